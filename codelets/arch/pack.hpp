@@ -1,0 +1,82 @@
+#pragma once
+// Pack<T, N>: N lanes of T in one vector register. Included by the file of one architecture, which says how wide its registers
+// are and how it multiplies and adds in one step; everything else here is the compiler's generic vector arithmetic.
+// Everything lives in a namespace named after the architecture, so that no two architectures share a function.
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "runtime/host_device.hpp"
+
+namespace quarkstar::QUARKSTAR_ARCH_NAME {
+
+template <class T, int N>
+struct Pack {
+  typedef T Vector __attribute__((vector_size(N * sizeof(T))));
+  static constexpr int lanes = N;
+  Vector v;
+
+  static QUARKSTAR_HD Pack load(const T* p) {
+    Pack x;
+    std::memcpy(&x.v, p, sizeof x.v);
+    return x;
+  }
+  QUARKSTAR_HD void store(T* p) const { std::memcpy(p, &v, sizeof v); }
+  static QUARKSTAR_HD Pack broadcast(T value) { return {value - Vector{}}; }
+
+  friend QUARKSTAR_HD Pack operator+(Pack a, Pack b) { return {a.v + b.v}; }
+  friend QUARKSTAR_HD Pack operator-(Pack a, Pack b) { return {a.v - b.v}; }
+  friend QUARKSTAR_HD Pack operator*(Pack a, Pack b) { return {a.v * b.v}; }
+  friend QUARKSTAR_HD Pack operator-(Pack a) { return {-a.v}; }
+  friend QUARKSTAR_HD Pack fma(Pack a, Pack b, Pack c) { return {fused_multiply_add(a.v, b.v, c.v)}; }    ///< a b + c
+  friend QUARKSTAR_HD Pack fnma(Pack a, Pack b, Pack c) { return {fused_multiply_add(-a.v, b.v, c.v)}; }  ///< c - a b
+
+  /// Lane l of the result is lane l ^ Stride.
+  template <int Stride>
+  QUARKSTAR_HD Pack exchange() const {
+    return exchange_lanes<Stride>(std::make_integer_sequence<int, N>{});
+  }
+  /// Lane l from `yes` where bit Stride of l is Bit, from *this elsewhere.
+  template <int Stride, int Bit>
+  QUARKSTAR_HD Pack select(const Pack& yes) const {
+    return select_lanes<Stride, Bit>(yes, std::make_integer_sequence<int, N>{});
+  }
+  /// Stores the N/2 lanes whose bit Stride is Bit, in order.
+  template <int Stride, int Bit>
+  QUARKSTAR_HD void store_half(T* p) const {
+    store_half_lanes<Stride, Bit>(p, std::make_integer_sequence<int, N / 2>{});
+  }
+  /// Inverse of store_half for both values of the bit: lane l receives p[l without its bit Stride].
+  template <int Stride>
+  static QUARKSTAR_HD Pack load_half(const T* p) {
+    return load_half_lanes<Stride>(p, std::make_integer_sequence<int, N>{});
+  }
+
+ private:
+  template <int Stride, int... L>
+  QUARKSTAR_HD Pack exchange_lanes(std::integer_sequence<int, L...>) const {
+    return {__builtin_shufflevector(v, v, (L ^ Stride)...)};
+  }
+  template <int Stride, int Bit, int... L>
+  QUARKSTAR_HD Pack select_lanes(const Pack& yes, std::integer_sequence<int, L...>) const {
+    return {__builtin_shufflevector(v, yes.v, (((L & Stride) != 0) == (Bit != 0) ? L + N : L)...)};
+  }
+  /// Position of half lane h among all lanes: a bit of value Bit inserted at Stride.
+  static constexpr int widened(int h, int stride, int bit) {
+    return (h & (stride - 1)) | ((h & ~(stride - 1)) << 1) | (bit != 0 ? stride : 0);
+  }
+  static constexpr int narrowed(int l, int stride) { return (l & (stride - 1)) | ((l >> 1) & ~(stride - 1)); }
+  template <int Stride, int Bit, int... H>
+  QUARKSTAR_HD void store_half_lanes(T* p, std::integer_sequence<int, H...>) const {
+    const auto half = __builtin_shufflevector(v, v, widened(H, Stride, Bit)...);
+    std::memcpy(p, &half, sizeof half);
+  }
+  template <int Stride, int... L>
+  static QUARKSTAR_HD Pack load_half_lanes(const T* p, std::integer_sequence<int, L...>) {
+    Vector half{};
+    std::memcpy(&half, p, sizeof(T) * N / 2);
+    return {__builtin_shufflevector(half, half, narrowed(L, Stride)...)};
+  }
+};
+
+}  // namespace quarkstar::QUARKSTAR_ARCH_NAME

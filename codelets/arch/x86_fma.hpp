@@ -1,0 +1,20 @@
+#pragma once
+// Fused multiply-add of the x86 vector widths up to 32 bytes.
+#include <immintrin.h>
+
+namespace quarkstar::QUARKSTAR_ARCH_NAME {
+
+typedef float float1 __attribute__((vector_size(4)));
+typedef double double1 __attribute__((vector_size(8)));
+inline __attribute__((always_inline)) float1 fused_multiply_add(float1 a, float1 b, float1 c) {
+  return float1{__builtin_fmaf(a[0], b[0], c[0])};
+}
+inline __attribute__((always_inline)) double1 fused_multiply_add(double1 a, double1 b, double1 c) {
+  return double1{__builtin_fma(a[0], b[0], c[0])};
+}
+inline __attribute__((always_inline)) __m256 fused_multiply_add(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
+inline __attribute__((always_inline)) __m256d fused_multiply_add(__m256d a, __m256d b, __m256d c) {
+  return _mm256_fmadd_pd(a, b, c);
+}
+
+}  // namespace quarkstar::QUARKSTAR_ARCH_NAME

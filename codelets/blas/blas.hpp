@@ -1,0 +1,20 @@
+#pragma once
+// Vector operations on the task graph: blas::submit<Operation>(...) with an operation of operations.hpp.
+#include <array>
+
+#include "codelets/blas/operations.hpp"
+#include "codelets/lattice/fields.hpp"
+#include "runtime/scalar.hpp"
+
+namespace quarkstar::blas {
+
+/// Submits one task a block. fields: as Operation::uses lists them, of one lattice and parity; coefficients: constants or members
+/// of the state. state: its stop flag is obeyed (nullptr: none, then only constants). partials: where the operation's sums go,
+/// one task a block. Cost: Operation::flops a complex component; bytes: every field once for each way it is used.
+/// Throws ShapeError when the fields do not belong together.
+template <class Operation>
+void submit(const std::array<const SpinorField*, field_count<Operation>>& fields,
+            const std::array<runtime::Coefficient, Operation::coefficients>& coefficients, const runtime::Handle* state = nullptr,
+            const runtime::PartialSums* partials = nullptr);
+
+}  // namespace quarkstar::blas

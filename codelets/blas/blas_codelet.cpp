@@ -1,0 +1,98 @@
+#include "codelets/arch/table.hpp"
+#include "codelets/blas/blas.hpp"
+#include "codelets/blas/blas_kernels.hpp"
+#include "runtime/error.hpp"
+#include "runtime/thread_sums.hpp"
+
+namespace quarkstar::blas {
+namespace {
+
+using runtime::Call;
+
+/// Buffers: the fields in order, then the partial sums (operations with sums), then the state (where there is one).
+struct Task {
+  runtime::Coefficient coefficients[Arguments<double>::most_coefficients];
+  std::int64_t outer_sites;
+  int lanes, components;
+  bool has_state;
+};
+
+template <class T, class Operation>
+void run(Call& call) {
+  const auto& task = call.arguments<Task>();
+  constexpr int fields = field_count<Operation>;
+  const void* state = nullptr;
+  if (task.has_state) {
+    state = call.buffer<const void>(fields + (Operation::sums > 0 ? 1 : 0));
+    if (static_cast<const runtime::GraphStatus*>(state)->stop != 0) return call.skip();
+  }
+  Arguments<T> a{};
+  for (int i = 0; i < fields; ++i) a.fields[i] = call.buffer<T>(i);
+  for (int k = 0; k < Operation::coefficients; ++k) {
+    double re, im;
+    task.coefficients[k].resolve(state, re, im);
+    a.re[k] = static_cast<T>(re);
+    a.im[k] = static_cast<T>(im);
+  }
+  a.lanes = task.lanes;
+  a.components = task.components;
+  static constexpr arch::KernelTable<Kernel<T> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(blas_kernel<T, Operation>);
+  const Kernel<T> kernel = table.current()(task.lanes);
+  runtime::ThreadSums partial(call.team().threads());
+  call.team().for_range(task.outer_sites,
+                        [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, begin, end, partial.of(thread)); });
+  if constexpr (Operation::sums > 0) partial.merge_into(call.buffer<runtime::BinnedSum>(fields), Operation::sums);
+}
+
+template <class Operation>
+const runtime::Codelet& codelet_of(Precision precision) {
+  static const runtime::Codelet single(Operation::name, run<float, Operation>);
+  static const runtime::Codelet both(Operation::name, run<double, Operation>);
+  return precision == Precision::single ? single : both;
+}
+
+}  // namespace
+
+template <class Operation>
+void submit(const std::array<const SpinorField*, field_count<Operation>>& fields,
+            const std::array<runtime::Coefficient, Operation::coefficients>& coefficients, const runtime::Handle* state,
+            const runtime::PartialSums* partials) {
+  const Lattice& lattice = *fields[0]->lattice();
+  for (const SpinorField* field : fields)
+    if (field->lattice().get() != &lattice || field->parity() != fields[0]->parity())
+      throw ShapeError(Operation::name, "fields of another lattice or parity");
+  if (Operation::sums > 0 && partials == nullptr) throw ShapeError(Operation::name, "nowhere to put the sums");
+  Task task{};
+  for (std::size_t k = 0; k < coefficients.size(); ++k) task.coefficients[k] = coefficients[k];
+  task.lanes = lattice.lanes().lanes;
+  task.components = SpinorField::reals / 2;
+  task.has_state = state != nullptr;
+  double passes = 0;
+  for (const Use use : Operation::uses) passes += use == Use::inout ? 2 : 1;
+  for (int b = 0; b < lattice.block_count(); ++b) {
+    const BlockGeometry& geometry = lattice.block(b);
+    task.outer_sites = geometry.outer_sites();
+    runtime::AccessList accesses;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const runtime::Handle& handle = fields[i]->block(b);
+      accesses.push_back(Operation::uses[i] == Use::in    ? runtime::in(handle)
+                         : Operation::uses[i] == Use::out ? runtime::out(handle)
+                                                          : runtime::inout(handle));
+    }
+    if constexpr (Operation::sums > 0) accesses.push_back(runtime::out(partials->task(b)));
+    if (state != nullptr) accesses.push_back(runtime::in(*state));
+    const auto reals = static_cast<double>(fields[0]->block_reals(b));
+    runtime::submit(codelet_of<Operation>(lattice.precision()), task, accesses,
+                    {reals / 2 * Operation::flops, passes * reals * static_cast<double>(bytes_of(lattice.precision()))},
+                    {.owner = geometry.block().owner, .block = b});
+  }
+}
+
+#define QUARKSTAR_BLAS_OPERATION(operation)                                                       \
+  template void submit<operation>(const std::array<const SpinorField*, field_count<operation>>&,  \
+                                  const std::array<runtime::Coefficient, operation::coefficients>&, \
+                                  const runtime::Handle*, const runtime::PartialSums*);
+QUARKSTAR_FOR_BLAS_OPERATIONS(QUARKSTAR_BLAS_OPERATION)
+#undef QUARKSTAR_BLAS_OPERATION
+
+}  // namespace quarkstar::blas

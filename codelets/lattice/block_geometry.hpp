@@ -1,0 +1,80 @@
+#pragma once
+// Index tables of one block: where each site is stored, who its neighbours are, and which sites touch another block.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "codelets/lattice/boundary.hpp"
+#include "codelets/lattice/lane_grid.hpp"
+#include "codelets/lattice/neighbour_entry.hpp"
+#include "runtime/handle.hpp"
+
+namespace quarkstar {
+
+/// Part of a table: offset and length in 32-bit words.
+struct TableRange {
+  std::uint32_t offset = 0, count = 0;
+};
+
+/// Position of a site in storage.
+struct SitePosition {
+  int parity = 0;
+  int outer = 0;  ///< outer site within the parity
+  int lane = 0;
+};
+
+/// Directions: 2 mu is +mu, 2 mu + 1 is -mu. Parities are of global coordinates. A face is named after the direction in which the
+/// block that reads it looks: face d of a block holds the neighbour's sites that a hop along d reaches.
+class BlockGeometry {
+ public:
+  BlockGeometry(const runtime::Decomposition& decomposition, int block, const LaneGrid& lanes, const BoundaryAngles& boundary);
+
+  const runtime::Block& block() const { return block_; }
+  const LaneGrid& lanes() const { return lanes_; }
+  const Coord& outer_extents() const { return outer_; }
+  int outer_sites() const { return outer_sites_; }  ///< of one parity
+  bool is_cut(int mu) const { return cut_[mu]; }
+  bool has_faces() const { return cut_[0] || cut_[1] || cut_[2] || cut_[3]; }
+
+  SitePosition locate(const Coord& local) const;
+  Coord local_site(const SitePosition& position) const;
+
+  /// Entries [outer site * 8 + direction] for sites of one parity.
+  std::uint32_t neighbours(int parity) const { return neighbours_[parity]; }
+  /// Outer sites of one parity none of whose neighbours is in another block, and the others.
+  TableRange interior(int parity) const { return interior_[parity]; }
+  TableRange boundary(int parity) const { return boundary_[parity]; }
+  /// For the i-th boundary site: [i * 8 + direction] = its position in that direction's face.
+  std::uint32_t boundary_faces(int parity) const { return boundary_faces_[parity]; }
+  /// Outer sites of `parity` that this block packs into the face that its neighbour reads in `direction`, in face order.
+  TableRange pack(int parity, int direction) const { return pack_[parity][direction]; }
+
+  /// Lanes that a face site carries: all of the block's, or half of them where the direction is split.
+  int face_lanes(int direction) const { return lanes_.splits(direction / 2) ? lanes_.lanes / 2 : lanes_.lanes; }
+  /// Room for the outer sites of one parity in a face (the two parities can differ by one site).
+  int face_sites(int direction) const { return static_cast<int>((volume(outer_) / outer_[direction / 2] + 1) / 2); }
+
+  /// The tables, for CPU use; and as a read-only handle, for tasks.
+  std::span<const std::uint32_t> tables() const { return tables_; }
+  const runtime::Handle& handle() const { return handle_; }
+
+ private:
+  int outer_index(const Coord& outer) const;
+  Coord outer_coordinates(int parity, int index) const;
+  void build_neighbours(int parity, const runtime::Decomposition& decomposition, const BoundaryAngles& boundary);
+  void build_packs();
+  void upload();
+
+  runtime::Block block_;
+  LaneGrid lanes_;
+  Coord outer_{};
+  std::array<bool, 4> cut_{};
+  int outer_sites_ = 0;
+  int origin_parity_ = 0;
+  std::uint32_t neighbours_[2]{}, boundary_faces_[2]{};
+  TableRange interior_[2], boundary_[2], pack_[2][8];
+  std::vector<std::uint32_t> tables_;
+  runtime::Handle handle_;
+};
+
+}  // namespace quarkstar

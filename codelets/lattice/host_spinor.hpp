@@ -1,0 +1,28 @@
+#pragma once
+// A spinor field as sources, files and contractions see it: whole lattice, lexicographic, double precision, host memory.
+#include <complex>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/coord.hpp"
+
+namespace quarkstar {
+
+/// psi(x): data[(site*4 + spin)*3 + colour], DeGrand-Rossi basis.
+struct HostSpinor {
+  static constexpr int components = 12;
+  Coord extents{};
+  std::vector<std::complex<double>> data;
+
+  explicit HostSpinor(const Coord& lattice = {0, 0, 0, 0})
+      : extents(lattice), data(static_cast<std::size_t>(volume(lattice) * components)) {}
+  std::complex<double>& at(std::int64_t site, int spin, int colour) {
+    return data[static_cast<std::size_t>((site * 4 + spin) * 3 + colour)];
+  }
+  const std::complex<double>& at(std::int64_t site, int spin, int colour) const {
+    return data[static_cast<std::size_t>((site * 4 + spin) * 3 + colour)];
+  }
+};
+
+}  // namespace quarkstar

@@ -1,0 +1,32 @@
+#include "codelets/lattice/lane_grid.hpp"
+
+#include <algorithm>
+
+namespace quarkstar {
+
+LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, int most_lanes) {
+  std::array<bool, 4> splittable{};
+  int directions = 0;
+  for (int mu = 0; mu < 4; ++mu) {
+    splittable[mu] = std::all_of(decomposition.blocks().begin(), decomposition.blocks().end(),
+                                 [mu](const runtime::Block& block) { return block.extents[mu] % 4 == 0; });
+    directions += splittable[mu] ? 1 : 0;
+  }
+  // Widths with kernels of their own; anything narrower runs lane by lane.
+  constexpr int single_widths[] = {16, 8}, double_widths[] = {8, 4};
+  int lanes = 1;
+  for (const int width : precision == Precision::single ? single_widths : double_widths)
+    if (width <= (1 << directions) && width <= most_lanes) {
+      lanes = width;
+      break;
+    }
+  LaneGrid grid;
+  for (int mu = 0; mu < 4 && grid.lanes < lanes; ++mu)
+    if (splittable[mu]) {
+      grid.stride[mu] = grid.lanes;
+      grid.lanes *= 2;
+    }
+  return grid;
+}
+
+}  // namespace quarkstar

@@ -1,0 +1,26 @@
+#pragma once
+// How a block is split over the lanes of a vector register.
+#include <array>
+
+#include "codelets/lattice/precision.hpp"
+#include "runtime/decomposition.hpp"
+
+namespace quarkstar {
+
+/// A block is cut into 2^k equal virtual nodes, one a lane: direction mu in two where stride[mu] != 0. The lane of a site is the
+/// sum of the strides of those directions in which it lies in the upper half. Neighbours then sit in the same lane of another
+/// outer site, but for an exchange of lanes l <-> l ^ stride[mu] where a hop crosses from one half to the other.
+struct LaneGrid {
+  int lanes = 1;
+  std::array<int, 4> stride{};
+  bool splits(int mu) const { return stride[mu] != 0; }
+  friend bool operator==(const LaneGrid&, const LaneGrid&) = default;
+};
+
+/// The same grid for every block of a decomposition, so that neighbouring blocks agree on the lanes of a face. A direction can
+/// be split when every block's extent along it is a multiple of 4 (both halves then keep the parity of the whole).
+/// Lanes: 16 or 8 in single precision, 8 or 4 in double (64 bytes, 32 where a direction is missing), else 1. Directions are
+/// taken in the order x, y, z, t: time is cut most often, and a cut direction that is not split has half the boundary.
+LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, int most_lanes = 16);
+
+}  // namespace quarkstar

@@ -1,0 +1,41 @@
+#pragma once
+// A decomposed lattice in one precision: the layout that all fields on it share.
+#include <memory>
+#include <vector>
+
+#include "codelets/lattice/block_geometry.hpp"
+
+namespace quarkstar {
+
+/// Immutable; shared by the fields that live on it.
+class Lattice {
+ public:
+  /// most_lanes: an upper limit for experiments and tests with narrower layouts.
+  Lattice(const runtime::Decomposition& decomposition, Precision precision, const BoundaryAngles& boundary, int most_lanes = 16)
+      : decomposition_(decomposition),
+        precision_(precision),
+        boundary_(boundary),
+        lanes_(choose_lane_grid(decomposition, precision, most_lanes)) {
+    for (const runtime::Block& block : decomposition_.blocks())
+      blocks_.push_back(std::make_unique<BlockGeometry>(decomposition_, block.index, lanes_, boundary));
+  }
+
+  const runtime::Decomposition& decomposition() const { return decomposition_; }
+  Precision precision() const { return precision_; }
+  const BoundaryAngles& boundary() const { return boundary_; }
+  const LaneGrid& lanes() const { return lanes_; }
+  int block_count() const { return decomposition_.count(); }
+  const BlockGeometry& block(int index) const { return *blocks_[static_cast<std::size_t>(index)]; }
+  std::int64_t sites_of_parity() const { return volume(decomposition_.lattice()) / 2; }
+
+ private:
+  runtime::Decomposition decomposition_;
+  Precision precision_;
+  BoundaryAngles boundary_;
+  LaneGrid lanes_;
+  std::vector<std::unique_ptr<BlockGeometry>> blocks_;
+};
+
+using LatticePointer = std::shared_ptr<const Lattice>;
+
+}  // namespace quarkstar

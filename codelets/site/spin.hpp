@@ -1,0 +1,62 @@
+#pragma once
+// Spin projection and reconstruction with (1 + s gamma_mu) in the DeGrand-Rossi basis (docs/conventions.md, section 1).
+#include "codelets/site/complex.hpp"
+#include "codelets/site/unroll.hpp"
+
+namespace quarkstar::site {
+
+template <class V>
+using ColourVector = Complex<V>[3];
+template <class V>
+using Spinor = Complex<V>[4][3];
+template <class V>
+using HalfSpinor = Complex<V>[2][3];
+
+/// The one non-zero entry in a row of gamma_mu: (gamma_mu psi)_row = i^power psi_column.
+struct GammaEntry {
+  int column, power;
+};
+
+/// gamma_1 = ((0, i s1), (-i s1, 0)), gamma_2 = ((0, -i s2), (i s2, 0)), gamma_3 = ((0, i s3), (-i s3, 0)), gamma_4 = ((0, 1), (1, 0)).
+constexpr GammaEntry gamma_entry(int mu, int row) {
+  constexpr GammaEntry table[4][4] = {{{3, 1}, {2, 1}, {1, 3}, {0, 3}},
+                                      {{3, 2}, {2, 0}, {1, 0}, {0, 2}},
+                                      {{2, 1}, {3, 3}, {0, 3}, {1, 1}},
+                                      {{2, 0}, {3, 0}, {0, 0}, {1, 0}}};
+  return table[mu][row];
+}
+
+/// h = upper two rows of (1 + Sign gamma_Mu) psi; the lower two follow from them. 12 additions of complex packs.
+template <int Mu, int Sign, class V>
+QUARKSTAR_HD void project(HalfSpinor<V>& h, const Spinor<V>& psi) {
+  unroll<2>([&](auto row) QUARKSTAR_INLINE_LAMBDA {
+    constexpr GammaEntry entry = gamma_entry(Mu, row);
+    constexpr int power = (entry.power + (Sign < 0 ? 2 : 0)) % 4;
+    unroll<3>([&](auto colour) QUARKSTAR_INLINE_LAMBDA {
+      h[row][colour] = add_times_i<power>(psi[row][colour], psi[entry.column][colour]);
+    });
+  });
+}
+
+/// r += all four rows, for one colour, of what project() came from; g: the two rows after the link has acted.
+/// First: r is assigned instead.
+template <int Mu, int Sign, bool First, class V>
+QUARKSTAR_HD void reconstruct_add(Spinor<V>& r, int colour, const Complex<V>& upper0, const Complex<V>& upper1) {
+  if constexpr (First) {
+    r[0][colour] = upper0;
+    r[1][colour] = upper1;
+  } else {
+    r[0][colour] = add_times_i<0>(r[0][colour], upper0);
+    r[1][colour] = add_times_i<0>(r[1][colour], upper1);
+  }
+  unroll<2>([&](auto lower) QUARKSTAR_INLINE_LAMBDA {
+    constexpr int row = lower + 2;
+    constexpr GammaEntry entry = gamma_entry(Mu, row);
+    constexpr int power = (entry.power + (Sign < 0 ? 2 : 0)) % 4;
+    const Complex<V>& source = entry.column == 0 ? upper0 : upper1;
+    if constexpr (First) r[row][colour] = times_i<power>(source);
+    else r[row][colour] = add_times_i<power>(r[row][colour], source);
+  });
+}
+
+}  // namespace quarkstar::site

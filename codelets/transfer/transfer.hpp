@@ -1,0 +1,21 @@
+#pragma once
+// Between host order (lexicographic, double) and the blocks of the task graph, and between precisions.
+#include "codelets/lattice/fields.hpp"
+#include "codelets/lattice/host_gauge.hpp"
+#include "codelets/lattice/host_spinor.hpp"
+
+namespace quarkstar::transfer {
+
+/// Writes the links that touch `links.parity()` sites from `gauge`, forward and backward side by side. The caller keeps `gauge` alive
+/// until the tasks have run and freezes the field. Throws ShapeError when extents differ.
+void load_links(const LinkField& links, const HostGauge& gauge);
+
+/// Field <- host spinor (sites of the field's parity), and back. The host spinor must outlive the tasks (store: wait for the
+/// session before reading). Throws ShapeError when extents differ.
+void load_spinor(const SpinorField& field, const HostSpinor& host);
+void store_spinor(HostSpinor& host, const SpinorField& field);
+
+/// to <- from, rounded to nearest where `to` is narrower. Lane grids may differ; decompositions and parities may not.
+void convert(const SpinorField& to, const SpinorField& from);
+
+}  // namespace quarkstar::transfer

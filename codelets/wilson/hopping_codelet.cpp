@@ -1,0 +1,232 @@
+#include <cmath>
+
+#include "codelets/wilson/hopping.hpp"
+#include "codelets/wilson/hopping_kernels.hpp"
+#include "runtime/error.hpp"
+#include "runtime/thread_sums.hpp"
+
+namespace quarkstar::wilson {
+namespace {
+
+using runtime::AccessList;
+using runtime::BinnedSum;
+using runtime::Call;
+using runtime::Codelet;
+
+constexpr std::uint32_t every_site = 0xffffffffu;  ///< offset of a site list that is simply 0, 1, 2, ...
+
+/// Arguments of the sites codelet. Buffers: tables, links, in, out, partial sums, then those present of x, y, state, faces.
+struct SitesTask {
+  KernelChoice choice;
+  std::uint32_t neighbours, sites, faces_at, count;
+  double diagonal, scale;
+  double phase_re[8], phase_im[8];
+  int stride[4];
+  OutputSums sums;
+  bool has_x, has_y, has_state;
+  std::int8_t face_buffer[8];  ///< number of the face among the face buffers; -1: not cut
+};
+
+struct PackTask {
+  int lanes, sign, faces;
+  bool has_state;
+  struct Face {
+    int direction, stride;
+    std::uint32_t sites, count;
+  } face[8];
+};
+
+bool stopped(const runtime::GraphStatus* status) { return status->stop != 0; }
+
+template <class T>
+void run_sites(Call& call) {
+  const auto& task = call.arguments<SitesTask>();
+  int next = 5;
+  HoppingArguments<T> a{};
+  a.x = task.has_x ? call.buffer<const T>(next++) : nullptr;
+  a.y = task.has_y ? call.buffer<const T>(next++) : nullptr;
+  if (task.has_state && stopped(call.buffer<const runtime::GraphStatus>(next++))) return call.skip();
+  for (int d = 0; d < 8; ++d)
+    a.faces[d] = task.face_buffer[d] < 0 ? nullptr : call.buffer<const T>(next + task.face_buffer[d]);
+  const auto* tables = call.buffer<const std::uint32_t>(0);
+  a.neighbours = tables + task.neighbours;
+  a.sites = task.sites == every_site ? nullptr : tables + task.sites;
+  a.faces_at = tables + task.faces_at;
+  a.links = call.buffer<const T>(1);
+  a.in = call.buffer<const T>(2);
+  a.out = call.buffer<T>(3);
+  a.diagonal = static_cast<T>(task.diagonal);
+  a.scale = static_cast<T>(task.scale);
+  for (int mu = 0; mu < 4; ++mu) a.stride[mu] = task.stride[mu];
+  for (int d = 0; d < 8; ++d) {
+    a.phase_re[d] = static_cast<T>(task.phase_re[d]);
+    a.phase_im[d] = static_cast<T>(task.phase_im[d]);
+  }
+  a.sums = task.sums;
+
+  const HoppingKernel<T> kernel = hopping_kernel<T>(task.choice);
+  const runtime::Team& team = call.team();
+  runtime::ThreadSums partial(team.threads());
+  team.for_range(task.count, [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, begin, end, partial.of(thread)); });
+  if (task.sums.count() > 0) partial.merge_into(call.buffer<BinnedSum>(4), task.sums.count());
+}
+
+template <class T>
+void run_pack(Call& call) {
+  const auto& task = call.arguments<PackTask>();
+  if (task.has_state && stopped(call.buffer<const runtime::GraphStatus>(2 + task.faces))) return call.skip();
+  const auto* tables = call.buffer<const std::uint32_t>(0);
+  for (int f = 0; f < task.faces; ++f) {
+    const PackTask::Face& face = task.face[f];
+    const PackArguments<T> a{tables + face.sites, call.buffer<const T>(1), call.buffer<T>(2 + f), face.stride};
+    const PackKernel<T> kernel = pack_kernel<T>(task.lanes, face.direction, task.sign);
+    call.team().for_range(face.count, [&](std::int64_t begin, std::int64_t end, int) { kernel(a, begin, end); });
+  }
+}
+
+/// A codelet for each precision, link format and part, so that traces and models tell them apart.
+const Codelet& sites_codelet(Precision precision, int link_reals, bool boundary) {
+  static const Codelet codelets[2][2][2] = {
+      {{{"wilson.single.18.interior", run_sites<float>}, {"wilson.single.18.boundary", run_sites<float>}},
+       {{"wilson.single.12.interior", run_sites<float>}, {"wilson.single.12.boundary", run_sites<float>}}},
+      {{{"wilson.double.18.interior", run_sites<double>}, {"wilson.double.18.boundary", run_sites<double>}},
+       {{"wilson.double.12.interior", run_sites<double>}, {"wilson.double.12.boundary", run_sites<double>}}}};
+  return codelets[precision == Precision::double_][link_reals == 12][boundary];
+}
+
+const Codelet& pack_codelet(Precision precision) {
+  static const Codelet single("wilson.single.pack", run_pack<float>), both("wilson.double.pack", run_pack<double>);
+  return precision == Precision::single ? single : both;
+}
+
+/// Tasks that compute the sites of one block: interior and boundary, or all at once where nothing is cut.
+int parts_of(const Lattice& lattice) { return lattice.block(0).has_faces() ? 2 : 1; }
+
+/// cos and sin of pi theta, exact at multiples of pi / 2 so that antiperiodic means -1 to the last bit.
+void phase_of(double theta, double& re, double& im) {
+  const double quarters = 2 * theta;
+  if (quarters == std::nearbyint(quarters)) {
+    const int q = static_cast<int>(std::fmod(std::fmod(quarters, 4) + 4, 4));
+    constexpr double cosine[] = {1, 0, -1, 0}, sine[] = {0, 1, 0, -1};
+    re = cosine[q];
+    im = sine[q];
+  } else {
+    re = std::cos(M_PI * theta);
+    im = std::sin(M_PI * theta);
+  }
+}
+
+}  // namespace
+
+struct Hopping::Submission {
+  Output output;
+  int sign;
+  const runtime::Handle* state;
+};
+
+Hopping::Hopping(const LinkField& even, const LinkField& odd)
+    : links_{&even, &odd}, sums_(parts_of(*even.lattice()) * even.lattice()->block_count()) {
+  if (even.parity() != 0 || odd.parity() != 1 || even.lattice() != odd.lattice() || even.reals() != odd.reals())
+    throw ShapeError("Hopping", "the two link fields do not belong together");
+  const Lattice& lattice = *even.lattice();
+  for (auto& buffer : faces_)
+    for (int b = 0; b < lattice.block_count(); ++b)
+      for (int d = 0; d < 8; ++d) {
+        const BlockGeometry& block = lattice.block(b);
+        buffer.push_back(block.is_cut(d / 2) ? runtime::Handle(static_cast<std::size_t>(block.face_sites(d)) * 12 *
+                                                               static_cast<std::size_t>(block.face_lanes(d)) *
+                                                               bytes_of(lattice.precision()))
+                                             : runtime::Handle());
+      }
+}
+
+runtime::Cost Hopping::cost(std::int64_t outer_sites, const Output& output) const {
+  const Lattice& l = *lattice();
+  const double sites = static_cast<double>(outer_sites) * l.lanes().lanes;
+  const double fields = 2.0 + (output.x != nullptr ? 1 : 0) + (output.y != nullptr && output.y != output.x ? 1 : 0);
+  double flops = 1320;
+  if (output.x != nullptr) flops += 48 + 24;
+  if (output.sums.norm) flops += 48;
+  if (output.sums.dot) flops += 96;
+  return {sites * flops, sites * (8.0 * link_reals() + fields * 24) * static_cast<double>(bytes_of(l.precision()))};
+}
+
+void Hopping::apply(const SpinorField& out, const SpinorField& in, const Output& output, bool adjoint, const runtime::Handle* state) {
+  if (out.lattice() != lattice() || in.lattice() != lattice() || out.parity() == in.parity())
+    throw ShapeError("Hopping::apply", "fields of another lattice or parity");
+  if (output.sums.dot && output.y == nullptr) throw ShapeError("Hopping::apply", "a dot product without its left factor");
+  const Submission submission{output, adjoint ? -1 : 1, state};
+  buffer_ ^= 1;
+  const int blocks = lattice()->block_count();
+  for (int b = 0; b < blocks; ++b)
+    if (lattice()->block(b).has_faces()) submit_pack(b, in, submission);
+  for (int b = 0; b < blocks; ++b) submit_sites(b, false, out, in, submission);
+  for (int b = 0; b < blocks; ++b)
+    if (lattice()->block(b).has_faces()) submit_sites(b, true, out, in, submission);
+}
+
+void Hopping::submit_pack(int b, const SpinorField& in, const Submission& submission) {
+  const BlockGeometry& geometry = lattice()->block(b);
+  PackTask task{};
+  task.lanes = lattice()->lanes().lanes;
+  task.sign = submission.sign;
+  AccessList accesses{runtime::in(geometry.handle()), runtime::in(in.block(b))};
+  double bytes = 0;
+  for (int d = 0; d < 8; ++d) {
+    if (!geometry.is_cut(d / 2)) continue;
+    const TableRange sites = geometry.pack(in.parity(), d);
+    task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count};
+    const int reader = lattice()->decomposition().neighbour(b, d ^ 1);
+    accesses.push_back(runtime::out(face(reader, d)));
+    bytes += 36.0 * sites.count * task.lanes * static_cast<double>(bytes_of(lattice()->precision()));
+  }
+  task.has_state = submission.state != nullptr;
+  if (task.has_state) accesses.push_back(runtime::in(*submission.state));
+  runtime::submit(pack_codelet(lattice()->precision()), task, accesses, {0, bytes},
+                  {.owner = geometry.block().owner, .block = b, .urgent = true});
+}
+
+void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const SpinorField& in, const Submission& submission) {
+  const BlockGeometry& geometry = lattice()->block(b);
+  const int parity = out.parity();
+  const TableRange list = boundary ? geometry.boundary(parity) : geometry.interior(parity);
+  const Output& output = submission.output;
+  SitesTask task{};
+  task.choice = {lattice()->lanes().lanes, link_reals(), submission.sign};
+  task.neighbours = geometry.neighbours(parity);
+  task.sites = geometry.has_faces() ? list.offset : every_site;
+  task.faces_at = geometry.boundary_faces(parity);
+  task.count = list.count;
+  task.diagonal = output.diagonal;
+  task.scale = output.scale;
+  for (int d = 0; d < 8; ++d) {
+    phase_of(lattice()->boundary()[static_cast<std::size_t>(d / 2)] * (d % 2 == 0 ? 1 : -1), task.phase_re[d], task.phase_im[d]);
+    task.face_buffer[d] = -1;
+  }
+  for (int mu = 0; mu < 4; ++mu) task.stride[mu] = geometry.lanes().stride[mu];
+  task.sums = output.sums;
+  task.has_x = output.x != nullptr;
+  task.has_y = output.sums.dot;
+  task.has_state = submission.state != nullptr;
+
+  // The interior task writes the block first, so that the boundary task finds it whole.
+  AccessList accesses{runtime::in(geometry.handle()), runtime::in(links_[static_cast<std::size_t>(parity)]->block(b)),
+                      runtime::in(in.block(b)),
+                      boundary ? runtime::inout(out.block(b)) : runtime::out(out.block(b)),
+                      runtime::out(sums_.task(parts_of(*lattice()) * b + (boundary ? 1 : 0)))};
+  if (task.has_x) accesses.push_back(output.x == &out ? runtime::inout(out.block(b)) : runtime::in(output.x->block(b)));
+  if (task.has_y) accesses.push_back(runtime::in(output.y->block(b)));
+  if (task.has_state) accesses.push_back(runtime::in(*submission.state));
+  if (boundary) {
+    std::int8_t buffers = 0;
+    for (int d = 0; d < 8; ++d)
+      if (geometry.is_cut(d / 2)) {
+        task.face_buffer[d] = buffers++;
+        accesses.push_back(runtime::in(face(b, d)));
+      }
+  }
+  runtime::submit(sites_codelet(lattice()->precision(), link_reals(), boundary), task, accesses, cost(list.count, output),
+                  {.owner = geometry.block().owner, .block = b, .urgent = boundary});
+}
+
+}  // namespace quarkstar::wilson

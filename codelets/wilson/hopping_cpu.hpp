@@ -1,0 +1,253 @@
+#pragma once
+// CPU driver of the Wilson hopping term: loads, lane exchanges, faces and phases around the site body. One lane group at a time.
+#include <cstddef>
+
+#include "codelets/arch/lane_sum.hpp"
+#include "codelets/lattice/neighbour_entry.hpp"
+#include "codelets/wilson/hopping_arguments.hpp"
+#include "codelets/wilson/wilson_site.hpp"
+
+namespace quarkstar::QUARKSTAR_ARCH_NAME {
+
+/// Calls body(Index<stride>) for a run-time stride within a vector of VL lanes; Index<0> when the stride is not inside it.
+template <int VL, class Body>
+inline __attribute__((always_inline)) void with_stride(int stride, Body&& body) {
+  if constexpr (VL > 1)
+    if (stride == 1) return body(site::Index<1>{});
+  if constexpr (VL > 2)
+    if (stride == 2) return body(site::Index<2>{});
+  if constexpr (VL > 4)
+    if (stride == 4) return body(site::Index<4>{});
+  if constexpr (VL > 8)
+    if (stride == 8) return body(site::Index<8>{});
+  body(site::Index<0>{});
+}
+
+/// The lane with bit `stride` taken out: its place among the lanes of a face.
+constexpr int face_lane(int lane, int stride) { return (lane & (stride - 1)) | ((lane >> 1) & ~(stride - 1)); }
+
+/// The eight neighbours of lanes [lane0, lane0 + VL) of one outer site. W: lanes of the block.
+template <class T, int W, int VL, int Reals>
+struct CpuNeighbours {
+  using V = Pack<T, VL>;
+  const wilson::HoppingArguments<T>& a;
+  const std::uint32_t* entries;
+  const std::uint32_t* faces_at;
+  const T* links;  // of this outer site
+  const T* next_links;
+  const std::uint32_t* next_entries;
+  int lane0;
+
+  template <int D, int Projector>
+  inline __attribute__((always_inline)) void half_spinor(site::HalfSpinor<V>& h) {
+    constexpr int mu = D / 2;
+    const std::uint32_t entry = entries[D];
+    int lane = lane0;
+    if constexpr (W > VL)
+      if ((entry & neighbour_entry::exchange) != 0 && a.stride[mu] >= VL) lane ^= a.stride[mu];
+    const T* p = a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (24 * W) + lane;
+    prefetch<D>();
+    site::Spinor<V> psi;
+    site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+      psi[c / 3][c % 3] = {V::load(p + 2 * c * W), V::load(p + (2 * c + 1) * W)};
+    });
+    site::project<mu, Projector>(h, psi);
+    if (__builtin_expect((entry & 7u) != 0, 0)) {
+      V moved[12];  // a copy, so that h itself stays in registers on the usual path
+      site::unroll<6>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+        moved[2 * c] = h[c / 3][c % 3].re;
+        moved[2 * c + 1] = h[c / 3][c % 3].im;
+      });
+      cross(moved, entry, D);
+      site::unroll<6>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c / 3][c % 3] = {moved[2 * c], moved[2 * c + 1]}; });
+    }
+  }
+
+  template <int D>
+  inline __attribute__((always_inline)) void link(site::Link<V>& u) {
+    const T* p = links + D * Reals * W + lane0;
+    site::load_link<Reals, V>(u, [p](auto i) QUARKSTAR_INLINE_LAMBDA { return V::load(p + i * W); });
+  }
+
+  /// Asks for the next direction's lines (the next site's first direction after the last): the hardware cannot guess them.
+  template <int D>
+  inline __attribute__((always_inline)) void prefetch() {
+    if (lane0 != 0) return;
+    constexpr int next = (D + 1) % 8;
+    const std::uint32_t entry = D == 7 ? next_entries[0] : entries[next];
+    const char* spinor = reinterpret_cast<const char*>(a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (24 * W));
+    const char* link = reinterpret_cast<const char*>((D == 7 ? next_links : links) + next * Reals * W);
+    constexpr int spinor_lines = (24 * W * static_cast<int>(sizeof(T)) + 63) / 64;
+    constexpr int link_lines = (Reals * W * static_cast<int>(sizeof(T)) + 63) / 64;
+    site::unroll<spinor_lines>([&](auto i) QUARKSTAR_INLINE_LAMBDA { __builtin_prefetch(spinor + 64 * i); });
+    site::unroll<link_lines>([&](auto i) QUARKSTAR_INLINE_LAMBDA { __builtin_prefetch(link + 64 * i); });
+  }
+
+  /// What is special about a hop that crosses the edge of a virtual node, of the block or of the lattice.
+  __attribute__((noinline)) void cross(V (&h)[12], std::uint32_t entry, int direction) const {
+    const int stride = a.stride[direction / 2];
+    const bool forward = direction % 2 == 0;
+    // Lanes in the half that ends at the edge; all of them where the direction is not split, one answer where the bit lies above VL.
+    const bool group_on_edge = stride == 0 || ((lane0 & stride) != 0) == forward;
+    with_stride<VL>(stride, [&](auto s) QUARKSTAR_INLINE_LAMBDA {
+      constexpr int S = s;
+      if constexpr (S > 0)
+        if ((entry & neighbour_entry::exchange) != 0)
+          for (V& x : h) x = x.template exchange<S>();
+      if ((entry & neighbour_entry::face) != 0) read_face<S>(h, direction, stride, group_on_edge);
+      if ((entry & neighbour_entry::phase) != 0) {
+        const V re = V::broadcast(a.phase_re[direction]), im = V::broadcast(a.phase_im[direction]);
+        for (int c = 0; c < 6; ++c) {
+          const site::Complex<V> z = site::multiply(site::Complex<V>{re, im}, site::Complex<V>{h[2 * c], h[2 * c + 1]});
+          h[2 * c] = on_edge<S>(h[2 * c], z.re, forward, group_on_edge);
+          h[2 * c + 1] = on_edge<S>(h[2 * c + 1], z.im, forward, group_on_edge);
+        }
+      }
+    });
+  }
+
+  template <int S>
+  static inline __attribute__((always_inline)) V on_edge(const V& inside, const V& edge, bool forward, bool group_on_edge) {
+    if constexpr (S > 0) return forward ? inside.template select<S, 1>(edge) : inside.template select<S, 0>(edge);
+    else return group_on_edge ? edge : inside;
+  }
+
+  template <int S>
+  inline __attribute__((always_inline)) void read_face(V (&h)[12], int direction, int stride, bool group_on_edge) const {
+    const int width = stride == 0 ? W : W / 2;
+    const T* face = a.faces[direction] + static_cast<std::size_t>(faces_at[direction]) * 12 * static_cast<std::size_t>(width);
+    if constexpr (S > 0) {
+      for (int c = 0; c < 12; ++c)
+        h[c] = on_edge<S>(h[c], V::template load_half<S>(face + c * width + lane0 / 2), direction % 2 == 0, group_on_edge);
+    } else if (group_on_edge) {
+      const int first = stride == 0 ? lane0 : face_lane(lane0, stride);
+      for (int c = 0; c < 12; ++c) h[c] = V::load(face + c * width + first);
+    }
+  }
+};
+
+/// Body of a hopping kernel over list positions [begin, end).
+template <class T, int W, int VL, int Reals, int Sign>
+void hopping_range(const wilson::HoppingArguments<T>& arguments, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums) {
+  using V = Pack<T, VL>;
+  const wilson::HoppingArguments<T> a = arguments;
+  LaneSum<VL> norm_sum, dot_re_sum, dot_im_sum;
+  const auto site_at = [&a](std::int64_t i) { return a.sites != nullptr ? a.sites[i] : static_cast<std::uint32_t>(i); };
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::size_t outer = site_at(i), next = site_at(i + 1 < end ? i + 1 : i);
+    const T* links = a.links + outer * (8 * Reals * W);
+    for (int lane0 = 0; lane0 < W; lane0 += VL) {
+      CpuNeighbours<T, W, VL, Reals> neighbours{a,
+                                                a.neighbours + outer * 8,
+                                                a.faces_at + i * 8,
+                                                links,
+                                                a.links + next * (8 * Reals * W),
+                                                a.neighbours + next * 8,
+                                                lane0};
+      site::Spinor<V> r;
+      wilson::hopping_term<Sign>(r, neighbours);
+
+      const std::size_t at = outer * (24 * W) + static_cast<std::size_t>(lane0);
+      const V scale = V::broadcast(a.scale), diagonal = V::broadcast(a.diagonal);
+      V norm = V::broadcast(0), dot_re = norm, dot_im = norm;
+      site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+        site::Complex<V> z{scale * r[c / 3][c % 3].re, scale * r[c / 3][c % 3].im};
+        const std::size_t re = at + 2 * c * W, im = re + W;
+        if (a.x != nullptr) z = {fma(diagonal, V::load(a.x + re), z.re), fma(diagonal, V::load(a.x + im), z.im)};
+        z.re.store(a.out + re);
+        z.im.store(a.out + im);
+        if (a.sums.norm) norm = fma(z.im, z.im, fma(z.re, z.re, norm));
+        if (a.sums.dot) {
+          const site::Complex<V> y{V::load(a.y + re), V::load(a.y + im)};
+          dot_re = fma(y.im, z.im, fma(y.re, z.re, dot_re));
+          dot_im = fnma(y.im, z.re, fma(y.re, z.im, dot_im));
+        }
+      });
+      if (a.sums.norm) norm_sum.add(norm);
+      if (a.sums.dot) {
+        dot_re_sum.add(dot_re);
+        dot_im_sum.add(dot_im);
+      }
+    }
+  }
+  if (a.sums.norm) (sums++)->merge(norm_sum.total());
+  if (a.sums.dot) {
+    sums[0].merge(dot_re_sum.total());
+    sums[1].merge(dot_im_sum.total());
+  }
+}
+
+/// Body of a pack kernel: projects the edge's spinors for the hop `D` of the reader and keeps the lanes on the edge.
+template <class T, int W, int VL, int D, int Sign>
+void pack_range(const wilson::PackArguments<T>& a, std::int64_t begin, std::int64_t end) {
+  using V = Pack<T, VL>;
+  constexpr int mu = D / 2;
+  constexpr bool forward = D % 2 == 0;
+  constexpr int projector = forward ? -Sign : Sign;
+  constexpr int kept_bit = forward ? 0 : 1;  // a reader that looks forward needs our lower half
+  const int width = a.stride == 0 ? W : W / 2;
+  for (std::int64_t i = begin; i < end; ++i)
+    for (int lane0 = 0; lane0 < W; lane0 += VL) {
+      if (a.stride >= VL && ((lane0 & a.stride) != 0) != (kept_bit != 0)) continue;
+      const T* p = a.in + static_cast<std::size_t>(a.sites[i]) * (24 * W) + lane0;
+      site::Spinor<V> psi;
+      site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+        psi[c / 3][c % 3] = {V::load(p + 2 * c * W), V::load(p + (2 * c + 1) * W)};
+      });
+      site::HalfSpinor<V> h;
+      site::project<mu, projector>(h, psi);
+      T* out = a.out + i * 12 * width;
+      with_stride<VL>(a.stride, [&](auto s) QUARKSTAR_INLINE_LAMBDA {
+        constexpr int S = s;
+        site::unroll<6>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+          const site::Complex<V>& z = h[c / 3][c % 3];
+          if constexpr (S > 0) {
+            z.re.template store_half<S, kept_bit>(out + 2 * c * width + lane0 / 2);
+            z.im.template store_half<S, kept_bit>(out + (2 * c + 1) * width + lane0 / 2);
+          } else {
+            const int first = a.stride == 0 ? lane0 : face_lane(lane0, a.stride);
+            z.re.store(out + 2 * c * width + first);
+            z.im.store(out + (2 * c + 1) * width + first);
+          }
+        });
+      });
+    }
+}
+
+/// Vector width for a block of W lanes.
+template <class T, int W>
+inline constexpr int vector_lanes = W < native_lanes<T> ? W : native_lanes<T>;
+
+/// Finds the instantiation for a choice among the lane counts Ws of this precision.
+template <class T, int... Ws>
+wilson::HoppingKernel<T> find_hopping(const wilson::KernelChoice& choice, std::integer_sequence<int, Ws...>) {
+  wilson::HoppingKernel<T> found = nullptr;
+  const auto over_lanes = [&](auto w) {
+    const auto consider = [&](auto reals, auto sign) {
+      if (choice.lanes == w && choice.link_reals == reals && (choice.sign > 0) == (sign > 0))
+        found = hopping_range<T, w, vector_lanes<T, w>, reals, sign>;
+    };
+    consider(site::Index<18>{}, site::Index<1>{});
+    consider(site::Index<18>{}, site::Index<-1>{});
+    consider(site::Index<12>{}, site::Index<1>{});
+    consider(site::Index<12>{}, site::Index<-1>{});
+  };
+  (over_lanes(site::Index<Ws>{}), ...);
+  return found;
+}
+
+template <class T, int... Ws>
+wilson::PackKernel<T> find_pack(int lanes, int direction, int sign, std::integer_sequence<int, Ws...>) {
+  wilson::PackKernel<T> found = nullptr;
+  const auto over_lanes = [&](auto w) {
+    if (lanes != w) return;
+    site::unroll<8>([&](auto d) {
+      if (direction == d)
+        found = sign > 0 ? pack_range<T, w, vector_lanes<T, w>, d, 1> : pack_range<T, w, vector_lanes<T, w>, d, -1>;
+    });
+  };
+  (over_lanes(site::Index<Ws>{}), ...);
+  return found;
+}
+
+}  // namespace quarkstar::QUARKSTAR_ARCH_NAME

@@ -1,0 +1,138 @@
+#include "runtime/atomic_file.hpp"
+
+#include "runtime/error.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+namespace quarkstar {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const std::string& path, const std::string& action, int code) {
+  const std::string what = action + " failed: " + std::generic_category().message(code);
+  switch (code) {
+    case ENOENT:
+    case ENOTDIR:
+    case EISDIR:
+    case ENAMETOOLONG:
+    case ELOOP:
+      throw Error(ErrorKind::input, path, what, "give the name of a file in an existing directory");
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      throw Error(ErrorKind::environment, path, what, "free space or write to another file system");
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      throw Error(ErrorKind::environment, path, what, "write to a directory where you may create files");
+    default:
+      throw Error(ErrorKind::environment, path, what, "check the file system and try again");
+  }
+}
+
+/// The file that a rename must replace: the end of a chain of symbolic links, else the path itself.
+std::string resolve_target(const std::string& path) {
+  std::error_code code;
+  if (!fs::is_symlink(fs::symlink_status(path, code))) return path;
+  const fs::path resolved = fs::weakly_canonical(path, code);
+  if (code) fail(path, "following the symbolic link", code.value());
+  return resolved.string();
+}
+
+void reject_special_target(const std::string& path, const std::string& target) {
+  struct stat status {};
+  if (::stat(target.c_str(), &status) != 0) {
+    if (errno == ENOENT) return;
+    fail(path, "looking up the output file", errno);
+  }
+  if (S_ISDIR(status.st_mode)) fail(path, "writing", EISDIR);
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorKind::input, path, "is not a regular file and cannot be replaced", "give the name of a file");
+  }
+}
+
+void write_all(int descriptor, const std::string& path, std::uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      fail(path, "writing", errno);
+    }
+    offset += static_cast<std::uint64_t>(written);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+/// Makes the rename itself survive a crash; a file system that cannot do this does not make the data wrong.
+void flush_directory(const fs::path& directory) {
+  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+fs::path directory_of(const std::string& file) {
+  const fs::path parent = fs::path(file).parent_path();
+  return parent.empty() ? fs::path(".") : parent;
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const std::string& path) : path_(path) {
+  if (path.empty() || path.find('\0') != std::string::npos) {
+    throw Error(ErrorKind::input, "output file", "the name is empty or contains a NUL", "give the name of a file");
+  }
+  target_ = resolve_target(path);
+  reject_special_target(path_, target_);
+  // The base name is cut so that the suffix fits into the 255 bytes that file systems allow.
+  const std::string base = fs::path(target_).filename().string().substr(0, 200);
+  if (base.empty()) fail(path_, "writing", EISDIR);
+  for (int attempt = 0; descriptor_ < 0; ++attempt) {
+    const std::string name = "." + base + "." + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".tmp";
+    temporary_ = (directory_of(target_) / name).string();
+    descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) fail(path_, "creating a temporary file beside it", errno);
+  }
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::append(std::span<const std::byte> bytes) {
+  write_at(end_, bytes);
+  end_ += bytes.size();
+}
+
+void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (descriptor_ < 0) {
+    throw Error(ErrorKind::internal, path_, "write after commit", "this is a defect: please report it");
+  }
+  write_all(descriptor_, path_, offset, bytes);
+}
+
+void AtomicFile::commit() {
+  if (descriptor_ < 0) {
+    throw Error(ErrorKind::internal, path_, "committed twice", "this is a defect: please report it");
+  }
+  // EINVAL: the file system has no fsync (some network and memory file systems); the data are as safe as they get
+  // there.
+  if (::fsync(descriptor_) != 0 && errno != EINVAL) fail(path_, "flushing to disk", errno);
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(path_, "renaming the temporary file", errno);
+  const int descriptor = descriptor_;
+  descriptor_ = -1;
+  if (::close(descriptor) != 0 && errno != EINTR) fail(path_, "closing", errno);
+  flush_directory(directory_of(target_));
+}
+
+}  // namespace quarkstar

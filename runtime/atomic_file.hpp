@@ -1,0 +1,49 @@
+#pragma once
+// Output files that are either complete or absent: written under a temporary name beside the target, then renamed.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace quarkstar {
+
+/// A file that appears under its name only once it is complete.
+///
+/// The data go to a hidden temporary file in the target's directory. commit() flushes it to disk (fsync) and renames it
+/// over the target; without commit() the destructor removes it, so an exception or a signal handler that unwinds leaves
+/// nothing behind. A symbolic link is followed: the file that it points to is replaced, the link stays. Errors: input
+/// for a path that cannot be written to (no such directory, a directory, not a regular file); environment for what the
+/// machine refuses (permission, disk full, input/output error).
+class AtomicFile {
+ public:
+  /// Creates the temporary file. Fails at once where commit() would.
+  explicit AtomicFile(const std::string& path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  /// Write behind everything appended so far.
+  void append(std::span<const std::byte> bytes);
+  void append(std::string_view text) { append(std::as_bytes(std::span(text.data(), text.size()))); }
+
+  /// Write at a byte offset, independent of append(). Disjoint ranges may be written by several threads at once.
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+
+  /// Bytes appended so far: the offset of the next append().
+  std::uint64_t size() const noexcept { return end_; }
+  /// The name given to the constructor.
+  const std::string& path() const noexcept { return path_; }
+
+  /// Make the file visible under its name. Nothing can be written afterwards.
+  void commit();
+
+ private:
+  std::string path_;
+  std::string target_;
+  std::string temporary_;
+  int descriptor_ = -1;
+  std::uint64_t end_ = 0;
+};
+
+}  // namespace quarkstar

@@ -1,0 +1,128 @@
+#include "runtime/codelet.hpp"
+
+#include <starpu.h>
+#ifdef QUARKSTAR_CUDA
+#include <starpu_cuda.h>
+#endif
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "runtime/error.hpp"
+#include "runtime/observe/events.hpp"
+#include "runtime/session.hpp"
+#include "runtime/task_record.hpp"
+
+namespace quarkstar::runtime {
+namespace {
+
+constexpr int inline_buffers = 32;
+
+/// Gathers the raw pointers of a task's buffers; more than inline_buffers go to the heap.
+class BufferPointers {
+ public:
+  BufferPointers(void* descriptions[], int count) {
+    if (count > inline_buffers) heap_.resize(static_cast<std::size_t>(count));
+    void** pointers = data();
+    for (int i = 0; i < count; ++i) pointers[i] = reinterpret_cast<void*>(STARPU_VECTOR_GET_PTR(descriptions[i]));
+  }
+  void** data() { return heap_.empty() ? inline_ : heap_.data(); }
+
+ private:
+  void* inline_[inline_buffers];
+  std::vector<void*> heap_;
+};
+
+void run_implementation(void* descriptions[], void* argument, bool on_cuda) {
+  auto* record = static_cast<detail::TaskRecord*>(argument);
+  const int worker = starpu_worker_get_id_check();
+  Session& session = Session::current();
+  BufferPointers buffers(descriptions, STARPU_TASK_GET_NBUFFERS(starpu_task_get_current()));
+  void* stream = nullptr;
+#ifdef QUARKSTAR_CUDA
+  if (on_cuda) stream = starpu_cuda_get_local_stream();
+#endif
+  Call call(buffers.data(), record->arguments(), on_cuda ? nullptr : &session.worker(worker).team, stream, worker);
+  const double begin = starpu_timing_now();
+  (on_cuda ? record->codelet->cuda() : record->codelet->cpu())(call);
+  session.events().record(worker, {record->codelet->name(), record->placement.block, begin, starpu_timing_now(),
+                                   call.skipped() ? Cost{} : record->cost, call.skipped()});
+}
+
+void run_on_cpu(void* descriptions[], void* argument) { run_implementation(descriptions, argument, false); }
+#ifdef QUARKSTAR_CUDA
+void run_on_cuda(void* descriptions[], void* argument) { run_implementation(descriptions, argument, true); }
+#endif
+
+/// Predicted duration in microseconds: compulsory bytes over the worker's bandwidth. Needs no calibration run.
+double predicted_us(starpu_task* task, unsigned worker, unsigned) {
+  const auto* record = static_cast<const detail::TaskRecord*>(task->cl_arg);
+  constexpr double launch_us = 5.0;
+  return launch_us + record->cost.bytes / (Session::current().worker(static_cast<int>(worker)).bandwidth_gbs * 1e3);
+}
+
+}  // namespace
+
+Codelet::Codelet(const char* name, Implementation cpu, Implementation cuda)
+    : name_(name), cpu_(cpu), cuda_(cuda), native_(new starpu_codelet) {
+  starpu_codelet_init(native_);
+  native_->name = name;
+  native_->cpu_funcs[0] = run_on_cpu;
+#ifdef QUARKSTAR_CUDA
+  if (cuda != nullptr) {
+    native_->cuda_funcs[0] = run_on_cuda;
+    native_->cuda_flags[0] = STARPU_CUDA_ASYNC;
+  }
+#endif
+  native_->nbuffers = STARPU_VARIABLE_NBUFFERS;
+  auto* model = new starpu_perfmodel();
+  model->type = STARPU_PER_WORKER;
+  model->worker_cost_function = predicted_us;
+  model->symbol = name;
+  native_->model = model;
+}
+
+Codelet::~Codelet() {
+  delete native_->model;
+  delete native_;
+}
+
+void detail::submit(const Codelet& codelet, const void* arguments, std::size_t size, std::span<const Access> accesses,
+                    Cost cost, Placement placement) {
+  void* memory = std::malloc(sizeof(TaskRecord) + size);  // StarPU frees it with free()
+  if (memory == nullptr) throw std::bad_alloc();
+  auto* record = new (memory) TaskRecord{&codelet, cost, placement};
+  std::memcpy(record->arguments(), arguments, size);
+
+  starpu_task* task = starpu_task_create();
+  task->cl = codelet.native();
+  task->cl_arg = record;
+  task->cl_arg_size = sizeof(TaskRecord) + size;
+  task->cl_arg_free = 1;
+  task->name = codelet.name();
+  task->priority = placement.urgent ? starpu_sched_get_max_priority() : STARPU_DEFAULT_PRIO;
+  task->flops = cost.flops;
+  const auto count = static_cast<int>(accesses.size());
+  task->nbuffers = count;
+  if (count > STARPU_NMAXBUFS) {
+    task->dyn_handles = static_cast<starpu_data_handle_t*>(std::malloc(accesses.size() * sizeof(starpu_data_handle_t)));
+    task->dyn_modes = static_cast<starpu_data_access_mode*>(std::malloc(accesses.size() * sizeof(starpu_data_access_mode)));
+  }
+  for (int i = 0; i < count; ++i) {
+    const Access& access = accesses[static_cast<std::size_t>(i)];
+    const starpu_data_access_mode mode = access.mode == Access::Mode::in    ? STARPU_R
+                                         : access.mode == Access::Mode::out ? STARPU_W
+                                                                            : STARPU_RW;
+    STARPU_TASK_SET_HANDLE(task, access.handle->state(), i);
+    STARPU_TASK_SET_MODE(task, mode, i);
+  }
+  Session::current().events().count_submission();
+  const int result = starpu_task_submit(task);
+  if (result != 0)
+    throw Error(ErrorKind::environment, codelet.name(), "no worker of this session can run the codelet",
+                "give the session a CPU worker");
+}
+
+}  // namespace quarkstar::runtime

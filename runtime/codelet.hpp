@@ -1,0 +1,102 @@
+#pragma once
+// A codelet: one kind of work with a CPU and, where the build has CUDA, a GPU implementation; and the call that submits it.
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "runtime/cost.hpp"
+#include "runtime/handle.hpp"
+#include "runtime/team.hpp"
+
+struct starpu_codelet;
+
+namespace quarkstar::runtime {
+
+/// What an implementation sees while it runs.
+class Call {
+ public:
+  Call(void* const* buffers, const void* arguments, const Team* team, void* stream, int worker)
+      : buffers_(buffers), arguments_(arguments), team_(team), stream_(stream), worker_(worker) {}
+
+  /// Memory of the i-th access, in the order of submission, on this worker's memory node.
+  template <class T>
+  T* buffer(int i) const { return static_cast<T*>(buffers_[i]); }
+  template <class Arguments>
+  const Arguments& arguments() const { return *static_cast<const Arguments*>(arguments_); }
+
+  const Team& team() const { return *team_; }  ///< CPU workers only
+  void* stream() const { return stream_; }     ///< cudaStream_t; CUDA workers only
+  int worker() const { return worker_; }
+
+  /// The graph had been stopped, so nothing was done: the task must not count as work.
+  void skip() { skipped_ = true; }
+  bool skipped() const { return skipped_; }
+
+ private:
+  void* const* buffers_;
+  const void* arguments_;
+  const Team* team_;
+  void* stream_;
+  int worker_;
+  bool skipped_ = false;
+};
+
+/// Implementations must not throw: an exception cannot cross the runtime. Check arguments before submission.
+using Implementation = void (*)(Call&);
+
+/// Lives as long as the program (declare it with static storage duration).
+class Codelet {
+ public:
+  /// name: appears in traces and performance models; one for each operator, precision and link format that is timed apart.
+  /// cuda: nullptr where there is none; such a codelet runs on CPU workers only.
+  Codelet(const char* name, Implementation cpu, Implementation cuda = nullptr);
+  ~Codelet();
+  Codelet(const Codelet&) = delete;
+  Codelet& operator=(const Codelet&) = delete;
+
+  const char* name() const { return name_; }
+  Implementation cpu() const { return cpu_; }
+  Implementation cuda() const { return cuda_; }
+  starpu_codelet* native() const { return native_; }
+
+ private:
+  const char* name_;
+  Implementation cpu_, cuda_;
+  starpu_codelet* native_;
+};
+
+/// One use of a handle by a task.
+struct Access {
+  enum class Mode { in, out, inout };
+  const Handle* handle;
+  Mode mode;
+};
+inline Access in(const Handle& handle) { return {&handle, Access::Mode::in}; }
+inline Access out(const Handle& handle) { return {&handle, Access::Mode::out}; }
+inline Access inout(const Handle& handle) { return {&handle, Access::Mode::inout}; }
+using AccessList = std::vector<Access>;
+
+/// Where and how urgently a task should run.
+struct Placement {
+  int owner = 0;         ///< worker that owns the block; the `static` policy obeys it, others may not
+  int block = -1;        ///< for traces
+  bool urgent = false;   ///< others wait for its result (packs, boundaries, scalars)
+};
+
+namespace detail {
+void submit(const Codelet& codelet, const void* arguments, std::size_t size, std::span<const Access> accesses, Cost cost,
+            Placement placement);
+}
+
+/// Submits one task. arguments: a trivially copyable structure, copied now. Order between tasks follows from their
+/// accesses, as in a sequential program. Costs about 1 us plus 1 us for each tracked handle.
+template <class Arguments>
+void submit(const Codelet& codelet, const Arguments& arguments, const AccessList& accesses, Cost cost = {},
+            Placement placement = {}) {
+  static_assert(std::is_trivially_copyable_v<Arguments>);
+  detail::submit(codelet, &arguments, sizeof arguments, accesses, cost, placement);
+}
+
+}  // namespace quarkstar::runtime

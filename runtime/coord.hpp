@@ -1,0 +1,34 @@
+#pragma once
+// Four-dimensional lattice coordinates and their lexicographic order.
+#include <array>
+#include <cstdint>
+
+namespace quarkstar {
+
+/// Lattice extents or coordinates (x, y, z, t); x runs fastest in every lexicographic order.
+using Coord = std::array<int, 4>;
+
+/// Number of sites, 64 bit.
+constexpr std::int64_t volume(const Coord& extents) {
+  return std::int64_t{extents[0]} * extents[1] * extents[2] * extents[3];
+}
+
+/// Lexicographic site index x + X (y + Y (z + Z t)).
+constexpr std::int64_t lexicographic(const Coord& site, const Coord& extents) {
+  return site[0] + std::int64_t{extents[0]} * (site[1] + std::int64_t{extents[1]} * (site[2] + std::int64_t{extents[2]} * site[3]));
+}
+
+/// Inverse of lexicographic().
+constexpr Coord coordinates(std::int64_t index, const Coord& extents) {
+  Coord site{};
+  for (int mu = 0; mu < 4; ++mu) {
+    site[mu] = static_cast<int>(index % extents[mu]);
+    index /= extents[mu];
+  }
+  return site;
+}
+
+/// Parity (x + y + z + t) mod 2 of global coordinates: 0 even, 1 odd.
+constexpr int parity_of(const Coord& site) { return (site[0] + site[1] + site[2] + site[3]) & 1; }
+
+}  // namespace quarkstar

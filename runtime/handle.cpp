@@ -1,0 +1,47 @@
+#include "runtime/handle.hpp"
+
+#include <starpu.h>
+
+#include "runtime/error.hpp"
+
+namespace quarkstar::runtime {
+namespace {
+constexpr std::size_t element_bytes = 64;  // StarPU counts elements in 32 bits: 64-byte elements reach 256 GiB a handle
+}
+
+Handle::Handle(std::size_t bytes) : bytes_(bytes) {
+  if (!starpu_is_initialized())
+    throw Error(ErrorKind::internal, "Handle", "no session is running", "create a runtime::Session first");
+  const std::size_t elements = (bytes + element_bytes - 1) / element_bytes;
+  starpu_vector_data_register(&state_, -1, 0, static_cast<std::uint32_t>(elements), element_bytes);
+}
+
+void Handle::freeze() {
+  starpu_data_acquire(state_, STARPU_R);
+  starpu_data_release(state_);
+  starpu_data_set_sequential_consistency_flag(state_, 0);
+}
+
+void Handle::release() noexcept {
+  if (state_ != nullptr && starpu_is_initialized()) {
+    // With its order untracked (after freeze) nothing tells StarPU which readers are still to come: wait for them all.
+    if (starpu_data_get_sequential_consistency_flag(state_) == 0) {
+      starpu_task_wait_for_all();
+      starpu_data_unregister_no_coherency(state_);
+    } else {
+      starpu_data_unregister_submit(state_);
+    }
+  }
+  state_ = nullptr;
+}
+
+void* detail::acquire(const Handle& handle, HostAccess access) {
+  starpu_data_acquire(handle.state(), access == HostAccess::read     ? STARPU_R
+                                      : access == HostAccess::modify ? STARPU_RW
+                                                                     : STARPU_W);
+  return starpu_data_get_local_ptr(handle.state());
+}
+
+void detail::release(const Handle& handle) noexcept { starpu_data_release(handle.state()); }
+
+}  // namespace quarkstar::runtime

@@ -1,0 +1,68 @@
+#pragma once
+// A piece of memory that the task graph tracks: StarPU's data handle with an owner.
+#include <cstddef>
+#include <utility>
+
+struct _starpu_data_state;
+
+namespace quarkstar::runtime {
+
+/// Registers a byte range with the runtime, which keeps its copies on the memory nodes coherent. Movable, not copyable.
+/// Without memory of its own (the usual case) the range is allocated where a task first writes it, 64-byte aligned.
+/// Destroying a handle waits for nothing: tasks already submitted on it complete first, then the memory goes.
+class Handle {
+ public:
+  Handle() = default;
+  explicit Handle(std::size_t bytes);
+  ~Handle() { release(); }
+  Handle(Handle&& other) noexcept : state_(std::exchange(other.state_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    if (this != &other) {
+      release();
+      state_ = std::exchange(other.state_, nullptr);
+      bytes_ = std::exchange(other.bytes_, 0);
+    }
+    return *this;
+  }
+
+  explicit operator bool() const { return state_ != nullptr; }
+  std::size_t bytes() const { return bytes_; }
+  _starpu_data_state* state() const { return state_; }
+
+  /// From here on tasks only read: the runtime stops tracking an order between them (about 1 us less a task).
+  /// Waits for the writers submitted so far.
+  void freeze();
+
+ private:
+  void release() noexcept;
+  _starpu_data_state* state_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+enum class HostAccess { read, modify, overwrite };
+
+namespace detail {
+void* acquire(const Handle& handle, HostAccess access);
+void release(const Handle& handle) noexcept;
+}  // namespace detail
+
+/// Host view of a handle, held open while the object lives. Waits for the tasks that must come first.
+template <class T>
+class HostView {
+ public:
+  explicit HostView(const Handle& handle, HostAccess access = HostAccess::read)
+      : handle_(handle), pointer_(static_cast<T*>(detail::acquire(handle, access))) {}
+  ~HostView() { detail::release(handle_); }
+  HostView(const HostView&) = delete;
+  HostView& operator=(const HostView&) = delete;
+  T* operator->() const { return pointer_; }
+  T& operator*() const { return *pointer_; }
+  T& operator[](std::size_t i) const { return pointer_[i]; }
+  T* get() const { return pointer_; }
+
+ private:
+  const Handle& handle_;
+  T* pointer_;
+};
+
+}  // namespace quarkstar::runtime

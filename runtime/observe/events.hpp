@@ -1,0 +1,53 @@
+#pragma once
+// What ran where and when: per-worker event lists and running totals, filled by the task trampoline.
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/cost.hpp"
+
+namespace quarkstar::runtime {
+
+/// One executed task. Times in microseconds of StarPU's clock.
+struct Event {
+  const char* name;
+  int block;
+  double begin_us, end_us;
+  Cost cost;
+  bool skipped;  ///< the graph had been stopped: no work was done
+};
+
+/// Totals since the last reset.
+struct Totals {
+  std::int64_t submitted = 0, executed = 0;
+  double flops = 0, bytes = 0;
+  double busy_us = 0;  ///< summed over workers
+};
+
+class Events {
+ public:
+  Events(int workers, bool keep) : lanes_(static_cast<std::size_t>(workers)), keep_(keep) {}
+
+  /// Called by a worker's own thread only.
+  void record(int worker, const Event& event);
+  void count_submission() { submitted_.fetch_add(1, std::memory_order_relaxed); }
+
+  /// Read these when no task is running (after Session::wait_all).
+  Totals totals() const;
+  void reset();
+  const std::vector<Event>& of_worker(int worker) const { return lanes_[static_cast<std::size_t>(worker)].events; }
+  int workers() const { return static_cast<int>(lanes_.size()); }
+
+ private:
+  struct alignas(64) Lane {  // own cache line: workers write these at the same time
+    std::vector<Event> events;
+    Totals totals;
+  };
+  std::vector<Lane> lanes_;
+  bool keep_;
+  std::atomic<std::int64_t> submitted_{0};
+};
+
+}  // namespace quarkstar::runtime

@@ -1,0 +1,60 @@
+// The `static` policy. StarPU keeps a priority list for each worker; pushing to the owner's list is all there is to do.
+#include <starpu.h>
+#include <starpu_scheduler.h>
+
+#include <climits>
+
+#include "runtime/policy/policy.hpp"
+#include "runtime/task_record.hpp"
+
+namespace quarkstar::runtime {
+namespace {
+
+void start(unsigned context) {
+  starpu_sched_ctx_set_min_priority(context, INT_MIN);
+  starpu_sched_ctx_set_max_priority(context, INT_MAX);
+}
+
+void stop(unsigned) {}
+void workers_changed(unsigned, int*, unsigned) {}
+
+int worker_of(const starpu_task* task) {
+  if (task->execute_on_a_specific_worker) return static_cast<int>(task->workerid);
+  const bool ours = task->cl_arg != nullptr && task->cl != nullptr && task->cl->model != nullptr &&
+                    task->cl->model->type == STARPU_PER_WORKER;
+  const int owner = ours ? static_cast<const detail::TaskRecord*>(task->cl_arg)->placement.owner : 0;
+  if (starpu_worker_can_execute_task(static_cast<unsigned>(owner), const_cast<starpu_task*>(task), 0)) return owner;
+  // The owner lacks an implementation (a CPU-only codelet of a GPU's block): the first worker that has one.
+  for (unsigned worker = 0; worker < starpu_worker_get_count(); ++worker)
+    if (starpu_worker_can_execute_task(worker, const_cast<starpu_task*>(task), 0)) return static_cast<int>(worker);
+  return owner;
+}
+
+int push(starpu_task* task) {
+  const int worker = worker_of(task);
+  if (starpu_get_prefetch_flag() && task->nbuffers > 0)
+    starpu_prefetch_task_input_for(task, static_cast<unsigned>(worker));
+  return starpu_push_local_task(worker, task, task->priority);
+}
+
+starpu_task* pop(unsigned) { return nullptr; }  // workers empty their own lists before they ask the policy
+
+}  // namespace
+
+starpu_sched_policy& static_policy() {
+  static starpu_sched_policy policy = [] {
+    starpu_sched_policy filled{};
+    filled.init_sched = start;
+    filled.deinit_sched = stop;
+    filled.add_workers = workers_changed;
+    filled.remove_workers = workers_changed;
+    filled.push_task = push;
+    filled.pop_task = pop;
+    filled.policy_name = "static";
+    filled.policy_description = "quarkstar: every block has an owner";
+    return filled;
+  }();
+  return policy;
+}
+
+}  // namespace quarkstar::runtime

@@ -1,0 +1,166 @@
+#include "runtime/session.hpp"
+
+#include <fmt/format.h>
+#include <starpu.h>
+#include <starpu_scheduler.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "runtime/error.hpp"
+#include "runtime/policy/policy.hpp"
+
+namespace quarkstar::runtime {
+namespace {
+
+Session* running = nullptr;
+
+constexpr std::size_t huge_page = std::size_t{1} << 21;
+
+/// Fields of 2 MiB and more ask for huge pages: Dslash touches 17 streams at once and 4 KiB pages exhaust the TLB.
+int allocate(unsigned, void** memory, std::size_t bytes, int flags) {
+  const bool large = bytes >= huge_page;
+  if (posix_memalign(memory, large ? huge_page : 64, bytes) != 0) return -ENOMEM;
+  if (large) madvise(*memory, bytes, MADV_HUGEPAGE);
+  if ((flags & STARPU_MALLOC_PINNED) != 0) starpu_memory_pin(*memory, bytes);
+  return 0;
+}
+
+int deallocate(unsigned, void* memory, std::size_t bytes, int flags) {
+  if ((flags & STARPU_MALLOC_PINNED) != 0) starpu_memory_unpin(memory, bytes);
+  std::free(memory);
+  return 0;
+}
+
+/// Settings of StarPU that have no field in starpu_conf. A user's own environment wins.
+void prepare_environment() {
+  // By default StarPU writes clean GPU buffers back to the host for ever, which takes the bus from the solver.
+  setenv("STARPU_MINIMUM_CLEAN_BUFFERS", "0", 0);
+  setenv("STARPU_TARGET_CLEAN_BUFFERS", "0", 0);
+  setenv("STARPU_FXT_TRACE", "0", 0);
+  setenv("STARPU_SILENT", "1", 0);
+}
+
+int visible_gpus() {
+#ifdef QUARKSTAR_CUDA
+  return STARPU_MAXCUDADEVS;  // an upper limit: StarPU starts the ones that the driver shows
+#else
+  return 0;
+#endif
+}
+
+void bind_team(void*) {
+  const int id = starpu_worker_get_id_check();
+  const Worker& worker = Session::current().worker(id);
+  if (worker.kind == Worker::Kind::cpu) worker.team.bind();
+}
+
+}  // namespace
+
+Session& Session::current() {
+  if (running == nullptr)
+    throw Error(ErrorKind::internal, "Session", "no session is running", "create a runtime::Session first");
+  return *running;
+}
+
+Session::Session(const SessionOptions& options) : options_(options), topology_(Topology::discover()) {
+  if (running != nullptr)
+    throw Error(ErrorKind::internal, "Session", "a session is already running", "destroy it before starting another");
+  const std::vector<std::string> known = policy_names();
+  if (std::find(known.begin(), known.end(), options.policy) == known.end())
+    throw Error(ErrorKind::input, "--policy", fmt::format("unknown scheduling policy '{}'", options.policy),
+                fmt::format("use one of {}", fmt::join(known, ", ")));
+  plan_workers();
+  prepare_environment();
+
+  starpu_conf conf;
+  starpu_conf_init(&conf);
+  conf.precedence_over_environment_variables = 1;
+  conf.sched_policy = find_own_policy(options.policy);
+  if (conf.sched_policy == nullptr) conf.sched_policy_name = options_.policy.c_str();
+  conf.ncpus = static_cast<int>(workers_.size());
+  conf.ncuda = options.cuda_workers < 0 ? visible_gpus() : options.cuda_workers;
+  if (conf.ncuda == 0) {  // GPU workers come first in StarPU's binding list, so it is ours to fill only without them
+    conf.use_explicit_workers_bindid = 1;
+    for (std::size_t i = 0; i < workers_.size(); ++i)
+      conf.workers_bindid[i] = static_cast<unsigned>(workers_[i].team.cores().front());
+  }
+  conf.catch_signals = 0;
+  starpu_malloc_set_hooks(allocate, deallocate);
+  if (const int result = starpu_init(&conf); result != 0)
+    throw Error(ErrorKind::environment, "StarPU", fmt::format("start-up failed with code {}", result),
+                "run `quarkstar machine` to see the workers it was asked for");
+
+  std::vector<Worker> cpu_workers = std::move(workers_);
+  workers_.clear();
+  std::size_t next_cpu = 0;
+  for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
+    Worker worker;
+    if (starpu_worker_get_type(static_cast<int>(id)) == STARPU_CUDA_WORKER) {
+      worker.kind = Worker::Kind::cuda;
+      worker.device = starpu_worker_get_devid(static_cast<int>(id));
+      worker.bandwidth_gbs = 3000;
+    } else {
+      worker = cpu_workers.at(next_cpu++);
+    }
+    char name[64];
+    starpu_worker_get_name(static_cast<int>(id), name, sizeof name);
+    worker.name = name;
+    workers_.push_back(std::move(worker));
+  }
+  events_ = std::make_unique<Events>(static_cast<int>(workers_.size()), options.keep_events);
+  running = this;
+  starpu_execute_on_each_worker(bind_team, nullptr, STARPU_CPU);
+}
+
+Session::~Session() {
+  starpu_task_wait_for_all();
+  starpu_shutdown();
+  running = nullptr;
+}
+
+void Session::wait_all() { starpu_task_wait_for_all(); }
+
+void Session::plan_workers() {
+  std::vector<int> all_cores;
+  for (const Domain& domain : topology_.domains())
+    all_cores.insert(all_cores.end(), domain.cores.begin(), domain.cores.end());
+
+  const auto add = [this](int device, std::vector<int> cores) {
+    Worker worker;
+    worker.device = device;
+    worker.bandwidth_gbs = 10.0 * static_cast<double>(cores.size());
+    worker.team = Team(std::move(cores));
+    workers_.push_back(std::move(worker));
+  };
+
+  if (options_.cpu_workers == 0 && options_.mode == WorkerMode::per_domain && options_.threads_per_worker == 0) {
+    for (const Domain& domain : topology_.domains()) add(domain.numa_node, domain.cores);
+    return;
+  }
+  const int total = static_cast<int>(all_cores.size());
+  int count = options_.cpu_workers;
+  if (count == 0)
+    count = options_.mode == WorkerMode::per_core ? total : static_cast<int>(topology_.domains().size());
+  int threads = options_.threads_per_worker;
+  if (threads == 0) threads = options_.mode == WorkerMode::per_core ? 1 : std::max(1, total / count);
+  for (int w = 0; w < count; ++w) {
+    std::vector<int> cores;
+    for (int t = 0; t < threads; ++t) cores.push_back(all_cores[static_cast<std::size_t>((w * threads + t) % total)]);
+    add(0, std::move(cores));
+  }
+}
+
+std::string runtime_version() {
+  int major = 0, minor = 0, release = 0;
+  starpu_get_version(&major, &minor, &release);
+  std::string text = fmt::format("StarPU {}.{}.{}", major, minor, release);
+#ifdef QUARKSTAR_CUDA
+  text += " (CUDA)";
+#endif
+  return text;
+}
+
+}  // namespace quarkstar::runtime

@@ -1,0 +1,70 @@
+#pragma once
+// Start and stop of the task runtime: which workers exist, what they command, and which policy places tasks.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/observe/events.hpp"
+#include "runtime/team.hpp"
+#include "runtime/topology.hpp"
+
+namespace quarkstar::runtime {
+
+/// How CPU cores become workers.
+enum class WorkerMode {
+  per_domain,  ///< one worker for each NUMA domain, commanding an OpenMP team on its cores (the default)
+  per_core     ///< one worker for each core, one thread each
+};
+
+struct SessionOptions {
+  WorkerMode mode = WorkerMode::per_domain;
+  int cpu_workers = 0;         ///< 0: as `mode` says; otherwise exactly this many
+  int threads_per_worker = 0;  ///< 0: the cores shared evenly; more threads than cores share cores
+  int cuda_workers = -1;       ///< GPUs to use; -1: all that the driver shows, 0: none
+  std::string policy = "static";
+  bool keep_events = false;    ///< record every task for traces and timelines (about 50 ns a task)
+};
+
+struct Worker {
+  enum class Kind { cpu, cuda };
+  Kind kind = Kind::cpu;
+  int device = 0;              ///< NUMA domain or GPU number
+  Team team{std::vector<int>{}};
+  double bandwidth_gbs = 0;    ///< prediction for cost models, GB/s
+  std::string name;
+};
+
+/// The runtime between construction and destruction. One at a time in a process; another may follow it.
+class Session {
+ public:
+  /// Throws Error(input) for an unknown policy (listing the known ones) and Error(environment) when StarPU cannot start.
+  explicit Session(const SessionOptions& options);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// The running session. Throws Error(internal) when there is none.
+  static Session& current();
+
+  const SessionOptions& options() const { return options_; }
+  const std::vector<Worker>& workers() const { return workers_; }
+  const Worker& worker(int id) const { return workers_[static_cast<std::size_t>(id)]; }
+  const Topology& topology() const { return topology_; }
+  Events& events() { return *events_; }
+
+  /// Blocks until every submitted task has run. Not for use inside a solver's iteration.
+  void wait_all();
+
+ private:
+  void plan_workers();
+
+  SessionOptions options_;
+  Topology topology_;
+  std::vector<Worker> workers_;
+  std::unique_ptr<Events> events_;
+};
+
+/// Version and build facts of the runtime underneath, e.g. "StarPU 1.4.10 (CUDA, FxT)".
+std::string runtime_version();
+
+}  // namespace quarkstar::runtime

@@ -1,0 +1,27 @@
+#include "runtime/team.hpp"
+
+#include <omp.h>
+
+#include "runtime/topology.hpp"
+
+namespace quarkstar::runtime {
+
+void Team::bind() const {
+#pragma omp parallel num_threads(threads())
+  bind_this_thread(cores_[static_cast<std::size_t>(omp_get_thread_num())]);
+}
+
+void Team::run(std::int64_t items, RangeFunction function, void* object) const {
+  const int count = threads();
+  if (count == 1) {
+    function(object, 0, items, 0);
+    return;
+  }
+#pragma omp parallel num_threads(count)
+  {
+    const int thread = omp_get_thread_num();
+    function(object, items * thread / count, items * (thread + 1) / count, thread);
+  }
+}
+
+}  // namespace quarkstar::runtime

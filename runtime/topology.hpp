@@ -1,0 +1,34 @@
+#pragma once
+// What the machine looks like: NUMA domains and the processing units that belong to each, read through hwloc.
+#include <string>
+#include <vector>
+
+namespace quarkstar::runtime {
+
+/// One NUMA domain: the cores (one processing unit each, hwloc logical index) that reach its memory locally.
+struct Domain {
+  int numa_node = 0;            ///< hwloc logical index of the memory node
+  std::size_t memory_bytes = 0; ///< local memory
+  std::vector<int> cores;       ///< logical index of the first processing unit of each core
+};
+
+/// The CPU side of a node.
+class Topology {
+ public:
+  /// Discovers this machine, or the hwloc XML file named by $HWLOC_XMLFILE. Only cores that this process may use count.
+  /// Throws Error(environment) when hwloc cannot read the machine.
+  static Topology discover();
+
+  const std::vector<Domain>& domains() const { return domains_; }
+  const std::string& cpu_model() const { return cpu_model_; }
+  int cores() const;
+
+ private:
+  std::vector<Domain> domains_;
+  std::string cpu_model_;
+};
+
+/// Binds the calling thread to one processing unit (hwloc logical index). False where the system does not allow it.
+bool bind_this_thread(int logical_pu);
+
+}  // namespace quarkstar::runtime
