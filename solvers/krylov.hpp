@@ -1,0 +1,136 @@
+#pragma once
+// What all Krylov solvers share: their contract, their common state, and the loop that submits iterations ahead of the answer.
+#include <cmath>
+
+#include "solvers/linear_operator.hpp"
+#include "solvers/settings.hpp"
+
+namespace quarkstar {
+
+/// Where a Krylov solve must end.
+struct KrylovLimits {
+  double target_norm2 = 0;     ///< converged when |r|^2 <= this
+  int most_iterations = 1000;
+  int patience = 1000;         ///< stagnation when |r|^2 has reached no new minimum for so many iterations
+  int check_every = 16;        ///< iterations between two looks at the stop flag
+};
+
+struct KrylovResult {
+  StopReason reason = StopReason::running;
+  int iterations = 0;
+  std::vector<double> norm2;  ///< |r|^2 after each iteration
+};
+
+/// Called with |r|^2 now and then; false interrupts.
+using KrylovProgress = std::function<bool(int iterations, double norm2)>;
+
+/// Solves A x = r from x = 0. On return x is the solution and r the recursively updated residual (both are overwritten).
+using KrylovSolver = KrylovResult (*)(LinearOperator& a, const SpinorField& x, const SpinorField& r, const KrylovLimits& limits,
+                                      const KrylovProgress& progress);
+
+/// Every solver by name. A new one is one file and one line in krylov.cpp.
+struct NamedKrylovSolver {
+  std::string_view name;
+  KrylovSolver solve;
+  bool any_operator;  ///< false: A must be hermitian and positive
+};
+const std::vector<NamedKrylovSolver>& krylov_solvers();
+
+KrylovResult bicgstab(LinearOperator&, const SpinorField&, const SpinorField&, const KrylovLimits&, const KrylovProgress&);
+KrylovResult conjugate_gradient(LinearOperator&, const SpinorField&, const SpinorField&, const KrylovLimits&, const KrylovProgress&);
+KrylovResult cg_normal_equations(LinearOperator&, const SpinorField&, const SpinorField&, const KrylovLimits&, const KrylovProgress&);
+
+/// Head of every solver's state on the graph.
+struct KrylovState {
+  runtime::GraphStatus status;
+  double norm2 = 0, best = 0;
+  std::int32_t best_step = 0;
+  double target = 0;
+  std::int32_t most_iterations = 0, patience = 0;
+
+  StopReason pending = StopReason::running;  ///< verdict of an iteration whose solution is still to be updated
+
+  QUARKSTAR_HD void stop(StopReason reason) {
+    if (status.stop == 0) status.stop = static_cast<std::int32_t>(reason);
+  }
+  /// An iteration ends with |r|^2 = value: convergence, NaN, stagnation or the iteration limit; running otherwise.
+  QUARKSTAR_HD StopReason verdict(double value) {
+    norm2 = value;
+    if (!(value <= 1.7976931348623157e308)) return StopReason::not_finite;  // NaN too
+    if (value < best || status.step == 0) {
+      best = value;
+      best_step = status.step;
+    }
+    if (value <= target) return StopReason::converged;
+    if (status.step + 1 >= most_iterations) return StopReason::iteration_limit;
+    return status.step - best_step >= patience ? StopReason::stagnation : StopReason::running;
+  }
+  /// The same before the first iteration.
+  QUARKSTAR_HD void check_start(double value) {
+    norm2 = value;
+    if (!(value <= 1.7976931348623157e308)) stop(StopReason::not_finite);
+    else if (value <= target) stop(StopReason::converged);
+  }
+};
+
+/// numerator / denominator; stops with zero_denominator when it is zero or not finite.
+QUARKSTAR_HD runtime::ComplexScalar divide(KrylovState& state, const runtime::ComplexScalar& numerator,
+                                           const runtime::ComplexScalar& denominator) {
+  const double size = denominator.re * denominator.re + denominator.im * denominator.im;
+  if (!(size > 0) || !(size <= 1.7976931348623157e308)) {
+    state.stop(size == 0 ? StopReason::zero_denominator : StopReason::not_finite);
+    return {};
+  }
+  return {(numerator.re * denominator.re + numerator.im * denominator.im) / size,
+          (numerator.im * denominator.re - numerator.re * denominator.im) / size};
+}
+QUARKSTAR_HD runtime::ComplexScalar times(const runtime::ComplexScalar& a, const runtime::ComplexScalar& b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+/// Sets the stop flag from outside the iteration.
+struct Interrupt {
+  static constexpr const char* name = "scalar.interrupt";
+  static constexpr bool ends_iteration = false;
+  template <class State>
+  static QUARKSTAR_HD void run(State& state, const double*) {
+    state.stop(StopReason::interrupted);
+  }
+};
+
+/// State with its limits set.
+template <class State>
+State initial_state(const KrylovLimits& limits) {
+  State state{};
+  state.target = limits.target_norm2;
+  state.most_iterations = limits.most_iterations;
+  state.patience = limits.patience;
+  return state;
+}
+
+/// Submits iterations in batches of check_every, always one batch ahead of the one whose outcome it looks at, until the graph stops.
+template <class State, class Iteration>
+KrylovResult run_iterations(runtime::GraphState<State>& state, const KrylovLimits& limits, const KrylovProgress& progress,
+                            Iteration&& iteration) {
+  const auto submit_batch = [&] {
+    for (int i = 0; i < limits.check_every; ++i) iteration();
+  };
+  submit_batch();
+  runtime::publish(state);
+  State seen;
+  for (;;) {
+    submit_batch();
+    seen = runtime::look(state);
+    if (seen.status.stop != 0) break;
+    if (progress && !progress(seen.status.step, seen.norm2)) runtime::submit_scalar<Interrupt>(state);
+    runtime::publish(state);
+  }
+  KrylovResult result;
+  result.reason = static_cast<StopReason>(seen.status.stop);
+  result.iterations = seen.status.step;
+  runtime::HostView<double> history(state.history());
+  result.norm2.assign(history.get(), history.get() + seen.status.step);
+  return result;
+}
+
+}  // namespace quarkstar

@@ -1,0 +1,57 @@
+#pragma once
+// What a user asks of a solve, and what comes back.
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "codelets/lattice/boundary.hpp"
+#include "codelets/lattice/precision.hpp"
+
+namespace quarkstar {
+
+/// Wilson operator. kappa normalisation: M = 1 - kappa H; mass normalisation: M = (m0 + 4) - H/2, kappa = 1/(2 (m0 + 4)).
+struct WilsonParameters {
+  enum class Normalisation { kappa, mass };
+  double kappa = 0.13;
+  Normalisation normalisation = Normalisation::kappa;
+  BoundaryAngles boundary = antiperiodic_in_time;
+};
+
+/// Even-odd preconditioning: which Schur complement is solved (docs/conventions.md).
+enum class Schur { asymmetric, symmetric };
+
+struct SolverSettings {
+  std::string solver = "bicgstab";  ///< a name of solver_names()
+  double tolerance = 1e-10;         ///< |b - M x| / |b|, true residual, double precision
+  int max_iterations = 10000;       ///< iterations summed over restarts
+  Precision precision = Precision::double_;
+  int link_reals = 18;              ///< stored reals of a gauge link: 18 or 12
+  Schur schur = Schur::asymmetric;
+  int check_every = 16;             ///< K: iterations submitted between two looks at the stop flag
+  bool keep_history = false;
+};
+
+/// Why a solve ended.
+enum class StopReason { running, converged, zero_denominator, not_finite, stagnation, iteration_limit, interrupted };
+const char* describe(StopReason reason);
+
+struct SolveResult {
+  StopReason reason = StopReason::running;
+  int iterations = 0;            ///< summed over restarts
+  int restarts = 0;              ///< outer corrections beyond the first solve
+  double true_residual = 0;      ///< |b - M x| / |b| recomputed in double on the whole lattice
+  double seconds = 0;            ///< wall time of the solve, sources and links already in place
+  double flops = 0, bytes = 0;   ///< of the tasks that ran
+  std::int64_t tasks = 0;
+  std::vector<double> residual_history;  ///< |r| / |b| of the even-odd system after each iteration (keep_history)
+  bool converged() const { return reason == StopReason::converged; }
+};
+
+/// Called from the main thread every few iterations: iterations so far, |r| / |b| now. Return false to interrupt.
+using Progress = std::function<bool(int iterations, double relative_residual)>;
+
+/// Names that SolverSettings::solver takes for the Wilson operator.
+const std::vector<std::string>& solver_names();
+
+}  // namespace quarkstar

@@ -1,0 +1,194 @@
+#include "solvers/wilson_solver.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "codelets/blas/blas.hpp"
+#include "codelets/transfer/transfer.hpp"
+#include "runtime/error.hpp"
+#include "runtime/session.hpp"
+#include "solvers/even_odd_wilson.hpp"
+#include "solvers/krylov.hpp"
+
+namespace quarkstar {
+namespace {
+
+KrylovSolver find_solver(const std::string& name) {
+  for (const NamedKrylovSolver& solver : krylov_solvers())
+    if (solver.name == name) {
+      if (!solver.any_operator)
+        throw Error(ErrorKind::input, "--solver", fmt::format("'{}' needs a hermitian positive operator, which Wilson's is not", name),
+                    fmt::format("use one of {}", fmt::join(solver_names(), ", ")));
+      return solver.solve;
+    }
+  throw Error(ErrorKind::input, "--solver", fmt::format("unknown solver '{}'", name),
+              fmt::format("use one of {}", fmt::join(solver_names(), ", ")));
+}
+
+/// The operator in one precision: layout, links, hopping term, even-odd system.
+struct WilsonLevel {
+  LatticePointer lattice;
+  LinkField even, odd;
+  wilson::Hopping hopping;
+  EvenOddWilson system;
+
+  WilsonLevel(const runtime::Decomposition& decomposition, Precision precision, int link_reals, const HostGauge& gauge,
+              const WilsonParameters& parameters, Schur schur)
+      : lattice(std::make_shared<Lattice>(decomposition, precision, parameters.boundary)),
+        even(lattice, 0, link_reals),
+        odd(lattice, 1, link_reals),
+        hopping(load(even, gauge), load(odd, gauge)),
+        system(hopping, parameters, schur) {}
+
+ private:
+  static LinkField& load(LinkField& links, const HostGauge& gauge) {
+    transfer::load_links(links, gauge);
+    links.freeze();
+    return links;
+  }
+};
+
+/// Both parities of a full-lattice field.
+struct FullField {
+  SpinorField even, odd;
+  explicit FullField(const LatticePointer& lattice) : even(lattice, 0), odd(lattice, 1) {}
+};
+
+}  // namespace
+
+struct WilsonSolver::Impl {
+  SolverSettings settings;
+  KrylovSolver krylov;
+  WilsonLevel outer;                   ///< double precision: right-hand sides, corrections, true residuals
+  std::unique_ptr<WilsonLevel> inner;  ///< the precision of the Krylov solver where that is another one
+  runtime::PartialSums sums;
+
+  Impl(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
+       const SolverSettings& s)
+      : settings(s),
+        krylov(find_solver(s.solver)),
+        outer(decomposition, Precision::double_, s.precision == Precision::double_ ? s.link_reals : 18, gauge, parameters, s.schur),
+        sums(decomposition.count()) {
+    if (s.precision != Precision::double_)
+      inner = std::make_unique<WilsonLevel>(decomposition, s.precision, s.link_reals, gauge, parameters, s.schur);
+  }
+
+  /// |field|^2 over both parities; waits for the tasks before it.
+  double norm2(const FullField& field) {
+    double total = 0;
+    for (const SpinorField* part : {&field.even, &field.odd}) {
+      blas::submit<blas::Norm>({part}, {}, nullptr, &sums);
+      runtime::BinnedSum sum = runtime::BinnedSum::zero();
+      for (int b = 0; b < sums.tasks(); ++b) sum.merge(*runtime::HostView<runtime::BinnedSum>(sums.task(b)));
+      total += runtime::value_of(sum);
+    }
+    return total;
+  }
+
+  /// r = b - M x.
+  void residual(const FullField& r, const FullField& b, const FullField& x) {
+    outer.system.minus_m(r.even, x.even, x.odd);
+    outer.system.minus_m(r.odd, x.odd, x.even);
+    blas::submit<blas::AddScaled>({&r.even, &b.even}, {{{1, 0}}});
+    blas::submit<blas::AddScaled>({&r.odd, &b.odd}, {{{1, 0}}});
+  }
+
+  /// Solves M e = r for a correction e (r.odd serves as scratch) to |residual|^2 <= target2.
+  KrylovResult correction(const FullField& e, const FullField& r, double target2, double r_norm2, int budget,
+                          const KrylovProgress& progress) {
+    KrylovLimits limits;
+    limits.most_iterations = budget;
+    limits.check_every = settings.check_every;
+    limits.target_norm2 = target2;
+    // Single precision gains five digits a restart at most; asking for more would end in stagnation.
+    constexpr double single_gain2 = 1e-10;
+    if (inner) {
+      limits.target_norm2 = std::max(limits.target_norm2, single_gain2 * r_norm2);
+      limits.patience = 200;
+    }
+    limits.target_norm2 /= outer.system.residual_scale() * outer.system.residual_scale();
+    const SpinorField rhs(outer.lattice, EvenOddWilson::solved_parity);
+    outer.system.prepare(rhs, r.even, r.odd);
+    KrylovResult result;
+    if (inner) {
+      const SpinorField x(inner->lattice, EvenOddWilson::solved_parity), b(inner->lattice, EvenOddWilson::solved_parity);
+      transfer::convert(b, rhs);
+      result = krylov(inner->system, x, b, limits, progress);
+      transfer::convert(e.odd, x);
+    } else {
+      result = krylov(outer.system, e.odd, rhs, limits, progress);
+    }
+    outer.system.reconstruct(e.even, r.even, e.odd);
+    return result;
+  }
+};
+
+WilsonSolver::WilsonSolver(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
+                           const SolverSettings& settings) {
+  if (settings.link_reals != 18 && settings.link_reals != 12)
+    throw Error(ErrorKind::input, "--links", fmt::format("{} reals a link", settings.link_reals), "use 18 or 12");
+  if (!(settings.tolerance > 0) || settings.tolerance >= 1)
+    throw Error(ErrorKind::input, "--tol", fmt::format("tolerance {}", settings.tolerance), "give a number between 0 and 1");
+  if (settings.max_iterations < 1 || settings.check_every < 1)
+    throw Error(ErrorKind::input, "--max-iterations", "an iteration count below 1", "give a positive number");
+  impl_ = std::make_unique<Impl>(decomposition, gauge, parameters, settings);
+}
+
+WilsonSolver::~WilsonSolver() { runtime::Session::current().wait_all(); }
+
+SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, const Progress& progress) {
+  Impl& s = *impl_;
+  runtime::Session& session = runtime::Session::current();
+  const FullField b(s.outer.lattice), x(s.outer.lattice), r(s.outer.lattice), e(s.outer.lattice);
+  transfer::load_spinor(b.even, source);
+  transfer::load_spinor(b.odd, source);
+  transfer::load_spinor(x.even, solution);
+  transfer::load_spinor(x.odd, solution);
+  session.wait_all();
+  const runtime::Totals before = session.events().totals();
+  const auto start = std::chrono::steady_clock::now();
+
+  SolveResult result;
+  const double b_norm2 = s.norm2(b);
+  const double target2 = s.settings.tolerance * s.settings.tolerance * b_norm2;
+  const double history_scale = s.outer.system.residual_scale() / std::sqrt(b_norm2);
+  double previous2 = 0;
+  for (int cycle = 0;; ++cycle) {
+    s.residual(r, b, x);
+    const double r_norm2 = s.norm2(r);
+    result.true_residual = b_norm2 > 0 ? std::sqrt(r_norm2 / b_norm2) : std::sqrt(r_norm2);
+    if (!std::isfinite(r_norm2)) result.reason = StopReason::not_finite;
+    else if (r_norm2 <= target2) result.reason = StopReason::converged;
+    else if (result.reason == StopReason::converged || result.reason == StopReason::stagnation)
+      // The Krylov solver is done but the true residual is not there: correct again as long as that halves it.
+      result.reason = cycle > 0 && r_norm2 > 0.25 * previous2 ? StopReason::stagnation : StopReason::running;
+    if (result.reason != StopReason::running) break;
+    previous2 = r_norm2;
+    result.restarts = cycle;
+
+    KrylovProgress report;
+    if (progress)
+      report = [&](int iterations, double norm2) { return progress(result.iterations + iterations, std::sqrt(norm2) * history_scale); };
+    const KrylovResult inner = s.correction(e, r, target2, r_norm2, s.settings.max_iterations - result.iterations, report);
+    result.reason = inner.reason;
+    result.iterations += inner.iterations;
+    if (s.settings.keep_history)
+      for (const double norm2 : inner.norm2) result.residual_history.push_back(std::sqrt(norm2) * history_scale);
+    blas::submit<blas::AddScaled>({&x.even, &e.even}, {{{1, 0}}});
+    blas::submit<blas::AddScaled>({&x.odd, &e.odd}, {{{1, 0}}});
+  }
+  session.wait_all();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const runtime::Totals after = session.events().totals();
+  result.flops = after.flops - before.flops;
+  result.bytes = after.bytes - before.bytes;
+  result.tasks = after.executed - before.executed;
+  transfer::store_spinor(solution, x.even);
+  transfer::store_spinor(solution, x.odd);
+  session.wait_all();
+  return result;
+}
+
+}  // namespace quarkstar

@@ -1,0 +1,30 @@
+#pragma once
+// Solves M x = b for the Wilson operator through the even-odd system, on the task graph.
+#include <memory>
+
+#include "codelets/lattice/host_gauge.hpp"
+#include "codelets/lattice/host_spinor.hpp"
+#include "runtime/decomposition.hpp"
+#include "solvers/settings.hpp"
+
+namespace quarkstar {
+
+/// Holds the links on the workers that own them; then solves for any number of sources. Needs a running runtime::Session.
+class WilsonSolver {
+ public:
+  /// Copies the links into the blocks of `decomposition`. Throws Error(input) for an unknown solver name or link format and
+  /// ShapeError when the gauge field has other extents than the decomposition.
+  WilsonSolver(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
+               const SolverSettings& settings);
+  ~WilsonSolver();
+
+  /// Solves M x = source to the settings' tolerance; `solution` is the initial guess on entry (zero: start from nothing).
+  /// Never throws for a numerical failure: SolveResult::reason tells, and `solution` then holds the best iterate.
+  SolveResult solve(const HostSpinor& source, HostSpinor& solution, const Progress& progress = {});
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace quarkstar

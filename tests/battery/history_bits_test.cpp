@@ -1,0 +1,68 @@
+// The promise to users: the residual history of a solve is the same bits whatever runs it.
+#include <cstdio>
+#include <map>
+
+#include "tests/battery/solver_support.hpp"
+
+using namespace quarkstar;
+
+namespace {
+
+constexpr std::uint64_t seed = 60221;
+
+std::vector<std::string> hex(const std::vector<double>& values) {
+  std::vector<std::string> text;
+  for (const double value : values) {
+    char buffer[40];
+    std::snprintf(buffer, sizeof buffer, "%a", value);
+    text.emplace_back(buffer);
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("residual history: same bits for every worker count, cut, policy and architecture") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 8};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
+  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const WilsonParameters parameters{0.125, {}, antiperiodic_in_time};
+  const Coord cuts[] = {{1, 1, 1, 1}, {1, 1, 1, 2}, {1, 2, 2, 2}, {2, 2, 2, 2}};
+  const char* policies[] = {"static", "eager", "lws", "dmdas", "prio"};
+
+  for (const char* solver : {"bicgstab", "cgnr"})
+    for (const Precision precision : {Precision::double_, Precision::single}) {
+      battery::SolveCase c;
+      c.settings.solver = solver;
+      c.settings.precision = precision;
+      c.settings.link_reals = 12;
+      c.settings.tolerance = 1e-5;
+      const battery::SolveOutcome first = battery::solve_once(c, gauge, parameters, source);
+      REQUIRE(first.result.converged());
+      const std::vector<std::string> expected = hex(first.result.residual_history);
+      const auto check = [&](const battery::SolveCase& other) {
+        const battery::SolveOutcome outcome = battery::solve_once(other, gauge, parameters, source);
+        CHECK(hex(outcome.result.residual_history) == expected);
+        CHECK(battery::same_bits(outcome.solution, first.solution));
+      };
+      for (const Coord& blocks : cuts)
+        for (const char* policy : policies)
+          for (const int workers : {1, 2}) {
+            INFO(solver << " " << name_of(precision) << " policy " << policy << " workers " << workers << " blocks " << blocks[0]
+                        << blocks[1] << blocks[2] << blocks[3]);
+            battery::SolveCase other = c;
+            other.blocks = blocks;
+            other.policy = policy;
+            other.workers = workers;
+            other.threads = workers == 1 ? 2 : 1;
+            check(other);
+          }
+      battery::for_architectures([&] {
+        INFO(solver << " " << name_of(precision) << " " << arch::name_of(arch::current()));
+        battery::SolveCase other = c;
+        other.blocks = {1, 1, 2, 2};
+        check(other);
+      });
+    }
+}

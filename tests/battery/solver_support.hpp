@@ -1,0 +1,32 @@
+#pragma once
+// A whole solve as the battery repeats it: one source, one choice of everything, the residual history as bits.
+#include "solvers/wilson_solver.hpp"
+#include "tests/battery/support.hpp"
+
+namespace quarkstar::battery {
+
+struct SolveCase {
+  Coord blocks{1, 1, 1, 1};
+  std::string policy = "static";
+  int workers = 1, threads = 2;
+  SolverSettings settings;
+};
+
+struct SolveOutcome {
+  SolveResult result;
+  HostSpinor solution;
+};
+
+/// One solve in a session of its own.
+inline SolveOutcome solve_once(const SolveCase& c, const HostGauge& gauge, const WilsonParameters& parameters, const HostSpinor& source) {
+  runtime::Session session(
+      {.cpu_workers = c.workers, .threads_per_worker = c.threads, .cuda_workers = 0, .policy = c.policy});
+  SolverSettings settings = c.settings;
+  settings.keep_history = true;
+  WilsonSolver solver(runtime::Decomposition(gauge.extents, c.blocks, c.workers), gauge, parameters, settings);
+  SolveOutcome outcome{{}, HostSpinor(gauge.extents)};
+  outcome.result = solver.solve(source, outcome.solution);
+  return outcome;
+}
+
+}  // namespace quarkstar::battery

@@ -1,0 +1,155 @@
+// Every solver, precision, link format and Schur complement gives a solution whose residual the reference confirms; failures say why.
+#include <cmath>
+
+#include "solvers/even_odd_wilson.hpp"
+#include "solvers/krylov.hpp"
+#include "tests/battery/solver_support.hpp"
+
+using namespace quarkstar;
+
+namespace {
+
+constexpr std::uint64_t seed = 4711;
+
+double reference_residual(const HostGauge& gauge, const WilsonParameters& parameters, const HostSpinor& source, const HostSpinor& solution) {
+  const reference::Field b = battery::to_reference(source), x = battery::to_reference(solution);
+  reference::Field mx = reference::wilson(gauge, parameters.kappa, x);
+  if (parameters.normalisation == WilsonParameters::Normalisation::mass)
+    mx = reference::Complex(1 / (2 * parameters.kappa)) * mx;
+  return std::sqrt(reference::norm2(b - mx) / reference::norm2(b));
+}
+
+}  // namespace
+
+TEST_CASE("every solver reaches the tolerance that the reference confirms") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{4, 4, 4, 8};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
+  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  for (const std::string& name : solver_names())
+    for (const Precision precision : {Precision::double_, Precision::single})
+      for (const int reals : {18, 12})
+        for (const Schur schur : {Schur::asymmetric, Schur::symmetric})
+          for (const auto normalisation : {WilsonParameters::Normalisation::kappa, WilsonParameters::Normalisation::mass}) {
+            battery::SolveCase c;
+            c.settings.solver = name;
+            c.settings.precision = precision;
+            c.settings.link_reals = reals;
+            c.settings.schur = schur;
+            c.settings.tolerance = 1e-10;
+            const WilsonParameters parameters{0.12, normalisation, antiperiodic_in_time};
+            INFO(name << " " << name_of(precision) << " " << reals << " schur " << static_cast<int>(schur));
+            const battery::SolveOutcome outcome = battery::solve_once(c, gauge, parameters, source);
+            CHECK(outcome.result.reason == StopReason::converged);
+            CHECK(outcome.result.true_residual <= 1e-10);
+            const double checked = reference_residual(gauge, parameters, source, outcome.solution);
+            CHECK(checked == doctest::Approx(outcome.result.true_residual).epsilon(1e-3));
+            CHECK(outcome.result.iterations == static_cast<int>(outcome.result.residual_history.size()));
+          }
+}
+
+TEST_CASE("CG on a hermitian positive operator") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{4, 4, 4, 4};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 6, 0.4);
+  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 7));
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+  const runtime::Decomposition decomposition(lattice, {1, 1, 1, 2}, 1);
+  const auto layout = std::make_shared<Lattice>(decomposition, Precision::double_, antiperiodic_in_time);
+  LinkField even(layout, 0, 18), odd(layout, 1, 18);
+  transfer::load_links(even, gauge);
+  transfer::load_links(odd, gauge);
+  even.freeze();
+  odd.freeze();
+  wilson::Hopping hopping(even, odd);
+  EvenOddWilson m(hopping, {0.12, {}, antiperiodic_in_time}, Schur::asymmetric);
+  NormalOperator normal(m);
+  const SpinorField b(layout, 1), x(layout, 1), check(layout, 1);
+  transfer::load_spinor(b, source);
+  const KrylovResult result = conjugate_gradient(normal, x, b, {.target_norm2 = 1e-20, .most_iterations = 500}, {});
+  CHECK(result.reason == StopReason::converged);
+  normal.apply(check, x, {}, false, nullptr);
+  HostSpinor image(lattice);
+  transfer::store_spinor(image, check);
+  session.wait_all();
+  const reference::Field difference =
+      reference::restrict_to_parity(battery::to_reference(image) - battery::to_reference(source), 1);
+  CHECK(std::sqrt(reference::norm2(difference)) < 1e-9);
+}
+
+TEST_CASE("an initial guess is used: the solution itself needs no iteration") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{4, 4, 4, 4};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 2, 0.3);
+  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 3));
+  runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
+  SolverSettings settings;
+  WilsonSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), gauge, {0.12, {}, antiperiodic_in_time}, settings);
+  HostSpinor x(lattice);
+  const SolveResult first = solver.solve(source, x);
+  CHECK(first.converged());
+  CHECK(first.iterations > 5);
+  const SolveResult again = solver.solve(source, x);
+  CHECK(again.converged());
+  CHECK(again.iterations == 0);
+}
+
+TEST_CASE("failures end with their reason and never as converged") {
+  const Coord lattice{4, 4, 4, 4};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 4, 0.3);
+  HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 5));
+  const WilsonParameters parameters{0.12, {}, antiperiodic_in_time};
+  battery::SolveCase c;
+
+  SUBCASE("iteration limit") {
+    for (const std::string& name : solver_names()) {
+      c.settings.solver = name;
+      c.settings.max_iterations = 3;
+      const SolveResult result = battery::solve_once(c, gauge, parameters, source).result;
+      CHECK(result.reason == StopReason::iteration_limit);
+      CHECK(result.iterations == 3);
+      CHECK(result.true_residual > c.settings.tolerance);
+    }
+  }
+  SUBCASE("NaN in the source") {
+    source.data[5] = {std::nan(""), 0};
+    CHECK(battery::solve_once(c, gauge, parameters, source).result.reason == StopReason::not_finite);
+  }
+  SUBCASE("a tolerance that double precision cannot reach") {
+    c.settings.tolerance = 1e-18;
+    const SolveResult result = battery::solve_once(c, gauge, parameters, source).result;
+    CHECK_FALSE(result.converged());
+    CHECK(result.true_residual < 1e-14);
+  }
+  SUBCASE("a zero source has the zero solution") {
+    const battery::SolveOutcome outcome = battery::solve_once(c, gauge, parameters, HostSpinor(lattice));
+    CHECK(outcome.result.converged());
+    for (const auto& value : outcome.solution.data) CHECK(value == 0.0);
+  }
+  SUBCASE("interrupted from the progress callback") {
+    runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
+    c.settings.tolerance = 1e-13;
+    c.settings.check_every = 2;
+    WilsonSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), gauge, parameters, c.settings);
+    HostSpinor x(lattice);
+    CHECK(solver.solve(source, x, [](int, double) { return false; }).reason == StopReason::interrupted);
+  }
+}
+
+TEST_CASE("wrong settings are refused with the flag's name") {
+  const Coord lattice{4, 4, 4, 4};
+  const HostGauge gauge = reference::unit_gauge(lattice);
+  runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
+  const runtime::Decomposition decomposition(lattice, {1, 1, 1, 1}, 1);
+  SolverSettings settings;
+  for (const char* name : {"gauss", "cg"}) {
+    settings.solver = name;
+    CHECK_THROWS_WITH(WilsonSolver(decomposition, gauge, {}, settings), doctest::Contains("--solver"));
+  }
+  settings = {};
+  settings.link_reals = 7;
+  CHECK_THROWS_WITH(WilsonSolver(decomposition, gauge, {}, settings), doctest::Contains("--links"));
+  settings = {};
+  settings.tolerance = 0;
+  CHECK_THROWS_WITH(WilsonSolver(decomposition, gauge, {}, settings), doctest::Contains("--tol"));
+}
