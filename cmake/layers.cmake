@@ -1,0 +1,93 @@
+# The four layers, apps -> solvers -> codelets -> runtime. Sources are found by name: adding a file needs no line here.
+#   runtime/**.cpp            quarkstar_runtime
+#   codelets/**.cpp           quarkstar_codelets; **_kernel.cpp once per CPU architecture (architectures.cmake); **.cu with CUDA
+#   solvers/**.cpp            quarkstar_solvers
+#   apps/**.cpp               the command `quarkstar`
+
+# quarkstar_glob(OUT PATTERN...): sources below the project's root.
+function(quarkstar_glob out)
+  set(patterns)
+  foreach(pattern IN LISTS ARGN)
+    list(APPEND patterns "${PROJECT_SOURCE_DIR}/${pattern}")
+  endforeach()
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS ${patterns})
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# quarkstar_layer(NAME SOURCES... LINK LIBRARIES...): static library quarkstar_NAME, alias quarkstar::NAME.
+# A layer that has headers only so far is an interface library.
+function(quarkstar_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SOURCES;LINK")
+  set(target quarkstar_${name})
+  if(layer_SOURCES)
+    add_library(${target} STATIC ${layer_SOURCES})
+    set(scope PUBLIC)
+    quarkstar_settings(${target})
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(quarkstar::${name} ALIAS ${target})
+  target_include_directories(${target} ${scope}
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
+    "$<BUILD_INTERFACE:${QUARKSTAR_GENERATED_DIR}>"
+    "$<INSTALL_INTERFACE:include/quarkstar>")
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_link_libraries(${target} ${scope} ${layer_LINK})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  set(QUARKSTAR_SCOPE ${scope} PARENT_SCOPE)
+endfunction()
+
+# ---- runtime
+quarkstar_glob(sources "runtime/*.cpp")
+quarkstar_layer(runtime SOURCES ${sources} LINK
+  PkgConfig::STARPUMPI PkgConfig::STARPU PkgConfig::HWLOC MPI::MPI_C
+  OpenMP::OpenMP_CXX Threads::Threads fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+# mpi.h's C++ bindings were removed from the standard; Open MPI still pulls them in unless told otherwise.
+target_compile_definitions(quarkstar_runtime ${QUARKSTAR_SCOPE} OMPI_SKIP_MPICXX=1)
+if(QUARKSTAR_CUDA)
+  # pkg-config names no -lcudart.
+  target_link_libraries(quarkstar_runtime ${QUARKSTAR_SCOPE} CUDA::cudart)
+  target_compile_definitions(quarkstar_runtime ${QUARKSTAR_SCOPE} QUARKSTAR_CUDA=1)
+endif()
+
+# ---- codelets
+quarkstar_glob(sources "codelets/*.cpp")
+set(QUARKSTAR_KERNELS ${sources})
+list(FILTER QUARKSTAR_KERNELS INCLUDE REGEX "_kernel\\.cpp$")
+list(FILTER sources EXCLUDE REGEX "_kernel\\.cpp$")
+if(QUARKSTAR_CUDA)
+  quarkstar_glob(cuda_sources "codelets/*.cu")
+  if(cuda_sources)
+    set(CMAKE_CUDA_COMPILER "${QUARKSTAR_NVCC}")
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES "80-real;90-real;100" CACHE STRING "GPU generations to compile for")
+    endif()
+    enable_language(CUDA)
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+      # Debian 12's CMake is older than the nvcc that speaks C++20.
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+    endif()
+    list(APPEND sources ${cuda_sources})
+  endif()
+endif()
+quarkstar_layer(codelets SOURCES ${sources} LINK quarkstar_runtime pugixml::pugixml ZLIB::ZLIB)
+target_include_directories(quarkstar_codelets SYSTEM ${QUARKSTAR_SCOPE} "$<BUILD_INTERFACE:${RANDOM123_INCLUDE_DIR}>")
+if(cuda_sources)
+  # -fmad=false is nvcc's -ffp-contract=off.
+  target_compile_options(quarkstar_codelets PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:-fmad=false;--expt-relaxed-constexpr;-Xcompiler=-ffp-contract=off>")
+endif()
+
+# ---- solvers
+quarkstar_glob(sources "solvers/*.cpp")
+quarkstar_layer(solvers SOURCES ${sources} LINK quarkstar_codelets Eigen3::Eigen)
+
+# ---- apps
+quarkstar_glob(sources "apps/*.cpp")
+if(sources)
+  add_executable(quarkstar ${sources})
+  quarkstar_settings(quarkstar)
+  target_link_libraries(quarkstar PRIVATE quarkstar_solvers CLI11::CLI11 tomlplusplus::tomlplusplus hdf5::hdf5)
+endif()

@@ -1,0 +1,23 @@
+# make install: the command, the three libraries, their headers, and a package file for find_package(quarkstar).
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS quarkstar_runtime quarkstar_codelets quarkstar_solvers EXPORT quarkstar-targets)
+if(TARGET quarkstar)
+  install(TARGETS quarkstar)
+endif()
+install(DIRECTORY runtime codelets solvers DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/quarkstar"
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
+install(FILES "${QUARKSTAR_GENERATED_DIR}/quarkstar_version.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/quarkstar")
+
+set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/quarkstar")
+install(EXPORT quarkstar-targets NAMESPACE quarkstar:: DESTINATION "${package_folder}")
+configure_package_config_file(cmake/quarkstar-config.cmake.in "${QUARKSTAR_GENERATED_DIR}/quarkstar-config.cmake"
+  INSTALL_DESTINATION "${package_folder}")
+write_basic_package_version_file("${QUARKSTAR_GENERATED_DIR}/quarkstar-config-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${QUARKSTAR_GENERATED_DIR}/quarkstar-config.cmake"
+  "${QUARKSTAR_GENERATED_DIR}/quarkstar-config-version.cmake"
+  cmake/find_starpu.cmake
+  DESTINATION "${package_folder}")

@@ -1,0 +1,65 @@
+# Language, warnings, floating point, sanitizers: what every translation unit is compiled with.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+# The installed command finds StarPU where the build found it.
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo, Debug" FORCE)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  foreach(language C CXX CUDA)
+    if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER "${CCACHE}")
+    endif()
+  endforeach()
+endif()
+
+# Contraction is off everywhere: a fused multiply-add happens where the source asks for one and nowhere else, so that
+# the same block gives the same bits on every worker. -ffast-math is never allowed.
+# No ABI notes: vectors wider than the baseline's registers never cross a translation unit.
+set(QUARKSTAR_CXX_OPTIONS -ffp-contract=off -Wall -Wextra -Wno-psabi)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 sees an overlap in "text" + std::string where there is none (its bug 105651).
+  list(APPEND QUARKSTAR_CXX_OPTIONS -Wno-restrict)
+endif()
+foreach(flags CMAKE_CXX_FLAGS CMAKE_CXX_FLAGS_RELEASE CMAKE_CXX_FLAGS_RELWITHDEBINFO)
+  if("${${flags}}" MATCHES "-ffast-math|-Ofast|-funsafe-math-optimizations|-fassociative-math")
+    message(FATAL_ERROR "${flags} = '${${flags}}': reordered arithmetic breaks Quarkstar's bit-identical results. Remove it.")
+  endif()
+endforeach()
+
+set(QUARKSTAR_LINK_OPTIONS -Wl,--as-needed)
+if(QUARKSTAR_SANITIZE)
+  set(allowed "address,undefined" "address" "undefined" "thread")
+  if(NOT QUARKSTAR_SANITIZE IN_LIST allowed)
+    message(FATAL_ERROR "QUARKSTAR_SANITIZE='${QUARKSTAR_SANITIZE}': use 'address,undefined' or 'thread'")
+  endif()
+  list(APPEND QUARKSTAR_CXX_OPTIONS -fsanitize=${QUARKSTAR_SANITIZE} -fno-omit-frame-pointer)
+  list(APPEND QUARKSTAR_LINK_OPTIONS -fsanitize=${QUARKSTAR_SANITIZE})
+  if(QUARKSTAR_SANITIZE MATCHES "undefined")
+    list(APPEND QUARKSTAR_CXX_OPTIONS -fno-sanitize-recover=undefined)
+  endif()
+endif()
+if(QUARKSTAR_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "QUARKSTAR_FUZZ needs clang (libFuzzer): configure with -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++")
+  endif()
+  list(APPEND QUARKSTAR_CXX_OPTIONS -fsanitize=fuzzer-no-link)
+endif()
+
+# Applies the above to a target.
+function(quarkstar_settings target)
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${QUARKSTAR_CXX_OPTIONS}>")
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    target_link_options(${target} PRIVATE ${QUARKSTAR_LINK_OPTIONS})
+  endif()
+endfunction()

@@ -1,0 +1,99 @@
+# Tests. Each test file is one ctest entry, so that a failure names the file.
+#   tests/reference/**.cpp      library quarkstar_reference: slow, obvious, double precision
+#   tests/unit/*.cpp            unit_tests;  tests/battery/*.cpp  battery_tests (doctest; main.cpp of unit/ unless it has one)
+#   tests/cli/*.sh              run with QUARKSTAR=<the command>; exit code 77 means skipped
+#   tests/fuzz/*_fuzz.cpp       libFuzzer targets with QUARKSTAR_FUZZ; in every other build their seeds are replayed
+
+find_package(rapidcheck QUIET)
+
+# What every test runs under: no trace files, a hang becomes a crash with a message, sanitizers with our suppressions.
+set(test_environment
+  "STARPU_FXT_TRACE=0" "STARPU_SILENT=1" "STARPU_WATCHDOG_TIMEOUT=120000000" "STARPU_WATCHDOG_CRASH=1"
+  "OMPI_ALLOW_RUN_AS_ROOT=1" "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
+  "UBSAN_OPTIONS=print_stacktrace=1"
+  "ASAN_OPTIONS=protect_shadow_gap=0:allocator_may_return_null=1"
+  "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp:print_suppressions=0"
+  "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/tsan.supp:ignore_noninstrumented_modules=1"
+  "QUARKSTAR_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
+
+function(quarkstar_test name)
+  add_test(NAME ${name} COMMAND ${ARGN} COMMAND_EXPAND_LISTS)
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${test_environment}" TIMEOUT 900 SKIP_RETURN_CODE 77)
+endfunction()
+
+# ---- the reference
+quarkstar_glob(sources "tests/reference/*.cpp")
+quarkstar_layer(reference SOURCES ${sources} LINK quarkstar_codelets)
+
+# ---- doctest executables
+function(quarkstar_test_executable folder)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${folder}/*.cpp")
+  set(files ${sources})
+  list(FILTER files EXCLUDE REGEX "/main\\.cpp$")
+  if(NOT files)
+    return()
+  endif()
+  if(NOT EXISTS "${PROJECT_SOURCE_DIR}/tests/${folder}/main.cpp")
+    list(APPEND sources "${PROJECT_SOURCE_DIR}/tests/unit/main.cpp")
+  endif()
+  set(target ${folder}_tests)
+  add_executable(${target} ${sources})
+  quarkstar_settings(${target})
+  target_link_libraries(${target} PRIVATE quarkstar_solvers quarkstar_reference hdf5::hdf5)
+  if(TARGET rapidcheck)
+    target_link_libraries(${target} PRIVATE rapidcheck)
+  endif()
+  target_compile_definitions(${target} PRIVATE "QUARKSTAR_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
+  foreach(file IN LISTS files)
+    cmake_path(GET file STEM stem)
+    string(REGEX REPLACE "_test$" "" stem "${stem}")
+    quarkstar_test(${folder}.${stem} ${target} "--source-file=*/${folder}/${stem}_test.cpp,*/${folder}/${stem}.cpp")
+  endforeach()
+endfunction()
+quarkstar_test_executable(unit)
+quarkstar_test_executable(battery)
+
+# ---- scripts
+file(GLOB scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/cli/*.sh")
+foreach(script IN LISTS scripts)
+  cmake_path(GET script STEM stem)
+  if(TARGET quarkstar)
+    quarkstar_test(cli.${stem} ${CMAKE_COMMAND} -E env "QUARKSTAR=$<TARGET_FILE:quarkstar>" bash "${script}")
+  elseif(stem STREQUAL "layering")
+    quarkstar_test(cli.${stem} bash "${script}")
+  endif()
+endforeach()
+
+if(NOT QUARKSTAR_SANITIZE AND NOT QUARKSTAR_FUZZ)
+  # ---- kernels keep their instructions to themselves
+  get_property(archs GLOBAL PROPERTY QUARKSTAR_VECTOR_ARCHS)
+  foreach(arch IN LISTS archs)
+    quarkstar_test(kernel_symbols.${arch} bash "${PROJECT_SOURCE_DIR}/cmake/kernel_symbols.sh"
+      "${CMAKE_NM}" ${arch} "$<TARGET_OBJECTS:quarkstar_kernels_${arch}>")
+  endforeach()
+
+  # ---- the installed package can be used from outside
+  quarkstar_test(package "${CMAKE_COMMAND}" "-DBUILD=${PROJECT_BINARY_DIR}"
+    "-DSOURCE=${PROJECT_SOURCE_DIR}/cmake/package_test" -P "${PROJECT_SOURCE_DIR}/cmake/package_test/run.cmake")
+endif()
+
+# ---- fuzzers
+file(GLOB fuzzers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/fuzz/*_fuzz.cpp")
+foreach(file IN LISTS fuzzers)
+  cmake_path(GET file STEM stem)
+  string(REGEX REPLACE "_fuzz$" "" name "${stem}")
+  set(seeds "${PROJECT_SOURCE_DIR}/tests/fuzz/seeds/${name}")
+  if(QUARKSTAR_FUZZ)
+    add_executable(${stem} "${file}")
+    target_link_options(${stem} PRIVATE -fsanitize=fuzzer)
+    set(arguments -runs=0)
+  else()
+    add_executable(${stem} "${file}" "${PROJECT_SOURCE_DIR}/cmake/fuzz_replay.cpp")
+    set(arguments)
+  endif()
+  quarkstar_settings(${stem})
+  target_link_libraries(${stem} PRIVATE quarkstar_codelets)
+  if(IS_DIRECTORY "${seeds}")
+    quarkstar_test(fuzz.${name} ${stem} ${arguments} "${seeds}")
+  endif()
+endforeach()
