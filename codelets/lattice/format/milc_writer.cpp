@@ -1,0 +1,58 @@
+#include "codelets/lattice/format/date.hpp"
+#include "codelets/lattice/format/milc.hpp"
+#include "codelets/lattice/format/payload_writer.hpp"
+#include "runtime/atomic_file.hpp"
+#include "runtime/error.hpp"
+
+#include <fmt/format.h>
+
+namespace quarkstar::format {
+namespace {
+
+constexpr std::size_t time_stamp_bytes = 64;
+
+class Header {
+ public:
+  template <class Number>
+  void add(Number value) {
+    bytes_.resize(bytes_.size() + sizeof value);
+    store(bytes_.data() + bytes_.size() - sizeof value, value, ByteOrder::little);
+  }
+
+  void add_text(std::string_view text, std::size_t length) {
+    const std::size_t start = bytes_.size();
+    bytes_.resize(start + length);
+    text = text.substr(0, length - 1);
+    std::transform(text.begin(), text.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(start),
+                   [](char c) { return std::byte(c); });
+  }
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace
+
+void write_milc(const std::string& path, const HostGauge& gauge, const GaugeWriteOptions& options) {
+  if (options.real_bytes != 4) {
+    throw Error(ErrorKind::input, path, "MILC version 5 files hold single precision only",
+                "choose single precision, or the ILDG or NERSC format");
+  }
+  const PayloadLayout layout = writer_layout(path, gauge, options, ByteOrder::little);
+  const std::string date = options.date.empty() ? utc_date() : options.date;
+  check_header_text(path, "date", date);
+  AtomicFile file(path);
+  Header header;
+  header.add(milc_v5_magic);
+  for (const int extent : layout.extents) header.add(std::int32_t{extent});
+  header.add_text(date, time_stamp_bytes);
+  header.add(std::int32_t{0});  // site order: lexicographic
+  for (const std::uint32_t sum : encoded_checksum(path, ChecksumKind::milc, layout, gauge).sums()) header.add(sum);
+  file.append(header.bytes());
+  for_each_chunk(path, layout, gauge, [&](std::int64_t, std::span<const std::byte> bytes) { file.append(bytes); });
+  file.commit();
+}
+
+}  // namespace quarkstar::format
