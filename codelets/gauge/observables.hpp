@@ -1,0 +1,37 @@
+#pragma once
+// What can be measured on a gauge configuration, and its projection back onto SU(3).
+#include "codelets/lattice/host_gauge.hpp"
+#include "runtime/team.hpp"
+
+namespace quarkstar::gauge {
+
+// Every function here splits the lattice over the team in planes of fixed (z, t) and combines the planes' results in
+// their order: the same bits for any number of threads. No session is needed. All throw ShapeError when data and
+// extents disagree and Error(input), naming the link, when an entry is not finite or larger than 1e50.
+
+/// Means of Re tr U_p / 3 with U_p = U_mu(x) U_nu(x+mu) U_mu^+(x+nu) U_nu^+(x).
+struct Plaquettes {
+  double spatial = 0;   ///< planes xy, xz, yz
+  double temporal = 0;  ///< planes xt, yt, zt
+  double mean() const { return 0.5 * (spatial + temporal); }
+};
+
+/// 6 x 432 flop a site.
+Plaquettes plaquettes(const HostGauge& gauge, const runtime::Team& team);
+
+/// Mean over all links of Re tr U / 3.
+double link_trace(const HostGauge& gauge, const runtime::Team& team);
+
+/// How far the links are from SU(3): maxima over all links.
+struct UnitarityDeviation {
+  double unitarity = 0;    ///< max over the entries of |U U^+ - 1|
+  double determinant = 0;  ///< |det U - 1|
+};
+UnitarityDeviation unitarity_deviation(const HostGauge& gauge, const runtime::Team& team);
+
+/// Projects every link onto SU(3): row 0 normalised, row 1 made orthogonal to it and normalised, row 2 = conj(row 0 x
+/// row 1). Also throws Error(input), naming the link, where two rows are linearly dependent; the field is then partly
+/// projected. Source: the choice of MILC's reunitarize (CONVENTIONS section 12).
+void reunitarize(HostGauge& gauge, const runtime::Team& team);
+
+}  // namespace quarkstar::gauge

@@ -1,0 +1,48 @@
+#pragma once
+// What the heatbath's tests share: short sessions and chains with a binned error.
+#include "codelets/gauge/observables.hpp"
+#include "codelets/heatbath/heatbath.hpp"
+#include "codelets/heatbath/start.hpp"
+#include "runtime/session.hpp"
+
+#include <cmath>
+#include <string>
+
+namespace quarkstar::heatbath_testing {
+
+inline runtime::SessionOptions options(int workers, int threads_per_worker, const std::string& policy = "static") {
+  runtime::SessionOptions result;
+  result.cpu_workers = workers;
+  result.threads_per_worker = threads_per_worker;
+  result.cuda_workers = 0;
+  result.policy = policy;
+  return result;
+}
+
+struct Estimate {
+  double mean, error;
+};
+
+/// Mean plaquette of a chain: `bins` bins of `length` sweeps after thermalisation, the error from the scatter of the
+/// bins.
+inline Estimate mean_plaquette(HostGauge field, const heatbath::HeatbathSettings& settings, int thermalisation,
+                               int bins, int length) {
+  const runtime::Session session(options(1, 1));
+  const runtime::Decomposition decomposition(field.extents, {1, 1, 1, 1}, 1);
+  heatbath::Heatbath chain(decomposition, field, settings);
+  int sweep = 0;
+  while (sweep < thermalisation) chain.sweep(sweep++);
+  double mean = 0, square = 0;
+  for (int bin = 0; bin < bins; ++bin) {
+    double average = 0;
+    for (int n = 0; n < length; ++n) {
+      chain.sweep(sweep++);
+      average += gauge::plaquettes(field, session.worker(0).team).mean() / length;
+    }
+    mean += average / bins;
+    square += average * average / bins;
+  }
+  return {mean, std::sqrt((square - mean * mean) / (bins - 1))};
+}
+
+}  // namespace quarkstar::heatbath_testing
