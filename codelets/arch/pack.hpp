@@ -22,6 +22,8 @@ struct Pack {
     return x;
   }
   QUARKSTAR_HD void store(T* p) const { std::memcpy(p, &v, sizeof v); }
+  /// Store that bypasses the cache; p aligned to the register. Where the architecture has none it is a plain store.
+  QUARKSTAR_HD void stream(T* p) const { nontemporal_store(p, v); }
   static QUARKSTAR_HD Pack broadcast(T value) { return {value - Vector{}}; }
 
   friend QUARKSTAR_HD Pack operator+(Pack a, Pack b) { return {a.v + b.v}; }

@@ -14,6 +14,8 @@ inline __attribute__((always_inline)) float1 fused_multiply_add(float1 a, float1
 inline __attribute__((always_inline)) double1 fused_multiply_add(double1 a, double1 b, double1 c) {
   return double1{__builtin_fma(a[0], b[0], c[0])};
 }
+inline __attribute__((always_inline)) void nontemporal_store(float* p, float1 v) { *p = v[0]; }
+inline __attribute__((always_inline)) void nontemporal_store(double* p, double1 v) { *p = v[0]; }
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME
 #include "codelets/arch/pack.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Fused multiply-add of the x86 vector widths up to 32 bytes.
+// Fused multiply-add and streaming stores of the x86 vector widths up to 32 bytes.
 #include <immintrin.h>
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
@@ -16,5 +16,9 @@ inline __attribute__((always_inline)) __m256 fused_multiply_add(__m256 a, __m256
 inline __attribute__((always_inline)) __m256d fused_multiply_add(__m256d a, __m256d b, __m256d c) {
   return _mm256_fmadd_pd(a, b, c);
 }
+inline __attribute__((always_inline)) void nontemporal_store(float* p, float1 v) { *p = v[0]; }
+inline __attribute__((always_inline)) void nontemporal_store(double* p, double1 v) { *p = v[0]; }
+inline __attribute__((always_inline)) void nontemporal_store(float* p, __m256 v) { _mm256_stream_ps(p, v); }
+inline __attribute__((always_inline)) void nontemporal_store(double* p, __m256d v) { _mm256_stream_pd(p, v); }
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME

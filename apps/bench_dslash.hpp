@@ -1,0 +1,24 @@
+#pragma once
+// Times the Wilson Dslash as a solve runs it: through the task graph.
+#include "codelets/lattice/precision.hpp"
+#include "runtime/coord.hpp"
+#include "runtime/session.hpp"
+
+namespace quarkstar::app {
+
+struct DslashCase {
+  Coord lattice;
+  Precision precision;
+  int link_reals;
+  int repetitions;  ///< timed passes; each is as many applications as fill about a tenth of a second
+};
+
+struct DslashTiming {
+  double best_gflops = 0, median_gflops = 0;  ///< 1320 flop a site
+  double best_gbs = 0;                        ///< compulsory bytes
+  double microseconds_per_task = 0;           ///< wall time outside the kernels, a task
+};
+
+DslashTiming time_dslash(runtime::Session& session, const DslashCase& c);
+
+}  // namespace quarkstar::app

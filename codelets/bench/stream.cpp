@@ -1,0 +1,70 @@
+#include "codelets/bench/stream.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "codelets/arch/table.hpp"
+#include "codelets/bench/stream_kernels.hpp"
+#include "runtime/error.hpp"
+
+namespace quarkstar::bench {
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{1} << 21;
+
+struct Free {
+  void operator()(double* memory) const { std::free(memory); }
+};
+
+std::unique_ptr<double[], Free> allocate(std::size_t bytes) {
+  void* memory = nullptr;
+  if (posix_memalign(&memory, huge_page, bytes) != 0)
+    throw Error(ErrorKind::environment, "bench stream", "not enough memory for the arrays", "give smaller arrays");
+  madvise(memory, bytes, MADV_HUGEPAGE);
+  return std::unique_ptr<double[], Free>(static_cast<double*>(memory));
+}
+
+}  // namespace
+
+StreamResult measure_stream(const runtime::Team& team, std::size_t bytes_per_array, int repetitions) {
+  static constexpr arch::KernelTable<StreamKernels (*)()> table = QUARKSTAR_KERNEL_TABLE(stream_kernels);
+  const StreamKernels kernels = table.current()();
+  const std::size_t bytes = (bytes_per_array + huge_page - 1) / huge_page * huge_page;
+  constexpr std::int64_t group = 512;  // threads' shares stay whole cache lines
+  const auto groups = static_cast<std::int64_t>(bytes / sizeof(double)) / group;
+  const auto a = allocate(bytes), b = allocate(bytes), c = allocate(bytes);
+  team.for_range(groups, [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t i = begin * group; i < end * group; ++i) a[i] = 0, b[i] = 1 + 1e-9 * static_cast<double>(i), c[i] = 2;
+  });
+  const auto best_of = [&](double bytes_moved, auto&& pass) {
+    double best = 0;
+    for (int r = 0; r < repetitions; ++r) {
+      const auto start = std::chrono::steady_clock::now();
+      team.for_range(groups, [&](std::int64_t begin, std::int64_t end, int thread) { pass(begin * group, end * group, thread); });
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      best = std::max(best, bytes_moved / seconds * 1e-9);
+    }
+    return best;
+  };
+  const double size = static_cast<double>(groups * group) * sizeof(double);
+  struct alignas(64) Sink {
+    double value;
+  };
+  std::vector<Sink> sinks(static_cast<std::size_t>(team.threads()));
+  StreamResult result;
+  result.triad = best_of(3 * size, [&](auto begin, auto end, int) { kernels.triad(a.get(), b.get(), c.get(), 3.0, begin, end); });
+  result.triad_streaming =
+      best_of(3 * size, [&](auto begin, auto end, int) { kernels.triad_streaming(a.get(), b.get(), c.get(), 3.0, begin, end); });
+  result.copy_streaming = best_of(2 * size, [&](auto begin, auto end, int) { kernels.copy_streaming(a.get(), b.get(), begin, end); });
+  result.read = best_of(size, [&](auto begin, auto end, int thread) {
+    sinks[static_cast<std::size_t>(thread)].value = kernels.read(a.get(), begin, end);
+  });
+  return result;
+}
+
+}  // namespace quarkstar::bench
