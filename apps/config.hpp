@@ -1,0 +1,64 @@
+#pragma once
+// What one `quarkstar solve` is asked to do: one table of fields gives the flags, the TOML keys and the report's
+// parameters.
+#include "apps/source.hpp"
+#include "runtime/session.hpp"
+#include "solvers/settings.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace quarkstar::app {
+
+struct RunConfig {
+  std::string gauge;
+  std::optional<Coord> lattice;  ///< of a bare LIME file
+  bool reunitarize = false;
+  std::string action = "wilson";
+  WilsonParameters wilson;
+  Source source;
+  std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  SolverSettings solver;
+  Coord blocks{0, 0, 0, 0};  ///< zeros: t cut by the number of workers
+  runtime::SessionOptions session;
+  std::string out, json, trace;
+  bool residual_history = false;  ///< the JSON lists every residual
+};
+
+/// One setting. Its flag is --KEY, its TOML key KEY.
+struct Field {
+  std::string_view key;
+  std::string_view metavar;  ///< empty: a switch
+  std::string_view help;
+  void (*set)(RunConfig&, std::string_view);  ///< throws BadValue
+  nlohmann::json (*get)(const RunConfig&);
+};
+
+/// Every setting of a solve, in the order of the help text.
+const std::vector<Field>& run_fields();
+
+/// The field of that key, or nullptr.
+const Field* find_field(std::string_view key);
+
+/// A setting as text, and where it was written: "--kappa" or "run.toml:3: kappa".
+struct Assignment {
+  std::string key, value, where;
+};
+
+/// Reads a TOML file: one `key = value` a field; lists and tables as in docs/usage.md.
+/// Throws Error(input) naming file, line and key for syntax errors, unknown keys and values of a wrong type.
+std::vector<Assignment> read_toml(const std::string& path);
+
+/// Applies one level of settings (a file, or the flags), which override what `config` holds.
+/// Throws Error(input) naming the place, the value and what is allowed; also if one level gives both kappa and mass.
+void apply_settings(RunConfig& config, const std::vector<Assignment>& settings);
+
+/// Throws Error(input) naming the flag if something that a solve needs is missing, or if settings exclude each other.
+void check_complete(const RunConfig& config);
+
+}  // namespace quarkstar::app

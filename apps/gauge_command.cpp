@@ -1,0 +1,197 @@
+// quarkstar gauge info | convert | generate
+#include "apps/commands.hpp"
+#include "apps/gauge_io.hpp"
+#include "apps/generate_run.hpp"
+#include "apps/parse.hpp"
+#include "apps/statistics.hpp"
+#include "runtime/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <memory>
+
+namespace quarkstar::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct InfoOptions {
+  std::string file;
+  std::vector<int> lattice;
+  bool json = false;
+};
+
+std::optional<Coord> coord_of(const std::vector<int>& lattice) {
+  if (lattice.empty()) return {};
+  return Coord{lattice[0], lattice[1], lattice[2], lattice[3]};
+}
+
+void add_lattice_flag(CLI::App& command, std::vector<int>& lattice, const std::string& help) {
+  command.add_option("--lattice", lattice, help)->expected(4)->type_name("X Y Z T")->check(CLI::PositiveNumber);
+}
+
+Json checksums_json(const format::GaugeFileInfo& info) {
+  Json checksums = Json::array();
+  for (const format::ChecksumVerdict& c : info.checksums) {
+    Json entry{{"name", c.name}, {"verdict", to_string(c.status())}};
+    entry["stored"] = c.stored ? Json(fmt::format("{:08x}", *c.stored)) : Json();
+    entry["computed"] = c.computed ? Json(fmt::format("{:08x}", *c.computed)) : Json();
+    checksums.push_back(std::move(entry));
+  }
+  return checksums;
+}
+
+void print_info_json(const LoadedGauge& loaded, const gauge::UnitarityDeviation& deviation) {
+  const format::GaugeFileInfo& info = loaded.info;
+  Json header = Json::object();
+  for (const auto& [key, value] : info.header) header[key] = value;
+  const Json json{{"file", info.path},
+                  {"format", format::to_string(info.format)},
+                  {"lattice", loaded.gauge.extents},
+                  {"precision", info.layout.real_bytes == 4 ? "single" : "double"},
+                  {"byte_order", info.layout.byte_order == format::ByteOrder::big ? "big" : "little"},
+                  {"stored_rows", info.layout.rows},
+                  {"plaquette",
+                   {{"spatial", loaded.plaquettes.spatial},
+                    {"temporal", loaded.plaquettes.temporal},
+                    {"average", loaded.plaquettes.mean()}}},
+                  {"link_trace", loaded.link_trace},
+                  {"unitarity_deviation", deviation.unitarity},
+                  {"determinant_deviation", deviation.determinant},
+                  {"checksums", checksums_json(info)},
+                  {"header", header},
+                  {"notes", info.notes}};
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+void print_info_text(const LoadedGauge& loaded, const gauge::UnitarityDeviation& deviation) {
+  const format::GaugeFileInfo& info = loaded.info;
+  fmt::print("file              {}\n", info.path);
+  fmt::print("format            {}, {} rows, {}, {}-endian\n", format::to_string(info.format), info.layout.rows,
+             info.layout.real_bytes == 4 ? "single precision" : "double precision",
+             info.layout.byte_order == format::ByteOrder::big ? "big" : "little");
+  fmt::print("lattice           {} (x, y, z, t)\n", extents_text(loaded.gauge.extents));
+  fmt::print("plaquette         spatial {:.13f}  temporal {:.13f}  average {:.13f}\n", loaded.plaquettes.spatial,
+             loaded.plaquettes.temporal, loaded.plaquettes.mean());
+  fmt::print("link trace        {:.13f}\n", loaded.link_trace);
+  fmt::print("unitarity         max |U U^+ - 1| {:.2e}  max |det U - 1| {:.2e}\n", deviation.unitarity,
+             deviation.determinant);
+  for (const format::ChecksumVerdict& c : info.checksums)
+    fmt::print("checksum          {} {}: stored {}, computed {}\n", c.name, to_string(c.status()),
+               c.stored ? fmt::format("{:08x}", *c.stored) : "none",
+               c.computed ? fmt::format("{:08x}", *c.computed) : "none");
+  if (info.checksums.empty()) fmt::print("checksum          this format has none\n");
+  for (const std::string& note : info.notes) fmt::print("note              {}\n", note);
+}
+
+void add_info(CLI::App& gauge) {
+  CLI::App* command =
+      gauge.add_subcommand("info", "Format, extents, plaquettes, link trace, unitarity, checksums of a file");
+  const auto options = std::make_shared<InfoOptions>();
+  command->add_option("FILE", options->file, "Gauge configuration")->required();
+  add_lattice_flag(*command, options->lattice, "Extents of a bare LIME file that states none");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback([options] {
+    const LoadedGauge loaded = load_gauge(options->file, coord_of(options->lattice));
+    const gauge::UnitarityDeviation deviation = gauge::unitarity_deviation(loaded.gauge, host_team());
+    (options->json ? print_info_json : print_info_text)(loaded, deviation);
+  });
+}
+
+struct ConvertOptions {
+  std::string in, out;
+  std::vector<int> lattice;
+  bool reunitarize = false;
+  SaveOptions save;
+};
+
+void add_save_flags(CLI::App& command, SaveOptions& save) {
+  command.add_option("--format", save.format, "File format (default nersc)")->check(CLI::IsMember(output_formats()));
+  command.add_option("--precision", save.precision, "Precision of the file (default double; MILC files: single)")
+      ->check(CLI::IsMember({"single", "double"}));
+}
+
+void add_convert(CLI::App& gauge) {
+  CLI::App* command = gauge.add_subcommand("convert", "Write a configuration in another format or precision");
+  const auto options = std::make_shared<ConvertOptions>();
+  command->add_option("IN", options->in, "Gauge configuration")->required();
+  command->add_option("OUT", options->out, "File to write")->required();
+  add_save_flags(*command, options->save);
+  add_lattice_flag(*command, options->lattice, "Extents of a bare LIME file that states none");
+  command->add_flag("--reunitarize", options->reunitarize, "Project the links back to SU(3) in double precision");
+  command->callback([options] {
+    LoadedGauge loaded = load_gauge(options->in, coord_of(options->lattice));
+    if (options->reunitarize) gauge::reunitarize(loaded.gauge, host_team());
+    save_gauge(options->out, loaded.gauge, options->save);
+    fmt::print("wrote {}: {} {}\n", options->out, extents_text(loaded.gauge.extents), options->save.format);
+  });
+}
+
+struct GenerateOptions {
+  std::string out, blocks;
+  std::vector<int> lattice;
+  int thermalization = -1;  ///< half of the sweeps
+  GenerateConfig config;
+  SaveOptions save;
+};
+
+void run_generate(GenerateOptions& options) {
+  GenerateConfig& config = options.config;
+  config.lattice = *coord_of(options.lattice);
+  config.thermalization = options.thermalization >= 0 ? options.thermalization : config.sweeps / 2;
+  if (!options.blocks.empty()) {
+    RunConfig blocks;
+    apply_settings(blocks, {{"blocks", options.blocks, "--blocks"}});
+    config.blocks = blocks.blocks;
+  }
+  const Generated generated = generate(config);
+  options.save.label =
+      fmt::format("SU(3) Wilson gauge action, beta {}, seed {}", config.heatbath.beta, config.heatbath.seed);
+  options.save.sequence_number = config.sweeps;
+  save_gauge(options.out, generated.gauge, options.save);
+  fmt::print("wrote {}: {} {}, beta {}, {} sweeps, seed {}\n", options.out, extents_text(config.lattice),
+             options.save.format, config.heatbath.beta, config.sweeps, config.heatbath.seed);
+  if (generated.plaquettes.empty()) return;
+  const Estimate plaquette = binned_estimate(generated.plaquettes);
+  fmt::print("plaquette {} over the last {} sweeps\n", estimate_text(plaquette.mean, plaquette.error),
+             generated.plaquettes.size());
+}
+
+void add_generate(CLI::App& gauge) {
+  CLI::App* command =
+      gauge.add_subcommand("generate", "Make a configuration by heatbath and overrelaxation (Wilson gauge action)");
+  const auto options = std::make_shared<GenerateOptions>();
+  GenerateConfig& config = options->config;
+  command->add_option("OUT", options->out, "File to write")->required();
+  add_lattice_flag(*command, options->lattice, "Extents, all even");
+  command->get_option("--lattice")->required();
+  command->add_option("--beta", config.heatbath.beta, "Coupling 6/g^2")->required()->check(CLI::NonNegativeNumber);
+  command->add_option("--sweeps", config.sweeps, "Sweeps in all")->required()->check(CLI::PositiveNumber);
+  command->add_option("--seed", config.heatbath.seed, "Seed of the random numbers (default 1)");
+  command
+      ->add_option("--thermalization", options->thermalization,
+                   "Sweeps before the plaquette is measured (default half)")
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--overrelaxation", config.heatbath.overrelaxation_per_heatbath,
+                   "Overrelaxations a heatbath (default 4)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--start", config.start, "hot (default) or cold")->check(CLI::IsMember({"hot", "cold"}));
+  command->add_option("--blocks", options->blocks, "Cut into x,y,z,t blocks (default: t cut by the number of workers)");
+  add_save_flags(*command, options->save);
+  add_session_flags(*command, config.session);
+  command->callback([options] { run_generate(*options); });
+}
+
+}  // namespace
+
+void add_gauge(CLI::App& app) {
+  CLI::App* gauge = app.add_subcommand("gauge", "Inspect, convert and generate gauge configurations");
+  gauge->require_subcommand(1);
+  add_info(*gauge);
+  add_convert(*gauge);
+  add_generate(*gauge);
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,83 @@
+#include "apps/gauge_io.hpp"
+
+#include "codelets/lattice/format/gauge_writer.hpp"
+#include "runtime/error.hpp"
+#include "runtime/topology.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+namespace quarkstar::app {
+namespace {
+
+void check_stored(const std::string& path, const char* name, const std::optional<format::StoredObservable>& stored,
+                  double computed) {
+  if (!stored || std::abs(stored->value - computed) <= stored->tolerance) return;
+  throw Error(ErrorKind::input, path,
+              fmt::format("the links have {} {:.12f}, the header states {:.12f}", name, computed, stored->value),
+              "the file is damaged or was written wrongly: get another copy");
+}
+
+int real_bytes_of(const SaveOptions& options) {
+  const bool milc = options.format == "milc";
+  if (milc && options.precision == "double")
+    throw Error(ErrorKind::input, "--precision", "MILC files are single precision only",
+                "use --precision single, or --format ildg");
+  return milc || options.precision == "single" ? 4 : 8;
+}
+
+format::GaugeFormat parse_format(const std::string& name) {
+  if (name == "nersc") return format::GaugeFormat::nersc;
+  if (name == "ildg") return format::GaugeFormat::ildg;
+  return format::GaugeFormat::milc_v5;
+}
+
+}  // namespace
+
+runtime::Team host_team() {
+  const runtime::Topology topology = runtime::Topology::discover();
+  std::vector<int> cores;
+  for (const runtime::Domain& domain : topology.domains())
+    cores.insert(cores.end(), domain.cores.begin(), domain.cores.end());
+  return runtime::Team(cores);
+}
+
+std::string extents_text(const Coord& extents) { return fmt::format("{}", fmt::join(extents, "x")); }
+
+GaugeSummary LoadedGauge::summary() const {
+  return {info.path, format::to_string(info.format), gauge.extents, plaquettes.spatial, plaquettes.temporal,
+          link_trace};
+}
+
+LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice) {
+  format::GaugeReadOptions options;
+  options.extents = lattice;
+  format::GaugeRead read = format::read_gauge(path, options);
+  LoadedGauge loaded{std::move(read.gauge), std::move(read.info)};
+  const runtime::Team team = host_team();
+  loaded.plaquettes = gauge::plaquettes(loaded.gauge, team);
+  loaded.link_trace = gauge::link_trace(loaded.gauge, team);
+  check_stored(path, "plaquette", loaded.info.plaquette, loaded.plaquettes.mean());
+  check_stored(path, "link trace", loaded.info.link_trace, loaded.link_trace);
+  return loaded;
+}
+
+const std::vector<std::string>& output_formats() {
+  static const std::vector<std::string> names{"nersc", "ildg", "milc"};
+  return names;
+}
+
+void save_gauge(const std::string& path, const HostGauge& gauge, const SaveOptions& options) {
+  const runtime::Team team = host_team();
+  format::GaugeWriteOptions write;
+  write.real_bytes = real_bytes_of(options);
+  write.plaquette = gauge::plaquettes(gauge, team).mean();
+  write.link_trace = gauge::link_trace(gauge, team);
+  write.ensemble_label = options.label;
+  write.sequence_number = options.sequence_number;
+  format::write_gauge(path, parse_format(options.format), gauge, write);
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,46 @@
+#pragma once
+// Gauge configurations between files and memory, measured on the way.
+#include "apps/report.hpp"
+#include "codelets/gauge/observables.hpp"
+#include "codelets/lattice/format/gauge_file.hpp"
+#include "codelets/lattice/host_gauge.hpp"
+
+#include <optional>
+#include <string>
+
+namespace quarkstar::app {
+
+/// All cores of this machine as one team, for work outside of a session.
+runtime::Team host_team();
+
+struct LoadedGauge {
+  HostGauge gauge;
+  format::GaugeFileInfo info;
+  gauge::Plaquettes plaquettes{};  ///< of the links as stored
+  double link_trace = 0;
+
+  GaugeSummary summary() const;
+};
+
+/// Reads a configuration with its checksums verified, and measures it. lattice: extents of a bare LIME file.
+/// Throws Error(input) as read_gauge does, and where the header states another plaquette or link trace than the links
+/// have.
+LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice = {});
+
+/// Names that --format takes.
+const std::vector<std::string>& output_formats();
+
+struct SaveOptions {
+  std::string format = "nersc";  ///< of output_formats()
+  std::string precision;  ///< "single", "double", or empty: double, but single for milc, which knows nothing else
+  std::string label = "unspecified";
+  std::int64_t sequence_number = 0;
+};
+
+/// Writes a configuration. Throws Error(input) naming --format or --precision, and what the writer throws.
+void save_gauge(const std::string& path, const HostGauge& gauge, const SaveOptions& options);
+
+/// "4x4x4x8"
+std::string extents_text(const Coord& extents);
+
+}  // namespace quarkstar::app

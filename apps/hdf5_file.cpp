@@ -1,0 +1,106 @@
+#include "apps/hdf5_file.hpp"
+
+#include "runtime/error.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+namespace quarkstar::app {
+namespace {
+
+std::string temporary_name(const std::string& path) {
+  const std::filesystem::path target(path);
+  return (target.parent_path() / fmt::format(".{}.{}.tmp", target.filename().string(), getpid())).string();
+}
+
+Hdf5Id create(const std::string& temporary) {
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // errors reach the user as one line of ours
+  return {H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose};
+}
+
+}  // namespace
+
+Hdf5File::Hdf5File(std::string path)
+    : path_(std::move(path)), temporary_(temporary_name(path_)), file_(create(temporary_)) {
+  if (file_ < 0)
+    throw Error(ErrorKind::input, path_, fmt::format("cannot be created ({})", std::strerror(errno)),
+                "check that its folder exists and can be written to");
+}
+
+Hdf5File::~Hdf5File() {
+  file_.close();
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+hid_t Hdf5File::checked(hid_t id, const char* step) const {
+  if (id < 0)
+    throw Error(ErrorKind::environment, path_, fmt::format("HDF5 could not {}", step),
+                "check the free space of the disk");
+  return id;
+}
+
+void Hdf5File::make_group(const std::string& name) {
+  const Hdf5Id group(checked(H5Gcreate2(file_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "create a group"),
+                     H5Gclose);
+}
+
+void Hdf5File::write(const std::string& name, std::span<const double> values) {
+  const Hdf5Id dataset = make_dataset(name, H5T_IEEE_F64LE, {values.size()});
+  checked(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "write numbers");
+}
+
+void Hdf5File::write(const std::string& name, std::span<const int> values) {
+  const Hdf5Id dataset = make_dataset(name, H5T_STD_I32LE, {values.size()});
+  checked(H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "write numbers");
+}
+
+void Hdf5File::attribute(const std::string& name, const std::string& value) {
+  const Hdf5Id type(checked(H5Tcopy(H5T_C_S1), "copy a type"), H5Tclose);
+  H5Tset_size(type, value.size() + 1);
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  const Hdf5Id space(checked(H5Screate(H5S_SCALAR), "create a space"), H5Sclose);
+  const Hdf5Id attribute(
+      checked(H5Acreate2(file_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), "create an attribute"), H5Aclose);
+  checked(H5Awrite(attribute, type, value.c_str()), "write an attribute");
+}
+
+Hdf5Id Hdf5File::make_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& shape) {
+  const Hdf5Id space(checked(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), "create a space"),
+                     H5Sclose);
+  return {
+      checked(H5Dcreate2(file_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "create a data set"),
+      H5Dclose};
+}
+
+void Hdf5File::write_slab(const Hdf5Id& dataset, hid_t type, hsize_t index, const void* data) {
+  const Hdf5Id space(checked(H5Dget_space(dataset), "read a space"), H5Sclose);
+  std::vector<hsize_t> count(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));
+  H5Sget_simple_extent_dims(space, count.data(), nullptr);
+  std::vector<hsize_t> start(count.size(), 0);
+  start[0] = index;
+  count[0] = 1;
+  const Hdf5Id memory(
+      checked(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), "create a space"), H5Sclose);
+  checked(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr), "select a slab");
+  checked(H5Dwrite(dataset, type, memory, space, H5P_DEFAULT, data), "write a slab");
+}
+
+void Hdf5File::commit() {
+  checked(H5Fflush(file_, H5F_SCOPE_GLOBAL), "flush the file");
+  checked(file_.close() ? 0 : -1, "close the file");
+  const int descriptor = open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
+  if (descriptor >= 0) close(descriptor);
+  if (!synced || std::rename(temporary_.c_str(), path_.c_str()) != 0)
+    throw Error(ErrorKind::environment, path_, fmt::format("cannot be put in place ({})", std::strerror(errno)),
+                "check the folder's permissions and the free space of the disk");
+  temporary_.clear();
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,59 @@
+#pragma once
+// The HDF5 C library's handles with an owner, errors as exceptions, and files that appear when complete.
+#include <hdf5.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace quarkstar::app {
+
+/// An HDF5 identifier with the function that closes it.
+class Hdf5Id {
+ public:
+  Hdf5Id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  Hdf5Id(Hdf5Id&& other) noexcept : id_(other.id_), close_(other.close_) { other.id_ = -1; }
+  Hdf5Id(const Hdf5Id&) = delete;
+  Hdf5Id& operator=(const Hdf5Id&) = delete;
+  ~Hdf5Id() { close(); }
+  operator hid_t() const { return id_; }
+  /// False if the library reports an error, as it does for a full disk.
+  bool close() {
+    const hid_t id = id_;
+    id_ = -1;
+    return id < 0 || close_(id) >= 0;
+  }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+/// A file being written under a temporary name beside `path`; commit() flushes and renames it, otherwise it is removed.
+/// All members throw Error(environment) naming the file when the library fails; the constructor throws Error(input)
+/// where no file can be made.
+class Hdf5File {
+ public:
+  explicit Hdf5File(std::string path);
+  ~Hdf5File();
+  Hdf5File(const Hdf5File&) = delete;
+  Hdf5File& operator=(const Hdf5File&) = delete;
+
+  void make_group(const std::string& name);
+  void write(const std::string& name, std::span<const double> values);
+  void write(const std::string& name, std::span<const int> values);
+  void attribute(const std::string& name, const std::string& value);
+
+  /// A data set of `shape` whose first index is written slab by slab from memory of `type`.
+  Hdf5Id make_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& shape);
+  void write_slab(const Hdf5Id& dataset, hid_t type, hsize_t index, const void* data);
+
+  void commit();
+
+ private:
+  hid_t checked(hid_t id, const char* step) const;
+  std::string path_, temporary_;
+  Hdf5Id file_;
+};
+
+}  // namespace quarkstar::app

@@ -1,0 +1,30 @@
+#include "apps/interrupt.hpp"
+
+#include <csignal>
+
+namespace quarkstar::app {
+namespace {
+
+volatile std::sig_atomic_t flag = 0;
+
+void on_signal(int) { flag = 1; }
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  // SA_RESETHAND gives the second signal its default effect, for work that does not look at the flag.
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return flag != 0; }
+
+void stop_if_interrupted() {
+  if (interrupted()) throw Interrupted{};
+}
+
+}  // namespace quarkstar::app

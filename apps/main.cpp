@@ -1,0 +1,84 @@
+// The command `quarkstar`: parses the command line, runs a subcommand, and turns failures into one line and an exit
+// code.
+#include "apps/commands.hpp"
+#include "apps/interrupt.hpp"
+#include "apps/parse.hpp"
+#include "apps/report.hpp"
+#include "runtime/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <new>
+
+namespace {
+
+constexpr int exit_interrupted = 130;  // 128 + SIGINT, as shells report it
+
+int fail(const std::string& message, int code) {
+  std::fflush(stdout);
+  fmt::print(stderr, "quarkstar: error: {}\n", message);
+  return code;
+}
+
+/// The deepest subcommand that was named.
+const CLI::App& named_command(const CLI::App& app) {
+  const std::vector<CLI::App*> named = app.get_subcommands();
+  return named.empty() ? app : named_command(*named.front());
+}
+
+/// "quarkstar gauge info"
+std::string full_name(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : full_name(*parent) + " " + command.get_name();
+}
+
+/// What to do about a command line that cannot be parsed.
+std::string remedy(const CLI::App& app) {
+  const CLI::App& command = named_command(app);
+  std::vector<std::string> names;
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  const std::string help = fmt::format("see `{} --help`", full_name(command));
+  return names.empty() ? help : fmt::format("use one of {}, or {}", fmt::join(names, ", "), help);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Lattice-QCD Dirac solvers on a task-graph runtime", "quarkstar");
+  app.set_version_flag("--version", [] { return quarkstar::app::version_line(); });
+  app.require_subcommand(1);
+  for (const quarkstar::app::AddCommand add : quarkstar::app::commands()) add(app);
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::Success& request) {  // --help, --version
+    return app.exit(request);
+  } catch (const CLI::ParseError& error) {
+    return fail(fmt::format("{}; {}", error.what(), remedy(app)), static_cast<int>(quarkstar::ErrorKind::input));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("quarkstar"));
+  spdlog::set_pattern("[%Y-%m-%d %H:%M:%S] %v");
+  try {
+    return run(argc, argv);
+  } catch (const quarkstar::app::Interrupted&) {
+    return fail("interrupted: nothing was written; start it again", exit_interrupted);
+  } catch (const quarkstar::Error& error) {
+    return fail(error.what(), error.exit_code());
+  } catch (const quarkstar::app::BadValue& bad) {
+    return fail(fmt::format("{}; {}", bad.what(), bad.allowed()), static_cast<int>(quarkstar::ErrorKind::input));
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory; use a machine with more, or a smaller lattice",
+                static_cast<int>(quarkstar::ErrorKind::environment));
+  } catch (const std::exception& error) {
+    return fail(fmt::format("{}; this is a defect: please report it with the command line", error.what()),
+                static_cast<int>(quarkstar::ErrorKind::internal));
+  }
+}

@@ -1,0 +1,95 @@
+#include "apps/outputs.hpp"
+
+#include "apps/parse.hpp"
+#include "apps/report_html.hpp"
+#include "apps/write_hdf5.hpp"
+#include "apps/write_json.hpp"
+#include "codelets/lattice/format/propagator.hpp"
+#include "runtime/atomic_file.hpp"
+#include "runtime/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <span>
+
+namespace quarkstar::app {
+namespace {
+
+void write_text(const std::string& path, const std::string& text) {
+  AtomicFile file(path);
+  file.append(text);
+  file.commit();
+}
+
+/// std::complex<double> is two doubles in an array, by the standard.
+std::span<const double> reals_of(const HostSpinor& field) {
+  return {reinterpret_cast<const double*>(field.data.data()), 2 * field.data.size()};
+}
+
+/// eta(x): 1 on the source's sites.
+std::vector<double> source_field(const RunReport& report) {
+  const Coord& extents = report.gauge.extents;
+  const HostSpinor source = make_source(report.config.source, extents, 0);
+  std::vector<double> eta(2 * static_cast<std::size_t>(volume(extents)));
+  for (std::int64_t site = 0; site < volume(extents); ++site)
+    eta[2 * static_cast<std::size_t>(site)] = source.at(site, 0, 0).real();
+  return eta;
+}
+
+void write_scidac(const std::string& path, const RunReport& report, const Propagator& propagator) {
+  const RunConfig& config = report.config;
+  format::PropagatorWriteOptions options;
+  options.file_info =
+      fmt::format("{} kappa {} boundary {}", config.action, config.wilson.kappa, text_of(config.wilson.boundary));
+  options.source_info = text_of(config.source);
+  options.column_info = fmt::format("{} tolerance {}", config.solver.solver, config.solver.tolerance);
+  format::PropagatorWriter writer(path, report.gauge.extents, options);
+  writer.write_source(source_field(report));
+  for (std::size_t column = 0; column < propagator.fields.size(); ++column)
+    writer.write_column(static_cast<int>(column) / 3, static_cast<int>(column) % 3,
+                        reals_of(propagator.fields[column]));
+  writer.commit();
+}
+
+}  // namespace
+
+OutputFolder::OutputFolder(std::string path) : path_(std::move(path)) {
+  if (path_.empty()) return;
+  std::error_code error;
+  made_ = std::filesystem::create_directories(path_, error);
+  if (error || !std::filesystem::is_directory(path_))
+    throw Error(ErrorKind::input, "--out",
+                fmt::format("{} cannot be made ({})", path_, error ? error.message() : "it is a file"),
+                "name a folder that you may write to");
+  check_writable(file("result.json"));
+}
+
+OutputFolder::~OutputFolder() {
+  std::error_code ignored;
+  if (made_) std::filesystem::remove(path_, ignored);  // only removes an empty folder
+}
+
+void check_writable(const std::string& file) {
+  if (!file.empty()) const AtomicFile probe(file);
+}
+
+void write_json_file(const std::string& path, const RunReport& report) {
+  write_text(path, report_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report,
+                                       const Propagator& propagator) {
+  std::vector<std::string> written{folder.file("propagator.h5")};
+  write_propagator_hdf5(written.back(), report, propagator);
+  if (propagator.fields.size() == HostSpinor::components) {
+    write_scidac(written.emplace_back(folder.file("propagator.lime")), report, propagator);
+    write_correlators_hdf5(written.emplace_back(folder.file("correlators.h5")), report);
+  }
+  write_json_file(written.emplace_back(folder.file("result.json")), report);
+  write_text(written.emplace_back(folder.file("report.html")), report_html(report));
+  return written;
+}
+
+}  // namespace quarkstar::app

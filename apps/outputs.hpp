@@ -1,0 +1,39 @@
+#pragma once
+// The files that a solve leaves behind.
+#include "apps/report.hpp"
+
+#include <string>
+#include <vector>
+
+namespace quarkstar::app {
+
+/// The output folder of a run: made before the work starts, so that a wrong path costs no time; removed again if
+/// nothing was written into it and it did not exist before.
+class OutputFolder {
+ public:
+  /// path may be empty: no folder. Throws Error(input) naming --out if it cannot be made or written to.
+  explicit OutputFolder(std::string path);
+  ~OutputFolder();
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+  bool wanted() const { return !path_.empty(); }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+  bool made_ = false;
+};
+
+/// Throws Error if a file could not be written under that name. "" is accepted.
+void check_writable(const std::string& file);
+
+/// Writes report_json() to a file.
+void write_json_file(const std::string& path, const RunReport& report);
+
+/// Writes propagator.h5, propagator.lime (SciDAC; all 12 columns only), correlators.h5, result.json and report.html.
+/// Each file appears when it is complete. Returns their paths, the report last.
+std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report,
+                                       const Propagator& propagator);
+
+}  // namespace quarkstar::app

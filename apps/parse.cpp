@@ -1,0 +1,124 @@
+#include "apps/parse.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace quarkstar::app {
+namespace {
+
+constexpr std::string_view directions = "xyzt";
+
+/// The whole of `text` as a number; false if anything is left over.
+template <class Number>
+bool read_whole(std::string_view text, Number& value) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end;
+}
+
+double parse_angle(std::string_view text) {
+  if (text == "periodic") return 0;
+  if (text == "antiperiodic") return 1;
+  double angle = 0;
+  if (!read_whole(text, angle) || !std::isfinite(angle))
+    throw BadValue(fmt::format("'{}' is no boundary condition", text),
+                   "use periodic, antiperiodic, or an angle in units of pi, such as z=0.5");
+  return angle;
+}
+
+}  // namespace
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    if (end == text.size()) return parts;
+    begin = end + 1;
+  }
+}
+
+double parse_real(std::string_view text) {
+  double value = 0;
+  if (!read_whole(text, value) || !std::isfinite(value))
+    throw BadValue(fmt::format("'{}' is no number", text), "use a decimal number, such as 0.125 or 1e-10");
+  return value;
+}
+
+double parse_positive(std::string_view text) {
+  const double value = parse_real(text);
+  if (!(value > 0)) throw BadValue(fmt::format("{} is not positive", text), "use a number above 0");
+  return value;
+}
+
+int parse_integer(std::string_view text, int least, int most) {
+  int value = 0;
+  if (!read_whole(text, value) || value < least || value > most)
+    throw BadValue(fmt::format("'{}' is no integer in range", text),
+                   most == 2147483647 ? fmt::format("use an integer of at least {}", least)
+                                      : fmt::format("use an integer from {} to {}", least, most));
+  return value;
+}
+
+bool parse_switch(std::string_view text) { return parse_name(text, {"true", "false"}) == "true"; }
+
+std::string parse_name(std::string_view text, const std::vector<std::string>& names) {
+  if (std::find(names.begin(), names.end(), text) == names.end())
+    throw BadValue(fmt::format("'{}' is unknown", text), fmt::format("use one of {}", fmt::join(names, ", ")));
+  return std::string(text);
+}
+
+Coord parse_coord(std::string_view text, int least) {
+  const std::vector<std::string> parts = split(text, ',');
+  if (parts.size() != 4)
+    throw BadValue(fmt::format("'{}' has {} numbers, not 4", text, parts.size()), "use x,y,z,t, such as 1,1,1,2");
+  Coord coord{};
+  for (std::size_t mu = 0; mu < 4; ++mu) coord[mu] = parse_integer(parts[mu], least);
+  return coord;
+}
+
+BoundaryAngles parse_boundary(std::string_view text, BoundaryAngles angles) {
+  for (const std::string& part : split(text, ',')) {
+    const std::size_t mu = part.size() >= 3 && part[1] == '=' ? directions.find(part[0]) : std::string_view::npos;
+    if (mu == std::string_view::npos)
+      throw BadValue(
+          fmt::format("'{}' is no boundary condition", part),
+          "use DIRECTION=CONDITION with direction x, y, z or t, such as t=antiperiodic or z=0.5 (units of pi)");
+    angles[mu] = parse_angle(std::string_view(part).substr(2));
+  }
+  return angles;
+}
+
+std::vector<int> parse_columns(std::string_view text) {
+  std::vector<int> columns;
+  for (const std::string& part : split(text, ',')) {
+    const std::vector<std::string> ends = split(part, '-');
+    if (ends.size() > 2)
+      throw BadValue(fmt::format("'{}' is no range", part), "use column numbers 0 to 11, such as 0-11 or 0,3,5");
+    const int first = parse_integer(ends.front(), 0, 11);
+    const int last = parse_integer(ends.back(), first, 11);
+    for (int column = first; column <= last; ++column) columns.push_back(column);
+  }
+  if (std::adjacent_find(columns.begin(), columns.end(), std::greater_equal<>()) != columns.end())
+    throw BadValue(fmt::format("'{}' is not in ascending order without repetition", text), "such as 0-11 or 0,3,5");
+  return columns;
+}
+
+std::string text_of(const BoundaryAngles& angles) {
+  std::vector<std::string> parts;
+  for (std::size_t mu = 0; mu < 4; ++mu) {
+    const double angle = angles[mu];
+    const std::string condition = angle == 0 ? "periodic" : angle == 1 ? "antiperiodic" : fmt::format("{}", angle);
+    parts.push_back(fmt::format("{}={}", directions[mu], condition));
+  }
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
+std::string text_of(const Coord& coord) { return fmt::format("{}", fmt::join(coord, ",")); }
+
+}  // namespace quarkstar::app

@@ -1,0 +1,46 @@
+#pragma once
+// Text of flags and configuration files turned into values, with errors that say what is allowed.
+#include "runtime/coord.hpp"
+#include "solvers/settings.hpp"
+
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarkstar::app {
+
+/// A value that cannot be used. The caller knows which flag, or which line and key of a file, it came from.
+class BadValue : public std::runtime_error {
+ public:
+  BadValue(const std::string& what, std::string allowed) : std::runtime_error(what), allowed_(std::move(allowed)) {}
+  const std::string& allowed() const { return allowed_; }
+
+ private:
+  std::string allowed_;
+};
+
+/// All of the following throw BadValue.
+double parse_real(std::string_view text);
+/// A finite number above zero.
+double parse_positive(std::string_view text);
+int parse_integer(std::string_view text, int least, int most = 2147483647);
+bool parse_switch(std::string_view text);
+/// One of `names`, exactly as written.
+std::string parse_name(std::string_view text, const std::vector<std::string>& names);
+/// Four numbers "x,y,z,t", each at least `least`.
+Coord parse_coord(std::string_view text, int least);
+/// "x=periodic,t=antiperiodic,z=0.5": angles in units of pi; directions that are not named keep the value in `angles`.
+BoundaryAngles parse_boundary(std::string_view text, BoundaryAngles angles);
+/// "0-11", "0,3,5-7": ascending numbers 0..11 without repetition.
+std::vector<int> parse_columns(std::string_view text);
+
+/// The inverse of parse_boundary and parse_coord, for reports.
+std::string text_of(const BoundaryAngles& angles);
+std::string text_of(const Coord& coord);
+
+/// Parts between separators; "" gives one empty part.
+std::vector<std::string> split(std::string_view text, char separator);
+
+}  // namespace quarkstar::app

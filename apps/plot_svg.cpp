@@ -1,0 +1,147 @@
+#include "apps/plot_svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace quarkstar::app {
+namespace {
+
+constexpr double width = 640, height = 320, left = 78, right = 16, top = 12, bottom = 46;
+constexpr std::size_t colours = 6;
+
+/// A range of data and its place on the page. Logarithmic axes hold log10 of the values.
+struct Axis {
+  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
+  double begin, end;  ///< SVG units of low and high
+  void include(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  void widen(double share) {
+    const double pad = high > low ? share * (high - low) : std::max(0.5, std::abs(low) * share);
+    low -= pad;
+    high += pad;
+  }
+  double operator()(double value) const { return begin + (value - low) / (high - low) * (end - begin); }
+};
+
+double scaled(double y, bool log_y) { return log_y ? (y > 0 ? std::log10(y) : std::nan("")) : y; }
+
+/// Ticks of a log10 axis: whole decades, thinned to about `count`.
+std::vector<double> decades(double low, double high, int count) {
+  const double step = std::max(1.0, std::ceil((high - low) / count));
+  std::vector<double> ticks;
+  for (double tick = std::ceil(low / step) * step; tick <= high; tick += step) ticks.push_back(tick);
+  return ticks;
+}
+
+void draw_axes(std::string& svg, const Plot& plot, const Axis& x, const Axis& y) {
+  std::vector<double> y_ticks = plot.log_y ? decades(y.low, y.high, 7) : linear_ticks(y.low, y.high, 6);
+  const bool within_decade = plot.log_y && y_ticks.size() < 2;  // then decades say too little: label plain values
+  if (within_decade) y_ticks = linear_ticks(std::pow(10, y.low), std::pow(10, y.high), 5);
+  for (const double tick : y_ticks) {
+    const double at = y(within_decade ? std::log10(tick) : tick);
+    const std::string label =
+        plot.log_y && !within_decade ? fmt::format("1e{:.0f}", tick) : fmt::format("{:.6g}", tick);
+    svg += fmt::format("<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", left, width - right,
+                       at, at);
+    svg += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>", left - 6, at + 4,
+                       label);
+  }
+  for (const double tick : linear_ticks(x.low, x.high, 9)) {
+    svg += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.6g}</text>", x(tick),
+                       height - bottom + 17, tick);
+    svg += fmt::format("<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", x(tick),
+                       height - bottom, height - bottom + 4);
+  }
+  svg += fmt::format("<path class=\"axis\" d=\"M{} {}V{}H{}\"/>", left, top, height - bottom, width - right);
+  svg += fmt::format("<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                     (left + width - right) / 2, height - 8, escape(plot.x_label));
+  svg +=
+      fmt::format("<text class=\"label\" transform=\"translate(16 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+                  (top + height - bottom) / 2, escape(plot.y_label));
+}
+
+void draw_series(std::string& svg, const Series& series, std::size_t colour, bool log_y, const Axis& x, const Axis& y) {
+  std::string path, dots;
+  bool pen_down = false;
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    const double value = scaled(series.y[i], log_y);
+    if (!std::isfinite(value)) {
+      pen_down = false;
+      continue;
+    }
+    path += fmt::format("{}{:.1f} {:.1f}", pen_down ? 'L' : 'M', x(series.x[i]), y(value));
+    pen_down = true;
+    if (series.markers)
+      dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{}: {:.6g}, {:.10g}</title></circle>",
+                          x(series.x[i]), y(value), escape(series.name), series.x[i], series.y[i]);
+  }
+  svg += fmt::format("<g class=\"s{}\"><path d=\"{}\"/>{}</g>", colour, path, dots);
+}
+
+}  // namespace
+
+std::string escape(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::vector<double> linear_ticks(double low, double high, int count) {
+  if (!(high > low) || !std::isfinite(high - low)) return {low};
+  const double raw = (high - low) / count;
+  const double power = std::pow(10, std::floor(std::log10(raw)));
+  const double step = power * (raw / power <= 1 ? 1 : raw / power <= 2 ? 2 : raw / power <= 5 ? 5 : 10);
+  std::vector<double> ticks;
+  for (double index = std::ceil(low / step); index * step <= high + 1e-9 * step; ++index) {
+    ticks.push_back(index == 0 ? 0 : index * step);  // no minus zero
+  }
+  return ticks;
+}
+
+std::string figure(const Plot& plot) {
+  Axis x{.begin = left, .end = width - right}, y{.begin = height - bottom, .end = top};
+  for (const Series& series : plot.series)
+    for (std::size_t i = 0; i < series.x.size(); ++i)
+      if (const double value = scaled(series.y[i], plot.log_y); std::isfinite(value)) {
+        x.include(series.x[i]);
+        y.include(value);
+      }
+  std::string html = fmt::format("<figure><figcaption>{}</figcaption>", escape(plot.title));
+  if (!(x.high >= x.low)) return html + "<p>no data</p></figure>\n";
+  x.widen(0.02);
+  y.widen(0.06);
+  html += fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">", width, height, escape(plot.title));
+  draw_axes(html, plot, x, y);
+  for (std::size_t s = 0; s < plot.series.size(); ++s) draw_series(html, plot.series[s], s % colours, plot.log_y, x, y);
+  html += "</svg><p class=\"legend\">";
+  for (std::size_t s = 0; s < plot.series.size(); ++s)
+    html += fmt::format("<span class=\"s{}\"><i></i>{}</span> ", s % colours, escape(plot.series[s].name));
+  return html + "</p></figure>\n";
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,29 @@
+#pragma once
+// Line plots as SVG text for a page's own colours (classes s0..s3, axis, grid; CSS in report_html.cpp).
+#include <string>
+#include <vector>
+
+namespace quarkstar::app {
+
+struct Series {
+  std::string name;
+  std::vector<double> x, y;  ///< points that are not finite (or not positive, log scale) are left out
+  bool markers = true;       ///< a dot at each point
+};
+
+struct Plot {
+  std::string title, x_label, y_label;
+  bool log_y = false;
+  std::vector<Series> series;
+};
+
+/// Round numbers that cover [low, high], about `count` of them: steps 1, 2 or 5 times a power of ten.
+std::vector<double> linear_ticks(double low, double high, int count);
+
+/// <figure> with caption, <svg> and legend. "no data" where no point can be drawn.
+std::string figure(const Plot& plot);
+
+/// Text with & < > " ' replaced by entities.
+std::string escape(const std::string& text);
+
+}  // namespace quarkstar::app

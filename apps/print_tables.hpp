@@ -1,0 +1,9 @@
+#pragma once
+#include "apps/report.hpp"
+
+namespace quarkstar::app {
+
+/// Prints the solves, then C(t) of every correlator and the pion's effective masses, as text to stdout.
+void print_report(const RunReport& report);
+
+}  // namespace quarkstar::app

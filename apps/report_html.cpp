@@ -1,0 +1,153 @@
+#include "apps/report_html.hpp"
+
+#include "apps/plot_svg.hpp"
+#include "apps/report_style.hpp"
+#include "apps/timeline_svg.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <numeric>
+
+namespace quarkstar::app {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string table(const char* kind, const Row& head, const std::vector<Row>& rows) {
+  std::string html = fmt::format("<div class=\"scroll\"><table class=\"{}\">", kind);
+  const auto add_row = [&html](const Row& cells, const char* tag) {
+    html += "<tr>";
+    for (const std::string& cell : cells) html += fmt::format("<{0}>{1}</{0}>", tag, escape(cell));
+    html += "</tr>\n";
+  };
+  if (!head.empty()) add_row(head, "th");
+  for (const Row& row : rows) add_row(row, "td");
+  return html + "</table></div>\n";
+}
+
+std::vector<double> counting(std::size_t count) {
+  std::vector<double> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0.0);
+  return numbers;
+}
+
+Plot correlator_plot(const RunReport& report) {
+  Plot plot{.title = "Correlators", .x_label = "t - t_source", .y_label = "C(t)", .log_y = true, .series = {}};
+  for (const CorrelatorReport& c : report.correlators)
+    plot.series.push_back({c.name, counting(c.values.size()), c.values});
+  return plot;
+}
+
+Plot mass_plot(const RunReport& report) {
+  Plot plot{.title = "Effective masses (cosh)", .x_label = "t - t_source", .y_label = "a m(t)", .series = {}};
+  for (const CorrelatorReport& c : report.correlators)
+    plot.series.push_back({c.name, counting(c.cosh_mass.size()), c.cosh_mass});
+  return plot;
+}
+
+Plot residual_plot(const RunReport& report) {
+  constexpr std::size_t most_points = 500;
+  Plot plot{.title = "Residual history", .x_label = "iteration", .y_label = "|r| / |b|", .log_y = true, .series = {}};
+  for (const ColumnReport& column : report.solves) {
+    const std::vector<double>& history = column.result.residual_history;
+    Series series{fmt::format("column {}", column.column), {}, {}, false};
+    const std::size_t stride = history.size() / most_points + 1;
+    for (std::size_t i = 0; i < history.size(); i += stride) {
+      series.x.push_back(static_cast<double>(i + 1));
+      series.y.push_back(history[i]);
+    }
+    plot.series.push_back(std::move(series));
+  }
+  return plot;
+}
+
+std::string parameters_table(const RunReport& report) {
+  std::vector<Row> rows;
+  for (const Field& field : run_fields()) {
+    const nlohmann::json value = field.get(report.config);
+    rows.push_back({std::string(field.key), value.is_string() ? value.get<std::string>() : value.dump()});
+  }
+  return table("facts", {}, rows);
+}
+
+std::string gauge_table(const RunReport& report) {
+  const GaugeSummary& g = report.gauge;
+  return table("facts", {},
+               {{"file", g.path},
+                {"format", g.format},
+                {"lattice x,y,z,t", fmt::format("{}", fmt::join(g.extents, ","))},
+                {"blocks", report.decomposition},
+                {"plaquette, spatial", fmt::format("{:.12f}", g.spatial_plaquette)},
+                {"plaquette, temporal", fmt::format("{:.12f}", g.temporal_plaquette)},
+                {"link trace", fmt::format("{:.12f}", g.link_trace)}});
+}
+
+std::string solves_table(const RunReport& report) {
+  std::vector<Row> rows;
+  for (const ColumnReport& c : report.solves)
+    rows.push_back({fmt::format("{} (spin {}, colour {})", c.column, c.column / 3, c.column % 3),
+                    fmt::format("{}", c.result.iterations), fmt::format("{}", c.result.restarts),
+                    fmt::format("{:.3e}", c.result.true_residual), fmt::format("{:.4f}", c.result.seconds),
+                    fmt::format("{:.2f}", c.gflops()), fmt::format("{:.2f}", c.gbs()),
+                    fmt::format("{}", c.result.tasks), describe(c.result.reason)});
+  return table(
+      "", {"column", "iterations", "restarts", "|b - M x| / |b|", "seconds", "GFLOP/s", "GB/s", "tasks", "end"}, rows);
+}
+
+std::string number_or_dash(const std::vector<double>& values, std::size_t t) {
+  return t < values.size() && std::isfinite(values[t]) ? fmt::format("{:.6f}", values[t]) : "-";
+}
+
+std::string correlators_table(const RunReport& report) {
+  if (report.correlators.empty()) return "<p>The correlators need all 12 columns.</p>\n";
+  Row head{"t - t_source"};
+  for (const CorrelatorReport& c : report.correlators) head.push_back(c.name);
+  head.insert(head.end(), {"a m pion (log)", "a m pion (cosh)"});
+  std::vector<Row> rows;
+  for (std::size_t t = 0; t < report.correlators.front().values.size(); ++t) {
+    Row row{fmt::format("{}", t)};
+    for (const CorrelatorReport& c : report.correlators) row.push_back(fmt::format("{:.12e}", c.values[t]));
+    row.push_back(number_or_dash(report.correlators.front().log_mass, t));
+    row.push_back(number_or_dash(report.correlators.front().cosh_mass, t));
+    rows.push_back(std::move(row));
+  }
+  return table("", head, rows);
+}
+
+std::string workers_table(const RunReport& report) {
+  std::vector<Row> rows;
+  for (const WorkerReport& w : report.workers)
+    rows.push_back({w.name, w.kind, fmt::format("{}", fmt::join(w.cores, ",")), fmt::format("{:.1f} %", 100 * w.busy)});
+  return table("", {"worker", "kind", "cores", "busy (first column)"}, rows);
+}
+
+}  // namespace
+
+std::string report_html(const RunReport& report) {
+  const RunConfig& config = report.config;
+  const Coord& l = report.gauge.extents;
+  const std::string title =
+      fmt::format("{} propagator, {}x{}x{}x{}, kappa = {}", config.action, l[0], l[1], l[2], l[3], config.wilson.kappa);
+  std::string html =
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">";
+  html += fmt::format("<title>{}</title><style>{}</style></head><body>\n", escape(title), report_style);
+  html += fmt::format("<h1>{}</h1><p class=\"sub\">{} on {} ({}), set-up {:.2f} s, total {:.2f} s</p>\n", escape(title),
+                      report.started, escape(report.host), escape(report.cpu_model), report.setup_seconds,
+                      report.total_seconds);
+  html += "<h2>Plots</h2><div class=\"plots\">\n";
+  html += figure(correlator_plot(report)) + figure(mass_plot(report)) + figure(residual_plot(report)) +
+          timeline_figure(report);
+  html += "</div>\n<h2>Solves</h2>\n" + solves_table(report);
+  html += "<h2>Correlators</h2>\n" + correlators_table(report);
+  if (config.source.kind == Source::Kind::wall) html += "<p>Wall source without gauge fixing.</p>\n";
+  html += "<h2>Gauge configuration</h2>\n" + gauge_table(report);
+  html += "<h2>Parameters</h2>\n" + parameters_table(report);
+  html += "<h2>Workers</h2>\n" + workers_table(report);
+  return html + fmt::format("<h2>Versions</h2>\n<p>{}</p>\n</body></html>\n", escape(version_line()));
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,117 @@
+// quarkstar solve [RUN.toml]
+#include "apps/commands.hpp"
+#include "apps/gauge_io.hpp"
+#include "apps/outputs.hpp"
+#include "apps/print_tables.hpp"
+#include "apps/solve_run.hpp"
+#include "runtime/error.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+namespace quarkstar::app {
+namespace {
+
+struct SolveOptions {
+  std::string file;
+  std::vector<Assignment> flags;
+};
+
+LoadedGauge load(const RunConfig& config) {
+  LoadedGauge loaded = load_gauge(config.gauge, config.lattice);
+  if (config.reunitarize) gauge::reunitarize(loaded.gauge, host_team());
+  check_source(config.source, loaded.gauge.extents);
+  return loaded;
+}
+
+/// A failed solve leaves a JSON behind, for scripts that want to know how it failed, and nothing else.
+Propagator solve_or_report(const HostGauge& gauge, const RunConfig& config, RunReport& report) {
+  try {
+    return solve_columns(gauge, config, report);
+  } catch (const Error&) {
+    if (report.failed && !config.json.empty()) write_json_file(config.json, report);
+    throw;
+  }
+}
+
+void run_solve(const SolveOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  RunReport report;
+  if (!options.file.empty()) apply_settings(report.config, read_toml(options.file));
+  apply_settings(report.config, options.flags);
+  const RunConfig& config = report.config;
+  check_complete(config);
+  const OutputFolder folder(config.out);
+  check_writable(config.json);
+  check_writable(config.trace);
+
+  describe_machine(report);
+  const LoadedGauge loaded = load(config);
+  report.gauge = loaded.summary();
+  const Propagator propagator = solve_or_report(loaded.gauge, config, report);
+  if (propagator.fields.size() == HostSpinor::components)
+    report.correlators = contract(propagator, config.source.time());
+  report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  print_report(report);
+  if (folder.wanted())
+    for (const std::string& path : write_outputs(folder, report, propagator)) fmt::print("wrote {}\n", path);
+  if (!config.json.empty()) {
+    write_json_file(config.json, report);
+    fmt::print("wrote {}\n", config.json);
+  }
+}
+
+/// A repeated flag adds to the ones before where that makes sense (--boundary), otherwise the last one counts.
+std::string joined(const std::vector<std::string>& values) {
+  std::string text;
+  for (const std::string& value : values) text += (text.empty() ? "" : ",") + value;
+  return text;
+}
+
+void add_field_flag(CLI::App& command, const Field& field, const std::shared_ptr<SolveOptions>& options) {
+  const std::string key(field.key), flag = "--" + key, help(field.help);
+  if (field.metavar.empty()) {
+    command.add_flag_callback(
+        flag,
+        [options, key, flag] {
+          options->flags.push_back({key, "true", flag});
+        },
+        help);
+  } else if (key == "boundary") {
+    command
+        .add_option_function<std::vector<std::string>>(
+            flag,
+            [options, key, flag](const std::vector<std::string>& v) {
+              options->flags.push_back({key, joined(v), flag});
+            },
+            help)
+        ->type_name(std::string(field.metavar))
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  } else {
+    command
+        .add_option_function<std::string>(
+            flag,
+            [options, key, flag](const std::string& v) {
+              options->flags.push_back({key, v, flag});
+            },
+            help)
+        ->type_name(std::string(field.metavar));
+  }
+}
+
+}  // namespace
+
+void add_solve(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("solve", "Solve for a quark propagator and contract it to meson correlators");
+  const auto options = std::make_shared<SolveOptions>();
+  command->add_option("RUN.toml", options->file,
+                      "Settings, one `key = value` for each flag below; flags override them");
+  for (const Field& field : run_fields()) add_field_flag(*command, field, options);
+  command->callback([options] { run_solve(*options); });
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,12 @@
+#pragma once
+// What the workers did, cut to a piece that a page can show.
+#include "apps/report.hpp"
+#include "runtime/session.hpp"
+
+namespace quarkstar::app {
+
+/// Fills report.workers (with the busy part of the time between the first and the last recorded task) and
+/// report.timeline (160 consecutive tasks from the middle, skipped tasks left out). Call when no task is running.
+void record_timeline(runtime::Session& session, RunReport& report);
+
+}  // namespace quarkstar::app

@@ -1,0 +1,85 @@
+#include "codelets/contract/meson.hpp"
+
+#include "codelets/contract/spin_matrix.hpp"
+#include "runtime/error.hpp"
+
+#include <string>
+
+namespace quarkstar {
+namespace {
+
+using Complex = std::complex<double>;
+
+/// Gamma_sink and Gamma_source of C = sum Tr[Gamma_sink S Gamma_source S^+].
+struct SpinStructure {
+  SpinMatrix sink, source;
+};
+
+/// The g_5 beside S^+ is moved round the trace, so that only two matrices remain.
+SpinStructure structure_of(Meson meson) {
+  if (meson == Meson::pion) return {spin_unit(), spin_unit()};
+  const SpinMatrix gamma = spin_gamma(static_cast<int>(meson) - static_cast<int>(Meson::rho_x));
+  return {spin_gamma5() * gamma, gamma * spin_gamma5()};
+}
+
+/// Real part of Tr[Gamma_sink S Gamma_source S^+] at one site:
+/// sum over spins a (sink), b (source) and colours c, d of  sink_a source_b S(a'c; b d) conj(S(a c; b' d)).
+double trace_at(const SpinStructure& gamma, std::span<const HostSpinor> columns, std::int64_t site) {
+  double trace = 0;
+  for (std::size_t b = 0; b < 4; ++b) {
+    for (std::size_t d = 0; d < 3; ++d) {
+      const HostSpinor& left = columns[3 * b + d];
+      const HostSpinor& right = columns[3 * static_cast<std::size_t>(gamma.source.column[b]) + d];
+      for (std::size_t a = 0; a < 4; ++a) {
+        const Complex phase = gamma.sink.phase[a] * gamma.source.phase[b];
+        Complex product = 0;
+        for (int c = 0; c < 3; ++c)
+          product += left.at(site, gamma.sink.column[a], c) * std::conj(right.at(site, static_cast<int>(a), c));
+        trace += phase.real() * product.real() - phase.imag() * product.imag();
+      }
+    }
+  }
+  return trace;
+}
+
+void check_shapes(std::span<const HostSpinor> columns) {
+  if (columns.size() != HostSpinor::components)
+    throw ShapeError("meson_correlator", "needs 12 columns, got " + std::to_string(columns.size()));
+  for (const HostSpinor& column : columns)
+    if (column.extents != columns.front().extents)
+      throw ShapeError("meson_correlator", "columns have different extents");
+}
+
+}  // namespace
+
+std::string_view name_of(Meson meson) {
+  switch (meson) {
+    case Meson::pion:
+      return "pion";
+    case Meson::rho_x:
+      return "rho_x";
+    case Meson::rho_y:
+      return "rho_y";
+    case Meson::rho_z:
+      return "rho_z";
+  }
+  return "";
+}
+
+std::vector<double> meson_correlator(Meson meson, std::span<const HostSpinor> columns, int source_time) {
+  check_shapes(columns);
+  const SpinStructure gamma = structure_of(meson);
+  const Coord extents = columns.front().extents;
+  const int times = extents[3];
+  const std::int64_t sites_per_slice = volume(extents) / times;
+  std::vector<double> correlator(static_cast<std::size_t>(times));
+  for (int t = 0; t < times; ++t) {
+    const std::int64_t begin = sites_per_slice * ((t + source_time) % times);
+    double sum = 0;
+    for (std::int64_t site = begin; site < begin + sites_per_slice; ++site) sum += trace_at(gamma, columns, site);
+    correlator[static_cast<std::size_t>(t)] = sum;
+  }
+  return correlator;
+}
+
+}  // namespace quarkstar

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The arrows apps -> solvers -> codelets -> runtime hold in every #include, and StarPU, hwloc and MPI stay in runtime/.
+set -euo pipefail
+cd "${QUARKSTAR_SOURCE_DIR:-$(dirname "$0")/../..}"
+
+bad=0
+# forbid RULE PATTERN FILE...: no #include line of these files matches PATTERN.
+forbid() {
+  local rule=$1 pattern=$2 hits
+  shift 2
+  [ $# -gt 0 ] || return 0
+  hits=$(grep -nHE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($pattern)" "$@" || true)
+  [ -z "$hits" ] || { echo "$rule:"; sed 's/^/  /' <<< "$hits"; bad=1; }
+}
+# sources FOLDER: its C++ and CUDA files.
+sources() { find "$1" -type f \( -name '*.?pp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.h' \) | sort; }
+
+mapfile -t runtime < <(sources runtime)
+mapfile -t codelets < <(sources codelets)
+mapfile -t solvers < <(sources solvers)
+mapfile -t apps < <(sources apps)
+[ ${#runtime[@]} -gt 0 ] || { echo "no sources in $PWD/runtime"; exit 1; }
+mapfile -t no_starpu < <(printf '%s\n' "${codelets[@]}" "${solvers[@]}" "${apps[@]}" | grep -v '_codelet\.cpp$')
+
+forbid "runtime/ knows no physics" '(codelets|solvers|apps|tests)/' "${runtime[@]}"
+forbid "codelets/ know no solver" '(solvers|apps|tests)/' "${codelets[@]}"
+forbid "solvers/ know no application" '(apps|tests)/' "${solvers[@]}"
+forbid "apps/ know no test" 'tests/' "${apps[@]}"
+forbid "includes are relative to the root" '\.\./' "${runtime[@]}" "${codelets[@]}" "${solvers[@]}" "${apps[@]}"
+forbid "hwloc and MPI are used in runtime/ only" '(hwloc|mpi)(/|\.h)' "${codelets[@]}" "${solvers[@]}" "${apps[@]}"
+forbid "StarPU is used in runtime/ and *_codelet.cpp only" 'starpu' "${no_starpu[@]}"
+exit $bad

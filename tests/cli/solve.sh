@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# A whole solve: TOML and flags, all outputs, and residual histories that no worker count or cut changes.
+source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
+make_configuration
+
+cat > run.toml <<'TOML'
+gauge = "lattice.ildg"
+kappa = 0.11              # overridden by the flag below
+boundary = { t = "antiperiodic" }
+source = "point:1,0,2,3"
+tol = 1e-9
+TOML
+expect 0 '^wrote out/report.html' solve run.toml --kappa 0.12 --out out --json run.json --trace trace.json
+for file in out/propagator.h5 out/propagator.lime out/correlators.h5 out/result.json out/report.html run.json trace.json; do
+  [ -s "$file" ] || die "$file is missing or empty"
+done
+cmp out/result.json run.json
+grep -q '"kappa": 0.12' run.json || die "the flag does not override the file"
+grep -q '"source": "point:1,0,2,3"' run.json || die "the file's source is not used"
+[ "$(grep -c '"reason": "converged"' run.json)" = 12 ] || die "not 12 converged columns"
+for name in pion rho_x rho_y rho_z; do grep -q "\"$name\": \[" run.json || die "no correlator $name"; done
+absent
+
+histories() { grep -oE '"-?0x[^"]*"' "$1"; }
+cuts=("--workers 1 --threads 1" "--workers 2 --threads 1" "--workers 1 --blocks 1,2,2,2" "--workers 2 --blocks 2,2,2,2 --policy eager")
+for cut in "${cuts[@]}"; do
+  # shellcheck disable=SC2086  # words are flags
+  expect 0 '^wrote history.json' solve --gauge lattice.ildg --kappa 0.12 --columns 0,7 --residual-history --json history.json $cut
+  histories history.json > "history${cut// /_}.txt"
+  [ -s "history${cut// /_}.txt" ] || die "no residual history"
+  cmp "history${cuts[0]// /_}.txt" "history${cut// /_}.txt" || die "the residual history depends on $cut"
+done
+! grep -q '"correlators"' history.json || die "correlators without all columns"
+
+for solver in bicgstab cgnr; do
+  for flags in "--schur symmetric" "--precision single --links 12" "--mass 0.2 --normalisation mass" "--source wall:2"; do
+    # shellcheck disable=SC2086
+    expect 0 '^wrote' solve --gauge lattice.ildg --reunitarize --solver $solver --columns 5 --json one.json $flags
+  done
+done
+
+# A solve that fails leaves its reason and no correlators.
+expect 4 'error: column 0 .*iteration limit' solve --gauge lattice.ildg --kappa 0.12 --max-iterations 2 --out failed --json failed.json
+grep -q '"status": "failed"' failed.json || die "no reason in the JSON"
+! grep -q '"correlators"' failed.json || die "correlators of a failed solve"
+absent failed

@@ -1,0 +1,36 @@
+# What the tests of the command share. Sourced; needs QUARKSTAR = path of the executable.
+set -euo pipefail
+: "${QUARKSTAR:?set QUARKSTAR to the path of the executable}"
+QUARKSTAR=$(realpath "$QUARKSTAR")
+here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+data=$(realpath -m "${QUARKSTAR_DATA:-${QUARKSTAR_SOURCE_DIR:-$here/../..}/../shared/data}")  # reference data; may be missing
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+die() { echo "FAILED: $*"; exit 1; }
+
+# expect CODE PATTERN ARGUMENT...: the command ends with that exit code, and its output matches the extended regular expression.
+# With a code other than 0, stderr ends in exactly one line of error.
+expect() {
+  local code=$1 pattern=$2 got=0
+  shift 2
+  "$QUARKSTAR" "$@" >stdout.txt 2>stderr.txt || got=$?
+  [ "$got" = "$code" ] || { cat stdout.txt stderr.txt; die "quarkstar $*: exit code $got instead of $code"; }
+  grep -qE -- "$pattern" stdout.txt stderr.txt || { cat stdout.txt stderr.txt; die "quarkstar $*: no line matches '$pattern'"; }
+  if [ "$code" != 0 ]; then
+    [ "$(grep -c '^quarkstar: error: ' stderr.txt)" = 1 ] || { cat stderr.txt; die "quarkstar $*: not one line of error"; }
+  fi
+}
+
+# absent FILE...: none of them exists, nor a temporary file beside it.
+absent() {
+  local file
+  for file in "$@"; do [ ! -e "$file" ] || die "$file exists"; done
+  [ -z "$(find . -name '.*.tmp*' -o -name '*.tmp')" ] || die "temporary files are left: $(find . -name '*tmp*')"
+}
+
+# A small configuration, made once for a test.
+make_configuration() {
+  expect 0 '^plaquette ' gauge generate lattice.ildg --lattice 4 4 4 8 --beta 6.0 --sweeps 10 --seed 7 --format ildg
+}

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Known answers: analytic ones always, those of other codes where their data are.
+source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
+expect 0 'SKIPPED: no file nowhere/golden.json' verify --data nowhere
+expect 0 '^5 passed, 0 failed' verify --data nowhere
+expect 0 '"verdict": "pass"' verify --data nowhere --json
+
+if [ ! -f "$data/golden.json" ]; then
+  echo "SKIPPED verify against other codes: no reference data"
+  exit 0
+fi
+expect 0 ' 0 failed, 0 skipped' verify --data "$data"
+
+# A wrong known answer is noticed.
+mkdir wrong && cp -r "$data/." wrong
+sed -i 's/0.7693442/0.7693443/' wrong/golden.json
+expect 4 'error: verify: 1 of [0-9]+ cases failed' verify --data wrong
