@@ -26,9 +26,18 @@ std::vector<int> equal_parts(int mu, int extent, int parts) {
               fmt::format("use at most {} parts in {}", mu == 0 ? extent / 2 : extent, direction_name[mu]));
 }
 
+void require_even(const Coord& lattice) {
+  for (int mu = 0; mu < 4; ++mu)
+    if (lattice[mu] < 2 || lattice[mu] % 2 != 0)
+      throw Error(ErrorKind::input, "lattice",
+                  fmt::format("extent {} = {} is not a positive even number", direction_name[mu], lattice[mu]),
+                  "even-odd preconditioning needs even extents in every direction");
+}
+
 }  // namespace
 
 Decomposition::Decomposition(const Coord& lattice, const Coord& grid, int workers) : lattice_(lattice) {
+  require_even(lattice);
   std::array<std::vector<int>, 4> cuts;
   int count = 1;
   for (int mu = 0; mu < 4; ++mu) {
@@ -45,15 +54,12 @@ Decomposition::Decomposition(const Coord& lattice, const Coord& grid, int worker
 
 Decomposition::Decomposition(const Coord& lattice, const std::array<std::vector<int>, 4>& cuts, std::vector<int> owners)
     : lattice_(lattice) {
+  require_even(lattice);
   build(cuts, owners);
 }
 
 void Decomposition::build(const std::array<std::vector<int>, 4>& cuts, const std::vector<int>& owners) {
   for (int mu = 0; mu < 4; ++mu) {
-    if (lattice_[mu] < 2 || lattice_[mu] % 2 != 0)
-      throw Error(ErrorKind::input, "lattice",
-                  fmt::format("extent {} = {} is not an even number", direction_name[mu], lattice_[mu]),
-                  "even-odd preconditioning needs even extents in every direction");
     if (std::accumulate(cuts[mu].begin(), cuts[mu].end(), 0) != lattice_[mu])
       throw Error(ErrorKind::input, "blocks",
                   fmt::format("extents {} along {} do not sum to {}", fmt::join(cuts[mu], "+"), direction_name[mu], lattice_[mu]),

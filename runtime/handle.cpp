@@ -1,6 +1,10 @@
 #include "runtime/handle.hpp"
 
+#include <fmt/format.h>
 #include <starpu.h>
+
+#include <cstdint>
+#include <limits>
 
 #include "runtime/error.hpp"
 
@@ -13,6 +17,9 @@ Handle::Handle(std::size_t bytes) : bytes_(bytes) {
   if (!starpu_is_initialized())
     throw Error(ErrorKind::internal, "Handle", "no session is running", "create a runtime::Session first");
   const std::size_t elements = (bytes + element_bytes - 1) / element_bytes;
+  if (elements > std::numeric_limits<std::uint32_t>::max())
+    throw Error(ErrorKind::input, "Handle", fmt::format("a block of {} bytes is more than the runtime can count", bytes),
+                "cut the lattice into more blocks");
   starpu_vector_data_register(&state_, -1, 0, static_cast<std::uint32_t>(elements), element_bytes);
 }
 

@@ -13,6 +13,7 @@ namespace quarkstar::runtime {
 class Handle {
  public:
   Handle() = default;
+  /// Throws Error(input) beyond 256 GiB.
   explicit Handle(std::size_t bytes);
   ~Handle() { release(); }
   Handle(Handle&& other) noexcept : state_(std::exchange(other.state_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}

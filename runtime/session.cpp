@@ -136,6 +136,9 @@ void Session::plan_workers() {
     workers_.push_back(std::move(worker));
   };
 
+  if (options_.threads_per_worker < 0)
+    throw Error(ErrorKind::input, "--threads", fmt::format("{} threads a worker", options_.threads_per_worker),
+                "give a positive number, or 0 to share the cores evenly");
   if (options_.cpu_workers == 0 && options_.mode == WorkerMode::per_domain && options_.threads_per_worker == 0) {
     for (const Domain& domain : topology_.domains()) add(domain.numa_node, domain.cores);
     return;
@@ -144,6 +147,9 @@ void Session::plan_workers() {
   int count = options_.cpu_workers;
   if (count == 0)
     count = options_.mode == WorkerMode::per_core ? total : static_cast<int>(topology_.domains().size());
+  if (count < 1 || count > STARPU_MAXCPUS)
+    throw Error(ErrorKind::input, "--workers", fmt::format("{} CPU workers", count),
+                fmt::format("give 1 to {}, as many as StarPU was built for", STARPU_MAXCPUS));
   int threads = options_.threads_per_worker;
   if (threads == 0) threads = options_.mode == WorkerMode::per_core ? 1 : std::max(1, total / count);
   for (int w = 0; w < count; ++w) {

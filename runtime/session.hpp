@@ -37,7 +37,8 @@ struct Worker {
 /// The runtime between construction and destruction. One at a time in a process; another may follow it.
 class Session {
  public:
-  /// Throws Error(input) for an unknown policy (listing the known ones) and Error(environment) when StarPU cannot start.
+  /// Throws Error(input) for an unknown policy (listing the known ones) and for numbers of workers or threads that are
+  /// negative or more than StarPU was built for, Error(environment) when StarPU cannot start.
   explicit Session(const SessionOptions& options);
   ~Session();
   Session(const Session&) = delete;

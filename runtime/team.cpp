@@ -19,8 +19,10 @@ void Team::run(std::int64_t items, RangeFunction function, void* object) const {
   }
 #pragma omp parallel num_threads(count)
   {
-    const int thread = omp_get_thread_num();
-    function(object, items * thread / count, items * (thread + 1) / count, thread);
+    // OpenMP may give fewer threads than asked for (OMP_THREAD_LIMIT, OMP_DYNAMIC, a region around this one).
+    const int step = omp_get_num_threads();
+    for (int part = omp_get_thread_num(); part < count; part += step)
+      function(object, items * part / count, items * (part + 1) / count, part);
   }
 }
 

@@ -21,7 +21,8 @@ class Team {
   /// this must run once on the worker's own thread before the first parallel region.
   void bind() const;
 
-  /// Runs body(begin, end, thread) on every thread over [0, items) cut into threads() contiguous parts.
+  /// Runs body(begin, end, thread) on every thread over [0, items) cut into threads() contiguous parts. Where OpenMP gives
+  /// fewer threads, one thread runs several parts: every part runs once.
   /// body must not throw: exceptions cannot cross a task boundary.
   template <class Body>
   void for_range(std::int64_t items, Body&& body) const {

@@ -2,6 +2,7 @@
 
 #include <hwloc.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "runtime/error.hpp"
@@ -21,15 +22,47 @@ hwloc_topology_t loaded_topology() {
   return loaded.get();
 }
 
-std::vector<int> cores_within(hwloc_topology_t topology, hwloc_const_cpuset_t set) {
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
+
+/// Where this process may run. hwloc leaves out what a container or cgroup forbids; a mask (taskset, mpirun --bind-to) it
+/// does not, so the mask of the thread that asks first is kept here: worker threads bind themselves more narrowly later.
+hwloc_const_cpuset_t allowed_units() {
+  static const Bitmap allowed = [] {
+    hwloc_topology_t topology = loaded_topology();
+    Bitmap set(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
+    if (hwloc_get_cpubind(topology, set.get(), HWLOC_CPUBIND_THREAD) != 0)
+      hwloc_bitmap_copy(set.get(), hwloc_topology_get_topology_cpuset(topology));
+    return set;
+  }();
+  return allowed.get();
+}
+
+/// The first allowed processing unit of each core of `set` that is not in `taken`, which then holds those cores too.
+std::vector<int> take_cores(hwloc_topology_t topology, hwloc_const_cpuset_t set, hwloc_cpuset_t taken) {
   std::vector<int> cores;
+  const Bitmap usable(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
   const int count = hwloc_get_nbobjs_inside_cpuset_by_type(topology, set, HWLOC_OBJ_CORE);
   for (int i = 0; i < count; ++i) {
     hwloc_obj_t core = hwloc_get_obj_inside_cpuset_by_type(topology, set, HWLOC_OBJ_CORE, i);
-    hwloc_obj_t pu = hwloc_get_obj_inside_cpuset_by_type(topology, core->cpuset, HWLOC_OBJ_PU, 0);
+    if (hwloc_bitmap_intersects(core->cpuset, taken)) continue;
+    hwloc_bitmap_or(taken, taken, core->cpuset);
+    hwloc_bitmap_and(usable.get(), core->cpuset, allowed_units());
+    hwloc_obj_t pu = hwloc_get_obj_inside_cpuset_by_type(topology, usable.get(), HWLOC_OBJ_PU, 0);
     if (pu != nullptr) cores.push_back(static_cast<int>(pu->logical_index));
   }
   return cores;
+}
+
+/// Memory nodes, those of the fewest processing units first: one core can be near several (a second kind of memory, a
+/// node without cores of its own that counts as near to all), and belongs to the one that it shares with the fewest.
+std::vector<hwloc_obj_t> memory_nodes(hwloc_topology_t topology) {
+  std::vector<hwloc_obj_t> nodes;
+  for (hwloc_obj_t node = nullptr; (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr;)
+    nodes.push_back(node);
+  std::stable_sort(nodes.begin(), nodes.end(), [](hwloc_obj_t a, hwloc_obj_t b) {
+    return hwloc_bitmap_weight(a->cpuset) < hwloc_bitmap_weight(b->cpuset);
+  });
+  return nodes;
 }
 
 }  // namespace
@@ -37,13 +70,16 @@ std::vector<int> cores_within(hwloc_topology_t topology, hwloc_const_cpuset_t se
 Topology Topology::discover() {
   hwloc_topology_t topology = loaded_topology();
   Topology found;
-  for (hwloc_obj_t node = nullptr; (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr;) {
+  const Bitmap taken(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
+  for (const hwloc_obj_t node : memory_nodes(topology)) {
     Domain domain;
     domain.numa_node = static_cast<int>(node->logical_index);
     domain.memory_bytes = node->attr != nullptr ? node->attr->numanode.local_memory : 0;
-    domain.cores = cores_within(topology, node->cpuset);
+    domain.cores = take_cores(topology, node->cpuset, taken.get());
     if (!domain.cores.empty()) found.domains_.push_back(std::move(domain));
   }
+  std::sort(found.domains_.begin(), found.domains_.end(),
+            [](const Domain& a, const Domain& b) { return a.numa_node < b.numa_node; });
   if (found.domains_.empty())
     throw Error(ErrorKind::environment, "hwloc", "no core is available to this process",
                 "widen the CPU mask (taskset, Slurm --cpus-per-task)");

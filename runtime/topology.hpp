@@ -9,13 +9,14 @@ namespace quarkstar::runtime {
 struct Domain {
   int numa_node = 0;            ///< hwloc logical index of the memory node
   std::size_t memory_bytes = 0; ///< local memory
-  std::vector<int> cores;       ///< logical index of the first processing unit of each core
+  std::vector<int> cores;       ///< logical index of the first usable processing unit of each core
 };
 
 /// The CPU side of a node.
 class Topology {
  public:
-  /// Discovers this machine, or the hwloc XML file named by $HWLOC_XMLFILE. Only cores that this process may use count.
+  /// Discovers this machine, or the hwloc XML file named by $HWLOC_XMLFILE. Only cores that this process may use count
+  /// (control groups, and the CPU mask at the first call); each belongs to one domain.
   /// Throws Error(environment) when hwloc cannot read the machine.
   static Topology discover();
 

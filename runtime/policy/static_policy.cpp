@@ -23,11 +23,16 @@ int worker_of(const starpu_task* task) {
   const bool ours = task->cl_arg != nullptr && task->cl != nullptr && task->cl->model != nullptr &&
                     task->cl->model->type == STARPU_PER_WORKER;
   const int owner = ours ? static_cast<const detail::TaskRecord*>(task->cl_arg)->placement.owner : 0;
-  if (starpu_worker_can_execute_task(static_cast<unsigned>(owner), const_cast<starpu_task*>(task), 0)) return owner;
-  // The owner lacks an implementation (a CPU-only codelet of a GPU's block): the first worker that has one.
-  for (unsigned worker = 0; worker < starpu_worker_get_count(); ++worker)
-    if (starpu_worker_can_execute_task(worker, const_cast<starpu_task*>(task), 0)) return static_cast<int>(worker);
-  return owner;
+  const auto workers = static_cast<int>(starpu_worker_get_count());
+  const auto can_execute = [task](int worker) {
+    return starpu_worker_can_execute_task(static_cast<unsigned>(worker), const_cast<starpu_task*>(task), 0) != 0;
+  };
+  if (owner >= 0 && owner < workers && can_execute(owner)) return owner;
+  // The owner lacks an implementation (a CPU-only codelet of a GPU's block), or the decomposition was made for more
+  // workers than this session has: the first worker that can. StarPU refuses tasks that none can execute.
+  for (int worker = 0; worker < workers; ++worker)
+    if (can_execute(worker)) return worker;
+  return 0;
 }
 
 int push(starpu_task* task) {

@@ -1,0 +1,141 @@
+// Traces in Chrome's format: JSON that others can read, one row a worker, nothing that did not run.
+#include "runtime/observe/chrome_trace.hpp"
+
+#include "runtime/error.hpp"
+#include "tests/unit/runtime_support.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace quarkstar;
+using namespace quarkstar::runtime;
+using nlohmann::json;
+using runtime_testing::options;
+using runtime_testing::Script;
+
+namespace {
+
+/// A name in the temporary directory, without a file at the end.
+class TemporaryPath {
+ public:
+  TemporaryPath() : path_(std::filesystem::temp_directory_path() / ("quarkstar_trace." + std::to_string(getpid()))) {}
+  ~TemporaryPath() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  std::string text() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+SessionOptions recording(int workers) {
+  SessionOptions wish = options(workers);
+  wish.keep_events = true;
+  return wish;
+}
+
+json trace_of(Session& session) {
+  const TemporaryPath path;
+  session.wait_all();
+  write_chrome_trace(session, session.events(), path.text());
+  std::ifstream file(path.text());
+  return json::parse(file);
+}
+
+}  // namespace
+
+TEST_CASE("a trace has a row for each worker and an event for each task that worked") {
+  constexpr int workers = 3, tasks = 60;
+  Session session(recording(workers));
+  const Handle chain(8);
+  *HostView<std::int64_t>(chain, HostAccess::overwrite) = 0;
+  {
+    Script script;
+    for (int task = 0; task < tasks; ++task)
+      script.submit([task](Call& call) {
+        if (task % 5 == 4) return call.skip();
+        volatile double work = 0;
+        for (int i = 0; i < 2000; ++i) work = work + i;
+      }, task % 2 == 0 ? AccessList{inout(chain)} : AccessList{}, {.owner = task % workers, .block = task}, {100.0 + task, 8.0 * task});
+  }
+  const json trace = trace_of(session);
+  CHECK(trace.at("displayTimeUnit") == "ms");
+
+  std::map<int, std::string> rows;
+  struct Interval {
+    double begin, end;
+  };
+  std::map<int, std::vector<Interval>> intervals;
+  std::map<int, int> worker_of_block;
+  double flops = 0, first = 1e300;
+  for (const json& event : trace.at("traceEvents")) {
+    const int row = event.at("tid");
+    CHECK(event.at("pid") == 0);
+    if (event.at("ph") == "M") {
+      CHECK(event.at("name") == "thread_name");
+      CHECK(rows.count(row) == 0);
+      rows[row] = event.at("args").at("name");
+      continue;
+    }
+    CHECK(event.at("ph") == "X");
+    CHECK(event.at("name") == "test.script");
+    const double begin = event.at("ts"), duration = event.at("dur");
+    CHECK(begin >= 0);
+    CHECK(duration >= 0);
+    first = std::min(first, begin);
+    intervals[row].push_back({begin, begin + duration});
+    const int block = event.at("args").at("block");
+    CHECK(worker_of_block.count(block) == 0);
+    worker_of_block[block] = row;
+    CHECK(event.at("args").at("flops") == 100.0 + block);
+    CHECK(event.at("args").at("bytes") == 8.0 * block);
+    flops += event.at("args").at("flops").get<double>();
+  }
+  REQUIRE(rows.size() == workers);
+  for (int w = 0; w < workers; ++w) CHECK(rows.at(w) == session.worker(w).name);
+  REQUIRE(worker_of_block.size() == tasks - tasks / 5);
+  for (const auto& [block, row] : worker_of_block) {
+    CHECK(block % 5 != 4);
+    CHECK(row == block % workers);
+  }
+  CHECK(flops == session.events().totals().flops);
+  CHECK(first < 1e6);  // times count from the first event, not from the machine's start
+  for (auto& [row, list] : intervals) {
+    std::sort(list.begin(), list.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+    for (std::size_t i = 1; i < list.size(); ++i) CHECK(list[i].begin >= list[i - 1].end - 0.002);  // printed to 0.001 us
+  }
+}
+
+TEST_CASE("a trace of nothing is still a trace") {
+  Session session(recording(2));
+  const json trace = trace_of(session);
+  CHECK(trace.at("traceEvents").size() == 2);
+  {
+    Script script;
+    for (int task = 0; task < 3; ++task) script.submit([](Call& call) { call.skip(); });
+  }
+  CHECK(trace_of(session).at("traceEvents").size() == 2);
+  {
+    Script script;
+    script.submit([](Call&) {});
+  }
+  CHECK(trace_of(session).at("traceEvents").size() == 3);
+  session.events().reset();
+  CHECK(trace_of(session).at("traceEvents").size() == 2);
+}
+
+TEST_CASE("a trace that cannot be written says so") {
+  const Session session(recording(1));
+  const std::string path = (std::filesystem::temp_directory_path() / "no such directory" / "trace.json").string();
+  CHECK_THROWS_AS(write_chrome_trace(session, Session::current().events(), path), Error);
+}

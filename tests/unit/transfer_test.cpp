@@ -1,0 +1,219 @@
+// Between host order and blocks, and between precisions: nothing lost, one rounding, every site in its place.
+#include "codelets/transfer/transfer.hpp"
+
+#include "runtime/error.hpp"
+#include "tests/reference/gauge.hpp"
+#include "tests/reference/random.hpp"
+#include "tests/unit/runtime_support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace quarkstar;
+using runtime::Decomposition;
+using runtime_testing::options;
+using Complex = std::complex<double>;
+using Cuts = std::array<std::vector<int>, 4>;
+
+namespace {
+
+constexpr std::uint64_t seed = 271;
+constexpr Coord extents{8, 4, 6, 8};
+
+std::vector<Decomposition> decompositions() {
+  std::vector<Decomposition> list;
+  for (const Coord& grid : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}, Coord{2, 1, 1, 1}, Coord{2, 2, 3, 2}, Coord{1, 4, 1, 8}})
+    list.emplace_back(extents, grid, 2);
+  list.emplace_back(extents, Cuts{{{2, 6}, {1, 3}, {6}, {3, 1, 4}}}, std::vector<int>{0, 1, 0, 1, 1, 1, 0, 0, 1, 0, 1, 0});
+  return list;
+}
+
+LatticePointer make(const Decomposition& decomposition, Precision precision, int most_lanes = 16) {
+  return std::make_shared<Lattice>(decomposition, precision, periodic, most_lanes);
+}
+
+HostSpinor random_spinor() {
+  HostSpinor spinor(extents);
+  reference::Random random(seed);
+  for (Complex& value : spinor.data) value = random.normal();
+  return spinor;
+}
+
+Complex rounded(const Complex& value, Precision precision) {
+  if (precision == Precision::double_) return value;
+  return {static_cast<float>(value.real()), static_cast<float>(value.imag())};
+}
+
+/// Whether `found` has `from`, rounded, on the sites of one parity and `other` elsewhere.
+bool holds(const HostSpinor& found, const HostSpinor& from, int parity, Precision precision, const Complex& other) {
+  for (std::int64_t i = 0; i < volume(extents); ++i)
+    for (int c = 0; c < HostSpinor::components; ++c) {
+      const auto at = static_cast<std::size_t>(HostSpinor::components * i + c);
+      if (found.data[at] != (parity_of(coordinates(i, extents)) == parity ? rounded(from.data[at], precision) : other)) return false;
+    }
+  return true;
+}
+
+HostSpinor filled(const Complex& value) {
+  HostSpinor spinor(extents);
+  std::fill(spinor.data.begin(), spinor.data.end(), value);
+  return spinor;
+}
+
+HostSpinor stored(const SpinorField& field, const Complex& elsewhere) {
+  HostSpinor host = filled(elsewhere);
+  transfer::store_spinor(host, field);
+  runtime::Session::current().wait_all();
+  return host;
+}
+
+}  // namespace
+
+TEST_CASE("host to field to host: the same in double, rounded once in single, the other parity untouched") {
+  INFO("seed " << seed);
+  const HostSpinor host = random_spinor();
+  const Complex other{-7, 8};
+  for (const auto& [workers, threads] : {std::pair{1, 2}, {2, 1}}) {
+    const runtime::Session session(options(workers, threads));
+    for (const Decomposition& decomposition : decompositions())
+      for (const Precision precision : {Precision::double_, Precision::single})
+        for (const int lanes : {16, 8, 4, 1})
+          for (const int parity : {0, 1}) {
+            INFO(decomposition.describe() << " " << std::string(name_of(precision)) << ", lanes <= " << lanes);
+            const SpinorField field(make(decomposition, precision, lanes), parity);
+            transfer::load_spinor(field, host);
+            CHECK(holds(stored(field, other), host, parity, precision, other));
+          }
+  }
+}
+
+TEST_CASE("a field is stored as its description says") {
+  const runtime::Session session(options(1));
+  const HostSpinor host = random_spinor();
+  for (const Decomposition& decomposition : decompositions()) {
+    const LatticePointer lattice = make(decomposition, Precision::double_, 8);
+    const SpinorField field(lattice, 1);
+    transfer::load_spinor(field, host);
+    for (int b = 0; b < lattice->block_count(); ++b) {
+      const BlockGeometry& block = lattice->block(b);
+      const int lanes = block.lanes().lanes;
+      const runtime::HostView<double> view(field.block(b));
+      int wrong = 0;
+      for (int outer = 0; outer < block.outer_sites(); ++outer)
+        for (int lane = 0; lane < lanes; ++lane) {
+          Coord site = block.local_site({1, outer, lane});
+          for (int mu = 0; mu < 4; ++mu) site[mu] += block.block().origin[mu];
+          for (int c = 0; c < 12; ++c) {
+            const Complex value = host.at(lexicographic(site, extents), c / 3, c % 3);
+            const auto at = static_cast<std::size_t>(((outer * 12 + c) * 2) * lanes + lane);
+            wrong += view[at] != value.real() || view[at + static_cast<std::size_t>(lanes)] != value.imag();
+          }
+        }
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("fields convert between precisions and lane layouts") {
+  const HostSpinor host = random_spinor();
+  const runtime::Session session(options(2, 2));
+  for (const Decomposition& decomposition : decompositions())
+    for (const Precision from : {Precision::double_, Precision::single})
+      for (const Precision to : {Precision::double_, Precision::single})
+        for (const auto& [from_lanes, to_lanes] : {std::pair{16, 16}, {8, 4}, {4, 16}, {1, 8}, {16, 1}}) {
+          INFO(decomposition.describe() << " " << std::string(name_of(from)) << " " << from_lanes << " to "
+                                        << std::string(name_of(to)) << " " << to_lanes);
+          const SpinorField source(make(decomposition, from, from_lanes), 0), target(make(decomposition, to, to_lanes), 0);
+          transfer::load_spinor(source, host);
+          transfer::convert(target, source);
+          const Precision narrower = from == Precision::single ? from : to;
+          CHECK(holds(stored(target, 0), host, 0, narrower, 0));
+        }
+}
+
+TEST_CASE("a number between two floats is rounded to the nearer, ties to even, once") {
+  const runtime::Session session(options(1));
+  const Decomposition decomposition(extents, {1, 1, 1, 1}, 1);
+  // The first is above the middle of two floats by less than a rounding to fewer bits on the way would keep.
+  const std::vector<std::pair<double, float>> cases = {
+      {1 + 0x1p-24 + 0x1p-52, 1 + 0x1p-23f}, {1 + 0x1p-24, 1}, {1 + 0x1.8p-23, 1 + 0x1p-22f}, {0x1p-149, 0x1p-149f},
+      {0x1.8p-150, 0x1p-149f}, {0x1p-150, 0}, {1e300, std::numeric_limits<float>::infinity()}};
+  for (const auto& [wide, narrow] : cases) {
+    INFO(wide);
+    const SpinorField source(make(decomposition, Precision::double_), 0), single(make(decomposition, Precision::single), 0),
+        target(make(decomposition, Precision::single), 0);
+    const HostSpinor host = filled({wide, -wide});
+    transfer::load_spinor(source, host);
+    transfer::load_spinor(single, host);
+    transfer::convert(target, source);
+    for (const SpinorField* field : {&single, &target}) {
+      const HostSpinor result = stored(*field, 0);
+      CHECK(result.at(0, 0, 0) == Complex(narrow, -narrow));
+      CHECK(result.data[static_cast<std::size_t>(12 * lexicographic({1, 1, 0, 0}, extents) + 5)] == Complex(narrow, -narrow));
+    }
+  }
+}
+
+TEST_CASE("links of both ends beside each site, whole or two rows") {
+  INFO("seed " << seed);
+  const HostGauge gauge = reference::random_gauge(extents, seed);
+  const runtime::Session session(options(1, 2));
+  for (const Decomposition& decomposition : decompositions())
+    for (const Precision precision : {Precision::double_, Precision::single})
+      for (const int reals : {18, 12})
+        for (const int parity : {0, 1}) {
+          const LatticePointer lattice = make(decomposition, precision);
+          LinkField links(lattice, parity, reals);
+          transfer::load_links(links, gauge);
+          links.freeze();
+          const int lanes = lattice->lanes().lanes;
+          int wrong = 0;
+          for (int b = 0; b < lattice->block_count(); ++b) {
+            const BlockGeometry& block = lattice->block(b);
+            const runtime::HostView<char> bytes(links.block(b));
+            const auto value = [&](std::size_t at) {
+              return precision == Precision::double_ ? reinterpret_cast<const double*>(bytes.get())[at]
+                                                     : static_cast<double>(reinterpret_cast<const float*>(bytes.get())[at]);
+            };
+            for (int outer = 0; outer < block.outer_sites(); ++outer)
+              for (int lane = 0; lane < lanes; ++lane)
+                for (int d = 0; d < 8; ++d) {
+                  Coord site = block.local_site({parity, outer, lane});
+                  for (int mu = 0; mu < 4; ++mu) site[mu] += block.block().origin[mu];
+                  if (d % 2 == 1) site[d / 2] = (site[d / 2] + extents[d / 2] - 1) % extents[d / 2];
+                  const auto link = gauge.link(lexicographic(site, extents), d / 2);
+                  for (int i = 0; i < reals; ++i) {
+                    const auto at = static_cast<std::size_t>(((outer * 8 + d) * reals + i) * lanes + lane);
+                    const double expected = link[static_cast<std::size_t>(i)];
+                    wrong += value(at) != (precision == Precision::double_ ? expected : static_cast<float>(expected));
+                  }
+                }
+          }
+          CHECK(wrong == 0);
+        }
+}
+
+TEST_CASE("extents, parities and decompositions that differ are refused") {
+  const runtime::Session session(options(1));
+  const Decomposition whole(extents, {1, 1, 1, 1}, 1), cut(extents, {1, 1, 1, 2}, 1), other({8, 4, 6, 6}, {1, 1, 1, 1}, 1);
+  const SpinorField even(make(whole, Precision::double_), 0), odd(make(whole, Precision::double_), 1),
+      two_blocks(make(cut, Precision::single), 0), smaller(make(other, Precision::double_), 0);
+  const LinkField links(make(whole, Precision::double_), 0, 18);
+  HostSpinor small({8, 4, 6, 6}), swapped({4, 8, 6, 8}), none;
+  for (HostSpinor* host : {&small, &swapped, &none}) {
+    CHECK_THROWS_AS(transfer::load_spinor(even, *host), ShapeError);
+    CHECK_THROWS_AS(transfer::store_spinor(*host, even), ShapeError);
+  }
+  HostGauge gauge = reference::unit_gauge({8, 4, 6, 6});
+  CHECK_THROWS_AS(transfer::load_links(links, gauge), ShapeError);
+  CHECK_THROWS_AS(transfer::convert(even, odd), ShapeError);
+  CHECK_THROWS_AS(transfer::convert(two_blocks, even), ShapeError);
+  CHECK_THROWS_AS(transfer::convert(even, smaller), ShapeError);
+}
