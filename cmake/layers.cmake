@@ -2,7 +2,7 @@
 #   runtime/**.cpp            quarkstar_runtime
 #   codelets/**.cpp           quarkstar_codelets; **_kernel.cpp once per CPU architecture (architectures.cmake); **.cu with CUDA
 #   solvers/**.cpp            quarkstar_solvers
-#   apps/**.cpp               the command `quarkstar`
+#   apps/**.cpp               the command `quarkstar`; all but main.cpp also quarkstar_apps, which the unit tests link
 
 # quarkstar_glob(OUT PATTERN...): sources below the project's root.
 function(quarkstar_glob out)
@@ -87,7 +87,12 @@ quarkstar_layer(solvers SOURCES ${sources} LINK quarkstar_codelets Eigen3::Eigen
 # ---- apps
 quarkstar_glob(sources "apps/*.cpp")
 if(sources)
-  add_executable(quarkstar ${sources})
+  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/apps/main.cpp")
+  # Everything but main(), so that the unit tests can link it. Not installed.
+  add_library(quarkstar_apps STATIC ${sources})
+  quarkstar_settings(quarkstar_apps)
+  target_link_libraries(quarkstar_apps PUBLIC quarkstar_solvers CLI11::CLI11 tomlplusplus::tomlplusplus hdf5::hdf5)
+  add_executable(quarkstar apps/main.cpp)
   quarkstar_settings(quarkstar)
-  target_link_libraries(quarkstar PRIVATE quarkstar_solvers CLI11::CLI11 tomlplusplus::tomlplusplus hdf5::hdf5)
+  target_link_libraries(quarkstar PRIVATE quarkstar_apps)
 endif()

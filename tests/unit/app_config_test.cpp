@@ -1,0 +1,188 @@
+// Settings from TOML files and flags: values, precedence, and errors that say
+// where and what.
+#include "apps/config.hpp"
+
+#include "tests/unit/app_testing.hpp"
+#include "apps/parse.hpp"
+#include "runtime/error.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+using namespace quarkstar;
+using namespace quarkstar::app;
+using quarkstar::testing::TemporaryFolder;
+
+namespace {
+
+RunConfig config_of(const std::string &toml,
+                    const std::vector<Assignment> &flags = {}) {
+  const TemporaryFolder folder;
+  testing::write_file(folder.file("run.toml"), toml);
+  RunConfig config;
+  apply_settings(config, read_toml(folder.file("run.toml")));
+  apply_settings(config, flags);
+  return config;
+}
+
+/// The message of the Error(input) that a file causes, without the folder's
+/// name.
+std::string message_of(const std::string &toml) {
+  try {
+    config_of(toml);
+  } catch (const Error &error) {
+    CHECK(error.exit_code() == 2);
+    const std::string text = error.what();
+    return text.substr(text.find("run.toml"));
+  }
+  return "no error";
+}
+
+} // namespace
+
+TEST_CASE("a TOML file sets what the flags of the same names set") {
+  const RunConfig config = config_of(R"(
+    gauge = "lat.nersc"
+    reunitarize = true
+    kappa = 0.125
+    normalisation = "mass"
+    boundary = { t = "periodic", z = 0.5 }
+    source = "wall:3"
+    columns = [0, 3, 5]
+    solver = "cgnr"
+    schur = "symmetric"
+    tol = 1e-8
+    max-iterations = 77
+    precision = "single"
+    links = 12
+    blocks = [1, 2, 1, 2]
+    workers = 2
+    worker-mode = "core"
+    out = "results"
+  )");
+  CHECK(config.gauge == "lat.nersc");
+  CHECK(config.reunitarize);
+  CHECK(config.wilson.kappa == 0.125);
+  CHECK(config.wilson.normalisation == WilsonParameters::Normalisation::mass);
+  CHECK(config.wilson.boundary == BoundaryAngles{0, 0, 0.5, 0});
+  CHECK(config.source.kind == Source::Kind::wall);
+  CHECK(config.source.time() == 3);
+  CHECK(config.columns == std::vector<int>{0, 3, 5});
+  CHECK(config.solver.solver == "cgnr");
+  CHECK(config.solver.schur == Schur::symmetric);
+  CHECK(config.solver.tolerance == 1e-8);
+  CHECK(config.solver.max_iterations == 77);
+  CHECK(config.solver.precision == Precision::single);
+  CHECK(config.solver.link_reals == 12);
+  CHECK(config.blocks == Coord{1, 2, 1, 2});
+  CHECK(config.session.cpu_workers == 2);
+  CHECK(config.session.mode == runtime::WorkerMode::per_core);
+  CHECK(config.out == "results");
+}
+
+TEST_CASE("flags override the file, kappa and mass each other") {
+  const RunConfig config =
+      config_of("kappa = 0.1\ntol = 1e-6\n",
+                {{"mass", "0.0", "--mass"},
+                 {"boundary", "x=antiperiodic", "--boundary"}});
+  CHECK(config.wilson.kappa == 0.125);
+  CHECK(config.solver.tolerance == 1e-6);
+  CHECK(config.wilson.boundary == BoundaryAngles{1, 0, 0, 1});
+}
+
+TEST_CASE("errors name file, line, key and what is allowed") {
+  CHECK(message_of("\nkapa = 0.1\n")
+            .starts_with(
+                "run.toml:2: kapa: unknown key; use one of gauge, lattice, "));
+  CHECK(message_of("precision = \"half\"")
+            .starts_with("run.toml:1: precision: 'half' is unknown; use one of "
+                         "double, single"));
+  CHECK(message_of("kappa = \"much\"")
+            .starts_with("run.toml:1: kappa: 'much' is no number"));
+  CHECK(message_of("kappa = -0.1")
+            .starts_with("run.toml:1: kappa: -0.1 is not positive"));
+  CHECK(message_of("links = 13")
+            .starts_with(
+                "run.toml:1: links: '13' is unknown; use one of 18, 12"));
+  CHECK(message_of("max-iterations = 1.5")
+            .starts_with(
+                "run.toml:1: max-iterations: '1.5' is no integer in range"));
+  CHECK(message_of("kappa = 0.1\nmass = 0.2")
+            .starts_with("run.toml:2: mass: mass and kappa are both given"));
+  CHECK(message_of("blocks = [1, 1, 1]")
+            .starts_with("run.toml:1: blocks: '1,1,1' has 3 numbers, not 4"));
+  CHECK(message_of("blocks = [1, 1, [1], 1]")
+            .starts_with("run.toml:1: blocks: the value has a type"));
+  CHECK(message_of("source = \"point:1,2\"")
+            .starts_with("run.toml:1: source: '1,2' has 2 numbers"));
+  CHECK(
+      message_of("boundary = { q = 1 }")
+          .starts_with("run.toml:1: boundary: 'q=1' is no boundary condition"));
+  CHECK(message_of("tol = \n").starts_with("run.toml:1: "));
+  CHECK_THROWS_AS(read_toml("/does/not/exist.toml"), Error);
+}
+
+TEST_CASE("what is needed and missing is named") {
+  RunConfig config;
+  CHECK_THROWS_WITH_AS(check_complete(config), doctest::Contains("--gauge"),
+                       Error);
+  config.gauge = "lat";
+  CHECK_THROWS_WITH_AS(check_complete(config), doctest::Contains("--out"),
+                       Error);
+  config.json = "result.json";
+  CHECK_NOTHROW(check_complete(config));
+}
+
+TEST_CASE("every setting can be read back as a flag") {
+  RunConfig config =
+      config_of("boundary = { z = 0.25 }\nsource = \"point:1,2,3,4\"\nblocks = "
+                "[1,1,1,2]\nmass = -0.5");
+  for (const Field &field : run_fields()) {
+    CAPTURE(field.key);
+    const nlohmann::json before = field.get(config);
+    if (before.is_null() || before == "" || before == 0)
+      continue; // not set
+    std::string text =
+        before.is_string() ? before.get<std::string>() : before.dump();
+    if (before.is_array())
+      text = text.substr(1, text.size() - 2);
+    field.set(config, text);
+    CHECK(field.get(config) == before);
+  }
+}
+
+TEST_CASE("columns, switches and numbers are read strictly") {
+  CHECK(parse_columns("0-2,5") == std::vector<int>{0, 1, 2, 5});
+  for (const char *wrong :
+       {"", "12", "3-1", "1,1", "2,1", "a", "-1", "0-3-5", "1,"})
+    CHECK_THROWS_AS(parse_columns(wrong), BadValue);
+  CHECK_THROWS_AS(parse_switch("yes"), BadValue);
+  for (const char *wrong : {"", "1e", "nan", "inf", "1 ", "0x1p3"})
+    CHECK_THROWS_AS(parse_real(wrong), BadValue);
+  CHECK(parse_real("+1e-3") == 1e-3);
+  CHECK_THROWS_AS(parse_integer("99999999999", 0), BadValue);
+}
+
+TEST_CASE("sources are one spin and colour on a site or a time slice") {
+  const Coord extents{2, 4, 2, 6};
+  const HostSpinor point =
+      make_source(parse_source("point:1,3,0,5"), extents, 7);
+  CHECK(point.at(lexicographic({1, 3, 0, 5}, extents), 2, 1) == 1.0);
+  const HostSpinor wall = make_source(parse_source("wall:4"), extents, 0);
+  double point_sum = 0, wall_sum = 0, outside = 0;
+  for (const auto &component : point.data)
+    point_sum += std::abs(component);
+  for (std::int64_t site = 0; site < volume(extents); ++site) {
+    wall_sum += wall.at(site, 0, 0).real();
+    if (coordinates(site, extents)[3] != 4)
+      outside += std::abs(wall.at(site, 0, 0));
+  }
+  CHECK(point_sum == 1);
+  CHECK(wall_sum == 16);
+  CHECK(outside == 0);
+  CHECK_THROWS_AS(check_source(parse_source("point:2,0,0,0"), extents), Error);
+  CHECK_THROWS_AS(check_source(parse_source("wall:6"), extents), Error);
+  for (const char *wrong :
+       {"point", "point:", "wall:x", "line:0", "point:0,0,0,-1"})
+    CHECK_THROWS_AS(parse_source(wrong), BadValue);
+}

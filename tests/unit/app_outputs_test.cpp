@@ -1,0 +1,161 @@
+// The files of a solve, read back by other means than they were written.
+#include "apps/outputs.hpp"
+
+#include "tests/unit/app_testing.hpp"
+#include "apps/hdf5_file.hpp"
+#include "apps/report_html.hpp"
+#include "apps/write_json.hpp"
+#include "codelets/lattice/format/propagator.hpp"
+#include "runtime/error.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+using namespace quarkstar;
+using namespace quarkstar::app;
+using quarkstar::testing::TemporaryFolder;
+
+namespace {
+
+const Coord extents{4, 2, 2, 6};
+
+std::vector<hsize_t> shape_of(hid_t dataset) {
+  const Hdf5Id space(H5Dget_space(dataset), H5Sclose);
+  std::vector<hsize_t> shape(
+      static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));
+  H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+  return shape;
+}
+
+} // namespace
+
+TEST_CASE("outputs of a run can be read back") {
+  const TemporaryFolder folder;
+  const Propagator propagator = testing::counted_propagator(extents);
+  const RunReport report = testing::made_up_report(extents, propagator);
+  {
+    const OutputFolder out(folder.file("run"));
+    CHECK(write_outputs(out, report, propagator).size() == 5);
+  }
+
+  SUBCASE("HDF5 propagator") {
+    const Hdf5Id file(H5Fopen(folder.file("run/propagator.h5").c_str(),
+                              H5F_ACC_RDONLY, H5P_DEFAULT),
+                      H5Fclose);
+    const Hdf5Id dataset(H5Dopen2(file, "propagator", H5P_DEFAULT), H5Dclose);
+    CHECK(shape_of(dataset) == std::vector<hsize_t>{12, 6, 2, 2, 4, 4, 3});
+    const Hdf5Id type(H5Tcreate(H5T_COMPOUND, 16), H5Tclose);
+    H5Tinsert(type, "r", 0, H5T_NATIVE_DOUBLE);
+    H5Tinsert(type, "i", 8, H5T_NATIVE_DOUBLE);
+    std::vector<std::complex<double>> values(12 *
+                                             propagator.fields[0].data.size());
+    REQUIRE(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                    values.data()) >= 0);
+    bool equal = true;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      equal =
+          equal &&
+          values[i] == propagator.fields[i / propagator.fields[0].data.size()]
+                           .data[i % propagator.fields[0].data.size()];
+    CHECK(equal);
+    CHECK(H5Aexists(file, "kappa") > 0);
+  }
+  SUBCASE("HDF5 correlators") {
+    const Hdf5Id file(H5Fopen(folder.file("run/correlators.h5").c_str(),
+                              H5F_ACC_RDONLY, H5P_DEFAULT),
+                      H5Fclose);
+    const Hdf5Id dataset(H5Dopen2(file, "correlators/rho_z", H5P_DEFAULT),
+                         H5Dclose);
+    CHECK(shape_of(dataset) == std::vector<hsize_t>{6});
+    std::vector<double> values(6);
+    REQUIRE(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                    values.data()) >= 0);
+    CHECK(values == report.correlators[3].values);
+    const Hdf5Id mass(H5Dopen2(file, "effective_masses/pion/cosh", H5P_DEFAULT),
+                      H5Dclose);
+    CHECK(shape_of(mass) == std::vector<hsize_t>{5});
+  }
+  SUBCASE("SciDAC propagator") {
+    const format::PropagatorFile file(folder.file("run/propagator.lime"));
+    CHECK(file.extents() == extents);
+    const std::vector<double> column = file.read_column(2, 1);
+    const HostSpinor &expected = propagator.fields[7];
+    REQUIRE(column.size() == 2 * expected.data.size());
+    bool equal = true;
+    for (std::size_t i = 0; i < expected.data.size(); ++i)
+      equal = equal && std::complex<double>(column[2 * i], column[2 * i + 1]) ==
+                           expected.data[i];
+    CHECK(equal);
+    CHECK(file.read_source()[0] == 1);
+  }
+  SUBCASE("JSON") {
+    const nlohmann::json json = nlohmann::json::parse(
+        testing::read_file(folder.file("run/result.json")));
+    CHECK(json.at("status") == "converged");
+    CHECK(json.at("correlators").at("pion").get<std::vector<double>>() ==
+          report.correlators[0].values);
+    CHECK(json.at("correlators").at("rho_x").size() == 6);
+    CHECK(json.at("solves").size() == 12);
+    CHECK(json.at("solves")[3].at("iterations") == 13);
+    CHECK(json.at("solves")[3].at("gflops") == 2.0);
+    CHECK(json.at("solves")[3].at("reason") == describe(StopReason::converged));
+    CHECK_FALSE(json.at("solves")[3].contains("residual_history"));
+    CHECK(json.at("parameters").at("kappa") == 0.13);
+  }
+}
+
+TEST_CASE("residual histories in JSON are exact") {
+  const Propagator propagator = testing::counted_propagator(extents);
+  RunReport report = testing::made_up_report(extents, propagator);
+  report.config.residual_history = true;
+  report.solves[0].result.residual_history = {0x1.23456789abcdep-7};
+  const auto json = report_json(report);
+  CHECK(json.at("solves")[0].at("residual_history")[0] ==
+        "0x1.23456789abcdep-7");
+}
+
+TEST_CASE("a failed run has no correlators in its JSON") {
+  RunReport report =
+      testing::made_up_report(extents, testing::counted_propagator(extents));
+  report.failed = true;
+  const auto json = report_json(report);
+  CHECK(json.at("status") == "failed");
+  CHECK_FALSE(json.contains("correlators"));
+  CHECK_FALSE(json.contains("effective_masses"));
+}
+
+TEST_CASE("the page stands alone, names everything and escapes text") {
+  const std::string html = report_html(
+      testing::made_up_report(extents, testing::counted_propagator(extents)));
+  for (const char *outside :
+       {"http://", "https://", "<script", "<link", "src=", "url(", "@import"})
+    CHECK(html.find(outside) == std::string::npos);
+  CHECK(html.find("lat.&lt;0&gt;.nersc") != std::string::npos);
+  CHECK(html.find("lat.<0>") == std::string::npos);
+  for (const char *part :
+       {"A &amp; B", "max-iterations", "prefers-color-scheme: dark",
+        "Residual history", "wilson interior", "rho_z"}) {
+    CAPTURE(part);
+    CHECK(html.find(part) != std::string::npos);
+  }
+  CHECK(html.find("nan") == std::string::npos);
+}
+
+TEST_CASE("an output folder is checked at once and leaves no trace of work "
+          "that failed") {
+  const TemporaryFolder folder;
+  { const OutputFolder out(folder.file("new/run")); }
+  CHECK_FALSE(std::filesystem::exists(folder.file("new/run")));
+  testing::write_file(folder.file("file"), "");
+  CHECK_THROWS_AS(OutputFolder(folder.file("file")), Error);
+  CHECK_THROWS_AS(OutputFolder(folder.file("file/below")), Error);
+  {
+    const OutputFolder out(folder.file("half"));
+    Hdf5File unfinished(out.file("x.h5"));
+    unfinished.make_group("group");
+  }
+  CHECK_FALSE(std::filesystem::exists(folder.file("half")));
+  CHECK_THROWS_AS(Hdf5File(folder.file("no/such/folder.h5")), Error);
+  CHECK_THROWS_AS(check_writable(folder.file("no/such/file")), Error);
+  CHECK_NOTHROW(check_writable(""));
+}

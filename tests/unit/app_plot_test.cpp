@@ -1,0 +1,73 @@
+// Plots as SVG text.
+#include "apps/plot_svg.hpp"
+
+#include "tests/unit/app_testing.hpp"
+#include "apps/timeline_svg.hpp"
+
+#include <doctest/doctest.h>
+#include <pugixml.hpp>
+
+#include <limits>
+
+using namespace quarkstar::app;
+
+namespace {
+
+/// The number of elements of a kind; fails if the text is no well-formed XML.
+std::size_t count_elements(const std::string &xml, const char *path) {
+  pugi::xml_document document;
+  REQUIRE(document.load_string(xml.c_str()));
+  return document.select_nodes(path).size();
+}
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+} // namespace
+
+TEST_CASE("ticks are round numbers inside of the range") {
+  CHECK(linear_ticks(0, 10, 5) == std::vector<double>{0, 2, 4, 6, 8, 10});
+  CHECK(linear_ticks(-0.12, 0.13, 5).size() == 5);
+  CHECK(linear_ticks(3, 3, 5) == std::vector<double>{3});
+}
+
+TEST_CASE("a plot has a path a series and leaves out what cannot be drawn") {
+  const Plot linear{.title = "a < b",
+                    .x_label = "x",
+                    .y_label = "y",
+                    .series = {{"s", {0, 1, 2}, {1, not_a_number, 3}},
+                               {"r", {0, 1}, {2, 2}}}};
+  CHECK(count_elements(figure(linear), "//g/path") == 2);
+  CHECK(count_elements(figure(linear), "//circle") == 4);
+  Plot logarithmic = linear;
+  logarithmic.log_y = true;
+  logarithmic.series[0].y = {1, -1, 0};
+  CHECK(count_elements(figure(logarithmic), "//circle") == 3);
+}
+
+TEST_CASE("plots of nothing, of one point and of one value are drawn without "
+          "bad numbers") {
+  for (const bool log_y : {false, true}) {
+    Plot plot{.title = "t",
+              .x_label = "x",
+              .y_label = "y",
+              .log_y = log_y,
+              .series = {}};
+    CHECK(figure(plot).find("no data") != std::string::npos);
+    plot.series = {{"s", {0, 1}, {not_a_number, not_a_number}}};
+    CHECK(figure(plot).find("no data") != std::string::npos);
+    plot.series = {{"s", {5}, {0.25}}};
+    CHECK(count_elements(figure(plot), "//circle") == 1);
+    CHECK(figure(plot).find("nan") == std::string::npos);
+    CHECK(figure(plot).find("inf") == std::string::npos);
+    plot.series = {{"s", {1, 2, 3}, {7, 7, 7}}};
+    CHECK(figure(plot).find("nan") == std::string::npos);
+  }
+}
+
+TEST_CASE("the timeline has a bar for each task") {
+  RunReport report = quarkstar::testing::made_up_report(
+      {2, 2, 2, 4}, quarkstar::testing::counted_propagator({2, 2, 2, 4}));
+  CHECK(count_elements(timeline_figure(report), "//rect") == 2);
+  report.timeline.clear();
+  CHECK(timeline_figure(report).find("no data") != std::string::npos);
+}
