@@ -12,7 +12,7 @@ const std::vector<AddCommand>& commands() {
 }
 
 void add_session_flags(CLI::App& command, runtime::SessionOptions& options) {
-  for (const char* key : {"policy", "workers", "threads", "worker-mode"}) {
+  for (const char* key : {"policy", "gpus", "workers", "threads", "worker-mode"}) {
     const Field* field = find_field(key);
     const std::string flag = "--" + std::string(key);
     command

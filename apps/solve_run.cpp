@@ -64,7 +64,7 @@ Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunRep
   runtime::SessionOptions options = config.session;
   options.keep_events = true;
   runtime::Session session(options);
-  const int workers = static_cast<int>(session.workers().size());
+  const int workers = session.block_owners();
   const runtime::Decomposition decomposition(gauge.extents, block_grid(config.blocks, gauge.extents, workers), workers);
   report.decomposition = decomposition.describe();
   SolverSettings settings = config.solver;

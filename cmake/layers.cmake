@@ -58,6 +58,7 @@ list(FILTER QUARKSTAR_KERNELS INCLUDE REGEX "_kernel\\.cpp$")
 list(FILTER sources EXCLUDE REGEX "_kernel\\.cpp$")
 if(QUARKSTAR_CUDA)
   quarkstar_glob(cuda_sources "codelets/*.cu")
+  quarkstar_glob(cuda_solver_sources "solvers/*.cu")
   if(cuda_sources)
     set(CMAKE_CUDA_COMPILER "${QUARKSTAR_NVCC}")
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
@@ -74,15 +75,18 @@ if(QUARKSTAR_CUDA)
 endif()
 quarkstar_layer(codelets SOURCES ${sources} LINK quarkstar_runtime pugixml::pugixml ZLIB::ZLIB)
 target_include_directories(quarkstar_codelets SYSTEM ${QUARKSTAR_SCOPE} "$<BUILD_INTERFACE:${RANDOM123_INCLUDE_DIR}>")
+# -fmad=false is nvcc's -ffp-contract=off.
+set(cuda_options "$<$<COMPILE_LANGUAGE:CUDA>:-fmad=false;--expt-relaxed-constexpr;-Xcompiler=-ffp-contract=off>")
 if(cuda_sources)
-  # -fmad=false is nvcc's -ffp-contract=off.
-  target_compile_options(quarkstar_codelets PRIVATE
-    "$<$<COMPILE_LANGUAGE:CUDA>:-fmad=false;--expt-relaxed-constexpr;-Xcompiler=-ffp-contract=off>")
+  target_compile_options(quarkstar_codelets PRIVATE "${cuda_options}")
 endif()
 
 # ---- solvers
 quarkstar_glob(sources "solvers/*.cpp")
-quarkstar_layer(solvers SOURCES ${sources} LINK quarkstar_codelets Eigen3::Eigen)
+quarkstar_layer(solvers SOURCES ${sources} ${cuda_solver_sources} LINK quarkstar_codelets Eigen3::Eigen)
+if(cuda_solver_sources)
+  target_compile_options(quarkstar_solvers PRIVATE "${cuda_options}")
+endif()
 
 # ---- apps
 quarkstar_glob(sources "apps/*.cpp")

@@ -52,6 +52,7 @@ function(quarkstar_test_executable folder)
 endfunction()
 quarkstar_test_executable(unit)
 quarkstar_test_executable(battery)
+quarkstar_test_executable(gpu)
 
 # ---- scripts
 file(GLOB scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/cli/*.sh")

@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 
+#include "runtime/batch.hpp"
 #include "runtime/error.hpp"
 #include "runtime/observe/events.hpp"
 #include "runtime/session.hpp"
@@ -47,6 +48,7 @@ void run_implementation(void* descriptions[], void* argument, bool on_cuda) {
   Call call(buffers.data(), record->arguments(), on_cuda ? nullptr : &session.worker(worker).team, stream, worker);
   const double begin = starpu_timing_now();
   (on_cuda ? record->codelet->cuda() : record->codelet->cpu())(call);
+  if (call.parts_recorded()) return;
   session.events().record(worker, {record->codelet->name(), record->placement.block, begin, starpu_timing_now(),
                                    call.skipped() ? Cost{} : record->cost, call.skipped()});
 }
@@ -91,6 +93,11 @@ Codelet::~Codelet() {
 
 void detail::submit(const Codelet& codelet, const void* arguments, std::size_t size, std::span<const Access> accesses,
                     Cost cost, Placement placement) {
+  if (Batch* batch = Batch::current(); batch != nullptr) {
+    const auto* bytes = static_cast<const std::byte*>(arguments);
+    batch->add({&codelet, {bytes, bytes + size}, {accesses.begin(), accesses.end()}, cost, placement});
+    return;
+  }
   void* memory = std::malloc(sizeof(TaskRecord) + size);  // StarPU frees it with free()
   if (memory == nullptr) throw std::bad_alloc();
   auto* record = new (memory) TaskRecord{&codelet, cost, placement};

@@ -30,6 +30,12 @@ class Call {
   void* stream() const { return stream_; }     ///< cudaStream_t; CUDA workers only
   int worker() const { return worker_; }
 
+  /// The call of one part of a fused task, which has its own buffers and arguments on the same worker.
+  Call part(void* const* buffers, const void* arguments) const { return Call(buffers, arguments, team_, stream_, worker_); }
+  /// A fused task records its parts itself.
+  void record_parts() { parts_recorded_ = true; }
+  bool parts_recorded() const { return parts_recorded_; }
+
   /// The graph had been stopped, so nothing was done: the task must not count as work.
   void skip() { skipped_ = true; }
   bool skipped() const { return skipped_; }
@@ -40,7 +46,7 @@ class Call {
   const Team* team_;
   void* stream_;
   int worker_;
-  bool skipped_ = false;
+  bool skipped_ = false, parts_recorded_ = false;
 };
 
 /// Implementations must not throw: an exception cannot cross the runtime. Check arguments before submission.

@@ -7,14 +7,9 @@
 #include "runtime/binned_sum.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/error.hpp"
+#include "runtime/graph_status.hpp"
 
 namespace quarkstar::runtime {
-
-/// Head of every state. Once stop is non-zero, all tasks that read the state do nothing: submitting ahead is harmless.
-struct GraphStatus {
-  std::int32_t stop = 0;  ///< reason; 0: running
-  std::int32_t step = 0;  ///< iterations completed
-};
 
 /// Partial sums of one kind of task: a handle for every block and part, each with up to `most` sums.
 class PartialSums {
@@ -28,35 +23,6 @@ class PartialSums {
 
  private:
   std::deque<Handle> handles_;
-};
-
-/// A complex number for a vector operation: a constant, or a member of the state read when the task runs.
-struct Coefficient {
-  double re = 1, im = 0;
-  std::int32_t offset = -1;  ///< of two doubles in the state; -1: the constant
-  double factor = 1;         ///< multiplies either
-
-  friend Coefficient operator-(Coefficient c) {
-    c.factor = -c.factor;
-    return c;
-  }
-
-  QUARKSTAR_HD void resolve(const void* state, double& real, double& imaginary) const {
-    real = re;
-    imaginary = im;
-    if (offset >= 0) {
-      const auto* member = reinterpret_cast<const double*>(static_cast<const char*>(state) + offset);
-      real = member[0];
-      imaginary = member[1];
-    }
-    real *= factor;
-    imaginary *= factor;
-  }
-};
-
-/// A complex number in a state.
-struct ComplexScalar {
-  double re = 0, im = 0;
 };
 
 /// The state of an algorithm, State = trivially copyable with `GraphStatus status` first, and its record of one number a step.
@@ -109,28 +75,35 @@ void run_scalar_step(Call& call) {
     for (int p = 0; p < arguments.partials; ++p) total.merge(call.buffer<BinnedSum>(2 + p)[s]);
     sums[s] = value_of(total);
   }
-  Step::run(state, sums);
-  if constexpr (Step::ends_iteration) {
-    if (state.status.step < arguments.most_steps) call.buffer<double>(1)[state.status.step] = Step::record(state);
-    state.status.step += 1;
-  }
+  take_step<Step>(state, sums, call.buffer<double>(1), arguments.most_steps);
 }
+
+#ifdef QUARKSTAR_CUDA
+/// The same on a GPU; runtime/scalar.cuh defines it, a .cu of the algorithm instantiates it for each Step with `on_cuda`.
+template <class State, class Step>
+void run_scalar_step_on_cuda(Call& call);
+#endif
 
 template <class State, class Step>
 const Codelet& scalar_codelet() {
+#ifdef QUARKSTAR_CUDA
+  if constexpr (requires { Step::on_cuda; }) {
+    static const Codelet codelet(Step::name, run_scalar_step<State, Step>, run_scalar_step_on_cuda<State, Step>);
+    return codelet;
+  }
+#endif
   static const Codelet codelet(Step::name, run_scalar_step<State, Step>);
   return codelet;
 }
 
-template <class State>
-void run_publish(Call& call) {
-  *call.buffer<State>(1) = *call.buffer<State>(0);
-}
+/// Copies `bytes` of one handle to another.
+void submit_copy(const Handle& to, const Handle& from, std::size_t bytes);
 
 }  // namespace detail
 
 /// Submits one scalar step: gathers `sums` sums over all partials and runs Step::run(State&, const double* sums).
-/// Step: `name`, `ends_iteration` (then also `record(state)`, the number kept in the history), `run`.
+/// Step: `name`, `ends_iteration` (then also `record(state)`, the number kept in the history), `run`; with a member `on_cuda` it also
+/// runs on GPUs, so that scalars need not leave them.
 template <class Step, class State>
 void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullptr, int sums = 0) {
   AccessList accesses{inout(state.handle()), inout(state.history())};
@@ -143,8 +116,7 @@ void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullp
 /// Submits a copy of the state as it will be here in the program; look(state) later returns it without waiting for what follows.
 template <class State>
 void publish(GraphState<State>& state) {
-  static const Codelet codelet("scalar.publish", detail::run_publish<State>);
-  submit(codelet, 0, {in(state.handle()), out(state.mirror())}, {}, Placement{.owner = 0, .block = -1, .urgent = true});
+  detail::submit_copy(state.mirror(), state.handle(), sizeof(State));
 }
 template <class State>
 State look(const GraphState<State>& state) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "runtime/cuda.hpp"
 #include "runtime/error.hpp"
 #include "runtime/policy/policy.hpp"
 
@@ -43,14 +44,6 @@ void prepare_environment() {
   setenv("STARPU_SILENT", "1", 0);
 }
 
-int visible_gpus() {
-#ifdef QUARKSTAR_CUDA
-  return STARPU_MAXCUDADEVS;  // an upper limit: StarPU starts the ones that the driver shows
-#else
-  return 0;
-#endif
-}
-
 void bind_team(void*) {
   const int id = starpu_worker_get_id_check();
   const Worker& worker = Session::current().worker(id);
@@ -81,12 +74,12 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   conf.sched_policy = find_own_policy(options.policy);
   if (conf.sched_policy == nullptr) conf.sched_policy_name = options_.policy.c_str();
   conf.ncpus = static_cast<int>(workers_.size());
-  conf.ncuda = options.cuda_workers < 0 ? visible_gpus() : options.cuda_workers;
-  if (conf.ncuda == 0) {  // GPU workers come first in StarPU's binding list, so it is ours to fill only without them
-    conf.use_explicit_workers_bindid = 1;
-    for (std::size_t i = 0; i < workers_.size(); ++i)
-      conf.workers_bindid[i] = static_cast<unsigned>(workers_[i].team.cores().front());
-  }
+  conf.ncuda = gpu_count_;
+  // StarPU numbers GPU workers first.
+  conf.use_explicit_workers_bindid = 1;
+  for (int g = 0; g < gpu_count_; ++g) conf.workers_bindid[g] = static_cast<unsigned>(gpu_cores_[static_cast<std::size_t>(g)]);
+  for (std::size_t i = 0; i < workers_.size(); ++i)
+    conf.workers_bindid[static_cast<std::size_t>(gpu_count_) + i] = static_cast<unsigned>(workers_[i].team.cores().front());
   conf.catch_signals = 0;
   starpu_malloc_set_hooks(allocate, deallocate);
   if (const int result = starpu_init(&conf); result != 0)
@@ -124,9 +117,24 @@ Session::~Session() {
 void Session::wait_all() { starpu_task_wait_for_all(); }
 
 void Session::plan_workers() {
+  const int present = static_cast<int>(gpus().size());
+  gpu_count_ = options_.cuda_workers < 0 ? present : options_.cuda_workers;
+  if (gpu_count_ > present)
+    throw Error(ErrorKind::environment, "--gpus", fmt::format("{} GPUs asked for, {} present", gpu_count_, present),
+                "ask for fewer, or check the driver with `quarkstar machine`");
   std::vector<int> all_cores;
   for (const Domain& domain : topology_.domains())
     all_cores.insert(all_cores.end(), domain.cores.begin(), domain.cores.end());
+
+  // A GPU's worker thread polls, and the main thread submits: they get the last cores, the teams share the others.
+  std::vector<Domain> domains = topology_.domains();
+  const int reserved = gpu_count_ > 0 ? std::min(gpu_count_ + 1, static_cast<int>(all_cores.size()) - 1) : 0;
+  for (int g = 0; g < gpu_count_; ++g)
+    gpu_cores_.push_back(all_cores[all_cores.size() - 1 - static_cast<std::size_t>(g) % all_cores.size()]);
+  all_cores.resize(all_cores.size() - static_cast<std::size_t>(reserved));
+  for (Domain& domain : domains)
+    std::erase_if(domain.cores, [&](int core) { return std::find(all_cores.begin(), all_cores.end(), core) == all_cores.end(); });
+  std::erase_if(domains, [](const Domain& domain) { return domain.cores.empty(); });
 
   const auto add = [this](int device, std::vector<int> cores) {
     Worker worker;
@@ -140,13 +148,13 @@ void Session::plan_workers() {
     throw Error(ErrorKind::input, "--threads", fmt::format("{} threads a worker", options_.threads_per_worker),
                 "give a positive number, or 0 to share the cores evenly");
   if (options_.cpu_workers == 0 && options_.mode == WorkerMode::per_domain && options_.threads_per_worker == 0) {
-    for (const Domain& domain : topology_.domains()) add(domain.numa_node, domain.cores);
+    for (const Domain& domain : domains) add(domain.numa_node, domain.cores);
     return;
   }
   const int total = static_cast<int>(all_cores.size());
   int count = options_.cpu_workers;
   if (count == 0)
-    count = options_.mode == WorkerMode::per_core ? total : static_cast<int>(topology_.domains().size());
+    count = options_.mode == WorkerMode::per_core ? total : static_cast<int>(domains.size());
   if (count < 1 || count > STARPU_MAXCPUS)
     throw Error(ErrorKind::input, "--workers", fmt::format("{} CPU workers", count),
                 fmt::format("give 1 to {}, as many as StarPU was built for", STARPU_MAXCPUS));

@@ -50,6 +50,8 @@ class Session {
   const SessionOptions& options() const { return options_; }
   const std::vector<Worker>& workers() const { return workers_; }
   const Worker& worker(int id) const { return workers_[static_cast<std::size_t>(id)]; }
+  /// Workers that own blocks: the GPUs where the session has any (CPU workers then serve what has no GPU version), else all.
+  int block_owners() const { return gpu_count_ > 0 ? gpu_count_ : static_cast<int>(workers_.size()); }
   const Topology& topology() const { return topology_; }
   Events& events() { return *events_; }
 
@@ -61,6 +63,8 @@ class Session {
 
   SessionOptions options_;
   Topology topology_;
+  int gpu_count_ = 0;
+  std::vector<int> gpu_cores_;
   std::vector<Worker> workers_;
   std::unique_ptr<Events> events_;
 };

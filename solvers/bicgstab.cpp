@@ -1,58 +1,14 @@
 // BiCGStab (van der Vorst 1992), fused so that an iteration is two applications of A and three passes over vectors.
 #include "codelets/blas/blas.hpp"
-#include "solvers/krylov.hpp"
+#include "solvers/bicgstab_steps.hpp"
 
 namespace quarkstar {
-namespace {
-
-using runtime::ComplexScalar;
-
-struct State : KrylovState {
-  ComplexScalar rho, alpha, omega, beta;
-};
-
-struct Begin {  // rho = <r0, r> = |r|^2
-  static constexpr const char* name = "bicgstab.begin";
-  static constexpr bool ends_iteration = false;
-  static void run(State& s, const double* sums) {
-    s.rho = {sums[0], 0};
-    s.check_start(sums[0]);
-  }
-};
-
-struct Alpha {  // alpha = rho / <r0, v>
-  static constexpr const char* name = "bicgstab.alpha";
-  static constexpr bool ends_iteration = false;
-  static void run(State& s, const double* sums) { s.alpha = divide(s, s.rho, {sums[0], sums[1]}); }
-};
-
-struct Omega {  // omega = <t, s> / |t|^2, from |t|^2 and <s, t>
-  static constexpr const char* name = "bicgstab.omega";
-  static constexpr bool ends_iteration = false;
-  static void run(State& s, const double* sums) {
-    // t = A s = 0 means s = 0: alpha alone was the solution, and Rho will see that the residual is zero.
-    s.omega = sums[0] == 0 ? ComplexScalar{} : divide(s, {sums[1], -sums[2]}, {sums[0], 0});
-  }
-};
-
-struct Rho {  // beta = (rho' / rho) (alpha / omega), from |r|^2 and rho' = <r0, r>
-  static constexpr const char* name = "bicgstab.rho";
-  static constexpr bool ends_iteration = true;
-  static double record(const State& s) { return s.norm2; }
-  static void run(State& s, const double* sums) {
-    if (const StopReason reason = s.verdict(sums[0]); reason != StopReason::running) return s.stop(reason);
-    const ComplexScalar rho{sums[1], sums[2]};
-    s.beta = times(divide(s, rho, s.rho), divide(s, s.alpha, s.omega));
-    s.rho = rho;
-  }
-};
-
-}  // namespace
 
 KrylovResult bicgstab(LinearOperator& a, const SpinorField& x, const SpinorField& r, const KrylovLimits& limits,
                       const KrylovProgress& progress) {
+  using namespace bicgstab_steps;
   const SpinorField r0(a.lattice(), a.parity()), p(a.lattice(), a.parity()), v(a.lattice(), a.parity()), t(a.lattice(), a.parity());
-  runtime::GraphState<State> state(initial_state<State>(limits), limits.most_iterations);
+  runtime::GraphState<State> state(initial_state<State>(limits), recorded_iterations(limits));
   runtime::PartialSums sums(a.lattice()->block_count());
   const runtime::Handle* s = &state.handle();
   const auto alpha = state.coefficient(&State::alpha), omega = state.coefficient(&State::omega), beta = state.coefficient(&State::beta);

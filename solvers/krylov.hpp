@@ -1,7 +1,9 @@
 #pragma once
 // What all Krylov solvers share: their contract, their common state, and the loop that submits iterations ahead of the answer.
+#include <algorithm>
 #include <cmath>
 
+#include "runtime/batch.hpp"
 #include "solvers/linear_operator.hpp"
 #include "solvers/settings.hpp"
 
@@ -18,7 +20,7 @@ struct KrylovLimits {
 struct KrylovResult {
   StopReason reason = StopReason::running;
   int iterations = 0;
-  std::vector<double> norm2;  ///< |r|^2 after each iteration
+  std::vector<double> norm2;  ///< |r|^2 after each iteration (the first recorded_iterations())
 };
 
 /// Called with |r|^2 now and then; false interrupts.
@@ -98,6 +100,12 @@ struct Interrupt {
   }
 };
 
+/// Iterations whose residual is kept; a limit far above what a solve needs must not cost its memory.
+constexpr int recorded_iterations(const KrylovLimits& limits) {
+  constexpr int most = 100000;
+  return limits.most_iterations < most ? limits.most_iterations : most;
+}
+
 /// State with its limits set.
 template <class State>
 State initial_state(const KrylovLimits& limits) {
@@ -113,7 +121,9 @@ template <class State, class Iteration>
 KrylovResult run_iterations(runtime::GraphState<State>& state, const KrylovLimits& limits, const KrylovProgress& progress,
                             Iteration&& iteration) {
   const auto submit_batch = [&] {
+    runtime::Batch batch;
     for (int i = 0; i < limits.check_every; ++i) iteration();
+    batch.submit();
   };
   submit_batch();
   runtime::publish(state);
@@ -129,7 +139,7 @@ KrylovResult run_iterations(runtime::GraphState<State>& state, const KrylovLimit
   result.reason = static_cast<StopReason>(seen.status.stop);
   result.iterations = seen.status.step;
   runtime::HostView<double> history(state.history());
-  result.norm2.assign(history.get(), history.get() + seen.status.step);
+  result.norm2.assign(history.get(), history.get() + std::min(seen.status.step, state.most_steps()));
   return result;
 }
 

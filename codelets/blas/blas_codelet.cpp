@@ -1,5 +1,7 @@
 #include "codelets/arch/table.hpp"
+#include "codelets/arch/cuda_sums.hpp"
 #include "codelets/blas/blas.hpp"
+#include "codelets/blas/blas_cuda.hpp"
 #include "codelets/blas/blas_kernels.hpp"
 #include "runtime/error.hpp"
 #include "runtime/thread_sums.hpp"
@@ -18,36 +20,65 @@ struct Task {
 };
 
 template <class T, class Operation>
+Arguments<T> unpack(Call& call, const Task& task) {
+  Arguments<T> a{};
+  for (int i = 0; i < field_count<Operation>; ++i) a.fields[i] = call.buffer<T>(i);
+  a.lanes = task.lanes;
+  a.components = task.components;
+  return a;
+}
+
+template <class Operation>
+const runtime::GraphStatus* state_of(Call& call, const Task& task) {
+  return task.has_state ? call.buffer<const runtime::GraphStatus>(field_count<Operation> + (Operation::sums > 0 ? 1 : 0)) : nullptr;
+}
+
+template <class T, class Operation>
 void run(Call& call) {
   const auto& task = call.arguments<Task>();
-  constexpr int fields = field_count<Operation>;
-  const void* state = nullptr;
-  if (task.has_state) {
-    state = call.buffer<const void>(fields + (Operation::sums > 0 ? 1 : 0));
-    if (static_cast<const runtime::GraphStatus*>(state)->stop != 0) return call.skip();
-  }
-  Arguments<T> a{};
-  for (int i = 0; i < fields; ++i) a.fields[i] = call.buffer<T>(i);
+  const runtime::GraphStatus* state = state_of<Operation>(call, task);
+  if (state != nullptr && state->stop != 0) return call.skip();
+  Arguments<T> a = unpack<T, Operation>(call, task);
   for (int k = 0; k < Operation::coefficients; ++k) {
     double re, im;
     task.coefficients[k].resolve(state, re, im);
     a.re[k] = static_cast<T>(re);
     a.im[k] = static_cast<T>(im);
   }
-  a.lanes = task.lanes;
-  a.components = task.components;
   static constexpr arch::KernelTable<Kernel<T> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(blas_kernel<T, Operation>);
   const Kernel<T> kernel = table.current()(task.lanes);
   runtime::ThreadSums partial(call.team().threads());
   call.team().for_range(task.outer_sites,
                         [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, begin, end, partial.of(thread)); });
-  if constexpr (Operation::sums > 0) partial.merge_into(call.buffer<runtime::BinnedSum>(fields), Operation::sums);
+  if constexpr (Operation::sums > 0) partial.merge_into(call.buffer<runtime::BinnedSum>(field_count<Operation>), Operation::sums);
+}
+
+#ifdef QUARKSTAR_CUDA
+template <class T, class Operation>
+void run_on_cuda(Call& call) {
+  const auto& task = call.arguments<Task>();
+  const auto stream = static_cast<runtime::CudaStream>(call.stream());
+  const runtime::GraphStatus* state = state_of<Operation>(call, task);
+  cuda::launch_blas<T, Operation>(unpack<T, Operation>(call, task), task.coefficients, state, task.outer_sites, stream);
+  if constexpr (Operation::sums > 0)
+    cuda::finish_sums(call.buffer<runtime::BinnedSum>(field_count<Operation>), Operation::sums,
+                      state != nullptr ? &state->stop : nullptr, stream);
+}
+#endif
+
+template <class T, class Operation>
+constexpr runtime::Implementation cuda_implementation() {
+#ifdef QUARKSTAR_CUDA
+  return run_on_cuda<T, Operation>;
+#else
+  return nullptr;
+#endif
 }
 
 template <class Operation>
 const runtime::Codelet& codelet_of(Precision precision) {
-  static const runtime::Codelet single(Operation::name, run<float, Operation>);
-  static const runtime::Codelet both(Operation::name, run<double, Operation>);
+  static const runtime::Codelet single(Operation::name, run<float, Operation>, cuda_implementation<float, Operation>());
+  static const runtime::Codelet both(Operation::name, run<double, Operation>, cuda_implementation<double, Operation>());
   return precision == Precision::single ? single : both;
 }
 

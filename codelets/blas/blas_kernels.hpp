@@ -4,6 +4,7 @@
 
 #include "codelets/blas/operations.hpp"
 #include "runtime/binned_sum.hpp"
+#include "runtime/graph_status.hpp"
 
 namespace quarkstar {
 

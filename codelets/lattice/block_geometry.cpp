@@ -8,47 +8,20 @@ namespace quarkstar {
 
 BlockGeometry::BlockGeometry(const runtime::Decomposition& decomposition, int block, const LaneGrid& lanes,
                              const BoundaryAngles& boundary)
-    : block_(decomposition.block(block)), lanes_(lanes), origin_parity_(parity_of(block_.origin)) {
+    : block_(decomposition.block(block)), lanes_(lanes) {
+  shape_.lanes = lanes.lanes;
+  shape_.stride = lanes.stride;
+  shape_.origin_parity = parity_of(block_.origin);
   for (int mu = 0; mu < 4; ++mu) {
-    outer_[mu] = block_.extents[mu] / (lanes.splits(mu) ? 2 : 1);
+    shape_.outer[mu] = block_.extents[mu] / (lanes.splits(mu) ? 2 : 1);
     cut_[mu] = decomposition.is_cut(mu);
     if (lanes.splits(mu) && block_.extents[mu] % 4 != 0)
       throw ShapeError("BlockGeometry", "a direction whose extent is no multiple of 4 is split over lanes");
   }
-  if (outer_[0] % 2 != 0) throw ShapeError("BlockGeometry", "the outer x extent is odd");
-  outer_sites_ = static_cast<int>(volume(outer_) / 2);
+  if (shape_.outer[0] % 2 != 0) throw ShapeError("BlockGeometry", "the outer x extent is odd");
   build_packs();
   for (int parity = 0; parity < 2; ++parity) build_neighbours(parity, decomposition, boundary);
   upload();
-}
-
-// Checkerboard order: x fastest, two x sites (one of each parity) share an index.
-int BlockGeometry::outer_index(const Coord& outer) const { return static_cast<int>(lexicographic(outer, outer_) / 2); }
-
-Coord BlockGeometry::outer_coordinates(int parity, int index) const {
-  Coord outer = coordinates(std::int64_t{index} * 2, outer_);
-  if (((parity_of(outer) + origin_parity_) & 1) != parity) outer[0] += 1;
-  return outer;
-}
-
-SitePosition BlockGeometry::locate(const Coord& local) const {
-  SitePosition position;
-  Coord outer = local;
-  for (int mu = 0; mu < 4; ++mu)
-    if (outer[mu] >= outer_[mu]) {
-      outer[mu] -= outer_[mu];
-      position.lane += lanes_.stride[mu];
-    }
-  position.parity = (parity_of(local) + origin_parity_) & 1;
-  position.outer = outer_index(outer);
-  return position;
-}
-
-Coord BlockGeometry::local_site(const SitePosition& position) const {
-  Coord site = outer_coordinates(position.parity, position.outer);
-  for (int mu = 0; mu < 4; ++mu)
-    if (lanes_.splits(mu) && (position.lane & lanes_.stride[mu]) != 0) site[mu] += outer_[mu];
-  return site;
 }
 
 void BlockGeometry::build_packs() {
@@ -59,9 +32,9 @@ void BlockGeometry::build_packs() {
       range.offset = static_cast<std::uint32_t>(tables_.size());
       if (!cut_[mu]) continue;
       // A reader that looks forward meets this block's lower edge.
-      const int edge = direction % 2 == 0 ? 0 : outer_[mu] - 1;
-      for (int index = 0; index < outer_sites_; ++index)
-        if (outer_coordinates(parity, index)[mu] == edge) tables_.push_back(static_cast<std::uint32_t>(index));
+      const int edge = direction % 2 == 0 ? 0 : shape_.outer[mu] - 1;
+      for (int index = 0; index < outer_sites(); ++index)
+        if (shape_.outer_coordinates(parity, index)[mu] == edge) tables_.push_back(static_cast<std::uint32_t>(index));
       range.count = static_cast<std::uint32_t>(tables_.size()) - range.offset;
     }
 }
@@ -69,17 +42,17 @@ void BlockGeometry::build_packs() {
 void BlockGeometry::build_neighbours(int parity, const runtime::Decomposition& decomposition, const BoundaryAngles& boundary) {
   std::vector<std::uint32_t> entries, inside, edge_sites, edge_faces;
   std::uint32_t next_face[8]{};
-  for (int index = 0; index < outer_sites_; ++index) {
-    const Coord here = outer_coordinates(parity, index);
+  for (int index = 0; index < outer_sites(); ++index) {
+    const Coord here = shape_.outer_coordinates(parity, index);
     bool on_edge = false;
     std::uint32_t faces[8]{};
     for (int direction = 0; direction < 8; ++direction) {
       const int mu = direction / 2;
       const bool forward = direction % 2 == 0;
-      const bool crosses = here[mu] == (forward ? outer_[mu] - 1 : 0);
+      const bool crosses = here[mu] == (forward ? shape_.outer[mu] - 1 : 0);
       Coord there = here;
-      there[mu] = crosses ? (forward ? 0 : outer_[mu] - 1) : here[mu] + (forward ? 1 : -1);
-      std::uint32_t entry = static_cast<std::uint32_t>(outer_index(there)) << neighbour_entry::shift;
+      there[mu] = crosses ? (forward ? 0 : shape_.outer[mu] - 1) : here[mu] + (forward ? 1 : -1);
+      std::uint32_t entry = static_cast<std::uint32_t>(shape_.outer_index(there)) << neighbour_entry::shift;
       if (crosses) {
         if (lanes_.splits(mu)) entry |= neighbour_entry::exchange;
         const int last = decomposition.grid()[mu] - 1;

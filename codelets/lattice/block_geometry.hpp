@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "codelets/lattice/block_shape.hpp"
 #include "codelets/lattice/boundary.hpp"
 #include "codelets/lattice/lane_grid.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
@@ -16,13 +17,6 @@ struct TableRange {
   std::uint32_t offset = 0, count = 0;
 };
 
-/// Position of a site in storage.
-struct SitePosition {
-  int parity = 0;
-  int outer = 0;  ///< outer site within the parity
-  int lane = 0;
-};
-
 /// Directions: 2 mu is +mu, 2 mu + 1 is -mu. Parities are of global coordinates. A face is named after the direction in which the
 /// block that reads it looks: face d of a block holds the neighbour's sites that a hop along d reaches.
 class BlockGeometry {
@@ -31,13 +25,13 @@ class BlockGeometry {
 
   const runtime::Block& block() const { return block_; }
   const LaneGrid& lanes() const { return lanes_; }
-  const Coord& outer_extents() const { return outer_; }
-  int outer_sites() const { return outer_sites_; }  ///< of one parity
+  const BlockShape& shape() const { return shape_; }
+  int outer_sites() const { return shape_.outer_sites(); }  ///< of one parity
   bool is_cut(int mu) const { return cut_[mu]; }
   bool has_faces() const { return cut_[0] || cut_[1] || cut_[2] || cut_[3]; }
 
-  SitePosition locate(const Coord& local) const;
-  Coord local_site(const SitePosition& position) const;
+  SitePosition locate(const Coord& local) const { return shape_.locate(local); }
+  Coord local_site(const SitePosition& position) const { return shape_.local_site(position); }
 
   /// Entries [outer site * 8 + direction] for sites of one parity.
   std::uint32_t neighbours(int parity) const { return neighbours_[parity]; }
@@ -52,25 +46,21 @@ class BlockGeometry {
   /// Lanes that a face site carries: all of the block's, or half of them where the direction is split.
   int face_lanes(int direction) const { return lanes_.splits(direction / 2) ? lanes_.lanes / 2 : lanes_.lanes; }
   /// Room for the outer sites of one parity in a face (the two parities can differ by one site).
-  int face_sites(int direction) const { return static_cast<int>((volume(outer_) / outer_[direction / 2] + 1) / 2); }
+  int face_sites(int direction) const { return static_cast<int>((volume(shape_.outer) / shape_.outer[direction / 2] + 1) / 2); }
 
   /// The tables, for CPU use; and as a read-only handle, for tasks.
   std::span<const std::uint32_t> tables() const { return tables_; }
   const runtime::Handle& handle() const { return handle_; }
 
  private:
-  int outer_index(const Coord& outer) const;
-  Coord outer_coordinates(int parity, int index) const;
   void build_neighbours(int parity, const runtime::Decomposition& decomposition, const BoundaryAngles& boundary);
   void build_packs();
   void upload();
 
   runtime::Block block_;
   LaneGrid lanes_;
-  Coord outer_{};
+  BlockShape shape_;
   std::array<bool, 4> cut_{};
-  int outer_sites_ = 0;
-  int origin_parity_ = 0;
   std::uint32_t neighbours_[2]{}, boundary_faces_[2]{};
   TableRange interior_[2], boundary_[2], pack_[2][8];
   std::vector<std::uint32_t> tables_;

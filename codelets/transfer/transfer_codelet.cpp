@@ -1,4 +1,6 @@
 #include "codelets/transfer/transfer.hpp"
+
+#include "codelets/transfer/convert_cuda.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/error.hpp"
 
@@ -101,16 +103,29 @@ void run_convert(Call& call) {
   });
 }
 
+template <class To, class From>
+constexpr runtime::Implementation convert_on_cuda() {
+#ifdef QUARKSTAR_CUDA
+  return [](Call& call) {
+    const auto& task = call.arguments<ConvertTask>();
+    cuda::launch_convert(call.buffer<To>(0), call.buffer<const From>(1), task.to->shape(), task.from->shape(), task.parity,
+                         static_cast<runtime::CudaStream>(call.stream()));
+  };
+#else
+  return nullptr;
+#endif
+}
+
 const Codelet load_links_single("transfer.links.single", run_load_links<float>);
 const Codelet load_links_double("transfer.links.double", run_load_links<double>);
 const Codelet load_single("transfer.load.single", run_spinor<float, true>);
 const Codelet load_double("transfer.load.double", run_spinor<double, true>);
 const Codelet store_single("transfer.store.single", run_spinor<float, false>);
 const Codelet store_double("transfer.store.double", run_spinor<double, false>);
-const Codelet narrow("transfer.double_to_single", run_convert<float, double>);
-const Codelet widen("transfer.single_to_double", run_convert<double, float>);
-const Codelet copy_single("transfer.copy.single", run_convert<float, float>);
-const Codelet copy_double("transfer.copy.double", run_convert<double, double>);
+const Codelet narrow("transfer.double_to_single", run_convert<float, double>, convert_on_cuda<float, double>());
+const Codelet widen("transfer.single_to_double", run_convert<double, float>, convert_on_cuda<double, float>());
+const Codelet copy_single("transfer.copy.single", run_convert<float, float>, convert_on_cuda<float, float>());
+const Codelet copy_double("transfer.copy.double", run_convert<double, double>, convert_on_cuda<double, double>());
 
 const Codelet& pick(Precision precision, const Codelet& single, const Codelet& both) {
   return precision == Precision::single ? single : both;

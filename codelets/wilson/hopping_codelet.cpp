@@ -1,6 +1,8 @@
 #include <cmath>
 
 #include "codelets/wilson/hopping.hpp"
+#include "codelets/arch/cuda_sums.hpp"
+#include "codelets/wilson/hopping_cuda.hpp"
 #include "codelets/wilson/hopping_kernels.hpp"
 #include "runtime/error.hpp"
 #include "runtime/thread_sums.hpp"
@@ -36,16 +38,13 @@ struct PackTask {
   } face[8];
 };
 
-bool stopped(const runtime::GraphStatus* status) { return status->stop != 0; }
-
+/// The kernel's view of a task. Returns the stop flag (on the worker's memory node), or nullptr where the task has none.
 template <class T>
-void run_sites(Call& call) {
-  const auto& task = call.arguments<SitesTask>();
+const std::int32_t* unpack(Call& call, const SitesTask& task, HoppingArguments<T>& a) {
   int next = 5;
-  HoppingArguments<T> a{};
   a.x = task.has_x ? call.buffer<const T>(next++) : nullptr;
   a.y = task.has_y ? call.buffer<const T>(next++) : nullptr;
-  if (task.has_state && stopped(call.buffer<const runtime::GraphStatus>(next++))) return call.skip();
+  const std::int32_t* stop = task.has_state ? &call.buffer<const runtime::GraphStatus>(next++)->stop : nullptr;
   for (int d = 0; d < 8; ++d)
     a.faces[d] = task.face_buffer[d] < 0 ? nullptr : call.buffer<const T>(next + task.face_buffer[d]);
   const auto* tables = call.buffer<const std::uint32_t>(0);
@@ -63,7 +62,14 @@ void run_sites(Call& call) {
     a.phase_im[d] = static_cast<T>(task.phase_im[d]);
   }
   a.sums = task.sums;
+  return stop;
+}
 
+template <class T>
+void run_sites(Call& call) {
+  const auto& task = call.arguments<SitesTask>();
+  HoppingArguments<T> a{};
+  if (const std::int32_t* stop = unpack(call, task, a); stop != nullptr && *stop != 0) return call.skip();
   const HoppingKernel<T> kernel = hopping_kernel<T>(task.choice);
   const runtime::Team& team = call.team();
   runtime::ThreadSums partial(team.threads());
@@ -72,30 +78,62 @@ void run_sites(Call& call) {
 }
 
 template <class T>
+PackArguments<T> unpack(Call& call, const PackTask::Face& face, int number) {
+  return {call.buffer<const std::uint32_t>(0) + face.sites, call.buffer<const T>(1), call.buffer<T>(2 + number), face.stride};
+}
+
+const std::int32_t* stop_of(Call& call, const PackTask& task) {
+  return task.has_state ? &call.buffer<const runtime::GraphStatus>(2 + task.faces)->stop : nullptr;
+}
+
+template <class T>
 void run_pack(Call& call) {
   const auto& task = call.arguments<PackTask>();
-  if (task.has_state && stopped(call.buffer<const runtime::GraphStatus>(2 + task.faces))) return call.skip();
-  const auto* tables = call.buffer<const std::uint32_t>(0);
+  if (const std::int32_t* stop = stop_of(call, task); stop != nullptr && *stop != 0) return call.skip();
   for (int f = 0; f < task.faces; ++f) {
     const PackTask::Face& face = task.face[f];
-    const PackArguments<T> a{tables + face.sites, call.buffer<const T>(1), call.buffer<T>(2 + f), face.stride};
+    const PackArguments<T> a = unpack<T>(call, face, f);
     const PackKernel<T> kernel = pack_kernel<T>(task.lanes, face.direction, task.sign);
     call.team().for_range(face.count, [&](std::int64_t begin, std::int64_t end, int) { kernel(a, begin, end); });
   }
 }
 
+#ifdef QUARKSTAR_CUDA
+template <class T>
+void run_sites_on_cuda(Call& call) {
+  const auto& task = call.arguments<SitesTask>();
+  const auto stream = static_cast<runtime::CudaStream>(call.stream());
+  HoppingArguments<T> a{};
+  const std::int32_t* stop = unpack(call, task, a);
+  cuda::launch_hopping(task.choice, a, task.count, stop, stream);
+  cuda::finish_sums(call.buffer<BinnedSum>(4), task.sums.count(), stop, stream);
+}
+
+template <class T>
+void run_pack_on_cuda(Call& call) {
+  const auto& task = call.arguments<PackTask>();
+  for (int f = 0; f < task.faces; ++f)
+    cuda::launch_pack(task.lanes, task.face[f].direction, task.sign, unpack<T>(call, task.face[f], f), task.face[f].count,
+                      stop_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
+}
+/// The CPU and the CUDA implementation of a codelet.
+#define QUARKSTAR_BOTH(function, T) function<T>, function##_on_cuda<T>
+#else
+#define QUARKSTAR_BOTH(function, T) function<T>
+#endif
+
 /// A codelet for each precision, link format and part, so that traces and models tell them apart.
 const Codelet& sites_codelet(Precision precision, int link_reals, bool boundary) {
   static const Codelet codelets[2][2][2] = {
-      {{{"wilson.single.18.interior", run_sites<float>}, {"wilson.single.18.boundary", run_sites<float>}},
-       {{"wilson.single.12.interior", run_sites<float>}, {"wilson.single.12.boundary", run_sites<float>}}},
-      {{{"wilson.double.18.interior", run_sites<double>}, {"wilson.double.18.boundary", run_sites<double>}},
-       {{"wilson.double.12.interior", run_sites<double>}, {"wilson.double.12.boundary", run_sites<double>}}}};
+      {{{"wilson.single.18.interior", QUARKSTAR_BOTH(run_sites, float)}, {"wilson.single.18.boundary", QUARKSTAR_BOTH(run_sites, float)}},
+       {{"wilson.single.12.interior", QUARKSTAR_BOTH(run_sites, float)}, {"wilson.single.12.boundary", QUARKSTAR_BOTH(run_sites, float)}}},
+      {{{"wilson.double.18.interior", QUARKSTAR_BOTH(run_sites, double)}, {"wilson.double.18.boundary", QUARKSTAR_BOTH(run_sites, double)}},
+       {{"wilson.double.12.interior", QUARKSTAR_BOTH(run_sites, double)}, {"wilson.double.12.boundary", QUARKSTAR_BOTH(run_sites, double)}}}};
   return codelets[precision == Precision::double_][link_reals == 12][boundary];
 }
 
 const Codelet& pack_codelet(Precision precision) {
-  static const Codelet single("wilson.single.pack", run_pack<float>), both("wilson.double.pack", run_pack<double>);
+  static const Codelet single("wilson.single.pack", QUARKSTAR_BOTH(run_pack, float)), both("wilson.double.pack", QUARKSTAR_BOTH(run_pack, double));
   return precision == Precision::single ? single : both;
 }
 

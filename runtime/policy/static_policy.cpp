@@ -55,6 +55,7 @@ starpu_sched_policy& static_policy() {
     filled.remove_workers = workers_changed;
     filled.push_task = push;
     filled.pop_task = pop;
+    filled.prefetches = 1;
     filled.policy_name = "static";
     filled.policy_description = "quarkstar: every block has an owner";
     return filled;

@@ -8,7 +8,7 @@ namespace quarkstar::battery {
 struct SolveCase {
   Coord blocks{1, 1, 1, 1};
   std::string policy = "static";
-  int workers = 1, threads = 2;
+  int workers = 1, threads = 2, gpus = 0;
   SolverSettings settings;
 };
 
@@ -20,10 +20,10 @@ struct SolveOutcome {
 /// One solve in a session of its own.
 inline SolveOutcome solve_once(const SolveCase& c, const HostGauge& gauge, const WilsonParameters& parameters, const HostSpinor& source) {
   runtime::Session session(
-      {.cpu_workers = c.workers, .threads_per_worker = c.threads, .cuda_workers = 0, .policy = c.policy});
+      {.cpu_workers = c.workers, .threads_per_worker = c.threads, .cuda_workers = c.gpus, .policy = c.policy});
   SolverSettings settings = c.settings;
   settings.keep_history = true;
-  WilsonSolver solver(runtime::Decomposition(gauge.extents, c.blocks, c.workers), gauge, parameters, settings);
+  WilsonSolver solver(runtime::Decomposition(gauge.extents, c.blocks, session.block_owners()), gauge, parameters, settings);
   SolveOutcome outcome{{}, HostSpinor(gauge.extents)};
   outcome.result = solver.solve(source, outcome.solution);
   return outcome;

@@ -1,0 +1,12 @@
+#pragma once
+#include "codelets/blas/blas_kernels.hpp"
+#include "runtime/cuda.hpp"
+
+namespace quarkstar::cuda {
+
+/// Runs one operation of operations.hpp over `outer_sites` on a CUDA worker's stream; sums go to sum_tables().
+template <class T, class Operation>
+void launch_blas(const blas::Arguments<T>& arguments, const runtime::Coefficient* coefficients, const void* state,
+                 std::int64_t outer_sites, runtime::CudaStream stream);
+
+}  // namespace quarkstar::cuda

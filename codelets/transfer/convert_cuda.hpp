@@ -1,0 +1,12 @@
+#pragma once
+#include "codelets/lattice/block_shape.hpp"
+#include "runtime/cuda.hpp"
+
+namespace quarkstar::cuda {
+
+/// to <- from for one parity of one block: another number format, another lane grid.
+template <class To, class From>
+void launch_convert(To* to, const From* from, const BlockShape& to_shape, const BlockShape& from_shape, int parity,
+                    runtime::CudaStream stream);
+
+}  // namespace quarkstar::cuda

@@ -1,0 +1,193 @@
+#pragma once
+// CUDA driver of the Wilson hopping term: one thread a lane of an outer site, around the same site body as the CPU.
+#include "codelets/arch/cuda_sum.cuh"
+#include "codelets/arch/cuda_sums.hpp"
+#include "codelets/lattice/neighbour_entry.hpp"
+#include "codelets/wilson/hopping_cuda.hpp"
+#include "codelets/wilson/wilson_site.hpp"
+
+namespace quarkstar::cuda {
+
+/// Links are read once: they should not push spinors, which are read eight times, out of the caches.
+template <class T>
+__device__ __forceinline__ T load_once(const T* p) {
+  return __ldcs(p);
+}
+
+/// x with its sign bit flipped where `flip` is 0x80000000, as it is where `flip` is 0.
+__device__ __forceinline__ float flip_sign(float x, unsigned flip) { return __uint_as_float(__float_as_uint(x) ^ flip); }
+__device__ __forceinline__ double flip_sign(double x, unsigned flip) {
+  return __hiloint2double(__double2hiint(x) ^ static_cast<int>(flip), __double2loint(x));
+}
+
+/// Straight: no faces and only real phases, so that a hop takes no branch and the compiler can load the next direction's data while
+/// it computes this one (twice as fast). Otherwise hops that are flagged branch.
+template <class T, int W, int Reals, bool Straight>
+struct CudaNeighbours {
+  using V = Lane<T>;
+  const wilson::HoppingArguments<T>& a;
+  const std::uint32_t* entries;
+  const std::uint32_t* faces_at;
+  const T* links;
+  int lane;
+
+  /// Lanes in the half that ends at the edge; all of them where the direction is not split.
+  __device__ __forceinline__ bool on_edge(int mu, bool forward) const {
+    const int stride = a.stride[mu];
+    return stride == 0 || ((lane & stride) != 0) == forward;
+  }
+
+  template <int D, int Projector>
+  __device__ __forceinline__ void half_spinor(site::HalfSpinor<V>& h) {
+    constexpr int mu = D / 2;
+    constexpr bool forward = D % 2 == 0;
+    const std::uint32_t entry = __ldg(entries + D);
+    const int from = (entry & neighbour_entry::exchange) != 0 ? lane ^ a.stride[mu] : lane;
+    const T* p = a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (24 * W) + from;
+    site::Spinor<V> psi;
+    site::unroll<12>([&](auto c) { psi[c / 3][c % 3] = {{__ldg(p + 2 * c * W)}, {__ldg(p + (2 * c + 1) * W)}}; });
+    site::project<mu, Projector>(h, psi);
+    if constexpr (Straight) {
+      const bool minus = (entry & neighbour_entry::phase) != 0 && on_edge(mu, forward) && a.phase_re[D] < 0;
+      const unsigned flip = minus ? 0x80000000u : 0u;
+      site::unroll<6>([&](auto c) {
+        h[c / 3][c % 3] = {{flip_sign(h[c / 3][c % 3].re.v, flip)}, {flip_sign(h[c / 3][c % 3].im.v, flip)}};
+      });
+    } else if ((entry & (neighbour_entry::face | neighbour_entry::phase)) != 0 && on_edge(mu, forward)) {
+      if ((entry & neighbour_entry::face) != 0) read_face(h, D);
+      if ((entry & neighbour_entry::phase) != 0) {
+        const site::Complex<V> phase{{a.phase_re[D]}, {a.phase_im[D]}};
+        site::unroll<6>([&](auto c) { h[c / 3][c % 3] = site::multiply(phase, h[c / 3][c % 3]); });
+      }
+    }
+  }
+
+  __device__ __forceinline__ void read_face(site::HalfSpinor<V>& h, int direction) const {
+    const int stride = a.stride[direction / 2];
+    const int width = stride == 0 ? W : W / 2;
+    const int face_lane = stride == 0 ? lane : (lane & (stride - 1)) | ((lane >> 1) & ~(stride - 1));
+    const T* p = a.faces[direction] + static_cast<std::size_t>(faces_at[direction]) * 12 * width + face_lane;
+    site::unroll<6>([&](auto c) { h[c / 3][c % 3] = {{p[2 * c * width]}, {p[(2 * c + 1) * width]}}; });
+  }
+
+  template <int D>
+  __device__ __forceinline__ void link(site::Link<V>& u) {
+    const T* p = links + D * Reals * W + lane;
+    site::load_link<Reals, V>(u, [p](auto i) { return V{load_once(p + i * W)}; });
+  }
+};
+
+template <class T, int W, int Reals, int Sign, bool Straight>
+__global__ void __launch_bounds__(128, sizeof(T) == 4 ? 4 : 2)
+    hopping_kernel(const __grid_constant__ wilson::HoppingArguments<T> a, std::uint32_t threads, const std::int32_t* stop,
+                   SumTable* tables) {
+  using V = Lane<T>;
+  if (stop != nullptr && *stop != 0) return;
+  const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
+  const bool active = id < threads;
+  V norm{0}, dot_re{0}, dot_im{0};
+  if (active) {
+    const std::uint32_t i = id / W;
+    const int lane = static_cast<int>(id % W);
+    const std::size_t outer = a.sites != nullptr ? __ldg(a.sites + i) : i;
+    CudaNeighbours<T, W, Reals, Straight> neighbours{a, a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8,
+                                           a.links + outer * (8 * Reals * W), lane};
+    site::Spinor<V> r;
+    wilson::hopping_term<Sign>(r, neighbours);
+    const std::size_t at = outer * (24 * W) + lane;
+    const V scale{a.scale}, diagonal{a.diagonal};
+    site::unroll<12>([&](auto c) {
+      site::Complex<V> z{scale * r[c / 3][c % 3].re, scale * r[c / 3][c % 3].im};
+      const std::size_t re = at + 2 * c * W, im = re + W;
+      if (a.x != nullptr) z = {fma(diagonal, V{__ldcs(a.x + re)}, z.re), fma(diagonal, V{__ldcs(a.x + im)}, z.im)};
+      a.out[re] = z.re.v;
+      a.out[im] = z.im.v;
+      if (a.sums.norm) norm = fma(z.im, z.im, fma(z.re, z.re, norm));
+      if (a.sums.dot) {
+        const site::Complex<V> y{{a.y[re]}, {a.y[im]}};
+        dot_re = fma(y.im, z.im, fma(y.re, z.re, dot_re));
+        dot_im = fnma(y.im, z.re, fma(y.re, z.im, dot_im));
+      }
+    });
+  }
+  if (a.sums.norm) add_to_table(*tables++, static_cast<double>(norm.v));
+  if (a.sums.dot) {
+    add_to_table(tables[0], static_cast<double>(dot_re.v));
+    add_to_table(tables[1], static_cast<double>(dot_im.v));
+  }
+}
+
+template <class T, int W, int D, int Sign>
+__global__ void __launch_bounds__(128) pack_kernel(const wilson::PackArguments<T> a, std::uint32_t threads, const std::int32_t* stop) {
+  using V = Lane<T>;
+  constexpr bool forward = D % 2 == 0;
+  if (stop != nullptr && *stop != 0) return;
+  const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
+  if (id >= threads) return;
+  const int width = a.stride == 0 ? W : W / 2;
+  const std::uint32_t i = id / width;
+  const int face_lane = static_cast<int>(id % width);
+  // The inverse of CudaNeighbours::read_face: the bit of the edge goes back in. A reader that looks forward needs our lower half.
+  const int lane = a.stride == 0 ? face_lane
+                                 : (face_lane & (a.stride - 1)) | ((face_lane & ~(a.stride - 1)) << 1) | (forward ? 0 : a.stride);
+  const T* p = a.in + static_cast<std::size_t>(a.sites[i]) * (24 * W) + lane;
+  site::Spinor<V> psi;
+  site::unroll<12>([&](auto c) { psi[c / 3][c % 3] = {{__ldg(p + 2 * c * W)}, {__ldg(p + (2 * c + 1) * W)}}; });
+  site::HalfSpinor<V> h;
+  site::project<D / 2, forward ? -Sign : Sign>(h, psi);
+  T* out = a.out + std::size_t{i} * 12 * width + face_lane;
+  site::unroll<6>([&](auto c) {
+    out[2 * c * width] = h[c / 3][c % 3].re.v;
+    out[(2 * c + 1) * width] = h[c / 3][c % 3].im.v;
+  });
+}
+
+constexpr unsigned block_threads = 128;
+inline unsigned blocks_for(std::int64_t threads) { return static_cast<unsigned>((threads + block_threads - 1) / block_threads); }
+
+template <class T, int... Ws>
+void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::HoppingArguments<T>& arguments, std::int64_t count,
+                         const std::int32_t* stop, runtime::CudaStream stream, std::integer_sequence<int, Ws...>) {
+  if (count == 0) return;
+  const std::int64_t threads = count * choice.lanes;
+  SumTable* tables = arguments.sums.count() > 0 ? sum_tables() : nullptr;
+  bool straight = true;
+  for (int d = 0; d < 8; ++d) straight = straight && arguments.faces[d] == nullptr && arguments.phase_im[d] == 0;
+  const auto over_lanes = [&](auto w) {
+    const auto consider = [&](auto reals, auto sign) {
+      if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
+      const auto threads32 = static_cast<std::uint32_t>(threads);
+      if (straight)
+        hopping_kernel<T, w, reals, sign, true><<<blocks_for(threads), block_threads, 0, stream>>>(arguments, threads32, stop, tables);
+      else
+        hopping_kernel<T, w, reals, sign, false><<<blocks_for(threads), block_threads, 0, stream>>>(arguments, threads32, stop, tables);
+    };
+    consider(site::Index<18>{}, site::Index<1>{});
+    consider(site::Index<18>{}, site::Index<-1>{});
+    consider(site::Index<12>{}, site::Index<1>{});
+    consider(site::Index<12>{}, site::Index<-1>{});
+  };
+  (over_lanes(site::Index<Ws>{}), ...);
+  runtime::check_launch("wilson hopping");
+}
+
+template <class T, int... Ws>
+void launch_pack_over(int lanes, int direction, int sign, const wilson::PackArguments<T>& arguments, std::int64_t count,
+                      const std::int32_t* stop, runtime::CudaStream stream, std::integer_sequence<int, Ws...>) {
+  if (count == 0) return;
+  const std::int64_t threads = count * (arguments.stride == 0 ? lanes : lanes / 2);
+  const auto over_lanes = [&](auto w) {
+    if (lanes != w) return;
+    site::unroll<8>([&](auto d) {
+      if (direction != d) return;
+      if (sign > 0)
+        pack_kernel<T, w, d, 1><<<blocks_for(threads), block_threads, 0, stream>>>(arguments, static_cast<std::uint32_t>(threads), stop);
+      else
+        pack_kernel<T, w, d, -1><<<blocks_for(threads), block_threads, 0, stream>>>(arguments, static_cast<std::uint32_t>(threads), stop);
+    });
+  };
+  (over_lanes(site::Index<Ws>{}), ...);
+  runtime::check_launch("wilson pack");
+}
+
+}  // namespace quarkstar::cuda

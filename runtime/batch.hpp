@@ -1,0 +1,39 @@
+#pragma once
+// Coarsening: many submissions become one task where there is nothing to schedule between them.
+#include <vector>
+
+#include "runtime/codelet.hpp"
+
+namespace quarkstar::runtime {
+
+/// While a Batch lives, the submitting thread's tasks are collected. When it ends, and all of them belong to one worker under the
+/// `static` policy, they are submitted as one task that runs them in order: StarPU then costs one task instead of hundreds. On a GPU the
+/// second batch with the same work is captured as a CUDA graph and later ones replay it. Otherwise they are submitted one by one.
+class Batch {
+ public:
+  Batch();
+  ~Batch();
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  /// Submits what has been collected. Throws what submission throws.
+  Cost submit();
+
+  struct Part {
+    const Codelet* codelet;
+    std::vector<std::byte> arguments;
+    AccessList accesses;
+    Cost cost;
+    Placement placement;
+  };
+  void add(Part part) { parts_.push_back(std::move(part)); }
+
+  /// The batch that is collecting, or nullptr.
+  static Batch* current();
+
+ private:
+  bool can_fuse() const;
+  std::vector<Part> parts_;
+};
+
+}  // namespace quarkstar::runtime

@@ -1,0 +1,54 @@
+#pragma once
+// The parts of runtime/scalar.hpp that GPU kernels need too.
+#include <cstdint>
+
+#include "runtime/host_device.hpp"
+
+namespace quarkstar::runtime {
+
+/// Head of every state. Once stop is non-zero, all tasks that read the state do nothing: submitting ahead is harmless.
+struct GraphStatus {
+  std::int32_t stop = 0;  ///< reason; 0: running
+  std::int32_t step = 0;  ///< iterations completed
+};
+
+/// Runs Step on a state with its sums; a step that ends an iteration is recorded and counted.
+template <class Step, class State>
+QUARKSTAR_HD void take_step(State& state, const double* sums, double* history, int most_steps) {
+  Step::run(state, sums);
+  if constexpr (Step::ends_iteration) {
+    if (state.status.step < most_steps) history[state.status.step] = Step::record(state);
+    state.status.step += 1;
+  }
+}
+
+/// A complex number in a state.
+struct ComplexScalar {
+  double re = 0, im = 0;
+};
+
+/// A complex number for a vector operation: a constant, or a member of the state read when the task runs.
+struct Coefficient {
+  double re = 1, im = 0;
+  std::int32_t offset = -1;  ///< of two doubles in the state; -1: the constant
+  double factor = 1;         ///< multiplies either
+
+  friend Coefficient operator-(Coefficient c) {
+    c.factor = -c.factor;
+    return c;
+  }
+
+  QUARKSTAR_HD void resolve(const void* state, double& real, double& imaginary) const {
+    real = re;
+    imaginary = im;
+    if (offset >= 0) {
+      const auto* member = reinterpret_cast<const double*>(static_cast<const char*>(state) + offset);
+      real = member[0];
+      imaginary = member[1];
+    }
+    real *= factor;
+    imaginary *= factor;
+  }
+};
+
+}  // namespace quarkstar::runtime

@@ -1,0 +1,47 @@
+#pragma once
+// The scalar steps of cg.cpp: what happens to numbers between the vector operations, on a CPU or a GPU.
+#include "solvers/krylov.hpp"
+
+namespace quarkstar::cg_steps {
+
+using runtime::ComplexScalar;
+
+struct State : KrylovState {
+  double rho = 0;  ///< |r|^2
+  ComplexScalar alpha, beta;
+};
+
+struct Begin {
+  static constexpr const char* name = "cg.begin";
+  static constexpr bool on_cuda = true;
+  static constexpr bool ends_iteration = false;
+  static QUARKSTAR_HD void run(State& s, const double* sums) {
+    s.rho = sums[0];
+    s.check_start(sums[0]);
+  }
+};
+
+struct Alpha {  // alpha = |r|^2 / <p, A p>
+  static constexpr const char* name = "cg.alpha";
+  static constexpr bool on_cuda = true;
+  static constexpr bool ends_iteration = false;
+  static QUARKSTAR_HD void run(State& s, const double* sums) {
+    // x is updated after beta is known, together with p: the verdict on an iteration takes effect here, when x is complete.
+    if (s.pending != StopReason::running) return s.stop(s.pending);
+    s.alpha = divide(s, {s.rho, 0}, {sums[0], 0});
+  }
+};
+
+struct Beta {  // beta = |r'|^2 / |r|^2
+  static constexpr const char* name = "cg.beta";
+  static constexpr bool on_cuda = true;
+  static constexpr bool ends_iteration = true;
+  static QUARKSTAR_HD double record(const State& s) { return s.norm2; }
+  static QUARKSTAR_HD void run(State& s, const double* sums) {
+    s.pending = s.verdict(sums[0]);
+    s.beta = {sums[0] / s.rho, 0};
+    s.rho = sums[0];
+  }
+};
+
+}  // namespace quarkstar::cg_steps

@@ -1,0 +1,22 @@
+// The GPU versions of every solver's scalar steps.
+#include "runtime/scalar.cuh"
+#include "solvers/bicgstab_steps.hpp"
+#include "solvers/cg_steps.hpp"
+#include "solvers/cgnr_steps.hpp"
+
+namespace quarkstar {
+
+QUARKSTAR_SCALAR_STEP_ON_CUDA(bicgstab_steps::State, bicgstab_steps::Begin)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(bicgstab_steps::State, bicgstab_steps::Alpha)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(bicgstab_steps::State, bicgstab_steps::Omega)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(bicgstab_steps::State, bicgstab_steps::Rho)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(cg_steps::State, cg_steps::Begin)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(cg_steps::State, cg_steps::Alpha)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(cg_steps::State, cg_steps::Beta)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(cgnr_steps::State, cgnr_steps::Begin)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(cgnr_steps::State, cgnr_steps::Gamma)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(cgnr_steps::State, cgnr_steps::Alpha)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(cgnr_steps::State, cgnr_steps::Residual)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(cgnr_steps::State, cgnr_steps::Beta)
+
+}  // namespace quarkstar

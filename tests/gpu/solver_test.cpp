@@ -1,0 +1,41 @@
+// Whole solves on GPUs: the residual history and the solution have the CPU's bits.
+#include "tests/battery/solver_support.hpp"
+#include "tests/gpu/support.hpp"
+
+using namespace quarkstar;
+
+namespace {
+constexpr std::uint64_t seed = 27182;
+}
+
+TEST_CASE("residual histories on GPUs have the CPU's bits") {
+  QUARKSTAR_NEEDS_GPU("gpu solver");
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 16};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
+  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const WilsonParameters parameters{0.125, {}, antiperiodic_in_time};
+  const int gpus = static_cast<int>(runtime::gpus().size());
+  for (const char* solver : {"bicgstab", "cgnr"})
+    for (const Precision precision : {Precision::double_, Precision::single})
+      for (const int reals : {18, 12}) {
+        battery::SolveCase c;
+        c.settings.solver = solver;
+        c.settings.precision = precision;
+        c.settings.link_reals = reals;
+        const battery::SolveOutcome expected = battery::solve_once(c, gauge, parameters, source);
+        REQUIRE(expected.result.converged());
+        for (int count = 1; count <= gpus; count *= 2)
+          for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}, Coord{1, 1, 2, 2}})
+            for (const char* policy : {"static", "dmdas"}) {
+              INFO(solver << " " << name_of(precision) << " links " << reals << " gpus " << count << " blocks " << blocks[2] << blocks[3] << " " << policy);
+              battery::SolveCase on_gpu = c;
+              on_gpu.gpus = count;
+              on_gpu.blocks = blocks;
+              on_gpu.policy = policy;
+              const battery::SolveOutcome outcome = battery::solve_once(on_gpu, gauge, parameters, source);
+              CHECK(outcome.result.residual_history == expected.result.residual_history);
+              CHECK(battery::same_bits(outcome.solution, expected.solution));
+            }
+      }
+}
