@@ -89,9 +89,11 @@ std::vector<Field> make_fields() {
       {"policy", "NAME", "Scheduling policy (default static; `quarkstar machine` lists them)",
        [](RunConfig& c, Text v) { c.session.policy = parse_name(v, runtime::policy_names()); },
        [](const RunConfig& c) -> json { return c.session.policy; }},
-      {"gpus", "N", "GPUs to use (default: all; 0: CPUs only)",
-       [](RunConfig& c, Text v) { c.session.cuda_workers = parse_integer(v, 0); },
-       [](const RunConfig& c) -> json { return c.session.cuda_workers; }},
+      {"gpus", "N|all", "GPUs to use (default: all; 0: CPUs only)",
+       [](RunConfig& c, Text v) { c.session.cuda_workers = v == "all" ? -1 : parse_integer(v, 0); },
+       [](const RunConfig& c) -> json {
+         return c.session.cuda_workers < 0 ? json("all") : json(c.session.cuda_workers);
+       }},
       {"workers", "N", "CPU workers (default: one a NUMA domain, or one a core)",
        [](RunConfig& c, Text v) { c.session.cpu_workers = parse_integer(v, 1); },
        [](const RunConfig& c) -> json { return c.session.cpu_workers; }},

@@ -8,15 +8,16 @@ namespace quarkstar::runtime {
 
 /// A sum of doubles held as three integers ("limbs") of 32 bits with 31 bits of head room, aligned to a window that follows
 /// the largest summand:
-///   sum = sum_i limb[i] 2^(32 (window - i)),  window = max over summands of floor(log2|x| / 32).
+///   sum = sum_i limb[i] 2^(32 (window - i)),  window = max over summands of the least w with |x| < 2^(32 w + 31), at most 31.
 /// Every summand is rounded once, to a multiple of 2^(32 (window - 2)); adding limbs is exact integer arithmetic, so any
-/// order and any tree of merges gives the same bits. Rounding a summand first at a lower window and again after the
-/// window has moved drops whole limbs, which is the same rounding: limbs are round-to-nearest digits, never carried.
-/// Accuracy: each summand to 2^-65 of the largest one. Capacity: 2^30 summands. NaN or infinity poisons the sum.
+/// order and any tree of merges gives the same limbs. A summand split at window w + 1 has the digits 0, d0, d1 where at w it
+/// had d0, d1, d2, because |x| 2^(-32 (w + 1)) < 1/2 rounds to 0: moving the window is the same as having started there.
+/// Accuracy: each summand to 2^-64 of the largest one. Capacity: 2^30 summands. NaN or infinity poisons the sum.
 /// Source: the idea of binned summation is Demmel and Nguyen's (ReproBLAS); the fixed window of integers is ours.
 struct BinnedSum {
   static constexpr int limb_bits = 32;
   static constexpr int lowest_window = -31;   // 2^(32*31) is the largest scale that a double holds
+  static constexpr int highest_window = 31;   // never left, so summands of 2^1023 and more may have a longer first digit
   static constexpr int empty_window = -1000;
 
   std::int64_t limb[3];
@@ -57,8 +58,9 @@ QUARKSTAR_HD double power_of_window(int k) {
 QUARKSTAR_HD int window_of(double x) {
   std::uint64_t bits;
   __builtin_memcpy(&bits, &x, sizeof bits);
-  const int exponent = static_cast<int>((bits >> 52) & 0x7ff) - 1023;
-  const int window = exponent >= 0 ? exponent / BinnedSum::limb_bits : -((-exponent + BinnedSum::limb_bits - 1) / BinnedSum::limb_bits);
+  const int above = static_cast<int>((bits >> 52) & 0x7ff) - 1022;  // |x| < 2^above
+  const int window = above >= 0 ? above / BinnedSum::limb_bits : -((-above + BinnedSum::limb_bits - 1) / BinnedSum::limb_bits);
+  if (window > BinnedSum::highest_window) return BinnedSum::highest_window;
   return window < BinnedSum::lowest_window ? BinnedSum::lowest_window : window;
 }
 

@@ -9,7 +9,8 @@ namespace quarkstar::runtime {
 
 /// Registers a byte range with the runtime, which keeps its copies on the memory nodes coherent. Movable, not copyable.
 /// Without memory of its own (the usual case) the range is allocated where a task first writes it, 64-byte aligned.
-/// Destroying a handle waits for nothing: tasks already submitted on it complete first, then the memory goes.
+/// Destroying a handle waits for nothing: tasks already submitted on it complete first, then the memory goes. A frozen handle's
+/// readers are not tracked, so destroying it waits for every task.
 class Handle {
  public:
   Handle() = default;

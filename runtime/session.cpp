@@ -17,6 +17,7 @@ namespace quarkstar::runtime {
 namespace {
 
 Session* running = nullptr;
+bool pin_memory = false;  ///< only a session with GPUs gains from pinned pages
 
 constexpr std::size_t huge_page = std::size_t{1} << 21;
 
@@ -25,12 +26,12 @@ int allocate(unsigned, void** memory, std::size_t bytes, int flags) {
   const bool large = bytes >= huge_page;
   if (posix_memalign(memory, large ? huge_page : 64, bytes) != 0) return -ENOMEM;
   if (large) madvise(*memory, bytes, MADV_HUGEPAGE);
-  if ((flags & STARPU_MALLOC_PINNED) != 0) starpu_memory_pin(*memory, bytes);
+  if (pin_memory && (flags & STARPU_MALLOC_PINNED) != 0) starpu_memory_pin(*memory, bytes);
   return 0;
 }
 
 int deallocate(unsigned, void* memory, std::size_t bytes, int flags) {
-  if ((flags & STARPU_MALLOC_PINNED) != 0) starpu_memory_unpin(memory, bytes);
+  if (pin_memory && (flags & STARPU_MALLOC_PINNED) != 0) starpu_memory_unpin(memory, bytes);
   std::free(memory);
   return 0;
 }
@@ -42,6 +43,7 @@ void prepare_environment() {
   setenv("STARPU_TARGET_CLEAN_BUFFERS", "0", 0);
   setenv("STARPU_FXT_TRACE", "0", 0);
   setenv("STARPU_SILENT", "1", 0);
+  unsetenv("STARPU_SCHED");  // StarPU would let it win over --policy, and reports would name the wrong one
 }
 
 void bind_team(void*) {
@@ -51,6 +53,8 @@ void bind_team(void*) {
 }
 
 }  // namespace
+
+bool Session::is_running() { return running != nullptr; }
 
 Session& Session::current() {
   if (running == nullptr)
@@ -81,6 +85,7 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   for (std::size_t i = 0; i < workers_.size(); ++i)
     conf.workers_bindid[static_cast<std::size_t>(gpu_count_) + i] = static_cast<unsigned>(workers_[i].team.cores().front());
   conf.catch_signals = 0;
+  pin_memory = gpu_count_ > 0;
   starpu_malloc_set_hooks(allocate, deallocate);
   if (const int result = starpu_init(&conf); result != 0)
     throw Error(ErrorKind::environment, "StarPU", fmt::format("start-up failed with code {}", result),

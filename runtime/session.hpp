@@ -46,6 +46,7 @@ class Session {
 
   /// The running session. Throws Error(internal) when there is none.
   static Session& current();
+  static bool is_running();
 
   const SessionOptions& options() const { return options_; }
   const std::vector<Worker>& workers() const { return workers_; }
@@ -69,7 +70,7 @@ class Session {
   std::unique_ptr<Events> events_;
 };
 
-/// Version and build facts of the runtime underneath, e.g. "StarPU 1.4.10 (CUDA, FxT)".
+/// Version and build facts of the runtime underneath, e.g. "StarPU 1.4.10 (CUDA)".
 std::string runtime_version();
 
 }  // namespace quarkstar::runtime

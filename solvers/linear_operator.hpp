@@ -1,7 +1,6 @@
 #pragma once
 // A linear operator on the task graph, as the Krylov solvers see it.
 #include "codelets/lattice/fields.hpp"
-#include "codelets/wilson/hopping_arguments.hpp"
 #include "runtime/scalar.hpp"
 
 namespace quarkstar {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "codelets/blas/blas.hpp"
 #include "codelets/transfer/transfer.hpp"
@@ -95,33 +96,42 @@ struct WilsonSolver::Impl {
     blas::submit<blas::AddScaled>({&r.odd, &b.odd}, {{{1, 0}}});
   }
 
-  /// Solves M e = r for a correction e (r.odd serves as scratch) to |residual|^2 <= target2.
+  /// Solves M e = r for a correction e to |residual|^2 <= target2, in at most `budget` (> 0) iterations.
   KrylovResult correction(const FullField& e, const FullField& r, double target2, double r_norm2, int budget,
                           const KrylovProgress& progress) {
     KrylovLimits limits;
     limits.most_iterations = budget;
     limits.check_every = settings.check_every;
-    limits.target_norm2 = target2;
-    // Single precision gains five digits a restart at most; asking for more would end in stagnation.
-    constexpr double single_gain2 = 1e-10;
-    if (inner) {
-      limits.target_norm2 = std::max(limits.target_norm2, single_gain2 * r_norm2);
-      limits.patience = 200;
-    }
-    limits.target_norm2 /= outer.system.residual_scale() * outer.system.residual_scale();
+    const double system2 = 1 / (outer.system.residual_scale() * outer.system.residual_scale());
     const SpinorField rhs(outer.lattice, EvenOddWilson::solved_parity);
     outer.system.prepare(rhs, r.even, r.odd);
     KrylovResult result;
     if (inner) {
+      // Single precision gains five digits a restart at most; asking for more would end in stagnation.
+      constexpr double single_gain2 = 1e-10;
+      limits.patience = 200;
+      // A power of two brings |r| near 1, away from where single precision underflows; it changes no digit.
+      const double scale = std::exp2(-std::round(0.5 * std::log2(r_norm2)));
+      limits.target_norm2 = std::max(target2, single_gain2 * r_norm2) * system2 * scale * scale;
+      const KrylovProgress unscaled = [&](int iterations, double norm2) { return progress(iterations, norm2 / (scale * scale)); };
       const SpinorField x(inner->lattice, EvenOddWilson::solved_parity), b(inner->lattice, EvenOddWilson::solved_parity);
-      transfer::convert(b, rhs);
-      result = krylov(inner->system, x, b, limits, progress);
-      transfer::convert(e.odd, x);
+      blas::submit<blas::Scale>({&e.odd, &rhs}, {{{scale, 0}}});
+      transfer::convert(b, e.odd);
+      result = krylov(inner->system, x, b, limits, progress ? unscaled : KrylovProgress{});
+      for (double& norm2 : result.norm2) norm2 /= scale * scale;
+      transfer::convert(rhs, x);
+      blas::submit<blas::Scale>({&e.odd, &rhs}, {{{1 / scale, 0}}});
     } else {
+      limits.target_norm2 = target2 * system2;
       result = krylov(outer.system, e.odd, rhs, limits, progress);
     }
     outer.system.reconstruct(e.even, r.even, e.odd);
     return result;
+  }
+
+  /// x = 0, the solution for a zero source.
+  void clear(const FullField& x) {
+    for (const SpinorField* part : {&x.even, &x.odd}) blas::submit<blas::Fill>({part}, {{{0, 0}}});
   }
 };
 
@@ -136,7 +146,9 @@ WilsonSolver::WilsonSolver(const runtime::Decomposition& decomposition, const Ho
   impl_ = std::make_unique<Impl>(decomposition, gauge, parameters, settings);
 }
 
-WilsonSolver::~WilsonSolver() { runtime::Session::current().wait_all(); }
+WilsonSolver::~WilsonSolver() {
+  if (runtime::Session::is_running()) runtime::Session::current().wait_all();
+}
 
 SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, const Progress& progress) {
   Impl& s = *impl_;
@@ -152,8 +164,9 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
 
   SolveResult result;
   const double b_norm2 = s.norm2(b);
+  if (b_norm2 == 0) s.clear(x);
   const double target2 = s.settings.tolerance * s.settings.tolerance * b_norm2;
-  const double history_scale = s.outer.system.residual_scale() / std::sqrt(b_norm2);
+  const double history_scale = b_norm2 > 0 ? s.outer.system.residual_scale() / std::sqrt(b_norm2) : 0;
   double previous2 = 0;
   for (int cycle = 0;; ++cycle) {
     s.residual(r, b, x);
@@ -164,6 +177,8 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
     else if (result.reason == StopReason::converged || result.reason == StopReason::stagnation)
       // The Krylov solver is done but the true residual is not there: correct again as long as that halves it.
       result.reason = cycle > 0 && r_norm2 > 0.25 * previous2 ? StopReason::stagnation : StopReason::running;
+    if (result.reason == StopReason::running && result.iterations >= s.settings.max_iterations)
+      result.reason = StopReason::iteration_limit;
     if (result.reason != StopReason::running) break;
     previous2 = r_norm2;
     result.restarts = cycle;

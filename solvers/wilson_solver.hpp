@@ -19,7 +19,7 @@ class WilsonSolver {
   ~WilsonSolver();
 
   /// Solves M x = source to the settings' tolerance; `solution` is the initial guess on entry (zero: start from nothing).
-  /// Never throws for a numerical failure: SolveResult::reason tells, and `solution` then holds the best iterate.
+  /// Never throws for a numerical failure: SolveResult::reason tells, and `solution` then holds the last iterate.
   SolveResult solve(const HostSpinor& source, HostSpinor& solution, const Progress& progress = {});
 
  private:

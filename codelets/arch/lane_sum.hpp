@@ -19,7 +19,7 @@ class LaneSum {
     bool outside = false;
     for (int l = 0; l < N; ++l) {
       y[l] = static_cast<double>(lanes[l]) * scale_;
-      outside |= !(y[l] < limit && y[l] > -limit);
+      outside |= !(y[l] < limit / 2 && y[l] > -limit / 2);
     }
     if (__builtin_expect(outside || pending_ == most_pending, 0)) {
       move_window(lanes, y);

@@ -6,6 +6,8 @@
 #include "runtime/error.hpp"
 #include "runtime/thread_sums.hpp"
 
+#include <string>
+
 namespace quarkstar::blas {
 namespace {
 
@@ -77,8 +79,9 @@ constexpr runtime::Implementation cuda_implementation() {
 
 template <class Operation>
 const runtime::Codelet& codelet_of(Precision precision) {
-  static const runtime::Codelet single(Operation::name, run<float, Operation>, cuda_implementation<float, Operation>());
-  static const runtime::Codelet both(Operation::name, run<double, Operation>, cuda_implementation<double, Operation>());
+  static const std::string single_name = std::string(Operation::name) + ".single", double_name = std::string(Operation::name) + ".double";
+  static const runtime::Codelet single(single_name.c_str(), run<float, Operation>, cuda_implementation<float, Operation>());
+  static const runtime::Codelet both(double_name.c_str(), run<double, Operation>, cuda_implementation<double, Operation>());
   return precision == Precision::single ? single : both;
 }
 

@@ -87,8 +87,11 @@ void BlockGeometry::build_neighbours(int parity, const runtime::Decomposition& d
 
 void BlockGeometry::upload() {
   handle_ = runtime::Handle(tables_.size() * sizeof(std::uint32_t));
-  runtime::HostView<std::uint32_t> view(handle_, runtime::HostAccess::overwrite);
-  std::copy(tables_.begin(), tables_.end(), view.get());
+  {
+    runtime::HostView<std::uint32_t> view(handle_, runtime::HostAccess::overwrite);
+    std::copy(tables_.begin(), tables_.end(), view.get());
+  }
+  handle_.freeze();
 }
 
 }  // namespace quarkstar

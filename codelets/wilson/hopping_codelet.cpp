@@ -192,6 +192,7 @@ runtime::Cost Hopping::cost(std::int64_t outer_sites, const Output& output) cons
 void Hopping::apply(const SpinorField& out, const SpinorField& in, const Output& output, bool adjoint, const runtime::Handle* state) {
   if (out.lattice() != lattice() || in.lattice() != lattice() || out.parity() == in.parity())
     throw ShapeError("Hopping::apply", "fields of another lattice or parity");
+  if (output.x == &out) throw ShapeError("Hopping::apply", "out = diagonal out + scale H in would read what it overwrites");
   if (output.sums.dot && output.y == nullptr) throw ShapeError("Hopping::apply", "a dot product without its left factor");
   const Submission submission{output, adjoint ? -1 : 1, state};
   buffer_ ^= 1;
@@ -252,7 +253,7 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
                       runtime::in(in.block(b)),
                       boundary ? runtime::inout(out.block(b)) : runtime::out(out.block(b)),
                       runtime::out(sums_.task(parts_of(*lattice()) * b + (boundary ? 1 : 0)))};
-  if (task.has_x) accesses.push_back(output.x == &out ? runtime::inout(out.block(b)) : runtime::in(output.x->block(b)));
+  if (task.has_x) accesses.push_back(runtime::in(output.x->block(b)));
   if (task.has_y) accesses.push_back(runtime::in(output.y->block(b)));
   if (task.has_state) accesses.push_back(runtime::in(*submission.state));
   if (boundary) {

@@ -4,7 +4,7 @@ namespace quarkstar::runtime {
 
 void Events::record(int worker, const Event& event) {
   Lane& lane = lanes_[static_cast<std::size_t>(worker)];
-  lane.totals.executed += 1;
+  lane.totals.executed += event.skipped ? 0 : 1;
   lane.totals.flops += event.cost.flops;
   lane.totals.bytes += event.cost.bytes;
   lane.totals.busy_us += event.end_us - event.begin_us;

@@ -21,7 +21,7 @@ struct Event {
 
 /// Totals since the last reset.
 struct Totals {
-  std::int64_t submitted = 0, executed = 0;
+  std::int64_t submitted = 0, executed = 0;  ///< executed: without those that a stopped graph skipped
   double flops = 0, bytes = 0;
   double busy_us = 0;  ///< summed over workers
 };

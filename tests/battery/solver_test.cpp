@@ -126,6 +126,33 @@ TEST_CASE("failures end with their reason and never as converged") {
     CHECK(outcome.result.converged());
     for (const auto& value : outcome.solution.data) CHECK(value == 0.0);
   }
+  SUBCASE("a zero source has the zero solution whatever the guess") {
+    runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
+    WilsonSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), gauge, parameters, c.settings);
+    HostSpinor x = source;
+    CHECK(solver.solve(HostSpinor(lattice), x).converged());
+    for (const auto& value : x.data) CHECK(value == 0.0);
+  }
+  SUBCASE("restarts stay within the iteration limit") {
+    c.settings.precision = Precision::single;
+    c.settings.tolerance = 1e-14;
+    for (int limit = 1; limit < 20; ++limit) {
+      c.settings.max_iterations = limit;
+      const SolveResult result = battery::solve_once(c, gauge, parameters, source).result;
+      CHECK(result.iterations <= limit);
+      CHECK(static_cast<int>(result.residual_history.size()) == result.iterations);
+    }
+  }
+  SUBCASE("a limit far above what is needed costs nothing") {
+    c.settings.max_iterations = 2000000000;
+    CHECK(battery::solve_once(c, gauge, parameters, source).result.converged());
+  }
+  SUBCASE("single precision solves for sources that it cannot square") {
+    c.settings.precision = Precision::single;
+    for (auto& value : source.data) value *= 1e-30;
+    const SolveResult result = battery::solve_once(c, gauge, parameters, source).result;
+    CHECK(result.converged());
+  }
   SUBCASE("interrupted from the progress callback") {
     runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
     c.settings.tolerance = 1e-13;

@@ -1,4 +1,5 @@
-// How a lattice is cut into blocks: every site once, neighbours that are neighbours, and errors that name the direction.
+// How a lattice is cut into blocks: every site once, neighbours that are neighbours, and errors that name the
+// direction.
 #include "runtime/decomposition.hpp"
 
 #include "runtime/error.hpp"
@@ -66,7 +67,8 @@ TEST_CASE("blocks cover the lattice once") {
     INFO(d.describe());
     CHECK(d.count() == volume(d.grid()));
     bool each_once = true;
-    for (std::int64_t i = 0; i < volume(d.lattice()); ++i) each_once &= owner_of_site(d, coordinates(i, d.lattice())) >= 0;
+    for (std::int64_t i = 0; i < volume(d.lattice()); ++i)
+      each_once &= owner_of_site(d, coordinates(i, d.lattice())) >= 0;
     CHECK(each_once);
     for (int b = 0; b < d.count(); ++b) {
       CHECK(d.block(b).index == b);

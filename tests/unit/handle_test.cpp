@@ -32,19 +32,25 @@ TEST_CASE("a handle carries data between the host and tasks, in program order") 
       for (std::size_t i = 0; i < count; ++i) view[i] = static_cast<std::int32_t>(i);
     }
     Script script;
-    script.submit([count](Call& call) {
-      for (std::size_t i = 0; i < count; ++i) call.buffer<std::int32_t>(1)[i] = 3 * call.buffer<std::int32_t>(0)[i];
-    }, {in(a), out(b)});
-    script.submit([count](Call& call) {
-      for (std::size_t i = 0; i < count; ++i) call.buffer<std::int32_t>(0)[i] += 1;
-    }, {inout(b)});
+    script.submit(
+        [count](Call& call) {
+          for (std::size_t i = 0; i < count; ++i) call.buffer<std::int32_t>(1)[i] = 3 * call.buffer<std::int32_t>(0)[i];
+        },
+        {in(a), out(b)});
+    script.submit(
+        [count](Call& call) {
+          for (std::size_t i = 0; i < count; ++i) call.buffer<std::int32_t>(0)[i] += 1;
+        },
+        {inout(b)});
     {
       const HostView<std::int32_t> view(b, HostAccess::modify);
       for (std::size_t i = 0; i < count; ++i) view[i] *= 2;
     }
-    script.submit([count](Call& call) {
-      for (std::size_t i = 0; i < count; ++i) call.buffer<std::int32_t>(0)[i] -= 2;
-    }, {inout(b)});
+    script.submit(
+        [count](Call& call) {
+          for (std::size_t i = 0; i < count; ++i) call.buffer<std::int32_t>(0)[i] -= 2;
+        },
+        {inout(b)});
     const HostView<std::int32_t> view(b);
     bool good = true;
     for (std::size_t i = 0; i < count; ++i) good &= view[i] == 6 * static_cast<std::int32_t>(i);
@@ -60,7 +66,8 @@ TEST_CASE("task memory is aligned to 64 bytes, large fields to a huge page") {
     std::uintptr_t address = 0;
     {
       Script script;
-      script.submit([&](Call& call) { address = reinterpret_cast<std::uintptr_t>(call.buffer<char>(0)); }, {out(handle)});
+      script.submit([&](Call& call) { address = reinterpret_cast<std::uintptr_t>(call.buffer<char>(0)); },
+                    {out(handle)});
     }
     INFO(bytes << " bytes");
     CHECK(address != 0);
@@ -105,10 +112,12 @@ TEST_CASE("destroying a handle waits for nothing, and its tasks still run") {
   const Handle other(8);
   {
     Handle handle(1024);
-    script.submit([&](Call& call) {
-      opened = gate.wait();
-      call.buffer<int>(0)[200] = 7;
-    }, {out(handle)});
+    script.submit(
+        [&](Call& call) {
+          opened = gate.wait();
+          call.buffer<int>(0)[200] = 7;
+        },
+        {out(handle)});
     script.submit([&](Call& call) { seen = call.buffer<int>(0)[200]; }, {in(handle)});
     handle = Handle(8);  // and so does overwriting it
   }
@@ -125,16 +134,17 @@ TEST_CASE("a frozen handle is read by many tasks and waits for its readers when 
   Script script;
   {
     Handle handle(sizeof(int) * 1000);
-    script.submit([](Call& call) {
-      for (int i = 0; i < 1000; ++i) call.buffer<int>(0)[i] = i * i;
-    }, {out(handle)});
+    script.submit(
+        [](Call& call) {
+          for (int i = 0; i < 1000; ++i) call.buffer<int>(0)[i] = i * i;
+        },
+        {out(handle)});
     handle.freeze();
     const HostView<int> view(handle);
     CHECK(view[999] == 999 * 999);
     for (int task = 0; task < 50; ++task)
-      script.submit([&right, task](Call& call) {
-        right += call.buffer<int>(0)[task * 20] == task * 20 * task * 20;
-      }, {in(handle)});
+      script.submit([&right, task](Call& call) { right += call.buffer<int>(0)[task * 20] == task * 20 * task * 20; },
+                    {in(handle)});
   }
   CHECK(right == 50);
 }
@@ -152,14 +162,18 @@ TEST_CASE("a handle of more than 4 GiB is whole") {
   {
     Script script;
     constexpr std::size_t words = bytes / 8;  // only the pages touched here take memory
-    script.submit([](Call& call) {
-      call.buffer<std::uint64_t>(0)[0] = 11;
-      call.buffer<std::uint64_t>(0)[words - 1] = 13;
-    }, {out(handle)});
-    script.submit([&](Call& call) {
-      first = call.buffer<std::uint64_t>(0)[0];
-      last = call.buffer<std::uint64_t>(0)[words - 1];
-    }, {in(handle)});
+    script.submit(
+        [](Call& call) {
+          call.buffer<std::uint64_t>(0)[0] = 11;
+          call.buffer<std::uint64_t>(0)[words - 1] = 13;
+        },
+        {out(handle)});
+    script.submit(
+        [&](Call& call) {
+          first = call.buffer<std::uint64_t>(0)[0];
+          last = call.buffer<std::uint64_t>(0)[words - 1];
+        },
+        {in(handle)});
   }
   CHECK(first == 11);
   CHECK(last == 13);

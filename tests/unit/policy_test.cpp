@@ -90,13 +90,16 @@ void check_random_program(const std::string& policy, int workers, std::mt19937_6
       AccessList accesses;
       for (const Step::Use& use : program[n].uses) accesses.push_back({&handles[use.handle], use.mode});
       const Placement placement{.owner = static_cast<int>(n) % workers, .block = -1, .urgent = program[n].urgent};
-      script.submit([&, n](Call& call) {
-        begin[n] = ++clock;
-        std::vector<std::uint64_t*> values;
-        for (std::size_t i = 0; i < program[n].uses.size(); ++i) values.push_back(call.buffer<std::uint64_t>(static_cast<int>(i)));
-        perform(program[n], n, values);
-        end[n] = ++clock;
-      }, accesses, placement, {1e3, 1e3});
+      script.submit(
+          [&, n](Call& call) {
+            begin[n] = ++clock;
+            std::vector<std::uint64_t*> values;
+            for (std::size_t i = 0; i < program[n].uses.size(); ++i)
+              values.push_back(call.buffer<std::uint64_t>(static_cast<int>(i)));
+            perform(program[n], n, values);
+            end[n] = ++clock;
+          },
+          accesses, placement, {1e3, 1e3});
     }
   }
   for (std::size_t h = 0; h < handle_count; ++h) CHECK(*HostView<std::uint64_t>(handles[h]) == expected[h]);

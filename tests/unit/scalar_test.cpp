@@ -75,7 +75,9 @@ TEST_CASE("a scalar step gathers any number of partial sums") {
     for (int sums = 0; sums <= PartialSums::most; ++sums) {
       INFO(tasks << " partials of " << sums);
       const PartialSums partials(tasks);
-      fill(partials, sums, [](int p) { return p % 2 == 0 ? 1e10 : -1e10; }, [](int p, int s) { return (s + 1) * 0x1p-18 * p; });
+      fill(
+          partials, sums, [](int p) { return p % 2 == 0 ? 1e10 : -1e10; },
+          [](int p, int s) { return (s + 1) * 0x1p-18 * p; });
       GraphState<Counter> state(Counter{}, 4);
       submit_scalar<Gather>(state, &partials, sums);
       const Counter result = value_of_state(state);
@@ -94,7 +96,8 @@ TEST_CASE("steps that end an iteration write the history, up to its length") {
     GraphState<Counter> state(Counter{}, room);
     CHECK(state.most_steps() == room);
     for (int i = 0; i < 7; ++i) {
-      fill(partials, 1, [i](int) { return 10.0 * i; }, [](int, int) { return 0.0; });
+      fill(
+          partials, 1, [i](int) { return 10.0 * i; }, [](int, int) { return 0.0; });
       submit_scalar<Count>(state);
       submit_scalar<Gather>(state, &partials, 1);
     }
@@ -120,7 +123,7 @@ TEST_CASE("once the state says stop, later steps do nothing and do not count") {
     CHECK(result.status.stop == 3);
     CHECK(result.status.step == 0);
     CHECK(session.events().totals().submitted == 21);
-    CHECK(session.events().totals().executed == 21);
+    CHECK(session.events().totals().executed == 9);
   }
 }
 
@@ -133,12 +136,14 @@ TEST_CASE("a look waits for what was published, not for what follows") {
   submit_scalar<Count>(state);
   submit_scalar<Count>(state);
   publish(state);
-  script.submit([&](Call& call) {
-    later_began = true;
-    opened = gate.wait();
-    call.buffer<Counter>(0)->calls = 1000;
-    later_ended = true;
-  }, {inout(state.handle())});
+  script.submit(
+      [&](Call& call) {
+        later_began = true;
+        opened = gate.wait();
+        call.buffer<Counter>(0)->calls = 1000;
+        later_ended = true;
+      },
+      {inout(state.handle())});
   submit_scalar<Count>(state);
   const Counter seen = look(state);
   CHECK(seen.calls == 2);

@@ -36,7 +36,8 @@ std::set<int> workers_that_run(int workers) {
   {
     Script script;
     for (int task = 0; task < 3 * workers; ++task)
-      script.submit([&ran](Call& call) { ran[static_cast<std::size_t>(call.worker())] += 1; }, {}, {.owner = task % workers});
+      script.submit([&ran](Call& call) { ran[static_cast<std::size_t>(call.worker())] += 1; }, {},
+                    {.owner = task % workers});
   }
   std::set<int> found;
   for (int w = 0; w < workers; ++w)
@@ -138,13 +139,12 @@ TEST_CASE("one session at a time, any number in turn") {
 TEST_CASE("a session counts what was submitted and what it cost, not what was skipped") {
   Session session(options(2));
   Script script;
-  for (int task = 0; task < 30; ++task)
-    script.submit([](Call&) {}, {}, {.owner = task % 2}, {10.0 * task, 1.0});
+  for (int task = 0; task < 30; ++task) script.submit([](Call&) {}, {}, {.owner = task % 2}, {10.0 * task, 1.0});
   for (int task = 0; task < 5; ++task) script.submit([](Call& call) { call.skip(); }, {}, {}, {1e9, 1e9});
   session.wait_all();
   const Totals totals = session.events().totals();
   CHECK(totals.submitted == 35);
-  CHECK(totals.executed == 35);
+  CHECK(totals.executed == 30);
   CHECK(totals.flops == 10.0 * 29 * 30 / 2);
   CHECK(totals.bytes == 30);
   CHECK(totals.busy_us >= 0);
@@ -166,14 +166,18 @@ TEST_CASE("tasks may have any number of handles") {
     const Handle result(8);
     readers.push_back(out(result));
     Script script;
-    script.submit([count](Call& call) {
-      for (int i = 0; i < count; ++i) *call.buffer<std::int64_t>(i) = i + 1;
-    }, writers);
-    script.submit([count](Call& call) {
-      std::int64_t sum = 0;
-      for (int i = 0; i < count; ++i) sum += *call.buffer<std::int64_t>(i);
-      *call.buffer<std::int64_t>(count) = sum;
-    }, readers);
+    script.submit(
+        [count](Call& call) {
+          for (int i = 0; i < count; ++i) *call.buffer<std::int64_t>(i) = i + 1;
+        },
+        writers);
+    script.submit(
+        [count](Call& call) {
+          std::int64_t sum = 0;
+          for (int i = 0; i < count; ++i) sum += *call.buffer<std::int64_t>(i);
+          *call.buffer<std::int64_t>(count) = sum;
+        },
+        readers);
     CHECK(*HostView<std::int64_t>(result) == count * (count + 1) / 2);
   }
 }

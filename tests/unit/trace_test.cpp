@@ -1,7 +1,6 @@
 // Traces in Chrome's format: JSON that others can read, one row a worker, nothing that did not run.
-#include "runtime/observe/chrome_trace.hpp"
-
 #include "runtime/error.hpp"
+#include "runtime/observe/chrome_trace.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>
@@ -62,11 +61,14 @@ TEST_CASE("a trace has a row for each worker and an event for each task that wor
   {
     Script script;
     for (int task = 0; task < tasks; ++task)
-      script.submit([task](Call& call) {
-        if (task % 5 == 4) return call.skip();
-        volatile double work = 0;
-        for (int i = 0; i < 2000; ++i) work = work + i;
-      }, task % 2 == 0 ? AccessList{inout(chain)} : AccessList{}, {.owner = task % workers, .block = task}, {100.0 + task, 8.0 * task});
+      script.submit(
+          [task](Call& call) {
+            if (task % 5 == 4) return call.skip();
+            volatile double work = 0;
+            for (int i = 0; i < 2000; ++i) work = work + i;
+          },
+          task % 2 == 0 ? AccessList{inout(chain)} : AccessList{}, {.owner = task % workers, .block = task},
+          {100.0 + task, 8.0 * task});
   }
   const json trace = trace_of(session);
   CHECK(trace.at("displayTimeUnit") == "ms");
@@ -112,7 +114,8 @@ TEST_CASE("a trace has a row for each worker and an event for each task that wor
   CHECK(first < 1e6);  // times count from the first event, not from the machine's start
   for (auto& [row, list] : intervals) {
     std::sort(list.begin(), list.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
-    for (std::size_t i = 1; i < list.size(); ++i) CHECK(list[i].begin >= list[i - 1].end - 0.002);  // printed to 0.001 us
+    for (std::size_t i = 1; i < list.size(); ++i)
+      CHECK(list[i].begin >= list[i - 1].end - 0.002);  // printed to 0.001 us
   }
 }
 
