@@ -69,7 +69,7 @@ std::vector<Field> make_fields() {
        [](RunConfig& c, Text v) { c.solver.max_iterations = parse_integer(v, 1); },
        [](const RunConfig& c) -> json { return c.solver.max_iterations; }},
       {"check-every", "K", "Iterations submitted between two looks at the stop flag (default 16)",
-       [](RunConfig& c, Text v) { c.solver.check_every = parse_integer(v, 1); },
+       [](RunConfig& c, Text v) { c.solver.check_every = parse_integer(v, 1, 1024); },
        [](const RunConfig& c) -> json { return c.solver.check_every; }},
       {"precision", "NAME", "Precision of the fields: double (default) or single",
        [](RunConfig& c, Text v) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <memory>
 
 namespace quarkstar::app {
@@ -121,6 +122,9 @@ void add_convert(CLI::App& gauge) {
   add_lattice_flag(*command, options->lattice, "Extents of a bare LIME file that states none");
   command->add_flag("--reunitarize", options->reunitarize, "Project the links back to SU(3) in double precision");
   command->callback([options] {
+    std::error_code absent;  // a file that is not there yet is no one's twin
+    if (std::filesystem::equivalent(options->in, options->out, absent))
+      throw Error(ErrorKind::input, options->out, "IN and OUT are the same file", "give OUT another name");
     LoadedGauge loaded = load_gauge(options->in, coord_of(options->lattice));
     if (options->reunitarize) gauge::reunitarize(loaded.gauge, host_team());
     save_gauge(options->out, loaded.gauge, options->save);

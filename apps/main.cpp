@@ -13,6 +13,7 @@
 
 #include <cstdio>
 #include <new>
+#include <stdexcept>
 
 namespace {
 
@@ -77,6 +78,8 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return fail("out of memory; use a machine with more, or a smaller lattice",
                 static_cast<int>(quarkstar::ErrorKind::environment));
+  } catch (const std::length_error&) {
+    return fail("a lattice with more sites than memory can number; use a smaller lattice", static_cast<int>(quarkstar::ErrorKind::input));
   } catch (const std::exception& error) {
     return fail(fmt::format("{}; this is a defect: please report it with the command line", error.what()),
                 static_cast<int>(quarkstar::ErrorKind::internal));

@@ -25,9 +25,9 @@ double parse_angle(std::string_view text) {
   if (text == "periodic") return 0;
   if (text == "antiperiodic") return 1;
   double angle = 0;
-  if (!read_whole(text, angle) || !std::isfinite(angle))
+  if (!read_whole(text, angle) || !(std::abs(angle) <= 2))
     throw BadValue(fmt::format("'{}' is no boundary condition", text),
-                   "use periodic, antiperiodic, or an angle in units of pi, such as z=0.5");
+                   "use periodic, antiperiodic, or an angle between -2 and 2 in units of pi, such as z=0.5");
   return angle;
 }
 

@@ -46,11 +46,9 @@ void prepare_environment() {
   unsetenv("STARPU_SCHED");  // StarPU would let it win over --policy, and reports would name the wrong one
 }
 
-void bind_team(void*) {
-  const int id = starpu_worker_get_id_check();
-  const Worker& worker = Session::current().worker(id);
-  if (worker.kind == Worker::Kind::cpu) worker.team.bind();
-}
+/// Teams bind their threads. A GPU's worker has a team of one: StarPU would bind it to a core of its own choice, which a CPU team may
+/// hold, and two threads that poll on one core take turns by the millisecond.
+void bind_worker(void*) { Session::current().worker(starpu_worker_get_id_check()).team.bind(); }
 
 }  // namespace
 
@@ -100,6 +98,7 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
       worker.kind = Worker::Kind::cuda;
       worker.device = starpu_worker_get_devid(static_cast<int>(id));
       worker.bandwidth_gbs = 3000;
+      worker.team = Team({gpu_cores_.at(id)});
     } else {
       worker = cpu_workers.at(next_cpu++);
     }
@@ -110,7 +109,7 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   }
   events_ = std::make_unique<Events>(static_cast<int>(workers_.size()), options.keep_events);
   running = this;
-  starpu_execute_on_each_worker(bind_team, nullptr, STARPU_CPU);
+  starpu_execute_on_each_worker(bind_worker, nullptr, STARPU_CPU | STARPU_CUDA);
 }
 
 Session::~Session() {
@@ -163,12 +162,25 @@ void Session::plan_workers() {
   if (count < 1 || count > STARPU_MAXCPUS)
     throw Error(ErrorKind::input, "--workers", fmt::format("{} CPU workers", count),
                 fmt::format("give 1 to {}, as many as StarPU was built for", STARPU_MAXCPUS));
-  int threads = options_.threads_per_worker;
-  if (threads == 0) threads = options_.mode == WorkerMode::per_core ? 1 : std::max(1, total / count);
+  constexpr int threads_a_core = 8;  // more would only wait for each other
+  if (options_.threads_per_worker > threads_a_core * total)
+    throw Error(ErrorKind::input, "--threads", fmt::format("{} threads a worker on {} cores", options_.threads_per_worker, total),
+                fmt::format("give at most {}, or 0 to share the cores evenly", threads_a_core * total));
+  // Consecutive workers share a domain, and each takes its threads' cores from there.
+  const int domain_count = static_cast<int>(domains.size());
   for (int w = 0; w < count; ++w) {
+    const auto domain_of = [&](int worker) { return static_cast<int>(std::int64_t{worker} * domain_count / count); };
+    const Domain& domain = domains[static_cast<std::size_t>(domain_of(w))];
+    int first = w, last = w;  // the workers of this domain
+    while (first > 0 && domain_of(first - 1) == domain_of(w)) --first;
+    while (last + 1 < count && domain_of(last + 1) == domain_of(w)) ++last;
+    const int available = static_cast<int>(domain.cores.size()), sharers = last - first + 1;
+    int threads = options_.threads_per_worker;
+    if (threads == 0) threads = options_.mode == WorkerMode::per_core ? 1 : std::max(1, available / sharers);
     std::vector<int> cores;
-    for (int t = 0; t < threads; ++t) cores.push_back(all_cores[static_cast<std::size_t>((w * threads + t) % total)]);
-    add(0, std::move(cores));
+    for (int t = 0; t < threads; ++t)
+      cores.push_back(domain.cores[static_cast<std::size_t>(((w - first) * threads + t) % available)]);
+    add(domain.numa_node, std::move(cores));
   }
 }
 

@@ -96,7 +96,8 @@ struct Interrupt {
   static constexpr bool ends_iteration = false;
   template <class State>
   static QUARKSTAR_HD void run(State& state, const double*) {
-    state.stop(StopReason::interrupted);
+    // An iteration may already have its verdict.
+    state.stop(state.pending != StopReason::running ? state.pending : StopReason::interrupted);
   }
 };
 

@@ -52,7 +52,7 @@ class LaneSum {
     for (int l = 0; l < N; ++l) {
       const double x = static_cast<double>(lanes[l]);
       if (x == 0) continue;
-      if (!(x < 1.7976931348623157e308 && x > -1.7976931348623157e308)) sum_.poisoned = 1;
+      if (!(x <= 1.7976931348623157e308 && x >= -1.7976931348623157e308)) sum_.poisoned = 1;
       else if (const int window = runtime::window_of(x); window > sum_.window) sum_.raise(window);
     }
     const bool usable = sum_.window != runtime::BinnedSum::empty_window && !sum_.poisoned;

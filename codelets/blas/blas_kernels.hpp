@@ -23,10 +23,6 @@ struct Arguments {
 template <class T>
 using Kernel = void (*)(const Arguments<T>& arguments, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums);
 
-/// Kernel of the architecture in use for one operation of AllOperations.
-template <class T, class Operation>
-Kernel<T> kernel(int lanes);
-
 }  // namespace blas
 
 #define QUARKSTAR_DECLARE_BLAS(architecture) \

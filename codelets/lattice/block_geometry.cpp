@@ -19,6 +19,10 @@ BlockGeometry::BlockGeometry(const runtime::Decomposition& decomposition, int bl
       throw ShapeError("BlockGeometry", "a direction whose extent is no multiple of 4 is split over lanes");
   }
   if (shape_.outer[0] % 2 != 0) throw ShapeError("BlockGeometry", "the outer x extent is odd");
+  // Tables hold 32-bit offsets, up to 40 words an outer site, and entries with 3 flag bits.
+  constexpr std::int64_t most_outer_sites = std::int64_t{1} << 26;
+  if (volume(shape_.outer) / 2 > most_outer_sites)
+    throw Error(ErrorKind::input, "--blocks", "a block has more sites than its tables can number", "cut the lattice into more blocks");
   build_packs();
   for (int parity = 0; parity < 2; ++parity) build_neighbours(parity, decomposition, boundary);
   upload();

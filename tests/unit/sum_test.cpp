@@ -123,10 +123,9 @@ void check_accurate(std::span<const double> summands) {
 double uniform(Engine& engine) { return static_cast<double>(engine() >> 11) * 0x1p-53; }
 double sign(Engine& engine) { return engine() % 2 == 0 ? 1 : -1; }
 
-/// Any sign, any exponent of [lowest, highest] but for the last of a window, 32 k + 31.
+/// Any sign, any exponent of [lowest, highest].
 double of_exponent(Engine& engine, int lowest, int highest) {
-  int exponent = lowest + static_cast<int>(engine() % static_cast<std::uint64_t>(highest - lowest + 1));
-  if ((exponent & 31) == 31) exponent -= 1;
+  const int exponent = lowest + static_cast<int>(engine() % static_cast<std::uint64_t>(highest - lowest + 1));
   return std::ldexp(sign(engine) * (1 + uniform(engine)), exponent);
 }
 
