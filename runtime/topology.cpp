@@ -10,16 +10,17 @@
 namespace quarkstar::runtime {
 namespace {
 
-/// The loaded topology; kept for the process's life because threads bind themselves through it.
+/// The loaded topology. Never destroyed: threads bind themselves through it to the end, and hwloc would unload its plugins,
+/// after which a leak checker can no longer tell whose memory was left.
 hwloc_topology_t loaded_topology() {
-  static const std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)> loaded = [] {
+  static const hwloc_topology_t loaded = [] {
     hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) != 0 || hwloc_topology_load(topology) != 0)
       throw Error(ErrorKind::environment, "hwloc", "cannot read the machine's topology",
                   "check /sys and /proc, or point HWLOC_XMLFILE at a saved topology");
-    return std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>(topology, &hwloc_topology_destroy);
+    return topology;
   }();
-  return loaded.get();
+  return loaded;
 }
 
 using Bitmap = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;

@@ -197,10 +197,9 @@ BinnedSum one_by_one(const std::vector<double>& x) {
   return sum;
 }
 
-/// Any sign, any exponent of [lowest, highest] but for the last of a window, 32 k + 31.
+/// Any sign, any exponent of [lowest, highest].
 double of_exponent(std::mt19937_64& engine, int lowest, int highest) {
-  int exponent = lowest + static_cast<int>(engine() % static_cast<std::uint64_t>(highest - lowest + 1));
-  if ((exponent & 31) == 31) exponent -= 1;
+  const int exponent = lowest + static_cast<int>(engine() % static_cast<std::uint64_t>(highest - lowest + 1));
   const double fraction = 1 + static_cast<double>(engine() >> 11) * 0x1p-53;
   return std::ldexp(engine() % 2 == 0 ? fraction : -fraction, exponent);
 }
@@ -324,13 +323,27 @@ TEST_CASE("sums in kernels equal adding one by one, whatever the numbers") {
   for (int round = 0; round < 20; ++round) {
     INFO("round " << round);
     check_in_kernels(drawn(64, -5, 5));
-    check_in_kernels(drawn(64, -1074, 1022));
+    check_in_kernels(drawn(64, -1074, 1023));
     check_in_kernels(drawn(64, -1074, -950));
     std::vector<double> rising = drawn(128, -200, 200);
     std::sort(rising.begin(), rising.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
     check_in_kernels(rising);
     std::reverse(rising.begin(), rising.end());
     check_in_kernels(rising);
+  }
+  // Around the boundaries of windows, rising and falling, and the largest number of all.
+  constexpr double largest = std::numeric_limits<double>::max();
+  for (const int window : {-31, -30, -1, 0, 1, 30, 31}) {
+    INFO("window " << window);
+    std::vector<double> x;
+    for (const int shift : {-97, -96, -65, -64, -33, -32, -1, 0, 31, -1, -32, -33, -64, -65, -96, -97})
+      for (const double factor : {1.0, -1.5, 1 - 0x1p-53, -1 - 0x1p-52}) {
+        const int exponent = 32 * window + shift;
+        x.push_back(exponent < -1074 || exponent > 1022 ? largest : std::ldexp(factor, exponent));
+      }
+    check_in_kernels(x);
+    std::reverse(x.begin(), x.end());
+    check_in_kernels(x);
   }
   check_in_kernels(std::vector<double>(64, 0.0));
   check_in_kernels(std::vector<double>(64, -0.0));

@@ -217,6 +217,35 @@ TEST_CASE("no order changes a sum that cancels") {
   }
 }
 
+TEST_CASE("no order changes a sum at the boundaries of windows") {
+  INFO("seed " << seed);
+  Engine engine(seed);
+  for (int k = -32; k <= 31; ++k) {
+    INFO("2^" << 32 * k);
+    std::vector<double> summands;
+    for (const int shift : {-96, -64, -33, -32, -1, 0, 1, 31, 32}) {
+      const int exponent = 32 * k + shift;
+      if (exponent < -1074 || exponent > 1020) continue;
+      for (const double factor : {1.0, 1 + 0x1p-52, 1 - 0x1p-53, 1.5, 0.75})
+        for (int copy = 0; copy < 3; ++copy) summands.push_back(std::ldexp(sign(engine) * factor, exponent));
+    }
+    check_order_independent(summands, engine);
+    check_accurate(summands);
+    for (std::size_t i = summands.size(); i-- > 0;)
+      if (std::abs(summands[i]) >= std::ldexp(1.0, 32 * k - 2)) summands.push_back(-summands[i]);
+    check_order_independent(summands, engine);
+    check_accurate(summands);
+  }
+}
+
+TEST_CASE("no order changes a sum at the ends of the range") {
+  constexpr double largest = std::numeric_limits<double>::max();
+  Engine engine(seed);
+  check_order_independent({largest, -largest, 0x1p960, 0x1.8p928, largest, -largest, 0x1p927}, engine);
+  check_order_independent({0x1p-1074, 0x1p-1057, -0x1p-1056, 0x1.8p-1057, 0x1p-1022, 0x1p-961, -0x1p-929}, engine);
+  CHECK(value_of(sum_of(std::vector<double>{largest, largest, -largest})) == largest);
+}
+
 TEST_CASE("binned sums are as accurate as they promise") {
   INFO("seed " << seed);
   Engine engine(seed);
