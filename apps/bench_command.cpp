@@ -22,10 +22,11 @@ struct BenchOptions {
   bool json = false;
   int repetitions = 5;
   double array_megabytes = 256;
-  std::vector<Coord> lattices;
-  std::vector<std::string> lattice_texts{"16,16,16,16", "24,24,24,24"};
+  std::vector<Coord> lattices;  ///< none: 16^4 and 24^4
   std::vector<int> links{18, 12};
-  std::vector<std::string> precisions{"single", "double"};
+  Coord tile{};
+  int block_threads = 0;
+  std::vector<std::string> precisions{"half", "single", "double"};
 };
 
 bench::StreamResult stream(const BenchOptions& options, const runtime::Session& session) {
@@ -70,11 +71,12 @@ void run_dslash(const BenchOptions& options) {
                "{:>14} {:>8} {:>6} {:>10} {:>10} {:>9} {:>10} {:>9}\n",
                "lattice", "format", "links", "GFLOP/s", "median", "GB/s", "roofline", "us/task");
   }
-  for (const Coord& lattice : options.lattices)
+  const std::vector<Coord> defaults{{16, 16, 16, 16}, {24, 24, 24, 24}};
+  for (const Coord& lattice : options.lattices.empty() ? defaults : options.lattices)
     for (const std::string& precision : options.precisions)
       for (const int reals : options.links) {
-        const DslashTiming t = time_dslash(session, {lattice, precision == "single" ? Precision::single : Precision::double_, reals,
-                                                     options.repetitions});
+        const DslashTiming t = time_dslash(session, {lattice, parse_precision(precision), reals,
+                                                     options.tile, options.block_threads, options.repetitions});
         const double fraction = t.best_gbs / memory.best_triad();
         rows.push_back({{"lattice", lattice},
                         {"precision", precision},
@@ -109,12 +111,22 @@ void add_bench(CLI::App& app) {
   };
   add("stream", "Memory bandwidth: triad, copy, read", run_stream);
   CLI::App* dslash = add("dslash", "Wilson Dslash: GFLOP/s, GB/s, fraction of the roofline", run_dslash);
-  dslash->add_option("--lattice", options->lattice_texts, "Extents x,y,z,t; repeat for several")->delimiter(' ');
+  dslash
+      ->add_option_function<std::vector<std::string>>(
+          "--lattice",
+          [options](const std::vector<std::string>& values) {
+            for (const std::string& value : values) options->lattices.push_back(coord_of_flag("--lattice", value, 2));
+          },
+          "Extents, one lattice or several")
+      ->type_name("X,Y,Z,T");
+  dslash
+      ->add_option_function<std::string>(
+          "--tile", [options](const std::string& value) { options->tile = coord_of_flag("--tile", value, 0); },
+          "Order of sites in memory: extents of a tile of outer sites, 0: no limit")
+      ->type_name("X,Y,Z,T");
+  dslash->add_option("--block-threads", options->block_threads, "Threads of a GPU block (default: the kernel's own)")->check(CLI::IsMember({0, 32, 64, 96, 128, 192, 256}));
   dslash->add_option("--links", options->links, "Stored reals of a link")->check(CLI::IsMember({18, 12}));
-  dslash->add_option("--precision", options->precisions, "single, double")->check(CLI::IsMember({"single", "double"}));
-  dslash->parse_complete_callback([options] {
-    for (const std::string& text : options->lattice_texts) options->lattices.push_back(parse_coord(text, 2));
-  });
+  dslash->add_option("--precision", options->precisions, "half, single, double")->check(CLI::IsMember({"half", "single", "double"}));
 }
 
 }  // namespace quarkstar::app

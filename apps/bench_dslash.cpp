@@ -25,7 +25,7 @@ HostSpinor wavy_spinor(const Coord& lattice) {
 DslashTiming time_dslash(runtime::Session& session, const DslashCase& c) {
   const int workers = session.block_owners();
   const runtime::Decomposition decomposition(c.lattice, {1, 1, 1, workers}, workers);
-  const auto lattice = std::make_shared<Lattice>(decomposition, c.precision, antiperiodic_in_time);
+  const auto lattice = std::make_shared<Lattice>(decomposition, c.precision, antiperiodic_in_time, 16, 1, c.tile);
   LinkField even(lattice, 0, c.link_reals), odd(lattice, 1, c.link_reals);
   {
     const HostGauge gauge = heatbath::hot_start(c.lattice, 1, runtime::Team({0}));
@@ -35,6 +35,7 @@ DslashTiming time_dslash(runtime::Session& session, const DslashCase& c) {
     odd.freeze();
   }
   wilson::Hopping hopping(even, odd);
+  hopping.set_block_threads(c.block_threads);
   const SpinorField on_even(lattice, 0), on_odd(lattice, 1);
   {
     const HostSpinor psi = wavy_spinor(c.lattice);
@@ -69,7 +70,7 @@ DslashTiming time_dslash(runtime::Session& session, const DslashCase& c) {
   const runtime::Totals after = session.events().totals();
   std::sort(times.begin(), times.end());
   const double sites = static_cast<double>(lattice->sites_of_parity());
-  const double bytes = sites * (8.0 * c.link_reals + 48) * static_cast<double>(bytes_of(c.precision));
+  const double bytes = hopping.cost(lattice->sites_of_parity() / lattice->lanes().lanes, {}).bytes;
   DslashTiming timing;
   timing.best_gflops = 1320 * sites / times.front() * 1e-9;
   timing.median_gflops = 1320 * sites / times[times.size() / 2] * 1e-9;

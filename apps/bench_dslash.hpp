@@ -10,6 +10,8 @@ struct DslashCase {
   Coord lattice;
   Precision precision;
   int link_reals;
+  Coord tile;       ///< wanted extents of a tile of outer sites (Lattice); 0: no limit
+  int block_threads;  ///< of a GPU kernel; 0: its own choice
   int repetitions;  ///< timed passes; each is as many applications as fill about a tenth of a second
 };
 

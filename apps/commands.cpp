@@ -1,6 +1,10 @@
 #include "apps/commands.hpp"
 
 #include "apps/config.hpp"
+#include "apps/parse.hpp"
+#include "runtime/error.hpp"
+
+#include <fmt/format.h>
 
 namespace quarkstar::app {
 
@@ -9,6 +13,25 @@ const std::vector<AddCommand>& commands() {
       add_solve, add_gauge, add_verify, add_machine, add_bench, add_demo,
   };
   return all;
+}
+
+Coord coord_of_flag(const std::string& flag, const std::string& value, int least) {
+  try {
+    return parse_coord(value, least);
+  } catch (const BadValue& bad) {
+    throw Error(ErrorKind::input, flag, bad.what(), bad.allowed());
+  }
+}
+
+CLI::Validator at_least(double least) {
+  return {[least](std::string& text) -> std::string {
+            try {
+              return parse_real(text) < least ? fmt::format("{} is below {:g}", text, least) : "";
+            } catch (const BadValue& bad) {
+              return bad.what();
+            }
+          },
+          fmt::format("at least {:g}", least)};
 }
 
 void add_session_flags(CLI::App& command, runtime::SessionOptions& options) {

@@ -3,6 +3,8 @@
 #include "apps/parse.hpp"
 #include "runtime/policy/policy.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace quarkstar::app {
@@ -12,11 +14,15 @@ using nlohmann::json;
 using Text = std::string_view;
 using Normalisation = WilsonParameters::Normalisation;
 
+constexpr double largest_kappa = 10;  // far beyond any use; the free critical value is 1/8
+
 double mass_of(double kappa) { return 0.5 / kappa - 4; }
 
 void set_mass(RunConfig& c, Text text) {
   const double mass = parse_real(text);
-  if (!(mass > -4)) throw BadValue("the mass is not above -4", "kappa = 1 / (2 (mass + 4)) must be positive");
+  if (!(mass > mass_of(largest_kappa)))
+    throw BadValue(fmt::format("{} is not above {:g}", text, mass_of(largest_kappa)),
+                   fmt::format("kappa = 1 / (2 (mass + 4)) must be between 0 and {:g}", largest_kappa));
   c.wilson.kappa = 0.5 / (mass + 4);
 }
 
@@ -24,7 +30,7 @@ std::vector<Field> make_fields() {
   return {
       {"gauge", "FILE", "Gauge configuration: NERSC, SciDAC/ILDG, MILC or openQCD, recognised by its content",
        [](RunConfig& c, Text v) { c.gauge = v; }, [](const RunConfig& c) -> json { return c.gauge; }},
-      {"lattice", "x,y,z,t", "Extents of a bare LIME file that states none",
+      {"lattice", "X,Y,Z,T", "Extents of a bare LIME file that states none",
        [](RunConfig& c, Text v) { c.lattice = parse_coord(v, 1); },
        [](const RunConfig& c) -> json { return c.lattice ? json(*c.lattice) : json(); }},
       {"reunitarize", "", "Project the links back to SU(3) in double precision after reading",
@@ -33,7 +39,7 @@ std::vector<Field> make_fields() {
       {"action", "NAME", "Fermion action: wilson", [](RunConfig& c, Text v) { c.action = parse_name(v, {"wilson"}); },
        [](const RunConfig& c) -> json { return c.action; }},
       {"kappa", "K", "Hopping parameter (default 0.13)",
-       [](RunConfig& c, Text v) { c.wilson.kappa = parse_positive(v); },
+       [](RunConfig& c, Text v) { c.wilson.kappa = parse_positive(v, largest_kappa); },
        [](const RunConfig& c) -> json { return c.wilson.kappa; }},
       {"mass", "M0", "Bare mass instead of kappa: kappa = 1 / (2 (M0 + 4))", set_mass,
        [](const RunConfig& c) -> json { return mass_of(c.wilson.kappa); }},
@@ -63,7 +69,7 @@ std::vector<Field> make_fields() {
        },
        [](const RunConfig& c) -> json { return c.solver.schur == Schur::symmetric ? "symmetric" : "asymmetric"; }},
       {"tol", "EPS", "Stop at |b - M x| / |b| <= EPS (default 1e-10)",
-       [](RunConfig& c, Text v) { c.solver.tolerance = parse_positive(v); },
+       [](RunConfig& c, Text v) { c.solver.tolerance = parse_positive(v, 1); },
        [](const RunConfig& c) -> json { return c.solver.tolerance; }},
       {"max-iterations", "N", "Give up on a column after N iterations (default 10000)",
        [](RunConfig& c, Text v) { c.solver.max_iterations = parse_integer(v, 1); },
@@ -71,11 +77,14 @@ std::vector<Field> make_fields() {
       {"check-every", "K", "Iterations submitted between two looks at the stop flag (default 16)",
        [](RunConfig& c, Text v) { c.solver.check_every = parse_integer(v, 1, 1024); },
        [](const RunConfig& c) -> json { return c.solver.check_every; }},
-      {"precision", "NAME", "Precision of the fields: double (default) or single",
-       [](RunConfig& c, Text v) {
-         c.solver.precision = parse_name(v, {"double", "single"}) == "single" ? Precision::single : Precision::double_;
-       },
+      {"precision", "NAME", "Precision of the Krylov solver's fields: double (default), single or half; the result is always double",
+       [](RunConfig& c, Text v) { c.solver.precision = parse_precision(v); },
        [](const RunConfig& c) -> json { return name_of(c.solver.precision); }},
+      {"updates", "NAME", "Below double precision: reliable (updates, default) or correction (restarts)",
+       [](RunConfig& c, Text v) {
+         c.solver.updates = parse_name(v, {"reliable", "correction"}) == "correction" ? Updates::correction : Updates::reliable;
+       },
+       [](const RunConfig& c) -> json { return c.solver.updates == Updates::correction ? "correction" : "reliable"; }},
       {"links", "N", "Stored reals of a link: 18 (default) or 12",
        [](RunConfig& c, Text v) {
          c.solver.link_reals = parse_name(v, {"18", "12"}) == "12" ? 12 : 18;
@@ -84,10 +93,15 @@ std::vector<Field> make_fields() {
       {"residual-history", "", "Add the residual of every iteration to the JSON, as hexadecimal floats",
        [](RunConfig& c, Text v) { c.residual_history = parse_switch(v); },
        [](const RunConfig& c) -> json { return c.residual_history; }},
-      {"blocks", "x,y,z,t", "Cut the lattice into that many blocks (default: t cut by the number of workers)",
+      {"blocks", "X,Y,Z,T", "Cut the lattice into that many blocks (default: t cut by the number of workers)",
        [](RunConfig& c, Text v) { c.blocks = parse_coord(v, 1); }, [](const RunConfig& c) -> json { return c.blocks; }},
       {"policy", "NAME", "Scheduling policy (default static; `quarkstar machine` lists them)",
-       [](RunConfig& c, Text v) { c.session.policy = parse_name(v, runtime::policy_names()); },
+       [](RunConfig& c, Text v) {
+         if (!runtime::is_policy(v))
+           throw BadValue(fmt::format("'{}' is unknown", v),
+                          fmt::format("use one of {}, or another of StarPU's", fmt::join(runtime::policy_names(), ", ")));
+         c.session.policy = v;
+       },
        [](const RunConfig& c) -> json { return c.session.policy; }},
       {"gpus", "N|all", "GPUs to use (default: all; 0: CPUs only)",
        [](RunConfig& c, Text v) { c.session.cuda_workers = v == "all" ? -1 : parse_integer(v, 0); },

@@ -1,8 +1,8 @@
-// quarkstar gauge info | convert | generate
+// quarkstar gauge info | convert | generate | smear
 #include "apps/commands.hpp"
 #include "apps/gauge_io.hpp"
+#include "apps/gauge_smear_command.hpp"
 #include "apps/generate_run.hpp"
-#include "apps/parse.hpp"
 #include "apps/statistics.hpp"
 #include "runtime/error.hpp"
 
@@ -19,17 +19,12 @@ using Json = nlohmann::ordered_json;
 
 struct InfoOptions {
   std::string file;
-  std::vector<int> lattice;
+  std::optional<Coord> lattice;
   bool json = false;
 };
 
-std::optional<Coord> coord_of(const std::vector<int>& lattice) {
-  if (lattice.empty()) return {};
-  return Coord{lattice[0], lattice[1], lattice[2], lattice[3]};
-}
-
-void add_lattice_flag(CLI::App& command, std::vector<int>& lattice, const std::string& help) {
-  command.add_option("--lattice", lattice, help)->expected(4)->type_name("X Y Z T")->check(CLI::PositiveNumber);
+void add_bare_lattice_flag(CLI::App& command, std::optional<Coord>& lattice) {
+  add_coord_flag(command, "--lattice", lattice, "Extents of a bare LIME file that states none", 1);
 }
 
 Json checksums_json(const format::GaugeFileInfo& info) {
@@ -91,10 +86,10 @@ void add_info(CLI::App& gauge) {
       gauge.add_subcommand("info", "Format, extents, plaquettes, link trace, unitarity, checksums of a file");
   const auto options = std::make_shared<InfoOptions>();
   command->add_option("FILE", options->file, "Gauge configuration")->required();
-  add_lattice_flag(*command, options->lattice, "Extents of a bare LIME file that states none");
+  add_bare_lattice_flag(*command, options->lattice);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] {
-    const LoadedGauge loaded = load_gauge(options->file, coord_of(options->lattice));
+    const LoadedGauge loaded = load_gauge(options->file, options->lattice);
     const gauge::UnitarityDeviation deviation = gauge::unitarity_deviation(loaded.gauge, host_team());
     (options->json ? print_info_json : print_info_text)(loaded, deviation);
   });
@@ -102,7 +97,7 @@ void add_info(CLI::App& gauge) {
 
 struct ConvertOptions {
   std::string in, out;
-  std::vector<int> lattice;
+  std::optional<Coord> lattice;
   bool reunitarize = false;
   SaveOptions save;
 };
@@ -119,13 +114,13 @@ void add_convert(CLI::App& gauge) {
   command->add_option("IN", options->in, "Gauge configuration")->required();
   command->add_option("OUT", options->out, "File to write")->required();
   add_save_flags(*command, options->save);
-  add_lattice_flag(*command, options->lattice, "Extents of a bare LIME file that states none");
+  add_bare_lattice_flag(*command, options->lattice);
   command->add_flag("--reunitarize", options->reunitarize, "Project the links back to SU(3) in double precision");
   command->callback([options] {
     std::error_code absent;  // a file that is not there yet is no one's twin
     if (std::filesystem::equivalent(options->in, options->out, absent))
       throw Error(ErrorKind::input, options->out, "IN and OUT are the same file", "give OUT another name");
-    LoadedGauge loaded = load_gauge(options->in, coord_of(options->lattice));
+    LoadedGauge loaded = load_gauge(options->in, options->lattice);
     if (options->reunitarize) gauge::reunitarize(loaded.gauge, host_team());
     save_gauge(options->out, loaded.gauge, options->save);
     fmt::print("wrote {}: {} {}\n", options->out, extents_text(loaded.gauge.extents), options->save.format);
@@ -133,8 +128,7 @@ void add_convert(CLI::App& gauge) {
 }
 
 struct GenerateOptions {
-  std::string out, blocks;
-  std::vector<int> lattice;
+  std::string out;
   int thermalization = -1;  ///< half of the sweeps
   GenerateConfig config;
   SaveOptions save;
@@ -142,13 +136,7 @@ struct GenerateOptions {
 
 void run_generate(GenerateOptions& options) {
   GenerateConfig& config = options.config;
-  config.lattice = *coord_of(options.lattice);
   config.thermalization = options.thermalization >= 0 ? options.thermalization : config.sweeps / 2;
-  if (!options.blocks.empty()) {
-    RunConfig blocks;
-    apply_settings(blocks, {{"blocks", options.blocks, "--blocks"}});
-    config.blocks = blocks.blocks;
-  }
   const Generated generated = generate(config);
   options.save.label =
       fmt::format("SU(3) Wilson gauge action, beta {}, seed {}", config.heatbath.beta, config.heatbath.seed);
@@ -168,21 +156,20 @@ void add_generate(CLI::App& gauge) {
   const auto options = std::make_shared<GenerateOptions>();
   GenerateConfig& config = options->config;
   command->add_option("OUT", options->out, "File to write")->required();
-  add_lattice_flag(*command, options->lattice, "Extents, all even");
-  command->get_option("--lattice")->required();
-  command->add_option("--beta", config.heatbath.beta, "Coupling 6/g^2")->required()->check(CLI::NonNegativeNumber);
-  command->add_option("--sweeps", config.sweeps, "Sweeps in all")->required()->check(CLI::PositiveNumber);
+  add_coord_flag(*command, "--lattice", config.lattice, "Extents, all even", 1)->required();
+  command->add_option("--beta", config.heatbath.beta, "Coupling 6/g^2")->required()->check(at_least(0));
+  command->add_option("--sweeps", config.sweeps, "Sweeps in all")->required()->check(at_least(1));
   command->add_option("--seed", config.heatbath.seed, "Seed of the random numbers (default 1)");
   command
       ->add_option("--thermalization", options->thermalization,
                    "Sweeps before the plaquette is measured (default half)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
   command
       ->add_option("--overrelaxation", config.heatbath.overrelaxation_per_heatbath,
                    "Overrelaxations a heatbath (default 4)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(at_least(0));
   command->add_option("--start", config.start, "hot (default) or cold")->check(CLI::IsMember({"hot", "cold"}));
-  command->add_option("--blocks", options->blocks, "Cut into x,y,z,t blocks (default: t cut by the number of workers)");
+  add_coord_flag(*command, "--blocks", config.blocks, "Cut into that many blocks (default: t cut by the number of workers)", 1);
   add_save_flags(*command, options->save);
   add_session_flags(*command, config.session);
   command->callback([options] { run_generate(*options); });
@@ -191,11 +178,12 @@ void add_generate(CLI::App& gauge) {
 }  // namespace
 
 void add_gauge(CLI::App& app) {
-  CLI::App* gauge = app.add_subcommand("gauge", "Inspect, convert and generate gauge configurations");
+  CLI::App* gauge = app.add_subcommand("gauge", "Inspect, convert, generate and smear gauge configurations");
   gauge->require_subcommand(1);
   add_info(*gauge);
   add_convert(*gauge);
   add_generate(*gauge);
+  add_gauge_smear(*gauge);
 }
 
 }  // namespace quarkstar::app

@@ -1,5 +1,6 @@
 #include "apps/hdf5_file.hpp"
 
+#include "runtime/atomic_file.hpp"
 #include "runtime/error.hpp"
 
 #include <fcntl.h>
@@ -8,7 +9,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 
 namespace quarkstar::app {
@@ -28,9 +28,7 @@ Hdf5Id create(const std::string& temporary) {
 
 Hdf5File::Hdf5File(std::string path)
     : path_(std::move(path)), temporary_(temporary_name(path_)), file_(create(temporary_)) {
-  if (file_ < 0)
-    throw Error(ErrorKind::input, path_, fmt::format("cannot be created ({})", std::strerror(errno)),
-                "check that its folder exists and can be written to");
+  if (file_ < 0) throw_write_error(path_, "creating a temporary file beside it", errno);
 }
 
 Hdf5File::~Hdf5File() {
@@ -97,9 +95,7 @@ void Hdf5File::commit() {
   const int descriptor = open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
   const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
   if (descriptor >= 0) close(descriptor);
-  if (!synced || std::rename(temporary_.c_str(), path_.c_str()) != 0)
-    throw Error(ErrorKind::environment, path_, fmt::format("cannot be put in place ({})", std::strerror(errno)),
-                "check the folder's permissions and the free space of the disk");
+  if (!synced || std::rename(temporary_.c_str(), path_.c_str()) != 0) throw_write_error(path_, "renaming the temporary file", errno);
   temporary_.clear();
 }
 

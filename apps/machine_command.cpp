@@ -49,7 +49,7 @@ void print_machine(const Json& machine) {
                fmt::join(domain["cores"].get<std::vector<int>>(), " "));
   fmt::print("kernels        {} (of {})\n", machine["architecture"].get<std::string>(),
              fmt::join(machine["architectures"].get<std::vector<std::string>>(), ", "));
-  fmt::print("policy         {} (of {})\n\nworkers\n", machine["policy"].get<std::string>(),
+  fmt::print("policy         {} (of {}, and others of StarPU's)\n\nworkers\n", machine["policy"].get<std::string>(),
              fmt::join(machine["policies"].get<std::vector<std::string>>(), ", "));
   int id = 0;
   for (const Json& worker : machine["workers"]) {

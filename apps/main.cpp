@@ -11,6 +11,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 #include <stdexcept>
@@ -51,9 +52,12 @@ int run(int argc, char** argv) {
   CLI::App app("Lattice-QCD Dirac solvers on a task-graph runtime", "quarkstar");
   app.set_version_flag("--version", [] { return quarkstar::app::version_line(); });
   app.require_subcommand(1);
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // of a flag given twice, as in most commands
   for (const quarkstar::app::AddCommand add : quarkstar::app::commands()) add(app);
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> arguments = quarkstar::app::join_coordinates({argv + 1, argv + argc});
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the end
+    app.parse(std::move(arguments));
     return 0;
   } catch (const CLI::Success& request) {  // --help, --version
     return app.exit(request);

@@ -59,10 +59,8 @@ OutputFolder::OutputFolder(std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;
   std::error_code error;
   made_ = std::filesystem::create_directories(path_, error);
-  if (error || !std::filesystem::is_directory(path_))
-    throw Error(ErrorKind::input, "--out",
-                fmt::format("{} cannot be made ({})", path_, error ? error.message() : "it is a file"),
-                "name a folder that you may write to");
+  if (std::filesystem::exists(path_) && !std::filesystem::is_directory(path_)) error = std::make_error_code(std::errc::not_a_directory);
+  if (error) throw_write_error("--out: " + path_, "making the folder", error.value());
   check_writable(file("result.json"));
 }
 

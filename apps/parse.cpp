@@ -50,9 +50,12 @@ double parse_real(std::string_view text) {
   return value;
 }
 
-double parse_positive(std::string_view text) {
+double parse_positive(std::string_view text, double limit) {
   const double value = parse_real(text);
-  if (!(value > 0)) throw BadValue(fmt::format("{} is not positive", text), "use a number above 0");
+  const bool limited = std::isfinite(limit);
+  const std::string allowed = limited ? fmt::format("use a number between 0 and {:g}", limit) : "use a number above 0";
+  if (!(value > 0)) throw BadValue(fmt::format("{} is not positive", text), allowed);
+  if (limited && !(value < limit)) throw BadValue(fmt::format("{} is not below {:g}", text, limit), allowed);
   return value;
 }
 
@@ -73,13 +76,37 @@ std::string parse_name(std::string_view text, const std::vector<std::string>& na
   return std::string(text);
 }
 
+Precision parse_precision(std::string_view text) {
+  const std::string name = parse_name(text, {"half", "single", "double"});
+  return name == "half" ? Precision::half : name == "single" ? Precision::single : Precision::double_;
+}
+
 Coord parse_coord(std::string_view text, int least) {
   const std::vector<std::string> parts = split(text, ',');
   if (parts.size() != 4)
-    throw BadValue(fmt::format("'{}' has {} numbers, not 4", text, parts.size()), "use x,y,z,t, such as 1,1,1,2");
+    throw BadValue(fmt::format("'{}' has {} numbers, not 4", text, parts.size()), "use X,Y,Z,T or X Y Z T, such as 4,4,4,8");
   Coord coord{};
   for (std::size_t mu = 0; mu < 4; ++mu) coord[mu] = parse_integer(parts[mu], least);
   return coord;
+}
+
+std::vector<std::string> join_coordinates(const std::vector<std::string>& arguments) {
+  constexpr std::size_t numbers = 4;
+  std::vector<std::string> joined;
+  bool after_flag = false;
+  std::size_t open = 0;  // numbers in the last argument that may be followed by more
+  for (const std::string& argument : arguments) {
+    int number = 0;
+    const bool is_number = after_flag && read_whole(argument, number);
+    if (is_number && open > 0) {
+      joined.back() += "," + argument;
+    } else {
+      joined.push_back(argument);
+    }
+    open = is_number ? (open + 1) % numbers : 0;
+    after_flag = is_number || argument == "--lattice" || argument == "--blocks";
+  }
+  return joined;
 }
 
 BoundaryAngles parse_boundary(std::string_view text, BoundaryAngles angles) {

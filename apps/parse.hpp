@@ -1,9 +1,10 @@
 #pragma once
 // Text of flags and configuration files turned into values, with errors that say what is allowed.
+#include "codelets/lattice/precision.hpp"
 #include "runtime/coord.hpp"
 #include "solvers/settings.hpp"
 
-#include <initializer_list>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -23,14 +24,19 @@ class BadValue : public std::runtime_error {
 
 /// All of the following throw BadValue.
 double parse_real(std::string_view text);
-/// A finite number above zero.
-double parse_positive(std::string_view text);
+/// A finite number above zero, and below `limit`.
+double parse_positive(std::string_view text, double limit = std::numeric_limits<double>::infinity());
 int parse_integer(std::string_view text, int least, int most = 2147483647);
 bool parse_switch(std::string_view text);
 /// One of `names`, exactly as written.
 std::string parse_name(std::string_view text, const std::vector<std::string>& names);
+/// "half", "single" or "double".
+Precision parse_precision(std::string_view text);
 /// Four numbers "x,y,z,t", each at least `least`.
 Coord parse_coord(std::string_view text, int least);
+/// A command line in which the numbers after --lattice and --blocks are one argument, four at a time: "4 4 4 8" becomes
+/// "4,4,4,8". Everywhere else numbers with blanks between them would be arguments of their own.
+std::vector<std::string> join_coordinates(const std::vector<std::string>& arguments);
 /// "x=periodic,t=antiperiodic,z=0.5": angles in units of pi; directions that are not named keep the value in `angles`.
 BoundaryAngles parse_boundary(std::string_view text, BoundaryAngles angles);
 /// "0-11", "0,3,5-7": ascending numbers 0..11 without repetition.

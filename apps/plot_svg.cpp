@@ -9,8 +9,12 @@
 namespace quarkstar::app {
 namespace {
 
-constexpr double width = 640, height = 320, left = 78, right = 16, top = 12, bottom = 46;
+// Units near the pixels that a desktop's page gives them, so that text has the size of the page's.
+constexpr double half_width = 540, full_width = 1140, height = 320, left = 72, right = 14, top = 12, bottom = 46;
 constexpr std::size_t colours = 6;
+
+/// Classes of the i-th series.
+std::string style_of(std::size_t i) { return fmt::format("s{}{}", i % colours, i / colours % 2 == 1 ? " dashed" : ""); }
 
 /// A range of data and its place on the page. Logarithmic axes hold log10 of the values.
 struct Axis {
@@ -38,7 +42,7 @@ std::vector<double> decades(double low, double high, int count) {
   return ticks;
 }
 
-void draw_axes(std::string& svg, const Plot& plot, const Axis& x, const Axis& y) {
+void draw_axes(std::string& svg, const Plot& plot, double width, const Axis& x, const Axis& y) {
   std::vector<double> y_ticks = plot.log_y ? decades(y.low, y.high, 7) : linear_ticks(y.low, y.high, 6);
   const bool within_decade = plot.log_y && y_ticks.size() < 2;  // then decades say too little: label plain values
   if (within_decade) y_ticks = linear_ticks(std::pow(10, y.low), std::pow(10, y.high), 5);
@@ -65,7 +69,7 @@ void draw_axes(std::string& svg, const Plot& plot, const Axis& x, const Axis& y)
                   (top + height - bottom) / 2, escape(plot.y_label));
 }
 
-void draw_series(std::string& svg, const Series& series, std::size_t colour, bool log_y, const Axis& x, const Axis& y) {
+void draw_series(std::string& svg, const Series& series, const std::string& style, bool log_y, const Axis& x, const Axis& y) {
   std::string path, dots;
   bool pen_down = false;
   for (std::size_t i = 0; i < series.x.size(); ++i) {
@@ -80,7 +84,7 @@ void draw_series(std::string& svg, const Series& series, std::size_t colour, boo
       dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{}: {:.6g}, {:.10g}</title></circle>",
                           x(series.x[i]), y(value), escape(series.name), series.x[i], series.y[i]);
   }
-  svg += fmt::format("<g class=\"s{}\"><path d=\"{}\"/>{}</g>", colour, path, dots);
+  svg += fmt::format("<g class=\"{}\"><path d=\"{}\"/>{}</g>", style, path, dots);
 }
 
 }  // namespace
@@ -124,6 +128,7 @@ std::vector<double> linear_ticks(double low, double high, int count) {
 }
 
 std::string figure(const Plot& plot) {
+  const double width = plot.wide ? full_width : half_width;
   Axis x{.begin = left, .end = width - right}, y{.begin = height - bottom, .end = top};
   for (const Series& series : plot.series)
     for (std::size_t i = 0; i < series.x.size(); ++i)
@@ -131,16 +136,17 @@ std::string figure(const Plot& plot) {
         x.include(series.x[i]);
         y.include(value);
       }
-  std::string html = fmt::format("<figure><figcaption>{}</figcaption>", escape(plot.title));
+  std::string html =
+      fmt::format("<figure{}><figcaption>{}</figcaption>", plot.wide ? " class=\"wide\"" : "", escape(plot.title));
   if (!(x.high >= x.low)) return html + "<p>no data</p></figure>\n";
   x.widen(0.02);
   y.widen(0.06);
   html += fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">", width, height, escape(plot.title));
-  draw_axes(html, plot, x, y);
-  for (std::size_t s = 0; s < plot.series.size(); ++s) draw_series(html, plot.series[s], s % colours, plot.log_y, x, y);
+  draw_axes(html, plot, width, x, y);
+  for (std::size_t s = 0; s < plot.series.size(); ++s) draw_series(html, plot.series[s], style_of(s), plot.log_y, x, y);
   html += "</svg><p class=\"legend\">";
   for (std::size_t s = 0; s < plot.series.size(); ++s)
-    html += fmt::format("<span class=\"s{}\"><i></i>{}</span> ", s % colours, escape(plot.series[s].name));
+    html += fmt::format("<span class=\"{}\"><i></i>{}</span> ", style_of(s), escape(plot.series[s].name));
   return html + "</p></figure>\n";
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Line plots as SVG text for a page's own colours (classes s0..s3, axis, grid; CSS in report_html.cpp).
+// Line plots as SVG text for a page's own colours (classes s0..s5, dashed, axis, grid; CSS in report_style.hpp).
 #include <string>
 #include <vector>
 
@@ -14,13 +14,15 @@ struct Series {
 struct Plot {
   std::string title, x_label, y_label;
   bool log_y = false;
+  bool wide = false;  ///< over the whole width of the page
   std::vector<Series> series;
 };
 
 /// Round numbers that cover [low, high], about `count` of them: steps 1, 2 or 5 times a power of ten.
 std::vector<double> linear_ticks(double low, double high, int count);
 
-/// <figure> with caption, <svg> and legend. "no data" where no point can be drawn.
+/// <figure> with caption, <svg> and legend. "no data" where no point can be drawn. Colours repeat after six series, with dashed
+/// lines.
 std::string figure(const Plot& plot);
 
 /// Text with & < > " ' replaced by entities.

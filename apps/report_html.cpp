@@ -50,7 +50,7 @@ Plot mass_plot(const RunReport& report) {
 
 Plot residual_plot(const RunReport& report) {
   constexpr std::size_t most_points = 500;
-  Plot plot{.title = "Residual history", .x_label = "iteration", .y_label = "|r| / |b|", .log_y = true, .series = {}};
+  Plot plot{.title = "Residual history", .x_label = "iteration", .y_label = "|r| / |b|", .log_y = true, .wide = true, .series = {}};
   for (const ColumnReport& column : report.solves) {
     const std::vector<double>& history = column.result.residual_history;
     Series series{fmt::format("column {}", column.column), {}, {}, false};
@@ -64,12 +64,17 @@ Plot residual_plot(const RunReport& report) {
   return plot;
 }
 
+/// As it is written in a TOML file; a dash for what was not given.
+std::string text_of(const nlohmann::json& value) {
+  if (value.is_null() || value == "") return "-";
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_array()) return fmt::format("{}", fmt::join(value.get<std::vector<int>>(), ","));
+  return value.dump();
+}
+
 std::string parameters_table(const RunReport& report) {
   std::vector<Row> rows;
-  for (const Field& field : run_fields()) {
-    const nlohmann::json value = field.get(report.config);
-    rows.push_back({std::string(field.key), value.is_string() ? value.get<std::string>() : value.dump()});
-  }
+  for (const Field& field : run_fields()) rows.push_back({std::string(field.key), text_of(field.get(report.config))});
   return table("facts", {}, rows);
 }
 
@@ -130,7 +135,7 @@ std::string report_html(const RunReport& report) {
   const RunConfig& config = report.config;
   const Coord& l = report.gauge.extents;
   const std::string title =
-      fmt::format("{} propagator, {}x{}x{}x{}, kappa = {}", config.action, l[0], l[1], l[2], l[3], config.wilson.kappa);
+      fmt::format("Quark propagator: {}, {}x{}x{}x{}, kappa = {}", config.action, l[0], l[1], l[2], l[3], config.wilson.kappa);
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">";

@@ -56,15 +56,18 @@ void run_solve(const SolveOptions& options) {
   report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   print_report(report);
-  if (folder.wanted())
+  if (folder.wanted()) {
     for (const std::string& path : write_outputs(folder, report, propagator)) fmt::print("wrote {}\n", path);
+    if (propagator.fields.size() != HostSpinor::components)
+      fmt::print("not written: propagator.lime and correlators.h5, which need all 12 columns\n");
+  }
   if (!config.json.empty()) {
     write_json_file(config.json, report);
     fmt::print("wrote {}\n", config.json);
   }
 }
 
-/// A repeated flag adds to the ones before where that makes sense (--boundary), otherwise the last one counts.
+/// Values of a repeated --boundary add up; of every other flag the last one counts.
 std::string joined(const std::vector<std::string>& values) {
   std::string text;
   for (const std::string& value : values) text += (text.empty() ? "" : ",") + value;

@@ -5,7 +5,8 @@
 namespace quarkstar::app {
 namespace {
 
-constexpr std::size_t shown_tasks = 160;
+/// As many as a row of a page can show apart, for each worker.
+constexpr std::size_t shown_tasks_a_worker = 60;
 
 /// Events of all workers in order of their start.
 std::vector<TimelineTask> all_tasks(runtime::Session& session) {
@@ -35,7 +36,7 @@ void record_timeline(runtime::Session& session, RunReport& report) {
     report.workers.push_back({worker.name, worker.kind == runtime::Worker::Kind::cpu ? "CPU" : "CUDA",
                               worker.team.cores(), end > begin ? busy / (end - begin) : 0});
   }
-  const std::size_t count = std::min(tasks.size(), shown_tasks);
+  const std::size_t count = std::min(tasks.size(), shown_tasks_a_worker * report.workers.size());
   const auto first = tasks.begin() + static_cast<std::ptrdiff_t>((tasks.size() - count) / 2);
   report.timeline.assign(first, first + static_cast<std::ptrdiff_t>(count));
 }

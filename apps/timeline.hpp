@@ -6,7 +6,7 @@
 namespace quarkstar::app {
 
 /// Fills report.workers (with the busy part of the time between the first and the last recorded task) and
-/// report.timeline (160 consecutive tasks from the middle, skipped tasks left out). Call when no task is running.
+/// report.timeline (consecutive tasks from the middle, 60 for each worker, skipped tasks left out). Call when no task is running.
 void record_timeline(runtime::Session& session, RunReport& report);
 
 }  // namespace quarkstar::app

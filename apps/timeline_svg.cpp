@@ -2,6 +2,8 @@
 
 #include "apps/parse.hpp"
 #include "apps/plot_svg.hpp"
+#include "codelets/lattice/precision.hpp"
+#include "solvers/krylov.hpp"
 
 #include <fmt/format.h>
 
@@ -11,13 +13,18 @@
 namespace quarkstar::app {
 namespace {
 
-constexpr double width = 960, left = 96, right = 12, row = 30, bar = 20, axis = 34;
+constexpr double width = 1140, left = 72, right = 14, row = 30, bar = 22, axis = 40;
 constexpr std::size_t colours = 8;
 
-/// Codelets that share a colour: "wilson interior" for wilson.double.18.interior, "blas" for blas.norm.
+/// Codelets that share a colour: the parts of an operator, "wilson interior" for wilson.double.18.interior; "scalar" for the steps
+/// of a solver (bicgstab.alpha); "blas" for blas.norm.double.
 std::string group_of(const std::string& codelet) {
   const std::vector<std::string> parts = split(codelet, '.');
-  return parts.size() > 3 ? parts.front() + " " + parts.back() : parts.front();
+  for (const NamedKrylovSolver& solver : krylov_solvers())
+    if (parts.front() == solver.name) return "scalar";
+  for (const Precision precision : {Precision::half, Precision::single, Precision::double_})
+    if (parts.size() > 2 && parts[1] == name_of(precision)) return parts.front() + " " + parts.back();
+  return parts.front();
 }
 
 /// Colours by group, in order of first appearance.
@@ -59,12 +66,16 @@ std::string timeline_figure(const RunReport& report) {
         colour.at(group_of(task.name)), left + (task.begin_us - begin) * scale, row * task.worker + 5,
         std::max(0.4, (task.end_us - task.begin_us) * scale), bar, escape(task.name), task.block,
         task.end_us - task.begin_us);
-  for (const double tick : linear_ticks(0, end - begin, 8))
-    html += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.6g}</text>",
-                        left + tick * scale, rows + 16, tick);
+  const bool milliseconds = end - begin >= 2000;
+  const double unit = milliseconds ? 1000 : 1;
+  for (const double tick : linear_ticks(0, (end - begin) / unit, 10)) {
+    const double x = left + tick * unit * scale;
+    html += fmt::format("<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", x, rows, rows + 4);
+    html += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.6g}</text>", x, rows + 18, tick);
+  }
   html += fmt::format(
-      "<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">microseconds</text></svg><p class=\"legend\">",
-      (left + width) / 2, rows + 31);
+      "<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text></svg><p class=\"legend blocks\">",
+      (left + width - right) / 2, rows + 36, milliseconds ? "milliseconds" : "microseconds");
   for (const std::string& group : groups)
     html += fmt::format("<span class=\"t{}\"><i></i>{}</span> ", colour.at(group), escape(group));
   return html + "</p></figure>\n";

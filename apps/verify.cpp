@@ -65,7 +65,7 @@ std::vector<Check> check_free_field(const VerifyConfig& config) {
     BoundaryAngles boundary;
     std::vector<double> first;  ///< t = 0..4; symmetric in time
   };
-  // Computed once with an independent program in double precision (docs/conventions.md, free-field checks).
+  // Computed once with an independent program in double precision (docs/conventions.md, section 11).
   const std::vector<Pinned> pinned{
       {"antiperiodic",
        antiperiodic_in_time,

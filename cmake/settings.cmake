@@ -36,6 +36,10 @@ foreach(flags CMAKE_CXX_FLAGS CMAKE_CXX_FLAGS_RELEASE CMAKE_CXX_FLAGS_RELWITHDEB
   endif()
 endforeach()
 
+# Kernels: -O3 whatever the build type, because an unoptimised kernel is of no use, and its inline functions would leak (see
+# architectures.cmake).
+set(QUARKSTAR_KERNEL_OPTIONS -O3 -fno-math-errno -fno-trapping-math)
+
 set(QUARKSTAR_LINK_OPTIONS -Wl,--as-needed)
 if(QUARKSTAR_SANITIZE)
   set(allowed "address,undefined" "address" "undefined" "thread")
@@ -46,6 +50,13 @@ if(QUARKSTAR_SANITIZE)
   list(APPEND QUARKSTAR_LINK_OPTIONS -fsanitize=${QUARKSTAR_SANITIZE})
   if(QUARKSTAR_SANITIZE MATCHES "undefined")
     list(APPEND QUARKSTAR_CXX_OPTIONS -fno-sanitize-recover=undefined)
+  endif()
+  # A kernel is a few functions of thousands of lines. With every check it takes the compiler many minutes; with these a minute or
+  # two. What is lost: overruns of a kernel's local variables, which are registers. A null pointer still ends the program.
+  list(TRANSFORM QUARKSTAR_KERNEL_OPTIONS REPLACE "^-O3$" "-O1")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT QUARKSTAR_SANITIZE STREQUAL "thread")
+    list(APPEND QUARKSTAR_KERNEL_OPTIONS "SHELL:--param asan-stack=0" "SHELL:--param asan-instrumentation-with-call-threshold=0"
+      -fno-sanitize-address-use-after-scope -fno-sanitize=null,object-size)
   endif()
 endif()
 if(QUARKSTAR_FUZZ)

@@ -16,34 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const std::string& path, const std::string& action, int code) {
-  const std::string what = action + " failed: " + std::generic_category().message(code);
-  switch (code) {
-    case ENOENT:
-    case ENOTDIR:
-    case EISDIR:
-    case ENAMETOOLONG:
-    case ELOOP:
-      throw Error(ErrorKind::input, path, what, "give the name of a file in an existing directory");
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-      throw Error(ErrorKind::environment, path, what, "free space or write to another file system");
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      throw Error(ErrorKind::environment, path, what, "write to a directory where you may create files");
-    default:
-      throw Error(ErrorKind::environment, path, what, "check the file system and try again");
-  }
-}
-
 /// The file that a rename must replace: the end of a chain of symbolic links, else the path itself.
 std::string resolve_target(const std::string& path) {
   std::error_code code;
   if (!fs::is_symlink(fs::symlink_status(path, code))) return path;
   const fs::path resolved = fs::weakly_canonical(path, code);
-  if (code) fail(path, "following the symbolic link", code.value());
+  if (code) throw_write_error(path, "following the symbolic link", code.value());
   return resolved.string();
 }
 
@@ -51,9 +29,9 @@ void reject_special_target(const std::string& path, const std::string& target) {
   struct stat status {};
   if (::stat(target.c_str(), &status) != 0) {
     if (errno == ENOENT) return;
-    fail(path, "looking up the output file", errno);
+    throw_write_error(path, "looking up the output file", errno);
   }
-  if (S_ISDIR(status.st_mode)) fail(path, "writing", EISDIR);
+  if (S_ISDIR(status.st_mode)) throw_write_error(path, "writing", EISDIR);
   if (!S_ISREG(status.st_mode)) {
     throw Error(ErrorKind::input, path, "is not a regular file and cannot be replaced", "give the name of a file");
   }
@@ -64,7 +42,7 @@ void write_all(int descriptor, const std::string& path, std::uint64_t offset, st
     const ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0) {
       if (errno == EINTR) continue;
-      fail(path, "writing", errno);
+      throw_write_error(path, "writing", errno);
     }
     offset += static_cast<std::uint64_t>(written);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
@@ -86,6 +64,28 @@ fs::path directory_of(const std::string& file) {
 
 }  // namespace
 
+void throw_write_error(const std::string& path, const std::string& action, int code) {
+  const std::string what = action + " failed: " + std::generic_category().message(code);
+  switch (code) {
+    case ENOENT:
+    case ENOTDIR:
+    case EISDIR:
+    case ENAMETOOLONG:
+    case ELOOP:
+      throw Error(ErrorKind::input, path, what, "give a name in an existing directory");
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      throw Error(ErrorKind::environment, path, what, "free space or write to another file system");
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      throw Error(ErrorKind::environment, path, what, "write to a directory where you may create files");
+    default:
+      throw Error(ErrorKind::environment, path, what, "check the file system and try again");
+  }
+}
+
 AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   if (path.empty() || path.find('\0') != std::string::npos) {
     throw Error(ErrorKind::input, "output file", "the name is empty or contains a NUL", "give the name of a file");
@@ -94,12 +94,12 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   reject_special_target(path_, target_);
   // The base name is cut so that the suffix fits into the 255 bytes that file systems allow.
   const std::string base = fs::path(target_).filename().string().substr(0, 200);
-  if (base.empty()) fail(path_, "writing", EISDIR);
+  if (base.empty()) throw_write_error(path_, "writing", EISDIR);
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
     const std::string name = "." + base + "." + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".tmp";
     temporary_ = (directory_of(target_) / name).string();
     descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) fail(path_, "creating a temporary file beside it", errno);
+    if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) throw_write_error(path_, "creating a temporary file beside it", errno);
   }
 }
 
@@ -127,11 +127,11 @@ void AtomicFile::commit() {
   }
   // EINVAL: the file system has no fsync (some network and memory file systems); the data are as safe as they get
   // there.
-  if (::fsync(descriptor_) != 0 && errno != EINVAL) fail(path_, "flushing to disk", errno);
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(path_, "renaming the temporary file", errno);
+  if (::fsync(descriptor_) != 0 && errno != EINVAL) throw_write_error(path_, "flushing to disk", errno);
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw_write_error(path_, "renaming the temporary file", errno);
   const int descriptor = descriptor_;
   descriptor_ = -1;
-  if (::close(descriptor) != 0 && errno != EINTR) fail(path_, "closing", errno);
+  if (::close(descriptor) != 0 && errno != EINTR) throw_write_error(path_, "closing", errno);
   flush_directory(directory_of(target_));
 }
 

@@ -8,13 +8,16 @@
 
 namespace quarkstar {
 
+/// Throws the error of an output that cannot be written; code: errno. One rule for the kind: a wrong name (no such directory, a
+/// directory, too long) is input, what the machine refuses (permission, space) is environment.
+[[noreturn]] void throw_write_error(const std::string& path, const std::string& action, int code);
+
 /// A file that appears under its name only once it is complete.
 ///
 /// The data go to a hidden temporary file in the target's directory. commit() flushes it to disk (fsync) and renames it
 /// over the target; without commit() the destructor removes it, so an exception or a signal handler that unwinds leaves
-/// nothing behind. A symbolic link is followed: the file that it points to is replaced, the link stays. Errors: input
-/// for a path that cannot be written to (no such directory, a directory, not a regular file); environment for what the
-/// machine refuses (permission, disk full, input/output error).
+/// nothing behind. A symbolic link is followed: the file that it points to is replaced, the link stays. Errors: those of
+/// throw_write_error(), and input for a target that is not a regular file.
 class AtomicFile {
  public:
   /// Creates the temporary file. Fails at once where commit() would.

@@ -13,6 +13,7 @@
 #include "runtime/batch.hpp"
 #include "runtime/error.hpp"
 #include "runtime/observe/events.hpp"
+#include "runtime/sanitizer.hpp"
 #include "runtime/session.hpp"
 #include "runtime/task_record.hpp"
 
@@ -36,21 +37,33 @@ class BufferPointers {
   std::vector<void*> heap_;
 };
 
+/// Tells ThreadSanitizer that a task begins or ends the use of its buffers that it declared.
+void tell(void (*use)(const void*, bool), starpu_task* task, void* const* buffers) {
+  if (!thread_sanitizer) return;
+  const auto count = static_cast<int>(STARPU_TASK_GET_NBUFFERS(task));
+  for (int i = 0; i < count; ++i) use(buffers[i], (STARPU_TASK_GET_MODE(task, i) & STARPU_W) != 0);
+}
+
 void run_implementation(void* descriptions[], void* argument, bool on_cuda) {
+  starpu_task* task = starpu_task_get_current();
+  happens_after(task);
   auto* record = static_cast<detail::TaskRecord*>(argument);
   const int worker = starpu_worker_get_id_check();
   Session& session = Session::current();
-  BufferPointers buffers(descriptions, STARPU_TASK_GET_NBUFFERS(starpu_task_get_current()));
+  BufferPointers buffers(descriptions, STARPU_TASK_GET_NBUFFERS(task));
   void* stream = nullptr;
 #ifdef QUARKSTAR_CUDA
   if (on_cuda) stream = starpu_cuda_get_local_stream();
 #endif
   Call call(buffers.data(), record->arguments(), on_cuda ? nullptr : &session.worker(worker).team, stream, worker);
   const double begin = starpu_timing_now();
+  if (!on_cuda) tell(begin_access, task, buffers.data());
   (on_cuda ? record->codelet->cuda() : record->codelet->cpu())(call);
-  if (call.parts_recorded()) return;
-  session.events().record(worker, {record->codelet->name(), record->placement.block, begin, starpu_timing_now(),
-                                   call.skipped() ? Cost{} : record->cost, call.skipped()});
+  if (!on_cuda) tell(end_access, task, buffers.data());
+  if (!call.parts_recorded())
+    session.events().record(worker, {record->codelet->name(), record->placement.block, begin, starpu_timing_now(),
+                                     call.skipped() ? Cost{} : record->cost, call.skipped()});
+  happens_before(&session);
 }
 
 void run_on_cpu(void* descriptions[], void* argument) { run_implementation(descriptions, argument, false); }
@@ -60,6 +73,7 @@ void run_on_cuda(void* descriptions[], void* argument) { run_implementation(desc
 
 /// Predicted duration in microseconds: compulsory bytes over the worker's bandwidth. Needs no calibration run.
 double predicted_us(starpu_task* task, unsigned worker, unsigned) {
+  happens_after(task);
   const auto* record = static_cast<const detail::TaskRecord*>(task->cl_arg);
   constexpr double launch_us = 5.0;
   return launch_us + record->cost.bytes / (Session::current().worker(static_cast<int>(worker)).bandwidth_gbs * 1e3);
@@ -67,10 +81,10 @@ double predicted_us(starpu_task* task, unsigned worker, unsigned) {
 
 }  // namespace
 
-Codelet::Codelet(const char* name, Implementation cpu, Implementation cuda)
-    : name_(name), cpu_(cpu), cuda_(cuda), native_(new starpu_codelet) {
+Codelet::Codelet(std::string name, Implementation cpu, Implementation cuda)
+    : name_(std::move(name)), cpu_(cpu), cuda_(cuda), native_(new starpu_codelet) {
   starpu_codelet_init(native_);
-  native_->name = name;
+  native_->name = name_.c_str();
   native_->cpu_funcs[0] = run_on_cpu;
 #ifdef QUARKSTAR_CUDA
   if (cuda != nullptr) {
@@ -82,7 +96,7 @@ Codelet::Codelet(const char* name, Implementation cpu, Implementation cuda)
   auto* model = new starpu_perfmodel();
   model->type = STARPU_PER_WORKER;
   model->worker_cost_function = predicted_us;
-  model->symbol = name;
+  model->symbol = name_.c_str();
   native_->model = model;
 }
 
@@ -126,6 +140,7 @@ void detail::submit(const Codelet& codelet, const void* arguments, std::size_t s
     STARPU_TASK_SET_MODE(task, mode, i);
   }
   Session::current().events().count_submission();
+  happens_before(task);
   const int result = starpu_task_submit(task);
   if (result != 0)
     throw Error(ErrorKind::environment, codelet.name(), "no worker of this session can run the codelet",

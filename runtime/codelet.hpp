@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <span>
 #include <type_traits>
+#include <string>
 #include <vector>
 
 #include "runtime/cost.hpp"
@@ -57,18 +58,18 @@ class Codelet {
  public:
   /// name: appears in traces and performance models; one for each operator, precision and link format that is timed apart.
   /// cuda: nullptr where there is none; such a codelet runs on CPU workers only.
-  Codelet(const char* name, Implementation cpu, Implementation cuda = nullptr);
+  Codelet(std::string name, Implementation cpu, Implementation cuda = nullptr);
   ~Codelet();
   Codelet(const Codelet&) = delete;
   Codelet& operator=(const Codelet&) = delete;
 
-  const char* name() const { return name_; }
+  const char* name() const { return name_.c_str(); }
   Implementation cpu() const { return cpu_; }
   Implementation cuda() const { return cuda_; }
   starpu_codelet* native() const { return native_; }
 
  private:
-  const char* name_;
+  std::string name_;
   Implementation cpu_, cuda_;
   starpu_codelet* native_;
 };

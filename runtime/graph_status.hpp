@@ -10,14 +10,31 @@ namespace quarkstar::runtime {
 struct GraphStatus {
   std::int32_t stop = 0;  ///< reason; 0: running
   std::int32_t step = 0;  ///< iterations completed
+  /// Zero from the step that finds a refresh due (a residual computed anew in a higher precision) until the step that ends it; the
+  /// refresh's tasks are submitted now and then and work only in between.
+  std::int32_t resting = 1;
 };
+
+/// When a task that reads a state works: as long as the graph has not been stopped, or only while a refresh is due.
+enum class When : std::int32_t { running, refreshing };
+
+/// The flag that makes such a task do nothing when it is not zero.
+QUARKSTAR_HD const std::int32_t* idle_flag(const GraphStatus* status, When when) {
+  return when == When::running ? &status->stop : &status->resting;
+}
 
 /// Runs Step on a state with its sums; a step that ends an iteration is recorded and counted.
 template <class Step, class State>
 QUARKSTAR_HD void take_step(State& state, const double* sums, double* history, int most_steps) {
   Step::run(state, sums);
   if constexpr (Step::ends_iteration) {
-    if (state.status.step < most_steps) history[state.status.step] = Step::record(state);
+    if constexpr (requires { state.numbers_a_step(); }) {
+      const int numbers = state.numbers_a_step();
+      for (int i = 0; i < numbers; ++i)
+        if (state.status.step * numbers + i < most_steps) history[state.status.step * numbers + i] = Step::record(state, i);
+    } else {
+      if (state.status.step < most_steps) history[state.status.step] = Step::record(state);
+    }
     state.status.step += 1;
   }
 }

@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "runtime/error.hpp"
+#include "runtime/sanitizer.hpp"
+#include "runtime/session.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -33,7 +35,7 @@ void Handle::release() noexcept {
   if (state_ != nullptr && starpu_is_initialized()) {
     // With its order untracked (after freeze) nothing tells StarPU which readers are still to come: wait for them all.
     if (starpu_data_get_sequential_consistency_flag(state_) == 0) {
-      starpu_task_wait_for_all();
+      Session::current().wait_all();
       starpu_data_unregister_no_coherency(state_);
     } else {
       starpu_data_unregister_submit(state_);
@@ -46,9 +48,14 @@ void* detail::acquire(const Handle& handle, HostAccess access) {
   starpu_data_acquire(handle.state(), access == HostAccess::read     ? STARPU_R
                                       : access == HostAccess::modify ? STARPU_RW
                                                                      : STARPU_W);
-  return starpu_data_get_local_ptr(handle.state());
+  void* memory = starpu_data_get_local_ptr(handle.state());
+  begin_access(memory, true);
+  return memory;
 }
 
-void detail::release(const Handle& handle) noexcept { starpu_data_release(handle.state()); }
+void detail::release(const Handle& handle) noexcept {
+  end_access(starpu_data_get_local_ptr(handle.state()), true);
+  starpu_data_release(handle.state());
+}
 
 }  // namespace quarkstar::runtime

@@ -5,6 +5,9 @@
 
 namespace quarkstar::runtime::detail {
 
+/// Sums that a step on a GPU can gather: a thread each.
+inline constexpr int most_sums_on_cuda = 64;
+
 /// Partial sums that one launch gathers; more take several launches.
 inline constexpr int partials_a_launch = 128;
 
@@ -15,9 +18,9 @@ struct PartialPointers {
 template <class State, class Step>
 __global__ void scalar_step_kernel(State* state, double* history, const __grid_constant__ PartialPointers partials, int count, int sums,
                                    int most_steps, BinnedSum* carried, bool first, bool last) {
-  if (state->status.stop != 0) return;
+  if (idles<Step>(state->status)) return;
   // One thread a sum; thread 0 then takes the step.
-  __shared__ double values[PartialSums::most];
+  __shared__ double values[most_sums_on_cuda];
   const int s = static_cast<int>(threadIdx.x);
   if (s < sums) {
     BinnedSum total = first ? BinnedSum::zero() : carried[s];
@@ -33,13 +36,13 @@ template <class State, class Step>
 void run_scalar_step_on_cuda(Call& call) {
   const auto& arguments = call.arguments<ScalarArguments>();
   constexpr int slot = 1;
-  auto* carried = static_cast<BinnedSum*>(worker_memory(slot, PartialSums::most * sizeof(BinnedSum)));
+  auto* carried = static_cast<BinnedSum*>(worker_memory(slot, most_sums_on_cuda * sizeof(BinnedSum)));
   int done = 0;
   do {
     PartialPointers partials{};
     const int count = std::min(arguments.partials - done, partials_a_launch);
     for (int p = 0; p < count; ++p) partials.pointers[p] = call.buffer<const BinnedSum>(2 + done + p);
-    scalar_step_kernel<State, Step><<<1, 32, 0, static_cast<cudaStream_t>(call.stream())>>>(
+    scalar_step_kernel<State, Step><<<1, most_sums_on_cuda, 0, static_cast<cudaStream_t>(call.stream())>>>(
         call.buffer<State>(0), call.buffer<double>(1), partials, count, arguments.sums, arguments.most_steps, carried, done == 0,
         done + count == arguments.partials);
     done += count;

@@ -11,12 +11,13 @@
 
 namespace quarkstar::runtime {
 
-/// Partial sums of one kind of task: a handle for every block and part, each with up to `most` sums.
+/// Partial sums of one kind of task: a handle for every block and part, each with `sums` sums.
 class PartialSums {
  public:
-  static constexpr int most = 4;
-  explicit PartialSums(int tasks) {
-    for (int i = 0; i < tasks; ++i) handles_.emplace_back(most * sizeof(BinnedSum));
+  static constexpr int most = 4;             ///< unless told otherwise
+  static constexpr int most_of_all = 1024;   ///< what a scalar step can gather
+  explicit PartialSums(int tasks, int sums = most) {
+    for (int i = 0; i < tasks; ++i) handles_.emplace_back(static_cast<std::size_t>(sums) * sizeof(BinnedSum));
   }
   const Handle& task(int i) const { return handles_[static_cast<std::size_t>(i)]; }
   int tasks() const { return static_cast<int>(handles_.size()); }
@@ -58,7 +59,23 @@ class GraphState {
   int most_steps_;
 };
 
+/// The state that a task obeys, and when; nullptr: none, the task always works.
+struct Guard {
+  const Handle* state = nullptr;
+  When when = When::running;
+  Guard() = default;
+  Guard(const Handle* handle, When works = When::running) : state(handle), when(works) {}
+};
+
 namespace detail {
+
+/// Steps with `refreshing` work only while a refresh is due.
+template <class Step>
+QUARKSTAR_HD bool idles(const GraphStatus& status) {
+  if constexpr (requires { Step::refreshing; })
+    if (status.resting != 0) return true;
+  return status.stop != 0;
+}
 
 struct ScalarArguments {
   int partials, sums, most_steps;
@@ -68,8 +85,8 @@ template <class State, class Step>
 void run_scalar_step(Call& call) {
   const auto& arguments = call.arguments<ScalarArguments>();
   State& state = *call.buffer<State>(0);
-  if (state.status.stop != 0) return call.skip();
-  double sums[PartialSums::most]{};
+  if (idles<Step>(state.status)) return call.skip();
+  double sums[PartialSums::most_of_all]{};
   for (int s = 0; s < arguments.sums; ++s) {
     BinnedSum total = BinnedSum::zero();
     for (int p = 0; p < arguments.partials; ++p) total.merge(call.buffer<BinnedSum>(2 + p)[s]);
@@ -102,8 +119,9 @@ void submit_copy(const Handle& to, const Handle& from, std::size_t bytes);
 }  // namespace detail
 
 /// Submits one scalar step: gathers `sums` sums over all partials and runs Step::run(State&, const double* sums).
-/// Step: `name`, `ends_iteration` (then also `record(state)`, the number kept in the history), `run`; with a member `on_cuda` it also
-/// runs on GPUs, so that scalars need not leave them.
+/// Step: `name`, `ends_iteration` (then also `record(state)`, the number kept in the history; or, for states with `numbers_a_step()`,
+/// `record(state, i)`, several of them), `run`; with a member `on_cuda` it also
+/// runs on GPUs, so that scalars need not leave them; with a member `refreshing` it works only while a refresh is due.
 template <class Step, class State>
 void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullptr, int sums = 0) {
   AccessList accesses{inout(state.handle()), inout(state.history())};

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <starpu.h>
 #include <starpu_scheduler.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +10,9 @@
 
 #include "runtime/cuda.hpp"
 #include "runtime/error.hpp"
+#include "runtime/large_pages.hpp"
 #include "runtime/policy/policy.hpp"
+#include "runtime/sanitizer.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -19,18 +20,16 @@ namespace {
 Session* running = nullptr;
 bool pin_memory = false;  ///< only a session with GPUs gains from pinned pages
 
-constexpr std::size_t huge_page = std::size_t{1} << 21;
-
-/// Fields of 2 MiB and more ask for huge pages: Dslash touches 17 streams at once and 4 KiB pages exhaust the TLB.
 int allocate(unsigned, void** memory, std::size_t bytes, int flags) {
-  const bool large = bytes >= huge_page;
-  if (posix_memalign(memory, large ? huge_page : 64, bytes) != 0) return -ENOMEM;
-  if (large) madvise(*memory, bytes, MADV_HUGEPAGE);
+  *memory = allocate_pages(bytes);
+  if (*memory == nullptr) return -ENOMEM;
   if (pin_memory && (flags & STARPU_MALLOC_PINNED) != 0) starpu_memory_pin(*memory, bytes);
+  end_access(*memory, true);
   return 0;
 }
 
 int deallocate(unsigned, void* memory, std::size_t bytes, int flags) {
+  begin_access(memory, true);
   if (pin_memory && (flags & STARPU_MALLOC_PINNED) != 0) starpu_memory_unpin(memory, bytes);
   std::free(memory);
   return 0;
@@ -48,7 +47,11 @@ void prepare_environment() {
 
 /// Teams bind their threads. A GPU's worker has a team of one: StarPU would bind it to a core of its own choice, which a CPU team may
 /// hold, and two threads that poll on one core take turns by the millisecond.
-void bind_worker(void*) { Session::current().worker(starpu_worker_get_id_check()).team.bind(); }
+void bind_worker(void* session) {
+  happens_after(session);
+  static_cast<const Session*>(session)->worker(starpu_worker_get_id_check()).team.bind();
+  happens_before(session);
+}
 
 }  // namespace
 
@@ -63,10 +66,9 @@ Session& Session::current() {
 Session::Session(const SessionOptions& options) : options_(options), topology_(Topology::discover()) {
   if (running != nullptr)
     throw Error(ErrorKind::internal, "Session", "a session is already running", "destroy it before starting another");
-  const std::vector<std::string> known = policy_names();
-  if (std::find(known.begin(), known.end(), options.policy) == known.end())
+  if (!is_policy(options.policy))
     throw Error(ErrorKind::input, "--policy", fmt::format("unknown scheduling policy '{}'", options.policy),
-                fmt::format("use one of {}", fmt::join(known, ", ")));
+                fmt::format("use one of {}, or another of StarPU's", fmt::join(policy_names(), ", ")));
   plan_workers();
   prepare_environment();
 
@@ -109,16 +111,21 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   }
   events_ = std::make_unique<Events>(static_cast<int>(workers_.size()), options.keep_events);
   running = this;
-  starpu_execute_on_each_worker(bind_worker, nullptr, STARPU_CPU | STARPU_CUDA);
+  happens_before(this);
+  starpu_execute_on_each_worker(bind_worker, this, STARPU_CPU | STARPU_CUDA);
+  happens_after(this);
 }
 
 Session::~Session() {
-  starpu_task_wait_for_all();
+  wait_all();
   starpu_shutdown();
   running = nullptr;
 }
 
-void Session::wait_all() { starpu_task_wait_for_all(); }
+void Session::wait_all() {
+  starpu_task_wait_for_all();
+  happens_after(this);  // every task ends with the other half
+}
 
 void Session::plan_workers() {
   const int present = static_cast<int>(gpus().size());

@@ -8,26 +8,30 @@ namespace quarkstar::runtime {
 /// Sums of the threads of one task, each on cache lines of its own, merged when the task ends.
 class ThreadSums {
  public:
-  static constexpr int most = 4;
-  explicit ThreadSums(int threads) : sums_(static_cast<std::size_t>(threads)) {
-    for (Line& line : sums_)
-      for (BinnedSum& sum : line.sums) sum = BinnedSum::zero();
+  static constexpr int most = 4;  ///< sums, unless told otherwise
+  explicit ThreadSums(int threads, int sums = most)
+      : threads_(threads), lines_((static_cast<std::size_t>(sums) * sizeof(BinnedSum) + sizeof(Line) - 1) / sizeof(Line)) {
+    memory_.resize(static_cast<std::size_t>(threads) * lines_);
+    for (int thread = 0; thread < threads; ++thread)
+      for (int s = 0; s < sums; ++s) of(thread)[s] = BinnedSum::zero();
   }
-  BinnedSum* of(int thread) { return sums_[static_cast<std::size_t>(thread)].sums; }
+  BinnedSum* of(int thread) { return reinterpret_cast<BinnedSum*>(memory_[static_cast<std::size_t>(thread) * lines_].bytes); }
 
   /// out[s] = sum over threads, for the first `count` sums.
-  void merge_into(BinnedSum* out, int count) const {
+  void merge_into(BinnedSum* out, int count) {
     for (int s = 0; s < count; ++s) {
       out[s] = BinnedSum::zero();
-      for (const Line& line : sums_) out[s].merge(line.sums[s]);
+      for (int thread = 0; thread < threads_; ++thread) out[s].merge(of(thread)[s]);
     }
   }
 
  private:
   struct alignas(64) Line {
-    BinnedSum sums[most];
+    unsigned char bytes[64];
   };
-  std::vector<Line> sums_;
+  int threads_;
+  std::size_t lines_;
+  std::vector<Line> memory_;
 };
 
 }  // namespace quarkstar::runtime

@@ -19,7 +19,7 @@ KrylovResult bicgstab(LinearOperator& a, const SpinorField& x, const SpinorField
   blas::submit<blas::Norm>({&r}, {}, nullptr, &sums);
   runtime::submit_scalar<Begin>(state, &sums, 1);
 
-  return run_iterations(state, limits, progress, [&] {
+  return run_iterations(state, limits, progress, [&](bool refresh) {
     a.apply(v, p, {.y = &r0}, false, s);                                   // v = A p,  <r0, v>
     runtime::submit_scalar<Alpha>(state, &a.sums(), 2);                    // alpha = rho / <r0, v>
     blas::submit<blas::AddScaled>({&r, &v}, {-alpha}, s);                  // r -= alpha v
@@ -27,6 +27,12 @@ KrylovResult bicgstab(LinearOperator& a, const SpinorField& x, const SpinorField
     runtime::submit_scalar<Omega>(state, &a.sums(), 3);                    // omega = <t, r> / |t|^2
     blas::submit<blas::BicgstabSolutionResidual>({&x, &r, &p, &t, &r0}, {alpha, omega, -omega}, s, &sums);  // x, r, |r|^2, <r0, r>
     runtime::submit_scalar<Rho>(state, &sums, 3);                          // beta = (rho' / rho) (alpha / omega)
+    if (refresh) {
+      const runtime::Guard due(s, runtime::When::refreshing);
+      limits.refresh.submit(x, r, due);                                    // y += x,  x = 0,  r = b - A y
+      blas::submit<blas::NormDot>({&r, &r0}, {}, due, &sums);
+      runtime::submit_scalar<Refreshed>(state, &sums, 3);                  // beta anew
+    }
     blas::submit<blas::BicgstabDirection>({&p, &r, &v}, {beta, -omega}, s);  // p = r + beta (p - omega v)
   });
 }

@@ -8,6 +8,7 @@ using runtime::ComplexScalar;
 
 struct State : KrylovState {
   ComplexScalar rho, alpha, omega, beta;
+  ComplexScalar ratio;  ///< alpha / (rho omega): beta = rho' ratio
 };
 
 struct Begin {  // rho = <r0, r> = |r|^2
@@ -45,8 +46,22 @@ struct Rho {  // beta = (rho' / rho) (alpha / omega), from |r|^2 and rho' = <r0,
   static QUARKSTAR_HD void run(State& s, const double* sums) {
     if (const StopReason reason = s.verdict(sums[0]); reason != StopReason::running) return s.stop(reason);
     const ComplexScalar rho{sums[1], sums[2]};
-    s.beta = times(divide(s, rho, s.rho), divide(s, s.alpha, s.omega));
+    const ComplexScalar step = divide(s, s.alpha, s.omega);
+    s.beta = times(divide(s, rho, s.rho), step);
+    s.ratio = divide(s, step, s.rho);
     s.rho = rho;
+    s.watch(sums[0]);
+  }
+};
+
+struct Refreshed {  // beta with the new residual, from |r|^2 and rho' = <r0, r>
+  static constexpr const char* name = "bicgstab.refreshed";
+  static constexpr bool on_cuda = true, refreshing = true;
+  static constexpr bool ends_iteration = false;
+  static QUARKSTAR_HD void run(State& s, const double* sums) {
+    s.rho = {sums[1], sums[2]};
+    s.beta = times(s.rho, s.ratio);
+    s.refreshed(sums[0]);
   }
 };
 

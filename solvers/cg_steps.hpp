@@ -7,7 +7,7 @@ namespace quarkstar::cg_steps {
 using runtime::ComplexScalar;
 
 struct State : KrylovState {
-  double rho = 0;  ///< |r|^2
+  double rho = 0, previous = 0;  ///< |r|^2 now and one iteration ago
   ComplexScalar alpha, beta;
 };
 
@@ -40,7 +40,21 @@ struct Beta {  // beta = |r'|^2 / |r|^2
   static QUARKSTAR_HD void run(State& s, const double* sums) {
     s.pending = s.verdict(sums[0]);
     s.beta = {sums[0] / s.rho, 0};
+    s.previous = s.rho;
     s.rho = sums[0];
+    if (s.pending == StopReason::running) s.watch(sums[0]);
+  }
+};
+
+struct Refreshed {  // beta with the new residual; alpha p is in the solution already
+  static constexpr const char* name = "cg.refreshed";
+  static constexpr bool on_cuda = true, refreshing = true;
+  static constexpr bool ends_iteration = false;
+  static QUARKSTAR_HD void run(State& s, const double* sums) {
+    s.beta = {sums[0] / s.previous, 0};
+    s.rho = sums[0];
+    s.alpha = {};
+    s.refreshed(sums[0]);
   }
 };
 

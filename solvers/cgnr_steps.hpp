@@ -41,7 +41,20 @@ struct Residual {
   static constexpr bool on_cuda = true;
   static constexpr bool ends_iteration = true;
   static QUARKSTAR_HD double record(const State& s) { return s.norm2; }
-  static QUARKSTAR_HD void run(State& s, const double* sums) { s.pending = s.verdict(sums[0]); }
+  static QUARKSTAR_HD void run(State& s, const double* sums) {
+    s.pending = s.verdict(sums[0]);
+    if (s.pending == StopReason::running) s.watch(sums[0]);
+  }
+};
+
+struct Refreshed {  // alpha p is in the solution already
+  static constexpr const char* name = "cgnr.refreshed";
+  static constexpr bool on_cuda = true, refreshing = true;
+  static constexpr bool ends_iteration = false;
+  static QUARKSTAR_HD void run(State& s, const double* sums) {
+    s.alpha = {};
+    s.refreshed(sums[0]);
+  }
 };
 
 struct Beta {  // beta = |A^+ r'|^2 / |A^+ r|^2

@@ -10,13 +10,13 @@ EvenOddWilson::EvenOddWilson(wilson::Hopping& hopping, const WilsonParameters& p
       even_(hopping.lattice(), 1 - solved_parity) {}
 
 void EvenOddWilson::apply(const SpinorField& out, const SpinorField& in, const ApplySums& sums, bool adjoint,
-                          const runtime::Handle* state) {
+                          const runtime::Guard& guard) {
   const double diagonal = schur_ == Schur::symmetric ? 1 : a_;
   const double hops = schur_ == Schur::symmetric ? h_ * h_ / (a_ * a_) : h_ * h_ / a_;
-  hopping_.apply(even_, in, {}, adjoint, state);
+  hopping_.apply(even_, in, {}, adjoint, guard);
   hopping_.apply(out, even_,
                  {.x = &in, .diagonal = diagonal, .scale = -hops, .y = sums.y, .sums = {.norm = sums.norm, .dot = sums.y != nullptr}},
-                 adjoint, state);
+                 adjoint, guard);
 }
 
 void EvenOddWilson::prepare(const SpinorField& rhs, const SpinorField& even, const SpinorField& odd) {

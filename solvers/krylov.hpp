@@ -9,12 +9,23 @@
 
 namespace quarkstar {
 
+/// Reliable updates (Sleijpen and van der Vorst 1996): when |r| has fallen far enough since the last one, the solution so far moves to a
+/// sum in a higher precision and the residual is computed anew from there, so that a solve in low precision ends where one in high
+/// precision would, without losing its Krylov space.
+struct Refresh {
+  /// Submits, all guarded: y += x, x = 0, r = b - A y, with y and b the caller's, in the higher precision. Empty: no refreshes.
+  std::function<void(const SpinorField& x, const SpinorField& r, const runtime::Guard& guard)> submit;
+  double drop = 0.1;  ///< due when |r| is less than this times the largest since the last
+  int every = 4;      ///< iterations between two places in the graph where a refresh can happen
+};
+
 /// Where a Krylov solve must end.
 struct KrylovLimits {
   double target_norm2 = 0;     ///< converged when |r|^2 <= this
   int most_iterations = 1000;
   int patience = 1000;         ///< stagnation when |r|^2 has reached no new minimum for so many iterations
   int check_every = 16;        ///< iterations between two looks at the stop flag
+  Refresh refresh;
 };
 
 struct KrylovResult {
@@ -51,6 +62,7 @@ struct KrylovState {
   std::int32_t most_iterations = 0, patience = 0;
 
   StopReason pending = StopReason::running;  ///< verdict of an iteration whose solution is still to be updated
+  double drop2 = 0, largest = 0;             ///< Refresh::drop squared (0: no refreshes), largest |r|^2 since the last refresh
 
   QUARKSTAR_HD void stop(StopReason reason) {
     if (status.stop == 0) status.stop = static_cast<std::int32_t>(reason);
@@ -67,24 +79,49 @@ struct KrylovState {
     if (status.step + 1 >= most_iterations) return StopReason::iteration_limit;
     return status.step - best_step >= patience ? StopReason::stagnation : StopReason::running;
   }
-  /// The same before the first iteration.
+  /// A running iteration ended with |r|^2 = value: is a refresh due?
+  QUARKSTAR_HD void watch(double value) {
+    if (value > largest) largest = value;
+    if (value < drop2 * largest) status.resting = 0;
+  }
+  /// A refresh has ended; the residual is in truth |r|^2 = value.
+  QUARKSTAR_HD void refreshed(double value) {
+    norm2 = largest = value;
+    status.resting = 1;
+    if (!(value <= 1.7976931348623157e308)) stop(StopReason::not_finite);
+  }
+  /// verdict() before the first iteration.
   QUARKSTAR_HD void check_start(double value) {
-    norm2 = value;
+    norm2 = largest = value;
     if (!(value <= 1.7976931348623157e308)) stop(StopReason::not_finite);
     else if (value <= target) stop(StopReason::converged);
   }
 };
 
-/// numerator / denominator; stops with zero_denominator when it is zero or not finite.
+/// The power of two that brings a positive finite number near 1.
+QUARKSTAR_HD double scale_to_one(double size) {
+  std::uint64_t bits;
+  __builtin_memcpy(&bits, &size, sizeof bits);
+  const std::uint64_t exponent = bits >> 52;  // biased by 1023; the inverse of the largest numbers would be subnormal
+  bits = (exponent < 2046 ? 2046 - exponent : 1) << 52;
+  double scale;
+  __builtin_memcpy(&scale, &bits, sizeof scale);
+  return scale;
+}
+
+/// numerator / denominator; stops with zero_denominator when that is zero, with not_finite when it is not finite. The denominator is
+/// first brought near 1 by a power of two, so that its square neither overflows nor underflows; that changes no digit.
 QUARKSTAR_HD runtime::ComplexScalar divide(KrylovState& state, const runtime::ComplexScalar& numerator,
                                            const runtime::ComplexScalar& denominator) {
-  const double size = denominator.re * denominator.re + denominator.im * denominator.im;
+  const double re = denominator.re < 0 ? -denominator.re : denominator.re, im = denominator.im < 0 ? -denominator.im : denominator.im;
+  const double size = re + im;  // NaN if either is
   if (!(size > 0) || !(size <= 1.7976931348623157e308)) {
     state.stop(size == 0 ? StopReason::zero_denominator : StopReason::not_finite);
     return {};
   }
-  return {(numerator.re * denominator.re + numerator.im * denominator.im) / size,
-          (numerator.im * denominator.re - numerator.re * denominator.im) / size};
+  const double scale = scale_to_one(size), d_re = denominator.re * scale, d_im = denominator.im * scale;
+  const double norm2 = d_re * d_re + d_im * d_im;
+  return {(numerator.re * d_re + numerator.im * d_im) / norm2 * scale, (numerator.im * d_re - numerator.re * d_im) / norm2 * scale};
 }
 QUARKSTAR_HD runtime::ComplexScalar times(const runtime::ComplexScalar& a, const runtime::ComplexScalar& b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
@@ -114,16 +151,20 @@ State initial_state(const KrylovLimits& limits) {
   state.target = limits.target_norm2;
   state.most_iterations = limits.most_iterations;
   state.patience = limits.patience;
+  if (limits.refresh.submit) state.drop2 = limits.refresh.drop * limits.refresh.drop;
   return state;
 }
 
 /// Submits iterations in batches of check_every, always one batch ahead of the one whose outcome it looks at, until the graph stops.
+/// iteration(bool refresh): with refresh it offers a place for one.
 template <class State, class Iteration>
 KrylovResult run_iterations(runtime::GraphState<State>& state, const KrylovLimits& limits, const KrylovProgress& progress,
                             Iteration&& iteration) {
   const auto submit_batch = [&] {
     runtime::Batch batch;
-    for (int i = 0; i < limits.check_every; ++i) iteration();
+    // The last iteration of every batch offers one at least.
+    for (int i = 1; i <= limits.check_every; ++i)
+      iteration(limits.refresh.submit && (i % limits.refresh.every == 0 || i == limits.check_every));
     batch.submit();
   };
   submit_batch();

@@ -19,7 +19,7 @@ class LinearOperator {
 
   /// out = A in, or A^+ in. The sums are those of the last call, in the order |out|^2, Re <y, out>, Im <y, out>.
   virtual void apply(const SpinorField& out, const SpinorField& in, const ApplySums& sums, bool adjoint,
-                     const runtime::Handle* state) = 0;
+                     const runtime::Guard& guard) = 0;
   virtual const runtime::PartialSums& sums() const = 0;
 
   virtual const LatticePointer& lattice() const = 0;
@@ -30,9 +30,9 @@ class LinearOperator {
 class NormalOperator : public LinearOperator {
  public:
   explicit NormalOperator(LinearOperator& a) : a_(a), image_(a.lattice(), a.parity()) {}
-  void apply(const SpinorField& out, const SpinorField& in, const ApplySums& sums, bool, const runtime::Handle* state) override {
-    a_.apply(image_, in, {}, false, state);
-    a_.apply(out, image_, sums, true, state);
+  void apply(const SpinorField& out, const SpinorField& in, const ApplySums& sums, bool, const runtime::Guard& guard) override {
+    a_.apply(image_, in, {}, false, guard);
+    a_.apply(out, image_, sums, true, guard);
   }
   const runtime::PartialSums& sums() const override { return a_.sums(); }
   const LatticePointer& lattice() const override { return a_.lattice(); }

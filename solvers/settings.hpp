@@ -18,8 +18,12 @@ struct WilsonParameters {
   BoundaryAngles boundary = antiperiodic_in_time;
 };
 
-/// Even-odd preconditioning: which Schur complement is solved (docs/conventions.md).
+/// Even-odd preconditioning: which Schur complement is solved (docs/conventions.md, section 3).
 enum class Schur { asymmetric, symmetric };
+
+/// How a solve below double precision reaches a double-precision residual: by reliable updates inside one Krylov solve, or by defect
+/// correction, a new Krylov solve for each gain that the low precision can give.
+enum class Updates { reliable, correction };
 
 struct SolverSettings {
   std::string solver = "bicgstab";  ///< a name of solver_names()
@@ -27,6 +31,8 @@ struct SolverSettings {
   int max_iterations = 10000;       ///< iterations summed over restarts
   Precision precision = Precision::double_;
   int link_reals = 18;              ///< stored reals of a gauge link: 18 or 12
+  Updates updates = Updates::reliable;
+  double refresh_drop = 0;          ///< Refresh::drop; 0: 0.1 in half, 1e-3 in single precision
   Schur schur = Schur::asymmetric;
   int check_every = 16;             ///< K: iterations submitted between two looks at the stop flag
   bool keep_history = false;

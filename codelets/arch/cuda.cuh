@@ -1,29 +1,36 @@
 #pragma once
-// CUDA: one lane a thread. The same interface as Pack, so that the site bodies see no difference.
+// CUDA: one lane a thread, and the ways in which a thread reads memory.
 #include <cuda_runtime.h>
 
-#include <cstdint>
-
-#include "runtime/binned_sum.hpp"
-#include "runtime/host_device.hpp"
+#include "codelets/site/lane.hpp"
+#include "codelets/site/storage.hpp"
 
 namespace quarkstar::cuda {
 
-/// One real of a thread's lane. Contraction is off (-fmad=false): products and sums round separately unless fma() is written.
-template <class T>
-struct Lane {
-  T v;
-  friend QUARKSTAR_HD Lane operator+(Lane a, Lane b) { return {a.v + b.v}; }
-  friend QUARKSTAR_HD Lane operator-(Lane a, Lane b) { return {a.v - b.v}; }
-  friend QUARKSTAR_HD Lane operator*(Lane a, Lane b) { return {a.v * b.v}; }
-  friend QUARKSTAR_HD Lane operator-(Lane a) { return {-a.v}; }
+using site::Lane;
+
+/// Through the read-only cache: data that several threads read.
+struct CachedLoads {
+  template <class V, class T>
+  static __device__ __forceinline__ V real(const T* p) {
+    return {__ldg(p)};
+  }
+  template <class V>
+  static __device__ __forceinline__ site::Complex<V> pair(const Half* p) {
+    return V::from_word(__ldg(&p->word));
+  }
 };
 
-__device__ __forceinline__ Lane<float> fma(Lane<float> a, Lane<float> b, Lane<float> c) { return {__fmaf_rn(a.v, b.v, c.v)}; }
-__device__ __forceinline__ Lane<double> fma(Lane<double> a, Lane<double> b, Lane<double> c) { return {__fma_rn(a.v, b.v, c.v)}; }
-template <class T>
-__device__ __forceinline__ Lane<T> fnma(Lane<T> a, Lane<T> b, Lane<T> c) {
-  return fma(-a, b, c);
-}
+/// Data that is read once and should not push out what is read again.
+struct StreamedLoads {
+  template <class V, class T>
+  static __device__ __forceinline__ V real(const T* p) {
+    return {__ldcs(p)};
+  }
+  template <class V>
+  static __device__ __forceinline__ site::Complex<V> pair(const Half* p) {
+    return V::from_word(__ldcs(&p->word));
+  }
+};
 
 }  // namespace quarkstar::cuda

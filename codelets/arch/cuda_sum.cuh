@@ -4,8 +4,8 @@
 
 namespace quarkstar::cuda {
 
-/// Adds one summand a thread to `table`; every thread of the block must call it (0 where it has none). Threads a block: a
-/// multiple of 32, at most 1024. 3 atomics a block. Source: warp reductions of integers are exact in any order.
+/// Adds one summand a thread to `table`, the same for all threads with the same threadIdx.y; every thread of the block must call it
+/// (0 where it has none). blockDim.x: a multiple of 32; threads a block: at most 1024. 3 atomics for each threadIdx.y. Source: warp reductions of integers are exact in any order.
 __device__ __forceinline__ void add_to_table(SumTable& table, double x) {
   using runtime::BinnedSum;
   constexpr unsigned all = 0xffffffffu;
@@ -28,7 +28,8 @@ __device__ __forceinline__ void add_to_table(SumTable& table, double x) {
   }
   __shared__ long long shared_limb[32][3];
   __shared__ int shared_window[32], shared_poisoned[32];
-  const int warp = static_cast<int>(threadIdx.x / 32), warps = static_cast<int>(blockDim.x / 32);
+  const int warps = static_cast<int>(blockDim.x / 32), first_warp = static_cast<int>(threadIdx.y) * warps;
+  const int warp = first_warp + static_cast<int>(threadIdx.x / 32);
   if (threadIdx.x % 32 == 0) {
     for (int i = 0; i < 3; ++i) shared_limb[warp][i] = limb[i];
     shared_window[warp] = window;
@@ -37,7 +38,7 @@ __device__ __forceinline__ void add_to_table(SumTable& table, double x) {
   __syncthreads();
   if (threadIdx.x == 0) {
     BinnedSum sum = BinnedSum::zero();
-    for (int w = 0; w < warps; ++w)
+    for (int w = first_warp; w < first_warp + warps; ++w)
       sum.merge({{shared_limb[w][0], shared_limb[w][1], shared_limb[w][2]}, shared_window[w], shared_poisoned[w]});
     if (sum.poisoned) atomicOr(&table.poisoned, 1);
     if (sum.window != BinnedSum::empty_window) {

@@ -4,14 +4,22 @@
 #include <string_view>
 #include <vector>
 
+#include "quarkstar_architectures.hpp"
+
 namespace quarkstar::arch {
 
-enum class Architecture { scalar, avx2, avx512 };
-inline constexpr int architecture_count = 3;
+/// Those of this build, narrowest first.
+#define QUARKSTAR_ENUMERATOR(architecture) architecture,
+enum class Architecture { QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_ENUMERATOR) };
+#undef QUARKSTAR_ENUMERATOR
+
+#define QUARKSTAR_ONE_MORE(architecture) +1
+inline constexpr int architecture_count = QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_ONE_MORE);
+#undef QUARKSTAR_ONE_MORE
 
 std::string_view name_of(Architecture architecture);
 
-/// Compiled in and usable on this processor, narrowest first.
+/// Usable on this processor, narrowest first.
 const std::vector<Architecture>& available();
 
 /// The one whose kernels run: force() wins, then $QUARKSTAR_ARCH, then the last of available().
@@ -20,9 +28,10 @@ Architecture current();
 
 /// For tests and experiments. Throws Error(input) when it is not available.
 void force(Architecture architecture);
+/// Throws Error(input) for a name that this build does not know.
 Architecture parse(std::string_view name);
 
-/// Kernels of one kind, one entry an architecture; missing ones are nullptr.
+/// Kernels of one kind, one entry an architecture (QUARKSTAR_KERNEL_TABLE in table.hpp).
 template <class Function>
 struct KernelTable {
   Function entries[architecture_count] = {};

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "codelets/site/complex.hpp"
+#include "codelets/site/number_format.hpp"
 #include "runtime/host_device.hpp"
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
@@ -33,6 +35,30 @@ struct Pack {
   friend QUARKSTAR_HD Pack fma(Pack a, Pack b, Pack c) { return {fused_multiply_add(a.v, b.v, c.v)}; }    ///< a b + c
   friend QUARKSTAR_HD Pack fnma(Pack a, Pack b, Pack c) { return {fused_multiply_add(-a.v, b.v, c.v)}; }  ///< c - a b
 
+  /// Of each lane the larger magnitude, as a non-negative number; NaN counts as larger than infinity. Single precision only.
+  friend QUARKSTAR_HD Pack larger_magnitude(Pack a, Pack b) {
+    const Words magnitude = as_words(a.v) & 0x7fffffffu, other = as_words(b.v) & 0x7fffffffu;
+    return as_reals(magnitude > other ? magnitude : other);
+  }
+  /// 1 / x; 0 where x is less than the smallest normal number, or NaN. Single precision only.
+  QUARKSTAR_HD Pack reciprocal_or_zero() const {
+    constexpr T smallest = 1.17549435e-38f;
+    const Vector inverse = broadcast(1).v / v;
+    return {v >= smallest ? inverse : Vector{}};
+  }
+  /// The integers of N stored pairs, and pairs from integers to which fixed_point_bias has been added (Half). Single precision only.
+  static QUARKSTAR_HD site::Complex<Pack> load_pair(const Half* p) {
+    Words words;
+    std::memcpy(&words, p, sizeof words);
+    constexpr std::uint32_t exponent = 0x4b000000u;  // of 2^23
+    const Pack bias = broadcast(8421376.0f);
+    return {as_reals((words & 0xffffu) | exponent) - bias, as_reals((words >> 16) | exponent) - bias};
+  }
+  static QUARKSTAR_HD void store_pair(Half* p, const site::Complex<Pack>& biased) {
+    const Words words = (as_words(biased.re.v) & 0xffffu) | (as_words(biased.im.v) << 16);
+    std::memcpy(p, &words, sizeof words);
+  }
+
   /// Lane l of the result is lane l ^ Stride.
   template <int Stride>
   QUARKSTAR_HD Pack exchange() const {
@@ -55,6 +81,16 @@ struct Pack {
   }
 
  private:
+  typedef std::uint32_t Words __attribute__((vector_size(N * 4)));
+  static QUARKSTAR_HD Words as_words(const Vector& x) {
+    static_assert(sizeof(T) == 4);
+    return (Words)x;
+  }
+  static QUARKSTAR_HD Pack as_reals(const Words& words) {
+    static_assert(sizeof(T) == 4);
+    return {(Vector)words};
+  }
+
   template <int Stride, int... L>
   QUARKSTAR_HD Pack exchange_lanes(std::integer_sequence<int, L...>) const {
     return {__builtin_shufflevector(v, v, (L ^ Stride)...)};
@@ -70,8 +106,9 @@ struct Pack {
   static constexpr int narrowed(int l, int stride) { return (l & (stride - 1)) | ((l >> 1) & ~(stride - 1)); }
   template <int Stride, int Bit, int... H>
   QUARKSTAR_HD void store_half_lanes(T* p, std::integer_sequence<int, H...>) const {
-    const auto half = __builtin_shufflevector(v, v, widened(H, Stride, Bit)...);
-    std::memcpy(p, &half, sizeof half);
+    // A shuffle of full width: g++ 12 gets some shuffles to half of 8 doubles wrong (it takes lanes 0, 1, 2, 3 for 0, 1, 4, 5).
+    const Vector both = __builtin_shufflevector(v, v, widened(H, Stride, Bit)..., widened(H, Stride, Bit)...);
+    std::memcpy(p, &both, sizeof(T) * N / 2);
   }
   template <int Stride, int... L>
   static QUARKSTAR_HD Pack load_half_lanes(const T* p, std::integer_sequence<int, L...>) {

@@ -1,7 +1,5 @@
 #include "codelets/bench/stream.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -11,21 +9,19 @@
 #include "codelets/arch/table.hpp"
 #include "codelets/bench/stream_kernels.hpp"
 #include "runtime/error.hpp"
+#include "runtime/large_pages.hpp"
 
 namespace quarkstar::bench {
 namespace {
-
-constexpr std::size_t huge_page = std::size_t{1} << 21;
 
 struct Free {
   void operator()(double* memory) const { std::free(memory); }
 };
 
 std::unique_ptr<double[], Free> allocate(std::size_t bytes) {
-  void* memory = nullptr;
-  if (posix_memalign(&memory, huge_page, bytes) != 0)
+  void* memory = runtime::allocate_pages(bytes);
+  if (memory == nullptr)
     throw Error(ErrorKind::environment, "bench stream", "not enough memory for the arrays", "give smaller arrays");
-  madvise(memory, bytes, MADV_HUGEPAGE);
   return std::unique_ptr<double[], Free>(static_cast<double*>(memory));
 }
 
@@ -34,7 +30,7 @@ std::unique_ptr<double[], Free> allocate(std::size_t bytes) {
 StreamResult measure_stream(const runtime::Team& team, std::size_t bytes_per_array, int repetitions) {
   static constexpr arch::KernelTable<StreamKernels (*)()> table = QUARKSTAR_KERNEL_TABLE(stream_kernels);
   const StreamKernels kernels = table.current()();
-  const std::size_t bytes = (bytes_per_array + huge_page - 1) / huge_page * huge_page;
+  const std::size_t bytes = (bytes_per_array + runtime::huge_page - 1) / runtime::huge_page * runtime::huge_page;
   constexpr std::int64_t group = 512;  // threads' shares stay whole cache lines
   const auto groups = static_cast<std::int64_t>(bytes / sizeof(double)) / group;
   const auto a = allocate(bytes), b = allocate(bytes), c = allocate(bytes);

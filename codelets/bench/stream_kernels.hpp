@@ -15,13 +15,12 @@ struct StreamKernels {
 };
 
 }  // namespace bench
-namespace scalar {
-bench::StreamKernels stream_kernels();
-}
-namespace avx2 {
-bench::StreamKernels stream_kernels();
-}
-namespace avx512 {
-bench::StreamKernels stream_kernels();
-}
+
+#define QUARKSTAR_DECLARE_STREAM(architecture) \
+  namespace architecture {                     \
+  bench::StreamKernels stream_kernels();       \
+  }
+QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_STREAM)
+#undef QUARKSTAR_DECLARE_STREAM
+
 }  // namespace quarkstar

@@ -1,5 +1,5 @@
-#include "codelets/arch/table.hpp"
 #include "codelets/arch/cuda_sums.hpp"
+#include "codelets/arch/table.hpp"
 #include "codelets/blas/blas.hpp"
 #include "codelets/blas/blas_cuda.hpp"
 #include "codelets/blas/blas_kernels.hpp"
@@ -19,12 +19,13 @@ struct Task {
   std::int64_t outer_sites;
   int lanes, components;
   bool has_state;
+  runtime::When when;
 };
 
-template <class T, class Operation>
-Arguments<T> unpack(Call& call, const Task& task) {
-  Arguments<T> a{};
-  for (int i = 0; i < field_count<Operation>; ++i) a.fields[i] = call.buffer<T>(i);
+template <class F, class Operation>
+Arguments<F> unpack(Call& call, const Task& task) {
+  Arguments<F> a{};
+  for (int i = 0; i < field_count<Operation>; ++i) a.fields[i] = call.buffer<F>(i);
   a.lanes = task.lanes;
   a.components = task.components;
   return a;
@@ -35,20 +36,20 @@ const runtime::GraphStatus* state_of(Call& call, const Task& task) {
   return task.has_state ? call.buffer<const runtime::GraphStatus>(field_count<Operation> + (Operation::sums > 0 ? 1 : 0)) : nullptr;
 }
 
-template <class T, class Operation>
+template <class F, class Operation>
 void run(Call& call) {
   const auto& task = call.arguments<Task>();
   const runtime::GraphStatus* state = state_of<Operation>(call, task);
-  if (state != nullptr && state->stop != 0) return call.skip();
-  Arguments<T> a = unpack<T, Operation>(call, task);
+  if (state != nullptr && *idle_flag(state, task.when) != 0) return call.skip();
+  Arguments<F> a = unpack<F, Operation>(call, task);
   for (int k = 0; k < Operation::coefficients; ++k) {
     double re, im;
     task.coefficients[k].resolve(state, re, im);
-    a.re[k] = static_cast<T>(re);
-    a.im[k] = static_cast<T>(im);
+    a.re[k] = static_cast<Real<F>>(re);
+    a.im[k] = static_cast<Real<F>>(im);
   }
-  static constexpr arch::KernelTable<Kernel<T> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(blas_kernel<T, Operation>);
-  const Kernel<T> kernel = table.current()(task.lanes);
+  static constexpr arch::KernelTable<Kernel<F> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(blas_kernel<F, Operation>);
+  const Kernel<F> kernel = table.current()(task.lanes);
   runtime::ThreadSums partial(call.team().threads());
   call.team().for_range(task.outer_sites,
                         [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, begin, end, partial.of(thread)); });
@@ -56,22 +57,22 @@ void run(Call& call) {
 }
 
 #ifdef QUARKSTAR_CUDA
-template <class T, class Operation>
+template <class F, class Operation>
 void run_on_cuda(Call& call) {
   const auto& task = call.arguments<Task>();
   const auto stream = static_cast<runtime::CudaStream>(call.stream());
   const runtime::GraphStatus* state = state_of<Operation>(call, task);
-  cuda::launch_blas<T, Operation>(unpack<T, Operation>(call, task), task.coefficients, state, task.outer_sites, stream);
+  cuda::launch_blas<F, Operation>(unpack<F, Operation>(call, task), task.coefficients, state, task.when, task.outer_sites, stream);
   if constexpr (Operation::sums > 0)
     cuda::finish_sums(call.buffer<runtime::BinnedSum>(field_count<Operation>), Operation::sums,
-                      state != nullptr ? &state->stop : nullptr, stream);
+                      state != nullptr ? idle_flag(state, task.when) : nullptr, stream);
 }
 #endif
 
-template <class T, class Operation>
+template <class F, class Operation>
 constexpr runtime::Implementation cuda_implementation() {
 #ifdef QUARKSTAR_CUDA
-  return run_on_cuda<T, Operation>;
+  return run_on_cuda<F, Operation>;
 #else
   return nullptr;
 #endif
@@ -79,17 +80,19 @@ constexpr runtime::Implementation cuda_implementation() {
 
 template <class Operation>
 const runtime::Codelet& codelet_of(Precision precision) {
-  static const std::string single_name = std::string(Operation::name) + ".single", double_name = std::string(Operation::name) + ".double";
-  static const runtime::Codelet single(single_name.c_str(), run<float, Operation>, cuda_implementation<float, Operation>());
-  static const runtime::Codelet both(double_name.c_str(), run<double, Operation>, cuda_implementation<double, Operation>());
-  return precision == Precision::single ? single : both;
+  return with_format(precision, [&](auto format) -> const runtime::Codelet& {
+    using F = typename decltype(format)::type;
+    static const runtime::Codelet codelet(std::string(Operation::name) + "." + std::string(name_of(precision)), run<F, Operation>,
+                                          cuda_implementation<F, Operation>());
+    return codelet;
+  });
 }
 
 }  // namespace
 
 template <class Operation>
 void submit(const std::array<const SpinorField*, field_count<Operation>>& fields,
-            const std::array<runtime::Coefficient, Operation::coefficients>& coefficients, const runtime::Handle* state,
+            const std::array<runtime::Coefficient, Operation::coefficients>& coefficients, const runtime::Guard& guard,
             const runtime::PartialSums* partials) {
   const Lattice& lattice = *fields[0]->lattice();
   for (const SpinorField* field : fields)
@@ -100,7 +103,8 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
   for (std::size_t k = 0; k < coefficients.size(); ++k) task.coefficients[k] = coefficients[k];
   task.lanes = lattice.lanes().lanes;
   task.components = SpinorField::reals / 2;
-  task.has_state = state != nullptr;
+  task.has_state = guard.state != nullptr;
+  task.when = guard.when;
   double passes = 0;
   for (const Use use : Operation::uses) passes += use == Use::inout ? 2 : 1;
   for (int b = 0; b < lattice.block_count(); ++b) {
@@ -109,15 +113,16 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
     runtime::AccessList accesses;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const runtime::Handle& handle = fields[i]->block(b);
-      accesses.push_back(Operation::uses[i] == Use::in    ? runtime::in(handle)
-                         : Operation::uses[i] == Use::out ? runtime::out(handle)
-                                                          : runtime::inout(handle));
+      // A refresh that is not due must leave its output as it was, so what was there must not be given up.
+      const bool overwrites = Operation::uses[i] == Use::out && guard.when == runtime::When::running;
+      accesses.push_back(Operation::uses[i] == Use::in ? runtime::in(handle) : overwrites ? runtime::out(handle) : runtime::inout(handle));
     }
     if constexpr (Operation::sums > 0) accesses.push_back(runtime::out(partials->task(b)));
-    if (state != nullptr) accesses.push_back(runtime::in(*state));
+    if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
     const auto reals = static_cast<double>(fields[0]->block_reals(b));
     runtime::submit(codelet_of<Operation>(lattice.precision()), task, accesses,
-                    {reals / 2 * Operation::flops, passes * reals * static_cast<double>(bytes_of(lattice.precision()))},
+                    {reals / 2 * Operation::flops,
+                     passes * reals / SpinorField::reals * static_cast<double>(site_bytes(lattice.precision(), SpinorField::reals))},
                     {.owner = geometry.block().owner, .block = b});
   }
 }
@@ -125,7 +130,7 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
 #define QUARKSTAR_BLAS_OPERATION(operation)                                                       \
   template void submit<operation>(const std::array<const SpinorField*, field_count<operation>>&,  \
                                   const std::array<runtime::Coefficient, operation::coefficients>&, \
-                                  const runtime::Handle*, const runtime::PartialSums*);
+                                  const runtime::Guard&, const runtime::PartialSums*);
 QUARKSTAR_FOR_BLAS_OPERATIONS(QUARKSTAR_BLAS_OPERATION)
 #undef QUARKSTAR_BLAS_OPERATION
 

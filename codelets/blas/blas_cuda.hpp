@@ -5,8 +5,8 @@
 namespace quarkstar::cuda {
 
 /// Runs one operation of operations.hpp over `outer_sites` on a CUDA worker's stream; sums go to sum_tables().
-template <class T, class Operation>
-void launch_blas(const blas::Arguments<T>& arguments, const runtime::Coefficient* coefficients, const void* state,
-                 std::int64_t outer_sites, runtime::CudaStream stream);
+template <class F, class Operation>
+void launch_blas(const blas::Arguments<F>& arguments, const runtime::Coefficient* coefficients, const runtime::GraphStatus* state,
+                 runtime::When when, std::int64_t outer_sites, runtime::CudaStream stream);
 
 }  // namespace quarkstar::cuda

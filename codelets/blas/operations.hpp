@@ -64,6 +64,19 @@ struct Norm {
   }
 };
 
+/// |x|^2, <y, x>.
+struct NormDot {
+  static constexpr const char* name = "blas.norm_dot";
+  static constexpr Use uses[] = {Use::in, Use::in};
+  static constexpr int coefficients = 0, sums = 3, flops = 12;
+  template <class V>
+  static QUARKSTAR_HD void apply(site::Complex<V> (&f)[2], const site::Complex<V>*, V* sum) {
+    sum[0] = fma(f[0].im, f[0].im, fma(f[0].re, f[0].re, sum[0]));
+    sum[1] = fma(f[1].im, f[0].im, fma(f[1].re, f[0].re, sum[1]));
+    sum[2] = fnma(f[1].im, f[0].re, fma(f[1].re, f[0].im, sum[2]));
+  }
+};
+
 /// Conjugate gradient:  x += alpha p;  p = r + beta p.
 struct CgSolutionDirection {
   static constexpr const char* name = "blas.cg_solution_direction";
@@ -109,6 +122,7 @@ struct BicgstabDirection {
   DO(AddScaled)                           \
   DO(AddScaledNorm)                       \
   DO(Norm)                                \
+  DO(NormDot)                             \
   DO(CgSolutionDirection)                 \
   DO(BicgstabSolutionResidual)            \
   DO(BicgstabDirection)

@@ -1,23 +1,20 @@
 #include "codelets/contract/spin_matrix.hpp"
 
+#include "codelets/site/spin.hpp"
+
 namespace quarkstar {
-namespace {
-constexpr std::complex<double> i_unit{0, 1};
-}
 
 SpinMatrix spin_unit() { return {{0, 1, 2, 3}, {1, 1, 1, 1}}; }
 
 SpinMatrix spin_gamma(int mu) {
-  switch (mu) {
-    case 0:
-      return {{3, 2, 1, 0}, {i_unit, i_unit, -i_unit, -i_unit}};
-    case 1:
-      return {{3, 2, 1, 0}, {-1, 1, 1, -1}};
-    case 2:
-      return {{2, 3, 0, 1}, {i_unit, -i_unit, -i_unit, i_unit}};
-    default:
-      return {{2, 3, 0, 1}, {1, 1, 1, 1}};
+  constexpr std::complex<double> power_of_i[4] = {1, {0, 1}, -1, {0, -1}};
+  SpinMatrix gamma;
+  for (std::size_t row = 0; row < 4; ++row) {
+    const site::GammaEntry entry = site::gamma_entry(mu, static_cast<int>(row));
+    gamma.column[row] = entry.column;
+    gamma.phase[row] = power_of_i[entry.power];
   }
+  return gamma;
 }
 
 SpinMatrix spin_gamma5() { return {{0, 1, 2, 3}, {1, 1, -1, -1}}; }

@@ -15,7 +15,7 @@ struct SpinMatrix {
 SpinMatrix spin_unit();
 
 /// Euclidean, hermitian g_mu, mu = 0..3 = x, y, z, t: g_k = ((0, i s_k), (-i s_k, 0)) with s_2 of the opposite sign,
-/// g_4 = ((0, 1), (1, 0)) (docs/conventions.md).
+/// g_4 = ((0, 1), (1, 0)) (docs/conventions.md, section 1).
 SpinMatrix spin_gamma(int mu);
 
 /// g_5 = g_1 g_2 g_3 g_4 = diag(1, 1, -1, -1).

@@ -31,7 +31,7 @@ UnitarityDeviation unitarity_deviation(const HostGauge& gauge, const runtime::Te
 
 /// Projects every link onto SU(3): row 0 normalised, row 1 made orthogonal to it and normalised, row 2 = conj(row 0 x
 /// row 1). Also throws Error(input), naming the link, where two rows are linearly dependent; the field is then partly
-/// projected. Source: the choice of MILC's reunitarize (CONVENTIONS section 12).
+/// projected. Source: the choice of MILC's reunitarize (docs/conventions.md, section 6).
 void reunitarize(HostGauge& gauge, const runtime::Team& team);
 
 }  // namespace quarkstar::gauge

@@ -1,25 +1,53 @@
 #include "codelets/lattice/block_geometry.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "runtime/error.hpp"
 
 namespace quarkstar {
 
+namespace {
+
+BlockShape shape_of(const runtime::Block& block, const LaneGrid& lanes, const Coord& tile) {
+  BlockShape shape;
+  shape.lanes = lanes.lanes;
+  shape.stride = lanes.stride;
+  shape.origin_parity = parity_of(block.origin);
+  for (int mu = 0; mu < 4; ++mu) shape.outer[mu] = block.extents[mu] / (lanes.splits(mu) ? 2 : 1);
+  shape.set_tile(tile);
+  return shape;
+}
+
+/// Outer sites of `parity` in the first (a reader that looks forward meets the lower edge) or last `reach` layers, in face order.
+std::vector<std::uint32_t> face_list(const BlockShape& shape, int parity, int direction, int reach) {
+  const int mu = direction / 2;
+  std::vector<std::uint32_t> list;
+  for (int index = 0; index < shape.outer_sites(); ++index) {
+    const int position = shape.outer_coordinates(parity, index)[mu];
+    if (direction % 2 == 0 ? position < reach : position >= shape.outer[mu] - reach) list.push_back(static_cast<std::uint32_t>(index));
+  }
+  return list;
+}
+
+}  // namespace
+
 BlockGeometry::BlockGeometry(const runtime::Decomposition& decomposition, int block, const LaneGrid& lanes,
-                             const BoundaryAngles& boundary)
-    : block_(decomposition.block(block)), lanes_(lanes) {
-  shape_.lanes = lanes.lanes;
-  shape_.stride = lanes.stride;
-  shape_.origin_parity = parity_of(block_.origin);
+                             const BoundaryAngles& boundary, int reach, const Coord& tile)
+    : block_(decomposition.block(block)), lanes_(lanes), tile_(tile), shape_(shape_of(block_, lanes, tile)), reach_(reach) {
   for (int mu = 0; mu < 4; ++mu) {
-    shape_.outer[mu] = block_.extents[mu] / (lanes.splits(mu) ? 2 : 1);
     cut_[mu] = decomposition.is_cut(mu);
     if (lanes.splits(mu) && block_.extents[mu] % 4 != 0)
       throw ShapeError("BlockGeometry", "a direction whose extent is no multiple of 4 is split over lanes");
+    if (lanes.splits(mu) && shape_.outer[mu] < reach) throw ShapeError("BlockGeometry", "half a block is thinner than a hop is long");
+    if (cut_[mu] && block_.extents[mu] < reach)
+      throw Error(ErrorKind::input, "--blocks",
+                  "a block has extent " + std::to_string(block_.extents[mu]) + " in direction " + "xyzt"[mu] + ", less than the " +
+                      std::to_string(reach) + " sites of a hop",
+                  "cut that direction into fewer blocks");
   }
   if (shape_.outer[0] % 2 != 0) throw ShapeError("BlockGeometry", "the outer x extent is odd");
-  // Tables hold 32-bit offsets, up to 40 words an outer site, and entries with 3 flag bits.
+  // Tables hold 32-bit offsets, up to 60 words an outer site, and entries with 3 flag bits.
   constexpr std::int64_t most_outer_sites = std::int64_t{1} << 26;
   if (volume(shape_.outer) / 2 > most_outer_sites)
     throw Error(ErrorKind::input, "--blocks", "a block has more sites than its tables can number", "cut the lattice into more blocks");
@@ -31,49 +59,74 @@ BlockGeometry::BlockGeometry(const runtime::Decomposition& decomposition, int bl
 void BlockGeometry::build_packs() {
   for (int parity = 0; parity < 2; ++parity)
     for (int direction = 0; direction < 8; ++direction) {
-      const int mu = direction / 2;
       TableRange& range = pack_[parity][direction];
       range.offset = static_cast<std::uint32_t>(tables_.size());
-      if (!cut_[mu]) continue;
-      // A reader that looks forward meets this block's lower edge.
-      const int edge = direction % 2 == 0 ? 0 : shape_.outer[mu] - 1;
-      for (int index = 0; index < outer_sites(); ++index)
-        if (shape_.outer_coordinates(parity, index)[mu] == edge) tables_.push_back(static_cast<std::uint32_t>(index));
-      range.count = static_cast<std::uint32_t>(tables_.size()) - range.offset;
+      if (!cut_[direction / 2]) continue;
+      const std::vector<std::uint32_t> list = face_list(shape_, parity, direction, reach_);
+      tables_.insert(tables_.end(), list.begin(), list.end());
+      range.count = static_cast<std::uint32_t>(list.size());
     }
 }
 
+/// One hop from one outer site.
+struct BlockGeometry::Hop {
+  std::uint32_t entry = 0;
+  bool on_face = false;
+  Coord target{};  ///< outer coordinates, in the next block where on_face
+};
+
 void BlockGeometry::build_neighbours(int parity, const runtime::Decomposition& decomposition, const BoundaryAngles& boundary) {
-  std::vector<std::uint32_t> entries, inside, edge_sites, edge_faces;
-  std::uint32_t next_face[8]{};
+  const auto hop = [&](const Coord& here, int direction, int distance, const BlockShape& next) {
+    const int mu = direction / 2, extent = shape_.outer[mu];
+    const bool forward = direction % 2 == 0;
+    Hop result;
+    const int position = here[mu] + (forward ? distance : -distance);
+    Coord inside = here;
+    inside[mu] = ((position % extent) + extent) % extent;
+    result.target = inside;
+    result.entry = static_cast<std::uint32_t>(shape_.outer_index(inside)) << neighbour_entry::shift;
+    if (position < 0 || position >= extent) {
+      if (lanes_.splits(mu)) result.entry |= neighbour_entry::exchange;
+      const int last = decomposition.grid()[mu] - 1;
+      if (boundary[mu] != 0 && block_.position[mu] == (forward ? last : 0)) result.entry |= neighbour_entry::phase;
+      if (cut_[mu]) {
+        result.entry |= neighbour_entry::face;
+        result.on_face = true;
+        result.target[mu] = forward ? position - extent : position + next.outer[mu];
+      }
+    }
+    return result;
+  };
+  // Where each outer site of a neighbouring block stands in the face that it sends here.
+  std::array<BlockShape, 8> next;
+  std::array<std::vector<std::uint32_t>, 8> position;
+  for (int d = 0; d < 8; ++d) {
+    if (!cut_[d / 2]) continue;
+    const auto direction = static_cast<std::size_t>(d);
+    next[direction] = shape_of(decomposition.block(decomposition.neighbour(block_.index, d)), lanes_, tile_);
+    const std::vector<std::uint32_t> list = face_list(next[direction], 1 - parity, d, reach_);
+    position[direction].resize(static_cast<std::size_t>(next[direction].outer_sites()));
+    for (std::size_t i = 0; i < list.size(); ++i) position[direction][list[i]] = static_cast<std::uint32_t>(i);
+  }
+
+  const int kinds = reach_ == 1 ? 1 : 2;
+  std::vector<std::uint32_t> entries[2], edge_faces[2], inside, edge_sites;
   for (int index = 0; index < outer_sites(); ++index) {
     const Coord here = shape_.outer_coordinates(parity, index);
     bool on_edge = false;
-    std::uint32_t faces[8]{};
-    for (int direction = 0; direction < 8; ++direction) {
-      const int mu = direction / 2;
-      const bool forward = direction % 2 == 0;
-      const bool crosses = here[mu] == (forward ? shape_.outer[mu] - 1 : 0);
-      Coord there = here;
-      there[mu] = crosses ? (forward ? 0 : shape_.outer[mu] - 1) : here[mu] + (forward ? 1 : -1);
-      std::uint32_t entry = static_cast<std::uint32_t>(shape_.outer_index(there)) << neighbour_entry::shift;
-      if (crosses) {
-        if (lanes_.splits(mu)) entry |= neighbour_entry::exchange;
-        const int last = decomposition.grid()[mu] - 1;
-        if (boundary[mu] != 0 && block_.position[mu] == (forward ? last : 0)) entry |= neighbour_entry::phase;
-        if (cut_[mu]) {
-          entry |= neighbour_entry::face;
-          // Sites of an edge appear here in the order in which the neighbour packs them: both run through the
-          // transverse coordinates lexicographically.
-          faces[direction] = next_face[direction]++;
-          on_edge = true;
-        }
+    std::uint32_t faces[2][8]{};
+    for (int kind = 0; kind < kinds; ++kind)
+      for (int d = 0; d < 8; ++d) {
+        const auto direction = static_cast<std::size_t>(d);
+        const Hop result = hop(here, d, kind == 0 ? 1 : 3, next[direction]);
+        entries[kind].push_back(result.entry);
+        if (!result.on_face) continue;
+        on_edge = true;
+        faces[kind][d] = position[direction][static_cast<std::size_t>(next[direction].outer_index(result.target))];
       }
-      entries.push_back(entry);
-    }
     if (on_edge) {
       edge_sites.push_back(static_cast<std::uint32_t>(index));
-      edge_faces.insert(edge_faces.end(), faces, faces + 8);
+      for (int kind = 0; kind < kinds; ++kind) edge_faces[kind].insert(edge_faces[kind].end(), faces[kind], faces[kind] + 8);
     } else {
       inside.push_back(static_cast<std::uint32_t>(index));
     }
@@ -83,10 +136,12 @@ void BlockGeometry::build_neighbours(int parity, const runtime::Decomposition& d
     tables_.insert(tables_.end(), part.begin(), part.end());
     return TableRange{offset, static_cast<std::uint32_t>(part.size())};
   };
-  neighbours_[parity] = append(entries).offset;
   interior_[parity] = append(inside);
   boundary_[parity] = append(edge_sites);
-  boundary_faces_[parity] = append(edge_faces).offset;
+  for (int kind = 0; kind < kinds; ++kind) {
+    hops_[kind].neighbours[parity] = append(entries[kind]).offset;
+    hops_[kind].boundary_faces[parity] = append(edge_faces[kind]).offset;
+  }
 }
 
 void BlockGeometry::upload() {

@@ -7,7 +7,8 @@
 
 namespace quarkstar {
 
-/// Spinors on the sites of one parity. A block stores [outer site][spin][colour][re, im][lane].
+/// Spinors on the sites of one parity. A block stores [outer site][spin][colour][re, im][lane]; in half precision
+/// [outer site][unit, then one word (re, im) for each spin and colour][lane] (codelets/site/number_format.hpp).
 class SpinorField {
  public:
   static constexpr int reals = 24;
@@ -19,13 +20,13 @@ class SpinorField {
   const LatticePointer& lattice() const { return lattice_; }
   int parity() const { return parity_; }
   const runtime::Handle& block(int b) const { return blocks_[static_cast<std::size_t>(b)]; }
-  /// Reals in one block.
+  /// Reals in one block (in half precision without the units).
   std::int64_t block_reals(int b) const {
     return std::int64_t{lattice_->block(b).outer_sites()} * reals * lattice_->lanes().lanes;
   }
 
  private:
-  std::size_t block_bytes(int b) const { return static_cast<std::size_t>(block_reals(b)) * bytes_of(lattice_->precision()); }
+  std::size_t block_bytes(int b) const { return static_cast<std::size_t>(block_reals(b) / reals) * site_bytes(lattice_->precision(), reals); }
   LatticePointer lattice_;
   int parity_;
   std::vector<runtime::Handle> blocks_;

@@ -4,18 +4,20 @@
 
 namespace quarkstar {
 
-LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, int most_lanes) {
+LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, int most_lanes, int reach) {
   std::array<bool, 4> splittable{};
   int directions = 0;
   for (int mu = 0; mu < 4; ++mu) {
     splittable[mu] = std::all_of(decomposition.blocks().begin(), decomposition.blocks().end(),
-                                 [mu](const runtime::Block& block) { return block.extents[mu] % 4 == 0; });
+                                 [&](const runtime::Block& block) {
+                                   return block.extents[mu] % 4 == 0 && block.extents[mu] / 2 >= reach;
+                                 });
     directions += splittable[mu] ? 1 : 0;
   }
   // Widths with kernels of their own; anything narrower runs lane by lane.
   constexpr int single_widths[] = {16, 8}, double_widths[] = {8, 4};
   int lanes = 1;
-  for (const int width : precision == Precision::single ? single_widths : double_widths)
+  for (const int width : precision == Precision::double_ ? double_widths : single_widths)
     if (width <= (1 << directions) && width <= most_lanes) {
       lanes = width;
       break;

@@ -10,14 +10,17 @@ namespace quarkstar {
 /// Immutable; shared by the fields that live on it.
 class Lattice {
  public:
-  /// most_lanes: an upper limit for experiments and tests with narrower layouts.
-  Lattice(const runtime::Decomposition& decomposition, Precision precision, const BoundaryAngles& boundary, int most_lanes = 16)
+  /// most_lanes: an upper limit for experiments and tests with narrower layouts. reach: 1, or 3 for operators with three-hop links;
+  /// throws Error(input) where a cut leaves a block thinner than that. tile: wanted extents of a tile of outer sites (BlockShape), 0: no
+  /// limit; it changes the order of sites in memory and no result.
+  Lattice(const runtime::Decomposition& decomposition, Precision precision, const BoundaryAngles& boundary, int most_lanes = 16,
+          int reach = 1, const Coord& tile = {})
       : decomposition_(decomposition),
         precision_(precision),
         boundary_(boundary),
-        lanes_(choose_lane_grid(decomposition, precision, most_lanes)) {
+        lanes_(choose_lane_grid(decomposition, precision, most_lanes, reach)) {
     for (const runtime::Block& block : decomposition_.blocks())
-      blocks_.push_back(std::make_unique<BlockGeometry>(decomposition_, block.index, lanes_, boundary));
+      blocks_.push_back(std::make_unique<BlockGeometry>(decomposition_, block.index, lanes_, boundary, reach, tile));
   }
 
   const runtime::Decomposition& decomposition() const { return decomposition_; }

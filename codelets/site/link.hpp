@@ -1,6 +1,6 @@
 #pragma once
 // A gauge link on a pack of reals, its stored forms, and its action on a colour vector.
-#include "codelets/site/complex.hpp"
+#include "codelets/site/storage.hpp"
 #include "codelets/site/unroll.hpp"
 
 namespace quarkstar::site {
@@ -17,17 +17,21 @@ QUARKSTAR_HD void reconstruct_row(Link<V>& u) {
   u[2][2] = conjugate_cross(u[0][0], u[1][1], u[0][1], u[1][0]);
 }
 
-/// Loads a link stored as Reals numbers (18: all rows; 12: two rows) through `load(i)`, which returns the i-th real.
-template <int Reals, class V, class Load>
-QUARKSTAR_HD void load_link(Link<V>& u, Load&& load) {
+/// Loads a link stored as Reals numbers in format F (18: all rows; 12: two rows). In half precision u is in units of link_unit.
+template <class F, int Reals, class Loads, class V>
+QUARKSTAR_HD void load_link(Link<V>& u, const F* p, int lanes) {
   static_assert(Reals == 18 || Reals == 12);
-  unroll<Reals / 6>([&](auto row) QUARKSTAR_INLINE_LAMBDA {
-    unroll<3>([&](auto column) QUARKSTAR_INLINE_LAMBDA {
-      constexpr int i = (row * 3 + column) * 2;
-      u[row][column] = {load(Index<i>{}), load(Index<i + 1>{})};
-    });
+  unroll<Reals / 2>([&](auto i) QUARKSTAR_INLINE_LAMBDA {
+    if constexpr (is_half<F>) u[i / 3][i % 3] = Loads::template pair<V>(p + i * lanes);
+    else u[i / 3][i % 3] = {Loads::template real<V>(p + 2 * i * lanes), Loads::template real<V>(p + (2 * i + 1) * lanes)};
   });
-  if constexpr (Reals == 12) reconstruct_row(u);
+  if constexpr (Reals == 12) {
+    reconstruct_row(u);
+    if constexpr (is_half<F>)  // a product of two rows has two units
+      unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+        u[2][c] = {u[2][c].re * V::broadcast(link_unit), u[2][c].im * V::broadcast(link_unit)};
+      });
+  }
 }
 
 /// Row a of U h (Dagger false) or U^+ h (Dagger true). 22 flop a row and colour vector.

@@ -3,6 +3,7 @@
 #include "codelets/lattice/fields.hpp"
 #include "codelets/lattice/host_gauge.hpp"
 #include "codelets/lattice/host_spinor.hpp"
+#include "runtime/scalar.hpp"
 
 namespace quarkstar::transfer {
 
@@ -15,7 +16,7 @@ void load_links(const LinkField& links, const HostGauge& gauge);
 void load_spinor(const SpinorField& field, const HostSpinor& host);
 void store_spinor(HostSpinor& host, const SpinorField& field);
 
-/// to <- from, rounded to nearest where `to` is narrower. Lane grids may differ; decompositions and parities may not.
-void convert(const SpinorField& to, const SpinorField& from);
+/// to <- from, rounded to nearest where `to` is narrower. Lane grids may differ; decompositions and parities may not. guard: the state that stops it.
+void convert(const SpinorField& to, const SpinorField& from, const runtime::Guard& guard = {});
 
 }  // namespace quarkstar::transfer

@@ -1,6 +1,9 @@
 #include "codelets/transfer/transfer.hpp"
 
+#include <fmt/format.h>
+
 #include "codelets/transfer/convert_cuda.hpp"
+#include "codelets/transfer/convert_site.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/error.hpp"
 
@@ -32,10 +35,23 @@ struct LinkTask {
   int parity, reals;
 };
 
-template <class T>
+/// Stores `reals` reals of a link for one lane.
+template <class F>
+void write_link(F* to, const double* link, int reals, int lanes) {
+  if constexpr (is_half<F>) {
+    using V = site::Lane<float>;
+    const auto biased = [](double u) { return fma(V{static_cast<float>(u)}, V{site::fixed_point_most}, V{site::fixed_point_bias}); };
+    for (int i = 0; i < reals / 2; ++i) V::store_pair(to + i * lanes, {biased(link[2 * i]), biased(link[2 * i + 1])});
+  } else {
+    for (int i = 0; i < reals; ++i) to[i * lanes] = static_cast<F>(link[i]);
+  }
+}
+
+template <class F>
 void run_load_links(Call& call) {
   const auto& task = call.arguments<LinkTask>();
-  T* links = call.buffer<T>(0);
+  F* links = call.buffer<F>(0);
+  const int link_words = NumberFormat<F>::link_words(task.reals);
   const Coord& lattice = task.gauge->extents;
   const int lanes = task.block->lanes().lanes;
   for_sites(call.team(), *task.block, task.parity, lattice, [&](int outer, int lane, std::int64_t index) {
@@ -45,8 +61,8 @@ void run_load_links(Call& call) {
       Coord start = site;
       if (d % 2 == 1) start[mu] = (start[mu] + lattice[mu] - 1) % lattice[mu];
       const auto link = task.gauge->link(lexicographic(start, lattice), mu);
-      T* to = links + (static_cast<std::size_t>(outer) * 8 + static_cast<std::size_t>(d)) * static_cast<std::size_t>(task.reals * lanes) + lane;
-      for (int i = 0; i < task.reals; ++i) to[i * lanes] = static_cast<T>(link[static_cast<std::size_t>(i)]);
+      F* to = links + (static_cast<std::size_t>(outer) * 8 + static_cast<std::size_t>(d)) * static_cast<std::size_t>(link_words * lanes) + lane;
+      write_link(to, link.data(), task.reals, lanes);
     }
   });
 }
@@ -57,25 +73,24 @@ struct SpinorTask {
   int parity;
 };
 
-/// Offset of a site's first real in a block of spinors.
-std::size_t spinor_offset(int outer, int lane, int lanes) {
-  return static_cast<std::size_t>(outer) * static_cast<std::size_t>(SpinorField::reals * lanes) + static_cast<std::size_t>(lane);
-}
-
-template <class T, bool Load>
+template <class F, bool Load>
 void run_spinor(Call& call) {
   const auto& task = call.arguments<SpinorTask>();
-  T* field = call.buffer<T>(0);
+  F* field = call.buffer<F>(0);
   const int lanes = task.block->lanes().lanes;
   for_sites(call.team(), *task.block, task.parity, task.host->extents, [&](int outer, int lane, std::int64_t index) {
-    T* reals = field + spinor_offset(outer, lane, lanes);
-    for (int c = 0; c < HostSpinor::components; ++c) {
-      auto& value = task.host->data[static_cast<std::size_t>(index) * HostSpinor::components + static_cast<std::size_t>(c)];
-      if constexpr (Load) {
-        reals[2 * c * lanes] = static_cast<T>(value.real());
-        reals[(2 * c + 1) * lanes] = static_cast<T>(value.imag());
-      } else {
-        value = {static_cast<double>(reals[2 * c * lanes]), static_cast<double>(reals[(2 * c + 1) * lanes])};
+    F* site = field + spinor_offset<F>(outer, lane, lanes);
+    std::complex<double>* host = &task.host->data[static_cast<std::size_t>(index) * HostSpinor::components];
+    site::Complex<SiteLane<F>> z[HostSpinor::components];
+    if constexpr (Load) {
+      for (int c = 0; c < HostSpinor::components; ++c)
+        z[c] = {{static_cast<Real<F>>(host[c].real())}, {static_cast<Real<F>>(host[c].imag())}};
+      site::write_site<F>(site, lanes, z);
+    } else {
+      const site::SiteReader<F, SiteLane<F>> reader(site, lanes);
+      for (int c = 0; c < HostSpinor::components; ++c) {
+        const auto value = reader.component(c);
+        host[c] = {static_cast<double>(value.re.v), static_cast<double>(value.im.v)};
       }
     }
   });
@@ -84,11 +99,18 @@ void run_spinor(Call& call) {
 struct ConvertTask {
   const BlockGeometry *to, *from;
   int parity;
+  bool has_state;
+  runtime::When when;
 };
+
+const std::int32_t* idle_flag_of(Call& call, const ConvertTask& task) {
+  return task.has_state ? idle_flag(call.buffer<const runtime::GraphStatus>(2), task.when) : nullptr;
+}
 
 template <class To, class From>
 void run_convert(Call& call) {
   const auto& task = call.arguments<ConvertTask>();
+  if (const std::int32_t* idle = idle_flag_of(call, task); idle != nullptr && *idle != 0) return call.skip();
   To* to = call.buffer<To>(0);
   const From* from = call.buffer<const From>(1);
   const int to_lanes = task.to->lanes().lanes, from_lanes = task.from->lanes().lanes;
@@ -96,9 +118,8 @@ void run_convert(Call& call) {
     for (auto outer = static_cast<int>(begin); outer < end; ++outer)
       for (int lane = 0; lane < to_lanes; ++lane) {
         const SitePosition source = task.from->locate(task.to->local_site({task.parity, outer, lane}));
-        To* t = to + spinor_offset(outer, lane, to_lanes);
-        const From* f = from + spinor_offset(source.outer, source.lane, from_lanes);
-        for (int i = 0; i < SpinorField::reals; ++i) t[i * to_lanes] = static_cast<To>(f[i * from_lanes]);
+        convert_site<To, From>(to + spinor_offset<To>(outer, lane, to_lanes), to_lanes,
+                               from + spinor_offset<From>(source.outer, source.lane, from_lanes), from_lanes);
       }
   });
 }
@@ -109,26 +130,39 @@ constexpr runtime::Implementation convert_on_cuda() {
   return [](Call& call) {
     const auto& task = call.arguments<ConvertTask>();
     cuda::launch_convert(call.buffer<To>(0), call.buffer<const From>(1), task.to->shape(), task.from->shape(), task.parity,
-                         static_cast<runtime::CudaStream>(call.stream()));
+                         idle_flag_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
   };
 #else
   return nullptr;
 #endif
 }
 
-const Codelet load_links_single("transfer.links.single", run_load_links<float>);
-const Codelet load_links_double("transfer.links.double", run_load_links<double>);
-const Codelet load_single("transfer.load.single", run_spinor<float, true>);
-const Codelet load_double("transfer.load.double", run_spinor<double, true>);
-const Codelet store_single("transfer.store.single", run_spinor<float, false>);
-const Codelet store_double("transfer.store.double", run_spinor<double, false>);
-const Codelet narrow("transfer.double_to_single", run_convert<float, double>, convert_on_cuda<float, double>());
-const Codelet widen("transfer.single_to_double", run_convert<double, float>, convert_on_cuda<double, float>());
-const Codelet copy_single("transfer.copy.single", run_convert<float, float>, convert_on_cuda<float, float>());
-const Codelet copy_double("transfer.copy.double", run_convert<double, double>, convert_on_cuda<double, double>());
+const Codelet& load_links_codelet(Precision precision) {
+  return with_format(precision, [&](auto format) -> const Codelet& {
+    static const Codelet codelet(fmt::format("transfer.links.{}", name_of(precision)), run_load_links<typename decltype(format)::type>);
+    return codelet;
+  });
+}
 
-const Codelet& pick(Precision precision, const Codelet& single, const Codelet& both) {
-  return precision == Precision::single ? single : both;
+template <bool Load>
+const Codelet& spinor_codelet(Precision precision) {
+  return with_format(precision, [&](auto format) -> const Codelet& {
+    static const Codelet codelet(fmt::format("transfer.{}.{}", Load ? "load" : "store", name_of(precision)),
+                                 run_spinor<typename decltype(format)::type, Load>);
+    return codelet;
+  });
+}
+
+const Codelet& convert_codelet(Precision to, Precision from) {
+  return with_format(to, [&](auto to_format) -> const Codelet& {
+    return with_format(from, [&](auto from_format) -> const Codelet& {
+      using To = typename decltype(to_format)::type;
+      using From = typename decltype(from_format)::type;
+      static const Codelet codelet(fmt::format("transfer.{}_to_{}", name_of(from), name_of(to)), run_convert<To, From>,
+                                   convert_on_cuda<To, From>());
+      return codelet;
+    });
+  });
 }
 
 void require_extents(const char* where, const Lattice& lattice, const Coord& extents) {
@@ -142,7 +176,7 @@ runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = b
 void load_links(const LinkField& links, const HostGauge& gauge) {
   const Lattice& lattice = *links.lattice();
   require_extents("load_links", lattice, gauge.extents);
-  const Codelet& codelet = pick(lattice.precision(), load_links_single, load_links_double);
+  const Codelet& codelet = load_links_codelet(lattice.precision());
   for (int b = 0; b < lattice.block_count(); ++b)
     runtime::submit(codelet, LinkTask{&lattice.block(b), &gauge, links.parity(), links.reals()}, {runtime::out(links.block(b))}, {},
                     placement_of(lattice.block(b)));
@@ -151,7 +185,7 @@ void load_links(const LinkField& links, const HostGauge& gauge) {
 void load_spinor(const SpinorField& field, const HostSpinor& host) {
   const Lattice& lattice = *field.lattice();
   require_extents("load_spinor", lattice, host.extents);
-  const Codelet& codelet = pick(lattice.precision(), load_single, load_double);
+  const Codelet& codelet = spinor_codelet<true>(lattice.precision());
   for (int b = 0; b < lattice.block_count(); ++b)
     runtime::submit(codelet, SpinorTask{&lattice.block(b), const_cast<HostSpinor*>(&host), field.parity()},
                     {runtime::out(field.block(b))}, {}, placement_of(lattice.block(b)));
@@ -160,22 +194,30 @@ void load_spinor(const SpinorField& field, const HostSpinor& host) {
 void store_spinor(HostSpinor& host, const SpinorField& field) {
   const Lattice& lattice = *field.lattice();
   require_extents("store_spinor", lattice, host.extents);
-  const Codelet& codelet = pick(lattice.precision(), store_single, store_double);
+  const Codelet& codelet = spinor_codelet<false>(lattice.precision());
   for (int b = 0; b < lattice.block_count(); ++b)
     runtime::submit(codelet, SpinorTask{&lattice.block(b), &host, field.parity()}, {runtime::in(field.block(b))}, {},
                     placement_of(lattice.block(b)));
 }
 
-void convert(const SpinorField& to, const SpinorField& from) {
+void convert(const SpinorField& to, const SpinorField& from, const runtime::Guard& guard) {
   const Lattice &a = *to.lattice(), &b = *from.lattice();
   if (to.parity() != from.parity() || a.decomposition().grid() != b.decomposition().grid() ||
       a.decomposition().lattice() != b.decomposition().lattice())
     throw ShapeError("convert", "fields of another parity or decomposition");
-  const Codelet& codelet = a.precision() == b.precision() ? pick(a.precision(), copy_single, copy_double)
-                                                          : pick(a.precision(), narrow, widen);
-  for (int i = 0; i < a.block_count(); ++i)
-    runtime::submit(codelet, ConvertTask{&a.block(i), &b.block(i), to.parity()}, {runtime::out(to.block(i)), runtime::in(from.block(i))},
-                    {}, placement_of(a.block(i)));
+  const Codelet& codelet = convert_codelet(a.precision(), b.precision());
+  for (int i = 0; i < a.block_count(); ++i) {
+    runtime::AccessList accesses{runtime::out(to.block(i)), runtime::in(from.block(i))};
+    if (guard.state != nullptr) {
+      // A task that may leave its output alone must not lose what was there.
+      accesses[0] = runtime::inout(to.block(i));
+      accesses.push_back(runtime::in(*guard.state));
+    }
+    const ConvertTask task{&a.block(i), &b.block(i), to.parity(), guard.state != nullptr, guard.when};
+    const double bytes = static_cast<double>(to.block_reals(i)) / SpinorField::reals *
+                         static_cast<double>(site_bytes(a.precision(), SpinorField::reals) + site_bytes(b.precision(), SpinorField::reals));
+    runtime::submit(codelet, task, accesses, {0, bytes}, placement_of(a.block(i)));
+  }
 }
 
 }  // namespace quarkstar::transfer

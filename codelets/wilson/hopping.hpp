@@ -21,22 +21,25 @@ struct Output {
 /// lattice's boundary phases; psi of one parity in, the other parity out.
 /// Tasks for each block: pack its faces (half spinors), interior sites, boundary sites; where nothing is cut, one task.
 /// Cost: 1320 flop a site; bytes (8 links + in + out [+ x] [+ y]) (each once). Same bits for every cut, architecture and schedule.
-/// Source: Gattringer and Lang, ch. 5; signs and basis in docs/conventions.md.
+/// Source: Gattringer and Lang, ch. 5; signs and basis in docs/conventions.md, section 1.
 class Hopping {
  public:
   /// links[p]: the links that touch sites of parity p (frozen).
   Hopping(const LinkField& even, const LinkField& odd);
 
-  /// Submits out = Output(H in), or with adjoint = true the adjoint gamma5 H gamma5. state: its stop flag is obeyed (nullptr: none).
+  /// Submits out = Output(H in), or with adjoint = true the adjoint gamma5 H gamma5. guard: the state that stops it.
   /// Throws ShapeError when the fields' parities or lattices do not fit.
   void apply(const SpinorField& out, const SpinorField& in, const Output& output = {}, bool adjoint = false,
-             const runtime::Handle* state = nullptr);
+             const runtime::Guard& guard = {});
 
   /// The sums of the last apply(): OutputSums::count() of them, in the order norm, dot.re, dot.im.
   const runtime::PartialSums& sums() const { return sums_; }
 
   const LatticePointer& lattice() const { return links_[0]->lattice(); }
   int link_reals() const { return links_[0]->reals(); }
+
+  /// Threads of a GPU block, a multiple of 32 up to 256; 0: chosen by size. Changes no bit.
+  void set_block_threads(int threads) { block_threads_ = threads; }
 
   /// Compulsory bytes and flops of `outer_sites` outer sites.
   runtime::Cost cost(std::int64_t outer_sites, const Output& output) const;
@@ -52,6 +55,7 @@ class Hopping {
   std::array<const LinkField*, 2> links_;
   std::array<std::vector<runtime::Handle>, 2> faces_;  ///< double-buffered: a pack need not wait for the last reader
   std::size_t buffer_ = 0;
+  int block_threads_ = 0;
   runtime::PartialSums sums_;
 };
 

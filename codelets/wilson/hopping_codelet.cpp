@@ -1,7 +1,9 @@
-#include <cmath>
+#include <fmt/format.h>
 
-#include "codelets/wilson/hopping.hpp"
+#include <memory>
+
 #include "codelets/arch/cuda_sums.hpp"
+#include "codelets/wilson/hopping.hpp"
 #include "codelets/wilson/hopping_cuda.hpp"
 #include "codelets/wilson/hopping_kernels.hpp"
 #include "runtime/error.hpp"
@@ -26,12 +28,14 @@ struct SitesTask {
   int stride[4];
   OutputSums sums;
   bool has_x, has_y, has_state;
+  runtime::When when;
   std::int8_t face_buffer[8];  ///< number of the face among the face buffers; -1: not cut
 };
 
 struct PackTask {
   int lanes, sign, faces;
   bool has_state;
+  runtime::When when;
   struct Face {
     int direction, stride;
     std::uint32_t sites, count;
@@ -39,21 +43,22 @@ struct PackTask {
 };
 
 /// The kernel's view of a task. Returns the stop flag (on the worker's memory node), or nullptr where the task has none.
-template <class T>
-const std::int32_t* unpack(Call& call, const SitesTask& task, HoppingArguments<T>& a) {
+template <class F>
+const std::int32_t* unpack(Call& call, const SitesTask& task, HoppingArguments<F>& a) {
+  using T = Real<F>;
   int next = 5;
-  a.x = task.has_x ? call.buffer<const T>(next++) : nullptr;
-  a.y = task.has_y ? call.buffer<const T>(next++) : nullptr;
-  const std::int32_t* stop = task.has_state ? &call.buffer<const runtime::GraphStatus>(next++)->stop : nullptr;
+  a.x = task.has_x ? call.buffer<const F>(next++) : nullptr;
+  a.y = task.has_y ? call.buffer<const F>(next++) : nullptr;
+  const std::int32_t* stop = task.has_state ? idle_flag(call.buffer<const runtime::GraphStatus>(next++), task.when) : nullptr;
   for (int d = 0; d < 8; ++d)
     a.faces[d] = task.face_buffer[d] < 0 ? nullptr : call.buffer<const T>(next + task.face_buffer[d]);
   const auto* tables = call.buffer<const std::uint32_t>(0);
   a.neighbours = tables + task.neighbours;
   a.sites = task.sites == every_site ? nullptr : tables + task.sites;
   a.faces_at = tables + task.faces_at;
-  a.links = call.buffer<const T>(1);
-  a.in = call.buffer<const T>(2);
-  a.out = call.buffer<T>(3);
+  a.links = call.buffer<const F>(1);
+  a.in = call.buffer<const F>(2);
+  a.out = call.buffer<F>(3);
   a.diagonal = static_cast<T>(task.diagonal);
   a.scale = static_cast<T>(task.scale);
   for (int mu = 0; mu < 4; ++mu) a.stride[mu] = task.stride[mu];
@@ -65,101 +70,94 @@ const std::int32_t* unpack(Call& call, const SitesTask& task, HoppingArguments<T
   return stop;
 }
 
-template <class T>
+template <class F>
 void run_sites(Call& call) {
   const auto& task = call.arguments<SitesTask>();
-  HoppingArguments<T> a{};
+  HoppingArguments<F> a{};
   if (const std::int32_t* stop = unpack(call, task, a); stop != nullptr && *stop != 0) return call.skip();
-  const HoppingKernel<T> kernel = hopping_kernel<T>(task.choice);
+  const HoppingKernel<F> kernel = hopping_kernel<F>(task.choice);
   const runtime::Team& team = call.team();
   runtime::ThreadSums partial(team.threads());
   team.for_range(task.count, [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, begin, end, partial.of(thread)); });
   if (task.sums.count() > 0) partial.merge_into(call.buffer<BinnedSum>(4), task.sums.count());
 }
 
-template <class T>
-PackArguments<T> unpack(Call& call, const PackTask::Face& face, int number) {
-  return {call.buffer<const std::uint32_t>(0) + face.sites, call.buffer<const T>(1), call.buffer<T>(2 + number), face.stride};
+template <class F>
+PackArguments<F> unpack(Call& call, const PackTask::Face& face, int number) {
+  return {call.buffer<const std::uint32_t>(0) + face.sites, call.buffer<const F>(1), call.buffer<Real<F>>(2 + number), face.stride};
 }
 
 const std::int32_t* stop_of(Call& call, const PackTask& task) {
-  return task.has_state ? &call.buffer<const runtime::GraphStatus>(2 + task.faces)->stop : nullptr;
+  return task.has_state ? idle_flag(call.buffer<const runtime::GraphStatus>(2 + task.faces), task.when) : nullptr;
 }
 
-template <class T>
+template <class F>
 void run_pack(Call& call) {
   const auto& task = call.arguments<PackTask>();
   if (const std::int32_t* stop = stop_of(call, task); stop != nullptr && *stop != 0) return call.skip();
   for (int f = 0; f < task.faces; ++f) {
     const PackTask::Face& face = task.face[f];
-    const PackArguments<T> a = unpack<T>(call, face, f);
-    const PackKernel<T> kernel = pack_kernel<T>(task.lanes, face.direction, task.sign);
+    const PackArguments<F> a = unpack<F>(call, face, f);
+    const PackKernel<F> kernel = pack_kernel<F>(task.lanes, face.direction, task.sign);
     call.team().for_range(face.count, [&](std::int64_t begin, std::int64_t end, int) { kernel(a, begin, end); });
   }
 }
 
 #ifdef QUARKSTAR_CUDA
-template <class T>
+template <class F>
 void run_sites_on_cuda(Call& call) {
   const auto& task = call.arguments<SitesTask>();
   const auto stream = static_cast<runtime::CudaStream>(call.stream());
-  HoppingArguments<T> a{};
+  HoppingArguments<F> a{};
   const std::int32_t* stop = unpack(call, task, a);
   cuda::launch_hopping(task.choice, a, task.count, stop, stream);
   cuda::finish_sums(call.buffer<BinnedSum>(4), task.sums.count(), stop, stream);
 }
 
-template <class T>
+template <class F>
 void run_pack_on_cuda(Call& call) {
   const auto& task = call.arguments<PackTask>();
   for (int f = 0; f < task.faces; ++f)
-    cuda::launch_pack(task.lanes, task.face[f].direction, task.sign, unpack<T>(call, task.face[f], f), task.face[f].count,
+    cuda::launch_pack(task.lanes, task.face[f].direction, task.sign, unpack<F>(call, task.face[f], f), task.face[f].count,
                       stop_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
 }
 /// The CPU and the CUDA implementation of a codelet.
-#define QUARKSTAR_BOTH(function, T) function<T>, function##_on_cuda<T>
+#define QUARKSTAR_BOTH(function, F) function<F>, function##_on_cuda<F>
 #else
-#define QUARKSTAR_BOTH(function, T) function<T>
+#define QUARKSTAR_BOTH(function, F) function<F>
 #endif
 
-/// A codelet for each precision, link format and part, so that traces and models tell them apart.
+/// A codelet for each format, link format and part, so that traces and models tell them apart.
+template <class F>
+const Codelet& sites_codelet_of(int link_reals, bool boundary) {
+  static const auto make = [](const char* part) {
+    return std::make_unique<Codelet>(fmt::format("wilson.{}.{}", name_of(NumberFormat<F>::precision), part), QUARKSTAR_BOTH(run_sites, F));
+  };
+  static const std::unique_ptr<Codelet> codelets[2][2] = {{make("18.interior"), make("18.boundary")},
+                                                          {make("12.interior"), make("12.boundary")}};
+  return *codelets[link_reals == 12][boundary];
+}
 const Codelet& sites_codelet(Precision precision, int link_reals, bool boundary) {
-  static const Codelet codelets[2][2][2] = {
-      {{{"wilson.single.18.interior", QUARKSTAR_BOTH(run_sites, float)}, {"wilson.single.18.boundary", QUARKSTAR_BOTH(run_sites, float)}},
-       {{"wilson.single.12.interior", QUARKSTAR_BOTH(run_sites, float)}, {"wilson.single.12.boundary", QUARKSTAR_BOTH(run_sites, float)}}},
-      {{{"wilson.double.18.interior", QUARKSTAR_BOTH(run_sites, double)}, {"wilson.double.18.boundary", QUARKSTAR_BOTH(run_sites, double)}},
-       {{"wilson.double.12.interior", QUARKSTAR_BOTH(run_sites, double)}, {"wilson.double.12.boundary", QUARKSTAR_BOTH(run_sites, double)}}}};
-  return codelets[precision == Precision::double_][link_reals == 12][boundary];
+  return with_format(precision, [&](auto format) -> const Codelet& { return sites_codelet_of<typename decltype(format)::type>(link_reals, boundary); });
 }
 
 const Codelet& pack_codelet(Precision precision) {
-  static const Codelet single("wilson.single.pack", QUARKSTAR_BOTH(run_pack, float)), both("wilson.double.pack", QUARKSTAR_BOTH(run_pack, double));
-  return precision == Precision::single ? single : both;
+  return with_format(precision, [&](auto format) -> const Codelet& {
+    using F = typename decltype(format)::type;
+    static const Codelet codelet(fmt::format("wilson.{}.pack", name_of(precision)), QUARKSTAR_BOTH(run_pack, F));
+    return codelet;
+  });
 }
 
 /// Tasks that compute the sites of one block: interior and boundary, or all at once where nothing is cut.
 int parts_of(const Lattice& lattice) { return lattice.block(0).has_faces() ? 2 : 1; }
-
-/// cos and sin of pi theta, exact at multiples of pi / 2 so that antiperiodic means -1 to the last bit.
-void phase_of(double theta, double& re, double& im) {
-  const double quarters = 2 * theta;
-  if (quarters == std::nearbyint(quarters)) {
-    const int q = static_cast<int>(std::fmod(std::fmod(quarters, 4) + 4, 4));
-    constexpr double cosine[] = {1, 0, -1, 0}, sine[] = {0, 1, 0, -1};
-    re = cosine[q];
-    im = sine[q];
-  } else {
-    re = std::cos(M_PI * theta);
-    im = std::sin(M_PI * theta);
-  }
-}
 
 }  // namespace
 
 struct Hopping::Submission {
   Output output;
   int sign;
-  const runtime::Handle* state;
+  runtime::Guard guard;
 };
 
 Hopping::Hopping(const LinkField& even, const LinkField& odd)
@@ -173,7 +171,7 @@ Hopping::Hopping(const LinkField& even, const LinkField& odd)
         const BlockGeometry& block = lattice.block(b);
         buffer.push_back(block.is_cut(d / 2) ? runtime::Handle(static_cast<std::size_t>(block.face_sites(d)) * 12 *
                                                                static_cast<std::size_t>(block.face_lanes(d)) *
-                                                               bytes_of(lattice.precision()))
+                                                               computed_bytes(lattice.precision()))
                                              : runtime::Handle());
       }
 }
@@ -186,15 +184,16 @@ runtime::Cost Hopping::cost(std::int64_t outer_sites, const Output& output) cons
   if (output.x != nullptr) flops += 48 + 24;
   if (output.sums.norm) flops += 48;
   if (output.sums.dot) flops += 96;
-  return {sites * flops, sites * (8.0 * link_reals() + fields * 24) * static_cast<double>(bytes_of(l.precision()))};
+  const auto link_bytes = static_cast<double>(8 * static_cast<std::size_t>(link_reals()) * bytes_of(l.precision()));
+  return {sites * flops, sites * (link_bytes + fields * static_cast<double>(site_bytes(l.precision(), SpinorField::reals)))};
 }
 
-void Hopping::apply(const SpinorField& out, const SpinorField& in, const Output& output, bool adjoint, const runtime::Handle* state) {
+void Hopping::apply(const SpinorField& out, const SpinorField& in, const Output& output, bool adjoint, const runtime::Guard& guard) {
   if (out.lattice() != lattice() || in.lattice() != lattice() || out.parity() == in.parity())
     throw ShapeError("Hopping::apply", "fields of another lattice or parity");
   if (output.x == &out) throw ShapeError("Hopping::apply", "out = diagonal out + scale H in would read what it overwrites");
   if (output.sums.dot && output.y == nullptr) throw ShapeError("Hopping::apply", "a dot product without its left factor");
-  const Submission submission{output, adjoint ? -1 : 1, state};
+  const Submission submission{output, adjoint ? -1 : 1, guard};
   buffer_ ^= 1;
   const int blocks = lattice()->block_count();
   for (int b = 0; b < blocks; ++b)
@@ -217,10 +216,12 @@ void Hopping::submit_pack(int b, const SpinorField& in, const Submission& submis
     task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count};
     const int reader = lattice()->decomposition().neighbour(b, d ^ 1);
     accesses.push_back(runtime::out(face(reader, d)));
-    bytes += 36.0 * sites.count * task.lanes * static_cast<double>(bytes_of(lattice()->precision()));
+    const std::size_t read = site_bytes(lattice()->precision(), SpinorField::reals), written = 12 * computed_bytes(lattice()->precision());
+    bytes += static_cast<double>(sites.count) * geometry.face_lanes(d) * static_cast<double>(read + written);
   }
-  task.has_state = submission.state != nullptr;
-  if (task.has_state) accesses.push_back(runtime::in(*submission.state));
+  task.has_state = submission.guard.state != nullptr;
+  task.when = submission.guard.when;
+  if (task.has_state) accesses.push_back(runtime::in(*submission.guard.state));
   runtime::submit(pack_codelet(lattice()->precision()), task, accesses, {0, bytes},
                   {.owner = geometry.block().owner, .block = b, .urgent = true});
 }
@@ -231,7 +232,7 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
   const TableRange list = boundary ? geometry.boundary(parity) : geometry.interior(parity);
   const Output& output = submission.output;
   SitesTask task{};
-  task.choice = {lattice()->lanes().lanes, link_reals(), submission.sign};
+  task.choice = {lattice()->lanes().lanes, link_reals(), submission.sign, block_threads_};
   task.neighbours = geometry.neighbours(parity);
   task.sites = geometry.has_faces() ? list.offset : every_site;
   task.faces_at = geometry.boundary_faces(parity);
@@ -239,14 +240,17 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
   task.diagonal = output.diagonal;
   task.scale = output.scale;
   for (int d = 0; d < 8; ++d) {
-    phase_of(lattice()->boundary()[static_cast<std::size_t>(d / 2)] * (d % 2 == 0 ? 1 : -1), task.phase_re[d], task.phase_im[d]);
+    const auto phase = boundary_phase(lattice()->boundary()[static_cast<std::size_t>(d / 2)] * (d % 2 == 0 ? 1 : -1));
+    task.phase_re[d] = phase.real();
+    task.phase_im[d] = phase.imag();
     task.face_buffer[d] = -1;
   }
   for (int mu = 0; mu < 4; ++mu) task.stride[mu] = geometry.lanes().stride[mu];
   task.sums = output.sums;
   task.has_x = output.x != nullptr;
   task.has_y = output.sums.dot;
-  task.has_state = submission.state != nullptr;
+  task.has_state = submission.guard.state != nullptr;
+  task.when = submission.guard.when;
 
   // The interior task writes the block first, so that the boundary task finds it whole.
   AccessList accesses{runtime::in(geometry.handle()), runtime::in(links_[static_cast<std::size_t>(parity)]->block(b)),
@@ -255,7 +259,7 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
                       runtime::out(sums_.task(parts_of(*lattice()) * b + (boundary ? 1 : 0)))};
   if (task.has_x) accesses.push_back(runtime::in(output.x->block(b)));
   if (task.has_y) accesses.push_back(runtime::in(output.y->block(b)));
-  if (task.has_state) accesses.push_back(runtime::in(*submission.state));
+  if (task.has_state) accesses.push_back(runtime::in(*submission.guard.state));
   if (boundary) {
     std::int8_t buffers = 0;
     for (int d = 0; d < 8; ++d)

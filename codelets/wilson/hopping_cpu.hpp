@@ -4,7 +4,7 @@
 
 #include "codelets/arch/lane_sum.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
-#include "codelets/wilson/hopping_arguments.hpp"
+#include "codelets/wilson/hopping_kernels.hpp"
 #include "codelets/wilson/wilson_site.hpp"
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
@@ -27,14 +27,16 @@ inline __attribute__((always_inline)) void with_stride(int stride, Body&& body) 
 constexpr int face_lane(int lane, int stride) { return (lane & (stride - 1)) | ((lane >> 1) & ~(stride - 1)); }
 
 /// The eight neighbours of lanes [lane0, lane0 + VL) of one outer site. W: lanes of the block.
-template <class T, int W, int VL, int Reals>
+template <class F, int W, int VL, int Reals>
 struct CpuNeighbours {
+  using T = Real<F>;
   using V = Pack<T, VL>;
-  const wilson::HoppingArguments<T>& a;
+  static constexpr int link_words = NumberFormat<F>::link_words(Reals);
+  const wilson::HoppingArguments<F>& a;
   const std::uint32_t* entries;
   const std::uint32_t* faces_at;
-  const T* links;  // of this outer site
-  const T* next_links;
+  const F* links;  // of this outer site
+  const F* next_links;
   const std::uint32_t* next_entries;
   int lane0;
 
@@ -45,13 +47,9 @@ struct CpuNeighbours {
     int lane = lane0;
     if constexpr (W > VL)
       if ((entry & neighbour_entry::exchange) != 0 && a.stride[mu] >= VL) lane ^= a.stride[mu];
-    const T* p = a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (24 * W) + lane;
+    const F* p = a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W) + lane;
     prefetch<D>();
-    site::Spinor<V> psi;
-    site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-      psi[c / 3][c % 3] = {V::load(p + 2 * c * W), V::load(p + (2 * c + 1) * W)};
-    });
-    site::project<mu, Projector>(h, psi);
+    wilson::read_projected<F, mu, Projector, site::PlainLoads>(h, p, W);
     if (__builtin_expect((entry & 7u) != 0, 0)) {
       V moved[12];  // a copy, so that h itself stays in registers on the usual path
       site::unroll<6>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
@@ -65,8 +63,7 @@ struct CpuNeighbours {
 
   template <int D>
   inline __attribute__((always_inline)) void link(site::Link<V>& u) {
-    const T* p = links + D * Reals * W + lane0;
-    site::load_link<Reals, V>(u, [p](auto i) QUARKSTAR_INLINE_LAMBDA { return V::load(p + i * W); });
+    site::load_link<F, Reals, site::PlainLoads>(u, links + D * link_words * W + lane0, W);
   }
 
   /// Asks for the next direction's lines (the next site's first direction after the last): the hardware cannot guess them.
@@ -75,10 +72,10 @@ struct CpuNeighbours {
     if (lane0 != 0) return;
     constexpr int next = (D + 1) % 8;
     const std::uint32_t entry = D == 7 ? next_entries[0] : entries[next];
-    const char* spinor = reinterpret_cast<const char*>(a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (24 * W));
-    const char* link = reinterpret_cast<const char*>((D == 7 ? next_links : links) + next * Reals * W);
-    constexpr int spinor_lines = (24 * W * static_cast<int>(sizeof(T)) + 63) / 64;
-    constexpr int link_lines = (Reals * W * static_cast<int>(sizeof(T)) + 63) / 64;
+    const char* spinor = reinterpret_cast<const char*>(a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W));
+    const char* link = reinterpret_cast<const char*>((D == 7 ? next_links : links) + next * link_words * W);
+    constexpr int spinor_lines = (spinor_words<F> * W * static_cast<int>(sizeof(F)) + 63) / 64;
+    constexpr int link_lines = (link_words * W * static_cast<int>(sizeof(F)) + 63) / 64;
     site::unroll<spinor_lines>([&](auto i) QUARKSTAR_INLINE_LAMBDA { __builtin_prefetch(spinor + 64 * i); });
     site::unroll<link_lines>([&](auto i) QUARKSTAR_INLINE_LAMBDA { __builtin_prefetch(link + 64 * i); });
   }
@@ -127,44 +124,52 @@ struct CpuNeighbours {
 };
 
 /// Body of a hopping kernel over list positions [begin, end).
-template <class T, int W, int VL, int Reals, int Sign>
-void hopping_range(const wilson::HoppingArguments<T>& arguments, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums) {
-  using V = Pack<T, VL>;
-  const wilson::HoppingArguments<T> a = arguments;
+template <class F, int W, int VL, int Reals, int Sign>
+void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums) {
+  using V = Pack<Real<F>, VL>;
+  using Reader = site::SiteReader<F, V>;
+  const wilson::HoppingArguments<F> a = arguments;
+  constexpr std::size_t site_links = std::size_t{8} * NumberFormat<F>::link_words(Reals) * W;
   LaneSum<VL> norm_sum, dot_re_sum, dot_im_sum;
   const auto site_at = [&a](std::int64_t i) { return a.sites != nullptr ? a.sites[i] : static_cast<std::uint32_t>(i); };
   for (std::int64_t i = begin; i < end; ++i) {
     const std::size_t outer = site_at(i), next = site_at(i + 1 < end ? i + 1 : i);
-    const T* links = a.links + outer * (8 * Reals * W);
     for (int lane0 = 0; lane0 < W; lane0 += VL) {
-      CpuNeighbours<T, W, VL, Reals> neighbours{a,
+      CpuNeighbours<F, W, VL, Reals> neighbours{a,
                                                 a.neighbours + outer * 8,
                                                 a.faces_at + i * 8,
-                                                links,
-                                                a.links + next * (8 * Reals * W),
+                                                a.links + outer * site_links,
+                                                a.links + next * site_links,
                                                 a.neighbours + next * 8,
                                                 lane0};
       site::Spinor<V> r;
       wilson::hopping_term<Sign>(r, neighbours);
 
-      const std::size_t at = outer * (24 * W) + static_cast<std::size_t>(lane0);
+      const std::size_t at = outer * (spinor_words<F> * W) + static_cast<std::size_t>(lane0);
       const V scale = V::broadcast(a.scale), diagonal = V::broadcast(a.diagonal);
-      V norm = V::broadcast(0), dot_re = norm, dot_im = norm;
-      site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-        site::Complex<V> z{scale * r[c / 3][c % 3].re, scale * r[c / 3][c % 3].im};
-        const std::size_t re = at + 2 * c * W, im = re + W;
-        if (a.x != nullptr) z = {fma(diagonal, V::load(a.x + re), z.re), fma(diagonal, V::load(a.x + im), z.im)};
-        z.re.store(a.out + re);
-        z.im.store(a.out + im);
-        if (a.sums.norm) norm = fma(z.im, z.im, fma(z.re, z.re, norm));
-        if (a.sums.dot) {
-          const site::Complex<V> y{V::load(a.y + re), V::load(a.y + im)};
-          dot_re = fma(y.im, z.im, fma(y.re, z.re, dot_re));
-          dot_im = fnma(y.im, z.re, fma(y.re, z.im, dot_im));
-        }
-      });
-      if (a.sums.norm) norm_sum.add(norm);
+      site::Complex<V> z[12];
+      site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { z[c] = {scale * r[c / 3][c % 3].re, scale * r[c / 3][c % 3].im}; });
+      if (a.x != nullptr) {
+        const Reader x(a.x + at, W);
+        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+          const site::Complex<V> value = x.component(c);
+          z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
+        });
+      }
+      site::write_site<F>(a.out + at, W, z);
+      if (a.sums.norm) {
+        V norm = V::broadcast(0);
+        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
+        norm_sum.add(norm);
+      }
       if (a.sums.dot) {
+        const Reader y(a.y + at, W);
+        V dot_re = V::broadcast(0), dot_im = dot_re;
+        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+          const site::Complex<V> value = y.component(c);
+          dot_re = fma(value.im, z[c].im, fma(value.re, z[c].re, dot_re));
+          dot_im = fnma(value.im, z[c].re, fma(value.re, z[c].im, dot_im));
+        });
         dot_re_sum.add(dot_re);
         dot_im_sum.add(dot_im);
       }
@@ -178,9 +183,9 @@ void hopping_range(const wilson::HoppingArguments<T>& arguments, std::int64_t be
 }
 
 /// Body of a pack kernel: projects the edge's spinors for the hop `D` of the reader and keeps the lanes on the edge.
-template <class T, int W, int VL, int D, int Sign>
-void pack_range(const wilson::PackArguments<T>& a, std::int64_t begin, std::int64_t end) {
-  using V = Pack<T, VL>;
+template <class F, int W, int VL, int D, int Sign>
+void pack_range(const wilson::PackArguments<F>& a, std::int64_t begin, std::int64_t end) {
+  using V = Pack<Real<F>, VL>;
   constexpr int mu = D / 2;
   constexpr bool forward = D % 2 == 0;
   constexpr int projector = forward ? -Sign : Sign;
@@ -189,14 +194,10 @@ void pack_range(const wilson::PackArguments<T>& a, std::int64_t begin, std::int6
   for (std::int64_t i = begin; i < end; ++i)
     for (int lane0 = 0; lane0 < W; lane0 += VL) {
       if (a.stride >= VL && ((lane0 & a.stride) != 0) != (kept_bit != 0)) continue;
-      const T* p = a.in + static_cast<std::size_t>(a.sites[i]) * (24 * W) + lane0;
-      site::Spinor<V> psi;
-      site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-        psi[c / 3][c % 3] = {V::load(p + 2 * c * W), V::load(p + (2 * c + 1) * W)};
-      });
+      const F* p = a.in + static_cast<std::size_t>(a.sites[i]) * (spinor_words<F> * W) + lane0;
       site::HalfSpinor<V> h;
-      site::project<mu, projector>(h, psi);
-      T* out = a.out + i * 12 * width;
+      wilson::read_projected<F, mu, projector, site::PlainLoads>(h, p, W);
+      Real<F>* out = a.out + i * 12 * width;
       with_stride<VL>(a.stride, [&](auto s) QUARKSTAR_INLINE_LAMBDA {
         constexpr int S = s;
         site::unroll<6>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
@@ -214,18 +215,20 @@ void pack_range(const wilson::PackArguments<T>& a, std::int64_t begin, std::int6
     }
 }
 
-/// Vector width for a block of W lanes.
-template <class T, int W>
-inline constexpr int vector_lanes = W < native_lanes<T> ? W : native_lanes<T>;
+/// Lane counts of blocks that kernels of a format are made for; the vector width for a block of W lanes.
+template <class F>
+using LaneCounts = std::conditional_t<sizeof(Real<F>) == 8, std::integer_sequence<int, 8, 4, 1>, std::integer_sequence<int, 16, 8, 1>>;
+template <class F, int W>
+inline constexpr int vector_lanes = W < native_lanes<Real<F>> ? W : native_lanes<Real<F>>;
 
-/// Finds the instantiation for a choice among the lane counts Ws of this precision.
-template <class T, int... Ws>
-wilson::HoppingKernel<T> find_hopping(const wilson::KernelChoice& choice, std::integer_sequence<int, Ws...>) {
-  wilson::HoppingKernel<T> found = nullptr;
+/// Finds the instantiation for a choice.
+template <class F, int... Ws>
+wilson::HoppingKernel<F> find_hopping(const wilson::KernelChoice& choice, std::integer_sequence<int, Ws...>) {
+  wilson::HoppingKernel<F> found = nullptr;
   const auto over_lanes = [&](auto w) {
     const auto consider = [&](auto reals, auto sign) {
       if (choice.lanes == w && choice.link_reals == reals && (choice.sign > 0) == (sign > 0))
-        found = hopping_range<T, w, vector_lanes<T, w>, reals, sign>;
+        found = hopping_range<F, w, vector_lanes<F, w>, reals, sign>;
     };
     consider(site::Index<18>{}, site::Index<1>{});
     consider(site::Index<18>{}, site::Index<-1>{});
@@ -236,14 +239,14 @@ wilson::HoppingKernel<T> find_hopping(const wilson::KernelChoice& choice, std::i
   return found;
 }
 
-template <class T, int... Ws>
-wilson::PackKernel<T> find_pack(int lanes, int direction, int sign, std::integer_sequence<int, Ws...>) {
-  wilson::PackKernel<T> found = nullptr;
+template <class F, int... Ws>
+wilson::PackKernel<F> find_pack(int lanes, int direction, int sign, std::integer_sequence<int, Ws...>) {
+  wilson::PackKernel<F> found = nullptr;
   const auto over_lanes = [&](auto w) {
     if (lanes != w) return;
     site::unroll<8>([&](auto d) {
       if (direction == d)
-        found = sign > 0 ? pack_range<T, w, vector_lanes<T, w>, d, 1> : pack_range<T, w, vector_lanes<T, w>, d, -1>;
+        found = sign > 0 ? pack_range<F, w, vector_lanes<F, w>, d, 1> : pack_range<F, w, vector_lanes<F, w>, d, -1>;
     });
   };
   (over_lanes(site::Index<Ws>{}), ...);
@@ -251,3 +254,16 @@ wilson::PackKernel<T> find_pack(int lanes, int direction, int sign, std::integer
 }
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME
+
+/// In a *_kernel.cpp: the kernels of one format.
+#define QUARKSTAR_HOPPING_KERNELS(F)                                                                           \
+  namespace quarkstar::QUARKSTAR_ARCH_NAME {                                                                   \
+  template <>                                                                                                  \
+  wilson::HoppingKernel<F> hopping_kernel<F>(const wilson::KernelChoice& choice) {                             \
+    return find_hopping<F>(choice, LaneCounts<F>{});                                                           \
+  }                                                                                                            \
+  template <>                                                                                                  \
+  wilson::PackKernel<F> pack_kernel<F>(int lanes, int direction, int sign) {                                   \
+    return find_pack<F>(lanes, direction, sign, LaneCounts<F>{});                                              \
+  }                                                                                                            \
+  }

@@ -8,12 +8,6 @@
 
 namespace quarkstar::cuda {
 
-/// Links are read once: they should not push spinors, which are read eight times, out of the caches.
-template <class T>
-__device__ __forceinline__ T load_once(const T* p) {
-  return __ldcs(p);
-}
-
 /// x with its sign bit flipped where `flip` is 0x80000000, as it is where `flip` is 0.
 __device__ __forceinline__ float flip_sign(float x, unsigned flip) { return __uint_as_float(__float_as_uint(x) ^ flip); }
 __device__ __forceinline__ double flip_sign(double x, unsigned flip) {
@@ -22,13 +16,14 @@ __device__ __forceinline__ double flip_sign(double x, unsigned flip) {
 
 /// Straight: no faces and only real phases, so that a hop takes no branch and the compiler can load the next direction's data while
 /// it computes this one (twice as fast). Otherwise hops that are flagged branch.
-template <class T, int W, int Reals, bool Straight>
+template <class F, int W, int Reals, bool Straight>
 struct CudaNeighbours {
+  using T = Real<F>;
   using V = Lane<T>;
-  const wilson::HoppingArguments<T>& a;
+  const wilson::HoppingArguments<F>& a;
   const std::uint32_t* entries;
   const std::uint32_t* faces_at;
-  const T* links;
+  const F* links;
   int lane;
 
   /// Lanes in the half that ends at the edge; all of them where the direction is not split.
@@ -43,10 +38,8 @@ struct CudaNeighbours {
     constexpr bool forward = D % 2 == 0;
     const std::uint32_t entry = __ldg(entries + D);
     const int from = (entry & neighbour_entry::exchange) != 0 ? lane ^ a.stride[mu] : lane;
-    const T* p = a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (24 * W) + from;
-    site::Spinor<V> psi;
-    site::unroll<12>([&](auto c) { psi[c / 3][c % 3] = {{__ldg(p + 2 * c * W)}, {__ldg(p + (2 * c + 1) * W)}}; });
-    site::project<mu, Projector>(h, psi);
+    const F* p = a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W) + from;
+    wilson::read_projected<F, mu, Projector, CachedLoads>(h, p, W);
     if constexpr (Straight) {
       const bool minus = (entry & neighbour_entry::phase) != 0 && on_edge(mu, forward) && a.phase_re[D] < 0;
       const unsigned flip = minus ? 0x80000000u : 0u;
@@ -72,16 +65,22 @@ struct CudaNeighbours {
 
   template <int D>
   __device__ __forceinline__ void link(site::Link<V>& u) {
-    const T* p = links + D * Reals * W + lane;
-    site::load_link<Reals, V>(u, [p](auto i) { return V{load_once(p + i * W)}; });
+    // Links are read once: they should not push spinors, which are read eight times, out of the caches.
+    site::load_link<F, Reals, StreamedLoads>(u, links + D * NumberFormat<F>::link_words(Reals) * W + lane, W);
   }
 };
 
-template <class T, int W, int Reals, int Sign, bool Straight>
-__global__ void __launch_bounds__(128, sizeof(T) == 4 ? 4 : 2)
-    hopping_kernel(const __grid_constant__ wilson::HoppingArguments<T> a, std::uint32_t threads, const std::int32_t* stop,
+/// Threads of a block at most, and blocks of that size on a multiprocessor: what the compiler makes fit into 65536 registers, so 255
+/// registers a thread in double precision, 128 in single, 64 in half, whose loads are short and whose latency is hidden by more threads.
+inline constexpr int most_threads = 256;
+template <class F>
+inline constexpr int resident_blocks = sizeof(Real<F>) == 8 ? 1 : is_half<F> ? 4 : 2;
+
+template <class F, int W, int Reals, int Sign, bool Straight>
+__global__ void __launch_bounds__(most_threads, resident_blocks<F>)
+    hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, std::uint32_t threads, const std::int32_t* stop,
                    SumTable* tables) {
-  using V = Lane<T>;
+  using V = Lane<Real<F>>;
   if (stop != nullptr && *stop != 0) return;
   const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
   const bool active = id < threads;
@@ -90,25 +89,31 @@ __global__ void __launch_bounds__(128, sizeof(T) == 4 ? 4 : 2)
     const std::uint32_t i = id / W;
     const int lane = static_cast<int>(id % W);
     const std::size_t outer = a.sites != nullptr ? __ldg(a.sites + i) : i;
-    CudaNeighbours<T, W, Reals, Straight> neighbours{a, a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8,
-                                           a.links + outer * (8 * Reals * W), lane};
+    CudaNeighbours<F, W, Reals, Straight> neighbours{a, a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8,
+                                                     a.links + outer * (8 * NumberFormat<F>::link_words(Reals) * W), lane};
     site::Spinor<V> r;
     wilson::hopping_term<Sign>(r, neighbours);
-    const std::size_t at = outer * (24 * W) + lane;
+    const std::size_t at = outer * (spinor_words<F> * W) + lane;
     const V scale{a.scale}, diagonal{a.diagonal};
-    site::unroll<12>([&](auto c) {
-      site::Complex<V> z{scale * r[c / 3][c % 3].re, scale * r[c / 3][c % 3].im};
-      const std::size_t re = at + 2 * c * W, im = re + W;
-      if (a.x != nullptr) z = {fma(diagonal, V{__ldcs(a.x + re)}, z.re), fma(diagonal, V{__ldcs(a.x + im)}, z.im)};
-      a.out[re] = z.re.v;
-      a.out[im] = z.im.v;
-      if (a.sums.norm) norm = fma(z.im, z.im, fma(z.re, z.re, norm));
-      if (a.sums.dot) {
-        const site::Complex<V> y{{a.y[re]}, {a.y[im]}};
-        dot_re = fma(y.im, z.im, fma(y.re, z.re, dot_re));
-        dot_im = fnma(y.im, z.re, fma(y.re, z.im, dot_im));
-      }
-    });
+    site::Complex<V> z[12];
+    site::unroll<12>([&](auto c) { z[c] = {scale * r[c / 3][c % 3].re, scale * r[c / 3][c % 3].im}; });
+    if (a.x != nullptr) {
+      const site::SiteReader<F, V, StreamedLoads> x(a.x + at, W);
+      site::unroll<12>([&](auto c) {
+        const site::Complex<V> value = x.component(c);
+        z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
+      });
+    }
+    site::write_site<F>(a.out + at, W, z);
+    if (a.sums.norm) site::unroll<12>([&](auto c) { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
+    if (a.sums.dot) {
+      const site::SiteReader<F, V> y(a.y + at, W);
+      site::unroll<12>([&](auto c) {
+        const site::Complex<V> value = y.component(c);
+        dot_re = fma(value.im, z[c].im, fma(value.re, z[c].re, dot_re));
+        dot_im = fnma(value.im, z[c].re, fma(value.re, z[c].im, dot_im));
+      });
+    }
   }
   if (a.sums.norm) add_to_table(*tables++, static_cast<double>(norm.v));
   if (a.sums.dot) {
@@ -117,9 +122,9 @@ __global__ void __launch_bounds__(128, sizeof(T) == 4 ? 4 : 2)
   }
 }
 
-template <class T, int W, int D, int Sign>
-__global__ void __launch_bounds__(128) pack_kernel(const wilson::PackArguments<T> a, std::uint32_t threads, const std::int32_t* stop) {
-  using V = Lane<T>;
+template <class F, int W, int D, int Sign>
+__global__ void __launch_bounds__(128) pack_kernel(const wilson::PackArguments<F> a, std::uint32_t threads, const std::int32_t* stop) {
+  using V = Lane<Real<F>>;
   constexpr bool forward = D % 2 == 0;
   if (stop != nullptr && *stop != 0) return;
   const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
@@ -130,26 +135,38 @@ __global__ void __launch_bounds__(128) pack_kernel(const wilson::PackArguments<T
   // The inverse of CudaNeighbours::read_face: the bit of the edge goes back in. A reader that looks forward needs our lower half.
   const int lane = a.stride == 0 ? face_lane
                                  : (face_lane & (a.stride - 1)) | ((face_lane & ~(a.stride - 1)) << 1) | (forward ? 0 : a.stride);
-  const T* p = a.in + static_cast<std::size_t>(a.sites[i]) * (24 * W) + lane;
-  site::Spinor<V> psi;
-  site::unroll<12>([&](auto c) { psi[c / 3][c % 3] = {{__ldg(p + 2 * c * W)}, {__ldg(p + (2 * c + 1) * W)}}; });
   site::HalfSpinor<V> h;
-  site::project<D / 2, forward ? -Sign : Sign>(h, psi);
-  T* out = a.out + std::size_t{i} * 12 * width + face_lane;
+  wilson::read_projected<F, D / 2, forward ? -Sign : Sign, CachedLoads>(
+      h, a.in + static_cast<std::size_t>(a.sites[i]) * (spinor_words<F> * W) + lane, W);
+  Real<F>* out = a.out + std::size_t{i} * 12 * width + face_lane;
   site::unroll<6>([&](auto c) {
     out[2 * c * width] = h[c / 3][c % 3].re.v;
     out[(2 * c + 1) * width] = h[c / 3][c % 3].im.v;
   });
 }
 
-constexpr unsigned block_threads = 128;
-inline unsigned blocks_for(std::int64_t threads) { return static_cast<unsigned>((threads + block_threads - 1) / block_threads); }
+constexpr unsigned default_threads = 128;
+/// Threads of a block where nobody chose: measured on an H200 (docs/results), where small lattices and double precision want smaller
+/// blocks to fill the multiprocessors evenly.
+template <class F>
+unsigned threads_for(std::int64_t threads) {
+  constexpr std::int64_t large = 1 << 17;
+  return sizeof(Real<F>) == 4 && threads >= large ? 256 : default_threads;
+}
+inline unsigned blocks_for(std::int64_t threads, unsigned block_threads = default_threads) {
+  return static_cast<unsigned>((threads + block_threads - 1) / block_threads);
+}
 
-template <class T, int... Ws>
-void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::HoppingArguments<T>& arguments, std::int64_t count,
+template <class F>
+using LaneCounts = std::conditional_t<sizeof(Real<F>) == 8, std::integer_sequence<int, 8, 4, 1>, std::integer_sequence<int, 16, 8, 1>>;
+
+template <class F, int... Ws>
+void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
                          const std::int32_t* stop, runtime::CudaStream stream, std::integer_sequence<int, Ws...>) {
   if (count == 0) return;
   const std::int64_t threads = count * choice.lanes;
+  const unsigned block_threads = choice.block_threads > 0 ? static_cast<unsigned>(choice.block_threads) : threads_for<F>(threads);
+  const unsigned blocks = blocks_for(threads, block_threads);
   SumTable* tables = arguments.sums.count() > 0 ? sum_tables() : nullptr;
   bool straight = true;
   for (int d = 0; d < 8; ++d) straight = straight && arguments.faces[d] == nullptr && arguments.phase_im[d] == 0;
@@ -158,9 +175,9 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
       if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
       const auto threads32 = static_cast<std::uint32_t>(threads);
       if (straight)
-        hopping_kernel<T, w, reals, sign, true><<<blocks_for(threads), block_threads, 0, stream>>>(arguments, threads32, stop, tables);
+        hopping_kernel<F, w, reals, sign, true><<<blocks, block_threads, 0, stream>>>(arguments, threads32, stop, tables);
       else
-        hopping_kernel<T, w, reals, sign, false><<<blocks_for(threads), block_threads, 0, stream>>>(arguments, threads32, stop, tables);
+        hopping_kernel<F, w, reals, sign, false><<<blocks, block_threads, 0, stream>>>(arguments, threads32, stop, tables);
     };
     consider(site::Index<18>{}, site::Index<1>{});
     consider(site::Index<18>{}, site::Index<-1>{});
@@ -171,8 +188,8 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
   runtime::check_launch("wilson hopping");
 }
 
-template <class T, int... Ws>
-void launch_pack_over(int lanes, int direction, int sign, const wilson::PackArguments<T>& arguments, std::int64_t count,
+template <class F, int... Ws>
+void launch_pack_over(int lanes, int direction, int sign, const wilson::PackArguments<F>& arguments, std::int64_t count,
                       const std::int32_t* stop, runtime::CudaStream stream, std::integer_sequence<int, Ws...>) {
   if (count == 0) return;
   const std::int64_t threads = count * (arguments.stride == 0 ? lanes : lanes / 2);
@@ -181,9 +198,9 @@ void launch_pack_over(int lanes, int direction, int sign, const wilson::PackArgu
     site::unroll<8>([&](auto d) {
       if (direction != d) return;
       if (sign > 0)
-        pack_kernel<T, w, d, 1><<<blocks_for(threads), block_threads, 0, stream>>>(arguments, static_cast<std::uint32_t>(threads), stop);
+        pack_kernel<F, w, d, 1><<<blocks_for(threads), default_threads, 0, stream>>>(arguments, static_cast<std::uint32_t>(threads), stop);
       else
-        pack_kernel<T, w, d, -1><<<blocks_for(threads), block_threads, 0, stream>>>(arguments, static_cast<std::uint32_t>(threads), stop);
+        pack_kernel<F, w, d, -1><<<blocks_for(threads), default_threads, 0, stream>>>(arguments, static_cast<std::uint32_t>(threads), stop);
     });
   };
   (over_lanes(site::Index<Ws>{}), ...);
@@ -191,3 +208,16 @@ void launch_pack_over(int lanes, int direction, int sign, const wilson::PackArgu
 }
 
 }  // namespace quarkstar::cuda
+
+/// In a .cu: the launches of one format.
+#define QUARKSTAR_HOPPING_LAUNCHES(F)                                                                                           \
+  template <>                                                                                                                   \
+  void quarkstar::cuda::launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments,        \
+                                       std::int64_t count, const std::int32_t* stop, runtime::CudaStream stream) {              \
+    launch_hopping_over(choice, arguments, count, stop, stream, LaneCounts<F>{});                                               \
+  }                                                                                                                             \
+  template <>                                                                                                                   \
+  void quarkstar::cuda::launch_pack(int lanes, int direction, int sign, const wilson::PackArguments<F>& arguments,              \
+                                    std::int64_t count, const std::int32_t* stop, runtime::CudaStream stream) {                 \
+    launch_pack_over(lanes, direction, sign, arguments, count, stop, stream, LaneCounts<F>{});                                  \
+  }

@@ -6,13 +6,13 @@
 namespace quarkstar::cuda {
 
 /// Computes `count` list entries; stop: device pointer to the stop flag or nullptr. Sums go to sum_tables().
-template <class T>
-void launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<T>& arguments, std::int64_t count,
+template <class F>
+void launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
                     const std::int32_t* stop, runtime::CudaStream stream);
 
 /// Gathers `count` face sites.
-template <class T>
-void launch_pack(int lanes, int direction, int sign, const wilson::PackArguments<T>& arguments, std::int64_t count,
+template <class F>
+void launch_pack(int lanes, int direction, int sign, const wilson::PackArguments<F>& arguments, std::int64_t count,
                  const std::int32_t* stop, runtime::CudaStream stream);
 
 }  // namespace quarkstar::cuda

@@ -2,23 +2,39 @@
 
 #include "codelets/arch/table.hpp"
 
-namespace quarkstar::wilson {
-namespace {
+namespace quarkstar {
 
-constexpr arch::KernelTable<HoppingKernel<float> (*)(const KernelChoice&)> hopping_single = QUARKSTAR_KERNEL_TABLE(hopping_kernel_single);
-constexpr arch::KernelTable<HoppingKernel<double> (*)(const KernelChoice&)> hopping_double = QUARKSTAR_KERNEL_TABLE(hopping_kernel_double);
-constexpr arch::KernelTable<PackKernel<float> (*)(int, int, int)> pack_single = QUARKSTAR_KERNEL_TABLE(pack_kernel_single);
-constexpr arch::KernelTable<PackKernel<double> (*)(int, int, int)> pack_double = QUARKSTAR_KERNEL_TABLE(pack_kernel_double);
+#define QUARKSTAR_KNOW_HOPPING_OF(architecture, F)                            \
+  namespace architecture {                                                    \
+  template <>                                                                 \
+  wilson::HoppingKernel<F> hopping_kernel<F>(const wilson::KernelChoice&);    \
+  template <>                                                                 \
+  wilson::PackKernel<F> pack_kernel<F>(int lanes, int direction, int sign);   \
+  }
+QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_KNOW_HOPPING_OF, Half)
+QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_KNOW_HOPPING_OF, float)
+QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_KNOW_HOPPING_OF, double)
+#undef QUARKSTAR_KNOW_HOPPING_OF
 
-}  // namespace
+namespace wilson {
 
-template <>
-HoppingKernel<float> hopping_kernel(const KernelChoice& choice) { return hopping_single.current()(choice); }
-template <>
-HoppingKernel<double> hopping_kernel(const KernelChoice& choice) { return hopping_double.current()(choice); }
-template <>
-PackKernel<float> pack_kernel(int lanes, int direction, int sign) { return pack_single.current()(lanes, direction, sign); }
-template <>
-PackKernel<double> pack_kernel(int lanes, int direction, int sign) { return pack_double.current()(lanes, direction, sign); }
+template <class F>
+HoppingKernel<F> hopping_kernel(const KernelChoice& choice) {
+  static constexpr arch::KernelTable<HoppingKernel<F> (*)(const KernelChoice&)> table = QUARKSTAR_KERNEL_TABLE(hopping_kernel<F>);
+  return table.current()(choice);
+}
+template <class F>
+PackKernel<F> pack_kernel(int lanes, int direction, int sign) {
+  static constexpr arch::KernelTable<PackKernel<F> (*)(int, int, int)> table = QUARKSTAR_KERNEL_TABLE(pack_kernel<F>);
+  return table.current()(lanes, direction, sign);
+}
 
-}  // namespace quarkstar::wilson
+template HoppingKernel<Half> hopping_kernel(const KernelChoice&);
+template HoppingKernel<float> hopping_kernel(const KernelChoice&);
+template HoppingKernel<double> hopping_kernel(const KernelChoice&);
+template PackKernel<Half> pack_kernel(int, int, int);
+template PackKernel<float> pack_kernel(int, int, int);
+template PackKernel<double> pack_kernel(int, int, int);
+
+}  // namespace wilson
+}  // namespace quarkstar

@@ -5,25 +5,24 @@
 
 namespace quarkstar {
 
-#define QUARKSTAR_DECLARE_HOPPING(architecture)                                         \
-  namespace architecture {                                                              \
-  wilson::HoppingKernel<float> hopping_kernel_single(const wilson::KernelChoice&);      \
-  wilson::HoppingKernel<double> hopping_kernel_double(const wilson::KernelChoice&);     \
-  wilson::PackKernel<float> pack_kernel_single(int lanes, int direction, int sign);     \
-  wilson::PackKernel<double> pack_kernel_double(int lanes, int direction, int sign);    \
+/// Specialised for the formats double, float and Half.
+#define QUARKSTAR_DECLARE_HOPPING(architecture)                              \
+  namespace architecture {                                                   \
+  template <class F>                                                         \
+  wilson::HoppingKernel<F> hopping_kernel(const wilson::KernelChoice&);      \
+  template <class F>                                                         \
+  wilson::PackKernel<F> pack_kernel(int lanes, int direction, int sign);     \
   }
-QUARKSTAR_DECLARE_HOPPING(scalar)
-QUARKSTAR_DECLARE_HOPPING(avx2)
-QUARKSTAR_DECLARE_HOPPING(avx512)
+QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_HOPPING)
 #undef QUARKSTAR_DECLARE_HOPPING
 
 namespace wilson {
 
 /// Kernel of the architecture in use for a choice; nullptr when there is none for that many lanes or link reals.
-template <class T>
-HoppingKernel<T> hopping_kernel(const KernelChoice& choice);
-template <class T>
-PackKernel<T> pack_kernel(int lanes, int direction, int sign);
+template <class F>
+HoppingKernel<F> hopping_kernel(const KernelChoice& choice);
+template <class F>
+PackKernel<F> pack_kernel(int lanes, int direction, int sign);
 
 }  // namespace wilson
 }  // namespace quarkstar

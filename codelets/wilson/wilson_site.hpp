@@ -5,6 +5,20 @@
 
 namespace quarkstar::wilson {
 
+/// h = projection for a hop along Mu of the spinor stored at p. In half precision integers are projected, exactly, and the result is
+/// multiplied by the units of the site and of the link that it will meet. 12 additions (and in half precision 13 products) a lane.
+template <class F, int Mu, int Projector, class Loads, class V>
+QUARKSTAR_HD void read_projected(site::HalfSpinor<V>& h, const F* p, int lanes) {
+  const site::SiteReader<F, V, Loads> stored(p, lanes);
+  site::Spinor<V> psi;
+  site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { psi[c / 3][c % 3] = stored.raw(c); });
+  site::project<Mu, Projector>(h, psi);
+  if constexpr (is_half<F>) {
+    const V unit = stored.unit * V::broadcast(site::link_unit);
+    site::unroll<6>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c / 3][c % 3] = {h[c / 3][c % 3].re * unit, h[c / 3][c % 3].im * unit}; });
+  }
+}
+
 /// Adds one of the eight directions (2 mu: forward, 2 mu + 1: backward):
 ///   r += (1 -+ Sign gamma_mu) U psi(x +- mu).
 /// Neighbour supplies, for a direction D,  half_spinor<D>(h): the projected neighbour with lanes moved, faces merged and boundary

@@ -17,8 +17,12 @@ struct OwnPolicy {
 /// Policies of ours.
 const std::vector<OwnPolicy>& own_policies();
 
-/// Names of every policy that --policy takes, ours first.
+/// The policies that help and errors offer: ours first, then those of StarPU's that fit a worker with a team of threads and a task
+/// graph with priorities. The tests run each of them.
 std::vector<std::string> policy_names();
+
+/// Whether a session can be given that name: one of ours, or any that StarPU was built with.
+bool is_policy(std::string_view name);
 
 /// Our policy of that name, or nullptr.
 starpu_sched_policy* find_own_policy(std::string_view name);

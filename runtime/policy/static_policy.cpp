@@ -5,6 +5,7 @@
 #include <climits>
 
 #include "runtime/policy/policy.hpp"
+#include "runtime/sanitizer.hpp"
 #include "runtime/task_record.hpp"
 
 namespace quarkstar::runtime {
@@ -19,6 +20,7 @@ void stop(unsigned) {}
 void workers_changed(unsigned, int*, unsigned) {}
 
 int worker_of(const starpu_task* task) {
+  happens_after(task);
   if (task->execute_on_a_specific_worker) return static_cast<int>(task->workerid);
   const bool ours = task->cl_arg != nullptr && task->cl != nullptr && task->cl->model != nullptr &&
                     task->cl->model->type == STARPU_PER_WORKER;

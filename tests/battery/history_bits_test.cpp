@@ -34,7 +34,7 @@ TEST_CASE("residual history: same bits for every worker count, cut, policy and a
   const char* policies[] = {"static", "eager", "lws", "dmdas", "prio"};
 
   for (const char* solver : {"bicgstab", "cgnr"})
-    for (const Precision precision : {Precision::double_, Precision::single}) {
+    for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
       battery::SolveCase c;
       c.settings.solver = solver;
       c.settings.precision = precision;

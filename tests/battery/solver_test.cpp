@@ -27,7 +27,7 @@ TEST_CASE("every solver reaches the tolerance that the reference confirms") {
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
   const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   for (const std::string& name : solver_names())
-    for (const Precision precision : {Precision::double_, Precision::single})
+    for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
       for (const int reals : {18, 12})
         for (const Schur schur : {Schur::asymmetric, Schur::symmetric})
           for (const auto normalisation : {WilsonParameters::Normalisation::kappa, WilsonParameters::Normalisation::mass}) {
@@ -46,6 +46,35 @@ TEST_CASE("every solver reaches the tolerance that the reference confirms") {
             CHECK(checked == doctest::Approx(outcome.result.true_residual).epsilon(1e-3));
             CHECK(outcome.result.iterations == static_cast<int>(outcome.result.residual_history.size()));
           }
+}
+
+TEST_CASE("reliable updates and defect correction reach what double precision reaches") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{4, 4, 4, 8};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 20, 0.4);
+  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 21));
+  const WilsonParameters parameters{0.125, {}, antiperiodic_in_time};
+  for (const std::string& name : solver_names()) {
+    battery::SolveCase c;
+    c.settings.solver = name;
+    c.settings.tolerance = 1e-11;
+    const int in_double = battery::solve_once(c, gauge, parameters, source).result.iterations;
+    for (const Precision precision : {Precision::single, Precision::half}) {
+      int iterations[2];
+      for (const Updates updates : {Updates::reliable, Updates::correction}) {
+        c.settings.precision = precision;
+        c.settings.updates = updates;
+        INFO(name << " " << name_of(precision) << " updates " << static_cast<int>(updates));
+        const battery::SolveOutcome outcome = battery::solve_once(c, gauge, parameters, source);
+        CHECK(outcome.result.converged());
+        CHECK(reference_residual(gauge, parameters, source, outcome.solution) <= 1.01e-11);
+        iterations[updates == Updates::correction] = outcome.result.iterations;
+      }
+      MESSAGE(name << " " << name_of(precision) << ": " << in_double << " iterations in double, " << iterations[0]
+                   << " with reliable updates, " << iterations[1] << " with defect correction");
+      CHECK(iterations[0] <= 2 * in_double);
+    }
+  }
 }
 
 TEST_CASE("CG on a hermitian positive operator") {

@@ -20,14 +20,22 @@ expect 2 'error: --boundary:' "${good[@]}" --boundary t=open
 expect 2 'error: --source: .*outside' "${good[@]}" --source point:0,0,0,8
 expect 2 'error: --source:' "${good[@]}" --source line:3
 expect 2 'error: --solver: .*use one of .*bicgstab' "${good[@]}" --solver gauss
-expect 2 'error: --precision:' "${good[@]}" --precision half
+expect 2 'error: --precision:' "${good[@]}" --precision quarter
 expect 2 'error: --links:' "${good[@]}" --links 8
-expect 2 'error: --tol:' "${good[@]}" --tol 0
+expect 2 'error: --tol: 0 is not positive' "${good[@]}" --tol 0
+expect 2 'error: --tol: 1 is not below 1' solve --gauge missing --out out --tol 1   # before the file is read
+expect 2 'error: --kappa: 11 is not below 10' solve --gauge missing --out out --kappa 0.1 --kappa 11   # the last one counts
 expect 2 'error: --columns:' "${good[@]}" --columns 0-12
 expect 2 'error: --blocks:' "${good[@]}" --blocks 3,1,1,1
 expect 2 'error: --policy: .*static' "${good[@]}" --policy random-walk
 expect 2 'error: /dev/null/x' "${good[@]}" --json /dev/null/x
 expect 2 'error: --out:' solve --gauge lattice.ildg --out lattice.ildg
+expect 2 "error: --lattice: '4,4,4' has 3 numbers, not 4" gauge info lattice.ildg --lattice 4 4 4
+expect 2 "error: --lattice: '4,4,4' has 3 numbers, not 4" bench dslash --lattice 4,4,4
+expect 2 "error: --lattice: '-4' is no integer in range" gauge generate new --lattice 4 4 -4 4 --beta 6 --sweeps 1
+expect 2 "error: --blocks: '1,1' has 2 numbers, not 4" "${good[@]}" --blocks 1 1
+expect 2 'error: --beta: -6 is below 0;' gauge generate new --lattice 4,4,4,4 --beta -6 --sweeps 1
+expect 2 'error: --sweeps: 0 is below 1;' gauge generate new --lattice 4,4,4,4 --beta 6 --sweeps 0
 expect 2 'error: --lattice: 4x4x4x5 has an odd extent' gauge generate new --lattice 4 4 4 5 --beta 6 --sweeps 1
 expect 2 'error: --precision: MILC' gauge convert lattice.ildg new --format milc --precision double
 expect 2 'error: no/such/folder' gauge convert lattice.ildg no/such/folder
@@ -42,3 +50,11 @@ head -c 3000 lattice.ildg > short.ildg
 expect 2 'error: short.ildg' gauge info short.ildg
 expect 2 'error: short.ildg' solve --gauge short.ildg --out out
 absent out new
+
+# Where nobody may write the machine is at fault, whichever output it is: exit code 3.
+if [ -d /sys/kernel ]; then
+  expect 3 'error: --out: /sys/kernel/new: ' solve --gauge lattice.ildg --out /sys/kernel/new
+  expect 3 'error: /sys/kernel/' solve --gauge lattice.ildg --out /sys/kernel
+  expect 3 'error: /sys/kernel/new: ' solve --gauge lattice.ildg --json /sys/kernel/new
+  expect 3 'error: /sys/kernel/new: ' gauge convert lattice.ildg /sys/kernel/new
+fi

@@ -20,6 +20,13 @@ done
 expect 0 '^format +MILC' gauge info first.milc
 expect 0 '"verdict": "ok"' gauge info first.milc --json
 
+# A header that states another plaquette; the checksum is of the links only.
+sed 's/^PLAQUETTE = 0\.[0-9]*/PLAQUETTE = 0.51234567/' copy.nersc > stated.nersc
+cmp -s copy.nersc stated.nersc && die "no plaquette in the header"
+expect 2 'error: stated.nersc: the links have plaquette 0\.[0-9]+, the header states 0\.51234567' gauge info stated.nersc
+expect 2 'error: stated.nersc: the links have plaquette' solve --gauge stated.nersc --json run.json
+absent run.json
+
 # One bit in the middle of the links.
 cp copy.nersc flipped.nersc
 printf '\x01' | dd of=flipped.nersc bs=1 seek=20000 conv=notrunc status=none

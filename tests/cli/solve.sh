@@ -31,6 +31,10 @@ for cut in "${cuts[@]}"; do
   cmp "history${cuts[0]// /_}.txt" "history${cut// /_}.txt" || die "the residual history depends on $cut"
 done
 ! grep -q '"correlators"' history.json || die "correlators without all columns"
+expect 0 '^not written: propagator.lime and correlators.h5, which need all 12 columns' \
+  solve --gauge lattice.ildg --kappa 0.12 --columns 3 --out part --blocks 1 1 1 2
+[ -s part/propagator.h5 ] || die "no propagator of one column"
+absent part/propagator.lime part/correlators.h5
 
 for solver in bicgstab cgnr; do
   for flags in "--schur symmetric" "--precision single --links 12" "--mass 0.2 --normalisation mass" "--source wall:2"; do

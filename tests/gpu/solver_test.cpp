@@ -17,7 +17,7 @@ TEST_CASE("residual histories on GPUs have the CPU's bits") {
   const WilsonParameters parameters{0.125, {}, antiperiodic_in_time};
   const int gpus = static_cast<int>(runtime::gpus().size());
   for (const char* solver : {"bicgstab", "cgnr"})
-    for (const Precision precision : {Precision::double_, Precision::single})
+    for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
       for (const int reals : {18, 12}) {
         battery::SolveCase c;
         c.settings.solver = solver;

@@ -1,5 +1,5 @@
 #pragma once
-// The clover term (CONVENTIONS section 2), one full 12 x 12 matrix per site.
+// The clover term (docs/conventions.md, section 2), one full 12 x 12 matrix per site.
 #include "codelets/lattice/host_gauge.hpp"
 #include "tests/reference/field.hpp"
 #include "tests/reference/gamma.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 // Even-odd (Schur) preconditioning of M = A - kappa H as plain compositions of whole-lattice operators
-// (CONVENTIONS section 3). Fields have all sites; those of the other parity are zero.
+// (docs/conventions.md, section 3). Fields have all sites; those of the other parity are zero.
 #include "codelets/lattice/host_gauge.hpp"
 #include "tests/reference/clover.hpp"
 #include "tests/reference/field.hpp"

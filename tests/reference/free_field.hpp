@@ -1,5 +1,5 @@
 #pragma once
-// What the operators become for unit links: formulas in momentum space (CONVENTIONS section 11).
+// What the operators become for unit links: formulas in momentum space (docs/conventions.md, section 11).
 #include "tests/reference/gamma.hpp"
 #include "tests/reference/lattice.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Euclidean gamma matrices of the two bases of CONVENTIONS section 1: hermitian, {g_mu, g_nu} = 2 delta_munu.
+// Euclidean gamma matrices of the two bases of docs/conventions.md, section 1: hermitian, {g_mu, g_nu} = 2 delta_munu.
 #include "tests/reference/linalg.hpp"
 
 namespace quarkstar::reference {

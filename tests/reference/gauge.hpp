@@ -21,8 +21,8 @@ HostGauge random_gauge(const Coord& extents, std::uint64_t seed);
 /// Links reunitarize(1 + roughness * G), G complex normal: a smooth field on which solvers converge quickly.
 HostGauge near_unit_gauge(const Coord& extents, std::uint64_t seed, double roughness);
 
-/// Row 0 normalised; row 1 made orthogonal to it and normalised; row 2 = conj(row 0 x row 1) (CONVENTIONS section 12,
-/// MILC).
+/// Row 0 normalised; row 1 made orthogonal to it and normalised; row 2 = conj(row 0 x row 1), as MILC does
+/// (docs/conventions.md, section 6).
 Matrix<3> reunitarize(const Matrix<3>& u);
 void reunitarize(HostGauge& gauge);
 

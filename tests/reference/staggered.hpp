@@ -1,6 +1,5 @@
 #pragma once
-// Staggered fermions: naive, asqtad and HISQ links (CONVENTIONS section 5) and the operator in MILC's phases (section
-// 4).
+// Staggered fermions: naive, asqtad and HISQ links, and the operator in MILC's phases (docs/conventions.md, sections 5 and 4).
 #include "codelets/lattice/host_gauge.hpp"
 #include "tests/reference/field.hpp"
 #include "tests/reference/lattice.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Wilson's Dirac operator (CONVENTIONS section 1) with full gamma matrices.
+// Wilson's Dirac operator (docs/conventions.md, section 1) with full gamma matrices.
 #include "codelets/lattice/host_gauge.hpp"
 #include "tests/reference/field.hpp"
 #include "tests/reference/gamma.hpp"

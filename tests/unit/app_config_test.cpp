@@ -94,9 +94,18 @@ TEST_CASE("errors name file, line, key and what is allowed") {
   CHECK(message_of("\nkapa = 0.1\n")
             .starts_with(
                 "run.toml:2: kapa: unknown key; use one of gauge, lattice, "));
-  CHECK(message_of("precision = \"half\"")
-            .starts_with("run.toml:1: precision: 'half' is unknown; use one of "
-                         "double, single"));
+  CHECK(message_of("precision = \"quarter\"")
+            .starts_with("run.toml:1: precision: 'quarter' is unknown; use one "
+                         "of half, single, double"));
+  CHECK(message_of("tol = 1").starts_with(
+      "run.toml:1: tol: 1 is not below 1; use a number between 0 and 1"));
+  CHECK(message_of("kappa = 11")
+            .starts_with("run.toml:1: kappa: 11 is not below 10"));
+  CHECK(message_of("mass = -4")
+            .starts_with("run.toml:1: mass: -4 is not above -3.95"));
+  CHECK(message_of("policy = \"lucky\"")
+            .starts_with("run.toml:1: policy: 'lucky' is unknown; use one of "
+                         "static, eager, "));
   CHECK(message_of("kappa = \"much\"")
             .starts_with("run.toml:1: kappa: 'much' is no number"));
   CHECK(message_of("kappa = -0.1")
@@ -161,6 +170,16 @@ TEST_CASE("columns, switches and numbers are read strictly") {
     CHECK_THROWS_AS(parse_real(wrong), BadValue);
   CHECK(parse_real("+1e-3") == 1e-3);
   CHECK_THROWS_AS(parse_integer("99999999999", 0), BadValue);
+}
+
+TEST_CASE("four numbers after --lattice and --blocks are one argument") {
+  using Words = std::vector<std::string>;
+  CHECK(join_coordinates({"solve", "--blocks", "1", "1", "1", "2", "run.toml"}) == Words{"solve", "--blocks", "1,1,1,2", "run.toml"});
+  CHECK(join_coordinates({"--lattice", "4,4,4,8", "4"}) == Words{"--lattice", "4,4,4,8", "4"});
+  CHECK(join_coordinates({"--lattice", "4", "4", "4", "8", "8", "8", "8", "8"}) == Words{"--lattice", "4,4,4,8", "8,8,8,8"});
+  CHECK(join_coordinates({"--lattice", "4", "4", "x", "8"}) == Words{"--lattice", "4,4", "x", "8"});
+  CHECK(join_coordinates({"--links", "18", "12"}) == Words{"--links", "18", "12"});
+  CHECK(parse_coord(join_coordinates({"--lattice", "4", "4", "4", "8"}).back(), 1) == parse_coord("4,4,4,8", 1));
 }
 
 TEST_CASE("sources are one spin and colour on a site or a time slice") {

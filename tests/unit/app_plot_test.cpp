@@ -44,6 +44,17 @@ TEST_CASE("a plot has a path a series and leaves out what cannot be drawn") {
   CHECK(count_elements(figure(logarithmic), "//circle") == 3);
 }
 
+TEST_CASE("twelve series differ in colour or dashes") {
+  Plot plot{.title = "t", .x_label = "x", .y_label = "y", .series = {}};
+  for (int s = 0; s < 12; ++s)
+    plot.series.push_back({"s", {0, 1}, {1.0 * s, 2}});
+  const std::string html = figure(plot);
+  for (const char *style : {"s0", "s5", "s0 dashed", "s5 dashed"}) {
+    CAPTURE(style);
+    CHECK(count_elements(html, ("//g[@class='" + std::string(style) + "']").c_str()) == 1);
+  }
+}
+
 TEST_CASE("plots of nothing, of one point and of one value are drawn without "
           "bad numbers") {
   for (const bool log_y : {false, true}) {
@@ -67,7 +78,15 @@ TEST_CASE("plots of nothing, of one point and of one value are drawn without "
 TEST_CASE("the timeline has a bar for each task") {
   RunReport report = quarkstar::testing::made_up_report(
       {2, 2, 2, 4}, quarkstar::testing::counted_propagator({2, 2, 2, 4}));
-  CHECK(count_elements(timeline_figure(report), "//rect") == 2);
+  report.timeline.push_back({0, -1, "bicgstab.alpha", 150, 151});
+  report.timeline.push_back({0, 0, "wilson.double.pack", 152, 2400});
+  const std::string html = timeline_figure(report);
+  CHECK(count_elements(html, "//rect") == 4);
+  for (const char *group :
+       {">wilson interior<", ">blas<", ">scalar<", ">wilson pack<", ">milliseconds<"}) {
+    CAPTURE(group);
+    CHECK(html.find(group) != std::string::npos);
+  }
   report.timeline.clear();
   CHECK(timeline_figure(report).find("no data") != std::string::npos);
 }

@@ -345,8 +345,15 @@ TEST_CASE("sums in kernels equal adding one by one, whatever the numbers") {
     std::reverse(x.begin(), x.end());
     check_in_kernels(x);
   }
+  // Zeros, then a point source.
   check_in_kernels(std::vector<double>(64, 0.0));
   check_in_kernels(std::vector<double>(64, -0.0));
+  for (const double value : {-3.5, 0x1p-1074, std::numeric_limits<double>::quiet_NaN()})
+    for (const std::size_t at : {0u, 100u, 1023u}) {
+      std::vector<double> x(1024, 0.0);
+      x[at] = value;
+      check_in_kernels(x);
+    }
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
                            -std::numeric_limits<double>::infinity()})
     for (const std::size_t at : {0u, 17u, 63u}) {

@@ -131,6 +131,11 @@ TEST_CASE("policies by name") {
   const auto known = [&](const char* name) { return std::find(names.begin(), names.end(), name) != names.end(); };
   CHECK(names.front() == "static");
   for (const char* name : {"eager", "lws", "prio", "dmda", "dmdas"}) CHECK(known(name));
+  for (const std::string& name : names) CHECK(is_policy(name));
+  CHECK(is_policy("modular-eager"));  // taken, though not offered
+  CHECK_FALSE(known("modular-eager"));
+  CHECK_FALSE(is_policy("lucky"));
+  CHECK_FALSE(is_policy(""));
   CHECK(std::count(names.begin(), names.end(), "static") == 1);
   CHECK(find_own_policy("static") == &static_policy());
   CHECK(find_own_policy("eager") == nullptr);
@@ -140,9 +145,7 @@ TEST_CASE("policies by name") {
 TEST_CASE("every policy runs a random program as if in sequence") {
   INFO("seed " << seed);
   std::mt19937_64 engine(seed);
-  const std::vector<std::string> known = policy_names();
-  for (const std::string policy : {"static", "eager", "lws", "prio", "dmda", "dmdas", "random"}) {
-    if (std::find(known.begin(), known.end(), policy) == known.end()) continue;
+  for (const std::string& policy : policy_names()) {
     INFO(policy);
     for (const int workers : {1, 3}) check_random_program(policy, workers, engine);
   }

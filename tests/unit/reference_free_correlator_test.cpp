@@ -13,7 +13,7 @@ namespace {
 const Coord extents{4, 4, 4, 8};
 constexpr double kappa = 0.12;
 
-// CONVENTIONS section 11, t = 0..4; C(8 - t) = C(t).
+// docs/conventions.md, section 11: t = 0..4; C(8 - t) = C(t).
 struct Pinned {
   Boundary boundary;
   std::array<double, 5> pion;

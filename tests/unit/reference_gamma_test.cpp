@@ -9,7 +9,7 @@ namespace {
 
 constexpr Complex I = imaginary_unit;
 
-/// One row of CONVENTIONS section 1: (1 + sign g_mu) s for s = (s1, s2, s3, s4).
+/// One row of docs/conventions.md, section 1: (1 + sign g_mu) s for s = (s1, s2, s3, s4).
 struct HalfSpinor {
   int mu;
   double sign;

@@ -241,7 +241,7 @@ KrylovResult run_toy(const KrylovLimits& limits, double ratio, const KrylovProgr
   auto initial = initial_state<ToyState>(limits);
   initial.ratio = ratio;
   GraphState<ToyState> state(initial, limits.most_iterations);
-  return run_iterations(state, limits, progress, [&] { submit_scalar<ToyIteration>(state); });
+  return run_iterations(state, limits, progress, [&](bool) { submit_scalar<ToyIteration>(state); });
 }
 
 }  // namespace

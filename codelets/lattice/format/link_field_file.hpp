@@ -1,0 +1,31 @@
+#pragma once
+// Four colour matrices a site in SciDAC files, of any kind: links that smearing has taken out of SU(3).
+#include "codelets/lattice/format/scidac.hpp"
+#include "codelets/lattice/host_gauge.hpp"
+#include "runtime/atomic_file.hpp"
+
+#include <string>
+
+namespace quarkstar::format {
+
+/// What the user records of a file say; any text.
+struct LinkFieldText {
+  std::string file;    ///< scidac-file-xml
+  std::string record;  ///< scidac-record-xml
+};
+
+/// Appends a whole SciDAC file to `file`, which the caller commits: QDP_{F,D}3_ColorMatrix, four a site, mu = x, y, z, t,
+/// big-endian, with checksum; the form in which MILC saves fat and long links. real_bytes: 4 or 8. Throws ShapeError if
+/// links.data does not match links.extents, Error(input) for a number that is not finite in that precision.
+void write_link_field(AtomicFile& file, const HostGauge& links, int real_bytes, const LinkFieldText& text);
+
+struct LinkFieldRead {
+  HostGauge links;
+  LinkFieldText text;
+};
+
+/// Reads such a file, checksum verified. Nothing is demanded of the matrices but finite entries.
+/// Throws Error(input) for a file of another kind or a damaged one, Error(environment) if memory is short.
+LinkFieldRead read_link_field(const std::string& path);
+
+}  // namespace quarkstar::format

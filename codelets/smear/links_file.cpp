@@ -1,0 +1,94 @@
+#include "codelets/smear/links_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "codelets/gauge/matrix3.hpp"
+#include "codelets/lattice/format/link_field_file.hpp"
+#include "codelets/lattice/format/text.hpp"
+#include "runtime/error.hpp"
+
+namespace quarkstar::smear {
+namespace {
+
+constexpr double largest_deviation = 1e-5;  // single-precision files stay below 1e-6
+
+std::string file_xml(const char* field, const StaggeredLinks& links, const LinksFileOptions& options) {
+  std::string text = fmt::format(
+      R"(<?xml version="1.0" encoding="UTF-8"?><staggeredLinks><version>1.0</version><field>{}</field><action>{}</action>)"
+      "<phases>MILC</phases><boundaryAngles>{}</boundaryAngles>",
+      field, format::xml_escape(options.action), fmt::join(options.boundary, " "));
+  if (options.u0) text += fmt::format("<u0>{}</u0>", *options.u0);
+  if (links.has_long) text += fmt::format("<naikEpsilon>{}</naikEpsilon><longScale>{}</longScale>", links.naik_epsilon, links.long_scale);
+  return text + "</staggeredLinks>";
+}
+
+/// |N_ij|^2 summed over a link is 3 scale^2.
+double scale_of(std::span<const double, 18> link) {
+  double sum = 0;
+  for (const double real : link) sum += real * real;
+  return std::sqrt(sum / 3);
+}
+
+/// Largest entry of N N^+ / scale^2 - 1.
+double deviation(std::span<const double, 18> link, double scale) {
+  const gauge::Matrix3 n = gauge::Matrix3::load(link.data()), product = gauge::multiply_adjoint(n, n);
+  double largest = 0;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      largest = std::max(largest, std::hypot(product.e[i][j][0] / (scale * scale) - (i == j ? 1.0 : 0.0), product.e[i][j][1] / (scale * scale)));
+  return largest;
+}
+
+double measured_long_scale(const std::string& path, const HostGauge& links) {
+  const double scale = scale_of(links.link(0, 0));
+  for (std::int64_t site = 0; site < volume(links.extents); ++site)
+    for (int mu = 0; mu < 4; ++mu) {
+      if (scale > 0 && deviation(links.link(site, mu), scale) < largest_deviation) continue;
+      throw Error(ErrorKind::input, path,
+                  fmt::format("the link U_{} at (x,y,z,t) = ({}) is not {:.6g} times a unitary matrix, as the first one is", "xyzt"[mu],
+                              fmt::join(coordinates(site, links.extents), ","), scale),
+                  "give the file of the long links");
+    }
+  return -scale;
+}
+
+}  // namespace
+
+std::string fat_path(const std::string& prefix) { return prefix + ".fat"; }
+std::string long_path(const std::string& prefix) { return prefix + ".long"; }
+
+void write_links(const std::string& prefix, const StaggeredLinks& links, const LinksFileOptions& options) {
+  AtomicFile fat(fat_path(prefix));
+  std::optional<AtomicFile> long_file;
+  if (links.has_long) long_file.emplace(long_path(prefix));
+  format::write_link_field(fat, links.fat, options.real_bytes, {file_xml("fat", links, options), "Fat links"});
+  if (long_file) format::write_link_field(*long_file, links.long_links, options.real_bytes, {file_xml("long", links, options), "Long links"});
+  fat.commit();
+  if (long_file) long_file->commit();
+}
+
+StaggeredLinks read_links(const std::string& fat_file, const std::optional<std::string>& long_file) {
+  StaggeredLinks result;
+  result.fat = format::read_link_field(fat_file).links;
+  if (!long_file) return result;
+  format::LinkFieldRead read = format::read_link_field(*long_file);
+  if (read.links.extents != result.fat.extents)
+    throw Error(ErrorKind::input, *long_file,
+                fmt::format("its lattice is {}, that of {} is {}", fmt::join(read.links.extents, "x"), fat_file, fmt::join(result.fat.extents, "x")),
+                "give fat and long links of one configuration");
+  result.long_scale = measured_long_scale(*long_file, read.links);
+  const format::XmlValues header(*long_file + " (scidac-file-xml)", read.text.file);
+  if (const auto text = header.text("naikEpsilon")) {
+    const auto epsilon = format::parse_real(*text);
+    if (!epsilon) header.reject("naikEpsilon", "a number");
+    result.naik_epsilon = *epsilon;
+  }
+  result.long_links = std::move(read.links);
+  result.has_long = true;
+  return result;
+}
+
+}  // namespace quarkstar::smear

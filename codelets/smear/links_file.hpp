@@ -1,0 +1,31 @@
+#pragma once
+// Fat and long links in SciDAC files.
+#include <optional>
+#include <string>
+
+#include "codelets/smear/staggered_links.hpp"
+
+namespace quarkstar::smear {
+
+struct LinksFileOptions {
+  int real_bytes = 8;                              ///< 4 (IEEE single) or 8 (IEEE double)
+  std::string action;                              ///< "hisq", "asqtad": for the header
+  BoundaryAngles boundary = antiperiodic_in_time;  ///< of the fermions, as folded into the links
+  std::optional<double> u0 = {};                   ///< asqtad's tadpole factor
+};
+
+/// Writes PREFIX.fat and PREFIX.long (where there are long links), phases and coefficients included, as MILC saves them. Both appear
+/// once both are complete. scidac-file-xml says in <staggeredLinks> how the links were made, in round-trip precision.
+/// Throws what format::write_link_field and AtomicFile throw.
+void write_links(const std::string& prefix, const StaggeredLinks& links, const LinksFileOptions& options);
+
+/// Names of the files, for messages.
+std::string fat_path(const std::string& prefix);
+std::string long_path(const std::string& prefix);
+
+/// Reads links from two files of ours or of MILC's; without a second file there are no long links. Epsilon is what the long file's
+/// header says, 0 where it says none. The scale of the long links is measured, with a negative sign as all actions have it: they must
+/// be one number times unitary matrices to 1e-5. Throws Error(input) where they are not, or where the extents differ.
+StaggeredLinks read_links(const std::string& fat_file, const std::optional<std::string>& long_file);
+
+}  // namespace quarkstar::smear

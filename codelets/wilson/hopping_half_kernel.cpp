@@ -1,0 +1,3 @@
+#include "codelets/wilson/hopping_cpu.hpp"
+
+QUARKSTAR_HOPPING_KERNELS(Half)
