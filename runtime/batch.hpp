@@ -8,7 +8,8 @@ namespace quarkstar::runtime {
 
 /// While a Batch lives, the submitting thread's tasks are collected. When it ends, and all of them belong to one worker under the
 /// `static` policy, they are submitted as one task that runs them in order: StarPU then costs one task instead of hundreds. On a GPU the
-/// second batch with the same work is captured as a CUDA graph and later ones replay it. Otherwise they are submitted one by one.
+/// second batch with the same work is captured as a CUDA graph and later ones replay it. So are the tasks of several GPUs that reach
+/// each other's memory. Otherwise they are submitted one by one.
 class Batch {
  public:
   Batch();

@@ -79,10 +79,12 @@ struct Access {
   enum class Mode { in, out, inout };
   const Handle* handle;
   Mode mode;
+  bool apart = false;  ///< writes no byte that the latest writers touch: where nothing else needs an order, both may run at once
 };
 inline Access in(const Handle& handle) { return {&handle, Access::Mode::in}; }
 inline Access out(const Handle& handle) { return {&handle, Access::Mode::out}; }
 inline Access inout(const Handle& handle) { return {&handle, Access::Mode::inout}; }
+inline Access inout_apart(const Handle& handle) { return {&handle, Access::Mode::inout, true}; }
 using AccessList = std::vector<Access>;
 
 /// Where and how urgently a task should run.
@@ -90,6 +92,7 @@ struct Placement {
   int owner = 0;         ///< worker that owns the block; the `static` policy obeys it, others may not
   int block = -1;        ///< for traces
   bool urgent = false;   ///< others wait for its result (packs, boundaries, scalars)
+  bool everywhere = false;  ///< a small step whose result every owner needs: several GPUs may each compute it from the same numbers
 };
 
 namespace detail {

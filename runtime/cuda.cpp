@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #endif
 
 namespace quarkstar::runtime {
@@ -15,6 +16,7 @@ namespace quarkstar::runtime {
 namespace {
 
 constexpr int slots = 8;
+thread_local int memory_lane = 0;
 
 [[noreturn]] void fail(const char* what, cudaError_t error) {
   std::fprintf(stderr, "quarkstar: error: CUDA: %s: %s\n", what, cudaGetErrorString(error));
@@ -40,9 +42,11 @@ std::vector<GpuDescription> gpus() {
 }
 
 void* worker_memory(int slot, std::size_t bytes) {
-  // A worker is a thread with one device; StarPU ends the thread with the session, and the device's memory goes with the process.
-  static thread_local std::array<void*, slots> memory{};
-  void*& pointer = memory[static_cast<std::size_t>(slot)];
+  // A worker is a thread; StarPU ends it with the session, and the device's memory goes with the process.
+  static thread_local std::map<std::pair<int, int>, std::array<void*, slots>> memory;
+  int device = 0;
+  cudaGetDevice(&device);
+  void*& pointer = memory[{device, memory_lane}][static_cast<std::size_t>(slot)];
   if (pointer == nullptr) {
     if (const cudaError_t error = cudaMalloc(&pointer, bytes); error != cudaSuccess) fail("allocation", error);
     if (const cudaError_t error = cudaMemset(pointer, 0, bytes); error != cudaSuccess) fail("clearing", error);
@@ -50,6 +54,8 @@ void* worker_memory(int slot, std::size_t bytes) {
   }
   return pointer;
 }
+
+void use_worker_memory_of_lane(int lane) { memory_lane = lane; }
 
 void check_launch(const char* what) {
   if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) fail(what, error);

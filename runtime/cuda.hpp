@@ -19,8 +19,12 @@ struct GpuDescription {
 /// GPUs that the driver shows; empty without a driver or in a build without CUDA.
 std::vector<GpuDescription> gpus();
 
-/// Zeroed device memory of the current CUDA worker, made once and kept until the session ends. Slot: which piece (0..7).
+/// Zeroed memory of the current device for the current CUDA worker, made once and kept until the session ends. Slot: which piece (0..7).
 void* worker_memory(int slot, std::size_t bytes);
+
+/// Work that this worker enqueues from now on may run beside what it has enqueued in other lanes: worker_memory() gives each lane its
+/// own. 0 outside of such work.
+void use_worker_memory_of_lane(int lane);
 
 /// Throws nothing: a failed launch ends the program with the codelet's name, because no exception may cross the runtime.
 void check_launch(const char* what);

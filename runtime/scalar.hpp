@@ -128,7 +128,8 @@ void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullp
   const int count = partials != nullptr ? partials->tasks() : 0;
   for (int p = 0; p < count; ++p) accesses.push_back(in(partials->task(p)));
   const detail::ScalarArguments arguments{count, sums, state.most_steps()};
-  submit(detail::scalar_codelet<State, Step>(), arguments, accesses, {}, Placement{.owner = 0, .block = -1, .urgent = true});
+  submit(detail::scalar_codelet<State, Step>(), arguments, accesses, {},
+         Placement{.owner = 0, .block = -1, .urgent = true, .everywhere = true});
 }
 
 /// Submits a copy of the state as it will be here in the program; look(state) later returns it without waiting for what follows.

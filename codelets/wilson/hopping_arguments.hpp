@@ -49,6 +49,13 @@ struct PackArguments {
 template <class F>
 using PackKernel = void (*)(const PackArguments<F>& arguments, std::int64_t begin, std::int64_t end);
 
+/// Which pack: lanes of the block, direction in which the face's reader looks, +1 for H or -1 for its adjoint; remote: the reader sits on
+/// another worker.
+struct PackChoice {
+  int lanes, direction, sign;
+  bool remote = false;
+};
+
 /// Which instantiation: lanes of the block, stored reals of a link, +1 for H or -1 for its adjoint. Interior and boundary sites
 /// share it: only hops whose table entry is flagged look further.
 struct KernelChoice {

@@ -39,6 +39,7 @@ struct PackTask {
   struct Face {
     int direction, stride;
     std::uint32_t sites, count;
+    bool remote;  ///< the reader belongs to another worker
   } face[8];
 };
 
@@ -118,8 +119,8 @@ template <class F>
 void run_pack_on_cuda(Call& call) {
   const auto& task = call.arguments<PackTask>();
   for (int f = 0; f < task.faces; ++f)
-    cuda::launch_pack(task.lanes, task.face[f].direction, task.sign, unpack<F>(call, task.face[f], f), task.face[f].count,
-                      stop_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
+    cuda::launch_pack<F>({task.lanes, task.face[f].direction, task.sign, task.face[f].remote}, unpack<F>(call, task.face[f], f), task.face[f].count,
+                         stop_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
 }
 /// The CPU and the CUDA implementation of a codelet.
 #define QUARKSTAR_BOTH(function, F) function<F>, function##_on_cuda<F>
@@ -213,8 +214,9 @@ void Hopping::submit_pack(int b, const SpinorField& in, const Submission& submis
   for (int d = 0; d < 8; ++d) {
     if (!geometry.is_cut(d / 2)) continue;
     const TableRange sites = geometry.pack(in.parity(), d);
-    task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count};
     const int reader = lattice()->decomposition().neighbour(b, d ^ 1);
+    const bool remote = lattice()->block(reader).block().owner != geometry.block().owner;
+    task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count, remote};
     accesses.push_back(runtime::out(face(reader, d)));
     const std::size_t read = site_bytes(lattice()->precision(), SpinorField::reals), written = 12 * computed_bytes(lattice()->precision());
     bytes += static_cast<double>(sites.count) * geometry.face_lanes(d) * static_cast<double>(read + written);
@@ -255,7 +257,7 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
   // The interior task writes the block first, so that the boundary task finds it whole.
   AccessList accesses{runtime::in(geometry.handle()), runtime::in(links_[static_cast<std::size_t>(parity)]->block(b)),
                       runtime::in(in.block(b)),
-                      boundary ? runtime::inout(out.block(b)) : runtime::out(out.block(b)),
+                      boundary ? runtime::inout_apart(out.block(b)) : runtime::out(out.block(b)),
                       runtime::out(sums_.task(parts_of(*lattice()) * b + (boundary ? 1 : 0)))};
   if (task.has_x) accesses.push_back(runtime::in(output.x->block(b)));
   if (task.has_y) accesses.push_back(runtime::in(output.y->block(b)));

@@ -1,5 +1,7 @@
 #pragma once
 // CUDA driver of the Wilson hopping term: one thread a lane of an outer site, around the same site body as the CPU.
+#include <algorithm>
+
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/arch/cuda_sums.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
@@ -14,9 +16,9 @@ __device__ __forceinline__ double flip_sign(double x, unsigned flip) {
   return __hiloint2double(__double2hiint(x) ^ static_cast<int>(flip), __double2loint(x));
 }
 
-/// Straight: no faces and only real phases, so that a hop takes no branch and the compiler can load the next direction's data while
-/// it computes this one (twice as fast). Otherwise hops that are flagged branch.
-template <class F, int W, int Reals, bool Straight>
+/// Branching: a bit for each direction that may have a face or a complex phase. Hops in the other directions take no branch, so that the
+/// compiler can load one direction's data while it computes another (twice as fast where no direction branches).
+template <class F, int W, int Reals, unsigned Branching>
 struct CudaNeighbours {
   using T = Real<F>;
   using V = Lane<T>;
@@ -37,18 +39,23 @@ struct CudaNeighbours {
     constexpr int mu = D / 2;
     constexpr bool forward = D % 2 == 0;
     const std::uint32_t entry = __ldg(entries + D);
-    const int from = (entry & neighbour_entry::exchange) != 0 ? lane ^ a.stride[mu] : lane;
-    const F* p = a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W) + from;
-    wilson::read_projected<F, mu, Projector, CachedLoads>(h, p, W);
-    if constexpr (Straight) {
+    const auto read_field = [&] {
+      const int from = (entry & neighbour_entry::exchange) != 0 ? lane ^ a.stride[mu] : lane;
+      const F* p = a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W) + from;
+      wilson::read_projected<F, mu, Projector, CachedLoads>(h, p, W);
+    };
+    if constexpr ((Branching >> D & 1) == 0) {
+      read_field();
       const bool minus = (entry & neighbour_entry::phase) != 0 && on_edge(mu, forward) && a.phase_re[D] < 0;
       const unsigned flip = minus ? 0x80000000u : 0u;
       site::unroll<6>([&](auto c) {
         h[c / 3][c % 3] = {{flip_sign(h[c / 3][c % 3].re.v, flip)}, {flip_sign(h[c / 3][c % 3].im.v, flip)}};
       });
-    } else if ((entry & (neighbour_entry::face | neighbour_entry::phase)) != 0 && on_edge(mu, forward)) {
-      if ((entry & neighbour_entry::face) != 0) read_face(h, D);
-      if ((entry & neighbour_entry::phase) != 0) {
+    } else {
+      const bool edge = on_edge(mu, forward);
+      if ((entry & neighbour_entry::face) != 0 && edge) read_face(h, D);
+      else read_field();
+      if ((entry & neighbour_entry::phase) != 0 && edge) {
         const site::Complex<V> phase{{a.phase_re[D]}, {a.phase_im[D]}};
         site::unroll<6>([&](auto c) { h[c / 3][c % 3] = site::multiply(phase, h[c / 3][c % 3]); });
       }
@@ -76,7 +83,7 @@ inline constexpr int most_threads = 256;
 template <class F>
 inline constexpr int resident_blocks = sizeof(Real<F>) == 8 ? 1 : is_half<F> ? 4 : 2;
 
-template <class F, int W, int Reals, int Sign, bool Straight>
+template <class F, int W, int Reals, int Sign, unsigned Branching>
 __global__ void __launch_bounds__(most_threads, resident_blocks<F>)
     hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, std::uint32_t threads, const std::int32_t* stop,
                    SumTable* tables) {
@@ -89,7 +96,7 @@ __global__ void __launch_bounds__(most_threads, resident_blocks<F>)
     const std::uint32_t i = id / W;
     const int lane = static_cast<int>(id % W);
     const std::size_t outer = a.sites != nullptr ? __ldg(a.sites + i) : i;
-    CudaNeighbours<F, W, Reals, Straight> neighbours{a, a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8,
+    CudaNeighbours<F, W, Reals, Branching> neighbours{a, a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8,
                                                      a.links + outer * (8 * NumberFormat<F>::link_words(Reals) * W), lane};
     site::Spinor<V> r;
     wilson::hopping_term<Sign>(r, neighbours);
@@ -122,27 +129,30 @@ __global__ void __launch_bounds__(most_threads, resident_blocks<F>)
   }
 }
 
+/// Threads of a pack kernel's block at most.
+inline constexpr int most_pack_threads = 1024;
+
 template <class F, int W, int D, int Sign>
-__global__ void __launch_bounds__(128) pack_kernel(const wilson::PackArguments<F> a, std::uint32_t threads, const std::int32_t* stop) {
+__global__ void __launch_bounds__(most_pack_threads) pack_kernel(const wilson::PackArguments<F> a, std::uint32_t threads, const std::int32_t* stop) {
   using V = Lane<Real<F>>;
   constexpr bool forward = D % 2 == 0;
   if (stop != nullptr && *stop != 0) return;
-  const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
-  if (id >= threads) return;
   const int width = a.stride == 0 ? W : W / 2;
-  const std::uint32_t i = id / width;
-  const int face_lane = static_cast<int>(id % width);
-  // The inverse of CudaNeighbours::read_face: the bit of the edge goes back in. A reader that looks forward needs our lower half.
-  const int lane = a.stride == 0 ? face_lane
-                                 : (face_lane & (a.stride - 1)) | ((face_lane & ~(a.stride - 1)) << 1) | (forward ? 0 : a.stride);
-  site::HalfSpinor<V> h;
-  wilson::read_projected<F, D / 2, forward ? -Sign : Sign, CachedLoads>(
-      h, a.in + static_cast<std::size_t>(a.sites[i]) * (spinor_words<F> * W) + lane, W);
-  Real<F>* out = a.out + std::size_t{i} * 12 * width + face_lane;
-  site::unroll<6>([&](auto c) {
-    out[2 * c * width] = h[c / 3][c % 3].re.v;
-    out[(2 * c + 1) * width] = h[c / 3][c % 3].im.v;
-  });
+  for (std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x; id < threads; id += gridDim.x * blockDim.x) {
+    const std::uint32_t i = id / width;
+    const int face_lane = static_cast<int>(id % width);
+    // The inverse of CudaNeighbours::read_face: the bit of the edge goes back in. A reader that looks forward needs our lower half.
+    const int lane = a.stride == 0 ? face_lane
+                                   : (face_lane & (a.stride - 1)) | ((face_lane & ~(a.stride - 1)) << 1) | (forward ? 0 : a.stride);
+    site::HalfSpinor<V> h;
+    wilson::read_projected<F, D / 2, forward ? -Sign : Sign, CachedLoads>(
+        h, a.in + static_cast<std::size_t>(a.sites[i]) * (spinor_words<F> * W) + lane, W);
+    Real<F>* out = a.out + std::size_t{i} * 12 * width + face_lane;
+    site::unroll<6>([&](auto c) {
+      out[2 * c * width] = h[c / 3][c % 3].re.v;
+      out[(2 * c + 1) * width] = h[c / 3][c % 3].im.v;
+    });
+  }
 }
 
 constexpr unsigned default_threads = 128;
@@ -157,6 +167,9 @@ inline unsigned blocks_for(std::int64_t threads, unsigned block_threads = defaul
   return static_cast<unsigned>((threads + block_threads - 1) / block_threads);
 }
 
+/// Sets of directions with a kernel of their own: most cuts are in time only.
+inline constexpr unsigned both_times = 0b11000000, all_directions = 0b11111111;
+
 template <class F>
 using LaneCounts = std::conditional_t<sizeof(Real<F>) == 8, std::integer_sequence<int, 8, 4, 1>, std::integer_sequence<int, 16, 8, 1>>;
 
@@ -168,16 +181,17 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
   const unsigned block_threads = choice.block_threads > 0 ? static_cast<unsigned>(choice.block_threads) : threads_for<F>(threads);
   const unsigned blocks = blocks_for(threads, block_threads);
   SumTable* tables = arguments.sums.count() > 0 ? sum_tables() : nullptr;
-  bool straight = true;
-  for (int d = 0; d < 8; ++d) straight = straight && arguments.faces[d] == nullptr && arguments.phase_im[d] == 0;
+  unsigned branching = 0;
+  for (int d = 0; d < 8; ++d)
+    if (arguments.faces[d] != nullptr || arguments.phase_im[d] != 0) branching |= 1u << d;
   const auto over_lanes = [&](auto w) {
     const auto consider = [&](auto reals, auto sign) {
       if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
       const auto threads32 = static_cast<std::uint32_t>(threads);
-      if (straight)
-        hopping_kernel<F, w, reals, sign, true><<<blocks, block_threads, 0, stream>>>(arguments, threads32, stop, tables);
-      else
-        hopping_kernel<F, w, reals, sign, false><<<blocks, block_threads, 0, stream>>>(arguments, threads32, stop, tables);
+      const auto launch = [&](auto kernel) { kernel<<<blocks, block_threads, 0, stream>>>(arguments, threads32, stop, tables); };
+      if (branching == 0) launch(hopping_kernel<F, w, reals, sign, 0>);
+      else if ((branching & ~both_times) == 0) launch(hopping_kernel<F, w, reals, sign, both_times>);
+      else launch(hopping_kernel<F, w, reals, sign, all_directions>);
     };
     consider(site::Index<18>{}, site::Index<1>{});
     consider(site::Index<18>{}, site::Index<-1>{});
@@ -188,19 +202,25 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
   runtime::check_launch("wilson hopping");
 }
 
+/// Blocks of a pack into another GPU's memory: the link between GPUs is the limit, so a few multiprocessors saturate it, and the others
+/// stay with the interior.
+inline constexpr unsigned remote_pack_blocks = 16;
+
 template <class F, int... Ws>
-void launch_pack_over(int lanes, int direction, int sign, const wilson::PackArguments<F>& arguments, std::int64_t count,
+void launch_pack_over(const wilson::PackChoice& choice, const wilson::PackArguments<F>& arguments, std::int64_t count,
                       const std::int32_t* stop, runtime::CudaStream stream, std::integer_sequence<int, Ws...>) {
   if (count == 0) return;
-  const std::int64_t threads = count * (arguments.stride == 0 ? lanes : lanes / 2);
+  const std::int64_t threads = count * (arguments.stride == 0 ? choice.lanes : choice.lanes / 2);
+  const unsigned block_threads = choice.remote ? most_pack_threads : default_threads;
+  unsigned blocks = blocks_for(threads, block_threads);
+  if (choice.remote) blocks = std::min(blocks, remote_pack_blocks);
   const auto over_lanes = [&](auto w) {
-    if (lanes != w) return;
+    if (choice.lanes != w) return;
     site::unroll<8>([&](auto d) {
-      if (direction != d) return;
-      if (sign > 0)
-        pack_kernel<F, w, d, 1><<<blocks_for(threads), default_threads, 0, stream>>>(arguments, static_cast<std::uint32_t>(threads), stop);
-      else
-        pack_kernel<F, w, d, -1><<<blocks_for(threads), default_threads, 0, stream>>>(arguments, static_cast<std::uint32_t>(threads), stop);
+      if (choice.direction != d) return;
+      const auto launch = [&](auto kernel) { kernel<<<blocks, block_threads, 0, stream>>>(arguments, static_cast<std::uint32_t>(threads), stop); };
+      if (choice.sign > 0) launch(pack_kernel<F, w, d, 1>);
+      else launch(pack_kernel<F, w, d, -1>);
     });
   };
   (over_lanes(site::Index<Ws>{}), ...);
@@ -217,7 +237,7 @@ void launch_pack_over(int lanes, int direction, int sign, const wilson::PackArgu
     launch_hopping_over(choice, arguments, count, stop, stream, LaneCounts<F>{});                                               \
   }                                                                                                                             \
   template <>                                                                                                                   \
-  void quarkstar::cuda::launch_pack(int lanes, int direction, int sign, const wilson::PackArguments<F>& arguments,              \
+  void quarkstar::cuda::launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F>& arguments,                \
                                     std::int64_t count, const std::int32_t* stop, runtime::CudaStream stream) {                 \
-    launch_pack_over(lanes, direction, sign, arguments, count, stop, stream, LaneCounts<F>{});                                  \
+    launch_pack_over(choice, arguments, count, stop, stream, LaneCounts<F>{});                                                  \
   }

@@ -1,0 +1,46 @@
+#pragma once
+// How the steps of a program spread over several devices, each with a main and a side lane: what runs where, what waits for what, and
+// where every buffer lives. Pure bookkeeping; runtime/several_gpus.cpp carries it out.
+#include <optional>
+#include <vector>
+
+namespace quarkstar::runtime {
+
+/// One step as the schedule sees it.
+struct ScheduleStep {
+  struct Use {
+    int buffer;
+    bool reads, writes;
+    bool apart = false;     ///< writes no byte that the latest writers of the buffer touch, so need not wait for them
+  };
+  int device = 0;           ///< of its owner
+  bool everywhere = false;  ///< every device computes it, into copies of its own of what it writes
+  std::vector<Use> uses;
+};
+
+/// A step on one device.
+struct ScheduledStep {
+  int step = 0;
+  int device = 0;
+  int lane = 0;              ///< 2 device: main, 2 device + 1: side
+  std::vector<int> waits;    ///< indices of scheduled steps in other lanes that must have ended before
+  bool awaited = false;      ///< some step waits for this one
+};
+
+struct LaneSchedule {
+  static constexpr int lanes_a_device = 2;
+  std::vector<ScheduledStep> steps;  ///< in an order that respects every wait
+  std::vector<int> home;             ///< device whose memory holds a buffer
+  std::vector<bool> copied;          ///< buffers of which every device has a copy (device 0: the buffer itself)
+};
+
+/// Spreads steps, given in program order, over devices.
+/// - A buffer lives with its reader if all readers are on one device (a face is written straight into its reader's memory), otherwise
+///   with its first writer, otherwise with its first reader.
+/// - A step that takes part in an exchange, because it writes into another device's memory or reads what another device writes, runs in
+///   the side lane of its device, so that it overlaps what the main lane does; all others, and those everywhere, in the main lane.
+/// - Steps wait for exactly the conflicting steps (write-write, write-read, read-write) of other lanes that no earlier wait implies.
+/// Nothing when a buffer that is written everywhere is written by an ordinary step too. Cost: steps times lanes.
+std::optional<LaneSchedule> schedule_lanes(const std::vector<ScheduleStep>& steps, int devices, int buffers);
+
+}  // namespace quarkstar::runtime

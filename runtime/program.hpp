@@ -1,0 +1,53 @@
+#pragma once
+// A batch of tasks as one program: its steps, and the memory that they share.
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "runtime/batch.hpp"
+#include "runtime/codelet.hpp"
+
+namespace quarkstar::runtime {
+
+/// The parts of a fused task, with their buffers numbered among those of the whole.
+struct Program {
+  struct Step {
+    Batch::Part part;
+    std::vector<int> buffers;  ///< number in `accesses` of each access of the part
+  };
+  std::vector<Step> steps;
+  AccessList accesses;  ///< each handle once, with the mode that covers all uses
+  Cost cost;
+
+  explicit Program(const std::vector<Batch::Part>& parts);
+};
+
+/// What a program does to which memory, as bytes: equal keys mean that a captured graph can be replayed.
+class ProgramKey {
+ public:
+  void append(const void* data, std::size_t bytes) {
+    const auto* first = static_cast<const std::byte*>(data);
+    key_.insert(key_.end(), first, first + bytes);
+  }
+  /// One step on these buffers.
+  void append(const Batch::Part& part, const std::vector<void*>& pointers) {
+    append(&part.codelet, sizeof part.codelet);
+    append(part.arguments.data(), part.arguments.size());
+    append(pointers.data(), pointers.size() * sizeof(void*));
+  }
+  std::vector<std::byte> take() { return std::move(key_); }
+
+ private:
+  std::vector<std::byte> key_;
+};
+
+/// Records one step of a fused task as an event.
+void record_step(Call& part, const Program::Step& step, double begin_us);
+
+/// Submits a task whose argument is the program, which it owns from then on.
+void submit_program(const Codelet& codelet, std::unique_ptr<Program> program);
+
+/// The program that a task was submitted with; to be called once.
+std::unique_ptr<Program> take_program(Call& call);
+
+}  // namespace quarkstar::runtime

@@ -1,0 +1,297 @@
+#include "runtime/several_gpus.hpp"
+
+#ifdef QUARKSTAR_CUDA
+#include <cuda_runtime_api.h>
+#include <starpu.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "runtime/cuda.hpp"
+#include "runtime/graph_cache.hpp"
+#include "runtime/lane_schedule.hpp"
+#include "runtime/program.hpp"
+#include "runtime/session.hpp"
+#endif
+
+namespace quarkstar::runtime {
+
+#ifndef QUARKSTAR_CUDA
+bool can_run_across_gpus(const std::vector<Batch::Part>&) { return false; }
+bool submit_across_gpus(const std::vector<Batch::Part>&) { return false; }
+#else
+namespace {
+
+bool reach_each_other(int a, int b) {
+  int there = 0, back = 0;
+  return cudaDeviceCanAccessPeer(&there, a, b) == cudaSuccess && cudaDeviceCanAccessPeer(&back, b, a) == cudaSuccess && there && back;
+}
+
+/// Owners of the parts in ascending order.
+std::vector<int> owners_of(const std::vector<Batch::Part>& parts) {
+  std::vector<int> owners;
+  for (const Batch::Part& part : parts) owners.push_back(part.placement.owner);
+  std::sort(owners.begin(), owners.end());
+  owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
+  return owners;
+}
+
+/// A program over several GPUs, from submission to its run.
+struct GpuProgram {
+  Program program;
+  LaneSchedule schedule;
+  std::vector<int> cuda_devices;  ///< of each device of the schedule
+};
+
+/// Streams, events and copies of states, kept by the worker that runs such programs. They go with the process, like worker_memory().
+class Lanes {
+ public:
+  CudaStream stream(int cuda_device, int lane_of_device) {
+    CudaStream& stream = streams_[{cuda_device, lane_of_device}];
+    if (stream == nullptr) {
+      cudaSetDevice(cuda_device);
+      int least = 0, greatest = 0;
+      cudaDeviceGetStreamPriorityRange(&least, &greatest);
+      // Packs and copies are short and others wait for them: they go first where both have threads to place.
+      cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, lane_of_device == 0 ? least : greatest);
+      enable_peers(cuda_device);
+    }
+    return stream;
+  }
+  cudaEvent_t event(int cuda_device, std::size_t number) {
+    std::vector<cudaEvent_t>& events = events_[cuda_device];
+    while (events.size() <= number) {
+      cudaSetDevice(cuda_device);
+      cudaEventCreateWithFlags(&events.emplace_back(), cudaEventDisableTiming);
+    }
+    return events[number];
+  }
+  /// Device memory for the number-th copied buffer. A larger one replaces it; the old one stays, because graphs may use it.
+  void* copy(int cuda_device, std::size_t number, std::size_t bytes) {
+    Memory& memory = copies_[{cuda_device, number}];
+    if (memory.bytes < bytes) {
+      cudaSetDevice(cuda_device);
+      cudaMalloc(&memory.pointer, bytes);
+      memory.bytes = bytes;
+      check_launch("copy of a state");
+    }
+    return memory.pointer;
+  }
+
+ private:
+  struct Memory {
+    void* pointer = nullptr;
+    std::size_t bytes = 0;
+  };
+
+  static void enable_peers(int cuda_device) {
+    int count = 0;
+    cudaGetDeviceCount(&count);
+    for (int peer = 0; peer < count; ++peer)
+      if (peer != cuda_device && reach_each_other(peer, cuda_device)) cudaDeviceEnablePeerAccess(peer, 0);
+    (void)cudaGetLastError();  // already enabled is as good
+  }
+
+  std::map<std::pair<int, int>, CudaStream> streams_;
+  std::map<int, std::vector<cudaEvent_t>> events_;
+  std::map<std::pair<int, std::size_t>, Memory> copies_;
+};
+
+Lanes& lanes() {
+  static thread_local auto* lanes = new Lanes;
+  return *lanes;
+}
+
+/// A program that is about to run: streams of its lanes, buffers and call of each scheduled step.
+class Run {
+ public:
+  Run(Call& call, const GpuProgram& work) : work_(work), worker_(call.worker()) {
+    const LaneSchedule& schedule = work.schedule;
+    for (std::size_t device = 0; device < work.cuda_devices.size(); ++device)
+      for (int lane = 0; lane < LaneSchedule::lanes_a_device; ++lane)
+        // StarPU watches the stream of the worker, so that is where the program begins and ends.
+        streams_.push_back(device == 0 && lane == 0 ? static_cast<CudaStream>(call.stream()) : lanes().stream(work.cuda_devices[device], lane));
+    pointers_.resize(schedule.steps.size());
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+      const ScheduledStep& scheduled = schedule.steps[i];
+      for (const int buffer : step(scheduled).buffers) pointers_[i].push_back(memory(call, buffer, scheduled.device));
+      calls_.push_back(Call(pointers_[i].data(), step(scheduled).part.arguments.data(), nullptr,
+                            streams_[static_cast<std::size_t>(scheduled.lane)], worker_));
+    }
+    for (std::size_t buffer = 0, number = 0; buffer < schedule.copied.size(); ++buffer) {
+      if (!schedule.copied[buffer]) continue;
+      for (std::size_t device = 1; device < work.cuda_devices.size(); ++device)
+        copies_.push_back({static_cast<int>(device), call.buffer<void>(static_cast<int>(buffer)),
+                           lanes().copy(work.cuda_devices[device], number, work.program.accesses[buffer].handle->bytes()),
+                           work.program.accesses[buffer].handle->bytes()});
+      ++number;
+    }
+  }
+
+  std::vector<std::byte> key() const {
+    ProgramKey key;
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+      const ScheduledStep& scheduled = work_.schedule.steps[i];
+      key.append(&scheduled.lane, sizeof scheduled.lane);
+      key.append(step(scheduled).part, pointers_[i]);
+    }
+    return key.take();
+  }
+
+  void enqueue() {
+    const LaneSchedule& schedule = work_.schedule;
+    std::size_t used = 0;
+    const auto record = [&](int lane) {
+      const int cuda_device = device_of(lane);
+      cudaSetDevice(cuda_device);
+      const cudaEvent_t event = lanes().event(cuda_device, used++);
+      cudaEventRecord(event, stream(lane));
+      return event;
+    };
+    const cudaEvent_t begin = record(0);
+    for (int lane = 1; lane < lane_count(); ++lane) cudaStreamWaitEvent(stream(lane), begin, 0);
+    for (const Copy& copy : copies_) {
+      cudaSetDevice(work_.cuda_devices[static_cast<std::size_t>(copy.device)]);
+      cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDefault, stream(copy.device * LaneSchedule::lanes_a_device));
+    }
+    // The first step of device 0 may write what is being copied; side lanes read copies.
+    for (std::size_t device = 1; device < work_.cuda_devices.size() && !copies_.empty(); ++device) {
+      const int main = static_cast<int>(device) * LaneSchedule::lanes_a_device;
+      const cudaEvent_t copied = record(main);
+      cudaStreamWaitEvent(stream(0), copied, 0);
+      cudaStreamWaitEvent(stream(main + 1), copied, 0);
+    }
+    std::vector<cudaEvent_t> ended(schedule.steps.size());
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+      const ScheduledStep& scheduled = schedule.steps[i];
+      for (const int before : scheduled.waits) cudaStreamWaitEvent(stream(scheduled.lane), ended[static_cast<std::size_t>(before)], 0);
+      cudaSetDevice(device_of(scheduled.lane));
+      use_worker_memory_of_lane(scheduled.lane % LaneSchedule::lanes_a_device);
+      step(scheduled).part.codelet->cuda()(calls_[i]);
+      if (scheduled.awaited) ended[i] = record(scheduled.lane);
+    }
+    for (int lane = 1; lane < lane_count(); ++lane) {
+      const cudaEvent_t end = record(lane);
+      cudaStreamWaitEvent(stream(0), end, 0);
+    }
+    cudaSetDevice(device_of(0));
+    use_worker_memory_of_lane(0);
+    check_launch("work of several GPUs");
+  }
+
+  void record_events(double begin_us) {
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+      const ScheduledStep& scheduled = work_.schedule.steps[i];
+      if (scheduled.device == 0 || !step(scheduled).part.placement.everywhere) record_step(calls_[i], step(scheduled), begin_us);
+    }
+  }
+
+ private:
+  struct Copy {
+    int device;
+    const void* from;
+    void* to;
+    std::size_t bytes;
+  };
+
+  const Program::Step& step(const ScheduledStep& scheduled) const { return work_.program.steps[static_cast<std::size_t>(scheduled.step)]; }
+  int lane_count() const { return static_cast<int>(streams_.size()); }
+  CudaStream stream(int lane) const { return streams_[static_cast<std::size_t>(lane)]; }
+  int device_of(int lane) const { return work_.cuda_devices[static_cast<std::size_t>(lane / LaneSchedule::lanes_a_device)]; }
+
+  void* memory(Call& call, int buffer, int device) const {
+    const std::vector<bool>& copied = work_.schedule.copied;
+    if (device == 0 || !copied[static_cast<std::size_t>(buffer)]) return call.buffer<void>(buffer);
+    const auto number = static_cast<std::size_t>(std::count(copied.begin(), copied.begin() + buffer, true));
+    return lanes().copy(work_.cuda_devices[static_cast<std::size_t>(device)], number,
+                        work_.program.accesses[static_cast<std::size_t>(buffer)].handle->bytes());
+  }
+
+  const GpuProgram& work_;
+  int worker_;
+  std::vector<CudaStream> streams_;
+  std::vector<std::vector<void*>> pointers_;
+  std::vector<Call> calls_;
+  std::vector<Copy> copies_;
+};
+
+void no_cpu_version(Call&) {}
+
+void run_across_gpus(Call& call) {
+  call.record_parts();
+  const std::unique_ptr<GpuProgram> work(const_cast<GpuProgram*>(call.arguments<const GpuProgram*>()));
+  Run run(call, *work);
+  const double begin = starpu_timing_now();
+  run_through_graph(run.key(), static_cast<CudaStream>(call.stream()), [&run] { run.enqueue(); });
+  run.record_events(begin);
+}
+
+/// A codelet whose buffers live on these memory nodes: StarPU asks for them by codelet, not by task. Few patterns occur.
+const Codelet& codelet_for(const std::vector<int>& nodes) {
+  struct Pattern {
+    std::vector<int> nodes;
+    Codelet codelet{"several_gpus", no_cpu_version, run_across_gpus};
+  };
+  static std::map<std::vector<int>, std::unique_ptr<Pattern>> patterns;
+  std::unique_ptr<Pattern>& pattern = patterns[nodes];
+  if (!pattern) {
+    pattern = std::make_unique<Pattern>();
+    pattern->nodes = nodes;
+    starpu_codelet& native = *pattern->codelet.native();
+    native.cpu_funcs[0] = nullptr;
+    native.where = STARPU_CUDA;
+    native.specific_nodes = 1;
+    native.dyn_nodes = pattern->nodes.data();
+  }
+  return pattern->codelet;
+}
+
+}  // namespace
+
+bool can_run_across_gpus(const std::vector<Batch::Part>& parts) {
+  const Session& session = Session::current();
+  if (session.options().policy != "static" || parts.size() < 2) return false;
+  const std::vector<int> owners = owners_of(parts);
+  if (owners.size() < 2) return false;
+  for (const int owner : owners)
+    if (session.worker(owner).kind != Worker::Kind::cuda) return false;
+  for (const Batch::Part& part : parts)
+    if (part.codelet->cuda() == nullptr) return false;
+  for (const int a : owners)
+    for (const int b : owners)
+      if (a != b && !reach_each_other(starpu_worker_get_devid(a), starpu_worker_get_devid(b))) return false;
+  return true;
+}
+
+bool submit_across_gpus(const std::vector<Batch::Part>& parts) {
+  const std::vector<int> owners = owners_of(parts);
+  auto work = std::make_unique<GpuProgram>(GpuProgram{Program(parts), {}, {}});
+  for (const int owner : owners) work->cuda_devices.push_back(starpu_worker_get_devid(owner));
+
+  std::vector<ScheduleStep> steps;
+  for (const Program::Step& step : work->program.steps) {
+    ScheduleStep planned;
+    planned.device = static_cast<int>(std::find(owners.begin(), owners.end(), step.part.placement.owner) - owners.begin());
+    planned.everywhere = step.part.placement.everywhere;
+    for (std::size_t i = 0; i < step.buffers.size(); ++i) {
+      const Access::Mode mode = step.part.accesses[i].mode;
+      planned.uses.push_back({step.buffers[i], mode != Access::Mode::out, mode != Access::Mode::in, step.part.accesses[i].apart});
+    }
+    steps.push_back(std::move(planned));
+  }
+  auto schedule = schedule_lanes(steps, static_cast<int>(owners.size()), static_cast<int>(work->program.accesses.size()));
+  if (!schedule) return false;
+  work->schedule = *std::move(schedule);
+
+  std::vector<int> nodes;
+  for (const int device : work->schedule.home)
+    nodes.push_back(static_cast<int>(starpu_worker_get_memory_node(static_cast<unsigned>(owners[static_cast<std::size_t>(device)]))));
+  const GpuProgram* argument = work.get();
+  submit(codelet_for(nodes), argument, work->program.accesses, work->program.cost, {.owner = owners.front()});
+  work.release();  // the task owns it now
+  return true;
+}
+#endif
+
+}  // namespace quarkstar::runtime

@@ -1,0 +1,154 @@
+#include "runtime/lane_schedule.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+
+using namespace quarkstar::runtime;
+
+namespace {
+
+using Use = ScheduleStep::Use;
+Use reads(int buffer) { return {buffer, true, false}; }
+Use writes(int buffer) { return {buffer, false, true}; }
+Use updates(int buffer) { return {buffer, true, true}; }
+Use updates_apart(int buffer) { return {buffer, true, true, true}; }
+
+/// ended[i][j]: step i begins after step j has ended, as follows from lanes and waits alone.
+std::vector<std::vector<bool>> order_of(const LaneSchedule& schedule) {
+  const std::size_t n = schedule.steps.size();
+  std::vector<std::vector<bool>> after(n, std::vector<bool>(n, false));
+  for (std::size_t i = 0; i < n; ++i) {
+    std::vector<int> direct = schedule.steps[i].waits;
+    for (std::size_t j = 0; j < i; ++j)
+      if (schedule.steps[j].lane == schedule.steps[i].lane) direct.push_back(static_cast<int>(j));
+    for (const int j : direct) {
+      after[i][static_cast<std::size_t>(j)] = true;
+      for (std::size_t k = 0; k < n; ++k)
+        if (after[static_cast<std::size_t>(j)][k]) after[i][k] = true;
+    }
+  }
+  return after;
+}
+
+/// Whether b, later than a, must wait for it; of two writers of which the later writes apart, that is left to the case below.
+bool conflict(const LaneSchedule& schedule, const std::vector<ScheduleStep>& steps, const ScheduledStep& a, const ScheduledStep& b) {
+  for (const Use& x : steps[static_cast<std::size_t>(a.step)].uses)
+    for (const Use& y : steps[static_cast<std::size_t>(b.step)].uses) {
+      if (x.buffer != y.buffer || (!x.writes && !y.writes) || (x.writes && y.apart)) continue;
+      if (!schedule.copied[static_cast<std::size_t>(x.buffer)] || a.device == b.device) return true;
+    }
+  return false;
+}
+
+/// A hopping term on two devices with one block each: buffers in, out (2 each), face towards each, state.
+std::vector<ScheduleStep> hopping(int in, int out, int faces, int state) {
+  return {{0, false, {reads(in), writes(faces + 1), reads(state)}},
+          {1, false, {reads(in + 1), writes(faces), reads(state)}},
+          {0, false, {reads(in), writes(out), reads(state)}},
+          {1, false, {reads(in + 1), writes(out + 1), reads(state)}},
+          {0, false, {reads(in), updates_apart(out), reads(faces), reads(state)}},
+          {1, false, {reads(in + 1), updates_apart(out + 1), reads(faces + 1), reads(state)}}};
+}
+
+}  // namespace
+
+TEST_CASE("lane schedule: conflicting steps of random programs are ordered, and no wait is superfluous") {
+  const unsigned seed = 20261121;
+  std::printf("seed %u\n", seed);
+  std::mt19937 random(seed);
+  const auto below = [&random](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  int orders = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    const int devices = 1 + below(4), buffers = 4 + below(12), states = 1 + below(2);
+    std::vector<ScheduleStep> steps;
+    for (int i = 0; i < 40; ++i) {
+      ScheduleStep step;
+      step.device = below(devices);
+      step.everywhere = below(5) == 0;
+      // The first buffers are states, written everywhere and only there.
+      std::vector<int> of;
+      for (int u = below(4) + 1; u > 0; --u) of.push_back(below(buffers));
+      std::sort(of.begin(), of.end());
+      of.erase(std::unique(of.begin(), of.end()), of.end());
+      for (const int buffer : of) {
+        const bool writable = step.everywhere == (buffer < states);
+        const int kind = writable ? below(step.everywhere ? 3 : 4) : 0;
+        step.uses.push_back(kind == 0 ? reads(buffer) : kind == 1 ? writes(buffer) : kind == 2 ? updates(buffer) : updates_apart(buffer));
+      }
+      steps.push_back(step);
+    }
+    const auto schedule = schedule_lanes(steps, devices, buffers);
+    REQUIRE(schedule);
+    const auto after = order_of(*schedule);
+    for (std::size_t i = 0; i < schedule->steps.size(); ++i) {
+      const ScheduledStep& later = schedule->steps[i];
+      for (std::size_t j = 0; j < i; ++j)
+        if (conflict(*schedule, steps, schedule->steps[j], later)) {
+          CHECK(after[i][j]);
+          ++orders;
+        }
+      for (const int wait : later.waits) {
+        CHECK(schedule->steps[static_cast<std::size_t>(wait)].awaited);
+        LaneSchedule without = *schedule;
+        std::erase(without.steps[i].waits, wait);
+        CHECK_FALSE(order_of(without)[i][static_cast<std::size_t>(wait)]);
+      }
+    }
+    // Every step runs once on its device, or once on every device.
+    for (std::size_t s = 0; s < steps.size(); ++s) {
+      std::vector<int> on;
+      for (const ScheduledStep& scheduled : schedule->steps)
+        if (scheduled.step == static_cast<int>(s)) on.push_back(scheduled.device);
+      CHECK(static_cast<int>(on.size()) == (steps[s].everywhere ? devices : 1));
+      if (!steps[s].everywhere) CHECK(on.front() == steps[s].device);
+    }
+  }
+  CHECK(orders > 10000);
+}
+
+TEST_CASE("lane schedule: a hopping term over two devices writes faces at their reader, beside the interior") {
+  const int in = 0, out = 2, faces = 4, state = 6;
+  std::vector<ScheduleStep> steps = hopping(in, out, faces, state);
+  steps.push_back({0, true, {updates(state)}});
+  const auto schedule = schedule_lanes(steps, 2, 7);
+  REQUIRE(schedule);
+  CHECK(schedule->home == std::vector<int>{0, 1, 0, 1, 0, 1, 0});
+  CHECK(schedule->copied == std::vector<bool>{false, false, false, false, false, false, true});
+  REQUIRE(schedule->steps.size() == 8);
+  for (int device = 0; device < 2; ++device) {
+    const auto at = [&](int step) { return schedule->steps[static_cast<std::size_t>(step + device)]; };
+    const int pack = 0, interior = 2, boundary = 4, scalar = 6, other = 1 - device;
+    CHECK(at(pack).lane == 2 * device + 1);
+    CHECK(at(interior).lane == 2 * device);
+    CHECK(at(boundary).lane == 2 * device + 1);
+    CHECK(at(scalar).lane == 2 * device);
+    CHECK(at(pack).waits.empty());
+    CHECK(at(interior).waits.empty());
+    CHECK(at(boundary).waits == std::vector<int>{pack + other});  // and not for the interior
+    // The scalar step overwrites the state that this device's pack and boundary read.
+    CHECK(at(scalar).waits == std::vector<int>{boundary + device});
+  }
+}
+
+TEST_CASE("lane schedule: what follows writers that write apart waits for all of them") {
+  // Device 1 gives 0 a face; the second application reads what interior and boundary wrote.
+  const auto schedule = schedule_lanes({{0, false, {reads(0)}},
+                                        {1, false, {writes(1)}},
+                                        {0, false, {writes(0)}},
+                                        {0, false, {updates_apart(0), reads(1)}},
+                                        {0, false, {reads(0), writes(2)}},
+                                        {0, false, {writes(0)}}},
+                                       2, 3);
+  REQUIRE(schedule);
+  CHECK(schedule->steps[3].lane == 1);
+  CHECK(schedule->steps[3].waits == std::vector<int>{1, 0});  // the reader before both writers, and the face
+  CHECK(schedule->steps[4].waits == std::vector<int>{3});
+  CHECK(schedule->steps[5].waits.empty());
+}
+
+TEST_CASE("lane schedule: an ordinary step may not write what is written everywhere") {
+  CHECK_FALSE(schedule_lanes({{0, true, {updates(0)}}, {1, false, {writes(0)}}}, 2, 1));
+}
