@@ -137,6 +137,7 @@ void BlockGeometry::build_neighbours(int parity, const runtime::Decomposition& d
     return TableRange{offset, static_cast<std::uint32_t>(part.size())};
   };
   interior_[parity] = append(inside);
+  if (!inside.empty() && inside.back() - inside.front() + 1 == inside.size()) interior_[parity].first = static_cast<std::int32_t>(inside.front());
   boundary_[parity] = append(edge_sites);
   for (int kind = 0; kind < kinds; ++kind) {
     hops_[kind].neighbours[parity] = append(entries[kind]).offset;

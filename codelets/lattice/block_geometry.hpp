@@ -15,6 +15,7 @@ namespace quarkstar {
 /// Part of a table: offset and length in 32-bit words.
 struct TableRange {
   std::uint32_t offset = 0, count = 0;
+  std::int32_t first = -1;  ///< of a list of sites that is first, first + 1, ...: kernels then need not read it; otherwise -1
 };
 
 /// Directions: 2 mu is +mu, 2 mu + 1 is -mu. Parities are of global coordinates. A face is named after the direction in which the

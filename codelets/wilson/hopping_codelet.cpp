@@ -17,12 +17,13 @@ using runtime::BinnedSum;
 using runtime::Call;
 using runtime::Codelet;
 
-constexpr std::uint32_t every_site = 0xffffffffu;  ///< offset of a site list that is simply 0, 1, 2, ...
+constexpr std::uint32_t no_list = 0xffffffffu;  ///< offset of a site list that is simply first, first + 1, ...
 
 /// Arguments of the sites codelet. Buffers: tables, links, in, out, partial sums, then those present of x, y, state, faces.
 struct SitesTask {
   KernelChoice choice;
   std::uint32_t neighbours, sites, faces_at, count;
+  std::int32_t first;  ///< outer site from which sites without a list count
   double diagonal, scale;
   double phase_re[8], phase_im[8];
   int stride[4];
@@ -54,12 +55,17 @@ const std::int32_t* unpack(Call& call, const SitesTask& task, HoppingArguments<F
   for (int d = 0; d < 8; ++d)
     a.faces[d] = task.face_buffer[d] < 0 ? nullptr : call.buffer<const T>(next + task.face_buffer[d]);
   const auto* tables = call.buffer<const std::uint32_t>(0);
-  a.neighbours = tables + task.neighbours;
-  a.sites = task.sites == every_site ? nullptr : tables + task.sites;
+  a.sites = task.sites == no_list ? nullptr : tables + task.sites;
   a.faces_at = tables + task.faces_at;
-  a.links = call.buffer<const F>(1);
+  // What belongs to a site itself starts at the first one; `in` is reached through the neighbour table.
+  const auto first = static_cast<std::size_t>(task.first), lanes = static_cast<std::size_t>(task.choice.lanes);
+  const std::size_t spinors = first * lanes * spinor_words<F>;
+  a.neighbours = tables + task.neighbours + first * 8;
+  a.links = call.buffer<const F>(1) + first * lanes * 8 * NumberFormat<F>::link_words(task.choice.link_reals);
   a.in = call.buffer<const F>(2);
-  a.out = call.buffer<F>(3);
+  a.out = call.buffer<F>(3) + spinors;
+  if (task.has_x) a.x += spinors;
+  if (task.has_y) a.y += spinors;
   a.diagonal = static_cast<T>(task.diagonal);
   a.scale = static_cast<T>(task.scale);
   for (int mu = 0; mu < 4; ++mu) a.stride[mu] = task.stride[mu];
@@ -236,7 +242,9 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
   SitesTask task{};
   task.choice = {lattice()->lanes().lanes, link_reals(), submission.sign, block_threads_};
   task.neighbours = geometry.neighbours(parity);
-  task.sites = geometry.has_faces() ? list.offset : every_site;
+  const bool listed = geometry.has_faces() && list.first < 0;
+  task.sites = listed ? list.offset : no_list;
+  task.first = listed || !geometry.has_faces() ? 0 : list.first;
   task.faces_at = geometry.boundary_faces(parity);
   task.count = list.count;
   task.diagonal = output.diagonal;
