@@ -1,5 +1,5 @@
 # The four layers, apps -> solvers -> codelets -> runtime. Sources are found by name: adding a file needs no line here.
-#   runtime/**.cpp            quarkstar_runtime
+#   runtime/**.cpp            quarkstar_runtime; **.cu with CUDA
 #   codelets/**.cpp           quarkstar_codelets; **_kernel.cpp once per CPU architecture (architectures.cmake); **.cu with CUDA
 #   solvers/**.cpp            quarkstar_solvers
 #   apps/**.cpp               the command `quarkstar`; all but main.cpp also quarkstar_apps, which the unit tests link
@@ -38,8 +38,28 @@ function(quarkstar_layer name)
   set(QUARKSTAR_SCOPE ${scope} PARENT_SCOPE)
 endfunction()
 
+if(QUARKSTAR_CUDA)
+  set(CMAKE_CUDA_COMPILER "${QUARKSTAR_NVCC}")
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES "80-real;90-real;100" CACHE STRING "GPU generations to compile for")
+  endif()
+  enable_language(CUDA)
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    # Debian 12's CMake is older than the nvcc that speaks C++20.
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+  endif()
+endif()
+
+# -fmad=false is nvcc's -ffp-contract=off.
+set(cuda_options "$<$<COMPILE_LANGUAGE:CUDA>:-fmad=false;--expt-relaxed-constexpr;-Xcompiler=-ffp-contract=off>")
+
 # ---- runtime
 quarkstar_glob(sources "runtime/*.cpp")
+if(QUARKSTAR_CUDA)
+  quarkstar_glob(cuda_sources "runtime/*.cu")
+  list(APPEND sources ${cuda_sources})
+endif()
 quarkstar_layer(runtime SOURCES ${sources} LINK
   PkgConfig::STARPUMPI PkgConfig::STARPU PkgConfig::HWLOC MPI::MPI_C
   OpenMP::OpenMP_CXX Threads::Threads fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
@@ -49,6 +69,7 @@ if(QUARKSTAR_CUDA)
   # pkg-config names no -lcudart.
   target_link_libraries(quarkstar_runtime ${QUARKSTAR_SCOPE} CUDA::cudart)
   target_compile_definitions(quarkstar_runtime ${QUARKSTAR_SCOPE} QUARKSTAR_CUDA=1)
+  target_compile_options(quarkstar_runtime PRIVATE "${cuda_options}")
 endif()
 
 # ---- codelets
@@ -59,24 +80,10 @@ list(FILTER sources EXCLUDE REGEX "_kernel\\.cpp$")
 if(QUARKSTAR_CUDA)
   quarkstar_glob(cuda_sources "codelets/*.cu")
   quarkstar_glob(cuda_solver_sources "solvers/*.cu")
-  if(cuda_sources)
-    set(CMAKE_CUDA_COMPILER "${QUARKSTAR_NVCC}")
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES "80-real;90-real;100" CACHE STRING "GPU generations to compile for")
-    endif()
-    enable_language(CUDA)
-    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
-      # Debian 12's CMake is older than the nvcc that speaks C++20.
-      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
-      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
-    endif()
-    list(APPEND sources ${cuda_sources})
-  endif()
+  list(APPEND sources ${cuda_sources})
 endif()
 quarkstar_layer(codelets SOURCES ${sources} LINK quarkstar_runtime pugixml::pugixml ZLIB::ZLIB)
 target_include_directories(quarkstar_codelets SYSTEM ${QUARKSTAR_SCOPE} "$<BUILD_INTERFACE:${RANDOM123_INCLUDE_DIR}>")
-# -fmad=false is nvcc's -ffp-contract=off.
-set(cuda_options "$<$<COMPILE_LANGUAGE:CUDA>:-fmad=false;--expt-relaxed-constexpr;-Xcompiler=-ffp-contract=off>")
 if(cuda_sources)
   target_compile_options(quarkstar_codelets PRIVATE "${cuda_options}")
 endif()

@@ -67,7 +67,7 @@ class Scheduler {
 
   void add(int number, const ScheduleStep& step, int device) {
     const int index = static_cast<int>(schedule_.steps.size());
-    ScheduledStep scheduled{number, device, device * LaneSchedule::lanes_a_device, {}, false};
+    ScheduledStep scheduled{number, device, device * LaneSchedule::lanes_a_device, {}, {}};
     std::vector<int> after;
     for (const ScheduleStep::Use& use : step.uses) {
       if (!step.everywhere && is_exchanged(use, device)) scheduled.lane = device * LaneSchedule::lanes_a_device + 1;
@@ -80,7 +80,7 @@ class Scheduler {
     for (const int earlier : after) {
       ScheduledStep& before = schedule_.steps[static_cast<std::size_t>(earlier)];
       if (before.lane == scheduled.lane || clock[static_cast<std::size_t>(before.lane)] >= earlier) continue;
-      before.awaited = true;
+      if (std::find(before.awaited_on.begin(), before.awaited_on.end(), device) == before.awaited_on.end()) before.awaited_on.push_back(device);
       scheduled.waits.push_back(earlier);
       const Clock& known = ended_[static_cast<std::size_t>(earlier)];
       for (std::size_t lane = 0; lane < known.size(); ++lane) clock[lane] = std::max(clock[lane], known[lane]);

@@ -24,7 +24,7 @@ struct ScheduledStep {
   int device = 0;
   int lane = 0;              ///< 2 device: main, 2 device + 1: side
   std::vector<int> waits;    ///< indices of scheduled steps in other lanes that must have ended before
-  bool awaited = false;      ///< some step waits for this one
+  std::vector<int> awaited_on;  ///< devices on which a step waits for this one, each once
 };
 
 struct LaneSchedule {

@@ -5,10 +5,11 @@
 #include <starpu.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <utility>
 
 #include "runtime/cuda.hpp"
+#include "runtime/gpu_flags.hpp"
 #include "runtime/graph_cache.hpp"
 #include "runtime/lane_schedule.hpp"
 #include "runtime/program.hpp"
@@ -69,21 +70,33 @@ class Lanes {
   }
   /// Device memory for the number-th copied buffer. A larger one replaces it; the old one stays, because graphs may use it.
   void* copy(int cuda_device, std::size_t number, std::size_t bytes) {
-    Memory& memory = copies_[{cuda_device, number}];
-    if (memory.bytes < bytes) {
-      cudaSetDevice(cuda_device);
-      cudaMalloc(&memory.pointer, bytes);
-      memory.bytes = bytes;
-      check_launch("copy of a state");
-    }
-    return memory.pointer;
+    return grown(copies_[{cuda_device, number}], cuda_device, bytes);
   }
+  /// Zeroed flags in a device's memory, and the number of its runs.
+  GpuFlag* flags(int cuda_device, std::size_t count) { return static_cast<GpuFlag*>(grown(flags_[cuda_device], cuda_device, count * sizeof(GpuFlag))); }
+  GpuFlag* epoch(int cuda_device) { return static_cast<GpuFlag*>(grown(epochs_[cuda_device], cuda_device, sizeof(GpuFlag))); }
 
  private:
   struct Memory {
     void* pointer = nullptr;
     std::size_t bytes = 0;
   };
+
+  /// Zeroed; what was in a smaller piece is forgotten.
+  static void* grown(Memory& memory, int cuda_device, std::size_t bytes) {
+    if (memory.bytes < bytes) {
+      int current = 0;
+      cudaGetDevice(&current);
+      cudaSetDevice(cuda_device);
+      cudaMalloc(&memory.pointer, bytes);
+      cudaMemset(memory.pointer, 0, bytes);
+      cudaDeviceSynchronize();
+      memory.bytes = bytes;
+      cudaSetDevice(current);
+      check_launch("memory for several GPUs");
+    }
+    return memory.pointer;
+  }
 
   static void enable_peers(int cuda_device) {
     int count = 0;
@@ -96,6 +109,7 @@ class Lanes {
   std::map<std::pair<int, int>, CudaStream> streams_;
   std::map<int, std::vector<cudaEvent_t>> events_;
   std::map<std::pair<int, std::size_t>, Memory> copies_;
+  std::map<int, Memory> flags_, epochs_;
 };
 
 Lanes& lanes() {
@@ -131,6 +145,11 @@ class Run {
 
   std::vector<std::byte> key() const {
     ProgramKey key;
+    // Memory for flags must be there before a capture, and a graph keeps their addresses.
+    for (int device = 0; device < device_count(); ++device) {
+      const GpuFlag* of_device[] = {flag(device, 0), epoch(device)};
+      key.append(of_device, sizeof of_device);
+    }
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       const ScheduledStep& scheduled = work_.schedule.steps[i];
       key.append(&scheduled.lane, sizeof scheduled.lane);
@@ -139,44 +158,46 @@ class Run {
     return key.take();
   }
 
+  /// Plainly, devices wait for each other by events; in a graph by flags, which are faster but need all work to be there: until the
+  /// host has enqueued the rest, a watching kernel could keep it from allocating memory or loading kernels.
   void enqueue() {
     const LaneSchedule& schedule = work_.schedule;
-    std::size_t used = 0;
-    const auto record = [&](int lane) {
-      const int cuda_device = device_of(lane);
-      cudaSetDevice(cuda_device);
-      const cudaEvent_t event = lanes().event(cuda_device, used++);
-      cudaEventRecord(event, stream(lane));
-      return event;
-    };
-    const cudaEvent_t begin = record(0);
-    for (int lane = 1; lane < lane_count(); ++lane) cudaStreamWaitEvent(stream(lane), begin, 0);
-    for (const Copy& copy : copies_) {
-      cudaSetDevice(work_.cuda_devices[static_cast<std::size_t>(copy.device)]);
-      cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDefault, stream(copy.device * LaneSchedule::lanes_a_device));
-    }
-    // The first step of device 0 may write what is being copied; side lanes read copies.
-    for (std::size_t device = 1; device < work_.cuda_devices.size() && !copies_.empty(); ++device) {
-      const int main = static_cast<int>(device) * LaneSchedule::lanes_a_device;
-      const cudaEvent_t copied = record(main);
-      cudaStreamWaitEvent(stream(0), copied, 0);
-      cudaStreamWaitEvent(stream(main + 1), copied, 0);
-    }
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    cudaStreamIsCapturing(stream(0), &status);
+    const bool by_flags = status == cudaStreamCaptureStatusActive;
+    begin();
+    if (by_flags)
+      for (int device = 0; device < device_count(); ++device) {
+        use(main_lane(device));
+        enqueue_epoch(epoch(device), stream(main_lane(device)));
+      }
+    fork(by_flags);
     std::vector<cudaEvent_t> ended(schedule.steps.size());
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
       const ScheduledStep& scheduled = schedule.steps[i];
-      for (const int before : scheduled.waits) cudaStreamWaitEvent(stream(scheduled.lane), ended[static_cast<std::size_t>(before)], 0);
-      cudaSetDevice(device_of(scheduled.lane));
-      use_worker_memory_of_lane(scheduled.lane % LaneSchedule::lanes_a_device);
+      use(scheduled.lane);
+      GpuFlagList watched;
+      for (const int before : scheduled.waits) {
+        if (by_flags && schedule.steps[static_cast<std::size_t>(before)].device != scheduled.device) {
+          if (watched.count == most_gpu_flags) enqueue_wait(std::exchange(watched, {}), epoch(scheduled.device), stream(scheduled.lane));
+          watched.flag[watched.count++] = flag(scheduled.device, before);
+        } else {
+          cudaStreamWaitEvent(stream(scheduled.lane), ended[static_cast<std::size_t>(before)], 0);
+        }
+      }
+      enqueue_wait(watched, epoch(scheduled.device), stream(scheduled.lane));
       step(scheduled).part.codelet->cuda()(calls_[i]);
-      if (scheduled.awaited) ended[i] = record(scheduled.lane);
+      GpuFlagList set;
+      bool awaited_by_event = false;
+      for (const int device : scheduled.awaited_on) {
+        if (by_flags && device != scheduled.device) set.flag[set.count++] = flag(device, static_cast<int>(i));
+        else awaited_by_event = true;
+      }
+      enqueue_signal(set, epoch(scheduled.device), stream(scheduled.lane));
+      if (awaited_by_event) ended[i] = record(scheduled.lane);
     }
-    for (int lane = 1; lane < lane_count(); ++lane) {
-      const cudaEvent_t end = record(lane);
-      cudaStreamWaitEvent(stream(0), end, 0);
-    }
-    cudaSetDevice(device_of(0));
-    use_worker_memory_of_lane(0);
+    for (int lane = 1; lane < lane_count(); ++lane) cudaStreamWaitEvent(stream(0), record(lane), 0);
+    use(0);
     check_launch("work of several GPUs");
   }
 
@@ -195,7 +216,45 @@ class Run {
     std::size_t bytes;
   };
 
+  /// Lanes start when the worker's stream gets here; then every device but the first copies the states.
+  void begin() {
+    events_used_ = 0;
+    const cudaEvent_t start = record(0);
+    for (int lane = 1; lane < lane_count(); ++lane) cudaStreamWaitEvent(stream(lane), start, 0);
+    for (const Copy& copy : copies_) {
+      use(main_lane(copy.device));
+      cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDefault, stream(main_lane(copy.device)));
+    }
+  }
+  /// What the main lanes have done so far comes before all that follows: side lanes use copies and epochs, and the first device may
+  /// overwrite the states that the others have copied.
+  void fork(bool epochs) {
+    for (int device = 0; device < device_count(); ++device) {
+      if (copies_.empty() && !epochs) return;
+      const cudaEvent_t ready = record(main_lane(device));
+      cudaStreamWaitEvent(stream(main_lane(device) + 1), ready, 0);
+      if (device > 0) cudaStreamWaitEvent(stream(0), ready, 0);
+    }
+  }
+  cudaEvent_t record(int lane) {
+    use(lane);
+    const cudaEvent_t event = lanes().event(device_of(lane), events_used_++);
+    cudaEventRecord(event, stream(lane));
+    return event;
+  }
+  void use(int lane) const {
+    cudaSetDevice(device_of(lane));
+    use_worker_memory_of_lane(lane % LaneSchedule::lanes_a_device);
+  }
+  GpuFlag* epoch(int device) const { return lanes().epoch(work_.cuda_devices[static_cast<std::size_t>(device)]); }
+  /// In the memory of `device`: set when scheduled step `index` has ended.
+  GpuFlag* flag(int device, int index) const {
+    return lanes().flags(work_.cuda_devices[static_cast<std::size_t>(device)], work_.schedule.steps.size()) + index;
+  }
+
   const Program::Step& step(const ScheduledStep& scheduled) const { return work_.program.steps[static_cast<std::size_t>(scheduled.step)]; }
+  int device_count() const { return static_cast<int>(work_.cuda_devices.size()); }
+  static int main_lane(int device) { return device * LaneSchedule::lanes_a_device; }
   int lane_count() const { return static_cast<int>(streams_.size()); }
   CudaStream stream(int lane) const { return streams_[static_cast<std::size_t>(lane)]; }
   int device_of(int lane) const { return work_.cuda_devices[static_cast<std::size_t>(lane / LaneSchedule::lanes_a_device)]; }
@@ -214,6 +273,7 @@ class Run {
   std::vector<std::vector<void*>> pointers_;
   std::vector<Call> calls_;
   std::vector<Copy> copies_;
+  std::size_t events_used_ = 0;
 };
 
 void no_cpu_version(Call&) {}

@@ -91,7 +91,8 @@ TEST_CASE("lane schedule: conflicting steps of random programs are ordered, and 
           ++orders;
         }
       for (const int wait : later.waits) {
-        CHECK(schedule->steps[static_cast<std::size_t>(wait)].awaited);
+        const std::vector<int>& on = schedule->steps[static_cast<std::size_t>(wait)].awaited_on;
+        CHECK(std::count(on.begin(), on.end(), later.device) == 1);
         LaneSchedule without = *schedule;
         std::erase(without.steps[i].waits, wait);
         CHECK_FALSE(order_of(without)[i][static_cast<std::size_t>(wait)]);
