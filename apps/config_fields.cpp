@@ -86,10 +86,11 @@ std::vector<Field> make_fields() {
        },
        [](const RunConfig& c) -> json { return c.solver.updates == Updates::correction ? "correction" : "reliable"; }},
       {"links", "N", "Stored reals of a link: 18 (default) or 12",
-       [](RunConfig& c, Text v) {
-         c.solver.link_reals = parse_name(v, {"18", "12"}) == "12" ? 12 : 18;
-       },
+       [](RunConfig& c, Text v) { c.solver.link_reals = parse_integer(parse_name(v, {"18", "12"}), 12); },
        [](const RunConfig& c) -> json { return c.solver.link_reals; }},
+      {"no-tune", "", "Speed settings by fixed rules: read and write no tune cache, measure nothing",
+       [](RunConfig& c, Text v) { c.solver.tune = !parse_switch(v); },
+       [](const RunConfig& c) -> json { return !c.solver.tune; }},
       {"residual-history", "", "Add the residual of every iteration to the JSON, as hexadecimal floats",
        [](RunConfig& c, Text v) { c.residual_history = parse_switch(v); },
        [](const RunConfig& c) -> json { return c.residual_history; }},

@@ -39,8 +39,8 @@ struct Unpacked {
   }
 };
 
-void record(Call& part, const Program::Step& step, double begin) {
-  Session::current().events().record(part.worker(), {step.part.codelet->name(), step.part.placement.block, begin, starpu_timing_now(),
+void record(Call& part, const Program::Step& step, double begin, double end) {
+  Session::current().events().record(part.worker(), {step.part.codelet->name(), step.part.placement.block, begin, end,
                                                      part.skipped() ? Cost{} : step.part.cost, part.skipped()});
 }
 
@@ -49,13 +49,23 @@ void run_fused(Call& call) {
   for (std::size_t i = 0; i < task.calls.size(); ++i) {
     const double begin = starpu_timing_now();
     task.program->steps[i].part.codelet->cpu()(task.calls[i]);
-    record(task.calls[i], task.program->steps[i], begin);
+    record(task.calls[i], task.program->steps[i], begin, starpu_timing_now());
   }
 }
 
 #ifdef QUARKSTAR_CUDA
 void run_fused_on_cuda(Call& call) {
   Unpacked task(call);
+  const auto stream = static_cast<CudaStream>(call.stream());
+  const auto enqueue = [&task](std::size_t i) { task.program->steps[i].part.codelet->cuda()(task.calls[i]); };
+  const double begin = starpu_timing_now();
+  if (Session::current().events().detail() == Events::Detail::parts) {
+    double part_begin = begin;
+    const std::vector<double> microseconds = time_parts(stream, task.calls.size(), enqueue);
+    for (std::size_t i = 0; i < task.calls.size(); part_begin += microseconds[i++])
+      record(task.calls[i], task.program->steps[i], part_begin, part_begin + microseconds[i]);
+    return;
+  }
   // What the batch does to which memory: equal keys mean that a captured graph can be replayed.
   std::vector<std::byte> key;
   const auto append = [&key](const void* data, std::size_t bytes) {
@@ -68,11 +78,10 @@ void run_fused_on_cuda(Call& call) {
     append(part.arguments.data(), part.arguments.size());
     append(task.pointers[i].data(), task.pointers[i].size() * sizeof(void*));
   }
-  const double begin = starpu_timing_now();
-  run_through_graph(std::move(key), static_cast<CudaStream>(call.stream()), [&task] {
-    for (std::size_t i = 0; i < task.calls.size(); ++i) task.program->steps[i].part.codelet->cuda()(task.calls[i]);
+  run_through_graph(std::move(key), stream, [&] {
+    for (std::size_t i = 0; i < task.calls.size(); ++i) enqueue(i);
   });
-  for (std::size_t i = 0; i < task.calls.size(); ++i) record(task.calls[i], task.program->steps[i], begin);
+  for (std::size_t i = 0; i < task.calls.size(); ++i) record(task.calls[i], task.program->steps[i], begin, starpu_timing_now());
 }
 const Codelet fused_codelet("fused", run_fused, run_fused_on_cuda);
 #else
@@ -105,6 +114,7 @@ void submit_fused(const std::vector<Batch::Part>& parts) {
   }
   submit(fused_codelet, program.get(), accesses, cost, {.owner = placement.owner, .block = placement.block});
   program.release();  // the task owns it now
+  Session::current().events().count_more_parts(parts.size() - 1);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 // What the CUDA parts share on the host: the stream type, error checks, devices, and memory that a worker keeps.
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ std::vector<GpuDescription> gpus();
 
 /// Zeroed device memory of the current CUDA worker, made once and kept until the session ends. Slot: which piece (0..7).
 void* worker_memory(int slot, std::size_t bytes);
+
+/// Device time in microseconds of each of `count` parts that enqueue(0), enqueue(1), ... put on the stream; waits for the last. A part
+/// that the GPU finishes faster than the host enqueues the next counts the wait for it too (a few microseconds a kernel).
+std::vector<double> time_parts(CudaStream stream, std::size_t count, const std::function<void(std::size_t)>& enqueue);
 
 /// Throws nothing: a failed launch ends the program with the codelet's name, because no exception may cross the runtime.
 void check_launch(const char* what);
