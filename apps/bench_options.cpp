@@ -87,7 +87,7 @@ void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& opti
   command.add_flag("--no-tune", options->no_tune, "Speed settings by fixed rules: read and write no tune cache, measure nothing");
   command.add_option("--block-threads", options->block_threads, "Threads of a GPU block, 0: the kernel's own choice (default: tuned)")
       ->check(CLI::IsMember({0, 32, 64, 96, 128, 192, 256}));
-  command.add_option("--links", options->links, "Stored reals of a link")->check(CLI::IsMember({18, 12}));
+  command.add_option("--links", options->links, "Stored reals of a link")->check(CLI::IsMember({18, 12, 8}));
   command.add_option("--precision", options->precisions, "half, single, double")->check(CLI::IsMember({"half", "single", "double"}));
 }
 

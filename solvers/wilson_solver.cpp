@@ -130,8 +130,8 @@ struct WilsonSolver::Impl {
 
 WilsonSolver::WilsonSolver(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
                            const SolverSettings& settings) {
-  if (settings.link_reals != 18 && settings.link_reals != 12)
-    throw Error(ErrorKind::input, "--links", fmt::format("{} reals a link", settings.link_reals), "use 18 or 12");
+  if (settings.link_reals != 18 && settings.link_reals != 12 && settings.link_reals != 8)
+    throw Error(ErrorKind::input, "--links", fmt::format("{} reals a link", settings.link_reals), "use 18, 12 or 8");
   if (!(settings.tolerance > 0) || settings.tolerance >= 1)
     throw Error(ErrorKind::input, "--tol", fmt::format("tolerance {}", settings.tolerance), "give a number between 0 and 1");
   if (settings.max_iterations < 1)

@@ -183,6 +183,8 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
     consider(site::Index<18>{}, site::Index<-1>{});
     consider(site::Index<12>{}, site::Index<1>{});
     consider(site::Index<12>{}, site::Index<-1>{});
+    consider(site::Index<8>{}, site::Index<1>{});
+    consider(site::Index<8>{}, site::Index<-1>{});
   };
   (over_lanes(site::Index<Ws>{}), ...);
   runtime::check_launch("wilson hopping");
