@@ -1,5 +1,6 @@
 #pragma once
 // CUDA driver of the Wilson hopping term: one thread a lane of an outer site, around the same site body as the CPU.
+#include "codelets/arch/cuda_launch.cuh"
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/arch/cuda_sums.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
@@ -81,6 +82,7 @@ __global__ void __launch_bounds__(most_threads, resident_blocks<F>)
     hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, std::uint32_t threads, const std::int32_t* stop,
                    SumTable* tables) {
   using V = Lane<Real<F>>;
+  wait_for_predecessors();
   if (stop != nullptr && *stop != 0) return;
   const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
   const bool active = id < threads;
@@ -126,6 +128,7 @@ template <class F, int W, int D, int Sign>
 __global__ void __launch_bounds__(128) pack_kernel(const wilson::PackArguments<F> a, std::uint32_t threads, const std::int32_t* stop) {
   using V = Lane<Real<F>>;
   constexpr bool forward = D % 2 == 0;
+  wait_for_predecessors();
   if (stop != nullptr && *stop != 0) return;
   const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
   if (id >= threads) return;
@@ -175,9 +178,9 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
       if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
       const auto threads32 = static_cast<std::uint32_t>(threads);
       if (straight)
-        hopping_kernel<F, w, reals, sign, true><<<blocks, block_threads, 0, stream>>>(arguments, threads32, stop, tables);
+        launch_overlapping(hopping_kernel<F, w, reals, sign, true>, blocks, block_threads, stream, arguments, threads32, stop, tables);
       else
-        hopping_kernel<F, w, reals, sign, false><<<blocks, block_threads, 0, stream>>>(arguments, threads32, stop, tables);
+        launch_overlapping(hopping_kernel<F, w, reals, sign, false>, blocks, block_threads, stream, arguments, threads32, stop, tables);
     };
     consider(site::Index<18>{}, site::Index<1>{});
     consider(site::Index<18>{}, site::Index<-1>{});
@@ -199,10 +202,8 @@ void launch_pack_over(int lanes, int direction, int sign, const wilson::PackArgu
     if (lanes != w) return;
     site::unroll<8>([&](auto d) {
       if (direction != d) return;
-      if (sign > 0)
-        pack_kernel<F, w, d, 1><<<blocks_for(threads), default_threads, 0, stream>>>(arguments, static_cast<std::uint32_t>(threads), stop);
-      else
-        pack_kernel<F, w, d, -1><<<blocks_for(threads), default_threads, 0, stream>>>(arguments, static_cast<std::uint32_t>(threads), stop);
+      launch_overlapping(sign > 0 ? pack_kernel<F, w, d, 1> : pack_kernel<F, w, d, -1>, blocks_for(threads), default_threads, stream, arguments,
+                         static_cast<std::uint32_t>(threads), stop);
     });
   };
   (over_lanes(site::Index<Ws>{}), ...);
