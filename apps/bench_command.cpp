@@ -1,86 +1,61 @@
 // quarkstar bench: speed as a ratio to bandwidth measured in the same run
 #include "apps/bench_dslash.hpp"
+#include "apps/bench_options.hpp"
 #include "apps/commands.hpp"
 #include "apps/parse.hpp"
-#include "apps/report.hpp"
-#include "codelets/arch/dispatch.hpp"
-#include "codelets/bench/stream.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
-
-#include <memory>
 
 namespace quarkstar::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct BenchOptions {
-  runtime::SessionOptions session;
-  bool json = false;
-  int repetitions = 5;
-  double array_megabytes = 256;
-  std::vector<Coord> lattices;  ///< none: 16^4 and 24^4
-  std::vector<int> links{18, 12};
-  Coord tile{};
-  int block_threads = 0;
-  std::vector<std::string> precisions{"half", "single", "double"};
-};
-
-bench::StreamResult stream(const BenchOptions& options, const runtime::Session& session) {
-  for (const runtime::Worker& worker : session.workers())
-    if (worker.kind == runtime::Worker::Kind::cpu)
-      return bench::measure_stream(worker.team, static_cast<std::size_t>(options.array_megabytes * 1e6), options.repetitions);
-  return {};
-}
-
-Json machine_facts(const runtime::Session& session) {
-  return {{"cpu", session.topology().cpu_model()},
-          {"threads", session.worker(0).team.threads()},
-          {"architecture", arch::name_of(arch::current())},
-          {"versions", version_line()}};
-}
-
 Json stream_json(const bench::StreamResult& s) {
   return {{"triad_gbs", s.triad}, {"triad_streaming_gbs", s.triad_streaming}, {"copy_streaming_gbs", s.copy_streaming}, {"read_gbs", s.read}};
 }
 
-void print_stream(const bench::StreamResult& s) {
+void print_stream(const BenchMemory& memory) {
+  const bench::StreamResult& s = memory.cpu;
   fmt::print("triad {:.1f} GB/s, with streaming stores {:.1f}; copy {:.1f}; read {:.1f}\n", s.triad, s.triad_streaming, s.copy_streaming,
              s.read);
 }
 
 void run_stream(const BenchOptions& options) {
   const runtime::Session session(options.session);
-  const bench::StreamResult result = stream(options, session);
-  if (options.json)
-    fmt::print("{}\n", Json{{"machine", machine_facts(session)}, {"stream", stream_json(result)}}.dump(2));
-  else
-    print_stream(result);
+  const BenchMemory memory = measure_memory(options, session);
+  if (options.json) {
+    fmt::print("{}\n", Json{{"machine", machine_facts(session)}, {"stream", stream_json(memory.cpu)}, {"owners_triad_gbs", memory.owners_triad}}.dump(2));
+  } else {
+    print_stream(memory);
+    fmt::print("triad of the workers that own blocks: {:.1f} GB/s\n", memory.owners_triad);
+  }
 }
 
-void run_dslash(const BenchOptions& options) {
-  runtime::Session session(options.session);
-  const bench::StreamResult memory = stream(options, session);
-  Json rows = Json::array();
+/// The rows of one session.
+Json dslash_rows(const BenchOptions& options, const std::string& devices, runtime::Session& session, const BenchMemory& memory) {
   if (!options.json) {
     print_stream(memory);
-    fmt::print("\nWilson Dslash, one parity, 1320 flop a site; roofline = compulsory bytes (each link and spinor once) at the best triad\n"
+    fmt::print("\nWilson Dslash on {}, one parity, 1320 flop a site; roofline = compulsory bytes (each link and spinor once) at a triad of {:.1f} GB/s\n"
                "{:>14} {:>8} {:>6} {:>10} {:>10} {:>9} {:>10} {:>9}\n",
-               "lattice", "format", "links", "GFLOP/s", "median", "GB/s", "roofline", "us/task");
+               devices, memory.owners_triad, "lattice", "format", "links", "GFLOP/s", "median", "GB/s", "roofline", "us/task");
   }
+  Json rows = Json::array();
   const std::vector<Coord> defaults{{16, 16, 16, 16}, {24, 24, 24, 24}};
   for (const Coord& lattice : options.lattices.empty() ? defaults : options.lattices)
     for (const std::string& precision : options.precisions)
       for (const int reals : options.links) {
-        const DslashTiming t = time_dslash(session, {lattice, parse_precision(precision), reals,
-                                                     options.tile, options.block_threads, options.repetitions});
-        const double fraction = t.best_gbs / memory.best_triad();
-        rows.push_back({{"lattice", lattice},
+        const Precision format = parse_precision(precision);
+        const wilson::HoppingTuning tuning = tuning_of(options, {bench_decomposition(lattice, session), format, reals});
+        const DslashTiming t = time_dslash(session, {lattice, format, reals, tuning, options.repetitions});
+        const double fraction = t.best_gbs / memory.owners_triad;
+        rows.push_back({{"devices", devices},
+                        {"lattice", lattice},
                         {"precision", precision},
                         {"link_reals", reals},
+                        {"tile", tuning.tile},
+                        {"block_threads", tuning.block_threads},
                         {"gflops", t.best_gflops},
                         {"gflops_median", t.median_gflops},
                         {"gbs", t.best_gbs},
@@ -90,14 +65,25 @@ void run_dslash(const BenchOptions& options) {
           fmt::print("{:>14} {:>8} {:>6} {:>10.2f} {:>10.2f} {:>9.2f} {:>9.0f}% {:>9.1f}\n", fmt::format("{}", fmt::join(lattice, ",")),
                      precision, reals, t.best_gflops, t.median_gflops, t.best_gbs, 100 * fraction, t.microseconds_per_task);
       }
-  if (options.json)
-    fmt::print("{}\n", Json{{"machine", machine_facts(session)}, {"stream", stream_json(memory)}, {"dslash", rows}}.dump(2));
+  return rows;
+}
+
+void run_dslash(const BenchOptions& options) {
+  Json result = {{"dslash", Json::array()}};
+  for_devices(options, [&](const std::string& devices, runtime::Session& session) {
+    const BenchMemory memory = measure_memory(options, session);
+    result["machine"] = machine_facts(session);
+    result["stream"] = stream_json(memory.cpu);
+    result["triad_gbs"][devices] = memory.owners_triad;
+    for (const Json& row : dslash_rows(options, devices, session, memory)) result["dslash"].push_back(row);
+  });
+  if (options.json) fmt::print("{}\n", result.dump(2));
 }
 
 }  // namespace
 
 void add_bench(CLI::App& app) {
-  CLI::App* bench = app.add_subcommand("bench", "Measure kernels against the memory bandwidth of the same run");
+  CLI::App* bench = app.add_subcommand("bench", "Measure kernels and solvers against the memory bandwidth of the same run");
   bench->require_subcommand(1);
   const auto options = std::make_shared<BenchOptions>();
   const auto add = [&](const char* name, const char* help, void (*run)(const BenchOptions&)) {
@@ -110,23 +96,12 @@ void add_bench(CLI::App& app) {
     return command;
   };
   add("stream", "Memory bandwidth: triad, copy, read", run_stream);
-  CLI::App* dslash = add("dslash", "Wilson Dslash: GFLOP/s, GB/s, fraction of the roofline", run_dslash);
-  dslash
-      ->add_option_function<std::vector<std::string>>(
-          "--lattice",
-          [options](const std::vector<std::string>& values) {
-            for (const std::string& value : values) options->lattices.push_back(coord_of_flag("--lattice", value, 2));
-          },
-          "Extents, one lattice or several")
-      ->type_name("X,Y,Z,T");
-  dslash
-      ->add_option_function<std::string>(
-          "--tile", [options](const std::string& value) { options->tile = coord_of_flag("--tile", value, 0); },
-          "Order of sites in memory: extents of a tile of outer sites, 0: no limit")
-      ->type_name("X,Y,Z,T");
-  dslash->add_option("--block-threads", options->block_threads, "Threads of a GPU block (default: the kernel's own)")->check(CLI::IsMember({0, 32, 64, 96, 128, 192, 256}));
-  dslash->add_option("--links", options->links, "Stored reals of a link")->check(CLI::IsMember({18, 12}));
-  dslash->add_option("--precision", options->precisions, "half, single, double")->check(CLI::IsMember({"half", "single", "double"}));
+  add_case_flags(*add("dslash", "Wilson Dslash: GFLOP/s, GB/s, fraction of the roofline", run_dslash), options);
+  CLI::App* solver = add("solver", "Krylov solvers: microseconds an iteration, and where they go", run_bench_solver);
+  add_case_flags(*solver, options);
+  solver->add_option("--solver", options->solvers, "bicgstab, cgnr, cg (on the normal equations' matrix)")
+      ->check(CLI::IsMember({"bicgstab", "cgnr", "cg"}));
+  solver->add_option("--iterations", options->iterations, "Iterations of a timed solve, rounded up to whole batches of 16 (default: 256 on GPUs, 64 on CPUs)")->check(CLI::Range(16, 100000));
 }
 
 }  // namespace quarkstar::app

@@ -10,9 +10,7 @@
 #include "runtime/batch.hpp"
 
 namespace quarkstar::app {
-namespace {
 
-/// Any non-zero field will do, but zeros would run faster than real data on some machines.
 HostSpinor wavy_spinor(const Coord& lattice) {
   HostSpinor psi(lattice);
   for (std::size_t i = 0; i < psi.data.size(); ++i)
@@ -20,22 +18,24 @@ HostSpinor wavy_spinor(const Coord& lattice) {
   return psi;
 }
 
-}  // namespace
+runtime::Decomposition bench_decomposition(const Coord& lattice, const runtime::Session& session) {
+  return {lattice, {1, 1, 1, session.block_owners()}, session.block_owners()};
+}
 
 DslashTiming time_dslash(runtime::Session& session, const DslashCase& c) {
   const int workers = session.block_owners();
-  const runtime::Decomposition decomposition(c.lattice, {1, 1, 1, workers}, workers);
-  const auto lattice = std::make_shared<Lattice>(decomposition, c.precision, antiperiodic_in_time, 16, 1, c.tile);
+  const auto lattice =
+      std::make_shared<Lattice>(bench_decomposition(c.lattice, session), c.precision, antiperiodic_in_time, 16, 1, c.tuning.tile);
   LinkField even(lattice, 0, c.link_reals), odd(lattice, 1, c.link_reals);
   {
-    const HostGauge gauge = heatbath::hot_start(c.lattice, 1, runtime::Team({0}));
+    const HostGauge gauge = heatbath::hot_start(c.lattice, 1, session.cpu_team());
     transfer::load_links(even, gauge);
     transfer::load_links(odd, gauge);
     even.freeze();
     odd.freeze();
   }
   wilson::Hopping hopping(even, odd);
-  hopping.set_block_threads(c.block_threads);
+  hopping.set_block_threads(c.tuning.block_threads);
   const SpinorField on_even(lattice, 0), on_odd(lattice, 1);
   {
     const HostSpinor psi = wavy_spinor(c.lattice);

@@ -85,11 +85,12 @@ std::vector<Field> make_fields() {
          c.solver.updates = parse_name(v, {"reliable", "correction"}) == "correction" ? Updates::correction : Updates::reliable;
        },
        [](const RunConfig& c) -> json { return c.solver.updates == Updates::correction ? "correction" : "reliable"; }},
-      {"links", "N", "Stored reals of a link: 18 (default) or 12",
-       [](RunConfig& c, Text v) {
-         c.solver.link_reals = parse_name(v, {"18", "12"}) == "12" ? 12 : 18;
-       },
+      {"links", "N", "Stored reals of a link: 18 (default), 12 or 8",
+       [](RunConfig& c, Text v) { c.solver.link_reals = parse_integer(parse_name(v, {"18", "12", "8"}), 8); },
        [](const RunConfig& c) -> json { return c.solver.link_reals; }},
+      {"no-tune", "", "Speed settings by fixed rules: read and write no tune cache, measure nothing",
+       [](RunConfig& c, Text v) { c.solver.tune = !parse_switch(v); },
+       [](const RunConfig& c) -> json { return !c.solver.tune; }},
       {"residual-history", "", "Add the residual of every iteration to the JSON, as hexadecimal floats",
        [](RunConfig& c, Text v) { c.residual_history = parse_switch(v); },
        [](const RunConfig& c) -> json { return c.residual_history; }},

@@ -3,6 +3,7 @@
 #include "apps/report.hpp"
 #include "codelets/arch/dispatch.hpp"
 #include "runtime/policy/policy.hpp"
+#include "runtime/tune/tune_cache.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,6 +31,7 @@ Json machine_json(const runtime::Session& session) {
                        {"kind", worker.kind == runtime::Worker::Kind::cpu ? "CPU" : "CUDA"},
                        {"device", worker.device},
                        {"cores", worker.team.cores()}});
+  const runtime::TuneCache& tune = runtime::TuneCache::of_user();
   for (const arch::Architecture a : arch::available()) architectures.push_back(arch::name_of(a));
   return {{"cpu", session.topology().cpu_model()},
           {"domains", domains},
@@ -38,6 +40,7 @@ Json machine_json(const runtime::Session& session) {
           {"workers", workers},
           {"policy", session.options().policy},
           {"policies", runtime::policy_names()},
+          {"tune_cache", {{"file", tune.path()}, {"entries", tune.size()}}},
           {"versions", version_line()}};
 }
 
@@ -49,8 +52,10 @@ void print_machine(const Json& machine) {
                fmt::join(domain["cores"].get<std::vector<int>>(), " "));
   fmt::print("kernels        {} (of {})\n", machine["architecture"].get<std::string>(),
              fmt::join(machine["architectures"].get<std::vector<std::string>>(), ", "));
-  fmt::print("policy         {} (of {}, and others of StarPU's)\n\nworkers\n", machine["policy"].get<std::string>(),
+  fmt::print("policy         {} (of {}, and others of StarPU's)\n", machine["policy"].get<std::string>(),
              fmt::join(machine["policies"].get<std::vector<std::string>>(), ", "));
+  fmt::print("tune cache     {} ({} entries)\n\nworkers\n", machine["tune_cache"]["file"].get<std::string>(),
+             machine["tune_cache"]["entries"].get<std::size_t>());
   int id = 0;
   for (const Json& worker : machine["workers"]) {
     const auto cores = worker["cores"].get<std::vector<int>>();

@@ -14,6 +14,7 @@ set(test_environment
   "ASAN_OPTIONS=protect_shadow_gap=0:allocator_may_return_null=1"
   "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp:print_suppressions=0"
   "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/tsan.supp"
+  "QUARKSTAR_TUNE=${PROJECT_BINARY_DIR}/tests-tune.json"
   "QUARKSTAR_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
 
 function(quarkstar_test name)

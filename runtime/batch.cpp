@@ -35,20 +35,29 @@ void run_fused(Call& call) {
   for (std::size_t i = 0; i < task.calls.size(); ++i) {
     const double begin = starpu_timing_now();
     task.program->steps[i].part.codelet->cpu()(task.calls[i]);
-    record_step(task.calls[i], task.program->steps[i], begin);
+    record_step(task.calls[i], task.program->steps[i], begin, starpu_timing_now());
   }
 }
 
 #ifdef QUARKSTAR_CUDA
 void run_fused_on_cuda(Call& call) {
   Unpacked task(call);
+  const auto stream = static_cast<CudaStream>(call.stream());
+  const auto enqueue = [&task](std::size_t i) { task.program->steps[i].part.codelet->cuda()(task.calls[i]); };
+  const double begin = starpu_timing_now();
+  if (Session::current().events().detail() == Events::Detail::parts) {
+    double part_begin = begin;
+    const std::vector<double> microseconds = time_parts(stream, task.calls.size(), enqueue);
+    for (std::size_t i = 0; i < task.calls.size(); part_begin += microseconds[i++])
+      record_step(task.calls[i], task.program->steps[i], part_begin, part_begin + microseconds[i]);
+    return;
+  }
   ProgramKey key;
   for (std::size_t i = 0; i < task.calls.size(); ++i) key.append(task.program->steps[i].part, task.pointers[i]);
-  const double begin = starpu_timing_now();
-  run_through_graph(key.take(), static_cast<CudaStream>(call.stream()), [&task] {
-    for (std::size_t i = 0; i < task.calls.size(); ++i) task.program->steps[i].part.codelet->cuda()(task.calls[i]);
+  run_through_graph(key.take(), stream, [&] {
+    for (std::size_t i = 0; i < task.calls.size(); ++i) enqueue(i);
   });
-  for (std::size_t i = 0; i < task.calls.size(); ++i) record_step(task.calls[i], task.program->steps[i], begin);
+  for (std::size_t i = 0; i < task.calls.size(); ++i) record_step(task.calls[i], task.program->steps[i], begin, starpu_timing_now());
 }
 const Codelet fused_codelet("fused", run_fused, run_fused_on_cuda);
 #else

@@ -139,7 +139,7 @@ void detail::submit(const Codelet& codelet, const void* arguments, std::size_t s
     STARPU_TASK_SET_HANDLE(task, access.handle->state(), i);
     STARPU_TASK_SET_MODE(task, mode, i);
   }
-  Session::current().events().count_submission();
+  Session::current().events().count_submission(cost);
   happens_before(task);
   const int result = starpu_task_submit(task);
   if (result != 0)

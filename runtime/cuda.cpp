@@ -57,6 +57,26 @@ void* worker_memory(int slot, std::size_t bytes) {
 
 void use_worker_memory_of_lane(int lane) { memory_lane = lane; }
 
+std::vector<double> time_parts(CudaStream stream, std::size_t count, const std::function<void(std::size_t)>& enqueue) {
+  std::vector<cudaEvent_t> marks(count + 1);
+  for (cudaEvent_t& mark : marks)
+    if (const cudaError_t error = cudaEventCreate(&mark); error != cudaSuccess) fail("timing", error);
+  cudaEventRecord(marks[0], stream);
+  for (std::size_t i = 0; i < count; ++i) {
+    enqueue(i);
+    cudaEventRecord(marks[i + 1], stream);
+  }
+  if (const cudaError_t error = cudaEventSynchronize(marks.back()); error != cudaSuccess) fail("timing", error);
+  std::vector<double> microseconds(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    float milliseconds = 0;
+    cudaEventElapsedTime(&milliseconds, marks[i], marks[i + 1]);
+    microseconds[i] = 1e3 * static_cast<double>(milliseconds);
+  }
+  for (const cudaEvent_t mark : marks) cudaEventDestroy(mark);
+  return microseconds;
+}
+
 void check_launch(const char* what) {
   if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) fail(what, error);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // What the CUDA parts share on the host: the stream type, error checks, devices, and memory that a worker keeps.
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ void* worker_memory(int slot, std::size_t bytes);
 /// Work that this worker enqueues from now on may run beside what it has enqueued in other lanes: worker_memory() gives each lane its
 /// own. 0 outside of such work.
 void use_worker_memory_of_lane(int lane);
+
+/// Device time in microseconds of each of `count` parts that enqueue(0), enqueue(1), ... put on the stream; waits for the last. A part
+/// that the GPU finishes faster than the host enqueues the next counts the wait for it too (a few microseconds a kernel).
+std::vector<double> time_parts(CudaStream stream, std::size_t count, const std::function<void(std::size_t)>& enqueue);
 
 /// Throws nothing: a failed launch ends the program with the codelet's name, because no exception may cross the runtime.
 void check_launch(const char* what);

@@ -1,7 +1,5 @@
 #include "runtime/program.hpp"
 
-#include <starpu.h>
-
 #include <map>
 
 #include "runtime/session.hpp"
@@ -30,16 +28,18 @@ Program::Program(const std::vector<Batch::Part>& parts) {
   }
 }
 
-void record_step(Call& part, const Program::Step& step, double begin_us) {
-  Session::current().events().record(part.worker(), {step.part.codelet->name(), step.part.placement.block, begin_us, starpu_timing_now(),
+void record_step(Call& part, const Program::Step& step, double begin_us, double end_us) {
+  Session::current().events().record(part.worker(), {step.part.codelet->name(), step.part.placement.block, begin_us, end_us,
                                                      part.skipped() ? Cost{} : step.part.cost, part.skipped()});
 }
 
 void submit_program(const Codelet& codelet, std::unique_ptr<Program> program) {
   const Placement& first = program->steps.front().part.placement;
   const AccessList accesses = program->accesses;
+  const std::size_t steps = program->steps.size();
   submit(codelet, program.get(), accesses, program->cost, {.owner = first.owner, .block = first.block});
   program.release();  // the task owns it now
+  Session::current().events().count_more_parts(steps - 1);
 }
 
 std::unique_ptr<Program> take_program(Call& call) {

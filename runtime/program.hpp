@@ -42,7 +42,7 @@ class ProgramKey {
 };
 
 /// Records one step of a fused task as an event.
-void record_step(Call& part, const Program::Step& step, double begin_us);
+void record_step(Call& part, const Program::Step& step, double begin_us, double end_us);
 
 /// Submits a task whose argument is the program, which it owns from then on.
 void submit_program(const Codelet& codelet, std::unique_ptr<Program> program);

@@ -116,6 +116,12 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   happens_after(this);
 }
 
+const Team& Session::cpu_team() const {
+  const auto cpu = std::find_if(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.kind == Worker::Kind::cpu; });
+  if (cpu == workers_.end()) throw Error(ErrorKind::environment, "Session", "the session has no CPU worker", "give it at least one");
+  return cpu->team;
+}
+
 Session::~Session() {
   wait_all();
   starpu_shutdown();

@@ -53,6 +53,8 @@ class Session {
   const Worker& worker(int id) const { return workers_[static_cast<std::size_t>(id)]; }
   /// Workers that own blocks: the GPUs where the session has any (CPU workers then serve what has no GPU version), else all.
   int block_owners() const { return gpu_count_ > 0 ? gpu_count_ : static_cast<int>(workers_.size()); }
+  /// The threads of the first CPU worker, for work on the host. Throws Error(environment) when there is none.
+  const Team& cpu_team() const;
   const Topology& topology() const { return topology_; }
   Events& events() { return *events_; }
 

@@ -204,7 +204,7 @@ class Run {
   void record_events(double begin_us) {
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       const ScheduledStep& scheduled = work_.schedule.steps[i];
-      if (scheduled.device == 0 || !step(scheduled).part.placement.everywhere) record_step(calls_[i], step(scheduled), begin_us);
+      if (scheduled.device == 0 || !step(scheduled).part.placement.everywhere) record_step(calls_[i], step(scheduled), begin_us, starpu_timing_now());
     }
   }
 
@@ -350,6 +350,7 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts) {
   const GpuProgram* argument = work.get();
   submit(codelet_for(nodes), argument, work->program.accesses, work->program.cost, {.owner = owners.front()});
   work.release();  // the task owns it now
+  Session::current().events().count_more_parts(parts.size() - 1);
   return true;
 }
 #endif

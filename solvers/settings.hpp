@@ -30,12 +30,13 @@ struct SolverSettings {
   double tolerance = 1e-10;         ///< |b - M x| / |b|, true residual, double precision
   int max_iterations = 10000;       ///< iterations summed over restarts
   Precision precision = Precision::double_;
-  int link_reals = 18;              ///< stored reals of a gauge link: 18 or 12
+  int link_reals = 18;              ///< stored reals of a gauge link: 18, 12 or 8
   Updates updates = Updates::reliable;
   double refresh_drop = 0;          ///< Refresh::drop; 0: 0.1 in half, 1e-3 in single precision
   Schur schur = Schur::asymmetric;
   int check_every = 16;             ///< K: iterations submitted between two looks at the stop flag
   bool keep_history = false;
+  bool tune = true;                 ///< measure speed settings that are not in the tune cache yet; false: fixed rules. No bit depends on it
 };
 
 /// Why a solve ended.

@@ -8,10 +8,12 @@
 
 #include "codelets/blas/blas.hpp"
 #include "codelets/transfer/transfer.hpp"
+#include "codelets/wilson/tuning.hpp"
 #include "runtime/error.hpp"
 #include "runtime/session.hpp"
 #include "solvers/even_odd_wilson.hpp"
 #include "solvers/krylov.hpp"
+#include "solvers/mixed_precision.hpp"
 
 namespace quarkstar {
 namespace {
@@ -36,14 +38,21 @@ struct WilsonLevel {
   EvenOddWilson system;
 
   WilsonLevel(const runtime::Decomposition& decomposition, Precision precision, int link_reals, const HostGauge& gauge,
-              const WilsonParameters& parameters, Schur schur)
-      : lattice(std::make_shared<Lattice>(decomposition, precision, parameters.boundary)),
+              const WilsonParameters& parameters, const SolverSettings& settings)
+      : WilsonLevel(wilson::tuning_for({decomposition, precision, link_reals}, settings.tune), decomposition, precision, link_reals, gauge,
+                    parameters, settings) {}
+
+ private:
+  WilsonLevel(const wilson::HoppingTuning& tuning, const runtime::Decomposition& decomposition, Precision precision, int link_reals,
+              const HostGauge& gauge, const WilsonParameters& parameters, const SolverSettings& settings)
+      : lattice(std::make_shared<Lattice>(decomposition, precision, parameters.boundary, 16, 1, tuning.tile)),
         even(lattice, 0, link_reals),
         odd(lattice, 1, link_reals),
         hopping(load(even, gauge), load(odd, gauge)),
-        system(hopping, parameters, schur) {}
+        system(hopping, parameters, settings.schur) {
+    hopping.set_block_threads(tuning.block_threads);
+  }
 
- private:
   static LinkField& load(LinkField& links, const HostGauge& gauge) {
     transfer::load_links(links, gauge);
     links.freeze();
@@ -70,10 +79,10 @@ struct WilsonSolver::Impl {
        const SolverSettings& s)
       : settings(s),
         krylov(find_solver(s.solver)),
-        outer(decomposition, Precision::double_, s.precision == Precision::double_ ? s.link_reals : 18, gauge, parameters, s.schur),
+        outer(decomposition, Precision::double_, s.precision == Precision::double_ ? s.link_reals : 18, gauge, parameters, s),
         sums(decomposition.count()) {
     if (s.precision != Precision::double_)
-      inner = std::make_unique<WilsonLevel>(decomposition, s.precision, s.link_reals, gauge, parameters, s.schur);
+      inner = std::make_unique<WilsonLevel>(decomposition, s.precision, s.link_reals, gauge, parameters, s);
   }
 
   /// |field|^2 over both parities; waits for the tasks before it.
@@ -105,53 +114,11 @@ struct WilsonSolver::Impl {
     const double system2 = 1 / (outer.system.residual_scale() * outer.system.residual_scale());
     const SpinorField rhs(outer.lattice, EvenOddWilson::solved_parity);
     outer.system.prepare(rhs, r.even, r.odd);
-    KrylovResult result;
-    if (inner) {
-      result = solve_below_double(e, rhs, limits, target2 * system2, r_norm2 * system2, progress);
-    } else {
-      limits.target_norm2 = target2 * system2;
-      result = krylov(outer.system, e.odd, rhs, limits, progress);
-    }
+    limits.target_norm2 = target2 * system2;
+    const KrylovResult result =
+        inner ? solve_below_double(outer.system, inner->system, krylov, settings, e.odd, rhs, limits, r_norm2 * system2, progress)
+              : krylov(outer.system, e.odd, rhs, limits, progress);
     outer.system.reconstruct(e.even, r.even, e.odd);
-    return result;
-  }
-
-  /// The even-odd system in the inner precision: e.odd = solution, with |rhs|^2 about rhs_norm2, to |residual|^2 <= target2 or, by
-  /// defect correction, as far as that precision goes. Overwrites rhs.
-  KrylovResult solve_below_double(const FullField& e, const SpinorField& rhs, KrylovLimits limits, double target2, double rhs_norm2,
-                                  const KrylovProgress& progress) {
-    const bool half = settings.precision == Precision::half;
-    const bool reliable = settings.updates == Updates::reliable;
-    // What one solve without refreshes can gain: five digits in single precision, two in half; asking for more would end in stagnation.
-    const double gain2 = half ? 1e-4 : 1e-10;
-    limits.patience = 200;
-    // A power of two brings |r| near 1, away from where single precision underflows; it changes no digit.
-    const double scale = std::exp2(-std::round(0.5 * std::log2(rhs_norm2)));
-    limits.target_norm2 = (reliable ? target2 : std::max(target2, gain2 * rhs_norm2)) * scale * scale;
-    const SpinorField x(inner->lattice, EvenOddWilson::solved_parity), r(inner->lattice, EvenOddWilson::solved_parity);
-    const SpinorField wide(outer.lattice, EvenOddWilson::solved_parity), scaled(outer.lattice, EvenOddWilson::solved_parity);
-    const SpinorField& y = e.odd;
-    blas::submit<blas::Fill>({&y}, {{{0, 0}}});
-    blas::submit<blas::Fill>({&scaled}, {{{0, 0}}});  // a refresh that is not due keeps what is there, so something must be
-    blas::submit<blas::Scale>({&wide, &rhs}, {{{scale, 0}}});
-    transfer::convert(r, wide);
-    if (reliable) {
-      limits.refresh.drop = settings.refresh_drop > 0 ? settings.refresh_drop : half ? 0.1 : 1e-3;
-      limits.refresh.submit = [&](const SpinorField& inner_x, const SpinorField& inner_r, const runtime::Guard& guard) {
-        transfer::convert(wide, inner_x, guard);
-        blas::submit<blas::AddScaled>({&y, &wide}, {{{1 / scale, 0}}}, guard);
-        blas::submit<blas::Fill>({&inner_x}, {{{0, 0}}}, guard);
-        outer.system.apply(wide, y, {}, false, guard);
-        blas::submit<blas::AddScaled>({&wide, &rhs}, {{{-1, 0}}}, guard);
-        blas::submit<blas::Scale>({&scaled, &wide}, {{{-scale, 0}}}, guard);
-        transfer::convert(inner_r, scaled, guard);
-      };
-    }
-    const KrylovProgress unscaled = [&](int iterations, double norm2) { return progress(iterations, norm2 / (scale * scale)); };
-    KrylovResult result = krylov(inner->system, x, r, limits, progress ? unscaled : KrylovProgress{});
-    for (double& norm2 : result.norm2) norm2 /= scale * scale;
-    transfer::convert(wide, x);
-    blas::submit<blas::AddScaled>({&y, &wide}, {{{1 / scale, 0}}});
     return result;
   }
 
@@ -163,8 +130,8 @@ struct WilsonSolver::Impl {
 
 WilsonSolver::WilsonSolver(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
                            const SolverSettings& settings) {
-  if (settings.link_reals != 18 && settings.link_reals != 12)
-    throw Error(ErrorKind::input, "--links", fmt::format("{} reals a link", settings.link_reals), "use 18 or 12");
+  if (settings.link_reals != 18 && settings.link_reals != 12 && settings.link_reals != 8)
+    throw Error(ErrorKind::input, "--links", fmt::format("{} reals a link", settings.link_reals), "use 18, 12 or 8");
   if (!(settings.tolerance > 0) || settings.tolerance >= 1)
     throw Error(ErrorKind::input, "--tol", fmt::format("tolerance {}", settings.tolerance), "give a number between 0 and 1");
   if (settings.max_iterations < 1)

@@ -12,7 +12,8 @@ namespace quarkstar {
 /// Holds the links on the workers that own them; then solves for any number of sources. Needs a running runtime::Session.
 class WilsonSolver {
  public:
-  /// Copies the links into the blocks of `decomposition`. Throws Error(input) for an unknown solver name or link format and
+  /// Copies the links into the blocks of `decomposition`. Throws Error(input) for an unknown solver name or link format, for links
+  /// that are not SU(3) and should become 8 reals, and
   /// ShapeError when the gauge field has other extents than the decomposition.
   WilsonSolver(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
                const SolverSettings& settings);

@@ -1,3 +1,4 @@
+#include "codelets/arch/cuda_launch.cuh"
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/arch/cuda_sums.hpp"
 
@@ -6,6 +7,7 @@ namespace {
 
 /// One block a sum: reads the three limbs that count, then clears the table for the next kernel.
 __global__ void finish_kernel(SumTable* tables, runtime::BinnedSum* partial, const std::int32_t* stop) {
+  wait_for_predecessors();
   if (stop != nullptr && *stop != 0) return;
   SumTable& table = tables[blockIdx.x];
   if (threadIdx.x == 0) {
@@ -32,7 +34,7 @@ SumTable* sum_tables() {
 
 void finish_sums(runtime::BinnedSum* partial, int count, const std::int32_t* stop, runtime::CudaStream stream) {
   if (count == 0) return;
-  finish_kernel<<<static_cast<unsigned>(count), 64, 0, stream>>>(sum_tables(), partial, stop);
+  launch_overlapping(finish_kernel, static_cast<unsigned>(count), 64, stream, sum_tables(), partial, stop);
   runtime::check_launch("finish_sums");
 }
 

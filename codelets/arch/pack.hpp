@@ -4,6 +4,7 @@
 // Everything lives in a namespace named after the architecture, so that no two architectures share a function.
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "codelets/site/complex.hpp"
@@ -45,6 +46,14 @@ struct Pack {
     constexpr T smallest = 1.17549435e-38f;
     const Vector inverse = broadcast(1).v / v;
     return {v >= smallest ? inverse : Vector{}};
+  }
+  /// 1 / x, rounded to nearest.
+  QUARKSTAR_HD Pack reciprocal() const { return {broadcast(1).v / v}; }
+  /// *this, with the other sign in the lanes where the last bit of `flag` is set.
+  QUARKSTAR_HD Pack flip_sign_by_last_bit(Pack flag) const {
+    using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    typedef Word Bits __attribute__((vector_size(N * sizeof(T))));
+    return {(Vector)((Bits)v ^ ((Bits)flag.v << (8 * sizeof(T) - 1)))};
   }
   /// The integers of N stored pairs, and pairs from integers to which fixed_point_bias has been added (Half). Single precision only.
   static QUARKSTAR_HD site::Complex<Pack> load_pair(const Half* p) {

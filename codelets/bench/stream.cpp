@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codelets/arch/table.hpp"
+#include "codelets/bench/stream_cuda.hpp"
 #include "codelets/bench/stream_kernels.hpp"
 #include "runtime/error.hpp"
 #include "runtime/large_pages.hpp"
@@ -62,5 +63,9 @@ StreamResult measure_stream(const runtime::Team& team, std::size_t bytes_per_arr
   });
   return result;
 }
+
+#ifndef QUARKSTAR_CUDA
+double measure_triad_on_gpu(int, std::size_t, int) { return 0; }
+#endif
 
 }  // namespace quarkstar::bench

@@ -1,3 +1,4 @@
+#include "codelets/arch/cuda_launch.cuh"
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/arch/cuda_sums.hpp"
 #include "codelets/blas/blas_cuda.hpp"
@@ -18,6 +19,7 @@ __global__ void __launch_bounds__(256) range(const __grid_constant__ blas::Argum
   using V = Lane<Real<F>>;
   constexpr int coefficient_count = Operation::coefficients > 0 ? Operation::coefficients : 1;
   constexpr int sum_count = Operation::sums > 0 ? Operation::sums : 1;
+  wait_for_predecessors();
   if (state != nullptr && *runtime::idle_flag(state, when) != 0) return;
   site::Complex<V> c[coefficient_count];
   for (int k = 0; k < Operation::coefficients; ++k) {
@@ -47,8 +49,8 @@ void launch_blas(const blas::Arguments<F>& arguments, const runtime::Coefficient
   const std::int64_t sites = outer_sites * arguments.lanes;
   if (sites == 0) return;
   SumTable* tables = Operation::sums > 0 ? sum_tables() : nullptr;
-  range<F, Operation><<<static_cast<unsigned>((sites + threads - 1) / threads), threads, 0, stream>>>(
-      arguments, copy, state, when, static_cast<std::uint32_t>(sites), tables);
+  launch_overlapping(range<F, Operation>, static_cast<unsigned>((sites + threads - 1) / threads), threads, stream, arguments, copy, state, when,
+                     static_cast<std::uint32_t>(sites), tables);
   runtime::check_launch(Operation::name);
 }
 

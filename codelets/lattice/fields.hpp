@@ -34,7 +34,8 @@ class SpinorField {
 
 /// The eight gauge links that touch the sites of one parity: forward U_mu(x) and backward U_mu(x - mu) side by side, so that a
 /// block needs no neighbour's links and a kernel reads one place. Each link is stored at both of its ends.
-/// A block stores [outer site][direction][real][lane]; reals = 18 (three rows) or 12 (two rows).
+/// A block stores [outer site][direction][real][lane]; reals = 18 (three rows), 12 (two rows) or 8
+/// (codelets/site/compact_link.hpp).
 class LinkField {
  public:
   LinkField(LatticePointer lattice, int parity, int reals) : lattice_(std::move(lattice)), parity_(parity), reals_(reals) {

@@ -1,5 +1,8 @@
 #pragma once
 // One lane as a pack of its own: what a GPU thread computes with, and what host code uses for single sites.
+#include <cstdint>
+#include <type_traits>
+
 #include "codelets/site/complex.hpp"
 #include "codelets/site/number_format.hpp"
 #include "runtime/host_device.hpp"
@@ -32,6 +35,12 @@ struct Lane {
   QUARKSTAR_HD Lane reciprocal_or_zero() const {
     constexpr T smallest = 1.17549435e-38f;
     return {v >= smallest ? T{1} / v : T{0}};
+  }
+  QUARKSTAR_HD Lane reciprocal() const { return {T{1} / v}; }
+  QUARKSTAR_HD Lane flip_sign_by_last_bit(Lane flag) const {
+    using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    const Word sign = __builtin_bit_cast(Word, flag.v) << (8 * sizeof(T) - 1);
+    return {__builtin_bit_cast(T, __builtin_bit_cast(Word, v) ^ sign)};
   }
   static QUARKSTAR_HD Complex<Lane> from_word(std::uint32_t word) {
     constexpr std::uint32_t exponent = 0x4b000000u;  // of 2^23

@@ -8,7 +8,8 @@
 namespace quarkstar::transfer {
 
 /// Writes the links that touch `links.parity()` sites from `gauge`, forward and backward side by side. The caller keeps `gauge` alive
-/// until the tasks have run and freezes the field. Throws ShapeError when extents differ.
+/// until the tasks have run and freezes the field. Throws ShapeError when extents differ, Error(input) when links that are to be stored
+/// as 8 reals are further than 1e-4 from SU(3).
 void load_links(const LinkField& links, const HostGauge& gauge);
 
 /// Field <- host spinor (sites of the field's parity), and back. The host spinor must outlive the tasks (store: wait for the

@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "codelets/gauge/observables.hpp"
 #include "codelets/transfer/convert_cuda.hpp"
 #include "codelets/transfer/convert_site.hpp"
+#include "codelets/transfer/write_link.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/error.hpp"
+#include "runtime/session.hpp"
 
 namespace quarkstar::transfer {
 namespace {
@@ -34,18 +39,6 @@ struct LinkTask {
   const HostGauge* gauge;
   int parity, reals;
 };
-
-/// Stores `reals` reals of a link for one lane.
-template <class F>
-void write_link(F* to, const double* link, int reals, int lanes) {
-  if constexpr (is_half<F>) {
-    using V = site::Lane<float>;
-    const auto biased = [](double u) { return fma(V{static_cast<float>(u)}, V{site::fixed_point_most}, V{site::fixed_point_bias}); };
-    for (int i = 0; i < reals / 2; ++i) V::store_pair(to + i * lanes, {biased(link[2 * i]), biased(link[2 * i + 1])});
-  } else {
-    for (int i = 0; i < reals; ++i) to[i * lanes] = static_cast<F>(link[i]);
-  }
-}
 
 template <class F>
 void run_load_links(Call& call) {
@@ -169,6 +162,17 @@ void require_extents(const char* where, const Lattice& lattice, const Coord& ext
   if (lattice.decomposition().lattice() != extents) throw ShapeError(where, "host field and lattice have other extents");
 }
 
+/// 8 reals cannot hold what is not SU(3).
+void require_special_unitary(const HostGauge& gauge) {
+  constexpr double largest_deviation = 1e-4;  // single-precision files stay far below
+  const gauge::UnitarityDeviation deviation = gauge::unitarity_deviation(gauge, runtime::Session::current().cpu_team());
+  if (!(std::max(deviation.unitarity, deviation.determinant) <= largest_deviation))
+    throw Error(ErrorKind::input, "--links",
+                fmt::format("8 reals store SU(3) matrices only, and these links are not (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})",
+                            deviation.unitarity, deviation.determinant),
+                "use 18, or reunitarize the configuration");
+}
+
 runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = block.block().owner, .block = block.block().index}; }
 
 }  // namespace
@@ -176,6 +180,7 @@ runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = b
 void load_links(const LinkField& links, const HostGauge& gauge) {
   const Lattice& lattice = *links.lattice();
   require_extents("load_links", lattice, gauge.extents);
+  if (links.reals() == 8) require_special_unitary(gauge);
   const Codelet& codelet = load_links_codelet(lattice.precision());
   for (int b = 0; b < lattice.block_count(); ++b)
     runtime::submit(codelet, LinkTask{&lattice.block(b), &gauge, links.parity(), links.reals()}, {runtime::out(links.block(b))}, {},

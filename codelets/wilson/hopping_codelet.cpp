@@ -140,9 +140,10 @@ const Codelet& sites_codelet_of(int link_reals, bool boundary) {
   static const auto make = [](const char* part) {
     return std::make_unique<Codelet>(fmt::format("wilson.{}.{}", name_of(NumberFormat<F>::precision), part), QUARKSTAR_BOTH(run_sites, F));
   };
-  static const std::unique_ptr<Codelet> codelets[2][2] = {{make("18.interior"), make("18.boundary")},
-                                                          {make("12.interior"), make("12.boundary")}};
-  return *codelets[link_reals == 12][boundary];
+  static const std::unique_ptr<Codelet> codelets[3][2] = {{make("18.interior"), make("18.boundary")},
+                                                          {make("12.interior"), make("12.boundary")},
+                                                          {make("8.interior"), make("8.boundary")}};
+  return *codelets[link_reals == 18 ? 0 : link_reals == 12 ? 1 : 2][boundary];
 }
 const Codelet& sites_codelet(Precision precision, int link_reals, bool boundary) {
   return with_format(precision, [&](auto format) -> const Codelet& { return sites_codelet_of<typename decltype(format)::type>(link_reals, boundary); });

@@ -234,6 +234,8 @@ wilson::HoppingKernel<F> find_hopping(const wilson::KernelChoice& choice, std::i
     consider(site::Index<18>{}, site::Index<-1>{});
     consider(site::Index<12>{}, site::Index<1>{});
     consider(site::Index<12>{}, site::Index<-1>{});
+    consider(site::Index<8>{}, site::Index<1>{});
+    consider(site::Index<8>{}, site::Index<-1>{});
   };
   (over_lanes(site::Index<Ws>{}), ...);
   return found;

@@ -2,6 +2,7 @@
 // CUDA driver of the Wilson hopping term: one thread a lane of an outer site, around the same site body as the CPU.
 #include <algorithm>
 
+#include "codelets/arch/cuda_launch.cuh"
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/arch/cuda_sums.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
@@ -88,6 +89,7 @@ __global__ void __launch_bounds__(most_threads, resident_blocks<F>)
     hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, std::uint32_t threads, const std::int32_t* stop,
                    SumTable* tables) {
   using V = Lane<Real<F>>;
+  wait_for_predecessors();
   if (stop != nullptr && *stop != 0) return;
   const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
   const bool active = id < threads;
@@ -136,6 +138,7 @@ template <class F, int W, int D, int Sign>
 __global__ void __launch_bounds__(most_pack_threads) pack_kernel(const wilson::PackArguments<F> a, std::uint32_t threads, const std::int32_t* stop) {
   using V = Lane<Real<F>>;
   constexpr bool forward = D % 2 == 0;
+  wait_for_predecessors();
   if (stop != nullptr && *stop != 0) return;
   const int width = a.stride == 0 ? W : W / 2;
   for (std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x; id < threads; id += gridDim.x * blockDim.x) {
@@ -188,7 +191,7 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
     const auto consider = [&](auto reals, auto sign) {
       if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
       const auto threads32 = static_cast<std::uint32_t>(threads);
-      const auto launch = [&](auto kernel) { kernel<<<blocks, block_threads, 0, stream>>>(arguments, threads32, stop, tables); };
+      const auto launch = [&](auto kernel) { launch_overlapping(kernel, blocks, block_threads, stream, arguments, threads32, stop, tables); };
       if (branching == 0) launch(hopping_kernel<F, w, reals, sign, 0>);
       else if ((branching & ~both_times) == 0) launch(hopping_kernel<F, w, reals, sign, both_times>);
       else launch(hopping_kernel<F, w, reals, sign, all_directions>);
@@ -197,6 +200,8 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
     consider(site::Index<18>{}, site::Index<-1>{});
     consider(site::Index<12>{}, site::Index<1>{});
     consider(site::Index<12>{}, site::Index<-1>{});
+    consider(site::Index<8>{}, site::Index<1>{});
+    consider(site::Index<8>{}, site::Index<-1>{});
   };
   (over_lanes(site::Index<Ws>{}), ...);
   runtime::check_launch("wilson hopping");
@@ -218,9 +223,8 @@ void launch_pack_over(const wilson::PackChoice& choice, const wilson::PackArgume
     if (choice.lanes != w) return;
     site::unroll<8>([&](auto d) {
       if (choice.direction != d) return;
-      const auto launch = [&](auto kernel) { kernel<<<blocks, block_threads, 0, stream>>>(arguments, static_cast<std::uint32_t>(threads), stop); };
-      if (choice.sign > 0) launch(pack_kernel<F, w, d, 1>);
-      else launch(pack_kernel<F, w, d, -1>);
+      launch_overlapping(choice.sign > 0 ? pack_kernel<F, w, d, 1> : pack_kernel<F, w, d, -1>, blocks, block_threads, stream, arguments,
+                         static_cast<std::uint32_t>(threads), stop);
     });
   };
   (over_lanes(site::Index<Ws>{}), ...);

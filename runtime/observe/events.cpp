@@ -8,12 +8,15 @@ void Events::record(int worker, const Event& event) {
   lane.totals.flops += event.cost.flops;
   lane.totals.bytes += event.cost.bytes;
   lane.totals.busy_us += event.end_us - event.begin_us;
-  if (keep_) lane.events.push_back(event);
+  if (detail_ != Detail::totals) lane.events.push_back(event);
 }
 
 Totals Events::totals() const {
   Totals sum;
   sum.submitted = submitted_.load(std::memory_order_relaxed);
+  sum.submitted_parts = submitted_parts_.load(std::memory_order_relaxed);
+  sum.submitted_flops = submitted_flops_.load(std::memory_order_relaxed);
+  sum.submitted_bytes = submitted_bytes_.load(std::memory_order_relaxed);
   for (const Lane& lane : lanes_) {
     sum.executed += lane.totals.executed;
     sum.flops += lane.totals.flops;
@@ -25,6 +28,9 @@ Totals Events::totals() const {
 
 void Events::reset() {
   submitted_.store(0, std::memory_order_relaxed);
+  submitted_parts_.store(0, std::memory_order_relaxed);
+  submitted_flops_.store(0, std::memory_order_relaxed);
+  submitted_bytes_.store(0, std::memory_order_relaxed);
   for (Lane& lane : lanes_) {
     lane.events.clear();
     lane.totals = {};

@@ -28,7 +28,7 @@ TEST_CASE("every solver reaches the tolerance that the reference confirms") {
   const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   for (const std::string& name : solver_names())
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
-      for (const int reals : {18, 12})
+      for (const int reals : {18, 12, 8})
         for (const Schur schur : {Schur::asymmetric, Schur::symmetric})
           for (const auto normalisation : {WilsonParameters::Normalisation::kappa, WilsonParameters::Normalisation::mass}) {
             battery::SolveCase c;
@@ -205,6 +205,14 @@ TEST_CASE("wrong settings are refused with the flag's name") {
   settings = {};
   settings.link_reals = 7;
   CHECK_THROWS_WITH(WilsonSolver(decomposition, gauge, {}, settings), doctest::Contains("--links"));
+  settings = {};
+  settings.link_reals = 8;  // which cannot hold links off SU(3)
+  for (const double factor : {1.001, std::nan("")}) {
+    HostGauge stretched = gauge;
+    stretched.link(17, 2)[4] *= factor;
+    stretched.link(17, 2)[8] *= factor;
+    CHECK_THROWS_WITH(WilsonSolver(decomposition, stretched, {}, settings), doctest::Contains("link"));
+  }
   settings = {};
   settings.tolerance = 0;
   CHECK_THROWS_WITH(WilsonSolver(decomposition, gauge, {}, settings), doctest::Contains("--tol"));

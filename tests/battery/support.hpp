@@ -40,6 +40,8 @@ struct HoppingCase {
   Precision precision = Precision::double_;
   int link_reals = 18;
   int most_lanes = 16;
+  Coord tile{};
+  int block_threads = 0;
   std::string text() const;
 };
 
@@ -48,7 +50,7 @@ inline std::string HoppingCase::text() const {
     return std::to_string(c[0]) + "," + std::to_string(c[1]) + "," + std::to_string(c[2]) + "," + std::to_string(c[3]);
   };
   return "lattice " + numbers(lattice) + " blocks " + numbers(blocks) + " " + std::string(name_of(precision)) + " links " +
-         std::to_string(link_reals) + " lanes <= " + std::to_string(most_lanes) + " " +
+         std::to_string(link_reals) + " lanes <= " + std::to_string(most_lanes) + " tile " + numbers(tile) + " block " + std::to_string(block_threads) + " " +
          std::string(arch::name_of(arch::current()));
 }
 
@@ -57,7 +59,7 @@ class HoppingHarness {
  public:
   HoppingHarness(const HoppingCase& c, const HostGauge& gauge, const BoundaryAngles& boundary)
       : decomposition_(c.lattice, c.blocks, static_cast<int>(runtime::Session::current().workers().size())),
-        lattice_(std::make_shared<Lattice>(decomposition_, c.precision, boundary, c.most_lanes)),
+        lattice_(std::make_shared<Lattice>(decomposition_, c.precision, boundary, c.most_lanes, 1, c.tile)),
         even_(lattice_, 0, c.link_reals),
         odd_(lattice_, 1, c.link_reals) {
     transfer::load_links(even_, gauge);
@@ -65,6 +67,7 @@ class HoppingHarness {
     even_.freeze();
     odd_.freeze();
     hopping_ = std::make_unique<wilson::Hopping>(even_, odd_);
+    hopping_->set_block_threads(c.block_threads);
   }
 
   /// H psi (or its adjoint) on the whole lattice.

@@ -21,7 +21,7 @@ expect 2 'error: --source: .*outside' "${good[@]}" --source point:0,0,0,8
 expect 2 'error: --source:' "${good[@]}" --source line:3
 expect 2 'error: --solver: .*use one of .*bicgstab' "${good[@]}" --solver gauss
 expect 2 'error: --precision:' "${good[@]}" --precision quarter
-expect 2 'error: --links:' "${good[@]}" --links 8
+expect 2 'error: --links:' "${good[@]}" --links 7
 expect 2 'error: --tol: 0 is not positive' "${good[@]}" --tol 0
 expect 2 'error: --tol: 1 is not below 1' solve --gauge missing --out out --tol 1   # before the file is read
 expect 2 'error: --kappa: 11 is not below 10' solve --gauge missing --out out --kappa 0.1 --kappa 11   # the last one counts

@@ -17,7 +17,7 @@ TEST_CASE("hopping term on a GPU has the CPU's bits") {
     const HostGauge gauge = reference::random_gauge(lattice, seed);
     const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
-      for (const int reals : {18, 12})
+      for (const int reals : {18, 12, 8})
         for (const bool adjoint : {false, true}) {
           HostSpinor expected;
           {

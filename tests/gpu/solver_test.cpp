@@ -18,7 +18,7 @@ TEST_CASE("residual histories on GPUs have the CPU's bits") {
   const int gpus = static_cast<int>(runtime::gpus().size());
   for (const char* solver : {"bicgstab", "cgnr"})
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
-      for (const int reals : {18, 12}) {
+      for (const int reals : {18, 12, 8}) {
         battery::SolveCase c;
         c.settings.solver = solver;
         c.settings.precision = precision;

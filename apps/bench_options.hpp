@@ -1,0 +1,58 @@
+#pragma once
+// What the subcommands of `quarkstar bench` share: flags, devices, and the bandwidth that speeds are compared with.
+#include "codelets/bench/stream.hpp"
+#include "codelets/wilson/tuning.hpp"
+#include "runtime/coord.hpp"
+#include "runtime/session.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarkstar::app {
+
+struct BenchOptions {
+  runtime::SessionOptions session;
+  std::string devices;  ///< cpu, cuda or all; empty: one session with what the session flags say
+  bool json = false;
+  int repetitions = 5;
+  double array_megabytes = 256;
+  std::vector<Coord> lattices;  ///< none: the subcommand's own
+  std::vector<int> links{18, 12};
+  std::optional<Coord> tile;         ///< none: tuned
+  std::optional<int> block_threads;  ///< none: tuned
+  bool no_tune = false;
+  std::vector<std::string> precisions{"half", "single", "double"};
+  std::vector<std::string> solvers{"bicgstab", "cgnr"};
+  int iterations = 0;  ///< 0: 256 on GPUs, 64 on CPUs
+};
+
+/// Bandwidth of the memory behind a session's blocks.
+struct BenchMemory {
+  bench::StreamResult cpu;  ///< of the first CPU worker's threads
+  double owners_triad = 0;  ///< best triad, GB/s, summed over the workers that own blocks
+};
+BenchMemory measure_memory(const BenchOptions& options, const runtime::Session& session);
+
+/// Calls body("cpu" or "cuda", session) in a session for each kind of device that --devices names; `all` leaves out GPUs where there are
+/// none. Throws Error(environment) for --devices cuda without a GPU.
+void for_devices(const BenchOptions& options, const std::function<void(const std::string& devices, runtime::Session& session)>& body);
+
+/// "machine" of the JSON: processor, GPUs, threads, versions.
+nlohmann::ordered_json machine_facts(const runtime::Session& session);
+
+/// The settings of the hopping term that a solve would use, but for those that flags give.
+wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::TuningProblem& problem);
+
+/// Adds --devices, --lattice, --tile, --block-threads, --no-tune, --links and --precision; `options` must outlive the parsing.
+void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
+
+/// `quarkstar bench solver`.
+void run_bench_solver(const BenchOptions& options);
+
+}  // namespace quarkstar::app

@@ -1,0 +1,115 @@
+#include "apps/bench_solver.hpp"
+
+#include "apps/bench_dslash.hpp"
+#include "codelets/blas/blas.hpp"
+#include "codelets/transfer/transfer.hpp"
+#include "solvers/mixed_precision.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <string_view>
+
+namespace quarkstar::app {
+namespace {
+
+/// The critical value of a hot configuration is 1/4: close below it BiCGStab converges about as slowly as on a configuration of physics.
+constexpr WilsonParameters parameters{.kappa = 0.22};
+
+LinkField& load(LinkField& links, const HostGauge& gauge) {
+  transfer::load_links(links, gauge);
+  links.freeze();
+  return links;
+}
+
+/// Time in tasks by what their names begin with.
+void add_events(SolverTiming& timing, runtime::Session& session) {
+  for (int worker = 0; worker < session.block_owners(); ++worker)
+    for (const runtime::Event& event : session.events().of_worker(worker)) {
+      const std::string_view name = event.name;
+      double& part = name.starts_with("wilson.")     ? timing.dslash_us
+                     : name.starts_with("blas.")     ? timing.blas_us
+                     : name.starts_with("transfer.") ? timing.conversion_us
+                                                     : timing.scalars_us;
+      part += (event.end_us - event.begin_us) / timing.iterations / session.block_owners();
+    }
+}
+
+}  // namespace
+
+BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge)
+    : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, 16, 1, tuning.tile)),
+      even(lattice, 0, problem.link_reals),
+      odd(lattice, 1, problem.link_reals),
+      hopping(load(even, gauge), load(odd, gauge)),
+      system(hopping, parameters, Schur::asymmetric),
+      normal(system) {
+  hopping.set_block_threads(tuning.block_threads);
+}
+
+SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, int iterations,
+                         int repetitions) {
+  constexpr int parity = EvenOddWilson::solved_parity;
+  const SpinorField source(outer.lattice, parity), rhs(outer.lattice, parity), x(outer.lattice, parity);
+  {
+    const HostSpinor psi = wavy_spinor(outer.lattice->decomposition().lattice());
+    transfer::load_spinor(source, psi);
+    session.wait_all();
+  }
+  LinearOperator &a = outer.operator_of(solver), &low = inner.operator_of(solver);
+  const auto rhs_norm2 = static_cast<double>(outer.lattice->sites_of_parity()) * 12;  // components of modulus about 1
+  KrylovLimits limits;
+  limits.patience = std::numeric_limits<int>::max();
+  SolverTiming timing;
+  const auto solve_once = [&](int count) {
+    blas::submit<blas::Scale>({&rhs, &source}, {{{1, 0}}});
+    session.wait_all();
+    limits.most_iterations = count;
+    const auto start = std::chrono::steady_clock::now();
+    const KrylovResult result = &outer == &inner ? solver.solve(a, x, rhs, limits, {})
+                                                 : solve_below_double(a, low, solver.solve, {}, x, rhs, limits, rhs_norm2, {});
+    session.wait_all();
+    timing.iterations = result.iterations;
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() * 1e6 / result.iterations;
+  };
+  const int batch = limits.check_every;
+  iterations = (iterations + batch - 1) / batch * batch;
+
+  // One batch of iterations more: what it submits beyond the shorter solve is that batch, whatever a solve does before and after.
+  const SpinorField low_x(inner.lattice, parity), low_r(inner.lattice, parity);
+  runtime::Totals submitted[3];
+  submitted[0] = session.events().totals();
+  for (int batches = 1; batches <= 2; ++batches) {
+    transfer::convert(low_r, source);
+    limits.most_iterations = batches * batch;
+    solver.solve(low, low_x, low_r, limits, {});
+    session.wait_all();
+    submitted[batches] = session.events().totals();
+  }
+  const auto an_iteration = [&](auto member) {
+    const auto shorter = submitted[1].*member - submitted[0].*member, longer = submitted[2].*member - submitted[1].*member;
+    return static_cast<double>(longer - shorter) / batch;
+  };
+  timing.flops = an_iteration(&runtime::Totals::submitted_flops);
+  timing.bytes = an_iteration(&runtime::Totals::submitted_bytes);
+  timing.tasks = an_iteration(&runtime::Totals::submitted);
+  timing.kernels = an_iteration(&runtime::Totals::submitted_parts);
+
+  solve_once(2 * batch);
+  std::vector<double> times;
+  for (int r = 0; r < repetitions; ++r) times.push_back(solve_once(iterations));
+  std::sort(times.begin(), times.end());
+  timing.best_us = times.front();
+  timing.median_us = times[times.size() / 2];
+
+  session.events().reset();
+  session.events().set_detail(runtime::Events::Detail::parts);
+  solve_once(iterations);
+  timing.has_parts = session.worker(0).kind == runtime::Worker::Kind::cpu || session.block_owners() == 1;
+  if (timing.has_parts) add_events(timing, session);
+  session.events().set_detail(runtime::Events::Detail::totals);
+  session.events().reset();
+  return timing;
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,46 @@
+#pragma once
+// Times Krylov iterations as a solve runs them: mixed precision, reliable updates, through the task graph.
+#include "codelets/lattice/host_gauge.hpp"
+#include "codelets/wilson/tuning.hpp"
+#include "runtime/session.hpp"
+#include "solvers/even_odd_wilson.hpp"
+#include "solvers/krylov.hpp"
+
+#include <algorithm>
+
+namespace quarkstar::app {
+
+/// The even-odd operator of a bench in one precision: a hot configuration, kappa close to where iterations stop converging.
+struct BenchLevel {
+  LatticePointer lattice;
+  LinkField even, odd;
+  wilson::Hopping hopping;
+  EvenOddWilson system;
+  NormalOperator normal;  ///< for solvers that need a hermitian positive operator
+
+  BenchLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge);
+  LinearOperator& operator_of(const NamedKrylovSolver& solver) {
+    if (solver.any_operator) return system;
+    return normal;
+  }
+};
+
+struct SolverTiming {
+  int iterations = 0;                 ///< of the last timed solve
+  double best_us = 0, median_us = 0;  ///< wall time of a solve over its iterations
+  double flops = 0, bytes = 0;        ///< of one iteration, without refreshes
+  double tasks = 0, kernels = 0;      ///< of one iteration, without refreshes: StarPU's tasks, and the codelets in them
+
+  /// Time in tasks, an iteration and owner, with refreshes. Not known (has_parts false) for several GPUs, whose tasks are asynchronous.
+  bool has_parts = false;
+  double dslash_us = 0, blas_us = 0, scalars_us = 0, conversion_us = 0;
+  /// Wall time outside tasks.
+  double runtime_us() const { return std::max(0.0, median_us - dslash_us - blas_us - scalars_us - conversion_us); }
+  double runtime_us_per_kernel() const { return kernels > 0 ? runtime_us() / kernels : 0; }
+};
+
+/// inner == outer: a solve in that level's precision; else mixed precision with reliable updates.
+SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, int iterations,
+                         int repetitions);
+
+}  // namespace quarkstar::app

@@ -1,0 +1,38 @@
+#pragma once
+// Launches whose start-up overlaps the end of the kernel before them (programmatic dependent launch): in a row of kernels of a few
+// microseconds each, starting one costs about as much as running it.
+#include <cuda_runtime.h>
+
+#include <utility>
+
+#include "codelets/arch/cuda_launch.hpp"
+
+namespace quarkstar::cuda {
+
+/// Must be the first statement of a kernel that is launched by launch_overlapping(), for every thread and before any return: lets the
+/// next kernel be brought onto the GPU, then waits until all that was enqueued before has run and its writes can be seen. As every kernel
+/// waits before it does anything, one that has ended has all before it ended too.
+__device__ __forceinline__ void wait_for_predecessors() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// kernel<<<blocks, threads, 0, stream>>>(arguments...) that may be brought onto the GPU early; also inside a stream capture.
+template <class... Parameters, class... Arguments>
+void launch_overlapping(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t stream, Arguments&&... arguments) {
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t configuration{};
+  configuration.gridDim = dim3(blocks);
+  configuration.blockDim = dim3(threads);
+  configuration.stream = stream;
+  configuration.attrs = &early;
+  configuration.numAttrs = kernels_can_overlap() ? 1 : 0;
+  // A failure shows in cudaGetLastError, as with <<<>>>.
+  (void)cudaLaunchKernelEx(&configuration, kernel, std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace quarkstar::cuda

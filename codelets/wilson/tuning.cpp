@@ -1,0 +1,150 @@
+#include "codelets/wilson/tuning.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "codelets/blas/blas.hpp"
+#include "codelets/wilson/hopping.hpp"
+#include "runtime/batch.hpp"
+#include "runtime/cuda.hpp"
+#include "runtime/session.hpp"
+#ifdef QUARKSTAR_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+namespace quarkstar::wilson {
+namespace {
+
+/// Goes into the key: raise it when a change of the kernel can change what is best.
+constexpr int kernel_version = 1;
+
+constexpr Coord no_tile{}, tile_zt8{0, 0, 8, 8};
+
+struct FillTask {
+  std::size_t bytes;
+};
+constexpr int pattern = 0x3c;  ///< a byte that makes a small finite number in every format
+
+void run_fill(runtime::Call& call) { std::memset(call.buffer<char>(0), pattern, call.arguments<FillTask>().bytes); }
+#ifdef QUARKSTAR_CUDA
+void run_fill_on_cuda(runtime::Call& call) {
+  cudaMemsetAsync(call.buffer<char>(0), pattern, call.arguments<FillTask>().bytes, static_cast<runtime::CudaStream>(call.stream()));
+  runtime::check_launch("wilson.fill_links");
+}
+const runtime::Codelet fill_codelet("wilson.fill_links", run_fill, run_fill_on_cuda);
+#else
+const runtime::Codelet fill_codelet("wilson.fill_links", run_fill);
+#endif
+
+std::size_t link_bytes(const TuningProblem& problem, std::int64_t sites) {
+  return static_cast<std::size_t>(sites) * 8 * static_cast<std::size_t>(problem.link_reals) * bytes_of(problem.precision);
+}
+
+/// Links of any value: their speed does not depend on it.
+LinkField& fill(LinkField& links, const TuningProblem& problem) {
+  const Lattice& lattice = *links.lattice();
+  for (int b = 0; b < lattice.block_count(); ++b) {
+    const std::int64_t sites = std::int64_t{lattice.block(b).outer_sites()} * lattice.lanes().lanes;
+    runtime::submit(fill_codelet, FillTask{link_bytes(problem, sites)}, {runtime::out(links.block(b))}, {},
+                    {.owner = lattice.block(b).block().owner, .block = b});
+  }
+  links.freeze();
+  return links;
+}
+
+/// Microseconds of one application, the best of a few passes.
+double time_of(const TuningProblem& problem, const HoppingTuning& tuning) {
+  runtime::Session& session = runtime::Session::current();
+  const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, 16, 1, tuning.tile);
+  LinkField even(lattice, 0, problem.link_reals), odd(lattice, 1, problem.link_reals);
+  Hopping hopping(fill(even, problem), fill(odd, problem));
+  hopping.set_block_threads(tuning.block_threads);
+  const SpinorField in_even(lattice, 0), in_odd(lattice, 1), out_even(lattice, 0), out_odd(lattice, 1);
+  blas::submit<blas::Fill>({&in_even}, {{{0.7, -0.4}}});
+  blas::submit<blas::Fill>({&in_odd}, {{{0.3, 0.6}}});
+  constexpr int pairs_a_batch = 8;
+  const auto microseconds_for = [&](int batches) {
+    session.wait_all();
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < batches; ++i) {
+      runtime::Batch batch;
+      for (int k = 0; k < pairs_a_batch; ++k) {
+        hopping.apply(out_even, in_odd);
+        hopping.apply(out_odd, in_even);
+      }
+      batch.submit();
+    }
+    session.wait_all();
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / (2 * pairs_a_batch * batches);
+  };
+  microseconds_for(3);  // the second pass of a batch is captured as a graph, the third replays it
+  constexpr double pass_us = 4000;
+  const int batches = std::clamp(static_cast<int>(pass_us / (microseconds_for(1) * 2 * pairs_a_batch)), 1, 64);
+  double best = microseconds_for(batches);
+  for (int pass = 1; pass < 3; ++pass) best = std::min(best, microseconds_for(batches));
+  return best;
+}
+
+std::string key_of(const TuningProblem& problem, const std::string& device) {
+  const LaneGrid lanes = choose_lane_grid(problem.decomposition, problem.precision);
+  return fmt::format("{}; wilson hopping {}; {} links {}; {}, block {}, lanes {}", device, kernel_version, name_of(problem.precision),
+                     problem.link_reals, problem.decomposition.describe(), fmt::join(problem.decomposition.block(0).extents, "x"), lanes.lanes);
+}
+
+}  // namespace
+
+HoppingTuning default_tuning(const TuningProblem& problem) {
+  constexpr std::int64_t large = 10000;
+  const runtime::Block& block = problem.decomposition.block(0);
+  const LaneGrid lanes = choose_lane_grid(problem.decomposition, problem.precision);
+  std::int64_t slice = 1;
+  for (int mu = 0; mu < 3; ++mu) slice *= block.extents[mu] / (lanes.splits(mu) ? 2 : 1);
+  const bool on_gpu = runtime::Session::current().worker(block.owner).kind == runtime::Worker::Kind::cuda;
+  return {on_gpu && slice >= large ? tile_zt8 : no_tile, 0};
+}
+
+HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds) {
+  constexpr double worthwhile = 0.99;
+  HoppingTuning best = default_tuning(problem);
+  microseconds = time_of(problem, best);
+  const auto consider = [&](const HoppingTuning& candidate) {
+    if (candidate == best) return;
+    const double time = time_of(problem, candidate);
+    if (time >= worthwhile * microseconds) return;
+    best = candidate;
+    microseconds = time;
+  };
+  for (const Coord& tile : {no_tile, tile_zt8, Coord{0, 0, 4, 4}, Coord{0, 0, 0, 4}}) consider({tile, 0});
+  const Coord tile = best.tile;
+  if (runtime::Session::current().worker(problem.decomposition.block(0).owner).kind == runtime::Worker::Kind::cuda)
+    for (const int threads : {64, 128, 192, 256}) consider({tile, threads});
+  return best;
+}
+
+HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::TuneCache& cache) {
+  const runtime::Session& session = runtime::Session::current();
+  const runtime::Worker& owner = session.worker(problem.decomposition.block(0).owner);
+  if (!measure || owner.kind != runtime::Worker::Kind::cuda) return default_tuning(problem);
+  const runtime::GpuDescription gpu = runtime::gpus().at(static_cast<std::size_t>(owner.device));
+  const std::string key = key_of(problem, gpu.name);
+  if (const auto known = cache.find(key); known && known->choice.size() == 5) {
+    const std::vector<int>& c = known->choice;
+    return {{c[0], c[1], c[2], c[3]}, c[4]};
+  }
+  // Links there already, and as many again for the measurement.
+  const std::size_t bytes = link_bytes(problem, volume(problem.decomposition.lattice())) / static_cast<std::size_t>(session.block_owners());
+  if (3 * bytes > gpu.memory_bytes) return default_tuning(problem);
+  double microseconds = 0;
+  const HoppingTuning best = measure_tuning(problem, microseconds);
+  cache.put(key, {{best.tile[0], best.tile[1], best.tile[2], best.tile[3], best.block_threads}, microseconds});
+  spdlog::info("tuned the hopping term ({}): tile {}, {} threads a block, {:.1f} us; kept in {}", key, fmt::join(best.tile, ","),
+               best.block_threads, microseconds, cache.path());
+  return best;
+}
+
+}  // namespace quarkstar::wilson

@@ -1,0 +1,36 @@
+#pragma once
+// Settings of the hopping term that change its speed and no bit of its results.
+#include "codelets/lattice/precision.hpp"
+#include "runtime/decomposition.hpp"
+#include "runtime/tune/tune_cache.hpp"
+
+namespace quarkstar::wilson {
+
+struct HoppingTuning {
+  Coord tile{};           ///< wanted extents of a tile of outer sites (BlockShape::set_tile); 0: no limit
+  int block_threads = 0;  ///< of a GPU kernel (Hopping::set_block_threads); 0: its own choice
+  friend bool operator==(const HoppingTuning&, const HoppingTuning&) = default;
+};
+
+/// What a choice is made for.
+struct TuningProblem {
+  runtime::Decomposition decomposition;
+  Precision precision;
+  int link_reals;
+};
+
+/// Without a measurement: on GPUs tiles of 8 in z and t where a t slice of a block's outer lattice has 10000 sites or more, so that neighbours
+/// in z and t would have left the cache (48^4 on one H200: 6 to 8 % faster; 32^4: slower; docs/results); on CPUs none.
+HoppingTuning default_tuning(const TuningProblem& problem);
+
+/// Times the hopping term with a few tiles, then with a few sizes of GPU blocks, on the session's workers; keeps what is at least 1 %
+/// faster than the default. Nothing else should run. Costs some hundred applications, and memory for one more set of links.
+/// microseconds: of one application with the result.
+HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds);
+
+/// What a solve should use. measure: on GPUs the user's tune cache answers, or a measurement that goes there; key: GPU, kernel and its
+/// version, precision, link format, lattice, blocks and lanes. Else, on CPUs, and where the GPUs have no room for a measurement:
+/// default_tuning(). On CPUs tiles and their like are within the noise, so nothing is measured there.
+HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::TuneCache& cache = runtime::TuneCache::of_user());
+
+}  // namespace quarkstar::wilson

@@ -1,0 +1,50 @@
+#pragma once
+// What has been measured on this machine, kept from run to run.
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarkstar::runtime {
+
+/// A measured choice: its numbers (their meaning is the kernel's), and the microseconds that they took.
+struct TuneEntry {
+  std::vector<int> choice;
+  double microseconds = 0;
+  friend bool operator==(const TuneEntry&, const TuneEntry&) = default;
+};
+
+/// Entries by key, in memory and in a JSON file that any number of processes share. A key names everything that a choice depends on:
+/// device, kernel and its version, problem. Choices change speed, never results.
+///
+/// Each new entry is written at once: the file is locked (flock on FILE.lock), read again, merged, and replaced by renaming, so that
+/// neither a killed run nor two runs at a time lose what is there. A file that cannot be read as a cache is named in a warning, put aside
+/// as FILE.damaged and made anew; one that cannot be written is named in a warning, and the run goes on with what it measures itself.
+class TuneCache {
+ public:
+  explicit TuneCache(std::string path);
+
+  /// The cache of this user: file $QUARKSTAR_TUNE, else $XDG_CACHE_HOME/quarkstar/tune.json, else ~/.cache/quarkstar/tune.json.
+  static TuneCache& of_user();
+
+  const std::string& path() const { return path_; }
+  std::optional<TuneEntry> find(const std::string& key) const;
+  std::size_t size() const;
+
+  /// Remembers an entry and writes it down. Throws nothing for a file that cannot be written.
+  void put(const std::string& key, const TuneEntry& entry);
+
+ private:
+  using Entries = std::map<std::string, TuneEntry>;
+  enum class Damage { report, put_aside };
+  Entries read(Damage damage) const;
+  void write(const Entries& entries) const;
+
+  std::string path_;
+  mutable std::mutex mutex_;
+  Entries entries_;
+  bool writable_ = true;
+};
+
+}  // namespace quarkstar::runtime

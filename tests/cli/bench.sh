@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# bench: every table comes out, in text and JSON, and wrong flags are refused.
+source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
+small=(--array-mb 1 --repetitions 1 --workers 1 --threads 1 --gpus 0)
+expect 0 '^triad ' bench stream "${small[@]}"
+expect 0 'owners_triad_gbs' bench stream --json "${small[@]}"
+expect 0 '4,4,4,8 +single +12' bench dslash --lattice 4,4,4,8 --precision single --links 12 --devices cpu "${small[@]}"
+expect 0 '4,4,4,8 +bicgstab +double/half +12' bench solver --lattice 4,4,4,8 --iterations 16 --links 12 "${small[@]}"
+expect 0 '"devices": "cpu"' bench solver --json --lattice 4,4,4,8 --iterations 16 --devices cpu --solver cg cgnr bicgstab --links 18 12 8 "${small[@]}"
+[ "$(grep -c '"us_per_iteration":' stdout.txt)" = 27 ] || die "not 3 solvers x 3 precisions x 3 link formats"
+# Four hopping terms, three vector passes and three scalar steps; in one owner's batch of 16 one task, and one to look at the state.
+for fact in '"kernels_per_iteration": 10.0625' '"iterations": 16' '"tasks_per_iteration": 0.125'; do
+  [ "$(grep -A 20 '"solver": "bicgstab"' stdout.txt | grep -cF "$fact")" = 9 ] || { cat stdout.txt; die "BiCGStab: not always $fact"; }
+done
+expect 2 'error: .*--devices' bench dslash --devices tpu
+expect 2 'error: .*--solver' bench solver --solver gmres

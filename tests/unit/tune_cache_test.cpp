@@ -1,0 +1,102 @@
+// The tune cache: entries outlive runs, writers do not lose each other's, damage costs nothing but measurements.
+#include "runtime/tune/tune_cache.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+using quarkstar::runtime::TuneCache;
+using quarkstar::runtime::TuneEntry;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder of its own that goes with the test.
+struct Folder {
+  std::string path;
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "quarkstar-tune-XXXXXX").string();
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    path = pattern;
+  }
+  ~Folder() { fs::remove_all(path); }
+};
+
+void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+}  // namespace
+
+TEST_CASE("entries come back in another run") {
+  const Folder folder;
+  const std::string path = folder.path + "/deeper/tune.json";
+  {
+    TuneCache cache(path);
+    CHECK_FALSE(cache.find("a").has_value());
+    cache.put("a", {{0, 0, 8, 8, 128}, 12.5});
+    cache.put("b", {{}, 1});
+    CHECK(cache.find("a") == TuneEntry{{0, 0, 8, 8, 128}, 12.5});
+  }
+  const TuneCache again(path);
+  CHECK(again.size() == 2);
+  CHECK(again.find("a") == TuneEntry{{0, 0, 8, 8, 128}, 12.5});
+  CHECK(again.find("b") == TuneEntry{{}, 1});
+  CHECK_FALSE(again.find("c").has_value());
+}
+
+TEST_CASE("writers merge: what another run wrote stays, and becomes known") {
+  const Folder folder;
+  const std::string path = folder.path + "/tune.json";
+  TuneCache first(path), second(path);
+  first.put("a", {{1}, 1});
+  second.put("b", {{2}, 2});
+  first.put("c", {{3}, 3});
+  CHECK(first.find("b") == TuneEntry{{2}, 2});
+  CHECK(TuneCache(path).size() == 3);
+}
+
+TEST_CASE("processes that write at the same time, some of them killed, lose nothing that was put") {
+  const Folder folder;
+  const std::string path = folder.path + "/tune.json";
+  constexpr int writers = 6, entries = 20;
+  for (int w = 0; w < writers; ++w)
+    if (::fork() == 0) {
+      TuneCache cache(path);
+      for (int i = 0; i < entries; ++i) cache.put(std::to_string(w) + "/" + std::to_string(i), {{w, i}, 1});
+      if (w % 2 == 0) ::_exit(0);
+      ::kill(::getpid(), SIGKILL);
+    }
+  while (::wait(nullptr) > 0) {
+  }
+  const TuneCache cache(path);
+  CHECK(cache.size() == writers * entries);
+  CHECK(cache.find("3/7") == TuneEntry{{3, 7}, 1});
+}
+
+TEST_CASE("a damaged file is put aside and rebuilt") {
+  for (const char* damage : {"", "{\"format\": 1, \"entries\": {\"a\": {\"choice\": [1", "[]", "{\"format\": 2, \"entries\": {}}",
+                             "{\"format\": 1, \"entries\": {\"a\": {\"choice\": \"x\", \"microseconds\": 1}}}"}) {
+    const Folder folder;
+    const std::string path = folder.path + "/tune.json";
+    write(path, damage);
+    TuneCache cache(path);
+    INFO(damage);
+    CHECK(cache.size() == 0);
+    cache.put("b", {{2}, 2});
+    CHECK(TuneCache(path).find("b") == TuneEntry{{2}, 2});
+    CHECK(fs::exists(path + ".damaged"));
+  }
+}
+
+TEST_CASE("without a place to write, a run keeps its own measurements") {
+  const Folder folder;
+  write(folder.path + "/file", "");
+  TuneCache cache(folder.path + "/file/tune.json");
+  cache.put("a", {{1}, 1});
+  CHECK(cache.find("a") == TuneEntry{{1}, 1});
+}
