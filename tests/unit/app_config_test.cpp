@@ -54,7 +54,8 @@ TEST_CASE("a TOML file sets what the flags of the same names set") {
     tol = 1e-8
     max-iterations = 77
     precision = "single"
-    links = 12
+    links = 8
+    no-tune = true
     blocks = [1, 2, 1, 2]
     workers = 2
     worker-mode = "core"
@@ -73,7 +74,8 @@ TEST_CASE("a TOML file sets what the flags of the same names set") {
   CHECK(config.solver.tolerance == 1e-8);
   CHECK(config.solver.max_iterations == 77);
   CHECK(config.solver.precision == Precision::single);
-  CHECK(config.solver.link_reals == 12);
+  CHECK(config.solver.link_reals == 8);
+  CHECK_FALSE(config.solver.tune);
   CHECK(config.blocks == Coord{1, 2, 1, 2});
   CHECK(config.session.cpu_workers == 2);
   CHECK(config.session.mode == runtime::WorkerMode::per_core);
