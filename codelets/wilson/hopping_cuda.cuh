@@ -192,7 +192,8 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
       if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
       const auto threads32 = static_cast<std::uint32_t>(threads);
       const auto launch = [&](auto kernel) { launch_overlapping(kernel, blocks, block_threads, stream, arguments, threads32, stop, tables); };
-      if (branching == 0) launch(hopping_kernel<F, w, reals, sign, 0>);
+      if constexpr (w == 1) launch(hopping_kernel<F, w, reals, sign, all_directions>);  // odd extents: rare, not worth three kernels
+      else if (branching == 0) launch(hopping_kernel<F, w, reals, sign, 0>);
       else if ((branching & ~both_times) == 0) launch(hopping_kernel<F, w, reals, sign, both_times>);
       else launch(hopping_kernel<F, w, reals, sign, all_directions>);
     };
