@@ -1,6 +1,6 @@
 #pragma once
 // Signals between GPUs of a process without the driver: kernels of one lane each that write and watch words in device memory. An event
-// between devices costs 25 us in a CUDA graph (docs/results), these about 3.
+// between devices costs about 25 us in a CUDA graph (docs/results), these much less.
 #include <cstdint>
 
 #include "runtime/cuda.hpp"
