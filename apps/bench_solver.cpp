@@ -102,12 +102,14 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
   timing.best_us = times.front();
   timing.median_us = times[times.size() / 2];
 
-  session.events().reset();
-  session.events().set_detail(runtime::Events::Detail::parts);
-  solve_once(iterations);
   timing.has_parts = session.worker(0).kind == runtime::Worker::Kind::cpu || session.block_owners() == 1;
-  if (timing.has_parts) add_events(timing, session);
-  session.events().set_detail(runtime::Events::Detail::totals);
+  if (timing.has_parts) {
+    session.events().reset();
+    session.events().set_detail(runtime::Events::Detail::parts);
+    solve_once(iterations);
+    add_events(timing, session);
+    session.events().set_detail(runtime::Events::Detail::totals);
+  }
   session.events().reset();
   return timing;
 }

@@ -147,12 +147,10 @@ class Run {
       calls_.push_back(Call(pointers_[i].data(), step(scheduled).part.arguments.data(), nullptr,
                             streams_[static_cast<std::size_t>(scheduled.lane)], worker_));
     }
-    for (std::size_t buffer = 0, number = 0; buffer < schedule.copied.size(); ++buffer) {
-      if (!schedule.copied[buffer]) continue;
-      for (std::size_t device = 1; device < work.cuda_devices.size(); ++device)
-        copies_.push_back({static_cast<int>(device), call.buffer<void>(static_cast<int>(buffer)),
-                           lanes().copy(work.cuda_devices[device], number, work.bytes[buffer]), work.bytes[buffer]});
-      ++number;
+    for (int buffer = 0; buffer < static_cast<int>(schedule.copied.size()); ++buffer) {
+      if (!schedule.copied[static_cast<std::size_t>(buffer)]) continue;
+      for (int device = 1; device < device_count(); ++device)
+        copies_.push_back({device, call.buffer<void>(buffer), memory(call, buffer, device), work.bytes[static_cast<std::size_t>(buffer)]});
     }
   }
 

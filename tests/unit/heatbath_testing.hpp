@@ -3,21 +3,14 @@
 #include "codelets/gauge/observables.hpp"
 #include "codelets/heatbath/heatbath.hpp"
 #include "codelets/heatbath/start.hpp"
-#include "runtime/session.hpp"
+#include "tests/unit/runtime_support.hpp"
 
 #include <cmath>
 #include <string>
 
 namespace quarkstar::heatbath_testing {
 
-inline runtime::SessionOptions options(int workers, int threads_per_worker, const std::string& policy = "static") {
-  runtime::SessionOptions result;
-  result.cpu_workers = workers;
-  result.threads_per_worker = threads_per_worker;
-  result.cuda_workers = 0;
-  result.policy = policy;
-  return result;
-}
+using runtime_testing::options;
 
 struct Estimate {
   double mean, error;

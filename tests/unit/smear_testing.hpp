@@ -2,9 +2,9 @@
 // What the tests of link construction share: sessions, folded reference links, comparisons.
 #include "codelets/smear/hisq.hpp"
 #include "codelets/smear/staggered_links.hpp"
-#include "runtime/session.hpp"
 #include "tests/reference/gauge.hpp"
 #include "tests/reference/staggered.hpp"
+#include "tests/unit/runtime_support.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,14 +12,7 @@
 
 namespace quarkstar::smear_testing {
 
-inline runtime::SessionOptions options(int workers, int threads_per_worker = 1, const std::string& policy = "static") {
-  runtime::SessionOptions result;
-  result.cpu_workers = workers;
-  result.threads_per_worker = threads_per_worker;
-  result.cuda_workers = 0;
-  result.policy = policy;
-  return result;
-}
+using runtime_testing::options;
 
 inline runtime::Decomposition whole(const Coord& lattice) { return {lattice, {1, 1, 1, 1}, 1}; }
 
