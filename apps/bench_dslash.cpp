@@ -1,8 +1,11 @@
 #include "apps/bench_dslash.hpp"
 
+#include "apps/gauge_io.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <set>
 
 #include "codelets/heatbath/start.hpp"
 #include "codelets/transfer/transfer.hpp"
@@ -20,15 +23,36 @@ HostSpinor wavy_spinor(const Coord& lattice) {
   return psi;
 }
 
+/// How many workers own blocks.
+int owner_count(const runtime::Decomposition& decomposition) {
+  std::set<int> owners;
+  for (const runtime::Block& block : decomposition.blocks()) owners.insert(block.owner);
+  return static_cast<int>(owners.size());
+}
+
 }  // namespace
 
-DslashTiming time_dslash(runtime::Session& session, const DslashCase& c) {
+PlannedLattice plan_dslash(runtime::Session& session, const DslashCase& c) {
   const int workers = session.block_owners();
-  const runtime::Decomposition decomposition(c.lattice, {1, 1, 1, workers}, workers);
+  if (session.gpu_count() == 0) return {runtime::Decomposition(c.lattice, {1, 1, 1, workers}, workers), {}};
+  const auto sites = static_cast<double>(volume(c.lattice));
+  const auto slice_sites = [&c, sites](int mu) { return sites / c.lattice[static_cast<std::size_t>(mu)]; };
+  const auto site = static_cast<double>(static_cast<std::size_t>(8 * c.link_reals) * bytes_of(c.precision) + site_bytes(c.precision, SpinorField::reals));
+  const PlanningProblem problem{
+      .lattice = c.lattice,
+      .slice_bytes = [=](int mu) { return slice_sites(mu) * site; },
+      .face_bytes = [=](int mu) { return slice_sites(mu) / 2 * 12 * static_cast<double>(computed_bytes(c.precision)); }};
+  const Coord& l = c.lattice;
+  return plan_devices(owners_of(session), session.options(), problem, [&](int worker) {
+    return time_dslash(session, runtime::Decomposition(l, {{{l[0]}, {l[1]}, {l[2]}, {l[3]}}}, {worker}), c).best_gflops;
+  });
+}
+
+DslashTiming time_dslash(runtime::Session& session, const runtime::Decomposition& decomposition, const DslashCase& c) {
   const auto lattice = std::make_shared<Lattice>(decomposition, c.precision, antiperiodic_in_time, 16, 1, c.tile);
   LinkField even(lattice, 0, c.link_reals), odd(lattice, 1, c.link_reals);
   {
-    const HostGauge gauge = heatbath::hot_start(c.lattice, 1, runtime::Team({0}));
+    const HostGauge gauge = heatbath::hot_start(c.lattice, 1, host_team());
     transfer::load_links(even, gauge);
     transfer::load_links(odd, gauge);
     even.freeze();
@@ -75,8 +99,9 @@ DslashTiming time_dslash(runtime::Session& session, const DslashCase& c) {
   timing.best_gflops = 1320 * sites / times.front() * 1e-9;
   timing.median_gflops = 1320 * sites / times[times.size() / 2] * 1e-9;
   timing.best_gbs = bytes / times.front() * 1e-9;
-  timing.microseconds_per_task =
-      (wall * 1e6 * workers - (after.busy_us - before.busy_us)) / static_cast<double>(std::max<std::int64_t>(1, after.executed - before.executed));
+  const auto tasks = static_cast<double>(std::max<std::int64_t>(1, after.executed - before.executed));
+  timing.microseconds_per_task = (wall * 1e6 * owner_count(decomposition) - (after.busy_us - before.busy_us)) / tasks;
+  timing.tasks_per_application = tasks / (2.0 * pairs * c.repetitions);
   return timing;
 }
 

@@ -1,8 +1,10 @@
 #include "apps/solve_run.hpp"
 
 #include "apps/interrupt.hpp"
+#include "apps/measure_owner.hpp"
 #include "apps/progress.hpp"
 #include "apps/timeline.hpp"
+#include "runtime/cuda.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/error.hpp"
 #include "runtime/observe/chrome_trace.hpp"
@@ -12,6 +14,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 namespace quarkstar::app {
 namespace {
@@ -42,6 +45,15 @@ std::string remedy_for(StopReason reason) {
               remedy_for(column.result.reason));
 }
 
+/// How the driver names the GPUs of a session.
+std::vector<std::string> bus_ids(const runtime::Session& session) {
+  const std::vector<runtime::GpuDescription> present = runtime::gpus();
+  std::vector<std::string> ids;
+  for (int worker = 0; worker < session.gpu_count(); ++worker)
+    ids.push_back(present.at(static_cast<std::size_t>(session.worker(worker).device)).pci_bus_id);
+  return ids;
+}
+
 SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor& solution, double tolerance, int step,
                       ProgressBar& bar) {
   return solver.solve(source, solution, [&](int iterations, double residual) {
@@ -51,6 +63,33 @@ SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor
   });
 }
 
+/// Blocks as the settings say, or as fits the devices.
+PlannedLattice plan_lattice(runtime::Session& session, const Coord& extents, const RunConfig& config) {
+  const int workers = session.block_owners();
+  if (session.gpu_count() == 0 || config.blocks[0] > 0)
+    return {runtime::Decomposition(extents, block_grid(config.blocks, extents, workers), workers), {}};
+  const SolverSettings& solver = config.solver;
+  const double bytes = wilson_footprint(runtime::Decomposition(extents, {1, 1, 1, 1}, 1), solver).front().total();
+  const PlanningProblem problem{
+      .lattice = extents,
+      .slice_bytes = [&](int mu) { return bytes / extents[static_cast<std::size_t>(mu)]; },
+      .face_bytes = [&](int mu) {
+        const auto layer = static_cast<double>(volume(extents)) / extents[static_cast<std::size_t>(mu)] / 2;
+        return layer * 12 * static_cast<double>(computed_bytes(solver.precision));
+      }};
+  return plan_devices(owners_of(session), session.options(), problem, [&](int worker) {
+    return measure_owner(session, worker, extents, solver.precision, solver.link_reals);
+  });
+}
+
+/// Time that the owners of blocks spent outside tasks, microseconds a task.
+double idle_us_a_task(const runtime::Decomposition& decomposition, const SolveResult& result, double busy_us) {
+  std::set<int> owners;
+  for (const runtime::Block& block : decomposition.blocks()) owners.insert(block.owner);
+  const double idle = result.seconds * 1e6 * static_cast<double>(owners.size()) - busy_us;
+  return result.tasks > 0 ? std::max(0.0, idle) / static_cast<double>(result.tasks) : 0;
+}
+
 }  // namespace
 
 Coord block_grid(const Coord& blocks, const Coord& extents, int workers) {
@@ -58,15 +97,21 @@ Coord block_grid(const Coord& blocks, const Coord& extents, int workers) {
   return {1, 1, 1, std::clamp(workers, 1, std::max(1, extents[3] / 2))};
 }
 
-Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunReport& report) {
+Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunReport& report,
+                         const std::function<void(const RunReport&)>& planned) {
   const auto start = std::chrono::steady_clock::now();
   catch_interrupts();
   runtime::SessionOptions options = config.session;
   options.keep_events = true;
+  options.time_kernels = !config.trace.empty();
   runtime::Session session(options);
-  const int workers = session.block_owners();
-  const runtime::Decomposition decomposition(gauge.extents, block_grid(config.blocks, gauge.extents, workers), workers);
+  const PlannedLattice lattice = plan_lattice(session, gauge.extents, config);
+  const runtime::Decomposition& decomposition = lattice.decomposition;
   report.decomposition = decomposition.describe();
+  report.devices = lattice.plan;
+  report.memory = memory_needs(session, decomposition, config);
+  if (planned) planned(report);
+  require_memory(report.memory);
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
   WilsonSolver solver(decomposition, gauge, config.wilson, settings);
@@ -74,15 +119,20 @@ Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunRep
   session.events().reset();
   report.setup_seconds = seconds_since(start);
 
+  runtime::EnergyMeter meter(bus_ids(session));
   Propagator propagator;
   ProgressBar bar("column", static_cast<int>(config.columns.size()));
   for (const int column : config.columns) {
     const int step = static_cast<int>(report.solves.size());
     HostSpinor solution(gauge.extents);
+    const runtime::Energy before = meter.read();
+    const double busy_before = session.events().totals().busy_us;
     report.solves.push_back({column, solve_one(solver, make_source(config.source, gauge.extents, column), solution,
                                                config.solver.tolerance, step, bar)});
+    report.solves.back().energy = meter.read() - before;
     const SolveResult& result = report.solves.back().result;
     session.wait_all();
+    report.solves.back().idle_us = idle_us_a_task(decomposition, result, session.events().totals().busy_us - busy_before);
     if (step == 0) record_timeline(session, report);
     if (result.reason == StopReason::interrupted || interrupted()) throw Interrupted{};
     if (!result.converged()) {

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "runtime/graph_cache.hpp"
+#include "runtime/observe/gpu_times.hpp"
 #include "runtime/session.hpp"
 
 namespace quarkstar::runtime {
@@ -54,6 +55,8 @@ void run_fused(Call& call) {
 }
 
 #ifdef QUARKSTAR_CUDA
+Event event_of(const Batch::Part& part) { return {part.codelet->name(), part.placement.block, 0, 0, part.cost, false}; }
+
 void run_fused_on_cuda(Call& call) {
   Unpacked task(call);
   // What the batch does to which memory: equal keys mean that a captured graph can be replayed.
@@ -68,11 +71,18 @@ void run_fused_on_cuda(Call& call) {
     append(part.arguments.data(), part.arguments.size());
     append(task.pointers[i].data(), task.pointers[i].size() * sizeof(void*));
   }
-  const double begin = starpu_timing_now();
-  run_through_graph(std::move(key), static_cast<CudaStream>(call.stream()), [&task] {
-    for (std::size_t i = 0; i < task.calls.size(); ++i) task.program->steps[i].part.codelet->cuda()(task.calls[i]);
-  });
-  for (std::size_t i = 0; i < task.calls.size(); ++i) record(task.calls[i], task.program->steps[i], begin);
+  // Only kernels that are launched one by one can be timed one by one.
+  const bool apart = Session::current().options().time_kernels;
+  const auto enqueue = [&] {
+    for (std::size_t i = 0; i < task.calls.size(); ++i) {
+      const Batch::Part& part = task.program->steps[i].part;
+      part.codelet->cuda()(task.calls[i]);
+      if (apart) call.gpu_times()->add(event_of(part), true);
+    }
+  };
+  if (apart) return enqueue();
+  run_through_graph(std::move(key), static_cast<CudaStream>(call.stream()), enqueue);
+  for (const Program::Step& step : task.program->steps) call.gpu_times()->add(event_of(step.part), false);
 }
 const Codelet fused_codelet("fused", run_fused, run_fused_on_cuda);
 #else
@@ -105,6 +115,7 @@ void submit_fused(const std::vector<Batch::Part>& parts) {
   }
   submit(fused_codelet, program.get(), accesses, cost, {.owner = placement.owner, .block = placement.block});
   program.release();  // the task owns it now
+  Session::current().events().count_fused(parts.size());
 }
 
 }  // namespace

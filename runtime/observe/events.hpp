@@ -24,6 +24,10 @@ struct Totals {
   std::int64_t submitted = 0, executed = 0;  ///< executed: without those that a stopped graph skipped
   double flops = 0, bytes = 0;
   double busy_us = 0;  ///< summed over workers
+  /// What was submitted, with the parts of fused tasks one by one. On a GPU `executed`, `flops` and `bytes` cannot tell which tasks a
+  /// stopped graph skipped; a solver knows (solvers/work_ledger.hpp).
+  std::int64_t submitted_parts = 0;
+  Cost submitted_cost;
 };
 
 class Events {
@@ -32,7 +36,9 @@ class Events {
 
   /// Called by a worker's own thread only.
   void record(int worker, const Event& event);
-  void count_submission() { submitted_.fetch_add(1, std::memory_order_relaxed); }
+  void count_submission(const Cost& cost);
+  /// The last submission stands for that many tasks.
+  void count_fused(std::size_t parts) { submitted_parts_.fetch_add(static_cast<std::int64_t>(parts) - 1, std::memory_order_relaxed); }
 
   /// Read these when no task is running (after Session::wait_all).
   Totals totals() const;
@@ -47,7 +53,8 @@ class Events {
   };
   std::vector<Lane> lanes_;
   bool keep_;
-  std::atomic<std::int64_t> submitted_{0};
+  std::atomic<std::int64_t> submitted_{0}, submitted_parts_{0};
+  std::atomic<double> submitted_flops_{0}, submitted_bytes_{0};
 };
 
 }  // namespace quarkstar::runtime
