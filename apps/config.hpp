@@ -26,6 +26,7 @@ struct RunConfig {
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};  ///< zeros: t cut by the number of workers
   runtime::SessionOptions session;
+  std::size_t cpu_memory = 0;  ///< bytes that the solve may take of host memory; 0: what is available
   std::string out, json, trace;
   bool residual_history = false;  ///< the JSON lists every residual
 };

@@ -104,6 +104,38 @@ std::vector<Field> make_fields() {
          c.session.policy = v;
        },
        [](const RunConfig& c) -> json { return c.session.policy; }},
+      {"devices", "NAMES", "What owns blocks: cpu, cuda, all (CPUs beside GPUs where that is faster), or numbers of GPUs, 0,2",
+       [](RunConfig& c, Text v) {
+         c.session.devices = v;
+         c.session.gpu_numbers.clear();
+         c.session.cuda_workers = v == "cpu" ? 0 : -1;
+         if (v == "cpu" || v == "cuda" || v == "all") return;
+         try {
+           c.session.gpu_numbers = parse_numbers(v);
+         } catch (const BadValue&) {
+           throw BadValue(fmt::format("'{}' is unknown", v), "use cpu, cuda, all, or numbers of GPUs, such as 0 or 0,2");
+         }
+       },
+       [](const RunConfig& c) -> json { return c.session.devices.empty() ? json() : json(c.session.devices); }},
+      {"cpu-share", "auto|0|X%", "Part of the lattice that CPUs own beside GPUs (default: auto with --devices all, else 0)",
+       [](RunConfig& c, Text v) {
+         if (v == "auto") {
+           c.session.cpu_share.reset();
+           if (c.session.devices.empty()) c.session.devices = "all";
+         } else {
+           c.session.cpu_share = parse_share(v);
+         }
+       },
+       [](const RunConfig& c) -> json {
+         if (c.session.cpu_share) return *c.session.cpu_share > 0 ? fmt::format("{:g}%", 100 * *c.session.cpu_share) : "0";
+         return runtime::cpu_share_is_open(c.session) ? json("auto") : json();
+       }},
+      {"gpu-memory", "SIZE", "Memory that fields may take on each GPU, 4GiB (default: 90 % of it)",
+       [](RunConfig& c, Text v) { c.session.gpu_memory = parse_bytes(v); },
+       [](const RunConfig& c) -> json { return c.session.gpu_memory > 0 ? json(c.session.gpu_memory) : json(); }},
+      {"cpu-memory", "SIZE", "Host memory that the solve may take, 64GiB (default: what is available)",
+       [](RunConfig& c, Text v) { c.cpu_memory = parse_bytes(v); },
+       [](const RunConfig& c) -> json { return c.cpu_memory > 0 ? json(c.cpu_memory) : json(); }},
       {"gpus", "N|all", "GPUs to use (default: all; 0: CPUs only)",
        [](RunConfig& c, Text v) { c.session.cuda_workers = v == "all" ? -1 : parse_integer(v, 0); },
        [](const RunConfig& c) -> json {

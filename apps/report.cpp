@@ -26,6 +26,27 @@ void describe_machine(RunReport& report) {
                                fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
 }
 
+EnergyText energy_text(const ColumnReport& column) {
+  const runtime::EnergyReading total = column.energy.total();
+  if (!total.available()) return {"unavailable", "unavailable"};
+  return {fmt::format("{:.1f}", total.joules), fmt::format("{:.3f}", column.gflops_per_watt())};
+}
+
+std::string energy_note(const ColumnReport& column) {
+  std::string note = "energy:";
+  for (const auto& [name, reading] : {std::pair{"CPU", &column.energy.cpu}, std::pair{"GPU", &column.energy.gpu}})
+    note += fmt::format(" {} {};", name, reading->available() ? "measured" : "unavailable (" + reading->unavailable + ")");
+  note.pop_back();
+  return note;
+}
+
+std::string runtime_note(const RunReport& report, const ColumnReport& column) {
+  std::string note = fmt::format("runtime: {:.1f} tasks an iteration, {:.2f} us a task outside kernels", column.tasks_per_iteration(), column.idle_us);
+  if (const double bound = report.devices.bound_gflops(); bound > 0)
+    note += fmt::format("; {:.1f} GFLOP/s are {:.1f} % of the parts' Dslashes alone, {:.1f}", column.gflops(), 100 * column.gflops() / bound, bound);
+  return note;
+}
+
 std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_time) {
   std::vector<CorrelatorReport> correlators;
   for (const Meson meson : all_mesons) {

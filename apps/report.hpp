@@ -1,7 +1,10 @@
 #pragma once
 // Everything that the outputs of a solve tell: filled while it runs, then written as JSON, HDF5, HTML and text.
 #include "apps/config.hpp"
+#include "apps/device_plan.hpp"
+#include "apps/memory_check.hpp"
 #include "codelets/lattice/host_spinor.hpp"
+#include "runtime/observe/energy.hpp"
 
 #include <string>
 #include <vector>
@@ -19,8 +22,15 @@ struct GaugeSummary {
 struct ColumnReport {
   int column = 0;
   SolveResult result;
+  runtime::Energy energy{{0, "not measured"}, {0, "not measured"}};  ///< of the machine while this column was solved
   double gflops() const { return result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0; }
   double gbs() const { return result.seconds > 0 ? result.bytes / result.seconds * 1e-9 : 0; }
+  double idle_us = 0;  ///< time of the owners outside tasks, a task
+  double tasks_per_iteration() const {
+    return result.iterations > 0 ? static_cast<double>(result.tasks) / result.iterations : 0;
+  }
+  /// GFLOP/s per watt = GFLOP per joule; only where energy.total() is available.
+  double gflops_per_watt() const { return result.flops / energy.total().joules * 1e-9; }
 };
 
 struct CorrelatorReport {
@@ -46,6 +56,8 @@ struct RunReport {
   GaugeSummary gauge;
   std::string started;  ///< UTC, ISO 8601
   std::string host, cpu_model, decomposition;
+  std::vector<MemoryNeed> memory;  ///< estimated before the run
+  DevicePlan devices;
   double setup_seconds = 0, total_seconds = 0;
   std::vector<ColumnReport> solves;
   std::vector<CorrelatorReport> correlators;
@@ -64,6 +76,18 @@ std::string version_line();
 
 /// Host name, CPU and start time.
 void describe_machine(RunReport& report);
+
+/// The two columns of energy in tables: joules and GFLOP/s per watt, "unavailable" where they are.
+struct EnergyText {
+  std::string joules, gflops_per_watt;
+};
+EnergyText energy_text(const ColumnReport& column);
+
+/// One line below such a table: what was measured, and why the rest was not.
+std::string energy_note(const ColumnReport& column);
+
+/// One line: tasks an iteration, idle time a task and, where parts were measured alone, speed over the sum of their speeds.
+std::string runtime_note(const RunReport& report, const ColumnReport& column);
 
 /// Correlators and effective masses of a whole propagator (12 columns).
 std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_time);

@@ -1,5 +1,6 @@
 #include "apps/report_html.hpp"
 
+#include "apps/parse.hpp"
 #include "apps/plot_svg.hpp"
 #include "apps/report_style.hpp"
 #include "apps/timeline_svg.hpp"
@@ -92,14 +93,19 @@ std::string gauge_table(const RunReport& report) {
 
 std::string solves_table(const RunReport& report) {
   std::vector<Row> rows;
-  for (const ColumnReport& c : report.solves)
+  for (const ColumnReport& c : report.solves) {
+    const EnergyText energy = energy_text(c);
     rows.push_back({fmt::format("{} (spin {}, colour {})", c.column, c.column / 3, c.column % 3),
                     fmt::format("{}", c.result.iterations), fmt::format("{}", c.result.restarts),
                     fmt::format("{:.3e}", c.result.true_residual), fmt::format("{:.4f}", c.result.seconds),
                     fmt::format("{:.2f}", c.gflops()), fmt::format("{:.2f}", c.gbs()),
-                    fmt::format("{}", c.result.tasks), describe(c.result.reason)});
-  return table(
-      "", {"column", "iterations", "restarts", "|b - M x| / |b|", "seconds", "GFLOP/s", "GB/s", "tasks", "end"}, rows);
+                    fmt::format("{}", c.result.tasks), energy.joules, energy.gflops_per_watt, describe(c.result.reason)});
+  }
+  std::string note;
+  if (!report.solves.empty())
+    note = fmt::format("<p>{}</p>\n<p>{}</p>\n", escape(runtime_note(report, report.solves.back())), escape(energy_note(report.solves.back())));
+  return table("", {"column", "iterations", "restarts", "|b - M x| / |b|", "seconds", "GFLOP/s", "GB/s", "tasks", "joules",
+                    "GFLOP/s per watt", "end"}, rows) + note;
 }
 
 std::string number_or_dash(const std::vector<double>& values, std::size_t t) {
@@ -129,6 +135,28 @@ std::string workers_table(const RunReport& report) {
   return table("", {"worker", "kind", "cores", "busy (first column)"}, rows);
 }
 
+std::string devices_table(const RunReport& report) {
+  if (report.devices.parts.empty()) return "";
+  std::vector<Row> rows;
+  for (const DevicePart& part : report.devices.parts)
+    rows.push_back({part.name, fmt::format("{}", fmt::join(part.extents, "x")),
+                    part.gflops_alone > 0 ? fmt::format("{:.1f}", part.gflops_alone) : "not measured"});
+  return "<h2>Devices</h2>\n" + table("", {"worker", "part of the lattice", "Dslash alone, GFLOP/s"}, rows) +
+         (report.devices.reason.empty() ? "" : fmt::format("<p>CPU share {:.1f} %: {}</p>\n", 100 * report.devices.cpu_share,
+                                                           escape(report.devices.reason)));
+}
+
+std::string memory_table(const RunReport& report) {
+  if (report.memory.empty()) return "";
+  std::vector<Row> rows;
+  for (const MemoryNeed& need : report.memory)
+    rows.push_back({need.where, bytes_text(need.total()), need.available > 0 ? bytes_text(need.available) : "unknown",
+                    bytes_text(need.fields.links), bytes_text(need.fields.spinors), bytes_text(need.fields.faces),
+                    bytes_text(need.fields.tables), bytes_text(need.other)});
+  return "<h2>Memory, estimated</h2>\n" +
+         table("", {"where", "needed", "available", "links", "spinors", "faces", "tables", "configuration and columns"}, rows);
+}
+
 }  // namespace
 
 std::string report_html(const RunReport& report) {
@@ -152,6 +180,7 @@ std::string report_html(const RunReport& report) {
   html += "<h2>Gauge configuration</h2>\n" + gauge_table(report);
   html += "<h2>Parameters</h2>\n" + parameters_table(report);
   html += "<h2>Workers</h2>\n" + workers_table(report);
+  html += devices_table(report) + memory_table(report);
   return html + fmt::format("<h2>Versions</h2>\n<p>{}</p>\n</body></html>\n", escape(version_line()));
 }
 

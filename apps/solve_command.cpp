@@ -29,7 +29,7 @@ LoadedGauge load(const RunConfig& config) {
 /// A failed solve leaves a JSON behind, for scripts that want to know how it failed, and nothing else.
 Propagator solve_or_report(const HostGauge& gauge, const RunConfig& config, RunReport& report) {
   try {
-    return solve_columns(gauge, config, report);
+    return solve_columns(gauge, config, report, print_plan);
   } catch (const Error&) {
     if (report.failed && !config.json.empty()) write_json_file(config.json, report);
     throw;

@@ -2,7 +2,9 @@
 
 #include "apps/interrupt.hpp"
 #include "apps/progress.hpp"
+#include "apps/solve_plan.hpp"
 #include "apps/timeline.hpp"
+#include "runtime/cuda.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/error.hpp"
 #include "runtime/observe/chrome_trace.hpp"
@@ -42,6 +44,15 @@ std::string remedy_for(StopReason reason) {
               remedy_for(column.result.reason));
 }
 
+/// How the driver names the GPUs of a session.
+std::vector<std::string> bus_ids(const runtime::Session& session) {
+  const std::vector<runtime::GpuDescription> present = runtime::gpus();
+  std::vector<std::string> ids;
+  for (int worker = 0; worker < session.gpu_count(); ++worker)
+    ids.push_back(present.at(static_cast<std::size_t>(session.worker(worker).device)).pci_bus_id);
+  return ids;
+}
+
 SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor& solution, double tolerance, int step,
                       ProgressBar& bar) {
   return solver.solve(source, solution, [&](int iterations, double residual) {
@@ -51,22 +62,29 @@ SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor
   });
 }
 
-}  // namespace
-
-Coord block_grid(const Coord& blocks, const Coord& extents, int workers) {
-  if (blocks[0] > 0) return blocks;
-  return {1, 1, 1, std::clamp(workers, 1, std::max(1, extents[3] / 2))};
+/// Time that the owners of blocks spent outside tasks, microseconds a task.
+double idle_us_a_task(const runtime::Decomposition& decomposition, const SolveResult& result, double busy_us) {
+  const double idle = result.seconds * 1e6 * owner_count(decomposition) - busy_us;
+  return result.tasks > 0 ? std::max(0.0, idle) / static_cast<double>(result.tasks) : 0;
 }
 
-Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunReport& report) {
+}  // namespace
+
+Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunReport& report,
+                         const std::function<void(const RunReport&)>& planned) {
   const auto start = std::chrono::steady_clock::now();
   catch_interrupts();
   runtime::SessionOptions options = config.session;
   options.keep_events = true;
+  options.time_kernels = !config.trace.empty();
   runtime::Session session(options);
-  const int workers = session.block_owners();
-  const runtime::Decomposition decomposition(gauge.extents, block_grid(config.blocks, gauge.extents, workers), workers);
+  const PlannedLattice lattice = plan_solve(session, gauge.extents, config.solver, config.blocks);
+  const runtime::Decomposition& decomposition = lattice.decomposition;
   report.decomposition = decomposition.describe();
+  report.devices = lattice.plan;
+  report.memory = memory_needs(session, decomposition, config);
+  if (planned) planned(report);
+  require_memory(report.memory);
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
   WilsonSolver solver(decomposition, gauge, config.wilson, settings);
@@ -74,15 +92,20 @@ Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunRep
   session.events().reset();
   report.setup_seconds = seconds_since(start);
 
+  runtime::EnergyMeter meter(bus_ids(session));
   Propagator propagator;
   ProgressBar bar("column", static_cast<int>(config.columns.size()));
   for (const int column : config.columns) {
     const int step = static_cast<int>(report.solves.size());
     HostSpinor solution(gauge.extents);
+    const runtime::Energy before = meter.read();
+    const double busy_before = session.events().totals().busy_us;
     report.solves.push_back({column, solve_one(solver, make_source(config.source, gauge.extents, column), solution,
                                                config.solver.tolerance, step, bar)});
+    report.solves.back().energy = meter.read() - before;
     const SolveResult& result = report.solves.back().result;
     session.wait_all();
+    report.solves.back().idle_us = idle_us_a_task(decomposition, result, session.events().totals().busy_us - busy_before);
     if (step == 0) record_timeline(session, report);
     if (result.reason == StopReason::interrupted || interrupted()) throw Interrupted{};
     if (!result.converged()) {

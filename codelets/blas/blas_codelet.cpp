@@ -123,7 +123,7 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
     runtime::submit(codelet_of<Operation>(lattice.precision()), task, accesses,
                     {reals / 2 * Operation::flops,
                      passes * reals / SpinorField::reals * static_cast<double>(site_bytes(lattice.precision(), SpinorField::reals))},
-                    {.owner = geometry.block().owner, .block = b});
+                    {.owner = geometry.block().owner, .block = b, .role = runtime::role_of(guard.when)});
   }
 }
 
