@@ -1,6 +1,6 @@
 #pragma once
 // Signals between GPUs of a process without the driver: kernels of one lane each that write and watch words in device memory. An event
-// between devices costs 25 us in a CUDA graph (docs/results), these about 3.
+// between devices costs about 25 us in a CUDA graph (docs/results), these much less.
 #include <cstdint>
 
 #include "runtime/cuda.hpp"
@@ -25,7 +25,9 @@ void enqueue_epoch(GpuFlag* epoch, CudaStream stream);
 void enqueue_signal(const GpuFlagList& flags, const GpuFlag* epoch, CudaStream stream);
 
 /// Enqueues: waits until every flag of the list has reached *epoch; what its writers' streams had done by then is visible afterwards.
-/// The work that sets the flags must be enqueued, or be part of the same graph. Traps after 60 seconds.
+/// The work that sets the flags must be enqueued, or be part of the same graph, and the branches of a graph on one device must not be
+/// put one behind the other by the driver (CUDA_DEVICE_MAX_CONNECTIONS=1 might). Traps after 60 seconds; $QUARKSTAR_GPU_FLAGS=off does
+/// without flags.
 void enqueue_wait(const GpuFlagList& flags, const GpuFlag* epoch, CudaStream stream);
 
 }  // namespace quarkstar::runtime

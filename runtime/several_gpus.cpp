@@ -5,7 +5,9 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "runtime/cuda.hpp"
@@ -44,6 +46,7 @@ struct GpuProgram {
   Program program;
   LaneSchedule schedule;
   std::vector<int> cuda_devices;  ///< of each device of the schedule
+  std::vector<std::size_t> bytes;  ///< of each buffer: handles may go while their last tasks wait
 };
 
 /// Streams, events and copies of states, kept by the worker that runs such programs. They go with the process, like worker_memory().
@@ -74,8 +77,13 @@ class Lanes {
     return grown(copies_[{cuda_device, number}], cuda_device, bytes);
   }
   /// Zeroed flags in a device's memory, and the number of its runs.
-  GpuFlag* flags(int cuda_device, std::size_t count) { return static_cast<GpuFlag*>(grown(flags_[cuda_device], cuda_device, count * sizeof(GpuFlag))); }
-  GpuFlag* epoch(int cuda_device) { return static_cast<GpuFlag*>(grown(epochs_[cuda_device], cuda_device, sizeof(GpuFlag))); }
+  /// Of each set of devices apart, because devices must count the same runs.
+  GpuFlag* flags(const std::vector<int>& devices, int cuda_device, std::size_t count) {
+    return static_cast<GpuFlag*>(grown(flags_[{devices, cuda_device}], cuda_device, count * sizeof(GpuFlag)));
+  }
+  GpuFlag* epoch(const std::vector<int>& devices, int cuda_device) {
+    return static_cast<GpuFlag*>(grown(epochs_[{devices, cuda_device}], cuda_device, sizeof(GpuFlag)));
+  }
 
  private:
   struct Memory {
@@ -110,8 +118,14 @@ class Lanes {
   std::map<std::pair<int, int>, CudaStream> streams_;
   std::map<int, std::vector<cudaEvent_t>> events_;
   std::map<std::pair<int, std::size_t>, Memory> copies_;
-  std::map<int, Memory> flags_, epochs_;
+  std::map<std::pair<std::vector<int>, int>, Memory> flags_, epochs_;
 };
+
+/// $QUARKSTAR_GPU_FLAGS=off: events between GPUs in graphs too.
+bool flags_allowed() {
+  const char* wish = std::getenv("QUARKSTAR_GPU_FLAGS");
+  return wish == nullptr || std::string_view(wish) != "off";
+}
 
 Lanes& lanes() {
   static thread_local auto* lanes = new Lanes;
@@ -138,8 +152,7 @@ class Run {
       if (!schedule.copied[buffer]) continue;
       for (std::size_t device = 1; device < work.cuda_devices.size(); ++device)
         copies_.push_back({static_cast<int>(device), call.buffer<void>(static_cast<int>(buffer)),
-                           lanes().copy(work.cuda_devices[device], number, work.program.accesses[buffer].handle->bytes()),
-                           work.program.accesses[buffer].handle->bytes()});
+                           lanes().copy(work.cuda_devices[device], number, work.bytes[buffer]), work.bytes[buffer]});
       ++number;
     }
   }
@@ -165,7 +178,7 @@ class Run {
     const LaneSchedule& schedule = work_.schedule;
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     cudaStreamIsCapturing(stream(0), &status);
-    const bool by_flags = status == cudaStreamCaptureStatusActive;
+    const bool by_flags = status == cudaStreamCaptureStatusActive && flags_allowed();
     begin();
     if (by_flags)
       for (int device = 0; device < device_count(); ++device) {
@@ -191,8 +204,12 @@ class Run {
       GpuFlagList set;
       bool awaited_by_event = false;
       for (const int device : scheduled.awaited_on) {
-        if (by_flags && device != scheduled.device) set.flag[set.count++] = flag(device, static_cast<int>(i));
-        else awaited_by_event = true;
+        if (by_flags && device != scheduled.device) {
+          if (set.count == most_gpu_flags) enqueue_signal(std::exchange(set, {}), epoch(scheduled.device), stream(scheduled.lane));
+          set.flag[set.count++] = flag(device, static_cast<int>(i));
+        } else {
+          awaited_by_event = true;
+        }
       }
       enqueue_signal(set, epoch(scheduled.device), stream(scheduled.lane));
       if (awaited_by_event) ended[i] = record(scheduled.lane);
@@ -247,10 +264,10 @@ class Run {
     cudaSetDevice(device_of(lane));
     use_worker_memory_of_lane(lane % LaneSchedule::lanes_a_device);
   }
-  GpuFlag* epoch(int device) const { return lanes().epoch(work_.cuda_devices[static_cast<std::size_t>(device)]); }
+  GpuFlag* epoch(int device) const { return lanes().epoch(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)]); }
   /// In the memory of `device`: set when scheduled step `index` has ended.
   GpuFlag* flag(int device, int index) const {
-    return lanes().flags(work_.cuda_devices[static_cast<std::size_t>(device)], work_.schedule.steps.size()) + index;
+    return lanes().flags(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)], work_.schedule.steps.size()) + index;
   }
 
   const Program::Step& step(const ScheduledStep& scheduled) const { return work_.program.steps[static_cast<std::size_t>(scheduled.step)]; }
@@ -264,8 +281,7 @@ class Run {
     const std::vector<bool>& copied = work_.schedule.copied;
     if (device == 0 || !copied[static_cast<std::size_t>(buffer)]) return call.buffer<void>(buffer);
     const auto number = static_cast<std::size_t>(std::count(copied.begin(), copied.begin() + buffer, true));
-    return lanes().copy(work_.cuda_devices[static_cast<std::size_t>(device)], number,
-                        work_.program.accesses[static_cast<std::size_t>(buffer)].handle->bytes());
+    return lanes().copy(work_.cuda_devices[static_cast<std::size_t>(device)], number, work_.bytes[static_cast<std::size_t>(buffer)]);
   }
 
   const GpuProgram& work_;
@@ -326,8 +342,9 @@ bool can_run_across_gpus(const std::vector<Batch::Part>& parts) {
 
 bool submit_across_gpus(const std::vector<Batch::Part>& parts) {
   const std::vector<int> owners = owners_of(parts);
-  auto work = std::make_unique<GpuProgram>(GpuProgram{Program(parts), {}, {}});
+  auto work = std::make_unique<GpuProgram>(GpuProgram{Program(parts), {}, {}, {}});
   for (const int owner : owners) work->cuda_devices.push_back(starpu_worker_get_devid(owner));
+  for (const Access& access : work->program.accesses) work->bytes.push_back(access.handle->bytes());
 
   std::vector<ScheduleStep> steps;
   for (const Program::Step& step : work->program.steps) {

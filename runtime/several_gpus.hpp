@@ -12,7 +12,7 @@ namespace quarkstar::runtime {
 bool can_run_across_gpus(const std::vector<Batch::Part>& parts);
 
 /// Submits the parts as one task of the first owner's worker that enqueues every part on its owner's GPU. Order between GPUs is kept by
-/// events, faces are written straight into their reader's memory, scalar steps are taken by every GPU from the same numbers. The task is
+/// events, in graphs by flags, faces are written straight into their reader's memory, scalar steps are taken by every GPU from the same numbers. The task is
 /// captured as one CUDA graph over all devices when it comes again. Returns false, with nothing submitted, when the parts do not fit
 /// (an ordinary part writes what scalar steps write).
 bool submit_across_gpus(const std::vector<Batch::Part>& parts);

@@ -1,6 +1,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdlib>
+#include <map>
 #include <string_view>
 
 #include "codelets/arch/cuda_launch.hpp"
@@ -26,8 +27,13 @@ bool probe() {
 }  // namespace
 
 bool kernels_can_overlap() {
-  static thread_local const bool can = probe();  // a worker is a thread with one GPU
-  return can;
+  // A worker is a thread, which may drive several GPUs.
+  static thread_local std::map<int, bool> known;
+  int device = 0;
+  cudaGetDevice(&device);
+  const auto [at, fresh] = known.try_emplace(device, false);
+  if (fresh) at->second = probe();
+  return at->second;
 }
 
 }  // namespace quarkstar::cuda

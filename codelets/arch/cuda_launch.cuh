@@ -19,9 +19,9 @@ __device__ __forceinline__ void wait_for_predecessors() {
 #endif
 }
 
-/// kernel<<<blocks, threads, 0, stream>>>(arguments...) that may be brought onto the GPU early; also inside a stream capture.
+/// kernel<<<blocks, threads, 0, stream>>>(arguments...) that may be brought onto the GPU early where `overlap`; also inside a capture.
 template <class... Parameters, class... Arguments>
-void launch_overlapping(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t stream, Arguments&&... arguments) {
+void launch(void (*kernel)(Parameters...), bool overlap, unsigned blocks, unsigned threads, cudaStream_t stream, Arguments&&... arguments) {
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
@@ -30,9 +30,13 @@ void launch_overlapping(void (*kernel)(Parameters...), unsigned blocks, unsigned
   configuration.blockDim = dim3(threads);
   configuration.stream = stream;
   configuration.attrs = &early;
-  configuration.numAttrs = kernels_can_overlap() ? 1 : 0;
+  configuration.numAttrs = overlap && kernels_can_overlap() ? 1 : 0;
   // A failure shows in cudaGetLastError, as with <<<>>>.
   (void)cudaLaunchKernelEx(&configuration, kernel, std::forward<Arguments>(arguments)...);
+}
+template <class... Parameters, class... Arguments>
+void launch_overlapping(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t stream, Arguments&&... arguments) {
+  launch(kernel, true, blocks, threads, stream, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace quarkstar::cuda

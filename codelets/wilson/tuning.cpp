@@ -126,16 +126,24 @@ HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds)
   return best;
 }
 
-HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::TuneCache& cache) {
+std::optional<HoppingTuning> tuning_from(const std::vector<int>& choice) {
+  constexpr int warp = 32, most_threads = 256;
+  if (choice.size() != 5) return std::nullopt;
+  const bool tile = std::all_of(choice.begin(), choice.begin() + 4, [](int extent) { return extent >= 0; });
+  const bool threads = choice[4] >= 0 && choice[4] <= most_threads && choice[4] % warp == 0;
+  if (!tile || !threads) return std::nullopt;
+  return HoppingTuning{{choice[0], choice[1], choice[2], choice[3]}, choice[4]};
+}
+
+HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::TuneCache* own_cache) {
   const runtime::Session& session = runtime::Session::current();
   const runtime::Worker& owner = session.worker(problem.decomposition.block(0).owner);
   if (!measure || owner.kind != runtime::Worker::Kind::cuda) return default_tuning(problem);
+  runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
   const runtime::GpuDescription gpu = runtime::gpus().at(static_cast<std::size_t>(owner.device));
   const std::string key = key_of(problem, gpu.name);
-  if (const auto known = cache.find(key); known && known->choice.size() == 5) {
-    const std::vector<int>& c = known->choice;
-    return {{c[0], c[1], c[2], c[3]}, c[4]};
-  }
+  if (const auto known = cache.find(key))
+    if (const auto tuning = tuning_from(known->choice)) return *tuning;
   // Links there already, and as many again for the measurement.
   const std::size_t bytes = link_bytes(problem, volume(problem.decomposition.lattice())) / static_cast<std::size_t>(session.block_owners());
   if (3 * bytes > session.device_memory(problem.decomposition.block(0).owner)) return default_tuning(problem);

@@ -4,6 +4,9 @@
 #include "runtime/decomposition.hpp"
 #include "runtime/tune/tune_cache.hpp"
 
+#include <optional>
+#include <vector>
+
 namespace quarkstar::wilson {
 
 struct HoppingTuning {
@@ -24,13 +27,17 @@ struct TuningProblem {
 HoppingTuning default_tuning(const TuningProblem& problem);
 
 /// Times the hopping term with a few tiles, then with a few sizes of GPU blocks, on the session's workers; keeps what is at least 1 %
-/// faster than the default. Nothing else should run. Costs some hundred applications, and memory for one more set of links.
+/// faster than the default. Nothing else should run. Costs up to some ten thousand applications on a small lattice, and memory for one more set of links.
 /// microseconds: of one application with the result.
 HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds);
 
 /// What a solve should use. measure: on GPUs the user's tune cache answers, or a measurement that goes there; key: GPU, kernel and its
 /// version, precision, link format, lattice, blocks and lanes. Else, on CPUs, and where the GPUs have no room for a measurement:
 /// default_tuning(). On CPUs tiles and their like are within the noise, so nothing is measured there.
-HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::TuneCache& cache = runtime::TuneCache::of_user());
+/// cache: nullptr for the user's, which is not even read where nothing is measured.
+HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::TuneCache* cache = nullptr);
+
+/// What an entry of a tune cache says; nothing where its numbers are none that a kernel could run with.
+std::optional<HoppingTuning> tuning_from(const std::vector<int>& choice);
 
 }  // namespace quarkstar::wilson

@@ -89,6 +89,10 @@ void TuneCache::put(const std::string& key, const TuneEntry& entry) {
   try {
     if (const fs::path folder = fs::path(path_).parent_path(); !folder.empty()) fs::create_directories(folder);
     const Lock lock(path_ + ".lock");
+    if (fs::exists(path_)) {
+      if (!fs::is_regular_file(path_)) throw std::runtime_error("it is not a file");
+      if (!std::ifstream(path_)) throw std::runtime_error("it cannot be read");
+    }
     Entries all = read(Damage::put_aside);
     all[key] = entry;
     write(all);
@@ -102,6 +106,8 @@ void TuneCache::put(const std::string& key, const TuneEntry& entry) {
 
 TuneCache::Entries TuneCache::read(Damage damage) const {
   Entries entries;
+  std::error_code ignored;
+  if (!fs::is_regular_file(path_, ignored)) return entries;
   std::ifstream file(path_, std::ios::binary);
   if (!file) return entries;
   try {
@@ -114,7 +120,6 @@ TuneCache::Entries TuneCache::read(Damage damage) const {
       spdlog::warn("{}: the tune cache is damaged ({}); what is missing is measured again, and the file goes to {}.damaged", path_,
                    error.what(), path_);
     } else {
-      std::error_code ignored;
       fs::rename(path_, path_ + ".damaged", ignored);
     }
   }

@@ -48,9 +48,17 @@ TEST_CASE("CPUs measure nothing and keep nothing") {
   runtime::TuneCache cache(path);
   for (const bool measure : {false, true}) {
     const wilson::HoppingTuning tuning =
-        wilson::tuning_for({runtime::Decomposition({64, 64, 64, 8}, {1, 1, 1, 1}, 1), Precision::single, 12}, measure, cache);
+        wilson::tuning_for({runtime::Decomposition({64, 64, 64, 8}, {1, 1, 1, 1}, 1), Precision::single, 12}, measure, &cache);
     CHECK(tuning == wilson::HoppingTuning{});
   }
   CHECK(cache.size() == 0);
   CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("numbers that no kernel could run with are no tuning") {
+  CHECK(wilson::tuning_from({0, 0, 8, 8, 128}) == wilson::HoppingTuning{{0, 0, 8, 8}, 128});
+  CHECK(wilson::tuning_from({0, 0, 0, 0, 0}) == wilson::HoppingTuning{});
+  for (const std::vector<int>& damaged : {std::vector<int>{}, {0, 0, 8, 8}, {0, 0, 8, 8, 128, 1}, {0, 0, -1, 8, 128}, {0, 0, 8, 8, -32},
+                                          {0, 0, 8, 8, 16}, {0, 0, 8, 8, 100}, {0, 0, 8, 8, 288}, {0, 0, 8, 8, 512}})
+    CHECK_FALSE(wilson::tuning_from(damaged).has_value());
 }

@@ -46,14 +46,14 @@ TEST_CASE("a measurement on a GPU is kept, and answers the next time") {
   wilson::HoppingTuning measured;
   {
     runtime::TuneCache cache((folder / "tune.json").string());
-    CHECK(wilson::tuning_for(problem, false, cache) == wilson::default_tuning(problem));
+    CHECK(wilson::tuning_for(problem, false, &cache) == wilson::default_tuning(problem));
     CHECK(cache.size() == 0);
-    measured = wilson::tuning_for(problem, true, cache);
+    measured = wilson::tuning_for(problem, true, &cache);
     CHECK(cache.size() == 1);
   }
   runtime::TuneCache cache((folder / "tune.json").string());
   CHECK(cache.size() == 1);
-  CHECK(wilson::tuning_for(problem, true, cache) == measured);
+  CHECK(wilson::tuning_for(problem, true, &cache) == measured);
   CHECK(cache.size() == 1);
   std::filesystem::remove_all(folder);
 }

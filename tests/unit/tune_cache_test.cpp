@@ -100,3 +100,15 @@ TEST_CASE("without a place to write, a run keeps its own measurements") {
   cache.put("a", {{1}, 1});
   CHECK(cache.find("a") == TuneEntry{{1}, 1});
 }
+
+TEST_CASE("a folder in the cache's place stays where it is") {
+  const Folder folder;
+  const std::string path = folder.path + "/tune.json";
+  fs::create_directory(path);
+  write(path + "/precious", "text");
+  TuneCache cache(path);
+  cache.put("a", {{1}, 1});
+  CHECK(cache.find("a") == TuneEntry{{1}, 1});
+  CHECK(fs::exists(path + "/precious"));
+  CHECK_FALSE(fs::exists(path + ".damaged"));
+}
