@@ -120,7 +120,7 @@ TEST_CASE("staggered block CG: fewer iterations than CG, the same bits everywher
   const reference::StaggeredLinks reference_links = smooth_links(lattice);
   const smear::StaggeredLinks links = battery::with_phases(reference_links, scale);
   std::vector<HostColour> sources = battery::random_vectors(lattice, 8, seed + 5);
-  const std::vector<double> masses(8, 0.05);
+  const std::vector<double> masses(8, 0.02);
   const Outcome cg = solve({.settings = settings_for("cg")}, links, sources, masses);
   const Run whole{.settings = settings_for("blockcg")};
   const Outcome block = solve(whole, links, sources, masses);
