@@ -52,7 +52,7 @@ void check_action(const RunConfig& config) {
   const std::string links = fmt::format("{}", config.solver.link_reals);
   if (!config.is_staggered()) {
     require_name("--solver", config.action, config.solver.solver, solver_names());
-    require_name("--links", config.action, links, {"18", "12"});
+    require_name("--links", config.action, links, {"18", "12", "8"});
     if (config.staggered.masses.size() > 1) refuse("--masses", "Wilson solves take one mass", "use --mass or --kappa");
     return;
   }
