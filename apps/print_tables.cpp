@@ -12,11 +12,13 @@ std::string mass_text(const std::vector<double>& mass, std::size_t t) {
 }
 
 void print_solves(const RunReport& report) {
-  fmt::print("{:>6} {:>4} {:>6} {:>10} {:>15} {:>9} {:>8} {:>8}\n", "column", "spin", "colour", "iterations",
+  const bool staggered = report.config.is_staggered();
+  fmt::print("{:>6} {:>8} {:>6} {:>10} {:>15} {:>9} {:>8} {:>8}\n", "column", staggered ? "mass" : "spin", "colour", "iterations",
              "|b - M x|/|b|", "seconds", "GFLOP/s", "GB/s");
   for (const ColumnReport& c : report.solves)
-    fmt::print("{:>6} {:>4} {:>6} {:>10} {:>15.3e} {:>9.4f} {:>8.2f} {:>8.2f}\n", c.column, c.column / 3, c.column % 3,
-               c.result.iterations, c.result.true_residual, c.result.seconds, c.gflops(), c.gbs());
+    fmt::print("{:>6} {:>8} {:>6} {:>10} {:>15.3e} {:>9.4f} {:>8.2f} {:>8.2f}\n", c.column,
+               c.mass ? fmt::format("{}", *c.mass) : fmt::format("{}", c.column / 3), c.column % 3, c.result.iterations, c.result.true_residual,
+               c.result.seconds, c.gflops(), c.gbs());
 }
 
 void print_correlators(const RunReport& report) {

@@ -2,7 +2,9 @@
 // Everything that the outputs of a solve tell: filled while it runs, then written as JSON, HDF5, HTML and text.
 #include "apps/config.hpp"
 #include "codelets/lattice/host_spinor.hpp"
+#include "codelets/staggered/host_colour.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,10 +17,11 @@ struct GaugeSummary {
   double spatial_plaquette = 0, temporal_plaquette = 0, link_trace = 0;
 };
 
-/// One column of the propagator, column = 3 spin + colour of its source.
+/// One column of the propagator, column = 3 spin + colour of its source (staggered: its colour).
 struct ColumnReport {
   int column = 0;
   SolveResult result;
+  std::optional<double> mass = {};  ///< staggered
   double gflops() const { return result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0; }
   double gbs() const { return result.seconds > 0 ? result.bytes / result.seconds * 1e-9 : 0; }
 };
@@ -59,6 +62,12 @@ struct Propagator {
   std::vector<HostSpinor> fields;
 };
 
+/// Staggered columns of one mass, in the order of RunConfig::columns.
+struct StaggeredPropagator {
+  double mass = 0, naik_epsilon = 0;
+  std::vector<HostColour> columns;
+};
+
 /// "quarkstar 0.1.0 (abc1234), StarPU 1.4.10, g++ 12.2.0".
 std::string version_line();
 
@@ -67,5 +76,8 @@ void describe_machine(RunReport& report);
 
 /// Correlators and effective masses of a whole propagator (12 columns).
 std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_time);
+
+/// The same for the staggered propagators that have all 3 columns. Names: pion5, pion05, rho, ...; with several masses pion5_m0.05 and so on.
+std::vector<CorrelatorReport> contract(const std::vector<StaggeredPropagator>& propagators, int source_time);
 
 }  // namespace quarkstar::app

@@ -23,23 +23,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 std::string remedy_for(StopReason reason) {
   switch (reason) {
     case StopReason::iteration_limit:
-      return "raise --max-iterations, or move kappa away from its critical value";
+      return "raise --max-iterations, or move the mass (kappa) away from its critical value";
     case StopReason::not_finite:
-      return "check the links with `quarkstar gauge info`, and kappa";
+      return "check the links with `quarkstar gauge info`, and the mass (kappa)";
     case StopReason::stagnation:
       return "loosen --tol, use --precision double, or another --solver";
     default:
       return "try another --solver (cgnr decreases the residual in every step)";
   }
-}
-
-[[noreturn]] void throw_failure(const RunConfig& config, const ColumnReport& column) {
-  throw Error(ErrorKind::numerical,
-              fmt::format("column {} (spin {}, colour {})", column.column, column.column / 3, column.column % 3),
-              fmt::format("{} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}",
-                          config.solver.solver, column.result.iterations, column.result.true_residual,
-                          config.solver.tolerance, describe(column.result.reason)),
-              remedy_for(column.result.reason));
 }
 
 SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor& solution, double tolerance, int step,
@@ -52,6 +43,13 @@ SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor
 }
 
 }  // namespace
+
+void throw_failure(const RunConfig& config, const std::string& right_hand_side, const SolveResult& result) {
+  throw Error(ErrorKind::numerical, right_hand_side,
+              fmt::format("{} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}",
+                          config.solver.solver, result.iterations, result.true_residual, config.solver.tolerance, describe(result.reason)),
+              remedy_for(result.reason));
+}
 
 Coord block_grid(const Coord& blocks, const Coord& extents, int workers) {
   if (blocks[0] > 0) return blocks;
@@ -87,7 +85,7 @@ Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunRep
     if (result.reason == StopReason::interrupted || interrupted()) throw Interrupted{};
     if (!result.converged()) {
       report.failed = true;
-      throw_failure(config, report.solves.back());
+      throw_failure(config, fmt::format("column {} (spin {}, colour {})", column, column / 3, column % 3), result);
     }
     if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
     propagator.fields.push_back(std::move(solution));

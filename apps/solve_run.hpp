@@ -14,4 +14,7 @@ Coord block_grid(const Coord& blocks, const Coord& extents, int workers);
 /// ends with that column), and Interrupted after Ctrl-C.
 Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunReport& report);
 
+/// Ends a run whose column did not converge, as described above. right_hand_side: e.g. "column 3 (spin 1, colour 0)".
+[[noreturn]] void throw_failure(const RunConfig& config, const std::string& right_hand_side, const SolveResult& result);
+
 }  // namespace quarkstar::app

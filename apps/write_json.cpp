@@ -23,6 +23,10 @@ Json solve_json(const ColumnReport& column, bool with_history) {
              {"gflops", column.gflops()},
              {"gbs", column.gbs()},
              {"tasks", result.tasks}};
+  if (column.mass) {
+    solve.erase("spin");
+    solve["mass"] = *column.mass;
+  }
   if (with_history) {
     Json& history = solve["residual_history"] = Json::array();
     for (const double residual : result.residual_history) history.push_back(fmt::format("{:a}", residual));
