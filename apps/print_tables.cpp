@@ -14,11 +14,14 @@ std::string mass_text(const std::vector<double>& mass, std::size_t t) {
 }
 
 void print_solves(const RunReport& report) {
-  fmt::print("{:>6} {:>4} {:>6} {:>10} {:>15} {:>9} {:>8} {:>8} {:>11} {:>11}\n", "column", "spin", "colour", "iterations",
-             "|b - M x|/|b|", "seconds", "GFLOP/s", "GB/s", "J", "GFLOP/s/W");
+  const bool staggered = report.config.is_staggered();
+  const int width = staggered ? 8 : 4;
+  fmt::print("{:>6} {:>{}} {:>6} {:>10} {:>15} {:>9} {:>8} {:>8} {:>11} {:>11}\n", "column", staggered ? "mass" : "spin", width, "colour",
+             "iterations", "|b - M x|/|b|", "seconds", "GFLOP/s", "GB/s", "J", "GFLOP/s/W");
   for (const ColumnReport& c : report.solves) {
     const EnergyText energy = energy_text(c);
-    fmt::print("{:>6} {:>4} {:>6} {:>10} {:>15.3e} {:>9.4f} {:>8.2f} {:>8.2f} {:>11} {:>11}\n", c.column, c.column / 3, c.column % 3,
+    const std::string mass_or_spin = c.mass ? fmt::format("{}", *c.mass) : fmt::format("{}", c.column / 3);
+    fmt::print("{:>6} {:>{}} {:>6} {:>10} {:>15.3e} {:>9.4f} {:>8.2f} {:>8.2f} {:>11} {:>11}\n", c.column, mass_or_spin, width, c.column % 3,
                c.result.iterations, c.result.true_residual, c.result.seconds, c.gflops(), c.gbs(), energy.joules, energy.gflops_per_watt);
   }
   if (report.solves.empty()) return;
@@ -47,8 +50,12 @@ void print_plan(const RunReport& report) {
                part.gflops_alone > 0 ? fmt::format(", Dslash alone {:.1f} GFLOP/s", part.gflops_alone) : "");
   if (!report.devices.reason.empty())
     fmt::print("  CPU share {:.1f} %: {}\n", 100 * report.devices.cpu_share, report.devices.reason);
-  fmt::print("memory, estimated:\n");
-  for (const MemoryNeed& need : report.memory) fmt::print("  {}\n", memory_text(need));
+  if (report.config.is_staggered()) {
+    fmt::print("memory: not estimated for staggered actions\n");
+  } else {
+    fmt::print("memory, estimated:\n");
+    for (const MemoryNeed& need : report.memory) fmt::print("  {}\n", memory_text(need));
+  }
   std::fflush(stdout);
 }
 

@@ -4,8 +4,10 @@
 #include "apps/device_plan.hpp"
 #include "apps/memory_check.hpp"
 #include "codelets/lattice/host_spinor.hpp"
+#include "codelets/staggered/host_colour.hpp"
 #include "runtime/observe/energy.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +20,12 @@ struct GaugeSummary {
   double spatial_plaquette = 0, temporal_plaquette = 0, link_trace = 0;
 };
 
-/// One column of the propagator, column = 3 spin + colour of its source.
+/// One column of the propagator, column = 3 spin + colour of its source (staggered: its colour).
 struct ColumnReport {
   int column = 0;
   SolveResult result;
   runtime::Energy energy{{0, "not measured"}, {0, "not measured"}};  ///< of the machine while this column was solved
+  std::optional<double> mass = {};  ///< staggered: whose result and energy are an equal share of the right-hand sides solved together
   double gflops() const { return result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0; }
   double gbs() const { return result.seconds > 0 ? result.bytes / result.seconds * 1e-9 : 0; }
   double idle_us = 0;  ///< time of the owners outside tasks, a task
@@ -56,7 +59,7 @@ struct RunReport {
   GaugeSummary gauge;
   std::string started;  ///< UTC, ISO 8601
   std::string host, cpu_model, decomposition;
-  std::vector<MemoryNeed> memory;  ///< estimated before the run
+  std::vector<MemoryNeed> memory;  ///< estimated before the run; staggered: empty
   DevicePlan devices;
   double setup_seconds = 0, total_seconds = 0;
   std::vector<ColumnReport> solves;
@@ -69,6 +72,12 @@ struct RunReport {
 /// The columns that were solved, in the order of RunReport::solves.
 struct Propagator {
   std::vector<HostSpinor> fields;
+};
+
+/// Staggered columns of one mass, in the order of RunConfig::columns.
+struct StaggeredPropagator {
+  double mass = 0, naik_epsilon = 0;
+  std::vector<HostColour> columns;
 };
 
 /// "quarkstar 0.1.0 (abc1234), StarPU 1.4.10, g++ 12.2.0".
@@ -91,5 +100,8 @@ std::string runtime_note(const RunReport& report, const ColumnReport& column);
 
 /// Correlators and effective masses of a whole propagator (12 columns).
 std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_time);
+
+/// The same for the staggered propagators that have all 3 columns. Names: pion5, pion05, rho, ...; with several masses pion5_m0.05 and so on.
+std::vector<CorrelatorReport> contract(const std::vector<StaggeredPropagator>& propagators, int source_time);
 
 }  // namespace quarkstar::app

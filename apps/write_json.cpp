@@ -42,6 +42,10 @@ Json solve_json(const ColumnReport& column, double bound_gflops, bool with_histo
              {"tasks_per_iteration", column.tasks_per_iteration()},
              {"idle_us_per_task", column.idle_us},
              {"energy", energy_json(column)}};
+  if (column.mass) {
+    solve.erase("spin");
+    solve["mass"] = *column.mass;
+  }
   if (with_history) {
     Json& history = solve["residual_history"] = Json::array();
     for (const double residual : result.residual_history) history.push_back(fmt::format("{:a}", residual));
@@ -107,7 +111,7 @@ Json report_json(const RunReport& report) {
   for (const Field& field : run_fields()) json["parameters"][std::string(field.key)] = field.get(report.config);
   json["decomposition"] = report.decomposition;
   if (!report.devices.parts.empty()) json["devices"] = devices_json(report.devices);
-  json["memory"] = memory_json(report);
+  json["memory"] = report.config.is_staggered() ? Json() : memory_json(report);
   json["source_time"] = report.config.source.time();
   json["setup_seconds"] = report.setup_seconds;
   json["total_seconds"] = report.total_seconds;

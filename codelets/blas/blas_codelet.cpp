@@ -17,7 +17,7 @@ using runtime::Call;
 struct Task {
   runtime::Coefficient coefficients[Arguments<double>::most_coefficients];
   std::int64_t outer_sites;
-  int lanes, components;
+  int lanes;
   bool has_state;
   runtime::When when;
 };
@@ -27,7 +27,6 @@ Arguments<F> unpack(Call& call, const Task& task) {
   Arguments<F> a{};
   for (int i = 0; i < field_count<Operation>; ++i) a.fields[i] = call.buffer<F>(i);
   a.lanes = task.lanes;
-  a.components = task.components;
   return a;
 }
 
@@ -102,7 +101,6 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
   Task task{};
   for (std::size_t k = 0; k < coefficients.size(); ++k) task.coefficients[k] = coefficients[k];
   task.lanes = lattice.lanes().lanes;
-  task.components = SpinorField::reals / 2;
   task.has_state = guard.state != nullptr;
   task.when = guard.when;
   double passes = 0;
