@@ -3,6 +3,7 @@
 #include "apps/bench_options.hpp"
 #include "apps/commands.hpp"
 #include "apps/parse.hpp"
+#include "apps/write_json.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,6 +23,15 @@ void print_stream(const BenchMemory& memory) {
              s.read);
 }
 
+/// "95.1 % of 3120.4 (GPU 8x8x8x12 3000.0 + CPU 8x8x8x4 120.4); why"
+std::string bound_text(const DevicePlan& plan, double gflops) {
+  const double bound = plan.bound_gflops();
+  if (bound == 0) return "-";
+  std::vector<std::string> parts;
+  for (const DevicePart& part : plan.parts) parts.push_back(fmt::format("{} {} {:.1f}", part.name, fmt::join(part.extents, "x"), part.gflops_alone));
+  return fmt::format("{:.1f} % of {:.1f} ({}); {}", 100 * gflops / bound, bound, fmt::join(parts, " + "), plan.reason);
+}
+
 void run_stream(const BenchOptions& options) {
   const runtime::Session session(options.session);
   const BenchMemory memory = measure_memory(options, session);
@@ -38,8 +48,9 @@ Json dslash_rows(const BenchOptions& options, const std::string& devices, runtim
   if (!options.json) {
     print_stream(memory);
     fmt::print("\nWilson Dslash on {}, one parity, 1320 flop a site; roofline = compulsory bytes (each link and spinor once) at a triad of {:.1f} GB/s\n"
-               "{:>14} {:>8} {:>6} {:>10} {:>10} {:>9} {:>10} {:>9}\n",
-               devices, memory.owners_triad, "lattice", "format", "links", "GFLOP/s", "median", "GB/s", "roofline", "us/task");
+               "{:>14} {:>8} {:>6} {:>10} {:>10} {:>9} {:>10} {:>9} {:>11}  {}\n",
+               devices, memory.owners_triad, "lattice", "format", "links", "GFLOP/s", "median", "GB/s", "roofline", "us/task", "tasks/appl.",
+               "bound");
   }
   Json rows = Json::array();
   const std::vector<Coord> defaults{{16, 16, 16, 16}, {24, 24, 24, 24}};
@@ -47,8 +58,11 @@ Json dslash_rows(const BenchOptions& options, const std::string& devices, runtim
     for (const std::string& precision : options.precisions)
       for (const int reals : options.links) {
         const Precision format = parse_precision(precision);
-        const wilson::HoppingTuning tuning = tuning_of(options, {bench_decomposition(lattice, session), format, reals});
-        const DslashTiming t = time_dslash(session, {lattice, format, reals, tuning, options.repetitions});
+        const auto choose = [&options](const wilson::TuningProblem& problem) { return tuning_of(options, problem); };
+        const PlannedLattice planned = plan_dslash(session, lattice, format, reals, choose, options.repetitions);
+        const wilson::TuningProblem problem{planned.decomposition, format, reals};
+        const wilson::HoppingTuning tuning = tuning_of(options, problem);
+        const DslashTiming t = time_dslash(session, problem, tuning, options.repetitions);
         const double fraction = t.best_gbs / memory.owners_triad;
         rows.push_back({{"devices", devices},
                         {"lattice", lattice},
@@ -60,10 +74,13 @@ Json dslash_rows(const BenchOptions& options, const std::string& devices, runtim
                         {"gflops_median", t.median_gflops},
                         {"gbs", t.best_gbs},
                         {"roofline_fraction", fraction},
-                        {"us_per_task", t.microseconds_per_task}});
+                        {"us_per_task", t.microseconds_per_task},
+                        {"tasks_per_application", t.tasks_per_application}});
+        if (!planned.plan.parts.empty()) rows.back()["plan"] = devices_json(planned.plan, t.best_gflops);
         if (!options.json)
-          fmt::print("{:>14} {:>8} {:>6} {:>10.2f} {:>10.2f} {:>9.2f} {:>9.0f}% {:>9.1f}\n", fmt::format("{}", fmt::join(lattice, ",")),
-                     precision, reals, t.best_gflops, t.median_gflops, t.best_gbs, 100 * fraction, t.microseconds_per_task);
+          fmt::print("{:>14} {:>8} {:>6} {:>10.2f} {:>10.2f} {:>9.2f} {:>9.0f}% {:>9.1f} {:>11.2f}  {}\n",
+                     fmt::format("{}", fmt::join(lattice, ",")), precision, reals, t.best_gflops, t.median_gflops, t.best_gbs,
+                     100 * fraction, t.microseconds_per_task, t.tasks_per_application, bound_text(planned.plan, t.best_gflops));
       }
   return rows;
 }

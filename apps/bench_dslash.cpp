@@ -18,27 +18,40 @@ HostSpinor wavy_spinor(const Coord& lattice) {
   return psi;
 }
 
-runtime::Decomposition bench_decomposition(const Coord& lattice, const runtime::Session& session) {
-  return {lattice, {1, 1, 1, session.block_owners()}, session.block_owners()};
+PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Precision precision, int link_reals, const ChooseTuning& tuning,
+                           int repetitions) {
+  const int workers = session.block_owners();
+  if (session.gpu_count() == 0) return {runtime::Decomposition(lattice, {1, 1, 1, workers}, workers), {}};
+  const auto sites = static_cast<double>(volume(lattice));
+  const auto slice_sites = [&lattice, sites](int mu) { return sites / lattice[static_cast<std::size_t>(mu)]; };
+  const auto site = static_cast<double>(static_cast<std::size_t>(8 * link_reals) * bytes_of(precision) + site_bytes(precision, SpinorField::reals));
+  const PlanningProblem problem{
+      .lattice = lattice,
+      .slice_bytes = [=](int mu) { return slice_sites(mu) * site; },
+      .face_bytes = [=](int mu) { return slice_sites(mu) / 2 * 12 * static_cast<double>(computed_bytes(precision)); }};
+  return plan_devices(owners_of(session), session.options(), problem, [&](int worker) {
+    const Coord& l = lattice;
+    const wilson::TuningProblem alone{runtime::Decomposition(l, {{{l[0]}, {l[1]}, {l[2]}, {l[3]}}}, {worker}), precision, link_reals};
+    return time_dslash(session, alone, tuning(alone), repetitions).best_gflops;
+  });
 }
 
-DslashTiming time_dslash(runtime::Session& session, const DslashCase& c) {
-  const int workers = session.block_owners();
-  const auto lattice =
-      std::make_shared<Lattice>(bench_decomposition(c.lattice, session), c.precision, antiperiodic_in_time, 16, 1, c.tuning.tile);
-  LinkField even(lattice, 0, c.link_reals), odd(lattice, 1, c.link_reals);
+DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, int repetitions) {
+  const Coord& extents = problem.decomposition.lattice();
+  const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, 16, 1, tuning.tile);
+  LinkField even(lattice, 0, problem.link_reals), odd(lattice, 1, problem.link_reals);
   {
-    const HostGauge gauge = heatbath::hot_start(c.lattice, 1, session.cpu_team());
+    const HostGauge gauge = heatbath::hot_start(extents, 1, session.cpu_team());
     transfer::load_links(even, gauge);
     transfer::load_links(odd, gauge);
     even.freeze();
     odd.freeze();
   }
   wilson::Hopping hopping(even, odd);
-  hopping.set_block_threads(c.tuning.block_threads);
+  hopping.set_block_threads(tuning.block_threads);
   const SpinorField on_even(lattice, 0), on_odd(lattice, 1);
   {
-    const HostSpinor psi = wavy_spinor(c.lattice);
+    const HostSpinor psi = wavy_spinor(extents);
     transfer::load_spinor(on_odd, psi);
     session.wait_all();
   }
@@ -63,7 +76,7 @@ DslashTiming time_dslash(runtime::Session& session, const DslashCase& c) {
   std::vector<double> times;
   const runtime::Totals before = session.events().totals();
   double wall = 0;
-  for (int r = 0; r < c.repetitions; ++r) {
+  for (int r = 0; r < repetitions; ++r) {
     times.push_back(seconds_for(pairs) / (2 * pairs));
     wall += times.back() * 2 * pairs;
   }
@@ -75,8 +88,9 @@ DslashTiming time_dslash(runtime::Session& session, const DslashCase& c) {
   timing.best_gflops = 1320 * sites / times.front() * 1e-9;
   timing.median_gflops = 1320 * sites / times[times.size() / 2] * 1e-9;
   timing.best_gbs = bytes / times.front() * 1e-9;
-  timing.microseconds_per_task =
-      (wall * 1e6 * workers - (after.busy_us - before.busy_us)) / static_cast<double>(std::max<std::int64_t>(1, after.executed - before.executed));
+  const auto tasks = static_cast<double>(std::max<std::int64_t>(1, after.executed - before.executed));
+  timing.microseconds_per_task = (wall * 1e6 * owner_count(problem.decomposition) - (after.busy_us - before.busy_us)) / tasks;
+  timing.tasks_per_application = tasks / (2.0 * pairs * repetitions);
   return timing;
 }
 

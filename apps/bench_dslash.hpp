@@ -1,33 +1,35 @@
 #pragma once
 // Times the Wilson Dslash as a solve runs it: through the task graph.
+#include "apps/device_plan.hpp"
 #include "codelets/lattice/host_spinor.hpp"
 #include "codelets/lattice/precision.hpp"
 #include "codelets/wilson/tuning.hpp"
-#include "runtime/coord.hpp"
+#include "runtime/decomposition.hpp"
 #include "runtime/session.hpp"
+
+#include <functional>
 
 namespace quarkstar::app {
 
-/// A lattice cut in t by the number of workers that own blocks.
-runtime::Decomposition bench_decomposition(const Coord& lattice, const runtime::Session& session);
+/// Chooses settings for one lattice and its blocks.
+using ChooseTuning = std::function<wilson::HoppingTuning(const wilson::TuningProblem& problem)>;
 
-struct DslashCase {
-  Coord lattice;
-  Precision precision;
-  int link_reals;
-  wilson::HoppingTuning tuning;
-  int repetitions;  ///< timed passes; each is as many applications as fill about a tenth of a second
-};
+/// Blocks for the devices that the session's options ask for, with the stand-alone speed of each owner on the whole lattice where there
+/// is a choice to make (app::plan_devices). On CPUs t is cut by the number of workers.
+PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Precision precision, int link_reals, const ChooseTuning& tuning,
+                           int repetitions);
 
 struct DslashTiming {
   double best_gflops = 0, median_gflops = 0;  ///< 1320 flop a site
   double best_gbs = 0;                        ///< compulsory bytes
-  double microseconds_per_task = 0;           ///< wall time outside the kernels, a task
+  double microseconds_per_task = 0;           ///< wall time of the owners outside the kernels, a task
+  double tasks_per_application = 0;           ///< packs, interiors and boundaries of all blocks
 };
 
 /// Any non-zero field will do, but zeros would run faster than real data on some machines. Components have a modulus about 1.
 HostSpinor wavy_spinor(const Coord& lattice);
 
-DslashTiming time_dslash(runtime::Session& session, const DslashCase& c);
+/// repetitions: timed passes; each is as many applications as fill about a tenth of a second.
+DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, int repetitions);
 
 }  // namespace quarkstar::app

@@ -5,12 +5,21 @@
 #include "codelets/arch/dispatch.hpp"
 #include "codelets/bench/stream_cuda.hpp"
 #include "runtime/cuda.hpp"
-#include "runtime/error.hpp"
 
 namespace quarkstar::app {
 
 using Json = nlohmann::ordered_json;
 using Kind = runtime::Worker::Kind;
+
+namespace {
+
+/// Whether the plan of a lattice may give blocks to the CPUs of a session with GPUs because the options say so.
+bool cpus_may_own(const runtime::Session& session) {
+  const runtime::SessionOptions& options = session.options();
+  return runtime::cpu_share_is_open(options) || options.cpu_share.value_or(0) > 0;
+}
+
+}  // namespace
 
 BenchMemory measure_memory(const BenchOptions& options, const runtime::Session& session) {
   const auto bytes = static_cast<std::size_t>(options.array_megabytes * 1e6);
@@ -18,7 +27,7 @@ BenchMemory measure_memory(const BenchOptions& options, const runtime::Session& 
   bool first = true;
   for (int id = 0; id < static_cast<int>(session.workers().size()); ++id) {
     const runtime::Worker& worker = session.worker(id);
-    const bool owns = id < session.block_owners();
+    const bool owns = id < session.block_owners() || cpus_may_own(session);
     if (worker.kind == Kind::cuda) {
       memory.owners_triad += bench::measure_triad_on_gpu(worker.device, bytes, options.repetitions);
     } else if (first || owns) {
@@ -32,18 +41,22 @@ BenchMemory measure_memory(const BenchOptions& options, const runtime::Session& 
 }
 
 void for_devices(const BenchOptions& options, const std::function<void(const std::string&, runtime::Session&)>& body) {
-  const bool any_gpu = !runtime::gpus().empty();
-  if (options.devices == "cuda" && !any_gpu)
-    throw Error(ErrorKind::environment, "--devices", "cuda asked for, and no GPU is here", "check the driver with `quarkstar machine`");
-  const auto run = [&](int gpus) {
-    runtime::SessionOptions session_options = options.session;
-    session_options.cuda_workers = gpus;
+  const runtime::SessionOptions& asked = options.session;
+  const auto run = [&](const runtime::SessionOptions& session_options) {
     runtime::Session session(session_options);
-    body(session.worker(0).kind == Kind::cuda ? "cuda" : "cpu", session);
+    body(session.gpu_count() == 0 ? "cpu" : cpus_may_own(session) ? "all" : "cuda", session);
   };
-  if (options.devices.empty()) return run(options.session.cuda_workers);
-  if (options.devices != "cuda") run(0);
-  if (options.devices != "cpu" && any_gpu) run(options.session.cuda_workers == 0 ? -1 : options.session.cuda_workers);
+  if (asked.devices != "all") return run(asked);
+  runtime::SessionOptions alone = asked;
+  alone.cpu_share.reset();
+  alone.devices = "cpu";
+  alone.cuda_workers = 0;
+  run(alone);
+  if (asked.cuda_workers == 0 || runtime::gpus().empty()) return;
+  alone.devices = "cuda";
+  alone.cuda_workers = asked.cuda_workers;
+  run(alone);
+  if (asked.cpu_share.value_or(1) > 0) run(asked);
 }
 
 Json machine_facts(const runtime::Session& session) {
@@ -69,8 +82,6 @@ wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::Tunin
 }
 
 void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
-  command.add_option("--devices", options->devices, "cpu, cuda, or all: one after the other (default: what --gpus says)")
-      ->check(CLI::IsMember({"cpu", "cuda", "all"}));
   command
       .add_option_function<std::vector<std::string>>(
           "--lattice",

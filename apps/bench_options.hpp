@@ -18,7 +18,6 @@ namespace quarkstar::app {
 
 struct BenchOptions {
   runtime::SessionOptions session;
-  std::string devices;  ///< cpu, cuda or all; empty: one session with what the session flags say
   bool json = false;
   int repetitions = 5;
   double array_megabytes = 256;
@@ -35,12 +34,12 @@ struct BenchOptions {
 /// Bandwidth of the memory behind a session's blocks.
 struct BenchMemory {
   bench::StreamResult cpu;  ///< of the first CPU worker's threads
-  double owners_triad = 0;  ///< best triad, GB/s, summed over the workers that own blocks
+  double owners_triad = 0;  ///< best triad, GB/s, summed over the workers that own blocks, or may (CPUs beside GPUs)
 };
 BenchMemory measure_memory(const BenchOptions& options, const runtime::Session& session);
 
-/// Calls body("cpu" or "cuda", session) in a session for each kind of device that --devices names; `all` leaves out GPUs where there are
-/// none. Throws Error(environment) for --devices cuda without a GPU.
+/// Calls body(devices, session) in a session for each set of devices that --devices names: "cpu", "cuda", and for `all` these two, then
+/// "all", CPUs and GPUs together. Without GPUs `all` is "cpu". Throws Error(environment) for --devices cuda without a GPU.
 void for_devices(const BenchOptions& options, const std::function<void(const std::string& devices, runtime::Session& session)>& body);
 
 /// "machine" of the JSON: processor, GPUs, threads, versions.
@@ -49,7 +48,7 @@ nlohmann::ordered_json machine_facts(const runtime::Session& session);
 /// The settings of the hopping term that a solve would use, but for those that flags give.
 wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::TuningProblem& problem);
 
-/// Adds --devices, --lattice, --tile, --block-threads, --no-tune, --links and --precision; `options` must outlive the parsing.
+/// Adds --lattice, --tile, --block-threads, --no-tune, --links and --precision; `options` must outlive the parsing.
 void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
 
 /// `quarkstar bench solver`.

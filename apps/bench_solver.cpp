@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <string_view>
 
@@ -86,12 +87,13 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
     session.wait_all();
     submitted[batches] = session.events().totals();
   }
-  const auto an_iteration = [&](auto member) {
-    const auto shorter = submitted[1].*member - submitted[0].*member, longer = submitted[2].*member - submitted[1].*member;
+  const auto an_iteration = [&](auto count) {
+    const auto of = [&](int solve) { return std::invoke(count, submitted[solve]); };
+    const auto shorter = of(1) - of(0), longer = of(2) - of(1);
     return static_cast<double>(longer - shorter) / batch;
   };
-  timing.flops = an_iteration(&runtime::Totals::submitted_flops);
-  timing.bytes = an_iteration(&runtime::Totals::submitted_bytes);
+  timing.flops = an_iteration([](const runtime::Totals& totals) { return totals.submitted_cost.flops; });
+  timing.bytes = an_iteration([](const runtime::Totals& totals) { return totals.submitted_cost.bytes; });
   timing.tasks = an_iteration(&runtime::Totals::submitted);
   timing.kernels = an_iteration(&runtime::Totals::submitted_parts);
 
@@ -102,7 +104,7 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
   timing.best_us = times.front();
   timing.median_us = times[times.size() / 2];
 
-  timing.has_parts = session.worker(0).kind == runtime::Worker::Kind::cpu || session.block_owners() == 1;
+  timing.has_parts = session.gpu_count() == 0 || owner_count(outer.lattice->decomposition()) == 1;
   if (timing.has_parts) {
     session.events().reset();
     session.events().set_detail(runtime::Events::Detail::parts);

@@ -1,8 +1,8 @@
 // quarkstar bench solver: the table
-#include "apps/bench_dslash.hpp"
 #include "apps/bench_options.hpp"
 #include "apps/bench_solver.hpp"
 #include "apps/parse.hpp"
+#include "apps/solve_plan.hpp"
 #include "codelets/heatbath/start.hpp"
 
 #include <fmt/format.h>
@@ -32,6 +32,11 @@ std::optional<double> quda_on_h200(std::string_view solver, Precision inner, int
     if (peer.solver == solver && peer.inner == inner && link_reals == 12 && lattice == Coord{peer.extent, peer.extent, peer.extent, peer.extent})
       return peer.microseconds;
   return std::nullopt;
+}
+
+bool same_blocks(const runtime::Decomposition& a, const runtime::Decomposition& b) {
+  return std::equal(a.blocks().begin(), a.blocks().end(), b.blocks().begin(), b.blocks().end(),
+                    [](const runtime::Block& x, const runtime::Block& y) { return x.extents == y.extents && x.owner == y.owner; });
 }
 
 Json row_of(const std::string& devices, const Coord& lattice, std::string_view solver, Precision precision, int reals, const SolverTiming& t,
@@ -92,23 +97,30 @@ void print_row(const Json& row) {
 void bench_lattice(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
                    Json& rows) {
   const HostGauge gauge = heatbath::hot_start(lattice, 1, session.cpu_team());
-  const auto level = [&](Precision precision, int reals) {
-    const wilson::TuningProblem problem{bench_decomposition(lattice, session), precision, reals};
+  const auto level = [&](const runtime::Decomposition& decomposition, Precision precision, int reals) {
+    const wilson::TuningProblem problem{decomposition, precision, reals};
     auto made = std::make_unique<BenchLevel>(problem, tuning_of(options, problem), gauge);
     session.wait_all();  // the tasks read the host's links
     return made;
   };
-  const std::unique_ptr<BenchLevel> outer = level(Precision::double_, 18);
+  std::unique_ptr<BenchLevel> outer;
   for (const std::string& precision_name : options.precisions)
     for (const int reals : options.links) {
       const Precision precision = parse_precision(precision_name);
+      const SolverSettings settings{.precision = precision, .link_reals = reals};
+      const runtime::Decomposition decomposition = plan_solve(session, lattice, settings).decomposition;
       std::unique_ptr<BenchLevel> own;
-      if (precision != Precision::double_ || reals != 18) own = level(precision, reals);
+      if (precision != Precision::double_ || reals != 18) own = level(decomposition, precision, reals);
+      // Rows with the same blocks share the links in double precision.
+      if ((precision != Precision::double_ || !own) && (!outer || !same_blocks(outer->lattice->decomposition(), decomposition))) {
+        outer.reset();
+        outer = level(decomposition, Precision::double_, 18);
+      }
       BenchLevel& inner = own ? *own : *outer;
       BenchLevel& above = precision == Precision::double_ ? inner : *outer;
       for (const NamedKrylovSolver& solver : krylov_solvers()) {
         if (std::find(options.solvers.begin(), options.solvers.end(), solver.name) == options.solvers.end()) continue;
-        const int iterations = options.iterations > 0 ? options.iterations : devices == "cuda" ? 256 : 64;
+        const int iterations = options.iterations > 0 ? options.iterations : devices == "cpu" ? 64 : 256;
         const SolverTiming timing = time_solver(session, solver, above, inner, iterations, options.repetitions);
         rows.push_back(row_of(devices, lattice, solver.name, precision, reals, timing, triad));
         if (!options.json) print_row(rows.back());
@@ -126,7 +138,7 @@ void run_bench_solver(const BenchOptions& options) {
     result["triad_gbs"][devices] = triad;
     if (!options.json) print_header(devices, triad);
     const std::vector<Coord> on_cpu{{16, 16, 16, 16}}, on_gpu{{16, 16, 16, 16}, {32, 32, 32, 32}, {48, 48, 48, 48}};
-    const std::vector<Coord>& defaults = devices == "cuda" ? on_gpu : on_cpu;
+    const std::vector<Coord>& defaults = devices == "cpu" ? on_cpu : on_gpu;
     for (const Coord& lattice : options.lattices.empty() ? defaults : options.lattices)
       bench_lattice(options, devices, session, lattice, triad, result["solver"]);
   });

@@ -2,8 +2,10 @@
 
 #include "apps/parse.hpp"
 #include "runtime/error.hpp"
+#include "solvers/staggered_solver.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -30,7 +32,53 @@ void apply_settings(RunConfig& config, const std::vector<Assignment>& settings) 
   }
 }
 
+void complete(RunConfig& config) {
+  if (!config.is_staggered()) return;
+  if (!config.solver_given) config.solver.solver = "cg";
+  std::erase_if(config.columns, [](int column) { return column >= 3; });
+}
+
+namespace {
+
+void refuse(const char* flag, const std::string& what, const std::string& remedy) { throw Error(ErrorKind::input, flag, what, remedy); }
+
+void require_name(const char* flag, const std::string& action, const std::string& value, const std::vector<std::string>& names) {
+  if (std::find(names.begin(), names.end(), value) == names.end())
+    refuse(flag, fmt::format("'{}' is not for the action {}", value, action), fmt::format("use one of {}", fmt::join(names, ", ")));
+}
+
+/// What the settings of one action exclude.
+void check_action(const RunConfig& config) {
+  const std::string links = fmt::format("{}", config.solver.link_reals);
+  if (!config.is_staggered()) {
+    require_name("--solver", config.action, config.solver.solver, solver_names());
+    require_name("--links", config.action, links, {"18", "12", "8"});
+    if (config.staggered.masses.size() > 1) refuse("--masses", "Wilson solves take one mass", "use --mass or --kappa");
+    return;
+  }
+  const StaggeredConfig& staggered = config.staggered;
+  require_name("--solver", config.action, config.solver.solver, staggered_solver_names());
+  require_name("--links", config.action, links, {"18", "14", "13", "9"});
+  if (config.cpu_memory > 0)
+    refuse("--cpu-memory", fmt::format("the memory that {} takes is not estimated, so it cannot be limited", config.action), "leave it out");
+  if (config.session.cpu_share.value_or(0) > 0)
+    refuse("--cpu-share", fmt::format("CPUs own no part of a {} solve beside GPUs", config.action), "use 0, or --devices cpu");
+  if (config.columns.empty()) refuse("--columns", "no column is a colour", "staggered fields have the columns 0, 1, 2");
+  for (const double mass : staggered.masses)
+    if (!(mass > 0)) refuse("--mass", fmt::format("{} is not positive", mass), "give a mass above 0: the even-odd system divides by it");
+  if ((config.action == "asqtad") != staggered.u0.has_value())
+    refuse("--u0", config.action == "asqtad" ? "asqtad needs a tadpole factor" : fmt::format("{} has no tadpole factor", config.action),
+           config.action == "asqtad" ? "give it, e.g. --u0 0.87, or --u0 1" : "leave it out, or use --action asqtad");
+  if (config.action != "hisq" && staggered.naik_epsilon != 0.0)
+    refuse("--naik-epsilon", "only HISQ has an epsilon", "leave it out, or use --action hisq");
+  if (config.solver.solver == "multishift" && !staggered.naik_epsilon)
+    refuse("--naik-epsilon", "multishift needs one operator for all masses", "give one epsilon, or use --solver cg");
+}
+
+}  // namespace
+
 void check_complete(const RunConfig& config) {
+  check_action(config);
   if (config.gauge.empty())
     throw Error(ErrorKind::input, "--gauge", "no gauge configuration given",
                 "name a file, or make one with `quarkstar gauge generate`");

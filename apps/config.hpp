@@ -15,19 +15,32 @@
 
 namespace quarkstar::app {
 
+/// Settings of staggered actions (hisq, asqtad, naive).
+struct StaggeredConfig {
+  std::vector<double> masses{0.1};       ///< of M = 2m + D, lattice units
+  std::optional<double> naik_epsilon{0.0};  ///< hisq; none: from each mass
+  std::optional<double> u0;              ///< asqtad's tadpole factor
+  int nrhs = 3;                          ///< right-hand sides solved together
+};
+
 struct RunConfig {
   std::string gauge;
   std::optional<Coord> lattice;  ///< of a bare LIME file
   bool reunitarize = false;
   std::string action = "wilson";
   WilsonParameters wilson;
+  StaggeredConfig staggered;
   Source source;
-  std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};  ///< staggered: those below 3, the colours
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};  ///< zeros: t cut by the number of workers
   runtime::SessionOptions session;
+  std::size_t cpu_memory = 0;  ///< bytes that the solve may take of host memory; 0: what is available
   std::string out, json, trace;
   bool residual_history = false;  ///< the JSON lists every residual
+  bool solver_given = false;      ///< no: the action chooses (complete())
+
+  bool is_staggered() const { return action != "wilson"; }
 };
 
 /// One setting. Its flag is --KEY, its TOML key KEY.
@@ -60,5 +73,8 @@ void apply_settings(RunConfig& config, const std::vector<Assignment>& settings);
 
 /// Throws Error(input) naming the flag if something that a solve needs is missing, or if settings exclude each other.
 void check_complete(const RunConfig& config);
+
+/// Replaces what was not given by the action's own choice (solver, columns); call before check_complete().
+void complete(RunConfig& config);
 
 }  // namespace quarkstar::app

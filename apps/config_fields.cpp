@@ -2,6 +2,7 @@
 #include "apps/config.hpp"
 #include "apps/parse.hpp"
 #include "runtime/policy/policy.hpp"
+#include "solvers/staggered_solver.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,12 +19,28 @@ constexpr double largest_kappa = 10;  // far beyond any use; the free critical v
 
 double mass_of(double kappa) { return 0.5 / kappa - 4; }
 
+/// The mass means one thing for Wilson and another for staggered actions; which one counts is known when all settings are.
 void set_mass(RunConfig& c, Text text) {
   const double mass = parse_real(text);
+  c.staggered.masses = {mass};
   if (!(mass > mass_of(largest_kappa)))
     throw BadValue(fmt::format("{} is not above {:g}", text, mass_of(largest_kappa)),
                    fmt::format("kappa = 1 / (2 (mass + 4)) must be between 0 and {:g}", largest_kappa));
   c.wilson.kappa = 0.5 / (mass + 4);
+}
+
+std::vector<double> parse_masses(Text text) {
+  std::vector<double> masses;
+  for (const std::string& part : split(text, ',')) masses.push_back(parse_positive(part));
+  return masses;
+}
+
+json masses_of(const RunConfig& c) { return c.is_staggered() ? json(c.staggered.masses) : json(); }
+
+std::vector<std::string> all_solver_names() {
+  std::vector<std::string> names = solver_names();
+  for (const std::string& name : staggered_solver_names()) names.push_back(name);
+  return names;
 }
 
 std::vector<Field> make_fields() {
@@ -36,13 +53,24 @@ std::vector<Field> make_fields() {
       {"reunitarize", "", "Project the links back to SU(3) in double precision after reading",
        [](RunConfig& c, Text v) { c.reunitarize = parse_switch(v); },
        [](const RunConfig& c) -> json { return c.reunitarize; }},
-      {"action", "NAME", "Fermion action: wilson", [](RunConfig& c, Text v) { c.action = parse_name(v, {"wilson"}); },
+      {"action", "NAME", "Fermion action: wilson (default), hisq, asqtad or naive",
+       [](RunConfig& c, Text v) { c.action = parse_name(v, {"wilson", "hisq", "asqtad", "naive"}); },
        [](const RunConfig& c) -> json { return c.action; }},
       {"kappa", "K", "Hopping parameter (default 0.13)",
        [](RunConfig& c, Text v) { c.wilson.kappa = parse_positive(v, largest_kappa); },
        [](const RunConfig& c) -> json { return c.wilson.kappa; }},
-      {"mass", "M0", "Bare mass instead of kappa: kappa = 1 / (2 (M0 + 4))", set_mass,
-       [](const RunConfig& c) -> json { return mass_of(c.wilson.kappa); }},
+      {"mass", "M", "Wilson: bare mass instead of kappa = 1 / (2 (M + 4)); staggered: mass of M = 2m + D (default 0.1)", set_mass,
+       [](const RunConfig& c) -> json { return c.is_staggered() ? c.staggered.masses.front() : mass_of(c.wilson.kappa); }},
+      {"masses", "M,...", "Staggered: several masses from each source (multishift solves them together)",
+       [](RunConfig& c, Text v) { c.staggered.masses = parse_masses(v); }, masses_of},
+      {"naik-epsilon", "E|auto", "HISQ: correction of the Naik term (default 0); auto: from each mass",
+       [](RunConfig& c, Text v) { c.staggered.naik_epsilon = v == "auto" ? std::optional<double>() : parse_real(v); },
+       [](const RunConfig& c) -> json { return c.staggered.naik_epsilon ? json(*c.staggered.naik_epsilon) : json("auto"); }},
+      {"u0", "U", "asqtad: tadpole factor", [](RunConfig& c, Text v) { c.staggered.u0 = parse_positive(v); },
+       [](const RunConfig& c) -> json { return c.staggered.u0 ? json(*c.staggered.u0) : json(); }},
+      {"nrhs", "N", "Staggered: right-hand sides solved together, 1 to 32 (default 3)",
+       [](RunConfig& c, Text v) { c.staggered.nrhs = parse_integer(v, 1, 32); },
+       [](const RunConfig& c) -> json { return c.is_staggered() ? json(c.staggered.nrhs) : json(); }},
       {"normalisation", "NAME", "kappa: M = 1 - kappa H (default); mass: M = (M0 + 4) - H/2",
        [](RunConfig& c, Text v) {
          c.wilson.normalisation =
@@ -53,14 +81,17 @@ std::vector<Field> make_fields() {
        "Boundary conditions: direction = periodic, antiperiodic or angle/pi (default t=antiperiodic)",
        [](RunConfig& c, Text v) { c.wilson.boundary = parse_boundary(v, c.wilson.boundary); },
        [](const RunConfig& c) -> json { return text_of(c.wilson.boundary); }},
-      {"source", "S", "point:x,y,z,t or wall:t, not gauge fixed (default point:0,0,0,0)",
+      {"source", "S", "point:x,y,z,t, wall:t, corner-wall:t, z2:t[,seed] or random:t[,seed], not gauge fixed (default point:0,0,0,0)",
        [](RunConfig& c, Text v) { c.source = parse_source(v); },
        [](const RunConfig& c) -> json { return text_of(c.source); }},
-      {"columns", "LIST", "Source columns 3 spin + colour to solve (default 0-11; correlators need them all)",
+      {"columns", "LIST", "Source columns 3 spin + colour to solve (default 0-11; staggered 0-2; correlators need them all)",
        [](RunConfig& c, Text v) { c.columns = parse_columns(v); },
        [](const RunConfig& c) -> json { return c.columns; }},
-      {"solver", "NAME", "Krylov method (default bicgstab)",
-       [](RunConfig& c, Text v) { c.solver.solver = parse_name(v, solver_names()); },
+      {"solver", "NAME", "Wilson: bicgstab (default) or cgnr; staggered: cg (default), blockcg or multishift",
+       [](RunConfig& c, Text v) {
+         c.solver.solver = parse_name(v, all_solver_names());
+         c.solver_given = true;
+       },
        [](const RunConfig& c) -> json { return c.solver.solver; }},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
        [](RunConfig& c, Text v) {
@@ -85,8 +116,8 @@ std::vector<Field> make_fields() {
          c.solver.updates = parse_name(v, {"reliable", "correction"}) == "correction" ? Updates::correction : Updates::reliable;
        },
        [](const RunConfig& c) -> json { return c.solver.updates == Updates::correction ? "correction" : "reliable"; }},
-      {"links", "N", "Stored reals of a link: 18 (default), 12 or 8",
-       [](RunConfig& c, Text v) { c.solver.link_reals = parse_integer(parse_name(v, {"18", "12", "8"}), 8); },
+      {"links", "N", "Stored reals of a link: 18 (default), 12 or 8; of a staggered long link: 18, 14, 13 or 9",
+       [](RunConfig& c, Text v) { c.solver.link_reals = parse_integer(parse_name(v, {"18", "14", "13", "12", "9", "8"}), 8); },
        [](const RunConfig& c) -> json { return c.solver.link_reals; }},
       {"no-tune", "", "Speed settings by fixed rules: read and write no tune cache, measure nothing",
        [](RunConfig& c, Text v) { c.solver.tune = !parse_switch(v); },
@@ -104,6 +135,38 @@ std::vector<Field> make_fields() {
          c.session.policy = v;
        },
        [](const RunConfig& c) -> json { return c.session.policy; }},
+      {"devices", "NAMES", "What owns blocks: cpu, cuda, all (CPUs beside GPUs where that is faster), or numbers of GPUs, 0,2",
+       [](RunConfig& c, Text v) {
+         c.session.devices = v;
+         c.session.gpu_numbers.clear();
+         c.session.cuda_workers = v == "cpu" ? 0 : -1;
+         if (v == "cpu" || v == "cuda" || v == "all") return;
+         try {
+           c.session.gpu_numbers = parse_numbers(v);
+         } catch (const BadValue&) {
+           throw BadValue(fmt::format("'{}' is unknown", v), "use cpu, cuda, all, or numbers of GPUs, such as 0 or 0,2");
+         }
+       },
+       [](const RunConfig& c) -> json { return c.session.devices.empty() ? json() : json(c.session.devices); }},
+      {"cpu-share", "auto|0|X%", "Part of the lattice that CPUs own beside GPUs (default: auto with --devices all, else 0)",
+       [](RunConfig& c, Text v) {
+         if (v == "auto") {
+           c.session.cpu_share.reset();
+           if (c.session.devices.empty()) c.session.devices = "all";
+         } else {
+           c.session.cpu_share = parse_share(v);
+         }
+       },
+       [](const RunConfig& c) -> json {
+         if (c.session.cpu_share) return *c.session.cpu_share > 0 ? fmt::format("{:g}%", 100 * *c.session.cpu_share) : "0";
+         return runtime::cpu_share_is_open(c.session) ? json("auto") : json();
+       }},
+      {"gpu-memory", "SIZE", "Memory that fields may take on each GPU, 4GiB (default: 90 % of it)",
+       [](RunConfig& c, Text v) { c.session.gpu_memory = parse_bytes(v); },
+       [](const RunConfig& c) -> json { return c.session.gpu_memory > 0 ? json(c.session.gpu_memory) : json(); }},
+      {"cpu-memory", "SIZE", "Host memory that the solve may take, 64GiB (default: what is available)",
+       [](RunConfig& c, Text v) { c.cpu_memory = parse_bytes(v); },
+       [](const RunConfig& c) -> json { return c.cpu_memory > 0 ? json(c.cpu_memory) : json(); }},
       {"gpus", "N|all", "GPUs to use (default: all; 0: CPUs only)",
        [](RunConfig& c, Text v) { c.session.cuda_workers = v == "all" ? -1 : parse_integer(v, 0); },
        [](const RunConfig& c) -> json {

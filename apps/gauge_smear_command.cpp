@@ -7,7 +7,7 @@
 #include "apps/outputs.hpp"
 #include "apps/parse.hpp"
 #include "apps/progress.hpp"
-#include "apps/solve_run.hpp"
+#include "apps/solve_plan.hpp"
 #include "codelets/smear/links_file.hpp"
 #include "runtime/error.hpp"
 

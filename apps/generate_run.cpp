@@ -3,7 +3,7 @@
 #include "apps/gauge_io.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/progress.hpp"
-#include "apps/solve_run.hpp"
+#include "apps/solve_plan.hpp"
 #include "codelets/heatbath/start.hpp"
 #include "runtime/error.hpp"
 

@@ -28,13 +28,15 @@ std::span<const double> reals_of(const HostSpinor& field) {
   return {reinterpret_cast<const double*>(field.data.data()), 2 * field.data.size()};
 }
 
-/// eta(x): 1 on the source's sites.
+/// eta(x): the source's number at each site.
 std::vector<double> source_field(const RunReport& report) {
   const Coord& extents = report.gauge.extents;
-  const HostSpinor source = make_source(report.config.source, extents, 0);
   std::vector<double> eta(2 * static_cast<std::size_t>(volume(extents)));
-  for (std::int64_t site = 0; site < volume(extents); ++site)
-    eta[2 * static_cast<std::size_t>(site)] = source.at(site, 0, 0).real();
+  for (std::int64_t site = 0; site < volume(extents); ++site) {
+    const std::complex<double> value = source_at(report.config.source, site, extents);
+    eta[2 * static_cast<std::size_t>(site)] = value.real();
+    eta[2 * static_cast<std::size_t>(site) + 1] = value.imag();
+  }
   return eta;
 }
 
@@ -51,6 +53,13 @@ void write_scidac(const std::string& path, const RunReport& report, const Propag
     writer.write_column(static_cast<int>(column) / 3, static_cast<int>(column) % 3,
                         reals_of(propagator.fields[column]));
   writer.commit();
+}
+
+/// The outputs that no fields are needed for; their paths are added to `written`.
+void write_tables(const OutputFolder& folder, const RunReport& report, std::vector<std::string>& written) {
+  if (!report.correlators.empty()) write_correlators_hdf5(written.emplace_back(folder.file("correlators.h5")), report);
+  write_json_file(written.emplace_back(folder.file("result.json")), report);
+  write_text(written.emplace_back(folder.file("report.html")), report_html(report));
 }
 
 }  // namespace
@@ -81,12 +90,17 @@ std::vector<std::string> write_outputs(const OutputFolder& folder, const RunRepo
                                        const Propagator& propagator) {
   std::vector<std::string> written{folder.file("propagator.h5")};
   write_propagator_hdf5(written.back(), report, propagator);
-  if (propagator.fields.size() == HostSpinor::components) {
+  if (propagator.fields.size() == HostSpinor::components)
     write_scidac(written.emplace_back(folder.file("propagator.lime")), report, propagator);
-    write_correlators_hdf5(written.emplace_back(folder.file("correlators.h5")), report);
-  }
-  write_json_file(written.emplace_back(folder.file("result.json")), report);
-  write_text(written.emplace_back(folder.file("report.html")), report_html(report));
+  write_tables(folder, report, written);
+  return written;
+}
+
+std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report,
+                                       const std::vector<StaggeredPropagator>& propagators) {
+  std::vector<std::string> written{folder.file("propagator.h5")};
+  write_propagator_hdf5(written.back(), report, propagators);
+  write_tables(folder, report, written);
   return written;
 }
 

@@ -35,5 +35,8 @@ void write_json_file(const std::string& path, const RunReport& report);
 /// Each file appears when it is complete. Returns their paths, the report last.
 std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report,
                                        const Propagator& propagator);
+/// The same of staggered propagators: propagator.h5, correlators.h5 (all 3 columns only), result.json and report.html.
+std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report,
+                                       const std::vector<StaggeredPropagator>& propagators);
 
 }  // namespace quarkstar::app

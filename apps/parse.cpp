@@ -121,6 +121,38 @@ BoundaryAngles parse_boundary(std::string_view text, BoundaryAngles angles) {
   return angles;
 }
 
+std::size_t parse_bytes(std::string_view text) {
+  const std::string allowed = "use a number of bytes of at least 1 MiB, such as 4GiB, 512MiB or 2e9";
+  const std::size_t end = std::min(text.find_first_not_of("0123456789.+eE"), text.size());
+  const std::string_view number = text.substr(0, end);
+  std::string_view unit = text.substr(end);
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  static constexpr std::pair<std::string_view, double> units[] = {
+      {"", 1},          {"B", 1},           {"kB", 1e3},         {"MB", 1e6},         {"GB", 1e9},
+      {"TB", 1e12},     {"KiB", 1024.0},    {"MiB", 1048576.0},  {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}};
+  const auto known = std::find_if(std::begin(units), std::end(units), [unit](const auto& u) { return u.first == unit; });
+  double value = 0;
+  if (known == std::end(units) || !read_whole(number, value)) throw BadValue(fmt::format("'{}' is no size", text), allowed);
+  const double bytes = value * known->second;
+  if (!(bytes >= 1048576) || bytes > 1e18) throw BadValue(fmt::format("'{}' is out of range", text), allowed);
+  return static_cast<std::size_t>(bytes);
+}
+
+double parse_share(std::string_view text) {
+  const std::string allowed = "use auto, 0, or a percentage such as 25%";
+  if (text == "0") return 0;
+  double percent = 0;
+  if (!text.ends_with('%') || !read_whole(text.substr(0, text.size() - 1), percent) || !(percent >= 0) || percent > 100)
+    throw BadValue(fmt::format("'{}' is no share", text), allowed);
+  return percent / 100;
+}
+
+std::vector<int> parse_numbers(std::string_view text) {
+  std::vector<int> numbers;
+  for (const std::string& part : split(text, ',')) numbers.push_back(parse_integer(part, 0));
+  return numbers;
+}
+
 std::vector<int> parse_columns(std::string_view text) {
   std::vector<int> columns;
   for (const std::string& part : split(text, ',')) {
@@ -147,5 +179,10 @@ std::string text_of(const BoundaryAngles& angles) {
 }
 
 std::string text_of(const Coord& coord) { return fmt::format("{}", fmt::join(coord, ",")); }
+
+std::string bytes_text(double bytes) {
+  constexpr double mebibyte = 1048576;
+  return bytes < 1024 * mebibyte ? fmt::format("{:.1f} MiB", bytes / mebibyte) : fmt::format("{:.2f} GiB", bytes / mebibyte / 1024);
+}
 
 }  // namespace quarkstar::app

@@ -39,12 +39,20 @@ Coord parse_coord(std::string_view text, int least);
 std::vector<std::string> join_coordinates(const std::vector<std::string>& arguments);
 /// "x=periodic,t=antiperiodic,z=0.5": angles in units of pi; directions that are not named keep the value in `angles`.
 BoundaryAngles parse_boundary(std::string_view text, BoundaryAngles angles);
+/// "4GiB", "512 MiB", "2e9": a number of bytes with one of B, kB, MB, GB, TB, KiB, MiB, GiB, TiB or nothing; at least 1 MiB.
+std::size_t parse_bytes(std::string_view text);
+/// "25%" or "0": a part between 0 and 1.
+double parse_share(std::string_view text);
+/// Numbers of GPUs, "0,2".
+std::vector<int> parse_numbers(std::string_view text);
 /// "0-11", "0,3,5-7": ascending numbers 0..11 without repetition.
 std::vector<int> parse_columns(std::string_view text);
 
 /// The inverse of parse_boundary and parse_coord, for reports.
 std::string text_of(const BoundaryAngles& angles);
 std::string text_of(const Coord& coord);
+/// "1.25 GiB"
+std::string bytes_text(double bytes);
 
 /// Parts between separators; "" gives one empty part.
 std::vector<std::string> split(std::string_view text, char separator);

@@ -1,8 +1,10 @@
 #include "apps/print_tables.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
+#include <cstdio>
 
 namespace quarkstar::app {
 namespace {
@@ -12,11 +14,19 @@ std::string mass_text(const std::vector<double>& mass, std::size_t t) {
 }
 
 void print_solves(const RunReport& report) {
-  fmt::print("{:>6} {:>4} {:>6} {:>10} {:>15} {:>9} {:>8} {:>8}\n", "column", "spin", "colour", "iterations",
-             "|b - M x|/|b|", "seconds", "GFLOP/s", "GB/s");
-  for (const ColumnReport& c : report.solves)
-    fmt::print("{:>6} {:>4} {:>6} {:>10} {:>15.3e} {:>9.4f} {:>8.2f} {:>8.2f}\n", c.column, c.column / 3, c.column % 3,
-               c.result.iterations, c.result.true_residual, c.result.seconds, c.gflops(), c.gbs());
+  const bool staggered = report.config.is_staggered();
+  const int width = staggered ? 8 : 4;
+  fmt::print("{:>6} {:>{}} {:>6} {:>10} {:>15} {:>9} {:>8} {:>8} {:>11} {:>11}\n", "column", staggered ? "mass" : "spin", width, "colour",
+             "iterations", "|b - M x|/|b|", "seconds", "GFLOP/s", "GB/s", "J", "GFLOP/s/W");
+  for (const ColumnReport& c : report.solves) {
+    const EnergyText energy = energy_text(c);
+    const std::string mass_or_spin = c.mass ? fmt::format("{}", *c.mass) : fmt::format("{}", c.column / 3);
+    fmt::print("{:>6} {:>{}} {:>6} {:>10} {:>15.3e} {:>9.4f} {:>8.2f} {:>8.2f} {:>11} {:>11}\n", c.column, mass_or_spin, width, c.column % 3,
+               c.result.iterations, c.result.true_residual, c.result.seconds, c.gflops(), c.gbs(), energy.joules, energy.gflops_per_watt);
+  }
+  if (report.solves.empty()) return;
+  const ColumnReport& last = report.solves.back();
+  fmt::print("{}\n{}\n", runtime_note(report, last), energy_note(last));
 }
 
 void print_correlators(const RunReport& report) {
@@ -32,6 +42,22 @@ void print_correlators(const RunReport& report) {
 }
 
 }  // namespace
+
+void print_plan(const RunReport& report) {
+  fmt::print("lattice: {}\n", report.decomposition);
+  for (const DevicePart& part : report.devices.parts)
+    fmt::print("  {}: {}{}\n", part.name, fmt::join(part.extents, "x"),
+               part.gflops_alone > 0 ? fmt::format(", Dslash alone {:.1f} GFLOP/s", part.gflops_alone) : "");
+  if (!report.devices.reason.empty())
+    fmt::print("  CPU share {:.1f} %: {}\n", 100 * report.devices.cpu_share, report.devices.reason);
+  if (report.config.is_staggered()) {
+    fmt::print("memory: not estimated for staggered actions\n");
+  } else {
+    fmt::print("memory, estimated:\n");
+    for (const MemoryNeed& need : report.memory) fmt::print("  {}\n", memory_text(need));
+  }
+  std::fflush(stdout);
+}
 
 void print_report(const RunReport& report) {
   print_solves(report);

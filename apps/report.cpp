@@ -2,6 +2,7 @@
 
 #include "codelets/contract/effective_mass.hpp"
 #include "codelets/contract/meson.hpp"
+#include "codelets/contract/staggered_meson.hpp"
 #include "quarkstar_version.hpp"
 #include "runtime/topology.hpp"
 
@@ -26,15 +27,55 @@ void describe_machine(RunReport& report) {
                                fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
 }
 
+namespace {
+
+CorrelatorReport with_masses(std::string name, std::vector<double> values) {
+  CorrelatorReport correlator;
+  correlator.name = std::move(name);
+  correlator.values = std::move(values);
+  correlator.log_mass = log_effective_mass(correlator.values);
+  correlator.cosh_mass = cosh_effective_mass(correlator.values);
+  return correlator;
+}
+
+}  // namespace
+
+EnergyText energy_text(const ColumnReport& column) {
+  const runtime::EnergyReading total = column.energy.total();
+  if (!total.available()) return {"unavailable", "unavailable"};
+  return {fmt::format("{:.1f}", total.joules), fmt::format("{:.3f}", column.gflops_per_watt())};
+}
+
+std::string energy_note(const ColumnReport& column) {
+  std::string note = "energy:";
+  for (const auto& [name, reading] : {std::pair{"CPU", &column.energy.cpu}, std::pair{"GPU", &column.energy.gpu}})
+    note += fmt::format(" {} {};", name, reading->available() ? "measured" : "unavailable (" + reading->unavailable + ")");
+  note.pop_back();
+  return note;
+}
+
+std::string runtime_note(const RunReport& report, const ColumnReport& column) {
+  std::string note = fmt::format("runtime: {:.1f} tasks an iteration{}, {:.2f} us a task outside kernels", column.tasks_per_iteration(),
+                                 column.mass ? " and right-hand side" : "", column.idle_us);
+  if (const double bound = report.devices.bound_gflops(); bound > 0)
+    note += fmt::format("; {:.1f} GFLOP/s are {:.1f} % of the parts' Dslashes alone, {:.1f}", column.gflops(), 100 * column.gflops() / bound, bound);
+  return note;
+}
+
 std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_time) {
   std::vector<CorrelatorReport> correlators;
-  for (const Meson meson : all_mesons) {
-    CorrelatorReport correlator;
-    correlator.name = name_of(meson);
-    correlator.values = meson_correlator(meson, propagator.fields, source_time);
-    correlator.log_mass = log_effective_mass(correlator.values);
-    correlator.cosh_mass = cosh_effective_mass(correlator.values);
-    correlators.push_back(std::move(correlator));
+  for (const Meson meson : all_mesons)
+    correlators.push_back(with_masses(std::string(name_of(meson)), meson_correlator(meson, propagator.fields, source_time)));
+  return correlators;
+}
+
+std::vector<CorrelatorReport> contract(const std::vector<StaggeredPropagator>& propagators, int source_time) {
+  std::vector<CorrelatorReport> correlators;
+  for (const StaggeredPropagator& propagator : propagators) {
+    if (propagator.columns.size() != HostColour::components) continue;
+    const std::string suffix = propagators.size() > 1 ? fmt::format("_m{}", propagator.mass) : "";
+    for (const StaggeredMeson meson : all_staggered_mesons)
+      correlators.push_back(with_masses(std::string(name_of(meson)) + suffix, staggered_correlator(meson, propagator.columns, source_time)));
   }
   return correlators;
 }

@@ -1,8 +1,13 @@
 #pragma once
 // Everything that the outputs of a solve tell: filled while it runs, then written as JSON, HDF5, HTML and text.
 #include "apps/config.hpp"
+#include "apps/device_plan.hpp"
+#include "apps/memory_check.hpp"
 #include "codelets/lattice/host_spinor.hpp"
+#include "codelets/staggered/host_colour.hpp"
+#include "runtime/observe/energy.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,12 +20,20 @@ struct GaugeSummary {
   double spatial_plaquette = 0, temporal_plaquette = 0, link_trace = 0;
 };
 
-/// One column of the propagator, column = 3 spin + colour of its source.
+/// One column of the propagator, column = 3 spin + colour of its source (staggered: its colour).
 struct ColumnReport {
   int column = 0;
   SolveResult result;
+  runtime::Energy energy{{0, "not measured"}, {0, "not measured"}};  ///< of the machine while this column was solved
+  std::optional<double> mass = {};  ///< staggered: whose result and energy are an equal share of the right-hand sides solved together
   double gflops() const { return result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0; }
   double gbs() const { return result.seconds > 0 ? result.bytes / result.seconds * 1e-9 : 0; }
+  double idle_us = 0;  ///< time of the owners outside tasks, a task
+  double tasks_per_iteration() const {
+    return result.iterations > 0 ? static_cast<double>(result.tasks) / result.iterations : 0;
+  }
+  /// GFLOP/s per watt = GFLOP per joule; only where energy.total() is available.
+  double gflops_per_watt() const { return result.flops / energy.total().joules * 1e-9; }
 };
 
 struct CorrelatorReport {
@@ -46,6 +59,8 @@ struct RunReport {
   GaugeSummary gauge;
   std::string started;  ///< UTC, ISO 8601
   std::string host, cpu_model, decomposition;
+  std::vector<MemoryNeed> memory;  ///< estimated before the run; staggered: empty
+  DevicePlan devices;
   double setup_seconds = 0, total_seconds = 0;
   std::vector<ColumnReport> solves;
   std::vector<CorrelatorReport> correlators;
@@ -59,13 +74,34 @@ struct Propagator {
   std::vector<HostSpinor> fields;
 };
 
+/// Staggered columns of one mass, in the order of RunConfig::columns.
+struct StaggeredPropagator {
+  double mass = 0, naik_epsilon = 0;
+  std::vector<HostColour> columns;
+};
+
 /// "quarkstar 0.1.0 (abc1234), StarPU 1.4.10, g++ 12.2.0".
 std::string version_line();
 
 /// Host name, CPU and start time.
 void describe_machine(RunReport& report);
 
+/// The two columns of energy in tables: joules and GFLOP/s per watt, "unavailable" where they are.
+struct EnergyText {
+  std::string joules, gflops_per_watt;
+};
+EnergyText energy_text(const ColumnReport& column);
+
+/// One line below such a table: what was measured, and why the rest was not.
+std::string energy_note(const ColumnReport& column);
+
+/// One line: tasks an iteration, idle time a task and, where parts were measured alone, speed over the sum of their speeds.
+std::string runtime_note(const RunReport& report, const ColumnReport& column);
+
 /// Correlators and effective masses of a whole propagator (12 columns).
 std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_time);
+
+/// The same for the staggered propagators that have all 3 columns. Names: pion5, pion05, rho, ...; with several masses pion5_m0.05 and so on.
+std::vector<CorrelatorReport> contract(const std::vector<StaggeredPropagator>& propagators, int source_time);
 
 }  // namespace quarkstar::app

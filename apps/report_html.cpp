@@ -1,5 +1,6 @@
 #include "apps/report_html.hpp"
 
+#include "apps/parse.hpp"
 #include "apps/plot_svg.hpp"
 #include "apps/report_style.hpp"
 #include "apps/timeline_svg.hpp"
@@ -48,12 +49,16 @@ Plot mass_plot(const RunReport& report) {
   return plot;
 }
 
+std::string label_of(const ColumnReport& c) {
+  return c.mass ? fmt::format("colour {}, mass {}", c.column, *c.mass) : fmt::format("{} (spin {}, colour {})", c.column, c.column / 3, c.column % 3);
+}
+
 Plot residual_plot(const RunReport& report) {
   constexpr std::size_t most_points = 500;
   Plot plot{.title = "Residual history", .x_label = "iteration", .y_label = "|r| / |b|", .log_y = true, .wide = true, .series = {}};
   for (const ColumnReport& column : report.solves) {
     const std::vector<double>& history = column.result.residual_history;
-    Series series{fmt::format("column {}", column.column), {}, {}, false};
+    Series series{column.mass ? label_of(column) : fmt::format("column {}", column.column), {}, {}, false};
     const std::size_t stride = history.size() / most_points + 1;
     for (std::size_t i = 0; i < history.size(); i += stride) {
       series.x.push_back(static_cast<double>(i + 1));
@@ -68,7 +73,11 @@ Plot residual_plot(const RunReport& report) {
 std::string text_of(const nlohmann::json& value) {
   if (value.is_null() || value == "") return "-";
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_array()) return fmt::format("{}", fmt::join(value.get<std::vector<int>>(), ","));
+  if (value.is_array()) {
+    std::vector<std::string> parts;
+    for (const nlohmann::json& element : value) parts.push_back(element.dump());
+    return fmt::format("{}", fmt::join(parts, ","));
+  }
   return value.dump();
 }
 
@@ -92,14 +101,19 @@ std::string gauge_table(const RunReport& report) {
 
 std::string solves_table(const RunReport& report) {
   std::vector<Row> rows;
-  for (const ColumnReport& c : report.solves)
-    rows.push_back({fmt::format("{} (spin {}, colour {})", c.column, c.column / 3, c.column % 3),
+  for (const ColumnReport& c : report.solves) {
+    const EnergyText energy = energy_text(c);
+    rows.push_back({label_of(c),
                     fmt::format("{}", c.result.iterations), fmt::format("{}", c.result.restarts),
                     fmt::format("{:.3e}", c.result.true_residual), fmt::format("{:.4f}", c.result.seconds),
                     fmt::format("{:.2f}", c.gflops()), fmt::format("{:.2f}", c.gbs()),
-                    fmt::format("{}", c.result.tasks), describe(c.result.reason)});
-  return table(
-      "", {"column", "iterations", "restarts", "|b - M x| / |b|", "seconds", "GFLOP/s", "GB/s", "tasks", "end"}, rows);
+                    fmt::format("{}", c.result.tasks), energy.joules, energy.gflops_per_watt, describe(c.result.reason)});
+  }
+  std::string note;
+  if (!report.solves.empty())
+    note = fmt::format("<p>{}</p>\n<p>{}</p>\n", escape(runtime_note(report, report.solves.back())), escape(energy_note(report.solves.back())));
+  return table("", {"column", "iterations", "restarts", "|b - M x| / |b|", "seconds", "GFLOP/s", "GB/s", "tasks", "joules",
+                    "GFLOP/s per watt", "end"}, rows) + note;
 }
 
 std::string number_or_dash(const std::vector<double>& values, std::size_t t) {
@@ -107,7 +121,8 @@ std::string number_or_dash(const std::vector<double>& values, std::size_t t) {
 }
 
 std::string correlators_table(const RunReport& report) {
-  if (report.correlators.empty()) return "<p>The correlators need all 12 columns.</p>\n";
+  if (report.correlators.empty())
+    return fmt::format("<p>The correlators need all {} columns.</p>\n", report.config.is_staggered() ? 3 : 12);
   Row head{"t - t_source"};
   for (const CorrelatorReport& c : report.correlators) head.push_back(c.name);
   head.insert(head.end(), {"a m pion (log)", "a m pion (cosh)"});
@@ -129,13 +144,38 @@ std::string workers_table(const RunReport& report) {
   return table("", {"worker", "kind", "cores", "busy (first column)"}, rows);
 }
 
+std::string devices_table(const RunReport& report) {
+  if (report.devices.parts.empty()) return "";
+  std::vector<Row> rows;
+  for (const DevicePart& part : report.devices.parts)
+    rows.push_back({part.name, fmt::format("{}", fmt::join(part.extents, "x")),
+                    part.gflops_alone > 0 ? fmt::format("{:.1f}", part.gflops_alone) : "not measured"});
+  return "<h2>Devices</h2>\n" + table("", {"worker", "part of the lattice", "Dslash alone, GFLOP/s"}, rows) +
+         (report.devices.reason.empty() ? "" : fmt::format("<p>CPU share {:.1f} %: {}</p>\n", 100 * report.devices.cpu_share,
+                                                           escape(report.devices.reason)));
+}
+
+std::string memory_table(const RunReport& report) {
+  if (report.config.is_staggered()) return "<h2>Memory</h2>\n<p>Not estimated for staggered actions.</p>\n";
+  if (report.memory.empty()) return "";
+  std::vector<Row> rows;
+  for (const MemoryNeed& need : report.memory)
+    rows.push_back({need.where, bytes_text(need.total()), need.available > 0 ? bytes_text(need.available) : "unknown",
+                    bytes_text(need.fields.links), bytes_text(need.fields.spinors), bytes_text(need.fields.faces),
+                    bytes_text(need.fields.tables), bytes_text(need.other)});
+  return "<h2>Memory, estimated</h2>\n" +
+         table("", {"where", "needed", "available", "links", "spinors", "faces", "tables", "configuration and columns"}, rows);
+}
+
 }  // namespace
 
 std::string report_html(const RunReport& report) {
   const RunConfig& config = report.config;
   const Coord& l = report.gauge.extents;
   const std::string title =
-      fmt::format("Quark propagator: {}, {}x{}x{}x{}, kappa = {}", config.action, l[0], l[1], l[2], l[3], config.wilson.kappa);
+      fmt::format("Quark propagator: {}, {}x{}x{}x{}, {}", config.action, l[0], l[1], l[2], l[3],
+                  config.is_staggered() ? fmt::format("m = {}", fmt::join(config.staggered.masses, ", "))
+                                        : fmt::format("kappa = {}", config.wilson.kappa));
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">";
@@ -148,10 +188,11 @@ std::string report_html(const RunReport& report) {
           timeline_figure(report);
   html += "</div>\n<h2>Solves</h2>\n" + solves_table(report);
   html += "<h2>Correlators</h2>\n" + correlators_table(report);
-  if (config.source.kind == Source::Kind::wall) html += "<p>Wall source without gauge fixing.</p>\n";
+  if (config.source.kind != Source::Kind::point) html += fmt::format("<p>Source {}, without gauge fixing.</p>\n", text_of(config.source));
   html += "<h2>Gauge configuration</h2>\n" + gauge_table(report);
   html += "<h2>Parameters</h2>\n" + parameters_table(report);
   html += "<h2>Workers</h2>\n" + workers_table(report);
+  html += devices_table(report) + memory_table(report);
   return html + fmt::format("<h2>Versions</h2>\n<p>{}</p>\n</body></html>\n", escape(version_line()));
 }
 

@@ -4,6 +4,7 @@
 #include "apps/outputs.hpp"
 #include "apps/print_tables.hpp"
 #include "apps/solve_run.hpp"
+#include "apps/staggered_run.hpp"
 #include "runtime/error.hpp"
 
 #include <fmt/format.h>
@@ -27,13 +28,27 @@ LoadedGauge load(const RunConfig& config) {
 }
 
 /// A failed solve leaves a JSON behind, for scripts that want to know how it failed, and nothing else.
-Propagator solve_or_report(const HostGauge& gauge, const RunConfig& config, RunReport& report) {
+template <class Solve>
+auto solve_or_report(const HostGauge& gauge, RunReport& report, Solve&& solve) {
   try {
-    return solve_columns(gauge, config, report);
+    return solve(gauge, report.config, report, print_plan);
   } catch (const Error&) {
-    if (report.failed && !config.json.empty()) write_json_file(config.json, report);
+    if (report.failed && !report.config.json.empty()) write_json_file(report.config.json, report);
     throw;
   }
+}
+
+/// Contracts where all columns are there, prints, and writes the files of the folder.
+template <class Fields>
+void finish(RunReport& report, const OutputFolder& folder, const Fields& propagator, bool complete, std::chrono::steady_clock::time_point start) {
+  if (complete) report.correlators = contract(propagator, report.config.source.time());
+  report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  print_report(report);
+  if (!folder.wanted()) return;
+  for (const std::string& path : write_outputs(folder, report, propagator)) fmt::print("wrote {}\n", path);
+  if (!complete)
+    fmt::print("not written: {}correlators.h5, which need all {} columns\n", report.config.is_staggered() ? "" : "propagator.lime and ",
+               report.config.is_staggered() ? 3 : 12);
 }
 
 void run_solve(const SolveOptions& options) {
@@ -41,6 +56,7 @@ void run_solve(const SolveOptions& options) {
   RunReport report;
   if (!options.file.empty()) apply_settings(report.config, read_toml(options.file));
   apply_settings(report.config, options.flags);
+  complete(report.config);
   const RunConfig& config = report.config;
   check_complete(config);
   const OutputFolder folder(config.out);
@@ -50,16 +66,12 @@ void run_solve(const SolveOptions& options) {
   describe_machine(report);
   const LoadedGauge loaded = load(config);
   report.gauge = loaded.summary();
-  const Propagator propagator = solve_or_report(loaded.gauge, config, report);
-  if (propagator.fields.size() == HostSpinor::components)
-    report.correlators = contract(propagator, config.source.time());
-  report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-
-  print_report(report);
-  if (folder.wanted()) {
-    for (const std::string& path : write_outputs(folder, report, propagator)) fmt::print("wrote {}\n", path);
-    if (propagator.fields.size() != HostSpinor::components)
-      fmt::print("not written: propagator.lime and correlators.h5, which need all 12 columns\n");
+  if (config.is_staggered()) {
+    const auto propagators = solve_or_report(loaded.gauge, report, solve_staggered);
+    finish(report, folder, propagators, config.columns.size() == HostColour::components, start);
+  } else {
+    const Propagator propagator = solve_or_report(loaded.gauge, report, solve_columns);
+    finish(report, folder, propagator, propagator.fields.size() == HostSpinor::components, start);
   }
   if (!config.json.empty()) {
     write_json_file(config.json, report);

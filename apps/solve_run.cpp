@@ -2,7 +2,9 @@
 
 #include "apps/interrupt.hpp"
 #include "apps/progress.hpp"
+#include "apps/solve_plan.hpp"
 #include "apps/timeline.hpp"
+#include "runtime/cuda.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/error.hpp"
 #include "runtime/observe/chrome_trace.hpp"
@@ -23,23 +25,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 std::string remedy_for(StopReason reason) {
   switch (reason) {
     case StopReason::iteration_limit:
-      return "raise --max-iterations, or move kappa away from its critical value";
+      return "raise --max-iterations, or move the mass (kappa) away from its critical value";
     case StopReason::not_finite:
-      return "check the links with `quarkstar gauge info`, and kappa";
+      return "check the links with `quarkstar gauge info`, and the mass (kappa)";
     case StopReason::stagnation:
       return "loosen --tol, use --precision double, or another --solver";
     default:
       return "try another --solver (cgnr decreases the residual in every step)";
   }
-}
-
-[[noreturn]] void throw_failure(const RunConfig& config, const ColumnReport& column) {
-  throw Error(ErrorKind::numerical,
-              fmt::format("column {} (spin {}, colour {})", column.column, column.column / 3, column.column % 3),
-              fmt::format("{} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}",
-                          config.solver.solver, column.result.iterations, column.result.true_residual,
-                          config.solver.tolerance, describe(column.result.reason)),
-              remedy_for(column.result.reason));
 }
 
 SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor& solution, double tolerance, int step,
@@ -53,20 +46,41 @@ SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor
 
 }  // namespace
 
-Coord block_grid(const Coord& blocks, const Coord& extents, int workers) {
-  if (blocks[0] > 0) return blocks;
-  return {1, 1, 1, std::clamp(workers, 1, std::max(1, extents[3] / 2))};
+void throw_failure(const RunConfig& config, const std::string& right_hand_side, const SolveResult& result) {
+  throw Error(ErrorKind::numerical, right_hand_side,
+              fmt::format("{} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}",
+                          config.solver.solver, result.iterations, result.true_residual, config.solver.tolerance, describe(result.reason)),
+              remedy_for(result.reason));
 }
 
-Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunReport& report) {
+std::vector<std::string> bus_ids(const runtime::Session& session) {
+  const std::vector<runtime::GpuDescription> present = runtime::gpus();
+  std::vector<std::string> ids;
+  for (int worker = 0; worker < session.gpu_count(); ++worker)
+    ids.push_back(present.at(static_cast<std::size_t>(session.worker(worker).device)).pci_bus_id);
+  return ids;
+}
+
+double idle_us_a_task(const runtime::Decomposition& decomposition, double seconds, std::int64_t tasks, double busy_us) {
+  const double idle = seconds * 1e6 * owner_count(decomposition) - busy_us;
+  return tasks > 0 ? std::max(0.0, idle) / static_cast<double>(tasks) : 0;
+}
+
+Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunReport& report,
+                         const std::function<void(const RunReport&)>& planned) {
   const auto start = std::chrono::steady_clock::now();
   catch_interrupts();
   runtime::SessionOptions options = config.session;
   options.keep_events = true;
+  options.time_kernels = !config.trace.empty();
   runtime::Session session(options);
-  const int workers = session.block_owners();
-  const runtime::Decomposition decomposition(gauge.extents, block_grid(config.blocks, gauge.extents, workers), workers);
+  const PlannedLattice lattice = plan_solve(session, gauge.extents, config.solver, config.blocks);
+  const runtime::Decomposition& decomposition = lattice.decomposition;
   report.decomposition = decomposition.describe();
+  report.devices = lattice.plan;
+  report.memory = memory_needs(session, decomposition, config);
+  if (planned) planned(report);
+  require_memory(report.memory);
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
   WilsonSolver solver(decomposition, gauge, config.wilson, settings);
@@ -74,20 +88,25 @@ Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunRep
   session.events().reset();
   report.setup_seconds = seconds_since(start);
 
+  runtime::EnergyMeter meter(bus_ids(session));
   Propagator propagator;
   ProgressBar bar("column", static_cast<int>(config.columns.size()));
   for (const int column : config.columns) {
     const int step = static_cast<int>(report.solves.size());
     HostSpinor solution(gauge.extents);
+    const runtime::Energy before = meter.read();
+    const double busy_before = session.events().totals().busy_us;
     report.solves.push_back({column, solve_one(solver, make_source(config.source, gauge.extents, column), solution,
                                                config.solver.tolerance, step, bar)});
+    report.solves.back().energy = meter.read() - before;
     const SolveResult& result = report.solves.back().result;
     session.wait_all();
+    report.solves.back().idle_us = idle_us_a_task(decomposition, result.seconds, result.tasks, session.events().totals().busy_us - busy_before);
     if (step == 0) record_timeline(session, report);
     if (result.reason == StopReason::interrupted || interrupted()) throw Interrupted{};
     if (!result.converged()) {
       report.failed = true;
-      throw_failure(config, report.solves.back());
+      throw_failure(config, fmt::format("column {} (spin {}, colour {})", column, column / 3, column % 3), result);
     }
     if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
     propagator.fields.push_back(std::move(solution));

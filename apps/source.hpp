@@ -1,29 +1,39 @@
 #pragma once
 // Sources of a propagator: where its columns start.
 #include "codelets/lattice/host_spinor.hpp"
+#include "codelets/staggered/host_colour.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace quarkstar::app {
 
-/// point: 1 at one site; wall: 1 at every site of a time slice (not gauge fixed); for one spin and colour at a time.
+/// A number at each site of one time slice, for one spin and colour at a time (not gauge fixed):
+/// point: 1 at one site; wall: 1 everywhere; corner_wall: 1 where x, y and z are even, the corners of staggered hypercubes;
+/// z2: +1 or -1 at random; random: complex normal numbers of variance 1. Noise belongs to (seed, site): it is the same on any machine.
 struct Source {
-  enum class Kind { point, wall };
+  enum class Kind { point, wall, corner_wall, z2, random };
   Kind kind = Kind::point;
-  Coord position{0, 0, 0, 0};  ///< wall: only the time is used
+  Coord position{0, 0, 0, 0};  ///< only of a point the spatial coordinates are used
+  std::uint64_t seed = 1;      ///< of z2 and random
 
   int time() const { return position[3]; }
 };
 
-/// "point:x,y,z,t" or "wall:t". Throws BadValue.
+/// "point:x,y,z,t", "wall:t", "corner-wall:t", "z2:t[,seed]", "random:t[,seed]". Throws BadValue.
 Source parse_source(std::string_view text);
 std::string text_of(const Source& source);
 
 /// Throws Error(input) naming --source if the source lies outside of the lattice.
 void check_source(const Source& source, const Coord& extents);
 
-/// The field for column = 3 spin + colour, zero but for that component at the source's sites.
+/// The number at a site (lexicographic) of the source.
+std::complex<double> source_at(const Source& source, std::int64_t site, const Coord& extents);
+
+/// The Wilson field for column = 3 spin + colour, zero but for that component at the source's sites.
 HostSpinor make_source(const Source& source, const Coord& extents, int column);
+/// The staggered field of one colour.
+HostColour make_colour_source(const Source& source, const Coord& extents, int colour);
 
 }  // namespace quarkstar::app

@@ -44,19 +44,48 @@ void write_correlators_hdf5(const std::string& path, const RunReport& report) {
   file.commit();
 }
 
+namespace {
+
+/// Fields of equal size as one dataset [leading...][t][z][y][x][site...]; slab i is fields[i].
+void write_fields(Hdf5File& file, const Coord& extents, std::vector<hsize_t> leading, const std::vector<hsize_t>& site,
+                  const std::vector<const void*>& fields) {
+  for (std::size_t mu = 4; mu-- > 0;) leading.push_back(static_cast<hsize_t>(extents[mu]));
+  leading.insert(leading.end(), site.begin(), site.end());
+  const Hdf5Id stored = complex_type(H5T_IEEE_F64LE), native = complex_type(H5T_NATIVE_DOUBLE);
+  const Hdf5Id dataset = file.make_dataset("propagator", stored, leading);
+  for (std::size_t i = 0; i < fields.size(); ++i) file.write_slab(dataset, native, i, fields[i]);
+}
+
+}  // namespace
+
 void write_propagator_hdf5(const std::string& path, const RunReport& report, const Propagator& propagator) {
   Hdf5File file(path);
   write_attributes(file, report);
   file.write("columns", report.config.columns);
-  const Coord& l = report.gauge.extents;
-  const auto extent = [&l](std::size_t mu) { return static_cast<hsize_t>(l[mu]); };
-  const Hdf5Id stored = complex_type(H5T_IEEE_F64LE), native = complex_type(H5T_NATIVE_DOUBLE);
-  {
-    const Hdf5Id dataset = file.make_dataset(
-        "propagator", stored, {propagator.fields.size(), extent(3), extent(2), extent(1), extent(0), 4, 3});
-    for (std::size_t c = 0; c < propagator.fields.size(); ++c)
-      file.write_slab(dataset, native, c, propagator.fields[c].data.data());
+  std::vector<const void*> fields;
+  for (const HostSpinor& field : propagator.fields) fields.push_back(field.data.data());
+  write_fields(file, report.gauge.extents, {fields.size()}, {4, 3}, fields);
+  file.commit();
+}
+
+void write_propagator_hdf5(const std::string& path, const RunReport& report, const std::vector<StaggeredPropagator>& propagators) {
+  Hdf5File file(path);
+  write_attributes(file, report);
+  file.write("columns", report.config.columns);
+  std::vector<double> masses, epsilons;
+  std::vector<std::complex<double>> together;  // a mass is one slab
+  std::vector<std::size_t> begins;
+  for (const StaggeredPropagator& propagator : propagators) {
+    masses.push_back(propagator.mass);
+    epsilons.push_back(propagator.naik_epsilon);
+    begins.push_back(together.size());
+    for (const HostColour& column : propagator.columns) together.insert(together.end(), column.data.begin(), column.data.end());
   }
+  file.write("masses", masses);
+  file.write("naik_epsilons", epsilons);
+  std::vector<const void*> fields;
+  for (const std::size_t begin : begins) fields.push_back(together.data() + begin);
+  write_fields(file, report.gauge.extents, {propagators.size(), report.config.columns.size()}, {3}, fields);
   file.commit();
 }
 

@@ -15,4 +15,7 @@ void write_correlators_hdf5(const std::string& path, const RunReport& report);
 /// basis; /columns: which 3 spin + colour of the source each is; parameters as above. Throws like the other.
 void write_propagator_hdf5(const std::string& path, const RunReport& report, const Propagator& propagator);
 
+/// The same of staggered fields: /propagator [mass][column][t][z][y][x][colour], /masses, /naik_epsilons, /columns (colours).
+void write_propagator_hdf5(const std::string& path, const RunReport& report, const std::vector<StaggeredPropagator>& propagators);
+
 }  // namespace quarkstar::app

@@ -10,7 +10,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json solve_json(const ColumnReport& column, bool with_history) {
+Json reading_json(const runtime::EnergyReading& reading) {
+  if (!reading.available()) return {{"unavailable", reading.unavailable}};
+  return {{"joules", reading.joules}};
+}
+
+Json energy_json(const ColumnReport& column) {
+  const runtime::EnergyReading total = column.energy.total();
+  Json json{{"cpu", reading_json(column.energy.cpu)}, {"gpu", reading_json(column.energy.gpu)}, {"total", reading_json(total)}};
+  if (total.available()) {
+    json["total"]["of"] = column.energy.measured();
+    json["gflops_per_watt"] = column.gflops_per_watt();
+  }
+  return json;
+}
+
+Json solve_json(const ColumnReport& column, double bound_gflops, bool with_history) {
   const SolveResult& result = column.result;
   Json solve{{"column", column.column},
              {"spin", column.column / 3},
@@ -22,7 +37,15 @@ Json solve_json(const ColumnReport& column, bool with_history) {
              {"seconds", result.seconds},
              {"gflops", column.gflops()},
              {"gbs", column.gbs()},
-             {"tasks", result.tasks}};
+             {"fraction_of_bound", bound_gflops > 0 ? Json(column.gflops() / bound_gflops) : Json()},
+             {"tasks", result.tasks},
+             {"tasks_per_iteration", column.tasks_per_iteration()},
+             {"idle_us_per_task", column.idle_us},
+             {"energy", energy_json(column)}};
+  if (column.mass) {
+    solve.erase("spin");
+    solve["mass"] = *column.mass;
+  }
   if (with_history) {
     Json& history = solve["residual_history"] = Json::array();
     for (const double residual : result.residual_history) history.push_back(fmt::format("{:a}", residual));
@@ -37,7 +60,36 @@ Json workers_json(const RunReport& report) {
   return workers;
 }
 
+Json memory_json(const RunReport& report) {
+  Json memory = Json::array();
+  for (const MemoryNeed& need : report.memory)
+    memory.push_back({{"where", need.where},
+                      {"needed_bytes", need.total()},
+                      {"available_bytes", need.available > 0 ? Json(need.available) : Json()},
+                      {"links", need.fields.links},
+                      {"spinors", need.fields.spinors},
+                      {"faces", need.fields.faces},
+                      {"tables", need.fields.tables},
+                      {"scalars", need.fields.scalars},
+                      {"configuration_and_columns", need.other}});
+  return memory;
+}
+
 }  // namespace
+
+Json devices_json(const DevicePlan& plan, double gflops) {
+  Json parts = Json::array();
+  for (const DevicePart& part : plan.parts)
+    parts.push_back({{"worker", part.name},
+                     {"extents", part.extents},
+                     {"dslash_alone_gflops", part.gflops_alone > 0 ? Json(part.gflops_alone) : Json()}});
+  Json devices{{"parts", parts}, {"cpu_share", plan.cpu_share}, {"reason", plan.reason}};
+  if (const double bound = plan.bound_gflops(); bound > 0) {
+    devices["dslash_bound_gflops"] = bound;
+    if (gflops > 0) devices["fraction_of_bound"] = gflops / bound;
+  }
+  return devices;
+}
 
 Json report_json(const RunReport& report) {
   Json json;
@@ -58,12 +110,14 @@ Json report_json(const RunReport& report) {
                    {"link_trace", gauge.link_trace}};
   for (const Field& field : run_fields()) json["parameters"][std::string(field.key)] = field.get(report.config);
   json["decomposition"] = report.decomposition;
+  if (!report.devices.parts.empty()) json["devices"] = devices_json(report.devices);
+  json["memory"] = report.config.is_staggered() ? Json() : memory_json(report);
   json["source_time"] = report.config.source.time();
   json["setup_seconds"] = report.setup_seconds;
   json["total_seconds"] = report.total_seconds;
   json["solves"] = Json::array();
   for (const ColumnReport& column : report.solves)
-    json["solves"].push_back(solve_json(column, report.config.residual_history));
+    json["solves"].push_back(solve_json(column, report.devices.bound_gflops(), report.config.residual_history));
   if (report.failed) return json;
   for (const CorrelatorReport& correlator : report.correlators) {
     json["correlators"][correlator.name] = correlator.values;

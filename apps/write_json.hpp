@@ -9,4 +9,7 @@ namespace quarkstar::app {
 /// is "failed" and there are no correlators.
 nlohmann::ordered_json report_json(const RunReport& report);
 
+/// Parts, shares and the bound of a plan; gflops: what was reached, for the fraction (0: left out).
+nlohmann::ordered_json devices_json(const DevicePlan& plan, double gflops = 0);
+
 }  // namespace quarkstar::app

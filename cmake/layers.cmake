@@ -63,6 +63,9 @@ endif()
 quarkstar_layer(runtime SOURCES ${sources} LINK
   PkgConfig::STARPUMPI PkgConfig::STARPU PkgConfig::HWLOC MPI::MPI_C
   OpenMP::OpenMP_CXX Threads::Threads fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+# Where this StarPU looks for performance models of its own.
+set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/session.cpp" PROPERTIES
+  COMPILE_DEFINITIONS "QUARKSTAR_STARPU_MODELS=\"${STARPU_PREFIX}/share/starpu/perfmodels/sampling\"")
 # mpi.h's C++ bindings were removed from the standard; Open MPI still pulls them in unless told otherwise.
 target_compile_definitions(quarkstar_runtime ${QUARKSTAR_SCOPE} OMPI_SKIP_MPICXX=1)
 if(QUARKSTAR_CUDA)

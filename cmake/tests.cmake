@@ -52,6 +52,12 @@ function(quarkstar_test_executable folder)
   endforeach()
 endfunction()
 quarkstar_test_executable(unit)
+# A stand-in for the GPU driver's management library, which a test loads.
+add_library(fake_nvml MODULE "${PROJECT_SOURCE_DIR}/tests/fake/fake_nvml.cpp")
+quarkstar_settings(fake_nvml)
+add_dependencies(unit_tests fake_nvml)
+set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/unit/energy_test.cpp" PROPERTIES
+  COMPILE_DEFINITIONS "QUARKSTAR_FAKE_NVML=\"$<TARGET_FILE:fake_nvml>\"")
 quarkstar_test_executable(battery)
 quarkstar_test_executable(gpu)
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "runtime/graph_cache.hpp"
+#include "runtime/observe/gpu_times.hpp"
 #include "runtime/program.hpp"
 #include "runtime/several_gpus.hpp"
 #include "runtime/session.hpp"
@@ -42,22 +43,20 @@ void run_fused(Call& call) {
 #ifdef QUARKSTAR_CUDA
 void run_fused_on_cuda(Call& call) {
   Unpacked task(call);
-  const auto stream = static_cast<CudaStream>(call.stream());
   const auto enqueue = [&task](std::size_t i) { task.program->steps[i].part.codelet->cuda()(task.calls[i]); };
-  const double begin = starpu_timing_now();
-  if (Session::current().events().detail() == Events::Detail::parts) {
-    double part_begin = begin;
-    const std::vector<double> microseconds = time_parts(stream, task.calls.size(), enqueue);
-    for (std::size_t i = 0; i < task.calls.size(); part_begin += microseconds[i++])
-      record_step(task.calls[i], task.program->steps[i], part_begin, part_begin + microseconds[i]);
+  if (parts_timed_apart()) {
+    for (std::size_t i = 0; i < task.calls.size(); ++i) {
+      enqueue(i);
+      call.gpu_times()->add(event_of(task.program->steps[i].part), true);
+    }
     return;
   }
   ProgramKey key;
   for (std::size_t i = 0; i < task.calls.size(); ++i) key.append(task.program->steps[i].part, task.pointers[i]);
-  run_through_graph(key.take(), stream, [&] {
+  run_through_graph(key.take(), static_cast<CudaStream>(call.stream()), [&] {
     for (std::size_t i = 0; i < task.calls.size(); ++i) enqueue(i);
   });
-  for (std::size_t i = 0; i < task.calls.size(); ++i) record_step(task.calls[i], task.program->steps[i], begin, starpu_timing_now());
+  for (const Program::Step& step : task.program->steps) call.gpu_times()->add(event_of(step.part), false);
 }
 const Codelet fused_codelet("fused", run_fused, run_fused_on_cuda);
 #else

@@ -28,6 +28,8 @@ class Batch {
     Placement placement;
   };
   void add(Part part) { parts_.push_back(std::move(part)); }
+  /// What has been collected so far.
+  const std::vector<Part>& parts() const { return parts_; }
 
   /// The batch that is collecting, or nullptr.
   static Batch* current();

@@ -9,10 +9,12 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "runtime/batch.hpp"
 #include "runtime/error.hpp"
 #include "runtime/observe/events.hpp"
+#include "runtime/observe/gpu_times.hpp"
 #include "runtime/sanitizer.hpp"
 #include "runtime/session.hpp"
 #include "runtime/task_record.hpp"
@@ -44,31 +46,46 @@ void tell(void (*use)(const void*, bool), starpu_task* task, void* const* buffer
   for (int i = 0; i < count; ++i) use(buffers[i], (STARPU_TASK_GET_MODE(task, i) & STARPU_W) != 0);
 }
 
-void run_implementation(void* descriptions[], void* argument, bool on_cuda) {
+void run_on_cpu(void* descriptions[], void* argument) {
   starpu_task* task = starpu_task_get_current();
   happens_after(task);
   auto* record = static_cast<detail::TaskRecord*>(argument);
   const int worker = starpu_worker_get_id_check();
   Session& session = Session::current();
   BufferPointers buffers(descriptions, STARPU_TASK_GET_NBUFFERS(task));
-  void* stream = nullptr;
-#ifdef QUARKSTAR_CUDA
-  if (on_cuda) stream = starpu_cuda_get_local_stream();
-#endif
-  Call call(buffers.data(), record->arguments(), on_cuda ? nullptr : &session.worker(worker).team, stream, worker);
+  Call call(buffers.data(), record->arguments(), &session.worker(worker).team, nullptr, worker);
   const double begin = starpu_timing_now();
-  if (!on_cuda) tell(begin_access, task, buffers.data());
-  (on_cuda ? record->codelet->cuda() : record->codelet->cpu())(call);
-  if (!on_cuda) tell(end_access, task, buffers.data());
+  tell(begin_access, task, buffers.data());
+  record->codelet->cpu()(call);
+  tell(end_access, task, buffers.data());
   if (!call.parts_recorded())
     session.events().record(worker, {record->codelet->name(), record->placement.block, begin, starpu_timing_now(),
                                      call.skipped() ? Cost{} : record->cost, call.skipped()});
   happens_before(&session);
 }
 
-void run_on_cpu(void* descriptions[], void* argument) { run_implementation(descriptions, argument, false); }
 #ifdef QUARKSTAR_CUDA
-void run_on_cuda(void* descriptions[], void* argument) { run_implementation(descriptions, argument, true); }
+/// Enqueues the task's kernels; they end later, and then record_gpu_times runs.
+void run_on_cuda(void* descriptions[], void* argument) {
+  starpu_task* task = starpu_task_get_current();
+  auto* record = static_cast<detail::TaskRecord*>(argument);
+  BufferPointers buffers(descriptions, STARPU_TASK_GET_NBUFFERS(task));
+  const auto stream = starpu_cuda_get_local_stream();
+  Call call(buffers.data(), record->arguments(), nullptr, stream, starpu_worker_get_id_check());
+  record->gpu_times = new GpuTimes(stream);
+  call.set_gpu_times(record->gpu_times);
+  record->codelet->cuda()(call);
+  if (!call.parts_recorded()) record->gpu_times->add({record->codelet->name(), record->placement.block, 0, 0, record->cost, false}, false);
+  record->gpu_times->end();
+}
+
+/// Callback of tasks that may run on a GPU. The runtime calls it on the worker's thread, before it counts the task as done.
+void record_gpu_times(void* argument) {
+  auto* record = static_cast<detail::TaskRecord*>(argument);
+  if (record->gpu_times == nullptr) return;  // it ran on a CPU
+  record->gpu_times->record(Session::current().events(), starpu_worker_get_id_check());
+  delete std::exchange(record->gpu_times, nullptr);
+}
 #endif
 
 /// Predicted duration in microseconds: compulsory bytes over the worker's bandwidth. Needs no calibration run.
@@ -125,6 +142,12 @@ void detail::submit(const Codelet& codelet, const void* arguments, std::size_t s
   task->name = codelet.name();
   task->priority = placement.urgent ? starpu_sched_get_max_priority() : STARPU_DEFAULT_PRIO;
   task->flops = cost.flops;
+#ifdef QUARKSTAR_CUDA
+  if (codelet.cuda() != nullptr && Session::current().gpu_count() > 0) {
+    task->callback_func = record_gpu_times;
+    task->callback_arg = record;
+  }
+#endif
   const auto count = static_cast<int>(accesses.size());
   task->nbuffers = count;
   if (count > STARPU_NMAXBUFS) {

@@ -15,6 +15,8 @@ struct starpu_codelet;
 
 namespace quarkstar::runtime {
 
+class GpuTimes;
+
 /// What an implementation sees while it runs.
 class Call {
  public:
@@ -37,6 +39,10 @@ class Call {
   void record_parts() { parts_recorded_ = true; }
   bool parts_recorded() const { return parts_recorded_; }
 
+  /// Where a fused task on a GPU leaves its parts; nullptr on CPU workers.
+  GpuTimes* gpu_times() const { return gpu_times_; }
+  void set_gpu_times(GpuTimes* times) { gpu_times_ = times; }
+
   /// The graph had been stopped, so nothing was done: the task must not count as work.
   void skip() { skipped_ = true; }
   bool skipped() const { return skipped_; }
@@ -48,6 +54,7 @@ class Call {
   void* stream_;
   int worker_;
   bool skipped_ = false, parts_recorded_ = false;
+  GpuTimes* gpu_times_ = nullptr;
 };
 
 /// Implementations must not throw: an exception cannot cross the runtime. Check arguments before submission.
@@ -87,12 +94,21 @@ inline Access inout(const Handle& handle) { return {&handle, Access::Mode::inout
 inline Access inout_apart(const Handle& handle) { return {&handle, Access::Mode::inout, true}; }
 using AccessList = std::vector<Access>;
 
+/// What becomes of a task once the graph has stopped, for those who count what was done (solvers/work_ledger.hpp).
+enum class Role : std::uint8_t {
+  work,          ///< runs, or works until the graph stops
+  refresh,       ///< works only while a refresh is due
+  step,          ///< a scalar step, which may stop the graph
+  refresh_step,  ///< the scalar step that ends a refresh
+};
+
 /// Where and how urgently a task should run.
 struct Placement {
   int owner = 0;         ///< worker that owns the block; the `static` policy obeys it, others may not
   int block = -1;        ///< for traces
   bool urgent = false;   ///< others wait for its result (packs, boundaries, scalars)
   bool everywhere = false;  ///< a small step whose result every owner needs: several GPUs may each compute it from the same numbers
+  Role role = Role::work;
 };
 
 namespace detail {

@@ -35,8 +35,10 @@ std::vector<GpuDescription> gpus() {
   for (int device = 0; device < count; ++device) {
     cudaDeviceProp properties;
     if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) continue;
+    char bus_id[32] = {};
+    if (cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, device) != cudaSuccess) (void)cudaGetLastError();
     found.push_back({properties.name, properties.totalGlobalMem, properties.multiProcessorCount,
-                     properties.major * 10 + properties.minor});
+                     properties.major * 10 + properties.minor, bus_id});
   }
   return found;
 }

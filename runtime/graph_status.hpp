@@ -13,6 +13,8 @@ struct GraphStatus {
   /// Zero from the step that finds a refresh due (a residual computed anew in a higher precision) until the step that ends it; the
   /// refresh's tasks are submitted now and then and work only in between.
   std::int32_t resting = 1;
+  std::int32_t steps_taken = 0;  ///< scalar steps that ran, without those of refreshes: where in the graph it stopped
+  std::int32_t refreshes = 0;    ///< refreshes that ran
 };
 
 /// When a task that reads a state works: as long as the graph has not been stopped, or only while a refresh is due.
@@ -27,6 +29,8 @@ QUARKSTAR_HD const std::int32_t* idle_flag(const GraphStatus* status, When when)
 template <class Step, class State>
 QUARKSTAR_HD void take_step(State& state, const double* sums, double* history, int most_steps) {
   Step::run(state, sums);
+  if constexpr (requires { Step::refreshing; }) state.status.refreshes += 1;
+  else if constexpr (!requires { Step::from_outside; }) state.status.steps_taken += 1;
   if constexpr (Step::ends_iteration) {
     if constexpr (requires { state.numbers_a_step(); }) {
       const int numbers = state.numbers_a_step();

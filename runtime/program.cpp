@@ -33,13 +33,20 @@ void record_step(Call& part, const Program::Step& step, double begin_us, double 
                                                      part.skipped() ? Cost{} : step.part.cost, part.skipped()});
 }
 
+Event event_of(const Batch::Part& part) { return {part.codelet->name(), part.placement.block, 0, 0, part.cost, false}; }
+
+bool parts_timed_apart() {
+  Session& session = Session::current();
+  return session.events().detail() == Events::Detail::parts || session.options().time_kernels;
+}
+
 void submit_program(const Codelet& codelet, std::unique_ptr<Program> program) {
   const Placement& first = program->steps.front().part.placement;
   const AccessList accesses = program->accesses;
   const std::size_t steps = program->steps.size();
   submit(codelet, program.get(), accesses, program->cost, {.owner = first.owner, .block = first.block});
   program.release();  // the task owns it now
-  Session::current().events().count_more_parts(steps - 1);
+  Session::current().events().count_fused(steps);
 }
 
 std::unique_ptr<Program> take_program(Call& call) {

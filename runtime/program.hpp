@@ -6,6 +6,7 @@
 
 #include "runtime/batch.hpp"
 #include "runtime/codelet.hpp"
+#include "runtime/observe/events.hpp"
 
 namespace quarkstar::runtime {
 
@@ -41,8 +42,15 @@ class ProgramKey {
   std::vector<std::byte> key_;
 };
 
-/// Records one step of a fused task as an event.
+/// Records one step of a fused CPU task as an event.
 void record_step(Call& part, const Program::Step& step, double begin_us, double end_us);
+
+/// The event of a part that a GPU runs; its times are not known yet (GpuTimes::add).
+Event event_of(const Batch::Part& part);
+
+/// Whether GPUs time the parts of a batch one by one: then they are enqueued one by one, by the worker that owns them, and no CUDA graph
+/// is replayed, because inside one nothing can be told apart.
+bool parts_timed_apart();
 
 /// Submits a task whose argument is the program, which it owns from then on.
 void submit_program(const Codelet& codelet, std::unique_ptr<Program> program);

@@ -46,6 +46,9 @@ class GraphState {
   const Handle& history() const { return history_; }
   const Handle& mirror() const { return mirror_; }
   int most_steps() const { return most_steps_; }
+  /// Scalar steps submitted so far, without those of refreshes: GraphStatus::steps_taken counts how many of them ran.
+  std::int64_t steps_submitted() const { return steps_submitted_; }
+  void count(Role role) { steps_submitted_ += role == Role::step ? 1 : 0; }
 
   /// A member of the state as a coefficient of later tasks.
   static Coefficient coefficient(ComplexScalar State::*member) {
@@ -57,6 +60,7 @@ class GraphState {
  private:
   Handle handle_, mirror_, history_;
   int most_steps_;
+  std::int64_t steps_submitted_ = 0;
 };
 
 /// The state that a task obeys, and when; nullptr: none, the task always works.
@@ -66,6 +70,9 @@ struct Guard {
   Guard() = default;
   Guard(const Handle* handle, When works = When::running) : state(handle), when(works) {}
 };
+
+/// The role of a task with such a guard.
+inline Role role_of(When when) { return when == When::refreshing ? Role::refresh : Role::work; }
 
 namespace detail {
 
@@ -121,15 +128,20 @@ void submit_copy(const Handle& to, const Handle& from, std::size_t bytes);
 /// Submits one scalar step: gathers `sums` sums over all partials and runs Step::run(State&, const double* sums).
 /// Step: `name`, `ends_iteration` (then also `record(state)`, the number kept in the history; or, for states with `numbers_a_step()`,
 /// `record(state, i)`, several of them), `run`; with a member `on_cuda` it also
-/// runs on GPUs, so that scalars need not leave them; with a member `refreshing` it works only while a refresh is due.
+/// runs on GPUs, so that scalars need not leave them; with a member `refreshing` it works only while a refresh is due; with a member
+/// `from_outside` it is no part of the iteration.
 template <class Step, class State>
 void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullptr, int sums = 0) {
   AccessList accesses{inout(state.handle()), inout(state.history())};
   const int count = partials != nullptr ? partials->tasks() : 0;
   for (int p = 0; p < count; ++p) accesses.push_back(in(partials->task(p)));
   const detail::ScalarArguments arguments{count, sums, state.most_steps()};
+  Role role = Role::work;
+  if constexpr (requires { Step::refreshing; }) role = Role::refresh_step;
+  else if constexpr (!requires { Step::from_outside; }) role = Role::step;
+  state.count(role);
   submit(detail::scalar_codelet<State, Step>(), arguments, accesses, {},
-         Placement{.owner = 0, .block = -1, .urgent = true, .everywhere = true});
+         Placement{.owner = 0, .block = -1, .urgent = true, .everywhere = true, .role = role});
 }
 
 /// Submits a copy of the state as it will be here in the program; look(state) later returns it without waiting for what follows.

@@ -3,16 +3,20 @@
 #include <fmt/format.h>
 #include <starpu.h>
 #include <starpu_scheduler.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 
 #include "runtime/cuda.hpp"
 #include "runtime/error.hpp"
 #include "runtime/large_pages.hpp"
+#include "runtime/memory.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/sanitizer.hpp"
+#include "runtime/stderr_filter.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -25,6 +29,7 @@ int allocate(unsigned, void** memory, std::size_t bytes, int flags) {
   if (*memory == nullptr) return -ENOMEM;
   if (pin_memory && (flags & STARPU_MALLOC_PINNED) != 0) starpu_memory_pin(*memory, bytes);
   end_access(*memory, true);
+  count_host_memory(bytes, true);
   return 0;
 }
 
@@ -32,7 +37,33 @@ int deallocate(unsigned, void* memory, std::size_t bytes, int flags) {
   begin_access(memory, true);
   if (pin_memory && (flags & STARPU_MALLOC_PINNED) != 0) starpu_memory_unpin(memory, bytes);
   std::free(memory);
+  count_host_memory(bytes, false);
   return 0;
+}
+
+/// Where StarPU keeps what it measures of buses: this user's cache, else a temporary folder, for StarPU ends the program where it cannot
+/// write.
+std::string model_folder() {
+  namespace fs = std::filesystem;
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  std::error_code error;
+  fs::path folder = cache != nullptr && *cache != 0 ? fs::path(cache) : home != nullptr && *home != 0 ? fs::path(home) / ".cache" : fs::path();
+  if (!folder.empty()) {
+    folder = folder / "quarkstar" / "starpu";
+    fs::create_directories(folder, error);
+    if (!error && access(folder.c_str(), W_OK) == 0) return folder.string();
+  }
+  return (fs::temp_directory_path(error) / fmt::format("quarkstar-starpu-{}", getuid())).string();
+}
+
+/// StarPU looks for models in the folder where it was installed, and warns where that is missing, as it is on any machine but the one that
+/// built it. Nothing turns the warning off.
+int start_runtime(starpu_conf& conf) {
+  std::optional<StderrFilter> quiet;
+  if (std::error_code error; !std::filesystem::is_directory(QUARKSTAR_STARPU_MODELS, error))
+    quiet.emplace("as set by installation directory does not exist");
+  return starpu_init(&conf);
 }
 
 /// Settings of StarPU that have no field in starpu_conf. A user's own environment wins.
@@ -42,7 +73,17 @@ void prepare_environment() {
   setenv("STARPU_TARGET_CLEAN_BUFFERS", "0", 0);
   setenv("STARPU_FXT_TRACE", "0", 0);
   setenv("STARPU_SILENT", "1", 0);
+  setenv("STARPU_PERF_MODEL_DIR", model_folder().c_str(), 0);
   unsetenv("STARPU_SCHED");  // StarPU would let it win over --policy, and reports would name the wrong one
+}
+
+/// The limit of a session on each GPU's memory. One that a user's environment sets stays where the session sets none.
+void limit_gpu_memory(std::size_t bytes) {
+  static bool ours = false;
+  constexpr const char* name = "STARPU_LIMIT_CUDA_MEM";
+  if (bytes > 0) setenv(name, fmt::format("{}", std::max<std::size_t>(1, bytes >> 20)).c_str(), 1);
+  else if (ours) unsetenv(name);
+  ours = bytes > 0;
 }
 
 /// Teams bind their threads. A GPU's worker has a team of one: StarPU would bind it to a core of its own choice, which a CPU team may
@@ -71,6 +112,7 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
                 fmt::format("use one of {}, or another of StarPU's", fmt::join(policy_names(), ", ")));
   plan_workers();
   prepare_environment();
+  limit_gpu_memory(options.gpu_memory);
 
   starpu_conf conf;
   starpu_conf_init(&conf);
@@ -84,10 +126,13 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   for (int g = 0; g < gpu_count_; ++g) conf.workers_bindid[g] = static_cast<unsigned>(gpu_cores_[static_cast<std::size_t>(g)]);
   for (std::size_t i = 0; i < workers_.size(); ++i)
     conf.workers_bindid[static_cast<std::size_t>(gpu_count_) + i] = static_cast<unsigned>(workers_[i].team.cores().front());
+  conf.use_explicit_workers_cuda_gpuid = options_.gpu_numbers.empty() ? 0 : 1;
+  for (std::size_t g = 0; g < options_.gpu_numbers.size(); ++g)
+    conf.workers_cuda_gpuid[g] = static_cast<unsigned>(options_.gpu_numbers[g]);
   conf.catch_signals = 0;
   pin_memory = gpu_count_ > 0;
   starpu_malloc_set_hooks(allocate, deallocate);
-  if (const int result = starpu_init(&conf); result != 0)
+  if (const int result = start_runtime(conf); result != 0)
     throw Error(ErrorKind::environment, "StarPU", fmt::format("start-up failed with code {}", result),
                 "run `quarkstar machine` to see the workers it was asked for");
 
@@ -133,8 +178,26 @@ void Session::wait_all() {
   happens_after(this);  // every task ends with the other half
 }
 
+std::vector<int> Session::cpu_workers() const {
+  std::vector<int> ids;
+  for (int id = gpu_count_; id < static_cast<int>(workers_.size()); ++id) ids.push_back(id);
+  return ids;
+}
+
+std::size_t Session::device_memory(int worker) const {
+  const starpu_ssize_t bytes = starpu_memory_get_total(starpu_worker_get_memory_node(static_cast<unsigned>(worker)));
+  return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
 void Session::plan_workers() {
   const int present = static_cast<int>(gpus().size());
+  for (const int number : options_.gpu_numbers)
+    if (number < 0 || number >= present || std::count(options_.gpu_numbers.begin(), options_.gpu_numbers.end(), number) > 1)
+      throw Error(ErrorKind::environment, "--devices", fmt::format("GPU {} asked for, {} present", number, present),
+                  "give each number once; `quarkstar machine` lists the GPUs");
+  if (options_.devices == "cuda" && present == 0)
+    throw Error(ErrorKind::environment, "--devices", "GPUs asked for, none present", "use --devices cpu, or check the driver with nvidia-smi");
+  if (!options_.gpu_numbers.empty()) options_.cuda_workers = static_cast<int>(options_.gpu_numbers.size());
   gpu_count_ = options_.cuda_workers < 0 ? present : options_.cuda_workers;
   if (gpu_count_ > present)
     throw Error(ErrorKind::environment, "--gpus", fmt::format("{} GPUs asked for, {} present", gpu_count_, present),

@@ -1,6 +1,7 @@
 #pragma once
 // Start and stop of the task runtime: which workers exist, what they command, and which policy places tasks.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,15 @@ struct SessionOptions {
   int cuda_workers = -1;       ///< GPUs to use; -1: all that the driver shows, 0: none
   std::string policy = "static";
   bool keep_events = false;    ///< record every task for traces and timelines (about 50 ns a task)
+  std::string devices{};           ///< which devices own blocks, as asked for: cpu, cuda, all, numbers of GPUs; "": not asked
+  std::optional<double> cpu_share{};  ///< part of the lattice that CPU workers own beside GPUs, 0..1; none: see cpu_share_is_open()
+  std::vector<int> gpu_numbers{};  ///< which GPUs, as the driver counts; empty: the first cuda_workers
+  std::size_t gpu_memory = 0;      ///< bytes that fields may take on each GPU; 0: what the runtime takes by itself, 90 %
+  bool time_kernels = false;       ///< time each GPU kernel by itself: no replays of CUDA graphs, for traces
 };
+
+/// Whether the share of the CPUs is to be found by measurement: all devices were asked for and no share was given.
+inline bool cpu_share_is_open(const SessionOptions& options) { return options.devices == "all" && !options.cpu_share; }
 
 struct Worker {
   enum class Kind { cpu, cuda };
@@ -53,8 +62,13 @@ class Session {
   const Worker& worker(int id) const { return workers_[static_cast<std::size_t>(id)]; }
   /// Workers that own blocks: the GPUs where the session has any (CPU workers then serve what has no GPU version), else all.
   int block_owners() const { return gpu_count_ > 0 ? gpu_count_ : static_cast<int>(workers_.size()); }
+  int gpu_count() const { return gpu_count_; }
+  /// Ids of the CPU workers; GPU workers have the ids 0 .. gpu_count() - 1.
+  std::vector<int> cpu_workers() const;
   /// The threads of the first CPU worker, for work on the host. Throws Error(environment) when there is none.
   const Team& cpu_team() const;
+  /// Bytes that fields may take on a GPU worker's device.
+  std::size_t device_memory(int worker) const;
   const Topology& topology() const { return topology_; }
   Events& events() { return *events_; }
 

@@ -14,6 +14,7 @@
 #include "runtime/gpu_flags.hpp"
 #include "runtime/graph_cache.hpp"
 #include "runtime/lane_schedule.hpp"
+#include "runtime/observe/gpu_times.hpp"
 #include "runtime/program.hpp"
 #include "runtime/session.hpp"
 #endif
@@ -216,10 +217,10 @@ class Run {
     check_launch("work of several GPUs");
   }
 
-  void record_events(double begin_us) {
-    for (std::size_t i = 0; i < calls_.size(); ++i) {
-      const ScheduledStep& scheduled = work_.schedule.steps[i];
-      if (scheduled.device == 0 || !step(scheduled).part.placement.everywhere) record_step(calls_[i], step(scheduled), begin_us, starpu_timing_now());
+  void record_events(GpuTimes& times) const {
+    for (const ScheduledStep& scheduled : work_.schedule.steps) {
+      const Batch::Part& part = step(scheduled).part;
+      if (scheduled.device == 0 || !part.placement.everywhere) times.add(event_of(part), false);
     }
   }
 
@@ -296,9 +297,8 @@ void run_across_gpus(Call& call) {
   call.record_parts();
   const std::unique_ptr<GpuProgram> work(const_cast<GpuProgram*>(call.arguments<const GpuProgram*>()));
   Run run(call, *work);
-  const double begin = starpu_timing_now();
   run_through_graph(run.key(), static_cast<CudaStream>(call.stream()), [&run] { run.enqueue(); });
-  run.record_events(begin);
+  run.record_events(*call.gpu_times());
 }
 
 /// A codelet whose buffers live on these memory nodes: StarPU asks for them by codelet, not by task. Few patterns occur.
@@ -325,7 +325,7 @@ const Codelet& codelet_for(const std::vector<int>& nodes) {
 
 bool can_run_across_gpus(const std::vector<Batch::Part>& parts) {
   const Session& session = Session::current();
-  if (session.options().policy != "static" || parts.size() < 2) return false;
+  if (session.options().policy != "static" || parts.size() < 2 || parts_timed_apart()) return false;
   const std::vector<int> owners = owners_of(parts);
   if (owners.size() < 2) return false;
   for (const int owner : owners)
@@ -365,7 +365,7 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts) {
   const GpuProgram* argument = work.get();
   submit(codelet_for(nodes), argument, work->program.accesses, work->program.cost, {.owner = owners.front()});
   work.release();  // the task owns it now
-  Session::current().events().count_more_parts(parts.size() - 1);
+  Session::current().events().count_fused(parts.size());
   return true;
 }
 #endif

@@ -8,7 +8,7 @@
 namespace quarkstar::runtime {
 
 /// Whether these parts can be one task over several GPUs of this process: `static` policy, every owner a GPU, every part with a GPU
-/// version, at least two owners, each able to write into the others' memory. Always false in builds without CUDA.
+/// version, at least two owners, each able to write into the others' memory, parts not timed apart. Always false in builds without CUDA.
 bool can_run_across_gpus(const std::vector<Batch::Part>& parts);
 
 /// Submits the parts as one task of the first owner's worker that enqueues every part on its owner's GPU. Order between GPUs is kept by

@@ -8,6 +8,7 @@ struct alignas(16) TaskRecord {
   const Codelet* codelet;
   Cost cost;
   Placement placement;
+  GpuTimes* gpu_times = nullptr;  ///< from the launch to the end of a CUDA task
 
   void* arguments() { return this + 1; }
 };

@@ -4,9 +4,9 @@ namespace quarkstar {
 
 const std::vector<NamedKrylovSolver>& krylov_solvers() {
   static const std::vector<NamedKrylovSolver> solvers = {
-      {"bicgstab", bicgstab, true},
-      {"cgnr", cg_normal_equations, true},
-      {"cg", conjugate_gradient, false},
+      {"bicgstab", bicgstab, true, 4},
+      {"cgnr", cg_normal_equations, true, 3},
+      {"cg", conjugate_gradient, false, 2},
   };
   return solvers;
 }

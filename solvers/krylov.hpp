@@ -6,6 +6,7 @@
 #include "runtime/batch.hpp"
 #include "solvers/linear_operator.hpp"
 #include "solvers/settings.hpp"
+#include "solvers/work_ledger.hpp"
 
 namespace quarkstar {
 
@@ -32,6 +33,7 @@ struct KrylovResult {
   StopReason reason = StopReason::running;
   int iterations = 0;
   std::vector<double> norm2;  ///< |r|^2 after each iteration (the first recorded_iterations())
+  Work idle;                  ///< submitted ahead and not done, because the graph had stopped or no refresh was due
 };
 
 /// Called with |r|^2 now and then; false interrupts.
@@ -46,6 +48,7 @@ struct NamedKrylovSolver {
   std::string_view name;
   KrylovSolver solve;
   bool any_operator;  ///< false: A must be hermitian and positive
+  int fields;         ///< work vectors besides x and r
 };
 const std::vector<NamedKrylovSolver>& krylov_solvers();
 
@@ -131,6 +134,7 @@ QUARKSTAR_HD runtime::ComplexScalar times(const runtime::ComplexScalar& a, const
 struct Interrupt {
   static constexpr const char* name = "scalar.interrupt";
   static constexpr bool ends_iteration = false;
+  static constexpr bool from_outside = true;
   template <class State>
   static QUARKSTAR_HD void run(State& state, const double*) {
     // An iteration may already have its verdict.
@@ -160,11 +164,14 @@ State initial_state(const KrylovLimits& limits) {
 template <class State, class Iteration>
 KrylovResult run_iterations(runtime::GraphState<State>& state, const KrylovLimits& limits, const KrylovProgress& progress,
                             Iteration&& iteration) {
+  WorkLedger ledger;
+  const std::int64_t steps_before = state.steps_submitted();
   const auto submit_batch = [&] {
     runtime::Batch batch;
     // The last iteration of every batch offers one at least.
     for (int i = 1; i <= limits.check_every; ++i)
       iteration(limits.refresh.submit && (i % limits.refresh.every == 0 || i == limits.check_every));
+    ledger.add(batch.parts());
     batch.submit();
   };
   submit_batch();
@@ -180,6 +187,7 @@ KrylovResult run_iterations(runtime::GraphState<State>& state, const KrylovLimit
   KrylovResult result;
   result.reason = static_cast<StopReason>(seen.status.stop);
   result.iterations = seen.status.step;
+  result.idle = ledger.idle(seen.status, steps_before);
   runtime::HostView<double> history(state.history());
   result.norm2.assign(history.get(), history.get() + std::min(seen.status.step, state.most_steps()));
   return result;

@@ -171,6 +171,7 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
   const double target2 = s.settings.tolerance * s.settings.tolerance * b_norm2;
   const double history_scale = b_norm2 > 0 ? s.outer.system.residual_scale() / std::sqrt(b_norm2) : 0;
   double previous2 = 0;
+  Work idle;
   for (int cycle = 0;; ++cycle) {
     s.residual(r, b, x);
     const double r_norm2 = s.norm2(r);
@@ -192,6 +193,7 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
     const KrylovResult inner = s.correction(e, r, target2, r_norm2, s.settings.max_iterations - result.iterations, report);
     result.reason = inner.reason;
     result.iterations += inner.iterations;
+    idle += inner.idle;
     if (s.settings.keep_history)
       for (const double norm2 : inner.norm2) result.residual_history.push_back(std::sqrt(norm2) * history_scale);
     blas::submit<blas::AddScaled>({&x.even, &e.even}, {{{1, 0}}});
@@ -200,9 +202,9 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
   session.wait_all();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const runtime::Totals after = session.events().totals();
-  result.flops = after.flops - before.flops;
-  result.bytes = after.bytes - before.bytes;
-  result.tasks = after.executed - before.executed;
+  result.flops = after.submitted_cost.flops - before.submitted_cost.flops - idle.cost.flops;
+  result.bytes = after.submitted_cost.bytes - before.submitted_cost.bytes - idle.cost.bytes;
+  result.tasks = after.submitted_parts - before.submitted_parts - idle.tasks;
   transfer::store_spinor(solution, x.even);
   transfer::store_spinor(solution, x.odd);
   session.wait_all();

@@ -17,6 +17,6 @@ struct SumTable {
 };
 
 /// Tables of one CUDA worker; zero between kernels (finish_sums leaves them so). Kernels of a worker follow each other.
-inline constexpr int most_sums = 256;
+inline constexpr int most_sums = 1024;
 
 }  // namespace quarkstar::cuda

@@ -32,9 +32,18 @@ struct Pack {
   friend QUARKSTAR_HD Pack operator+(Pack a, Pack b) { return {a.v + b.v}; }
   friend QUARKSTAR_HD Pack operator-(Pack a, Pack b) { return {a.v - b.v}; }
   friend QUARKSTAR_HD Pack operator*(Pack a, Pack b) { return {a.v * b.v}; }
+  friend QUARKSTAR_HD Pack operator/(Pack a, Pack b) { return {a.v / b.v}; }
   friend QUARKSTAR_HD Pack operator-(Pack a) { return {-a.v}; }
   friend QUARKSTAR_HD Pack fma(Pack a, Pack b, Pack c) { return {fused_multiply_add(a.v, b.v, c.v)}; }    ///< a b + c
   friend QUARKSTAR_HD Pack fnma(Pack a, Pack b, Pack c) { return {fused_multiply_add(-a.v, b.v, c.v)}; }  ///< c - a b
+
+  /// Square root, correctly rounded; 0 of negative numbers.
+  friend QUARKSTAR_HD Pack root(Pack a) {
+    Pack x{a.v > 0 ? a.v : Vector{}};
+    for (int l = 0; l < N; ++l) x.v[l] = sizeof(T) == 4 ? static_cast<T>(__builtin_sqrtf(static_cast<float>(x.v[l])))
+                                                        : static_cast<T>(__builtin_sqrt(static_cast<double>(x.v[l])));
+    return x;
+  }
 
   /// Of each lane the larger magnitude, as a non-negative number; NaN counts as larger than infinity. Single precision only.
   friend QUARKSTAR_HD Pack larger_magnitude(Pack a, Pack b) {

@@ -17,7 +17,7 @@ using runtime::Call;
 struct Task {
   runtime::Coefficient coefficients[Arguments<double>::most_coefficients];
   std::int64_t outer_sites;
-  int lanes, components;
+  int lanes;
   bool has_state;
   runtime::When when;
 };
@@ -27,7 +27,6 @@ Arguments<F> unpack(Call& call, const Task& task) {
   Arguments<F> a{};
   for (int i = 0; i < field_count<Operation>; ++i) a.fields[i] = call.buffer<F>(i);
   a.lanes = task.lanes;
-  a.components = task.components;
   return a;
 }
 
@@ -102,7 +101,6 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
   Task task{};
   for (std::size_t k = 0; k < coefficients.size(); ++k) task.coefficients[k] = coefficients[k];
   task.lanes = lattice.lanes().lanes;
-  task.components = SpinorField::reals / 2;
   task.has_state = guard.state != nullptr;
   task.when = guard.when;
   double passes = 0;
@@ -123,7 +121,7 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
     runtime::submit(codelet_of<Operation>(lattice.precision()), task, accesses,
                     {reals / 2 * Operation::flops,
                      passes * reals / SpinorField::reals * static_cast<double>(site_bytes(lattice.precision(), SpinorField::reals))},
-                    {.owner = geometry.block().owner, .block = b});
+                    {.owner = geometry.block().owner, .block = b, .role = runtime::role_of(guard.when)});
   }
 }
 

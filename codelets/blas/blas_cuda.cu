@@ -32,8 +32,8 @@ __global__ void __launch_bounds__(256) range(const __grid_constant__ blas::Argum
   const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
   if (id < sites) {
     const std::uint32_t outer = id / static_cast<std::uint32_t>(a.lanes), lane = id % static_cast<std::uint32_t>(a.lanes);
-    const auto site_words = static_cast<std::size_t>(NumberFormat<F>::site_words(2 * a.components) * a.lanes);
-    blas::apply_to_site<Operation>(a.fields, outer * site_words + lane, a.lanes, a.components, c, sum);
+    const auto site_words = static_cast<std::size_t>(NumberFormat<F>::site_words(2 * blas::spinor_components) * a.lanes);
+    blas::apply_to_site<Operation, blas::spinor_components>(a.fields, outer * site_words + lane, a.lanes, c, sum);
   }
   for (int s = 0; s < Operation::sums; ++s) add_to_table(tables[s], static_cast<double>(sum[s].v));
 }

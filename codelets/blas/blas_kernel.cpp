@@ -14,12 +14,12 @@ void range(const blas::Arguments<F>& arguments, std::int64_t begin, std::int64_t
   site::Complex<V> c[coefficients];
   for (int k = 0; k < Operation::coefficients; ++k) c[k] = {V::broadcast(a.re[k]), V::broadcast(a.im[k])};
   LaneSum<VL> totals[sum_count];
-  const std::int64_t site_words = std::int64_t{NumberFormat<F>::site_words(2 * a.components)} * a.lanes;
+  const std::int64_t site_words = std::int64_t{NumberFormat<F>::site_words(2 * blas::spinor_components)} * a.lanes;
   for (std::int64_t outer = begin; outer < end; ++outer)
     for (int lane0 = 0; lane0 < a.lanes; lane0 += VL) {
       V sum[sum_count];
       for (V& s : sum) s = V::broadcast(0);
-      blas::apply_to_site<Operation>(a.fields, static_cast<std::size_t>(outer * site_words + lane0), a.lanes, a.components, c, sum);
+      blas::apply_to_site<Operation, blas::spinor_components>(a.fields, static_cast<std::size_t>(outer * site_words + lane0), a.lanes, c, sum);
       for (int s = 0; s < Operation::sums; ++s) totals[s].add(sum[s]);
     }
   for (int s = 0; s < Operation::sums; ++s) sums[s].merge(totals[s].total());

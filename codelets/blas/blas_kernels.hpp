@@ -19,7 +19,6 @@ struct Arguments {
   F* fields[most_fields];  ///< [outer site][word][lane]
   Real<F> re[most_coefficients], im[most_coefficients];
   int lanes;
-  int components;  ///< complex numbers of a site
 };
 
 /// Over outer sites [begin, end); merges the operation's sums.

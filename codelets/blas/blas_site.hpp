@@ -5,22 +5,22 @@
 
 namespace quarkstar::blas {
 
-/// Complex components of a spinor, the only fields that exist in half precision.
+/// Complex components of a spinor.
 inline constexpr int spinor_components = 12;
 
-/// Applies Operation to all components of one site. fields[i] + at: the first word of the site for the first lane of V, `lanes` lanes
+/// Applies Operation to all Components of one site. fields[i] + at: the first word of the site for the first lane of V, `lanes` lanes
 /// stored side by side. Formats with a unit a site are read and written as whole sites; the others component by component.
-template <class Operation, class F, class V, int Coefficients, int Fields>
-QUARKSTAR_HD void apply_to_site(F* const (&fields)[Fields], std::size_t at, int lanes, int components,
+template <class Operation, int Components, class F, class V, int Coefficients, int Fields>
+QUARKSTAR_HD void apply_to_site(F* const (&fields)[Fields], std::size_t at, int lanes,
                                 const site::Complex<V> (&c)[Coefficients], V* sum) {
   constexpr int used = field_count<Operation>;
   if constexpr (is_half<F>) {
-    site::Complex<V> result[used][spinor_components];
+    site::Complex<V> result[used][Components];
     V unit[used];
     site::unroll<used>([&](auto i) QUARKSTAR_INLINE_LAMBDA {
       if constexpr (Operation::uses[i] != Use::out) unit[i] = V::load(reinterpret_cast<const float*>(fields[i] + at));
     });
-    site::unroll<spinor_components>([&](auto component) QUARKSTAR_INLINE_LAMBDA {
+    site::unroll<Components>([&](auto component) QUARKSTAR_INLINE_LAMBDA {
       site::Complex<V> f[used];
       site::unroll<used>([&](auto i) QUARKSTAR_INLINE_LAMBDA {
         if constexpr (Operation::uses[i] != Use::out) {
@@ -38,7 +38,7 @@ QUARKSTAR_HD void apply_to_site(F* const (&fields)[Fields], std::size_t at, int 
 #ifdef __CUDA_ARCH__
 #pragma unroll 4
 #endif
-    for (int component = 0; component < components; ++component) {
+    for (int component = 0; component < Components; ++component) {
       const std::size_t re = at + std::size_t{2} * static_cast<std::size_t>(component * lanes), im = re + static_cast<std::size_t>(lanes);
       site::Complex<V> f[used];
       site::unroll<used>([&](auto i) QUARKSTAR_INLINE_LAMBDA {

@@ -40,8 +40,8 @@ class LinkField {
  public:
   LinkField(LatticePointer lattice, int parity, int reals) : lattice_(std::move(lattice)), parity_(parity), reals_(reals) {
     for (int b = 0; b < lattice_->block_count(); ++b)
-      blocks_.emplace_back(static_cast<std::size_t>(lattice_->block(b).outer_sites()) * 8 * static_cast<std::size_t>(reals) *
-                           static_cast<std::size_t>(lattice_->lanes().lanes) * bytes_of(lattice_->precision()));
+      blocks_.emplace_back(static_cast<std::size_t>(lattice_->block(b).outer_sites()) * 8 *
+                           static_cast<std::size_t>(lattice_->lanes().lanes) * link_bytes(lattice_->precision(), reals));
   }
 
   const LatticePointer& lattice() const { return lattice_; }

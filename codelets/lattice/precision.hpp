@@ -21,6 +21,11 @@ constexpr std::size_t site_bytes(Precision precision, int reals) {
   return static_cast<std::size_t>(reals) * bytes_of(precision) + (precision == Precision::half ? 4 : 0);
 }
 
+/// Bytes that a link of `reals` reals takes: in half precision whole 32-bit words.
+constexpr std::size_t link_bytes(Precision precision, int reals) {
+  return static_cast<std::size_t>(precision == Precision::half ? reals + reals % 2 : reals) * bytes_of(precision);
+}
+
 /// Bytes of a real while it is computed with, and in faces, which carry unrounded numbers so that a cut changes no bit.
 constexpr std::size_t computed_bytes(Precision precision) { return precision == Precision::double_ ? 8 : 4; }
 

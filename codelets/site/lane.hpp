@@ -21,12 +21,20 @@ struct Lane {
   friend QUARKSTAR_HD Lane operator+(Lane a, Lane b) { return {a.v + b.v}; }
   friend QUARKSTAR_HD Lane operator-(Lane a, Lane b) { return {a.v - b.v}; }
   friend QUARKSTAR_HD Lane operator*(Lane a, Lane b) { return {a.v * b.v}; }
+  friend QUARKSTAR_HD Lane operator/(Lane a, Lane b) { return {a.v / b.v}; }
   friend QUARKSTAR_HD Lane operator-(Lane a) { return {-a.v}; }
   friend QUARKSTAR_HD Lane fma(Lane a, Lane b, Lane c) {
     if constexpr (sizeof(T) == 4) return {__builtin_fmaf(a.v, b.v, c.v)};
     else return {__builtin_fma(a.v, b.v, c.v)};
   }
   friend QUARKSTAR_HD Lane fnma(Lane a, Lane b, Lane c) { return fma(-a, b, c); }
+
+  /// Square root; 0 of negative numbers.
+  friend QUARKSTAR_HD Lane root(Lane a) {
+    if (!(a.v > 0)) return {0};
+    if constexpr (sizeof(T) == 4) return {__builtin_sqrtf(a.v)};
+    else return {__builtin_sqrt(a.v)};
+  }
 
   friend QUARKSTAR_HD Lane larger_magnitude(Lane a, Lane b) {
     const std::uint32_t x = bits(a.v) & 0x7fffffffu, y = bits(b.v) & 0x7fffffffu;

@@ -9,7 +9,8 @@ namespace quarkstar {
 
 /// 16-bit fixed point, two numbers a word: re in the low half, im in the high one, each an integer q in -32767..32767 stored as
 /// q + 32768 (then a mask and a float's exponent turn it into the float 2^23 + 2^15 + q, without a conversion instruction).
-/// The value is q times a unit: a site of a spinor field begins with its own, max |component| / 32767; a link's is 1 / 32767.
+/// The value is q times a unit: a site of a spinor field begins with its own, max |component| / 32767; a gauge link's is 1 / 32767,
+/// those of staggered links are common to the lattice (codelets/site/long_link.hpp).
 struct Half {
   std::uint32_t word;
 };
@@ -28,7 +29,7 @@ struct NumberFormat<Half> {
   using Real = float;
   static constexpr Precision precision = Precision::half;
   static constexpr int site_words(int reals) { return 1 + reals / 2; }
-  static constexpr int link_words(int reals) { return reals / 2; }
+  static constexpr int link_words(int reals) { return (reals + 1) / 2; }
 };
 
 template <class F>

@@ -221,7 +221,9 @@ void convert(const SpinorField& to, const SpinorField& from, const runtime::Guar
     const ConvertTask task{&a.block(i), &b.block(i), to.parity(), guard.state != nullptr, guard.when};
     const double bytes = static_cast<double>(to.block_reals(i)) / SpinorField::reals *
                          static_cast<double>(site_bytes(a.precision(), SpinorField::reals) + site_bytes(b.precision(), SpinorField::reals));
-    runtime::submit(codelet, task, accesses, {0, bytes}, placement_of(a.block(i)));
+    runtime::Placement placement = placement_of(a.block(i));
+    placement.role = runtime::role_of(guard.when);
+    runtime::submit(codelet, task, accesses, {0, bytes}, placement);
   }
 }
 

@@ -16,6 +16,7 @@ using runtime::AccessList;
 using runtime::BinnedSum;
 using runtime::Call;
 using runtime::Codelet;
+using runtime::role_of;
 
 constexpr std::uint32_t no_list = 0xffffffffu;  ///< offset of a site list that is simply first, first + 1, ...
 
@@ -232,7 +233,7 @@ void Hopping::submit_pack(int b, const SpinorField& in, const Submission& submis
   task.when = submission.guard.when;
   if (task.has_state) accesses.push_back(runtime::in(*submission.guard.state));
   runtime::submit(pack_codelet(lattice()->precision()), task, accesses, {0, bytes},
-                  {.owner = geometry.block().owner, .block = b, .urgent = true});
+                  {.owner = geometry.block().owner, .block = b, .urgent = true, .role = role_of(submission.guard.when)});
 }
 
 void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const SpinorField& in, const Submission& submission) {
@@ -280,7 +281,7 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
       }
   }
   runtime::submit(sites_codelet(lattice()->precision(), link_reals(), boundary), task, accesses, cost(list.count, output),
-                  {.owner = geometry.block().owner, .block = b, .urgent = boundary});
+                  {.owner = geometry.block().owner, .block = b, .urgent = boundary, .role = role_of(submission.guard.when)});
 }
 
 }  // namespace quarkstar::wilson

@@ -146,7 +146,7 @@ HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::Tu
     if (const auto tuning = tuning_from(known->choice)) return *tuning;
   // Links there already, and as many again for the measurement.
   const std::size_t bytes = link_bytes(problem, volume(problem.decomposition.lattice())) / static_cast<std::size_t>(session.block_owners());
-  if (3 * bytes > gpu.memory_bytes) return default_tuning(problem);
+  if (3 * bytes > session.device_memory(problem.decomposition.block(0).owner)) return default_tuning(problem);
   double microseconds = 0;
   const HoppingTuning best = measure_tuning(problem, microseconds);
   cache.put(key, {{best.tile[0], best.tile[1], best.tile[2], best.tile[3], best.block_threads}, microseconds});

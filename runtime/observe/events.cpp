@@ -11,12 +11,18 @@ void Events::record(int worker, const Event& event) {
   if (detail_ != Detail::totals) lane.events.push_back(event);
 }
 
+void Events::count_submission(const Cost& cost) {
+  submitted_.fetch_add(1, std::memory_order_relaxed);
+  submitted_parts_.fetch_add(1, std::memory_order_relaxed);
+  submitted_flops_.fetch_add(cost.flops, std::memory_order_relaxed);
+  submitted_bytes_.fetch_add(cost.bytes, std::memory_order_relaxed);
+}
+
 Totals Events::totals() const {
   Totals sum;
   sum.submitted = submitted_.load(std::memory_order_relaxed);
   sum.submitted_parts = submitted_parts_.load(std::memory_order_relaxed);
-  sum.submitted_flops = submitted_flops_.load(std::memory_order_relaxed);
-  sum.submitted_bytes = submitted_bytes_.load(std::memory_order_relaxed);
+  sum.submitted_cost = {submitted_flops_.load(std::memory_order_relaxed), submitted_bytes_.load(std::memory_order_relaxed)};
   for (const Lane& lane : lanes_) {
     sum.executed += lane.totals.executed;
     sum.flops += lane.totals.flops;
@@ -27,10 +33,8 @@ Totals Events::totals() const {
 }
 
 void Events::reset() {
-  submitted_.store(0, std::memory_order_relaxed);
-  submitted_parts_.store(0, std::memory_order_relaxed);
-  submitted_flops_.store(0, std::memory_order_relaxed);
-  submitted_bytes_.store(0, std::memory_order_relaxed);
+  for (auto* count : {&submitted_, &submitted_parts_}) count->store(0, std::memory_order_relaxed);
+  for (auto* sum : {&submitted_flops_, &submitted_bytes_}) sum->store(0, std::memory_order_relaxed);
   for (Lane& lane : lanes_) {
     lane.events.clear();
     lane.totals = {};

@@ -21,11 +21,14 @@ struct Event {
 
 /// Totals since the last reset.
 struct Totals {
-  std::int64_t submitted = 0, submitted_parts = 0;  ///< StarPU's tasks, and the codelets in them (more where a batch became one task)
-  std::int64_t executed = 0;                        ///< codelets, without those that a stopped graph skipped
-  double flops = 0, bytes = 0;               ///< of the executed
-  double submitted_flops = 0, submitted_bytes = 0;
-  double busy_us = 0;  ///< summed over workers
+  std::int64_t submitted = 0;  ///< StarPU's tasks
+  std::int64_t executed = 0;   ///< codelets, without those that a stopped graph skipped
+  double flops = 0, bytes = 0;  ///< of the executed
+  double busy_us = 0;           ///< summed over workers
+  /// What was submitted, with the parts of fused tasks one by one. On a GPU `executed`, `flops` and `bytes` cannot tell which tasks a
+  /// stopped graph skipped; a solver knows (solvers/work_ledger.hpp).
+  std::int64_t submitted_parts = 0;
+  Cost submitted_cost;
 };
 
 class Events {
@@ -34,18 +37,12 @@ class Events {
 
   /// Called by a worker's own thread only.
   void record(int worker, const Event& event);
-  void count_submission(const Cost& cost) {
-    submitted_.fetch_add(1, std::memory_order_relaxed);
-    submitted_parts_.fetch_add(1, std::memory_order_relaxed);
-    submitted_flops_.fetch_add(cost.flops, std::memory_order_relaxed);
-    submitted_bytes_.fetch_add(cost.bytes, std::memory_order_relaxed);
-  }
-
-  /// A submitted task has so many parts beyond the first.
-  void count_more_parts(std::size_t parts) { submitted_parts_.fetch_add(static_cast<std::int64_t>(parts), std::memory_order_relaxed); }
+  void count_submission(const Cost& cost);
+  /// The last submission stands for that many tasks.
+  void count_fused(std::size_t parts) { submitted_parts_.fetch_add(static_cast<std::int64_t>(parts) - 1, std::memory_order_relaxed); }
 
   /// What workers do while they run. totals: counts only. tasks: every task is kept. parts: and a GPU times the parts of a batch one by
-  /// one, which takes them out of their CUDA graph; otherwise it only knows when a batch was handed to the driver.
+  /// one, which takes them out of their CUDA graph; otherwise they share the time of the batch in proportion to their bytes.
   enum class Detail { totals, tasks, parts };
   /// Call when no task is running.
   void set_detail(Detail detail) { detail_ = detail; }

@@ -5,6 +5,8 @@ small=(--array-mb 1 --repetitions 1 --workers 1 --threads 1 --gpus 0)
 expect 0 '^triad ' bench stream "${small[@]}"
 expect 0 'owners_triad_gbs' bench stream --json "${small[@]}"
 expect 0 '4,4,4,8 +single +12' bench dslash --lattice 4,4,4,8 --precision single --links 12 --devices cpu "${small[@]}"
+expect 0 '^Wilson Dslash on cpu' bench dslash --lattice 4,4,4,8 --precision half --links 12 --devices all "${small[@]}"
+[ "$(grep -c '^Wilson Dslash on ' stdout.txt)" = 1 ] || die "not one table without GPUs"
 expect 0 '4,4,4,8 +bicgstab +double/half +12' bench solver --lattice 4,4,4,8 --iterations 16 --links 12 "${small[@]}"
 expect 0 '"devices": "cpu"' bench solver --json --lattice 4,4,4,8 --iterations 16 --devices cpu --solver cg cgnr bicgstab --links 18 12 8 "${small[@]}"
 [ "$(grep -c '"us_per_iteration":' stdout.txt)" = 27 ] || die "not 3 solvers x 3 precisions x 3 link formats"

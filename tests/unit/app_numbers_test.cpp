@@ -3,7 +3,7 @@
 #include "tests/unit/app_testing.hpp"
 #include "apps/free_field.hpp"
 #include "apps/generate_run.hpp"
-#include "apps/solve_run.hpp"
+#include "apps/solve_plan.hpp"
 #include "apps/statistics.hpp"
 #include "apps/verify.hpp"
 #include "tests/reference/free_field.hpp"

@@ -159,3 +159,25 @@ TEST_CASE("an output folder is checked at once and leaves no trace of work "
   CHECK_THROWS_AS(check_writable(folder.file("no/such/file")), Error);
   CHECK_NOTHROW(check_writable(""));
 }
+
+TEST_CASE("energy is in every output: joules where they are known, the reason where not") {
+  RunReport report = testing::made_up_report(extents, testing::counted_propagator(extents));
+  report.solves[0].energy = {{0, "no counter"}, {50, ""}};
+  report.solves[1].energy = {{30, ""}, {50, ""}};
+  const auto json = report_json(report);
+  const auto &gpu_only = json.at("solves")[0].at("energy"), &both = json.at("solves")[1].at("energy");
+  CHECK(gpu_only.at("cpu").at("unavailable") == "no counter");
+  CHECK_FALSE(gpu_only.at("cpu").contains("joules"));
+  CHECK(gpu_only.at("gpu").at("joules") == 50);
+  CHECK(gpu_only.at("total").at("of") == "GPU");
+  CHECK(gpu_only.at("gflops_per_watt") == doctest::Approx(1.0 / 50));
+  CHECK(both.at("total").at("joules") == 80);
+  CHECK(both.at("total").at("of") == "CPU + GPU");
+  const auto &none = json.at("solves")[2].at("energy");
+  CHECK_FALSE(none.contains("gflops_per_watt"));
+  CHECK(none.at("total").at("unavailable") == "CPU: not measured; GPU: not measured");
+  const std::string html = report_html(report);
+  CHECK(html.find("<td>80.0</td>") != std::string::npos);
+  CHECK(html.find("<td>unavailable</td>") != std::string::npos);
+  CHECK(html.find("energy: CPU unavailable (not measured); GPU unavailable (not measured)") != std::string::npos);
+}

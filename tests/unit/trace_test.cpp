@@ -1,6 +1,7 @@
 // Traces in Chrome's format: JSON that others can read, one row a worker, nothing that did not run.
 #include "runtime/error.hpp"
 #include "runtime/observe/chrome_trace.hpp"
+#include "runtime/observe/share_interval.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>
@@ -141,4 +142,22 @@ TEST_CASE("a trace that cannot be written says so") {
   const Session session(recording(1));
   const std::string path = (std::filesystem::temp_directory_path() / "no such directory" / "trace.json").string();
   CHECK_THROWS_AS(write_chrome_trace(session, Session::current().events(), path), Error);
+}
+
+TEST_CASE("parts of a task whose time is known as a whole share it by their bytes") {
+  std::vector<Event> events(3, Event{"part", 0, 0, 0, {}, false});
+  events[0].cost.bytes = 100;
+  events[1].cost.bytes = 300;
+  share_interval(events, 10, 50);
+  CHECK(events[0].begin_us == 10);
+  CHECK(events[0].end_us == 20);
+  CHECK(events[1].begin_us == 20);
+  CHECK(events[1].end_us == 50);
+  CHECK(events[2].begin_us == 50);
+  CHECK(events[2].end_us == 50);
+  for (Event& event : events) event.cost.bytes = 0;
+  share_interval(events, 0, 30);
+  CHECK(events[1].begin_us == doctest::Approx(10));
+  CHECK(events[2].end_us == 30);
+  share_interval(std::span<Event>(), 0, 1);
 }

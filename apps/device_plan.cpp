@@ -1,0 +1,197 @@
+#include "apps/device_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "apps/parse.hpp"
+#include "runtime/error.hpp"
+#include "runtime/proportional_cut.hpp"
+
+namespace quarkstar::app {
+namespace {
+
+using runtime::Share;
+
+constexpr double flops_a_site = 1320;
+/// What is left of a GPU's memory for fields: the runtime hands out small pieces in chunks of 32 MiB, and memory fragments.
+double usable(const Owner& gpu) {
+  constexpr double part = 0.95, chunks = 48 * 1048576.0;
+  return std::max(0.0, part * gpu.memory - chunks);
+}
+constexpr double stages = 3.5, stage_seconds = 12e-6;
+constexpr double face_seconds = 15e-6, bus_bytes_per_second = 44e9;
+constexpr int t = 3, z = 2;
+
+/// One way to cut.
+struct Candidate {
+  int direction = t;
+  std::vector<int> parts;  ///< of each share
+  double seconds = 0;      ///< of an application, predicted
+};
+
+/// The owners with their speeds, thickest parts for one direction.
+std::vector<Share> shares_of(const std::vector<Owner>& owners, const std::vector<double>& speeds, const PlanningProblem& problem, int direction) {
+  std::vector<Share> shares;
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    Share share{owners[i].worker, speeds[i]};
+    if (owners[i].gpu && owners[i].memory > 0)
+      share.most = static_cast<int>(std::min(1e9, usable(owners[i]) / problem.slice_bytes(direction)));
+    shares.push_back(share);
+  }
+  return shares;
+}
+
+int owners_used(const std::vector<int>& parts) {
+  return static_cast<int>(std::count_if(parts.begin(), parts.end(), [](int part) { return part > 0; }));
+}
+
+/// Seconds of an application: flop of a slice and parity, over GFLOP/s.
+double predict(const PlanningProblem& problem, const Candidate& c, const std::vector<Share>& shares) {
+  const double slice = static_cast<double>(volume(problem.lattice)) / problem.lattice[static_cast<std::size_t>(c.direction)];
+  double seconds = runtime::slowest(c.parts, shares) * slice / 2 * flops_a_site * 1e-9;
+  if (owners_used(c.parts) > 1)
+    seconds += stages * stage_seconds + face_seconds + problem.face_bytes(c.direction) / bus_bytes_per_second;
+  return seconds;
+}
+
+/// The fastest cut for the owners with these speeds; a thinner unit must gain 3 %, for it may cost lanes. Without parts: impossible.
+Candidate best_cut(const std::vector<Owner>& owners, const std::vector<double>& speeds, const PlanningProblem& problem) {
+  Candidate best;
+  constexpr double clear_gain = 0.97;
+  for (const int direction : {t, z}) {
+    const int extent = problem.lattice[static_cast<std::size_t>(direction)];
+    const std::vector<Share> shares = shares_of(owners, speeds, problem, direction);
+    for (const int unit : runtime::units_for(extent)) {
+      Candidate c{direction, runtime::proportional_parts(extent, shares, unit)};
+      if (c.parts.empty()) continue;
+      c.seconds = predict(problem, c, shares);
+      if (best.parts.empty() || c.seconds < clear_gain * best.seconds) best = c;
+    }
+  }
+  return best;
+}
+
+/// The cut whose CPU part comes nearest to `wanted` of the lattice.
+Candidate forced_cut(const std::vector<Owner>& owners, double wanted, const PlanningProblem& problem) {
+  Candidate best;
+  double least_error = 0;
+  const auto gpus = static_cast<std::size_t>(std::count_if(owners.begin(), owners.end(), [](const Owner& o) { return o.gpu; }));
+  for (const int direction : {t, z}) {
+    const int extent = problem.lattice[static_cast<std::size_t>(direction)];
+    const std::vector<Share> shares = shares_of(owners, std::vector<double>(owners.size(), 1.0), problem, direction);
+    const std::vector<Share> on_gpus(shares.begin(), shares.begin() + static_cast<std::ptrdiff_t>(gpus));
+    const std::vector<Share> on_cpus(shares.begin() + static_cast<std::ptrdiff_t>(gpus), shares.end());
+    for (const int unit : runtime::units_for(extent)) {
+      const int cpu = std::min(extent, unit * std::max(wanted > 0 ? 1 : 0, static_cast<int>(std::lround(wanted * extent / unit))));
+      Candidate c{direction, runtime::proportional_parts(extent - cpu, on_gpus, unit)};
+      const std::vector<int> rest = runtime::proportional_parts(cpu, on_cpus, unit);
+      if (c.parts.empty() && extent > cpu) continue;
+      c.parts.resize(gpus, 0);
+      c.parts.insert(c.parts.end(), rest.begin(), rest.end());
+      const double error = std::abs(static_cast<double>(cpu) / extent - wanted);
+      const double close_enough = 0.1 * wanted;
+      if (best.parts.empty() || (least_error > close_enough && error < least_error)) best = c, least_error = error;
+    }
+  }
+  return best;
+}
+
+[[noreturn]] void refuse(const std::vector<Owner>& gpus, const PlanningProblem& problem, const std::string& remedy) {
+  double available = 0;
+  for (const Owner& gpu : gpus) available += usable(gpu);
+  throw Error(ErrorKind::input, "--gpu-memory",
+              fmt::format("the fields of this solve need {} on GPUs, {} are available",
+                          bytes_text(problem.slice_bytes(t) * problem.lattice[t]), bytes_text(available)),
+              remedy);
+}
+
+constexpr const char* smaller = "--precision single or half, --links 12, or more GPUs";
+
+}  // namespace
+
+double DevicePlan::bound_gflops() const {
+  double sum = 0;
+  for (const DevicePart& part : parts) {
+    if (!(part.gflops_alone > 0)) return 0;
+    sum += part.gflops_alone;
+  }
+  return sum;
+}
+
+int owner_count(const runtime::Decomposition& decomposition) {
+  std::set<int> owners;
+  for (const runtime::Block& block : decomposition.blocks()) owners.insert(block.owner);
+  return static_cast<int>(owners.size());
+}
+
+std::vector<Owner> owners_of(const runtime::Session& session) {
+  std::vector<Owner> owners;
+  for (int id = 0; id < static_cast<int>(session.workers().size()); ++id) {
+    const bool gpu = session.worker(id).kind == runtime::Worker::Kind::cuda;
+    owners.push_back({id, session.worker(id).name, gpu, gpu ? static_cast<double>(session.device_memory(id)) : 0});
+  }
+  return owners;
+}
+
+PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::SessionOptions& wish, const PlanningProblem& problem,
+                            const MeasureOwner& measure) {
+  std::vector<Owner> gpus;
+  std::copy_if(owners.begin(), owners.end(), std::back_inserter(gpus), [](const Owner& owner) { return owner.gpu; });
+  std::vector<double> speeds(owners.size(), 0.0), equal(gpus.size(), 1.0);
+  bool measured = false;
+  std::string reason;
+  Candidate chosen;
+  const auto measure_all = [&] {
+    for (std::size_t i = 0; i < owners.size(); ++i) speeds[i] = measure(owners[i].worker);
+    measured = true;
+  };
+
+  if (wish.cpu_share && *wish.cpu_share > 0) {
+    chosen = forced_cut(owners, *wish.cpu_share, problem);
+    if (chosen.parts.empty()) refuse(gpus, problem, fmt::format("use a larger --cpu-share, {}", smaller));
+    measure_all();
+    reason = "as asked for";
+  } else if (runtime::cpu_share_is_open(wish)) {
+    measure_all();
+    const Candidate together = best_cut(owners, speeds, problem);
+    const Candidate alone = best_cut(gpus, {speeds.begin(), speeds.begin() + static_cast<std::ptrdiff_t>(gpus.size())}, problem);
+    constexpr double worth_it = 0.99;
+    const bool cpus_help = alone.parts.empty() || together.seconds < worth_it * alone.seconds;
+    chosen = cpus_help ? together : alone;
+    reason = alone.parts.empty() ? "the GPUs' memory does not hold the rest"
+                                 : fmt::format("predicted {:.0f} us an application with CPUs, {:.0f} us without", 1e6 * together.seconds,
+                                               1e6 * alone.seconds);
+  } else {
+    chosen = best_cut(gpus, equal, problem);
+    if (chosen.parts.empty()) {
+      if (wish.devices == "cuda" || wish.cpu_share)
+        refuse(gpus, problem, fmt::format("use --devices all, which leaves a part to the CPUs, {}", smaller));
+      // As little as possible: the GPUs first.
+      std::vector<double> gpus_first(owners.size(), 1.0);
+      constexpr double last = 1e-9;
+      for (std::size_t i = gpus.size(); i < owners.size(); ++i) gpus_first[i] = last;
+      chosen = best_cut(owners, gpus_first, problem);
+      reason = "the GPUs' memory does not hold the rest";
+    }
+  }
+  if (chosen.parts.empty()) refuse(gpus, problem, fmt::format("use {}", smaller));
+
+  chosen.parts.resize(owners.size(), 0);
+  std::vector<Share> shares;
+  for (const Owner& owner : owners) shares.push_back({owner.worker});
+  PlannedLattice planned{runtime::cut_in_parts(problem.lattice, chosen.direction, chosen.parts, shares), {}};
+  planned.plan.reason = reason;
+  for (const runtime::Block& block : planned.decomposition.blocks()) {
+    const auto owner = std::find_if(owners.begin(), owners.end(), [&](const Owner& o) { return o.worker == block.owner; });
+    const auto number = static_cast<std::size_t>(owner - owners.begin());
+    planned.plan.parts.push_back({block.owner, owner->name, block.extents, measured ? speeds[number] : 0});
+    if (!owner->gpu)
+      planned.plan.cpu_share += static_cast<double>(volume(block.extents)) / static_cast<double>(volume(problem.lattice));
+  }
+  return planned;
+}
+
+}  // namespace quarkstar::app

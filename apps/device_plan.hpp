@@ -1,0 +1,64 @@
+#pragma once
+// Which worker owns which part of the lattice.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "apps/config.hpp"
+#include "runtime/decomposition.hpp"
+
+namespace quarkstar::app {
+
+/// One owner's part.
+struct DevicePart {
+  int worker = 0;
+  std::string name;
+  Coord extents{};
+  double gflops_alone = 0;  ///< of a Dslash on this owner alone; 0: not measured
+};
+
+struct DevicePlan {
+  std::vector<DevicePart> parts;
+  double cpu_share = 0;  ///< of the sites, beside GPUs
+  std::string reason;    ///< why the CPUs have that share; "" where there was no choice
+  /// Sum of the parts' stand-alone speeds, GFLOP/s: what no schedule can beat. 0: not measured.
+  double bound_gflops() const;
+};
+
+struct PlannedLattice {
+  runtime::Decomposition decomposition;
+  DevicePlan plan;
+};
+
+/// How many workers own blocks.
+int owner_count(const runtime::Decomposition& decomposition);
+
+/// A worker that can own blocks.
+struct Owner {
+  int worker = 0;
+  std::string name;
+  bool gpu = false;
+  double memory = 0;  ///< bytes that fields may take there; of CPUs nothing is asked here
+};
+std::vector<Owner> owners_of(const runtime::Session& session);
+
+/// Stand-alone speed of a worker for the Dslash that a solve will run, GFLOP/s, the best of several passes.
+using MeasureOwner = std::function<double(int worker)>;
+
+/// What the planner must know of one kind of solve; direction: the one that is cut.
+struct PlanningProblem {
+  Coord lattice{};
+  std::function<double(int direction)> slice_bytes;  ///< memory of a slice of thickness 1 on its owner
+  std::function<double(int direction)> face_bytes;   ///< a face, which crosses the bus each way for each application
+};
+
+/// Parts for GPUs, and CPU workers beside them, as the options ask. The CPUs get the share that was given; where cpu_share_is_open() the
+/// one that their measured speeds give, if the predicted time of an application is better by 1 %; and else what the GPUs' memory does not
+/// hold, unless only GPUs were asked for. Cut in t, in z where t is too short.
+/// An application is predicted to take what its slowest part takes at its stand-alone speed; with more than one owner also 3.5 stages of
+/// 12 us that StarPU waits between dependent GPU tasks, and 15 us + bytes / 44 GB/s for a face (both measured on an H200; docs/starpu.md).
+/// Throws Error(input) where the GPUs cannot hold what they must, or the lattice cannot be cut for its owners.
+PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::SessionOptions& wish, const PlanningProblem& problem,
+                            const MeasureOwner& measure);
+
+}  // namespace quarkstar::app

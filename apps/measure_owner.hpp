@@ -1,0 +1,12 @@
+#pragma once
+#include "codelets/lattice/precision.hpp"
+#include "runtime/coord.hpp"
+#include "runtime/session.hpp"
+
+namespace quarkstar::app {
+
+/// Stand-alone speed of one worker, GFLOP/s: the Dslash of a solve on `lattice`, the best of several short passes, with nobody else at
+/// work. Large lattices are measured on a part of them (at most 2^19 sites, and half of a GPU's memory). Takes about half a second.
+double measure_owner(runtime::Session& session, int worker, const Coord& lattice, Precision precision, int link_reals);
+
+}  // namespace quarkstar::app

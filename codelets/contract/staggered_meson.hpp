@@ -1,0 +1,27 @@
+#pragma once
+// Staggered meson two-point functions from a propagator: its three columns G(x; colour) = M^-1 source(colour).
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "codelets/staggered/host_colour.hpp"
+
+namespace quarkstar {
+
+/// Local mesons, named as MILC does. The correlators hold, besides the named state, its opposite-parity partner with alternating sign
+/// (pion5 has none).
+enum class StaggeredMeson { pion5, pion05, rho_x, rho_y, rho_z, rho };
+inline constexpr std::array<StaggeredMeson, 6> all_staggered_mesons{StaggeredMeson::pion5, StaggeredMeson::pion05, StaggeredMeson::rho_x,
+                                                                    StaggeredMeson::rho_y, StaggeredMeson::rho_z,  StaggeredMeson::rho};
+
+/// "pion5", "pion05", "rho_x", "rho_y", "rho_z", "rho".
+std::string_view name_of(StaggeredMeson meson);
+
+/// C(t) = sum over space and source colours of phase(x) |G(x)|^2, t = 0..T-1 counted from the source's time slice; G = M^-1 source with
+/// M = 2m + D, no further factor. phase: pion5 1 (the Goldstone pion, gamma_5); pion05 (-1)^(x+y+z) (gamma_0 gamma_5); rho_i (-1)^(x_i);
+/// rho the mean of rho_x, rho_y, rho_z. x counts from the lattice's origin: put point sources on even coordinates. Sites are added in
+/// lexicographic order within each time slice. Throws ShapeError unless there are 3 columns of equal extents.
+std::vector<double> staggered_correlator(StaggeredMeson meson, std::span<const HostColour> columns, int source_time);
+
+}  // namespace quarkstar

@@ -1,0 +1,14 @@
+#include "codelets/staggered/colour_field.hpp"
+
+#include "runtime/error.hpp"
+
+namespace quarkstar::staggered {
+
+ColourField::ColourField(LatticePointer lattice, int parity, int vectors)
+    : lattice_(std::move(lattice)), parity_(parity), vectors_(vectors) {
+  if (vectors < 1 || vectors > most_vectors) throw ShapeError("ColourField", "a number of vectors outside of 1..32");
+  for (int b = 0; b < lattice_->block_count(); ++b)
+    blocks_.emplace_back(static_cast<std::size_t>(block_vectors(b)) * site_bytes(lattice_->precision(), reals));
+}
+
+}  // namespace quarkstar::staggered

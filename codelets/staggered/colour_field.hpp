@@ -1,0 +1,34 @@
+#pragma once
+// Fields of colour vectors on the task graph: several right-hand sides together.
+#include "codelets/lattice/lattice.hpp"
+
+namespace quarkstar::staggered {
+
+/// Right-hand sides that one field can hold.
+inline constexpr int most_vectors = 32;
+
+/// n colour vectors on each site of one parity. A block stores [outer site][vector][colour][re, im][lane]: the vectors of a site lie
+/// side by side, so that a kernel reads a link once for all of them.
+class ColourField {
+ public:
+  static constexpr int reals = 6;  ///< of one vector
+
+  /// Throws ShapeError unless 1 <= vectors <= most_vectors.
+  ColourField(LatticePointer lattice, int parity, int vectors);
+
+  const LatticePointer& lattice() const { return lattice_; }
+  int parity() const { return parity_; }
+  int vectors() const { return vectors_; }
+  const runtime::Handle& block(int b) const { return blocks_[static_cast<std::size_t>(b)]; }
+  /// Colour vectors in one block.
+  std::int64_t block_vectors(int b) const {
+    return std::int64_t{lattice_->block(b).outer_sites()} * lattice_->lanes().lanes * vectors_;
+  }
+
+ private:
+  LatticePointer lattice_;
+  int parity_, vectors_;
+  std::vector<runtime::Handle> blocks_;
+};
+
+}  // namespace quarkstar::staggered

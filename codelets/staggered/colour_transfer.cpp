@@ -1,0 +1,166 @@
+#include "codelets/staggered/colour_transfer.hpp"
+
+#include <fmt/format.h>
+
+#include "codelets/staggered/convert_cuda.hpp"
+#include "codelets/staggered/convert_site.hpp"
+#include "runtime/codelet.hpp"
+#include "runtime/error.hpp"
+#include "runtime/scalar.hpp"
+
+namespace quarkstar::staggered {
+namespace {
+
+using runtime::Call;
+using runtime::Codelet;
+
+struct VectorTask {
+  const BlockGeometry* block;
+  HostColour* host;  ///< the first of `vectors`
+  int parity, vectors;
+};
+
+template <class F, bool Load>
+void run_vectors(Call& call) {
+  const auto& task = call.arguments<VectorTask>();
+  F* field = call.buffer<F>(0);
+  const BlockGeometry& block = *task.block;
+  const int lanes = block.lanes().lanes;
+  call.team().for_range(block.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
+    for (auto outer = static_cast<int>(begin); outer < end; ++outer)
+      for (int lane = 0; lane < lanes; ++lane) {
+        Coord site = block.local_site({task.parity, outer, lane});
+        for (int mu = 0; mu < 4; ++mu) site[mu] += block.block().origin[mu];
+        const std::int64_t index = lexicographic(site, task.host->extents);
+        for (int v = 0; v < task.vectors; ++v) {
+          F* p = field + vector_offset<F>(outer, v, lane, task.vectors, lanes);
+          std::complex<double>* host = &task.host[v].at(index, 0);
+          using V = site::Lane<Real<F>>;
+          if constexpr (Load) {
+            site::Complex<V> z[3];
+            for (int c = 0; c < 3; ++c) z[c] = {{static_cast<Real<F>>(host[c].real())}, {static_cast<Real<F>>(host[c].imag())}};
+            site::write_site<F>(p, lanes, z);
+          } else {
+            const site::SiteReader<F, V> reader(p, lanes);
+            for (int c = 0; c < 3; ++c) {
+              const site::Complex<V> z = reader.component(c);
+              host[c] = {static_cast<double>(z.re.v), static_cast<double>(z.im.v)};
+            }
+          }
+        }
+      }
+  });
+}
+
+struct ConvertTask {
+  const BlockGeometry *to, *from;
+  int parity, vectors;
+  bool has_state;
+  Obedience obedience;
+};
+
+const VectorStatus* status_of(Call& call, const ConvertTask& task) { return task.has_state ? call.buffer<const VectorStatus>(2) : nullptr; }
+
+template <class To, class From>
+void run_convert(Call& call) {
+  const auto& task = call.arguments<ConvertTask>();
+  const VectorStatus* status = status_of(call, task);
+  if (const std::int32_t* idle = task.obedience.idle(status); idle != nullptr && *idle != 0) return call.skip();
+  const std::int32_t* left_out = task.obedience.left_out(status);
+  To* to = call.buffer<To>(0);
+  const From* from = call.buffer<const From>(1);
+  const int to_lanes = task.to->lanes().lanes, from_lanes = task.from->lanes().lanes;
+  call.team().for_range(task.to->outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
+    for (auto outer = static_cast<int>(begin); outer < end; ++outer)
+      for (int lane = 0; lane < to_lanes; ++lane) {
+        const SitePosition source = task.from->locate(task.to->local_site({task.parity, outer, lane}));
+        for (int v = 0; v < task.vectors; ++v) {
+          if (left_out != nullptr && left_out[v] != 0) continue;
+          convert_vector<To, From>(to + vector_offset<To>(outer, v, lane, task.vectors, to_lanes), to_lanes,
+                                   from + vector_offset<From>(source.outer, v, source.lane, task.vectors, from_lanes), from_lanes);
+        }
+      }
+  });
+}
+
+template <class To, class From>
+constexpr runtime::Implementation convert_on_cuda() {
+#ifdef QUARKSTAR_CUDA
+  return [](Call& call) {
+    const auto& task = call.arguments<ConvertTask>();
+    cuda::launch_convert_vectors(call.buffer<To>(0), call.buffer<const From>(1), task.to->shape(), task.from->shape(), task.parity,
+                                 task.vectors, status_of(call, task), task.obedience, static_cast<runtime::CudaStream>(call.stream()));
+  };
+#else
+  return nullptr;
+#endif
+}
+
+template <bool Load>
+const Codelet& vectors_codelet(Precision precision) {
+  return with_format(precision, [&](auto format) -> const Codelet& {
+    static const Codelet codelet(fmt::format("staggered.{}.{}", Load ? "load" : "store", name_of(precision)),
+                                 run_vectors<typename decltype(format)::type, Load>);
+    return codelet;
+  });
+}
+
+const Codelet& convert_codelet(Precision to, Precision from) {
+  return with_format(to, [&](auto to_format) -> const Codelet& {
+    return with_format(from, [&](auto from_format) -> const Codelet& {
+      using To = typename decltype(to_format)::type;
+      using From = typename decltype(from_format)::type;
+      static const Codelet codelet(fmt::format("staggered.{}_to_{}", name_of(from), name_of(to)), run_convert<To, From>,
+                                   convert_on_cuda<To, From>());
+      return codelet;
+    });
+  });
+}
+
+runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = block.block().owner, .block = block.block().index}; }
+
+void require_shape(const char* where, const ColourField& field, std::span<const HostColour> host) {
+  if (host.size() != static_cast<std::size_t>(field.vectors())) throw ShapeError(where, "another number of vectors");
+  for (const HostColour& vector : host)
+    if (vector.extents != field.lattice()->decomposition().lattice()) throw ShapeError(where, "host field and lattice have other extents");
+}
+
+}  // namespace
+
+void load_vectors(const ColourField& field, std::span<const HostColour> host) {
+  require_shape("load_vectors", field, host);
+  const Lattice& lattice = *field.lattice();
+  for (int b = 0; b < lattice.block_count(); ++b)
+    runtime::submit(vectors_codelet<true>(lattice.precision()),
+                    VectorTask{&lattice.block(b), const_cast<HostColour*>(host.data()), field.parity(), field.vectors()},
+                    {runtime::out(field.block(b))}, {}, placement_of(lattice.block(b)));
+}
+
+void store_vectors(std::span<HostColour> host, const ColourField& field) {
+  require_shape("store_vectors", field, host);
+  const Lattice& lattice = *field.lattice();
+  for (int b = 0; b < lattice.block_count(); ++b)
+    runtime::submit(vectors_codelet<false>(lattice.precision()),
+                    VectorTask{&lattice.block(b), host.data(), field.parity(), field.vectors()}, {runtime::in(field.block(b))}, {},
+                    placement_of(lattice.block(b)));
+}
+
+void convert(const ColourField& to, const ColourField& from, const Control& control) {
+  const Lattice &a = *to.lattice(), &b = *from.lattice();
+  if (to.parity() != from.parity() || to.vectors() != from.vectors() || a.decomposition().grid() != b.decomposition().grid() ||
+      a.decomposition().lattice() != b.decomposition().lattice())
+    throw ShapeError("staggered::convert", "fields of another parity, decomposition or number of vectors");
+  const Codelet& codelet = convert_codelet(a.precision(), b.precision());
+  for (int i = 0; i < a.block_count(); ++i) {
+    runtime::AccessList accesses{control.state != nullptr ? runtime::inout(to.block(i)) : runtime::out(to.block(i)), runtime::in(from.block(i))};
+    if (control.state != nullptr) accesses.push_back(runtime::in(*control.state));
+    const double bytes = static_cast<double>(to.block_vectors(i)) *
+                         static_cast<double>(site_bytes(a.precision(), ColourField::reals) + site_bytes(b.precision(), ColourField::reals));
+    runtime::Placement placement = placement_of(a.block(i));
+    placement.role = runtime::role_of(control.obedience.when);
+    runtime::submit(codelet, ConvertTask{&a.block(i), &b.block(i), to.parity(), to.vectors(), control.state != nullptr, control.obedience},
+                    accesses, {0, bytes}, placement);
+  }
+}
+
+}  // namespace quarkstar::staggered

@@ -1,0 +1,20 @@
+#pragma once
+// Colour vectors between host order (lexicographic, double) and the blocks of the task graph, and between precisions.
+#include <span>
+
+#include "codelets/staggered/colour_field.hpp"
+#include "codelets/staggered/host_colour.hpp"
+#include "codelets/staggered/vector_status.hpp"
+
+namespace quarkstar::staggered {
+
+/// Field <- one host field a vector (sites of the field's parity), and back. The host fields must outlive the tasks (store: wait for the
+/// session before reading). Throws ShapeError when extents or numbers differ.
+void load_vectors(const ColourField& field, std::span<const HostColour> host);
+void store_vectors(std::span<HostColour> host, const ColourField& field);
+
+/// to <- from, rounded to nearest where `to` is narrower. Lane grids may differ; decompositions, parities and vectors may not.
+/// control: whose flags it obeys.
+void convert(const ColourField& to, const ColourField& from, const Control& control = {});
+
+}  // namespace quarkstar::staggered

@@ -1,0 +1,239 @@
+#pragma once
+// CPU driver of the staggered Dslash: loads, lane exchanges and faces around the site body. One lane group at a time, the vectors of a
+// site in blocks of up to four, whose results stay in registers.
+#include <cstddef>
+#include <vector>
+
+#include "codelets/arch/lane_sum.hpp"
+#include "codelets/arch/lanes.hpp"
+#include "codelets/lattice/neighbour_entry.hpp"
+#include "codelets/staggered/dslash_kernels.hpp"
+#include "codelets/staggered/staggered_site.hpp"
+
+namespace quarkstar::QUARKSTAR_ARCH_NAME {
+
+/// The neighbours of lanes [lane0, lane0 + VL) of one outer site, and the links to them. W: lanes of the block.
+template <class F, int W, int VL, int LongReals>
+struct ColourHops {
+  using T = Real<F>;
+  using V = Pack<T, VL>;
+  using Vector = site::ColourVector<V>;
+  static constexpr bool has_far = LongReals > 0, in_units = is_half<F>;
+  static constexpr int fat_words = NumberFormat<F>::link_words(18), far_words = NumberFormat<F>::link_words(LongReals);
+  const staggered::DslashArguments<F>& a;
+  std::size_t outer;
+  std::int64_t position;  ///< in the list of sites
+  int lane0, first;       ///< first: of the block of vectors
+
+  template <class Body>
+  inline __attribute__((always_inline)) void for_directions(Body&& body) const {
+    for (int d = 0; d < 8; ++d) body(d);
+  }
+
+  inline __attribute__((always_inline)) void fat_link(site::Link<V>& u, int d) const {
+    site::load_link<F, 18, site::PlainLoads>(u, a.fat + (outer * 8 + static_cast<std::size_t>(d)) * (fat_words * W) + lane0, W);
+  }
+  inline __attribute__((always_inline)) void far_link(site::Link<V>& u, int d) const {
+    site::load_long_link<F, LongReals, site::PlainLoads>(
+        u, V::broadcast(a.long_factor), a.far_links + (outer * 8 + static_cast<std::size_t>(d)) * (far_words * W) + lane0, W);
+  }
+  inline __attribute__((always_inline)) V near_factor() const { return V::broadcast(a.near_factor); }
+  inline __attribute__((always_inline)) void near(Vector& h, int d, int v) const {
+    read(h, a.near[outer * 8 + static_cast<std::size_t>(d)], a.near_at, d, v);
+  }
+  inline __attribute__((always_inline)) void far(Vector& h, int d, int v) const {
+    read(h, a.far[outer * 8 + static_cast<std::size_t>(d)], a.far_at, d, v);
+  }
+
+ private:
+  inline __attribute__((always_inline)) void read(Vector& h, std::uint32_t entry, const std::uint32_t* faces_at, int d, int v) const {
+    int lane = lane0;
+    if constexpr (W > VL)
+      if ((entry & neighbour_entry::exchange) != 0 && a.stride[d / 2] >= VL) lane ^= a.stride[d / 2];
+    const std::size_t at = static_cast<std::size_t>(entry >> neighbour_entry::shift) * static_cast<std::size_t>(a.vectors) +
+                           static_cast<std::size_t>(first + v);
+    const site::SiteReader<F, V> stored(a.in + at * (staggered::vector_words<F> * W) + lane, W);
+    site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = stored.component(c); });
+    if (__builtin_expect((entry & (neighbour_entry::exchange | neighbour_entry::face)) != 0, 0)) {
+      V moved[6];  // a copy, so that h itself stays in registers on the usual path
+      site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+        moved[2 * c] = h[c].re;
+        moved[2 * c + 1] = h[c].im;
+      });
+      cross(moved, entry, faces_at, d, first + v);
+      site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = {moved[2 * c], moved[2 * c + 1]}; });
+    }
+  }
+
+  /// What is special about a hop that crosses the edge of a virtual node or of the block.
+  __attribute__((noinline)) void cross(V (&h)[6], std::uint32_t entry, const std::uint32_t* faces_at, int direction, int vector) const {
+    const int stride = a.stride[direction / 2];
+    const bool forward = direction % 2 == 0;
+    with_stride<VL>(stride, [&](auto s) QUARKSTAR_INLINE_LAMBDA {
+      constexpr int S = s;
+      if constexpr (S > 0)
+        if ((entry & neighbour_entry::exchange) != 0)
+          for (V& x : h) x = x.template exchange<S>();
+      if ((entry & neighbour_entry::face) == 0) return;
+      const int width = stride == 0 ? W : W / 2;
+      const std::size_t at = static_cast<std::size_t>(faces_at[position * 8 + direction]) * static_cast<std::size_t>(a.vectors) +
+                             static_cast<std::size_t>(vector);
+      const T* face = a.faces[direction] + at * 6 * static_cast<std::size_t>(width);
+      if constexpr (S > 0) {
+        // Lanes in the half that ends at the edge.
+        for (int c = 0; c < 6; ++c) {
+          const V edge = V::template load_half<S>(face + c * width + lane0 / 2);
+          h[c] = forward ? h[c].template select<S, 1>(edge) : h[c].template select<S, 0>(edge);
+        }
+      } else if (stride == 0 || ((lane0 & stride) != 0) == forward) {
+        const int lane = stride == 0 ? lane0 : face_lane(lane0, stride);
+        for (int c = 0; c < 6; ++c) h[c] = V::load(face + c * width + lane);
+      }
+    });
+  }
+};
+
+/// Sums of every vector, gathered over a range of sites.
+template <int VL>
+struct VectorSums {
+  std::vector<LaneSum<VL>> norm, dot;
+  VectorSums(const staggered::OutputSums& sums, int vectors)
+      : norm(static_cast<std::size_t>(sums.norm ? vectors : 0)), dot(static_cast<std::size_t>(sums.dot ? vectors : 0)) {}
+  void merge_into(runtime::BinnedSum* sums) {
+    for (LaneSum<VL>& sum : norm) (sums++)->merge(sum.total());
+    for (LaneSum<VL>& sum : dot) (sums++)->merge(sum.total());
+  }
+};
+
+/// Vectors [first, first + Count) at one site.
+template <class F, int W, int VL, int LongReals, int Count>
+inline __attribute__((always_inline)) void dslash_vectors(const staggered::DslashArguments<F>& a, std::size_t outer, std::int64_t position,
+                                                          int lane0, int first, VectorSums<VL>& sums) {
+  using V = Pack<Real<F>, VL>;
+  ColourHops<F, W, VL, LongReals> hops{a, outer, position, lane0, first};
+  site::ColourVector<V> r[Count];
+  staggered::dslash_term(r, hops);
+  for (int v = 0; v < Count; ++v) {
+    const auto vector = static_cast<std::size_t>(first + v);
+    const std::size_t at = (outer * static_cast<std::size_t>(a.vectors) + vector) * (staggered::vector_words<F> * W) +
+                           static_cast<std::size_t>(lane0);
+    const V scale = V::broadcast(a.scale[vector]);
+    site::ColourVector<V> z;
+    site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { z[c] = {scale * r[v][c].re, scale * r[v][c].im}; });
+    if (a.x != nullptr) {
+      const V diagonal = V::broadcast(a.diagonal[vector]);
+      const site::SiteReader<F, V> x(a.x + at, W);
+      site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+        const site::Complex<V> value = x.component(c);
+        z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
+      });
+    }
+    site::write_site<F>(a.out + at, W, z);
+    if (a.sums.norm) {
+      V norm = V::broadcast(0);
+      site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
+      sums.norm[vector].add(norm);
+    }
+    if (a.sums.dot) {
+      const site::SiteReader<F, V> y(a.y + at, W);
+      V dot = V::broadcast(0);
+      site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+        const site::Complex<V> value = y.component(c);
+        dot = fma(value.im, z[c].im, fma(value.re, z[c].re, dot));
+      });
+      sums.dot[vector].add(dot);
+    }
+  }
+}
+
+/// Body of a Dslash kernel over list positions [begin, end).
+template <class F, int W, int VL, int LongReals>
+void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
+                  runtime::BinnedSum* sums) {
+  constexpr int most = 4;  // vectors in registers: 24 results of 32 registers
+  const staggered::DslashArguments<F> a = arguments;
+  VectorSums<VL> totals(a.sums, a.vectors);
+  const auto wanted = [left_out](int first, int count) {
+    if (left_out == nullptr) return true;
+    for (int v = first; v < first + count; ++v)
+      if (left_out[v] == 0) return true;
+    return false;
+  };
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::size_t outer = a.sites != nullptr ? a.sites[i] : static_cast<std::uint32_t>(i);
+    for (int lane0 = 0; lane0 < W; lane0 += VL)
+      for (int first = 0; first < a.vectors; first += most) {
+        const int count = a.vectors - first < most ? a.vectors - first : most;
+        if (!wanted(first, count)) continue;
+        site::unroll<most>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+          if (count == c + 1) dslash_vectors<F, W, VL, LongReals, c + 1>(a, outer, i, lane0, first, totals);
+        });
+      }
+  }
+  totals.merge_into(sums);
+}
+
+/// Body of a pack kernel: keeps the lanes on the edge.
+template <class F, int W, int VL, bool Forward>
+void colour_pack_range(const staggered::PackArguments<F>& a, std::int64_t begin, std::int64_t end) {
+  using V = Pack<Real<F>, VL>;
+  constexpr int kept_bit = Forward ? 0 : 1;  // a reader that looks forward needs our lower half
+  const int width = a.stride == 0 ? W : W / 2;
+  for (std::int64_t i = begin; i < end; ++i)
+    for (int v = 0; v < a.vectors; ++v)
+      for (int lane0 = 0; lane0 < W; lane0 += VL) {
+        if (a.stride >= VL && ((lane0 & a.stride) != 0) != (kept_bit != 0)) continue;
+        const std::size_t at = static_cast<std::size_t>(a.sites[i]) * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(v);
+        const site::SiteReader<F, V> stored(a.in + at * (staggered::vector_words<F> * W) + lane0, W);
+        Real<F>* out = a.out + (i * a.vectors + v) * 6 * width;
+        with_stride<VL>(a.stride, [&](auto s) QUARKSTAR_INLINE_LAMBDA {
+          constexpr int S = s;
+          site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+            const site::Complex<V> z = stored.component(c);
+            if constexpr (S > 0) {
+              z.re.template store_half<S, kept_bit>(out + 2 * c * width + lane0 / 2);
+              z.im.template store_half<S, kept_bit>(out + (2 * c + 1) * width + lane0 / 2);
+            } else {
+              const int first = a.stride == 0 ? lane0 : face_lane(lane0, a.stride);
+              z.re.store(out + 2 * c * width + first);
+              z.im.store(out + (2 * c + 1) * width + first);
+            }
+          });
+        });
+      }
+}
+
+template <class F, int LongReals, int... Ws>
+staggered::DslashKernel<F> find_dslash(int lanes, std::integer_sequence<int, Ws...>) {
+  staggered::DslashKernel<F> found = nullptr;
+  ((lanes == Ws ? void(found = dslash_range<F, Ws, vector_lanes<F, Ws>, LongReals>) : void()), ...);
+  return found;
+}
+
+template <class F, int... Ws>
+staggered::PackKernel<F> find_colour_pack(int lanes, bool forward, std::integer_sequence<int, Ws...>) {
+  staggered::PackKernel<F> found = nullptr;
+  ((lanes == Ws ? void(found = forward ? colour_pack_range<F, Ws, vector_lanes<F, Ws>, true>
+                                       : colour_pack_range<F, Ws, vector_lanes<F, Ws>, false>)
+                : void()),
+   ...);
+  return found;
+}
+
+template <class F, int LongReals>
+staggered::DslashKernel<F> dslash_kernel(int lanes) {
+  return find_dslash<F, LongReals>(lanes, LaneCounts<F>{});
+}
+
+template <class F>
+staggered::PackKernel<F> colour_pack_kernel(int lanes, bool forward) {
+  return find_colour_pack<F>(lanes, forward, LaneCounts<F>{});
+}
+
+}  // namespace quarkstar::QUARKSTAR_ARCH_NAME
+
+/// In a *_kernel.cpp: the kernels of one format and one kind of long link.
+#define QUARKSTAR_DSLASH_KERNEL(F, LongReals) \
+  template quarkstar::staggered::DslashKernel<F> quarkstar::QUARKSTAR_ARCH_NAME::dslash_kernel<F, LongReals>(int);
+#define QUARKSTAR_COLOUR_PACK_KERNEL(F) \
+  template quarkstar::staggered::PackKernel<F> quarkstar::QUARKSTAR_ARCH_NAME::colour_pack_kernel<F>(int, bool);

@@ -1,0 +1,29 @@
+#pragma once
+// The compiled staggered kernels of every architecture; and the lookup for the architecture in use.
+#include "codelets/arch/dispatch.hpp"
+#include "codelets/staggered/dslash_arguments.hpp"
+
+namespace quarkstar {
+
+/// Specialised for the formats double, float and Half; long links of each number of reals are compiled apart.
+#define QUARKSTAR_DECLARE_DSLASH(architecture)                  \
+  namespace architecture {                                      \
+  template <class F, int LongReals>                             \
+  staggered::DslashKernel<F> dslash_kernel(int lanes);          \
+  template <class F>                                            \
+  staggered::PackKernel<F> colour_pack_kernel(int lanes, bool forward); \
+  }
+QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_DSLASH)
+#undef QUARKSTAR_DECLARE_DSLASH
+
+namespace staggered {
+
+/// Kernel of the architecture in use for a choice; nullptr when there is none for that many lanes or link reals.
+template <class F>
+DslashKernel<F> dslash_kernel(const KernelChoice& choice);
+/// forward: for a reader that looks forward.
+template <class F>
+PackKernel<F> pack_kernel(int lanes, bool forward);
+
+}  // namespace staggered
+}  // namespace quarkstar

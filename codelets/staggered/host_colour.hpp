@@ -1,0 +1,23 @@
+#pragma once
+// One staggered fermion field as sources, files and contractions see it: whole lattice, lexicographic, double precision.
+#include <complex>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/coord.hpp"
+
+namespace quarkstar {
+
+/// chi(x): data[site*3 + colour].
+struct HostColour {
+  static constexpr int components = 3;
+  Coord extents{};
+  std::vector<std::complex<double>> data;
+
+  explicit HostColour(const Coord& lattice = {0, 0, 0, 0})
+      : extents(lattice), data(static_cast<std::size_t>(volume(lattice) * components)) {}
+  std::complex<double>& at(std::int64_t site, int colour) { return data[static_cast<std::size_t>(site * 3 + colour)]; }
+  const std::complex<double>& at(std::int64_t site, int colour) const { return data[static_cast<std::size_t>(site * 3 + colour)]; }
+};
+
+}  // namespace quarkstar

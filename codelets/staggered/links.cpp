@@ -1,0 +1,159 @@
+#include "codelets/staggered/links.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+
+#include "codelets/site/lane.hpp"
+#include "codelets/site/long_link.hpp"
+#include "runtime/codelet.hpp"
+#include "runtime/error.hpp"
+#include "runtime/session.hpp"
+
+namespace quarkstar::staggered {
+namespace {
+
+using Complex = std::complex<double>;
+using Matrix = std::array<Complex, 9>;
+
+/// What multiplies the neighbour `hops` sites away in `direction`: the link, or minus the adjoint of the one that leads here.
+Matrix multiplier(const HostGauge& links, Coord site, int direction, int hops) {
+  const int mu = direction / 2, extent = links.extents[mu];
+  const bool forward = direction % 2 == 0;
+  if (!forward) site[mu] = ((site[mu] - hops) % extent + extent) % extent;
+  const auto reals = links.link(lexicographic(site, links.extents), mu);
+  Matrix result;
+  for (std::size_t row = 0; row < 3; ++row)
+    for (std::size_t column = 0; column < 3; ++column) {
+      const std::size_t i = forward ? row * 3 + column : column * 3 + row;
+      const Complex entry{reals[2 * i], reals[2 * i + 1]};
+      result[row * 3 + column] = forward ? entry : -std::conj(entry);
+    }
+  return result;
+}
+
+/// What is stored for a link (codelets/site/long_link.hpp): `row_numbers` of the rows of c V, then numbers of size 1 at most.
+struct Stored {
+  std::array<double, 18> numbers{};
+  int row_numbers = 18;
+};
+
+/// Numbers of a long link of 9 reals: m / |c| = e^{i pi t} S.
+Stored stored_as_nine(const Matrix& m, double size) {
+  const Complex det = (m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6])) /
+                      (size * size * size);
+  const double t = std::arg(det) / (3 * M_PI);
+  const Complex rotate = std::polar(1 / size, -M_PI * t);
+  const Complex a2 = rotate * m[4], a3 = rotate * m[5], b1 = rotate * m[0];
+  return {{a2.real(), a2.imag(), a3.real(), a3.imag(), b1.real(), b1.imag(), std::arg(rotate * m[3]) / M_PI, std::arg(-rotate * m[6]) / M_PI, t}, 0};
+}
+
+Stored stored_numbers(const Matrix& m, int reals, double size) {
+  if (reals == 9) return stored_as_nine(m, size);
+  Stored stored;
+  for (std::size_t i = 0; i < 9; ++i) {
+    stored.numbers[2 * i] = m[i].real();
+    stored.numbers[2 * i + 1] = m[i].imag();
+  }
+  if (reals == 18) return stored;
+  stored.row_numbers = 12;
+  Complex along = 0;
+  for (std::size_t c = 0; c < 3; ++c) {
+    const std::size_t p = (c + 1) % 3, q = (c + 2) % 3;
+    along += (m[p] * m[3 + q] - m[q] * m[3 + p]) * m[6 + c];
+  }
+  const Complex phase = along / std::abs(along);
+  stored.numbers[12] = reals == 14 ? phase.real() : std::arg(phase) / M_PI;
+  stored.numbers[13] = phase.imag();
+  return stored;
+}
+
+/// size: the largest row number in half precision.
+template <class F>
+void write_link(F* to, const Stored& link, int reals, int lanes, double size) {
+  if constexpr (is_half<F>) {
+    using V = site::Lane<float>;
+    const auto biased = [&](int i) {
+      const double number = i < reals ? link.numbers[static_cast<std::size_t>(i)] / (i < link.row_numbers ? size : 1) : 0;
+      return fma(V{static_cast<float>(number)}, V{site::fixed_point_most}, V{site::fixed_point_bias});
+    };
+    for (int i = 0; i < NumberFormat<F>::link_words(reals); ++i) V::store_pair(to + i * lanes, {biased(2 * i), biased(2 * i + 1)});
+  } else {
+    for (int i = 0; i < reals; ++i) to[i * lanes] = static_cast<F>(link.numbers[static_cast<std::size_t>(i)]);
+  }
+}
+
+struct LoadTask {
+  const BlockGeometry* block;
+  const HostGauge* host;
+  int parity, reals, hops;
+  double size;  ///< |c| of long links, the largest component of fat links
+};
+
+template <class F>
+void run_load(runtime::Call& call) {
+  const auto& task = call.arguments<LoadTask>();
+  F* links = call.buffer<F>(0);
+  const BlockGeometry& block = *task.block;
+  const int lanes = block.lanes().lanes, words = NumberFormat<F>::link_words(task.reals);
+  call.team().for_range(block.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t outer = begin; outer < end; ++outer)
+      for (int lane = 0; lane < lanes; ++lane) {
+        Coord site = block.local_site({task.parity, static_cast<int>(outer), lane});
+        for (int mu = 0; mu < 4; ++mu) site[mu] += block.block().origin[mu];
+        for (int d = 0; d < 8; ++d)
+          write_link(links + (outer * 8 + d) * words * lanes + lane,
+                     stored_numbers(multiplier(*task.host, site, d, task.hops), task.reals, task.size), task.reals, lanes, task.size);
+      }
+  });
+}
+
+const runtime::Codelet& load_codelet(Precision precision) {
+  return with_format(precision, [&](auto format) -> const runtime::Codelet& {
+    static const runtime::Codelet codelet(fmt::format("staggered.links.{}", name_of(precision)), run_load<typename decltype(format)::type>);
+    return codelet;
+  });
+}
+
+void load(const LinkField& links, const HostGauge& host, int hops, double size) {
+  const Lattice& lattice = *links.lattice();
+  if (lattice.decomposition().lattice() != host.extents) throw ShapeError("staggered::Links", "links and lattice have other extents");
+  for (int b = 0; b < lattice.block_count(); ++b)
+    runtime::submit(load_codelet(lattice.precision()), LoadTask{&lattice.block(b), &host, links.parity(), links.reals(), hops, size},
+                    {runtime::out(links.block(b))}, {}, {.owner = lattice.block(b).block().owner, .block = b});
+}
+
+/// The largest |component|, or 1 where all are zero.
+double largest_component(const HostGauge& links) {
+  double largest = 0;
+  for (const double component : links.data) largest = std::max(largest, std::abs(component));
+  return largest > 0 ? largest : 1;
+}
+
+int checked(int long_reals) {
+  if (std::find(std::begin(long_formats), std::end(long_formats), long_reals) == std::end(long_formats))
+    throw Error(ErrorKind::input, "--long-links", fmt::format("{} reals a long link", long_reals), "use 18, 14, 13 or 9");
+  return long_reals;
+}
+
+}  // namespace
+
+Links::Links(const LatticePointer& lattice, int parity, const smear::StaggeredLinks& host, int long_reals) : fat(lattice, parity, 18) {
+  const bool half = lattice->precision() == Precision::half;
+  const double fat_size = half ? largest_component(host.fat) : 1, long_size = std::abs(host.long_scale);
+  if (half) fat_unit = fat_size * site::link_unit;
+  load(fat, host.fat, 1, fat_size);
+  if (host.has_long) {
+    far.emplace(lattice, parity, checked(long_reals));
+    long_scale = host.long_scale;
+    if (half) long_unit = long_size * site::link_unit;
+    load(*far, host.long_links, 3, long_size);
+  }
+  runtime::Session::current().wait_all();
+  fat.freeze();
+  if (far) far->freeze();
+}
+
+}  // namespace quarkstar::staggered

@@ -1,0 +1,31 @@
+#pragma once
+// The links of a staggered operator on the task graph, ready to multiply.
+#include <optional>
+
+#include "codelets/lattice/fields.hpp"
+#include "codelets/smear/staggered_links.hpp"
+
+namespace quarkstar::staggered {
+
+/// Stored reals that a long link can have.
+inline constexpr int long_formats[] = {18, 14, 13, 9};
+
+/// All links that touch the sites of one parity, at both of their ends: for each site the eight matrices that multiply the neighbours
+/// one site away, and the eight for three sites away, in the order +x, -x, ..., -t. A backward link is stored as what it multiplies
+/// with, minus the adjoint, so that every hop is alike. Fat links have 18 reals; long links 18, 14, 13 or 9 (codelets/site/long_link.hpp).
+/// In half precision all fat links are integers times one unit, their largest component / 32767, and long links times |long_scale| / 32767.
+struct Links {
+  LinkField fat;
+  std::optional<LinkField> far;  ///< none: the naive operator
+  double long_scale = 0;
+  double fat_unit = 1, long_unit = 1;  ///< of stored links; 1 but in half precision
+
+  /// Copies host links, which hold phases and coefficients (smear::StaggeredLinks), into the blocks; returns when they are there, and
+  /// frozen. long_reals is ignored where there are no long links. Throws ShapeError when extents differ, Error(input) for another
+  /// long_reals than long_formats.
+  Links(const LatticePointer& lattice, int parity, const smear::StaggeredLinks& host, int long_reals);
+
+  int long_reals() const { return far ? far->reals() : 0; }
+};
+
+}  // namespace quarkstar::staggered

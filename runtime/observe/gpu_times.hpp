@@ -1,0 +1,44 @@
+#pragma once
+// When a GPU task's kernels ran: CUDA events around them, read when the task has ended.
+#ifdef QUARKSTAR_CUDA
+#include <vector>
+
+#include "runtime/cuda.hpp"
+#include "runtime/observe/events.hpp"
+
+struct CUevent_st;
+
+namespace quarkstar::runtime {
+
+/// The times of one CUDA task. All calls come from the thread of its worker. Costs about 3 us of that thread a task.
+class GpuTimes {
+ public:
+  /// Marks the begin on the stream; to be made before the task's first kernel is enqueued.
+  explicit GpuTimes(CudaStream stream);
+  ~GpuTimes();
+  GpuTimes(const GpuTimes&) = delete;
+  GpuTimes& operator=(const GpuTimes&) = delete;
+
+  /// A part of the task (its only one, unless it is fused); the event's times are filled in later. marked: the kernels enqueued since the
+  /// last mark are this part's, so its end is marked. Parts without a mark share the time up to the next one in proportion to their
+  /// bytes: inside a replayed graph nothing can be told apart.
+  void add(const Event& event, bool marked);
+
+  /// Marks the end of the task, after its last kernel has been enqueued.
+  void end();
+
+  /// Records the parts with their times on the host's clock (starpu_timing_now, microseconds; error about 10 us for all of them in common,
+  /// 1 us between them). Only after the task has ended on the GPU.
+  void record(Events& events, int worker);
+
+ private:
+  void mark();
+
+  CudaStream stream_;
+  std::vector<CUevent_st*> marks_;   ///< begin, then the end of each group of parts
+  std::vector<Event> parts_;
+  std::vector<std::size_t> groups_;  ///< parts up to each mark but the first
+};
+
+}  // namespace quarkstar::runtime
+#endif

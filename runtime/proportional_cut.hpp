@@ -1,0 +1,31 @@
+#pragma once
+// Blocks as thick as their owners are fast.
+#include <optional>
+#include <vector>
+
+#include "runtime/decomposition.hpp"
+
+namespace quarkstar::runtime {
+
+/// A worker that can own a block.
+struct Share {
+  int worker = 0;
+  double speed = 1;  ///< in any unit that all have in common
+  int most = 1 << 30;  ///< thickest part that its memory holds
+};
+
+/// Thicknesses that sum to `extent`, multiples of `unit`, none above its owner's most, such that the slowest part takes the least time
+/// (thickness over speed); 0 for an owner who is not needed. Empty where the owners cannot hold the extent.
+std::vector<int> proportional_parts(int extent, const std::vector<Share>& shares, int unit);
+
+/// max over parts of thickness / speed.
+double slowest(const std::vector<int>& parts, const std::vector<Share>& shares);
+
+/// The lattice cut along `direction` only, into the parts that are not 0, each with its owner.
+Decomposition cut_in_parts(const Coord& lattice, int direction, const std::vector<int>& parts, const std::vector<Share>& shares);
+
+/// Units of thickness that can be tried for an extent, thick first: parts in multiples of 4 keep a direction that lanes can be split over,
+/// thinner ones follow the speeds more closely.
+std::vector<int> units_for(int extent);
+
+}  // namespace quarkstar::runtime

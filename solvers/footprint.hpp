@@ -1,0 +1,33 @@
+#pragma once
+// How much memory a solve takes, worked out before anything is allocated.
+#include <cstddef>
+#include <vector>
+
+#include "runtime/decomposition.hpp"
+#include "solvers/settings.hpp"
+
+namespace quarkstar {
+
+/// Bytes by what they hold.
+struct Footprint {
+  double links = 0;    ///< of every level, both parities, each link at both of its ends
+  double spinors = 0;  ///< right-hand side, solution, residual, correction and the Krylov solver's vectors at their peak
+  double faces = 0;    ///< half spinors between blocks, double-buffered
+  double tables = 0;   ///< neighbours and site lists, as tasks see them
+  double scalars = 0;  ///< partial sums, states, residual histories
+  double total() const { return links + spinors + faces + tables + scalars; }
+  Footprint& operator+=(const Footprint& other);
+};
+
+/// What each block of a Wilson solve takes where its owner works on it: on the GPU for a GPU's block, in host memory otherwise. Throws
+/// Error(input) for an unknown solver. Right to a few percent for blocks of more than a few thousand sites.
+std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings);
+
+/// What a block on a GPU takes of host memory besides: the copies from which links, source and tables came, and to which the solution
+/// goes.
+Footprint host_copies(const Footprint& on_gpu, const runtime::Block& block);
+
+/// Host memory of a whole propagator besides: the links as they were read, `columns` solutions, a source, and the tables once more.
+double host_fields_bytes(const Coord& lattice, int columns);
+
+}  // namespace quarkstar

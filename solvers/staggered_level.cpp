@@ -1,0 +1,50 @@
+#include "solvers/staggered_level.hpp"
+
+#include "codelets/staggered/vector_blas.hpp"
+
+namespace quarkstar {
+
+using staggered::PerVector;
+
+StaggeredLevel::StaggeredLevel(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links,
+                               int long_reals)
+    : lattice_(std::make_shared<Lattice>(decomposition, precision, periodic, 16, links.has_long ? 3 : 1)),
+      even_(lattice_, 0, links, long_reals),
+      odd_(lattice_, 1, links, long_reals) {}
+
+staggered::Dslash& StaggeredLevel::dslash(int vectors) {
+  auto& found = dslash_[vectors];
+  if (!found) found = std::make_unique<staggered::Dslash>(even_, odd_, vectors);
+  return *found;
+}
+
+void StaggeredLevel::apply(const ColourFields& out, const ColourFields& in, const PerVector& a, double scale) {
+  for (const int parity : {0, 1})
+    dslash(in.even.vectors())
+        .apply(out.of(parity), in.of(1 - parity), {.x = &in.of(parity), .diagonal = a, .scale = staggered::same_for_all(scale)});
+}
+
+void StaggeredLevel::residual(const ColourFields& r, const ColourFields& b, const ColourFields& x, const PerVector& mass) {
+  PerVector minus_two_mass = mass;
+  for (double& m : minus_two_mass) m *= -2;
+  apply(r, x, minus_two_mass, -1);
+  for (const int parity : {0, 1}) staggered::submit<blas::AddScaled>({&r.of(parity), &b.of(parity)}, {1.0});
+}
+
+std::vector<double> StaggeredLevel::norm2(const ColourFields& f) {
+  const int n = f.even.vectors();
+  std::vector<double> total(static_cast<std::size_t>(n));
+  for (const int parity : {0, 1}) {
+    const runtime::PartialSums sums(lattice_->block_count(), n);
+    staggered::submit<blas::Norm>({&f.of(parity)}, {}, {}, &sums);
+    std::vector<runtime::BinnedSum> merged(total.size(), runtime::BinnedSum::zero());
+    for (int b = 0; b < sums.tasks(); ++b) {
+      const runtime::HostView<runtime::BinnedSum> partial(sums.task(b));
+      for (std::size_t v = 0; v < total.size(); ++v) merged[v].merge(partial[v]);
+    }
+    for (std::size_t v = 0; v < total.size(); ++v) total[v] += runtime::value_of(merged[v]);
+  }
+  return total;
+}
+
+}  // namespace quarkstar

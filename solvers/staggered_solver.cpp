@@ -1,0 +1,297 @@
+#include "solvers/staggered_solver.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "runtime/error.hpp"
+#include "runtime/session.hpp"
+#include "solvers/staggered_level.hpp"
+#include "solvers/vector_krylov.hpp"
+
+namespace quarkstar {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::max();
+/// The parity on which the even-odd system is solved.
+constexpr int solved_parity = 0;
+
+/// A power of two that brings numbers of this square near 1, away from where single precision underflows; it changes no digit.
+double scale_of(double norm2) { return norm2 > 0 && std::isfinite(norm2) ? std::exp2(-std::round(0.5 * std::log2(norm2))) : 1; }
+
+/// f(v) for the first n vectors.
+template <class Function>
+PerVector for_each_vector(std::size_t n, Function&& f) {
+  PerVector values{};
+  for (std::size_t v = 0; v < n; ++v) values[v] = f(v);
+  return values;
+}
+
+}  // namespace
+
+const std::vector<std::string>& staggered_solver_names() {
+  static const std::vector<std::string> names{"cg", "blockcg", "multishift"};
+  return names;
+}
+
+struct StaggeredSolver::Impl {
+  SolverSettings settings;
+  StaggeredLevel outer;                    ///< double precision: right-hand sides, corrections, true residuals
+  std::unique_ptr<StaggeredLevel> inner;   ///< the precision of the Krylov solver where that is another one
+
+  Impl(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links, const SolverSettings& s)
+      : settings(s), outer(decomposition, Precision::double_, links, s.precision == Precision::double_ ? s.link_reals : 18) {
+    if (s.precision != Precision::double_) inner = std::make_unique<StaggeredLevel>(decomposition, s.precision, links, s.link_reals);
+  }
+
+  StaggeredLevel& krylov_level() { return inner ? *inner : outer; }
+
+  /// One correction of all right-hand sides: what is asked of it.
+  struct Goal {
+    std::size_t n;
+    PerVector mass;      ///< positive
+    PerVector target2;   ///< of |b - M x|^2; infinite: this right-hand side is done
+    PerVector r_norm2;
+    std::array<int, most_vectors> budget;  ///< iterations
+    VectorProgress progress;               ///< with |b - M x|^2
+  };
+
+  /// Limits of a Krylov solve, with refreshes or without, whose residual is factor_v times that of M x = b.
+  VectorLimits limits_of(const Goal& goal, const PerVector& factor, bool refreshes) const {
+    VectorLimits limits;
+    limits.check_every = settings.check_every;
+    limits.most_iterations = goal.budget;
+    // What one solve without refreshes can gain: five digits in single precision, two in half; asking for more would end in stagnation.
+    const bool half = settings.precision == Precision::half;
+    const double gain2 = half ? 1e-4 : 1e-10;
+    if (inner) {
+      limits.patience = 200;
+      limits.resolution = half ? 1e-2 : 1e-3;  // what the low precision's products leave certain
+    }
+    for (std::size_t v = 0; v < goal.n; ++v) {
+      const bool done = goal.target2[v] == infinite;
+      const double target2 = inner && !refreshes ? std::max(goal.target2[v], gain2 * goal.r_norm2[v]) : goal.target2[v];
+      limits.target_norm2[v] = done ? infinite : target2 * factor[v] * factor[v];
+    }
+    return limits;
+  }
+
+  /// Runs solve(x, b, scaled limits, progress) in the Krylov solver's precision for A x = rhs; rhs is overwritten, x in double precision.
+  /// factor: as above. refreshed_system: A in double precision where `solve` knows
+  /// reliable updates.
+  template <class Solve>
+  std::vector<VectorResult> solve_scaled(const ColourField& x, const ColourField& rhs, const Goal& goal, const PerVector& factor,
+                                         VectorOperator* refreshed_system, Solve&& solve) {
+    const PerVector scale = inner ? for_each_vector(goal.n, [&](std::size_t v) { return scale_of(goal.r_norm2[v]); })
+                                  : staggered::same_for_all(1);
+    const PerVector inverse = for_each_vector(goal.n, [&](std::size_t v) { return 1 / scale[v]; });
+    const PerVector whole = for_each_vector(goal.n, [&](std::size_t v) { return factor[v] * scale[v]; });
+    VectorProgress progress;
+    if (goal.progress)
+      progress = [&](int iterations, const double* norm2) {
+        const PerVector unscaled = for_each_vector(goal.n, [&](std::size_t v) { return norm2[v] / (whole[v] * whole[v]); });
+        return goal.progress(iterations, unscaled.data());
+      };
+    const bool refreshes = inner && refreshed_system != nullptr && settings.updates == Updates::reliable;
+    VectorLimits limits = limits_of(goal, whole, refreshes);
+    std::vector<VectorResult> results;
+    if (inner) {
+      const ColourField low_x(inner->lattice(), x.parity(), x.vectors()), low_b(inner->lattice(), x.parity(), rhs.vectors());
+      const ColourField scaled(outer.lattice(), x.parity(), rhs.vectors()), wide(outer.lattice(), x.parity(), x.vectors());
+      staggered::submit<blas::Fill>({&x}, {0.0});
+      staggered::submit<blas::Fill>({&wide}, {0.0});  // a refresh that is not due keeps what is there, so something must be
+      staggered::submit<blas::Scale>({&scaled, &rhs}, {scale});
+      staggered::convert(low_b, scaled);
+      const auto add_to_x = [&](const ColourField& low, const Control& control) {
+        staggered::convert(wide, low, control);
+        staggered::submit<blas::AddScaled>({&x, &wide}, {inverse}, control);
+      };
+      if (refreshes) {
+        limits.refresh.drop = settings.refresh_drop > 0 ? settings.refresh_drop : settings.precision == Precision::half ? 0.1 : 1e-3;
+        limits.refresh.submit = [&](const ColourField& low, const ColourField& low_r, const Control& due) {
+          add_to_x(low, due);
+          staggered::submit<blas::Fill>({&low}, {0.0}, due);
+          refreshed_system->apply(wide, x, false, due);
+          staggered::submit<blas::AddScaled>({&wide, &rhs}, {-1.0}, due);
+          staggered::submit<blas::Scale>({&scaled, &wide}, {-VectorCoefficient(scale)}, due);
+          staggered::convert(low_r, scaled, due);
+        };
+      }
+      results = solve(low_x, low_b, limits, progress);
+      add_to_x(low_x, {});
+    } else {
+      results = solve(x, rhs, limits, progress);
+    }
+    for (std::size_t v = 0; v < goal.n; ++v)
+      for (double& norm2 : results[v].norm2) norm2 /= whole[v] * whole[v];
+    return results;
+  }
+
+  /// Solves M e = r:  (4m^2 - D_eo D_oe) e_e = 2m r_e - D_eo r_o,  e_o = (r_o - D_oe e_e) / 2m.
+  std::vector<VectorResult> correction(const ColourFields& e, const ColourFields& r, const Goal& goal) {
+    const auto n = static_cast<int>(goal.n);
+    staggered::Dslash& dslash = outer.dslash(n);
+    const PerVector two_mass = for_each_vector(goal.n, [&](std::size_t v) { return 2 * goal.mass[v]; });
+    const PerVector inverse = for_each_vector(goal.n, [&](std::size_t v) { return 1 / two_mass[v]; });
+    const PerVector minus_inverse = for_each_vector(goal.n, [&](std::size_t v) { return -1 / two_mass[v]; });
+    const ColourField rhs(outer.lattice(), solved_parity, n);
+    dslash.apply(rhs, r.odd, {.x = &r.even, .diagonal = two_mass, .scale = staggered::same_for_all(-1)});
+    StaggeredNormal system(krylov_level().dslash(n), solved_parity, goal.mass);
+    StaggeredNormal outer_system(dslash, solved_parity, goal.mass);
+    const bool block = settings.solver == "blockcg";
+    const auto krylov = block ? block_conjugate_gradient : conjugate_gradient;
+    // The residual of the system is 2m times that of M e = r.
+    auto results = solve_scaled(e.even, rhs, goal, two_mass, block ? nullptr : &outer_system,
+                                [&](const ColourField& x, const ColourField& b, const VectorLimits& limits, const VectorProgress& progress) {
+                                  return krylov(system, x, b, limits, progress);
+                                });
+    dslash.apply(e.odd, e.even, {.x = &r.odd, .diagonal = inverse, .scale = minus_inverse});
+    return results;
+  }
+
+  /// Solves M_s e_s = source for all masses, each parity of (4m^2 - D^2) y = source by itself, then e = M^+ y = 2m y - D y.
+  std::vector<VectorResult> shifted_correction(const ColourFields& e, const HostColour& source, const Goal& goal) {
+    const auto n = static_cast<int>(goal.n);
+    const double least = *std::min_element(goal.mass.begin(), goal.mass.begin() + n);
+    const PerVector shifts = for_each_vector(goal.n, [&](std::size_t v) { return 4 * (goal.mass[v] * goal.mass[v] - least * least); });
+    const ColourFields y(outer.lattice(), n);
+    Goal half = goal;  // a parity may keep half of the residual
+    for (double& target2 : half.target2)
+      if (target2 != infinite) target2 /= 2;
+    std::vector<VectorResult> results(goal.n);
+    for (const int parity : {0, 1}) {
+      const ColourField rhs(outer.lattice(), parity, 1);
+      staggered::load_vectors(rhs, {&source, 1});
+      StaggeredNormal system(krylov_level().dslash(1), parity, staggered::same_for_all(least));
+      const auto part = solve_scaled(y.of(parity), rhs, half, staggered::same_for_all(1), nullptr,
+                                     [&](const ColourField& x, const ColourField& b, const VectorLimits& limits, const VectorProgress& progress) {
+                                       return multishift_conjugate_gradient(system, x, b, shifts, limits, progress);
+                                     });
+      for (std::size_t v = 0; v < goal.n; ++v) {
+        VectorResult& result = results[v];
+        if (parity == 0 || result.reason == StopReason::converged) result.reason = part[v].reason;
+        result.iterations += part[v].iterations;
+        result.idle += part[v].idle;
+        result.norm2.insert(result.norm2.end(), part[v].norm2.begin(), part[v].norm2.end());
+        half.budget[v] = std::max(1, half.budget[v] - part[v].iterations);
+      }
+    }
+    outer.apply(e, y, for_each_vector(goal.n, [&](std::size_t v) { return 2 * goal.mass[v]; }), -1);
+    return results;
+  }
+};
+
+StaggeredSolver::StaggeredSolver(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links,
+                                 const SolverSettings& settings) {
+  const auto& names = staggered_solver_names();
+  if (std::find(names.begin(), names.end(), settings.solver) == names.end())
+    throw Error(ErrorKind::input, "--solver", fmt::format("'{}' is no solver for staggered fermions", settings.solver),
+                fmt::format("use one of {}", fmt::join(names, ", ")));
+  if (!(settings.tolerance > 0) || settings.tolerance >= 1)
+    throw Error(ErrorKind::input, "--tol", fmt::format("tolerance {}", settings.tolerance), "give a number between 0 and 1");
+  if (settings.max_iterations < 1)
+    throw Error(ErrorKind::input, "--max-iterations", "an iteration count below 1", "give a positive number");
+  impl_ = std::make_unique<Impl>(decomposition, links, settings);
+}
+
+StaggeredSolver::~StaggeredSolver() {
+  if (runtime::Session::is_running()) runtime::Session::current().wait_all();
+}
+
+std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sources, std::span<const double> masses,
+                                                std::span<HostColour> solutions, const Progress& progress) {
+  Impl& s = *impl_;
+  const std::size_t n = sources.size();
+  if (n < 1 || n > static_cast<std::size_t>(most_vectors) || masses.size() != n || solutions.size() != n)
+    throw ShapeError("StaggeredSolver::solve", "sources, masses and solutions do not belong together");
+  for (const double mass : masses)
+    if (!(mass > 0) || !std::isfinite(mass))
+      throw Error(ErrorKind::input, "--mass", fmt::format("mass {}", mass), "give a positive number: the even-odd system divides by it");
+  if (s.settings.solver == "blockcg" && std::any_of(masses.begin(), masses.end(), [&](double mass) { return mass != masses[0]; }))
+    throw Error(ErrorKind::input, "--solver", "blockcg needs one mass for all right-hand sides", "use cg, or multishift for several masses");
+  runtime::Session& session = runtime::Session::current();
+  const ColourFields b(s.outer.lattice(), static_cast<int>(n)), x(s.outer.lattice(), static_cast<int>(n)),
+      r(s.outer.lattice(), static_cast<int>(n)), e(s.outer.lattice(), static_cast<int>(n));
+  for (const int parity : {0, 1}) {
+    staggered::load_vectors(b.of(parity), sources);
+    staggered::load_vectors(x.of(parity), solutions);
+  }
+  session.wait_all();
+  const runtime::Totals before = session.events().totals();
+  const auto start = std::chrono::steady_clock::now();
+
+  std::vector<SolveResult> results(n);
+  Work idle;
+  Impl::Goal goal{.n = n, .mass = for_each_vector(n, [&](std::size_t v) { return masses[v]; }), .target2 = {}, .r_norm2 = {}, .budget = {}, .progress = {}};
+  const std::vector<double> b_norm2 = s.outer.norm2(b);
+  PerVector keep = for_each_vector(n, [&](std::size_t v) { return b_norm2[v] == 0 ? 0.0 : 1.0; }), previous2{};
+  // The solution for a zero source is zero, whatever the guess.
+  for (const int parity : {0, 1}) {
+    staggered::submit<blas::Scale>({&e.of(parity), &x.of(parity)}, {keep});
+    staggered::submit<blas::Scale>({&x.of(parity), &e.of(parity)}, {1.0});
+  }
+  for (int cycle = 0;; ++cycle) {
+    s.outer.residual(r, b, x, goal.mass);
+    const std::vector<double> r_norm2 = s.outer.norm2(r);
+    bool working = false;
+    for (std::size_t v = 0; v < n; ++v) {
+      SolveResult& result = results[v];
+      const double tolerance2 = s.settings.tolerance * s.settings.tolerance * b_norm2[v];
+      if (goal.target2[v] == infinite) continue;
+      result.true_residual = b_norm2[v] > 0 ? std::sqrt(r_norm2[v] / b_norm2[v]) : std::sqrt(r_norm2[v]);
+      if (!std::isfinite(r_norm2[v])) result.reason = StopReason::not_finite;
+      else if (r_norm2[v] <= tolerance2) result.reason = StopReason::converged;
+      else if (result.reason == StopReason::converged || result.reason == StopReason::stagnation)
+        // The Krylov solver is done but the true residual is not there: correct again as long as that halves it.
+        result.reason = cycle > 0 && r_norm2[v] > 0.25 * previous2[v] ? StopReason::stagnation : StopReason::running;
+      if (result.reason == StopReason::running && result.iterations >= s.settings.max_iterations)
+        result.reason = StopReason::iteration_limit;
+      const bool running = result.reason == StopReason::running;
+      working = working || running;
+      if (running) result.restarts = cycle;
+      previous2[v] = goal.r_norm2[v] = r_norm2[v];
+      goal.target2[v] = running ? tolerance2 : infinite;
+      goal.budget[v] = std::max(1, s.settings.max_iterations - result.iterations);
+    }
+    if (!working) break;
+
+    if (progress)
+      goal.progress = [&](int iterations, const double* norm2) {
+        double worst = 0;
+        for (std::size_t v = 0; v < n; ++v)
+          if (goal.target2[v] != infinite) worst = std::max(worst, std::sqrt(norm2[v] / b_norm2[v]));
+        return progress(results[0].iterations + iterations, worst);
+      };
+    const bool shifted = s.settings.solver == "multishift" && cycle == 0;
+    const std::vector<VectorResult> inner = shifted ? s.shifted_correction(e, sources[0], goal) : s.correction(e, r, goal);
+    idle += inner.front().idle;
+    // A right-hand side that is done stays as it is.
+    const PerVector weight = for_each_vector(n, [&](std::size_t v) { return goal.target2[v] == infinite ? 0.0 : 1.0; });
+    for (const int parity : {0, 1}) staggered::submit<blas::AddScaled>({&x.of(parity), &e.of(parity)}, {weight});
+    for (std::size_t v = 0; v < n; ++v) {
+      if (goal.target2[v] == infinite) continue;
+      results[v].reason = inner[v].reason;
+      results[v].iterations += inner[v].iterations;
+      if (s.settings.keep_history)
+        for (const double norm2 : inner[v].norm2) results[v].residual_history.push_back(std::sqrt(norm2 / b_norm2[v]));
+    }
+  }
+  session.wait_all();
+  const double share = 1 / static_cast<double>(n), seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const runtime::Totals after = session.events().totals();
+  for (SolveResult& result : results) {
+    result.seconds = seconds * share;
+    result.flops = (after.submitted_cost.flops - before.submitted_cost.flops - idle.cost.flops) * share;
+    result.bytes = (after.submitted_cost.bytes - before.submitted_cost.bytes - idle.cost.bytes) * share;
+    result.tasks = (after.submitted_parts - before.submitted_parts - idle.tasks) / static_cast<std::int64_t>(n);
+  }
+  for (const int parity : {0, 1}) staggered::store_vectors(solutions, x.of(parity));
+  session.wait_all();
+  return results;
+}
+
+}  // namespace quarkstar

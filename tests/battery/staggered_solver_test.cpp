@@ -1,0 +1,179 @@
+// Whole staggered solves: true residuals by the reference, and the same bits whatever runs them.
+#include <cmath>
+
+#include "solvers/staggered_solver.hpp"
+#include "tests/battery/staggered_support.hpp"
+
+using namespace quarkstar;
+
+namespace {
+
+constexpr std::uint64_t seed = 20261125;
+constexpr double scale = -1 / 24.;
+
+/// One way to run a solve.
+struct Run {
+  Coord blocks{1, 1, 1, 1};
+  std::string policy = "static";
+  int workers = 1, threads = 2;
+  SolverSettings settings;
+};
+
+SolverSettings settings_for(const std::string& solver, Precision precision = Precision::double_, int long_reals = 18) {
+  SolverSettings settings;
+  settings.solver = solver;
+  settings.precision = precision;
+  settings.link_reals = long_reals;
+  settings.keep_history = true;
+  return settings;
+}
+
+struct Outcome {
+  std::vector<SolveResult> results;
+  std::vector<HostColour> solutions;
+};
+
+Outcome solve(const Run& run, const smear::StaggeredLinks& links, std::span<const HostColour> sources, std::span<const double> masses) {
+  runtime::Session session({.cpu_workers = run.workers, .threads_per_worker = run.threads, .cuda_workers = 0, .policy = run.policy});
+  StaggeredSolver solver(runtime::Decomposition(links.fat.extents, run.blocks, session.block_owners()), links, run.settings);
+  Outcome outcome{{}, std::vector<HostColour>(sources.size(), HostColour(links.fat.extents))};
+  outcome.results = solver.solve(sources, masses, outcome.solutions);
+  return outcome;
+}
+
+double true_residual(const reference::StaggeredLinks& links, double mass, const HostColour& source, const HostColour& solution) {
+  const reference::Field b = battery::to_reference(source);
+  return std::sqrt(reference::norm2(b - reference::staggered(links, mass, battery::to_reference(solution))) / reference::norm2(b));
+}
+
+/// Smooth links, on which solves are quick: unit links with noise.
+reference::StaggeredLinks smooth_links(const Coord& extents) {
+  reference::StaggeredLinks links{reference::near_unit_gauge(extents, seed, 0.3), reference::near_unit_gauge(extents, seed + 1, 0.3)};
+  for (double& real : links.fat.data) real *= 9. / 8;
+  for (double& real : links.naik.data) real *= scale;
+  return links;
+}
+
+const Coord lattice{8, 8, 8, 8};
+
+}  // namespace
+
+TEST_CASE("staggered solves reach their tolerance by the reference's operator") {
+  MESSAGE("seed " << seed);
+  const reference::StaggeredLinks links = smooth_links(lattice);
+  const smear::StaggeredLinks host = battery::with_phases(links, scale);
+  std::vector<HostColour> sources = battery::random_vectors(lattice, 3, seed + 2);
+  for (const std::string& solver : staggered_solver_names())
+    for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
+      for (const int long_reals : {18, 14, 13, 9}) {
+        if (long_reals != 18 && solver != "cg") continue;
+        INFO(solver << " " << name_of(precision) << " long links " << long_reals);
+        const bool shifted = solver == "multishift";
+        const std::vector<double> masses = shifted ? std::vector<double>{0.1, 0.2, 0.5} : std::vector<double>{0.2, 0.2, 0.2};
+        const std::vector<HostColour> b = shifted ? std::vector<HostColour>(3, sources[0]) : sources;
+        const Outcome outcome = solve({.settings = settings_for(solver, precision, long_reals)}, host, b, masses);
+        for (std::size_t v = 0; v < 3; ++v) {
+          CHECK(outcome.results[v].converged());
+          CHECK(outcome.results[v].iterations > 0);
+          CHECK(true_residual(links, masses[v], b[v], outcome.solutions[v]) < 1.01e-10);
+          CHECK(outcome.results[v].true_residual == doctest::Approx(true_residual(links, masses[v], b[v], outcome.solutions[v])).epsilon(1e-3));
+        }
+      }
+}
+
+TEST_CASE("staggered residual histories have the same bits for every cut, policy, number of workers, architecture and right-hand sides") {
+  MESSAGE("seed " << seed);
+  const smear::StaggeredLinks links = battery::with_phases(smooth_links(lattice), scale);
+  const std::vector<HostColour> sources = battery::random_vectors(lattice, 4, seed + 3);
+  const std::vector<double> masses{0.1, 0.5, 0.2, 0.1};  // so that they end at different times
+  for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+    std::vector<Outcome> alone;
+    for (std::size_t v = 0; v < sources.size(); ++v)
+      alone.push_back(solve({.settings = settings_for("cg", precision)}, links, {&sources[v], 1}, {&masses[v], 1}));
+    const auto check = [&](const Run& run) {
+      INFO(name_of(precision) << " blocks " << run.blocks[0] << run.blocks[1] << run.blocks[2] << run.blocks[3] << " " << run.policy << " workers "
+                              << run.workers << " " << arch::name_of(arch::current()));
+      const Outcome outcome = solve(run, links, sources, masses);
+      for (std::size_t v = 0; v < sources.size(); ++v) {
+        CHECK(outcome.results[v].iterations == alone[v].results[0].iterations);
+        CHECK(outcome.results[v].residual_history == alone[v].results[0].residual_history);
+        CHECK(outcome.results[v].true_residual == alone[v].results[0].true_residual);
+        CHECK(battery::same_bits(outcome.solutions[v], alone[v].solutions[0]));
+      }
+    };
+    Run run{.settings = settings_for("cg", precision)};
+    battery::for_architectures([&] { check(run); });
+    for (const Coord& blocks : {Coord{1, 1, 1, 2}, Coord{2, 2, 1, 1}})
+      for (const char* policy : {"static", "dmdas", "lws"})
+        for (const int workers : {1, 2}) {
+          run.blocks = blocks;
+          run.policy = policy;
+          run.workers = workers;
+          run.threads = workers == 1 ? 2 : 1;
+          check(run);
+        }
+  }
+}
+
+TEST_CASE("staggered block CG: fewer iterations than CG, the same bits everywhere, dependent right-hand sides") {
+  MESSAGE("seed " << seed);
+  const reference::StaggeredLinks reference_links = smooth_links(lattice);
+  const smear::StaggeredLinks links = battery::with_phases(reference_links, scale);
+  std::vector<HostColour> sources = battery::random_vectors(lattice, 8, seed + 5);
+  const std::vector<double> masses(8, 0.02);
+  const Outcome cg = solve({.settings = settings_for("cg")}, links, sources, masses);
+  const Run whole{.settings = settings_for("blockcg")};
+  const Outcome block = solve(whole, links, sources, masses);
+  MESSAGE("iterations of CG " << cg.results[0].iterations << ", of block CG " << block.results[0].iterations);
+  const auto check_residuals = [&](const Outcome& outcome) {
+    for (std::size_t v = 0; v < sources.size(); ++v) {
+      CHECK(outcome.results[v].converged());
+      CHECK(true_residual(reference_links, masses[v], sources[v], outcome.solutions[v]) < 1.01e-10);
+    }
+  };
+  check_residuals(block);
+  for (std::size_t v = 0; v < sources.size(); ++v) CHECK(10 * block.results[v].iterations < 9 * cg.results[v].iterations);
+  const Run cut{.blocks = {1, 2, 1, 2}, .policy = "dmdas", .workers = 2, .threads = 1, .settings = settings_for("blockcg")};
+  const Outcome other = solve(cut, links, sources, masses);
+  for (std::size_t v = 0; v < sources.size(); ++v) {
+    CHECK(other.results[v].residual_history == block.results[v].residual_history);
+    CHECK(battery::same_bits(other.solutions[v], block.solutions[v]));
+  }
+  // Twins, a sum of two others, and nothing at all.
+  sources[3] = sources[0];
+  for (std::size_t i = 0; i < sources[5].data.size(); ++i) sources[5].data[i] = 2.0 * sources[1].data[i] - sources[2].data[i];
+  check_residuals(solve(whole, links, sources, masses));
+  std::fill(sources[6].data.begin(), sources[6].data.end(), 0.0);
+  const Outcome with_zero = solve(whole, links, sources, masses);
+  for (std::size_t v = 0; v < sources.size(); ++v) CHECK(with_zero.results[v].converged());
+  for (const auto& z : with_zero.solutions[6].data) CHECK(z == std::complex<double>(0));
+}
+
+TEST_CASE("staggered: a zero source, a guess that is the answer, and an iteration limit") {
+  MESSAGE("seed " << seed);
+  const smear::StaggeredLinks links = battery::with_phases(smooth_links(lattice), scale);
+  std::vector<HostColour> sources = battery::random_vectors(lattice, 2, seed + 4);
+  std::fill(sources[1].data.begin(), sources[1].data.end(), 0.0);
+  const std::vector<double> masses{0.2, 0.2};
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+  const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
+  StaggeredSolver solver(whole, links, settings_for("cg"));
+  std::vector<HostColour> solutions(2, HostColour(lattice));
+  auto results = solver.solve(sources, masses, solutions);
+  CHECK(results[0].converged());
+  CHECK(results[1].converged());
+  CHECK(results[1].iterations == 0);
+  for (const auto& z : solutions[1].data) CHECK(z == std::complex<double>(0));
+  const std::vector<HostColour> first = solutions;
+  results = solver.solve(sources, masses, solutions);
+  CHECK(results[0].iterations == 0);
+  CHECK(battery::same_bits(first[0], solutions[0]));
+  SolverSettings settings = settings_for("cg");
+  settings.max_iterations = 5;
+  StaggeredSolver impatient(whole, links, settings);
+  solutions.assign(2, HostColour(lattice));
+  results = impatient.solve(sources, masses, solutions);
+  CHECK(results[0].reason == StopReason::iteration_limit);
+  CHECK(results[0].iterations == 5);
+  CHECK(results[1].converged());
+}

@@ -1,0 +1,94 @@
+// The flops that a solve reports, counted along what was submitted, against those that the CPU's tasks report themselves.
+#include "solvers/staggered_solver.hpp"
+#include "tests/battery/solver_support.hpp"
+#include "tests/battery/staggered_support.hpp"
+
+using namespace quarkstar;
+
+namespace {
+constexpr std::uint64_t seed = 14142;
+}
+
+TEST_CASE("a solve counts the work that was done, wherever the graph stopped") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 4, 4, 8};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
+  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  struct End {
+    double tolerance;
+    int most;
+  };
+  for (const char* solver : {"bicgstab", "cgnr"})
+    for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
+      for (const Updates updates : {Updates::reliable, Updates::correction})
+        for (const int check_every : {1, 3, 16})
+          for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}})
+            for (const End end : {End{1e-9, 1000}, End{1e-9, 5}, End{0.9, 1000}}) {
+              INFO(solver << " " << name_of(precision) << (updates == Updates::reliable ? " reliable " : " correction ") << check_every
+                          << " blocks " << blocks[3] << " tolerance " << end.tolerance << " most " << end.most);
+              runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
+              SolverSettings settings;
+              settings.solver = solver;
+              settings.precision = precision;
+              settings.updates = updates;
+              settings.check_every = check_every;
+              settings.tolerance = end.tolerance;
+              settings.max_iterations = end.most;
+              WilsonSolver wilson(runtime::Decomposition(lattice, blocks, 1), gauge, {0.12, {}, antiperiodic_in_time}, settings);
+              session.wait_all();
+              const runtime::Totals before = session.events().totals();
+              HostSpinor solution(lattice);
+              const SolveResult result = wilson.solve(source, solution);
+              const runtime::Totals after = session.events().totals();
+              CHECK(result.flops == doctest::Approx(after.flops - before.flops).epsilon(1e-12));
+              CHECK(result.bytes == doctest::Approx(after.bytes - before.bytes).epsilon(1e-12));
+              const int transfers = 6 * (blocks[3]);  // source, guess and solution, both parities: no part of the solve
+              CHECK(result.tasks == after.executed - before.executed - transfers);
+            }
+}
+
+TEST_CASE("a staggered solve counts the work that was done, wherever the graph stopped") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 8};
+  constexpr double scale = -1 / 24.;
+  reference::StaggeredLinks links{reference::near_unit_gauge(lattice, seed, 0.3), reference::near_unit_gauge(lattice, seed + 1, 0.3)};
+  for (double& real : links.fat.data) real *= 9. / 8;
+  for (double& real : links.naik.data) real *= scale;
+  const smear::StaggeredLinks host = battery::with_phases(links, scale);
+  const std::vector<HostColour> random = battery::random_vectors(lattice, 3, seed + 2);
+  struct End {
+    double tolerance;
+    int most;
+  };
+  for (const std::string& solver : staggered_solver_names())
+    for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
+      for (const Updates updates : {Updates::reliable, Updates::correction})
+        for (const int check_every : {1, 16})
+          for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}})
+            for (const End end : {End{1e-9, 1000}, End{1e-9, 5}}) {
+              if (updates == Updates::correction && (solver != "cg" || precision == Precision::double_)) continue;
+              INFO(solver << " " << name_of(precision) << (updates == Updates::reliable ? " reliable " : " correction ") << check_every
+                          << " blocks " << blocks[3] << " most " << end.most);
+              runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
+              SolverSettings settings;
+              settings.solver = solver;
+              settings.precision = precision;
+              settings.updates = updates;
+              settings.check_every = check_every;
+              settings.tolerance = end.tolerance;
+              settings.max_iterations = end.most;
+              StaggeredSolver staggered(runtime::Decomposition(lattice, blocks, 1), host, settings);
+              const bool shifted = solver == "multishift";
+              const std::vector<double> masses = shifted ? std::vector<double>{0.2, 0.3, 0.5} : std::vector<double>{0.2, 0.2, 0.2};
+              const std::vector<HostColour> sources = shifted ? std::vector<HostColour>(3, random[0]) : random;
+              std::vector<HostColour> solutions(3, HostColour(lattice));
+              session.wait_all();
+              const runtime::Totals before = session.events().totals();
+              const std::vector<SolveResult> results = staggered.solve(sources, masses, solutions);
+              const runtime::Totals after = session.events().totals();
+              CHECK(3 * results[0].flops == doctest::Approx(after.flops - before.flops).epsilon(1e-12));
+              CHECK(3 * results[0].bytes == doctest::Approx(after.bytes - before.bytes).epsilon(1e-12));
+              const int transfers = 6 * blocks[3];  // sources, guesses and solutions, both parities: no part of the solve
+              CHECK(results[0].tasks == (after.executed - before.executed - transfers) / 3);
+            }
+}

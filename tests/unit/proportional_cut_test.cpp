@@ -1,0 +1,123 @@
+// Blocks as thick as their owners are fast, and the choice of who owns what.
+#include "apps/device_plan.hpp"
+#include "runtime/error.hpp"
+#include "runtime/proportional_cut.hpp"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+#include <random>
+
+using namespace quarkstar;
+using namespace quarkstar::app;
+using runtime::Share;
+
+namespace {
+
+constexpr double gib = 1024.0 * 1024 * 1024;
+
+/// 32^3 x 64, 1 GiB a slice in t.
+PlanningProblem problem(const Coord& lattice = {32, 32, 32, 64}) {
+  const auto slice = [lattice](int direction) { return 64 * gib / lattice[static_cast<std::size_t>(direction)]; };
+  return {lattice, slice, [](int) { return 1e6; }};
+}
+
+std::vector<Owner> machine(int gpus, double memory_gib, int cpus = 1) {
+  std::vector<Owner> owners;
+  for (int g = 0; g < gpus; ++g) owners.push_back({g, "GPU", true, memory_gib * gib});
+  for (int c = 0; c < cpus; ++c) owners.push_back({gpus + c, "CPU", false, 0});
+  return owners;
+}
+
+std::vector<int> thickness(const PlannedLattice& planned, int mu = 3) {
+  std::vector<int> list;
+  for (const runtime::Block& block : planned.decomposition.blocks()) list.push_back(block.extents[static_cast<std::size_t>(mu)]);
+  return list;
+}
+
+/// GPU workers come first.
+MeasureOwner speeds(int gpus, double gpu, double cpu) {
+  return [=](int worker) { return worker < gpus ? gpu : cpu; };
+}
+
+MeasureOwner none() {
+  return [](int) -> double { throw Error(ErrorKind::internal, "test", "nothing to measure", ""); };
+}
+
+}  // namespace
+
+TEST_CASE("parts are the best that any cut in units can be") {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    const int unit = 1 << (random() % 3), extent = unit * static_cast<int>(4 + random() % 9);
+    std::vector<Share> shares;
+    for (int i = 0; i < 3; ++i) shares.push_back({i, 0.1 + static_cast<double>(random() % 100)});
+    if (round % 3 == 0) shares[0].most = extent / 2;
+    const std::vector<int> parts = runtime::proportional_parts(extent, shares, unit);
+    REQUIRE(parts.size() == 3);
+    CHECK(std::accumulate(parts.begin(), parts.end(), 0) == extent);
+    CHECK(parts[0] <= shares[0].most);
+    double best = 1e300;
+    for (int a = 0; a <= extent; a += unit)
+      for (int b = 0; a + b <= extent; b += unit)
+        if (a <= shares[0].most) best = std::min(best, runtime::slowest({a, b, extent - a - b}, shares));
+    CHECK(runtime::slowest(parts, shares) == doctest::Approx(best));
+  }
+  CHECK(runtime::proportional_parts(8, {{0, 1, 3}, {1, 1, 3}}, 1).empty());
+  CHECK(runtime::proportional_parts(8, {{0, 1, 3}, {1, 0, 100}}, 1).empty());
+}
+
+TEST_CASE("without a wish for CPUs, GPUs own everything that fits") {
+  const PlannedLattice one = plan_devices(machine(1, 100), {}, problem(), none());
+  CHECK(thickness(one) == std::vector<int>{64});
+  CHECK(one.plan.cpu_share == 0);
+  CHECK(one.plan.reason.empty());
+  CHECK(thickness(plan_devices(machine(4, 100), {}, problem(), none())) == std::vector<int>{16, 16, 16, 16});
+  // 40 GiB hold 37 slices and a reserve.
+  const PlannedLattice spilled = plan_devices(machine(1, 40), {}, problem(), none());
+  CHECK(thickness(spilled) == std::vector<int>{37, 27});
+  CHECK(spilled.decomposition.block(1).owner == 1);
+  CHECK(spilled.plan.reason.find("memory") != std::string::npos);
+  CHECK(spilled.plan.cpu_share == doctest::Approx(27.0 / 64));
+}
+
+TEST_CASE("a lattice that GPUs alone cannot hold is refused with numbers and remedies") {
+  for (const runtime::SessionOptions& wish : {runtime::SessionOptions{.devices = "cuda"}, runtime::SessionOptions{.cpu_share = 0.0}}) {
+    try {
+      plan_devices(machine(1, 40), wish, problem(), none());
+      FAIL("not refused");
+    } catch (const Error& error) {
+      CHECK(error.exit_code() == 2);
+      const std::string text = error.what();
+      CHECK(text.find("need 64.00 GiB on GPUs, 37.95 GiB are available") != std::string::npos);
+      CHECK(text.find("--devices all") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a share that was asked for is given, in units that come near it") {
+  const auto cut = [](double share, const Coord& lattice, int gpus) {
+    return thickness(plan_devices(machine(gpus, 1000), {.devices = "all", .cpu_share = share}, problem(lattice), speeds(gpus, 4000, 100)));
+  };
+  CHECK(cut(0.25, {32, 32, 32, 64}, 1) == std::vector<int>{48, 16});
+  CHECK(cut(0.03, {32, 32, 32, 64}, 1) == std::vector<int>{62, 2});
+  CHECK(cut(0.25, {32, 32, 32, 64}, 2) == std::vector<int>{24, 24, 16});
+  CHECK(cut(1.0, {32, 32, 32, 64}, 1) == std::vector<int>{64});
+  const PlannedLattice planned =
+      plan_devices(machine(1, 1000), {.devices = "all", .cpu_share = 0.25}, problem(), speeds(1, 4000, 100));
+  CHECK(planned.plan.bound_gflops() == 4100);
+  CHECK(planned.plan.parts[1].extents == Coord{32, 32, 32, 16});
+}
+
+TEST_CASE("an open share follows the measured speeds where that is predicted to be faster") {
+  const runtime::SessionOptions open{.devices = "all"};
+  const PlannedLattice fast = plan_devices(machine(1, 1000), open, problem(), speeds(1, 3000, 1000));
+  CHECK(thickness(fast) == std::vector<int>{48, 16});
+  // 62 slices instead of 64 save 11 of 350 us, less than what the cut costs.
+  const PlannedLattice slow = plan_devices(machine(1, 1000), open, problem(), speeds(1, 4000, 120));
+  CHECK(thickness(slow) == std::vector<int>{64});
+  CHECK(slow.plan.cpu_share == 0);
+  CHECK(slow.plan.reason.find("predicted") == 0);
+  // What does not fit goes to the CPUs however slow they are.
+  CHECK(thickness(plan_devices(machine(1, 40), open, problem(), speeds(1, 4000, 1))) == std::vector<int>{37, 27});
+}
