@@ -1,6 +1,7 @@
 #include "apps/bench_dslash.hpp"
 
 #include "apps/gauge_io.hpp"
+#include "apps/measure_owner.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -44,6 +45,8 @@ PlannedLattice plan_dslash(runtime::Session& session, const DslashCase& c) {
       .face_bytes = [=](int mu) { return slice_sites(mu) / 2 * 12 * static_cast<double>(computed_bytes(c.precision)); }};
   const Coord& l = c.lattice;
   return plan_devices(owners_of(session), session.options(), problem, [&](int worker) {
+    const bool fits = worker >= session.gpu_count() || sites * site < 0.8 * static_cast<double>(session.device_memory(worker));
+    if (!fits) return measure_owner(session, worker, l, c.precision, c.link_reals);
     return time_dslash(session, runtime::Decomposition(l, {{{l[0]}, {l[1]}, {l[2]}, {l[3]}}}, {worker}), c).best_gflops;
   });
 }

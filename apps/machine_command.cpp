@@ -20,7 +20,12 @@ struct MachineOptions {
   bool json = false;
 };
 
+std::string counter_text(const runtime::EnergyReading& reading) {
+  return reading.available() ? "readable" : "unavailable: " + reading.unavailable;
+}
+
 Json machine_json(const runtime::Session& session) {
+  const runtime::Energy energy = runtime::EnergyMeter(gpu_bus_ids(session)).read();
   Json domains = Json::array(), workers = Json::array(), architectures = Json::array();
   for (const runtime::Domain& domain : session.topology().domains())
     domains.push_back(
@@ -36,6 +41,7 @@ Json machine_json(const runtime::Session& session) {
           {"architectures", architectures},
           {"architecture", arch::name_of(arch::current())},
           {"workers", workers},
+          {"energy", {{"cpu", counter_text(energy.cpu)}, {"gpu", counter_text(energy.gpu)}}},
           {"policy", session.options().policy},
           {"policies", runtime::policy_names()},
           {"versions", version_line()}};
@@ -49,6 +55,7 @@ void print_machine(const Json& machine) {
                fmt::join(domain["cores"].get<std::vector<int>>(), " "));
   fmt::print("kernels        {} (of {})\n", machine["architecture"].get<std::string>(),
              fmt::join(machine["architectures"].get<std::vector<std::string>>(), ", "));
+  for (const char* part : {"cpu", "gpu"}) fmt::print("energy, {}    {}\n", part, machine["energy"][part].get<std::string>());
   fmt::print("policy         {} (of {}, and others of StarPU's)\n\nworkers\n", machine["policy"].get<std::string>(),
              fmt::join(machine["policies"].get<std::vector<std::string>>(), ", "));
   int id = 0;

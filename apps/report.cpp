@@ -3,6 +3,7 @@
 #include "codelets/contract/effective_mass.hpp"
 #include "codelets/contract/meson.hpp"
 #include "quarkstar_version.hpp"
+#include "runtime/cuda.hpp"
 #include "runtime/topology.hpp"
 
 #include <fmt/chrono.h>
@@ -24,6 +25,14 @@ void describe_machine(RunReport& report) {
   report.cpu_model = runtime::Topology::discover().cpu_model();
   report.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                                fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+}
+
+std::vector<std::string> gpu_bus_ids(const runtime::Session& session) {
+  const std::vector<runtime::GpuDescription> present = runtime::gpus();
+  std::vector<std::string> ids;
+  for (int worker = 0; worker < session.gpu_count(); ++worker)
+    ids.push_back(present.at(static_cast<std::size_t>(session.worker(worker).device)).pci_bus_id);
+  return ids;
 }
 
 EnergyText energy_text(const ColumnReport& column) {

@@ -4,7 +4,6 @@
 #include "apps/measure_owner.hpp"
 #include "apps/progress.hpp"
 #include "apps/timeline.hpp"
-#include "runtime/cuda.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/error.hpp"
 #include "runtime/observe/chrome_trace.hpp"
@@ -43,15 +42,6 @@ std::string remedy_for(StopReason reason) {
                           config.solver.solver, column.result.iterations, column.result.true_residual,
                           config.solver.tolerance, describe(column.result.reason)),
               remedy_for(column.result.reason));
-}
-
-/// How the driver names the GPUs of a session.
-std::vector<std::string> bus_ids(const runtime::Session& session) {
-  const std::vector<runtime::GpuDescription> present = runtime::gpus();
-  std::vector<std::string> ids;
-  for (int worker = 0; worker < session.gpu_count(); ++worker)
-    ids.push_back(present.at(static_cast<std::size_t>(session.worker(worker).device)).pci_bus_id);
-  return ids;
 }
 
 SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor& solution, double tolerance, int step,
@@ -119,7 +109,7 @@ Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunRep
   session.events().reset();
   report.setup_seconds = seconds_since(start);
 
-  runtime::EnergyMeter meter(bus_ids(session));
+  runtime::EnergyMeter meter(gpu_bus_ids(session));
   Propagator propagator;
   ProgressBar bar("column", static_cast<int>(config.columns.size()));
   for (const int column : config.columns) {

@@ -7,3 +7,6 @@ expect 0 '"policy": "eager"' machine --json --policy eager --workers 2 --threads
 [ "$(grep -c '"kind": "CPU"' stdout.txt)" = 2 ] || die "not two workers"
 expect 2 'error: --worker-mode' machine --worker-mode socket
 expect 0 'StarPU' --version
+expect 0 '^energy, cpu +(readable|unavailable: .)' machine
+expect 0 '"workers"' machine --json --devices cpu
+expect 3 'error: --devices: GPU 99 asked for' machine --devices 99
