@@ -1,5 +1,11 @@
 #include "apps/bench_dslash.hpp"
 
+<<<<<<< HEAD
+=======
+#include "apps/gauge_io.hpp"
+#include "apps/measure_owner.hpp"
+
+>>>>>>> node-pending
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -30,9 +36,15 @@ PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Prec
       .slice_bytes = [=](int mu) { return slice_sites(mu) * site; },
       .face_bytes = [=](int mu) { return slice_sites(mu) / 2 * 12 * static_cast<double>(computed_bytes(precision)); }};
   return plan_devices(owners_of(session), session.options(), problem, [&](int worker) {
+<<<<<<< HEAD
     const Coord& l = lattice;
     const wilson::TuningProblem alone{runtime::Decomposition(l, {{{l[0]}, {l[1]}, {l[2]}, {l[3]}}}, {worker}), precision, link_reals};
     return time_dslash(session, alone, tuning(alone), repetitions).best_gflops;
+=======
+    const bool fits = worker >= session.gpu_count() || sites * site < 0.8 * static_cast<double>(session.device_memory(worker));
+    if (!fits) return measure_owner(session, worker, l, c.precision, c.link_reals);
+    return time_dslash(session, runtime::Decomposition(l, {{{l[0]}, {l[1]}, {l[2]}, {l[3]}}}, {worker}), c).best_gflops;
+>>>>>>> node-pending
   });
 }
 

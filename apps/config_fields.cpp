@@ -168,7 +168,11 @@ std::vector<Field> make_fields() {
        [](RunConfig& c, Text v) { c.cpu_memory = parse_bytes(v); },
        [](const RunConfig& c) -> json { return c.cpu_memory > 0 ? json(c.cpu_memory) : json(); }},
       {"gpus", "N|all", "GPUs to use (default: all; 0: CPUs only)",
-       [](RunConfig& c, Text v) { c.session.cuda_workers = v == "all" ? -1 : parse_integer(v, 0); },
+       [](RunConfig& c, Text v) {
+         c.session.cuda_workers = v == "all" ? -1 : parse_integer(v, 0);
+         c.session.gpu_numbers.clear();
+         if (c.session.devices != "all" && c.session.devices != "cuda") c.session.devices.clear();
+       },
        [](const RunConfig& c) -> json {
          return c.session.cuda_workers < 0 ? json("all") : json(c.session.cuda_workers);
        }},

@@ -21,7 +21,12 @@ struct MachineOptions {
   bool json = false;
 };
 
+std::string counter_text(const runtime::EnergyReading& reading) {
+  return reading.available() ? "readable" : "unavailable: " + reading.unavailable;
+}
+
 Json machine_json(const runtime::Session& session) {
+  const runtime::Energy energy = runtime::EnergyMeter(gpu_bus_ids(session)).read();
   Json domains = Json::array(), workers = Json::array(), architectures = Json::array();
   for (const runtime::Domain& domain : session.topology().domains())
     domains.push_back(
@@ -38,6 +43,7 @@ Json machine_json(const runtime::Session& session) {
           {"architectures", architectures},
           {"architecture", arch::name_of(arch::current())},
           {"workers", workers},
+          {"energy", {{"cpu", counter_text(energy.cpu)}, {"gpu", counter_text(energy.gpu)}}},
           {"policy", session.options().policy},
           {"policies", runtime::policy_names()},
           {"tune_cache", {{"file", tune.path()}, {"entries", tune.size()}}},
@@ -52,7 +58,12 @@ void print_machine(const Json& machine) {
                fmt::join(domain["cores"].get<std::vector<int>>(), " "));
   fmt::print("kernels        {} (of {})\n", machine["architecture"].get<std::string>(),
              fmt::join(machine["architectures"].get<std::vector<std::string>>(), ", "));
+<<<<<<< HEAD
   fmt::print("policy         {} (of {}, and others of StarPU's)\n", machine["policy"].get<std::string>(),
+=======
+  for (const char* part : {"cpu", "gpu"}) fmt::print("energy, {}    {}\n", part, machine["energy"][part].get<std::string>());
+  fmt::print("policy         {} (of {}, and others of StarPU's)\n\nworkers\n", machine["policy"].get<std::string>(),
+>>>>>>> node-pending
              fmt::join(machine["policies"].get<std::vector<std::string>>(), ", "));
   fmt::print("tune cache     {} ({} entries)\n\nworkers\n", machine["tune_cache"]["file"].get<std::string>(),
              machine["tune_cache"]["entries"].get<std::size_t>());

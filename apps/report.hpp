@@ -83,6 +83,9 @@ struct StaggeredPropagator {
 /// "quarkstar 0.1.0 (abc1234), StarPU 1.4.10, g++ 12.2.0".
 std::string version_line();
 
+/// How the driver's other tools name the GPUs of a session.
+std::vector<std::string> gpu_bus_ids(const runtime::Session& session);
+
 /// Host name, CPU and start time.
 void describe_machine(RunReport& report);
 

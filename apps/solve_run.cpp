@@ -4,7 +4,6 @@
 #include "apps/progress.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/timeline.hpp"
-#include "runtime/cuda.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/error.hpp"
 #include "runtime/observe/chrome_trace.hpp"
@@ -35,6 +34,18 @@ std::string remedy_for(StopReason reason) {
   }
 }
 
+<<<<<<< HEAD
+=======
+[[noreturn]] void throw_failure(const RunConfig& config, const ColumnReport& column) {
+  throw Error(ErrorKind::numerical,
+              fmt::format("column {} (spin {}, colour {})", column.column, column.column / 3, column.column % 3),
+              fmt::format("{} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}",
+                          config.solver.solver, column.result.iterations, column.result.true_residual,
+                          config.solver.tolerance, describe(column.result.reason)),
+              remedy_for(column.result.reason));
+}
+
+>>>>>>> node-pending
 SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor& solution, double tolerance, int step,
                       ProgressBar& bar) {
   return solver.solve(source, solution, [&](int iterations, double residual) {
@@ -88,7 +99,7 @@ Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunRep
   session.events().reset();
   report.setup_seconds = seconds_since(start);
 
-  runtime::EnergyMeter meter(bus_ids(session));
+  runtime::EnergyMeter meter(gpu_bus_ids(session));
   Propagator propagator;
   ProgressBar bar("column", static_cast<int>(config.columns.size()));
   for (const int column : config.columns) {

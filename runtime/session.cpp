@@ -77,8 +77,10 @@ void prepare_environment() {
   unsetenv("STARPU_SCHED");  // StarPU would let it win over --policy, and reports would name the wrong one
 }
 
-/// The limit of a session on each GPU's memory. One that a user's environment sets stays where the session sets none.
+/// The limit of a session on each GPU's memory, never above the 90 % that the runtime takes by itself. One that a user's environment sets
+/// stays where the session sets none.
 void limit_gpu_memory(std::size_t bytes) {
+  for (const GpuDescription& gpu : gpus()) bytes = std::min(bytes, gpu.memory_bytes / 10 * 9);
   static bool ours = false;
   constexpr const char* name = "STARPU_LIMIT_CUDA_MEM";
   if (bytes > 0) setenv(name, fmt::format("{}", std::max<std::size_t>(1, bytes >> 20)).c_str(), 1);

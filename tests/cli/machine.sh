@@ -10,3 +10,6 @@ QUARKSTAR_TUNE=$folder/tune.json expect 0 "^tune cache +$folder/tune.json \\(0 e
 echo '{"format": 1, "entr' >damaged.json
 QUARKSTAR_TUNE=damaged.json expect 0 'damaged.json: the tune cache is damaged' machine
 expect 0 'StarPU' --version
+expect 0 '^energy, cpu +(readable|unavailable: .)' machine
+expect 0 '"workers"' machine --json --devices cpu
+expect 3 'error: --devices: GPU 99 asked for' machine --devices 99
