@@ -1,22 +1,26 @@
 #include "apps/bench_dslash.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <complex>
 
+#include "apps/bench_timing.hpp"
 #include "codelets/heatbath/start.hpp"
+#include "codelets/staggered/colour_transfer.hpp"
+#include "codelets/staggered/dslash.hpp"
 #include "codelets/transfer/transfer.hpp"
 #include "codelets/wilson/hopping.hpp"
-#include "runtime/batch.hpp"
 
 namespace quarkstar::app {
 namespace {
 
 /// Any non-zero field will do, but zeros would run faster than real data on some machines.
+std::complex<double> wavy_number(std::size_t i) {
+  return {std::sin(0.37 * static_cast<double>(i) + 0.2), std::cos(0.23 * static_cast<double>(i) + 0.5)};
+}
+
 HostSpinor wavy_spinor(const Coord& lattice) {
   HostSpinor psi(lattice);
-  for (std::size_t i = 0; i < psi.data.size(); ++i)
-    psi.data[i] = {std::sin(0.37 * static_cast<double>(i) + 0.2), std::cos(0.23 * static_cast<double>(i) + 0.5)};
+  for (std::size_t i = 0; i < psi.data.size(); ++i) psi.data[i] = wavy_number(i);
   return psi;
 }
 
@@ -43,41 +47,43 @@ DslashTiming time_dslash(runtime::Session& session, const DslashCase& c) {
     session.wait_all();
   }
   // Alternating parities, as in a solve: one pair of applications reads every link once.
-  const auto seconds_for = [&](int pairs) {
-    const auto start = std::chrono::steady_clock::now();
-    constexpr int pairs_a_batch = 16;  // as many iterations as a solver submits at a time
-    for (int i = 0; i < pairs; i += pairs_a_batch) {
-      runtime::Batch batch;
-      for (int k = i; k < std::min(pairs, i + pairs_a_batch); ++k) {
-        hopping.apply(on_even, on_odd, {.scale = 0.1});
-        hopping.apply(on_odd, on_even, {.scale = 0.1});
-      }
-      batch.submit();
-    }
-    session.wait_all();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  seconds_for(2);
-  const int pairs = std::clamp(static_cast<int>(0.1 / (seconds_for(2) / 2)), 2, 1600);
-  for (int warm = 0; warm < 2; ++warm) seconds_for(pairs);  // graphs are captured in the second pass
-  std::vector<double> times;
-  const runtime::Totals before = session.events().totals();
-  double wall = 0;
-  for (int r = 0; r < c.repetitions; ++r) {
-    times.push_back(seconds_for(pairs) / (2 * pairs));
-    wall += times.back() * 2 * pairs;
-  }
-  const runtime::Totals after = session.events().totals();
-  std::sort(times.begin(), times.end());
+  const PairTiming times = time_pairs(session, c.repetitions, [&] {
+    hopping.apply(on_even, on_odd, {.scale = 0.1});
+    hopping.apply(on_odd, on_even, {.scale = 0.1});
+  });
   const double sites = static_cast<double>(lattice->sites_of_parity());
   const double bytes = hopping.cost(lattice->sites_of_parity() / lattice->lanes().lanes, {}).bytes;
-  DslashTiming timing;
-  timing.best_gflops = 1320 * sites / times.front() * 1e-9;
-  timing.median_gflops = 1320 * sites / times[times.size() / 2] * 1e-9;
-  timing.best_gbs = bytes / times.front() * 1e-9;
-  timing.microseconds_per_task =
-      (wall * 1e6 * workers - (after.busy_us - before.busy_us)) / static_cast<double>(std::max<std::int64_t>(1, after.executed - before.executed));
-  return timing;
+  return {1320 * sites / times.best * 1e-9, 1320 * sites / times.median * 1e-9, bytes / times.best * 1e-9, times.microseconds_per_task};
+}
+
+StaggeredBench::StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action)
+    : session_(session),
+      decomposition_(lattice, {1, 1, 1, session.block_owners()}, session.block_owners()),
+      links_(make_links(decomposition_, action)) {}
+
+smear::StaggeredLinks StaggeredBench::make_links(const runtime::Decomposition& decomposition, const std::string& action) {
+  const HostGauge gauge = heatbath::cold_start(decomposition.lattice());  // speed does not depend on the links
+  if (action == "naive") return smear::naive_links(decomposition, gauge, antiperiodic_in_time);
+  if (action == "asqtad") return smear::asqtad_links(decomposition, gauge, antiperiodic_in_time, 1);
+  return smear::hisq_links(decomposition, gauge, antiperiodic_in_time, 0);
+}
+
+DslashTiming StaggeredBench::time(Precision precision, int long_reals, int vectors, int repetitions) const {
+  const auto lattice = std::make_shared<Lattice>(decomposition_, precision, periodic, 16, links_.has_long ? 3 : 1);
+  const staggered::Links even(lattice, 0, links_, long_reals), odd(lattice, 1, links_, long_reals);
+  staggered::Dslash dslash(even, odd, vectors);
+  const staggered::ColourField on_even(lattice, 0, vectors), on_odd(lattice, 1, vectors);
+  HostColour wave(decomposition_.lattice());
+  for (std::size_t i = 0; i < wave.data.size(); ++i) wave.data[i] = wavy_number(i);
+  const std::vector<HostColour> waves(static_cast<std::size_t>(vectors), wave);
+  staggered::load_vectors(on_odd, waves);
+  session_.wait_all();
+  const PairTiming times = time_pairs(session_, repetitions, [&] {
+    dslash.apply(on_even, on_odd, {.scale = staggered::same_for_all(0.1)});
+    dslash.apply(on_odd, on_even, {.scale = staggered::same_for_all(0.1)});
+  });
+  const runtime::Cost cost = dslash.cost(lattice->sites_of_parity() / lattice->lanes().lanes, {});
+  return {cost.flops / times.best * 1e-9, cost.flops / times.median * 1e-9, cost.bytes / times.best * 1e-9, times.microseconds_per_task};
 }
 
 }  // namespace quarkstar::app
