@@ -1,5 +1,6 @@
 #pragma once
 // Times the Wilson Dslash as a solve runs it: through the task graph.
+#include "apps/bench_timing.hpp"
 #include "apps/device_plan.hpp"
 #include "codelets/lattice/host_spinor.hpp"
 #include "codelets/lattice/precision.hpp"
@@ -18,13 +19,6 @@ using ChooseTuning = std::function<wilson::HoppingTuning(const wilson::TuningPro
 /// is a choice to make (app::plan_devices). On CPUs t is cut by the number of workers.
 PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Precision precision, int link_reals, const ChooseTuning& tuning,
                            int repetitions);
-
-struct DslashTiming {
-  double best_gflops = 0, median_gflops = 0;  ///< 1320 flop a site
-  double best_gbs = 0;                        ///< compulsory bytes
-  double microseconds_per_task = 0;           ///< wall time of the owners outside the kernels, a task
-  double tasks_per_application = 0;           ///< packs, interiors and boundaries of all blocks
-};
 
 /// Any non-zero field will do, but zeros would run faster than real data on some machines. Components have a modulus about 1.
 HostSpinor wavy_spinor(const Coord& lattice);

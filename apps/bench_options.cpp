@@ -5,6 +5,12 @@
 #include "codelets/arch/dispatch.hpp"
 #include "codelets/bench/stream_cuda.hpp"
 #include "runtime/cuda.hpp"
+#include "runtime/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace quarkstar::app {
 
@@ -21,17 +27,17 @@ bool cpus_may_own(const runtime::Session& session) {
 
 }  // namespace
 
-BenchMemory measure_memory(const BenchOptions& options, const runtime::Session& session) {
-  const auto bytes = static_cast<std::size_t>(options.array_megabytes * 1e6);
+BenchMemory measure_memory(double array_megabytes, int repetitions, const runtime::Session& session) {
+  const auto bytes = static_cast<std::size_t>(array_megabytes * 1e6);
   BenchMemory memory;
   bool first = true;
   for (int id = 0; id < static_cast<int>(session.workers().size()); ++id) {
     const runtime::Worker& worker = session.worker(id);
     const bool owns = id < session.block_owners() || cpus_may_own(session);
     if (worker.kind == Kind::cuda) {
-      memory.owners_triad += bench::measure_triad_on_gpu(worker.device, bytes, options.repetitions);
+      memory.owners_triad += bench::measure_triad_on_gpu(worker.device, bytes, repetitions);
     } else if (first || owns) {
-      const bench::StreamResult result = bench::measure_stream(worker.team, bytes, options.repetitions);
+      const bench::StreamResult result = bench::measure_stream(worker.team, bytes, repetitions);
       if (first) memory.cpu = result;
       if (owns) memory.owners_triad += result.best_triad();
       first = false;
@@ -81,6 +87,34 @@ wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::Tunin
   return tuning;
 }
 
+Json stream_json(const BenchMemory& memory) {
+  const bench::StreamResult& s = memory.cpu;
+  return {{"triad_gbs", s.triad}, {"triad_streaming_gbs", s.triad_streaming}, {"copy_streaming_gbs", s.copy_streaming}, {"read_gbs", s.read}};
+}
+
+void print_stream(const BenchMemory& memory) {
+  const bench::StreamResult& s = memory.cpu;
+  fmt::print("triad {:.1f} GB/s, with streaming stores {:.1f}; copy {:.1f}; read {:.1f}\n", s.triad, s.triad_streaming, s.copy_streaming,
+             s.read);
+}
+
+std::vector<int> links_of(const BenchOptions& options) {
+  const bool wilson = options.action == "wilson";
+  const std::vector<int> known = wilson ? std::vector<int>{18, 12, 8} : std::vector<int>{18, 14, 13, 9};
+  for (const int reals : options.links)
+    if (std::find(known.begin(), known.end(), reals) == known.end())
+      throw Error(ErrorKind::input, "--links", fmt::format("{} reals are not for the action {}", reals, options.action),
+                  fmt::format("use {}", fmt::join(known, ", ")));
+  if (!options.links.empty()) return options.links;
+  return wilson ? std::vector<int>{18, 12} : std::vector<int>{18};
+}
+
+void add_dslash_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
+  command.add_option("--action", options->action, "wilson (default), hisq, asqtad or naive")
+      ->check(CLI::IsMember({"wilson", "hisq", "asqtad", "naive"}));
+  command.add_option("--nrhs", options->nrhs, "Staggered: right-hand sides in one application (default 1 2 4 8 16)")->check(CLI::Range(1, 32));
+}
+
 void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
   command
       .add_option_function<std::vector<std::string>>(
@@ -98,7 +132,8 @@ void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& opti
   command.add_flag("--no-tune", options->no_tune, "Speed settings by fixed rules: read and write no tune cache, measure nothing");
   command.add_option("--block-threads", options->block_threads, "Threads of a GPU block, 0: the kernel's own choice (default: tuned)")
       ->check(CLI::IsMember({0, 32, 64, 96, 128, 192, 256}));
-  command.add_option("--links", options->links, "Stored reals of a link")->check(CLI::IsMember({18, 12, 8}));
+  command.add_option("--links", options->links, "Stored reals of a link (default 18 and 12; of a staggered long link 18)")
+      ->check(CLI::IsMember({18, 14, 13, 12, 9, 8}));
   command.add_option("--precision", options->precisions, "half, single, double")->check(CLI::IsMember({"half", "single", "double"}));
 }
 

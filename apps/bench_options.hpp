@@ -22,7 +22,9 @@ struct BenchOptions {
   int repetitions = 5;
   double array_megabytes = 256;
   std::vector<Coord> lattices;  ///< none: the subcommand's own
-  std::vector<int> links{18, 12};
+  std::vector<int> links;       ///< none: 18 and 12, staggered 18
+  std::string action = "wilson";
+  std::vector<int> nrhs{1, 2, 4, 8, 16};
   std::optional<Coord> tile;         ///< none: tuned
   std::optional<int> block_threads;  ///< none: tuned
   bool no_tune = false;
@@ -36,7 +38,10 @@ struct BenchMemory {
   bench::StreamResult cpu;  ///< of the first CPU worker's threads
   double owners_triad = 0;  ///< best triad, GB/s, summed over the workers that own blocks, or may (CPUs beside GPUs)
 };
-BenchMemory measure_memory(const BenchOptions& options, const runtime::Session& session);
+BenchMemory measure_memory(double array_megabytes, int repetitions, const runtime::Session& session);
+/// The bandwidths of the CPU, as text.
+void print_stream(const BenchMemory& memory);
+nlohmann::ordered_json stream_json(const BenchMemory& memory);
 
 /// Calls body(devices, session) in a session for each set of devices that --devices names: "cpu", "cuda", and for `all` these two, then
 /// "all", CPUs and GPUs together. Without GPUs `all` is "cpu". Throws Error(environment) for --devices cuda without a GPU.
@@ -50,6 +55,15 @@ wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::Tunin
 
 /// Adds --lattice, --tile, --block-threads, --no-tune, --links and --precision; `options` must outlive the parsing.
 void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
+
+/// Links of --links, or the action's own. Throws Error(input) for links that the action's Dslash does not know.
+std::vector<int> links_of(const BenchOptions& options);
+
+/// Adds what only `bench dslash` takes: --action and --nrhs.
+void add_dslash_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
+
+/// `quarkstar bench dslash`.
+void run_bench_dslash(const BenchOptions& options);
 
 /// `quarkstar bench solver`.
 void run_bench_solver(const BenchOptions& options);

@@ -105,7 +105,7 @@ void bench_lattice(const BenchOptions& options, const std::string& devices, runt
   };
   std::unique_ptr<BenchLevel> outer;
   for (const std::string& precision_name : options.precisions)
-    for (const int reals : options.links) {
+    for (const int reals : links_of(options)) {
       const Precision precision = parse_precision(precision_name);
       const SolverSettings settings{.precision = precision, .link_reals = reals};
       const runtime::Decomposition decomposition = plan_solve(session, lattice, settings).decomposition;
@@ -133,7 +133,7 @@ void bench_lattice(const BenchOptions& options, const std::string& devices, runt
 void run_bench_solver(const BenchOptions& options) {
   Json result = {{"solver", Json::array()}};
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
-    const double triad = measure_memory(options, session).owners_triad;
+    const double triad = measure_memory(options.array_megabytes, options.repetitions, session).owners_triad;
     result["machine"] = machine_facts(session);
     result["triad_gbs"][devices] = triad;
     if (!options.json) print_header(devices, triad);

@@ -18,6 +18,7 @@ void add_bench(CLI::App& app);
 void add_demo(CLI::App& app);
 void add_gauge(CLI::App& app);
 void add_machine(CLI::App& app);
+void add_model(CLI::App& app);
 void add_solve(CLI::App& app);
 void add_verify(CLI::App& app);
 

@@ -58,12 +58,8 @@ void print_machine(const Json& machine) {
                fmt::join(domain["cores"].get<std::vector<int>>(), " "));
   fmt::print("kernels        {} (of {})\n", machine["architecture"].get<std::string>(),
              fmt::join(machine["architectures"].get<std::vector<std::string>>(), ", "));
-<<<<<<< HEAD
-  fmt::print("policy         {} (of {}, and others of StarPU's)\n", machine["policy"].get<std::string>(),
-=======
   for (const char* part : {"cpu", "gpu"}) fmt::print("energy, {}    {}\n", part, machine["energy"][part].get<std::string>());
-  fmt::print("policy         {} (of {}, and others of StarPU's)\n\nworkers\n", machine["policy"].get<std::string>(),
->>>>>>> node-pending
+  fmt::print("policy         {} (of {}, and others of StarPU's)\n", machine["policy"].get<std::string>(),
              fmt::join(machine["policies"].get<std::vector<std::string>>(), ", "));
   fmt::print("tune cache     {} ({} entries)\n\nworkers\n", machine["tune_cache"]["file"].get<std::string>(),
              machine["tune_cache"]["entries"].get<std::size_t>());

@@ -1,5 +1,7 @@
 #include "apps/plot_svg.hpp"
 
+#include "apps/report_style.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -127,27 +129,63 @@ std::vector<double> linear_ticks(double low, double high, int count) {
   return ticks;
 }
 
+namespace {
+
+/// Axes that hold every point; no x range where nothing can be drawn.
+struct Frame {
+  double width;
+  Axis x, y;
+  explicit Frame(const Plot& plot)
+      : width(plot.wide ? full_width : half_width), x{.begin = left, .end = width - right}, y{.begin = height - bottom, .end = top} {
+    for (const Series& series : plot.series)
+      for (std::size_t i = 0; i < series.x.size(); ++i)
+        if (const double value = scaled(series.y[i], plot.log_y); std::isfinite(value)) {
+          x.include(series.x[i]);
+          y.include(value);
+        }
+    if (empty()) return;
+    x.widen(0.02);
+    y.widen(0.06);
+  }
+  bool empty() const { return !(x.high >= x.low); }
+};
+
+void draw(std::string& svg, const Plot& plot, const Frame& frame) {
+  draw_axes(svg, plot, frame.width, frame.x, frame.y);
+  for (std::size_t s = 0; s < plot.series.size(); ++s) draw_series(svg, plot.series[s], style_of(s), plot.log_y, frame.x, frame.y);
+}
+
+}  // namespace
+
 std::string figure(const Plot& plot) {
-  const double width = plot.wide ? full_width : half_width;
-  Axis x{.begin = left, .end = width - right}, y{.begin = height - bottom, .end = top};
-  for (const Series& series : plot.series)
-    for (std::size_t i = 0; i < series.x.size(); ++i)
-      if (const double value = scaled(series.y[i], plot.log_y); std::isfinite(value)) {
-        x.include(series.x[i]);
-        y.include(value);
-      }
+  const Frame frame(plot);
   std::string html =
       fmt::format("<figure{}><figcaption>{}</figcaption>", plot.wide ? " class=\"wide\"" : "", escape(plot.title));
-  if (!(x.high >= x.low)) return html + "<p>no data</p></figure>\n";
-  x.widen(0.02);
-  y.widen(0.06);
-  html += fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">", width, height, escape(plot.title));
-  draw_axes(html, plot, width, x, y);
-  for (std::size_t s = 0; s < plot.series.size(); ++s) draw_series(html, plot.series[s], style_of(s), plot.log_y, x, y);
+  if (frame.empty()) return html + "<p>no data</p></figure>\n";
+  html += fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">", frame.width, height, escape(plot.title));
+  draw(html, plot, frame);
   html += "</svg><p class=\"legend\">";
   for (std::size_t s = 0; s < plot.series.size(); ++s)
     html += fmt::format("<span class=\"{}\"><i></i>{}</span> ", style_of(s), escape(plot.series[s].name));
   return html + "</p></figure>\n";
+}
+
+std::string svg_file(const Plot& plot) {
+  const Frame frame(plot);
+  constexpr double line = 18, head = 26;
+  const double whole = head + height + line * static_cast<double>(plot.series.size());
+  std::string svg = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">"
+      "<style>{2} svg {{ background: var(--bg); }} text {{ font-family: sans-serif; }}</style><title>{3}</title>",
+      frame.width, whole, report_style, escape(plot.title));
+  svg += fmt::format("<text class=\"label\" x=\"{}\" y=\"18\">{}</text><g transform=\"translate(0 {})\">", left, escape(plot.title), head);
+  if (!frame.empty()) draw(svg, plot, frame);
+  for (std::size_t s = 0; s < plot.series.size(); ++s) {
+    const double at = height + line * (static_cast<double>(s) + 0.5);
+    svg += fmt::format("<g class=\"{}\"><path d=\"M{} {}h28\"/></g><text x=\"{}\" y=\"{}\">{}</text>", style_of(s), left, at, left + 36, at + 4,
+                       escape(plot.series[s].name));
+  }
+  return svg + "</g></svg>\n";
 }
 
 }  // namespace quarkstar::app

@@ -25,6 +25,9 @@ std::vector<double> linear_ticks(double low, double high, int count);
 /// lines.
 std::string figure(const Plot& plot);
 
+/// The same as a file of its own, title and legend inside.
+std::string svg_file(const Plot& plot);
+
 /// Text with & < > " ' replaced by entities.
 std::string escape(const std::string& text);
 

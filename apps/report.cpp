@@ -28,7 +28,14 @@ void describe_machine(RunReport& report) {
                                fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
 }
 
-<<<<<<< HEAD
+std::vector<std::string> gpu_bus_ids(const runtime::Session& session) {
+  const std::vector<runtime::GpuDescription> present = runtime::gpus();
+  std::vector<std::string> ids;
+  for (int worker = 0; worker < session.gpu_count(); ++worker)
+    ids.push_back(present.at(static_cast<std::size_t>(session.worker(worker).device)).pci_bus_id);
+  return ids;
+}
+
 namespace {
 
 CorrelatorReport with_masses(std::string name, std::vector<double> values) {
@@ -42,16 +49,6 @@ CorrelatorReport with_masses(std::string name, std::vector<double> values) {
 
 }  // namespace
 
-=======
-std::vector<std::string> gpu_bus_ids(const runtime::Session& session) {
-  const std::vector<runtime::GpuDescription> present = runtime::gpus();
-  std::vector<std::string> ids;
-  for (int worker = 0; worker < session.gpu_count(); ++worker)
-    ids.push_back(present.at(static_cast<std::size_t>(session.worker(worker).device)).pci_bus_id);
-  return ids;
-}
-
->>>>>>> node-pending
 EnergyText energy_text(const ColumnReport& column) {
   const runtime::EnergyReading total = column.energy.total();
   if (!total.available()) return {"unavailable", "unavailable"};

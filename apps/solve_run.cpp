@@ -34,18 +34,6 @@ std::string remedy_for(StopReason reason) {
   }
 }
 
-<<<<<<< HEAD
-=======
-[[noreturn]] void throw_failure(const RunConfig& config, const ColumnReport& column) {
-  throw Error(ErrorKind::numerical,
-              fmt::format("column {} (spin {}, colour {})", column.column, column.column / 3, column.column % 3),
-              fmt::format("{} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}",
-                          config.solver.solver, column.result.iterations, column.result.true_residual,
-                          config.solver.tolerance, describe(column.result.reason)),
-              remedy_for(column.result.reason));
-}
-
->>>>>>> node-pending
 SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor& solution, double tolerance, int step,
                       ProgressBar& bar) {
   return solver.solve(source, solution, [&](int iterations, double residual) {

@@ -17,8 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double correlator_limit = 1e-10;
-
 /// Plaquettes and link trace / 3 as their authors' codes and an independent reader give them.
 struct KnownConfiguration {
   std::string file;
@@ -49,16 +47,6 @@ const std::vector<KnownConfiguration>& known_configurations() {
        Coord{4, 4, 4, 4}},
   };
   return all;
-}
-
-std::optional<json> read_json(const std::string& path) {
-  std::ifstream stream(path);
-  if (!stream) return {};
-  try {
-    return json::parse(stream);
-  } catch (const json::exception& error) {
-    throw Error(ErrorKind::input, path, error.what(), "get another copy of the reference data");
-  }
 }
 
 /// Solved once for each configuration, kappa and boundary: several channels share a propagator.
@@ -114,6 +102,16 @@ void check_golden_milc(const json& golden, SolvedCorrelators& solved, std::vecto
 
 }  // namespace
 
+std::optional<json> read_golden(const std::string& path) {
+  std::ifstream stream(path);
+  if (!stream) return {};
+  try {
+    return json::parse(stream);
+  } catch (const json::exception& error) {
+    throw Error(ErrorKind::input, path, error.what(), "get another copy of the reference data");
+  }
+}
+
 std::vector<Check> check_configurations(const VerifyConfig& config) {
   std::vector<Check> checks;
   for (const KnownConfiguration& known : known_configurations()) {
@@ -136,11 +134,11 @@ std::vector<Check> check_golden_correlators(const VerifyConfig& config) {
   std::vector<Check> checks;
   SolvedCorrelators solved(config);
   const std::string ours = config.data + "/golden.json", milc = config.data + "/golden-milc.json";
-  if (const auto golden = read_json(ours))
+  if (const auto golden = read_golden(ours))
     check_golden(*golden, solved, checks);
   else
     checks.push_back(skipped("golden correlators", "no file " + ours));
-  if (const auto golden = read_json(milc))
+  if (const auto golden = read_golden(milc))
     check_golden_milc(*golden, solved, checks);
   else
     checks.push_back(skipped("MILC correlators", "no file " + milc));

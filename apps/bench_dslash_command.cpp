@@ -1,0 +1,124 @@
+// quarkstar bench dslash: the table
+#include "apps/bench_dslash.hpp"
+#include "apps/bench_options.hpp"
+#include "apps/bench_staggered.hpp"
+#include "apps/parse.hpp"
+#include "apps/write_json.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <string_view>
+
+namespace quarkstar::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// "95.1 % of 3120.4 (GPU 8x8x8x12 3000.0 + CPU 8x8x8x4 120.4); why"
+std::string bound_text(const DevicePlan& plan, double gflops) {
+  const double bound = plan.bound_gflops();
+  if (bound == 0) return "-";
+  std::vector<std::string> parts;
+  for (const DevicePart& part : plan.parts) parts.push_back(fmt::format("{} {} {:.1f}", part.name, fmt::join(part.extents, "x"), part.gflops_alone));
+  return fmt::format("{:.1f} % of {:.1f} ({}); {}", 100 * gflops / bound, bound, fmt::join(parts, " + "), plan.reason);
+}
+
+std::string_view flop_a_site(std::string_view action) {
+  if (action == "wilson") return "1320 flop a site";
+  return action == "naive" ? "570 flop a site and right-hand side" : "1146 flop a site and right-hand side";
+}
+
+/// The rows of one session, printed as they come.
+class Table {
+ public:
+  Table(const BenchOptions& options, const std::string& devices, runtime::Session& session, double triad)
+      : options_(options), devices_(devices), session_(session), triad_(triad) {}
+
+  void print_header(const BenchMemory& memory) const {
+    if (options_.json) return;
+    print_stream(memory);
+    fmt::print("\n{} Dslash on {}, one parity, {}; roofline = compulsory bytes (each link and vector once) at a triad of {:.1f} GB/s\n"
+               "{:>14} {:>8} {:>6} {:>5} {:>10} {:>10} {:>9} {:>10} {:>9} {:>11}  {}\n",
+               options_.action, devices_, flop_a_site(options_.action), triad_, "lattice", "format", "links", "nrhs", "GFLOP/s", "median",
+               "GB/s", "roofline", "us/task", "tasks/appl.", "bound");
+  }
+
+  void add_wilson(const Coord& lattice) {
+    for (const std::string& precision : options_.precisions)
+      for (const int reals : links_of(options_)) {
+        const Precision format = parse_precision(precision);
+        const auto choose = [this](const wilson::TuningProblem& problem) { return tuning_of(options_, problem); };
+        const PlannedLattice planned = plan_dslash(session_, lattice, format, reals, choose, options_.repetitions);
+        const wilson::TuningProblem problem{planned.decomposition, format, reals};
+        const wilson::HoppingTuning tuning = tuning_of(options_, problem);
+        const DslashTiming timing = time_dslash(session_, problem, tuning, options_.repetitions);
+        add(lattice, precision, reals, 1, timing, bound_text(planned.plan, timing.best_gflops));
+        rows.back()["tile"] = tuning.tile;
+        rows.back()["block_threads"] = tuning.block_threads;
+        if (!planned.plan.parts.empty()) rows.back()["plan"] = devices_json(planned.plan, timing.best_gflops);
+      }
+  }
+
+  void add_staggered(const Coord& lattice) {
+    const StaggeredBench bench(session_, lattice, options_.action);
+    for (const std::string& precision : options_.precisions)
+      for (const int reals : links_of(options_))
+        for (const int vectors : options_.nrhs)
+          add(lattice, precision, reals, vectors, bench.time(parse_precision(precision), reals, vectors, options_.repetitions), "-");
+  }
+
+  Json rows = Json::array();
+
+ private:
+  void add(const Coord& lattice, const std::string& precision, int reals, int vectors, const DslashTiming& t, const std::string& bound) {
+    const double fraction = t.best_gbs / triad_;
+    rows.push_back({{"devices", devices_},
+                    {"action", options_.action},
+                    {"lattice", lattice},
+                    {"precision", precision},
+                    {"link_reals", reals},
+                    {"nrhs", vectors},
+                    {"gflops", t.best_gflops},
+                    {"gflops_median", t.median_gflops},
+                    {"gbs", t.best_gbs},
+                    {"roofline_fraction", fraction},
+                    {"us_per_task", t.microseconds_per_task},
+                    {"tasks_per_application", t.tasks_per_application}});
+    if (options_.json) return;
+    fmt::print("{:>14} {:>8} {:>6} {:>5} {:>10.2f} {:>10.2f} {:>9.2f} {:>9.0f}% {:>9.1f} {:>11.2f}  {}\n",
+               fmt::format("{}", fmt::join(lattice, ",")), precision, reals, vectors, t.best_gflops, t.median_gflops, t.best_gbs,
+               100 * fraction, t.microseconds_per_task, t.tasks_per_application, bound);
+    std::fflush(stdout);
+  }
+
+  const BenchOptions& options_;
+  const std::string& devices_;
+  runtime::Session& session_;
+  double triad_;
+};
+
+}  // namespace
+
+void run_bench_dslash(const BenchOptions& options) {
+  links_of(options);  // fails before anything is measured
+  Json result = {{"dslash", Json::array()}};
+  for_devices(options, [&](const std::string& devices, runtime::Session& session) {
+    const BenchMemory memory = measure_memory(options.array_megabytes, options.repetitions, session);
+    result["machine"] = machine_facts(session);
+    result["stream"] = stream_json(memory);
+    result["triad_gbs"][devices] = memory.owners_triad;
+    Table table(options, devices, session, memory.owners_triad);
+    table.print_header(memory);
+    const std::vector<Coord> defaults{{16, 16, 16, 16}, {24, 24, 24, 24}};
+    for (const Coord& lattice : options.lattices.empty() ? defaults : options.lattices) {
+      if (options.action == "wilson") table.add_wilson(lattice);
+      else table.add_staggered(lattice);
+    }
+    for (const Json& row : table.rows) result["dslash"].push_back(row);
+  });
+  if (options.json) fmt::print("{}\n", result.dump(2));
+}
+
+}  // namespace quarkstar::app

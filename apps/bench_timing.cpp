@@ -1,0 +1,46 @@
+#include "apps/bench_timing.hpp"
+
+#include "runtime/batch.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <vector>
+
+namespace quarkstar::app {
+
+std::complex<double> wavy_number(std::size_t i) {
+  return {std::sin(0.37 * static_cast<double>(i) + 0.2), std::cos(0.23 * static_cast<double>(i) + 0.5)};
+}
+
+PairTiming time_pairs(runtime::Session& session, int owners, int repetitions, const std::function<void()>& submit_pair) {
+  const auto seconds_for = [&](int pairs) {
+    const auto start = std::chrono::steady_clock::now();
+    constexpr int pairs_a_batch = 16;  // as many iterations as a solver submits at a time
+    for (int i = 0; i < pairs; i += pairs_a_batch) {
+      runtime::Batch batch;
+      for (int k = i; k < std::min(pairs, i + pairs_a_batch); ++k) submit_pair();
+      batch.submit();
+    }
+    session.wait_all();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  seconds_for(2);
+  const int pairs = std::clamp(static_cast<int>(0.1 / (seconds_for(2) / 2)), 2, 1600);
+  for (int warm = 0; warm < 2; ++warm) seconds_for(pairs);  // graphs are captured in the second pass
+  std::vector<double> times;
+  const runtime::Totals before = session.events().totals();
+  double wall = 0;
+  for (int r = 0; r < repetitions; ++r) {
+    times.push_back(seconds_for(pairs) / (2 * pairs));
+    wall += times.back() * 2 * pairs;
+  }
+  const runtime::Totals after = session.events().totals();
+  std::sort(times.begin(), times.end());
+  const auto tasks = static_cast<double>(std::max<std::int64_t>(1, after.executed - before.executed));
+  return {times.front(), times[times.size() / 2],
+          (wall * 1e6 * owners - (after.busy_us - before.busy_us)) / tasks,
+          tasks / (2.0 * pairs * repetitions)};
+}
+
+}  // namespace quarkstar::app

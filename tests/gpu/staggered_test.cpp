@@ -1,0 +1,86 @@
+// The GPU's staggered Dslash and solves, bit for bit against the CPU's.
+#include "solvers/staggered_solver.hpp"
+#include "tests/battery/staggered_support.hpp"
+#include "tests/gpu/support.hpp"
+
+using namespace quarkstar;
+
+namespace {
+
+constexpr std::uint64_t seed = 14142;
+constexpr double scale = -1 / 24.;
+constexpr Precision precisions[] = {Precision::double_, Precision::single, Precision::half};
+
+struct Outcome {
+  std::vector<SolveResult> results;
+  std::vector<HostColour> solutions;
+};
+
+Outcome solve(const runtime::SessionOptions& options, const Coord& blocks, const SolverSettings& settings, const smear::StaggeredLinks& links,
+              std::span<const HostColour> sources, std::span<const double> masses) {
+  runtime::Session session(options);
+  StaggeredSolver solver(runtime::Decomposition(links.fat.extents, blocks, session.block_owners()), links, settings);
+  Outcome outcome{{}, std::vector<HostColour>(sources.size(), HostColour(links.fat.extents))};
+  outcome.results = solver.solve(sources, masses, outcome.solutions);
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("staggered Dslash on a GPU has the CPU's bits") {
+  QUARKSTAR_NEEDS_GPU("gpu staggered");
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 8};
+  const reference::StaggeredLinks links = battery::random_links(lattice, seed, scale);
+  const std::vector<HostColour> chi = battery::random_vectors(lattice, 16, seed + 10);
+  for (const Precision precision : precisions)
+    for (const int long_reals : {0, 18, 14, 13, 9}) {
+      const smear::StaggeredLinks host = battery::with_phases(links, long_reals == 0 ? 0 : scale);
+      std::vector<HostColour> expected;
+      {
+        runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
+        expected = battery::DslashHarness({lattice, {1, 1, 1, 1}, precision, long_reals}, host).apply(chi);
+      }
+      runtime::Session gpu({.cuda_workers = 1});
+      for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}, Coord{2, 2, 1, 2}})
+        for (const int most_lanes : {16, 8, 1})
+          for (const std::size_t n : {1, 2, 3, 4, 5, 8, 12, 16}) {
+            const battery::DslashCase c{lattice, blocks, precision, long_reals, most_lanes};
+            INFO(c.text() << " vectors " << n);
+            const std::vector<HostColour> result = battery::DslashHarness(c, host).apply({chi.data(), n});
+            for (std::size_t v = 0; v < n; ++v) CHECK(battery::same_bits(result[v], expected[v]));
+          }
+    }
+}
+
+TEST_CASE("staggered residual histories on GPUs have the CPU's bits") {
+  QUARKSTAR_NEEDS_GPU("gpu staggered solver");
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 16};
+  reference::StaggeredLinks smooth{reference::near_unit_gauge(lattice, seed, 0.3), reference::near_unit_gauge(lattice, seed + 1, 0.3)};
+  for (double& real : smooth.naik.data) real *= scale;
+  const smear::StaggeredLinks links = battery::with_phases(smooth, scale);
+  const int gpus = static_cast<int>(runtime::gpus().size());
+  for (const char* solver : {"cg", "blockcg", "multishift"})
+    for (const Precision precision : precisions) {
+      SolverSettings settings;
+      settings.solver = solver;
+      settings.precision = precision;
+      settings.keep_history = true;
+      const bool shifted = settings.solver == "multishift";
+      std::vector<HostColour> sources = battery::random_vectors(lattice, 4, seed + 2);
+      if (shifted) std::fill(sources.begin(), sources.end(), sources[0]);
+      const std::vector<double> masses = settings.solver == "blockcg" ? std::vector<double>(4, 0.2) : std::vector<double>{0.1, 0.2, 0.3, 0.5};
+      const Outcome expected = solve({.cpu_workers = 1, .cuda_workers = 0}, {1, 1, 1, 1}, settings, links, sources, masses);
+      for (int count = 1; count <= gpus; count *= 2)
+        for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}, Coord{1, 1, 2, 2}}) {
+          INFO(solver << " " << name_of(precision) << " gpus " << count << " blocks " << blocks[2] << blocks[3]);
+          const Outcome outcome = solve({.cuda_workers = count}, blocks, settings, links, sources, masses);
+          for (std::size_t v = 0; v < sources.size(); ++v) {
+            CHECK(outcome.results[v].converged());
+            CHECK(outcome.results[v].residual_history == expected.results[v].residual_history);
+            CHECK(battery::same_bits(outcome.solutions[v], expected.solutions[v]));
+          }
+        }
+    }
+}

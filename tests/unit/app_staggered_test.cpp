@@ -1,0 +1,95 @@
+// Settings, sources and the model of staggered runs.
+#include <doctest/doctest.h>
+
+#include "apps/hisq_model.hpp"
+#include "apps/parse.hpp"
+#include "apps/plot_svg.hpp"
+#include "runtime/error.hpp"
+#include "tests/unit/app_testing.hpp"
+
+using namespace quarkstar;
+using namespace quarkstar::app;
+
+namespace {
+
+RunConfig config_of(const std::vector<Assignment>& flags) {
+  RunConfig config;
+  apply_settings(config, flags);
+  complete(config);
+  config.gauge = config.json = "given";
+  return config;
+}
+
+std::string refusal_of(const std::vector<Assignment>& flags) {
+  try {
+    check_complete(config_of(flags));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+Assignment flag(const std::string& key, const std::string& value) { return {key, value, "--" + key}; }
+
+}  // namespace
+
+TEST_CASE("staggered settings complete themselves and exclude each other") {
+  const RunConfig config = config_of({flag("action", "hisq"), flag("masses", "0.05,0.1")});
+  CHECK(config.solver.solver == "cg");
+  CHECK(config.columns == std::vector<int>{0, 1, 2});
+  CHECK(config.staggered.masses == std::vector<double>{0.05, 0.1});
+  CHECK(refusal_of({flag("action", "hisq"), flag("mass", "0.1")}).empty());
+  CHECK(refusal_of({}).empty());
+  CHECK(refusal_of({flag("action", "asqtad")}).starts_with("--u0: asqtad needs"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("u0", "0.9")}).starts_with("--u0: hisq has no"));
+  CHECK(refusal_of({flag("action", "naive"), flag("naik-epsilon", "auto")}).starts_with("--naik-epsilon: only HISQ"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("solver", "bicgstab")}).starts_with("--solver: 'bicgstab' is not for"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("solver", "cgnr")}).starts_with("--solver: 'cgnr' is not for"));
+  CHECK(refusal_of({flag("solver", "multishift")}).starts_with("--solver: 'multishift' is not for"));
+  CHECK(refusal_of({flag("links", "13")}).starts_with("--links: '13' is not for"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("links", "12")}).starts_with("--links: '12' is not for"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("mass", "-0.5")}).starts_with("--mass: -0.5 is not positive"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("columns", "5")}).starts_with("--columns"));
+  CHECK(refusal_of({flag("masses", "0.1,0.2")}).starts_with("--masses"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("solver", "multishift"), flag("naik-epsilon", "auto")}).starts_with("--naik-epsilon"));
+}
+
+TEST_CASE("sources of a time slice: corners, signs, noise that belongs to sites") {
+  const Coord extents{4, 2, 4, 6};
+  double corners = 0, z2 = 0, normal = 0;
+  const Source corner = parse_source("corner-wall:3"), sign = parse_source("z2:3,7"), noise = parse_source("random:3");
+  for (std::int64_t site = 0; site < volume(extents); ++site) {
+    const std::complex<double> at = source_at(sign, site, extents);
+    corners += source_at(corner, site, extents).real();
+    z2 += std::norm(at);
+    normal += std::norm(source_at(noise, site, extents));
+    CHECK(at.imag() == 0);
+    if (coordinates(site, extents)[3] != 3) CHECK(at == 0.0);
+  }
+  CHECK(corners == 4);
+  CHECK(z2 == 32);
+  CHECK(normal > 10);
+  CHECK(normal < 90);
+  const HostColour field = make_colour_source(sign, extents, 2);
+  const std::int64_t site = lexicographic({1, 1, 2, 3}, extents);
+  CHECK(field.at(site, 2) == source_at(sign, site, extents));
+  CHECK(field.at(site, 0) == 0.0);
+  CHECK(make_source(sign, extents, 5).at(site, 1, 2) == source_at(sign, site, extents));
+  for (const char* text : {"corner-wall:3", "z2:3,7", "random:3,1"}) CHECK(text_of(parse_source(text)) == text);
+  for (const char* wrong : {"z2", "z2:1,2,3", "wall:1,2", "random:-1", "corner:1"}) CHECK_THROWS_AS(parse_source(wrong), BadValue);
+}
+
+TEST_CASE("the seed's table of HISQ intensities") {
+  const double by_vectors[] = {0.80, 1.25, 1.53, 1.73, 1.87}, by_cache[] = {0.800, 0.843, 0.874, 0.907, 0.942, 1.069};
+  for (int n = 1; n <= 5; ++n) CHECK(std::abs(hisq_model::intensity(n) - by_vectors[n - 1]) < 0.0051);
+  for (std::size_t i = 0; i < std::size(by_cache); ++i)
+    CHECK(std::abs(hisq_model::intensity(1, hisq_model::cached_neighbours[i] / 16.) - by_cache[i]) < 0.00051);
+}
+
+TEST_CASE("a chart as a file of its own") {
+  const std::string svg = svg_file({.title = "a < b", .x_label = "x", .y_label = "y", .series = {{"one", {1, 2}, {3, 4}}, {"two", {1}, {2}}}});
+  CHECK(svg.starts_with("<?xml"));
+  CHECK(svg.ends_with("</g></svg>\n"));
+  CHECK(svg.find("a &lt; b") != std::string::npos);
+  CHECK(svg.find(">two</text>") != std::string::npos);
+}

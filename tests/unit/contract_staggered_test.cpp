@@ -1,0 +1,62 @@
+// Staggered correlators against the reference's, on fields that are no solutions.
+#include <doctest/doctest.h>
+
+#include "codelets/contract/staggered_meson.hpp"
+#include "runtime/error.hpp"
+#include "tests/reference/correlator.hpp"
+
+using namespace quarkstar;
+
+namespace {
+
+constexpr std::uint64_t seed = 20261130;
+
+struct Columns {
+  reference::Propagator reference;
+  std::vector<HostColour> ours;
+};
+
+Columns random_columns(const Coord& extents) {
+  Columns columns;
+  for (std::uint64_t c = 0; c < 3; ++c) {
+    columns.reference.push_back(reference::random_field(extents, 1, seed + c));
+    columns.ours.emplace_back(extents);
+    columns.ours.back().data = columns.reference.back().data;
+  }
+  return columns;
+}
+
+}  // namespace
+
+TEST_CASE("staggered correlators equal the reference's") {
+  MESSAGE("seed " << seed);
+  const Coord extents{4, 6, 2, 8};
+  const Columns columns = random_columns(extents);
+  const int source_time = 3;
+  const auto close = [&](StaggeredMeson meson, const std::vector<double>& from_zero) {
+    const std::vector<double> got = staggered_correlator(meson, columns.ours, source_time);
+    for (std::size_t t = 0; t < got.size(); ++t) {
+      INFO(name_of(meson) << " t " << t);
+      CHECK(got[t] == doctest::Approx(from_zero[(t + source_time) % from_zero.size()]).epsilon(1e-12));
+    }
+  };
+  close(StaggeredMeson::pion5, reference::pion(columns.reference));
+  const std::vector<double> x = reference::staggered_rho(columns.reference, 0), y = reference::staggered_rho(columns.reference, 1),
+                            z = reference::staggered_rho(columns.reference, 2);
+  close(StaggeredMeson::rho_x, x);
+  close(StaggeredMeson::rho_y, y);
+  close(StaggeredMeson::rho_z, z);
+  std::vector<double> mean(x.size());
+  for (std::size_t t = 0; t < mean.size(); ++t) mean[t] = (x[t] + y[t] + z[t]) / 3;
+  close(StaggeredMeson::rho, mean);
+}
+
+TEST_CASE("pion05 has the sign of x + y + z") {
+  const Coord extents{2, 2, 2, 4};
+  std::vector<HostColour> columns(3, HostColour(extents));
+  columns[1].at(lexicographic({1, 1, 1, 2}, extents), 0) = 2;
+  columns[2].at(lexicographic({1, 0, 1, 2}, extents), 2) = {0, 3};
+  CHECK(staggered_correlator(StaggeredMeson::pion05, columns, 1) == std::vector<double>{0, 5, 0, 0});
+  columns.pop_back();
+  CHECK_THROWS_AS(staggered_correlator(StaggeredMeson::pion5, columns, 0), ShapeError);
+}
