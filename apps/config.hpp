@@ -25,6 +25,7 @@ struct RunConfig {
   std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};  ///< zeros: t cut by the number of workers
+  std::optional<Coord> ranks;  ///< grid of the job's ranks; none: the one with the smallest surface
   runtime::SessionOptions session;
   std::string out, json, trace;
   bool residual_history = false;  ///< the JSON lists every residual

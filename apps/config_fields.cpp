@@ -93,8 +93,11 @@ std::vector<Field> make_fields() {
       {"residual-history", "", "Add the residual of every iteration to the JSON, as hexadecimal floats",
        [](RunConfig& c, Text v) { c.residual_history = parse_switch(v); },
        [](const RunConfig& c) -> json { return c.residual_history; }},
-      {"blocks", "X,Y,Z,T", "Cut the lattice into that many blocks (default: t cut by the number of workers)",
+      {"blocks", "X,Y,Z,T", "Cut the lattice into that many blocks, a multiple of --ranks (default: each rank's t cut by its workers)",
        [](RunConfig& c, Text v) { c.blocks = parse_coord(v, 1); }, [](const RunConfig& c) -> json { return c.blocks; }},
+      {"ranks", "X,Y,Z,T", "Grid of MPI ranks over the lattice (default: the one whose parts have the smallest surface)",
+       [](RunConfig& c, Text v) { c.ranks = parse_coord(v, 1); },
+       [](const RunConfig& c) -> json { return c.ranks ? json(*c.ranks) : json(); }},
       {"policy", "NAME", "Scheduling policy (default static; `quarkstar machine` lists them)",
        [](RunConfig& c, Text v) {
          if (!runtime::is_policy(v))

@@ -1,5 +1,7 @@
 #include "apps/interrupt.hpp"
 
+#include "runtime/mpi/job.hpp"
+
 #include <csignal>
 
 namespace quarkstar::app {
@@ -22,6 +24,8 @@ void catch_interrupts() {
 }
 
 bool interrupted() { return flag != 0; }
+
+bool interrupted_anywhere() { return runtime::mpi::Job::current().any(interrupted()); }
 
 void stop_if_interrupted() {
   if (interrupted()) throw Interrupted{};

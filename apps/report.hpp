@@ -54,7 +54,7 @@ struct RunReport {
   bool failed = false;                 ///< the last of `solves` did not converge; there are no correlators
 };
 
-/// The columns that were solved, in the order of RunReport::solves.
+/// The columns that were solved, in the order of RunReport::solves: this rank's part of them.
 struct Propagator {
   std::vector<HostSpinor> fields;
 };
@@ -65,7 +65,10 @@ std::string version_line();
 /// Host name, CPU and start time.
 void describe_machine(RunReport& report);
 
-/// Correlators and effective masses of a whole propagator (12 columns).
-std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_time);
+/// Correlators and effective masses of a whole propagator (12 columns) on a lattice with `times` time slices, summed over ranks.
+std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_time, int times);
+
+/// The whole columns on the root, from the parts of all ranks; nothing on the others.
+Propagator gather(const Propagator& parts, const Coord& lattice);
 
 }  // namespace quarkstar::app

@@ -5,11 +5,13 @@
 #include "apps/print_tables.hpp"
 #include "apps/solve_run.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 
 #include <fmt/format.h>
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
 namespace quarkstar::app {
 namespace {
@@ -29,32 +31,16 @@ LoadedGauge load(const RunConfig& config) {
 /// A failed solve leaves a JSON behind, for scripts that want to know how it failed, and nothing else.
 Propagator solve_or_report(const HostGauge& gauge, const RunConfig& config, RunReport& report) {
   try {
-    return solve_columns(gauge, config, report);
+    return solve_columns(gauge, report.gauge.extents, config, report);
   } catch (const Error&) {
-    if (report.failed && !config.json.empty()) write_json_file(config.json, report);
+    if (report.failed && !config.json.empty() && runtime::mpi::Job::current().is_root()) write_json_file(config.json, report);
     throw;
   }
 }
 
-void run_solve(const SolveOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
-  RunReport report;
-  if (!options.file.empty()) apply_settings(report.config, read_toml(options.file));
-  apply_settings(report.config, options.flags);
+/// Prints and writes what has been asked for.
+void finish(const RunReport& report, const OutputFolder& folder, const Propagator& propagator) {
   const RunConfig& config = report.config;
-  check_complete(config);
-  const OutputFolder folder(config.out);
-  check_writable(config.json);
-  check_writable(config.trace);
-
-  describe_machine(report);
-  const LoadedGauge loaded = load(config);
-  report.gauge = loaded.summary();
-  const Propagator propagator = solve_or_report(loaded.gauge, config, report);
-  if (propagator.fields.size() == HostSpinor::components)
-    report.correlators = contract(propagator, config.source.time());
-  report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-
   print_report(report);
   if (folder.wanted()) {
     for (const std::string& path : write_outputs(folder, report, propagator)) fmt::print("wrote {}\n", path);
@@ -65,6 +51,34 @@ void run_solve(const SolveOptions& options) {
     write_json_file(config.json, report);
     fmt::print("wrote {}\n", config.json);
   }
+}
+
+void run_solve(const SolveOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  RunReport report;
+  if (!options.file.empty()) apply_settings(report.config, read_toml(options.file));
+  apply_settings(report.config, options.flags);
+  const RunConfig& config = report.config;
+  check_complete(config);
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  std::optional<OutputFolder> folder;
+  job.on_root([&] {
+    folder.emplace(config.out);
+    check_writable(config.json);
+    check_writable(config.trace);
+  });
+
+  describe_machine(report);
+  LoadedGauge loaded;
+  job.together([&] { loaded = load(config); });
+  report.gauge = loaded.summary();
+  const Propagator propagator = solve_or_report(loaded.gauge, config, report);
+  if (propagator.fields.size() == HostSpinor::components)
+    report.correlators = contract(propagator, config.source.time(), report.gauge.extents[3]);
+  report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  const Propagator whole = config.out.empty() ? Propagator{} : gather(propagator, report.gauge.extents);
+  job.on_root([&] { finish(report, *folder, whole); });
 }
 
 /// Values of a repeated --boundary add up; of every other flag the last one counts.

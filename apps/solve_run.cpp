@@ -5,6 +5,7 @@
 #include "apps/timeline.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/rank_grid.hpp"
 #include "runtime/observe/chrome_trace.hpp"
 #include "solvers/wilson_solver.hpp"
 
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 
 namespace quarkstar::app {
 namespace {
@@ -47,8 +49,16 @@ SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor
   return solver.solve(source, solution, [&](int iterations, double residual) {
     bar.update(step, residual_fraction(residual, tolerance),
                fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
-    return !interrupted();
+    return !interrupted_anywhere();
   });
+}
+
+/// Each rank writes its own trace: "run.json", "run.rank3.json".
+std::string trace_of_rank(const std::string& path) {
+  const runtime::mpi::Job& job = runtime::mpi::Job::current();
+  if (job.is_root()) return path;
+  const std::filesystem::path file(path);
+  return file.parent_path() / fmt::format("{}.rank{}{}", file.stem().string(), job.rank(), file.extension().string());
 }
 
 }  // namespace
@@ -58,14 +68,35 @@ Coord block_grid(const Coord& blocks, const Coord& extents, int workers) {
   return {1, 1, 1, std::clamp(workers, 1, std::max(1, extents[3] / 2))};
 }
 
-Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunReport& report) {
+runtime::Decomposition cut_lattice(const Coord& extents, const RunConfig& config, const runtime::Session& session) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const int workers = session.block_owners();
+  if (!job.is_distributed()) return {extents, block_grid(config.blocks, extents, workers), workers};
+  double bandwidth = 0;
+  for (int w = 0; w < workers; ++w) bandwidth += session.worker(w).bandwidth_gbs;
+  const std::vector<double> bandwidths = job.gather(bandwidth);
+  const runtime::RankGrid ranks = runtime::mpi::make_rank_grid(extents, config.ranks, bandwidths, job.rank());
+  // All ranks cut their parts alike, so that the blocks of the lattice are a grid.
+  const auto most = static_cast<int>(job.combined(static_cast<std::uint64_t>(workers), runtime::mpi::Combine::maximum));
+  Coord blocks{}, thinnest{};
+  for (int mu = 0; mu < 4; ++mu) {
+    thinnest[mu] = extents[mu] / ranks.grid[mu];
+    if (config.blocks[mu] % ranks.grid[mu] != 0)
+      throw Error(ErrorKind::input, "--blocks",
+                  fmt::format("{} blocks in {} on {} ranks", config.blocks[mu], "xyzt"[mu], ranks.grid[mu]),
+                  "give a multiple of --ranks in every direction");
+    blocks[mu] = config.blocks[mu] / ranks.grid[mu];
+  }
+  return {extents, ranks, block_grid(blocks, thinnest, most), workers};
+}
+
+Propagator solve_columns(const HostGauge& gauge, const Coord& lattice, const RunConfig& config, RunReport& report) {
   const auto start = std::chrono::steady_clock::now();
   catch_interrupts();
   runtime::SessionOptions options = config.session;
   options.keep_events = true;
   runtime::Session session(options);
-  const int workers = session.block_owners();
-  const runtime::Decomposition decomposition(gauge.extents, block_grid(config.blocks, gauge.extents, workers), workers);
+  const runtime::Decomposition decomposition = cut_lattice(lattice, config, session);
   report.decomposition = decomposition.describe();
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
@@ -78,13 +109,13 @@ Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunRep
   ProgressBar bar("column", static_cast<int>(config.columns.size()));
   for (const int column : config.columns) {
     const int step = static_cast<int>(report.solves.size());
-    HostSpinor solution(gauge.extents);
-    report.solves.push_back({column, solve_one(solver, make_source(config.source, gauge.extents, column), solution,
+    HostSpinor solution(decomposition.part());
+    report.solves.push_back({column, solve_one(solver, make_source(config.source, decomposition.part(), column), solution,
                                                config.solver.tolerance, step, bar)});
     const SolveResult& result = report.solves.back().result;
     session.wait_all();
     if (step == 0) record_timeline(session, report);
-    if (result.reason == StopReason::interrupted || interrupted()) throw Interrupted{};
+    if (result.reason == StopReason::interrupted || interrupted_anywhere()) throw Interrupted{};
     if (!result.converged()) {
       report.failed = true;
       throw_failure(config, report.solves.back());
@@ -95,7 +126,7 @@ Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunRep
                   fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", result.iterations,
                               result.true_residual, result.seconds, report.solves.back().gflops()));
   }
-  if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), config.trace);
+  if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
   return propagator;
 }
 

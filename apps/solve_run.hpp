@@ -2,16 +2,21 @@
 // The main job: links and sources in, solved columns out, on the task graph.
 #include "apps/report.hpp"
 #include "codelets/lattice/host_gauge.hpp"
+#include "runtime/decomposition.hpp"
 
 namespace quarkstar::app {
 
 /// Grid of blocks for `blocks` (zeros: t cut by the number of workers, every part at least 2 thick).
 Coord block_grid(const Coord& blocks, const Coord& extents, int workers);
 
-/// Starts a session as config.session says, solves config.columns on `gauge`, and fills the report's solves, workers,
-/// timeline and decomposition as it goes. Writes the trace if config.trace names one. Shows progress. Throws
+/// The lattice cut over the ranks of the job, and each rank's part over the workers of its session. Throws Error(input) naming --ranks or
+/// --blocks.
+runtime::Decomposition cut_lattice(const Coord& extents, const RunConfig& config, const runtime::Session& session);
+
+/// Starts a session as config.session says, solves config.columns on `gauge` (of which it needs this rank's part), and fills the report's solves, workers,
+/// timeline and decomposition as it goes. Under MPI each rank gets its part of every column. Writes the trace if config.trace names one. Shows progress. Throws
 /// Error(numerical) naming column and reason if a column does not converge (report.failed is then set, report.solves
 /// ends with that column), and Interrupted after Ctrl-C.
-Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunReport& report);
+Propagator solve_columns(const HostGauge& gauge, const Coord& lattice, const RunConfig& config, RunReport& report);
 
 }  // namespace quarkstar::app

@@ -30,16 +30,18 @@ void check_source(const Source& source, const Coord& extents) {
                   fmt::format("use coordinates below {}", text_of(extents)));
 }
 
-HostSpinor make_source(const Source& source, const Coord& extents, int column) {
-  HostSpinor field(extents);
+HostSpinor make_source(const Source& source, const Box& part, int column) {
+  HostSpinor field(part);
   const int spin = column / 3, colour = column % 3;
-  if (source.kind == Source::Kind::point) {
-    field.at(lexicographic(source.position, extents), spin, colour) = 1;
-    return field;
+  Coord inside{};
+  for (int mu = 0; mu < 4; ++mu) {
+    const bool everywhere = source.kind == Source::Kind::wall && mu < 3;
+    inside[mu] = everywhere ? 0 : source.position[mu] - part.origin[mu];
+    if (inside[mu] < 0 || inside[mu] >= part.extents[mu]) return field;
   }
-  const std::int64_t slice = volume(extents) / extents[3];
-  for (std::int64_t site = slice * source.time(); site < slice * (source.time() + 1); ++site)
-    field.at(site, spin, colour) = 1;
+  const std::int64_t first = lexicographic(inside, part.extents);
+  const std::int64_t count = source.kind == Source::Kind::wall ? volume(part.extents) / part.extents[3] : 1;
+  for (std::int64_t site = first; site < first + count; ++site) field.at(site, spin, colour) = 1;
   return field;
 }
 

@@ -23,7 +23,9 @@ std::string text_of(const Source& source);
 /// Throws Error(input) naming --source if the source lies outside of the lattice.
 void check_source(const Source& source, const Coord& extents);
 
-/// The field for column = 3 spin + colour, zero but for that component at the source's sites.
-HostSpinor make_source(const Source& source, const Coord& extents, int column);
+/// The part of the field in a box of the lattice, for column = 3 spin + colour, zero but for that component at the source's sites.
+HostSpinor make_source(const Source& source, const Box& part, int column);
+/// The whole field.
+inline HostSpinor make_source(const Source& source, const Coord& extents, int column) { return make_source(source, Box{{}, extents}, column); }
 
 }  // namespace quarkstar::app

@@ -111,7 +111,10 @@ void submit_fused(const std::vector<Batch::Part>& parts) {
 
 Batch* Batch::current() { return collecting; }
 
-Batch::Batch() { collecting = this; }
+// Messages between ranks have their places among the tasks, which then cannot wait in a list.
+Batch::Batch() {
+  if (Session::current().messages() == nullptr) collecting = this;
+}
 
 Batch::~Batch() { collecting = nullptr; }
 

@@ -114,16 +114,22 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   happens_before(this);
   starpu_execute_on_each_worker(bind_worker, this, STARPU_CPU | STARPU_CUDA);
   happens_after(this);
+  if (mpi::Job& job = mpi::Job::current(); job.is_distributed()) messages_ = std::make_unique<mpi::Messages>(job);
 }
 
 Session::~Session() {
   wait_all();
+  messages_.reset();
   starpu_shutdown();
   running = nullptr;
 }
 
 void Session::wait_all() {
-  starpu_task_wait_for_all();
+  do {
+    // A message may be the last thing that a task was waited for, and a task the last thing that a message was.
+    if (messages_ != nullptr) messages_->wait_idle();
+    starpu_task_wait_for_all();
+  } while (messages_ != nullptr && messages_->pending() > 0);
   happens_after(this);  // every task ends with the other half
 }
 

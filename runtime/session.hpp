@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/mpi/messages.hpp"
 #include "runtime/observe/events.hpp"
 #include "runtime/team.hpp"
 #include "runtime/topology.hpp"
@@ -55,8 +56,10 @@ class Session {
   int block_owners() const { return gpu_count_ > 0 ? gpu_count_ : static_cast<int>(workers_.size()); }
   const Topology& topology() const { return topology_; }
   Events& events() { return *events_; }
+  /// Between this rank's graph and the others'; nullptr where the job has one rank.
+  mpi::Messages* messages() { return messages_.get(); }
 
-  /// Blocks until every submitted task has run. Not for use inside a solver's iteration.
+  /// Blocks until every submitted task has run and every message has been completed. Not for use inside a solver's iteration.
   void wait_all();
 
  private:
@@ -68,6 +71,7 @@ class Session {
   std::vector<int> gpu_cores_;
   std::vector<Worker> workers_;
   std::unique_ptr<Events> events_;
+  std::unique_ptr<mpi::Messages> messages_;
 };
 
 /// Version and build facts of the runtime underneath, e.g. "StarPU 1.4.10 (CUDA)".

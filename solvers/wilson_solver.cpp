@@ -71,7 +71,7 @@ struct WilsonSolver::Impl {
       : settings(s),
         krylov(find_solver(s.solver)),
         outer(decomposition, Precision::double_, s.precision == Precision::double_ ? s.link_reals : 18, gauge, parameters, s.schur),
-        sums(decomposition.count()) {
+        sums(static_cast<int>(decomposition.local().size())) {
     if (s.precision != Precision::double_)
       inner = std::make_unique<WilsonLevel>(decomposition, s.precision, s.link_reals, gauge, parameters, s.schur);
   }
@@ -81,9 +81,7 @@ struct WilsonSolver::Impl {
     double total = 0;
     for (const SpinorField* part : {&field.even, &field.odd}) {
       blas::submit<blas::Norm>({part}, {}, nullptr, &sums);
-      runtime::BinnedSum sum = runtime::BinnedSum::zero();
-      for (int b = 0; b < sums.tasks(); ++b) sum.merge(*runtime::HostView<runtime::BinnedSum>(sums.task(b)));
-      total += runtime::value_of(sum);
+      total += runtime::values_of(sums, 1).front();
     }
     return total;
   }

@@ -19,19 +19,20 @@ Coord global_site(const BlockGeometry& block, const SitePosition& position) {
   return site;
 }
 
-/// Calls body(outer, lane, lexicographic index of the site in the whole lattice) over one block, split over the team.
+/// Calls body(outer, lane, global coordinates of the site) over one block, split over the team.
 template <class Body>
-void for_sites(const runtime::Team& team, const BlockGeometry& block, int parity, const Coord& lattice, Body&& body) {
+void for_sites(const runtime::Team& team, const BlockGeometry& block, int parity, Body&& body) {
   team.for_range(block.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (auto outer = static_cast<int>(begin); outer < end; ++outer)
       for (int lane = 0; lane < block.lanes().lanes; ++lane)
-        body(outer, lane, lexicographic(global_site(block, {parity, outer, lane}), lattice));
+        body(outer, lane, global_site(block, {parity, outer, lane}));
   });
 }
 
 struct LinkTask {
   const BlockGeometry* block;
   const HostGauge* gauge;
+  Coord lattice;
   int parity, reals;
 };
 
@@ -52,15 +53,14 @@ void run_load_links(Call& call) {
   const auto& task = call.arguments<LinkTask>();
   F* links = call.buffer<F>(0);
   const int link_words = NumberFormat<F>::link_words(task.reals);
-  const Coord& lattice = task.gauge->extents;
+  const Box box = task.gauge->box();
   const int lanes = task.block->lanes().lanes;
-  for_sites(call.team(), *task.block, task.parity, lattice, [&](int outer, int lane, std::int64_t index) {
-    const Coord site = coordinates(index, lattice);
+  for_sites(call.team(), *task.block, task.parity, [&](int outer, int lane, const Coord& site) {
     for (int d = 0; d < 8; ++d) {
       const int mu = d / 2;
       Coord start = site;
-      if (d % 2 == 1) start[mu] = (start[mu] + lattice[mu] - 1) % lattice[mu];
-      const auto link = task.gauge->link(lexicographic(start, lattice), mu);
+      if (d % 2 == 1) start[mu] = (start[mu] + task.lattice[mu] - 1) % task.lattice[mu];
+      const auto link = task.gauge->link(index_in(box, start, task.lattice), mu);
       F* to = links + (static_cast<std::size_t>(outer) * 8 + static_cast<std::size_t>(d)) * static_cast<std::size_t>(link_words * lanes) + lane;
       write_link(to, link.data(), task.reals, lanes);
     }
@@ -70,6 +70,7 @@ void run_load_links(Call& call) {
 struct SpinorTask {
   const BlockGeometry* block;
   HostSpinor* host;
+  Coord lattice;
   int parity;
 };
 
@@ -78,9 +79,10 @@ void run_spinor(Call& call) {
   const auto& task = call.arguments<SpinorTask>();
   F* field = call.buffer<F>(0);
   const int lanes = task.block->lanes().lanes;
-  for_sites(call.team(), *task.block, task.parity, task.host->extents, [&](int outer, int lane, std::int64_t index) {
+  const Box box = task.host->box();
+  for_sites(call.team(), *task.block, task.parity, [&](int outer, int lane, const Coord& x) {
     F* site = field + spinor_offset<F>(outer, lane, lanes);
-    std::complex<double>* host = &task.host->data[static_cast<std::size_t>(index) * HostSpinor::components];
+    std::complex<double>* host = &task.host->data[static_cast<std::size_t>(index_in(box, x, task.lattice)) * HostSpinor::components];
     site::Complex<SiteLane<F>> z[HostSpinor::components];
     if constexpr (Load) {
       for (int c = 0; c < HostSpinor::components; ++c)
@@ -165,8 +167,16 @@ const Codelet& convert_codelet(Precision to, Precision from) {
   });
 }
 
-void require_extents(const char* where, const Lattice& lattice, const Coord& extents) {
-  if (lattice.decomposition().lattice() != extents) throw ShapeError(where, "host field and lattice have other extents");
+/// Throws unless a host field's box holds this rank's part and, where the part is not all of a direction, `before` layers before it.
+void require_part(const char* where, const Lattice& lattice, const Box& box, int before) {
+  const Coord& all = lattice.decomposition().lattice();
+  const Box part = lattice.decomposition().part();
+  for (int mu = 0; mu < 4; ++mu) {
+    const int layers = part.extents[mu] < all[mu] ? before : 0;
+    const int start = (part.origin[mu] - layers - box.origin[mu] + all[mu]) % all[mu];
+    if (box.extents[mu] != all[mu] && start + layers + part.extents[mu] > box.extents[mu])
+      throw ShapeError(where, "the host field does not hold this rank's part of the lattice");
+  }
 }
 
 runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = block.block().owner, .block = block.block().index}; }
@@ -175,28 +185,28 @@ runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = b
 
 void load_links(const LinkField& links, const HostGauge& gauge) {
   const Lattice& lattice = *links.lattice();
-  require_extents("load_links", lattice, gauge.extents);
+  require_part("load_links", lattice, gauge.box(), 1);
   const Codelet& codelet = load_links_codelet(lattice.precision());
-  for (int b = 0; b < lattice.block_count(); ++b)
-    runtime::submit(codelet, LinkTask{&lattice.block(b), &gauge, links.parity(), links.reals()}, {runtime::out(links.block(b))}, {},
+  for (const int b : lattice.local_blocks())
+    runtime::submit(codelet, LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), links.parity(), links.reals()}, {runtime::out(links.block(b))}, {},
                     placement_of(lattice.block(b)));
 }
 
 void load_spinor(const SpinorField& field, const HostSpinor& host) {
   const Lattice& lattice = *field.lattice();
-  require_extents("load_spinor", lattice, host.extents);
+  require_part("load_spinor", lattice, host.box(), 0);
   const Codelet& codelet = spinor_codelet<true>(lattice.precision());
-  for (int b = 0; b < lattice.block_count(); ++b)
-    runtime::submit(codelet, SpinorTask{&lattice.block(b), const_cast<HostSpinor*>(&host), field.parity()},
+  for (const int b : lattice.local_blocks())
+    runtime::submit(codelet, SpinorTask{&lattice.block(b), const_cast<HostSpinor*>(&host), lattice.decomposition().lattice(), field.parity()},
                     {runtime::out(field.block(b))}, {}, placement_of(lattice.block(b)));
 }
 
 void store_spinor(HostSpinor& host, const SpinorField& field) {
   const Lattice& lattice = *field.lattice();
-  require_extents("store_spinor", lattice, host.extents);
+  require_part("store_spinor", lattice, host.box(), 0);
   const Codelet& codelet = spinor_codelet<false>(lattice.precision());
-  for (int b = 0; b < lattice.block_count(); ++b)
-    runtime::submit(codelet, SpinorTask{&lattice.block(b), &host, field.parity()}, {runtime::in(field.block(b))}, {},
+  for (const int b : lattice.local_blocks())
+    runtime::submit(codelet, SpinorTask{&lattice.block(b), &host, lattice.decomposition().lattice(), field.parity()}, {runtime::in(field.block(b))}, {},
                     placement_of(lattice.block(b)));
 }
 
@@ -206,7 +216,7 @@ void convert(const SpinorField& to, const SpinorField& from, const runtime::Guar
       a.decomposition().lattice() != b.decomposition().lattice())
     throw ShapeError("convert", "fields of another parity or decomposition");
   const Codelet& codelet = convert_codelet(a.precision(), b.precision());
-  for (int i = 0; i < a.block_count(); ++i) {
+  for (const int i : a.local_blocks()) {
     runtime::AccessList accesses{runtime::out(to.block(i)), runtime::in(from.block(i))};
     if (guard.state != nullptr) {
       // A task that may leave its output alone must not lose what was there.
