@@ -36,6 +36,8 @@ void check_complete(const RunConfig& config) {
                 "name a file, or make one with `quarkstar gauge generate`");
   if (config.out.empty() && config.json.empty())
     throw Error(ErrorKind::input, "--out", "nowhere to write the results", "give --out DIR, --json FILE or both");
+  if (config.checkpoint_every > 0 && config.checkpoint.empty())
+    throw Error(ErrorKind::input, "--checkpoint-every", "nowhere to write restart files", "give --checkpoint DIR");
 }
 
 }  // namespace quarkstar::app

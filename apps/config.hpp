@@ -28,6 +28,8 @@ struct RunConfig {
   std::optional<Coord> ranks;  ///< grid of the job's ranks; none: the one with the smallest surface
   runtime::SessionOptions session;
   std::string out, json, trace;
+  std::string checkpoint;    ///< folder of restart files; empty: none
+  int checkpoint_every = 0;  ///< iterations; 0: only when asked for by a signal, and when a column is done
   bool residual_history = false;  ///< the JSON lists every residual
 };
 

@@ -111,6 +111,9 @@ std::vector<Field> make_fields() {
        [](const RunConfig& c) -> json {
          return c.session.cuda_workers < 0 ? json("all") : json(c.session.cuda_workers);
        }},
+      {"share-gpus", "", "Let several ranks use one GPU",
+       [](RunConfig& c, Text v) { c.session.share_gpus = parse_switch(v); },
+       [](const RunConfig& c) -> json { return c.session.share_gpus; }},
       {"workers", "N", "CPU workers (default: one a NUMA domain, or one a core)",
        [](RunConfig& c, Text v) { c.session.cpu_workers = parse_integer(v, 1); },
        [](const RunConfig& c) -> json { return c.session.cpu_workers; }},
@@ -123,6 +126,14 @@ std::vector<Field> make_fields() {
                                                                       : runtime::WorkerMode::per_domain;
        },
        [](const RunConfig& c) -> json { return c.session.mode == runtime::WorkerMode::per_core ? "core" : "domain"; }},
+      {"checkpoint", "DIR", "Folder for restart files, written on SIGTERM and SIGUSR1 and after each column; read again at the start",
+       [](RunConfig& c, Text v) { c.checkpoint = v; }, [](const RunConfig& c) -> json { return c.checkpoint; }},
+      {"checkpoint-every", "N", "Write a restart file every N iterations too (with --checkpoint)",
+       [](RunConfig& c, Text v) { c.checkpoint_every = parse_integer(v, 0); },
+       [](const RunConfig& c) -> json { return c.checkpoint_every; }},
+      {"watchdog", "SECONDS", "End the job when no task or message completes for so long (default 600; 0: never)",
+       [](RunConfig& c, Text v) { c.session.watchdog_seconds = parse_integer(v, 0); },
+       [](const RunConfig& c) -> json { return c.session.watchdog_seconds; }},
       {"out", "DIR", "Folder for the propagator, correlators, result.json and report.html",
        [](RunConfig& c, Text v) { c.out = v; }, [](const RunConfig& c) -> json { return c.out; }},
       {"json", "FILE", "Write the results as JSON to FILE", [](RunConfig& c, Text v) { c.json = v; },

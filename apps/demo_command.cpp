@@ -54,7 +54,7 @@ void run_demo(const DemoOptions& options) {
   report.gauge = load_gauge(report.config.gauge).summary();
   fmt::print("2. A quark propagator: Wilson, kappa {}, antiperiodic in t, 12 columns\n", report.config.wilson.kappa);
   std::fflush(stdout);
-  const Propagator propagator = solve_columns(generated.gauge, generated.gauge.extents, report.config, report);
+  const Propagator propagator = solve_columns([&](const auto&) -> const HostGauge& { return generated.gauge; }, generated.gauge.extents, report.config, report);
   report.correlators = contract(propagator, report.config.source.time(), report.gauge.extents[3]);
   report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   print_report(report);

@@ -49,7 +49,8 @@ std::string remedy(const CLI::App& app) {
 
 /// Commands that share one job between ranks; of the others mpirun would start copies that write the same files.
 void require_one_rank(int argc, char** argv) {
-  if (!quarkstar::runtime::mpi::Job::current().is_distributed() || argc < 2) return;
+  const quarkstar::runtime::mpi::Job& job = quarkstar::runtime::mpi::Job::current();
+  if (!job.is_distributed() || job.is_fake() || argc < 2) return;
   const std::string_view command = argv[1];
   if (command == "solve" || command == "machine" || command.starts_with("-")) return;
   throw quarkstar::Error(quarkstar::ErrorKind::input, fmt::format("quarkstar {}", command), "this command runs on one rank",
@@ -84,8 +85,10 @@ int main(int argc, char** argv) {
   try {
     job.emplace();
     return run(argc, argv);
-  } catch (const quarkstar::app::Interrupted&) {
-    return fail("interrupted: nothing was written; start it again", exit_interrupted);
+  } catch (const quarkstar::app::Interrupted& interrupt) {
+    return fail(interrupt.saved.empty() ? "interrupted: nothing was written; start it again"
+                                        : fmt::format("interrupted: restart files are in {}; start it again to go on", interrupt.saved),
+                exit_interrupted);
   } catch (const quarkstar::Error& error) {
     return fail(error.what(), error.exit_code());
   } catch (const quarkstar::app::BadValue& bad) {

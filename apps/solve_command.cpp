@@ -21,17 +21,29 @@ struct SolveOptions {
   std::vector<Assignment> flags;
 };
 
-LoadedGauge load(const RunConfig& config) {
-  LoadedGauge loaded = load_gauge(config.gauge, config.lattice);
-  if (config.reunitarize) gauge::reunitarize(loaded.gauge, host_team());
-  check_source(config.source, loaded.gauge.extents);
-  return loaded;
+/// Reads the header only, so that a wrong name or source costs no time.
+Coord read_extents(const RunConfig& config) {
+  format::GaugeReadOptions options;
+  options.extents = config.lattice;
+  const Coord extents = format::GaugeFile(config.gauge, options).info().layout.extents;
+  check_source(config.source, extents);
+  return extents;
 }
 
-/// A failed solve leaves a JSON behind, for scripts that want to know how it failed, and nothing else.
-Propagator solve_or_report(const HostGauge& gauge, const RunConfig& config, RunReport& report) {
+/// Loads this rank's part of the links and solves. A failed solve leaves a JSON behind, for scripts that want to know how it failed, and
+/// nothing else.
+Propagator solve_or_report(const Coord& lattice, const RunConfig& config, RunReport& report) {
+  LoadedGauge loaded;
+  const auto load = [&](const runtime::Decomposition& decomposition) -> const HostGauge& {
+    loaded = load_gauge_part(config.gauge, config.lattice, decomposition);
+    runtime::mpi::Job::current().together([&] {
+      if (config.reunitarize) gauge::reunitarize(loaded.gauge, host_team());
+    });
+    report.gauge = loaded.summary();
+    return loaded.gauge;
+  };
   try {
-    return solve_columns(gauge, report.gauge.extents, config, report);
+    return solve_columns(load, lattice, config, report);
   } catch (const Error&) {
     if (report.failed && !config.json.empty() && runtime::mpi::Job::current().is_root()) write_json_file(config.json, report);
     throw;
@@ -69,16 +81,16 @@ void run_solve(const SolveOptions& options) {
   });
 
   describe_machine(report);
-  LoadedGauge loaded;
-  job.together([&] { loaded = load(config); });
-  report.gauge = loaded.summary();
-  const Propagator propagator = solve_or_report(loaded.gauge, config, report);
+  Coord lattice{};
+  job.together([&] { lattice = read_extents(config); });
+  const Propagator propagator = solve_or_report(lattice, config, report);
   if (propagator.fields.size() == HostSpinor::components)
     report.correlators = contract(propagator, config.source.time(), report.gauge.extents[3]);
   report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
-  const Propagator whole = config.out.empty() ? Propagator{} : gather(propagator, report.gauge.extents);
-  job.on_root([&] { finish(report, *folder, whole); });
+  Propagator gathered;
+  if (job.is_distributed() && !config.out.empty()) gathered = gather(propagator, report.gauge.extents);
+  job.on_root([&] { finish(report, *folder, job.is_distributed() ? gathered : propagator); });
 }
 
 /// Values of a repeated --boundary add up; of every other flag the last one counts.

@@ -1,10 +1,12 @@
 #include "apps/solve_run.hpp"
 
+#include "apps/checkpoint.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/progress.hpp"
 #include "apps/timeline.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/mpi/rank_grid.hpp"
 #include "runtime/observe/chrome_trace.hpp"
 #include "solvers/wilson_solver.hpp"
@@ -14,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 
 namespace quarkstar::app {
 namespace {
@@ -45,12 +48,25 @@ std::string remedy_for(StopReason reason) {
 }
 
 SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor& solution, double tolerance, int step,
-                      ProgressBar& bar) {
-  return solver.solve(source, solution, [&](int iterations, double residual) {
+                      ProgressBar& bar, const Snapshots& snapshots) {
+  const auto progress = [&](int iterations, double residual) {
     bar.update(step, residual_fraction(residual, tolerance),
                fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
     return !interrupted_anywhere();
-  });
+  };
+  return solver.solve(source, solution, progress, snapshots);
+}
+
+/// Restart files of one column while it is being solved: every so many iterations, and when a signal asks for one.
+Snapshots snapshots_of(const Checkpoint* checkpoint, int column, int every, int done_before) {
+  if (checkpoint == nullptr) return {};
+  return {[every, last = 0](int iterations) mutable {
+            const bool counted = every > 0 && iterations - last >= every;
+            const bool asked = save_requested_anywhere();
+            if (counted) last = iterations;
+            return counted || asked;
+          },
+          [=](const HostSpinor& solution, int iterations) { checkpoint->save(column, solution, done_before + iterations); }};
 }
 
 /// Each rank writes its own trace: "run.json", "run.rank3.json".
@@ -90,7 +106,7 @@ runtime::Decomposition cut_lattice(const Coord& extents, const RunConfig& config
   return {extents, ranks, block_grid(blocks, thinnest, most), workers};
 }
 
-Propagator solve_columns(const HostGauge& gauge, const Coord& lattice, const RunConfig& config, RunReport& report) {
+Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const RunConfig& config, RunReport& report) {
   const auto start = std::chrono::steady_clock::now();
   catch_interrupts();
   runtime::SessionOptions options = config.session;
@@ -100,26 +116,36 @@ Propagator solve_columns(const HostGauge& gauge, const Coord& lattice, const Run
   report.decomposition = decomposition.describe();
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
-  WilsonSolver solver(decomposition, gauge, config.wilson, settings);
+  WilsonSolver solver(decomposition, links(decomposition), config.wilson, settings);
   session.wait_all();
   session.events().reset();
   report.setup_seconds = seconds_since(start);
 
+  std::optional<Checkpoint> checkpoint;
+  if (!config.checkpoint.empty())
+    checkpoint.emplace(config.checkpoint, describe_problem(config, 0.5 * (report.gauge.spatial_plaquette + report.gauge.temporal_plaquette), report.gauge.link_trace),
+                       lattice, decomposition.part());
   Propagator propagator;
   ProgressBar bar("column", static_cast<int>(config.columns.size()));
   for (const int column : config.columns) {
     const int step = static_cast<int>(report.solves.size());
     HostSpinor solution(decomposition.part());
+    const int done_before = checkpoint ? checkpoint->load(column, solution).value_or(0) : 0;
     report.solves.push_back({column, solve_one(solver, make_source(config.source, decomposition.part(), column), solution,
-                                               config.solver.tolerance, step, bar)});
+                                               config.solver.tolerance, step, bar,
+                                               snapshots_of(checkpoint ? &*checkpoint : nullptr, column, config.checkpoint_every, done_before))});
     const SolveResult& result = report.solves.back().result;
     session.wait_all();
     if (step == 0) record_timeline(session, report);
-    if (result.reason == StopReason::interrupted || interrupted_anywhere()) throw Interrupted{};
+    if (result.reason == StopReason::interrupted || interrupted_anywhere()) {
+      if (checkpoint) checkpoint->save(column, solution, done_before + result.iterations);
+      throw Interrupted{config.checkpoint};
+    }
     if (!result.converged()) {
       report.failed = true;
       throw_failure(config, report.solves.back());
     }
+    if (checkpoint) checkpoint->save(column, solution, done_before + result.iterations);
     if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
     propagator.fields.push_back(std::move(solution));
     bar.step_done(step + 1,

@@ -4,6 +4,8 @@
 #include "codelets/lattice/host_gauge.hpp"
 #include "runtime/decomposition.hpp"
 
+#include <functional>
+
 namespace quarkstar::app {
 
 /// Grid of blocks for `blocks` (zeros: t cut by the number of workers, every part at least 2 thick).
@@ -13,10 +15,13 @@ Coord block_grid(const Coord& blocks, const Coord& extents, int workers);
 /// --blocks.
 runtime::Decomposition cut_lattice(const Coord& extents, const RunConfig& config, const runtime::Session& session);
 
-/// Starts a session as config.session says, solves config.columns on `gauge` (of which it needs this rank's part), and fills the report's solves, workers,
+/// The links of this rank's part of a lattice (or more of it), once it is known.
+using LinksOfPart = std::function<const HostGauge&(const runtime::Decomposition&)>;
+
+/// Starts a session as config.session says, solves config.columns on `links`, and fills the report's solves, workers,
 /// timeline and decomposition as it goes. Under MPI each rank gets its part of every column. Writes the trace if config.trace names one. Shows progress. Throws
 /// Error(numerical) naming column and reason if a column does not converge (report.failed is then set, report.solves
 /// ends with that column), and Interrupted after Ctrl-C.
-Propagator solve_columns(const HostGauge& gauge, const Coord& lattice, const RunConfig& config, RunReport& report);
+Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const RunConfig& config, RunReport& report);
 
 }  // namespace quarkstar::app

@@ -16,6 +16,7 @@
 #include "runtime/sanitizer.hpp"
 #include "runtime/session.hpp"
 #include "runtime/task_record.hpp"
+#include "runtime/watchdog.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -56,10 +57,12 @@ void run_implementation(void* descriptions[], void* argument, bool on_cuda) {
   if (on_cuda) stream = starpu_cuda_get_local_stream();
 #endif
   Call call(buffers.data(), record->arguments(), on_cuda ? nullptr : &session.worker(worker).team, stream, worker);
+  Watchdog::begins(worker, record->codelet->name());
   const double begin = starpu_timing_now();
   if (!on_cuda) tell(begin_access, task, buffers.data());
   (on_cuda ? record->codelet->cuda() : record->codelet->cpu())(call);
   if (!on_cuda) tell(end_access, task, buffers.data());
+  Watchdog::ends(worker);
   if (!call.parts_recorded())
     session.events().record(worker, {record->codelet->name(), record->placement.block, begin, starpu_timing_now(),
                                      call.skipped() ? Cost{} : record->cost, call.skipped()});

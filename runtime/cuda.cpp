@@ -33,7 +33,9 @@ std::vector<GpuDescription> gpus() {
   for (int device = 0; device < count; ++device) {
     cudaDeviceProp properties;
     if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) continue;
-    found.push_back({properties.name, properties.totalGlobalMem, properties.multiProcessorCount,
+    char bus[32] = {};
+    cudaDeviceGetPCIBusId(bus, sizeof bus, device);
+    found.push_back({properties.name, bus, properties.totalGlobalMem, properties.multiProcessorCount,
                      properties.major * 10 + properties.minor});
   }
   return found;

@@ -11,7 +11,7 @@ namespace quarkstar::runtime {
 using CudaStream = CUstream_st*;
 
 struct GpuDescription {
-  std::string name;
+  std::string name, bus;  ///< bus: PCI address, the same for every process of the host
   std::size_t memory_bytes = 0;
   int multiprocessors = 0, capability = 0;  ///< capability 90 for sm_90
 };

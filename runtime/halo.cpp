@@ -33,14 +33,14 @@ void Halo::exchange() const {
     for (int d = 0; d < 8; ++d) {
       if (!incoming_[buffer_][slot(b, d)]) continue;
       const Block& sender = decomposition_->block(decomposition_->neighbour(b, d));
-      if (sender.rank != decomposition_->rank()) messages->receive(incoming(b, d), sender.rank, tag(b, d), what_);
+      if (sender.rank != decomposition_->rank()) messages->receive(incoming(b, d), sender.rank, tag(b, d), {what_, b, d});
     }
   for (const int b : decomposition_->local())
     for (int d = 0; d < 8; ++d) {
       const Handle& face = sent_[buffer_][slot(b, d)];
       if (!face) continue;
       const Block& reader = decomposition_->block(decomposition_->neighbour(b, d ^ 1));
-      messages->send(face, reader.rank, tag(reader.index, d), what_);
+      messages->send(face, reader.rank, tag(reader.index, d), {what_, reader.index, d});
     }
 }
 

@@ -11,8 +11,10 @@
 #include "runtime/cuda.hpp"
 #include "runtime/error.hpp"
 #include "runtime/large_pages.hpp"
+#include "runtime/mpi/messages.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/sanitizer.hpp"
+#include "runtime/watchdog.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -69,6 +71,8 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   if (!is_policy(options.policy))
     throw Error(ErrorKind::input, "--policy", fmt::format("unknown scheduling policy '{}'", options.policy),
                 fmt::format("use one of {}, or another of StarPU's", fmt::join(policy_names(), ", ")));
+  share_cores();
+  plan_gpus();
   plan_workers();
   prepare_environment();
 
@@ -79,6 +83,9 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   if (conf.sched_policy == nullptr) conf.sched_policy_name = options_.policy.c_str();
   conf.ncpus = static_cast<int>(workers_.size());
   conf.ncuda = gpu_count_;
+  conf.use_explicit_workers_cuda_gpuid = gpu_count_ > 0 ? 1 : 0;
+  const int gpus_present = static_cast<int>(gpus().size());
+  for (int g = 0; g < gpu_count_; ++g) conf.workers_cuda_gpuid[g] = static_cast<unsigned>((first_gpu_ + g) % gpus_present);
   // StarPU numbers GPU workers first.
   conf.use_explicit_workers_bindid = 1;
   for (int g = 0; g < gpu_count_; ++g) conf.workers_bindid[g] = static_cast<unsigned>(gpu_cores_[static_cast<std::size_t>(g)]);
@@ -115,10 +122,12 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   starpu_execute_on_each_worker(bind_worker, this, STARPU_CPU | STARPU_CUDA);
   happens_after(this);
   if (mpi::Job& job = mpi::Job::current(); job.is_distributed()) messages_ = std::make_unique<mpi::Messages>(job);
+  if (options_.watchdog_seconds > 0) watchdog_ = std::make_unique<Watchdog>(*this, std::chrono::seconds(options_.watchdog_seconds));
 }
 
 Session::~Session() {
   wait_all();
+  watchdog_.reset();
   messages_.reset();
   starpu_shutdown();
   running = nullptr;
@@ -133,19 +142,49 @@ void Session::wait_all() {
   happens_after(this);  // every task ends with the other half
 }
 
-void Session::plan_workers() {
-  const int present = static_cast<int>(gpus().size());
-  gpu_count_ = options_.cuda_workers < 0 ? present : options_.cuda_workers;
+/// Ranks that mpirun has not bound to different cores divide them.
+void Session::share_cores() {
+  std::vector<int> cores;
+  for (const Domain& domain : topology_.domains()) cores.insert(cores.end(), domain.cores.begin(), domain.cores.end());
+  const mpi::Job::Share share = mpi::Job::current().share_of(fmt::format("{}", fmt::join(cores, " ")));
+  yield_when_idle(2 * share.count > static_cast<int>(cores.size()));  // each rank has a worker and a thread for messages
+  if (share.count > 1) topology_ = topology_.share(share.index, share.count);
+}
+
+void Session::plan_gpus() {
+  const std::vector<GpuDescription> found = gpus();
+  const int present = static_cast<int>(found.size());
+  std::string seen;
+  for (const GpuDescription& gpu : found) seen += gpu.bus + " ";
+  mpi::Job& job = mpi::Job::current();
+  const mpi::Job::Share share = job.share_of("GPUs " + seen);
+  const bool all = options_.cuda_workers < 0;
+  first_gpu_ = all ? share.index * present / share.count : share.index * options_.cuda_workers;
+  gpu_count_ = all ? (share.index + 1) * present / share.count - first_gpu_ : options_.cuda_workers;
   if (gpu_count_ > present)
     throw Error(ErrorKind::environment, "--gpus", fmt::format("{} GPUs asked for, {} present", gpu_count_, present),
                 "ask for fewer, or check the driver with `quarkstar machine`");
+  if (const bool too_many = all ? share.count > present && present > 0 : first_gpu_ + gpu_count_ > present; too_many) {
+    if (!options_.share_gpus)
+      throw Error(ErrorKind::input, "--gpus", fmt::format("{} ranks on {} have {} GPUs", share.count, job.hosts()[static_cast<std::size_t>(job.rank())], present),
+                  "start one rank a GPU, use --gpus 0, or allow two ranks on one GPU with --share-gpus");
+    gpu_count_ = all ? 1 : gpu_count_;
+    first_gpu_ = share.index * gpu_count_ % present;
+  }
+}
+
+void Session::plan_workers() {
   std::vector<int> all_cores;
   for (const Domain& domain : topology_.domains())
     all_cores.insert(all_cores.end(), domain.cores.begin(), domain.cores.end());
 
-  // A GPU's worker thread polls, and the main thread submits: they get the last cores, the teams share the others.
+  // A GPU's worker thread polls, and the main thread submits: they get the last cores, the teams share the others. The thread that moves
+  // messages polls too: it gets a core where there are some to spare.
   std::vector<Domain> domains = topology_.domains();
-  const int reserved = gpu_count_ > 0 ? std::min(gpu_count_ + 1, static_cast<int>(all_cores.size()) - 1) : 0;
+  constexpr int plenty = 4;
+  const int cores = static_cast<int>(all_cores.size());
+  const int for_messages = mpi::Job::current().is_distributed() && cores >= plenty ? 1 : 0;
+  const int reserved = std::min((gpu_count_ > 0 ? gpu_count_ + 1 : 0) + for_messages, cores - 1);
   for (int g = 0; g < gpu_count_; ++g)
     gpu_cores_.push_back(all_cores[all_cores.size() - 1 - static_cast<std::size_t>(g) % all_cores.size()]);
   all_cores.resize(all_cores.size() - static_cast<std::size_t>(reserved));

@@ -4,12 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "runtime/mpi/messages.hpp"
 #include "runtime/observe/events.hpp"
 #include "runtime/team.hpp"
 #include "runtime/topology.hpp"
 
 namespace quarkstar::runtime {
+
+class Watchdog;
+namespace mpi {
+class Messages;
+}
 
 /// How CPU cores become workers.
 enum class WorkerMode {
@@ -21,8 +25,10 @@ struct SessionOptions {
   WorkerMode mode = WorkerMode::per_domain;
   int cpu_workers = 0;         ///< 0: as `mode` says; otherwise exactly this many
   int threads_per_worker = 0;  ///< 0: the cores shared evenly; more threads than cores share cores
-  int cuda_workers = -1;       ///< GPUs to use; -1: all that the driver shows, 0: none
+  int cuda_workers = -1;       ///< GPUs of each rank; -1: all that the driver shows, divided among the ranks of the host; 0: none
+  bool share_gpus = false;     ///< several ranks may use one GPU
   std::string policy = "static";
+  int watchdog_seconds = 600;  ///< end the job when nothing completes for so long; 0: never
   bool keep_events = false;    ///< record every task for traces and timelines (about 50 ns a task)
 };
 
@@ -38,7 +44,8 @@ struct Worker {
 /// The runtime between construction and destruction. One at a time in a process; another may follow it.
 class Session {
  public:
-  /// Throws Error(input) for an unknown policy (listing the known ones) and for numbers of workers or threads that are
+  /// Ranks of one host that have the same cores, or see the same GPUs, divide them. Under MPI all ranks start their sessions together.
+  /// Throws Error(input) for two ranks on one GPU unless asked for, for an unknown policy (listing the known ones) and for numbers of workers or threads that are
   /// negative or more than StarPU was built for, Error(environment) when StarPU cannot start.
   explicit Session(const SessionOptions& options);
   ~Session();
@@ -63,15 +70,18 @@ class Session {
   void wait_all();
 
  private:
+  void share_cores();
+  void plan_gpus();
   void plan_workers();
 
   SessionOptions options_;
   Topology topology_;
-  int gpu_count_ = 0;
+  int gpu_count_ = 0, first_gpu_ = 0;
   std::vector<int> gpu_cores_;
   std::vector<Worker> workers_;
   std::unique_ptr<Events> events_;
   std::unique_ptr<mpi::Messages> messages_;
+  std::unique_ptr<Watchdog> watchdog_;
 };
 
 /// Version and build facts of the runtime underneath, e.g. "StarPU 1.4.10 (CUDA)".

@@ -9,6 +9,7 @@
 #include "codelets/blas/blas.hpp"
 #include "codelets/transfer/transfer.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
 #include "solvers/even_odd_wilson.hpp"
 #include "solvers/krylov.hpp"
@@ -96,8 +97,9 @@ struct WilsonSolver::Impl {
 
   /// Solves M e = r for a correction e to |residual|^2 <= target2, in at most `budget` (> 0) iterations.
   KrylovResult correction(const FullField& e, const FullField& r, double target2, double r_norm2, int budget,
-                          const KrylovProgress& progress) {
+                          const KrylovProgress& progress, const std::function<void(int)>& observe) {
     KrylovLimits limits;
+    limits.observe = observe;
     limits.most_iterations = budget;
     limits.check_every = settings.check_every;
     const double system2 = 1 / (outer.system.residual_scale() * outer.system.residual_scale());
@@ -153,6 +155,20 @@ struct WilsonSolver::Impl {
     return result;
   }
 
+  /// x + e as far as e has come, with e.even from e.odd. Waits for the tasks before it.
+  HostSpinor copy_of_iterate(const FullField& x, const FullField& e, const FullField& r, const Box& part) {
+    const FullField copy(outer.lattice);
+    blas::submit<blas::Scale>({&copy.odd, &e.odd}, {{{1, 0}}});
+    outer.system.reconstruct(copy.even, r.even, copy.odd);
+    blas::submit<blas::AddScaled>({&copy.even, &x.even}, {{{1, 0}}});
+    blas::submit<blas::AddScaled>({&copy.odd, &x.odd}, {{{1, 0}}});
+    HostSpinor host(part);
+    transfer::store_spinor(host, copy.even);
+    transfer::store_spinor(host, copy.odd);
+    runtime::Session::current().wait_all();
+    return host;
+  }
+
   /// x = 0, the solution for a zero source.
   void clear(const FullField& x) {
     for (const SpinorField* part : {&x.even, &x.odd}) blas::submit<blas::Fill>({part}, {{{0, 0}}});
@@ -184,7 +200,7 @@ WilsonSolver::~WilsonSolver() {
   if (runtime::Session::is_running()) runtime::Session::current().wait_all();
 }
 
-SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, const Progress& progress) {
+SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, const Progress& progress, const Snapshots& snapshots) {
   Impl& s = *impl_;
   runtime::Session& session = runtime::Session::current();
   const FullField b(s.outer.lattice), x(s.outer.lattice), r(s.outer.lattice), e(s.outer.lattice);
@@ -220,7 +236,12 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
     KrylovProgress report;
     if (progress)
       report = [&](int iterations, double norm2) { return progress(result.iterations + iterations, std::sqrt(norm2) * history_scale); };
-    const KrylovResult inner = s.correction(e, r, target2, r_norm2, s.settings.max_iterations - result.iterations, report);
+    std::function<void(int)> observe;
+    if (snapshots.due)
+      observe = [&](int iterations) {
+        if (snapshots.due(result.iterations + iterations)) snapshots.take(s.copy_of_iterate(x, e, r, solution.box()), result.iterations + iterations);
+      };
+    const KrylovResult inner = s.correction(e, r, target2, r_norm2, s.settings.max_iterations - result.iterations, report, observe);
     result.reason = inner.reason;
     result.iterations += inner.iterations;
     if (s.settings.keep_history)
@@ -231,9 +252,11 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
   session.wait_all();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const runtime::Totals after = session.events().totals();
-  result.flops = after.flops - before.flops;
-  result.bytes = after.bytes - before.bytes;
-  result.tasks = after.executed - before.executed;
+  double work[] = {after.flops - before.flops, after.bytes - before.bytes, static_cast<double>(after.executed - before.executed)};
+  runtime::mpi::Job::current().combine(std::span<double>(work), runtime::mpi::Combine::sum);
+  result.flops = work[0];
+  result.bytes = work[1];
+  result.tasks = static_cast<std::int64_t>(work[2]);
   transfer::store_spinor(solution, x.even);
   transfer::store_spinor(solution, x.odd);
   session.wait_all();

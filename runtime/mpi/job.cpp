@@ -62,17 +62,6 @@ bool wait(Job& job, MPI_Request request, const char* what, Clock::time_point lim
 
 MPI_Op native_of(Combine how) { return how == Combine::maximum ? MPI_MAX : how == Combine::sum ? MPI_SUM : MPI_BXOR; }
 
-/// Starts a non-blocking call under the library's lock and waits for it.
-template <class Start>
-void complete(Job& job, const char* what, Start&& start) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  {
-    const std::lock_guard lock(job.library());
-    check(start(&request), what);
-  }
-  wait(job, request, what);
-}
-
 constexpr std::size_t longest_message = std::size_t{1} << 30;  // MPI counts in int
 
 /// The calls of one long message, in pieces.
@@ -86,6 +75,19 @@ void in_pieces(Bytes bytes, Start&& start) {
 }
 
 }  // namespace
+
+/// Starts a non-blocking call under the library's lock and waits for it.
+template <class Start>
+void Job::complete(const char* what, Start&& start) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  {
+    const std::lock_guard lock(library_);
+    check(start(&request), what);
+  }
+  waits_in_ = what;
+  wait(*this, request, what);
+  waits_in_ = nullptr;
+}
 
 Job::Job(Alone) : hosts_{host_name()} {}
 
@@ -126,8 +128,15 @@ Job& Job::current() {
 
 std::string Job::name_of(int rank) const { return fmt::format("rank {} ({})", rank, hosts_[static_cast<std::size_t>(rank)]); }
 
+Job::Share Job::share_of(const std::string& resources) {
+  if (!is_distributed() || is_fake()) return {};
+  const std::string mine = hosts_[static_cast<std::size_t>(rank_)] + ": " + resources;
+  const std::vector<std::string> all = gather_text(mine);
+  return {static_cast<int>(std::count(all.begin(), all.begin() + rank_, mine)), static_cast<int>(std::count(all.begin(), all.end(), mine))};
+}
+
 void Job::barrier() {
-  if (native_ != nullptr) complete(*this, "barrier", [this](MPI_Request* r) { return MPI_Ibarrier(native_->control, r); });
+  if (native_ != nullptr) complete("barrier", [this](MPI_Request* r) { return MPI_Ibarrier(native_->control, r); });
 }
 
 std::uint64_t Job::combined(std::uint64_t mine, Combine how) {
@@ -137,14 +146,14 @@ std::uint64_t Job::combined(std::uint64_t mine, Combine how) {
 
 void Job::combine(std::span<std::uint64_t> values, Combine how) {
   if (native_ == nullptr) return;
-  complete(*this, "MPI_Iallreduce", [&](MPI_Request* r) {
+  complete("MPI_Iallreduce", [&](MPI_Request* r) {
     return MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, native_of(how), native_->control, r);
   });
 }
 
 void Job::combine(std::span<double> values, Combine how) {
   if (native_ == nullptr) return;
-  complete(*this, "MPI_Iallreduce", [&](MPI_Request* r) {
+  complete("MPI_Iallreduce", [&](MPI_Request* r) {
     return MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, native_of(how), native_->control, r);
   });
 }
@@ -163,7 +172,7 @@ void Job::gather_bytes(const void* mine, void* all, std::size_t bytes) {
     return;
   }
   const int count = static_cast<int>(bytes);
-  complete(*this, "MPI_Iallgather", [&](MPI_Request* r) {
+  complete("MPI_Iallgather", [&](MPI_Request* r) {
     return MPI_Iallgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, native_->control, r);
   });
 }
@@ -183,7 +192,7 @@ std::string Job::broadcast(const std::string& text) {
   if (native_ == nullptr) return text;
   std::string shared = text;
   shared.resize(combined(is_root() ? text.size() : 0, Combine::maximum));
-  complete(*this, "MPI_Ibcast", [&](MPI_Request* r) {
+  complete("MPI_Ibcast", [&](MPI_Request* r) {
     return MPI_Ibcast(shared.data(), static_cast<int>(shared.size()), MPI_BYTE, 0, native_->control, r);
   });
   return shared;
@@ -219,13 +228,13 @@ void Job::on_root(const std::function<void()>& work) {
 
 void Job::send(std::span<const std::byte> bytes, int to) {
   in_pieces(bytes, [&](const std::byte* data, int count) {
-    complete(*this, "MPI_Isend", [&](MPI_Request* r) { return MPI_Isend(data, count, MPI_BYTE, to, 0, native_->control, r); });
+    complete("MPI_Isend", [&](MPI_Request* r) { return MPI_Isend(data, count, MPI_BYTE, to, 0, native_->control, r); });
   });
 }
 
 void Job::receive(std::span<std::byte> bytes, int from) {
   in_pieces(bytes, [&](std::byte* data, int count) {
-    complete(*this, "MPI_Irecv", [&](MPI_Request* r) { return MPI_Irecv(data, count, MPI_BYTE, from, 0, native_->control, r); });
+    complete("MPI_Irecv", [&](MPI_Request* r) { return MPI_Irecv(data, count, MPI_BYTE, from, 0, native_->control, r); });
   });
 }
 
@@ -240,7 +249,7 @@ int Job::fail(const std::string& message, int code) {
     return code;
   }
   // Ranks that fail for the same reason do so at nearly the same time.
-  constexpr auto grace = std::chrono::seconds(2);
+  constexpr auto grace = std::chrono::seconds(4);
   MPI_Request request = MPI_REQUEST_NULL;
   {
     const std::lock_guard lock(library_);

@@ -1,5 +1,6 @@
 #pragma once
 // The processes that run one program together: MPI's ranks, or this process alone. Only runtime/mpi/ knows MPI.
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -44,6 +45,12 @@ class Job {
   /// "rank 3 (node12)"
   std::string name_of(int rank) const;
 
+  /// Ranks with this one's host and `resources` (a text that names cores or GPUs): how many there are, and which of them this one is.
+  struct Share {
+    int index = 0, count = 1;
+  };
+  Share share_of(const std::string& resources);
+
   void barrier();
   bool any(bool mine) { return combined(std::uint64_t{mine}, Combine::maximum) != 0; }
   std::uint64_t combined(std::uint64_t mine, Combine how);
@@ -79,6 +86,9 @@ class Job {
   /// Ends all processes of the job at once.
   [[noreturn]] void abort(int code);
 
+  /// The collective call that the main thread waits in, or nullptr: for a watchdog.
+  const char* waits_in() const { return waits_in_.load(); }
+
   /// Held for each call of MPI: the library is initialised for one calling thread at a time.
   std::mutex& library() { return library_; }
 
@@ -86,6 +96,8 @@ class Job {
   Native& native() { return *native_; }
 
  private:
+  template <class Start>
+  void complete(const char* what, Start&& start);
   struct Alone {};
   explicit Job(Alone);
   void gather_bytes(const void* mine, void* all, std::size_t bytes);
@@ -94,6 +106,7 @@ class Job {
   bool fake_ = false;
   std::vector<std::string> hosts_;
   std::mutex library_;
+  std::atomic<const char*> waits_in_{nullptr};
   Native* native_ = nullptr;  ///< nullptr: alone
 };
 

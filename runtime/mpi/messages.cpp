@@ -36,16 +36,17 @@ struct Messages::Message {
   int peer = 0, tag = 0;
   std::int64_t order = 0;  ///< of a sum
   int count = 0;
-  const char* what = "";
+  Label label{""};
   std::atomic<int> missing{0};  ///< acquisitions
   Clock::time_point submitted = Clock::now();
 
   void* memory(starpu_data_handle_t handle) const { return starpu_data_handle_to_pointer(handle, STARPU_MAIN_RAM); }
 
   std::string describe(const Job& job) const {
-    const char* step = missing.load() > 0 ? "its task" : "the network";
-    if (kind == Kind::sum) return fmt::format("sum over ranks for {} (number {}, waits for {})", what, order, step);
-    return fmt::format("{} {} {}, tag {}, {} bytes (waits for {})", what, kind == Kind::send ? "to" : "from", job.name_of(peer), tag, bytes, step);
+    const char* step = missing.load() > 0 ? " (its data are not ready)" : "";
+    if (kind == Kind::sum) return fmt::format("sum over ranks for {}{}", label.what, step);
+    const std::string place = label.block < 0 ? "" : fmt::format(" of block {} along {}{}", label.block, label.direction % 2 == 0 ? '+' : '-', "xyzt"[label.direction / 2]);
+    return fmt::format("{}{} {} {}, tag {}, {} bytes{}", label.what, place, kind == Kind::send ? "to" : "from", job.name_of(peer), tag, bytes, step);
   }
 };
 
@@ -156,23 +157,23 @@ int Messages::reserve_tags(int count) {
   return next_tag_ - count;
 }
 
-void Messages::send(const Handle& handle, int to, int tag, const char* what) {
+void Messages::send(const Handle& handle, int to, int tag, const Label& label) {
   auto message = std::make_unique<Message>(Message::Kind::send, this);
   message->read = handle.state();
   message->bytes = handle.bytes();
   message->peer = to;
   message->tag = tag;
-  message->what = what;
+  message->label = label;
   post(std::move(message));
 }
 
-void Messages::receive(const Handle& handle, int from, int tag, const char* what) {
+void Messages::receive(const Handle& handle, int from, int tag, const Label& label) {
   auto message = std::make_unique<Message>(Message::Kind::receive, this);
   message->write = handle.state();
   message->bytes = handle.bytes();
   message->peer = from;
   message->tag = tag;
-  message->what = what;
+  message->label = label;
   post(std::move(message));
 }
 
@@ -183,7 +184,7 @@ void Messages::sum(const Handle& total, const Handle& local, int count, const ch
   message->bytes = static_cast<std::size_t>(count) * sizeof(BinnedSum);
   message->count = count;
   message->order = next_sum_++;
-  message->what = what;
+  message->label = {what};
   post(std::move(message));
 }
 

@@ -30,9 +30,15 @@ class Messages {
   /// Numbers that no other message of this session has: the same on every rank, because all ranks ask in the same order.
   int reserve_tags(int count);
 
-  /// Whole handles, of equal length at both ends. what: names the message in diagnostics; must live for ever.
-  void send(const Handle& handle, int to, int tag, const char* what);
-  void receive(const Handle& handle, int from, int tag, const char* what);
+  /// What a message is, for diagnostics; the text must live for ever.
+  struct Label {
+    const char* what;
+    int block = -1, direction = -1;
+  };
+
+  /// Whole handles, of equal length at both ends.
+  void send(const Handle& handle, int to, int tag, const Label& label);
+  void receive(const Handle& handle, int from, int tag, const Label& label);
   /// total <- sums over all ranks of `local`, both holding `count` BinnedSum. All ranks submit their sums in the same order.
   void sum(const Handle& total, const Handle& local, int count, const char* what);
 
@@ -46,7 +52,7 @@ class Messages {
   };
   Totals totals() const;
 
-  /// What is waited for, for a watchdog: "face from rank 3 (node12), tag 17, 4096 bytes", the longest first.
+  /// What is waited for, for a watchdog: "face of block 3 along -t from rank 2 (node12), tag 17, 4096 bytes", the longest first.
   std::vector<std::string> waiting() const;
   /// Grows whenever a message completes.
   std::int64_t progress() const { return completed_.load(); }
