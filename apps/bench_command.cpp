@@ -1,6 +1,9 @@
 // quarkstar bench: speed as a ratio to bandwidth measured in the same run
 #include "apps/bench_options.hpp"
+#include "apps/bench_submission.hpp"
 #include "apps/commands.hpp"
+#include "apps/parse.hpp"
+#include "runtime/mpi/job.hpp"
 
 #include <fmt/format.h>
 
@@ -20,6 +23,20 @@ void run_stream(const BenchOptions& options) {
   }
 }
 
+void run_submission(const BenchOptions& options) {
+  const runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const runtime::Session session(options.session);
+  const Coord part = options.lattices.empty() ? Coord{4, 4, 4, 4} : options.lattices.front();
+  const SubmissionTiming t = time_submission(part, options.repetitions);
+  const Json row{{"rank", job.rank()},      {"ranks", job.size()},          {"part", part},       {"us_per_iteration", t.microseconds},
+                 {"tasks", t.tasks}, {"messages", t.messages}, {"sums", t.sums}, {"set_up_seconds", t.set_up_seconds}};
+  if (options.json)
+    fmt::print("{}\n", Json{{"machine", machine_facts(session)}, {"submission", row}}.dump(2));
+  else
+    fmt::print("rank {} of {}: {:.1f} us, {:.1f} tasks, {:.1f} messages, {:.1f} sums an iteration; set-up {:.3f} s\n", job.rank(), job.size(),
+               t.microseconds, t.tasks, t.messages, t.sums, t.set_up_seconds);
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app) {
@@ -36,6 +53,12 @@ void add_bench(CLI::App& app) {
     return command;
   };
   add("stream", "Memory bandwidth: triad, copy, read", run_stream);
+  const auto take_lattices = [options](const std::vector<std::string>& values) {
+    for (const std::string& value : values) options->lattices.push_back(coord_of_flag("--lattice", value, 2));
+  };
+  add("submission", "What an iteration costs one rank besides its kernels (docs/howto/cluster.md)", run_submission)
+      ->add_option_function<std::vector<std::string>>("--lattice", take_lattices, "Sites of each rank (default 4,4,4,4)")
+      ->type_name("X,Y,Z,T");
   CLI::App* dslash = add("dslash", "Wilson or staggered Dslash: GFLOP/s, GB/s, fraction of the roofline", run_bench_dslash);
   add_case_flags(*dslash, options);
   add_dslash_flags(*dslash, options);

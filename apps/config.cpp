@@ -63,6 +63,7 @@ void check_action(const RunConfig& config) {
     refuse("--cpu-memory", fmt::format("the memory that {} takes is not estimated, so it cannot be limited", config.action), "leave it out");
   if (config.session.cpu_share.value_or(0) > 0)
     refuse("--cpu-share", fmt::format("CPUs own no part of a {} solve beside GPUs", config.action), "use 0, or --devices cpu");
+  if (!config.checkpoint.empty()) refuse("--checkpoint", fmt::format("restart files are not for the action {}", config.action), "leave it out");
   if (config.columns.empty()) refuse("--columns", "no column is a colour", "staggered fields have the columns 0, 1, 2");
   for (const double mass : staggered.masses)
     if (!(mass > 0)) refuse("--mass", fmt::format("{} is not positive", mass), "give a mass above 0: the even-odd system divides by it");
@@ -84,6 +85,8 @@ void check_complete(const RunConfig& config) {
                 "name a file, or make one with `quarkstar gauge generate`");
   if (config.out.empty() && config.json.empty())
     throw Error(ErrorKind::input, "--out", "nowhere to write the results", "give --out DIR, --json FILE or both");
+  if (config.checkpoint_every > 0 && config.checkpoint.empty())
+    throw Error(ErrorKind::input, "--checkpoint-every", "nowhere to write restart files", "give --checkpoint DIR");
 }
 
 }  // namespace quarkstar::app

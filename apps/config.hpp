@@ -34,9 +34,12 @@ struct RunConfig {
   std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};  ///< staggered: those below 3, the colours
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};  ///< zeros: t cut by the number of workers
+  std::optional<Coord> ranks;  ///< grid of the job's ranks; none: the one with the smallest surface
   runtime::SessionOptions session;
   std::size_t cpu_memory = 0;  ///< bytes that the solve may take of host memory; 0: what is available
   std::string out, json, trace;
+  std::string checkpoint;    ///< folder of restart files; empty: none
+  int checkpoint_every = 0;  ///< iterations; 0: only when asked for by a signal, and when a column is done
   bool residual_history = false;  ///< the JSON lists every residual
   bool solver_given = false;      ///< no: the action chooses (complete())
 

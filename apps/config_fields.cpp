@@ -125,8 +125,11 @@ std::vector<Field> make_fields() {
       {"residual-history", "", "Add the residual of every iteration to the JSON, as hexadecimal floats",
        [](RunConfig& c, Text v) { c.residual_history = parse_switch(v); },
        [](const RunConfig& c) -> json { return c.residual_history; }},
-      {"blocks", "X,Y,Z,T", "Cut the lattice into that many blocks (default: t cut by the number of workers)",
+      {"blocks", "X,Y,Z,T", "Cut the lattice into that many blocks, a multiple of --ranks (default: each rank's t cut by its workers)",
        [](RunConfig& c, Text v) { c.blocks = parse_coord(v, 1); }, [](const RunConfig& c) -> json { return c.blocks; }},
+      {"ranks", "X,Y,Z,T", "Grid of MPI ranks over the lattice (default: the one whose parts have the smallest surface)",
+       [](RunConfig& c, Text v) { c.ranks = parse_coord(v, 1); },
+       [](const RunConfig& c) -> json { return c.ranks ? json(*c.ranks) : json(); }},
       {"policy", "NAME", "Scheduling policy (default static; `quarkstar machine` lists them)",
        [](RunConfig& c, Text v) {
          if (!runtime::is_policy(v))
@@ -161,13 +164,13 @@ std::vector<Field> make_fields() {
          if (c.session.cpu_share) return *c.session.cpu_share > 0 ? fmt::format("{:g}%", 100 * *c.session.cpu_share) : "0";
          return runtime::cpu_share_is_open(c.session) ? json("auto") : json();
        }},
-      {"gpu-memory", "SIZE", "Memory that fields may take on each GPU, 4GiB (default: 90 % of it)",
+      {"gpu-memory", "SIZE", "Memory that a rank's fields may take on each GPU, 4GiB (default: 90 % of it, shared by its ranks)",
        [](RunConfig& c, Text v) { c.session.gpu_memory = parse_bytes(v); },
        [](const RunConfig& c) -> json { return c.session.gpu_memory > 0 ? json(c.session.gpu_memory) : json(); }},
-      {"cpu-memory", "SIZE", "Host memory that the solve may take, 64GiB (default: what is available)",
+      {"cpu-memory", "SIZE", "Host memory that a rank of the solve may take, 64GiB (default: its part of what is available)",
        [](RunConfig& c, Text v) { c.cpu_memory = parse_bytes(v); },
        [](const RunConfig& c) -> json { return c.cpu_memory > 0 ? json(c.cpu_memory) : json(); }},
-      {"gpus", "N|all", "GPUs to use (default: all; 0: CPUs only)",
+      {"gpus", "N|all", "GPUs of each rank (default: all, divided among a host's ranks; 0: CPUs only)",
        [](RunConfig& c, Text v) {
          c.session.cuda_workers = v == "all" ? -1 : parse_integer(v, 0);
          c.session.gpu_numbers.clear();
@@ -176,6 +179,9 @@ std::vector<Field> make_fields() {
        [](const RunConfig& c) -> json {
          return c.session.cuda_workers < 0 ? json("all") : json(c.session.cuda_workers);
        }},
+      {"share-gpus", "", "Let several ranks use one GPU",
+       [](RunConfig& c, Text v) { c.session.share_gpus = parse_switch(v); },
+       [](const RunConfig& c) -> json { return c.session.share_gpus; }},
       {"workers", "N", "CPU workers (default: one a NUMA domain, or one a core)",
        [](RunConfig& c, Text v) { c.session.cpu_workers = parse_integer(v, 1); },
        [](const RunConfig& c) -> json { return c.session.cpu_workers; }},
@@ -188,6 +194,14 @@ std::vector<Field> make_fields() {
                                                                       : runtime::WorkerMode::per_domain;
        },
        [](const RunConfig& c) -> json { return c.session.mode == runtime::WorkerMode::per_core ? "core" : "domain"; }},
+      {"checkpoint", "DIR", "Folder for restart files, written on SIGTERM and SIGUSR1 and after each column; read again at the start",
+       [](RunConfig& c, Text v) { c.checkpoint = v; }, [](const RunConfig& c) -> json { return c.checkpoint; }},
+      {"checkpoint-every", "N", "Write a restart file every N iterations too (with --checkpoint)",
+       [](RunConfig& c, Text v) { c.checkpoint_every = parse_integer(v, 0); },
+       [](const RunConfig& c) -> json { return c.checkpoint_every; }},
+      {"watchdog", "SECONDS", "End the job when no task or message completes for so long (default 600; 0: never)",
+       [](RunConfig& c, Text v) { c.session.watchdog_seconds = parse_integer(v, 0); },
+       [](const RunConfig& c) -> json { return c.session.watchdog_seconds; }},
       {"out", "DIR", "Folder for the propagator, correlators, result.json and report.html",
        [](RunConfig& c, Text v) { c.out = v; }, [](const RunConfig& c) -> json { return c.out; }},
       {"json", "FILE", "Write the results as JSON to FILE", [](RunConfig& c, Text v) { c.json = v; },

@@ -123,7 +123,7 @@ double DevicePlan::bound_gflops() const {
 
 int owner_count(const runtime::Decomposition& decomposition) {
   std::set<int> owners;
-  for (const runtime::Block& block : decomposition.blocks()) owners.insert(block.owner);
+  for (const int b : decomposition.local()) owners.insert(decomposition.block(b).owner);
   return static_cast<int>(owners.size());
 }
 

@@ -30,7 +30,7 @@ struct PlannedLattice {
   DevicePlan plan;
 };
 
-/// How many workers own blocks.
+/// How many workers of this rank own blocks.
 int owner_count(const runtime::Decomposition& decomposition);
 
 /// A worker that can own blocks.

@@ -1,7 +1,9 @@
 #include "apps/gauge_io.hpp"
 
+#include "codelets/lattice/format/gauge_part.hpp"
 #include "codelets/lattice/format/gauge_writer.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/topology.hpp"
 
 #include <fmt/format.h>
@@ -34,6 +36,24 @@ format::GaugeFormat parse_format(const std::string& name) {
   return format::GaugeFormat::milc_v5;
 }
 
+/// Measures the links of a part, sums over the ranks that have the others, and compares with the header.
+LoadedGauge measured(format::GaugeRead read, const Coord& lattice, const Box& part) {
+  LoadedGauge loaded{std::move(read.gauge), std::move(read.info)};
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  std::array<runtime::BinnedSum, 3> sums;
+  job.together([&] {
+    const gauge::LinkSums mine = gauge::link_sums(loaded.gauge, lattice, part, host_team());
+    sums = {mine.spatial, mine.temporal, mine.trace};
+  });
+  if (part.extents != lattice) job.combine(sums);  // ranks that each read all have all sums
+  const gauge::LinkSums all{sums[0], sums[1], sums[2]};
+  loaded.plaquettes = all.plaquettes(lattice);
+  loaded.link_trace = all.link_trace(lattice);
+  check_stored(loaded.info.path, "plaquette", loaded.info.plaquette, loaded.plaquettes.mean());
+  check_stored(loaded.info.path, "link trace", loaded.info.link_trace, loaded.link_trace);
+  return loaded;
+}
+
 }  // namespace
 
 runtime::Team host_team() {
@@ -47,7 +67,7 @@ runtime::Team host_team() {
 std::string extents_text(const Coord& extents) { return fmt::format("{}", fmt::join(extents, "x")); }
 
 GaugeSummary LoadedGauge::summary() const {
-  return {info.path, format::to_string(info.format), gauge.extents, plaquettes.spatial, plaquettes.temporal,
+  return {info.path, format::to_string(info.format), info.layout.extents, plaquettes.spatial, plaquettes.temporal,
           link_trace};
 }
 
@@ -55,13 +75,14 @@ LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& latt
   format::GaugeReadOptions options;
   options.extents = lattice;
   format::GaugeRead read = format::read_gauge(path, options);
-  LoadedGauge loaded{std::move(read.gauge), std::move(read.info)};
-  const runtime::Team team = host_team();
-  loaded.plaquettes = gauge::plaquettes(loaded.gauge, team);
-  loaded.link_trace = gauge::link_trace(loaded.gauge, team);
-  check_stored(path, "plaquette", loaded.info.plaquette, loaded.plaquettes.mean());
-  check_stored(path, "link trace", loaded.info.link_trace, loaded.link_trace);
-  return loaded;
+  const Coord extents = read.gauge.extents;
+  return measured(std::move(read), extents, {{}, extents});
+}
+
+LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition) {
+  format::GaugeReadOptions options;
+  options.extents = lattice;
+  return measured(format::read_gauge_part(path, options, decomposition), decomposition.lattice(), decomposition.part());
 }
 
 const std::vector<std::string>& output_formats() {

@@ -4,6 +4,7 @@
 #include "codelets/gauge/observables.hpp"
 #include "codelets/lattice/format/gauge_file.hpp"
 #include "codelets/lattice/host_gauge.hpp"
+#include "runtime/decomposition.hpp"
 
 #include <optional>
 #include <string>
@@ -19,13 +20,17 @@ struct LoadedGauge {
   gauge::Plaquettes plaquettes{};  ///< of the links as stored
   double link_trace = 0;
 
-  GaugeSummary summary() const;
+  GaugeSummary summary() const;  ///< of the whole configuration
 };
 
 /// Reads a configuration with its checksums verified, and measures it. lattice: extents of a bare LIME file.
 /// Throws Error(input) as read_gauge does, and where the header states another plaquette or link trace than the links
 /// have.
+/// Under MPI every rank that calls reads all of it.
 LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice = {});
+
+/// The same for this rank's part of the configuration and the layers around it. Collective.
+LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition);
 
 /// Names that --format takes.
 const std::vector<std::string>& output_formats();

@@ -1,13 +1,16 @@
 #include "apps/interrupt.hpp"
 
+#include "runtime/mpi/job.hpp"
+
 #include <csignal>
 
 namespace quarkstar::app {
 namespace {
 
-volatile std::sig_atomic_t flag = 0;
+volatile std::sig_atomic_t flag = 0, save_flag = 0;
 
 void on_signal(int) { flag = 1; }
+void on_save(int) { save_flag = 1; }
 
 }  // namespace
 
@@ -19,9 +22,20 @@ void catch_interrupts() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  action.sa_handler = on_save;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &action, nullptr);
 }
 
 bool interrupted() { return flag != 0; }
+
+bool interrupted_anywhere() { return runtime::mpi::Job::current().any(interrupted()); }
+
+bool save_requested_anywhere() {
+  const bool requested = save_flag != 0;
+  if (requested) save_flag = 0;
+  return runtime::mpi::Job::current().any(requested);
+}
 
 void stop_if_interrupted() {
   if (interrupted()) throw Interrupted{};

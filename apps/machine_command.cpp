@@ -1,7 +1,9 @@
 // quarkstar machine: what is here and what will run where
 #include "apps/commands.hpp"
+#include "apps/machine_ranks.hpp"
 #include "apps/report.hpp"
 #include "codelets/arch/dispatch.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/tune/tune_cache.hpp"
 
@@ -18,7 +20,8 @@ using Json = nlohmann::ordered_json;
 
 struct MachineOptions {
   runtime::SessionOptions session;
-  bool json = false;
+  bool json = false, self_test = false;
+  int limit_seconds = 30;
 };
 
 std::string counter_text(const runtime::EnergyReading& reading) {
@@ -38,7 +41,9 @@ Json machine_json(const runtime::Session& session) {
                        {"cores", worker.team.cores()}});
   const runtime::TuneCache& tune = runtime::TuneCache::of_user();
   for (const arch::Architecture a : arch::available()) architectures.push_back(arch::name_of(a));
-  return {{"cpu", session.topology().cpu_model()},
+  const runtime::mpi::Job& job = runtime::mpi::Job::current();
+  return {{"host", job.hosts()[static_cast<std::size_t>(job.rank())]},
+          {"cpu", session.topology().cpu_model()},
           {"domains", domains},
           {"architectures", architectures},
           {"architecture", arch::name_of(arch::current())},
@@ -72,6 +77,22 @@ void print_machine(const Json& machine) {
   }
 }
 
+void run_machine(const MachineOptions& options) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const runtime::Session session(options.session);
+  Json machine = machine_json(session);
+  Json ranks = Json::array();
+  for (const std::string& text : job.gather_text(machine.dump())) ranks.push_back(Json::parse(text));
+  const bool print = job.is_root() && !options.json;
+  if (print) print_machine(machine);
+  if (job.is_distributed()) {
+    if (print) print_ranks(ranks);
+    machine["ranks"] = std::move(ranks);
+  }
+  if (options.self_test) machine["self_test"] = self_test(options.limit_seconds, print);
+  if (job.is_root() && options.json) fmt::print("{}\n", machine.dump(2));
+}
+
 }  // namespace
 
 void add_machine(CLI::App& app) {
@@ -79,14 +100,10 @@ void add_machine(CLI::App& app) {
   const auto options = std::make_shared<MachineOptions>();
   command->add_flag("--json", options->json, "Print JSON");
   add_session_flags(*command, options->session);
-  command->callback([options] {
-    const runtime::Session session(options->session);
-    const Json machine = machine_json(session);
-    if (options->json)
-      fmt::print("{}\n", machine.dump(2));
-    else
-      print_machine(machine);
-  });
+  command->add_flag("--self-test", options->self_test, "Under mpirun: test the messages between all ranks");
+  command->add_option("--limit", options->limit_seconds, "Seconds after which a rank that does not answer is named (default 30)")
+      ->check(at_least(1));
+  command->callback([options] { run_machine(*options); });
 }
 
 }  // namespace quarkstar::app

@@ -5,6 +5,7 @@
 #include "apps/parse.hpp"
 #include "apps/report.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,17 +15,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <new>
+#include <optional>
 #include <stdexcept>
 
 namespace {
 
 constexpr int exit_interrupted = 130;  // 128 + SIGINT, as shells report it
 
-int fail(const std::string& message, int code) {
-  std::fflush(stdout);
-  fmt::print(stderr, "quarkstar: error: {}\n", message);
-  return code;
-}
+/// One message for the whole job.
+int fail(const std::string& message, int code) { return quarkstar::runtime::mpi::Job::current().fail(message, code); }
 
 /// The deepest subcommand that was named.
 const CLI::App& named_command(const CLI::App& app) {
@@ -48,19 +47,30 @@ std::string remedy(const CLI::App& app) {
   return names.empty() ? help : fmt::format("use one of {}, or {}", fmt::join(names, ", "), help);
 }
 
+/// Commands that share one job between ranks; of the others mpirun would start copies that write the same files.
+void require_one_rank(int argc, char** argv) {
+  const quarkstar::runtime::mpi::Job& job = quarkstar::runtime::mpi::Job::current();
+  if (!job.is_distributed() || job.is_fake() || argc < 2) return;
+  const std::string_view command = argv[1];
+  if (command == "solve" || command == "machine" || command.starts_with("-")) return;
+  throw quarkstar::Error(quarkstar::ErrorKind::input, fmt::format("quarkstar {}", command), "this command runs on one rank",
+                         "start it without mpirun, or with -n 1");
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Lattice-QCD Dirac solvers on a task-graph runtime", "quarkstar");
   app.set_version_flag("--version", [] { return quarkstar::app::version_line(); });
   app.require_subcommand(1);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // of a flag given twice, as in most commands
   for (const quarkstar::app::AddCommand add : quarkstar::app::commands()) add(app);
+  require_one_rank(argc, argv);
   try {
     std::vector<std::string> arguments = quarkstar::app::join_coordinates({argv + 1, argv + argc});
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the end
     app.parse(std::move(arguments));
     return 0;
   } catch (const CLI::Success& request) {  // --help, --version
-    return app.exit(request);
+    return quarkstar::runtime::mpi::Job::current().is_root() ? app.exit(request) : 0;
   } catch (const CLI::ParseError& error) {
     return fail(fmt::format("{}; {}", error.what(), remedy(app)), static_cast<int>(quarkstar::ErrorKind::input));
   }
@@ -71,10 +81,14 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("quarkstar"));
   spdlog::set_pattern("[%Y-%m-%d %H:%M:%S] %v");
+  std::optional<quarkstar::runtime::mpi::Job> job;
   try {
+    job.emplace();
     return run(argc, argv);
-  } catch (const quarkstar::app::Interrupted&) {
-    return fail("interrupted: nothing was written; start it again", exit_interrupted);
+  } catch (const quarkstar::app::Interrupted& interrupt) {
+    return fail(interrupt.saved.empty() ? "interrupted: nothing was written; start it again"
+                                        : fmt::format("interrupted: restart files are in {}; start it again to go on", interrupt.saved),
+                exit_interrupted);
   } catch (const quarkstar::Error& error) {
     return fail(error.what(), error.exit_code());
   } catch (const quarkstar::app::BadValue& bad) {

@@ -19,7 +19,8 @@ struct MemoryNeed {
   double total() const { return fields.total() + other; }
 };
 
-/// The needs of every GPU that owns blocks, then the host's. The configuration counts as available where it is already held.
+/// The needs of this rank: of every GPU that owns blocks of it, then the host's, whose memory the ranks of one host share evenly. To be
+/// asked before the configuration is read. All ranks must call.
 std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runtime::Decomposition& decomposition, const RunConfig& config);
 
 /// Throws Error(input) naming what is needed, what is available and what helps, for the first memory that is too small.

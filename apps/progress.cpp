@@ -1,5 +1,7 @@
 #include "apps/progress.hpp"
 
+#include "runtime/mpi/job.hpp"
+
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -18,13 +20,14 @@ constexpr int bar_width = 30;
 }  // namespace
 
 ProgressBar::ProgressBar(std::string title, int steps)
-    : title_(std::move(title)), steps_(steps), terminal_(isatty(STDERR_FILENO) != 0) {}
+    : title_(std::move(title)), steps_(steps), shown_(runtime::mpi::Job::current().is_root()), terminal_(shown_ && isatty(STDERR_FILENO) != 0) {}
 
 ProgressBar::~ProgressBar() {
   if (terminal_) std::fputs("\r\033[K", stderr);
 }
 
 void ProgressBar::update(int step, double fraction, const std::string& detail) {
+  if (!shown_) return;
   const auto now = Clock::now();
   if (terminal_ && now - last_ >= redraw_interval) {
     last_ = now;
@@ -36,6 +39,7 @@ void ProgressBar::update(int step, double fraction, const std::string& detail) {
 }
 
 void ProgressBar::step_done(int step, const std::string& detail) {
+  if (!shown_) return;
   last_ = Clock::now();
   if (terminal_)
     draw(step, step - 1, detail);

@@ -1,5 +1,5 @@
 #pragma once
-// Progress of long work: a bar where stderr is a terminal, lines in a log elsewhere.
+// Progress of long work: a bar where stderr is a terminal, lines in a log elsewhere; under MPI the root's only.
 #include <chrono>
 #include <string>
 
@@ -26,7 +26,7 @@ class ProgressBar {
 
   std::string title_;
   int steps_;
-  bool terminal_;
+  bool shown_, terminal_;
   Clock::time_point last_{};  ///< the first update shows at once
 };
 

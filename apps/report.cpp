@@ -5,15 +5,68 @@
 #include "codelets/contract/staggered_meson.hpp"
 #include "quarkstar_version.hpp"
 #include "runtime/cuda.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/topology.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <span>
+#include <utility>
 
 namespace quarkstar::app {
+
+namespace {
+
+/// The sites of a part, row by row, to their places in the whole field.
+template <class Field>
+void copy_into(Field& whole, const Field& part) {
+  const std::int64_t row = part.extents[0], rows = volume(part.extents) / row;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    Coord site = coordinates(i * row, part.extents);
+    for (int mu = 0; mu < 4; ++mu) site[mu] += part.origin[mu];
+    std::copy_n(part.data.begin() + i * row * Field::components, row * Field::components,
+                whole.data.begin() + lexicographic(site, whole.extents) * Field::components);
+  }
+}
+
+/// The whole fields on the root of several ranks; nothing on the others.
+template <class Field>
+std::vector<Field> gathered(const std::vector<Field>& parts, const Coord& lattice) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  std::vector<Field> whole;
+  if (parts.empty()) return whole;
+  const std::vector<Box> boxes = job.gather(parts.front().box());
+  for (const Field& mine : parts) {
+    if (!job.is_root()) {
+      job.send(std::as_bytes(std::span(mine.data)), 0);
+      continue;
+    }
+    Field& field = whole.emplace_back(lattice);
+    for (int rank = 0; rank < job.size(); ++rank) {
+      Field part = rank == 0 ? mine : Field(boxes[static_cast<std::size_t>(rank)]);
+      if (rank > 0) job.receive(std::as_writable_bytes(std::span(part.data)), rank);
+      copy_into(field, part);
+    }
+  }
+  return whole;
+}
+
+/// A correlator from this rank's share of it.
+CorrelatorReport correlator_of(std::string name, std::vector<runtime::BinnedSum> sums) {
+  runtime::mpi::Job::current().combine(sums);
+  CorrelatorReport correlator;
+  correlator.name = std::move(name);
+  for (const runtime::BinnedSum& sum : sums) correlator.values.push_back(runtime::value_of(sum));
+  correlator.log_mass = log_effective_mass(correlator.values);
+  correlator.cosh_mass = cosh_effective_mass(correlator.values);
+  return correlator;
+}
+
+}  // namespace
 
 std::string version_line() {
   return fmt::format("quarkstar {} ({}), {}, compiler {}", version, revision, runtime::runtime_version(), __VERSION__);
@@ -35,19 +88,6 @@ std::vector<std::string> gpu_bus_ids(const runtime::Session& session) {
     ids.push_back(present.at(static_cast<std::size_t>(session.worker(worker).device)).pci_bus_id);
   return ids;
 }
-
-namespace {
-
-CorrelatorReport with_masses(std::string name, std::vector<double> values) {
-  CorrelatorReport correlator;
-  correlator.name = std::move(name);
-  correlator.values = std::move(values);
-  correlator.log_mass = log_effective_mass(correlator.values);
-  correlator.cosh_mass = cosh_effective_mass(correlator.values);
-  return correlator;
-}
-
-}  // namespace
 
 EnergyText energy_text(const ColumnReport& column) {
   const runtime::EnergyReading total = column.energy.total();
@@ -71,22 +111,34 @@ std::string runtime_note(const RunReport& report, const ColumnReport& column) {
   return note;
 }
 
-std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_time) {
+std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_time, int times) {
   std::vector<CorrelatorReport> correlators;
   for (const Meson meson : all_mesons)
-    correlators.push_back(with_masses(std::string(name_of(meson)), meson_correlator(meson, propagator.fields, source_time)));
+    correlators.push_back(correlator_of(std::string(name_of(meson)), meson_sums(meson, propagator.fields, source_time, times)));
   return correlators;
 }
 
-std::vector<CorrelatorReport> contract(const std::vector<StaggeredPropagator>& propagators, int source_time) {
+std::vector<CorrelatorReport> contract(const std::vector<StaggeredPropagator>& propagators, int source_time, int times) {
   std::vector<CorrelatorReport> correlators;
   for (const StaggeredPropagator& propagator : propagators) {
     if (propagator.columns.size() != HostColour::components) continue;
     const std::string suffix = propagators.size() > 1 ? fmt::format("_m{}", propagator.mass) : "";
     for (const StaggeredMeson meson : all_staggered_mesons)
-      correlators.push_back(with_masses(std::string(name_of(meson)) + suffix, staggered_correlator(meson, propagator.columns, source_time)));
+      correlators.push_back(correlator_of(std::string(name_of(meson)) + suffix, staggered_sums(meson, propagator.columns, source_time, times)));
   }
   return correlators;
+}
+
+Propagator gather(const Propagator& parts, const Coord& lattice) {
+  if (!runtime::mpi::Job::current().is_distributed()) return parts;
+  return {gathered(parts.fields, lattice)};
+}
+
+std::vector<StaggeredPropagator> gather(const std::vector<StaggeredPropagator>& parts, const Coord& lattice) {
+  if (!runtime::mpi::Job::current().is_distributed()) return parts;
+  std::vector<StaggeredPropagator> whole;
+  for (const StaggeredPropagator& part : parts) whole.push_back({part.mass, part.naik_epsilon, gathered(part.columns, lattice)});
+  return whole;
 }
 
 }  // namespace quarkstar::app

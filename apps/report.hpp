@@ -69,12 +69,12 @@ struct RunReport {
   bool failed = false;                 ///< the last of `solves` did not converge; there are no correlators
 };
 
-/// The columns that were solved, in the order of RunReport::solves.
+/// The columns that were solved, in the order of RunReport::solves: this rank's part of them.
 struct Propagator {
   std::vector<HostSpinor> fields;
 };
 
-/// Staggered columns of one mass, in the order of RunConfig::columns.
+/// Staggered columns of one mass, in the order of RunConfig::columns: this rank's part of them.
 struct StaggeredPropagator {
   double mass = 0, naik_epsilon = 0;
   std::vector<HostColour> columns;
@@ -101,10 +101,14 @@ std::string energy_note(const ColumnReport& column);
 /// One line: tasks an iteration, idle time a task and, where parts were measured alone, speed over the sum of their speeds.
 std::string runtime_note(const RunReport& report, const ColumnReport& column);
 
-/// Correlators and effective masses of a whole propagator (12 columns).
-std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_time);
+/// Correlators and effective masses of a whole propagator (12 columns) on a lattice with `times` time slices, summed over ranks.
+std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_time, int times);
 
 /// The same for the staggered propagators that have all 3 columns. Names: pion5, pion05, rho, ...; with several masses pion5_m0.05 and so on.
-std::vector<CorrelatorReport> contract(const std::vector<StaggeredPropagator>& propagators, int source_time);
+std::vector<CorrelatorReport> contract(const std::vector<StaggeredPropagator>& propagators, int source_time, int times);
+
+/// The whole columns on the root, from the parts of all ranks; on the others masses without columns. All ranks must call.
+Propagator gather(const Propagator& parts, const Coord& lattice);
+std::vector<StaggeredPropagator> gather(const std::vector<StaggeredPropagator>& parts, const Coord& lattice);
 
 }  // namespace quarkstar::app

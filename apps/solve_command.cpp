@@ -6,11 +6,14 @@
 #include "apps/solve_run.hpp"
 #include "apps/staggered_run.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 
 #include <fmt/format.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
 
 namespace quarkstar::app {
 namespace {
@@ -20,35 +23,65 @@ struct SolveOptions {
   std::vector<Assignment> flags;
 };
 
-LoadedGauge load(const RunConfig& config) {
-  LoadedGauge loaded = load_gauge(config.gauge, config.lattice);
-  if (config.reunitarize) gauge::reunitarize(loaded.gauge, host_team());
-  check_source(config.source, loaded.gauge.extents);
-  return loaded;
+/// Reads the header only, so that a wrong name or source costs no time.
+Coord read_extents(const RunConfig& config) {
+  format::GaugeReadOptions options;
+  options.extents = config.lattice;
+  const Coord extents = format::GaugeFile(config.gauge, options).info().layout.extents;
+  check_source(config.source, extents);
+  return extents;
 }
+
+/// Loads the links that this rank needs: its part of them, or all where the decomposition knows no other ranks.
+class LinkLoader {
+ public:
+  explicit LinkLoader(RunReport& report) : report_(report) {}
+
+  const HostGauge& operator()(const runtime::Decomposition& decomposition) {
+    const RunConfig& config = report_.config;
+    loaded_ = decomposition.is_distributed() ? load_gauge_part(config.gauge, config.lattice, decomposition) : load_gauge(config.gauge, config.lattice);
+    runtime::mpi::Job::current().together([&] {
+      if (config.reunitarize) gauge::reunitarize(loaded_.gauge, host_team());
+    });
+    report_.gauge = loaded_.summary();
+    return loaded_.gauge;
+  }
+
+ private:
+  RunReport& report_;
+  LoadedGauge loaded_;
+};
 
 /// A failed solve leaves a JSON behind, for scripts that want to know how it failed, and nothing else.
 template <class Solve>
-auto solve_or_report(const HostGauge& gauge, RunReport& report, Solve&& solve) {
+auto solve_or_report(const Coord& lattice, RunReport& report, Solve&& solve) {
+  const bool speaks = runtime::mpi::Job::current().is_root();
+  LinkLoader links(report);
   try {
-    return solve(gauge, report.config, report, print_plan);
+    return solve(std::ref(links), lattice, report.config, report, [speaks](const RunReport& planned) {
+      if (speaks) print_plan(planned);
+    });
   } catch (const Error&) {
-    if (report.failed && !report.config.json.empty()) write_json_file(report.config.json, report);
+    if (report.failed && !report.config.json.empty() && speaks) write_json_file(report.config.json, report);
     throw;
   }
 }
 
-/// Contracts where all columns are there, prints, and writes the files of the folder.
+/// Prints, and writes the files of the folder.
 template <class Fields>
-void finish(RunReport& report, const OutputFolder& folder, const Fields& propagator, bool complete, std::chrono::steady_clock::time_point start) {
-  if (complete) report.correlators = contract(propagator, report.config.source.time());
-  report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+void finish(const RunReport& report, const OutputFolder& folder, const Fields& propagator, bool complete) {
+  const RunConfig& config = report.config;
   print_report(report);
-  if (!folder.wanted()) return;
-  for (const std::string& path : write_outputs(folder, report, propagator)) fmt::print("wrote {}\n", path);
-  if (!complete)
-    fmt::print("not written: {}correlators.h5, which need all {} columns\n", report.config.is_staggered() ? "" : "propagator.lime and ",
-               report.config.is_staggered() ? 3 : 12);
+  if (folder.wanted()) {
+    for (const std::string& path : write_outputs(folder, report, propagator)) fmt::print("wrote {}\n", path);
+    if (!complete)
+      fmt::print("not written: {}correlators.h5, which need all {} columns\n", config.is_staggered() ? "" : "propagator.lime and ",
+                 config.is_staggered() ? 3 : 12);
+  }
+  if (!config.json.empty()) {
+    write_json_file(config.json, report);
+    fmt::print("wrote {}\n", config.json);
+  }
 }
 
 void run_solve(const SolveOptions& options) {
@@ -59,24 +92,29 @@ void run_solve(const SolveOptions& options) {
   complete(report.config);
   const RunConfig& config = report.config;
   check_complete(config);
-  const OutputFolder folder(config.out);
-  check_writable(config.json);
-  check_writable(config.trace);
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  std::optional<OutputFolder> folder;
+  job.on_root([&] {
+    folder.emplace(config.out);
+    check_writable(config.json);
+    check_writable(config.trace);
+  });
 
   describe_machine(report);
-  const LoadedGauge loaded = load(config);
-  report.gauge = loaded.summary();
-  if (config.is_staggered()) {
-    const auto propagators = solve_or_report(loaded.gauge, report, solve_staggered);
-    finish(report, folder, propagators, config.columns.size() == HostColour::components, start);
-  } else {
-    const Propagator propagator = solve_or_report(loaded.gauge, report, solve_columns);
-    finish(report, folder, propagator, propagator.fields.size() == HostSpinor::components, start);
-  }
-  if (!config.json.empty()) {
-    write_json_file(config.json, report);
-    fmt::print("wrote {}\n", config.json);
-  }
+  Coord lattice{};
+  job.together([&] { lattice = read_extents(config); });
+  // Contracts where all columns are there, and gathers what the root writes.
+  const auto conclude = [&](const auto& parts, bool complete) {
+    if (complete) report.correlators = contract(parts, config.source.time(), lattice[3]);
+    report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const auto write = [&](const auto& fields) {
+      job.on_root([&] { finish(report, *folder, fields, complete); });
+    };
+    if (job.is_distributed() && !config.out.empty()) write(gather(parts, lattice));
+    else write(parts);
+  };
+  if (config.is_staggered()) conclude(solve_or_report(lattice, report, solve_staggered), config.columns.size() == HostColour::components);
+  else conclude(solve_or_report(lattice, report, solve_columns), config.columns.size() == HostSpinor::components);
 }
 
 /// Values of a repeated --boundary add up; of every other flag the last one counts.

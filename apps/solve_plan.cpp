@@ -2,7 +2,12 @@
 
 #include "apps/measure_owner.hpp"
 #include "codelets/lattice/precision.hpp"
+#include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/mpi/rank_grid.hpp"
 #include "solvers/footprint.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -28,6 +33,54 @@ PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const
   return plan_devices(owners_of(session), session.options(), problem, [&](int worker) {
     return measure_owner(session, worker, extents, solver.precision, solver.link_reals);
   });
+}
+
+namespace {
+
+runtime::Decomposition cut_over_ranks(const Coord& extents, const RunConfig& config, const runtime::Session& session) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const int workers = session.block_owners();
+  double bandwidth = 0;
+  for (int w = 0; w < workers; ++w) bandwidth += session.worker(w).bandwidth_gbs;
+  const std::vector<double> bandwidths = job.gather(bandwidth);
+  const runtime::RankGrid ranks = runtime::mpi::make_rank_grid(extents, config.ranks, bandwidths, job.rank());
+  // All ranks cut their parts alike, so that the blocks of the lattice are a grid.
+  const auto most = static_cast<int>(job.combined(static_cast<std::uint64_t>(workers), runtime::mpi::Combine::maximum));
+  Coord blocks{}, thinnest{};
+  for (std::size_t mu = 0; mu < 4; ++mu) {
+    thinnest[mu] = extents[mu] / ranks.grid[mu];
+    if (config.blocks[mu] % ranks.grid[mu] != 0)
+      throw Error(ErrorKind::input, "--blocks",
+                  fmt::format("{} blocks in {} on {} ranks", config.blocks[mu], "xyzt"[mu], ranks.grid[mu]),
+                  "give a multiple of --ranks in every direction");
+    blocks[mu] = config.blocks[mu] / ranks.grid[mu];
+  }
+  return {extents, ranks, block_grid(blocks, thinnest, most), workers};
+}
+
+}  // namespace
+
+PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& extents, const RunConfig& config) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const int workers = session.block_owners();
+  if (job.any(session.gpu_count() > 0) && session.options().cpu_share.value_or(0) > 0)
+    throw Error(ErrorKind::input, "--cpu-share", "CPUs own no blocks beside GPUs here", "use 0, one rank, or --devices cpu");
+  PlannedLattice planned{job.is_distributed() ? cut_over_ranks(extents, config, session)
+                                              : runtime::Decomposition(extents, block_grid(config.blocks, extents, workers), workers),
+                         {}};
+  if (session.gpu_count() == 0) return planned;
+  for (const int b : planned.decomposition.local()) {
+    const runtime::Block& block = planned.decomposition.block(b);
+    planned.plan.parts.push_back({block.owner, session.worker(block.owner).name, block.extents, 0});
+  }
+  if (runtime::cpu_share_is_open(session.options()))
+    planned.plan.reason = config.is_staggered() ? "staggered actions are cut for the GPUs alone" : "several ranks cut for the GPUs alone";
+  return planned;
+}
+
+PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config) {
+  if (runtime::mpi::Job::current().is_distributed()) return plan_equal_parts(session, extents, config);
+  return plan_solve(session, extents, config.solver, config.blocks);
 }
 
 }  // namespace quarkstar::app

@@ -12,4 +12,13 @@ Coord block_grid(const Coord& blocks, const Coord& extents, int workers);
 /// the memory that the solve takes and the speed of its Dslash.
 PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const SolverSettings& solver, const Coord& blocks = {});
 
+/// The lattice in nearly equal blocks for the session's owners; under MPI first over the ranks of the job (config.ranks, or the grid of the
+/// smallest surface), then each rank's part over its owners. Where there are GPUs they own everything; the plan then names the parts of
+/// this rank, and says so where a share of the CPUs was open to choice. All ranks must call. Throws Error(input) naming --ranks, --blocks,
+/// or --cpu-share where a share above 0 is asked for.
+PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& extents, const RunConfig& config);
+
+/// plan_solve() on one rank, plan_equal_parts() on several.
+PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config);
+
 }  // namespace quarkstar::app

@@ -1,11 +1,14 @@
 #include "apps/solve_run.hpp"
 
+#include "apps/checkpoint.hpp"
 #include "apps/interrupt.hpp"
+#include "apps/job_energy.hpp"
 #include "apps/progress.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/timeline.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/observe/chrome_trace.hpp"
 #include "solvers/wilson_solver.hpp"
 
@@ -13,6 +16,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <optional>
+#include <span>
 
 namespace quarkstar::app {
 namespace {
@@ -35,12 +41,25 @@ std::string remedy_for(StopReason reason) {
 }
 
 SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor& solution, double tolerance, int step,
-                      ProgressBar& bar) {
-  return solver.solve(source, solution, [&](int iterations, double residual) {
+                      ProgressBar& bar, const Snapshots& snapshots) {
+  const auto progress = [&](int iterations, double residual) {
     bar.update(step, residual_fraction(residual, tolerance),
                fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
-    return !interrupted();
-  });
+    return !interrupted_anywhere();
+  };
+  return solver.solve(source, solution, progress, snapshots);
+}
+
+/// Restart files of one column while it is being solved: every so many iterations, and when a signal asks for one.
+Snapshots snapshots_of(const Checkpoint* checkpoint, int column, int every, int done_before) {
+  if (checkpoint == nullptr) return {};
+  return {[every, last = 0](int iterations) mutable {
+            const bool counted = every > 0 && iterations - last >= every;
+            const bool asked = save_requested_anywhere();
+            if (counted) last = iterations;
+            return counted || asked;
+          },
+          [=](const HostSpinor& solution, int iterations) { checkpoint->save(column, solution, done_before + iterations); }};
 }
 
 }  // namespace
@@ -52,20 +71,20 @@ void throw_failure(const RunConfig& config, const std::string& right_hand_side, 
               remedy_for(result.reason));
 }
 
-std::vector<std::string> bus_ids(const runtime::Session& session) {
-  const std::vector<runtime::GpuDescription> present = runtime::gpus();
-  std::vector<std::string> ids;
-  for (int worker = 0; worker < session.gpu_count(); ++worker)
-    ids.push_back(present.at(static_cast<std::size_t>(session.worker(worker).device)).pci_bus_id);
-  return ids;
+std::string trace_of_rank(const std::string& path) {
+  const runtime::mpi::Job& job = runtime::mpi::Job::current();
+  if (job.is_root()) return path;
+  const std::filesystem::path file(path);
+  return file.parent_path() / fmt::format("{}.rank{}{}", file.stem().string(), job.rank(), file.extension().string());
 }
 
 double idle_us_a_task(const runtime::Decomposition& decomposition, double seconds, std::int64_t tasks, double busy_us) {
-  const double idle = seconds * 1e6 * owner_count(decomposition) - busy_us;
+  double idle = seconds * 1e6 * owner_count(decomposition) - busy_us;
+  runtime::mpi::Job::current().combine(std::span(&idle, 1), runtime::mpi::Combine::sum);
   return tasks > 0 ? std::max(0.0, idle) / static_cast<double>(tasks) : 0;
 }
 
-Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunReport& report,
+Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const RunConfig& config, RunReport& report,
                          const std::function<void(const RunReport&)>& planned) {
   const auto start = std::chrono::steady_clock::now();
   catch_interrupts();
@@ -73,47 +92,57 @@ Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunRep
   options.keep_events = true;
   options.time_kernels = !config.trace.empty();
   runtime::Session session(options);
-  const PlannedLattice lattice = plan_solve(session, gauge.extents, config.solver, config.blocks);
-  const runtime::Decomposition& decomposition = lattice.decomposition;
+  const PlannedLattice plan = plan_wilson(session, lattice, config);
+  const runtime::Decomposition& decomposition = plan.decomposition;
   report.decomposition = decomposition.describe();
-  report.devices = lattice.plan;
+  report.devices = plan.plan;
   report.memory = memory_needs(session, decomposition, config);
   if (planned) planned(report);
-  require_memory(report.memory);
+  runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
-  WilsonSolver solver(decomposition, gauge, config.wilson, settings);
+  WilsonSolver solver(decomposition, links(decomposition), config.wilson, settings);
   session.wait_all();
   session.events().reset();
   report.setup_seconds = seconds_since(start);
 
-  runtime::EnergyMeter meter(gpu_bus_ids(session));
+  std::optional<Checkpoint> checkpoint;
+  if (!config.checkpoint.empty())
+    checkpoint.emplace(config.checkpoint, describe_problem(config, 0.5 * (report.gauge.spatial_plaquette + report.gauge.temporal_plaquette), report.gauge.link_trace),
+                       lattice, decomposition.part());
+  JobEnergyMeter meter(session);
   Propagator propagator;
   ProgressBar bar("column", static_cast<int>(config.columns.size()));
   for (const int column : config.columns) {
     const int step = static_cast<int>(report.solves.size());
-    HostSpinor solution(gauge.extents);
+    HostSpinor solution(decomposition.part());
+    const int done_before = checkpoint ? checkpoint->load(column, solution).value_or(0) : 0;
     const runtime::Energy before = meter.read();
     const double busy_before = session.events().totals().busy_us;
-    report.solves.push_back({column, solve_one(solver, make_source(config.source, gauge.extents, column), solution,
-                                               config.solver.tolerance, step, bar)});
-    report.solves.back().energy = meter.read() - before;
+    report.solves.push_back({column, solve_one(solver, make_source(config.source, lattice, decomposition.part(), column), solution,
+                                               config.solver.tolerance, step, bar,
+                                               snapshots_of(checkpoint ? &*checkpoint : nullptr, column, config.checkpoint_every, done_before))});
+    report.solves.back().energy = meter.since(before);
     const SolveResult& result = report.solves.back().result;
     session.wait_all();
     report.solves.back().idle_us = idle_us_a_task(decomposition, result.seconds, result.tasks, session.events().totals().busy_us - busy_before);
     if (step == 0) record_timeline(session, report);
-    if (result.reason == StopReason::interrupted || interrupted()) throw Interrupted{};
+    if (result.reason == StopReason::interrupted || interrupted_anywhere()) {
+      if (checkpoint) checkpoint->save(column, solution, done_before + result.iterations);
+      throw Interrupted{config.checkpoint};
+    }
     if (!result.converged()) {
       report.failed = true;
       throw_failure(config, fmt::format("column {} (spin {}, colour {})", column, column / 3, column % 3), result);
     }
+    if (checkpoint) checkpoint->save(column, solution, done_before + result.iterations);
     if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
     propagator.fields.push_back(std::move(solution));
     bar.step_done(step + 1,
                   fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", result.iterations,
                               result.true_residual, result.seconds, report.solves.back().gflops()));
   }
-  if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), config.trace);
+  if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
   return propagator;
 }
 

@@ -8,25 +8,34 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
 namespace quarkstar::app {
 
-/// Starts a session as config.session says, plans who owns what, checks the memory, solves config.columns on `gauge`, and fills the report's solves, workers,
-/// timeline and decomposition as it goes. Writes the trace if config.trace names one. Shows progress. Throws
+/// The links of this rank's part of a lattice (or more of it), once it is known. The reference stays valid while the links are used.
+using LinksOfPart = std::function<const HostGauge&(const runtime::Decomposition&)>;
+
+/// Links that are there already, whole, and live longer than the solve.
+inline LinksOfPart links_at_hand(const HostGauge& gauge) {
+  return [&gauge](const runtime::Decomposition&) -> const HostGauge& { return gauge; };
+}
+
+/// Starts a session as config.session says, plans who owns what, checks the memory, solves config.columns on `links`, and fills the report's solves, workers,
+/// timeline and decomposition as it goes. Under MPI all ranks call, and each gets its part of every column. Writes the trace if config.trace
+/// names one. Shows progress. Throws
 /// Error(numerical) naming column and reason if a column does not converge (report.failed is then set, report.solves
 /// ends with that column), and Interrupted after Ctrl-C.
 /// planned: called once it is clear what runs where and how much memory it takes, before that memory is taken.
-Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunReport& report,
+Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const RunConfig& config, RunReport& report,
                          const std::function<void(const RunReport&)>& planned = {});
 
 /// Ends a run whose column did not converge, as described above. right_hand_side: e.g. "column 3 (spin 1, colour 0)".
 [[noreturn]] void throw_failure(const RunConfig& config, const std::string& right_hand_side, const SolveResult& result);
 
-/// How the driver names the GPUs of a session.
-std::vector<std::string> bus_ids(const runtime::Session& session);
-
-/// Time that the owners of blocks spent outside tasks, microseconds a task. busy_us: inside, summed over them.
+/// Time that the owners of blocks spent outside tasks, microseconds a task, over all ranks, which must all call. tasks: of all ranks;
+/// busy_us: inside tasks, summed over this rank's owners.
 double idle_us_a_task(const runtime::Decomposition& decomposition, double seconds, std::int64_t tasks, double busy_us);
+
+/// The trace that this rank writes: on the root `path`, "run.json", on rank 3 "run.rank3.json".
+std::string trace_of_rank(const std::string& path);
 
 }  // namespace quarkstar::app

@@ -83,24 +83,30 @@ std::complex<double> source_at(const Source& source, std::int64_t site, const Co
 
 namespace {
 
-/// set(site, number) for the sites of the source's time slice.
+/// set(site in the part, number) for the part's sites of the source's time slice.
 template <class Set>
-void for_source_sites(const Source& source, const Coord& extents, Set&& set) {
-  const std::int64_t slice = volume(extents) / extents[3];
-  for (std::int64_t site = slice * source.time(); site < slice * (source.time() + 1); ++site) set(site, source_at(source, site, extents));
+void for_source_sites(const Source& source, const Coord& lattice, const Box& part, Set&& set) {
+  const int slice = source.time() - part.origin[3];
+  if (slice < 0 || slice >= part.extents[3]) return;
+  const std::int64_t sites = volume(part.extents) / part.extents[3];
+  for (std::int64_t site = sites * slice; site < sites * (slice + 1); ++site) {
+    Coord x = coordinates(site, part.extents);
+    for (std::size_t mu = 0; mu < 4; ++mu) x[mu] += part.origin[mu];
+    set(site, source_at(source, lexicographic(x, lattice), lattice));
+  }
 }
 
 }  // namespace
 
-HostSpinor make_source(const Source& source, const Coord& extents, int column) {
-  HostSpinor field(extents);
-  for_source_sites(source, extents, [&](std::int64_t site, std::complex<double> value) { field.at(site, column / 3, column % 3) = value; });
+HostSpinor make_source(const Source& source, const Coord& lattice, const Box& part, int column) {
+  HostSpinor field(part);
+  for_source_sites(source, lattice, part, [&](std::int64_t site, std::complex<double> value) { field.at(site, column / 3, column % 3) = value; });
   return field;
 }
 
-HostColour make_colour_source(const Source& source, const Coord& extents, int colour) {
-  HostColour field(extents);
-  for_source_sites(source, extents, [&](std::int64_t site, std::complex<double> value) { field.at(site, colour) = value; });
+HostColour make_colour_source(const Source& source, const Coord& lattice, const Box& part, int colour) {
+  HostColour field(part);
+  for_source_sites(source, lattice, part, [&](std::int64_t site, std::complex<double> value) { field.at(site, colour) = value; });
   return field;
 }
 

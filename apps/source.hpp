@@ -31,9 +31,15 @@ void check_source(const Source& source, const Coord& extents);
 /// The number at a site (lexicographic) of the source.
 std::complex<double> source_at(const Source& source, std::int64_t site, const Coord& extents);
 
-/// The Wilson field for column = 3 spin + colour, zero but for that component at the source's sites.
-HostSpinor make_source(const Source& source, const Coord& extents, int column);
-/// The staggered field of one colour.
-HostColour make_colour_source(const Source& source, const Coord& extents, int colour);
+/// The part of the Wilson field in a box of the lattice, for column = 3 spin + colour, zero but for that component at the source's sites.
+HostSpinor make_source(const Source& source, const Coord& lattice, const Box& part, int column);
+/// The whole field.
+inline HostSpinor make_source(const Source& source, const Coord& lattice, int column) { return make_source(source, lattice, {{}, lattice}, column); }
+
+/// The same of the staggered field of one colour.
+HostColour make_colour_source(const Source& source, const Coord& lattice, const Box& part, int colour);
+inline HostColour make_colour_source(const Source& source, const Coord& lattice, int colour) {
+  return make_colour_source(source, lattice, {{}, lattice}, colour);
+}
 
 }  // namespace quarkstar::app

@@ -1,6 +1,7 @@
 #include "apps/staggered_run.hpp"
 
 #include "apps/interrupt.hpp"
+#include "apps/job_energy.hpp"
 #include "apps/progress.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/solve_run.hpp"
@@ -56,17 +57,17 @@ struct OperatorRun {
   runtime::Session& session;
   const runtime::Decomposition& decomposition;
   StaggeredSolver solver;
-  runtime::EnergyMeter meter;
+  JobEnergyMeter meter;
 };
 
 /// Solves one batch and keeps what comes back.
 void solve_batch(OperatorRun& run, const std::vector<Task>& batch, const RunConfig& config, ProgressBar& bar, RunReport& report,
                  std::vector<StaggeredPropagator>& propagators) {
-  const Coord& extents = run.decomposition.lattice();
-  std::vector<HostColour> sources, solutions(batch.size(), HostColour(extents));
+  const Box part = run.decomposition.part();
+  std::vector<HostColour> sources, solutions(batch.size(), HostColour(part));
   std::vector<double> masses;
   for (const Task& task : batch) {
-    sources.push_back(make_colour_source(config.source, extents, task.column));
+    sources.push_back(make_colour_source(config.source, run.decomposition.lattice(), part, task.column));
     masses.push_back(config.staggered.masses[task.mass]);
   }
   const int step = static_cast<int>(report.solves.size());
@@ -74,9 +75,9 @@ void solve_batch(OperatorRun& run, const std::vector<Task>& batch, const RunConf
   const double busy_before = run.session.events().totals().busy_us;
   const std::vector<SolveResult> results = run.solver.solve(sources, masses, solutions, [&](int iterations, double residual) {
     bar.update(step, residual_fraction(residual, config.solver.tolerance), fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
-    return !interrupted();
+    return !interrupted_anywhere();
   });
-  const runtime::Energy energy = share_of(run.meter.read() - before, batch.size());
+  const runtime::Energy energy = share_of(run.meter.since(before), batch.size());
   double seconds = 0;
   std::int64_t tasks = 0;
   for (const SolveResult& result : results) {
@@ -84,9 +85,10 @@ void solve_batch(OperatorRun& run, const std::vector<Task>& batch, const RunConf
     tasks += result.tasks;
   }
   const double idle_us = idle_us_a_task(run.decomposition, seconds, tasks, run.session.events().totals().busy_us - busy_before);
+  const bool stopped = interrupted_anywhere();
   for (std::size_t v = 0; v < batch.size(); ++v) {
     report.solves.push_back({.column = batch[v].column, .result = results[v], .energy = energy, .mass = masses[v], .idle_us = idle_us});
-    if (results[v].reason == StopReason::interrupted || interrupted()) throw Interrupted{};
+    if (results[v].reason == StopReason::interrupted || stopped) throw Interrupted{};
     if (!results[v].converged()) {
       report.failed = true;
       throw_failure(config, fmt::format("colour {}, mass {}", batch[v].column, masses[v]), results[v]);
@@ -96,16 +98,6 @@ void solve_batch(OperatorRun& run, const std::vector<Task>& batch, const RunConf
   bar.step_done(step + static_cast<int>(batch.size()),
                 fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", results[0].iterations, results[0].true_residual,
                             results[0].seconds * static_cast<double>(batch.size()), report.solves.back().gflops()));
-}
-
-/// Who owns what where there are GPUs: equal parts, none of them a CPU's, for no staggered operator has been timed on its owners.
-DevicePlan parts_on_gpus(const runtime::Session& session, const runtime::Decomposition& decomposition) {
-  DevicePlan plan;
-  if (session.gpu_count() == 0) return plan;
-  for (const runtime::Block& block : decomposition.blocks())
-    plan.parts.push_back({block.owner, session.worker(block.owner).name, block.extents, 0});
-  if (runtime::cpu_share_is_open(session.options())) plan.reason = "staggered actions are cut for the GPUs alone";
-  return plan;
 }
 
 /// The operator for each epsilon, made when it is asked for; HISQ keeps its reunitarized links for the next.
@@ -124,6 +116,15 @@ class LinkMaker {
   smear::StaggeredLinks links_;
 };
 
+/// On this rank, for the whole lattice: smearing has no messages.
+LinkMaker make_links(const LinksOfPart& links, const runtime::Decomposition& decomposition, const runtime::Session& session, const RunConfig& config) {
+  if (!decomposition.is_distributed()) return LinkMaker(decomposition, links(decomposition), config);
+  const Coord& lattice = decomposition.lattice();
+  const int workers = session.block_owners();
+  const runtime::Decomposition whole(lattice, block_grid({}, lattice, workers), workers);
+  return LinkMaker(whole, links(whole), config);
+}
+
 }  // namespace
 
 std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links,
@@ -131,7 +132,7 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   runtime::Session& session = runtime::Session::current();
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
-  OperatorRun run{session, decomposition, StaggeredSolver(decomposition, links, settings), runtime::EnergyMeter(bus_ids(session))};
+  OperatorRun run{session, decomposition, StaggeredSolver(decomposition, links, settings), JobEnergyMeter(session)};
   session.wait_all();
   session.events().reset();
   std::vector<StaggeredPropagator> propagators;
@@ -144,11 +145,11 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
     if (b == 0 && report.timeline.empty()) record_timeline(session, report);
     if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
   }
-  if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), config.trace);
+  if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
   return propagators;
 }
 
-std::vector<StaggeredPropagator> solve_staggered(const HostGauge& gauge, const RunConfig& config, RunReport& report,
+std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const Coord& lattice, const RunConfig& config, RunReport& report,
                                                  const std::function<void(const RunReport&)>& planned) {
   const auto start = Clock::now();
   catch_interrupts();
@@ -156,12 +157,12 @@ std::vector<StaggeredPropagator> solve_staggered(const HostGauge& gauge, const R
   options.keep_events = true;
   options.time_kernels = !config.trace.empty();
   runtime::Session session(options);
-  const int workers = session.block_owners();
-  const runtime::Decomposition decomposition(gauge.extents, block_grid(config.blocks, gauge.extents, workers), workers);
+  const PlannedLattice plan = plan_equal_parts(session, lattice, config);
+  const runtime::Decomposition& decomposition = plan.decomposition;
   report.decomposition = decomposition.describe();
-  report.devices = parts_on_gpus(session, decomposition);
+  report.devices = plan.plan;
   if (planned) planned(report);
-  const LinkMaker maker(decomposition, gauge, config);
+  const LinkMaker maker = make_links(links, decomposition, session, config);
   report.setup_seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (config.staggered.naik_epsilon) return solve_staggered_on(decomposition, maker.links(*config.staggered.naik_epsilon), config, report);
   std::vector<StaggeredPropagator> propagators;

@@ -46,8 +46,8 @@ std::vector<CorrelatorReport> verified_correlators(const HostGauge& gauge, const
   report.config.wilson = wilson;
   report.config.session = config.session;
   report.config.solver.tolerance = 1e-14;
-  const Propagator propagator = solve_columns(gauge, report.config, report);
-  return contract(propagator, 0);
+  const Propagator propagator = solve_columns(links_at_hand(gauge), gauge.extents, report.config, report);
+  return contract(propagator, 0, gauge.extents[3]);
 }
 
 const std::vector<double>& correlator_named(const std::vector<CorrelatorReport>& correlators, const std::string& name) {

@@ -35,6 +35,8 @@ class AtomicFile {
 
   /// Bytes appended so far: the offset of the next append().
   std::uint64_t size() const noexcept { return end_; }
+  /// Where the bytes are until commit(), for other processes that write parts of them.
+  const std::string& temporary() const noexcept { return temporary_; }
   /// The name given to the constructor.
   const std::string& path() const noexcept { return path_; }
 

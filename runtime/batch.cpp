@@ -67,7 +67,8 @@ const Codelet fused_codelet("fused", run_fused);
 
 Batch* Batch::current() { return collecting; }
 
-Batch::Batch() { collecting = this; }
+// Messages between ranks have their places among the tasks, which then cannot wait in a list.
+Batch::Batch() : waits_(Session::current().messages() == nullptr) { collecting = this; }
 
 Batch::~Batch() { collecting = nullptr; }
 
@@ -88,6 +89,7 @@ Cost Batch::submit() {
     total.flops += part.cost.flops;
     total.bytes += part.cost.bytes;
   }
+  if (!waits_) return total;
   const bool fuse = can_fuse();
   const std::vector<Part> parts = std::move(parts_);
   if (fuse) submit_program(fused_codelet, std::make_unique<Program>(parts));

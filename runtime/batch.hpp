@@ -9,7 +9,8 @@ namespace quarkstar::runtime {
 /// While a Batch lives, the submitting thread's tasks are collected. When it ends, and all of them belong to one worker under the
 /// `static` policy, they are submitted as one task that runs them in order: StarPU then costs one task instead of hundreds. On a GPU the
 /// second batch with the same work is captured as a CUDA graph and later ones replay it. So are the tasks of several GPUs that reach
-/// each other's memory. Otherwise they are submitted one by one.
+/// each other's memory. Otherwise they are submitted one by one. On several ranks nothing waits for the end of the batch: tasks are
+/// submitted as they come, and the batch keeps only what they cost.
 class Batch {
  public:
   Batch();
@@ -28,6 +29,8 @@ class Batch {
     Placement placement;
   };
   void add(Part part) { parts_.push_back(std::move(part)); }
+  /// Whether tasks wait here until submit(); otherwise add() takes parts without arguments and accesses, and the tasks go their own way.
+  bool tasks_wait() const { return waits_; }
   /// What has been collected so far.
   const std::vector<Part>& parts() const { return parts_; }
 
@@ -36,6 +39,7 @@ class Batch {
 
  private:
   bool can_fuse() const;
+  bool waits_;
   std::vector<Part> parts_;
 };
 

@@ -18,6 +18,7 @@
 #include "runtime/sanitizer.hpp"
 #include "runtime/session.hpp"
 #include "runtime/task_record.hpp"
+#include "runtime/watchdog.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -54,10 +55,12 @@ void run_on_cpu(void* descriptions[], void* argument) {
   Session& session = Session::current();
   BufferPointers buffers(descriptions, STARPU_TASK_GET_NBUFFERS(task));
   Call call(buffers.data(), record->arguments(), &session.worker(worker).team, nullptr, worker);
+  Watchdog::begins(worker, record->codelet->name());
   const double begin = starpu_timing_now();
   tell(begin_access, task, buffers.data());
   record->codelet->cpu()(call);
   tell(end_access, task, buffers.data());
+  Watchdog::ends(worker);
   if (!call.parts_recorded())
     session.events().record(worker, {record->codelet->name(), record->placement.block, begin, starpu_timing_now(),
                                      call.skipped() ? Cost{} : record->cost, call.skipped()});
@@ -71,7 +74,9 @@ void run_on_cuda(void* descriptions[], void* argument) {
   auto* record = static_cast<detail::TaskRecord*>(argument);
   BufferPointers buffers(descriptions, STARPU_TASK_GET_NBUFFERS(task));
   const auto stream = starpu_cuda_get_local_stream();
-  Call call(buffers.data(), record->arguments(), nullptr, stream, starpu_worker_get_id_check());
+  const int worker = starpu_worker_get_id_check();
+  Watchdog::begins(worker, record->codelet->name());
+  Call call(buffers.data(), record->arguments(), nullptr, stream, worker);
   record->gpu_times = new GpuTimes(stream);
   call.set_gpu_times(record->gpu_times);
   record->codelet->cuda()(call);
@@ -83,8 +88,10 @@ void run_on_cuda(void* descriptions[], void* argument) {
 void record_gpu_times(void* argument) {
   auto* record = static_cast<detail::TaskRecord*>(argument);
   if (record->gpu_times == nullptr) return;  // it ran on a CPU
-  record->gpu_times->record(Session::current().events(), starpu_worker_get_id_check());
+  const int worker = starpu_worker_get_id_check();
+  record->gpu_times->record(Session::current().events(), worker);
   delete std::exchange(record->gpu_times, nullptr);
+  Watchdog::ends(worker);
 }
 #endif
 
@@ -124,7 +131,9 @@ Codelet::~Codelet() {
 
 void detail::submit(const Codelet& codelet, const void* arguments, std::size_t size, std::span<const Access> accesses,
                     Cost cost, Placement placement) {
-  if (Batch* batch = Batch::current(); batch != nullptr) {
+  if (Batch* batch = Batch::current(); batch != nullptr && !batch->tasks_wait()) {
+    batch->add({&codelet, {}, {}, cost, placement});
+  } else if (batch != nullptr) {
     const auto* bytes = static_cast<const std::byte*>(arguments);
     batch->add({&codelet, {bytes, bytes + size}, {accesses.begin(), accesses.end()}, cost, placement});
     return;

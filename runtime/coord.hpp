@@ -8,6 +8,11 @@ namespace quarkstar {
 /// Lattice extents or coordinates (x, y, z, t); x runs fastest in every lexicographic order.
 using Coord = std::array<int, 4>;
 
+/// A rectangle of sites of a lattice.
+struct Box {
+  Coord origin{}, extents{};
+};
+
 /// Number of sites, 64 bit.
 constexpr std::int64_t volume(const Coord& extents) {
   return std::int64_t{extents[0]} * extents[1] * extents[2] * extents[3];
@@ -26,6 +31,13 @@ constexpr Coord coordinates(std::int64_t index, const Coord& extents) {
     index /= extents[mu];
   }
   return site;
+}
+
+/// Position of a site of the whole lattice among the sites of a box, lexicographic; the lattice is periodic.
+constexpr std::int64_t index_in(const Box& box, const Coord& site, const Coord& lattice) {
+  Coord inside{};
+  for (int mu = 0; mu < 4; ++mu) inside[mu] = (site[mu] - box.origin[mu] + lattice[mu]) % lattice[mu];
+  return lexicographic(inside, box.extents);
 }
 
 /// Parity (x + y + z + t) mod 2 of global coordinates: 0 even, 1 odd.

@@ -15,7 +15,7 @@ struct GpuDescription {
   std::string name;
   std::size_t memory_bytes = 0;
   int multiprocessors = 0, capability = 0;  ///< capability 90 for sm_90
-  std::string pci_bus_id;                   ///< "0000:3b:00.0": how other tools of the driver name the device
+  std::string pci_bus_id;                   ///< "0000:3b:00.0": how other tools of the driver name the device, in every process of the host
 };
 
 /// GPUs that the driver shows; empty without a driver or in a build without CUDA.

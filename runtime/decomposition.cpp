@@ -11,17 +11,25 @@ namespace {
 
 constexpr char direction_name[] = {'x', 'y', 'z', 't'};
 
-std::vector<int> equal_parts(int mu, int extent, int parts) {
+/// Parts of an extent, nearly in proportion to the weights (empty: nearly equal).
+std::vector<int> share(const char* flag, int mu, int extent, int parts, const std::vector<double>& weights = {}) {
   // Lane splitting wants extents in multiples of 4, parity wants even x: hand out whole units of the coarsest granularity
   // that still gives every part something.
   for (const int unit : {4, 2, 1}) {
     if (mu == 0 && unit == 1) break;
     if (extent % unit != 0 || extent / unit < parts) continue;
-    std::vector<int> cuts(static_cast<std::size_t>(parts), 0);
-    for (int u = 0; u < extent / unit; ++u) cuts[static_cast<std::size_t>(u % parts)] += unit;
+    std::vector<int> cuts(static_cast<std::size_t>(parts), unit);
+    // Each further unit goes to the part that has least for its weight.
+    const auto fill = [&](std::size_t part) { return cuts[part] / (weights.empty() ? 1.0 : weights[part]); };
+    for (int u = parts; u < extent / unit; ++u) {
+      std::size_t emptiest = 0;
+      for (std::size_t part = 1; part < cuts.size(); ++part)
+        if (fill(part) < fill(emptiest)) emptiest = part;
+      cuts[emptiest] += unit;
+    }
     return cuts;
   }
-  throw Error(ErrorKind::input, "--blocks",
+  throw Error(ErrorKind::input, flag,
               fmt::format("cannot cut {} = {} into {} parts", direction_name[mu], extent, parts),
               fmt::format("use at most {} parts in {}", mu == 0 ? extent / 2 : extent, direction_name[mu]));
 }
@@ -44,12 +52,28 @@ Decomposition::Decomposition(const Coord& lattice, const Coord& grid, int worker
     if (grid[mu] < 1)
       throw Error(ErrorKind::input, "--blocks", fmt::format("{} blocks in {}", grid[mu], direction_name[mu]),
                   "give four positive numbers, e.g. 1,1,1,2");
-    cuts[mu] = equal_parts(mu, lattice[mu], grid[mu]);
+    cuts[mu] = share("--blocks", mu, lattice[mu], grid[mu]);
     count *= grid[mu];
   }
   std::vector<int> owners(static_cast<std::size_t>(count));
   for (int b = 0; b < count; ++b) owners[static_cast<std::size_t>(b)] = static_cast<int>(std::int64_t{b} * workers / count);
   build(cuts, owners);
+}
+
+Decomposition::Decomposition(const Coord& lattice, const RankGrid& ranks, const Coord& blocks_a_rank, int workers)
+    : lattice_(lattice), ranks_(ranks.grid), rank_(ranks.rank) {
+  require_even(lattice);
+  std::array<std::vector<int>, 4> cuts;
+  for (int mu = 0; mu < 4; ++mu) {
+    for (const int part : share("--ranks", mu, lattice[mu], ranks.grid[mu], ranks.weights[static_cast<std::size_t>(mu)])) {
+      const std::vector<int> blocks = share("--blocks", mu, part, blocks_a_rank[mu]);
+      cuts[static_cast<std::size_t>(mu)].insert(cuts[static_cast<std::size_t>(mu)].end(), blocks.begin(), blocks.end());
+    }
+  }
+  build(cuts, std::vector<int>(static_cast<std::size_t>(volume(ranks.grid) * volume(blocks_a_rank))));
+  const auto count = static_cast<std::int64_t>(local_.size());
+  for (Block& block : blocks_)
+    block.owner = static_cast<int>(std::int64_t{local_index(block.index)} * workers / count);
 }
 
 Decomposition::Decomposition(const Coord& lattice, const std::array<std::vector<int>, 4>& cuts, std::vector<int> owners)
@@ -83,8 +107,29 @@ void Decomposition::build(const std::array<std::vector<int>, 4>& cuts, const std
       block.origin[mu] = std::accumulate(cuts[mu].begin(), cuts[mu].begin() + block.position[mu], 0);
     }
     block.owner = owners[b];
+    Coord rank{};
+    for (int mu = 0; mu < 4; ++mu) rank[mu] = block.position[mu] / (grid_[mu] / ranks_[mu]);
+    block.rank = static_cast<int>(lexicographic(rank, ranks_));
     blocks_.push_back(block);
   }
+  std::vector<int> counts(static_cast<std::size_t>(volume(ranks_)), 0);
+  for (const Block& block : blocks_) {
+    local_index_.push_back(counts[static_cast<std::size_t>(block.rank)]++);
+    if (block.rank == rank_) local_.push_back(block.index);
+  }
+}
+
+Box Decomposition::part_of(int rank) const {
+  // Blocks are lexicographic: a rank's first one has the lowest corner, its last one the highest.
+  const Block *first = nullptr, *last = nullptr;
+  for (const Block& block : blocks_)
+    if (block.rank == rank) {
+      if (first == nullptr) first = &block;
+      last = &block;
+    }
+  Box box{first->origin, {}};
+  for (int mu = 0; mu < 4; ++mu) box.extents[mu] = last->origin[mu] + last->extents[mu] - first->origin[mu];
+  return box;
 }
 
 int Decomposition::neighbour(int block, int direction) const {
@@ -95,7 +140,9 @@ int Decomposition::neighbour(int block, int direction) const {
 }
 
 std::string Decomposition::describe() const {
-  return fmt::format("{} in {} blocks", fmt::join(lattice_, "x"), fmt::join(grid_, "x"));
+  std::string text = fmt::format("{} in {} blocks", fmt::join(lattice_, "x"), fmt::join(grid_, "x"));
+  if (volume(ranks_) > 1) text += fmt::format(" on {} ranks", fmt::join(ranks_, "x"));
+  return text;
 }
 
 }  // namespace quarkstar::runtime

@@ -1,5 +1,5 @@
 #pragma once
-// The lattice cut into blocks: a grid of rectangles, unequal extents allowed, each with an owner.
+// The lattice cut into blocks: a grid of rectangles, unequal extents allowed, each with an owner: a rank and one of its workers.
 #include <array>
 #include <span>
 #include <string>
@@ -14,7 +14,16 @@ struct Block {
   Coord position{}; ///< in the grid of blocks
   Coord origin{};   ///< global coordinates of its first site
   Coord extents{};
-  int owner = 0;    ///< worker of the session
+  int owner = 0;    ///< worker of the session that runs on its rank
+  int rank = 0;
+};
+
+/// How the ranks of a job share a lattice: a grid of rectangles, one a rank, ranks in lexicographic order.
+struct RankGrid {
+  Coord grid{1, 1, 1, 1};
+  int rank = 0;  ///< this one
+  /// Relative sizes of the parts of each direction; empty: equal.
+  std::array<std::vector<double>, 4> weights{};
 };
 
 /// Tensor-product cut: direction mu is cut into grid[mu] parts. Every block's x extent is even (so that both parities have
@@ -28,11 +37,29 @@ class Decomposition {
   /// Parts as given: cuts[mu] lists the extents along mu, which must sum to the lattice's. owners: one worker a block.
   Decomposition(const Coord& lattice, const std::array<std::vector<int>, 4>& cuts, std::vector<int> owners);
 
+  /// The lattice cut over ranks, and each rank's part into blocks_a_rank nearly equal blocks. owners: those of a rank's blocks to its
+  /// workers, consecutive blocks to consecutive workers. Throws Error(input) naming --ranks or --blocks and the direction.
+  Decomposition(const Coord& lattice, const RankGrid& ranks, const Coord& blocks_a_rank, int workers);
+
   const Coord& lattice() const { return lattice_; }
   const Coord& grid() const { return grid_; }
   const std::vector<Block>& blocks() const { return blocks_; }
   const Block& block(int index) const { return blocks_[static_cast<std::size_t>(index)]; }
   int count() const { return static_cast<int>(blocks_.size()); }
+  /// Blocks of this rank: fields, handles and tasks exist for these only. Ascending.
+  const std::vector<int>& local() const { return local_; }
+  /// Position of a block among those of its rank.
+  int local_index(int block) const { return local_index_[static_cast<std::size_t>(block)]; }
+  bool is_local(int block) const { return this->block(block).rank == rank_; }
+  int rank() const { return rank_; }
+  /// Whether other ranks have parts of it.
+  bool is_distributed() const { return volume(ranks_) > 1; }
+  /// Ranks in each direction.
+  const Coord& ranks() const { return ranks_; }
+  /// The rectangle of this rank's blocks, or another's.
+  Box part() const { return part_of(rank_); }
+  Box part_of(int rank) const;
+
   bool is_cut(int mu) const { return grid_[mu] > 1; }
 
   /// Index of the neighbouring block: direction 2 mu is +mu, 2 mu + 1 is -mu; periodic.
@@ -43,8 +70,10 @@ class Decomposition {
 
  private:
   void build(const std::array<std::vector<int>, 4>& cuts, const std::vector<int>& owners);
-  Coord lattice_{}, grid_{};
+  Coord lattice_{}, grid_{}, ranks_{1, 1, 1, 1};
+  int rank_ = 0;
   std::vector<Block> blocks_;
+  std::vector<int> local_, local_index_;
 };
 
 }  // namespace quarkstar::runtime

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <vector>
 
 #include "runtime/binned_sum.hpp"
 #include "runtime/codelet.hpp"
@@ -11,19 +12,23 @@
 
 namespace quarkstar::runtime {
 
-/// Partial sums of one kind of task: a handle for every block and part, each with `sums` sums.
+/// Partial sums of one kind of task: a handle for every block of this rank and part, each with `sums` sums. Where there are other
+/// ranks, also the sums of this one, and of all. All ranks make their partial sums in the same order.
 class PartialSums {
  public:
   static constexpr int most = 4;             ///< unless told otherwise
   static constexpr int most_of_all = 1024;   ///< what a scalar step can gather
-  explicit PartialSums(int tasks, int sums = most) {
-    for (int i = 0; i < tasks; ++i) handles_.emplace_back(static_cast<std::size_t>(sums) * sizeof(BinnedSum));
-  }
+  explicit PartialSums(int tasks, int sums = most);
   const Handle& task(int i) const { return handles_[static_cast<std::size_t>(i)]; }
   int tasks() const { return static_cast<int>(handles_.size()); }
 
+  bool is_distributed() const { return static_cast<bool>(all_ranks_); }
+  const Handle& this_rank() const { return this_rank_; }
+  const Handle& all_ranks() const { return all_ranks_; }
+
  private:
   std::deque<Handle> handles_;
+  Handle this_rank_, all_ranks_;
 };
 
 /// The state of an algorithm, State = trivially copyable with `GraphStatus status` first, and its record of one number a step.
@@ -84,6 +89,13 @@ QUARKSTAR_HD bool idles(const GraphStatus& status) {
   return status.stop != 0;
 }
 
+/// When such a step works.
+template <class Step>
+Guard guard_of(const Handle& state) {
+  if constexpr (requires { Step::refreshing; }) return {&state, When::refreshing};
+  return {&state};
+}
+
 struct ScalarArguments {
   int partials, sums, most_steps;
 };
@@ -120,6 +132,9 @@ const Codelet& scalar_codelet() {
   return codelet;
 }
 
+/// Submits: partials.all_ranks() <- the first `sums` sums over all tasks of all ranks; zeros where the state idles.
+void submit_sum_over_ranks(const PartialSums& partials, int sums, const Guard& guard, const char* name);
+
 /// Copies `bytes` of one handle to another.
 void submit_copy(const Handle& to, const Handle& from, std::size_t bytes);
 
@@ -133,8 +148,14 @@ void submit_copy(const Handle& to, const Handle& from, std::size_t bytes);
 template <class Step, class State>
 void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullptr, int sums = 0) {
   AccessList accesses{inout(state.handle()), inout(state.history())};
-  const int count = partials != nullptr ? partials->tasks() : 0;
-  for (int p = 0; p < count; ++p) accesses.push_back(in(partials->task(p)));
+  int count = partials != nullptr ? partials->tasks() : 0;
+  if (partials != nullptr && partials->is_distributed()) {
+    detail::submit_sum_over_ranks(*partials, sums, detail::guard_of<Step>(state.handle()), Step::name);
+    accesses.push_back(in(partials->all_ranks()));
+    count = 1;
+  } else {
+    for (int p = 0; p < count; ++p) accesses.push_back(in(partials->task(p)));
+  }
   const detail::ScalarArguments arguments{count, sums, state.most_steps()};
   Role role = Role::work;
   if constexpr (requires { Step::refreshing; }) role = Role::refresh_step;
@@ -143,6 +164,9 @@ void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullp
   submit(detail::scalar_codelet<State, Step>(), arguments, accesses, {},
          Placement{.owner = 0, .block = -1, .urgent = true, .everywhere = true, .role = role});
 }
+
+/// The first `sums` sums, over all ranks. Waits for the tasks that add to them.
+std::vector<double> values_of(const PartialSums& partials, int sums);
 
 /// Submits a copy of the state as it will be here in the program; look(state) later returns it without waiting for what follows.
 template <class State>

@@ -9,14 +9,17 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 
 #include "runtime/cuda.hpp"
 #include "runtime/error.hpp"
 #include "runtime/large_pages.hpp"
 #include "runtime/memory.hpp"
+#include "runtime/mpi/messages.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/sanitizer.hpp"
 #include "runtime/stderr_filter.hpp"
+#include "runtime/watchdog.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -77,10 +80,11 @@ void prepare_environment() {
   unsetenv("STARPU_SCHED");  // StarPU would let it win over --policy, and reports would name the wrong one
 }
 
-/// The limit of a session on each GPU's memory, never above the 90 % that the runtime takes by itself. One that a user's environment sets
-/// stays where the session sets none.
-void limit_gpu_memory(std::size_t bytes) {
-  for (const GpuDescription& gpu : gpus()) bytes = std::min(bytes, gpu.memory_bytes / 10 * 9);
+/// The limit of a session on each GPU's memory, never above the 90 % that the runtime takes by itself, or this rank's part of that where
+/// several share a GPU. One that a user's environment sets stays where the session needs none.
+void limit_gpu_memory(std::size_t bytes, int ranks_a_gpu) {
+  if (bytes == 0 && ranks_a_gpu > 1) bytes = std::numeric_limits<std::size_t>::max();
+  for (const GpuDescription& gpu : gpus()) bytes = std::min(bytes, gpu.memory_bytes / 10 * 9 / static_cast<std::size_t>(ranks_a_gpu));
   static bool ours = false;
   constexpr const char* name = "STARPU_LIMIT_CUDA_MEM";
   if (bytes > 0) setenv(name, fmt::format("{}", std::max<std::size_t>(1, bytes >> 20)).c_str(), 1);
@@ -112,9 +116,11 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   if (!is_policy(options.policy))
     throw Error(ErrorKind::input, "--policy", fmt::format("unknown scheduling policy '{}'", options.policy),
                 fmt::format("use one of {}, or another of StarPU's", fmt::join(policy_names(), ", ")));
+  share_cores();
+  plan_gpus();
   plan_workers();
   prepare_environment();
-  limit_gpu_memory(options.gpu_memory);
+  limit_gpu_memory(options.gpu_memory, ranks_a_gpu_);
 
   starpu_conf conf;
   starpu_conf_init(&conf);
@@ -123,14 +129,13 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   if (conf.sched_policy == nullptr) conf.sched_policy_name = options_.policy.c_str();
   conf.ncpus = static_cast<int>(workers_.size());
   conf.ncuda = gpu_count_;
+  conf.use_explicit_workers_cuda_gpuid = gpu_count_ > 0 ? 1 : 0;
+  for (std::size_t g = 0; g < gpu_numbers_.size(); ++g) conf.workers_cuda_gpuid[g] = static_cast<unsigned>(gpu_numbers_[g]);
   // StarPU numbers GPU workers first.
   conf.use_explicit_workers_bindid = 1;
   for (int g = 0; g < gpu_count_; ++g) conf.workers_bindid[g] = static_cast<unsigned>(gpu_cores_[static_cast<std::size_t>(g)]);
   for (std::size_t i = 0; i < workers_.size(); ++i)
     conf.workers_bindid[static_cast<std::size_t>(gpu_count_) + i] = static_cast<unsigned>(workers_[i].team.cores().front());
-  conf.use_explicit_workers_cuda_gpuid = options_.gpu_numbers.empty() ? 0 : 1;
-  for (std::size_t g = 0; g < options_.gpu_numbers.size(); ++g)
-    conf.workers_cuda_gpuid[g] = static_cast<unsigned>(options_.gpu_numbers[g]);
   conf.catch_signals = 0;
   pin_memory = gpu_count_ > 0;
   starpu_malloc_set_hooks(allocate, deallocate);
@@ -161,6 +166,8 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   happens_before(this);
   starpu_execute_on_each_worker(bind_worker, this, STARPU_CPU | STARPU_CUDA);
   happens_after(this);
+  if (mpi::Job& job = mpi::Job::current(); job.is_distributed()) messages_ = std::make_unique<mpi::Messages>(job);
+  if (options_.watchdog_seconds > 0) watchdog_ = std::make_unique<Watchdog>(*this, std::chrono::seconds(options_.watchdog_seconds));
 }
 
 const Team& Session::cpu_team() const {
@@ -171,12 +178,18 @@ const Team& Session::cpu_team() const {
 
 Session::~Session() {
   wait_all();
+  watchdog_.reset();
+  messages_.reset();
   starpu_shutdown();
   running = nullptr;
 }
 
 void Session::wait_all() {
-  starpu_task_wait_for_all();
+  do {
+    // A message may be the last thing that a task was waited for, and a task the last thing that a message was.
+    if (messages_ != nullptr) messages_->wait_idle();
+    starpu_task_wait_for_all();
+  } while (messages_ != nullptr && messages_->pending() > 0);
   happens_after(this);  // every task ends with the other half
 }
 
@@ -191,26 +204,65 @@ std::size_t Session::device_memory(int worker) const {
   return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
-void Session::plan_workers() {
-  const int present = static_cast<int>(gpus().size());
+/// Ranks that mpirun has not bound to different cores divide them.
+void Session::share_cores() {
+  std::vector<int> cores;
+  for (const Domain& domain : topology_.domains()) cores.insert(cores.end(), domain.cores.begin(), domain.cores.end());
+  const mpi::Job::Share share = mpi::Job::current().share_of(fmt::format("{}", fmt::join(cores, " ")));
+  yield_when_idle(2 * share.count > static_cast<int>(cores.size()));  // each rank has a worker and a thread for messages
+  if (share.count > 1) topology_ = topology_.share(share.index, share.count);
+}
+
+void Session::plan_gpus() {
+  const std::vector<GpuDescription> found = gpus();
+  const int all_present = static_cast<int>(found.size());
   for (const int number : options_.gpu_numbers)
-    if (number < 0 || number >= present || std::count(options_.gpu_numbers.begin(), options_.gpu_numbers.end(), number) > 1)
-      throw Error(ErrorKind::environment, "--devices", fmt::format("GPU {} asked for, {} present", number, present),
+    if (number < 0 || number >= all_present || std::count(options_.gpu_numbers.begin(), options_.gpu_numbers.end(), number) > 1)
+      throw Error(ErrorKind::environment, "--devices", fmt::format("GPU {} asked for, {} present", number, all_present),
                   "give each number once; `quarkstar machine` lists the GPUs");
-  if (options_.devices == "cuda" && present == 0)
+  if (options_.devices == "cuda" && all_present == 0)
     throw Error(ErrorKind::environment, "--devices", "GPUs asked for, none present", "use --devices cpu, or check the driver with nvidia-smi");
-  if (!options_.gpu_numbers.empty()) options_.cuda_workers = static_cast<int>(options_.gpu_numbers.size());
-  gpu_count_ = options_.cuda_workers < 0 ? present : options_.cuda_workers;
+
+  // Ranks of one host that may use the same GPUs divide them, unless a number for each rank is given.
+  std::vector<int> numbers = options_.gpu_numbers;
+  if (numbers.empty())
+    for (int number = 0; number < all_present; ++number) numbers.push_back(number);
+  const int present = static_cast<int>(numbers.size());
+  std::string seen;
+  for (const int number : numbers) seen += found[static_cast<std::size_t>(number)].pci_bus_id + " ";
+  mpi::Job& job = mpi::Job::current();
+  const mpi::Job::Share share = job.share_of("GPUs " + seen);
+  const bool divided = options_.cuda_workers < 0 || !options_.gpu_numbers.empty();
+  int first = divided ? share.index * present / share.count : share.index * options_.cuda_workers;
+  gpu_count_ = divided ? (share.index + 1) * present / share.count - first : options_.cuda_workers;
   if (gpu_count_ > present)
     throw Error(ErrorKind::environment, "--gpus", fmt::format("{} GPUs asked for, {} present", gpu_count_, present),
                 "ask for fewer, or check the driver with `quarkstar machine`");
+  // Of all ranks that share, so that all of them refuse together.
+  const bool too_many = divided ? share.count > present && present > 0 : share.count * gpu_count_ > present;
+  if (too_many) {
+    if (!options_.share_gpus)
+      throw Error(ErrorKind::input, "--gpus", fmt::format("{} ranks on {} have {} GPUs", share.count, job.hosts()[static_cast<std::size_t>(job.rank())], present),
+                  "start one rank a GPU, use --gpus 0, or allow two ranks on one GPU with --share-gpus");
+    gpu_count_ = divided ? 1 : gpu_count_;
+    first = share.index * gpu_count_ % present;
+    ranks_a_gpu_ = (share.count * gpu_count_ + present - 1) / present;
+  }
+  for (int g = 0; g < gpu_count_; ++g) gpu_numbers_.push_back(numbers[static_cast<std::size_t>((first + g) % present)]);
+}
+
+void Session::plan_workers() {
   std::vector<int> all_cores;
   for (const Domain& domain : topology_.domains())
     all_cores.insert(all_cores.end(), domain.cores.begin(), domain.cores.end());
 
-  // A GPU's worker thread polls, and the main thread submits: they get the last cores, the teams share the others.
+  // A GPU's worker thread polls, and the main thread submits: they get the last cores, the teams share the others. The thread that moves
+  // messages polls too: it gets a core where there are some to spare.
   std::vector<Domain> domains = topology_.domains();
-  const int reserved = gpu_count_ > 0 ? std::min(gpu_count_ + 1, static_cast<int>(all_cores.size()) - 1) : 0;
+  constexpr int plenty = 4;
+  const int cores = static_cast<int>(all_cores.size());
+  const int for_messages = mpi::Job::current().is_distributed() && cores >= plenty ? 1 : 0;
+  const int reserved = std::min((gpu_count_ > 0 ? gpu_count_ + 1 : 0) + for_messages, cores - 1);
   for (int g = 0; g < gpu_count_; ++g)
     gpu_cores_.push_back(all_cores[all_cores.size() - 1 - static_cast<std::size_t>(g) % all_cores.size()]);
   all_cores.resize(all_cores.size() - static_cast<std::size_t>(reserved));

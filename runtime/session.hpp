@@ -11,6 +11,11 @@
 
 namespace quarkstar::runtime {
 
+class Watchdog;
+namespace mpi {
+class Messages;
+}
+
 /// How CPU cores become workers.
 enum class WorkerMode {
   per_domain,  ///< one worker for each NUMA domain, commanding an OpenMP team on its cores (the default)
@@ -21,13 +26,15 @@ struct SessionOptions {
   WorkerMode mode = WorkerMode::per_domain;
   int cpu_workers = 0;         ///< 0: as `mode` says; otherwise exactly this many
   int threads_per_worker = 0;  ///< 0: the cores shared evenly; more threads than cores share cores
-  int cuda_workers = -1;       ///< GPUs to use; -1: all that the driver shows, 0: none
+  int cuda_workers = -1;       ///< GPUs of each rank; -1: all that the driver shows, divided among the ranks of the host; 0: none; see gpu_numbers
+  bool share_gpus = false;     ///< several ranks may use one GPU
   std::string policy = "static";
+  int watchdog_seconds = 600;  ///< end the job when nothing completes for so long; 0: never
   bool keep_events = false;    ///< record every task for traces and timelines (about 50 ns a task)
   std::string devices{};           ///< which devices own blocks, as asked for: cpu, cuda, all, numbers of GPUs; "": not asked
   std::optional<double> cpu_share{};  ///< part of the lattice that CPU workers own beside GPUs, 0..1; none: see cpu_share_is_open()
-  std::vector<int> gpu_numbers{};  ///< which GPUs, as the driver counts; empty: the first cuda_workers
-  std::size_t gpu_memory = 0;      ///< bytes that fields may take on each GPU; 0: what the runtime takes by itself, 90 %
+  std::vector<int> gpu_numbers{};  ///< which GPUs, as the driver counts, divided among the ranks of the host; empty: the first cuda_workers
+  std::size_t gpu_memory = 0;      ///< bytes that a rank's fields may take on each GPU; 0: what the runtime takes by itself, 90 %, shared by its ranks
   bool time_kernels = false;       ///< time each GPU kernel by itself: no replays of CUDA graphs, for traces
 };
 
@@ -46,7 +53,8 @@ struct Worker {
 /// The runtime between construction and destruction. One at a time in a process; another may follow it.
 class Session {
  public:
-  /// Throws Error(input) for an unknown policy (listing the known ones) and for numbers of workers or threads that are
+  /// Ranks of one host that have the same cores, or see the same GPUs, divide them. Under MPI all ranks start their sessions together.
+  /// Throws Error(input) for two ranks on one GPU unless asked for, for an unknown policy (listing the known ones) and for numbers of workers or threads that are
   /// negative or more than StarPU was built for, Error(environment) when StarPU cannot start.
   explicit Session(const SessionOptions& options);
   ~Session();
@@ -71,19 +79,26 @@ class Session {
   std::size_t device_memory(int worker) const;
   const Topology& topology() const { return topology_; }
   Events& events() { return *events_; }
+  /// Between this rank's graph and the others'; nullptr where the job has one rank.
+  mpi::Messages* messages() { return messages_.get(); }
 
-  /// Blocks until every submitted task has run. Not for use inside a solver's iteration.
+  /// Blocks until every submitted task has run and every message has been completed. Not for use inside a solver's iteration.
   void wait_all();
 
  private:
+  void share_cores();
+  void plan_gpus();
   void plan_workers();
 
   SessionOptions options_;
   Topology topology_;
-  int gpu_count_ = 0;
+  int gpu_count_ = 0, ranks_a_gpu_ = 1;
+  std::vector<int> gpu_numbers_;  ///< of this rank, as the driver counts
   std::vector<int> gpu_cores_;
   std::vector<Worker> workers_;
   std::unique_ptr<Events> events_;
+  std::unique_ptr<mpi::Messages> messages_;
+  std::unique_ptr<Watchdog> watchdog_;
 };
 
 /// Version and build facts of the runtime underneath, e.g. "StarPU 1.4.10 (CUDA)".

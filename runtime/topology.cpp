@@ -89,6 +89,28 @@ Topology Topology::discover() {
   return found;
 }
 
+Topology Topology::share(int index, int count) const {
+  const int total = cores();
+  int first = static_cast<int>(std::int64_t{index} * total / count), last = static_cast<int>(std::int64_t{index + 1} * total / count);
+  if (count > total) {
+    first = index % total;
+    last = first + 1;
+  }
+  Topology mine = *this;
+  mine.domains_.clear();
+  int seen = 0;
+  for (Domain domain : domains_) {
+    std::vector<int> kept;
+    for (const int core : domain.cores) {
+      if (seen >= first && seen < last) kept.push_back(core);
+      ++seen;
+    }
+    domain.cores = std::move(kept);
+    if (!domain.cores.empty()) mine.domains_.push_back(std::move(domain));
+  }
+  return mine;
+}
+
 int Topology::cores() const {
   int total = 0;
   for (const Domain& domain : domains_) total += static_cast<int>(domain.cores.size());

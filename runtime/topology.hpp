@@ -20,6 +20,10 @@ class Topology {
   /// Throws Error(environment) when hwloc cannot read the machine.
   static Topology discover();
 
+  /// What is left for the index-th of `count` processes that share these cores: consecutive cores, so that domains stay together as far
+  /// as possible; with more processes than cores one core each, used by several.
+  Topology share(int index, int count) const;
+
   const std::vector<Domain>& domains() const { return domains_; }
   const std::string& cpu_model() const { return cpu_model_; }
   int cores() const;

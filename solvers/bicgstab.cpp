@@ -9,7 +9,7 @@ KrylovResult bicgstab(LinearOperator& a, const SpinorField& x, const SpinorField
   using namespace bicgstab_steps;
   const SpinorField r0(a.lattice(), a.parity()), p(a.lattice(), a.parity()), v(a.lattice(), a.parity()), t(a.lattice(), a.parity());
   runtime::GraphState<State> state(initial_state<State>(limits), recorded_iterations(limits));
-  runtime::PartialSums sums(a.lattice()->block_count());
+  runtime::PartialSums sums(static_cast<int>(a.lattice()->local_blocks().size()));
   const runtime::Handle* s = &state.handle();
   const auto alpha = state.coefficient(&State::alpha), omega = state.coefficient(&State::omega), beta = state.coefficient(&State::beta);
 

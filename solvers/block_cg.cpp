@@ -14,7 +14,7 @@ std::vector<VectorResult> block_conjugate_gradient(VectorOperator& a, const Colo
   State start = initial_vector_state<State>(limits, n);
   start.resolution = limits.resolution;
   runtime::GraphState<State> state(start, recorded_numbers(limits, n));
-  runtime::PartialSums sums(a.lattice()->block_count(), entries);
+  runtime::PartialSums sums(static_cast<int>(a.lattice()->local_blocks().size()), entries);
   const runtime::Handle& s = state.handle();
   const auto orthonormal = BlockMatrix::of(&State::orthonormal), direction = BlockMatrix::of(&State::direction),
              minus_alpha = BlockMatrix::of(&State::minus_alpha), solution = BlockMatrix::of(&State::solution);

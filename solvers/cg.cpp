@@ -9,7 +9,7 @@ KrylovResult conjugate_gradient(LinearOperator& a, const SpinorField& x, const S
   using namespace cg_steps;
   const SpinorField p(a.lattice(), a.parity()), q(a.lattice(), a.parity());
   runtime::GraphState<State> state(initial_state<State>(limits), recorded_iterations(limits));
-  runtime::PartialSums sums(a.lattice()->block_count());
+  runtime::PartialSums sums(static_cast<int>(a.lattice()->local_blocks().size()));
   const runtime::Handle* s = &state.handle();
   const auto alpha = state.coefficient(&State::alpha), beta = state.coefficient(&State::beta);
 

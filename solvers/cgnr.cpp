@@ -10,7 +10,7 @@ KrylovResult cg_normal_equations(LinearOperator& a, const SpinorField& x, const 
   using namespace cgnr_steps;
   const SpinorField p(a.lattice(), a.parity()), q(a.lattice(), a.parity()), z(a.lattice(), a.parity());
   runtime::GraphState<State> state(initial_state<State>(limits), recorded_iterations(limits));
-  runtime::PartialSums sums(a.lattice()->block_count());
+  runtime::PartialSums sums(static_cast<int>(a.lattice()->local_blocks().size()));
   const runtime::Handle* s = &state.handle();
   const auto alpha = state.coefficient(&State::alpha), beta = state.coefficient(&State::beta);
 

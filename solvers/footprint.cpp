@@ -35,7 +35,11 @@ Footprint level_footprint(const runtime::Decomposition& decomposition, const run
     if (!decomposition.is_cut(mu)) continue;
     const double layer = sites / outer[mu];
     packed += 2 * layer;
-    face_reals += 2 * 12 * layer * lanes / (grid.splits(mu) ? 2 : 1);
+    // A face for a block of another rank is kept by its sender too.
+    double kept = 2;
+    for (const int direction : {2 * mu, 2 * mu + 1})
+      if (decomposition.block(decomposition.neighbour(block.index, direction)).rank != block.rank) kept += 1;
+    face_reals += kept * 12 * layer * lanes / (grid.splits(mu) ? 2 : 1);
   }
   Footprint bytes;
   bytes.links = 2 * half * 8 * link_reals * static_cast<double>(bytes_of(precision));
@@ -77,7 +81,7 @@ std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposit
   }
   KrylovLimits limits;
   limits.most_iterations = settings.max_iterations;
-  blocks.front().scalars += sizeof(double) * recorded_iterations(limits);
+  blocks[static_cast<std::size_t>(decomposition.local().front())].scalars += sizeof(double) * recorded_iterations(limits);
   return blocks;
 }
 
@@ -87,9 +91,10 @@ Footprint host_copies(const Footprint& on_gpu, const runtime::Block& block) {
   return {.links = on_gpu.links, .spinors = transferred * field, .faces = 0, .tables = on_gpu.tables, .scalars = on_gpu.scalars};
 }
 
-double host_fields_bytes(const Coord& lattice, int columns) {
+double host_fields_bytes(const Coord& part, const Coord& links, int columns) {
   const double spinor = 2 * HostSpinor::components * sizeof(double), table = 2 * sizeof(std::uint32_t) * 9.0 / 4;
-  return static_cast<double>(volume(lattice)) * (HostGauge::reals_per_site * sizeof(double) + (columns + 1) * spinor + table);
+  return static_cast<double>(volume(links)) * HostGauge::reals_per_site * sizeof(double) +
+         static_cast<double>(volume(part)) * ((columns + 1) * spinor + table);
 }
 
 }  // namespace quarkstar

@@ -19,7 +19,7 @@ struct Footprint {
   Footprint& operator+=(const Footprint& other);
 };
 
-/// What each block of a Wilson solve takes where its owner works on it: on the GPU for a GPU's block, in host memory otherwise. Throws
+/// What each block (also of other ranks) of a Wilson solve takes where its owner works on it: on the GPU for a GPU's block, in host memory otherwise. Throws
 /// Error(input) for an unknown solver. Right to a few percent for blocks of more than a few thousand sites.
 std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings);
 
@@ -27,7 +27,8 @@ std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposit
 /// goes.
 Footprint host_copies(const Footprint& on_gpu, const runtime::Block& block);
 
-/// Host memory of a whole propagator besides: the links as they were read, `columns` solutions, a source, and the tables once more.
-double host_fields_bytes(const Coord& lattice, int columns);
+/// Host memory of a rank's part of a propagator besides: the links as they were read, with the layers around the part, `columns`
+/// solutions, a source, and the tables once more. links: extents of what was read.
+double host_fields_bytes(const Coord& part, const Coord& links, int columns);
 
 }  // namespace quarkstar

@@ -27,6 +27,8 @@ struct KrylovLimits {
   int patience = 1000;         ///< stagnation when |r|^2 has reached no new minimum for so many iterations
   int check_every = 16;        ///< iterations between two looks at the stop flag
   Refresh refresh;
+  /// Called between two batches of a running solve: may submit tasks that read the solution as it is there in the graph, and wait for them.
+  std::function<void(int iterations)> observe;
 };
 
 struct KrylovResult {
@@ -181,6 +183,7 @@ KrylovResult run_iterations(runtime::GraphState<State>& state, const KrylovLimit
     submit_batch();
     seen = runtime::look(state);
     if (seen.status.stop != 0) break;
+    if (limits.observe) limits.observe(seen.status.step);
     if (progress && !progress(seen.status.step, seen.norm2)) runtime::submit_scalar<Interrupt>(state);
     runtime::publish(state);
   }

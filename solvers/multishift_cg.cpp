@@ -13,7 +13,7 @@ std::vector<VectorResult> multishift_conjugate_gradient(VectorOperator& a, const
   State start = initial_vector_state<State>(limits, n);
   std::copy_n(shifts.begin(), n, start.shift);
   runtime::GraphState<State> state(start, recorded_numbers(limits, n));
-  runtime::PartialSums sums(a.lattice()->block_count(), 1);
+  runtime::PartialSums sums(static_cast<int>(a.lattice()->local_blocks().size()), 1);
   const Control shifted{&state.handle()}, base{&state.handle(), false};
   const auto alpha = VectorCoefficient::of(&State::base_alpha), beta = VectorCoefficient::of(&State::base_beta);
   const auto alpha_s = VectorCoefficient::of(&State::alpha), beta_s = VectorCoefficient::of(&State::beta),

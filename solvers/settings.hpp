@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codelets/lattice/boundary.hpp"
+#include "codelets/lattice/host_spinor.hpp"
 #include "codelets/lattice/precision.hpp"
 
 namespace quarkstar {
@@ -57,6 +58,13 @@ struct SolveResult {
 
 /// Called from the main thread every few iterations: iterations so far, |r| / |b| now. Return false to interrupt.
 using Progress = std::function<bool(int iterations, double relative_residual)>;
+
+/// Copies of a solution that is still being improved, for restart files. take gets this rank's part of the last iterate (below double
+/// precision that of the last reliable update); due is asked at every look at the stop flag, on all ranks alike.
+struct Snapshots {
+  std::function<bool(int iterations)> due;
+  std::function<void(const HostSpinor& solution, int iterations)> take;
+};
 
 /// Names that SolverSettings::solver takes for the Wilson operator.
 const std::vector<std::string>& solver_names();

@@ -35,14 +35,10 @@ std::vector<double> StaggeredLevel::norm2(const ColourFields& f) {
   const int n = f.even.vectors();
   std::vector<double> total(static_cast<std::size_t>(n));
   for (const int parity : {0, 1}) {
-    const runtime::PartialSums sums(lattice_->block_count(), n);
+    const runtime::PartialSums sums(static_cast<int>(lattice_->local_blocks().size()), n);
     staggered::submit<blas::Norm>({&f.of(parity)}, {}, {}, &sums);
-    std::vector<runtime::BinnedSum> merged(total.size(), runtime::BinnedSum::zero());
-    for (int b = 0; b < sums.tasks(); ++b) {
-      const runtime::HostView<runtime::BinnedSum> partial(sums.task(b));
-      for (std::size_t v = 0; v < total.size(); ++v) merged[v].merge(partial[v]);
-    }
-    for (std::size_t v = 0; v < total.size(); ++v) total[v] += runtime::value_of(merged[v]);
+    const std::vector<double> norms = runtime::values_of(sums, n);
+    for (std::size_t v = 0; v < total.size(); ++v) total[v] += norms[v];
   }
   return total;
 }

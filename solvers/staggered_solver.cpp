@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
 #include "solvers/staggered_level.hpp"
 #include "solvers/vector_krylov.hpp"
@@ -283,11 +284,15 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
   session.wait_all();
   const double share = 1 / static_cast<double>(n), seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const runtime::Totals after = session.events().totals();
+  double work[] = {after.submitted_cost.flops - before.submitted_cost.flops - idle.cost.flops,
+                   after.submitted_cost.bytes - before.submitted_cost.bytes - idle.cost.bytes,
+                   static_cast<double>(after.submitted_parts - before.submitted_parts - idle.tasks)};
+  runtime::mpi::Job::current().combine(std::span<double>(work), runtime::mpi::Combine::sum);
   for (SolveResult& result : results) {
     result.seconds = seconds * share;
-    result.flops = (after.submitted_cost.flops - before.submitted_cost.flops - idle.cost.flops) * share;
-    result.bytes = (after.submitted_cost.bytes - before.submitted_cost.bytes - idle.cost.bytes) * share;
-    result.tasks = (after.submitted_parts - before.submitted_parts - idle.tasks) / static_cast<std::int64_t>(n);
+    result.flops = work[0] * share;
+    result.bytes = work[1] * share;
+    result.tasks = static_cast<std::int64_t>(work[2]) / static_cast<std::int64_t>(n);
   }
   for (const int parity : {0, 1}) staggered::store_vectors(solutions, x.of(parity));
   session.wait_all();

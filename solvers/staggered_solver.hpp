@@ -18,7 +18,7 @@ const std::vector<std::string>& staggered_solver_names();
 /// Holds the links on the workers that own them; then solves for any number of sources. Needs a running runtime::Session.
 class StaggeredSolver {
  public:
-  /// links: with all phases. settings.link_reals: of long links (18, 14, 13, 9); settings.solver: one of staggered_solver_names(); schur has no
+  /// links: with all phases, of the whole lattice on every rank. settings.link_reals: of long links (18, 14, 13, 9); settings.solver: one of staggered_solver_names(); schur has no
   /// meaning here, updates none for `blockcg`, which corrects by
   /// restarts; multishift corrects by `cg`. Throws Error(input) for what cannot be, ShapeError when links and decomposition differ in extents.
   StaggeredSolver(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links, const SolverSettings& settings);
@@ -27,7 +27,7 @@ class StaggeredSolver {
   /// Solves (2 masses[v] + D) solutions[v] = sources[v] for all v at once, each to the settings' tolerance; the solutions are the initial
   /// guesses on entry. 1 to 32 of them, masses positive. With the solver `cg` the bits of each are those of a solve of its own, also with
   /// other right-hand sides beside it. `blockcg` needs one mass; `multishift` the same source for every mass, and zero guesses. Never throws for a numerical
-  /// failure: each result's reason tells. seconds, flops, bytes and tasks of a result are its equal share of the whole.
+  /// failure: each result's reason tells. Under MPI sources and solutions are this rank's part (or whole), and all ranks solve together. seconds, flops, bytes and tasks of a result are its equal share of the whole.
   /// progress: iterations, largest relative residual.
   std::vector<SolveResult> solve(std::span<const HostColour> sources, std::span<const double> masses, std::span<HostColour> solutions,
                                  const Progress& progress = {});

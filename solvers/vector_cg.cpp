@@ -9,7 +9,7 @@ std::vector<VectorResult> conjugate_gradient(VectorOperator& a, const ColourFiel
   const int n = a.vectors();
   const ColourField p(a.lattice(), a.parity(), n), q(a.lattice(), a.parity(), n);
   runtime::GraphState<State> state(initial_vector_state<State>(limits, n), recorded_numbers(limits, n));
-  runtime::PartialSums sums(a.lattice()->block_count(), n);
+  runtime::PartialSums sums(static_cast<int>(a.lattice()->local_blocks().size()), n);
   const Control s{&state.handle()};
   const auto alpha = VectorCoefficient::of(&State::alpha), beta = VectorCoefficient::of(&State::beta);
 

@@ -10,6 +10,7 @@
 #include "codelets/transfer/transfer.hpp"
 #include "codelets/wilson/tuning.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
 #include "solvers/even_odd_wilson.hpp"
 #include "solvers/krylov.hpp"
@@ -80,7 +81,7 @@ struct WilsonSolver::Impl {
       : settings(s),
         krylov(find_solver(s.solver)),
         outer(decomposition, Precision::double_, s.precision == Precision::double_ ? s.link_reals : 18, gauge, parameters, s),
-        sums(decomposition.count()) {
+        sums(static_cast<int>(decomposition.local().size())) {
     if (s.precision != Precision::double_)
       inner = std::make_unique<WilsonLevel>(decomposition, s.precision, s.link_reals, gauge, parameters, s);
   }
@@ -90,9 +91,7 @@ struct WilsonSolver::Impl {
     double total = 0;
     for (const SpinorField* part : {&field.even, &field.odd}) {
       blas::submit<blas::Norm>({part}, {}, nullptr, &sums);
-      runtime::BinnedSum sum = runtime::BinnedSum::zero();
-      for (int b = 0; b < sums.tasks(); ++b) sum.merge(*runtime::HostView<runtime::BinnedSum>(sums.task(b)));
-      total += runtime::value_of(sum);
+      total += runtime::values_of(sums, 1).front();
     }
     return total;
   }
@@ -107,8 +106,9 @@ struct WilsonSolver::Impl {
 
   /// Solves M e = r for a correction e to |residual|^2 <= target2, in at most `budget` (> 0) iterations.
   KrylovResult correction(const FullField& e, const FullField& r, double target2, double r_norm2, int budget,
-                          const KrylovProgress& progress) {
+                          const KrylovProgress& progress, const std::function<void(int)>& observe) {
     KrylovLimits limits;
+    limits.observe = observe;
     limits.most_iterations = budget;
     limits.check_every = settings.check_every;
     const double system2 = 1 / (outer.system.residual_scale() * outer.system.residual_scale());
@@ -120,6 +120,20 @@ struct WilsonSolver::Impl {
               : krylov(outer.system, e.odd, rhs, limits, progress);
     outer.system.reconstruct(e.even, r.even, e.odd);
     return result;
+  }
+
+  /// x + e as far as e has come, with e.even from e.odd. Waits for the tasks before it.
+  HostSpinor copy_of_iterate(const FullField& x, const FullField& e, const FullField& r, const Box& part) {
+    const FullField copy(outer.lattice);
+    blas::submit<blas::Scale>({&copy.odd, &e.odd}, {{{1, 0}}});
+    outer.system.reconstruct(copy.even, r.even, copy.odd);
+    blas::submit<blas::AddScaled>({&copy.even, &x.even}, {{{1, 0}}});
+    blas::submit<blas::AddScaled>({&copy.odd, &x.odd}, {{{1, 0}}});
+    HostSpinor host(part);
+    transfer::store_spinor(host, copy.even);
+    transfer::store_spinor(host, copy.odd);
+    runtime::Session::current().wait_all();
+    return host;
   }
 
   /// x = 0, the solution for a zero source.
@@ -153,7 +167,7 @@ WilsonSolver::~WilsonSolver() {
   if (runtime::Session::is_running()) runtime::Session::current().wait_all();
 }
 
-SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, const Progress& progress) {
+SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, const Progress& progress, const Snapshots& snapshots) {
   Impl& s = *impl_;
   runtime::Session& session = runtime::Session::current();
   const FullField b(s.outer.lattice), x(s.outer.lattice), r(s.outer.lattice), e(s.outer.lattice);
@@ -190,7 +204,12 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
     KrylovProgress report;
     if (progress)
       report = [&](int iterations, double norm2) { return progress(result.iterations + iterations, std::sqrt(norm2) * history_scale); };
-    const KrylovResult inner = s.correction(e, r, target2, r_norm2, s.settings.max_iterations - result.iterations, report);
+    std::function<void(int)> observe;
+    if (snapshots.due)
+      observe = [&](int iterations) {
+        if (snapshots.due(result.iterations + iterations)) snapshots.take(s.copy_of_iterate(x, e, r, solution.box()), result.iterations + iterations);
+      };
+    const KrylovResult inner = s.correction(e, r, target2, r_norm2, s.settings.max_iterations - result.iterations, report, observe);
     result.reason = inner.reason;
     result.iterations += inner.iterations;
     idle += inner.idle;
@@ -202,9 +221,13 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
   session.wait_all();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const runtime::Totals after = session.events().totals();
-  result.flops = after.submitted_cost.flops - before.submitted_cost.flops - idle.cost.flops;
-  result.bytes = after.submitted_cost.bytes - before.submitted_cost.bytes - idle.cost.bytes;
-  result.tasks = after.submitted_parts - before.submitted_parts - idle.tasks;
+  double work[] = {after.submitted_cost.flops - before.submitted_cost.flops - idle.cost.flops,
+                   after.submitted_cost.bytes - before.submitted_cost.bytes - idle.cost.bytes,
+                   static_cast<double>(after.submitted_parts - before.submitted_parts - idle.tasks)};
+  runtime::mpi::Job::current().combine(std::span<double>(work), runtime::mpi::Combine::sum);
+  result.flops = work[0];
+  result.bytes = work[1];
+  result.tasks = static_cast<std::int64_t>(work[2]);
   transfer::store_spinor(solution, x.even);
   transfer::store_spinor(solution, x.odd);
   session.wait_all();

@@ -105,7 +105,7 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
   task.when = guard.when;
   double passes = 0;
   for (const Use use : Operation::uses) passes += use == Use::inout ? 2 : 1;
-  for (int b = 0; b < lattice.block_count(); ++b) {
+  for (const int b : lattice.local_blocks()) {
     const BlockGeometry& geometry = lattice.block(b);
     task.outer_sites = geometry.outer_sites();
     runtime::AccessList accesses;
@@ -115,7 +115,7 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
       const bool overwrites = Operation::uses[i] == Use::out && guard.when == runtime::When::running;
       accesses.push_back(Operation::uses[i] == Use::in ? runtime::in(handle) : overwrites ? runtime::out(handle) : runtime::inout(handle));
     }
-    if constexpr (Operation::sums > 0) accesses.push_back(runtime::out(partials->task(b)));
+    if constexpr (Operation::sums > 0) accesses.push_back(runtime::out(partials->task(lattice.decomposition().local_index(b))));
     if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
     const auto reals = static_cast<double>(fields[0]->block_reals(b));
     runtime::submit(codelet_of<Operation>(lattice.precision()), task, accesses,

@@ -66,19 +66,25 @@ std::string_view name_of(Meson meson) {
   return "";
 }
 
-std::vector<double> meson_correlator(Meson meson, std::span<const HostSpinor> columns, int source_time) {
+std::vector<runtime::BinnedSum> meson_sums(Meson meson, std::span<const HostSpinor> columns, int source_time, int times) {
   check_shapes(columns);
   const SpinStructure gamma = structure_of(meson);
-  const Coord extents = columns.front().extents;
-  const int times = extents[3];
-  const std::int64_t sites_per_slice = volume(extents) / times;
-  std::vector<double> correlator(static_cast<std::size_t>(times));
-  for (int t = 0; t < times; ++t) {
-    const std::int64_t begin = sites_per_slice * ((t + source_time) % times);
-    double sum = 0;
-    for (std::int64_t site = begin; site < begin + sites_per_slice; ++site) sum += trace_at(gamma, columns, site);
-    correlator[static_cast<std::size_t>(t)] = sum;
+  const Box box = columns.front().box();
+  const std::int64_t sites_per_slice = volume(box.extents) / box.extents[3];
+  std::vector<runtime::BinnedSum> sums(static_cast<std::size_t>(times), runtime::BinnedSum::zero());
+  for (int slice = 0; slice < box.extents[3]; ++slice) {
+    const int t = (box.origin[3] + slice - source_time + times) % times;
+    for (std::int64_t site = sites_per_slice * slice; site < sites_per_slice * (slice + 1); ++site)
+      runtime::add(sums[static_cast<std::size_t>(t)], trace_at(gamma, columns, site));
   }
+  return sums;
+}
+
+std::vector<double> meson_correlator(Meson meson, std::span<const HostSpinor> columns, int source_time) {
+  check_shapes(columns);
+  std::vector<double> correlator;
+  for (const runtime::BinnedSum& sum : meson_sums(meson, columns, source_time, columns.front().extents[3]))
+    correlator.push_back(runtime::value_of(sum));
   return correlator;
 }
 

@@ -25,6 +25,12 @@ double phase_of(StaggeredMeson meson, const Coord& x) {
   return 0;
 }
 
+void check_shapes(std::span<const HostColour> columns) {
+  if (columns.size() != HostColour::components) throw ShapeError("staggered_correlator", "a propagator has three columns");
+  for (const HostColour& column : columns)
+    if (column.extents != columns.front().extents) throw ShapeError("staggered_correlator", "columns have different extents");
+}
+
 }  // namespace
 
 std::string_view name_of(StaggeredMeson meson) {
@@ -32,25 +38,30 @@ std::string_view name_of(StaggeredMeson meson) {
   return names[static_cast<int>(meson)];
 }
 
-std::vector<double> staggered_correlator(StaggeredMeson meson, std::span<const HostColour> columns, int source_time) {
-  if (columns.size() != HostColour::components) throw ShapeError("staggered_correlator", "a propagator has three columns");
-  for (const HostColour& column : columns)
-    if (column.extents != columns.front().extents) throw ShapeError("staggered_correlator", "columns have different extents");
-  const Coord& extents = columns.front().extents;
-  const int times = extents[3];
-  const std::int64_t slice = volume(extents) / times;
-  std::vector<double> correlator(static_cast<std::size_t>(times));
-  for (int t = 0; t < times; ++t) {
-    const std::int64_t begin = slice * ((t + source_time) % times);
-    double sum = 0;
-    for (std::int64_t site = begin; site < begin + slice; ++site) {
+std::vector<runtime::BinnedSum> staggered_sums(StaggeredMeson meson, std::span<const HostColour> columns, int source_time, int times) {
+  check_shapes(columns);
+  const Box box = columns.front().box();
+  const std::int64_t sites_per_slice = volume(box.extents) / box.extents[3];
+  std::vector<runtime::BinnedSum> sums(static_cast<std::size_t>(times), runtime::BinnedSum::zero());
+  for (int slice = 0; slice < box.extents[3]; ++slice) {
+    const int t = (box.origin[3] + slice - source_time + times) % times;
+    for (std::int64_t site = sites_per_slice * slice; site < sites_per_slice * (slice + 1); ++site) {
       double square = 0;
       for (const HostColour& column : columns)
         for (int c = 0; c < 3; ++c) square += std::norm(column.at(site, c));
-      sum += phase_of(meson, coordinates(site, extents)) * square;
+      Coord x = coordinates(site, box.extents);
+      for (int mu = 0; mu < 4; ++mu) x[mu] += box.origin[mu];
+      runtime::add(sums[static_cast<std::size_t>(t)], phase_of(meson, x) * square);
     }
-    correlator[static_cast<std::size_t>(t)] = sum;
   }
+  return sums;
+}
+
+std::vector<double> staggered_correlator(StaggeredMeson meson, std::span<const HostColour> columns, int source_time) {
+  check_shapes(columns);
+  std::vector<double> correlator;
+  for (const runtime::BinnedSum& sum : staggered_sums(meson, columns, source_time, columns.front().extents[3]))
+    correlator.push_back(runtime::value_of(sum));
   return correlator;
 }
 

@@ -2,6 +2,7 @@
 
 #include "codelets/gauge/matrix3.hpp"
 #include "runtime/error.hpp"
+#include "runtime/thread_sums.hpp"
 
 #include <fmt/format.h>
 
@@ -75,17 +76,6 @@ double plaquette(const HostGauge& gauge, std::int64_t site, int mu, int nu,
   return real_trace_adjoint(lower, upper);
 }
 
-std::array<std::int64_t, 4> forward_neighbours(const Coord& extents, std::int64_t site) {
-  const Coord x = coordinates(site, extents);
-  std::array<std::int64_t, 4> forward;
-  std::int64_t stride = 1;
-  for (int mu = 0; mu < 4; ++mu) {
-    forward[mu] = site + (x[mu] + 1 < extents[mu] ? stride : stride * (1 - extents[mu]));
-    stride *= extents[mu];
-  }
-  return forward;
-}
-
 Complex determinant(const Matrix3& u) {
   Complex cofactors[3];
   conjugate_cross(u.e[0], u.e[1], cofactors);
@@ -106,32 +96,50 @@ UnitarityDeviation deviation(const Matrix3& u) {
 
 }  // namespace
 
-Plaquettes plaquettes(const HostGauge& gauge, const runtime::Team& team) {
+Plaquettes LinkSums::plaquettes(const Coord& lattice) const {
+  const double normalisation = 9.0 * static_cast<double>(volume(lattice));
+  return {runtime::value_of(spatial) / normalisation, runtime::value_of(temporal) / normalisation};
+}
+
+double LinkSums::link_trace(const Coord& lattice) const { return runtime::value_of(trace) / (12.0 * static_cast<double>(volume(lattice))); }
+
+LinkSums link_sums(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team) {
   require_usable(gauge, team);
-  const auto add_site = [&gauge](Plaquettes& sum, std::int64_t site) {
-    const auto forward = forward_neighbours(gauge.extents, site);
-    for (int nu = 1; nu < 4; ++nu)
-      for (int mu = 0; mu < nu; ++mu) (nu == 3 ? sum.temporal : sum.spatial) += plaquette(gauge, site, mu, nu, forward);
-  };
-  const auto add_plane = [](Plaquettes& total, const Plaquettes& sum) {
-    total.spatial += sum.spatial;
-    total.temporal += sum.temporal;
-  };
-  const auto total = reduce<Plaquettes>(gauge.extents, team, add_site, add_plane);
-  const double normalisation = 9.0 * static_cast<double>(volume(gauge.extents));
-  return {total.spatial / normalisation, total.temporal / normalisation};
+  const Box box = gauge.box();
+  runtime::ThreadSums sums(team.threads(), 3);
+  team.for_range(volume(part.extents), [&](std::int64_t begin, std::int64_t end, int thread) {
+    runtime::BinnedSum* sum = sums.of(thread);
+    for (std::int64_t i = begin; i < end; ++i) {
+      Coord x = coordinates(i, part.extents);
+      for (int mu = 0; mu < 4; ++mu) x[mu] += part.origin[mu];
+      const std::int64_t site = index_in(box, x, lattice);
+      std::array<std::int64_t, 4> forward;
+      double trace = 0, plane[2] = {0, 0};  // spatial, temporal
+      for (int mu = 0; mu < 4; ++mu) {
+        Coord next = x;
+        next[mu] = (x[mu] + 1) % lattice[mu];
+        forward[static_cast<std::size_t>(mu)] = index_in(box, next, lattice);
+        const auto u = gauge.link(site, mu);
+        trace += u[0] + u[8] + u[16];
+      }
+      for (int nu = 1; nu < 4; ++nu)
+        for (int mu = 0; mu < nu; ++mu) plane[nu == 3 ? 1 : 0] += plaquette(gauge, site, mu, nu, forward);
+      runtime::add(sum[0], plane[0]);
+      runtime::add(sum[1], plane[1]);
+      runtime::add(sum[2], trace);
+    }
+  });
+  runtime::BinnedSum total[3];
+  sums.merge_into(total, 3);
+  return {total[0], total[1], total[2]};
+}
+
+Plaquettes plaquettes(const HostGauge& gauge, const runtime::Team& team) {
+  return link_sums(gauge, gauge.extents, {{}, gauge.extents}, team).plaquettes(gauge.extents);
 }
 
 double link_trace(const HostGauge& gauge, const runtime::Team& team) {
-  require_usable(gauge, team);
-  const auto add_site = [&gauge](double& sum, std::int64_t site) {
-    for (int mu = 0; mu < 4; ++mu) {
-      const auto u = gauge.link(site, mu);
-      sum += u[0] + u[8] + u[16];
-    }
-  };
-  const auto add_plane = [](double& total, double sum) { total += sum; };
-  return reduce<double>(gauge.extents, team, add_site, add_plane) / (12.0 * static_cast<double>(volume(gauge.extents)));
+  return link_sums(gauge, gauge.extents, {{}, gauge.extents}, team).link_trace(gauge.extents);
 }
 
 UnitarityDeviation unitarity_deviation(const HostGauge& gauge, const runtime::Team& team) {

@@ -1,12 +1,13 @@
 #pragma once
 // What can be measured on a gauge configuration, and its projection back onto SU(3).
 #include "codelets/lattice/host_gauge.hpp"
+#include "runtime/binned_sum.hpp"
 #include "runtime/team.hpp"
 
 namespace quarkstar::gauge {
 
-// Every function here splits the lattice over the team in planes of fixed (z, t) and combines the planes' results in
-// their order: the same bits for any number of threads. No session is needed. All throw ShapeError when data and
+// Every function here splits the lattice over the team; sums are runtime::BinnedSum, so that neither the number of threads nor the cut over
+// ranks changes a bit. No session is needed. All throw ShapeError when data and
 // extents disagree and Error(input), naming the link, when an entry is not finite or larger than 1e50.
 
 /// Means of Re tr U_p / 3 with U_p = U_mu(x) U_nu(x+mu) U_mu^+(x+nu) U_nu^+(x).
@@ -16,7 +17,17 @@ struct Plaquettes {
   double mean() const { return 0.5 * (spatial + temporal); }
 };
 
-/// 6 x 432 flop a site.
+/// The sums behind the means, over the sites of a part of the lattice. Merged over disjoint parts they are those of the whole.
+struct LinkSums {
+  runtime::BinnedSum spatial = runtime::BinnedSum::zero(), temporal = runtime::BinnedSum::zero(), trace = runtime::BinnedSum::zero();
+
+  Plaquettes plaquettes(const Coord& lattice) const;
+  double link_trace(const Coord& lattice) const;
+};
+
+/// `gauge` holds the part and, where that is not all of a direction, the layer behind it. 6 x 432 flop a site.
+LinkSums link_sums(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team);
+
 Plaquettes plaquettes(const HostGauge& gauge, const runtime::Team& team);
 
 /// Mean over all links of Re tr U / 3.

@@ -40,9 +40,12 @@ BlockGeometry::BlockGeometry(const runtime::Decomposition& decomposition, int bl
     if (lanes.splits(mu) && block_.extents[mu] % 4 != 0)
       throw ShapeError("BlockGeometry", "a direction whose extent is no multiple of 4 is split over lanes");
     if (lanes.splits(mu) && shape_.outer[mu] < reach) throw ShapeError("BlockGeometry", "half a block is thinner than a hop is long");
-    if (cut_[mu] && block_.extents[mu] < reach)
-      throw Error(ErrorKind::input, "--blocks",
-                  "a block has extent " + std::to_string(block_.extents[mu]) + " in direction " + "xyzt"[mu] + ", less than the " +
+    // Of all blocks, so that all ranks refuse together.
+    const auto thinner = [mu](const runtime::Block& a, const runtime::Block& b) { return a.extents[mu] < b.extents[mu]; };
+    const int thinnest = std::min_element(decomposition.blocks().begin(), decomposition.blocks().end(), thinner)->extents[mu];
+    if (cut_[mu] && thinnest < reach)
+      throw Error(ErrorKind::input, decomposition.ranks()[mu] > 1 ? "--ranks" : "--blocks",
+                  "a block has extent " + std::to_string(thinnest) + " in direction " + "xyzt"[mu] + ", less than the " +
                       std::to_string(reach) + " sites of a hop",
                   "cut that direction into fewer blocks");
   }

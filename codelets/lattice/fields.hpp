@@ -1,5 +1,5 @@
 #pragma once
-// Fields of the task graph: one handle a block.
+// Fields of the task graph: one handle for each block of this rank.
 #include <utility>
 #include <vector>
 
@@ -14,7 +14,8 @@ class SpinorField {
   static constexpr int reals = 24;
 
   SpinorField(LatticePointer lattice, int parity) : lattice_(std::move(lattice)), parity_(parity) {
-    for (int b = 0; b < lattice_->block_count(); ++b) blocks_.emplace_back(block_bytes(b));
+    blocks_.resize(static_cast<std::size_t>(lattice_->block_count()));
+    for (const int b : lattice_->local_blocks()) blocks_[static_cast<std::size_t>(b)] = runtime::Handle(block_bytes(b));
   }
 
   const LatticePointer& lattice() const { return lattice_; }
@@ -39,9 +40,11 @@ class SpinorField {
 class LinkField {
  public:
   LinkField(LatticePointer lattice, int parity, int reals) : lattice_(std::move(lattice)), parity_(parity), reals_(reals) {
-    for (int b = 0; b < lattice_->block_count(); ++b)
-      blocks_.emplace_back(static_cast<std::size_t>(lattice_->block(b).outer_sites()) * 8 *
-                           static_cast<std::size_t>(lattice_->lanes().lanes) * link_bytes(lattice_->precision(), reals));
+    blocks_.resize(static_cast<std::size_t>(lattice_->block_count()));
+    for (const int b : lattice_->local_blocks())
+      blocks_[static_cast<std::size_t>(b)] =
+          runtime::Handle(static_cast<std::size_t>(lattice_->block(b).outer_sites()) * 8 *
+                          static_cast<std::size_t>(lattice_->lanes().lanes) * link_bytes(lattice_->precision(), reals));
   }
 
   const LatticePointer& lattice() const { return lattice_; }
@@ -50,7 +53,8 @@ class LinkField {
   const runtime::Handle& block(int b) const { return blocks_[static_cast<std::size_t>(b)]; }
   /// Call once after the links have been written: from here on tasks only read.
   void freeze() {
-    for (runtime::Handle& handle : blocks_) handle.freeze();
+    for (runtime::Handle& handle : blocks_)
+      if (handle) handle.freeze();
   }
 
  private:

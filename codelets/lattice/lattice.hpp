@@ -19,17 +19,24 @@ class Lattice {
         precision_(precision),
         boundary_(boundary),
         lanes_(choose_lane_grid(decomposition, precision, most_lanes, reach)) {
-    for (const runtime::Block& block : decomposition_.blocks())
-      blocks_.push_back(std::make_unique<BlockGeometry>(decomposition_, block.index, lanes_, boundary, reach, tile));
+    blocks_.resize(decomposition_.blocks().size());
+    for (const int b : decomposition_.local())
+      blocks_[static_cast<std::size_t>(b)] = std::make_unique<BlockGeometry>(decomposition_, b, lanes_, boundary, reach, tile);
   }
 
   const runtime::Decomposition& decomposition() const { return decomposition_; }
   Precision precision() const { return precision_; }
   const BoundaryAngles& boundary() const { return boundary_; }
   const LaneGrid& lanes() const { return lanes_; }
+  /// All blocks of the lattice, and those of this rank, which alone have a geometry.
   int block_count() const { return decomposition_.count(); }
+  const std::vector<int>& local_blocks() const { return decomposition_.local(); }
   const BlockGeometry& block(int index) const { return *blocks_[static_cast<std::size_t>(index)]; }
   std::int64_t sites_of_parity() const { return volume(decomposition_.lattice()) / 2; }
+
+  /// Throws ShapeError naming `where` unless a host field's box holds this rank's part and, in directions that are cut between ranks,
+  /// `before` layers before it.
+  void require_part(const char* where, const Box& box, int before) const;
 
  private:
   runtime::Decomposition decomposition_;

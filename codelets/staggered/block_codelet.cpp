@@ -119,7 +119,7 @@ void block_multiply(const ColourField& out, const ColourField* base, const Colou
   if (base != nullptr) require_alike("block_multiply", out, *base);
   const Lattice& lattice = *out.lattice();
   const int n = out.vectors();
-  for (int b = 0; b < lattice.block_count(); ++b) {
+  for (const int b : lattice.local_blocks()) {
     const bool updates = &in == &out || base == &out;
     runtime::AccessList accesses{runtime::in(state), updates ? runtime::inout(out.block(b)) : runtime::out(out.block(b))};
     const auto buffer_of = [&](const ColourField& field) {
@@ -140,8 +140,8 @@ void block_multiply(const ColourField& out, const ColourField* base, const Colou
 void block_gram(const ColourField& a, const ColourField& b, const runtime::PartialSums& partials, const runtime::Handle& state) {
   require_alike("block_gram", a, b);
   const Lattice& lattice = *a.lattice();
-  for (int i = 0; i < lattice.block_count(); ++i) {
-    runtime::AccessList accesses{runtime::in(state), runtime::out(partials.task(i)), runtime::in(a.block(i))};
+  for (const int i : lattice.local_blocks()) {
+    runtime::AccessList accesses{runtime::in(state), runtime::out(partials.task(lattice.decomposition().local_index(i))), runtime::in(a.block(i))};
     if (&b != &a) accesses.push_back(runtime::in(b.block(i)));
     const GramTask task{lattice.block(i).outer_sites(), a.vectors(), lattice.lanes().lanes, &b != &a ? 3 : 2};
     runtime::submit(gram_codelet(lattice.precision()), task, accesses,

@@ -7,8 +7,9 @@ namespace quarkstar::staggered {
 ColourField::ColourField(LatticePointer lattice, int parity, int vectors)
     : lattice_(std::move(lattice)), parity_(parity), vectors_(vectors) {
   if (vectors < 1 || vectors > most_vectors) throw ShapeError("ColourField", "a number of vectors outside of 1..32");
-  for (int b = 0; b < lattice_->block_count(); ++b)
-    blocks_.emplace_back(static_cast<std::size_t>(block_vectors(b)) * site_bytes(lattice_->precision(), reals));
+  blocks_.resize(static_cast<std::size_t>(lattice_->block_count()));
+  for (const int b : lattice_->local_blocks())
+    blocks_[static_cast<std::size_t>(b)] = runtime::Handle(static_cast<std::size_t>(block_vectors(b)) * site_bytes(lattice_->precision(), reals));
 }
 
 }  // namespace quarkstar::staggered

@@ -17,6 +17,7 @@ using runtime::Codelet;
 struct VectorTask {
   const BlockGeometry* block;
   HostColour* host;  ///< the first of `vectors`
+  Coord lattice;
   int parity, vectors;
 };
 
@@ -31,7 +32,7 @@ void run_vectors(Call& call) {
       for (int lane = 0; lane < lanes; ++lane) {
         Coord site = block.local_site({task.parity, outer, lane});
         for (int mu = 0; mu < 4; ++mu) site[mu] += block.block().origin[mu];
-        const std::int64_t index = lexicographic(site, task.host->extents);
+        const std::int64_t index = index_in(task.host->box(), site, task.lattice);
         for (int v = 0; v < task.vectors; ++v) {
           F* p = field + vector_offset<F>(outer, v, lane, task.vectors, lanes);
           std::complex<double>* host = &task.host[v].at(index, 0);
@@ -122,7 +123,7 @@ runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = b
 void require_shape(const char* where, const ColourField& field, std::span<const HostColour> host) {
   if (host.size() != static_cast<std::size_t>(field.vectors())) throw ShapeError(where, "another number of vectors");
   for (const HostColour& vector : host)
-    if (vector.extents != field.lattice()->decomposition().lattice()) throw ShapeError(where, "host field and lattice have other extents");
+    field.lattice()->require_part(where, vector.box(), 0);
 }
 
 }  // namespace
@@ -130,18 +131,18 @@ void require_shape(const char* where, const ColourField& field, std::span<const 
 void load_vectors(const ColourField& field, std::span<const HostColour> host) {
   require_shape("load_vectors", field, host);
   const Lattice& lattice = *field.lattice();
-  for (int b = 0; b < lattice.block_count(); ++b)
+  for (const int b : lattice.local_blocks())
     runtime::submit(vectors_codelet<true>(lattice.precision()),
-                    VectorTask{&lattice.block(b), const_cast<HostColour*>(host.data()), field.parity(), field.vectors()},
+                    VectorTask{&lattice.block(b), const_cast<HostColour*>(host.data()), lattice.decomposition().lattice(), field.parity(), field.vectors()},
                     {runtime::out(field.block(b))}, {}, placement_of(lattice.block(b)));
 }
 
 void store_vectors(std::span<HostColour> host, const ColourField& field) {
   require_shape("store_vectors", field, host);
   const Lattice& lattice = *field.lattice();
-  for (int b = 0; b < lattice.block_count(); ++b)
+  for (const int b : lattice.local_blocks())
     runtime::submit(vectors_codelet<false>(lattice.precision()),
-                    VectorTask{&lattice.block(b), host.data(), field.parity(), field.vectors()}, {runtime::in(field.block(b))}, {},
+                    VectorTask{&lattice.block(b), host.data(), lattice.decomposition().lattice(), field.parity(), field.vectors()}, {runtime::in(field.block(b))}, {},
                     placement_of(lattice.block(b)));
 }
 
@@ -151,7 +152,7 @@ void convert(const ColourField& to, const ColourField& from, const Control& cont
       a.decomposition().lattice() != b.decomposition().lattice())
     throw ShapeError("staggered::convert", "fields of another parity, decomposition or number of vectors");
   const Codelet& codelet = convert_codelet(a.precision(), b.precision());
-  for (int i = 0; i < a.block_count(); ++i) {
+  for (const int i : a.local_blocks()) {
     runtime::AccessList accesses{control.state != nullptr ? runtime::inout(to.block(i)) : runtime::out(to.block(i)), runtime::in(from.block(i))};
     if (control.state != nullptr) accesses.push_back(runtime::in(*control.state));
     const double bytes = static_cast<double>(to.block_vectors(i)) *

@@ -9,7 +9,8 @@
 namespace quarkstar::staggered {
 
 /// Field <- one host field a vector (sites of the field's parity), and back. The host fields must outlive the tasks (store: wait for the
-/// session before reading). Throws ShapeError when extents or numbers differ.
+/// session before reading). They hold the whole lattice (of which store writes this rank's part) or this rank's part. Throws ShapeError when
+/// they do not, or numbers differ.
 void load_vectors(const ColourField& field, std::span<const HostColour> host);
 void store_vectors(std::span<HostColour> host, const ColourField& field);
 

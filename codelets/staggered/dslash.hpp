@@ -6,6 +6,7 @@
 #include "codelets/staggered/dslash_arguments.hpp"
 #include "codelets/staggered/links.hpp"
 #include "codelets/staggered/vector_status.hpp"
+#include "runtime/halo.hpp"
 #include "runtime/scalar.hpp"
 
 namespace quarkstar::staggered {
@@ -48,14 +49,11 @@ class Dslash {
   struct Submission;
   void submit_pack(int block, const ColourField& in, const Submission& submission);
   void submit_sites(int block, bool boundary, const ColourField& out, const ColourField& in, const Submission& submission);
-  const runtime::Handle& face(int block, int direction) const {
-    return faces_[buffer_][static_cast<std::size_t>(block * 8 + direction)];
-  }
+  runtime::Halo make_faces() const;
 
   std::array<const Links*, 2> links_;
   int vectors_;
-  std::array<std::vector<runtime::Handle>, 2> faces_;  ///< double-buffered: a pack need not wait for the last reader
-  std::size_t buffer_ = 0;
+  runtime::Halo faces_;
   runtime::PartialSums sums_;
 };
 

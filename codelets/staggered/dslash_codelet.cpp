@@ -169,7 +169,7 @@ const Codelet& pack_codelet(Precision precision) {
 }
 
 /// Tasks that compute the sites of one block: interior and boundary, or all at once where nothing is cut.
-int parts_of(const Lattice& lattice) { return lattice.block(0).has_faces() ? 2 : 1; }
+int parts_of(const Lattice& lattice) { return lattice.block(lattice.local_blocks().front()).has_faces() ? 2 : 1; }
 
 }  // namespace
 
@@ -179,18 +179,22 @@ struct Dslash::Submission {
 };
 
 Dslash::Dslash(const Links& even, const Links& odd, int vectors)
-    : links_{&even, &odd}, vectors_(vectors), sums_(parts_of(*even.fat.lattice()) * even.fat.lattice()->block_count(), 2 * vectors) {
+    : links_{&even, &odd},
+      vectors_(vectors),
+      faces_(make_faces()),
+      sums_(parts_of(*even.fat.lattice()) * static_cast<int>(even.fat.lattice()->local_blocks().size()), 2 * vectors) {
   if (even.fat.parity() != 0 || odd.fat.parity() != 1 || even.fat.lattice() != odd.fat.lattice() || even.long_reals() != odd.long_reals())
     throw ShapeError("Dslash", "the links of the two parities do not belong together");
-  const Lattice& lattice = *even.fat.lattice();
-  for (auto& buffer : faces_)
-    for (int b = 0; b < lattice.block_count(); ++b)
-      for (int d = 0; d < 8; ++d) {
-        const BlockGeometry& block = lattice.block(b);
-        const std::size_t reals = static_cast<std::size_t>(block.face_sites(d)) * static_cast<std::size_t>(block.face_lanes(d)) *
-                                  static_cast<std::size_t>(ColourField::reals * vectors);
-        buffer.push_back(block.is_cut(d / 2) ? runtime::Handle(reals * computed_bytes(lattice.precision())) : runtime::Handle());
-      }
+}
+
+runtime::Halo Dslash::make_faces() const {
+  const auto bytes = [this](int b, int d) -> std::size_t {
+    const BlockGeometry& block = lattice()->block(b);
+    if (!block.is_cut(d / 2)) return 0;
+    return static_cast<std::size_t>(block.face_sites(d)) * static_cast<std::size_t>(block.face_lanes(d)) *
+           static_cast<std::size_t>(ColourField::reals * vectors_) * computed_bytes(lattice()->precision());
+  };
+  return {lattice()->decomposition(), bytes, "face of colour vectors"};
 }
 
 runtime::Cost Dslash::cost(std::int64_t outer_sites, const Output& output) const {
@@ -214,12 +218,13 @@ void Dslash::apply(const ColourField& out, const ColourField& in, const Output& 
   if (output.x == &out) throw ShapeError("Dslash::apply", "out = diagonal out + scale D in would read what it overwrites");
   if (output.sums.dot && output.y == nullptr) throw ShapeError("Dslash::apply", "a dot product without its left factor");
   const Submission submission{output, control};
-  buffer_ ^= 1;
-  const int blocks = lattice()->block_count();
-  for (int b = 0; b < blocks; ++b)
+  const std::vector<int>& blocks = lattice()->local_blocks();
+  faces_.next();
+  for (const int b : blocks)
     if (lattice()->block(b).has_faces()) submit_pack(b, in, submission);
-  for (int b = 0; b < blocks; ++b) submit_sites(b, false, out, in, submission);
-  for (int b = 0; b < blocks; ++b)
+  faces_.exchange();
+  for (const int b : blocks) submit_sites(b, false, out, in, submission);
+  for (const int b : blocks)
     if (lattice()->block(b).has_faces()) submit_sites(b, true, out, in, submission);
 }
 
@@ -234,8 +239,7 @@ void Dslash::submit_pack(int b, const ColourField& in, const Submission& submiss
     if (!geometry.is_cut(d / 2)) continue;
     const TableRange sites = geometry.pack(in.parity(), d);
     task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count};
-    const int reader = lattice()->decomposition().neighbour(b, d ^ 1);
-    accesses.push_back(runtime::out(face(reader, d)));
+    accesses.push_back(runtime::out(faces_.outgoing(b, d)));
     const std::size_t read = site_bytes(lattice()->precision(), ColourField::reals), written = ColourField::reals * computed_bytes(lattice()->precision());
     bytes += static_cast<double>(vectors_) * sites.count * geometry.face_lanes(d) * static_cast<double>(read + written);
   }
@@ -276,7 +280,7 @@ void Dslash::submit_sites(int b, bool boundary, const ColourField& out, const Co
   // The interior task writes the block first, so that the boundary task finds it whole.
   AccessList accesses{runtime::in(geometry.handle()), runtime::in(links.fat.block(b)), runtime::in(in.block(b)),
                       boundary ? runtime::inout(out.block(b)) : runtime::out(out.block(b)),
-                      runtime::out(sums_.task(parts_of(*lattice()) * b + (boundary ? 1 : 0)))};
+                      runtime::out(sums_.task(parts_of(*lattice()) * lattice()->decomposition().local_index(b) + (boundary ? 1 : 0)))};
   if (links.far) accesses.push_back(runtime::in(links.far->block(b)));
   if (task.has_x) accesses.push_back(runtime::in(output.x->block(b)));
   if (task.has_y) accesses.push_back(runtime::in(output.y->block(b)));
@@ -287,7 +291,7 @@ void Dslash::submit_sites(int b, bool boundary, const ColourField& out, const Co
     for (int d = 0; d < 8; ++d)
       if (geometry.is_cut(d / 2)) {
         task.face_buffer[d] = buffers++;
-        accesses.push_back(runtime::in(face(b, d)));
+        accesses.push_back(runtime::in(faces_.incoming(b, d)));
       }
   }
   runtime::submit(sites_codelet(lattice()->precision(), long_reals(), boundary), task, accesses, cost(list.count, output),

@@ -120,7 +120,7 @@ const runtime::Codelet& load_codelet(Precision precision) {
 void load(const LinkField& links, const HostGauge& host, int hops, double size) {
   const Lattice& lattice = *links.lattice();
   if (lattice.decomposition().lattice() != host.extents) throw ShapeError("staggered::Links", "links and lattice have other extents");
-  for (int b = 0; b < lattice.block_count(); ++b)
+  for (const int b : lattice.local_blocks())
     runtime::submit(load_codelet(lattice.precision()), LoadTask{&lattice.block(b), &host, links.parity(), links.reals(), hops, size},
                     {runtime::out(links.block(b))}, {}, {.owner = lattice.block(b).block().owner, .block = b});
 }

@@ -21,7 +21,7 @@ struct Links {
   double fat_unit = 1, long_unit = 1;  ///< of stored links; 1 but in half precision
 
   /// Copies host links, which hold phases and coefficients (smear::StaggeredLinks), into the blocks; returns when they are there, and
-  /// frozen. long_reals is ignored where there are no long links. Throws ShapeError when extents differ, Error(input) for another
+  /// frozen. On several ranks each holds the host links of the whole lattice. long_reals is ignored where there are no long links. Throws ShapeError when extents differ, Error(input) for another
   /// long_reals than long_formats.
   Links(const LatticePointer& lattice, int parity, const smear::StaggeredLinks& host, int long_reals);
 

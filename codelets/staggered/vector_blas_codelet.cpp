@@ -115,7 +115,7 @@ void submit(const std::array<const ColourField*, blas::field_count<Operation>>& 
   task.lanes = lattice.lanes().lanes;
   task.has_state = control.state != nullptr;
   task.obedience = control.obedience;
-  for (int b = 0; b < lattice.block_count(); ++b) {
+  for (const int b : lattice.local_blocks()) {
     const BlockGeometry& geometry = lattice.block(b);
     task.outer_sites = geometry.outer_sites();
     runtime::AccessList accesses;
@@ -124,7 +124,7 @@ void submit(const std::array<const ColourField*, blas::field_count<Operation>>& 
       const bool overwrites = Operation::uses[i] == Use::out && !control.keeps_output();
       accesses.push_back(Operation::uses[i] == Use::in ? runtime::in(handle) : overwrites ? runtime::out(handle) : runtime::inout(handle));
     }
-    if constexpr (Operation::sums > 0) accesses.push_back(runtime::out(partials->task(b)));
+    if constexpr (Operation::sums > 0) accesses.push_back(runtime::out(partials->task(lattice.decomposition().local_index(b))));
     if (task.has_state) accesses.push_back(runtime::in(*control.state));
     const double sites = static_cast<double>(geometry.outer_sites()) * lattice.lanes().lanes;
     runtime::submit(codelet_of<Operation>(lattice.precision()), task, accesses,

@@ -8,12 +8,14 @@
 namespace quarkstar::transfer {
 
 /// Writes the links that touch `links.parity()` sites from `gauge`, forward and backward side by side. The caller keeps `gauge` alive
-/// until the tasks have run and freezes the field. Throws ShapeError when extents differ, Error(input) when links that are to be stored
-/// as 8 reals are further than 1e-4 from SU(3).
+/// until the tasks have run and freezes the field. `gauge` holds the whole lattice, or at least this rank's part and the layer before it
+/// in every direction that is cut between ranks. Throws ShapeError when it does not, Error(input) when links that are to be stored as 8
+/// reals are further than 1e-4 from SU(3) (on all ranks, which for 8 reals must all call).
 void load_links(const LinkField& links, const HostGauge& gauge);
 
 /// Field <- host spinor (sites of the field's parity), and back. The host spinor must outlive the tasks (store: wait for the
-/// session before reading). Throws ShapeError when extents differ.
+/// session before reading). It holds the whole lattice (of which store writes this rank's part) or this rank's part. Throws ShapeError
+/// when it does not.
 void load_spinor(const SpinorField& field, const HostSpinor& host);
 void store_spinor(HostSpinor& host, const SpinorField& field);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "codelets/gauge/observables.hpp"
 #include "codelets/transfer/convert_cuda.hpp"
@@ -10,6 +11,7 @@
 #include "codelets/transfer/write_link.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
 
 namespace quarkstar::transfer {
@@ -24,19 +26,20 @@ Coord global_site(const BlockGeometry& block, const SitePosition& position) {
   return site;
 }
 
-/// Calls body(outer, lane, lexicographic index of the site in the whole lattice) over one block, split over the team.
+/// Calls body(outer, lane, global coordinates of the site) over one block, split over the team.
 template <class Body>
-void for_sites(const runtime::Team& team, const BlockGeometry& block, int parity, const Coord& lattice, Body&& body) {
+void for_sites(const runtime::Team& team, const BlockGeometry& block, int parity, Body&& body) {
   team.for_range(block.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (auto outer = static_cast<int>(begin); outer < end; ++outer)
       for (int lane = 0; lane < block.lanes().lanes; ++lane)
-        body(outer, lane, lexicographic(global_site(block, {parity, outer, lane}), lattice));
+        body(outer, lane, global_site(block, {parity, outer, lane}));
   });
 }
 
 struct LinkTask {
   const BlockGeometry* block;
   const HostGauge* gauge;
+  Coord lattice;
   int parity, reals;
 };
 
@@ -45,15 +48,14 @@ void run_load_links(Call& call) {
   const auto& task = call.arguments<LinkTask>();
   F* links = call.buffer<F>(0);
   const int link_words = NumberFormat<F>::link_words(task.reals);
-  const Coord& lattice = task.gauge->extents;
+  const Box box = task.gauge->box();
   const int lanes = task.block->lanes().lanes;
-  for_sites(call.team(), *task.block, task.parity, lattice, [&](int outer, int lane, std::int64_t index) {
-    const Coord site = coordinates(index, lattice);
+  for_sites(call.team(), *task.block, task.parity, [&](int outer, int lane, const Coord& site) {
     for (int d = 0; d < 8; ++d) {
       const int mu = d / 2;
       Coord start = site;
-      if (d % 2 == 1) start[mu] = (start[mu] + lattice[mu] - 1) % lattice[mu];
-      const auto link = task.gauge->link(lexicographic(start, lattice), mu);
+      if (d % 2 == 1) start[mu] = (start[mu] + task.lattice[mu] - 1) % task.lattice[mu];
+      const auto link = task.gauge->link(index_in(box, start, task.lattice), mu);
       F* to = links + (static_cast<std::size_t>(outer) * 8 + static_cast<std::size_t>(d)) * static_cast<std::size_t>(link_words * lanes) + lane;
       write_link(to, link.data(), task.reals, lanes);
     }
@@ -63,6 +65,7 @@ void run_load_links(Call& call) {
 struct SpinorTask {
   const BlockGeometry* block;
   HostSpinor* host;
+  Coord lattice;
   int parity;
 };
 
@@ -71,9 +74,10 @@ void run_spinor(Call& call) {
   const auto& task = call.arguments<SpinorTask>();
   F* field = call.buffer<F>(0);
   const int lanes = task.block->lanes().lanes;
-  for_sites(call.team(), *task.block, task.parity, task.host->extents, [&](int outer, int lane, std::int64_t index) {
+  const Box box = task.host->box();
+  for_sites(call.team(), *task.block, task.parity, [&](int outer, int lane, const Coord& x) {
     F* site = field + spinor_offset<F>(outer, lane, lanes);
-    std::complex<double>* host = &task.host->data[static_cast<std::size_t>(index) * HostSpinor::components];
+    std::complex<double>* host = &task.host->data[static_cast<std::size_t>(index_in(box, x, task.lattice)) * HostSpinor::components];
     site::Complex<SiteLane<F>> z[HostSpinor::components];
     if constexpr (Load) {
       for (int c = 0; c < HostSpinor::components; ++c)
@@ -158,18 +162,16 @@ const Codelet& convert_codelet(Precision to, Precision from) {
   });
 }
 
-void require_extents(const char* where, const Lattice& lattice, const Coord& extents) {
-  if (lattice.decomposition().lattice() != extents) throw ShapeError(where, "host field and lattice have other extents");
-}
-
-/// 8 reals cannot hold what is not SU(3).
+/// 8 reals cannot hold what is not SU(3). The same verdict on all ranks.
 void require_special_unitary(const HostGauge& gauge) {
   constexpr double largest_deviation = 1e-4;  // single-precision files stay far below
-  const gauge::UnitarityDeviation deviation = gauge::unitarity_deviation(gauge, runtime::Session::current().cpu_team());
-  if (!(std::max(deviation.unitarity, deviation.determinant) <= largest_deviation))
+  const gauge::UnitarityDeviation mine = gauge::unitarity_deviation(gauge, runtime::Session::current().cpu_team());
+  double deviation[] = {mine.unitarity, mine.determinant};
+  runtime::mpi::Job::current().combine(std::span<double>(deviation), runtime::mpi::Combine::maximum);
+  if (!(std::max(deviation[0], deviation[1]) <= largest_deviation))
     throw Error(ErrorKind::input, "--links",
                 fmt::format("8 reals store SU(3) matrices only, and these links are not (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})",
-                            deviation.unitarity, deviation.determinant),
+                            deviation[0], deviation[1]),
                 "use 18, or reunitarize the configuration");
 }
 
@@ -179,29 +181,29 @@ runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = b
 
 void load_links(const LinkField& links, const HostGauge& gauge) {
   const Lattice& lattice = *links.lattice();
-  require_extents("load_links", lattice, gauge.extents);
+  lattice.require_part("load_links", gauge.box(), 1);
   if (links.reals() == 8) require_special_unitary(gauge);
   const Codelet& codelet = load_links_codelet(lattice.precision());
-  for (int b = 0; b < lattice.block_count(); ++b)
-    runtime::submit(codelet, LinkTask{&lattice.block(b), &gauge, links.parity(), links.reals()}, {runtime::out(links.block(b))}, {},
+  for (const int b : lattice.local_blocks())
+    runtime::submit(codelet, LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), links.parity(), links.reals()}, {runtime::out(links.block(b))}, {},
                     placement_of(lattice.block(b)));
 }
 
 void load_spinor(const SpinorField& field, const HostSpinor& host) {
   const Lattice& lattice = *field.lattice();
-  require_extents("load_spinor", lattice, host.extents);
+  lattice.require_part("load_spinor", host.box(), 0);
   const Codelet& codelet = spinor_codelet<true>(lattice.precision());
-  for (int b = 0; b < lattice.block_count(); ++b)
-    runtime::submit(codelet, SpinorTask{&lattice.block(b), const_cast<HostSpinor*>(&host), field.parity()},
+  for (const int b : lattice.local_blocks())
+    runtime::submit(codelet, SpinorTask{&lattice.block(b), const_cast<HostSpinor*>(&host), lattice.decomposition().lattice(), field.parity()},
                     {runtime::out(field.block(b))}, {}, placement_of(lattice.block(b)));
 }
 
 void store_spinor(HostSpinor& host, const SpinorField& field) {
   const Lattice& lattice = *field.lattice();
-  require_extents("store_spinor", lattice, host.extents);
+  lattice.require_part("store_spinor", host.box(), 0);
   const Codelet& codelet = spinor_codelet<false>(lattice.precision());
-  for (int b = 0; b < lattice.block_count(); ++b)
-    runtime::submit(codelet, SpinorTask{&lattice.block(b), &host, field.parity()}, {runtime::in(field.block(b))}, {},
+  for (const int b : lattice.local_blocks())
+    runtime::submit(codelet, SpinorTask{&lattice.block(b), &host, lattice.decomposition().lattice(), field.parity()}, {runtime::in(field.block(b))}, {},
                     placement_of(lattice.block(b)));
 }
 
@@ -211,7 +213,7 @@ void convert(const SpinorField& to, const SpinorField& from, const runtime::Guar
       a.decomposition().lattice() != b.decomposition().lattice())
     throw ShapeError("convert", "fields of another parity or decomposition");
   const Codelet& codelet = convert_codelet(a.precision(), b.precision());
-  for (int i = 0; i < a.block_count(); ++i) {
+  for (const int i : a.local_blocks()) {
     runtime::AccessList accesses{runtime::out(to.block(i)), runtime::in(from.block(i))};
     if (guard.state != nullptr) {
       // A task that may leave its output alone must not lose what was there.

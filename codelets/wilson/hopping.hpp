@@ -5,6 +5,7 @@
 
 #include "codelets/lattice/fields.hpp"
 #include "codelets/wilson/hopping_arguments.hpp"
+#include "runtime/halo.hpp"
 #include "runtime/scalar.hpp"
 
 namespace quarkstar::wilson {
@@ -48,13 +49,10 @@ class Hopping {
   struct Submission;
   void submit_pack(int block, const SpinorField& in, const Submission& submission);
   void submit_sites(int block, bool boundary, const SpinorField& out, const SpinorField& in, const Submission& submission);
-  const runtime::Handle& face(int block, int direction) const {
-    return faces_[buffer_][static_cast<std::size_t>(block * 8 + direction)];
-  }
+  runtime::Halo make_faces() const;
 
   std::array<const LinkField*, 2> links_;
-  std::array<std::vector<runtime::Handle>, 2> faces_;  ///< double-buffered: a pack need not wait for the last reader
-  std::size_t buffer_ = 0;
+  runtime::Halo faces_;
   int block_threads_ = 0;
   runtime::PartialSums sums_;
 };

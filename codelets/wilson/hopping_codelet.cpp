@@ -159,7 +159,7 @@ const Codelet& pack_codelet(Precision precision) {
 }
 
 /// Tasks that compute the sites of one block: interior and boundary, or all at once where nothing is cut.
-int parts_of(const Lattice& lattice) { return lattice.block(0).has_faces() ? 2 : 1; }
+int parts_of(const Lattice& lattice) { return lattice.block(lattice.local_blocks().front()).has_faces() ? 2 : 1; }
 
 }  // namespace
 
@@ -170,19 +170,19 @@ struct Hopping::Submission {
 };
 
 Hopping::Hopping(const LinkField& even, const LinkField& odd)
-    : links_{&even, &odd}, sums_(parts_of(*even.lattice()) * even.lattice()->block_count()) {
+    : links_{&even, &odd}, faces_(make_faces()), sums_(parts_of(*even.lattice()) * static_cast<int>(even.lattice()->local_blocks().size())) {
   if (even.parity() != 0 || odd.parity() != 1 || even.lattice() != odd.lattice() || even.reals() != odd.reals())
     throw ShapeError("Hopping", "the two link fields do not belong together");
-  const Lattice& lattice = *even.lattice();
-  for (auto& buffer : faces_)
-    for (int b = 0; b < lattice.block_count(); ++b)
-      for (int d = 0; d < 8; ++d) {
-        const BlockGeometry& block = lattice.block(b);
-        buffer.push_back(block.is_cut(d / 2) ? runtime::Handle(static_cast<std::size_t>(block.face_sites(d)) * 12 *
-                                                               static_cast<std::size_t>(block.face_lanes(d)) *
-                                                               computed_bytes(lattice.precision()))
-                                             : runtime::Handle());
-      }
+}
+
+runtime::Halo Hopping::make_faces() const {
+  const auto bytes = [this](int b, int d) -> std::size_t {
+    const BlockGeometry& block = lattice()->block(b);
+    if (!block.is_cut(d / 2)) return 0;
+    return static_cast<std::size_t>(block.face_sites(d)) * 12 * static_cast<std::size_t>(block.face_lanes(d)) *
+           computed_bytes(lattice()->precision());
+  };
+  return {lattice()->decomposition(), bytes, "face of half spinors"};
 }
 
 runtime::Cost Hopping::cost(std::int64_t outer_sites, const Output& output) const {
@@ -203,17 +203,19 @@ void Hopping::apply(const SpinorField& out, const SpinorField& in, const Output&
   if (output.x == &out) throw ShapeError("Hopping::apply", "out = diagonal out + scale H in would read what it overwrites");
   if (output.sums.dot && output.y == nullptr) throw ShapeError("Hopping::apply", "a dot product without its left factor");
   const Submission submission{output, adjoint ? -1 : 1, guard};
-  buffer_ ^= 1;
-  const int blocks = lattice()->block_count();
-  for (int b = 0; b < blocks; ++b)
+  const std::vector<int>& blocks = lattice()->local_blocks();
+  faces_.next();
+  for (const int b : blocks)
     if (lattice()->block(b).has_faces()) submit_pack(b, in, submission);
-  for (int b = 0; b < blocks; ++b) submit_sites(b, false, out, in, submission);
-  for (int b = 0; b < blocks; ++b)
+  faces_.exchange();
+  for (const int b : blocks) submit_sites(b, false, out, in, submission);
+  for (const int b : blocks)
     if (lattice()->block(b).has_faces()) submit_sites(b, true, out, in, submission);
 }
 
 void Hopping::submit_pack(int b, const SpinorField& in, const Submission& submission) {
   const BlockGeometry& geometry = lattice()->block(b);
+  const runtime::Decomposition& decomposition = lattice()->decomposition();
   PackTask task{};
   task.lanes = lattice()->lanes().lanes;
   task.sign = submission.sign;
@@ -222,10 +224,11 @@ void Hopping::submit_pack(int b, const SpinorField& in, const Submission& submis
   for (int d = 0; d < 8; ++d) {
     if (!geometry.is_cut(d / 2)) continue;
     const TableRange sites = geometry.pack(in.parity(), d);
-    const int reader = lattice()->decomposition().neighbour(b, d ^ 1);
-    const bool remote = lattice()->block(reader).block().owner != geometry.block().owner;
+    // A face for another rank leaves through this device's memory, not over the link between GPUs.
+    const runtime::Block& reader = decomposition.block(decomposition.neighbour(b, d ^ 1));
+    const bool remote = reader.rank == decomposition.rank() && reader.owner != geometry.block().owner;
     task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count, remote};
-    accesses.push_back(runtime::out(face(reader, d)));
+    accesses.push_back(runtime::out(faces_.outgoing(b, d)));
     const std::size_t read = site_bytes(lattice()->precision(), SpinorField::reals), written = 12 * computed_bytes(lattice()->precision());
     bytes += static_cast<double>(sites.count) * geometry.face_lanes(d) * static_cast<double>(read + written);
   }
@@ -268,7 +271,7 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
   AccessList accesses{runtime::in(geometry.handle()), runtime::in(links_[static_cast<std::size_t>(parity)]->block(b)),
                       runtime::in(in.block(b)),
                       boundary ? runtime::inout_apart(out.block(b)) : runtime::out(out.block(b)),
-                      runtime::out(sums_.task(parts_of(*lattice()) * b + (boundary ? 1 : 0)))};
+                      runtime::out(sums_.task(parts_of(*lattice()) * lattice()->decomposition().local_index(b) + (boundary ? 1 : 0)))};
   if (task.has_x) accesses.push_back(runtime::in(output.x->block(b)));
   if (task.has_y) accesses.push_back(runtime::in(output.y->block(b)));
   if (task.has_state) accesses.push_back(runtime::in(*submission.guard.state));
@@ -277,7 +280,7 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
     for (int d = 0; d < 8; ++d)
       if (geometry.is_cut(d / 2)) {
         task.face_buffer[d] = buffers++;
-        accesses.push_back(runtime::in(face(b, d)));
+        accesses.push_back(runtime::in(faces_.incoming(b, d)));
       }
   }
   runtime::submit(sites_codelet(lattice()->precision(), link_reals(), boundary), task, accesses, cost(list.count, output),

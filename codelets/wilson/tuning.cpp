@@ -5,13 +5,16 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
+#include <numeric>
 
 #include "codelets/blas/blas.hpp"
 #include "codelets/wilson/hopping.hpp"
 #include "runtime/batch.hpp"
 #include "runtime/cuda.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
 #ifdef QUARKSTAR_CUDA
 #include <cuda_runtime_api.h>
@@ -48,7 +51,7 @@ std::size_t link_bytes(const TuningProblem& problem, std::int64_t sites) {
 /// Links of any value: their speed does not depend on it.
 LinkField& fill(LinkField& links, const TuningProblem& problem) {
   const Lattice& lattice = *links.lattice();
-  for (int b = 0; b < lattice.block_count(); ++b) {
+  for (const int b : lattice.local_blocks()) {
     const std::int64_t sites = std::int64_t{lattice.block(b).outer_sites()} * lattice.lanes().lanes;
     runtime::submit(fill_codelet, FillTask{link_bytes(problem, sites)}, {runtime::out(links.block(b))}, {},
                     {.owner = lattice.block(b).block().owner, .block = b});
@@ -90,17 +93,55 @@ double time_of(const TuningProblem& problem, const HoppingTuning& tuning) {
   return best;
 }
 
+/// Where this rank's settings are looked up.
+const runtime::Block& first_block(const TuningProblem& problem) { return problem.decomposition.block(problem.decomposition.local().front()); }
+
 std::string key_of(const TuningProblem& problem, const std::string& device) {
   const LaneGrid lanes = choose_lane_grid(problem.decomposition, problem.precision);
-  return fmt::format("{}; wilson hopping {}; {} links {}; {}, block {}, lanes {}", device, kernel_version, name_of(problem.precision),
-                     problem.link_reals, problem.decomposition.describe(), fmt::join(problem.decomposition.block(0).extents, "x"), lanes.lanes);
+  // With other ranks at work batches are not replayed as graphs, which changes what is best.
+  const char* replays = runtime::Session::current().messages() != nullptr ? ", task by task" : "";
+  return fmt::format("{}; wilson hopping {}; {} links {}; {}, block {}, lanes {}{}", device, kernel_version, name_of(problem.precision),
+                     problem.link_reals, problem.decomposition.describe(), fmt::join(first_block(problem).extents, "x"), lanes.lanes, replays);
+}
+
+/// This rank's part as a lattice of its own: what a rank can measure while the others do something else.
+TuningProblem part_alone(const TuningProblem& problem) {
+  const runtime::Decomposition& all = problem.decomposition;
+  std::array<std::vector<int>, 4> cuts;
+  std::vector<int> owners;
+  for (const int b : all.local()) {
+    const runtime::Block& block = all.block(b);
+    owners.push_back(block.owner);
+    // The blocks along one edge of the part tell where that direction is cut.
+    for (std::size_t mu = 0; mu < 4; ++mu) {
+      bool on_edge = true;
+      for (std::size_t nu = 0; nu < 4; ++nu) on_edge = on_edge && (nu == mu || block.position[nu] == first_block(problem).position[nu]);
+      if (on_edge) cuts[mu].push_back(block.extents[mu]);
+    }
+  }
+  Coord extents{};
+  for (std::size_t mu = 0; mu < 4; ++mu) extents[mu] = std::accumulate(cuts[mu].begin(), cuts[mu].end(), 0);
+  // A part of odd extent is no lattice: one layer more is.
+  for (std::size_t mu = 0; mu < 4; ++mu)
+    if (extents[mu] % 2 != 0) {
+      cuts[mu].back() += 1;
+      extents[mu] += 1;
+    }
+  return {runtime::Decomposition(extents, cuts, owners), problem.precision, problem.link_reals};
+}
+
+/// All ranks must agree, for the order of sites is also that of faces: the first one decides.
+HoppingTuning agreed(const HoppingTuning& mine) {
+  const std::array<int, 5> numbers{mine.tile[0], mine.tile[1], mine.tile[2], mine.tile[3], mine.block_threads};
+  const std::array<int, 5> first = runtime::mpi::Job::current().gather(numbers).front();
+  return {{first[0], first[1], first[2], first[3]}, first[4]};
 }
 
 }  // namespace
 
 HoppingTuning default_tuning(const TuningProblem& problem) {
   constexpr std::int64_t large = 10000;
-  const runtime::Block& block = problem.decomposition.block(0);
+  const runtime::Block& block = first_block(problem);
   const LaneGrid lanes = choose_lane_grid(problem.decomposition, problem.precision);
   std::int64_t slice = 1;
   for (int mu = 0; mu < 3; ++mu) slice *= block.extents[mu] / (lanes.splits(mu) ? 2 : 1);
@@ -121,7 +162,7 @@ HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds)
   };
   for (const Coord& tile : {no_tile, tile_zt8, Coord{0, 0, 4, 4}, Coord{0, 0, 0, 4}}) consider({tile, 0});
   const Coord tile = best.tile;
-  if (runtime::Session::current().worker(problem.decomposition.block(0).owner).kind == runtime::Worker::Kind::cuda)
+  if (runtime::Session::current().worker(first_block(problem).owner).kind == runtime::Worker::Kind::cuda)
     for (const int threads : {64, 128, 192, 256}) consider({tile, threads});
   return best;
 }
@@ -136,8 +177,12 @@ std::optional<HoppingTuning> tuning_from(const std::vector<int>& choice) {
 }
 
 HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::TuneCache* own_cache) {
+  if (problem.decomposition.is_distributed()) {
+    const bool decides = runtime::mpi::Job::current().is_root();
+    return agreed(decides ? tuning_for(part_alone(problem), measure, own_cache) : HoppingTuning{});
+  }
   const runtime::Session& session = runtime::Session::current();
-  const runtime::Worker& owner = session.worker(problem.decomposition.block(0).owner);
+  const runtime::Worker& owner = session.worker(first_block(problem).owner);
   if (!measure || owner.kind != runtime::Worker::Kind::cuda) return default_tuning(problem);
   runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
   const runtime::GpuDescription gpu = runtime::gpus().at(static_cast<std::size_t>(owner.device));
@@ -146,7 +191,7 @@ HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::Tu
     if (const auto tuning = tuning_from(known->choice)) return *tuning;
   // Links there already, and as many again for the measurement.
   const std::size_t bytes = link_bytes(problem, volume(problem.decomposition.lattice())) / static_cast<std::size_t>(session.block_owners());
-  if (3 * bytes > session.device_memory(problem.decomposition.block(0).owner)) return default_tuning(problem);
+  if (3 * bytes > session.device_memory(first_block(problem).owner)) return default_tuning(problem);
   double microseconds = 0;
   const HoppingTuning best = measure_tuning(problem, microseconds);
   cache.put(key, {{best.tile[0], best.tile[1], best.tile[2], best.tile[3], best.block_threads}, microseconds});

@@ -34,6 +34,7 @@ HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds)
 /// What a solve should use. measure: on GPUs the user's tune cache answers, or a measurement that goes there; key: GPU, kernel and its
 /// version, precision, link format, lattice, blocks and lanes. Else, on CPUs, and where the GPUs have no room for a measurement:
 /// default_tuning(). On CPUs tiles and their like are within the noise, so nothing is measured there.
+/// Where other ranks have parts of the lattice all must call: the root finds the settings for its own part, alone, and all ranks take them.
 /// cache: nullptr for the user's, which is not even read where nothing is measured.
 HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::TuneCache* cache = nullptr);
 

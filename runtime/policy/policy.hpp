@@ -27,6 +27,10 @@ bool is_policy(std::string_view name);
 /// Our policy of that name, or nullptr.
 starpu_sched_policy* find_own_policy(std::string_view name);
 
+/// Idle workers of the `static` policy give their core away instead of polling on: for ranks that share cores, where a poller delays
+/// every message by the system's time slice.
+void yield_when_idle(bool yields);
+
 /// The `static` policy: every task runs on the worker that owns its block, urgent tasks first; nothing is stolen.
 starpu_sched_policy& static_policy();
 

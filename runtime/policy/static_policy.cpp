@@ -2,7 +2,9 @@
 #include <starpu.h>
 #include <starpu_scheduler.h>
 
+#include <atomic>
 #include <climits>
+#include <thread>
 
 #include "runtime/policy/policy.hpp"
 #include "runtime/sanitizer.hpp"
@@ -44,9 +46,16 @@ int push(starpu_task* task) {
   return starpu_push_local_task(worker, task, task->priority);
 }
 
-starpu_task* pop(unsigned) { return nullptr; }  // workers empty their own lists before they ask the policy
+std::atomic<bool> idle_workers_yield{false};
+
+starpu_task* pop(unsigned) {  // workers empty their own lists before they ask the policy
+  if (idle_workers_yield.load(std::memory_order_relaxed)) std::this_thread::yield();
+  return nullptr;
+}
 
 }  // namespace
+
+void yield_when_idle(bool yields) { idle_workers_yield = yields; }
 
 starpu_sched_policy& static_policy() {
   static starpu_sched_policy policy = [] {

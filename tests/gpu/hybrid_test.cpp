@@ -27,7 +27,7 @@ Outcome solve(app::RunConfig config, const HostGauge& gauge, const runtime::Sess
   config.source.position = {1, 2, 3, 4};
   Outcome outcome;
   outcome.report.config = config;
-  outcome.solution = std::move(app::solve_columns(gauge, config, outcome.report).fields.front());
+  outcome.solution = std::move(app::solve_columns(app::links_at_hand(gauge), gauge.extents, config, outcome.report).fields.front());
   return outcome;
 }
 

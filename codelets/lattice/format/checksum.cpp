@@ -47,12 +47,12 @@ void PayloadChecksum::add(std::int64_t first_record, std::span<const std::byte> 
   }
 }
 
-void PayloadChecksum::merge(const PayloadChecksum& other) {
+void PayloadChecksum::merge(const std::array<std::uint32_t, 2>& sums) {
   for (std::size_t i = 0; i < sums_.size(); ++i) {
     if (kind_ == ChecksumKind::nersc) {
-      sums_[i] += other.sums_[i];
+      sums_[i] += sums[i];
     } else {
-      sums_[i] ^= other.sums_[i];
+      sums_[i] ^= sums[i];
     }
   }
 }

@@ -34,7 +34,9 @@ class PayloadChecksum {
 
   /// Records first_record, first_record + 1, ... as stored; bytes.size() must be a multiple of the record length.
   void add(std::int64_t first_record, std::span<const std::byte> bytes);
-  void merge(const PayloadChecksum& other);
+  void merge(const PayloadChecksum& other) { merge(other.sums_); }
+  /// The sums() of a disjoint run of records of the same payload.
+  void merge(const std::array<std::uint32_t, 2>& sums);
 
   ChecksumKind kind() const noexcept { return kind_; }
   /// The sums, in the order of checksum_names(); only the first checksum_names().size() of them mean anything.

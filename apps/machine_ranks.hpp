@@ -1,0 +1,14 @@
+#pragma once
+// The ranks of a job, for `quarkstar machine`: who sits where, and whether they can talk to each other.
+#include <nlohmann/json.hpp>
+
+namespace quarkstar::app {
+
+/// One line a rank: host, workers, cores. ranks: the machine_json() of each.
+void print_ranks(const nlohmann::ordered_json& ranks);
+
+/// The self-test: roll call, pairs, known faces, GPU messages. Collective; the root prints as it goes. Throws Error(environment) naming
+/// the ranks when contents were damaged; silent ranks end the job after `limit` seconds. Needs a running session.
+nlohmann::ordered_json self_test(int limit_seconds, bool print);
+
+}  // namespace quarkstar::app

@@ -1,0 +1,271 @@
+#include "runtime/mpi/job.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "runtime/mpi/native.hpp"
+
+namespace quarkstar::runtime::mpi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Job* started = nullptr;
+
+int number_in(const char* variable, int otherwise) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? std::atoi(text) : otherwise;
+}
+
+/// Whether a launcher has made this process one of several. Their sizes: Open MPI's mpirun, MPICH's; PMIx (srun) tells a rank only.
+bool is_launched() {
+  if (const int wanted = number_in("QUARKSTAR_MPI", -1); wanted >= 0) return wanted > 0;
+  for (const char* size : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (std::getenv(size) != nullptr) return number_in(size, 1) > 1;
+  return std::getenv("PMIX_RANK") != nullptr || std::getenv("PMI_RANK") != nullptr;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+MPI_Comm duplicate() {
+  MPI_Comm copy = MPI_COMM_NULL;
+  check(MPI_Comm_dup(MPI_COMM_WORLD, &copy), "MPI_Comm_dup");
+  MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+  return copy;
+}
+
+/// Waits without holding the library, so that others can use it; spins at first, because most answers come soon.
+/// False when the limit has passed.
+bool wait(Job& job, MPI_Request request, const char* what, Clock::time_point limit = Clock::time_point::max()) {
+  for (int round = 0;; ++round) {
+    int done = 0;
+    {
+      const std::lock_guard lock(job.library());
+      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+    }
+    if (done != 0) return true;
+    if (Clock::now() > limit) return false;
+    if (round < 1000) std::this_thread::yield();
+    else std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+MPI_Op native_of(Combine how) { return how == Combine::maximum ? MPI_MAX : how == Combine::sum ? MPI_SUM : MPI_BXOR; }
+
+constexpr std::size_t longest_message = std::size_t{1} << 30;  // MPI counts in int
+
+/// The calls of one long message, in pieces.
+template <class Bytes, class Start>
+void in_pieces(Bytes bytes, Start&& start) {
+  while (!bytes.empty()) {
+    const std::size_t piece = std::min(bytes.size(), longest_message);
+    start(bytes.data(), static_cast<int>(piece));
+    bytes = bytes.subspan(piece);
+  }
+}
+
+}  // namespace
+
+/// Starts a non-blocking call under the library's lock and waits for it.
+template <class Start>
+void Job::complete(const char* what, Start&& start) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  {
+    const std::lock_guard lock(library_);
+    check(start(&request), what);
+  }
+  waits_in_ = what;
+  wait(*this, request, what);
+  waits_in_ = nullptr;
+}
+
+Job::Job(Alone) : hosts_{host_name()} {}
+
+Job::Job() : Job(Alone{}) {
+  if (started != nullptr) throw Error(ErrorKind::internal, "Job", "a job has begun already", "this is a defect: please report it");
+  started = this;
+  if (const int fake = number_in("STARPU_MPI_FAKE_SIZE", 0); fake > 1) {
+    fake_ = true;
+    size_ = fake;
+    rank_ = std::clamp(number_in("STARPU_MPI_FAKE_RANK", 0), 0, fake - 1);
+    hosts_.assign(static_cast<std::size_t>(fake), hosts_.front());
+    return;
+  }
+  if (!is_launched()) return;
+  int level = 0;
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS || level < MPI_THREAD_SERIALIZED)
+    throw Error(ErrorKind::environment, "MPI", "the library does not allow calls from several threads in turn",
+                "use one with MPI_THREAD_SERIALIZED, or start without a launcher");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  native_ = new Native{duplicate(), duplicate(), duplicate(), duplicate()};
+  hosts_ = gather_text(hosts_.front());
+}
+
+Job::~Job() {
+  if (started == this) started = nullptr;
+  if (native_ == nullptr) return;
+  for (MPI_Comm* communicator : {&native_->control, &native_->faces, &native_->sums, &native_->failure}) MPI_Comm_free(communicator);
+  delete native_;
+  MPI_Finalize();
+}
+
+Job& Job::current() {
+  static Job alone{Alone{}};  // tests and programs that use the libraries need no job of their own
+  return started != nullptr ? *started : alone;
+}
+
+std::string Job::name_of(int rank) const { return fmt::format("rank {} ({})", rank, hosts_[static_cast<std::size_t>(rank)]); }
+
+Job::Share Job::share_of(const std::string& resources) {
+  if (!is_distributed() || is_fake()) return {};
+  const std::string mine = hosts_[static_cast<std::size_t>(rank_)] + ": " + resources;
+  const std::vector<std::string> all = gather_text(mine);
+  return {static_cast<int>(std::count(all.begin(), all.begin() + rank_, mine)), static_cast<int>(std::count(all.begin(), all.end(), mine))};
+}
+
+void Job::barrier() {
+  if (native_ != nullptr) complete("barrier", [this](MPI_Request* r) { return MPI_Ibarrier(native_->control, r); });
+}
+
+std::uint64_t Job::combined(std::uint64_t mine, Combine how) {
+  combine(std::span(&mine, 1), how);
+  return mine;
+}
+
+void Job::combine(std::span<std::uint64_t> values, Combine how) {
+  if (native_ == nullptr) return;
+  complete("MPI_Iallreduce", [&](MPI_Request* r) {
+    return MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, native_of(how), native_->control, r);
+  });
+}
+
+void Job::combine(std::span<double> values, Combine how) {
+  if (native_ == nullptr) return;
+  complete("MPI_Iallreduce", [&](MPI_Request* r) {
+    return MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, native_of(how), native_->control, r);
+  });
+}
+
+void Job::combine(std::span<BinnedSum> sums) {
+  if (native_ == nullptr) return;
+  std::vector<BinnedSum> all(sums.size() * static_cast<std::size_t>(size_));
+  gather_bytes(sums.data(), all.data(), sums.size_bytes());
+  std::fill(sums.begin(), sums.end(), BinnedSum::zero());
+  for (std::size_t i = 0; i < all.size(); ++i) sums[i % sums.size()].merge(all[i]);
+}
+
+void Job::gather_bytes(const void* mine, void* all, std::size_t bytes) {
+  if (native_ == nullptr) {
+    for (int rank = 0; rank < size_; ++rank) std::copy_n(static_cast<const char*>(mine), bytes, static_cast<char*>(all) + static_cast<std::size_t>(rank) * bytes);
+    return;
+  }
+  const int count = static_cast<int>(bytes);
+  complete("MPI_Iallgather", [&](MPI_Request* r) {
+    return MPI_Iallgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, native_->control, r);
+  });
+}
+
+std::vector<std::string> Job::gather_text(const std::string& mine) {
+  const std::size_t longest = combined(mine.size(), Combine::maximum) + 1;
+  std::string padded = mine;
+  padded.resize(longest, '\0');
+  std::string all(longest * static_cast<std::size_t>(size_), '\0');
+  gather_bytes(padded.data(), all.data(), longest);
+  std::vector<std::string> texts;
+  for (int rank = 0; rank < size_; ++rank) texts.emplace_back(all.data() + static_cast<std::size_t>(rank) * longest);
+  return texts;
+}
+
+std::string Job::broadcast(const std::string& text) {
+  if (native_ == nullptr) return text;
+  std::string shared = text;
+  shared.resize(combined(is_root() ? text.size() : 0, Combine::maximum));
+  complete("MPI_Ibcast", [&](MPI_Request* r) {
+    return MPI_Ibcast(shared.data(), static_cast<int>(shared.size()), MPI_BYTE, 0, native_->control, r);
+  });
+  return shared;
+}
+
+void Job::together(const std::function<void()>& work) {
+  if (!is_distributed()) return work();
+  std::string message;
+  int kind = 0;
+  try {
+    work();
+  } catch (const Error& error) {
+    message = error.what();
+    kind = error.exit_code();
+  } catch (const std::bad_alloc&) {
+    message = "out of memory; use more ranks or machines with more";
+    kind = static_cast<int>(ErrorKind::environment);
+  }
+  const std::vector<int> kinds = gather(kind);
+  const auto failed = [](int k) { return k != 0; };
+  const auto first = std::find_if(kinds.begin(), kinds.end(), failed);
+  if (first == kinds.end()) return;
+  const auto rank = static_cast<int>(first - kinds.begin());
+  const std::string text = gather_text(message)[static_cast<std::size_t>(rank)];
+  throw Error(static_cast<ErrorKind>(*first), std::all_of(kinds.begin(), kinds.end(), failed) ? "" : name_of(rank), text, "");
+}
+
+void Job::on_root(const std::function<void()>& work) {
+  together([&] {
+    if (is_root()) work();
+  });
+}
+
+void Job::send(std::span<const std::byte> bytes, int to) {
+  in_pieces(bytes, [&](const std::byte* data, int count) {
+    complete("MPI_Isend", [&](MPI_Request* r) { return MPI_Isend(data, count, MPI_BYTE, to, 0, native_->control, r); });
+  });
+}
+
+void Job::receive(std::span<std::byte> bytes, int from) {
+  in_pieces(bytes, [&](std::byte* data, int count) {
+    complete("MPI_Irecv", [&](MPI_Request* r) { return MPI_Irecv(data, count, MPI_BYTE, from, 0, native_->control, r); });
+  });
+}
+
+int Job::fail(const std::string& message, int code) {
+  const auto print = [](const std::string& text) {
+    std::fflush(stdout);
+    fmt::print(stderr, "quarkstar: error: {}\n", text);
+    std::fflush(stderr);
+  };
+  if (native_ == nullptr) {
+    if (!is_distributed() || is_fake()) print(message);
+    return code;
+  }
+  // Ranks that fail for the same reason do so at nearly the same time.
+  constexpr auto grace = std::chrono::seconds(4);
+  MPI_Request request = MPI_REQUEST_NULL;
+  {
+    const std::lock_guard lock(library_);
+    MPI_Ibarrier(native_->failure, &request);
+  }
+  if (wait(*this, request, "agreeing on an error", Clock::now() + grace)) {
+    if (is_root()) print(message);
+    return code;
+  }
+  print(name_of(rank_) + ": " + message);
+  abort(code);
+}
+
+void Job::abort(int code) {
+  if (native_ != nullptr) MPI_Abort(MPI_COMM_WORLD, code);
+  std::_Exit(code);
+}
+
+}  // namespace quarkstar::runtime::mpi

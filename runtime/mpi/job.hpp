@@ -1,0 +1,113 @@
+#pragma once
+// The processes that run one program together: MPI's ranks, or this process alone. Only runtime/mpi/ knows MPI.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "runtime/binned_sum.hpp"
+
+namespace quarkstar::runtime::mpi {
+
+/// How contributions of ranks are combined; none depends on their order.
+enum class Combine { maximum, sum, exclusive_or };
+
+/// One at most, made by main(). Without it, or when no launcher (mpirun, srun) started the process, the job is this process alone and
+/// MPI is never initialised. Its collective calls are for the main thread; every rank makes the same ones in the same order. They poll,
+/// so that messages of tasks go on meanwhile.
+class Job {
+ public:
+  /// Initialises MPI where a launcher's environment says that there are several ranks, or $QUARKSTAR_MPI is 1 (0: never).
+  /// $STARPU_MPI_FAKE_RANK and _SIZE: a rank of a job that does not exist, whose messages go nowhere, to measure submission.
+  /// Throws Error(environment) when MPI cannot start.
+  Job();
+  ~Job();
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  /// The job of this process.
+  static Job& current();
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  bool is_root() const { return rank_ == 0; }
+  bool is_distributed() const { return size_ > 1; }
+  bool is_fake() const { return fake_; }
+
+  /// Host names by rank.
+  const std::vector<std::string>& hosts() const { return hosts_; }
+  /// "rank 3 (node12)"
+  std::string name_of(int rank) const;
+
+  /// Ranks with this one's host and `resources` (a text that names cores or GPUs): how many there are, and which of them this one is.
+  struct Share {
+    int index = 0, count = 1;
+  };
+  Share share_of(const std::string& resources);
+
+  void barrier();
+  bool any(bool mine) { return combined(std::uint64_t{mine}, Combine::maximum) != 0; }
+  std::uint64_t combined(std::uint64_t mine, Combine how);
+  /// values[i] of all ranks combined, on every rank.
+  void combine(std::span<std::uint64_t> values, Combine how);
+  void combine(std::span<double> values, Combine how);
+  void combine(std::span<BinnedSum> sums);
+  /// Every rank's value, by rank.
+  template <class T>
+  std::vector<T> gather(const T& mine) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::vector<T> all(static_cast<std::size_t>(size_));
+    gather_bytes(&mine, all.data(), sizeof(T));
+    return all;
+  }
+  std::vector<std::string> gather_text(const std::string& mine);
+  /// The root's text on every rank.
+  std::string broadcast(const std::string& text);
+
+  /// Runs work on every rank, or on the root only, and throws on all ranks if it failed on any: the error of the lowest such rank, with
+  /// its name unless all failed. So that no rank waits for one that has gone, and the user reads one message.
+  void together(const std::function<void()>& work);
+  void on_root(const std::function<void()>& work);
+
+  /// Blocking messages between ranks' main threads, of any length.
+  void send(std::span<const std::byte> bytes, int to);
+  void receive(std::span<std::byte> bytes, int from);
+
+  /// A failure on its way to the user. Where every rank has failed (a wrong flag, a solve without an answer) the root prints and all
+  /// return `code`. Where others go on, this rank prints its name with the message and ends the whole job with `code`.
+  int fail(const std::string& message, int code);
+
+  /// Ends all processes of the job at once.
+  [[noreturn]] void abort(int code);
+
+  /// The collective call that the main thread waits in, or nullptr: for a watchdog.
+  const char* waits_in() const { return waits_in_.load(); }
+
+  /// Held for each call of MPI: the library is initialised for one calling thread at a time.
+  std::mutex& library() { return library_; }
+
+  struct Native;
+  Native& native() { return *native_; }
+
+ private:
+  template <class Start>
+  void complete(const char* what, Start&& start);
+  struct Alone {};
+  explicit Job(Alone);
+  void gather_bytes(const void* mine, void* all, std::size_t bytes);
+
+  int rank_ = 0, size_ = 1;
+  bool fake_ = false;
+  std::vector<std::string> hosts_;
+  std::mutex library_;
+  std::atomic<const char*> waits_in_{nullptr};
+  Native* native_ = nullptr;  ///< nullptr: alone
+};
+
+}  // namespace quarkstar::runtime::mpi

@@ -1,0 +1,287 @@
+#include "runtime/mpi/messages.hpp"
+
+#include <fmt/format.h>
+#include <starpu.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+#include "runtime/binned_sum.hpp"
+#include "runtime/mpi/native.hpp"
+#include "runtime/sanitizer.hpp"
+
+namespace quarkstar::runtime::mpi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void merge_sums(void* in, void* inout, int* count, MPI_Datatype*) {
+  const auto* from = static_cast<const BinnedSum*>(in);
+  auto* to = static_cast<BinnedSum*>(inout);
+  for (int i = 0; i < *count; ++i) to[i].merge(from[i]);
+}
+
+}  // namespace
+
+/// One use of one or two handles. Its life: acquired by StarPU, started in MPI, completed, released.
+struct Messages::Message {
+  enum class Kind { send, receive, sum };
+  Kind kind;
+  Messages* owner;
+  starpu_data_handle_t read = nullptr, write = nullptr;
+  std::size_t bytes = 0;
+  int peer = 0, tag = 0;
+  std::int64_t order = 0;  ///< of a sum
+  int count = 0;
+  Label label{""};
+  std::atomic<int> missing{0};  ///< acquisitions
+  Clock::time_point submitted = Clock::now();
+
+  void* memory(starpu_data_handle_t handle) const { return starpu_data_handle_to_pointer(handle, STARPU_MAIN_RAM); }
+
+  std::string describe(const Job& job) const {
+    const char* step = missing.load() > 0 ? " (its data are not ready)" : "";
+    if (kind == Kind::sum) return fmt::format("sum over ranks for {}{}", label.what, step);
+    const std::string place = label.block < 0 ? "" : fmt::format(" of block {} along {}{}", label.block, label.direction % 2 == 0 ? '+' : '-', "xyzt"[label.direction / 2]);
+    return fmt::format("{}{} {} {}, tag {}, {} bytes{}", label.what, place, kind == Kind::send ? "to" : "from", job.name_of(peer), tag, bytes, step);
+  }
+};
+
+/// What has been started in MPI.
+struct Messages::Calls {
+  Job& job;
+  MPI_Datatype sum_type = MPI_DATATYPE_NULL;
+  MPI_Op merge = MPI_OP_NULL;
+  std::vector<MPI_Request> requests;
+  std::vector<Message*> messages;
+  std::map<std::int64_t, Message*> early_sums;  ///< ready before their turn
+  std::int64_t next_sum = 0;
+  std::vector<int> done;
+
+  explicit Calls(Job& job_of_all) : job(job_of_all) {
+    if (job.is_fake()) return;
+    MPI_Type_contiguous(sizeof(BinnedSum), MPI_BYTE, &sum_type);
+    MPI_Type_commit(&sum_type);
+    MPI_Op_create(merge_sums, 1, &merge);
+  }
+  ~Calls() {
+    if (job.is_fake()) return;
+    MPI_Op_free(&merge);
+    MPI_Type_free(&sum_type);
+  }
+
+  void start(Message* message) {
+    if (message->kind != Message::Kind::sum) return start_now(message);
+    // Collective calls must come in the same order everywhere, and tasks do not.
+    early_sums.emplace(message->order, message);
+    while (!early_sums.empty() && early_sums.begin()->first == next_sum) {
+      start_now(early_sums.begin()->second);
+      early_sums.erase(early_sums.begin());
+      ++next_sum;
+    }
+  }
+
+  void start_now(Message* m) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const Job::Native& native = job.native();
+    switch (m->kind) {
+      case Message::Kind::send:
+        check(MPI_Isend(m->memory(m->read), static_cast<int>(m->bytes), MPI_BYTE, m->peer, m->tag, native.faces, &request), m->describe(job));
+        break;
+      case Message::Kind::receive:
+        check(MPI_Irecv(m->memory(m->write), static_cast<int>(m->bytes), MPI_BYTE, m->peer, m->tag, native.faces, &request), m->describe(job));
+        break;
+      case Message::Kind::sum:
+        check(MPI_Iallreduce(m->memory(m->read), m->memory(m->write), m->count, sum_type, merge, native.sums, &request), m->describe(job));
+        break;
+    }
+    requests.push_back(request);
+    messages.push_back(m);
+  }
+
+  /// Takes out the messages that are complete.
+  std::vector<Message*> test() {
+    std::vector<Message*> complete;
+    if (requests.empty()) return complete;
+    done.resize(requests.size());
+    int count = 0;
+    check(MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, done.data(), MPI_STATUSES_IGNORE), "MPI_Testsome");
+    if (count == MPI_UNDEFINED || count == 0) return complete;
+    for (int i = 0; i < count; ++i) {
+      Message*& message = messages[static_cast<std::size_t>(done[static_cast<std::size_t>(i)])];
+      complete.push_back(message);
+      message = nullptr;
+    }
+    std::erase(messages, nullptr);
+    std::erase(requests, MPI_REQUEST_NULL);
+    return complete;
+  }
+};
+
+Messages::Messages(Job& job) : job_(job) {
+  if (!job.is_fake()) {
+    int* highest = nullptr;
+    int known = 0;
+    const std::lock_guard lock(job.library());
+    MPI_Comm_get_attr(job.native().faces, MPI_TAG_UB, &highest, &known);
+    if (known != 0) most_tags_ = *highest;
+  }
+  thread_ = std::thread([this] {
+    try {
+      run();
+    } catch (const std::exception& error) {
+      std::fflush(stdout);
+      fmt::print(stderr, "quarkstar: error: {}: {}\n", job_.name_of(job_.rank()), error.what());
+      job_.abort(static_cast<int>(ErrorKind::environment));
+    }
+  });
+}
+
+Messages::~Messages() {
+  wait_idle();
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+int Messages::reserve_tags(int count) {
+  // Numbers come back only after many solves, when their old users are long gone.
+  if (next_tag_ > most_tags_ - count) next_tag_ = 0;
+  next_tag_ += count;
+  return next_tag_ - count;
+}
+
+void Messages::send(const Handle& handle, int to, int tag, const Label& label) {
+  auto message = std::make_unique<Message>(Message::Kind::send, this);
+  message->read = handle.state();
+  message->bytes = handle.bytes();
+  message->peer = to;
+  message->tag = tag;
+  message->label = label;
+  post(std::move(message));
+}
+
+void Messages::receive(const Handle& handle, int from, int tag, const Label& label) {
+  auto message = std::make_unique<Message>(Message::Kind::receive, this);
+  message->write = handle.state();
+  message->bytes = handle.bytes();
+  message->peer = from;
+  message->tag = tag;
+  message->label = label;
+  post(std::move(message));
+}
+
+void Messages::sum(const Handle& total, const Handle& local, int count, const char* what) {
+  auto message = std::make_unique<Message>(Message::Kind::sum, this);
+  message->read = local.state();
+  message->write = total.state();
+  message->bytes = static_cast<std::size_t>(count) * sizeof(BinnedSum);
+  message->count = count;
+  message->order = next_sum_++;
+  message->label = {what};
+  post(std::move(message));
+}
+
+void Messages::post(std::unique_ptr<Message> owned) {
+  Message* message = owned.release();  // complete() takes it back
+  if (message->bytes > static_cast<std::size_t>(INT32_MAX))
+    throw Error(ErrorKind::input, "--ranks", fmt::format("a face of {} bytes is more than MPI can count", message->bytes), "use more ranks");
+  {
+    const std::lock_guard lock(mutex_);
+    posted_.push_back(message);
+    if (message->kind == Message::Kind::send) {
+      ++totals_.messages;
+      totals_.bytes += static_cast<std::int64_t>(message->bytes);
+    }
+    if (message->kind == Message::Kind::sum) ++totals_.sums;
+  }
+  ++pending_;
+  const bool reads = message->read != nullptr, writes = message->write != nullptr;
+  const auto read = message->read, write = message->write;
+  message->missing = (reads ? 1 : 0) + (writes ? 1 : 0);  // the message may be gone once the last one is acquired
+  if (reads) starpu_data_acquire_on_node_cb(read, STARPU_MAIN_RAM, STARPU_R, acquired, message);
+  if (writes) starpu_data_acquire_on_node_cb(write, STARPU_MAIN_RAM, STARPU_W, acquired, message);
+}
+
+void Messages::acquired(void* argument) noexcept {
+  auto* message = static_cast<Message*>(argument);
+  if (--message->missing == 0) message->owner->ready(message);
+}
+
+void Messages::ready(Message* message) {
+  if (message->read != nullptr) begin_access(message->memory(message->read), false);
+  if (message->write != nullptr) begin_access(message->memory(message->write), true);
+  {
+    const std::lock_guard lock(mutex_);
+    ready_.push_back(message);
+  }
+  changed_.notify_one();
+}
+
+void Messages::run() {
+  Calls calls(job_);
+  std::vector<Message*> fresh;
+  int idle_rounds = 0;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      if (calls.requests.empty()) changed_.wait(lock, [this] { return ending_ || !ready_.empty(); });
+      if (ending_ && ready_.empty() && calls.requests.empty()) return;
+      fresh.swap(ready_);
+    }
+    std::vector<Message*> complete_now;
+    if (job_.is_fake()) {
+      for (Message* message : fresh)
+        if (message->kind == Message::Kind::sum) std::memcpy(message->memory(message->write), message->memory(message->read), message->bytes);
+      complete_now = fresh;
+    } else {
+      const std::lock_guard library(job_.library());
+      for (Message* message : fresh) calls.start(message);
+      complete_now = calls.test();
+    }
+    idle_rounds = fresh.empty() && complete_now.empty() ? idle_rounds + 1 : 0;
+    fresh.clear();
+    for (Message* message : complete_now) complete(message);
+    // On a core of its own the thread polls; where others want the core they get it.
+    constexpr int patient_rounds = 20000;
+    if (idle_rounds > patient_rounds) std::this_thread::sleep_for(std::chrono::microseconds(20));
+    else if (idle_rounds > 0) std::this_thread::yield();
+  }
+}
+
+void Messages::complete(Message* message) {
+  const std::unique_ptr<Message> owned(message);
+  if (message->read != nullptr) end_access(message->memory(message->read), false);
+  if (message->write != nullptr) end_access(message->memory(message->write), true);
+  if (message->read != nullptr) starpu_data_release_on_node(message->read, STARPU_MAIN_RAM);
+  if (message->write != nullptr) starpu_data_release_on_node(message->write, STARPU_MAIN_RAM);
+  const std::lock_guard lock(mutex_);
+  std::erase(posted_, message);
+  ++completed_;
+  if (--pending_ == 0) idle_.notify_all();
+}
+
+void Messages::wait_idle() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return pending_ == 0; });
+}
+
+Messages::Totals Messages::totals() const {
+  const std::lock_guard lock(mutex_);
+  return totals_;
+}
+
+std::vector<std::string> Messages::waiting() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> lines;
+  for (const Message* message : posted_) lines.push_back(message->describe(job_));
+  return lines;
+}
+
+}  // namespace quarkstar::runtime::mpi

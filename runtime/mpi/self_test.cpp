@@ -1,0 +1,229 @@
+#include "runtime/mpi/self_test.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "runtime/codelet.hpp"
+#include "runtime/halo.hpp"
+#include "runtime/mpi/native.hpp"
+#include "runtime/mpi/rank_grid.hpp"
+#include "runtime/session.hpp"
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
+namespace quarkstar::runtime::mpi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A value that names its place: any two words differ, whoever sent them.
+std::uint64_t word(std::uint64_t stream, std::uint64_t index) {
+  std::uint64_t z = (stream << 32) + index + 0x9e3779b97f4a7c15ull;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  return z ^ (z >> 27);
+}
+
+enum Tag { call_tag = 1, answer_tag, ping_tag, data_tag };
+
+/// Calls of one rank that must be answered in time.
+class Line {
+ public:
+  Line(Job& job, std::chrono::seconds limit) : job_(job), limit_(limit) {}
+
+  bool wait(MPI_Request& request) const {
+    const auto end = Clock::now() + limit_;
+    for (;;) {
+      int done = 0;
+      {
+        const std::lock_guard lock(job_.library());
+        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      }
+      if (done != 0) return true;
+      if (Clock::now() > end) return false;
+      std::this_thread::yield();
+    }
+  }
+  MPI_Request start_send(std::span<const std::uint64_t> words, int to, int tag) const {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const std::lock_guard lock(job_.library());
+    check(MPI_Isend(words.data(), static_cast<int>(words.size()), MPI_UINT64_T, to, tag, job_.native().control, &request), "MPI_Isend");
+    return request;
+  }
+  MPI_Request start_receive(std::span<std::uint64_t> words, int from, int tag) const {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const std::lock_guard lock(job_.library());
+    check(MPI_Irecv(words.data(), static_cast<int>(words.size()), MPI_UINT64_T, from, tag, job_.native().control, &request), "MPI_Irecv");
+    return request;
+  }
+  void send(std::span<const std::uint64_t> words, int to, int tag) const {
+    MPI_Request request = start_send(words, to, tag);
+    if (!wait(request)) silent({to});
+  }
+  void receive(std::span<std::uint64_t> words, int from, int tag) const {
+    MPI_Request request = start_receive(words, from, tag);
+    if (!wait(request)) silent({from});
+  }
+
+  /// Ends the job; its other ranks may never come to a place where they could agree on anything.
+  [[noreturn]] void silent(const std::vector<int>& ranks) const {
+    std::vector<std::string> names;
+    for (const int rank : ranks) names.push_back(job_.name_of(rank));
+    std::fflush(stdout);
+    fmt::print(stderr, "quarkstar: error: {}: no answer from {} within {} s; look at that host and its network\n", job_.name_of(job_.rank()),
+               fmt::join(names, ", "), limit_.count());
+    std::fflush(stderr);
+    job_.abort(static_cast<int>(ErrorKind::environment));
+  }
+
+ private:
+  Job& job_;
+  std::chrono::seconds limit_;
+};
+
+constexpr std::size_t long_words = (std::size_t{1} << 20) / sizeof(std::uint64_t);
+constexpr int short_rounds = 20, long_rounds = 4;
+
+PairTiming time_pair(Job& job, const Line& line, int first, int second) {
+  const int partner = job.rank() == first ? second : first;
+  const bool begins = job.rank() == first;
+  PairTiming timing{first, second, 0, 0, 0};
+  std::vector<std::uint64_t> data(long_words);
+  const auto exchange = [&](std::size_t words, int rounds, int tag) {
+    const auto start = Clock::now();
+    for (int round = 0; round < rounds; ++round)
+      for (const bool sends : {begins, !begins}) {
+        const int sender = sends ? job.rank() : partner;
+        const auto stream = static_cast<std::uint64_t>(sender * rounds + round);
+        const std::span<std::uint64_t> used(data.data(), words);
+        if (sends) {
+          for (std::size_t i = 0; i < words; ++i) used[i] = word(stream, i);
+          line.send(used, partner, tag);
+        } else {
+          std::fill(used.begin(), used.end(), 0);
+          line.receive(used, partner, tag);
+          for (std::size_t i = 0; i < words; ++i) timing.damaged += used[i] != word(stream, i) ? 1 : 0;
+        }
+      }
+    return std::chrono::duration<double>(Clock::now() - start).count() / (2 * rounds);
+  };
+  timing.latency_us = exchange(1, short_rounds, ping_tag) * 1e6;
+  timing.bandwidth_gbs = static_cast<double>(long_words * sizeof(std::uint64_t)) / exchange(long_words, long_rounds, data_tag) * 1e-9;
+  return timing;
+}
+
+std::vector<std::pair<int, int>> pairs_of(int ranks) {
+  constexpr int few = 32;
+  std::vector<std::pair<int, int>> pairs;
+  for (int distance = 1; distance < ranks; distance = ranks <= few ? distance + 1 : 2 * distance)
+    for (int first = 0; first + distance < ranks; ++first) pairs.emplace_back(first, first + distance);
+  return pairs;
+}
+
+struct FaceTask {
+  std::uint64_t stream[8];
+  int faces;
+  std::uint64_t words;
+};
+
+void fill_faces(Call& call) {
+  const auto& task = call.arguments<FaceTask>();
+  for (int f = 0; f < task.faces; ++f)
+    for (std::uint64_t i = 0; i < task.words; ++i) call.buffer<std::uint64_t>(f)[i] = word(task.stream[f], i);
+}
+void check_faces(Call& call) {
+  const auto& task = call.arguments<FaceTask>();
+  auto* wrong = call.buffer<std::uint64_t>(0);
+  for (int f = 0; f < task.faces; ++f)
+    for (std::uint64_t i = 0; i < task.words; ++i) *wrong += call.buffer<const std::uint64_t>(1 + f)[i] != word(task.stream[f], i) ? 1 : 0;
+}
+const Codelet fill_codelet("self_test.fill", fill_faces), check_codelet("self_test.check", check_faces);
+
+}  // namespace
+
+void roll_call(Job& job, std::chrono::seconds limit) {
+  if (!job.is_distributed() || job.is_fake()) return;
+  const Line line(job, limit);
+  std::uint64_t mine = static_cast<std::uint64_t>(job.rank());
+  if (!job.is_root()) {
+    line.send(std::span(&mine, 1), 0, call_tag);
+    line.receive(std::span(&mine, 1), 0, answer_tag);
+    return;
+  }
+  std::vector<std::uint64_t> answers(static_cast<std::size_t>(job.size()), ~std::uint64_t{0});
+  std::vector<MPI_Request> requests;
+  for (int rank = 1; rank < job.size(); ++rank)
+    requests.push_back(line.start_receive(std::span(&answers[static_cast<std::size_t>(rank)], 1), rank, call_tag));
+  std::vector<int> missing;
+  for (int rank = 1; rank < job.size(); ++rank)
+    if (!Line(job, missing.empty() ? limit : std::chrono::seconds(0)).wait(requests[static_cast<std::size_t>(rank - 1)])) missing.push_back(rank);
+  if (!missing.empty()) line.silent(missing);
+  for (int rank = 1; rank < job.size(); ++rank) line.send(std::span(&mine, 1), rank, answer_tag);
+}
+
+std::vector<PairTiming> time_pairs(Job& job, std::chrono::seconds limit) {
+  std::vector<PairTiming> timings;
+  const Line line(job, limit);
+  for (const auto& [first, second] : pairs_of(job.size())) {
+    std::vector<PairTiming> both(1);
+    if (job.rank() == first || job.rank() == second) both[0] = time_pair(job, line, first, second);
+    // The pair's own results go to the root, which also starts the next pair only then.
+    std::uint64_t damaged = job.combined(both[0].damaged, Combine::sum);
+    double numbers[2] = {both[0].latency_us, both[0].bandwidth_gbs};
+    job.combine(std::span(numbers), Combine::maximum);
+    timings.push_back({first, second, numbers[0], numbers[1], damaged});
+  }
+  return timings;
+}
+
+std::uint64_t exchange_known_faces(Job& job) {
+  constexpr std::size_t bytes = 1 << 16;
+  Coord lattice{};
+  const Coord grid = choose_rank_grid({1024, 1024, 1024, 1024}, job.size());
+  for (int mu = 0; mu < 4; ++mu) lattice[mu] = 4 * grid[mu];
+  const Decomposition decomposition(lattice, RankGrid{grid, job.rank(), {}}, {2, 2, 2, 2}, 1);
+  Halo halo(decomposition, [](int, int) { return bytes; }, "known face");
+  std::vector<Handle> wrong;
+  for (std::size_t i = 0; i < decomposition.local().size(); ++i) *HostView<std::uint64_t>(wrong.emplace_back(sizeof(std::uint64_t)), HostAccess::overwrite) = 0;
+  constexpr std::uint64_t applications = 2;
+  for (std::uint64_t application = 0; application < applications; ++application) {
+    halo.next();
+    const auto stream = [&](int sender, int direction) { return (static_cast<std::uint64_t>(sender) * 8 + static_cast<std::uint64_t>(direction)) * applications + application; };
+    for (const int b : decomposition.local()) {
+      FaceTask task{{}, 8, bytes / sizeof(std::uint64_t)};
+      AccessList accesses;
+      for (int d = 0; d < 8; ++d) {
+        task.stream[d] = stream(b, d);
+        accesses.push_back(out(halo.outgoing(b, d)));
+      }
+      submit(fill_codelet, task, accesses, {}, {.owner = 0, .block = b, .urgent = true});
+    }
+    halo.exchange();
+    for (const int b : decomposition.local()) {
+      FaceTask task{{}, 8, bytes / sizeof(std::uint64_t)};
+      AccessList accesses{inout(wrong[static_cast<std::size_t>(decomposition.local_index(b))])};
+      for (int d = 0; d < 8; ++d) {
+        task.stream[d] = stream(decomposition.neighbour(b, d), d);
+        accesses.push_back(in(halo.incoming(b, d)));
+      }
+      submit(check_codelet, task, accesses, {}, {.owner = 0, .block = b});
+    }
+  }
+  std::uint64_t total = 0;
+  for (const Handle& handle : wrong) total += *HostView<std::uint64_t>(handle);
+  Session::current().wait_all();
+  return job.combined(total, Combine::sum);
+}
+
+std::string describe_gpu_messages() {
+#if defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
+  if (MPIX_Query_cuda_support() != 0) return "the MPI library could send from GPU memory; messages go through pinned host memory all the same";
+#endif
+  return "the MPI library cannot send from GPU memory: messages go through pinned host memory";
+}
+
+}  // namespace quarkstar::runtime::mpi

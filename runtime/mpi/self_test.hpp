@@ -1,0 +1,32 @@
+#pragma once
+// Does the network between the ranks work, and how well?
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "runtime/mpi/job.hpp"
+
+namespace quarkstar::runtime::mpi {
+
+struct PairTiming {
+  int first = 0, second = 0;
+  double latency_us = 0;      ///< half a round trip of 8 bytes, mean
+  double bandwidth_gbs = 0;   ///< 1 MiB messages, one way
+  std::uint64_t damaged = 0;  ///< 8-byte words that arrived with another value
+};
+
+/// What every rank answers within the limit; otherwise the job ends with an error that names the silent ones. Collective.
+void roll_call(Job& job, std::chrono::seconds limit);
+
+/// Messages of known contents between pairs of ranks: all pairs up to 32 ranks, beyond that partners at distances of powers of 2. One pair
+/// after the other. The root gets all timings, the others their own. Silent partners are named within the limit, and end the job.
+std::vector<PairTiming> time_pairs(Job& job, std::chrono::seconds limit);
+
+/// Faces of known values through the task graph, as a solver sends them: 2 blocks a rank in every direction, two exchanges in each of the
+/// eight directions. Returns how many values were wrong, over all ranks. Needs a running session.
+std::uint64_t exchange_known_faces(Job& job);
+
+/// What the MPI library says about sending from GPU memory.
+std::string describe_gpu_messages();
+
+}  // namespace quarkstar::runtime::mpi

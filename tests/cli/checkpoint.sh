@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Restart files: a solve that is stopped, killed or moved to other ranks goes on to the same answer, and damaged files are refused.
+source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
+make_configuration
+solve=(solve --gauge lattice.ildg --kappa 0.12 --columns 0 --tol 1e-11 --threads 1)
+iterations() { grep -o '"iterations": [0-9]*' "$1" | head -n 1 | grep -o '[0-9]*'; }
+
+# Whole, and again from its own file: nothing left to do.
+expect 0 '^wrote' "${solve[@]}" --json whole.json --checkpoint whole --checkpoint-every 4 --check-every 1
+expect 0 '^wrote' "${solve[@]}" --json again.json --checkpoint whole
+[ "$(iterations again.json)" = 0 ] || die "a finished column was solved again: $(iterations again.json) iterations"
+absent
+
+# Interrupted by the iteration limit after the last restart file: the next run goes on from there.
+expect 4 'iteration limit' "${solve[@]}" --json early.json --checkpoint part --checkpoint-every 4 --check-every 1 --max-iterations 10
+[ -s part/column00.checkpoint ] || die "no restart file"
+expect 0 '^wrote' "${solve[@]}" --json rest.json --checkpoint part
+[ "$(iterations rest.json)" -gt 0 ] || die "the restarted solve did nothing"
+[ "$(iterations rest.json)" -lt "$(iterations whole.json)" ] || die "the restarted solve began anew"
+grep -q '"reason": "converged"' rest.json || die "the restarted solve did not converge"
+
+# Killed at any moment: what was there stays whole.
+long=(solve --gauge lattice.ildg --kappa 0.12 --threads 1 --json long.json --checkpoint killed --checkpoint-every 1 --check-every 1 --tol 1e-13)
+for delay in 0.3 0.6; do
+  "$QUARKSTAR" "${long[@]}" > /dev/null 2>&1 &
+  victim=$!
+  sleep $delay
+  kill -KILL $victim 2> /dev/null || true
+  wait $victim 2> /dev/null || true
+done
+rm -f killed/.*.tmp
+expect 0 '^wrote long.json' "${long[@]}"
+[ "$(grep -c '"reason": "converged"' long.json)" = 12 ] || die "not 12 columns after two kills"
+
+# SIGTERM writes a file and says where.
+"$QUARKSTAR" "${long[@]}" --kappa 0.121 --checkpoint stopped > stdout.txt 2> stderr.txt &
+victim=$!
+while [ ! -e stopped/column00.checkpoint ] && kill -0 $victim 2> /dev/null; do sleep 0.05; done
+code=0
+kill -TERM $victim 2> /dev/null || true
+wait $victim || code=$?
+if [ $code != 0 ]; then
+  [ $code = 130 ] || die "exit code $code after SIGTERM"
+  grep -q 'restart files are in stopped' stderr.txt || { cat stderr.txt; die "no word of the restart files"; }
+fi
+
+# Damage.
+expect 2 'part/column00.checkpoint: the restart file belongs to another problem' "${solve[@]}" --json x.json --checkpoint part --kappa 0.13
+cp part/column00.checkpoint good
+truncate -s -100 part/column00.checkpoint
+expect 2 'part/column00.checkpoint: the restart file has [0-9]* bytes instead of' "${solve[@]}" --json x.json --checkpoint part
+truncate -s 100 part/column00.checkpoint
+expect 2 'part/column00.checkpoint: the restart file ends within its header' "${solve[@]}" --json x.json --checkpoint part
+cp good part/column00.checkpoint
+printf 'x' | dd of=part/column00.checkpoint bs=1 seek=5000 conv=notrunc status=none
+expect 2 'do not match the restart file' "${solve[@]}" --json x.json --checkpoint part
+expect 2 '--checkpoint' "${solve[@]}" --json x.json --checkpoint lattice.ildg/nowhere
+expect 2 '--checkpoint-every' "${solve[@]}" --json x.json --checkpoint-every 4
+
+# Other numbers of ranks.
+command -v mpirun > /dev/null || { echo "SKIPPED ranks: no mpirun"; exit 0; }
+cp good part/column00.checkpoint
+ranks() { timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none -n "$@" > stdout.txt 2> stderr.txt || { cat stderr.txt; die "mpirun -n $*"; }; }
+ranks 2 "$QUARKSTAR" "${solve[@]}" --json two.json --checkpoint part
+[ "$(iterations two.json)" = 0 ] || die "two ranks solved a finished column again"
+rm -r part
+expect 4 'iteration limit' "${solve[@]}" --json early.json --checkpoint part --checkpoint-every 4 --check-every 1 --max-iterations 10
+cp -r part part2
+expect 0 '^wrote' "${solve[@]}" --json rest1.json --residual-history --checkpoint part
+ranks 3 "$QUARKSTAR" "${solve[@]}" --json rest3.json --residual-history --checkpoint part2
+for run in rest1 rest3; do grep -oE '"-?0x[^"]*"' $run.json > $run.txt; done
+cmp rest1.txt rest3.txt || die "the history after a restart depends on the ranks"
+cmp part/column00.checkpoint part2/column00.checkpoint || die "restart files depend on the ranks"

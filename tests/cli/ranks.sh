@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Solves on several MPI ranks: the bits of one rank for every number of them, and one message when something is wrong.
+source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
+command -v mpirun > /dev/null || { echo "SKIPPED ranks: no mpirun"; exit 77; }
+make_configuration
+
+# ranks N ARGUMENT...: the command on N ranks that share this machine's cores.
+ranks() {
+  local count=$1
+  shift
+  timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none -n "$count" "$QUARKSTAR" "$@" >stdout.txt 2>stderr.txt
+}
+# fails CODE PATTERN N ARGUMENT...: that exit code, and one line of error that matches.
+fails() {
+  local code=$1 pattern=$2 got=0
+  shift 2
+  ranks "$@" || got=$?
+  [ "$got" = "$code" ] || { cat stdout.txt stderr.txt; die "$*: exit code $got instead of $code"; }
+  [ "$(grep -c '^quarkstar: error: ' stderr.txt)" = 1 ] || { cat stderr.txt; die "$*: not one line of error"; }
+  grep -qE -- "^quarkstar: error: .*$pattern" stderr.txt || { cat stderr.txt; die "$*: no error matches '$pattern'"; }
+}
+results() { grep -oE '"-?0x[^"]*"' "$1"; sed -n '/"correlators"/,$p' "$1" | grep -E '^ *-?[0-9]'; }
+
+# compare N ARGUMENT...: histories and correlators on N ranks are those in expected.txt.
+compare() {
+  ranks "$@" --residual-history --json ranks.json || { cat stderr.txt; die "mpirun -n $* failed"; }
+  grep -q " on [0-9x]* ranks\"" ranks.json || [ "$1" = 1 ] || die "$*: not run on several ranks"
+  results ranks.json | cmp expected.txt - || die "the bits depend on the ranks: $*"
+}
+# reference ARGUMENT...: makes expected.txt on one rank without mpirun.
+reference() {
+  expect 0 '^wrote one.json' "$@" --residual-history --json one.json
+  results one.json > expected.txt
+  [ -s expected.txt ] || die "no residual history"
+}
+
+solve=(solve --gauge lattice.ildg --kappa 0.12 --columns 0 --threads 1)
+reference "${solve[@]}"
+for count in 1 2 3 4 8; do compare $count "${solve[@]}"; done
+compare 4 "${solve[@]}" --ranks 2,1,2,1
+compare 2 "${solve[@]}" --ranks 1,2,1,1 --blocks 1,2,2,2 --workers 2
+compare 2 "${solve[@]}" --policy eager --check-every 3
+
+single=(solve --gauge lattice.ildg --kappa 0.12 --columns 5 --threads 1 --precision single --links 12 --solver cgnr --source wall:2)
+reference "${single[@]}"
+compare 3 "${single[@]}"
+
+whole=(solve --gauge lattice.ildg --kappa 0.1 --tol 1e-5 --threads 1)
+reference "${whole[@]}" --out one
+compare 2 "${whole[@]}" --out two
+for file in propagator.h5 propagator.lime correlators.h5 result.json report.html; do [ -s "two/$file" ] || die "two/$file is missing"; done
+
+fails 2 "'-1' |--kappa" 2 solve --gauge lattice.ildg --kappa -1
+fails 2 'missing.ildg' 2 solve --gauge missing.ildg
+fails 2 '--ranks.*2 were started' 2 "${solve[@]}" --ranks 1,1,1,3
+fails 2 'runs on one rank' 2 gauge info lattice.ildg
+fails 4 'column 0 .*iteration limit' 2 "${solve[@]}" --max-iterations 2 --json failed.json
+[ "$(grep -c '"status": "failed"' failed.json)" = 1 ] || die "no reason in the JSON"
