@@ -28,10 +28,10 @@ void run_submission(const BenchOptions& options) {
   const runtime::Session session(options.session);
   const Coord part = options.lattices.empty() ? Coord{4, 4, 4, 4} : options.lattices.front();
   const SubmissionTiming t = time_submission(part, options.repetitions);
-  const Json row{{"rank", job.rank()},      {"ranks", job.size()},          {"part", part},       {"us_per_iteration", t.microseconds},
-                 {"tasks", t.tasks}, {"messages", t.messages}, {"sums", t.sums}, {"set_up_seconds", t.set_up_seconds}};
+  const nlohmann::ordered_json row{{"rank", job.rank()}, {"ranks", job.size()},     {"part", part},   {"us_per_iteration", t.microseconds},
+                                   {"tasks", t.tasks},   {"messages", t.messages}, {"sums", t.sums}, {"set_up_seconds", t.set_up_seconds}};
   if (options.json)
-    fmt::print("{}\n", Json{{"machine", machine_facts(session)}, {"submission", row}}.dump(2));
+    fmt::print("{}\n", nlohmann::ordered_json{{"machine", machine_facts(session)}, {"submission", row}}.dump(2));
   else
     fmt::print("rank {} of {}: {:.1f} us, {:.1f} tasks, {:.1f} messages, {:.1f} sums an iteration; set-up {:.3f} s\n", job.rank(), job.size(),
                t.microseconds, t.tasks, t.messages, t.sums, t.set_up_seconds);

@@ -13,9 +13,9 @@
 
 namespace quarkstar::app {
 
-Coord block_grid(const Coord& blocks, const Coord& extents, int workers) {
+Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest) {
   if (blocks[0] > 0) return blocks;
-  return {1, 1, 1, std::clamp(workers, 1, std::max(1, extents[3] / 2))};
+  return {1, 1, 1, std::clamp(workers, 1, std::max(1, extents[3] / thinnest))};
 }
 
 PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const SolverSettings& solver, const Coord& blocks) {
@@ -37,13 +37,17 @@ PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const
 
 namespace {
 
+/// Three hops reach three sites; parts of 4 are what the cut of an even extent keeps above that.
+bool hops_far(const RunConfig& config) { return config.action == "hisq" || config.action == "asqtad"; }
+int thinnest_block(const RunConfig& config) { return hops_far(config) ? 4 : 2; }
+
 runtime::Decomposition cut_over_ranks(const Coord& extents, const RunConfig& config, const runtime::Session& session) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const int workers = session.block_owners();
   double bandwidth = 0;
   for (int w = 0; w < workers; ++w) bandwidth += session.worker(w).bandwidth_gbs;
   const std::vector<double> bandwidths = job.gather(bandwidth);
-  const runtime::RankGrid ranks = runtime::mpi::make_rank_grid(extents, config.ranks, bandwidths, job.rank());
+  const runtime::RankGrid ranks = runtime::mpi::make_rank_grid(extents, config.ranks, bandwidths, job.rank(), hops_far(config) ? thinnest_block(config) : 1);
   // All ranks cut their parts alike, so that the blocks of the lattice are a grid.
   const auto most = static_cast<int>(job.combined(static_cast<std::uint64_t>(workers), runtime::mpi::Combine::maximum));
   Coord blocks{}, thinnest{};
@@ -55,7 +59,7 @@ runtime::Decomposition cut_over_ranks(const Coord& extents, const RunConfig& con
                   "give a multiple of --ranks in every direction");
     blocks[mu] = config.blocks[mu] / ranks.grid[mu];
   }
-  return {extents, ranks, block_grid(blocks, thinnest, most), workers};
+  return {extents, ranks, block_grid(blocks, thinnest, most, thinnest_block(config)), workers};
 }
 
 }  // namespace
@@ -66,7 +70,7 @@ PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& ex
   if (job.any(session.gpu_count() > 0) && session.options().cpu_share.value_or(0) > 0)
     throw Error(ErrorKind::input, "--cpu-share", "CPUs own no blocks beside GPUs here", "use 0, one rank, or --devices cpu");
   PlannedLattice planned{job.is_distributed() ? cut_over_ranks(extents, config, session)
-                                              : runtime::Decomposition(extents, block_grid(config.blocks, extents, workers), workers),
+                                              : runtime::Decomposition(extents, block_grid(config.blocks, extents, workers, thinnest_block(config)), workers),
                          {}};
   if (session.gpu_count() == 0) return planned;
   for (const int b : planned.decomposition.local()) {

@@ -11,6 +11,8 @@ using Coord = std::array<int, 4>;
 /// A rectangle of sites of a lattice.
 struct Box {
   Coord origin{}, extents{};
+  constexpr Box() = default;
+  constexpr Box(const Coord& first, const Coord& size) : origin(first), extents(size) {}  // four numbers alone are a Coord
 };
 
 /// Number of sites, 64 bit.

@@ -50,6 +50,32 @@ reference "${whole[@]}" --out one
 compare 2 "${whole[@]}" --out two
 for file in propagator.h5 propagator.lime correlators.h5 result.json report.html; do [ -s "two/$file" ] || die "two/$file is missing"; done
 
+# Staggered fermions: every solver, and a lattice that can be cut three sites thick.
+expect 0 '^plaquette ' gauge generate wide.ildg --lattice 8 4 8 8 --beta 6.0 --sweeps 5 --seed 3 --format ildg
+hisq=(solve --gauge wide.ildg --action hisq --mass 0.3 --tol 1e-10 --threads 1)
+reference "${hisq[@]}" --source z2:3,5
+for count in 2 4 8; do compare $count "${hisq[@]}" --source z2:3,5; done
+compare 2 "${hisq[@]}" --source z2:3,5 --ranks 1,1,2,1 --blocks 1,1,2,2 --workers 2 --nrhs 1
+for flags in "--solver blockcg --precision single --links 13" "--solver multishift --masses 0.3,0.6" "--precision half --links 9" \
+             "--naik-epsilon auto --masses 0.3,0.6"; do
+  # shellcheck disable=SC2086  # words are flags
+  reference "${hisq[@]}" $flags
+  # shellcheck disable=SC2086
+  compare 2 "${hisq[@]}" $flags
+done
+naive=(solve --gauge lattice.ildg --action naive --mass 0.3 --tol 1e-8 --threads 1 --columns 0-2)
+reference "${naive[@]}" --out naive1
+compare 3 "${naive[@]}" --out naive3
+for file in propagator.h5 correlators.h5 result.json report.html; do [ -s "naive3/$file" ] || die "naive3/$file is missing"; done
+fails 2 '--ranks.*4 ranks are too many' 4 solve --gauge lattice.ildg --action hisq --mass 0.3 --json x.json --threads 1
+fails 2 '--ranks: a block has extent 2' 4 solve --gauge lattice.ildg --action hisq --mass 0.3 --json x.json --threads 1 --ranks 1,1,1,4
+fails 2 '--cpu-memory: this solve needs' 2 "${solve[@]}" --json x.json --cpu-memory 1MiB
+
+# Links of 8 reals, and reliable updates in half precision.
+compact=(solve --gauge lattice.ildg --kappa 0.12 --columns 0 --threads 1 --precision half --links 8)
+reference "${compact[@]}"
+compare 4 "${compact[@]}"
+
 fails 2 "'-1' |--kappa" 2 solve --gauge lattice.ildg --kappa -1
 fails 2 'missing.ildg' 2 solve --gauge missing.ildg
 fails 2 '--ranks.*2 were started' 2 "${solve[@]}" --ranks 1,1,1,3

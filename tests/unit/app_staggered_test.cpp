@@ -50,6 +50,7 @@ TEST_CASE("staggered settings complete themselves and exclude each other") {
   CHECK(refusal_of({flag("action", "hisq"), flag("links", "12")}).starts_with("--links: '12' is not for"));
   CHECK(refusal_of({flag("action", "hisq"), flag("mass", "-0.5")}).starts_with("--mass: -0.5 is not positive"));
   CHECK(refusal_of({flag("action", "hisq"), flag("columns", "5")}).starts_with("--columns"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("checkpoint", "folder")}).starts_with("--checkpoint: restart files are not for"));
   CHECK(refusal_of({flag("masses", "0.1,0.2")}).starts_with("--masses"));
   CHECK(refusal_of({flag("action", "hisq"), flag("solver", "multishift"), flag("naik-epsilon", "auto")}).starts_with("--naik-epsilon"));
 }
@@ -77,6 +78,29 @@ TEST_CASE("sources of a time slice: corners, signs, noise that belongs to sites"
   CHECK(make_source(sign, extents, 5).at(site, 1, 2) == source_at(sign, site, extents));
   for (const char* text : {"corner-wall:3", "z2:3,7", "random:3,1"}) CHECK(text_of(parse_source(text)) == text);
   for (const char* wrong : {"z2", "z2:1,2,3", "wall:1,2", "random:-1", "corner:1"}) CHECK_THROWS_AS(parse_source(wrong), BadValue);
+}
+
+TEST_CASE("parts of a source are those of the whole") {
+  const Coord extents{4, 2, 4, 6};
+  for (const char* text : {"point:3,1,2,5", "wall:0", "corner-wall:3", "z2:3,7", "random:1"}) {
+    const Source source = parse_source(text);
+    const HostSpinor spinor = make_source(source, extents, 7);
+    const HostColour colour = make_colour_source(source, extents, 1);
+    const runtime::Decomposition cut(extents, runtime::RankGrid{{2, 1, 2, 3}, 0, {}}, {1, 1, 1, 1}, 1);
+    for (int rank = 0; rank < 12; ++rank) {
+      const Box box = cut.part_of(rank);
+      const HostSpinor spinor_part = make_source(source, extents, box, 7);
+      const HostColour colour_part = make_colour_source(source, extents, box, 1);
+      CHECK(spinor_part.origin == box.origin);
+      for (std::int64_t i = 0; i < volume(box.extents); ++i) {
+        Coord x = coordinates(i, box.extents);
+        for (std::size_t mu = 0; mu < 4; ++mu) x[mu] += box.origin[mu];
+        const std::int64_t site = lexicographic(x, extents);
+        CHECK(spinor_part.at(i, 2, 1) == spinor.at(site, 2, 1));
+        CHECK(colour_part.at(i, 1) == colour.at(site, 1));
+      }
+    }
+  }
 }
 
 TEST_CASE("the seed's table of HISQ intensities") {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "codelets/contract/staggered_meson.hpp"
+#include "runtime/decomposition.hpp"
 #include "runtime/error.hpp"
 #include "tests/reference/correlator.hpp"
 
@@ -49,6 +50,29 @@ TEST_CASE("staggered correlators equal the reference's") {
   std::vector<double> mean(x.size());
   for (std::size_t t = 0; t < mean.size(); ++t) mean[t] = (x[t] + y[t] + z[t]) / 3;
   close(StaggeredMeson::rho, mean);
+}
+
+TEST_CASE("shares of a lattice cut over ranks add up to the same bits") {
+  const Coord extents{4, 6, 2, 8};
+  const Columns columns = random_columns(extents);
+  const runtime::Decomposition first(extents, runtime::RankGrid{{2, 3, 1, 2}, 0, {}}, {1, 1, 1, 1}, 1);
+  for (const StaggeredMeson meson : all_staggered_mesons) {
+    std::vector<runtime::BinnedSum> sums(8, runtime::BinnedSum::zero());
+    for (int rank = 0; rank < 12; ++rank) {
+      std::vector<HostColour> parts(3, HostColour(first.part_of(rank)));
+      for (std::size_t column = 0; column < 3; ++column)
+        for (std::int64_t site = 0; site < volume(parts[column].extents); ++site) {
+          Coord x = coordinates(site, parts[column].extents);
+          for (std::size_t mu = 0; mu < 4; ++mu) x[mu] += parts[column].origin[mu];
+          for (int colour = 0; colour < 3; ++colour)
+            parts[column].at(site, colour) = columns.ours[column].at(lexicographic(x, extents), colour);
+        }
+      const std::vector<runtime::BinnedSum> share = staggered_sums(meson, parts, 3, 8);
+      for (std::size_t t = 0; t < 8; ++t) sums[t].merge(share[t]);
+    }
+    const std::vector<double> whole = staggered_correlator(meson, columns.ours, 3);
+    for (std::size_t t = 0; t < 8; ++t) CHECK(runtime::value_of(sums[t]) == whole[t]);
+  }
 }
 
 TEST_CASE("pion05 has the sign of x + y + z") {
