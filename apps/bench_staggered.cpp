@@ -1,5 +1,6 @@
 #include "apps/bench_staggered.hpp"
 
+#include "apps/device_plan.hpp"
 #include "codelets/heatbath/start.hpp"
 #include "codelets/staggered/colour_transfer.hpp"
 #include "codelets/staggered/dslash.hpp"

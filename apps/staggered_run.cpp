@@ -131,7 +131,7 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   runtime::Session& session = runtime::Session::current();
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
-  OperatorRun run{session, decomposition, StaggeredSolver(decomposition, links, settings), runtime::EnergyMeter(bus_ids(session))};
+  OperatorRun run{session, decomposition, StaggeredSolver(decomposition, links, settings), runtime::EnergyMeter(gpu_bus_ids(session))};
   session.wait_all();
   session.events().reset();
   std::vector<StaggeredPropagator> propagators;
