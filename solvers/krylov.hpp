@@ -26,9 +26,9 @@ struct KrylovLimits {
   int most_iterations = 1000;
   int patience = 1000;         ///< stagnation when |r|^2 has reached no new minimum for so many iterations
   int check_every = 16;        ///< iterations between two looks at the stop flag
-  Refresh refresh;
+  Refresh refresh{};
   /// Called between two batches of a running solve: may submit tasks that read the solution as it is there in the graph, and wait for them.
-  std::function<void(int iterations)> observe;
+  std::function<void(int iterations)> observe{};
 };
 
 struct KrylovResult {
