@@ -62,7 +62,7 @@ void for_devices(const BenchOptions& options, const std::function<void(const std
   alone.devices = "cuda";
   alone.cuda_workers = asked.cuda_workers;
   run(alone);
-  if (asked.cpu_share.value_or(1) > 0) run(asked);
+  if (asked.cpu_share.value_or(1) > 0 && options.action == "wilson") run(asked);
 }
 
 Json machine_facts(const runtime::Session& session) {

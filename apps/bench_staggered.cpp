@@ -1,6 +1,7 @@
 #include "apps/bench_staggered.hpp"
 
 #include "apps/device_plan.hpp"
+#include "apps/solve_plan.hpp"
 #include "codelets/heatbath/start.hpp"
 #include "codelets/staggered/colour_transfer.hpp"
 #include "codelets/staggered/dslash.hpp"
@@ -9,7 +10,7 @@ namespace quarkstar::app {
 
 StaggeredBench::StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action)
     : session_(session),
-      decomposition_(lattice, {1, 1, 1, session.block_owners()}, session.block_owners()),
+      decomposition_(lattice, block_grid({}, lattice, session.block_owners(), action == "naive" ? 1 : 3), session.block_owners()),
       links_(make_links(decomposition_, action)) {}
 
 smear::StaggeredLinks StaggeredBench::make_links(const runtime::Decomposition& decomposition, const std::string& action) {
