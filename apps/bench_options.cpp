@@ -109,7 +109,7 @@ std::vector<int> links_of(const BenchOptions& options) {
   return wilson ? std::vector<int>{18, 12} : std::vector<int>{18};
 }
 
-void add_dslash_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
+void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
   command.add_option("--action", options->action, "wilson (default), hisq, asqtad or naive")
       ->check(CLI::IsMember({"wilson", "hisq", "asqtad", "naive"}));
   command.add_option("--nrhs", options->nrhs, "Staggered: right-hand sides in one application (default 1 2 4 8 16)")->check(CLI::Range(1, 32));

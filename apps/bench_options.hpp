@@ -59,8 +59,8 @@ void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& opti
 /// Links of --links, or the action's own. Throws Error(input) for links that the action's Dslash does not know.
 std::vector<int> links_of(const BenchOptions& options);
 
-/// Adds what only `bench dslash` takes: --action and --nrhs.
-void add_dslash_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
+/// Adds --action and --nrhs.
+void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
 
 /// `quarkstar bench dslash`.
 void run_bench_dslash(const BenchOptions& options);
