@@ -98,6 +98,12 @@ void print_stream(const BenchMemory& memory) {
              s.read);
 }
 
+std::string title_of(const std::string& action) {
+  if (action == "wilson") return "Wilson";
+  if (action == "hisq") return "HISQ";
+  return action == "naive" ? "naive staggered" : action;
+}
+
 std::vector<int> links_of(const BenchOptions& options) {
   const bool wilson = options.action == "wilson";
   const std::vector<int> known = wilson ? std::vector<int>{18, 12, 8} : std::vector<int>{18, 14, 13, 9};

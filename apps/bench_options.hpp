@@ -56,6 +56,9 @@ wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::Tunin
 /// Adds --lattice, --tile, --block-threads, --no-tune, --links and --precision; `options` must outlive the parsing.
 void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
 
+/// An action's name at the head of a table: "Wilson", "HISQ", "asqtad", "naive staggered".
+std::string title_of(const std::string& action);
+
 /// Links of --links, or the action's own. Throws Error(input) for links that the action's Dslash does not know.
 std::vector<int> links_of(const BenchOptions& options);
 

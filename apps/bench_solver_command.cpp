@@ -86,10 +86,10 @@ Json row_of(const std::string& devices, const SolverCase& c, const SolverTiming&
   return row;
 }
 
-void print_header(const std::string& action, const std::string& devices, double triad) {
+void print_header(const std::string& title, const std::string& devices, double triad) {
   fmt::print("\nEven-odd {} solvers on {}; us/iter of one right-hand side; bandwidth = compulsory bytes of an iteration at a triad of {:.1f} GB/s\n"
              "{:>14} {:>8} {:>13} {:>5} {:>4} {:>11} {:>11} {:>8} {:>6} | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6} {:>7} {:>9} {:>9}\n",
-             action, devices, triad, "lattice", "solver", "precision", "links", "nrhs", "us/iter", "median", "GFLOP/s", "bandw.", "Dslash", "BLAS", "reduct.",
+             title, devices, triad, "lattice", "solver", "precision", "links", "nrhs", "us/iter", "median", "GFLOP/s", "bandw.", "Dslash", "BLAS", "reduct.",
              "convers", "runtime", "tasks", "kernels", "us/kernel", "QUDA H200");
 }
 
@@ -170,7 +170,7 @@ void run_bench_solver(const BenchOptions& options) {
     const double triad = measure_memory(options.array_megabytes, options.repetitions, session).owners_triad;
     result["machine"] = machine_facts(session);
     result["triad_gbs"][devices] = triad;
-    if (!options.json) print_header(options.action, devices, triad);
+    if (!options.json) print_header(title_of(options.action), devices, triad);
     const auto bench_lattice = options.action == "wilson" ? bench_wilson : bench_staggered;
     const std::vector<Coord> on_cpu{{16, 16, 16, 16}}, on_gpu{{16, 16, 16, 16}, {32, 32, 32, 32}, {48, 48, 48, 48}};
     const std::vector<Coord>& defaults = devices == "cpu" ? on_cpu : on_gpu;
