@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "runtime/batch.hpp"
+#include "runtime/scalar.hpp"
 #include "solvers/work_ledger.hpp"
 
 namespace quarkstar {
