@@ -6,6 +6,7 @@
 #include "apps/solve_run.hpp"
 #include "apps/timeline.hpp"
 #include "codelets/smear/hisq.hpp"
+#include "codelets/staggered/colour_field.hpp"
 #include "runtime/observe/chrome_trace.hpp"
 #include "solvers/staggered_solver.hpp"
 
