@@ -85,14 +85,14 @@ TEST_CASE("how far the submission runs ahead changes no bit") {
   const WilsonParameters parameters{0.12, {}, antiperiodic_in_time};
   for (const std::string& name : solver_names())
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
-      for (const double tolerance : {1e-4, 3e-6, 1e-9}) {
+      for (const double tolerance : {1e-4, 1e-9}) {
         battery::SolveCase c;
         c.settings.solver = name;
         c.settings.precision = precision;
         c.settings.tolerance = tolerance;
         const battery::SolveOutcome first = battery::solve_once(c, gauge, parameters, source);
         CHECK(first.result.converged());
-        for (const int check_every : {1, 3, 10, 64}) {
+        for (const int check_every : {3, 64}) {
           INFO(name << " " << name_of(precision) << " tolerance " << tolerance << " a look every " << check_every);
           c.settings.check_every = check_every;
           const battery::SolveOutcome outcome = battery::solve_once(c, gauge, parameters, source);
