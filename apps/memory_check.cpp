@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace quarkstar::app {
 
 namespace {
@@ -43,8 +45,10 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
   host.other = host_fields_bytes(decomposition.part().extents, format::box_with_border(decomposition).extents, static_cast<int>(config.columns.size())) +
                gathered_bytes(decomposition, config);
   // Ranks of one host look at the same number.
-  const double free = static_cast<double>(runtime::available_host_memory()) / job.share_of("host memory").count;
-  host.available = config.cpu_memory > 0 ? static_cast<double>(config.cpu_memory) : free;
+  const auto free = runtime::available_host_memory();
+  host.available = config.cpu_memory > 0 ? static_cast<double>(config.cpu_memory)
+                   : free                ? std::max(1.0, static_cast<double>(*free) / job.share_of("host memory").count)
+                                         : 0;
   needs.push_back(host);
   return needs;
 }

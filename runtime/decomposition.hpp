@@ -36,6 +36,8 @@ class Decomposition {
 
   /// Parts as given: cuts[mu] lists the extents along mu, which must sum to the lattice's. owners: one worker a block.
   Decomposition(const Coord& lattice, const std::array<std::vector<int>, 4>& cuts, std::vector<int> owners);
+  /// The whole lattice as one block of one worker.
+  static Decomposition uncut(const Coord& lattice, int owner);
 
   /// The lattice cut over ranks, and each rank's part into blocks_a_rank nearly equal blocks. owners: those of a rank's blocks to its
   /// workers, consecutive blocks to consecutive workers. Throws Error(input) naming --ranks or --blocks and the direction.
