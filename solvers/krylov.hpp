@@ -25,7 +25,7 @@ struct KrylovLimits {
   int most_iterations = 1000;
   int patience = 1000;         ///< stagnation when |r|^2 has reached no new minimum for so many iterations
   int check_every = 16;        ///< iterations between two looks at the stop flag (iterations_a_batch())
-  Refresh refresh;
+  Refresh refresh{};
 };
 
 struct KrylovResult {
