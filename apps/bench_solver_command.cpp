@@ -131,8 +131,9 @@ void bench_staggered(const BenchOptions& options, const std::string& devices, ru
 void bench_wilson(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
                    Json& rows) {
   const HostGauge gauge = heatbath::hot_start(lattice, 1, session.cpu_team());
-  const auto level = [&](const runtime::Decomposition& decomposition, Precision precision, int reals) {
-    const wilson::TuningProblem problem{decomposition, precision, reals};
+  const auto level = [&](const runtime::Decomposition& decomposition, Precision precision, int reals, const BenchLevel* beside) {
+    const double resident = beside != nullptr ? wilson::links_bytes_a_site(beside->lattice->precision(), beside->even.reals()) : 0;
+    const wilson::TuningProblem problem{decomposition, precision, reals, resident};
     auto made = std::make_unique<BenchLevel>(problem, tuning_of(options, problem), gauge);
     session.wait_all();  // the tasks read the host's links
     return made;
@@ -144,11 +145,11 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
       const SolverSettings settings{.precision = precision, .link_reals = reals};
       const runtime::Decomposition decomposition = plan_solve(session, lattice, settings).decomposition;
       std::unique_ptr<BenchLevel> own;
-      if (precision != Precision::double_ || reals != 18) own = level(decomposition, precision, reals);
+      if (precision != Precision::double_ || reals != 18) own = level(decomposition, precision, reals, outer.get());
       // Rows with the same blocks share the links in double precision.
       if ((precision != Precision::double_ || !own) && (!outer || !same_blocks(outer->lattice->decomposition(), decomposition))) {
         outer.reset();
-        outer = level(decomposition, Precision::double_, 18);
+        outer = level(decomposition, Precision::double_, 18, own.get());
       }
       BenchLevel& inner = own ? *own : *outer;
       BenchLevel& above = precision == Precision::double_ ? inner : *outer;

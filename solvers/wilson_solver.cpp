@@ -38,17 +38,16 @@ struct WilsonLevel {
   wilson::Hopping hopping;
   EvenOddWilson system;
 
-  WilsonLevel(const runtime::Decomposition& decomposition, Precision precision, int link_reals, const HostGauge& gauge,
-              const WilsonParameters& parameters, const SolverSettings& settings)
-      : WilsonLevel(wilson::tuning_for({decomposition, precision, link_reals}, settings.tune), decomposition, precision, link_reals, gauge,
-                    parameters, settings) {}
+  WilsonLevel(const wilson::TuningProblem& problem, const HostGauge& gauge, const WilsonParameters& parameters,
+              const SolverSettings& settings)
+      : WilsonLevel(problem, wilson::tuning_for(problem, settings.tune), gauge, parameters, settings) {}
 
  private:
-  WilsonLevel(const wilson::HoppingTuning& tuning, const runtime::Decomposition& decomposition, Precision precision, int link_reals,
-              const HostGauge& gauge, const WilsonParameters& parameters, const SolverSettings& settings)
-      : lattice(std::make_shared<Lattice>(decomposition, precision, parameters.boundary, 16, 1, tuning.tile)),
-        even(lattice, 0, link_reals),
-        odd(lattice, 1, link_reals),
+  WilsonLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge,
+              const WilsonParameters& parameters, const SolverSettings& settings)
+      : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, 16, 1, tuning.tile)),
+        even(lattice, 0, problem.link_reals),
+        odd(lattice, 1, problem.link_reals),
         hopping(load(even, gauge), load(odd, gauge)),
         system(hopping, parameters, settings.schur) {
     hopping.set_block_threads(tuning.block_threads);
@@ -80,10 +79,11 @@ struct WilsonSolver::Impl {
        const SolverSettings& s)
       : settings(s),
         krylov(find_solver(s.solver)),
-        outer(decomposition, Precision::double_, s.precision == Precision::double_ ? s.link_reals : 18, gauge, parameters, s),
+        outer({decomposition, Precision::double_, s.precision == Precision::double_ ? s.link_reals : 18}, gauge, parameters, s),
         sums(static_cast<int>(decomposition.local().size())) {
-    if (s.precision != Precision::double_)
-      inner = std::make_unique<WilsonLevel>(decomposition, s.precision, s.link_reals, gauge, parameters, s);
+    if (s.precision == Precision::double_) return;
+    const double resident = wilson::links_bytes_a_site(Precision::double_, outer.even.reals());
+    inner = std::make_unique<WilsonLevel>(wilson::TuningProblem{decomposition, s.precision, s.link_reals, resident}, gauge, parameters, s);
   }
 
   /// |field|^2 over both parities; waits for the tasks before it.

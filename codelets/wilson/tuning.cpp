@@ -44,16 +44,36 @@ const runtime::Codelet fill_codelet("wilson.fill_links", run_fill, run_fill_on_c
 const runtime::Codelet fill_codelet("wilson.fill_links", run_fill);
 #endif
 
-std::size_t link_bytes(const TuningProblem& problem, std::int64_t sites) {
-  return static_cast<std::size_t>(sites) * 8 * static_cast<std::size_t>(problem.link_reals) * bytes_of(problem.precision);
+bool is_gpu(int worker) { return runtime::Session::current().worker(worker).kind == runtime::Worker::Kind::cuda; }
+
+/// Where this rank's settings are looked up.
+const runtime::Block& first_block(const TuningProblem& problem) { return problem.decomposition.block(problem.decomposition.local().front()); }
+
+/// Of this rank's blocks.
+std::map<int, double> sites_by_owner(const runtime::Decomposition& decomposition) {
+  std::map<int, double> sites;
+  for (const int b : decomposition.local()) {
+    const runtime::Block& block = decomposition.block(b);
+    sites[block.owner] += static_cast<double>(volume(block.extents));
+  }
+  return sites;
+}
+
+/// Whether every GPU can hold a measurement beside what is there; the rest is for faces, tables and what a level has besides links.
+bool has_room(const TuningProblem& problem) {
+  constexpr double part = 0.9;
+  for (const auto& [worker, bytes] : measurement_bytes(problem))
+    if (is_gpu(worker) && bytes > part * static_cast<double>(runtime::Session::current().device_memory(worker))) return false;
+  return true;
 }
 
 /// Links of any value: their speed does not depend on it.
 LinkField& fill(LinkField& links, const TuningProblem& problem) {
   const Lattice& lattice = *links.lattice();
   for (const int b : lattice.local_blocks()) {
-    const std::int64_t sites = std::int64_t{lattice.block(b).outer_sites()} * lattice.lanes().lanes;
-    runtime::submit(fill_codelet, FillTask{link_bytes(problem, sites)}, {runtime::out(links.block(b))}, {},
+    const double sites = static_cast<double>(lattice.block(b).outer_sites()) * lattice.lanes().lanes;
+    const auto bytes = static_cast<std::size_t>(sites * links_bytes_a_site(problem.precision, problem.link_reals));
+    runtime::submit(fill_codelet, FillTask{bytes}, {runtime::out(links.block(b))}, {},
                     {.owner = lattice.block(b).block().owner, .block = b});
   }
   links.freeze();
@@ -93,17 +113,6 @@ double time_of(const TuningProblem& problem, const HoppingTuning& tuning) {
   return best;
 }
 
-/// Where this rank's settings are looked up.
-const runtime::Block& first_block(const TuningProblem& problem) { return problem.decomposition.block(problem.decomposition.local().front()); }
-
-std::string key_of(const TuningProblem& problem, const std::string& device) {
-  const LaneGrid lanes = choose_lane_grid(problem.decomposition, problem.precision);
-  // With other ranks at work batches are not replayed as graphs, which changes what is best.
-  const char* replays = runtime::Session::current().messages() != nullptr ? ", task by task" : "";
-  return fmt::format("{}; wilson hopping {}; {} links {}; {}, block {}, lanes {}{}", device, kernel_version, name_of(problem.precision),
-                     problem.link_reals, problem.decomposition.describe(), fmt::join(first_block(problem).extents, "x"), lanes.lanes, replays);
-}
-
 /// This rank's part as a lattice of its own: what a rank can measure while the others do something else.
 TuningProblem part_alone(const TuningProblem& problem) {
   const runtime::Decomposition& all = problem.decomposition;
@@ -127,7 +136,7 @@ TuningProblem part_alone(const TuningProblem& problem) {
       cuts[mu].back() += 1;
       extents[mu] += 1;
     }
-  return {runtime::Decomposition(extents, cuts, owners), problem.precision, problem.link_reals};
+  return {runtime::Decomposition(extents, cuts, owners), problem.precision, problem.link_reals, problem.resident};
 }
 
 /// All ranks must agree, for the order of sites is also that of faces: the first one decides.
@@ -139,14 +148,33 @@ HoppingTuning agreed(const HoppingTuning& mine) {
 
 }  // namespace
 
+std::map<int, double> measurement_bytes(const TuningProblem& problem) {
+  constexpr int spinors = 2;
+  const double a_site = problem.resident + links_bytes_a_site(problem.precision, problem.link_reals) +
+                        spinors * static_cast<double>(site_bytes(problem.precision, SpinorField::reals));
+  std::map<int, double> bytes = sites_by_owner(problem.decomposition);
+  for (auto& [worker, of_worker] : bytes) of_worker *= a_site;
+  return bytes;
+}
+
+std::string tuning_key(const TuningProblem& problem, const std::string& device) {
+  const LaneGrid lanes = choose_lane_grid(problem.decomposition, problem.precision);
+  const std::map<int, double> owners = sites_by_owner(problem.decomposition);
+  const auto gpus = std::count_if(owners.begin(), owners.end(), [](const auto& owner) { return is_gpu(owner.first); });
+  // With other ranks at work batches are not replayed as graphs, which changes what is best.
+  const char* replays = runtime::Session::current().messages() != nullptr ? ", task by task" : "";
+  return fmt::format("{}; wilson hopping {}; {} links {}; {}, block {}, lanes {}; {} GPU + {} CPU{}", device, kernel_version,
+                     name_of(problem.precision), problem.link_reals, problem.decomposition.describe(),
+                     fmt::join(first_block(problem).extents, "x"), lanes.lanes, gpus, static_cast<int>(owners.size()) - gpus, replays);
+}
+
 HoppingTuning default_tuning(const TuningProblem& problem) {
   constexpr std::int64_t large = 10000;
   const runtime::Block& block = first_block(problem);
   const LaneGrid lanes = choose_lane_grid(problem.decomposition, problem.precision);
   std::int64_t slice = 1;
   for (int mu = 0; mu < 3; ++mu) slice *= block.extents[mu] / (lanes.splits(mu) ? 2 : 1);
-  const bool on_gpu = runtime::Session::current().worker(block.owner).kind == runtime::Worker::Kind::cuda;
-  return {on_gpu && slice >= large ? tile_zt8 : no_tile, 0};
+  return {is_gpu(block.owner) && slice >= large ? tile_zt8 : no_tile, 0};
 }
 
 HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds) {
@@ -162,7 +190,7 @@ HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds)
   };
   for (const Coord& tile : {no_tile, tile_zt8, Coord{0, 0, 4, 4}, Coord{0, 0, 0, 4}}) consider({tile, 0});
   const Coord tile = best.tile;
-  if (runtime::Session::current().worker(first_block(problem).owner).kind == runtime::Worker::Kind::cuda)
+  if (is_gpu(first_block(problem).owner))
     for (const int threads : {64, 128, 192, 256}) consider({tile, threads});
   return best;
 }
@@ -181,17 +209,14 @@ HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::Tu
     const bool decides = runtime::mpi::Job::current().is_root();
     return agreed(decides ? tuning_for(part_alone(problem), measure, own_cache) : HoppingTuning{});
   }
-  const runtime::Session& session = runtime::Session::current();
-  const runtime::Worker& owner = session.worker(first_block(problem).owner);
-  if (!measure || owner.kind != runtime::Worker::Kind::cuda) return default_tuning(problem);
+  const int owner = first_block(problem).owner;
+  if (!measure || !is_gpu(owner)) return default_tuning(problem);
   runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
-  const runtime::GpuDescription gpu = runtime::gpus().at(static_cast<std::size_t>(owner.device));
-  const std::string key = key_of(problem, gpu.name);
+  const int device = runtime::Session::current().worker(owner).device;
+  const std::string key = tuning_key(problem, runtime::gpus().at(static_cast<std::size_t>(device)).name);
   if (const auto known = cache.find(key))
     if (const auto tuning = tuning_from(known->choice)) return *tuning;
-  // Links there already, and as many again for the measurement.
-  const std::size_t bytes = link_bytes(problem, volume(problem.decomposition.lattice())) / static_cast<std::size_t>(session.block_owners());
-  if (3 * bytes > session.device_memory(first_block(problem).owner)) return default_tuning(problem);
+  if (!has_room(problem)) return default_tuning(problem);
   double microseconds = 0;
   const HoppingTuning best = measure_tuning(problem, microseconds);
   cache.put(key, {{best.tile[0], best.tile[1], best.tile[2], best.tile[3], best.block_threads}, microseconds});

@@ -4,7 +4,9 @@
 #include "runtime/decomposition.hpp"
 #include "runtime/tune/tune_cache.hpp"
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace quarkstar::wilson {
@@ -20,20 +22,31 @@ struct TuningProblem {
   runtime::Decomposition decomposition;
   Precision precision;
   int link_reals;
+  double resident = 0;  ///< bytes a site that the owners of the blocks hold already, such as links_bytes_a_site() of another level
 };
+
+/// Links are stored at both of their ends: eight a site.
+constexpr double links_bytes_a_site(Precision precision, int link_reals) { return 8.0 * static_cast<double>(link_bytes(precision, link_reals)); }
 
 /// Without a measurement: on GPUs tiles of 8 in z and t where a t slice of a block's outer lattice has 10000 sites or more, so that neighbours
 /// in z and t would have left the cache (48^4 on one H200: 6 to 8 % faster; 32^4: slower; docs/results); on CPUs none.
 HoppingTuning default_tuning(const TuningProblem& problem);
 
 /// Times the hopping term with a few tiles, then with a few sizes of GPU blocks, on the session's workers; keeps what is at least 1 %
-/// faster than the default. Nothing else should run. Costs up to some ten thousand applications on a small lattice, and memory for one more set of links.
-/// microseconds: of one application with the result.
+/// faster than the default. Nothing else should run. Costs up to some ten thousand applications on a small lattice, and the memory of
+/// measurement_bytes(). microseconds: of one application with the result.
 HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds);
 
-/// What a solve should use. measure: on GPUs the user's tune cache answers, or a measurement that goes there; key: GPU, kernel and its
-/// version, precision, link format, lattice, blocks and lanes. Else, on CPUs, and where the GPUs have no room for a measurement:
-/// default_tuning(). On CPUs tiles and their like are within the noise, so nothing is measured there.
+/// Bytes on each of this rank's owners of blocks, by worker, while measure_tuning() runs: links and two spinors of its own, and what is
+/// resident. Without faces and tables, which are a few percent.
+std::map<int, double> measurement_bytes(const TuningProblem& problem);
+
+/// Names everything that a choice depends on: device, kernel and its version, precision, link format, lattice, blocks and lanes, how many
+/// GPUs and CPU workers of the session own the blocks, and whether other ranks take part.
+std::string tuning_key(const TuningProblem& problem, const std::string& device);
+
+/// What a solve should use. measure: on GPUs the user's tune cache answers, or a measurement that goes there under tuning_key(). Else, on
+/// CPUs, and where a GPU has no room for a measurement: default_tuning(). On CPUs tiles and their like are within the noise, so nothing is measured there.
 /// Where other ranks have parts of the lattice all must call: the root finds the settings for its own part, alone, and all ranks take them.
 /// cache: nullptr for the user's, which is not even read where nothing is measured.
 HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::TuneCache* cache = nullptr);

@@ -56,6 +56,11 @@ class Lock {
   int descriptor_;
 };
 
+/// A file that a later version has written: it is whole, and not for this one to change.
+struct NewerFormat {
+  double format;
+};
+
 TuneEntry entry_of(const json& value) {
   TuneEntry entry{value.at("choice").get<std::vector<int>>(), value.at("microseconds").get<double>()};
   if (!std::isfinite(entry.microseconds)) throw std::runtime_error("a time is not a number");
@@ -64,7 +69,7 @@ TuneEntry entry_of(const json& value) {
 
 }  // namespace
 
-TuneCache::TuneCache(std::string path) : path_(std::move(path)), entries_(read(Damage::report)) {}
+TuneCache::TuneCache(std::string path) : path_(std::move(path)) { entries_ = read(Damage::report); }
 
 TuneCache& TuneCache::of_user() {
   static TuneCache cache(path_of_user());
@@ -94,6 +99,7 @@ void TuneCache::put(const std::string& key, const TuneEntry& entry) {
       if (!std::ifstream(path_)) throw std::runtime_error("it cannot be read");
     }
     Entries all = read(Damage::put_aside);
+    if (!writable_) return;
     all[key] = entry;
     write(all);
     all.merge(entries_);  // what others have measured meanwhile, and what an unwritable file has kept from us
@@ -104,7 +110,7 @@ void TuneCache::put(const std::string& key, const TuneEntry& entry) {
   }
 }
 
-TuneCache::Entries TuneCache::read(Damage damage) const {
+TuneCache::Entries TuneCache::read(Damage damage) {
   Entries entries;
   std::error_code ignored;
   if (!fs::is_regular_file(path_, ignored)) return entries;
@@ -112,8 +118,14 @@ TuneCache::Entries TuneCache::read(Damage damage) const {
   if (!file) return entries;
   try {
     const json content = json::parse(file);
-    if (content.at("format").get<int>() != file_format) throw std::runtime_error("its format is another");
+    const auto format = content.at("format").get<double>();
+    if (format > file_format) throw NewerFormat{format};
+    if (format != file_format) throw std::runtime_error("its format is another");
     for (const auto& [key, value] : content.at("entries").items()) entries[key] = entry_of(value);
+  } catch (const NewerFormat& newer) {
+    writable_ = false;
+    spdlog::warn("{}: the tune cache has format {}, this version knows {}: it is left alone and what is measured is not kept; set "
+                 "$QUARKSTAR_TUNE to another file", path_, newer.format, file_format);
   } catch (const std::exception& error) {
     entries.clear();
     if (damage == Damage::report) {

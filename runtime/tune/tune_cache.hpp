@@ -20,7 +20,8 @@ struct TuneEntry {
 ///
 /// Each new entry is written at once: the file is locked (flock on FILE.lock), read again, merged, and replaced by renaming, so that
 /// neither a killed run nor two runs at a time lose what is there. A file that cannot be read as a cache is named in a warning, put aside
-/// as FILE.damaged and made anew; one that cannot be written is named in a warning, and the run goes on with what it measures itself.
+/// as FILE.damaged and made anew; one that cannot be written, or that a later version of the program has written, is named in a warning
+/// and stays as it is, and the run goes on with what it measures itself.
 class TuneCache {
  public:
   explicit TuneCache(std::string path);
@@ -32,13 +33,13 @@ class TuneCache {
   std::optional<TuneEntry> find(const std::string& key) const;
   std::size_t size() const;
 
-  /// Remembers an entry and writes it down. Throws nothing for a file that cannot be written.
+  /// Remembers an entry and writes it down where the file is ours to write. Throws nothing for a file that cannot be written.
   void put(const std::string& key, const TuneEntry& entry);
 
  private:
   using Entries = std::map<std::string, TuneEntry>;
   enum class Damage { report, put_aside };
-  Entries read(Damage damage) const;
+  Entries read(Damage damage);
   void write(const Entries& entries) const;
 
   std::string path_;

@@ -164,20 +164,21 @@ TEST_CASE("gamma5-hermiticity and adjointness on random fields") {
         for (int colour = 0; colour < 3; ++colour) psi.at(site, spin, colour) = -psi.at(site, spin, colour);
     return psi;
   };
-  for (const Coord& blocks : {Coord{1, 1, 1, 2}, Coord{2, 1, 2, 1}})
+  for (const Coord& blocks : {Coord{1, 1, 1, 2}, Coord{2, 1, 2, 1}, Coord{1, 1, 2, 2}})
     for (const Precision precision : {Precision::double_, Precision::single})
-      for (const int reals : {18, 12, 8}) {
-        const HoppingCase c{lattice, blocks, precision, reals};
-        INFO(c.text());
-        const double epsilon = precision == Precision::double_ ? 1e-15 : 5e-7;
-        battery::HoppingHarness harness(c, gauge, antiperiodic_in_time);
-        const HostSpinor direct = harness.apply(battery::to_host(a), true);
-        const HostSpinor through_gamma5 = gamma5(harness.apply(gamma5(battery::to_host(a))));
-        CHECK(relative_difference(through_gamma5, battery::to_reference(direct)) < epsilon);
-        const reference::Complex left = reference::inner(b, battery::to_reference(harness.apply(battery::to_host(a))));
-        const reference::Complex right = reference::inner(battery::to_reference(harness.apply(battery::to_host(b), true)), a);
-        CHECK(std::abs(left - right) < epsilon * std::sqrt(reference::norm2(a) * reference::norm2(b)));
-      }
+      for (const int reals : {18, 12, 8})
+        battery::for_architectures([&] {
+          const HoppingCase c{lattice, blocks, precision, reals};
+          INFO(c.text());
+          const double epsilon = precision == Precision::double_ ? 1e-15 : 5e-7;
+          battery::HoppingHarness harness(c, gauge, antiperiodic_in_time);
+          const HostSpinor direct = harness.apply(battery::to_host(a), true);
+          const HostSpinor through_gamma5 = gamma5(harness.apply(gamma5(battery::to_host(a))));
+          CHECK(relative_difference(through_gamma5, battery::to_reference(direct)) < epsilon);
+          const reference::Complex left = reference::inner(b, battery::to_reference(harness.apply(battery::to_host(a))));
+          const reference::Complex right = reference::inner(battery::to_reference(harness.apply(battery::to_host(b), true)), a);
+          CHECK(std::abs(left - right) < epsilon * std::sqrt(reference::norm2(a) * reference::norm2(b)));
+        });
 }
 
 TEST_CASE("gauge covariance") {

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "codelets/wilson/tuning.hpp"
+#include "runtime/memory.hpp"
 #include "tests/battery/support.hpp"
 
 using namespace quarkstar;
@@ -40,6 +41,44 @@ TEST_CASE("a measurement returns one of its candidates") {
       CHECK(tuning.block_threads == 0);
       CHECK((tuning.tile == Coord{} || tuning.tile == Coord{0, 0, 8, 8} || tuning.tile == Coord{0, 0, 4, 4} || tuning.tile == Coord{0, 0, 0, 4}));
     }
+}
+
+TEST_CASE("a measurement takes the memory that is announced, and frees it") {
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
+  for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
+    for (const int reals : {18, 8}) {
+      wilson::TuningProblem problem{runtime::Decomposition({16, 8, 8, 16}, {1, 1, 1, 1}, 1), precision, reals};
+      INFO(name_of(precision) << " links " << reals);
+      const std::size_t before = runtime::host_memory_use().now;
+      runtime::restart_peak();
+      double microseconds = 0;
+      wilson::measure_tuning(problem, microseconds);
+      const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
+      CHECK(runtime::host_memory_use().now == before);
+      const double announced = wilson::measurement_bytes(problem).at(0);
+      CHECK(announced <= taken);
+      CHECK(announced > 0.9 * taken);
+      problem.resident = 1152;
+      CHECK(wilson::measurement_bytes(problem).at(0) == announced + 1152 * 16 * 8 * 8 * 16);
+    }
+}
+
+TEST_CASE("memory of a measurement is counted for each owner") {
+  const runtime::Decomposition cut({8, 8, 8, 16}, std::array<std::vector<int>, 4>{{{8}, {8}, {8}, {4, 4, 8}}}, {0, 1, 1});
+  const std::map<int, double> bytes = wilson::measurement_bytes({cut, Precision::single, 12});
+  REQUIRE(bytes.size() == 2);
+  CHECK(bytes.at(0) == 512 * 4 * (8 * 12 * 4 + 2 * 24 * 4));
+  CHECK(bytes.at(1) == 3 * bytes.at(0));
+}
+
+TEST_CASE("another number of owners is another problem to tune") {
+  runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
+  const auto key = [](int workers) {
+    return wilson::tuning_key({runtime::Decomposition({8, 8, 8, 16}, {1, 1, 1, 4}, workers), Precision::single, 12}, "device");
+  };
+  CHECK(key(1) != key(2));
+  CHECK(key(2) == key(2));
+  CHECK(key(2).find("0 GPU + 2 CPU") != std::string::npos);
 }
 
 TEST_CASE("CPUs measure nothing and keep nothing") {

@@ -20,11 +20,15 @@ done
 expect 0 '^format +MILC' gauge info first.milc
 expect 0 '"verdict": "ok"' gauge info first.milc --json
 
-# A header that states another plaquette; the checksum is of the links only.
-sed 's/^PLAQUETTE = 0\.[0-9]*/PLAQUETTE = 0.51234567/' copy.nersc > stated.nersc
-cmp -s copy.nersc stated.nersc && die "no plaquette in the header"
-expect 2 'error: stated.nersc: the links have plaquette 0\.[0-9]+, the header states 0\.51234567' gauge info stated.nersc
-expect 2 'error: stated.nersc: the links have plaquette' solve --gauge stated.nersc --json run.json
+# A header that states another plaquette or link trace; the checksum is of the links only.
+for stated in 'PLAQUETTE plaquette' 'LINK_TRACE link trace'; do
+  key=${stated%% *} name=${stated#* }
+  sed "s/^$key = .*/$key = 0.51234567/" copy.nersc > stated.nersc
+  cmp -s copy.nersc stated.nersc && die "no $key in the header"
+  for command in 'gauge info stated.nersc' 'solve --gauge stated.nersc --json run.json'; do
+    expect 2 "error: stated.nersc: the links have $name -?0\.[0-9]+, the header states 0\.51234567[0-9]*; .*another copy" $command
+  done
+done
 absent run.json
 
 # One bit in the middle of the links.

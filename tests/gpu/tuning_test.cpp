@@ -48,6 +48,10 @@ TEST_CASE("a measurement on a GPU is kept, and answers the next time") {
     runtime::TuneCache cache((folder / "tune.json").string());
     CHECK(wilson::tuning_for(problem, false, &cache) == wilson::default_tuning(problem));
     CHECK(cache.size() == 0);
+    wilson::TuningProblem crowded = problem;
+    crowded.resident = 1e9;  // 65 TB beside it: no room to measure
+    CHECK(wilson::tuning_for(crowded, true, &cache) == wilson::default_tuning(problem));
+    CHECK(cache.size() == 0);
     measured = wilson::tuning_for(problem, true, &cache);
     CHECK(cache.size() == 1);
   }

@@ -2,13 +2,19 @@
 #include "runtime/tune/tune_cache.hpp"
 
 #include <doctest/doctest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
 #include <string>
 
 using quarkstar::runtime::TuneCache;
@@ -29,6 +35,29 @@ struct Folder {
 };
 
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// What is logged while it lives.
+class Log {
+ public:
+  Log() : before_(spdlog::default_logger()) {
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)));
+  }
+  ~Log() { spdlog::set_default_logger(before_); }
+  std::string text() const { return text_.str(); }
+  std::ptrdiff_t lines() const {
+    const std::string all = text();
+    return std::count(all.begin(), all.end(), '\n');
+  }
+
+ private:
+  std::ostringstream text_;
+  std::shared_ptr<spdlog::logger> before_;
+};
 
 }  // namespace
 
@@ -79,7 +108,7 @@ TEST_CASE("processes that write at the same time, some of them killed, lose noth
 }
 
 TEST_CASE("a damaged file is put aside and rebuilt") {
-  for (const char* damage : {"", "{\"format\": 1, \"entries\": {\"a\": {\"choice\": [1", "[]", "{\"format\": 2, \"entries\": {}}",
+  for (const char* damage : {"", "{\"format\": 1, \"entries\": {\"a\": {\"choice\": [1", "[]", "{\"format\": 0, \"entries\": {}}",
                              "{\"format\": 1, \"entries\": {\"a\": {\"choice\": \"x\", \"microseconds\": 1}}}"}) {
     const Folder folder;
     const std::string path = folder.path + "/tune.json";
@@ -91,6 +120,27 @@ TEST_CASE("a damaged file is put aside and rebuilt") {
     CHECK(TuneCache(path).find("b") == TuneEntry{{2}, 2});
     CHECK(fs::exists(path + ".damaged"));
   }
+}
+
+TEST_CASE("a file of a later version is left alone, with one warning") {
+  const std::string later = "{\"format\": 2, \"entries\": [[\"a\", 1, 2, 3]]}";
+  const Folder folder;
+  const std::string path = folder.path + "/tune.json";
+  const Log log;
+  bool found_at_start = false;
+  SUBCASE("found at the start") { found_at_start = true; }
+  SUBCASE("written while the program ran") {}
+  if (found_at_start) write(path, later);
+  TuneCache cache(path);
+  if (!found_at_start) write(path, later);
+  CHECK(cache.size() == 0);
+  for (const int number : {1, 2}) cache.put(std::to_string(number), {{number}, 1});
+  CHECK(cache.find("1") == TuneEntry{{1}, 1});
+  CHECK(cache.find("2") == TuneEntry{{2}, 1});
+  CHECK(text_of(path) == later);
+  CHECK_FALSE(fs::exists(path + ".damaged"));
+  CHECK(log.lines() == 1);
+  CHECK(log.text().find(path + ": the tune cache has format 2") != std::string::npos);
 }
 
 TEST_CASE("without a place to write, a run keeps its own measurements") {
