@@ -71,8 +71,6 @@ void check_action(const RunConfig& config) {
   const StaggeredConfig& staggered = config.staggered;
   require_name("--solver", config.action, config.solver.solver, staggered_solver_names());
   require_name("--links", config.action, links, {"18", "14", "13", "9"});
-  if (config.cpu_memory > 0)
-    refuse("--cpu-memory", fmt::format("the memory that {} takes is not estimated, so it cannot be limited", config.action), "leave it out");
   if (config.session.cpu_share.value_or(0) > 0)
     refuse("--cpu-share", fmt::format("CPUs own no part of a {} solve beside GPUs", config.action), "use 0, or --devices cpu");
   if (!config.checkpoint.empty()) refuse("--checkpoint", fmt::format("restart files are not for the action {}", config.action), "leave it out");

@@ -45,6 +45,8 @@ struct RunConfig {
   std::vector<std::pair<std::string, std::string>> given;  ///< keys of the settings that were given, and where
 
   bool is_staggered() const { return action != "wilson"; }
+  /// Whether the action has links over three sites.
+  bool hops_far() const { return action == "hisq" || action == "asqtad"; }
 };
 
 /// The actions for which a setting means something.

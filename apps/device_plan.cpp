@@ -116,7 +116,7 @@ Candidate forced_cut(const std::vector<Owner>& owners, double wanted, const Plan
               remedy);
 }
 
-constexpr const char* smaller = "--precision single or half, --links 12, or more GPUs";
+constexpr const char* smaller = "--precision double with --links 12 or 8, or more GPUs";
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -76,13 +77,13 @@ Hdf5Id Hdf5File::make_dataset(const std::string& name, hid_t type, const std::ve
       H5Dclose};
 }
 
-void Hdf5File::write_slab(const Hdf5Id& dataset, hid_t type, hsize_t index, const void* data) {
+void Hdf5File::write_slab(const Hdf5Id& dataset, hid_t type, const std::vector<hsize_t>& first_indices, const void* data) {
   const Hdf5Id space(checked(H5Dget_space(dataset), "read a space"), H5Sclose);
   std::vector<hsize_t> count(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));
   H5Sget_simple_extent_dims(space, count.data(), nullptr);
   std::vector<hsize_t> start(count.size(), 0);
-  start[0] = index;
-  count[0] = 1;
+  std::copy(first_indices.begin(), first_indices.end(), start.begin());
+  std::fill_n(count.begin(), first_indices.size(), 1);
   const Hdf5Id memory(
       checked(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), "create a space"), H5Sclose);
   checked(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr), "select a slab");

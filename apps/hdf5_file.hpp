@@ -44,9 +44,9 @@ class Hdf5File {
   void write(const std::string& name, std::span<const int> values);
   void attribute(const std::string& name, const std::string& value);
 
-  /// A data set of `shape` whose first index is written slab by slab from memory of `type`.
+  /// A data set of `shape`, written slab by slab from memory of `type`: all numbers with the same first indices.
   Hdf5Id make_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& shape);
-  void write_slab(const Hdf5Id& dataset, hid_t type, hsize_t index, const void* data);
+  void write_slab(const Hdf5Id& dataset, hid_t type, const std::vector<hsize_t>& first_indices, const void* data);
 
   void commit();
 

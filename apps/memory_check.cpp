@@ -1,8 +1,15 @@
 #include "apps/memory_check.hpp"
 
 #include "apps/parse.hpp"
+#include "apps/solve_plan.hpp"
+#include "apps/staggered_batches.hpp"
+#include "codelets/lattice/fields.hpp"
 #include "codelets/lattice/format/gauge_part.hpp"
+#include "codelets/lattice/host_gauge.hpp"
 #include "codelets/lattice/host_spinor.hpp"
+#include "codelets/smear/padded_shape.hpp"
+#include "codelets/staggered/colour_field.hpp"
+#include "codelets/staggered/host_colour.hpp"
 #include "runtime/error.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/mpi/job.hpp"
@@ -15,10 +22,63 @@ namespace quarkstar::app {
 
 namespace {
 
+/// Bytes of one site of all solutions.
+double columns_bytes(const RunConfig& config) {
+  const double reals = 2 * (config.is_staggered() ? HostColour::components : HostSpinor::components);
+  const std::size_t columns = config.columns.size() * (config.is_staggered() ? config.staggered.masses.size() : 1);
+  return static_cast<double>(columns) * reals * sizeof(double);
+}
+
 /// What comes to the root to be written: the whole columns.
 double gathered_bytes(const runtime::Decomposition& decomposition, const RunConfig& config) {
   if (!decomposition.is_distributed() || !runtime::mpi::Job::current().is_root() || config.out.empty()) return 0;
-  return static_cast<double>(volume(decomposition.lattice())) * static_cast<double>(config.columns.size()) * 2 * HostSpinor::components * sizeof(double);
+  return static_cast<double>(volume(decomposition.lattice())) * columns_bytes(config);
+}
+
+/// What is there at once while the links of a staggered action are made (codelets/smear/staggered_links.cpp): PaddedLinks of these depths
+/// on the owners of blocks, and fields in host order besides the configuration. Faces of borders come and go before the last of them.
+struct LinkStage {
+  std::vector<int> depths;
+  int host_fields;
+};
+
+/// In order; the host fields of the last one stay.
+std::vector<LinkStage> link_stages(const RunConfig& config) {
+  if (config.action == "hisq") return {{{1, 2, 0, 0}, 0}, {{2, 0, 0}, 2}};  // U, W, X, N for epsilon 0, without U once they are there
+  if (config.action == "asqtad") return {{{2, 0, 0}, 2}};
+  return {{{0}, 1}};
+}
+
+double padded_bytes(const runtime::Block& block, const LinkStage& stage) {
+  double reals = 0;
+  for (const int depth : stage.depths) reals += static_cast<double>(smear::PaddedShape{block.extents, depth}.reals());
+  return reals * sizeof(double);
+}
+
+/// Links in the making, and what stays of them. needs: of every GPU, then the host's.
+void add_staggered_links(std::vector<MemoryNeed>& needs, const runtime::Decomposition& decomposition, const RunConfig& config) {
+  const std::size_t host = needs.size() - 1;
+  const double host_field = static_cast<double>(volume(decomposition.lattice())) * HostGauge::reals_per_site * sizeof(double);
+  const std::vector<LinkStage> stages = link_stages(config);
+  const auto bytes_of = [&](const LinkStage& stage) {
+    std::vector<double> bytes(needs.size(), 0);
+    for (const runtime::Block& block : decomposition.blocks()) {
+      const double padded = padded_bytes(block, stage);
+      if (const auto owner = static_cast<std::size_t>(block.owner); owner < host) bytes[owner] += padded;
+      bytes[host] += padded;  // for a GPU's block the copy that CPUs load and store
+    }
+    return bytes;
+  };
+  for (const LinkStage& stage : stages) {
+    std::vector<double> bytes = bytes_of(stage);
+    bytes[host] += (1 + stage.host_fields) * host_field;
+    for (std::size_t i = 0; i < needs.size(); ++i) needs[i].making_links = std::max(needs[i].making_links, bytes[i]);
+  }
+  needs[host].other += (1 + stages.back().host_fields) * host_field;
+  if (config.staggered.naik_epsilon) return;
+  // Those for the next epsilon are made of the same.
+  const std::vector<double> kept = bytes_of(stages.back());
+  for (std::size_t i = 0; i < needs.size(); ++i) needs[i].fields.links += kept[i];
 }
 
 }  // namespace
@@ -26,32 +86,55 @@ double gathered_bytes(const runtime::Decomposition& decomposition, const RunConf
 std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runtime::Decomposition& decomposition, const RunConfig& config) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const std::string rank = job.is_distributed() ? job.name_of(job.rank()) + ", " : "";
-  const std::vector<Footprint> blocks = wilson_footprint(decomposition, config.solver);
+  const bool colours = config.is_staggered();
+  const std::vector<int> together = colours ? numbers_together(config) : std::vector<int>{1};
+  const int most = *std::max_element(together.begin(), together.end());
+  const std::vector<Footprint> blocks =
+      colours ? staggered_footprint(decomposition, config.solver, config.hops_far(), together) : wilson_footprint(decomposition, config.solver);
   std::vector<MemoryNeed> needs;
   for (int gpu = 0; gpu < session.gpu_count(); ++gpu)
     needs.push_back({.where = rank + session.worker(gpu).name, .gpu = true, .fields = {}, .available = static_cast<double>(session.device_memory(gpu))});
-  MemoryNeed host{.where = rank + "host", .fields = {}};
+  needs.push_back({.where = rank + "host", .fields = {}});
+  MemoryNeed& host = needs.back();
   for (const int b : decomposition.local()) {
     const runtime::Block& block = decomposition.block(b);
     const Footprint& bytes = blocks[static_cast<std::size_t>(block.index)];
     if (block.owner < session.gpu_count()) {
       needs[static_cast<std::size_t>(block.owner)].fields += bytes;
-      host.fields += host_copies(bytes, block);
+      host.fields += host_copies(bytes, block, colours ? most * staggered::ColourField::reals : SpinorField::reals);
     } else {
       host.fields += bytes;
     }
   }
-  std::erase_if(needs, [](const MemoryNeed& need) { return need.fields.total() == 0; });
-  host.other = host_fields_bytes(decomposition.part().extents, format::box_with_border(decomposition).extents, static_cast<int>(config.columns.size())) +
-               gathered_bytes(decomposition, config);
+  if (colours) {
+    const double sources = most * 2.0 * HostColour::components * sizeof(double);
+    host.other = static_cast<double>(volume(decomposition.part().extents)) * (columns_bytes(config) + sources) + host.fields.tables;
+    add_staggered_links(needs, plan_links(session, decomposition), config);
+  } else {
+    host.other = host_fields_bytes(decomposition.part().extents, format::box_with_border(decomposition).extents, static_cast<int>(config.columns.size()));
+  }
+  host.other += gathered_bytes(decomposition, config);
   // Ranks of one host look at the same number.
   const auto free = runtime::available_host_memory();
   host.available = config.cpu_memory > 0 ? static_cast<double>(config.cpu_memory)
                    : free                ? std::max(1.0, static_cast<double>(*free) / job.share_of("host memory").count)
                                          : 0;
-  needs.push_back(host);
+  std::erase_if(needs, [](const MemoryNeed& need) { return need.total() == 0; });
   return needs;
 }
+
+namespace {
+
+/// Below double precision a solve holds links and vectors of both precisions, which takes more.
+const char* remedy_for(const MemoryNeed& need) {
+  if (need.making_links > 0)
+    return need.gpu ? "use --precision double with --links 13 or 9, fewer --nrhs, more GPUs or ranks, or --devices cpu"
+                    : "use --precision double with --links 13 or 9, fewer --nrhs, fewer --columns or --masses at a time, or a machine with more memory";
+  return need.gpu ? "use --precision double with --links 12 or 8, more GPUs or ranks, or on one rank --devices all without --blocks"
+                  : "use --precision double with --links 12 or 8, fewer --columns at a time, more ranks, or a machine with more memory";
+}
+
+}  // namespace
 
 void require_memory(const std::vector<MemoryNeed>& needs) {
   for (const MemoryNeed& need : needs) {
@@ -59,8 +142,7 @@ void require_memory(const std::vector<MemoryNeed>& needs) {
     throw Error(ErrorKind::input, need.gpu ? "--gpu-memory" : "--cpu-memory",
                 fmt::format("this solve needs {} of memory on {}, {} are available", bytes_text(need.total()), need.where,
                             bytes_text(need.available)),
-                need.gpu ? "use --precision single or half, --links 12, more GPUs or ranks, or on one rank --devices all without --blocks"
-                         : "use --precision single or half, --links 12, fewer --columns at a time, more ranks, or a machine with more memory");
+                remedy_for(need));
   }
 }
 
@@ -70,6 +152,7 @@ std::string memory_text(const MemoryNeed& need) {
   text += fmt::format(" (links {}, spinors {}, faces {}, tables {}", bytes_text(need.fields.links), bytes_text(need.fields.spinors),
                       bytes_text(need.fields.faces), bytes_text(need.fields.tables));
   if (need.other > 0) text += fmt::format(", configuration and columns {}", bytes_text(need.other));
+  if (need.making_links > 0) text += fmt::format("; before that {} to make the links", bytes_text(need.making_links));
   return text + ")";
 }
 

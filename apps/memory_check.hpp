@@ -1,5 +1,6 @@
 #pragma once
 // What a solve will take of each memory, told and checked before it starts.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -14,13 +15,15 @@ struct MemoryNeed {
   std::string where;
   bool gpu = false;
   Footprint fields;      ///< of the blocks that live there, and on the host the copies of those that live on GPUs
-  double other = 0;      ///< host: configuration, source and solutions
+  double other = 0;      ///< host: configuration, the links made of it, sources and solutions
+  double making_links = 0;  ///< staggered: all that is there while the links are made, before the fields
   double available = 0;  ///< 0: not known
-  double total() const { return fields.total() + other; }
+  /// At the peak.
+  double total() const { return std::max(fields.total() + other, making_links); }
 };
 
 /// The needs of this rank: of every GPU that owns blocks of it, then the host's, whose memory the ranks of one host share evenly. To be
-/// asked before the configuration is read. All ranks must call.
+/// asked before the configuration is read. Staggered: a GPU that owns no block may still make links. All ranks must call.
 std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runtime::Decomposition& decomposition, const RunConfig& config);
 
 /// Throws Error(input) naming what is needed, what is available and what helps, for the first memory that is too small.

@@ -50,12 +50,8 @@ void print_plan(const RunReport& report) {
                part.gflops_alone > 0 ? fmt::format(", Dslash alone {:.1f} GFLOP/s", part.gflops_alone) : "");
   if (!report.devices.reason.empty())
     fmt::print("  CPU share {:.1f} %: {}\n", 100 * report.devices.cpu_share, report.devices.reason);
-  if (report.config.is_staggered()) {
-    fmt::print("memory: not estimated for staggered actions\n");
-  } else {
-    fmt::print("memory, estimated:\n");
-    for (const MemoryNeed& need : report.memory) fmt::print("  {}\n", memory_text(need));
-  }
+  fmt::print("memory, estimated:\n");
+  for (const MemoryNeed& need : report.memory) fmt::print("  {}\n", memory_text(need));
   std::fflush(stdout);
 }
 

@@ -59,7 +59,7 @@ struct RunReport {
   GaugeSummary gauge;
   std::string started;  ///< UTC, ISO 8601
   std::string host, cpu_model, decomposition;
-  std::vector<MemoryNeed> memory;  ///< estimated before the run; staggered: empty
+  std::vector<MemoryNeed> memory;  ///< estimated before the run
   DevicePlan devices;
   double setup_seconds = 0, total_seconds = 0;
   std::vector<ColumnReport> solves;

@@ -156,15 +156,15 @@ std::string devices_table(const RunReport& report) {
 }
 
 std::string memory_table(const RunReport& report) {
-  if (report.config.is_staggered()) return "<h2>Memory</h2>\n<p>Not estimated for staggered actions.</p>\n";
   if (report.memory.empty()) return "";
   std::vector<Row> rows;
   for (const MemoryNeed& need : report.memory)
     rows.push_back({need.where, bytes_text(need.total()), need.available > 0 ? bytes_text(need.available) : "unknown",
                     bytes_text(need.fields.links), bytes_text(need.fields.spinors), bytes_text(need.fields.faces),
-                    bytes_text(need.fields.tables), bytes_text(need.other)});
+                    bytes_text(need.fields.tables), bytes_text(need.other), need.making_links > 0 ? bytes_text(need.making_links) : "-"});
   return "<h2>Memory, estimated</h2>\n" +
-         table("", {"where", "needed", "available", "links", "spinors", "faces", "tables", "configuration and columns"}, rows);
+         table("", {"where", "needed", "available", "links", "spinors", "faces", "tables", "configuration and columns", "before that, to make links"},
+               rows);
 }
 
 }  // namespace

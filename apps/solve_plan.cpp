@@ -38,8 +38,7 @@ PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const
 namespace {
 
 /// Three hops reach three sites; parts of 4 are what the cut of an even extent keeps above that.
-bool hops_far(const RunConfig& config) { return config.action == "hisq" || config.action == "asqtad"; }
-int thinnest_block(const RunConfig& config) { return hops_far(config) ? 4 : 2; }
+int thinnest_block(const RunConfig& config) { return config.hops_far() ? 4 : 2; }
 
 runtime::Decomposition cut_over_ranks(const Coord& extents, const RunConfig& config, const runtime::Session& session) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
@@ -47,7 +46,7 @@ runtime::Decomposition cut_over_ranks(const Coord& extents, const RunConfig& con
   double bandwidth = 0;
   for (int w = 0; w < workers; ++w) bandwidth += session.worker(w).bandwidth_gbs;
   const std::vector<double> bandwidths = job.gather(bandwidth);
-  const runtime::RankGrid ranks = runtime::mpi::make_rank_grid(extents, config.ranks, bandwidths, job.rank(), hops_far(config) ? thinnest_block(config) : 1);
+  const runtime::RankGrid ranks = runtime::mpi::make_rank_grid(extents, config.ranks, bandwidths, job.rank(), config.hops_far() ? thinnest_block(config) : 1);
   // All ranks cut their parts alike, so that the blocks of the lattice are a grid.
   const auto most = static_cast<int>(job.combined(static_cast<std::uint64_t>(workers), runtime::mpi::Combine::maximum));
   Coord blocks{}, thinnest{};
@@ -80,6 +79,13 @@ PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& ex
   if (runtime::cpu_share_is_open(session.options()))
     planned.plan.reason = config.is_staggered() ? "staggered actions are cut for the GPUs alone" : "several ranks cut for the GPUs alone";
   return planned;
+}
+
+runtime::Decomposition plan_links(const runtime::Session& session, const runtime::Decomposition& decomposition) {
+  if (!decomposition.is_distributed()) return decomposition;
+  const Coord& lattice = decomposition.lattice();
+  const int workers = session.block_owners();
+  return {lattice, block_grid({}, lattice, workers), workers};
 }
 
 PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config) {

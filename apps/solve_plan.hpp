@@ -18,6 +18,10 @@ PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const
 /// or --cpu-share where a share above 0 is asked for.
 PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& extents, const RunConfig& config);
 
+/// Where the links of a staggered solve are made: on its own blocks; under MPI every rank makes those of the whole lattice on its
+/// session's owners, because smearing has no messages. The cut changes no bit of them.
+runtime::Decomposition plan_links(const runtime::Session& session, const runtime::Decomposition& decomposition);
+
 /// plan_solve() on one rank, plan_equal_parts() on several.
 PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config);
 

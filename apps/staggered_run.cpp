@@ -5,49 +5,21 @@
 #include "apps/progress.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/solve_run.hpp"
+#include "apps/staggered_batches.hpp"
 #include "apps/timeline.hpp"
 #include "codelets/smear/hisq.hpp"
-#include "codelets/staggered/colour_field.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/observe/chrome_trace.hpp"
 #include "solvers/staggered_solver.hpp"
 
 #include <fmt/format.h>
 
 #include <chrono>
-#include <memory>
 
 namespace quarkstar::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// One right-hand side: its column and the place of its mass in the list of masses.
-struct Task {
-  int column;
-  std::size_t mass;
-};
-
-/// Right-hand sides that are solved together.
-std::vector<std::vector<Task>> batches(const RunConfig& config) {
-  std::vector<std::vector<Task>> result;
-  const std::size_t masses = config.staggered.masses.size(), most = static_cast<std::size_t>(config.staggered.nrhs);
-  if (config.solver.solver == "multishift") {
-    constexpr std::size_t most_together = staggered::most_vectors;
-    for (const int column : config.columns)
-      for (std::size_t m = 0; m < masses; ++m) {
-        if (m % most_together == 0) result.emplace_back();
-        result.back().push_back({column, m});
-      }
-    return result;
-  }
-  for (std::size_t m = 0; m < masses; ++m)
-    for (const int column : config.columns) {
-      const bool other_mass = !result.empty() && result.back().back().mass != m && config.solver.solver == "blockcg";
-      if (result.empty() || result.back().size() == most || other_mass) result.emplace_back();
-      result.back().push_back({column, m});
-    }
-  return result;
-}
 
 /// One of n equal shares.
 runtime::Energy share_of(runtime::Energy energy, std::size_t n) {
@@ -64,12 +36,12 @@ struct OperatorRun {
 };
 
 /// Solves one batch and keeps what comes back.
-void solve_batch(OperatorRun& run, const std::vector<Task>& batch, const RunConfig& config, ProgressBar& bar, RunReport& report,
+void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, ProgressBar& bar, RunReport& report,
                  std::vector<StaggeredPropagator>& propagators) {
   const Box part = run.decomposition.part();
   std::vector<HostColour> sources, solutions(batch.size(), HostColour(part));
   std::vector<double> masses;
-  for (const Task& task : batch) {
+  for (const StaggeredTask& task : batch) {
     sources.push_back(make_colour_source(config.source, run.decomposition.lattice(), part, task.column));
     masses.push_back(config.staggered.masses[task.mass]);
   }
@@ -103,29 +75,12 @@ void solve_batch(OperatorRun& run, const std::vector<Task>& batch, const RunConf
                             results[0].seconds * static_cast<double>(batch.size()), report.solves.back().gflops()));
 }
 
-/// The operator for each epsilon, made when it is asked for; HISQ keeps its reunitarized links for the next.
-class LinkMaker {
- public:
-  LinkMaker(const runtime::Decomposition& decomposition, const HostGauge& gauge, const RunConfig& config) {
-    const BoundaryAngles& boundary = config.wilson.boundary;
-    if (config.action == "hisq") hisq_ = std::make_unique<smear::HisqLinks>(decomposition, gauge, boundary);
-    else if (config.action == "asqtad") links_ = smear::asqtad_links(decomposition, gauge, boundary, *config.staggered.u0);
-    else links_ = smear::naive_links(decomposition, gauge, boundary);
-  }
-  smear::StaggeredLinks links(double naik_epsilon) const { return hisq_ ? hisq_->links(naik_epsilon) : links_; }
-
- private:
-  std::unique_ptr<smear::HisqLinks> hisq_;
-  smear::StaggeredLinks links_;
-};
-
-/// On this rank, for the whole lattice: smearing has no messages.
-LinkMaker make_links(const LinksOfPart& links, const runtime::Decomposition& decomposition, const runtime::Session& session, const RunConfig& config) {
-  if (!decomposition.is_distributed()) return LinkMaker(decomposition, links(decomposition), config);
-  const Coord& lattice = decomposition.lattice();
-  const int workers = session.block_owners();
-  const runtime::Decomposition whole(lattice, block_grid({}, lattice, workers), workers);
-  return LinkMaker(whole, links(whole), config);
+/// The links of the action, with the one Naik epsilon of the run.
+smear::StaggeredLinks make_links(const runtime::Decomposition& decomposition, const HostGauge& gauge, const RunConfig& config) {
+  const BoundaryAngles& boundary = config.wilson.boundary;
+  if (config.action == "hisq") return smear::hisq_links(decomposition, gauge, boundary, *config.staggered.naik_epsilon);
+  if (config.action == "asqtad") return smear::asqtad_links(decomposition, gauge, boundary, *config.staggered.u0);
+  return smear::naive_links(decomposition, gauge, boundary);
 }
 
 }  // namespace
@@ -141,7 +96,7 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   std::vector<StaggeredPropagator> propagators;
   for (const double mass : config.staggered.masses) propagators.push_back({mass, links.naik_epsilon, {}});
   ProgressBar bar("right-hand side", static_cast<int>(config.columns.size() * report.config.staggered.masses.size()));
-  const auto all = batches(config);
+  const auto all = staggered_batches(config);
   for (std::size_t b = 0; b < all.size(); ++b) {
     solve_batch(run, all[b], config, bar, report, propagators);
     session.wait_all();
@@ -163,19 +118,28 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
   const runtime::Decomposition& decomposition = plan.decomposition;
   report.decomposition = decomposition.describe();
   report.devices = plan.plan;
+  report.memory = memory_needs(session, decomposition, config);
   if (planned) planned(report);
-  const LinkMaker maker = make_links(links, decomposition, session, config);
-  report.setup_seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  session.wait_all();
-  session.events().reset();
+  runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
+  const runtime::Decomposition of_links = plan_links(session, decomposition);
+  const HostGauge& gauge = links(of_links);
+  const auto set_up = [&] {
+    report.setup_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    session.wait_all();
+    session.events().reset();
+  };
   std::vector<StaggeredPropagator> propagators;
   if (config.staggered.naik_epsilon) {
-    propagators = solve_staggered_on(decomposition, maker.links(*config.staggered.naik_epsilon), config, report);
+    const smear::StaggeredLinks made = make_links(of_links, gauge, config);
+    set_up();
+    propagators = solve_staggered_on(decomposition, made, config, report);
   } else {
+    const smear::HisqLinks hisq(of_links, gauge, config.wilson.boundary);  // only HISQ has an epsilon for each mass
+    set_up();
     RunConfig one = config;
     for (const double mass : config.staggered.masses) {
       one.staggered.masses = {mass};
-      for (StaggeredPropagator& propagator : solve_staggered_on(decomposition, maker.links(smear::naik_epsilon_of_mass(mass)), one, report))
+      for (StaggeredPropagator& propagator : solve_staggered_on(decomposition, hisq.links(smear::naik_epsilon_of_mass(mass)), one, report))
         propagators.push_back(std::move(propagator));
     }
   }

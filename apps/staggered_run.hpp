@@ -10,11 +10,10 @@
 
 namespace quarkstar::app {
 
-/// As solve_columns(): makes the action's links, then solves config.columns for every mass, config.staggered.nrhs right-hand sides
-/// together. Under MPI the solves are shared by all ranks, but each of them makes the links of the whole lattice (`links` gets a
-/// decomposition without other ranks), which have the same bits everywhere, and needs the memory for them. With `multishift` the masses of a column are the right-hand sides, with `blockcg` those together have one
-/// mass. Throws what solve_columns() throws. The lattice is cut into equal parts, for the GPUs alone where there are any; memory is
-/// neither estimated nor checked. planned: called once it is clear what runs where.
+/// As solve_columns(): checks the memory, makes the action's links, then solves config.columns for every mass in staggered_batches().
+/// Under MPI the solves are shared by all ranks, but each of them makes the links of the whole lattice (plan_links()), which have the same
+/// bits everywhere, and needs the memory for them. Throws what solve_columns() throws. The lattice is cut into equal parts, for the GPUs
+/// alone where there are any. planned: called once it is clear what runs where and how much memory it takes.
 std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const Coord& lattice, const RunConfig& config, RunReport& report,
                                                  const std::function<void(const RunReport&)>& planned = {});
 

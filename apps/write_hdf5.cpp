@@ -44,14 +44,21 @@ void write_correlators_hdf5(const std::string& path, const RunReport& report) {
 
 namespace {
 
-/// Fields of equal size as one dataset [leading...][t][z][y][x][site...]; slab i is fields[i].
-void write_fields(Hdf5File& file, const Coord& extents, std::vector<hsize_t> leading, const std::vector<hsize_t>& site,
+/// Fields of equal size as one dataset [leading...][t][z][y][x][site...], the fields in lexicographic order of the leading indices, the
+/// last of which runs fastest.
+void write_fields(Hdf5File& file, const Coord& extents, const std::vector<hsize_t>& leading, const std::vector<hsize_t>& site,
                   const std::vector<const void*>& fields) {
-  for (std::size_t mu = 4; mu-- > 0;) leading.push_back(static_cast<hsize_t>(extents[mu]));
-  leading.insert(leading.end(), site.begin(), site.end());
+  std::vector<hsize_t> shape = leading;
+  for (std::size_t mu = 4; mu-- > 0;) shape.push_back(static_cast<hsize_t>(extents[mu]));
+  shape.insert(shape.end(), site.begin(), site.end());
   const Hdf5Id stored = complex_type(H5T_IEEE_F64LE), native = complex_type(H5T_NATIVE_DOUBLE);
-  const Hdf5Id dataset = file.make_dataset("propagator", stored, leading);
-  for (std::size_t i = 0; i < fields.size(); ++i) file.write_slab(dataset, native, i, fields[i]);
+  const Hdf5Id dataset = file.make_dataset("propagator", stored, shape);
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    std::vector<hsize_t> indices(leading.size());
+    hsize_t rest = i;
+    for (std::size_t k = leading.size(); k-- > 0; rest /= leading[k]) indices[k] = rest % leading[k];
+    file.write_slab(dataset, native, indices, fields[i]);
+  }
 }
 
 }  // namespace
@@ -71,18 +78,14 @@ void write_propagator_hdf5(const std::string& path, const RunReport& report, con
   write_attributes(file, report);
   file.write("columns", report.config.columns);
   std::vector<double> masses, epsilons;
-  std::vector<std::complex<double>> together;  // a mass is one slab
-  std::vector<std::size_t> begins;
+  std::vector<const void*> fields;
   for (const StaggeredPropagator& propagator : propagators) {
     masses.push_back(propagator.mass);
     epsilons.push_back(propagator.naik_epsilon);
-    begins.push_back(together.size());
-    for (const HostColour& column : propagator.columns) together.insert(together.end(), column.data.begin(), column.data.end());
+    for (const HostColour& column : propagator.columns) fields.push_back(column.data.data());
   }
   file.write("masses", masses);
   file.write("naik_epsilons", epsilons);
-  std::vector<const void*> fields;
-  for (const std::size_t begin : begins) fields.push_back(together.data() + begin);
   write_fields(file, report.gauge.extents, {propagators.size(), report.config.columns.size()}, {3}, fields);
   file.commit();
 }

@@ -71,7 +71,8 @@ Json memory_json(const RunReport& report) {
                       {"faces", need.fields.faces},
                       {"tables", need.fields.tables},
                       {"scalars", need.fields.scalars},
-                      {"configuration_and_columns", need.other}});
+                      {"configuration_and_columns", need.other},
+                      {"making_links", need.making_links > 0 ? Json(need.making_links) : Json()}});
   return memory;
 }
 
@@ -111,7 +112,7 @@ Json report_json(const RunReport& report) {
   for (const auto& [key, value] : parameters_of(report.config)) json["parameters"][std::string(key)] = value;
   json["decomposition"] = report.decomposition;
   if (!report.devices.parts.empty()) json["devices"] = devices_json(report.devices);
-  json["memory"] = report.config.is_staggered() ? Json() : memory_json(report);
+  json["memory"] = memory_json(report);
   json["source_time"] = report.config.source.time();
   json["setup_seconds"] = report.setup_seconds;
   json["total_seconds"] = report.total_seconds;

@@ -1,12 +1,17 @@
 #include "solvers/footprint.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <set>
 
 #include "codelets/lattice/fields.hpp"
 #include "codelets/lattice/host_gauge.hpp"
 #include "codelets/lattice/host_spinor.hpp"
 #include "runtime/error.hpp"
+#include "solvers/block_cg_steps.hpp"
 #include "solvers/krylov.hpp"
+#include "solvers/multishift_cg_steps.hpp"
+#include "solvers/vector_cg_steps.hpp"
 
 namespace quarkstar {
 namespace {
@@ -19,34 +24,51 @@ constexpr int bridge_fields = 2;
 /// In the Krylov solver's level: the even-odd system's image, x and r (which double precision has among the outer ones).
 constexpr int inner_fields = 3;
 
-/// One block in one precision; `fields`: spinors of one parity.
-Footprint level_footprint(const runtime::Decomposition& decomposition, const runtime::Block& block, Precision precision, int link_reals,
-                          int fields) {
-  const LaneGrid grid = choose_lane_grid(decomposition, precision);
+/// What a solve holds in one precision.
+struct Level {
+  Precision precision;
+  int reach;           ///< sites of the longest hop
+  double link_bytes;   ///< a site
+  double field_bytes;  ///< a site of one parity, of all fields together
+  double face_reals;   ///< a site of a face
+};
+
+Footprint level_footprint(const runtime::Decomposition& decomposition, const runtime::Block& block, const Level& level) {
+  constexpr int most_lanes = 16;
+  const LaneGrid grid = choose_lane_grid(decomposition, level.precision, most_lanes, level.reach);
   const double half = static_cast<double>(volume(block.extents)) / 2, lanes = grid.lanes;
   Coord outer{}, inside{};
   double face_reals = 0, packed = 0;
   for (int mu = 0; mu < 4; ++mu) {
     outer[mu] = block.extents[mu] / (grid.splits(mu) ? 2 : 1);
-    inside[mu] = std::max(0, outer[mu] - (decomposition.is_cut(mu) ? 2 : 0));
+    inside[mu] = std::max(0, outer[mu] - (decomposition.is_cut(mu) ? 2 * level.reach : 0));
   }
   const double sites = static_cast<double>(volume(outer)) / 2, edge = sites - static_cast<double>(volume(inside)) / 2;
   for (int mu = 0; mu < 4; ++mu) {
     if (!decomposition.is_cut(mu)) continue;
-    const double layer = sites / outer[mu];
-    packed += 2 * layer;
+    const double layers = level.reach * sites / outer[mu];
+    packed += 2 * layers;
     // A face for a block of another rank is kept by its sender too.
     double kept = 2;
     for (const int direction : {2 * mu, 2 * mu + 1})
       if (decomposition.block(decomposition.neighbour(block.index, direction)).rank != block.rank) kept += 1;
-    face_reals += kept * 12 * layer * lanes / (grid.splits(mu) ? 2 : 1);
+    face_reals += kept * level.face_reals * layers * lanes / (grid.splits(mu) ? 2 : 1);
   }
+  const int hops = level.reach == 1 ? 1 : 2;  // near ones, and far ones
   Footprint bytes;
-  bytes.links = 2 * half * 8 * link_reals * static_cast<double>(bytes_of(precision));
-  bytes.spinors = fields * half * static_cast<double>(site_bytes(precision, SpinorField::reals));
-  bytes.faces = 2 * face_reals * static_cast<double>(computed_bytes(precision));
-  bytes.tables = sizeof(std::uint32_t) * 2 * (8 * sites + sites + 8 * edge + packed);
+  bytes.links = 2 * half * level.link_bytes;
+  bytes.spinors = half * level.field_bytes;
+  bytes.faces = 2 * face_reals * static_cast<double>(computed_bytes(level.precision));
+  bytes.tables = sizeof(std::uint32_t) * 2 * (hops * 8 * sites + sites + hops * 8 * edge + packed);
   return bytes;
+}
+
+/// Both ends of each link of `reals` reals.
+double links_bytes(Precision precision, int reals) { return 8 * static_cast<double>(link_bytes(precision, reals)); }
+
+Level wilson_level(Precision precision, int link_reals, int fields) {
+  constexpr double half_spinor = 12;
+  return {precision, 1, links_bytes(precision, link_reals), fields * static_cast<double>(site_bytes(precision, SpinorField::reals)), half_spinor};
 }
 
 const NamedKrylovSolver& solver_named(const std::string& name) {
@@ -54,6 +76,39 @@ const NamedKrylovSolver& solver_named(const std::string& name) {
     if (solver.name == name) return solver;
   throw Error(ErrorKind::input, "--solver", "unknown solver '" + name + "'", "see `quarkstar solve --help`");
 }
+
+/// Colour vectors of one parity in each level of a staggered solve.
+struct ColourVectors {
+  double outer = 0, inner = 0;
+};
+
+/// At the peak of StaggeredSolver::solve for n right-hand sides, while a correction by `cg` or `blockcg` runs.
+ColourVectors vectors_of_correction(const SolverSettings& settings, int n) {
+  constexpr int outer = 8 + 1;   // b, x, r, e on both parities, and the even-odd system's right-hand side
+  constexpr int krylov = 1 + 2;  // the system's image, and p and A p
+  if (settings.precision == Precision::double_) return {static_cast<double>(n) * (outer + krylov), 0};
+  constexpr int bridge = 2, image = 1;  // where a refresh computes the residual
+  const bool refreshes = settings.updates == Updates::reliable && settings.solver != "blockcg";
+  return {static_cast<double>(n) * (outer + bridge + (refreshes ? image : 0)), static_cast<double>(n) * (2 + krylov)};
+}
+
+/// The same while `multishift` solves for n masses: its base system has one vector.
+ColourVectors vectors_of_shifts(const SolverSettings& settings, int n) {
+  const int outer = 8 * n + 2 * n + 1;  // also y on both parities
+  const int krylov = 1 + 2 + n;         // also a direction for each mass
+  if (settings.precision == Precision::double_) return {static_cast<double>(outer + krylov), 0};
+  return {static_cast<double>(outer + n + 1), static_cast<double>(n + 1 + krylov)};
+}
+
+/// Bytes of the solver's state on the graph.
+std::size_t state_bytes(const std::string& solver) {
+  return solver == "blockcg"      ? sizeof(block_cg_steps::State)
+         : solver == "multishift" ? sizeof(multishift_cg_steps::State)
+                                  : sizeof(vector_cg_steps::State);
+}
+
+/// Right-hand sides of all kinds of Dslash together.
+int sum_of(const std::set<int>& numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0); }
 
 }  // namespace
 
@@ -73,9 +128,10 @@ std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposit
   const double sums = 2.0 * 4 + 2, bytes_of_sums = sums * runtime::PartialSums::most * sizeof(runtime::BinnedSum);
   std::vector<Footprint> blocks;
   for (const runtime::Block& block : decomposition.blocks()) {
-    Footprint bytes = level_footprint(decomposition, block, Precision::double_, mixed ? 18 : settings.link_reals,
-                                      outer_fields + (mixed ? bridge_fields : krylov_fields));
-    if (mixed) bytes += level_footprint(decomposition, block, settings.precision, settings.link_reals, inner_fields + krylov_fields);
+    Footprint bytes = level_footprint(decomposition, block, wilson_level(Precision::double_, mixed ? 18 : settings.link_reals,
+                                                                         outer_fields + (mixed ? bridge_fields : krylov_fields)));
+    if (mixed)
+      bytes += level_footprint(decomposition, block, wilson_level(settings.precision, settings.link_reals, inner_fields + krylov_fields));
     bytes.scalars = bytes_of_sums;
     blocks.push_back(bytes);
   }
@@ -85,9 +141,49 @@ std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposit
   return blocks;
 }
 
-Footprint host_copies(const Footprint& on_gpu, const runtime::Block& block) {
+std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
+                                           std::span<const int> vectors) {
+  const bool mixed = settings.precision != Precision::double_, shifted = settings.solver == "multishift";
+  const int n = *std::max_element(vectors.begin(), vectors.end());
+  // A Dslash stays for every number of right-hand sides that was asked for.
+  std::set<int> outer_kinds(vectors.begin(), vectors.end()), inner_kinds;
+  if (mixed) inner_kinds = outer_kinds;
+  if (shifted) (mixed ? inner_kinds : outer_kinds).insert(1);
+
+  const auto level = [&](Precision precision, int long_reals, double fields, const std::set<int>& kinds) -> Level {
+    return {precision, hops_far ? 3 : 1, links_bytes(precision, 18) + (hops_far ? links_bytes(precision, long_reals) : 0),
+            fields * static_cast<double>(site_bytes(precision, ColourField::reals)), static_cast<double>(ColourField::reals) * sum_of(kinds)};
+  };
+  const auto levels = [&](const ColourVectors& fields) {
+    std::vector<Level> all{level(Precision::double_, mixed ? 18 : settings.link_reals, fields.outer, outer_kinds)};
+    if (mixed) all.push_back(level(settings.precision, settings.link_reals, fields.inner, inner_kinds));
+    return all;
+  };
+  // A partial sum a task and vector: interior and boundary, norm and product, of every Dslash; and those of the solver.
+  const double sums = 2 * 2 * (sum_of(outer_kinds) + sum_of(inner_kinds)) + (settings.solver == "blockcg" ? n * n : n);
+  std::vector<Footprint> blocks;
+  for (const runtime::Block& block : decomposition.blocks()) {
+    const auto total = [&](const ColourVectors& fields) {
+      Footprint bytes;
+      for (const Level& one : levels(fields)) bytes += level_footprint(decomposition, block, one);
+      return bytes;
+    };
+    Footprint bytes = total(vectors_of_correction(settings, n));
+    if (shifted)
+      if (const Footprint first = total(vectors_of_shifts(settings, n)); first.spinors > bytes.spinors) bytes = first;
+    bytes.scalars = sums * sizeof(runtime::BinnedSum);
+    blocks.push_back(bytes);
+  }
+  VectorLimits limits;
+  limits.most_iterations.fill(settings.max_iterations);
+  blocks[static_cast<std::size_t>(decomposition.local().front())].scalars +=
+      static_cast<double>(2 * state_bytes(settings.solver)) + static_cast<double>(sizeof(double)) * recorded_numbers(limits, n);
+  return blocks;
+}
+
+Footprint host_copies(const Footprint& on_gpu, const runtime::Block& block, int site_reals) {
   constexpr int transferred = 4;  // b and x on both parities
-  const double field = static_cast<double>(volume(block.extents)) / 2 * static_cast<double>(site_bytes(Precision::double_, SpinorField::reals));
+  const double field = static_cast<double>(volume(block.extents)) / 2 * static_cast<double>(site_bytes(Precision::double_, site_reals));
   return {.links = on_gpu.links, .spinors = transferred * field, .faces = 0, .tables = on_gpu.tables, .scalars = on_gpu.scalars};
 }
 

@@ -180,6 +180,7 @@ struct StaggeredSolver::Impl {
         result.norm2.insert(result.norm2.end(), part[v].norm2.begin(), part[v].norm2.end());
         half.budget[v] = std::max(1, half.budget[v] - part[v].iterations);
       }
+      runtime::Session::current().wait_all();  // the vectors of one parity go before those of the other come
     }
     outer.apply(e, y, for_each_vector(goal.n, [&](std::size_t v) { return 2 * goal.mass[v]; }), -1);
     return results;

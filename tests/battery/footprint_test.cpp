@@ -1,7 +1,9 @@
 // The estimate of a solve's memory against what the runtime then allocates.
 #include "runtime/memory.hpp"
 #include "solvers/footprint.hpp"
+#include "solvers/staggered_solver.hpp"
 #include "tests/battery/solver_support.hpp"
+#include "tests/battery/staggered_support.hpp"
 
 using namespace quarkstar;
 
@@ -9,10 +11,18 @@ namespace {
 
 constexpr std::uint64_t seed = 16180;
 
-double estimate(const runtime::Decomposition& decomposition, const SolverSettings& settings) {
+double total_of(const std::vector<Footprint>& blocks) {
   double total = 0;
-  for (const Footprint& block : wilson_footprint(decomposition, settings)) total += block.total();
+  for (const Footprint& block : blocks) total += block.total();
   return total;
+}
+
+/// Smooth links, on which solves are quick.
+smear::StaggeredLinks smooth_links(const Coord& lattice, bool hops_far) {
+  constexpr double scale = -1 / 24.;
+  reference::StaggeredLinks links{reference::near_unit_gauge(lattice, seed, 0.3), reference::near_unit_gauge(lattice, seed + 1, 0.3)};
+  for (double& real : links.naik.data) real *= scale;
+  return battery::with_phases(links, hops_far ? scale : 0);
 }
 
 }  // namespace
@@ -47,11 +57,53 @@ TEST_CASE("a solve allocates what its footprint says, and no more") {
             CHECK(wilson.solve(source, solution).converged());
           }
           const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
-          const double estimated = estimate(decomposition, settings);
+          const double estimated = total_of(wilson_footprint(decomposition, settings));
           const double field = static_cast<double>(volume(lattice)) / 2 * 24 * sizeof(double);
           CHECK(estimated > 0.995 * taken);
           CHECK(estimated < 1.005 * (taken + field));
         }
+}
+
+// Three right-hand sides, then two: fields for the larger number, faces for both.
+TEST_CASE("a staggered solve allocates what its footprint says, and no more") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 16};
+  const std::vector<HostColour> sources = battery::random_vectors(lattice, 3, seed + 2);
+  const auto check = [&](const std::string& name, Precision precision, int long_reals, const Coord& blocks) {
+    INFO(name << " " << name_of(precision) << " long links " << long_reals << " blocks " << blocks[2] << blocks[3]);
+    const bool hops_far = long_reals > 0, shifted = name == "multishift";
+    SolverSettings settings;
+    settings.solver = name;
+    settings.precision = precision;
+    settings.link_reals = hops_far ? long_reals : 18;
+    settings.tolerance = 1e-9;
+    settings.max_iterations = 500;
+    const smear::StaggeredLinks links = smooth_links(lattice, hops_far);
+    runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+    const runtime::Decomposition decomposition(lattice, blocks, 1);
+    const std::size_t before = runtime::host_memory_use().now;
+    runtime::restart_peak();
+    {
+      StaggeredSolver solver(decomposition, links, settings);
+      const std::vector<HostColour> b = shifted ? std::vector<HostColour>(3, sources[0]) : sources;
+      const std::vector<double> masses = shifted ? std::vector<double>{0.3, 0.5, 0.8} : std::vector<double>(3, 0.5);
+      for (const std::size_t n : {3, 2}) {
+        std::vector<HostColour> solutions(n, HostColour(lattice));
+        for (const SolveResult& result : solver.solve(std::span(b).first(n), std::span(masses).first(n), solutions)) CHECK(result.converged());
+      }
+    }
+    const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
+    const int together[] = {3, 2};
+    const double estimated = total_of(staggered_footprint(decomposition, settings, hops_far, together));
+    const double vectors = 3 * static_cast<double>(volume(lattice)) / 2 * 6 * sizeof(double);
+    CHECK(estimated > 0.995 * taken);
+    CHECK(estimated < 1.005 * (taken + vectors));
+  };
+  for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}})
+    for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+      for (const int long_reals : {18, 13, 0}) check("cg", precision, long_reals, blocks);
+      for (const char* solver : {"blockcg", "multishift"}) check(solver, precision, 18, blocks);
+    }
 }
 
 TEST_CASE("footprints follow the formulas of the layout") {
@@ -75,4 +127,35 @@ TEST_CASE("footprints follow the formulas of the layout") {
   CHECK(parts[0].faces == parts[1].faces);
   settings.solver = "magic";
   CHECK_THROWS_AS(wilson_footprint(whole, settings), Error);
+}
+
+TEST_CASE("staggered footprints follow the formulas of the layout") {
+  SolverSettings settings;
+  settings.solver = "cg";
+  const runtime::Decomposition whole({8, 8, 8, 8}, {1, 1, 1, 1}, 1);
+  const double sites = 4096;
+  const auto of = [&](const runtime::Decomposition& decomposition, bool hops_far, std::vector<int> vectors) {
+    return staggered_footprint(decomposition, settings, hops_far, vectors);
+  };
+  const Footprint all = of(whole, true, {3}).front();
+  CHECK(all.links == sites * 8 * 36 * 8);
+  CHECK(all.spinors == 3 * 12 * sites / 2 * 6 * 8);
+  CHECK(all.faces == 0);
+  CHECK(of(whole, false, {3}).front().links == sites * 8 * 18 * 8);
+  CHECK(of(whole, true, {1, 5, 2}).front().spinors == 5 * 12 * sites / 2 * 6 * 8);
+  // In half precision links take whole 32-bit words, vectors of three complex numbers and a unit 16 bytes.
+  settings.precision = Precision::half;
+  settings.link_reals = 13;
+  const Footprint half = of(whole, true, {3}).front();
+  CHECK(half.links == sites * 8 * (36 * 8 + 18 * 2 + 14 * 2));
+  CHECK(half.spinors == 3 * sites / 2 * (12 * 48 + 5 * 16));
+  settings.solver = "multishift";
+  settings.precision = Precision::double_;
+  CHECK(of(whole, true, {2}).front().spinors == (11 * 2 + 4) * sites / 2 * 6 * 8);
+  // A cut in t, which is not split over lanes: two faces of three layers, double-buffered, for each Dslash.
+  settings.solver = "cg";
+  const runtime::Decomposition cut({8, 8, 8, 16}, {1, 1, 1, 2}, 1);
+  const double layer = 8 * 8 * 8 / 2.0;
+  CHECK(of(cut, true, {3, 2}).front().faces == 2 * 2 * 3 * layer * 6 * (3 + 2) * 8);
+  CHECK(of(cut, false, {3}).front().faces == 2 * 2 * layer * 6 * 3 * 8);
 }

@@ -42,6 +42,11 @@ done
 
 expect 4 'error: colour 0, mass 0.2: .*iteration limit' "${solve[@]}" --max-iterations 2 --json failed.json
 grep -q '"status": "failed"' failed.json || die "no reason in the JSON"
+expect 2 'error: --cpu-memory: this solve needs .* MiB of memory on host, 1.0 MiB are available; use .*--nrhs' \
+  "${solve[@]}" --devices cpu --json refused.json --cpu-memory 1MiB
+expect 0 '^  host: .* MiB of 1.00 GiB \(links .* before that .* MiB to make the links\)$' "${solve[@]}" --devices cpu --json fits.json --cpu-memory 1GiB
+grep -q '"making_links": [1-9]' fits.json || die "no memory in the JSON"
+absent refused.json
 expect 2 'error: --u0: asqtad needs a tadpole factor' solve --gauge lattice.ildg --action asqtad --json x.json
 
 expect 0 '^ +5 +1.87 ' model --estimate-only --bandwidth 100 --svg model.svg

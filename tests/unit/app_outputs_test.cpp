@@ -4,9 +4,12 @@
 #include "tests/unit/app_testing.hpp"
 #include "apps/hdf5_file.hpp"
 #include "apps/report_html.hpp"
+#include "apps/write_hdf5.hpp"
 #include "apps/write_json.hpp"
 #include "codelets/lattice/format/propagator.hpp"
 #include "runtime/error.hpp"
+
+#include <algorithm>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -102,6 +105,35 @@ TEST_CASE("outputs of a run can be read back") {
     CHECK_FALSE(json.at("solves")[3].contains("residual_history"));
     CHECK(json.at("parameters").at("kappa") == 0.13);
   }
+}
+
+TEST_CASE("staggered propagators are written column by column") {
+  const TemporaryFolder folder;
+  RunReport report;
+  report.config.action = "hisq";
+  report.config.columns = {0, 2};
+  report.gauge.extents = extents;
+  std::vector<StaggeredPropagator> propagators;
+  for (int mass = 0; mass < 3; ++mass) {
+    propagators.push_back({0.1 * (mass + 1), 0, {}});
+    for (int column = 0; column < 2; ++column) {
+      HostColour& field = propagators.back().columns.emplace_back(extents);
+      for (std::size_t i = 0; i < field.data.size(); ++i) field.data[i] = {10 * mass + column + 0.001 * static_cast<double>(i), -0.5 * mass};
+    }
+  }
+  write_propagator_hdf5(folder.file("propagator.h5"), report, propagators);
+  const Hdf5Id file(H5Fopen(folder.file("propagator.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  const Hdf5Id dataset(H5Dopen2(file, "propagator", H5P_DEFAULT), H5Dclose);
+  CHECK(shape_of(dataset) == std::vector<hsize_t>{3, 2, 6, 2, 2, 4, 3});
+  const Hdf5Id type(H5Tcreate(H5T_COMPOUND, 16), H5Tclose);
+  H5Tinsert(type, "r", 0, H5T_NATIVE_DOUBLE);
+  H5Tinsert(type, "i", 8, H5T_NATIVE_DOUBLE);
+  const std::size_t size = propagators[0].columns[0].data.size();
+  std::vector<std::complex<double>> values(6 * size);
+  REQUIRE(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0);
+  for (std::size_t k = 0; k < 6; ++k)
+    CHECK(std::equal(values.begin() + static_cast<std::ptrdiff_t>(k * size), values.begin() + static_cast<std::ptrdiff_t>((k + 1) * size),
+                     propagators[k / 2].columns[k % 2].data.begin()));
 }
 
 TEST_CASE("residual histories in JSON are exact") {

@@ -2,11 +2,15 @@
 #include "runtime/memory.hpp"
 
 #include "apps/memory_check.hpp"
+#include "apps/staggered_batches.hpp"
 #include "runtime/error.hpp"
 #include "tests/unit/app_testing.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
 
 using namespace quarkstar;
 using runtime::available_host_memory;
@@ -84,4 +88,51 @@ TEST_CASE("a solve that does not fit is refused with what it needs, what there i
   need.gpu = false;
   CHECK(message(need).find("--cpu-memory: ") == 0);
   CHECK(message(need).find("--links 12") != std::string::npos);
+  // Links in the making count where they take more than what comes after them.
+  need.making_links = 2.75 * gib;
+  CHECK(need.total() == 3.0 * gib);
+  CHECK(message(need).find("--nrhs") != std::string::npos);
+  need.making_links = 5.0 * gib;
+  CHECK(message(need).find("--cpu-memory: this solve needs 5.00 GiB of memory on CUDA 0") == 0);
+  CHECK(app::memory_text(need).ends_with("; before that 5.00 GiB to make the links)"));
+}
+
+TEST_CASE("staggered needs: links in the making, then links, fields and columns") {
+  const runtime::Session session(runtime_testing::options(1));
+  app::RunConfig config;
+  config.action = "hisq";
+  config.columns = {0, 1, 2};
+  config.solver.solver = "cg";
+  const Coord lattice{8, 8, 8, 8};
+  const runtime::Decomposition whole = runtime::Decomposition::uncut(lattice, 0);
+  const double sites = 4096, field = sites * 576;
+  const auto need = [&] {
+    const std::vector<app::MemoryNeed> needs = app::memory_needs(session, whole, config);
+    REQUIRE(needs.size() == 1);
+    return needs.front();
+  };
+  const auto padded = [](int depth) { return std::pow(8 + 2 * depth, 4) * 576; };
+  const app::MemoryNeed hisq = need();
+  CHECK(hisq.where == "host");
+  CHECK(hisq.making_links == std::max(field + padded(1) + padded(2) + 2 * field, 3 * field + padded(2) + 2 * field));
+  CHECK(hisq.fields.links == sites * 8 * 36 * 8);
+  CHECK(hisq.other == 3 * field + sites * (3 + 3) * 48 + hisq.fields.tables);
+  // Each mass with an operator of its own: what its links are made of stays.
+  config.staggered.masses = {0.1, 0.2};
+  config.staggered.naik_epsilon.reset();
+  const app::MemoryNeed several = need();
+  CHECK(several.fields.links == hisq.fields.links + padded(2) + 2 * field);
+  CHECK(several.fields.spinors == hisq.fields.spinors);
+  CHECK(several.other == hisq.other + sites * 3 * 48);
+  config.staggered.naik_epsilon = 0;
+  config.staggered.nrhs = 4;
+  CHECK(app::numbers_together(config) == std::vector<int>{4, 2});
+  CHECK(need().fields.spinors == hisq.fields.spinors * 4 / 3);
+  config.solver.solver = "blockcg";
+  CHECK(app::numbers_together(config) == std::vector<int>{3, 3});
+  config.solver.solver = "multishift";
+  CHECK(app::numbers_together(config) == std::vector<int>{2, 2, 2});
+  config.action = "naive";
+  CHECK(need().making_links == 3 * field);
+  CHECK(need().fields.links == sites * 8 * 18 * 8);
 }
