@@ -70,6 +70,7 @@ for file in propagator.h5 correlators.h5 result.json report.html; do [ -s "naive
 fails 2 '--ranks.*4 ranks are too many' 4 solve --gauge lattice.ildg --action hisq --mass 0.3 --json x.json --threads 1
 fails 2 '--ranks: a block has extent 2' 4 solve --gauge lattice.ildg --action hisq --mass 0.3 --json x.json --threads 1 --ranks 1,1,1,4
 fails 2 '--cpu-memory: this solve needs' 2 "${solve[@]}" --json x.json --cpu-memory 1MiB
+fails 2 '--cpu-memory: this solve needs .*--nrhs' 2 "${hisq[@]}" --json x.json --cpu-memory 1MiB
 
 # Links of 8 reals, and reliable updates in half precision.
 compact=(solve --gauge lattice.ildg --kappa 0.12 --columns 0 --threads 1 --precision half --links 8)
