@@ -34,6 +34,9 @@ class Dslash {
   /// Submits out = Output(D in). Throws ShapeError when the fields' parities, lattices or numbers of vectors do not fit.
   void apply(const ColourField& out, const ColourField& in, const Output& output = {}, const Control& control = {});
 
+  /// How GPUs launch the kernels from now on.
+  void set_launch(const Launch& launch) { launch_ = launch; }
+
   /// The sums of the last apply(): OutputSums::count() of them.
   const runtime::PartialSums& sums() const { return sums_; }
 
@@ -54,6 +57,7 @@ class Dslash {
 
   std::array<const Links*, 2> links_;
   int vectors_;
+  Launch launch_;
   std::array<std::vector<runtime::Handle>, 2> faces_;  ///< double-buffered: a pack need not wait for the last reader
   std::size_t buffer_ = 0;
   runtime::PartialSums sums_;
