@@ -93,12 +93,14 @@ void for_source_sites(const Source& source, const Coord& extents, Set&& set) {
 }  // namespace
 
 HostSpinor make_source(const Source& source, const Coord& extents, int column) {
+  check_source(source, extents);
   HostSpinor field(extents);
   for_source_sites(source, extents, [&](std::int64_t site, std::complex<double> value) { field.at(site, column / 3, column % 3) = value; });
   return field;
 }
 
 HostColour make_colour_source(const Source& source, const Coord& extents, int colour) {
+  check_source(source, extents);
   HostColour field(extents);
   for_source_sites(source, extents, [&](std::int64_t site, std::complex<double> value) { field.at(site, colour) = value; });
   return field;

@@ -31,9 +31,9 @@ void check_source(const Source& source, const Coord& extents);
 /// The number at a site (lexicographic) of the source.
 std::complex<double> source_at(const Source& source, std::int64_t site, const Coord& extents);
 
-/// The Wilson field for column = 3 spin + colour, zero but for that component at the source's sites.
+/// The Wilson field for column = 3 spin + colour, zero but for that component at the source's sites. Throws as check_source().
 HostSpinor make_source(const Source& source, const Coord& extents, int column);
-/// The staggered field of one colour.
+/// The staggered field of one colour. Throws as check_source().
 HostColour make_colour_source(const Source& source, const Coord& extents, int colour);
 
 }  // namespace quarkstar::app
