@@ -60,22 +60,7 @@ add_dependencies(unit_tests fake_nvml)
 set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/unit/energy_test.cpp" PROPERTIES
   COMPILE_DEFINITIONS "QUARKSTAR_FAKE_NVML=\"$<TARGET_FILE:fake_nvml>\"")
 quarkstar_test_executable(battery)
-# The solver of docs/howto/solver.md, which battery.howto runs.
-set(example solvers/mr_steps.hpp solvers/mr.cpp)
-if(QUARKSTAR_CUDA)
-  list(APPEND example solvers/mr_steps.cu)
-endif()
-list(TRANSFORM example PREPEND "${PROJECT_BINARY_DIR}/howto/" OUTPUT_VARIABLE sources)
-add_custom_command(OUTPUT ${sources}
-  COMMAND bash "${PROJECT_SOURCE_DIR}/cmake/howto_blocks.sh" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/howto" docs/howto/solver.md ${example}
-  DEPENDS "${PROJECT_SOURCE_DIR}/cmake/howto_blocks.sh" "${PROJECT_SOURCE_DIR}/docs/howto/solver.md" VERBATIM)
-# A target of its own, or else the command would wait for the libraries, and every test for the command.
-add_custom_target(howto_example DEPENDS ${sources})
-quarkstar_layer(howto SOURCES ${sources} LINK quarkstar_solvers)
-add_dependencies(quarkstar_howto howto_example)
-target_include_directories(quarkstar_howto PRIVATE "${PROJECT_BINARY_DIR}/howto")
-target_compile_options(quarkstar_howto PRIVATE "${cuda_options}")
-target_link_libraries(battery_tests PRIVATE quarkstar_howto)
+include(howto)
 quarkstar_test_executable(gpu)
 
 # ---- scripts

@@ -25,7 +25,7 @@ sed -nE 's/^ *"(command|file)": "(.*)",?$/\1\t\2/p' "$build/compile_commands.jso
 # patterns with _kernel find it), without input and output, and with the headers of the examples before the project's.
 like() {
   awk -F '\t' -v pattern="$1" '($1 ~ /_kernel\.cpp$/) == (pattern ~ /_kernel/) && $1 ~ pattern && (!file || $1 == file) { file = $1; print $2 }' \
-    "$out/commands" | sed -E "s# -I$source # -I$out/tree&#; s# (-x cu )?-[co] .*##"
+    "$out/commands" | sed -E "s# -I# -I$out/tree&#; s# (-x cu )?-[co] .*##"
 }
 # add FILE ACTION BLOCK: the commands on stdin are to do ACTION with FILE; where that fails, the example BLOCK is to blame.
 add() {
