@@ -38,10 +38,11 @@ void add_bench(CLI::App& app) {
   add("stream", "Memory bandwidth: triad, copy, read", run_stream);
   CLI::App* dslash = add("dslash", "Wilson or staggered Dslash: GFLOP/s, GB/s, fraction of the roofline", run_bench_dslash);
   add_case_flags(*dslash, options);
-  add_dslash_flags(*dslash, options);
+  add_action_flags(*dslash, options);
   CLI::App* solver = add("solver", "Krylov solvers: microseconds an iteration, and where they go", run_bench_solver);
   add_case_flags(*solver, options);
-  solver->add_option("--solver", options->solvers, "bicgstab, cgnr, cg (on the normal equations' matrix)")
+  add_action_flags(*solver, options);
+  solver->add_option("--solver", options->solvers, "Wilson: bicgstab, cgnr, cg (on the normal equations' matrix); staggered actions: cg")
       ->check(CLI::IsMember({"bicgstab", "cgnr", "cg"}));
   solver->add_option("--iterations", options->iterations, "Iterations of a timed solve, rounded up to whole batches of 16 (default: 256 on GPUs, 64 on CPUs)")->check(CLI::Range(16, 100000));
 }

@@ -26,10 +26,9 @@ PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Prec
       .slice_bytes = [=](int mu) { return slice_sites(mu) * site; },
       .face_bytes = [=](int mu) { return slice_sites(mu) / 2 * 12 * static_cast<double>(computed_bytes(precision)); }};
   return plan_devices(owners_of(session), session.options(), problem, [&](int worker) {
-    const Coord& l = lattice;
     const bool fits = worker >= session.gpu_count() || sites * site < 0.8 * static_cast<double>(session.device_memory(worker));
-    if (!fits) return measure_owner(session, worker, l, precision, link_reals);
-    const wilson::TuningProblem alone{runtime::Decomposition(l, {{{l[0]}, {l[1]}, {l[2]}, {l[3]}}}, {worker}), precision, link_reals};
+    if (!fits) return measure_owner(session, worker, lattice, precision, link_reals);
+    const wilson::TuningProblem alone{runtime::Decomposition::uncut(lattice, worker), precision, link_reals};
     return time_dslash(session, alone, tuning(alone), repetitions).best_gflops;
   });
 }

@@ -62,7 +62,7 @@ void for_devices(const BenchOptions& options, const std::function<void(const std
   alone.devices = "cuda";
   alone.cuda_workers = asked.cuda_workers;
   run(alone);
-  if (asked.cpu_share.value_or(1) > 0) run(asked);
+  if (asked.cpu_share.value_or(1) > 0 && options.action == "wilson") run(asked);
 }
 
 Json machine_facts(const runtime::Session& session) {
@@ -98,6 +98,12 @@ void print_stream(const BenchMemory& memory) {
              s.read);
 }
 
+std::string title_of(const std::string& action) {
+  if (action == "wilson") return "Wilson";
+  if (action == "hisq") return "HISQ";
+  return action == "naive" ? "naive staggered" : action;
+}
+
 std::vector<int> links_of(const BenchOptions& options) {
   const bool wilson = options.action == "wilson";
   const std::vector<int> known = wilson ? std::vector<int>{18, 12, 8} : std::vector<int>{18, 14, 13, 9};
@@ -109,7 +115,7 @@ std::vector<int> links_of(const BenchOptions& options) {
   return wilson ? std::vector<int>{18, 12} : std::vector<int>{18};
 }
 
-void add_dslash_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
+void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
   command.add_option("--action", options->action, "wilson (default), hisq, asqtad or naive")
       ->check(CLI::IsMember({"wilson", "hisq", "asqtad", "naive"}));
   command.add_option("--nrhs", options->nrhs, "Staggered: right-hand sides in one application (default 1 2 4 8 16)")->check(CLI::Range(1, 32));

@@ -44,7 +44,7 @@ void print_stream(const BenchMemory& memory);
 nlohmann::ordered_json stream_json(const BenchMemory& memory);
 
 /// Calls body(devices, session) in a session for each set of devices that --devices names: "cpu", "cuda", and for `all` these two, then
-/// "all", CPUs and GPUs together. Without GPUs `all` is "cpu". Throws Error(environment) for --devices cuda without a GPU.
+/// "all", CPUs and GPUs together, which is for the Wilson action only. Without GPUs `all` is "cpu". Throws Error(environment) for --devices cuda without a GPU.
 void for_devices(const BenchOptions& options, const std::function<void(const std::string& devices, runtime::Session& session)>& body);
 
 /// "machine" of the JSON: processor, GPUs, threads, versions.
@@ -56,11 +56,14 @@ wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::Tunin
 /// Adds --lattice, --tile, --block-threads, --no-tune, --links and --precision; `options` must outlive the parsing.
 void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
 
+/// An action's name at the head of a table: "Wilson", "HISQ", "asqtad", "naive staggered".
+std::string title_of(const std::string& action);
+
 /// Links of --links, or the action's own. Throws Error(input) for links that the action's Dslash does not know.
 std::vector<int> links_of(const BenchOptions& options);
 
-/// Adds what only `bench dslash` takes: --action and --nrhs.
-void add_dslash_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
+/// Adds --action and --nrhs.
+void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
 
 /// `quarkstar bench dslash`.
 void run_bench_dslash(const BenchOptions& options);

@@ -23,20 +23,20 @@ LinkField& load(LinkField& links, const HostGauge& gauge) {
   return links;
 }
 
-/// Time in tasks by what their names begin with.
-void add_events(SolverTiming& timing, runtime::Session& session) {
-  for (int worker = 0; worker < session.block_owners(); ++worker)
-    for (const runtime::Event& event : session.events().of_worker(worker)) {
-      const std::string_view name = event.name;
-      double& part = name.starts_with("wilson.")     ? timing.dslash_us
-                     : name.starts_with("blas.")     ? timing.blas_us
-                     : name.starts_with("transfer.") ? timing.conversion_us
-                                                     : timing.scalars_us;
-      part += (event.end_us - event.begin_us) / timing.iterations / session.block_owners();
-    }
+/// Where the time of a task belongs, by its name.
+double& part_of(SolverTiming& timing, std::string_view name) {
+  if (name.starts_with("transfer.") || name.find("_to_") != name.npos) return timing.conversion_us;
+  if (name.starts_with("wilson.") || name.starts_with("staggered.")) return timing.dslash_us;
+  return name.starts_with("blas.") ? timing.blas_us : timing.scalars_us;
 }
 
 }  // namespace
+
+void add_events(SolverTiming& timing, runtime::Session& session) {
+  for (int worker = 0; worker < session.block_owners(); ++worker)
+    for (const runtime::Event& event : session.events().of_worker(worker))
+      part_of(timing, event.name) += (event.end_us - event.begin_us) / timing.iterations / session.block_owners();
+}
 
 BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge)
     : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, 16, 1, tuning.tile)),

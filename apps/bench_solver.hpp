@@ -27,7 +27,7 @@ struct BenchLevel {
 
 struct SolverTiming {
   int iterations = 0;                 ///< of the last timed solve
-  double best_us = 0, median_us = 0;  ///< wall time of a solve over its iterations
+  double best_us = 0, median_us = 0;  ///< wall time of a solve over its iterations, of all right-hand sides together
   double flops = 0, bytes = 0;        ///< of one iteration, without refreshes
   double tasks = 0, kernels = 0;      ///< of one iteration, without refreshes: StarPU's tasks, and the codelets in them
 
@@ -38,6 +38,9 @@ struct SolverTiming {
   double runtime_us() const { return std::max(0.0, median_us - dslash_us - blas_us - scalars_us - conversion_us); }
   double runtime_us_per_kernel() const { return kernels > 0 ? runtime_us() / kernels : 0; }
 };
+
+/// Adds the times of the tasks that the session's events hold, by what they are, a timing.iterations-th of them.
+void add_events(SolverTiming& timing, runtime::Session& session);
 
 /// inner == outer: a solve in that level's precision; else mixed precision with reliable updates.
 SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, int iterations,

@@ -1,6 +1,7 @@
 // quarkstar bench solver: the table
 #include "apps/bench_options.hpp"
 #include "apps/bench_solver.hpp"
+#include "apps/bench_staggered.hpp"
 #include "apps/parse.hpp"
 #include "apps/solve_plan.hpp"
 #include "codelets/heatbath/start.hpp"
@@ -17,19 +18,33 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Microseconds an iteration of QUDA (develop 9521952, autotuned, even-odd, weak field, outer double 18, inner 12 reals) on one H200.
+/// HISQ: outer 18, inner long links of 13 reals, a right-hand side.
 struct Peer {
-  std::string_view solver;
+  std::string_view action, solver;
   Precision inner;
-  int extent;
+  int link_reals, extent, vectors;
   double microseconds;
 };
-constexpr Peer quda[] = {{"bicgstab", Precision::single, 32, 762}, {"bicgstab", Precision::single, 48, 3599},
-                         {"bicgstab", Precision::half, 32, 533},   {"bicgstab", Precision::half, 48, 2403},
-                         {"cgnr", Precision::half, 32, 486}};
+constexpr Peer quda[] = {
+    {"wilson", "bicgstab", Precision::single, 12, 32, 1, 762}, {"wilson", "bicgstab", Precision::single, 12, 48, 1, 3599},
+    {"wilson", "bicgstab", Precision::half, 12, 32, 1, 533},   {"wilson", "bicgstab", Precision::half, 12, 48, 1, 2403},
+    {"wilson", "cgnr", Precision::half, 12, 32, 1, 486},       {"hisq", "cg", Precision::half, 13, 32, 1, 244},
+    {"hisq", "cg", Precision::half, 13, 48, 1, 1122},          {"hisq", "cg", Precision::single, 13, 32, 1, 369},
+    {"hisq", "cg", Precision::single, 13, 48, 1, 1812},        {"hisq", "cg", Precision::half, 13, 32, 4, 169},
+    {"hisq", "cg", Precision::half, 13, 32, 8, 163},           {"hisq", "cg", Precision::single, 13, 32, 8, 153}};
 
-std::optional<double> quda_on_h200(std::string_view solver, Precision inner, int link_reals, const Coord& lattice) {
+/// One row of the table.
+struct SolverCase {
+  std::string_view action, solver;
+  Coord lattice;
+  Precision precision;
+  int link_reals, vectors;
+};
+
+std::optional<double> quda_on_h200(const SolverCase& c) {
   for (const Peer& peer : quda)
-    if (peer.solver == solver && peer.inner == inner && link_reals == 12 && lattice == Coord{peer.extent, peer.extent, peer.extent, peer.extent})
+    if (peer.action == c.action && peer.solver == c.solver && peer.inner == c.precision && peer.link_reals == c.link_reals &&
+        peer.vectors == c.vectors && c.lattice == Coord{peer.extent, peer.extent, peer.extent, peer.extent})
       return peer.microseconds;
   return std::nullopt;
 }
@@ -39,17 +54,18 @@ bool same_blocks(const runtime::Decomposition& a, const runtime::Decomposition& 
                     [](const runtime::Block& x, const runtime::Block& y) { return x.extents == y.extents && x.owner == y.owner; });
 }
 
-Json row_of(const std::string& devices, const Coord& lattice, std::string_view solver, Precision precision, int reals, const SolverTiming& t,
-            double triad) {
-  const auto peer = quda_on_h200(solver, precision, reals, lattice);
+Json row_of(const std::string& devices, const SolverCase& c, const SolverTiming& t, double triad) {
+  const auto peer = quda_on_h200(c);
   Json row = {{"devices", devices},
-              {"lattice", lattice},
-              {"solver", solver},
-              {"precision", precision == Precision::double_ ? "double" : fmt::format("double/{}", name_of(precision))},
-              {"link_reals", reals},
+              {"action", c.action},
+              {"lattice", c.lattice},
+              {"solver", c.solver},
+              {"precision", c.precision == Precision::double_ ? "double" : fmt::format("double/{}", name_of(c.precision))},
+              {"link_reals", c.link_reals},
+              {"nrhs", c.vectors},
               {"iterations", t.iterations},
-              {"us_per_iteration", t.best_us},
-              {"us_per_iteration_median", t.median_us},
+              {"us_per_iteration", t.best_us / c.vectors},
+              {"us_per_iteration_median", t.median_us / c.vectors},
               {"gflops", t.flops / t.best_us * 1e-3},
               {"bytes_per_iteration", t.bytes},
               {"bandwidth_fraction", t.bytes / t.best_us * 1e-3 / triad},
@@ -70,10 +86,10 @@ Json row_of(const std::string& devices, const Coord& lattice, std::string_view s
   return row;
 }
 
-void print_header(const std::string& devices, double triad) {
-  fmt::print("\nEven-odd Wilson solvers on {}; bandwidth = compulsory bytes of an iteration at a triad of {:.1f} GB/s\n"
-             "{:>14} {:>8} {:>13} {:>5} {:>11} {:>11} {:>8} {:>6} | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6} {:>7} {:>9} {:>9}\n",
-             devices, triad, "lattice", "solver", "precision", "links", "us/iter", "median", "GFLOP/s", "bandw.", "Dslash", "BLAS", "reduct.",
+void print_header(const std::string& title, const std::string& devices, double triad) {
+  fmt::print("\nEven-odd {} solvers on {}; us/iter of one right-hand side; bandwidth = compulsory bytes of an iteration at a triad of {:.1f} GB/s\n"
+             "{:>14} {:>8} {:>13} {:>5} {:>4} {:>11} {:>11} {:>8} {:>6} | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6} {:>7} {:>9} {:>9}\n",
+             title, devices, triad, "lattice", "solver", "precision", "links", "nrhs", "us/iter", "median", "GFLOP/s", "bandw.", "Dslash", "BLAS", "reduct.",
              "convers", "runtime", "tasks", "kernels", "us/kernel", "QUDA H200");
 }
 
@@ -84,17 +100,35 @@ void print_row(const Json& row) {
   const auto number = [&](const char* key) {
     return row[key].is_null() ? std::string("-") : fmt::format("{:.1f}", row[key].get<double>());
   };
-  fmt::print("{:>14} {:>8} {:>13} {:>5} {:>11.1f} {:>11.1f} {:>8.1f} {:>5.0f}% | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6.2f} {:>7.1f} {:>9} {:>9}\n",
+  fmt::print("{:>14} {:>8} {:>13} {:>5} {:>4} {:>11.1f} {:>11.1f} {:>8.1f} {:>5.0f}% | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6.2f} {:>7.1f} {:>9} {:>9}\n",
              fmt::format("{}", fmt::join(row["lattice"].get<std::vector<int>>(), ",")), row["solver"].get<std::string>(),
-             row["precision"].get<std::string>(), row["link_reals"].get<int>(), row["us_per_iteration"].get<double>(),
+             row["precision"].get<std::string>(), row["link_reals"].get<int>(), row["nrhs"].get<int>(), row["us_per_iteration"].get<double>(),
              row["us_per_iteration_median"].get<double>(), row["gflops"].get<double>(), 100 * row["bandwidth_fraction"].get<double>(),
              percent("dslash"), percent("blas"), percent("reductions"), percent("conversions"), percent("runtime"),
              row["tasks_per_iteration"].get<double>(), row["kernels_per_iteration"].get<double>(), number("runtime_us_per_kernel"),
              number("quda_h200_us"));
 }
 
-/// The rows of one lattice.
-void bench_lattice(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
+int iterations_of(const BenchOptions& options, const std::string& devices) {
+  return options.iterations > 0 ? options.iterations : devices == "cpu" ? 64 : 256;
+}
+
+/// The rows of one lattice, staggered.
+void bench_staggered(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
+                     Json& rows) {
+  const StaggeredBench bench(session, lattice, options.action);
+  for (const std::string& precision : options.precisions)
+    for (const int reals : links_of(options))
+      for (const int vectors : options.nrhs) {
+        const SolverCase c{options.action, "cg", lattice, parse_precision(precision), reals, vectors};
+        const SolverTiming timing = bench.time_cg(c.precision, reals, vectors, iterations_of(options, devices), options.repetitions);
+        rows.push_back(row_of(devices, c, timing, triad));
+        if (!options.json) print_row(rows.back());
+      }
+}
+
+/// The rows of one lattice, Wilson.
+void bench_wilson(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
                    Json& rows) {
   const HostGauge gauge = heatbath::hot_start(lattice, 1, session.cpu_team());
   const auto level = [&](const runtime::Decomposition& decomposition, Precision precision, int reals, const BenchLevel* beside) {
@@ -121,9 +155,8 @@ void bench_lattice(const BenchOptions& options, const std::string& devices, runt
       BenchLevel& above = precision == Precision::double_ ? inner : *outer;
       for (const NamedKrylovSolver& solver : krylov_solvers()) {
         if (std::find(options.solvers.begin(), options.solvers.end(), solver.name) == options.solvers.end()) continue;
-        const int iterations = options.iterations > 0 ? options.iterations : devices == "cpu" ? 64 : 256;
-        const SolverTiming timing = time_solver(session, solver, above, inner, iterations, options.repetitions);
-        rows.push_back(row_of(devices, lattice, solver.name, precision, reals, timing, triad));
+        const SolverTiming timing = time_solver(session, solver, above, inner, iterations_of(options, devices), options.repetitions);
+        rows.push_back(row_of(devices, {options.action, solver.name, lattice, precision, reals, 1}, timing, triad));
         if (!options.json) print_row(rows.back());
       }
     }
@@ -132,12 +165,14 @@ void bench_lattice(const BenchOptions& options, const std::string& devices, runt
 }  // namespace
 
 void run_bench_solver(const BenchOptions& options) {
+  links_of(options);  // fails before anything is measured
   Json result = {{"solver", Json::array()}};
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
     const double triad = measure_memory(options.array_megabytes, options.repetitions, session).owners_triad;
     result["machine"] = machine_facts(session);
     result["triad_gbs"][devices] = triad;
-    if (!options.json) print_header(devices, triad);
+    if (!options.json) print_header(title_of(options.action), devices, triad);
+    const auto bench_lattice = options.action == "wilson" ? bench_wilson : bench_staggered;
     const std::vector<Coord> on_cpu{{16, 16, 16, 16}}, on_gpu{{16, 16, 16, 16}, {32, 32, 32, 32}, {48, 48, 48, 48}};
     const std::vector<Coord>& defaults = devices == "cpu" ? on_cpu : on_gpu;
     for (const Coord& lattice : options.lattices.empty() ? defaults : options.lattices)

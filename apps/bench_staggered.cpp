@@ -1,21 +1,33 @@
 #include "apps/bench_staggered.hpp"
 
+#include "apps/device_plan.hpp"
+#include "apps/solve_plan.hpp"
 #include "codelets/heatbath/start.hpp"
 #include "codelets/staggered/colour_transfer.hpp"
 #include "codelets/staggered/dslash.hpp"
+#include "solvers/staggered_solver.hpp"
+
+#include <algorithm>
 
 namespace quarkstar::app {
 
 StaggeredBench::StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action)
     : session_(session),
-      decomposition_(lattice, {1, 1, 1, session.block_owners()}, session.block_owners()),
-      links_(make_links(decomposition_, action)) {}
+      decomposition_(lattice, block_grid({}, lattice, session.block_owners(), action == "naive" ? 1 : 3), session.block_owners()),
+      links_(make_links(session, decomposition_, action)) {}
 
-smear::StaggeredLinks StaggeredBench::make_links(const runtime::Decomposition& decomposition, const std::string& action) {
-  const HostGauge gauge = heatbath::cold_start(decomposition.lattice());  // speed does not depend on the links
+smear::StaggeredLinks StaggeredBench::make_links(runtime::Session& session, const runtime::Decomposition& decomposition,
+                                                 const std::string& action) {
+  const HostGauge gauge = heatbath::hot_start(decomposition.lattice(), 1, session.cpu_team());
   if (action == "naive") return smear::naive_links(decomposition, gauge, antiperiodic_in_time);
   if (action == "asqtad") return smear::asqtad_links(decomposition, gauge, antiperiodic_in_time, 1);
   return smear::hisq_links(decomposition, gauge, antiperiodic_in_time, 0);
+}
+
+HostColour StaggeredBench::wave() const {
+  HostColour field(decomposition_.lattice());
+  for (std::size_t i = 0; i < field.data.size(); ++i) field.data[i] = wavy_number(i);
+  return field;
 }
 
 DslashTiming StaggeredBench::time(Precision precision, int long_reals, int vectors, int repetitions) const {
@@ -23,9 +35,7 @@ DslashTiming StaggeredBench::time(Precision precision, int long_reals, int vecto
   const staggered::Links even(lattice, 0, links_, long_reals), odd(lattice, 1, links_, long_reals);
   staggered::Dslash dslash(even, odd, vectors);
   const staggered::ColourField on_even(lattice, 0, vectors), on_odd(lattice, 1, vectors);
-  HostColour wave(decomposition_.lattice());
-  for (std::size_t i = 0; i < wave.data.size(); ++i) wave.data[i] = wavy_number(i);
-  const std::vector<HostColour> waves(static_cast<std::size_t>(vectors), wave);
+  const std::vector<HostColour> waves(static_cast<std::size_t>(vectors), wave());
   staggered::load_vectors(on_odd, waves);
   session_.wait_all();
   const PairTiming times = time_pairs(session_, owner_count(decomposition_), repetitions, [&] {
@@ -35,6 +45,51 @@ DslashTiming StaggeredBench::time(Precision precision, int long_reals, int vecto
   const runtime::Cost cost = dslash.cost(lattice->sites_of_parity() / lattice->lanes().lanes, {});
   return {cost.flops / times.best * 1e-9, cost.flops / times.median * 1e-9, cost.bytes / times.best * 1e-9, times.microseconds_per_task,
           times.tasks_per_application};
+}
+
+SolverTiming StaggeredBench::time_cg(Precision precision, int long_reals, int vectors, int iterations, int repetitions) const {
+  SolverSettings settings;
+  settings.solver = "cg";
+  settings.precision = precision;
+  settings.link_reals = long_reals;
+  settings.tolerance = 1e-14;  // not reached
+  settings.max_iterations = iterations;
+  StaggeredSolver solver(decomposition_, links_, settings);
+  const std::vector<HostColour> sources(static_cast<std::size_t>(vectors), wave());
+  const std::vector<double> masses(sources.size(), 1e-3);
+  SolverTiming timing;
+  std::vector<double> times;
+  const auto solve_once = [&] {
+    std::vector<HostColour> solutions(sources.size(), HostColour(decomposition_.lattice()));
+    const runtime::Totals before = session_.events().totals();
+    const std::vector<SolveResult> results = solver.solve(sources, masses, solutions);
+    timing.iterations = results[0].iterations;
+    double seconds = 0;
+    timing.flops = timing.bytes = timing.kernels = 0;
+    for (const SolveResult& result : results) {
+      seconds += result.seconds;
+      timing.flops += result.flops / timing.iterations;
+      timing.bytes += result.bytes / timing.iterations;
+      timing.kernels += static_cast<double>(result.tasks) / timing.iterations;
+    }
+    timing.tasks = static_cast<double>(session_.events().totals().submitted - before.submitted) / timing.iterations;
+    return seconds * 1e6 / timing.iterations;
+  };
+  solve_once();
+  for (int r = 0; r < repetitions; ++r) times.push_back(solve_once());
+  std::sort(times.begin(), times.end());
+  timing.best_us = times.front();
+  timing.median_us = times[times.size() / 2];
+  timing.has_parts = session_.gpu_count() == 0 || owner_count(decomposition_) == 1;
+  if (timing.has_parts) {
+    session_.events().reset();
+    session_.events().set_detail(runtime::Events::Detail::parts);
+    solve_once();
+    add_events(timing, session_);
+    session_.events().set_detail(runtime::Events::Detail::totals);
+  }
+  session_.events().reset();
+  return timing;
 }
 
 }  // namespace quarkstar::app

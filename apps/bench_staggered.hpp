@@ -1,8 +1,10 @@
 #pragma once
 // Times the staggered Dslash as a solve runs it: through the task graph.
+#include "apps/bench_solver.hpp"
 #include "apps/bench_timing.hpp"
 #include "codelets/lattice/precision.hpp"
 #include "codelets/smear/staggered_links.hpp"
+#include "codelets/staggered/host_colour.hpp"
 #include "runtime/coord.hpp"
 #include "runtime/session.hpp"
 
@@ -13,14 +15,19 @@ namespace quarkstar::app {
 /// A staggered Dslash on one lattice, its links made once; t cut by the number of workers.
 class StaggeredBench {
  public:
-  /// action: hisq, asqtad or naive.
+  /// action: hisq, asqtad or naive, of a hot configuration: close to a mass of zero CG converges about as slowly as in physics.
   StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action);
 
   /// One application to `vectors` right-hand sides.
   DslashTiming time(Precision precision, int long_reals, int vectors, int repetitions) const;
 
+  /// Conjugate gradient for `vectors` right-hand sides as `solve` runs it, with reliable updates below double precision, ended after
+  /// `iterations`. Flops, bytes and tasks are those of whole solves over their iterations, refreshes included.
+  SolverTiming time_cg(Precision precision, int long_reals, int vectors, int iterations, int repetitions) const;
+
  private:
-  static smear::StaggeredLinks make_links(const runtime::Decomposition& decomposition, const std::string& action);
+  static smear::StaggeredLinks make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const std::string& action);
+  HostColour wave() const;
   runtime::Session& session_;
   runtime::Decomposition decomposition_;
   smear::StaggeredLinks links_;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -24,12 +25,20 @@ void apply_settings(RunConfig& config, const std::vector<Assignment>& settings) 
   if (const auto mass = given("mass"); mass != settings.end() && given("kappa") != settings.end())
     throw Error(ErrorKind::input, mass->where, "mass and kappa are both given", "give one: kappa = 1 / (2 (mass + 4))");
   for (const Assignment& setting : settings) {
+    config.given.emplace_back(setting.key, setting.where);
     try {
       find_field(setting.key)->set(config, setting.value);
     } catch (const BadValue& bad) {
       throw Error(ErrorKind::input, setting.where, bad.what(), bad.allowed());
     }
   }
+}
+
+std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const RunConfig& config) {
+  std::vector<std::pair<std::string_view, nlohmann::json>> parameters;
+  for (const Field& field : run_fields())
+    if (field.applies(config)) parameters.emplace_back(field.key, field.get(config));
+  return parameters;
 }
 
 void complete(RunConfig& config) {
@@ -49,11 +58,14 @@ void require_name(const char* flag, const std::string& action, const std::string
 
 /// What the settings of one action exclude.
 void check_action(const RunConfig& config) {
+  for (const auto& [key, where] : config.given)
+    if (!find_field(key)->applies(config))
+      throw Error(ErrorKind::input, where, fmt::format("{} means nothing for the action {}", key, config.action),
+                  "leave it out, or give another --action");
   const std::string links = fmt::format("{}", config.solver.link_reals);
   if (!config.is_staggered()) {
     require_name("--solver", config.action, config.solver.solver, solver_names());
     require_name("--links", config.action, links, {"18", "12", "8"});
-    if (config.staggered.masses.size() > 1) refuse("--masses", "Wilson solves take one mass", "use --mass or --kappa");
     return;
   }
   const StaggeredConfig& staggered = config.staggered;

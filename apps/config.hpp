@@ -39,9 +39,13 @@ struct RunConfig {
   std::string out, json, trace;
   bool residual_history = false;  ///< the JSON lists every residual
   bool solver_given = false;      ///< no: the action chooses (complete())
+  std::vector<std::pair<std::string, std::string>> given;  ///< keys of the settings that were given, and where
 
   bool is_staggered() const { return action != "wilson"; }
 };
+
+/// The actions for which a setting means something.
+enum class Actions { any, wilson, staggered };
 
 /// One setting. Its flag is --KEY, its TOML key KEY.
 struct Field {
@@ -50,10 +54,18 @@ struct Field {
   std::string_view help;
   void (*set)(RunConfig&, std::string_view);  ///< throws BadValue
   nlohmann::json (*get)(const RunConfig&);
+  Actions actions = Actions::any;
+
+  bool applies(const RunConfig& config) const {
+    return actions == Actions::any || (actions == Actions::staggered) == config.is_staggered();
+  }
 };
 
 /// Every setting of a solve, in the order of the help text.
 const std::vector<Field>& run_fields();
+
+/// The settings that mean something for the action of `config`, with their values: what reports list.
+std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const RunConfig& config);
 
 /// The field of that key, or nullptr.
 const Field* find_field(std::string_view key);

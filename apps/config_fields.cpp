@@ -8,6 +8,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace quarkstar::app {
 namespace {
 
@@ -31,11 +33,13 @@ void set_mass(RunConfig& c, Text text) {
 
 std::vector<double> parse_masses(Text text) {
   std::vector<double> masses;
-  for (const std::string& part : split(text, ',')) masses.push_back(parse_positive(part));
+  for (const std::string& part : split(text, ',')) {
+    const double mass = parse_positive(part);
+    if (std::find(masses.begin(), masses.end(), mass) != masses.end()) throw BadValue(fmt::format("{} is given twice", part), "give each mass once");
+    masses.push_back(mass);
+  }
   return masses;
 }
-
-json masses_of(const RunConfig& c) { return c.is_staggered() ? json(c.staggered.masses) : json(); }
 
 std::vector<std::string> all_solver_names() {
   std::vector<std::string> names = solver_names();
@@ -58,25 +62,26 @@ std::vector<Field> make_fields() {
        [](const RunConfig& c) -> json { return c.action; }},
       {"kappa", "K", "Hopping parameter (default 0.13)",
        [](RunConfig& c, Text v) { c.wilson.kappa = parse_positive(v, largest_kappa); },
-       [](const RunConfig& c) -> json { return c.wilson.kappa; }},
+       [](const RunConfig& c) -> json { return c.wilson.kappa; }, Actions::wilson},
       {"mass", "M", "Wilson: bare mass instead of kappa = 1 / (2 (M + 4)); staggered: mass of M = 2m + D (default 0.1)", set_mass,
        [](const RunConfig& c) -> json { return c.is_staggered() ? c.staggered.masses.front() : mass_of(c.wilson.kappa); }},
       {"masses", "M,...", "Staggered: several masses from each source (multishift solves them together)",
-       [](RunConfig& c, Text v) { c.staggered.masses = parse_masses(v); }, masses_of},
+       [](RunConfig& c, Text v) { c.staggered.masses = parse_masses(v); },
+       [](const RunConfig& c) -> json { return c.staggered.masses; }, Actions::staggered},
       {"naik-epsilon", "E|auto", "HISQ: correction of the Naik term (default 0); auto: from each mass",
        [](RunConfig& c, Text v) { c.staggered.naik_epsilon = v == "auto" ? std::optional<double>() : parse_real(v); },
-       [](const RunConfig& c) -> json { return c.staggered.naik_epsilon ? json(*c.staggered.naik_epsilon) : json("auto"); }},
+       [](const RunConfig& c) -> json { return c.staggered.naik_epsilon ? json(*c.staggered.naik_epsilon) : json("auto"); }, Actions::staggered},
       {"u0", "U", "asqtad: tadpole factor", [](RunConfig& c, Text v) { c.staggered.u0 = parse_positive(v); },
-       [](const RunConfig& c) -> json { return c.staggered.u0 ? json(*c.staggered.u0) : json(); }},
+       [](const RunConfig& c) -> json { return c.staggered.u0 ? json(*c.staggered.u0) : json(); }, Actions::staggered},
       {"nrhs", "N", "Staggered: right-hand sides solved together, 1 to 32 (default 3)",
        [](RunConfig& c, Text v) { c.staggered.nrhs = parse_integer(v, 1, 32); },
-       [](const RunConfig& c) -> json { return c.is_staggered() ? json(c.staggered.nrhs) : json(); }},
+       [](const RunConfig& c) -> json { return c.staggered.nrhs; }, Actions::staggered},
       {"normalisation", "NAME", "kappa: M = 1 - kappa H (default); mass: M = (M0 + 4) - H/2",
        [](RunConfig& c, Text v) {
          c.wilson.normalisation =
              parse_name(v, {"kappa", "mass"}) == "mass" ? Normalisation::mass : Normalisation::kappa;
        },
-       [](const RunConfig& c) -> json { return c.wilson.normalisation == Normalisation::mass ? "mass" : "kappa"; }},
+       [](const RunConfig& c) -> json { return c.wilson.normalisation == Normalisation::mass ? "mass" : "kappa"; }, Actions::wilson},
       {"boundary", "D=B,...",
        "Boundary conditions: direction = periodic, antiperiodic or angle/pi (default t=antiperiodic)",
        [](RunConfig& c, Text v) { c.wilson.boundary = parse_boundary(v, c.wilson.boundary); },
@@ -98,7 +103,7 @@ std::vector<Field> make_fields() {
          c.solver.schur =
              parse_name(v, {"asymmetric", "symmetric"}) == "symmetric" ? Schur::symmetric : Schur::asymmetric;
        },
-       [](const RunConfig& c) -> json { return c.solver.schur == Schur::symmetric ? "symmetric" : "asymmetric"; }},
+       [](const RunConfig& c) -> json { return c.solver.schur == Schur::symmetric ? "symmetric" : "asymmetric"; }, Actions::wilson},
       {"tol", "EPS", "Stop at |b - M x| / |b| <= EPS (default 1e-10)",
        [](RunConfig& c, Text v) { c.solver.tolerance = parse_positive(v, 1); },
        [](const RunConfig& c) -> json { return c.solver.tolerance; }},

@@ -23,6 +23,7 @@ double usable(const Owner& gpu) {
 }
 constexpr double stages = 3.5, stage_seconds = 12e-6;
 constexpr double face_seconds = 15e-6, bus_bytes_per_second = 44e9;
+constexpr double gpus_together_seconds = 14e-6;
 constexpr int t = 3, z = 2;
 
 /// One way to cut.
@@ -48,12 +49,19 @@ int owners_used(const std::vector<int>& parts) {
   return static_cast<int>(std::count_if(parts.begin(), parts.end(), [](int part) { return part > 0; }));
 }
 
+bool uses_cpus(const std::vector<Owner>& owners, const std::vector<int>& parts) {
+  for (std::size_t i = 0; i < owners.size(); ++i)
+    if (!owners[i].gpu && parts[i] > 0) return true;
+  return false;
+}
+
 /// Seconds of an application: flop of a slice and parity, over GFLOP/s.
-double predict(const PlanningProblem& problem, const Candidate& c, const std::vector<Share>& shares) {
+double predict(const std::vector<Owner>& owners, const PlanningProblem& problem, const Candidate& c, const std::vector<Share>& shares) {
   const double slice = static_cast<double>(volume(problem.lattice)) / problem.lattice[static_cast<std::size_t>(c.direction)];
   double seconds = runtime::slowest(c.parts, shares) * slice / 2 * flops_a_site * 1e-9;
   if (owners_used(c.parts) > 1)
-    seconds += stages * stage_seconds + face_seconds + problem.face_bytes(c.direction) / bus_bytes_per_second;
+    seconds += uses_cpus(owners, c.parts) ? stages * stage_seconds + face_seconds + problem.face_bytes(c.direction) / bus_bytes_per_second
+                                          : gpus_together_seconds;
   return seconds;
 }
 
@@ -67,7 +75,7 @@ Candidate best_cut(const std::vector<Owner>& owners, const std::vector<double>& 
     for (const int unit : runtime::units_for(extent)) {
       Candidate c{direction, runtime::proportional_parts(extent, shares, unit)};
       if (c.parts.empty()) continue;
-      c.seconds = predict(problem, c, shares);
+      c.seconds = predict(owners, problem, c, shares);
       if (best.parts.empty() || c.seconds < clear_gain * best.seconds) best = c;
     }
   }

@@ -26,8 +26,7 @@ double measure_owner(runtime::Session& session, int worker, const Coord& lattice
     most_sites = std::min(most_sites, 0.5 * static_cast<double>(session.device_memory(worker)) / site);
   }
   const Coord piece = measured_piece(lattice, most_sites);
-  const wilson::TuningProblem problem{runtime::Decomposition(piece, {{{piece[0]}, {piece[1]}, {piece[2]}, {piece[3]}}}, {worker}), precision,
-                                      link_reals};
+  const wilson::TuningProblem problem{runtime::Decomposition::uncut(piece, worker), precision, link_reals};
   constexpr int repetitions = 3;
   // Tuning a piece that no solve will use would take longer than the measurement, and moves the speed by a few percent only.
   return time_dslash(session, problem, wilson::default_tuning(problem), repetitions).best_gflops;

@@ -27,8 +27,8 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
   std::erase_if(needs, [](const MemoryNeed& need) { return need.fields.total() == 0; });
   host.other = host_fields_bytes(decomposition.lattice(), static_cast<int>(config.columns.size()));
   const double held = static_cast<double>(volume(decomposition.lattice())) * HostGauge::reals_per_site * sizeof(double);
-  const std::size_t free = runtime::available_host_memory();
-  host.available = config.cpu_memory > 0 ? static_cast<double>(config.cpu_memory) : free > 0 ? static_cast<double>(free) + held : 0;
+  const auto free = runtime::available_host_memory();
+  host.available = config.cpu_memory > 0 ? static_cast<double>(config.cpu_memory) : free ? static_cast<double>(*free) + held : 0;
   needs.push_back(host);
   return needs;
 }

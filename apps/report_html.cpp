@@ -83,7 +83,7 @@ std::string text_of(const nlohmann::json& value) {
 
 std::string parameters_table(const RunReport& report) {
   std::vector<Row> rows;
-  for (const Field& field : run_fields()) rows.push_back({std::string(field.key), text_of(field.get(report.config))});
+  for (const auto& [key, value] : parameters_of(report.config)) rows.push_back({std::string(key), text_of(value)});
   return table("facts", {}, rows);
 }
 

@@ -8,9 +8,9 @@
 
 namespace quarkstar::app {
 
-Coord block_grid(const Coord& blocks, const Coord& extents, int workers) {
+Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int hop) {
   if (blocks[0] > 0) return blocks;
-  return {1, 1, 1, std::clamp(workers, 1, std::max(1, extents[3] / 2))};
+  return {1, 1, 1, std::clamp(workers, 1, std::max(1, extents[3] / std::max(2, hop)))};
 }
 
 PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const SolverSettings& solver, const Coord& blocks) {

@@ -5,8 +5,8 @@
 
 namespace quarkstar::app {
 
-/// Grid of blocks for `blocks` (zeros: t cut by the number of workers, every part at least 2 thick).
-Coord block_grid(const Coord& blocks, const Coord& extents, int workers);
+/// Grid of blocks for `blocks` (zeros: t cut by the number of workers, every part at least 2 thick, and as thick as a hop is long).
+Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int hop = 1);
 
 /// The grid that `blocks` asks for; zeros: t cut by the number of workers or, where the session has GPUs, what plan_devices() finds for
 /// the memory that the solve takes and the speed of its Dslash.

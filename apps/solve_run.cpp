@@ -52,14 +52,6 @@ void throw_failure(const RunConfig& config, const std::string& right_hand_side, 
               remedy_for(result.reason));
 }
 
-std::vector<std::string> bus_ids(const runtime::Session& session) {
-  const std::vector<runtime::GpuDescription> present = runtime::gpus();
-  std::vector<std::string> ids;
-  for (int worker = 0; worker < session.gpu_count(); ++worker)
-    ids.push_back(present.at(static_cast<std::size_t>(session.worker(worker).device)).pci_bus_id);
-  return ids;
-}
-
 double idle_us_a_task(const runtime::Decomposition& decomposition, double seconds, std::int64_t tasks, double busy_us) {
   const double idle = seconds * 1e6 * owner_count(decomposition) - busy_us;
   return tasks > 0 ? std::max(0.0, idle) / static_cast<double>(tasks) : 0;

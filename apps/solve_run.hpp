@@ -23,9 +23,6 @@ Propagator solve_columns(const HostGauge& gauge, const RunConfig& config, RunRep
 /// Ends a run whose column did not converge, as described above. right_hand_side: e.g. "column 3 (spin 1, colour 0)".
 [[noreturn]] void throw_failure(const RunConfig& config, const std::string& right_hand_side, const SolveResult& result);
 
-/// How the driver names the GPUs of a session.
-std::vector<std::string> bus_ids(const runtime::Session& session);
-
 /// Time that the owners of blocks spent outside tasks, microseconds a task. busy_us: inside, summed over them.
 double idle_us_a_task(const runtime::Decomposition& decomposition, double seconds, std::int64_t tasks, double busy_us);
 

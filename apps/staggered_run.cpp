@@ -6,6 +6,7 @@
 #include "apps/solve_run.hpp"
 #include "apps/timeline.hpp"
 #include "codelets/smear/hisq.hpp"
+#include "codelets/staggered/colour_field.hpp"
 #include "runtime/observe/chrome_trace.hpp"
 #include "solvers/staggered_solver.hpp"
 
@@ -30,10 +31,12 @@ std::vector<std::vector<Task>> batches(const RunConfig& config) {
   std::vector<std::vector<Task>> result;
   const std::size_t masses = config.staggered.masses.size(), most = static_cast<std::size_t>(config.staggered.nrhs);
   if (config.solver.solver == "multishift") {
-    for (const int column : config.columns) {
-      result.emplace_back();
-      for (std::size_t m = 0; m < masses; ++m) result.back().push_back({column, m});
-    }
+    constexpr std::size_t most_together = staggered::most_vectors;
+    for (const int column : config.columns)
+      for (std::size_t m = 0; m < masses; ++m) {
+        if (m % most_together == 0) result.emplace_back();
+        result.back().push_back({column, m});
+      }
     return result;
   }
   for (std::size_t m = 0; m < masses; ++m)
@@ -131,12 +134,12 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   runtime::Session& session = runtime::Session::current();
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
-  OperatorRun run{session, decomposition, StaggeredSolver(decomposition, links, settings), runtime::EnergyMeter(bus_ids(session))};
+  OperatorRun run{session, decomposition, StaggeredSolver(decomposition, links, settings), runtime::EnergyMeter(gpu_bus_ids(session))};
   session.wait_all();
-  session.events().reset();
+  if (config.trace.empty()) session.events().reset();
   std::vector<StaggeredPropagator> propagators;
   for (const double mass : config.staggered.masses) propagators.push_back({mass, links.naik_epsilon, {}});
-  ProgressBar bar("right-hand side", static_cast<int>(config.columns.size() * propagators.size()));
+  ProgressBar bar("right-hand side", static_cast<int>(config.columns.size() * report.config.staggered.masses.size()));
   const auto all = batches(config);
   for (std::size_t b = 0; b < all.size(); ++b) {
     solve_batch(run, all[b], config, bar, report, propagators);
@@ -144,7 +147,6 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
     if (b == 0 && report.timeline.empty()) record_timeline(session, report);
     if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
   }
-  if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), config.trace);
   return propagators;
 }
 
@@ -157,20 +159,27 @@ std::vector<StaggeredPropagator> solve_staggered(const HostGauge& gauge, const R
   options.time_kernels = !config.trace.empty();
   runtime::Session session(options);
   const int workers = session.block_owners();
-  const runtime::Decomposition decomposition(gauge.extents, block_grid(config.blocks, gauge.extents, workers), workers);
+  const int hop = config.action == "naive" ? 1 : 3;
+  const runtime::Decomposition decomposition(gauge.extents, block_grid(config.blocks, gauge.extents, workers, hop), workers);
   report.decomposition = decomposition.describe();
   report.devices = parts_on_gpus(session, decomposition);
   if (planned) planned(report);
   const LinkMaker maker(decomposition, gauge, config);
   report.setup_seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  if (config.staggered.naik_epsilon) return solve_staggered_on(decomposition, maker.links(*config.staggered.naik_epsilon), config, report);
+  session.wait_all();
+  session.events().reset();
   std::vector<StaggeredPropagator> propagators;
-  RunConfig one = config;
-  for (const double mass : config.staggered.masses) {
-    one.staggered.masses = {mass};
-    for (StaggeredPropagator& propagator : solve_staggered_on(decomposition, maker.links(smear::naik_epsilon_of_mass(mass)), one, report))
-      propagators.push_back(std::move(propagator));
+  if (config.staggered.naik_epsilon) {
+    propagators = solve_staggered_on(decomposition, maker.links(*config.staggered.naik_epsilon), config, report);
+  } else {
+    RunConfig one = config;
+    for (const double mass : config.staggered.masses) {
+      one.staggered.masses = {mass};
+      for (StaggeredPropagator& propagator : solve_staggered_on(decomposition, maker.links(smear::naik_epsilon_of_mass(mass)), one, report))
+        propagators.push_back(std::move(propagator));
+    }
   }
+  if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), config.trace);
   return propagators;
 }
 

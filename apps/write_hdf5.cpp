@@ -10,10 +10,8 @@ namespace quarkstar::app {
 namespace {
 
 void write_attributes(Hdf5File& file, const RunReport& report) {
-  for (const Field& field : run_fields()) {
-    const nlohmann::json value = field.get(report.config);
-    file.attribute(std::string(field.key), value.is_string() ? value.get<std::string>() : value.dump());
-  }
+  for (const auto& [key, value] : parameters_of(report.config))
+    file.attribute(std::string(key), value.is_string() ? value.get<std::string>() : value.dump());
   file.attribute("quarkstar", version_line());
   file.attribute("started", report.started);
 }

@@ -108,7 +108,7 @@ Json report_json(const RunReport& report) {
                      {"temporal", gauge.temporal_plaquette},
                      {"average", 0.5 * (gauge.spatial_plaquette + gauge.temporal_plaquette)}}},
                    {"link_trace", gauge.link_trace}};
-  for (const Field& field : run_fields()) json["parameters"][std::string(field.key)] = field.get(report.config);
+  for (const auto& [key, value] : parameters_of(report.config)) json["parameters"][std::string(key)] = value;
   json["decomposition"] = report.decomposition;
   if (!report.devices.parts.empty()) json["devices"] = devices_json(report.devices);
   json["memory"] = report.config.is_staggered() ? Json() : memory_json(report);

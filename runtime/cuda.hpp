@@ -21,7 +21,8 @@ struct GpuDescription {
 /// GPUs that the driver shows; empty without a driver or in a build without CUDA.
 std::vector<GpuDescription> gpus();
 
-/// Zeroed memory of the current device for the current CUDA worker, made once and kept until the session ends. Slot: which piece (0..7).
+/// Zeroed memory of the current device for the current CUDA worker, made once; a slot always has one size. Slot: which piece (0..7).
+/// It goes with the process, not with the session, whose workers are new threads: tables of sums, a few MiB.
 void* worker_memory(int slot, std::size_t bytes);
 
 /// Work that this worker enqueues from now on may run beside what it has enqueued in other lanes: worker_memory() gives each lane its

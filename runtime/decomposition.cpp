@@ -58,6 +58,11 @@ Decomposition::Decomposition(const Coord& lattice, const std::array<std::vector<
   build(cuts, owners);
 }
 
+Decomposition Decomposition::uncut(const Coord& lattice, int owner) {
+  const std::array<std::vector<int>, 4> cuts{std::vector{lattice[0]}, std::vector{lattice[1]}, std::vector{lattice[2]}, std::vector{lattice[3]}};
+  return Decomposition(lattice, cuts, {owner});
+}
+
 void Decomposition::build(const std::array<std::vector<int>, 4>& cuts, const std::vector<int>& owners) {
   for (int mu = 0; mu < 4; ++mu) {
     if (std::accumulate(cuts[mu].begin(), cuts[mu].end(), 0) != lattice_[mu])

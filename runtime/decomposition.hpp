@@ -27,6 +27,8 @@ class Decomposition {
 
   /// Parts as given: cuts[mu] lists the extents along mu, which must sum to the lattice's. owners: one worker a block.
   Decomposition(const Coord& lattice, const std::array<std::vector<int>, 4>& cuts, std::vector<int> owners);
+  /// The whole lattice as one block of one worker.
+  static Decomposition uncut(const Coord& lattice, int owner);
 
   const Coord& lattice() const { return lattice_; }
   const Coord& grid() const { return grid_; }

@@ -18,6 +18,16 @@ std::optional<std::size_t> number_in(const std::string& path) {
   return value;
 }
 
+/// The number behind a key of a file of "key number" lines; 0 where there is none.
+std::size_t number_of_key(const std::string& path, const std::string& wanted) {
+  std::ifstream file(path);
+  std::string key;
+  std::size_t value = 0;
+  while (file >> key >> value)
+    if (key == wanted) return value;
+  return 0;
+}
+
 std::optional<std::size_t> kernel_available(const std::string& root) {
   std::ifstream file(root + "/proc/meminfo");
   std::string key, unit;
@@ -38,8 +48,14 @@ std::optional<std::size_t> group_available(const std::string& root) {
   // A limit of any group above counts too.
   for (;;) {
     if (path == "/") path.clear();
-    const auto limit = number_in(groups + path + "/memory.max"), used = number_in(groups + path + "/memory.current");
-    if (limit && used) least = std::min(least.value_or(*limit), *limit - std::min(*limit, *used));
+    const std::string group = groups + path;
+    if (const auto limit = number_in(group + "/memory.max"), used = number_in(group + "/memory.current"); limit && used) {
+      // Files that were read stay in memory until somebody needs it.
+      const std::string details = group + "/memory.stat";
+      const std::size_t cache = number_of_key(details, "inactive_file") + number_of_key(details, "active_file");
+      const std::size_t taken = *used - std::min(*used, cache);
+      least = std::min(least.value_or(*limit), *limit - std::min(*limit, taken));
+    }
     if (path.empty()) return least;
     path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
   }
@@ -62,9 +78,10 @@ void count_host_memory(std::size_t bytes, bool taken) {
   }
 }
 
-std::size_t available_host_memory(const std::string& root) {
+std::optional<std::size_t> available_host_memory(const std::string& root) {
   const auto kernel = kernel_available(root), group = group_available(root);
-  return std::min(kernel.value_or(group.value_or(0)), group.value_or(kernel.value_or(0)));
+  if (!kernel || !group) return kernel ? kernel : group;
+  return std::min(*kernel, *group);
 }
 
 }  // namespace quarkstar::runtime

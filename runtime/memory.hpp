@@ -1,6 +1,7 @@
 #pragma once
 // Host memory: what the runtime holds, and what there is.
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace quarkstar::runtime {
@@ -16,7 +17,7 @@ void restart_peak();
 void count_host_memory(std::size_t bytes, bool taken);
 
 /// Bytes that this process can still take: what the kernel calls available, or less where a control group (version 2) allows less.
-/// 0 where neither can be read. root: "" but in tests, which put a tree of their own there.
-std::size_t available_host_memory(const std::string& root = {});
+/// None where neither can be read. root: "" but in tests, which put a tree of their own there.
+std::optional<std::size_t> available_host_memory(const std::string& root = {});
 
 }  // namespace quarkstar::runtime

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/batch.hpp"
+#include "solvers/batches.hpp"
 #include "solvers/linear_operator.hpp"
 #include "solvers/settings.hpp"
-#include "solvers/work_ledger.hpp"
 
 namespace quarkstar {
 
@@ -25,7 +24,7 @@ struct KrylovLimits {
   double target_norm2 = 0;     ///< converged when |r|^2 <= this
   int most_iterations = 1000;
   int patience = 1000;         ///< stagnation when |r|^2 has reached no new minimum for so many iterations
-  int check_every = 16;        ///< iterations between two looks at the stop flag
+  int check_every = 16;        ///< iterations between two looks at the stop flag (iterations_a_batch())
   Refresh refresh{};
 };
 
@@ -69,6 +68,7 @@ struct KrylovState {
 
   QUARKSTAR_HD void stop(StopReason reason) {
     if (status.stop == 0) status.stop = static_cast<std::int32_t>(reason);
+    status.resting = 1;  // a refresh that is due would find the coefficients of an iteration that is over
   }
   /// An iteration ends with |r|^2 = value: convergence, NaN, stagnation or the iteration limit; running otherwise.
   QUARKSTAR_HD StopReason verdict(double value) {
@@ -85,7 +85,7 @@ struct KrylovState {
   /// A running iteration ended with |r|^2 = value: is a refresh due?
   QUARKSTAR_HD void watch(double value) {
     if (value > largest) largest = value;
-    if (value < drop2 * largest) status.resting = 0;
+    if (status.stop == 0 && value < drop2 * largest) status.resting = 0;
   }
   /// A refresh has ended; the residual is in truth |r|^2 = value.
   QUARKSTAR_HD void refreshed(double value) {
@@ -159,35 +159,17 @@ State initial_state(const KrylovLimits& limits) {
   return state;
 }
 
-/// Submits iterations in batches of check_every, always one batch ahead of the one whose outcome it looks at, until the graph stops.
-/// iteration(bool refresh): with refresh it offers a place for one.
+/// Runs iteration(bool refresh) until the graph stops (batches.hpp).
 template <class State, class Iteration>
 KrylovResult run_iterations(runtime::GraphState<State>& state, const KrylovLimits& limits, const KrylovProgress& progress,
                             Iteration&& iteration) {
-  WorkLedger ledger;
-  const std::int64_t steps_before = state.steps_submitted();
-  const auto submit_batch = [&] {
-    runtime::Batch batch;
-    // The last iteration of every batch offers one at least.
-    for (int i = 1; i <= limits.check_every; ++i)
-      iteration(limits.refresh.submit && (i % limits.refresh.every == 0 || i == limits.check_every));
-    ledger.add(batch.parts());
-    batch.submit();
-  };
-  submit_batch();
-  runtime::publish(state);
-  State seen;
-  for (;;) {
-    submit_batch();
-    seen = runtime::look(state);
-    if (seen.status.stop != 0) break;
-    if (progress && !progress(seen.status.step, seen.norm2)) runtime::submit_scalar<Interrupt>(state);
-    runtime::publish(state);
-  }
+  const auto proceed = [&](const State& seen) { return !progress || progress(seen.status.step, seen.norm2); };
+  const int refresh_every = limits.refresh.submit ? limits.refresh.every : 0;
+  const auto [seen, idle] = run_in_batches<Interrupt>(state, limits.check_every, refresh_every, proceed, iteration);
   KrylovResult result;
   result.reason = static_cast<StopReason>(seen.status.stop);
   result.iterations = seen.status.step;
-  result.idle = ledger.idle(seen.status, steps_before);
+  result.idle = idle;
   runtime::HostView<double> history(state.history());
   result.norm2.assign(history.get(), history.get() + std::min(seen.status.step, state.most_steps()));
   return result;

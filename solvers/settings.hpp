@@ -39,6 +39,9 @@ struct SolverSettings {
   bool tune = true;                 ///< measure speed settings that are not in the tune cache yet; false: fixed rules. No bit depends on it
 };
 
+/// Throws Error(input) where tolerance, max_iterations or check_every make no sense.
+void check_limits(const SolverSettings& settings);
+
 /// Why a solve ended.
 enum class StopReason { running, converged, zero_denominator, not_finite, stagnation, iteration_limit, interrupted };
 const char* describe(StopReason reason);

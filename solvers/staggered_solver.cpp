@@ -191,10 +191,7 @@ StaggeredSolver::StaggeredSolver(const runtime::Decomposition& decomposition, co
   if (std::find(names.begin(), names.end(), settings.solver) == names.end())
     throw Error(ErrorKind::input, "--solver", fmt::format("'{}' is no solver for staggered fermions", settings.solver),
                 fmt::format("use one of {}", fmt::join(names, ", ")));
-  if (!(settings.tolerance > 0) || settings.tolerance >= 1)
-    throw Error(ErrorKind::input, "--tol", fmt::format("tolerance {}", settings.tolerance), "give a number between 0 and 1");
-  if (settings.max_iterations < 1)
-    throw Error(ErrorKind::input, "--max-iterations", "an iteration count below 1", "give a positive number");
+  check_limits(settings);
   impl_ = std::make_unique<Impl>(decomposition, links, settings);
 }
 
@@ -213,6 +210,13 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
       throw Error(ErrorKind::input, "--mass", fmt::format("mass {}", mass), "give a positive number: the even-odd system divides by it");
   if (s.settings.solver == "blockcg" && std::any_of(masses.begin(), masses.end(), [&](double mass) { return mass != masses[0]; }))
     throw Error(ErrorKind::input, "--solver", "blockcg needs one mass for all right-hand sides", "use cg, or multishift for several masses");
+  const auto zero = [](const HostColour& field) {
+    return std::all_of(field.data.begin(), field.data.end(), [](const std::complex<double>& c) { return c == 0.0; });
+  };
+  if (s.settings.solver == "multishift" &&
+      (!std::all_of(solutions.begin(), solutions.end(), zero) ||
+       std::any_of(sources.begin(), sources.end(), [&](const HostColour& source) { return source.data != sources[0].data; })))
+    throw ShapeError("StaggeredSolver::solve", "multishift solves for one source, from zero guesses");
   runtime::Session& session = runtime::Session::current();
   const ColourFields b(s.outer.lattice(), static_cast<int>(n)), x(s.outer.lattice(), static_cast<int>(n)),
       r(s.outer.lattice(), static_cast<int>(n)), e(s.outer.lattice(), static_cast<int>(n));
@@ -269,9 +273,12 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
     const bool shifted = s.settings.solver == "multishift" && cycle == 0;
     const std::vector<VectorResult> inner = shifted ? s.shifted_correction(e, sources[0], goal) : s.correction(e, r, goal);
     idle += inner.front().idle;
-    // A right-hand side that is done stays as it is.
-    const PerVector weight = for_each_vector(n, [&](std::size_t v) { return goal.target2[v] == infinite ? 0.0 : 1.0; });
-    for (const int parity : {0, 1}) staggered::submit<blas::AddScaled>({&x.of(parity), &e.of(parity)}, {weight});
+    // A right-hand side that is done stays as it is, whatever happened to its correction meanwhile.
+    VectorKrylovState done{};
+    for (std::size_t v = 0; v < n; ++v)
+      if (goal.target2[v] == infinite) done.stopped[v] = 1;
+    const runtime::GraphState<VectorKrylovState> mask(done, 1);
+    for (const int parity : {0, 1}) staggered::submit<blas::AddScaled>({&x.of(parity), &e.of(parity)}, {1.0}, Control{&mask.handle()});
     for (std::size_t v = 0; v < n; ++v) {
       if (goal.target2[v] == infinite) continue;
       results[v].reason = inner[v].reason;

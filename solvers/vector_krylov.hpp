@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "codelets/staggered/vector_blas.hpp"
-#include "runtime/batch.hpp"
+#include "solvers/batches.hpp"
 #include "solvers/settings.hpp"
 #include "solvers/vector_operator.hpp"
-#include "solvers/work_ledger.hpp"
 
 namespace quarkstar {
 
@@ -32,7 +31,7 @@ struct VectorLimits {
   PerVector target_norm2{};     ///< converged when |r|^2 <= this
   std::array<int, most_vectors> most_iterations{};
   int patience = 1000;          ///< stagnation when |r|^2 has reached no new minimum for so many iterations
-  int check_every = 16;         ///< iterations between two looks at the stop flag
+  int check_every = 16;         ///< iterations between two looks at the stop flag (iterations_a_batch())
   VectorRefresh refresh;        ///< for conjugate_gradient
   double resolution = 1e-6;     ///< for block_conjugate_gradient
 };
@@ -82,6 +81,11 @@ struct VectorKrylovState : staggered::VectorStatus {
     if (stopped[v] != 0) return;
     stopped[v] = static_cast<std::int32_t>(reason);
     iterations[v] = status.step;
+    // A refresh that is due would find the coefficients of an iteration that is over.
+    not_due[v] = 1;
+    status.resting = 1;
+    for (int u = 0; u < vectors; ++u)
+      if (not_due[u] == 0) status.resting = 0;
   }
   /// Stops everything once every vector has stopped.
   QUARKSTAR_HD void settle() {
@@ -97,7 +101,7 @@ struct VectorKrylovState : staggered::VectorStatus {
   /// A running iteration ended with |r_v|^2 = value: is a refresh due?
   QUARKSTAR_HD void watch(int v, double value) {
     if (value > largest[v]) largest[v] = value;
-    if (value < drop2 * largest[v]) not_due[v] = status.resting = 0;
+    if (stopped[v] == 0 && value < drop2 * largest[v]) not_due[v] = status.resting = 0;
   }
   /// The refresh of v has ended; the residual is in truth |r_v|^2 = value.
   QUARKSTAR_HD void refreshed(int v, double value) {
@@ -165,33 +169,15 @@ inline int recorded_numbers(const VectorLimits& limits, int vectors) {
   return vectors * std::min(most, *std::max_element(limits.most_iterations.begin(), limits.most_iterations.begin() + vectors));
 }
 
-/// Submits iterations in batches of check_every, always one batch ahead of the one whose outcome it looks at, until the graph stops.
-/// iteration(bool refresh): with refresh it offers a place for one.
+/// Runs iteration(bool refresh) until the graph stops (batches.hpp).
 template <class State, class Iteration>
 std::vector<VectorResult> run_vector_iterations(runtime::GraphState<State>& state, const VectorLimits& limits, const VectorProgress& progress,
                                                 Iteration&& iteration) {
-  WorkLedger ledger;
-  const std::int64_t steps_before = state.steps_submitted();
-  const auto submit_batch = [&] {
-    runtime::Batch batch;
-    // The last iteration of every batch offers one at least.
-    for (int i = 1; i <= limits.check_every; ++i)
-      iteration(limits.refresh.submit && (i % limits.refresh.every == 0 || i == limits.check_every));
-    ledger.add(batch.parts());
-    batch.submit();
-  };
-  submit_batch();
-  runtime::publish(state);
-  State seen;
-  for (;;) {
-    submit_batch();
-    seen = runtime::look(state);
-    if (seen.status.stop != 0) break;
-    if (progress && !progress(seen.status.step, seen.norm2)) runtime::submit_scalar<VectorInterrupt>(state);
-    runtime::publish(state);
-  }
+  const auto proceed = [&](const State& seen) { return !progress || progress(seen.status.step, seen.norm2); };
+  const int refresh_every = limits.refresh.submit ? limits.refresh.every : 0;
+  const auto [seen, idle] = run_in_batches<VectorInterrupt>(state, limits.check_every, refresh_every, proceed, iteration);
   std::vector<VectorResult> results(static_cast<std::size_t>(seen.vectors));
-  results.front().idle = ledger.idle(seen.status, steps_before);
+  results.front().idle = idle;
   const runtime::HostView<double> history(state.history());
   for (int v = 0; v < seen.vectors; ++v) {
     VectorResult& result = results[static_cast<std::size_t>(v)];

@@ -132,14 +132,7 @@ WilsonSolver::WilsonSolver(const runtime::Decomposition& decomposition, const Ho
                            const SolverSettings& settings) {
   if (settings.link_reals != 18 && settings.link_reals != 12 && settings.link_reals != 8)
     throw Error(ErrorKind::input, "--links", fmt::format("{} reals a link", settings.link_reals), "use 18, 12 or 8");
-  if (!(settings.tolerance > 0) || settings.tolerance >= 1)
-    throw Error(ErrorKind::input, "--tol", fmt::format("tolerance {}", settings.tolerance), "give a number between 0 and 1");
-  if (settings.max_iterations < 1)
-    throw Error(ErrorKind::input, "--max-iterations", "an iteration count below 1", "give a positive number");
-  constexpr int longest_batch = 1024;
-  if (settings.check_every < 1 || settings.check_every > longest_batch)
-    throw Error(ErrorKind::input, "--check-every", fmt::format("{} iterations between two looks", settings.check_every),
-                fmt::format("give 1 to {}", longest_batch));
+  check_limits(settings);
   constexpr double largest_kappa = 10;  // far beyond any use; the free critical value is 1/8
   if (!(parameters.kappa > 0) || parameters.kappa > largest_kappa)
     throw Error(ErrorKind::input, "--kappa", fmt::format("hopping parameter {}", parameters.kappa), "give a number between 0 and 10");

@@ -32,7 +32,7 @@ class WorkLedger {
       const runtime::Role role = part.placement.role;
       (role == runtime::Role::work || role == runtime::Role::step ? running_ : refreshing_) += work;
       places_ += role == runtime::Role::refresh_step ? 1 : 0;
-      if (role == runtime::Role::step) up_to_step_.push_back({running_, places_});
+      if (role == runtime::Role::step) up_to_step_.push_back(running_);
     }
   }
 
@@ -43,35 +43,24 @@ class WorkLedger {
     Work idle;
     idle.add(running_, static_cast<double>(batches_)).add(refreshing_, static_cast<double>(batches_));
     if (ran < 0) idle.tasks -= ran;  // it stopped before the first batch
-    std::int64_t places_passed = 0;
     if (ran > 0) {
       const std::int64_t whole = (ran - 1) / steps;
-      const UpToStep& last = up_to_step_[static_cast<std::size_t>((ran - 1) % steps)];
-      idle.add(running_, -static_cast<double>(whole)).add(last.work, -1);
-      places_passed = whole * places_ + last.places;
+      const Work& last = up_to_step_[static_cast<std::size_t>((ran - 1) % steps)];
+      idle.add(running_, -static_cast<double>(whole)).add(last, -1);
     }
     if (places_ == 0) return idle;
     Work one = refreshing_;
     one.cost = {one.cost.flops / places_, one.cost.bytes / places_};
     one.tasks /= places_;
     idle.add(one, -status.refreshes);
-    // The graph stopped with a refresh due: every later place still does the refresh, but for its scalar step.
-    if (status.resting == 0 && ran > 0) {
-      one.tasks -= 1;
-      idle.add(one, -static_cast<double>(batches_ * places_ - places_passed));
-    }
     return idle;
   }
 
  private:
-  struct UpToStep {
-    Work work;   ///< of a batch, up to this step and with it, refreshes apart
-    int places;  ///< of refreshes before it
-  };
   std::int64_t batches_ = 0;
   Work running_, refreshing_;  ///< of one batch
   int places_ = 0;
-  std::vector<UpToStep> up_to_step_;
+  std::vector<Work> up_to_step_;  ///< of a batch, up to each step and with it, refreshes apart
 };
 
 }  // namespace quarkstar

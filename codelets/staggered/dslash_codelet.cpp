@@ -275,7 +275,7 @@ void Dslash::submit_sites(int b, bool boundary, const ColourField& out, const Co
 
   // The interior task writes the block first, so that the boundary task finds it whole.
   AccessList accesses{runtime::in(geometry.handle()), runtime::in(links.fat.block(b)), runtime::in(in.block(b)),
-                      boundary ? runtime::inout(out.block(b)) : runtime::out(out.block(b)),
+                      boundary ? runtime::inout_apart(out.block(b)) : runtime::out(out.block(b)),
                       runtime::out(sums_.task(parts_of(*lattice()) * b + (boundary ? 1 : 0)))};
   if (links.far) accesses.push_back(runtime::in(links.far->block(b)));
   if (task.has_x) accesses.push_back(runtime::in(output.x->block(b)));

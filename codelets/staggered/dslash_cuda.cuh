@@ -145,27 +145,28 @@ __global__ void __launch_bounds__(128)
   }
 }
 
-/// Vectors that a thread takes of n: of those compiled, the number that computes fewest twice, the largest where several do, with at
-/// most four blocks of them.
-template <int... Counts>
+/// Vectors that a thread takes of n: of those compiled, the number that computes fewest twice, the largest where several do. Blocks have
+/// one row of 32 threads at least for each group of vectors; more than four groups of few vectors only where nothing else is compiled.
+template <class F, int... Counts>
 int vectors_a_thread(int n, std::integer_sequence<int, Counts...>) {
-  int best = 1, least = 1 << 30;
-  const auto consider = [&](int count) {
+  int best = 0, least = 0;
+  const auto consider = [&](int count, bool many_groups) {
     const int groups = (n + count - 1) / count;
-    if (count > n || (groups > 4 && count < 8)) return;
-    if (groups * count < least || (groups * count == least && count > best)) {
+    if (count > n || groups * 32 > most_threads<F> || (groups > 4 && count < 8 && !many_groups)) return;
+    if (best == 0 || groups * count < least || (groups * count == least && count > best)) {
       best = count;
       least = groups * count;
     }
   };
-  (consider(Counts), ...);
+  (consider(Counts, false), ...);
+  if (best == 0) (consider(Counts, true), ...);
   return best;
 }
 
 template <class F, int W, int LongReals, bool Straight, int... Counts>
 void launch_dslash_of(const staggered::DslashArguments<F>& a, std::int64_t count, int lanes, const staggered::VectorStatus* status,
                       staggered::Obedience obedience, runtime::CudaStream stream, std::integer_sequence<int, Counts...> counts) {
-  const int chosen = vectors_a_thread(a.vectors, counts);
+  const int chosen = vectors_a_thread<F>(a.vectors, counts);
   const auto groups = static_cast<unsigned>((a.vectors + chosen - 1) / chosen);
   const unsigned width = groups * 128 <= most_threads<F> ? 128 : groups * 64 <= most_threads<F> ? 64 : 32;
   const auto threads = static_cast<std::uint32_t>(count * lanes);

@@ -77,6 +77,32 @@ TEST_CASE("reliable updates and defect correction reach what double precision re
   }
 }
 
+TEST_CASE("how far the submission runs ahead changes no bit") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{4, 4, 4, 8};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 30, 0.4);
+  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 31));
+  const WilsonParameters parameters{0.12, {}, antiperiodic_in_time};
+  for (const std::string& name : solver_names())
+    for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
+      for (const double tolerance : {1e-4, 1e-9}) {
+        battery::SolveCase c;
+        c.settings.solver = name;
+        c.settings.precision = precision;
+        c.settings.tolerance = tolerance;
+        const battery::SolveOutcome first = battery::solve_once(c, gauge, parameters, source);
+        CHECK(first.result.converged());
+        for (const int check_every : {3, 64}) {
+          INFO(name << " " << name_of(precision) << " tolerance " << tolerance << " a look every " << check_every);
+          c.settings.check_every = check_every;
+          const battery::SolveOutcome outcome = battery::solve_once(c, gauge, parameters, source);
+          CHECK(outcome.result.residual_history == first.result.residual_history);
+          CHECK(outcome.result.restarts == first.result.restarts);
+          CHECK(battery::same_bits(outcome.solution, first.solution));
+        }
+      }
+}
+
 TEST_CASE("CG on a hermitian positive operator") {
   MESSAGE("seed " << seed);
   const Coord lattice{4, 4, 4, 4};

@@ -15,4 +15,6 @@ for fact in '"kernels_per_iteration": 10.0625' '"iterations": 16' '"tasks_per_it
   [ "$(grep -A 20 '"solver": "bicgstab"' stdout.txt | grep -cF "$fact")" = 9 ] || { cat stdout.txt; die "BiCGStab: not always $fact"; }
 done
 expect 2 'error: .*--devices' bench dslash --devices tpu
+expect 0 '4,4,4,8 +cg +double/single +13 +2 ' bench solver --action hisq --nrhs 1 2 --lattice 4,4,4,8 --iterations 16 --links 13 "${small[@]}"
 expect 2 'error: .*--solver' bench solver --solver gmres
+expect 2 'error: --links: 12 reals are not for the action hisq' bench solver --action hisq --links 12 "${small[@]}"

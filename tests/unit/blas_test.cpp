@@ -168,14 +168,14 @@ template <class T, class Operation>
 constexpr arch::KernelTable<blas::Kernel<T> (*)(int)> kernels = QUARKSTAR_KERNEL_TABLE(blas_kernel<T, Operation>);
 
 /// Sum of arbitrary numbers as a kernel of the current architecture takes it: Re <r0, r> of one component a site with
-/// r0 = 1 and r = x. Storage [outer site][re, im][lane].
+/// r0 = 1 and r = x, the other components zero. Storage [outer site][component][re, im][lane].
 BinnedSum sum_in_kernel(const std::vector<double>& x, int lanes, std::int64_t first_part) {
   const std::size_t sites = x.size() / static_cast<std::size_t>(lanes);
-  const std::vector<double> zero(2 * x.size(), 0.0);
+  const std::vector<double> zero(SpinorField::reals * x.size(), 0.0);
   std::vector<double> solution = zero, r = zero, r0 = zero, p = zero, t = zero;
   for (std::size_t outer = 0; outer < sites; ++outer)
     for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes); ++lane) {
-      const std::size_t at = 2 * outer * static_cast<std::size_t>(lanes) + lane;
+      const std::size_t at = SpinorField::reals * outer * static_cast<std::size_t>(lanes) + lane;
       r[at] = x[outer * static_cast<std::size_t>(lanes) + lane];
       r0[at] = 1;
     }
@@ -183,7 +183,6 @@ BinnedSum sum_in_kernel(const std::vector<double>& x, int lanes, std::int64_t fi
   double* const fields[] = {solution.data(), r.data(), p.data(), t.data(), r0.data()};
   std::copy(std::begin(fields), std::end(fields), a.fields);
   a.lanes = lanes;
-  a.components = 1;
   const auto kernel = kernels<double, blas::BicgstabSolutionResidual>.current()(lanes);
   BinnedSum sums[3] = {BinnedSum::zero(), BinnedSum::zero(), BinnedSum::zero()};
   kernel(a, 0, first_part, sums);
@@ -367,15 +366,16 @@ TEST_CASE("sums in kernels equal adding one by one, whatever the numbers") {
 TEST_CASE("sums in kernels stay exact past the digits that a double can hold") {
   // 5 2^20 summands just below 2^31 with all digits in use: their sum in one double would need 54 bits.
   constexpr std::size_t sites = 5u << 20;
-  std::vector<double> field(2 * sites, 0.0);
+  std::vector<double> field(SpinorField::reals * sites, 0.0);
   BinnedSum expected = BinnedSum::zero();
   for (std::size_t i = 0; i < sites; ++i) {
-    field[2 * i] = 46340.9 - static_cast<double>(i % 1000) * 0x1p-30;
-    add(expected, field[2 * i] * field[2 * i]);
+    double& component = field[SpinorField::reals * i];
+    component = 46340.9 - static_cast<double>(i % 1000) * 0x1p-30;
+    add(expected, component * component);
   }
   blas::Arguments<double> a{};
   a.fields[0] = field.data();
-  a.lanes = a.components = 1;
+  a.lanes = 1;
   for_architectures([&] {
     BinnedSum sum = BinnedSum::zero();
     kernels<double, blas::Norm>.current()(1)(a, 0, static_cast<std::int64_t>(sites), &sum);

@@ -1,0 +1,20 @@
+#include "solvers/settings.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/error.hpp"
+
+namespace quarkstar {
+
+void check_limits(const SolverSettings& settings) {
+  if (!(settings.tolerance > 0) || settings.tolerance >= 1)
+    throw Error(ErrorKind::input, "--tol", fmt::format("tolerance {}", settings.tolerance), "give a number between 0 and 1");
+  if (settings.max_iterations < 1)
+    throw Error(ErrorKind::input, "--max-iterations", "an iteration count below 1", "give a positive number");
+  constexpr int longest_batch = 1024;
+  if (settings.check_every < 1 || settings.check_every > longest_batch)
+    throw Error(ErrorKind::input, "--check-every", fmt::format("{} iterations between two looks", settings.check_every),
+                fmt::format("give 1 to {}", longest_batch));
+}
+
+}  // namespace quarkstar
