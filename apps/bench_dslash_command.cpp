@@ -63,10 +63,11 @@ class Table {
 
   void add_staggered(const Coord& lattice) {
     const StaggeredBench bench(session_, lattice, options_.action);
+    const StaggeredTuning tuning{options_.tile.value_or(Coord{}), {options_.block_threads.value_or(0), options_.vectors_a_thread}};
     for (const std::string& precision : options_.precisions)
       for (const int reals : links_of(options_))
         for (const int vectors : options_.nrhs)
-          add(lattice, precision, reals, vectors, bench.time(parse_precision(precision), reals, vectors, options_.repetitions), "-");
+          add(lattice, precision, reals, vectors, bench.time(parse_precision(precision), reals, vectors, tuning, options_.repetitions), "-");
   }
 
   Json rows = Json::array();

@@ -119,6 +119,8 @@ void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& op
   command.add_option("--action", options->action, "wilson (default), hisq, asqtad or naive")
       ->check(CLI::IsMember({"wilson", "hisq", "asqtad", "naive"}));
   command.add_option("--nrhs", options->nrhs, "Staggered: right-hand sides in one application (default 1 2 4 8 16)")->check(CLI::Range(1, 32));
+  command.add_option("--vectors-a-thread", options->vectors_a_thread, "Staggered: right-hand sides of a GPU thread, 0: the kernel's own choice")
+      ->check(CLI::IsMember({0, 1, 2, 3, 4, 8}));
 }
 
 void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
@@ -137,7 +139,7 @@ void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& opti
       ->type_name("X,Y,Z,T");
   command.add_flag("--no-tune", options->no_tune, "Speed settings by fixed rules: read and write no tune cache, measure nothing");
   command.add_option("--block-threads", options->block_threads, "Threads of a GPU block, 0: the kernel's own choice (default: tuned)")
-      ->check(CLI::IsMember({0, 32, 64, 96, 128, 192, 256}));
+      ->check(CLI::IsMember({0, 32, 64, 96, 128, 192, 256, 384, 512}));
   command.add_option("--links", options->links, "Stored reals of a link (default 18 and 12; of a staggered long link 18)")
       ->check(CLI::IsMember({18, 14, 13, 12, 9, 8}));
   command.add_option("--precision", options->precisions, "half, single, double")->check(CLI::IsMember({"half", "single", "double"}));

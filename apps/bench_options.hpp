@@ -27,6 +27,7 @@ struct BenchOptions {
   std::vector<int> nrhs{1, 2, 4, 8, 16};
   std::optional<Coord> tile;         ///< none: tuned
   std::optional<int> block_threads;  ///< none: tuned
+  int vectors_a_thread = 0;          ///< 0: the kernel's own choice
   bool no_tune = false;
   std::vector<std::string> precisions{"half", "single", "double"};
   std::vector<std::string> solvers{"bicgstab", "cgnr"};

@@ -30,10 +30,11 @@ HostColour StaggeredBench::wave() const {
   return field;
 }
 
-DslashTiming StaggeredBench::time(Precision precision, int long_reals, int vectors, int repetitions) const {
-  const auto lattice = std::make_shared<Lattice>(decomposition_, precision, periodic, 16, links_.has_long ? 3 : 1);
+DslashTiming StaggeredBench::time(Precision precision, int long_reals, int vectors, const StaggeredTuning& tuning, int repetitions) const {
+  const auto lattice = std::make_shared<Lattice>(decomposition_, precision, periodic, 16, links_.has_long ? 3 : 1, tuning.tile);
   const staggered::Links even(lattice, 0, links_, long_reals), odd(lattice, 1, links_, long_reals);
   staggered::Dslash dslash(even, odd, vectors);
+  dslash.set_launch(tuning.launch);
   const staggered::ColourField on_even(lattice, 0, vectors), on_odd(lattice, 1, vectors);
   const std::vector<HostColour> waves(static_cast<std::size_t>(vectors), wave());
   staggered::load_vectors(on_odd, waves);

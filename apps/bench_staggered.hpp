@@ -4,6 +4,7 @@
 #include "apps/bench_timing.hpp"
 #include "codelets/lattice/precision.hpp"
 #include "codelets/smear/staggered_links.hpp"
+#include "codelets/staggered/dslash_arguments.hpp"
 #include "codelets/staggered/host_colour.hpp"
 #include "runtime/coord.hpp"
 #include "runtime/session.hpp"
@@ -12,6 +13,12 @@
 
 namespace quarkstar::app {
 
+/// Settings of a staggered Dslash that change its speed only.
+struct StaggeredTuning {
+  Coord tile{};  ///< order of sites in memory (Lattice)
+  staggered::Launch launch{};
+};
+
 /// A staggered Dslash on one lattice, its links made once; t cut by the number of workers.
 class StaggeredBench {
  public:
@@ -19,7 +26,7 @@ class StaggeredBench {
   StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action);
 
   /// One application to `vectors` right-hand sides.
-  DslashTiming time(Precision precision, int long_reals, int vectors, int repetitions) const;
+  DslashTiming time(Precision precision, int long_reals, int vectors, const StaggeredTuning& tuning, int repetitions) const;
 
   /// Conjugate gradient for `vectors` right-hand sides as `solve` runs it, with reliable updates below double precision, ended after
   /// `iterations`. Flops, bytes and tasks are those of whole solves over their iterations, refreshes included.

@@ -32,8 +32,8 @@ svg g.dashed path { stroke-dasharray: 5 3; } svg rect { stroke: var(--card); str
 .legend i { display: inline-block; width: 1.6em; border-top: 3px solid; vertical-align: middle; margin-right: .4em; }
 .legend .dashed i { border-top-style: dashed; } .blocks i { width: .8em; border-top-width: .8em; border-radius: 2px; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 14px; }
-th, td { text-align: right; padding: .2rem .6rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13px; }
+th, td { text-align: right; padding: .2rem .45rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { color: var(--soft); font-weight: 600; } th:first-child, td:first-child { text-align: left; padding-left: 0; }
 table.facts td { text-align: left; white-space: normal; overflow-wrap: anywhere; }
 )";

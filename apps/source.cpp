@@ -99,12 +99,14 @@ void for_source_sites(const Source& source, const Coord& lattice, const Box& par
 }  // namespace
 
 HostSpinor make_source(const Source& source, const Coord& lattice, const Box& part, int column) {
+  check_source(source, lattice);
   HostSpinor field(part);
   for_source_sites(source, lattice, part, [&](std::int64_t site, std::complex<double> value) { field.at(site, column / 3, column % 3) = value; });
   return field;
 }
 
 HostColour make_colour_source(const Source& source, const Coord& lattice, const Box& part, int colour) {
+  check_source(source, lattice);
   HostColour field(part);
   for_source_sites(source, lattice, part, [&](std::int64_t site, std::complex<double> value) { field.at(site, colour) = value; });
   return field;

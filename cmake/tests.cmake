@@ -15,7 +15,8 @@ set(test_environment
   "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp:print_suppressions=0"
   "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/tsan.supp"
   "QUARKSTAR_TUNE=${PROJECT_BINARY_DIR}/tests-tune.json"
-  "QUARKSTAR_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
+  "QUARKSTAR_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
+  "QUARKSTAR_BUILD_DIR=${PROJECT_BINARY_DIR}")
 
 function(quarkstar_test name)
   add_test(NAME ${name} COMMAND ${ARGN} COMMAND_EXPAND_LISTS)
@@ -59,6 +60,7 @@ add_dependencies(unit_tests fake_nvml)
 set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/unit/energy_test.cpp" PROPERTIES
   COMPILE_DEFINITIONS "QUARKSTAR_FAKE_NVML=\"$<TARGET_FILE:fake_nvml>\"")
 quarkstar_test_executable(battery)
+include(howto)
 quarkstar_test_executable(gpu)
 
 # ---- scripts

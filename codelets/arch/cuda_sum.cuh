@@ -4,9 +4,14 @@
 
 namespace quarkstar::cuda {
 
-/// Adds one summand a thread to `table`, the same for all threads with the same threadIdx.y; every thread of the block must call it
-/// (0 where it has none). blockDim.x: a multiple of 32; threads a block: at most 1024. 3 atomics for each threadIdx.y. Source: warp reductions of integers are exact in any order.
-__device__ __forceinline__ void add_to_table(SumTable& table, double x) {
+/// A thread's place in a row of threads whose summands belong together.
+struct RowPlace {
+  int row, in_row, row_threads;
+};
+
+/// Adds one summand a thread to `table`, the same for all threads of a row; every thread of the block must call it (0 where it has none).
+/// A row is whole warps; threads a block: at most 1024. 3 atomics for each row. Source: warp reductions of integers are exact in any order.
+__device__ __forceinline__ void add_to_table(SumTable& table, double x, const RowPlace& place) {
   using runtime::BinnedSum;
   constexpr unsigned all = 0xffffffffu;
   const bool finite = x <= 1.7976931348623157e308 && x >= -1.7976931348623157e308;
@@ -28,15 +33,15 @@ __device__ __forceinline__ void add_to_table(SumTable& table, double x) {
   }
   __shared__ long long shared_limb[32][3];
   __shared__ int shared_window[32], shared_poisoned[32];
-  const int warps = static_cast<int>(blockDim.x / 32), first_warp = static_cast<int>(threadIdx.y) * warps;
-  const int warp = first_warp + static_cast<int>(threadIdx.x / 32);
-  if (threadIdx.x % 32 == 0) {
+  const int warps = place.row_threads / 32, first_warp = place.row * warps;
+  const int warp = first_warp + place.in_row / 32;
+  if (place.in_row % 32 == 0) {
     for (int i = 0; i < 3; ++i) shared_limb[warp][i] = limb[i];
     shared_window[warp] = window;
     shared_poisoned[warp] = poisoned;
   }
   __syncthreads();
-  if (threadIdx.x == 0) {
+  if (place.in_row == 0) {
     BinnedSum sum = BinnedSum::zero();
     for (int w = first_warp; w < first_warp + warps; ++w)
       sum.merge({{shared_limb[w][0], shared_limb[w][1], shared_limb[w][2]}, shared_window[w], shared_poisoned[w]});
@@ -48,6 +53,11 @@ __device__ __forceinline__ void add_to_table(SumTable& table, double x) {
     }
   }
   __syncthreads();  // the shared arrays are free again for the next sum
+}
+
+/// The same where rows are those of threadIdx.y and blockDim.x is a multiple of 32.
+__device__ __forceinline__ void add_to_table(SumTable& table, double x) {
+  add_to_table(table, x, {static_cast<int>(threadIdx.y), static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)});
 }
 
 }  // namespace quarkstar::cuda

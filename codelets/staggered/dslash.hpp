@@ -35,6 +35,9 @@ class Dslash {
   /// Submits out = Output(D in). Throws ShapeError when the fields' parities, lattices or numbers of vectors do not fit.
   void apply(const ColourField& out, const ColourField& in, const Output& output = {}, const Control& control = {});
 
+  /// How GPUs launch the kernels from now on.
+  void set_launch(const Launch& launch) { launch_ = launch; }
+
   /// The sums of the last apply(): OutputSums::count() of them.
   const runtime::PartialSums& sums() const { return sums_; }
 
@@ -53,6 +56,7 @@ class Dslash {
 
   std::array<const Links*, 2> links_;
   int vectors_;
+  Launch launch_;
   runtime::Halo faces_;
   runtime::PartialSums sums_;
 };

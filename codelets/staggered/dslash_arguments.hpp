@@ -61,9 +61,16 @@ struct PackArguments {
 template <class F>
 using PackKernel = void (*)(const PackArguments<F>& arguments, std::int64_t begin, std::int64_t end);
 
+/// How a GPU kernel is launched; no bit depends on it. 0: the launcher's own choice.
+struct Launch {
+  int block_threads = 0;     ///< threads of a block
+  int vectors_a_thread = 0;  ///< right-hand sides for which a thread holds a link: 1, 2, 3, 4 or 8
+};
+
 /// Which instantiation: lanes of the block, stored reals of a long link (0: none).
 struct KernelChoice {
   int lanes, long_reals;
+  Launch launch{};
 };
 
 }  // namespace quarkstar::staggered

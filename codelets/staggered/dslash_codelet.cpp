@@ -257,7 +257,7 @@ void Dslash::submit_sites(int b, bool boundary, const ColourField& out, const Co
   const TableRange list = boundary ? geometry.boundary(parity) : geometry.interior(parity);
   const Output& output = submission.output;
   SitesTask task{};
-  task.choice = {lattice()->lanes().lanes, long_reals()};
+  task.choice = {lattice()->lanes().lanes, long_reals(), launch_};
   task.near = geometry.neighbours(parity);
   task.far = geometry.far_neighbours(parity);
   task.sites = geometry.has_faces() ? list.offset : every_site;

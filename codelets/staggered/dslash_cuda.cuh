@@ -1,13 +1,15 @@
 #pragma once
-// CUDA driver of the staggered Dslash: one thread a lane of an outer site and block of vectors, around the same site body as the CPU. A
-// thread holds a link in registers and multiplies it with every vector of its block; blocks of one site are neighbours in the grid,
-// so that the link comes from the caches for all but the first.
+// CUDA driver of the staggered Dslash: one thread a lane of an outer site and group of vectors, around the same site body as the CPU. A
+// thread holds a link in registers and multiplies it with every vector of its group; the groups of a site are neighbours in a warp, which
+// loads a link once for two of them.
 #include "codelets/arch/cuda.cuh"
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/arch/cuda_sums.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "codelets/staggered/dslash_cuda.hpp"
 #include "codelets/staggered/staggered_site.hpp"
+
+#include <algorithm>
 
 namespace quarkstar::cuda {
 
@@ -58,24 +60,42 @@ struct ColourHops {
   }
 };
 
-/// Threads of a block that registers leave room for.
-template <class F>
-inline constexpr int most_threads = sizeof(Real<F>) == 4 ? 512 : 256;
+/// Threads of a block, and blocks of a multiprocessor that registers must leave room for. The compiler keeps as many loads in flight as
+/// registers allow, and these kernels wait for memory: fewer threads with more loads each are faster (measured; docs/results/).
+struct Room {
+  int threads, blocks;
+};
+template <class F, int Count>
+constexpr Room room_of() {
+  if (sizeof(Real<F>) == 8) return Count == 1 ? Room{128, 3} : Count == 4 ? Room{256, 1} : Room{128, 2};
+  return Count == 1 ? Room{128, 4} : Count == 4 ? Room{256, 2} : Room{128, 3};
+}
+template <class F, int Count>
+inline constexpr Room room = room_of<F, Count>();
 
-/// Count vectors a thread; threadIdx.y: which block of them. The last may overlap the one before it (its results are the same), but
-/// adds only what is its own to the sums.
+/// Gathers a number that every thread has for its group of vectors (threadIdx.y) into rows of one group each, so that add_to_table() finds
+/// whole warps. `exchange`: shared memory for a number a thread.
+__device__ __forceinline__ double in_rows_of_groups(double x, double* exchange, const RowPlace& place) {
+  const int own = static_cast<int>(threadIdx.y) * place.row_threads + static_cast<int>(threadIdx.z * blockDim.x + threadIdx.x);
+  exchange[own] = x;
+  __syncthreads();
+  const double mine = exchange[place.row * place.row_threads + place.in_row];
+  __syncthreads();
+  return mine;
+}
+
+/// A block: threadIdx.x is the lane, .y the group of Count vectors, .z the site, so that the groups of a site share its links in one load of
+/// a warp. The last group may overlap the one before it (its results are the same), but adds only what is its own to the sums.
 template <class F, int W, int LongReals, int Count, bool Straight>
-__global__ void __launch_bounds__(most_threads<F>)
-    dslash_kernel(const __grid_constant__ staggered::DslashArguments<F> a, std::uint32_t threads, int lanes_at_run_time,
-                  const staggered::VectorStatus* status, staggered::Obedience obedience, SumTable* tables) {
+__global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
+    dslash_kernel(const __grid_constant__ staggered::DslashArguments<F> a, std::uint32_t sites, const staggered::VectorStatus* status,
+                  staggered::Obedience obedience, SumTable* tables) {
   using V = Lane<Real<F>>;
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
-  const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
-  const std::uint32_t lanes = W > 0 ? W : lanes_at_run_time;
-  const std::uint32_t i = id / lanes;
-  const int lane = static_cast<int>(id % lanes);
+  const int lanes = W > 0 ? W : static_cast<int>(blockDim.x), lane = static_cast<int>(threadIdx.x);
+  const std::uint32_t i = blockIdx.x * blockDim.z + threadIdx.z;
   const int own = static_cast<int>(threadIdx.y) * Count, first = min(own, a.vectors - Count);
-  bool wanted = id < threads;
+  bool wanted = i < sites;
   if (const std::int32_t* left_out = obedience.left_out(status); wanted && left_out != nullptr) {
     bool any = false;
     for (int v = 0; v < Count; ++v) any = any || left_out[first + v] == 0;
@@ -85,7 +105,7 @@ __global__ void __launch_bounds__(most_threads<F>)
   site::unroll<Count>([&](auto v) { norm[v] = dot[v] = V{0}; });
   if (wanted) {
     const std::size_t outer = a.sites != nullptr ? __ldg(a.sites + i) : i;
-    ColourHops<F, W, LongReals, Straight> hops{a, outer, i, lanes_at_run_time, lane, first};
+    ColourHops<F, W, LongReals, Straight> hops{a, outer, i, lanes, lane, first};
     site::ColourVector<V> r[Count];
     staggered::dslash_term(r, hops);
     site::unroll<Count>([&](auto v) {
@@ -95,17 +115,17 @@ __global__ void __launch_bounds__(most_threads<F>)
       site::unroll<3>([&](auto c) { z[c] = {scale * r[v][c].re, scale * r[v][c].im}; });
       if (a.x != nullptr) {
         const V diagonal{a.diagonal[first + v]};
-        const site::SiteReader<F, V, StreamedLoads> x(a.x + at, static_cast<int>(lanes));
+        const site::SiteReader<F, V, StreamedLoads> x(a.x + at, lanes);
         site::unroll<3>([&](auto c) {
           const site::Complex<V> value = x.component(c);
           z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
         });
       }
-      site::write_site<F>(a.out + at, static_cast<int>(lanes), z);
+      site::write_site<F>(a.out + at, lanes, z);
       if (first + v < own) return;
       if (a.sums.norm) site::unroll<3>([&](auto c) { norm[v] = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm[v])); });
       if (a.sums.dot) {
-        const site::SiteReader<F, V> y(a.y + at, static_cast<int>(lanes));
+        const site::SiteReader<F, V> y(a.y + at, lanes);
         site::unroll<3>([&](auto c) {
           const site::Complex<V> value = y.component(c);
           dot[v] = fma(value.im, z[c].im, fma(value.re, z[c].re, dot[v]));
@@ -113,11 +133,19 @@ __global__ void __launch_bounds__(most_threads<F>)
       }
     });
   }
-  if (a.sums.norm) {
-    site::unroll<Count>([&](auto v) { add_to_table(tables[first + v], static_cast<double>(norm[v].v)); });
-    tables += a.vectors;
-  }
-  if (a.sums.dot) site::unroll<Count>([&](auto v) { add_to_table(tables[first + v], static_cast<double>(dot[v].v)); });
+  if (!a.sums.norm && !a.sums.dot) return;
+  __shared__ double exchange[room<F, Count>.threads];
+  const int row_threads = static_cast<int>(blockDim.x * blockDim.z);
+  const int thread = static_cast<int>((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x);
+  const RowPlace place{thread / row_threads, thread % row_threads, row_threads};
+  const int first_of_row = min(place.row * Count, a.vectors - Count);
+  const auto add = [&](SumTable* of_vectors, const V(&summands)[Count]) {
+    site::unroll<Count>([&](auto v) {
+      add_to_table(of_vectors[first_of_row + v], in_rows_of_groups(static_cast<double>(summands[v].v), exchange, place), place);
+    });
+  };
+  if (a.sums.norm) add(tables, norm);
+  if (a.sums.dot) add(tables + (a.sums.norm ? a.vectors : 0), dot);
 }
 
 template <class F>
@@ -145,36 +173,41 @@ __global__ void __launch_bounds__(128)
   }
 }
 
-/// Vectors that a thread takes of n: of those compiled, the number that computes fewest twice, the largest where several do. Blocks have
-/// one row of 32 threads at least for each group of vectors; more than four groups of few vectors only where nothing else is compiled.
+/// Vectors that a thread takes of n, of the numbers that are compiled: the wanted one where it can be had; else `usual`, or the number that
+/// computes fewest twice, the largest where several do. Blocks have one row of 32 threads at least for each group.
 template <class F, int... Counts>
-int vectors_a_thread(int n, std::integer_sequence<int, Counts...>) {
-  int best = 0, least = 0;
-  const auto consider = [&](int count, bool many_groups) {
-    const int groups = (n + count - 1) / count;
-    if (count > n || groups * 32 > most_threads<F> || (groups > 4 && count < 8 && !many_groups)) return;
-    if (best == 0 || groups * count < least || (groups * count == least && count > best)) {
-      best = count;
-      least = groups * count;
-    }
+int vectors_a_thread(int n, int wanted, int usual, std::integer_sequence<int, Counts...>) {
+  int best = 0;
+  const auto consider = [&](auto constant) {
+    constexpr int count = constant;
+    const auto twice = [n](int c) { return (n + c - 1) / c * c; };
+    if (count > n || twice(count) / count * 32 > room<F, count>.threads || (best > 0 && best == wanted)) return;
+    const bool fewer = best == 0 || twice(count) < twice(best) || (twice(count) == twice(best) && best != usual);
+    if (count == wanted || fewer) best = count;
   };
-  (consider(Counts, false), ...);
-  if (best == 0) (consider(Counts, true), ...);
+  (consider(site::Index<Counts>{}), ...);
   return best;
 }
 
 template <class F, int W, int LongReals, bool Straight, int... Counts>
-void launch_dslash_of(const staggered::DslashArguments<F>& a, std::int64_t count, int lanes, const staggered::VectorStatus* status,
-                      staggered::Obedience obedience, runtime::CudaStream stream, std::integer_sequence<int, Counts...> counts) {
-  const int chosen = vectors_a_thread<F>(a.vectors, counts);
-  const auto groups = static_cast<unsigned>((a.vectors + chosen - 1) / chosen);
-  const unsigned width = groups * 128 <= most_threads<F> ? 128 : groups * 64 <= most_threads<F> ? 64 : 32;
-  const auto threads = static_cast<std::uint32_t>(count * lanes);
+void launch_dslash_of(const staggered::DslashArguments<F>& a, std::int64_t sites, const staggered::KernelChoice& choice,
+                      const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream,
+                      std::integer_sequence<int, Counts...> counts) {
+  const int usual = sizeof(Real<F>) == 8 ? 8 : 4;
+  const int lanes = choice.lanes, chosen = vectors_a_thread<F>(a.vectors, choice.launch.vectors_a_thread, usual, counts);
+  const int groups = (a.vectors + chosen - 1) / chosen;
   SumTable* tables = a.sums.count(a.vectors) > 0 ? sum_tables() : nullptr;
-  const auto consider = [&](auto vectors) {
-    if (chosen == vectors)
-      dslash_kernel<F, W, LongReals, vectors, Straight>
-          <<<(threads + width - 1) / width, dim3(width, groups), 0, stream>>>(a, threads, lanes, status, obedience, tables);
+  const auto consider = [&](auto constant) {
+    constexpr int count = constant;
+    if (chosen != count) return;
+    constexpr int most = room<F, count>.threads;
+    const int wanted = choice.launch.block_threads > 0 ? std::min(choice.launch.block_threads, most) : most;
+    // Whole warps for each group; a block has at most 64 sites.
+    const int row = std::max(32, std::min(wanted / groups, 64 * lanes) / 32 * 32), sites_a_block = row / lanes;
+    const auto blocks = static_cast<unsigned>((sites + sites_a_block - 1) / sites_a_block);
+    const dim3 shape(static_cast<unsigned>(lanes), static_cast<unsigned>(groups), static_cast<unsigned>(sites_a_block));
+    dslash_kernel<F, W, LongReals, count, Straight>
+        <<<blocks, shape, 0, stream>>>(a, static_cast<std::uint32_t>(sites), status, obedience, tables);
   };
   (consider(site::Index<Counts>{}), ...);
 }
@@ -184,17 +217,17 @@ template <class F>
 inline constexpr int full_lanes = sizeof(Real<F>) == 4 ? 16 : 8;
 
 template <class F, int LongReals>
-void launch_dslash_with(int lanes, const staggered::DslashArguments<F>& a, std::int64_t count, const staggered::VectorStatus* status,
+void launch_dslash_with(const staggered::KernelChoice& choice, const staggered::DslashArguments<F>& a, std::int64_t count, const staggered::VectorStatus* status,
                         staggered::Obedience obedience, runtime::CudaStream stream) {
   bool straight = true;
   for (int d = 0; d < 8; ++d) straight = straight && a.faces[d] == nullptr;
-  if (lanes != full_lanes<F>)
-    launch_dslash_of<F, 0, LongReals, false>(a, count, lanes, status, obedience, stream, std::integer_sequence<int, 1, 4>{});
+  if (choice.lanes != full_lanes<F>)
+    launch_dslash_of<F, 0, LongReals, false>(a, count, choice, status, obedience, stream, std::integer_sequence<int, 1, 4>{});
   else if (straight)
-    launch_dslash_of<F, full_lanes<F>, LongReals, true>(a, count, lanes, status, obedience, stream,
+    launch_dslash_of<F, full_lanes<F>, LongReals, true>(a, count, choice, status, obedience, stream,
                                                         std::integer_sequence<int, 1, 2, 3, 4, 8>{});
   else
-    launch_dslash_of<F, full_lanes<F>, LongReals, false>(a, count, lanes, status, obedience, stream, std::integer_sequence<int, 1, 2, 4, 8>{});
+    launch_dslash_of<F, full_lanes<F>, LongReals, false>(a, count, choice, status, obedience, stream, std::integer_sequence<int, 1, 2, 4, 8>{});
   runtime::check_launch("staggered dslash");
 }
 
@@ -202,5 +235,5 @@ void launch_dslash_with(int lanes, const staggered::DslashArguments<F>& a, std::
 
 /// In a .cu: the launches of one format and one kind of long link.
 #define QUARKSTAR_DSLASH_LAUNCH(F, LongReals)                                                                                        \
-  template void quarkstar::cuda::launch_dslash_with<F, LongReals>(int, const staggered::DslashArguments<F>&, std::int64_t,           \
+  template void quarkstar::cuda::launch_dslash_with<F, LongReals>(const staggered::KernelChoice&, const staggered::DslashArguments<F>&, std::int64_t,           \
                                                                   const staggered::VectorStatus*, staggered::Obedience, runtime::CudaStream);

@@ -18,7 +18,7 @@ void launch_dslash(const staggered::KernelChoice& choice, const staggered::Dslas
                    const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream) {
   if (count == 0) return;
   const auto consider = [&](auto reals) {
-    if (choice.long_reals == reals) launch_dslash_with<F, reals>(choice.lanes, arguments, count, status, obedience, stream);
+    if (choice.long_reals == reals) launch_dslash_with<F, reals>(choice, arguments, count, status, obedience, stream);
   };
   consider(site::Index<0>{});
   consider(site::Index<18>{});

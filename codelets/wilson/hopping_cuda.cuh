@@ -79,10 +79,11 @@ struct CudaNeighbours {
 };
 
 /// Threads of a block at most, and blocks of that size on a multiprocessor: what the compiler makes fit into 65536 registers, so 255
-/// registers a thread in double precision, 128 in single, 64 in half, whose loads are short and whose latency is hidden by more threads.
+/// registers a thread in double precision, 128 in single, 80 in half, whose loads are short and whose latency is hidden by more threads
+/// (64 are 3 to 18 % slower; docs/results/2026-11-21-h200-staggered.md).
 inline constexpr int most_threads = 256;
 template <class F>
-inline constexpr int resident_blocks = sizeof(Real<F>) == 8 ? 1 : is_half<F> ? 4 : 2;
+inline constexpr int resident_blocks = sizeof(Real<F>) == 8 ? 1 : is_half<F> ? 3 : 2;
 
 template <class F, int W, int Reals, int Sign, unsigned Branching>
 __global__ void __launch_bounds__(most_threads, resident_blocks<F>)

@@ -25,7 +25,7 @@ Outcome solve(app::RunConfig config, const HostGauge& gauge, const runtime::Sess
   config.session = session;
   config.columns = {column};
   config.solver.tune = false;  // takes longer than these solves
-  config.source.position = {1, 2, 3, 4};
+  config.source.position = {1, 2, 3, 1};
   Outcome outcome;
   outcome.report.config = config;
   outcome.solution = std::move(app::solve_columns(app::links_at_hand(gauge), gauge.extents, config, outcome.report).fields.front());

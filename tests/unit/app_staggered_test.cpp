@@ -76,6 +76,9 @@ TEST_CASE("sources of a time slice: corners, signs, noise that belongs to sites"
   CHECK(field.at(site, 2) == source_at(sign, site, extents));
   CHECK(field.at(site, 0) == 0.0);
   CHECK(make_source(sign, extents, 5).at(site, 1, 2) == source_at(sign, site, extents));
+  const Source outside = parse_source("point:0,0,0,99");
+  CHECK_THROWS_AS(make_source(outside, extents, 0), Error);
+  CHECK_THROWS_AS(make_colour_source(outside, extents, 0), Error);
   for (const char* text : {"corner-wall:3", "z2:3,7", "random:3,1"}) CHECK(text_of(parse_source(text)) == text);
   for (const char* wrong : {"z2", "z2:1,2,3", "wall:1,2", "random:-1", "corner:1"}) CHECK_THROWS_AS(parse_source(wrong), BadValue);
 }
