@@ -7,6 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,9 +39,11 @@ struct RunConfig {
   std::size_t cpu_memory = 0;  ///< bytes that the solve may take of host memory; 0: what is available
   std::string out, json, trace;
   bool residual_history = false;  ///< the JSON lists every residual
-  bool solver_given = false;      ///< no: the action chooses (complete())
   std::vector<std::pair<std::string, std::string>> given;  ///< keys of the settings that were given, and where
 
+  bool was_given(std::string_view key) const {
+    return std::any_of(given.begin(), given.end(), [key](const auto& setting) { return setting.first == key; });
+  }
   bool is_staggered() const { return action != "wilson"; }
 };
 
