@@ -62,6 +62,7 @@ void add_bench(CLI::App& app) {
   CLI::App* dslash = add("dslash", "Wilson or staggered Dslash: GFLOP/s, GB/s, fraction of the roofline", run_bench_dslash);
   add_case_flags(*dslash, options);
   add_action_flags(*dslash, options);
+  add_vectors_a_thread(*dslash, options);
   CLI::App* solver = add("solver", "Krylov solvers: microseconds an iteration, and where they go", run_bench_solver);
   add_case_flags(*solver, options);
   add_action_flags(*solver, options);

@@ -119,6 +119,9 @@ void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& op
   command.add_option("--action", options->action, "wilson (default), hisq, asqtad or naive")
       ->check(CLI::IsMember({"wilson", "hisq", "asqtad", "naive"}));
   command.add_option("--nrhs", options->nrhs, "Staggered: right-hand sides in one application (default 1 2 4 8 16)")->check(CLI::Range(1, 32));
+}
+
+void add_vectors_a_thread(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
   command.add_option("--vectors-a-thread", options->vectors_a_thread, "Staggered: right-hand sides of a GPU thread, 0: the kernel's own choice")
       ->check(CLI::IsMember({0, 1, 2, 3, 4, 8}));
 }

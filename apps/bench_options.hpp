@@ -65,6 +65,8 @@ std::vector<int> links_of(const BenchOptions& options);
 
 /// Adds --action and --nrhs.
 void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
+/// Adds --vectors-a-thread, of which solvers know nothing.
+void add_vectors_a_thread(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
 
 /// `quarkstar bench dslash`.
 void run_bench_dslash(const BenchOptions& options);

@@ -32,10 +32,17 @@ double& part_of(SolverTiming& timing, std::string_view name) {
 
 }  // namespace
 
-void add_events(SolverTiming& timing, runtime::Session& session) {
+void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::Decomposition& decomposition, const std::function<void()>& solve) {
+  session.events().reset();
+  timing.has_parts = session.gpu_count() == 0 || owner_count(decomposition) == 1;
+  if (!timing.has_parts) return;
+  session.events().set_detail(runtime::Events::Detail::parts);
+  solve();
   for (int worker = 0; worker < session.block_owners(); ++worker)
     for (const runtime::Event& event : session.events().of_worker(worker))
       part_of(timing, event.name) += (event.end_us - event.begin_us) / timing.iterations / session.block_owners();
+  session.events().set_detail(runtime::Events::Detail::totals);
+  session.events().reset();
 }
 
 BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge)
@@ -104,15 +111,7 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
   timing.best_us = times.front();
   timing.median_us = times[times.size() / 2];
 
-  timing.has_parts = session.gpu_count() == 0 || owner_count(outer.lattice->decomposition()) == 1;
-  if (timing.has_parts) {
-    session.events().reset();
-    session.events().set_detail(runtime::Events::Detail::parts);
-    solve_once(iterations);
-    add_events(timing, session);
-    session.events().set_detail(runtime::Events::Detail::totals);
-  }
-  session.events().reset();
+  time_parts(timing, session, outer.lattice->decomposition(), [&] { solve_once(iterations); });
   return timing;
 }
 

@@ -7,6 +7,7 @@
 #include "solvers/krylov.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace quarkstar::app {
 
@@ -39,8 +40,9 @@ struct SolverTiming {
   double runtime_us_per_kernel() const { return kernels > 0 ? runtime_us() / kernels : 0; }
 };
 
-/// Adds the times of the tasks that the session's events hold, by what they are, a timing.iterations-th of them.
-void add_events(SolverTiming& timing, runtime::Session& session);
+/// Fills in the times in tasks from one more call of solve(), where they can be known; `decomposition`: of the fields that it works on.
+/// The session's events are empty afterwards.
+void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::Decomposition& decomposition, const std::function<void()>& solve);
 
 /// inner == outer: a solve in that level's precision; else mixed precision with reliable updates.
 SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, int iterations,

@@ -81,15 +81,7 @@ SolverTiming StaggeredBench::time_cg(Precision precision, int long_reals, int ve
   std::sort(times.begin(), times.end());
   timing.best_us = times.front();
   timing.median_us = times[times.size() / 2];
-  timing.has_parts = session_.gpu_count() == 0 || owner_count(decomposition_) == 1;
-  if (timing.has_parts) {
-    session_.events().reset();
-    session_.events().set_detail(runtime::Events::Detail::parts);
-    solve_once();
-    add_events(timing, session_);
-    session_.events().set_detail(runtime::Events::Detail::totals);
-  }
-  session_.events().reset();
+  time_parts(timing, session_, decomposition_, [&] { solve_once(); });
   return timing;
 }
 

@@ -43,7 +43,7 @@ std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const Run
 
 void complete(RunConfig& config) {
   if (!config.is_staggered()) return;
-  if (!config.solver_given) config.solver.solver = "cg";
+  if (!config.was_given("solver")) config.solver.solver = "cg";
   std::erase_if(config.columns, [](int column) { return column >= 3; });
 }
 

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,9 +42,11 @@ struct RunConfig {
   std::string checkpoint;    ///< folder of restart files; empty: none
   int checkpoint_every = 0;  ///< iterations; 0: only when asked for by a signal, and when a column is done
   bool residual_history = false;  ///< the JSON lists every residual
-  bool solver_given = false;      ///< no: the action chooses (complete())
   std::vector<std::pair<std::string, std::string>> given;  ///< keys of the settings that were given, and where
 
+  bool was_given(std::string_view key) const {
+    return std::any_of(given.begin(), given.end(), [key](const auto& setting) { return setting.first == key; });
+  }
   bool is_staggered() const { return action != "wilson"; }
   /// Whether the action has links over three sites.
   bool hops_far() const { return action == "hisq" || action == "asqtad"; }

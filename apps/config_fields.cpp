@@ -93,10 +93,7 @@ std::vector<Field> make_fields() {
        [](RunConfig& c, Text v) { c.columns = parse_columns(v); },
        [](const RunConfig& c) -> json { return c.columns; }},
       {"solver", "NAME", "Wilson: bicgstab (default) or cgnr; staggered: cg (default), blockcg or multishift",
-       [](RunConfig& c, Text v) {
-         c.solver.solver = parse_name(v, all_solver_names());
-         c.solver_given = true;
-       },
+       [](RunConfig& c, Text v) { c.solver.solver = parse_name(v, all_solver_names()); },
        [](const RunConfig& c) -> json { return c.solver.solver; }},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
        [](RunConfig& c, Text v) {

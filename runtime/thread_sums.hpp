@@ -15,7 +15,8 @@ class ThreadSums {
     for (int thread = 0; thread < threads; ++thread)
       for (int s = 0; s < sums; ++s) of(thread)[s] = BinnedSum::zero();
   }
-  BinnedSum* of(int thread) { return reinterpret_cast<BinnedSum*>(memory_[static_cast<std::size_t>(thread) * lines_].bytes); }
+  /// No sum may be read through it where there are none.
+  BinnedSum* of(int thread) { return reinterpret_cast<BinnedSum*>(memory_.data() + static_cast<std::size_t>(thread) * lines_); }
 
   /// out[s] = sum over threads, for the first `count` sums.
   void merge_into(BinnedSum* out, int count) {

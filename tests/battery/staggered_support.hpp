@@ -50,7 +50,7 @@ inline reference::StaggeredLinks random_links(const Coord& extents, std::uint64_
   reference::Random random(seed + 2);
   for (std::int64_t site = 0; site < volume(extents); ++site)
     for (int mu = 0; mu < 4; ++mu) {
-      const reference::Complex phase = std::polar(scale, 2 * M_PI * random.uniform());
+      const reference::Complex phase = scale * std::polar(1.0, 2 * M_PI * random.uniform());
       reference::set_link(links.naik, site, mu, phase * reference::link(links.naik, site, mu));
       reference::set_link(links.fat, site, mu, reference::Complex{0.9} * reference::link(links.fat, site, mu) +
                                                    reference::Complex{0.2} * random.normal_matrix());
