@@ -110,42 +110,11 @@ std::size_t state_bytes(const std::string& solver) {
 /// Right-hand sides of all kinds of Dslash together.
 int sum_of(const std::set<int>& numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0); }
 
-}  // namespace
-
-Footprint& Footprint::operator+=(const Footprint& other) {
-  links += other.links;
-  spinors += other.spinors;
-  faces += other.faces;
-  tables += other.tables;
-  scalars += other.scalars;
-  return *this;
-}
-
-std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings) {
-  const bool mixed = settings.precision != Precision::double_;
-  const int krylov_fields = solver_named(settings.solver).fields;
-  // A partial sum a task: interior and boundary of both levels, and those of the solver.
-  const double sums = 2.0 * 4 + 2, bytes_of_sums = sums * runtime::PartialSums::most * sizeof(runtime::BinnedSum);
-  std::vector<Footprint> blocks;
-  for (const runtime::Block& block : decomposition.blocks()) {
-    Footprint bytes = level_footprint(decomposition, block, wilson_level(Precision::double_, mixed ? 18 : settings.link_reals,
-                                                                         outer_fields + (mixed ? bridge_fields : krylov_fields)));
-    if (mixed)
-      bytes += level_footprint(decomposition, block, wilson_level(settings.precision, settings.link_reals, inner_fields + krylov_fields));
-    bytes.scalars = bytes_of_sums;
-    blocks.push_back(bytes);
-  }
-  KrylovLimits limits;
-  limits.most_iterations = settings.max_iterations;
-  blocks[static_cast<std::size_t>(decomposition.local().front())].scalars += sizeof(double) * recorded_iterations(limits);
-  return blocks;
-}
-
-std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
-                                           std::span<const int> vectors) {
+/// While the last of these numbers of right-hand sides is solved.
+std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
+                                         std::span<const int> vectors) {
   const bool mixed = settings.precision != Precision::double_, shifted = settings.solver == "multishift";
-  const int n = *std::max_element(vectors.begin(), vectors.end());
-  // A Dslash stays for every number of right-hand sides that was asked for.
+  const int n = vectors.back();
   std::set<int> outer_kinds(vectors.begin(), vectors.end()), inner_kinds;
   if (mixed) inner_kinds = outer_kinds;
   if (shifted) (mixed ? inner_kinds : outer_kinds).insert(1);
@@ -179,6 +148,50 @@ std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decompo
   blocks[static_cast<std::size_t>(decomposition.local().front())].scalars +=
       static_cast<double>(2 * state_bytes(settings.solver)) + static_cast<double>(sizeof(double)) * recorded_numbers(limits, n);
   return blocks;
+}
+
+}  // namespace
+
+Footprint& Footprint::operator+=(const Footprint& other) {
+  links += other.links;
+  spinors += other.spinors;
+  faces += other.faces;
+  tables += other.tables;
+  scalars += other.scalars;
+  return *this;
+}
+
+std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings) {
+  const bool mixed = settings.precision != Precision::double_;
+  const int krylov_fields = solver_named(settings.solver).fields;
+  // A partial sum a task: interior and boundary of both levels, and those of the solver.
+  const double sums = 2.0 * 4 + 2, bytes_of_sums = sums * runtime::PartialSums::most * sizeof(runtime::BinnedSum);
+  std::vector<Footprint> blocks;
+  for (const runtime::Block& block : decomposition.blocks()) {
+    Footprint bytes = level_footprint(decomposition, block, wilson_level(Precision::double_, mixed ? 18 : settings.link_reals,
+                                                                         outer_fields + (mixed ? bridge_fields : krylov_fields)));
+    if (mixed)
+      bytes += level_footprint(decomposition, block, wilson_level(settings.precision, settings.link_reals, inner_fields + krylov_fields));
+    bytes.scalars = bytes_of_sums;
+    blocks.push_back(bytes);
+  }
+  KrylovLimits limits;
+  limits.most_iterations = settings.max_iterations;
+  blocks[static_cast<std::size_t>(decomposition.local().front())].scalars += sizeof(double) * recorded_iterations(limits);
+  return blocks;
+}
+
+std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
+                                           std::span<const int> vectors) {
+  // A Dslash stays for every number of right-hand sides that was asked for, its vectors only while they are solved: the peak may be at any of them.
+  std::vector<Footprint> peak;
+  for (std::size_t k = 1; k <= vectors.size(); ++k) {
+    const std::vector<Footprint> now = footprint_of_last(decomposition, settings, hops_far, vectors.first(k));
+    if (peak.empty()) peak = now;
+    for (std::size_t b = 0; b < now.size(); ++b)
+      if (now[b].total() > peak[b].total()) peak[b] = now[b];
+  }
+  return peak;
 }
 
 Footprint host_copies(const Footprint& on_gpu, const runtime::Block& block, int site_reals) {
