@@ -1,10 +1,11 @@
 #include "apps/checkpoint.hpp"
 
 #include "apps/parse.hpp"
-#include "codelets/lattice/format/checksum.hpp"
+#include "codelets/lattice/format/part_checksum.hpp"
 #include "runtime/atomic_file.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/shared_file.hpp"
+#include "runtime/mpi/shared_output.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -25,17 +26,8 @@ constexpr std::size_t site_bytes = HostSpinor::components * sizeof(std::complex<
 /// Checksums of a whole field (crc32 of each site, rotated by its number), from the parts of all ranks.
 std::array<std::uint32_t, 2> checksums(Job& job, const HostSpinor& part, const Coord& lattice) {
   format::PayloadChecksum mine(format::ChecksumKind::scidac, format::ByteOrder::little, site_bytes);
-  const format::PayloadChecksum none = mine;
-  const auto row = static_cast<std::size_t>(part.extents[0]) * site_bytes;
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(part.data));
-  for (std::int64_t i = 0; i < volume(part.extents) / part.extents[0]; ++i) {
-    Coord site = coordinates(i * part.extents[0], part.extents);
-    for (int mu = 0; mu < 4; ++mu) site[mu] += part.origin[mu];
-    mine.add(lexicographic(site, lattice), bytes.subspan(static_cast<std::size_t>(i) * row, row));
-  }
-  format::PayloadChecksum total = none;
-  for (const std::array<std::uint32_t, 2>& sums : job.gather(mine.sums())) total.merge(sums);
-  return total.sums();
+  format::add_box(mine, part.box(), lattice, std::as_bytes(std::span(part.data)));
+  return format::over_ranks(job, mine).sums();
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what) {
@@ -92,19 +84,14 @@ void Checkpoint::save(int column, const HostSpinor& solution, int iterations) co
   Job& job = Job::current();
   const std::array<std::uint32_t, 2> sums = checksums(job, solution, lattice_);
   std::string header = json{{"format", "quarkstar checkpoint 1"}, {"problem", problem_}, {"iterations", iterations}, {"checksums", sums}}.dump();
-  std::optional<AtomicFile> file;
+  runtime::mpi::SharedOutput file(job, path_of(column));
   job.on_root([&] {
     if (header.size() >= header_bytes) throw ShapeError("Checkpoint::save", "the header is too long");
     header.resize(header_bytes, ' ');
-    file.emplace(path_of(column));
-    file->write_at(0, std::as_bytes(std::span(header)));
+    file.root()->append(header);
   });
-  const std::string temporary = job.broadcast(file ? file->temporary() : "");
-  {
-    SharedFile parts(job, temporary, SharedFile::Mode::write);
-    parts.write({header_bytes, site_bytes, lattice_}, part_, std::as_bytes(std::span(solution.data)));
-  }
-  job.on_root([&] { file->commit(); });
+  file.fill({header_bytes, site_bytes, lattice_}, part_, std::as_bytes(std::span(solution.data)));
+  file.commit();
 }
 
 std::string describe_problem(const RunConfig& config, double plaquette, double link_trace) {

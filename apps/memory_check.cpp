@@ -29,12 +29,6 @@ double columns_bytes(const RunConfig& config) {
   return static_cast<double>(columns) * reals * sizeof(double);
 }
 
-/// What comes to the root to be written: the whole columns.
-double gathered_bytes(const runtime::Decomposition& decomposition, const RunConfig& config) {
-  if (!decomposition.is_distributed() || !runtime::mpi::Job::current().is_root() || config.out.empty()) return 0;
-  return static_cast<double>(volume(decomposition.lattice())) * columns_bytes(config);
-}
-
 /// What is there at once while the links of a staggered action are made (codelets/smear/staggered_links.cpp): PaddedLinks of these depths
 /// on the owners of blocks, and fields in host order besides the configuration. Faces of borders come and go before the last of them.
 struct LinkStage {
@@ -113,7 +107,6 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
   } else {
     host.other = host_fields_bytes(decomposition.part().extents, format::box_with_border(decomposition).extents, static_cast<int>(config.columns.size()));
   }
-  host.other += gathered_bytes(decomposition, config);
   // Ranks of one host look at the same number.
   const auto free = runtime::available_host_memory();
   host.available = config.cpu_memory > 0 ? static_cast<double>(config.cpu_memory)

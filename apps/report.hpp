@@ -107,8 +107,4 @@ std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_
 /// The same for the staggered propagators that have all 3 columns. Names: pion5, pion05, rho, ...; with several masses pion5_m0.05 and so on.
 std::vector<CorrelatorReport> contract(const std::vector<StaggeredPropagator>& propagators, int source_time, int times);
 
-/// The whole columns on the root, from the parts of all ranks; on the others masses without columns. All ranks must call.
-Propagator gather(const Propagator& parts, const Coord& lattice);
-std::vector<StaggeredPropagator> gather(const std::vector<StaggeredPropagator>& parts, const Coord& lattice);
-
 }  // namespace quarkstar::app

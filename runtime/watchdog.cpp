@@ -49,6 +49,7 @@ Watchdog::~Watchdog() {
 
 std::int64_t Watchdog::progress() const {
   std::int64_t done = session_.messages() != nullptr ? session_.messages()->progress() : 0;
+  done += mpi::Job::current().calls_done();
   for (const Activity& activity : activities) done += activity.done.load(std::memory_order_relaxed);
   return done;
 }
@@ -88,7 +89,7 @@ void Watchdog::report() {
   const std::vector<int> silent = mpi::silent_ranks(job, to_answer);
   for (std::size_t i = 0; i < silent.size() && i < most; ++i) text += "; no answer from " + job.name_of(silent[i]);
   if (silent.size() > most) text += fmt::format(" and {} more ranks", silent.size() - most);
-  if (job.is_distributed() && silent.empty()) text += "; all ranks answer";
+  if (job.is_distributed() && silent.empty()) text += "; no rank is known to be silent";
   text += "; look at the hosts named here, restart from the last checkpoint, or raise --watchdog\n";
   std::fputs(text.c_str(), stderr);
   std::fflush(stderr);

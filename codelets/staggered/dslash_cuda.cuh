@@ -109,8 +109,10 @@ __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
   site::unroll<Count>([&](auto v) { norm[v] = dot[v] = V{0}; });
   if (wanted) {
     const std::size_t outer = a.sites != nullptr ? __ldg(a.sites + i) : i;
-    // With one vector, and in half precision, plain streaming is 2 % faster; with several, links in L1 cost up to 6 % (one H200).
-    using Links = std::conditional_t<Count == 1 || is_half<F>, StreamedLoads, PassingLoads>;
+    // With one vector, and in half precision, plain streaming is 2 % faster; with several, links in L1 and results in the way of the inputs in
+    // L2 cost up to 6 % (one H200).
+    constexpr bool passing = Count > 1 && !is_half<F>;
+    using Links = std::conditional_t<passing, PassingLoads, StreamedLoads>;
     ColourHops<F, W, LongReals, Straight, Links> hops{a, outer, i, lanes, lane, first};
     site::ColourVector<V> r[Count];
     staggered::dslash_term(r, hops);
@@ -129,7 +131,11 @@ __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
           z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
         });
       }
-      site::write_site<F>(a.out + at, lanes, z);
+      if constexpr (passing) site::unroll<3>([&](auto c) {
+        __stcs(a.out + at + 2 * c * lanes, z[c].re.v);
+        __stcs(a.out + at + (2 * c + 1) * lanes, z[c].im.v);
+      });
+      else site::write_site<F>(a.out + at, lanes, z);
       if (first + v < own) return;
       if (a.sums.norm) site::unroll<3>([&](auto c) { norm[v] = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm[v])); });
       if (a.sums.dot) {
@@ -201,7 +207,8 @@ template <class F, int W, int LongReals, bool Straight, int... Counts>
 void launch_dslash_of(const staggered::DslashArguments<F>& a, std::int64_t sites, const staggered::KernelChoice& choice,
                       const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream,
                       std::integer_sequence<int, Counts...> counts) {
-  constexpr int usual = is_half<F> ? 4 : 8;
+  // Links that are put together from fewer numbers need registers for it.
+  constexpr int usual = sizeof(Real<F>) == 8 || (!is_half<F> && (LongReals == 0 || LongReals == 18)) ? 8 : 4;
   const int lanes = choice.lanes, chosen = vectors_a_thread<F>(a.vectors, choice.launch.vectors_a_thread, usual, counts);
   const int groups = (a.vectors + chosen - 1) / chosen;
   SumTable* tables = a.sums.count(a.vectors) > 0 ? sum_tables() : nullptr;

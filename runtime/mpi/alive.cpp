@@ -32,7 +32,9 @@ int take(Job& job, int tag) {
 
 void answer_calls(Job& job) {
   if (!can_ask(job)) return;
-  const std::lock_guard library(job.library());
+  // A collective call on a file holds the library for as long as it hangs.
+  const std::unique_lock library(job.library(), std::try_to_lock);
+  if (!library) return;
   for (int asking = take(job, question); asking >= 0; asking = take(job, question)) send_empty(job, asking, answer);
 }
 
@@ -41,16 +43,14 @@ std::vector<int> silent_ranks(Job& job, std::chrono::seconds limit) {
   std::vector<bool> answered(static_cast<std::size_t>(job.size()), false);
   answered[static_cast<std::size_t>(job.rank())] = true;
   int missing = job.size() - 1;
-  {
-    const std::lock_guard library(job.library());
-    for (int rank = 0; rank < job.size(); ++rank)
-      if (rank != job.rank()) send_empty(job, rank, question);
-  }
+  bool asked = false;
   const auto end = std::chrono::steady_clock::now() + limit;
   while (missing > 0 && std::chrono::steady_clock::now() < end) {
     answer_calls(job);
-    {
-      const std::lock_guard library(job.library());
+    if (const std::unique_lock library(job.library(), std::try_to_lock); library) {
+      for (int rank = 0; !asked && rank < job.size(); ++rank)
+        if (rank != job.rank()) send_empty(job, rank, question);
+      asked = true;
       for (int rank = take(job, answer); rank >= 0; rank = take(job, answer)) {
         if (!answered[static_cast<std::size_t>(rank)]) --missing;
         answered[static_cast<std::size_t>(rank)] = true;
@@ -59,6 +59,7 @@ std::vector<int> silent_ranks(Job& job, std::chrono::seconds limit) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   std::vector<int> silent;
+  if (!asked) return silent;
   for (int rank = 0; rank < job.size(); ++rank)
     if (!answered[static_cast<std::size_t>(rank)]) silent.push_back(rank);
   return silent;

@@ -84,9 +84,8 @@ void Job::complete(const char* what, Start&& start) {
     const std::lock_guard lock(library_);
     check(start(&request), what);
   }
-  waits_in_ = what;
+  const Waiting waiting(*this, what);
   wait(*this, request, what);
-  waits_in_ = nullptr;
 }
 
 Job::Job(Alone) : hosts_{host_name()} {}

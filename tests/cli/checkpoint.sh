@@ -57,6 +57,25 @@ expect 2 'do not match the restart file' "${solve[@]}" --json x.json --checkpoin
 expect 2 '--checkpoint' "${solve[@]}" --json x.json --checkpoint lattice.ildg/nowhere
 expect 2 '--checkpoint-every' "${solve[@]}" --json x.json --checkpoint-every 4
 
+# A full disk and a read-only one: one error, and the file that was there stays.
+mkdir disk
+if mount -t tmpfs -o size=160k none disk 2> why.txt; then
+  trap 'umount disk; cd /; rm -rf "$folder"' EXIT
+  expect 4 'iteration limit' "${solve[@]}" --json early.json --checkpoint disk --checkpoint-every 100 --max-iterations 3
+  cp good disk/column00.checkpoint
+  dd if=/dev/zero of=disk/filling bs=1k count=40 status=none
+  cp disk/column00.checkpoint before
+  expect 3 'disk/.*No space left' "${solve[@]}" --json x.json --checkpoint disk --tol 1e-13 --checkpoint-every 1 --check-every 1
+  cmp before disk/column00.checkpoint || die "a full disk damaged the restart file"
+  absent
+  rm disk/filling
+  mount -o remount,ro disk
+  expect 3 'disk.*Read-only' "${solve[@]}" --json x.json --checkpoint disk --tol 1e-13 --checkpoint-every 1 --check-every 1
+  cmp before disk/column00.checkpoint || die "a read-only disk damaged the restart file"
+else
+  echo "SKIPPED full and read-only disks: no mounts here ($(head -1 why.txt))"
+fi
+
 # Other numbers of ranks.
 command -v mpirun > /dev/null || { echo "SKIPPED ranks: no mpirun"; exit 0; }
 cp good part/column00.checkpoint
