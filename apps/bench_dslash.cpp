@@ -60,7 +60,7 @@ DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem&
   const double sites = static_cast<double>(lattice->sites_of_parity());
   const double bytes = hopping.cost(lattice->sites_of_parity() / lattice->lanes().lanes, {}).bytes;
   return {1320 * sites / times.best * 1e-9,   1320 * sites / times.median * 1e-9, bytes / times.best * 1e-9,
-          times.microseconds_per_task, times.tasks_per_application};
+          times.runtime_cost};
 }
 
 }  // namespace quarkstar::app

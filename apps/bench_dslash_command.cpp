@@ -40,9 +40,9 @@ class Table {
     if (options_.json) return;
     print_stream(memory);
     fmt::print("\n{} Dslash on {}, one parity, {}; roofline = compulsory bytes (each link and vector once) at a triad of {:.1f} GB/s\n"
-               "{:>14} {:>8} {:>6} {:>5} {:>10} {:>10} {:>9} {:>10} {:>9} {:>11}  {}\n",
+               "{:>14} {:>8} {:>6} {:>5} {:>10} {:>10} {:>9} {:>10} {:>9} {:>11} {:>13}  {}\n",
                title_of(options_.action), devices_, flop_a_site(options_.action), triad_, "lattice", "format", "links", "nrhs", "GFLOP/s", "median",
-               "GB/s", "roofline", "us/task", "tasks/appl.", "bound");
+               "GB/s", "roofline", "us/task", "tasks/appl.", "kernels/appl.", "bound");
   }
 
   void add_wilson(const Coord& lattice) {
@@ -85,12 +85,13 @@ class Table {
                     {"gflops_median", t.median_gflops},
                     {"gbs", t.best_gbs},
                     {"roofline_fraction", fraction},
-                    {"us_per_task", t.microseconds_per_task},
-                    {"tasks_per_application", t.tasks_per_application}});
+                    {"us_per_task", t.runtime_cost.us_per_task},
+                    {"tasks_per_application", t.runtime_cost.tasks},
+                    {"kernels_per_application", t.runtime_cost.kernels}});
     if (options_.json) return;
-    fmt::print("{:>14} {:>8} {:>6} {:>5} {:>10.2f} {:>10.2f} {:>9.2f} {:>9.0f}% {:>9.1f} {:>11.2f}  {}\n",
+    fmt::print("{:>14} {:>8} {:>6} {:>5} {:>10.2f} {:>10.2f} {:>9.2f} {:>9.0f}% {:>9.1f} {:>11.2f} {:>13.2f}  {}\n",
                fmt::format("{}", fmt::join(lattice, ",")), precision, reals, vectors, t.best_gflops, t.median_gflops, t.best_gbs,
-               100 * fraction, t.microseconds_per_task, t.tasks_per_application, bound);
+               100 * fraction, t.runtime_cost.us_per_task, t.runtime_cost.tasks, t.runtime_cost.kernels, bound);
     std::fflush(stdout);
   }
 

@@ -69,16 +69,21 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
   KrylovLimits limits;
   limits.patience = std::numeric_limits<int>::max();
   SolverTiming timing;
+  const int owners = owner_count(outer.lattice->decomposition());
   const auto solve_once = [&](int count) {
     blas::submit<blas::Scale>({&rhs, &source}, {{{1, 0}}});
     session.wait_all();
     limits.most_iterations = count;
+    const runtime::Totals before = session.events().totals();
     const auto start = std::chrono::steady_clock::now();
     const KrylovResult result = &outer == &inner ? solver.solve(a, x, rhs, limits, {})
                                                  : solve_below_double(a, low, solver.solve, {}, x, rhs, limits, rhs_norm2, {});
     session.wait_all();
+    const double wall_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+    const runtime::Totals after = session.events().totals();
     timing.iterations = result.iterations;
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() * 1e6 / result.iterations;
+    timing.us_per_task = std::max(0.0, wall_us * owners - (after.busy_us - before.busy_us)) / static_cast<double>(after.submitted - before.submitted);
+    return wall_us / result.iterations;
   };
   const int batch = limits.check_every;
   iterations = (iterations + batch - 1) / batch * batch;

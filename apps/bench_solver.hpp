@@ -30,7 +30,8 @@ struct SolverTiming {
   int iterations = 0;                 ///< of the last timed solve
   double best_us = 0, median_us = 0;  ///< wall time of a solve over its iterations, of all right-hand sides together
   double flops = 0, bytes = 0;        ///< of one iteration, without refreshes
-  double tasks = 0, kernels = 0;      ///< of one iteration, without refreshes: StarPU's tasks, and the codelets in them
+  double tasks = 0, kernels = 0;      ///< of one iteration, without refreshes (Wilson): StarPU's tasks, and the codelets in them
+  double us_per_task = 0;             ///< wall time of the owners outside StarPU's tasks, a task
 
   /// Time in tasks, an iteration and owner, with refreshes. Not known (has_parts false) for several GPUs, whose tasks are asynchronous.
   bool has_parts = false;

@@ -47,19 +47,12 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
   }
   const int step = static_cast<int>(report.solves.size());
   const runtime::Energy before = run.meter.read();
-  const double busy_before = run.session.events().totals().busy_us;
   const std::vector<SolveResult> results = run.solver.solve(sources, masses, solutions, [&](int iterations, double residual) {
     bar.update(step, residual_fraction(residual, config.solver.tolerance), fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
     return !interrupted_anywhere();
   });
   const runtime::Energy energy = share_of(run.meter.since(before), batch.size());
-  double seconds = 0;
-  std::int64_t tasks = 0;
-  for (const SolveResult& result : results) {
-    seconds += result.seconds;
-    tasks += result.tasks;
-  }
-  const double idle_us = idle_us_a_task(run.decomposition, seconds, tasks, run.session.events().totals().busy_us - busy_before);
+  const double idle_us = idle_us_a_task(run.decomposition, results);
   const bool stopped = interrupted_anywhere();
   for (std::size_t v = 0; v < batch.size(); ++v) {
     report.solves.push_back({.column = batch[v].column, .result = results[v], .energy = energy, .mass = masses[v], .idle_us = idle_us});

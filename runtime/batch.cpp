@@ -43,20 +43,29 @@ void run_fused(Call& call) {
 #ifdef QUARKSTAR_CUDA
 void run_fused_on_cuda(Call& call) {
   Unpacked task(call);
-  const auto enqueue = [&task](std::size_t i) { task.program->steps[i].part.codelet->cuda()(task.calls[i]); };
+  const auto stream = static_cast<CudaStream>(call.stream());
+  GpuTimes& times = *call.gpu_times();
+  const auto part = [&task](std::size_t i) -> const Batch::Part& { return task.program->steps[i].part; };
+  const auto enqueue = [&](std::size_t i) { part(i).codelet->cuda()(task.calls[i]); };
   if (parts_timed_apart()) {
     for (std::size_t i = 0; i < task.calls.size(); ++i) {
       enqueue(i);
-      call.gpu_times()->add(event_of(task.program->steps[i].part), true);
+      times.add(event_of(part(i)), true);
     }
     return;
   }
   ProgramKey key;
-  for (std::size_t i = 0; i < task.calls.size(); ++i) key.append(task.program->steps[i].part, task.pointers[i]);
-  run_through_graph(key.take(), static_cast<CudaStream>(call.stream()), [&] {
-    for (std::size_t i = 0; i < task.calls.size(); ++i) enqueue(i);
-  });
-  for (const Program::Step& step : task.program->steps) call.gpu_times()->add(event_of(step.part), false);
+  for (std::size_t i = 0; i < task.calls.size(); ++i) key.append(part(i), task.pointers[i]);
+  const auto enqueue_all = [&](StepTimes* steps) {
+    for (std::size_t i = 0; i < task.calls.size(); ++i) {
+      if (steps != nullptr) steps->begin_step(stream);
+      enqueue(i);
+      if (steps != nullptr) steps->end_step(stream, call.worker(), event_of(part(i)));
+    }
+  };
+  if (batches_are_sampled()) times.join_unmarked();
+  times.take(run_through_graph(key.take(), stream, enqueue_all, batches_are_sampled()));
+  for (const Program::Step& step : task.program->steps) times.add(event_of(step.part), false);
 }
 const Codelet fused_codelet("fused", run_fused, run_fused_on_cuda);
 #else

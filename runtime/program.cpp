@@ -35,10 +35,9 @@ void record_step(Call& part, const Program::Step& step, double begin_us, double 
 
 Event event_of(const Batch::Part& part) { return {part.codelet->name(), part.placement.block, 0, 0, part.cost, false}; }
 
-bool parts_timed_apart() {
-  Session& session = Session::current();
-  return session.events().detail() == Events::Detail::parts || session.options().time_kernels;
-}
+bool parts_timed_apart() { return Session::current().events().detail() == Events::Detail::parts; }
+
+bool batches_are_sampled() { return Session::current().options().time_kernels; }
 
 void submit_program(const Codelet& codelet, std::unique_ptr<Program> program) {
   const Placement& first = program->steps.front().part.placement;

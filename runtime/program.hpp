@@ -52,6 +52,9 @@ Event event_of(const Batch::Part& part);
 /// is replayed, because inside one nothing can be told apart.
 bool parts_timed_apart();
 
+/// Whether kernels are timed in a sample of the batches (SessionOptions::time_kernels), and of the others only the whole.
+bool batches_are_sampled();
+
 /// Submits a task whose argument is the program, which it owns from then on.
 void submit_program(const Codelet& codelet, std::unique_ptr<Program> program);
 

@@ -216,11 +216,14 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
   const runtime::Totals after = session.events().totals();
   double work[] = {after.submitted_cost.flops - before.submitted_cost.flops - idle.cost.flops,
                    after.submitted_cost.bytes - before.submitted_cost.bytes - idle.cost.bytes,
-                   static_cast<double>(after.submitted_parts - before.submitted_parts - idle.tasks)};
+                   static_cast<double>(after.submitted_parts - before.submitted_parts - idle.tasks),
+                   static_cast<double>(after.submitted - before.submitted)};
   runtime::mpi::Job::current().combine(std::span<double>(work), runtime::mpi::Combine::sum);
   result.flops = work[0];
   result.bytes = work[1];
-  result.tasks = static_cast<std::int64_t>(work[2]);
+  result.kernels = static_cast<std::int64_t>(work[2]);
+  result.tasks = work[3];
+  result.busy_us = after.busy_us - before.busy_us;
   transfer::store_spinor(solution, x.even);
   transfer::store_spinor(solution, x.odd);
   session.wait_all();
