@@ -151,7 +151,8 @@ TEST_CASE("what ran beside has a row of its own, and a batch that was timed as a
   CHECK(totals.busy_us == 75);
   CHECK(totals.bytes == 630);
   std::map<std::string, int> rows, places, row_of;
-  for (const json& event : trace_of(session).at("traceEvents")) {
+  const json trace = trace_of(session);
+  for (const json& event : trace.at("traceEvents")) {
     if (event.at("name") == "thread_name") rows[event.at("args").at("name")] = event.at("tid");
     else if (event.at("name") == "thread_sort_index") places[std::to_string(event.at("tid").get<int>())] = event.at("args").at("sort_index");
     else row_of[event.at("name")] = event.at("tid");
