@@ -8,14 +8,27 @@
 
 namespace quarkstar::app {
 
-HostSpinor wavy_spinor(const Coord& lattice) {
-  HostSpinor psi(lattice);
-  for (std::size_t i = 0; i < psi.data.size(); ++i) psi.data[i] = wavy_number(i);
-  return psi;
+const HostGauge& BenchFields::links(const Coord& lattice, const runtime::Team& team) {
+  if (links_.extents != lattice) {
+    links_ = {};  // two of them might be too much
+    links_ = heatbath::hot_start(lattice, 1, team);
+  }
+  return links_;
+}
+
+const HostSpinor& BenchFields::wave(const Coord& lattice, const runtime::Team& team) {
+  if (wave_.extents != lattice) {
+    wave_ = HostSpinor();
+    wave_ = HostSpinor(lattice);
+    team.for_range(static_cast<std::int64_t>(wave_.data.size()), [this](std::int64_t begin, std::int64_t end, int) {
+      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) wave_.data[i] = wavy_number(i);
+    });
+  }
+  return wave_;
 }
 
 PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Precision precision, int link_reals, const ChooseTuning& tuning,
-                           int repetitions) {
+                           int repetitions, BenchFields& fields) {
   const int workers = session.block_owners();
   if (session.gpu_count() == 0) return {runtime::Decomposition(lattice, {1, 1, 1, workers}, workers), {}};
   const auto sites = static_cast<double>(volume(lattice));
@@ -29,29 +42,21 @@ PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Prec
     const bool fits = worker >= session.gpu_count() || sites * site < 0.8 * static_cast<double>(session.device_memory(worker));
     if (!fits) return measure_owner(session, worker, lattice, precision, link_reals);
     const wilson::TuningProblem alone{runtime::Decomposition::uncut(lattice, worker), precision, link_reals};
-    return time_dslash(session, alone, tuning(alone), repetitions).best_gflops;
+    return time_dslash(session, alone, tuning(alone), repetitions, fields).best_gflops;
   });
 }
 
-DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, int repetitions) {
+DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, int repetitions,
+                         BenchFields& fields) {
   const Coord& extents = problem.decomposition.lattice();
   const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, 16, 1, tuning.tile);
   LinkField even(lattice, 0, problem.link_reals), odd(lattice, 1, problem.link_reals);
-  {
-    const HostGauge gauge = heatbath::hot_start(extents, 1, session.cpu_team());
-    transfer::load_links(even, gauge);
-    transfer::load_links(odd, gauge);
-    even.freeze();
-    odd.freeze();
-  }
+  transfer::load_links(even, odd, fields.links(extents, session.cpu_team()));
   wilson::Hopping hopping(even, odd);
   hopping.set_block_threads(tuning.block_threads);
   const SpinorField on_even(lattice, 0), on_odd(lattice, 1);
-  {
-    const HostSpinor psi = wavy_spinor(extents);
-    transfer::load_spinor(on_odd, psi);
-    session.wait_all();
-  }
+  transfer::load_spinor(on_odd, fields.wave(extents, session.cpu_team()));
+  session.wait_all();
   // Alternating parities, as in a solve: one pair of applications reads every link once.
   const PairTiming times = time_pairs(session, owner_count(problem.decomposition), repetitions, [&] {
     hopping.apply(on_even, on_odd, {.scale = 0.1});

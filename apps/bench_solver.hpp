@@ -1,6 +1,7 @@
 #pragma once
 // Times Krylov iterations as a solve runs them: mixed precision, reliable updates, through the task graph.
 #include "codelets/lattice/host_gauge.hpp"
+#include "codelets/lattice/host_spinor.hpp"
 #include "codelets/wilson/tuning.hpp"
 #include "runtime/session.hpp"
 #include "solvers/even_odd_wilson.hpp"
@@ -45,8 +46,8 @@ struct SolverTiming {
 /// The session's events are empty afterwards.
 void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::Decomposition& decomposition, const std::function<void()>& solve);
 
-/// inner == outer: a solve in that level's precision; else mixed precision with reliable updates.
-SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, int iterations,
-                         int repetitions);
+/// inner == outer: a solve in that level's precision; else mixed precision with reliable updates. wave: the source.
+SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, const HostSpinor& wave,
+                         int iterations, int repetitions);
 
 }  // namespace quarkstar::app

@@ -1,10 +1,10 @@
 // quarkstar bench solver: the table
+#include "apps/bench_dslash.hpp"
 #include "apps/bench_options.hpp"
 #include "apps/bench_solver.hpp"
 #include "apps/bench_staggered.hpp"
 #include "apps/parse.hpp"
 #include "apps/solve_plan.hpp"
-#include "codelets/heatbath/start.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -131,13 +131,12 @@ void bench_staggered(const BenchOptions& options, const std::string& devices, ru
 /// The rows of one lattice, Wilson.
 void bench_wilson(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
                    Json& rows) {
-  const HostGauge gauge = heatbath::hot_start(lattice, 1, session.cpu_team());
+  BenchFields fields;
+  const HostGauge& gauge = fields.links(lattice, session.cpu_team());
   const auto level = [&](const runtime::Decomposition& decomposition, Precision precision, int reals, const BenchLevel* beside) {
     const double resident = beside != nullptr ? wilson::links_bytes_a_site(beside->lattice->precision(), beside->even.reals()) : 0;
     const wilson::TuningProblem problem{decomposition, precision, reals, resident};
-    auto made = std::make_unique<BenchLevel>(problem, tuning_of(options, problem), gauge);
-    session.wait_all();  // the tasks read the host's links
-    return made;
+    return std::make_unique<BenchLevel>(problem, tuning_of(options, problem), gauge);
   };
   std::unique_ptr<BenchLevel> outer;
   for (const std::string& precision_name : options.precisions)
@@ -156,7 +155,8 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
       BenchLevel& above = precision == Precision::double_ ? inner : *outer;
       for (const NamedKrylovSolver& solver : krylov_solvers()) {
         if (std::find(options.solvers.begin(), options.solvers.end(), solver.name) == options.solvers.end()) continue;
-        const SolverTiming timing = time_solver(session, solver, above, inner, iterations_of(options, devices), options.repetitions);
+        const SolverTiming timing = time_solver(session, solver, above, inner, fields.wave(lattice, session.cpu_team()), iterations_of(options, devices),
+                                                options.repetitions);
         rows.push_back(row_of(devices, {options.action, solver.name, lattice, precision, reals, 1}, timing, triad));
         if (!options.json) print_row(rows.back());
       }

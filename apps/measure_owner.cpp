@@ -29,7 +29,8 @@ double measure_owner(runtime::Session& session, int worker, const Coord& lattice
   const wilson::TuningProblem problem{runtime::Decomposition::uncut(piece, worker), precision, link_reals};
   constexpr int repetitions = 3;
   // Tuning a piece that no solve will use would take longer than the measurement, and moves the speed by a few percent only.
-  return time_dslash(session, problem, wilson::default_tuning(problem), repetitions).best_gflops;
+  BenchFields fields;
+  return time_dslash(session, problem, wilson::default_tuning(problem), repetitions, fields).best_gflops;
 }
 
 }  // namespace quarkstar::app

@@ -32,15 +32,6 @@ bool reach_each_other(int a, int b) {
   return cudaDeviceCanAccessPeer(&there, a, b) == cudaSuccess && cudaDeviceCanAccessPeer(&back, b, a) == cudaSuccess && there && back;
 }
 
-/// Owners of the parts in ascending order.
-std::vector<int> owners_of(const std::vector<Batch::Part>& parts) {
-  std::vector<int> owners;
-  for (const Batch::Part& part : parts) owners.push_back(part.placement.owner);
-  std::sort(owners.begin(), owners.end());
-  owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
-  return owners;
-}
-
 /// A program over several GPUs, from submission to its run.
 struct GpuProgram {
   Program program;
@@ -360,18 +351,7 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts) {
   for (const int owner : owners) work->cuda_devices.push_back(starpu_worker_get_devid(owner));
   for (const Access& access : work->program.accesses) work->bytes.push_back(access.handle->bytes());
 
-  std::vector<ScheduleStep> steps;
-  for (const Program::Step& step : work->program.steps) {
-    ScheduleStep planned;
-    planned.device = static_cast<int>(std::find(owners.begin(), owners.end(), step.part.placement.owner) - owners.begin());
-    planned.everywhere = step.part.placement.everywhere;
-    for (std::size_t i = 0; i < step.buffers.size(); ++i) {
-      const Access::Mode mode = step.part.accesses[i].mode;
-      planned.uses.push_back({step.buffers[i], mode != Access::Mode::out, mode != Access::Mode::in, step.part.accesses[i].apart});
-    }
-    steps.push_back(std::move(planned));
-  }
-  auto schedule = schedule_lanes(steps, static_cast<int>(owners.size()), static_cast<int>(work->program.accesses.size()));
+  auto schedule = schedule_lanes(schedule_steps(work->program, owners), static_cast<int>(owners.size()), static_cast<int>(work->program.accesses.size()));
   if (!schedule) return false;
   work->schedule = *std::move(schedule);
 

@@ -48,15 +48,14 @@ struct WilsonLevel {
       : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, 16, 1, tuning.tile)),
         even(lattice, 0, problem.link_reals),
         odd(lattice, 1, problem.link_reals),
-        hopping(load(even, gauge), load(odd, gauge)),
+        hopping(load(even, odd, gauge), odd),
         system(hopping, parameters, settings.schur) {
     hopping.set_block_threads(tuning.block_threads);
   }
 
-  static LinkField& load(LinkField& links, const HostGauge& gauge) {
-    transfer::load_links(links, gauge);
-    links.freeze();
-    return links;
+  static LinkField& load(LinkField& even, LinkField& odd, const HostGauge& gauge) {
+    transfer::load_links(even, odd, gauge);
+    return even;
   }
 };
 

@@ -18,9 +18,10 @@ using runtime::Call;
 using runtime::Codelet;
 using runtime::role_of;
 
+constexpr int sums_buffer = 4;
 constexpr std::uint32_t no_list = 0xffffffffu;  ///< offset of a site list that is simply first, first + 1, ...
 
-/// Arguments of the sites codelet. Buffers: tables, links, in, out, partial sums, then those present of x, y, state, faces.
+/// Arguments of the sites codelet. Buffers: tables, links, in, out, then those present of partial sums, x, y, state, faces.
 struct SitesTask {
   KernelChoice choice;
   std::uint32_t neighbours, sites, faces_at, count;
@@ -49,7 +50,7 @@ struct PackTask {
 template <class F>
 const std::int32_t* unpack(Call& call, const SitesTask& task, HoppingArguments<F>& a) {
   using T = Real<F>;
-  int next = 5;
+  int next = sums_buffer + (task.sums.count() > 0 ? 1 : 0);
   a.x = task.has_x ? call.buffer<const F>(next++) : nullptr;
   a.y = task.has_y ? call.buffer<const F>(next++) : nullptr;
   const std::int32_t* stop = task.has_state ? idle_flag(call.buffer<const runtime::GraphStatus>(next++), task.when) : nullptr;
@@ -87,7 +88,7 @@ void run_sites(Call& call) {
   const runtime::Team& team = call.team();
   runtime::ThreadSums partial(team.threads());
   team.for_range(task.count, [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, begin, end, partial.of(thread)); });
-  if (task.sums.count() > 0) partial.merge_into(call.buffer<BinnedSum>(4), task.sums.count());
+  if (task.sums.count() > 0) partial.merge_into(call.buffer<BinnedSum>(sums_buffer), task.sums.count());
 }
 
 template <class F>
@@ -119,7 +120,7 @@ void run_sites_on_cuda(Call& call) {
   HoppingArguments<F> a{};
   const std::int32_t* stop = unpack(call, task, a);
   cuda::launch_hopping(task.choice, a, task.count, stop, stream);
-  cuda::finish_sums(call.buffer<BinnedSum>(4), task.sums.count(), stop, stream);
+  if (task.sums.count() > 0) cuda::finish_sums(call.buffer<BinnedSum>(sums_buffer), task.sums.count(), stop, stream);
 }
 
 template <class F>
@@ -270,8 +271,10 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
   // The interior task writes the block first, so that the boundary task finds it whole.
   AccessList accesses{runtime::in(geometry.handle()), runtime::in(links_[static_cast<std::size_t>(parity)]->block(b)),
                       runtime::in(in.block(b)),
-                      boundary ? runtime::inout_apart(out.block(b)) : runtime::out(out.block(b)),
-                      runtime::out(sums_.task(parts_of(*lattice()) * lattice()->decomposition().local_index(b) + (boundary ? 1 : 0)))};
+                      boundary ? runtime::inout_apart(out.block(b)) : runtime::out(out.block(b))};
+  // Without sums no order with those who read them.
+  if (task.sums.count() > 0)
+    accesses.push_back(runtime::out(sums_.task(parts_of(*lattice()) * lattice()->decomposition().local_index(b) + (boundary ? 1 : 0))));
   if (task.has_x) accesses.push_back(runtime::in(output.x->block(b)));
   if (task.has_y) accesses.push_back(runtime::in(output.y->block(b)));
   if (task.has_state) accesses.push_back(runtime::in(*submission.guard.state));

@@ -103,6 +103,10 @@ TEST_CASE("a share that was asked for is given, in units that come near it") {
   CHECK(cut(0.03, {32, 32, 32, 64}, 1) == std::vector<int>{62, 2});
   CHECK(cut(0.25, {32, 32, 32, 64}, 2) == std::vector<int>{24, 24, 16});
   CHECK(cut(1.0, {32, 32, 32, 64}, 1) == std::vector<int>{64});
+  // Of the cuts that give the CPUs what they shall have, the one that leaves the GPUs alike: parts in fours would be 48, 44, 4.
+  CHECK(cut(0.02, {48, 48, 48, 96}, 2) == std::vector<int>{47, 47, 2});
+  CHECK(cut(0.04, {48, 48, 48, 96}, 2) == std::vector<int>{46, 46, 4});
+  CHECK(cut(0.04, {48, 48, 48, 96}, 1) == std::vector<int>{92, 4});
   const PlannedLattice planned =
       plan_devices(machine(1, 1000), {.devices = "all", .cpu_share = 0.25}, problem(), speeds(1, 4000, 100));
   CHECK(planned.plan.bound_gflops() == 4100);
