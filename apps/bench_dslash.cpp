@@ -6,25 +6,37 @@
 #include "codelets/transfer/transfer.hpp"
 #include "codelets/wilson/hopping.hpp"
 
+#include <algorithm>
+
 namespace quarkstar::app {
 
-const HostGauge& BenchFields::links(const Coord& lattice, const runtime::Team& team) {
-  if (links_.extents != lattice) {
-    links_ = {};  // two of them might be too much
-    links_ = heatbath::hot_start(lattice, 1, team);
+BenchFields::OfLattice& BenchFields::of(const Coord& lattice) {
+  constexpr std::size_t most = 2;
+  const auto known = std::find_if(kept_.begin(), kept_.end(), [&](const OfLattice& of) { return of.lattice == lattice; });
+  if (known != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, known);
+  } else {
+    if (kept_.size() == most) kept_.pop_back();
+    kept_.emplace_front().lattice = lattice;
   }
-  return links_;
+  return kept_.front();
+}
+
+const HostGauge& BenchFields::links(const Coord& lattice, const runtime::Team& team) {
+  HostGauge& links = of(lattice).links;
+  if (links.data.empty()) links = heatbath::hot_start(lattice, 1, team);
+  return links;
 }
 
 const HostSpinor& BenchFields::wave(const Coord& lattice, const runtime::Team& team) {
-  if (wave_.extents != lattice) {
-    wave_ = HostSpinor();
-    wave_ = HostSpinor(lattice);
-    team.for_range(static_cast<std::int64_t>(wave_.data.size()), [this](std::int64_t begin, std::int64_t end, int) {
-      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) wave_.data[i] = wavy_number(i);
+  HostSpinor& wave = of(lattice).wave;
+  if (wave.data.empty()) {
+    wave = HostSpinor(lattice);
+    team.for_range(static_cast<std::int64_t>(wave.data.size()), [&wave](std::int64_t begin, std::int64_t end, int) {
+      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) wave.data[i] = wavy_number(i);
     });
   }
-  return wave_;
+  return wave;
 }
 
 PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Precision precision, int link_reals, const ChooseTuning& tuning,
@@ -39,9 +51,10 @@ PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Prec
       .slice_bytes = [=](int mu) { return slice_sites(mu) * site; },
       .face_bytes = [=](int mu) { return slice_sites(mu) / 2 * 12 * static_cast<double>(computed_bytes(precision)); }};
   return plan_devices(owners_of(session), session.options(), problem, [&](int worker) {
-    const bool fits = worker >= session.gpu_count() || sites * site < 0.8 * static_cast<double>(session.device_memory(worker));
-    if (!fits) return measure_owner(session, worker, lattice, precision, link_reals);
-    const wilson::TuningProblem alone{runtime::Decomposition::uncut(lattice, worker), precision, link_reals};
+    constexpr int widest = 48;
+    constexpr double most_sites = 1 << 21;
+    const Coord part = measured_part(session, worker, lattice, precision, link_reals, widest, most_sites);
+    const wilson::TuningProblem alone{runtime::Decomposition::uncut(part, worker), precision, link_reals};
     return time_dslash(session, alone, tuning(alone), repetitions, fields).best_gflops;
   });
 }

@@ -10,10 +10,12 @@
 #include "runtime/session.hpp"
 
 #include <functional>
+#include <list>
 
 namespace quarkstar::app {
 
-/// Host fields that a bench loads from, made once for a lattice: on a large one that takes longer than all that is timed on it.
+/// Host fields that a bench loads from, made once for each of the latest two lattices (a whole one and the part of it on which owners are timed
+/// alone): on a large one that takes longer than all that is timed on it.
 class BenchFields {
  public:
   /// A hot configuration.
@@ -22,15 +24,21 @@ class BenchFields {
   const HostSpinor& wave(const Coord& lattice, const runtime::Team& team);
 
  private:
-  HostGauge links_;
-  HostSpinor wave_;
+  struct OfLattice {
+    Coord lattice{};
+    HostGauge links;
+    HostSpinor wave;
+  };
+  OfLattice& of(const Coord& lattice);
+
+  std::list<OfLattice> kept_;  ///< latest first
 };
 
 /// Chooses settings for one lattice and its blocks.
 using ChooseTuning = std::function<wilson::HoppingTuning(const wilson::TuningProblem& problem)>;
 
-/// Blocks for the devices that the session's options ask for, with the stand-alone speed of each owner on the whole lattice where there
-/// is a choice to make (app::plan_devices). On CPUs t is cut by the number of workers.
+/// Blocks for the devices that the session's options ask for, with the stand-alone speed of each owner where there is a choice to make
+/// (app::plan_devices), measured on the whole lattice or, where that has more than 2^21 sites, on such a part of it. On CPUs t is cut by the number of workers.
 PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Precision precision, int link_reals, const ChooseTuning& tuning,
                            int repetitions, BenchFields& fields);
 

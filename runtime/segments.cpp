@@ -28,8 +28,9 @@ Batch::Part part_on(const ScheduledStep& scheduled, const Program& whole, const 
 bool can_join(const std::vector<Batch::Part>& parts) {
   const Session& session = Session::current();
   if (session.options().policy != "static") return false;
+  if (session.gpu_count() == 0 && !session.options().join_on_cpus) return false;
   const std::vector<int> owners = owners_of(parts);
-  const auto is_gpu = [&](int owner) { return session.worker(owner).kind == Worker::Kind::cuda; };
+  const auto is_gpu = [&](int owner) { return owner < session.gpu_count(); };
   if (owners.size() < 2 || (!session.options().join_on_cpus && std::none_of(owners.begin(), owners.end(), is_gpu))) return false;
   return std::all_of(parts.begin(), parts.end(), [&](const Batch::Part& part) {
     return part.codelet->cuda() != nullptr || !(part.placement.everywhere ? is_gpu(owners.front()) : is_gpu(part.placement.owner));

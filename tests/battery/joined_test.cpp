@@ -75,7 +75,7 @@ TEST_CASE("joined tasks of one iteration: eleven an owner") {
 
 TEST_CASE("joined tasks: staggered solves") {
   MESSAGE("seed " << seed);
-  const Coord lattice{4, 4, 4, 12};
+  const Coord lattice{4, 4, 4, 8};
   constexpr double scale = -1 / 24.;
   reference::StaggeredLinks links{reference::near_unit_gauge(lattice, seed, 0.3), reference::near_unit_gauge(lattice, seed + 1, 0.3)};
   for (double& real : links.fat.data) real *= 9. / 8;
@@ -85,12 +85,12 @@ TEST_CASE("joined tasks: staggered solves") {
   for (const std::string& name : {std::string("cg"), std::string("blockcg")}) {
     std::vector<std::vector<double>> histories[2];
     for (const bool join : {false, true}) {
-      runtime::Session session({.cpu_workers = 3, .threads_per_worker = 1, .cuda_workers = 0, .join_on_cpus = join});
+      runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0, .join_on_cpus = join});
       SolverSettings settings;
       settings.solver = name;
       settings.tolerance = 1e-9;
       settings.keep_history = true;
-      StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 3}, 3), host, settings);
+      StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 2}, 2), host, settings);
       std::vector<HostColour> solutions(2, HostColour(lattice));
       const std::vector<double> masses{0.2, 0.2};
       for (const SolveResult& result : solver.solve(sources, masses, solutions)) {
