@@ -7,23 +7,22 @@
 #include <algorithm>
 #include <span>
 
-#include "runtime/observe/gpu_clock.hpp"
 #include "runtime/observe/share_interval.hpp"
 
 namespace quarkstar::runtime {
 
-GpuTimes::GpuTimes(CudaStream stream, int worker) : stream_(stream), worker_(worker) {
-  gpu_clock().start(stream);
+GpuTimes::GpuTimes(CudaStream stream, int worker) : stream_(stream), clock_(gpu_clock()), worker_(worker) {
+  clock_.start(stream);
   mark();
 }
 
 GpuTimes::~GpuTimes() {
   for (const cudaEvent_t event : marks_)
-    if (event != nullptr) gpu_clock().give(event);
+    if (event != nullptr) clock_.give(event);
 }
 
 void GpuTimes::mark() {
-  marks_.push_back(gpu_clock().take());
+  marks_.push_back(clock_.take());
   cudaEventRecord(marks_.back(), stream_);
 }
 
@@ -46,9 +45,8 @@ void GpuTimes::end() {
 }
 
 void GpuTimes::record(Events& events) {
-  GpuClock& clock = gpu_clock();
   std::vector<double> times;
-  for (const cudaEvent_t event : marks_) times.push_back(std::max(times.empty() ? 0.0 : times.back(), clock.host_us(event)));
+  for (const cudaEvent_t event : marks_) times.push_back(std::max(times.empty() ? 0.0 : times.back(), clock_.host_us(event)));
   const double begin = times.front(), end = times.back();
   if (steps_ != nullptr) {
     steps_->record(events, end - begin);
@@ -74,7 +72,7 @@ void GpuTimes::record(Events& events) {
       events.record(worker, recorded, end - begin);
     }
   }
-  if (clock.move_to(marks_.back(), end)) marks_.pop_back();
+  if (clock_.move_to(marks_.back(), end)) marks_.pop_back();
 }
 
 }  // namespace quarkstar::runtime

@@ -7,6 +7,7 @@
 
 #include "runtime/cuda.hpp"
 #include "runtime/observe/events.hpp"
+#include "runtime/observe/gpu_clock.hpp"
 #include "runtime/observe/step_times.hpp"
 
 struct CUevent_st;
@@ -44,6 +45,7 @@ class GpuTimes {
   void mark();
 
   CudaStream stream_;
+  GpuClock& clock_;  ///< of the task's GPU: another may be the current one when the task has ended
   int worker_;
   bool join_ = false;
   std::vector<CUevent_st*> marks_;   ///< begin, then the end of each group of parts
