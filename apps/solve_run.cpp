@@ -71,11 +71,13 @@ void throw_failure(const RunConfig& config, const std::string& right_hand_side, 
               remedy_for(result.reason));
 }
 
-std::string trace_of_rank(const std::string& path) {
+void write_trace(runtime::Session& session, const RunConfig& config) {
+  if (config.trace.empty()) return;
+  session.wait_all();
   const runtime::mpi::Job& job = runtime::mpi::Job::current();
-  if (job.is_root()) return path;
-  const std::filesystem::path file(path);
-  return file.parent_path() / fmt::format("{}.rank{}{}", file.stem().string(), job.rank(), file.extension().string());
+  std::filesystem::path file(config.trace);
+  if (!job.is_root()) file.replace_filename(fmt::format("{}.rank{}{}", file.stem().string(), job.rank(), file.extension().string()));
+  runtime::write_chrome_trace(session, session.events(), file.string());
 }
 
 double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<const SolveResult> results) {
@@ -136,6 +138,7 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
     }
     if (!result.converged()) {
       report.failed = true;
+      write_trace(session, config);
       throw_failure(config, fmt::format("column {} (spin {}, colour {})", column, column / 3, column % 3), result);
     }
     if (checkpoint) checkpoint->save(column, solution, done_before + result.iterations);
@@ -145,7 +148,7 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
                   fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", result.iterations,
                               result.true_residual, result.seconds, report.solves.back().gflops()));
   }
-  if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
+  write_trace(session, config);
   return propagator;
 }
 

@@ -34,7 +34,7 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
 /// Time that the owners of blocks spent outside StarPU's tasks during these solves, microseconds a task, over all ranks, which must all call.
 double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<const SolveResult> results);
 
-/// The trace that this rank writes: on the root `path`, "run.json", on rank 3 "run.rank3.json".
-std::string trace_of_rank(const std::string& path);
+/// Writes this rank's trace where one is wanted: on the root `run.json`, on rank 3 `run.rank3.json`. Waits for the session's tasks.
+void write_trace(runtime::Session& session, const RunConfig& config);
 
 }  // namespace quarkstar::app

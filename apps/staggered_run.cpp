@@ -9,7 +9,6 @@
 #include "apps/timeline.hpp"
 #include "codelets/smear/hisq.hpp"
 #include "runtime/mpi/job.hpp"
-#include "runtime/observe/chrome_trace.hpp"
 #include "solvers/staggered_solver.hpp"
 
 #include <fmt/format.h>
@@ -59,6 +58,7 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
     if (results[v].reason == StopReason::interrupted || stopped) throw Interrupted{};
     if (!results[v].converged()) {
       report.failed = true;
+      write_trace(run.session, config);
       throw_failure(config, fmt::format("colour {}, mass {}", batch[v].column, masses[v]), results[v]);
     }
     propagators[batch[v].mass].columns.push_back(std::move(solutions[v]));
@@ -136,7 +136,7 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
         propagators.push_back(std::move(propagator));
     }
   }
-  if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
+  write_trace(session, config);
   return propagators;
 }
 
