@@ -52,7 +52,8 @@ struct PlanningProblem {
   std::function<double(int direction)> face_bytes;   ///< a face, which crosses the bus each way for each application
 };
 
-/// Parts for GPUs, and CPU workers beside them, as the options ask. The CPUs get the share that was given; where cpu_share_is_open() the
+/// Parts for GPUs, and CPU workers beside them, as the options ask. The CPUs get the share that was given, to a tenth of it
+/// where slices allow, and of the cuts that do the fastest is taken; where cpu_share_is_open() the
 /// one that their measured speeds give, if the predicted time of an application is better by 1 %; and else what the GPUs' memory does not
 /// hold, unless only GPUs were asked for. Cut in t, in z where t is too short.
 /// An application is predicted to take what its slowest part takes at its stand-alone speed; where CPUs have a part beside others also 3.5

@@ -28,10 +28,10 @@ struct ColumnReport {
   std::optional<double> mass = {};  ///< staggered: whose result and energy are an equal share of the right-hand sides solved together
   double gflops() const { return result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0; }
   double gbs() const { return result.seconds > 0 ? result.bytes / result.seconds * 1e-9 : 0; }
-  double idle_us = 0;  ///< time of the owners outside tasks, a task
-  double tasks_per_iteration() const {
-    return result.iterations > 0 ? static_cast<double>(result.tasks) / result.iterations : 0;
-  }
+  double idle_us = 0;  ///< time of the owners outside StarPU's tasks, a task
+  /// StarPU's tasks (a batch of iterations may be one), and codelets.
+  double tasks_per_iteration() const { return result.iterations > 0 ? result.tasks / result.iterations : 0; }
+  double kernels_per_iteration() const { return result.iterations > 0 ? static_cast<double>(result.kernels) / result.iterations : 0; }
   /// GFLOP/s per watt = GFLOP per joule; only where energy.total() is available.
   double gflops_per_watt() const { return result.flops / energy.total().joules * 1e-9; }
 };
@@ -98,7 +98,7 @@ EnergyText energy_text(const ColumnReport& column);
 /// One line below such a table: what was measured, and why the rest was not.
 std::string energy_note(const ColumnReport& column);
 
-/// One line: tasks an iteration, idle time a task and, where parts were measured alone, speed over the sum of their speeds.
+/// One line: tasks and kernels an iteration, idle time a task and, where parts were measured alone, speed over the sum of their speeds.
 std::string runtime_note(const RunReport& report, const ColumnReport& column);
 
 /// Correlators and effective masses of a whole propagator (12 columns) on a lattice with `times` time slices, summed over ranks.

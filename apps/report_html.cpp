@@ -107,12 +107,12 @@ std::string solves_table(const RunReport& report) {
                     fmt::format("{}", c.result.iterations), fmt::format("{}", c.result.restarts),
                     fmt::format("{:.3e}", c.result.true_residual), fmt::format("{:.4f}", c.result.seconds),
                     fmt::format("{:.2f}", c.gflops()), fmt::format("{:.2f}", c.gbs()),
-                    fmt::format("{}", c.result.tasks), energy.joules, energy.gflops_per_watt, describe(c.result.reason)});
+                    fmt::format("{:.0f}", c.result.tasks), fmt::format("{}", c.result.kernels), energy.joules, energy.gflops_per_watt, describe(c.result.reason)});
   }
   std::string note;
   if (!report.solves.empty())
     note = fmt::format("<p>{}</p>\n<p>{}</p>\n", escape(runtime_note(report, report.solves.back())), escape(energy_note(report.solves.back())));
-  return table("", {"column", "iterations", "restarts", "|b - M x| / |b|", "seconds", "GFLOP/s", "GB/s", "tasks", "joules",
+  return table("", {"column", "iterations", "restarts", "|b - M x| / |b|", "seconds", "GFLOP/s", "GB/s", "tasks", "kernels", "joules",
                     "GFLOP/s per watt", "end"}, rows) + note;
 }
 

@@ -71,17 +71,23 @@ void throw_failure(const RunConfig& config, const std::string& right_hand_side, 
               remedy_for(result.reason));
 }
 
-std::string trace_of_rank(const std::string& path) {
+void write_trace(runtime::Session& session, const RunConfig& config) {
+  if (config.trace.empty()) return;
+  session.wait_all();
   const runtime::mpi::Job& job = runtime::mpi::Job::current();
-  if (job.is_root()) return path;
-  const std::filesystem::path file(path);
-  return file.parent_path() / fmt::format("{}.rank{}{}", file.stem().string(), job.rank(), file.extension().string());
+  std::filesystem::path file(config.trace);
+  if (!job.is_root()) file.replace_filename(fmt::format("{}.rank{}{}", file.stem().string(), job.rank(), file.extension().string()));
+  runtime::write_chrome_trace(session, session.events(), file.string());
 }
 
-double idle_us_a_task(const runtime::Decomposition& decomposition, double seconds, std::int64_t tasks, double busy_us) {
-  double idle = seconds * 1e6 * owner_count(decomposition) - busy_us;
+double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<const SolveResult> results) {
+  double idle = 0, tasks = 0;
+  for (const SolveResult& result : results) {
+    idle += result.seconds * 1e6 * owner_count(decomposition) - result.busy_us;
+    tasks += result.tasks;
+  }
   runtime::mpi::Job::current().combine(std::span(&idle, 1), runtime::mpi::Combine::sum);
-  return tasks > 0 ? std::max(0.0, idle) / static_cast<double>(tasks) : 0;
+  return tasks > 0 ? std::max(0.0, idle) / tasks : 0;
 }
 
 Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const RunConfig& config, RunReport& report,
@@ -118,14 +124,13 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
     HostSpinor solution(decomposition.part());
     const int done_before = checkpoint ? checkpoint->load(column, solution).value_or(0) : 0;
     const runtime::Energy before = meter.read();
-    const double busy_before = session.events().totals().busy_us;
     report.solves.push_back({column, solve_one(solver, make_source(config.source, lattice, decomposition.part(), column), solution,
                                                config.solver.tolerance, step, bar,
                                                snapshots_of(checkpoint ? &*checkpoint : nullptr, column, config.checkpoint_every, done_before))});
     report.solves.back().energy = meter.since(before);
     const SolveResult& result = report.solves.back().result;
     session.wait_all();
-    report.solves.back().idle_us = idle_us_a_task(decomposition, result.seconds, result.tasks, session.events().totals().busy_us - busy_before);
+    report.solves.back().idle_us = idle_us_a_task(decomposition, std::span(&result, 1));
     if (step == 0) record_timeline(session, report);
     if (result.reason == StopReason::interrupted || interrupted_anywhere()) {
       if (checkpoint) checkpoint->save(column, solution, done_before + result.iterations);
@@ -133,6 +138,7 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
     }
     if (!result.converged()) {
       report.failed = true;
+      write_trace(session, config);
       throw_failure(config, fmt::format("column {} (spin {}, colour {})", column, column / 3, column % 3), result);
     }
     if (checkpoint) checkpoint->save(column, solution, done_before + result.iterations);
@@ -142,7 +148,7 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
                   fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", result.iterations,
                               result.true_residual, result.seconds, report.solves.back().gflops()));
   }
-  if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
+  write_trace(session, config);
   return propagator;
 }
 

@@ -9,7 +9,6 @@
 #include "apps/timeline.hpp"
 #include "codelets/smear/hisq.hpp"
 #include "runtime/mpi/job.hpp"
-#include "runtime/observe/chrome_trace.hpp"
 #include "solvers/staggered_solver.hpp"
 
 #include <fmt/format.h>
@@ -47,25 +46,19 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
   }
   const int step = static_cast<int>(report.solves.size());
   const runtime::Energy before = run.meter.read();
-  const double busy_before = run.session.events().totals().busy_us;
   const std::vector<SolveResult> results = run.solver.solve(sources, masses, solutions, [&](int iterations, double residual) {
     bar.update(step, residual_fraction(residual, config.solver.tolerance), fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
     return !interrupted_anywhere();
   });
   const runtime::Energy energy = share_of(run.meter.since(before), batch.size());
-  double seconds = 0;
-  std::int64_t tasks = 0;
-  for (const SolveResult& result : results) {
-    seconds += result.seconds;
-    tasks += result.tasks;
-  }
-  const double idle_us = idle_us_a_task(run.decomposition, seconds, tasks, run.session.events().totals().busy_us - busy_before);
+  const double idle_us = idle_us_a_task(run.decomposition, results);
   const bool stopped = interrupted_anywhere();
   for (std::size_t v = 0; v < batch.size(); ++v) {
     report.solves.push_back({.column = batch[v].column, .result = results[v], .energy = energy, .mass = masses[v], .idle_us = idle_us});
     if (results[v].reason == StopReason::interrupted || stopped) throw Interrupted{};
     if (!results[v].converged()) {
       report.failed = true;
+      write_trace(run.session, config);
       throw_failure(config, fmt::format("colour {}, mass {}", batch[v].column, masses[v]), results[v]);
     }
     propagators[batch[v].mass].columns.push_back(std::move(solutions[v]));
@@ -143,7 +136,7 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
         propagators.push_back(std::move(propagator));
     }
   }
-  if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
+  write_trace(session, config);
   return propagators;
 }
 

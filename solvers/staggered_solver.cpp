@@ -294,13 +294,16 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
   const runtime::Totals after = session.events().totals();
   double work[] = {after.submitted_cost.flops - before.submitted_cost.flops - idle.cost.flops,
                    after.submitted_cost.bytes - before.submitted_cost.bytes - idle.cost.bytes,
-                   static_cast<double>(after.submitted_parts - before.submitted_parts - idle.tasks)};
+                   static_cast<double>(after.submitted_parts - before.submitted_parts - idle.tasks),
+                   static_cast<double>(after.submitted - before.submitted)};
   runtime::mpi::Job::current().combine(std::span<double>(work), runtime::mpi::Combine::sum);
   for (SolveResult& result : results) {
     result.seconds = seconds * share;
     result.flops = work[0] * share;
     result.bytes = work[1] * share;
-    result.tasks = static_cast<std::int64_t>(work[2]) / static_cast<std::int64_t>(n);
+    result.kernels = static_cast<std::int64_t>(work[2]) / static_cast<std::int64_t>(n);
+    result.tasks = work[3] * share;
+    result.busy_us = (after.busy_us - before.busy_us) * share;
   }
   for (const int parity : {0, 1}) staggered::store_vectors(solutions, x.of(parity));
   session.wait_all();

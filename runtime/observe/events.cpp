@@ -2,13 +2,16 @@
 
 namespace quarkstar::runtime {
 
-void Events::record(int worker, const Event& event) {
+void Events::record(int worker, std::span<const Event> events, double busy_us) {
   Lane& lane = lanes_[static_cast<std::size_t>(worker)];
-  lane.totals.executed += event.skipped ? 0 : 1;
-  lane.totals.flops += event.cost.flops;
-  lane.totals.bytes += event.cost.bytes;
-  lane.totals.busy_us += event.end_us - event.begin_us;
-  if (detail_ != Detail::totals) lane.events.push_back(event);
+  const std::lock_guard guard(lane.mutex);
+  for (const Event& event : events) {
+    lane.totals.executed += event.skipped ? 0 : event.codelets;
+    lane.totals.flops += event.cost.flops;
+    lane.totals.bytes += event.cost.bytes;
+  }
+  lane.totals.busy_us += busy_us;
+  if (detail_ != Detail::totals) lane.events.insert(lane.events.end(), events.begin(), events.end());
 }
 
 void Events::count_submission(const Cost& cost) {
@@ -24,6 +27,7 @@ Totals Events::totals() const {
   sum.submitted_parts = submitted_parts_.load(std::memory_order_relaxed);
   sum.submitted_cost = {submitted_flops_.load(std::memory_order_relaxed), submitted_bytes_.load(std::memory_order_relaxed)};
   for (const Lane& lane : lanes_) {
+    const std::lock_guard guard(lane.mutex);
     sum.executed += lane.totals.executed;
     sum.flops += lane.totals.flops;
     sum.bytes += lane.totals.bytes;
@@ -36,6 +40,7 @@ void Events::reset() {
   for (auto* count : {&submitted_, &submitted_parts_}) count->store(0, std::memory_order_relaxed);
   for (auto* sum : {&submitted_flops_, &submitted_bytes_}) sum->store(0, std::memory_order_relaxed);
   for (Lane& lane : lanes_) {
+    const std::lock_guard guard(lane.mutex);
     lane.events.clear();
     lane.totals = {};
   }

@@ -74,6 +74,39 @@ TEST_CASE("CPUs and GPUs together have the bits of each alone") {
   }
 }
 
+TEST_CASE("an iteration of CPUs and GPUs is eleven tasks an owner, batches included") {
+  QUARKSTAR_NEEDS_GPU("gpu hybrid tasks");
+  const Coord lattice{8, 8, 8, 24};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
+  constexpr int batch = 16;
+  const auto solve_for = [&](int iterations) {
+    app::RunConfig config;
+    config.wilson.kappa = 0.2;
+    config.solver.check_every = batch;
+    config.solver.max_iterations = iterations;
+    config.solver.tolerance = 1e-14;
+    config.session = {.cpu_workers = 1, .devices = "all", .cpu_share = 0.34};
+    config.columns = {column};
+    config.solver.tune = false;
+    app::RunReport report;
+    report.config = config;
+    try {
+      app::solve_columns(app::links_at_hand(gauge), lattice, config, report);
+    } catch (const Error& error) {
+      CHECK(error.exit_code() == 4);  // the limit
+    }
+    CHECK(report.solves.front().result.iterations == iterations);
+    return report;
+  };
+  const app::RunReport shorter = solve_for(batch), longer = solve_for(2 * batch);
+  const auto owners = static_cast<double>(longer.devices.parts.size());
+  const double tasks = (longer.solves.front().result.tasks - shorter.solves.front().result.tasks) / batch;
+  CHECK(tasks <= 11 * owners + 1);
+  CHECK(tasks >= 11 * owners - 1);
+  const double kernels = static_cast<double>(longer.solves.front().result.kernels - shorter.solves.front().result.kernels) / batch;
+  CHECK(kernels == doctest::Approx(15 * owners + 3).epsilon(0.02));
+}
+
 TEST_CASE("two CPU workers beside a GPU, cut in z where t is too short") {
   QUARKSTAR_NEEDS_GPU("gpu hybrid in z");
   const Coord lattice{8, 8, 16, 2};

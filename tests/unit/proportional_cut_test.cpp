@@ -96,13 +96,17 @@ TEST_CASE("a lattice that GPUs alone cannot hold is refused with numbers and rem
 }
 
 TEST_CASE("a share that was asked for is given, in units that come near it") {
-  const auto cut = [](double share, const Coord& lattice, int gpus) {
-    return thickness(plan_devices(machine(gpus, 1000), {.devices = "all", .cpu_share = share}, problem(lattice), speeds(gpus, 4000, 100)));
+  const auto cut = [](double share, const Coord& lattice, int gpus, double cpu = 100) {
+    return thickness(plan_devices(machine(gpus, 1000), {.devices = "all", .cpu_share = share}, problem(lattice), speeds(gpus, 4000, cpu)));
   };
   CHECK(cut(0.25, {32, 32, 32, 64}, 1) == std::vector<int>{48, 16});
   CHECK(cut(0.03, {32, 32, 32, 64}, 1) == std::vector<int>{62, 2});
   CHECK(cut(0.25, {32, 32, 32, 64}, 2) == std::vector<int>{24, 24, 16});
   CHECK(cut(1.0, {32, 32, 32, 64}, 1) == std::vector<int>{64});
+  // Of the cuts that give the CPUs what they shall have, the one that leaves the GPUs alike: parts in fours would be 48, 44, 4.
+  CHECK(cut(0.02, {48, 48, 48, 96}, 2, 200) == std::vector<int>{47, 47, 2});
+  CHECK(cut(0.04, {48, 48, 48, 96}, 2, 400) == std::vector<int>{46, 46, 4});
+  CHECK(cut(0.04, {48, 48, 48, 96}, 1) == std::vector<int>{92, 4});
   const PlannedLattice planned =
       plan_devices(machine(1, 1000), {.devices = "all", .cpu_share = 0.25}, problem(), speeds(1, 4000, 100));
   CHECK(planned.plan.bound_gflops() == 4100);
