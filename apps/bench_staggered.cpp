@@ -13,7 +13,7 @@ namespace quarkstar::app {
 
 StaggeredBench::StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action)
     : session_(session),
-      decomposition_(lattice, block_grid({}, lattice, session.block_owners(), action == "naive" ? 2 : 4), session.block_owners()),
+      decomposition_(lattice, block_grid({}, lattice, session.block_owners(), thinnest_block(hops_far(action))), session.block_owners()),
       links_(make_links(session, decomposition_, action)) {}
 
 smear::StaggeredLinks StaggeredBench::make_links(runtime::Session& session, const runtime::Decomposition& decomposition,
@@ -31,7 +31,7 @@ HostColour StaggeredBench::wave() const {
 }
 
 DslashTiming StaggeredBench::time(Precision precision, int long_reals, int vectors, const StaggeredTuning& tuning, int repetitions) const {
-  const auto lattice = std::make_shared<Lattice>(decomposition_, precision, periodic, 16, links_.has_long ? 3 : 1, tuning.tile);
+  const auto lattice = std::make_shared<Lattice>(decomposition_, precision, periodic, 16, links_.reach(), tuning.tile);
   const staggered::Links even(lattice, 0, links_, long_reals), odd(lattice, 1, links_, long_reals);
   staggered::Dslash dslash(even, odd, vectors);
   dslash.set_launch(tuning.launch);

@@ -16,6 +16,9 @@
 
 namespace quarkstar::app {
 
+/// Whether an action has links over three sites.
+inline bool hops_far(std::string_view action) { return action == "hisq" || action == "asqtad"; }
+
 /// Settings of staggered actions (hisq, asqtad, naive).
 struct StaggeredConfig {
   std::vector<double> masses{0.1};       ///< of M = 2m + D, lattice units
@@ -48,8 +51,7 @@ struct RunConfig {
     return std::any_of(given.begin(), given.end(), [key](const auto& setting) { return setting.first == key; });
   }
   bool is_staggered() const { return action != "wilson"; }
-  /// Whether the action has links over three sites.
-  bool hops_far() const { return action == "hisq" || action == "asqtad"; }
+  bool hops_far() const { return app::hops_far(action); }
 };
 
 /// The actions for which a setting means something.

@@ -37,16 +37,13 @@ PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const
 
 namespace {
 
-/// Three hops reach three sites; parts of 4 are what the cut of an even extent keeps above that.
-int thinnest_block(const RunConfig& config) { return config.hops_far() ? 4 : 2; }
-
 runtime::Decomposition cut_over_ranks(const Coord& extents, const RunConfig& config, const runtime::Session& session) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const int workers = session.block_owners();
   double bandwidth = 0;
   for (int w = 0; w < workers; ++w) bandwidth += session.worker(w).bandwidth_gbs;
   const std::vector<double> bandwidths = job.gather(bandwidth);
-  const runtime::RankGrid ranks = runtime::mpi::make_rank_grid(extents, config.ranks, bandwidths, job.rank(), config.hops_far() ? thinnest_block(config) : 1);
+  const runtime::RankGrid ranks = runtime::mpi::make_rank_grid(extents, config.ranks, bandwidths, job.rank(), config.hops_far() ? thinnest_block(config.hops_far()) : 1);
   // All ranks cut their parts alike, so that the blocks of the lattice are a grid.
   const auto most = static_cast<int>(job.combined(static_cast<std::uint64_t>(workers), runtime::mpi::Combine::maximum));
   Coord blocks{}, thinnest{};
@@ -58,7 +55,7 @@ runtime::Decomposition cut_over_ranks(const Coord& extents, const RunConfig& con
                   "give a multiple of --ranks in every direction");
     blocks[mu] = config.blocks[mu] / ranks.grid[mu];
   }
-  return {extents, ranks, block_grid(blocks, thinnest, most, thinnest_block(config)), workers};
+  return {extents, ranks, block_grid(blocks, thinnest, most, thinnest_block(config.hops_far())), workers};
 }
 
 }  // namespace
@@ -69,7 +66,7 @@ PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& ex
   if (job.any(session.gpu_count() > 0) && session.options().cpu_share.value_or(0) > 0)
     throw Error(ErrorKind::input, "--cpu-share", "CPUs own no blocks beside GPUs here", "use 0, one rank, or --devices cpu");
   PlannedLattice planned{job.is_distributed() ? cut_over_ranks(extents, config, session)
-                                              : runtime::Decomposition(extents, block_grid(config.blocks, extents, workers, thinnest_block(config)), workers),
+                                              : runtime::Decomposition(extents, block_grid(config.blocks, extents, workers, thinnest_block(config.hops_far())), workers),
                          {}};
   if (session.gpu_count() == 0) return planned;
   for (const int b : planned.decomposition.local()) {

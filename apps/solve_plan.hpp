@@ -5,6 +5,10 @@
 
 namespace quarkstar::app {
 
+/// Least extent of a block where the lattice is cut by itself: three hops reach three sites, and parts of 4 are what the cut of an even
+/// extent keeps above that.
+constexpr int thinnest_block(bool hops_far) { return hops_far ? 4 : 2; }
+
 /// Grid of blocks for `blocks` (zeros: t cut by the number of workers, every part at least `thinnest` thick).
 Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest = 2);
 

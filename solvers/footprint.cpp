@@ -7,6 +7,7 @@
 #include "codelets/lattice/fields.hpp"
 #include "codelets/lattice/host_gauge.hpp"
 #include "codelets/lattice/host_spinor.hpp"
+#include "codelets/smear/staggered_links.hpp"
 #include "runtime/error.hpp"
 #include "solvers/block_cg_steps.hpp"
 #include "solvers/krylov.hpp"
@@ -151,7 +152,7 @@ std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decompo
   if (shifted) (mixed ? inner_kinds : outer_kinds).insert(1);
 
   const auto level = [&](Precision precision, int long_reals, double fields, const std::set<int>& kinds) -> Level {
-    return {precision, hops_far ? 3 : 1, links_bytes(precision, 18) + (hops_far ? links_bytes(precision, long_reals) : 0),
+    return {precision, smear::longest_hop(hops_far), links_bytes(precision, 18) + (hops_far ? links_bytes(precision, long_reals) : 0),
             fields * static_cast<double>(site_bytes(precision, ColourField::reals)), static_cast<double>(ColourField::reals) * sum_of(kinds)};
   };
   const auto levels = [&](const ColourVectors& fields) {

@@ -8,7 +8,7 @@ using staggered::PerVector;
 
 StaggeredLevel::StaggeredLevel(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links,
                                int long_reals)
-    : lattice_(std::make_shared<Lattice>(decomposition, precision, periodic, 16, links.has_long ? 3 : 1)),
+    : lattice_(std::make_shared<Lattice>(decomposition, precision, periodic, 16, links.reach())),
       even_(lattice_, 0, links, long_reals),
       odd_(lattice_, 1, links, long_reals) {}
 

@@ -79,7 +79,7 @@ class DslashHarness {
   DslashHarness(const DslashCase& c, const smear::StaggeredLinks& links)
       : DslashHarness(runtime::Decomposition(c.lattice, c.blocks, runtime::Session::current().block_owners()), c, links) {}
   DslashHarness(const runtime::Decomposition& decomposition, const DslashCase& c, const smear::StaggeredLinks& links)
-      : lattice_(std::make_shared<Lattice>(decomposition, c.precision, periodic, c.most_lanes, links.has_long ? 3 : 1)),
+      : lattice_(std::make_shared<Lattice>(decomposition, c.precision, periodic, c.most_lanes, links.reach())),
         even_(lattice_, 0, links, c.long_reals),
         odd_(lattice_, 1, links, c.long_reals) {}
 
