@@ -56,6 +56,21 @@ void require_name(const char* flag, const std::string& action, const std::string
     refuse(flag, fmt::format("'{}' is not for the action {}", value, action), fmt::format("use one of {}", fmt::join(names, ", ")));
 }
 
+/// Links from files have everything in them that makes links.
+void check_links_files(const RunConfig& config) {
+  const StaggeredConfig& staggered = config.staggered;
+  if (staggered.fat.empty() != staggered.long_links.empty())
+    refuse(staggered.fat.empty() ? "--fat" : "--long", fmt::format("{} links are given alone", staggered.fat.empty() ? "long" : "fat"),
+           "give both --fat and --long");
+  if (!staggered.from_files()) return;
+  if (!config.hops_far()) refuse("--fat", fmt::format("the action {} has no fat links", config.action), "use --action hisq or asqtad, or --gauge");
+  for (const auto& [key, where] : config.given)
+    for (const char* maker : {"gauge", "lattice", "reunitarize", "naik-epsilon", "u0"})
+      if (key == maker)
+        throw Error(ErrorKind::input, where, fmt::format("{} is for links that are made of a configuration, but --fat and --long give links", key),
+                    "leave it out, or leave out --fat and --long");
+}
+
 /// What the settings of one action exclude.
 void check_action(const RunConfig& config) {
   for (const auto& [key, where] : config.given)
@@ -77,7 +92,8 @@ void check_action(const RunConfig& config) {
   if (config.columns.empty()) refuse("--columns", "no column is a colour", "staggered fields have the columns 0, 1, 2");
   for (const double mass : staggered.masses)
     if (!(mass > 0)) refuse("--mass", fmt::format("{} is not positive", mass), "give a mass above 0: the even-odd system divides by it");
-  if ((config.action == "asqtad") != staggered.u0.has_value())
+  check_links_files(config);
+  if (!staggered.from_files() && (config.action == "asqtad") != staggered.u0.has_value())
     refuse("--u0", config.action == "asqtad" ? "asqtad needs a tadpole factor" : fmt::format("{} has no tadpole factor", config.action),
            config.action == "asqtad" ? "give it, e.g. --u0 0.87, or --u0 1" : "leave it out, or use --action asqtad");
   if (config.action != "hisq" && staggered.naik_epsilon != 0.0)
@@ -90,7 +106,7 @@ void check_action(const RunConfig& config) {
 
 void check_complete(const RunConfig& config) {
   check_action(config);
-  if (config.gauge.empty())
+  if (config.gauge.empty() && !config.staggered.from_files())
     throw Error(ErrorKind::input, "--gauge", "no gauge configuration given",
                 "name a file, or make one with `quarkstar gauge generate`");
   if (config.out.empty() && config.json.empty())

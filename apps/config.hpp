@@ -25,6 +25,8 @@ struct StaggeredConfig {
   std::optional<double> naik_epsilon{0.0};  ///< hisq; none: from each mass
   std::optional<double> u0;              ///< asqtad's tadpole factor
   int nrhs = 3;                          ///< right-hand sides solved together
+  std::string fat, long_links;           ///< files of links; empty: the links are made of the configuration
+  bool from_files() const { return !fat.empty(); }
 };
 
 struct RunConfig {

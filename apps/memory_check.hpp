@@ -14,6 +14,7 @@ namespace quarkstar::app {
 struct MemoryNeed {
   std::string where;
   bool gpu = false;
+  bool staggered = false;  ///< of a staggered solve
   Footprint fields;      ///< of the blocks that live there, and on the host the copies of those that live on GPUs
   double other = 0;      ///< host: configuration, the links made of it, sources and solutions
   double making_links = 0;  ///< staggered: all that is there while the links are made, before the fields

@@ -1,6 +1,7 @@
 // quarkstar solve [RUN.toml]
 #include "apps/commands.hpp"
 #include "apps/gauge_io.hpp"
+#include "apps/links_input.hpp"
 #include "apps/outputs.hpp"
 #include "apps/print_tables.hpp"
 #include "apps/solve_run.hpp"
@@ -102,7 +103,7 @@ void run_solve(const SolveOptions& options) {
 
   describe_machine(report);
   Coord lattice{};
-  job.together([&] { lattice = read_extents(config); });
+  job.together([&] { lattice = config.staggered.from_files() ? accept_links_headers(report.config) : read_extents(config); });
   // Contracts where all columns are there, and gathers what the root writes.
   const auto conclude = [&](const auto& parts, bool complete) {
     if (complete) report.correlators = contract(parts, config.source.time(), lattice[3]);

@@ -2,6 +2,7 @@
 
 #include "apps/interrupt.hpp"
 #include "apps/job_energy.hpp"
+#include "apps/links_input.hpp"
 #include "apps/progress.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/solve_run.hpp"
@@ -121,26 +122,34 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
   report.memory = memory_needs(session, decomposition, config);
   if (planned) planned(report);
   runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
-  const runtime::Decomposition of_links = plan_links(session, decomposition);
-  const HostGauge& gauge = links(of_links);
   const auto set_up = [&] {
     report.setup_seconds = std::chrono::duration<double>(Clock::now() - start).count();
     session.wait_all();
     session.events().reset();
   };
   std::vector<StaggeredPropagator> propagators;
-  if (config.staggered.naik_epsilon) {
-    const smear::StaggeredLinks made = make_links(of_links, gauge, config);
+  const auto solve_all = [&](const smear::StaggeredLinks& made) {
     set_up();
     propagators = solve_staggered_on(decomposition, made, config, report);
+  };
+  if (config.staggered.from_files()) {
+    smear::StaggeredLinks read;
+    runtime::mpi::Job::current().together([&] { read = load_links(report.config, session.cpu_team(), report.gauge); });
+    solve_all(read);
   } else {
-    const smear::HisqLinks hisq(of_links, gauge, config.wilson.boundary);  // only HISQ has an epsilon for each mass
-    set_up();
-    RunConfig one = config;
-    for (const double mass : config.staggered.masses) {
-      one.staggered.masses = {mass};
-      for (StaggeredPropagator& propagator : solve_staggered_on(decomposition, hisq.links(smear::naik_epsilon_of_mass(mass)), one, report))
-        propagators.push_back(std::move(propagator));
+    const runtime::Decomposition of_links = plan_links(session, decomposition);
+    const HostGauge& gauge = links(of_links);
+    if (config.staggered.naik_epsilon) {
+      solve_all(make_links(of_links, gauge, config));
+    } else {
+      const smear::HisqLinks hisq(of_links, gauge, config.wilson.boundary);  // only HISQ has an epsilon for each mass
+      set_up();
+      RunConfig one = config;
+      for (const double mass : config.staggered.masses) {
+        one.staggered.masses = {mass};
+        for (StaggeredPropagator& propagator : solve_staggered_on(decomposition, hisq.links(smear::naik_epsilon_of_mass(mass)), one, report))
+          propagators.push_back(std::move(propagator));
+      }
     }
   }
   if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
