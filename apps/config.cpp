@@ -42,6 +42,7 @@ std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const Run
 }
 
 void complete(RunConfig& config) {
+  config.solver.snapshots = !config.checkpoint.empty();
   if (!config.is_staggered()) return;
   if (!config.was_given("solver")) config.solver.solver = "cg";
   std::erase_if(config.columns, [](int column) { return column >= 3; });
@@ -88,7 +89,6 @@ void check_action(const RunConfig& config) {
   require_name("--links", config.action, links, {"18", "14", "13", "9"});
   if (config.session.cpu_share.value_or(0) > 0)
     refuse("--cpu-share", fmt::format("CPUs own no part of a {} solve beside GPUs", config.action), "use 0, or --devices cpu");
-  if (!config.checkpoint.empty()) refuse("--checkpoint", fmt::format("restart files are not for the action {}", config.action), "leave it out");
   if (config.columns.empty()) refuse("--columns", "no column is a colour", "staggered fields have the columns 0, 1, 2");
   for (const double mass : staggered.masses)
     if (!(mass > 0)) refuse("--mass", fmt::format("{} is not positive", mass), "give a mass above 0: the even-odd system divides by it");

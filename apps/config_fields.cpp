@@ -201,7 +201,7 @@ std::vector<Field> make_fields() {
                                                                       : runtime::WorkerMode::per_domain;
        },
        [](const RunConfig& c) -> json { return c.session.mode == runtime::WorkerMode::per_core ? "core" : "domain"; }},
-      {"checkpoint", "DIR", "Folder for restart files, written on SIGTERM and SIGUSR1 and after each column; read again at the start",
+      {"checkpoint", "DIR", "Folder for restart files, written on SIGTERM and SIGUSR1 and after each column or batch; read again at the start",
        [](RunConfig& c, Text v) { c.checkpoint = v; }, [](const RunConfig& c) -> json { return c.checkpoint; }},
       {"checkpoint-every", "N", "Write a restart file every N iterations too (with --checkpoint)",
        [](RunConfig& c, Text v) { c.checkpoint_every = parse_integer(v, 0); },

@@ -112,12 +112,14 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
     }
   }
   if (colours) {
-    const double sources = most * 2.0 * HostColour::components * sizeof(double);
-    host.other = static_cast<double>(volume(decomposition.part().extents)) * (columns_bytes(config) + sources) + host.fields.tables;
+    const double together_bytes = most * 2.0 * HostColour::components * sizeof(double) * (config.solver.snapshots ? 2 : 1);  // sources, copies
+    host.other = static_cast<double>(volume(decomposition.part().extents)) * (columns_bytes(config) + together_bytes) + host.fields.tables;
     add_staggered_links(needs, plan_links(session, decomposition), config);
   } else {
     host.other = host_fields_bytes(decomposition.part().extents, format::box_with_border(decomposition).extents, static_cast<int>(config.columns.size()));
   }
+  if (!colours && config.solver.snapshots)
+    host.other += static_cast<double>(volume(decomposition.part().extents)) * 2 * HostSpinor::components * sizeof(double);
   host.other += gathered_bytes(decomposition, config);
   // Ranks of one host look at the same number.
   const auto free = runtime::available_host_memory();

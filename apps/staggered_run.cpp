@@ -1,5 +1,6 @@
 #include "apps/staggered_run.hpp"
 
+#include "apps/checkpoint.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/job_energy.hpp"
 #include "apps/links_input.hpp"
@@ -16,6 +17,9 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
+#include <span>
+#include <string>
 
 namespace quarkstar::app {
 namespace {
@@ -34,6 +38,40 @@ struct OperatorRun {
   const runtime::Decomposition& decomposition;
   StaggeredSolver solver;
   JobEnergyMeter meter;
+  std::optional<Checkpoint> checkpoint;
+  std::string problem;  ///< of the restart files, without the mass
+};
+
+/// The restart files of the right-hand sides that are solved together.
+class BatchFiles {
+ public:
+  BatchFiles(const OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config)
+      : checkpoint_(run.checkpoint ? &*run.checkpoint : nullptr), every_(config.checkpoint_every), done_before_(batch.size(), 0) {
+    for (const StaggeredTask& task : batch) {
+      const double mass = config.staggered.masses[task.mass];
+      keys_.push_back({fmt::format("column{:02}-mass{}", task.column, mass), fmt::format("{} mass {}", run.problem, mass)});
+    }
+  }
+  /// Where there are files.
+  void load(std::vector<HostColour>& solutions) {
+    if (checkpoint_ == nullptr) return;
+    for (std::size_t v = 0; v < keys_.size(); ++v) done_before_[v] = checkpoint_->load(keys_[v], solutions[v].data).value_or(0);
+  }
+  void save(std::size_t v, const HostColour& solution, int iterations) const {
+    if (checkpoint_ != nullptr) checkpoint_->save(keys_[v], solution.data, done_before_[v] + iterations);
+  }
+  ColourSnapshots snapshots() const {
+    if (checkpoint_ == nullptr) return {};
+    return {restart_file_due(every_), [this](std::span<const HostColour> solutions, std::span<const int> iterations) {
+              for (std::size_t v = 0; v < keys_.size(); ++v) save(v, solutions[v], iterations[v]);
+            }};
+  }
+
+ private:
+  const Checkpoint* checkpoint_;
+  int every_;
+  std::vector<RestartKey> keys_;
+  std::vector<int> done_before_;
 };
 
 /// Solves one batch and keeps what comes back.
@@ -46,13 +84,15 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
     sources.push_back(make_colour_source(config.source, run.decomposition.lattice(), part, task.column));
     masses.push_back(config.staggered.masses[task.mass]);
   }
+  BatchFiles files(run, batch, config);
+  files.load(solutions);
   const int step = static_cast<int>(report.solves.size());
   const runtime::Energy before = run.meter.read();
   const double busy_before = run.session.events().totals().busy_us;
   const std::vector<SolveResult> results = run.solver.solve(sources, masses, solutions, [&](int iterations, double residual) {
     bar.update(step, residual_fraction(residual, config.solver.tolerance), fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
     return !interrupted_anywhere();
-  });
+  }, files.snapshots());
   const runtime::Energy energy = share_of(run.meter.since(before), batch.size());
   double seconds = 0;
   std::int64_t tasks = 0;
@@ -62,9 +102,11 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
   }
   const double idle_us = idle_us_a_task(run.decomposition, seconds, tasks, run.session.events().totals().busy_us - busy_before);
   const bool stopped = interrupted_anywhere();
+  for (std::size_t v = 0; v < batch.size(); ++v)
+    if (stopped || results[v].converged() || results[v].reason == StopReason::interrupted) files.save(v, solutions[v], results[v].iterations);
   for (std::size_t v = 0; v < batch.size(); ++v) {
     report.solves.push_back({.column = batch[v].column, .result = results[v], .energy = energy, .mass = masses[v], .idle_us = idle_us});
-    if (results[v].reason == StopReason::interrupted || stopped) throw Interrupted{};
+    if (results[v].reason == StopReason::interrupted || stopped) throw Interrupted{config.checkpoint};
     if (!results[v].converged()) {
       report.failed = true;
       throw_failure(config, fmt::format("colour {}, mass {}", batch[v].column, masses[v]), results[v]);
@@ -91,7 +133,11 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   runtime::Session& session = runtime::Session::current();
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
-  OperatorRun run{session, decomposition, StaggeredSolver(decomposition, links, settings), JobEnergyMeter(session)};
+  OperatorRun run{session, decomposition, StaggeredSolver(decomposition, links, settings), JobEnergyMeter(session), std::nullopt, {}};
+  if (!config.checkpoint.empty()) {
+    run.checkpoint.emplace(config.checkpoint, decomposition.lattice(), decomposition.part());
+    run.problem = describe_problem(config, links);
+  }
   session.wait_all();
   if (config.trace.empty()) session.events().reset();
   std::vector<StaggeredPropagator> propagators;

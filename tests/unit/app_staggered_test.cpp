@@ -50,7 +50,9 @@ TEST_CASE("staggered settings complete themselves and exclude each other") {
   CHECK(refusal_of({flag("action", "hisq"), flag("links", "12")}).starts_with("--links: '12' is not for"));
   CHECK(refusal_of({flag("action", "hisq"), flag("mass", "-0.5")}).starts_with("--mass: -0.5 is not positive"));
   CHECK(refusal_of({flag("action", "hisq"), flag("columns", "5")}).starts_with("--columns"));
-  CHECK(refusal_of({flag("action", "hisq"), flag("checkpoint", "folder")}).starts_with("--checkpoint: restart files are not for"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("checkpoint", "folder")}).empty());
+  CHECK(config_of({flag("action", "hisq"), flag("checkpoint", "folder")}).solver.snapshots);
+  CHECK_FALSE(config_of({flag("action", "hisq")}).solver.snapshots);
   CHECK(refusal_of({flag("masses", "0.1,0.2")}).starts_with("--masses"));
   CHECK(refusal_of({flag("action", "hisq"), flag("solver", "multishift"), flag("naik-epsilon", "auto")}).starts_with("--naik-epsilon"));
 }
