@@ -8,6 +8,7 @@
 #include "solvers/staggered_solver.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace quarkstar::app {
 
@@ -23,6 +24,9 @@ smear::StaggeredLinks StaggeredBench::make_links(runtime::Session& session, cons
   if (action == "asqtad") return smear::asqtad_links(decomposition, gauge, antiperiodic_in_time, 1);
   return smear::hisq_links(decomposition, gauge, antiperiodic_in_time, 0);
 }
+
+StaggeredBench::StaggeredBench(runtime::Session& session, const runtime::Decomposition& decomposition, smear::StaggeredLinks links)
+    : session_(session), decomposition_(decomposition), links_(std::move(links)) {}
 
 HostColour StaggeredBench::wave() const {
   HostColour field(decomposition_.lattice());

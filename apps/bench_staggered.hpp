@@ -24,6 +24,8 @@ class StaggeredBench {
  public:
   /// action: hisq, asqtad or naive, of a hot configuration: close to a mass of zero CG converges about as slowly as in physics.
   StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action);
+  /// The same with links at hand.
+  StaggeredBench(runtime::Session& session, const runtime::Decomposition& decomposition, smear::StaggeredLinks links);
 
   /// One application to `vectors` right-hand sides.
   DslashTiming time(Precision precision, int long_reals, int vectors, const StaggeredTuning& tuning, int repetitions) const;

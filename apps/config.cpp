@@ -87,8 +87,6 @@ void check_action(const RunConfig& config) {
   const StaggeredConfig& staggered = config.staggered;
   require_name("--solver", config.action, config.solver.solver, staggered_solver_names());
   require_name("--links", config.action, links, {"18", "14", "13", "9"});
-  if (config.session.cpu_share.value_or(0) > 0)
-    refuse("--cpu-share", fmt::format("CPUs own no part of a {} solve beside GPUs", config.action), "use 0, or --devices cpu");
   if (config.columns.empty()) refuse("--columns", "no column is a colour", "staggered fields have the columns 0, 1, 2");
   for (const double mass : staggered.masses)
     if (!(mass > 0)) refuse("--mass", fmt::format("{} is not positive", mass), "give a mass above 0: the even-odd system divides by it");

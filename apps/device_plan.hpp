@@ -50,6 +50,9 @@ struct PlanningProblem {
   Coord lattice{};
   std::function<double(int direction)> slice_bytes;  ///< memory of a slice of thickness 1 on its owner
   std::function<double(int direction)> face_bytes;   ///< a face, which crosses the bus each way for each application
+  double flops_a_site = 1320;                        ///< of an application
+  int thinnest = 1;                                  ///< least thickness of a part where the lattice is cut
+  std::function<double(int direction)> border_bytes = [](int) { return 0.0; };  ///< memory of a part besides its slices
 };
 
 /// Parts for GPUs, and CPU workers beside them, as the options ask. The CPUs get the share that was given; where cpu_share_is_open() the

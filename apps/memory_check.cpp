@@ -55,6 +55,20 @@ double padded_bytes(const runtime::Block& block, const LinkStage& stage) {
   return reals * sizeof(double);
 }
 
+/// Padded links of one thickness are linear in it.
+PartBytes padded_part_bytes(const Coord& lattice, int direction, const LinkStage& stage) {
+  Coord thin = lattice, thick = lattice;
+  thin[static_cast<std::size_t>(direction)] = 1;
+  thick[static_cast<std::size_t>(direction)] = 2;
+  const auto bytes = [&stage](const Coord& extents) {
+    runtime::Block block{};
+    block.extents = extents;
+    return padded_bytes(block, stage);
+  };
+  const double layer = bytes(thick) - bytes(thin);
+  return {layer, bytes(thin) - layer};
+}
+
 /// Links in the making, and what stays of them, or what is read from files. needs: of every GPU, then the host's.
 void add_staggered_links(std::vector<MemoryNeed>& needs, const runtime::Decomposition& decomposition, const RunConfig& config) {
   const std::size_t host = needs.size() - 1;
@@ -128,6 +142,31 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
                                          : 0;
   std::erase_if(needs, [](const MemoryNeed& need) { return need.total() == 0; });
   return needs;
+}
+
+PartBytes staggered_part_bytes(const Coord& lattice, int direction, const RunConfig& config) {
+  const std::vector<int> together = numbers_together(config);
+  const std::size_t mu = static_cast<std::size_t>(direction);
+  const auto footprint = [&](const Coord& extents, const Coord& blocks) {
+    return staggered_footprint(runtime::Decomposition(extents, blocks, 1), config.solver, config.hops_far(), together).front();
+  };
+  Coord cut{1, 1, 1, 1}, twice = lattice;
+  cut[mu] = 2;
+  twice[mu] *= 2;
+  PartBytes part{footprint(lattice, {1, 1, 1, 1}).total() / lattice[mu], footprint(twice, cut).faces};
+  if (config.staggered.from_files()) return part;
+  const std::vector<LinkStage> stages = link_stages(config);
+  if (!config.staggered.naik_epsilon) {
+    const PartBytes kept = padded_part_bytes(lattice, direction, stages.back());
+    part.layer += kept.layer;
+    part.border += kept.border;
+  }
+  for (const LinkStage& stage : stages) {
+    const PartBytes making = padded_part_bytes(lattice, direction, stage);
+    part.layer = std::max(part.layer, making.layer);
+    part.border = std::max(part.border, making.border);
+  }
+  return part;
 }
 
 namespace {

@@ -27,6 +27,13 @@ struct MemoryNeed {
 /// asked before the configuration is read. Staggered: a GPU that owns no block may still make links. All ranks must call.
 std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runtime::Decomposition& decomposition, const RunConfig& config);
 
+/// What an owner of part of a staggered lattice holds at the peak: of each layer of sites, and besides for faces and borders.
+struct PartBytes {
+  double layer = 0, border = 0;
+};
+/// For parts cut along `direction` only; an upper bound where making the links needs more borders and the solve more layers.
+PartBytes staggered_part_bytes(const Coord& lattice, int direction, const RunConfig& config);
+
 /// Throws Error(input) naming what is needed, what is available and what helps, for the first memory that is too small.
 void require_memory(const std::vector<MemoryNeed>& needs);
 

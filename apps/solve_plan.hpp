@@ -29,4 +29,8 @@ runtime::Decomposition plan_links(const runtime::Session& session, const runtime
 /// plan_solve() on one rank, plan_equal_parts() on several.
 PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config);
 
+/// Where one rank has GPUs and no --blocks are given, what plan_devices() finds for the memory of the solve, and of making its links, and the
+/// speed of its Dslash with as many right-hand sides as are solved together; else plan_equal_parts().
+PlannedLattice plan_staggered(runtime::Session& session, const Coord& extents, const RunConfig& config);
+
 }  // namespace quarkstar::app

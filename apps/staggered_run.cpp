@@ -161,7 +161,7 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
   options.keep_events = true;
   options.time_kernels = !config.trace.empty();
   runtime::Session session(options);
-  const PlannedLattice plan = plan_equal_parts(session, lattice, config);
+  const PlannedLattice plan = plan_staggered(session, lattice, config);
   const runtime::Decomposition& decomposition = plan.decomposition;
   report.decomposition = decomposition.describe();
   report.devices = plan.plan;
