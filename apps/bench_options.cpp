@@ -87,6 +87,14 @@ wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::Tunin
   return tuning;
 }
 
+StaggeredSpeed speed_of(const BenchOptions& options, int vectors) {
+  StaggeredSpeed speed{.vectors = vectors, .tile = options.tile};
+  if (!options.block_threads && !options.vectors_a_thread && !options.tile) return speed;
+  speed.tile = options.tile.value_or(Coord{});
+  speed.launch = {options.block_threads.value_or(0), options.vectors_a_thread.value_or(0)};
+  return speed;
+}
+
 Json stream_json(const BenchMemory& memory) {
   const bench::StreamResult& s = memory.cpu;
   return {{"triad_gbs", s.triad}, {"triad_streaming_gbs", s.triad_streaming}, {"copy_streaming_gbs", s.copy_streaming}, {"read_gbs", s.read}};
@@ -122,7 +130,7 @@ void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& op
 }
 
 void add_vectors_a_thread(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
-  command.add_option("--vectors-a-thread", options->vectors_a_thread, "Staggered: right-hand sides of a GPU thread, 0: the kernel's own choice")
+  command.add_option("--vectors-a-thread", options->vectors_a_thread, "Staggered: right-hand sides of a GPU thread, 0: the kernel's own choice (default: tuned)")
       ->check(CLI::IsMember({0, 1, 2, 3, 4, 8}));
 }
 

@@ -34,11 +34,16 @@ HostColour StaggeredBench::wave() const {
   return field;
 }
 
-DslashTiming StaggeredBench::time(Precision precision, int long_reals, int vectors, const StaggeredTuning& tuning, int repetitions) const {
-  const auto lattice = std::make_shared<Lattice>(decomposition_, precision, periodic, 16, links_.reach(), tuning.tile);
-  const staggered::Links even(lattice, 0, links_, long_reals), odd(lattice, 1, links_, long_reals);
+staggered::TuningProblem StaggeredBench::problem(Precision precision, int long_reals, int vectors) const {
+  return {decomposition_, precision, links_.has_long ? long_reals : 0, vectors};
+}
+
+DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions) const {
+  const int vectors = problem.vectors;
+  const auto lattice = std::make_shared<Lattice>(decomposition_, problem.precision, periodic, 16, links_.reach(), tile);
+  const staggered::Links even(lattice, 0, links_, problem.long_reals), odd(lattice, 1, links_, problem.long_reals);
   staggered::Dslash dslash(even, odd, vectors);
-  dslash.set_launch(tuning.launch);
+  dslash.set_launch(launch);
   const staggered::ColourField on_even(lattice, 0, vectors), on_odd(lattice, 1, vectors);
   const std::vector<HostColour> waves(static_cast<std::size_t>(vectors), wave());
   staggered::load_vectors(on_odd, waves);
@@ -52,15 +57,18 @@ DslashTiming StaggeredBench::time(Precision precision, int long_reals, int vecto
           times.tasks_per_application};
 }
 
-SolverTiming StaggeredBench::time_cg(Precision precision, int long_reals, int vectors, int iterations, int repetitions) const {
+SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, int iterations,
+                                     int repetitions) const {
   SolverSettings settings;
   settings.solver = "cg";
-  settings.precision = precision;
-  settings.link_reals = long_reals;
+  settings.precision = problem.precision;
+  settings.link_reals = links_.has_long ? problem.long_reals : 18;
+  settings.tune = tune;
   settings.tolerance = 1e-14;  // not reached
   settings.max_iterations = iterations;
-  StaggeredSolver solver(decomposition_, links_, settings);
-  const std::vector<HostColour> sources(static_cast<std::size_t>(vectors), wave());
+  StaggeredSolver solver(decomposition_, links_, settings, speed);
+  solver.prepare(problem.vectors);
+  const std::vector<HostColour> sources(static_cast<std::size_t>(problem.vectors), wave());
   const std::vector<double> masses(sources.size(), 1e-3);
   SolverTiming timing;
   std::vector<double> times;

@@ -4,20 +4,15 @@
 #include "apps/bench_timing.hpp"
 #include "codelets/lattice/precision.hpp"
 #include "codelets/smear/staggered_links.hpp"
-#include "codelets/staggered/dslash_arguments.hpp"
 #include "codelets/staggered/host_colour.hpp"
+#include "codelets/staggered/tuning.hpp"
 #include "runtime/coord.hpp"
 #include "runtime/session.hpp"
+#include "solvers/staggered_level.hpp"
 
 #include <string>
 
 namespace quarkstar::app {
-
-/// Settings of a staggered Dslash that change its speed only.
-struct StaggeredTuning {
-  Coord tile{};  ///< order of sites in memory (Lattice)
-  staggered::Launch launch{};
-};
 
 /// A staggered Dslash on one lattice, its links made once; t cut by the number of workers.
 class StaggeredBench {
@@ -27,12 +22,16 @@ class StaggeredBench {
   /// The same with links at hand.
   StaggeredBench(runtime::Session& session, const runtime::Decomposition& decomposition, smear::StaggeredLinks links);
 
-  /// One application to `vectors` right-hand sides.
-  DslashTiming time(Precision precision, int long_reals, int vectors, const StaggeredTuning& tuning, int repetitions) const;
+  /// One application to problem.vectors right-hand sides, in the order of sites `tile`.
+  DslashTiming time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions) const;
+
+  /// What speed settings are chosen for. long_reals: ignored without long links.
+  staggered::TuningProblem problem(Precision precision, int long_reals, int vectors) const;
 
   /// Conjugate gradient for `vectors` right-hand sides as `solve` runs it, with reliable updates below double precision, ended after
   /// `iterations`. Flops, bytes and tasks are those of whole solves over their iterations, refreshes included.
-  SolverTiming time_cg(Precision precision, int long_reals, int vectors, int iterations, int repetitions) const;
+  /// problem: of the inner level. speed: what is not tuned; tune: measure the rest where the tune cache does not know it.
+  SolverTiming time_cg(const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, int iterations, int repetitions) const;
 
  private:
   static smear::StaggeredLinks make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const std::string& action);

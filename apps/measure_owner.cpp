@@ -55,7 +55,7 @@ double measure_staggered_owner(runtime::Session& session, int worker, const Coor
     for (double& real : made.long_links.data) real *= made.long_scale;
   }
   const StaggeredBench bench(session, runtime::Decomposition::uncut(piece, worker), std::move(made));
-  return bench.time(problem.precision, problem.long_reals, problem.vectors, {}, repetitions).best_gflops;
+  return bench.time(bench.problem(problem.precision, problem.long_reals, problem.vectors), {}, {}, repetitions).best_gflops;
 }
 
 }  // namespace quarkstar::app

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <span>
@@ -86,6 +87,7 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
   }
   BatchFiles files(run, batch, config);
   files.load(solutions);
+  run.solver.prepare(static_cast<int>(batch.size()));
   const int step = static_cast<int>(report.solves.size());
   const runtime::Energy before = run.meter.read();
   const double busy_before = run.session.events().totals().busy_us;
@@ -133,7 +135,9 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   runtime::Session& session = runtime::Session::current();
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
-  OperatorRun run{session, decomposition, StaggeredSolver(decomposition, links, settings), JobEnergyMeter(session), std::nullopt, {}};
+  const std::vector<int> together = numbers_together(config);
+  const StaggeredSpeed speed{.vectors = *std::max_element(together.begin(), together.end())};
+  OperatorRun run{session, decomposition, StaggeredSolver(decomposition, links, settings, speed), JobEnergyMeter(session), std::nullopt, {}};
   if (!config.checkpoint.empty()) {
     run.checkpoint.emplace(config.checkpoint, decomposition.lattice(), decomposition.part());
     run.problem = describe_problem(config, links);

@@ -45,9 +45,21 @@ struct StaggeredSolver::Impl {
   StaggeredLevel outer;                    ///< double precision: right-hand sides, corrections, true residuals
   std::unique_ptr<StaggeredLevel> inner;   ///< the precision of the Krylov solver where that is another one
 
-  Impl(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links, const SolverSettings& s)
-      : settings(s), outer(decomposition, Precision::double_, links, s.precision == Precision::double_ ? s.link_reals : 18) {
-    if (s.precision != Precision::double_) inner = std::make_unique<StaggeredLevel>(decomposition, s.precision, links, s.link_reals);
+  Impl(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links, const SolverSettings& s, const StaggeredSpeed& speed,
+       bool measure)
+      : settings(s), outer(decomposition, Precision::double_, links, s.precision == Precision::double_ ? s.link_reals : 18, speed, measure, 0) {
+    if (s.precision != Precision::double_)
+      inner = std::make_unique<StaggeredLevel>(decomposition, s.precision, links, s.link_reals, speed, measure, outer.bytes_a_site());
+    const double links_bytes = outer.bytes_a_site() + (inner ? inner->bytes_a_site() : 0);
+    outer.set_resident(links_bytes);
+    if (inner) inner->set_resident(links_bytes);
+  }
+
+  /// Every Dslash that a solve for n right-hand sides applies.
+  void prepare(int n) {
+    outer.dslash(n);
+    krylov_level().dslash(settings.solver == "multishift" ? 1 : n);
+    if (inner) inner->dslash(n);  // multishift refines with all of them
   }
 
   StaggeredLevel& krylov_level() { return inner ? *inner : outer; }
@@ -213,13 +225,18 @@ struct StaggeredSolver::Impl {
 };
 
 StaggeredSolver::StaggeredSolver(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links,
-                                 const SolverSettings& settings) {
+                                 const SolverSettings& settings, const StaggeredSpeed& speed) {
   const auto& names = staggered_solver_names();
   if (std::find(names.begin(), names.end(), settings.solver) == names.end())
     throw Error(ErrorKind::input, "--solver", fmt::format("'{}' is no solver for staggered fermions", settings.solver),
                 fmt::format("use one of {}", fmt::join(names, ", ")));
   check_limits(settings);
-  impl_ = std::make_unique<Impl>(decomposition, links, settings);
+  impl_ = std::make_unique<Impl>(decomposition, links, settings, speed, settings.tune && !speed.tile && !speed.launch);
+}
+
+void StaggeredSolver::prepare(int vectors) {
+  impl_->prepare(vectors);
+  runtime::Session::current().wait_all();
 }
 
 StaggeredSolver::~StaggeredSolver() {
@@ -246,6 +263,7 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
     throw ShapeError("StaggeredSolver::solve", "multishift solves for one source");
   const bool guessed = runtime::mpi::Job::current().any(!std::all_of(solutions.begin(), solutions.end(), zero));
   runtime::Session& session = runtime::Session::current();
+  prepare(static_cast<int>(n));
   const ColourFields b(s.outer.lattice(), static_cast<int>(n)), x(s.outer.lattice(), static_cast<int>(n)),
       r(s.outer.lattice(), static_cast<int>(n)), e(s.outer.lattice(), static_cast<int>(n));
   for (const int parity : {0, 1}) {

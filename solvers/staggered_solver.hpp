@@ -10,6 +10,7 @@
 #include "codelets/staggered/host_colour.hpp"
 #include "runtime/decomposition.hpp"
 #include "solvers/settings.hpp"
+#include "solvers/staggered_level.hpp"
 
 namespace quarkstar {
 
@@ -29,8 +30,13 @@ class StaggeredSolver {
   /// links: with all phases, of the whole lattice on every rank. settings.link_reals: of long links (18, 14, 13, 9); settings.solver: one of staggered_solver_names(); schur has no
   /// meaning here, updates none for `blockcg`, which corrects by
   /// restarts; multishift corrects by `cg`. Throws Error(input) for what cannot be, ShapeError when links and decomposition differ in extents.
-  StaggeredSolver(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links, const SolverSettings& settings);
+  /// speed: for benchmarks, and how many right-hand sides are to come together; with settings.tune what it leaves open is measured, unless it gives something.
+  StaggeredSolver(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links, const SolverSettings& settings,
+                  const StaggeredSpeed& speed = {});
   ~StaggeredSolver();
+
+  /// Makes what a solve for so many right-hand sides needs, measurements of speed settings among it; solve() does so too.
+  void prepare(int vectors);
 
   /// Solves (2 masses[v] + D) solutions[v] = sources[v] for all v at once, each to the settings' tolerance; the solutions are the initial
   /// guesses on entry. 1 to 32 of them, masses positive. With the solver `cg` the bits of each are those of a solve of its own, also with

@@ -196,4 +196,10 @@ Links::Links(const LatticePointer& lattice, int parity, const smear::StaggeredLi
   if (far) far->freeze();
 }
 
+Links::Links(const LatticePointer& lattice, int parity, int long_reals) : fat(lattice, parity, 18) {
+  if (long_reals == 0) return;
+  far.emplace(lattice, parity, checked(long_reals));
+  long_scale = 1;
+}
+
 }  // namespace quarkstar::staggered

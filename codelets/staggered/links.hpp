@@ -26,6 +26,9 @@ struct Links {
   /// long_reals than long_formats.
   Links(const LatticePointer& lattice, int parity, const smear::StaggeredLinks& host, int long_reals);
 
+  /// Links without values, for measurements; long_reals 0: no long links.
+  Links(const LatticePointer& lattice, int parity, int long_reals);
+
   int long_reals() const { return far ? far->reals() : 0; }
 };
 
