@@ -99,7 +99,10 @@ Candidate forced_cut(const std::vector<Owner>& owners, double wanted, const Plan
     for (const int unit : runtime::units_for(extent)) {
       const int thinnest = thinnest_part(problem, direction), least = (thinnest + unit - 1) / unit * unit;
       const int nearest = unit * static_cast<int>(std::lround(wanted * extent / unit));
-      const int cpu = std::min(extent, wanted > 0 ? std::max(least, nearest) : nearest);
+      // Both sides get a part, unless all is asked for.
+      const int most = wanted < 1 ? extent - least : extent;
+      if (most < least) continue;
+      const int cpu = std::clamp(nearest, least, most);
       Candidate c{direction, runtime::proportional_parts(extent - cpu, on_gpus, unit, thinnest)};
       const std::vector<int> rest = runtime::proportional_parts(cpu, on_cpus, unit, thinnest);
       if ((c.parts.empty() && extent > cpu) || (rest.empty() && cpu > 0)) continue;

