@@ -1,6 +1,7 @@
 #include "apps/bench_options.hpp"
 
 #include "apps/commands.hpp"
+#include "apps/device_plan.hpp"
 #include "apps/report.hpp"
 #include "codelets/arch/dispatch.hpp"
 #include "codelets/bench/stream_cuda.hpp"
@@ -17,23 +18,13 @@ namespace quarkstar::app {
 using Json = nlohmann::ordered_json;
 using Kind = runtime::Worker::Kind;
 
-namespace {
-
-/// Whether the plan of a lattice may give blocks to the CPUs of a session with GPUs because the options say so.
-bool cpus_may_own(const runtime::Session& session) {
-  const runtime::SessionOptions& options = session.options();
-  return runtime::cpu_share_is_open(options) || options.cpu_share.value_or(0) > 0;
-}
-
-}  // namespace
-
 BenchMemory measure_memory(double array_megabytes, int repetitions, const runtime::Session& session) {
   const auto bytes = static_cast<std::size_t>(array_megabytes * 1e6);
   BenchMemory memory;
   bool first = true;
   for (int id = 0; id < static_cast<int>(session.workers().size()); ++id) {
     const runtime::Worker& worker = session.worker(id);
-    const bool owns = id < session.block_owners() || cpus_may_own(session);
+    const bool owns = id < session.block_owners() || cpus_may_own(session.options());
     if (worker.kind == Kind::cuda) {
       memory.owners_triad += bench::measure_triad_on_gpu(worker.device, bytes, repetitions);
     } else if (first || owns) {
@@ -50,7 +41,7 @@ void for_devices(const BenchOptions& options, const std::function<void(const std
   const runtime::SessionOptions& asked = options.session;
   const auto run = [&](const runtime::SessionOptions& session_options) {
     runtime::Session session(session_options);
-    body(session.gpu_count() == 0 ? "cpu" : cpus_may_own(session) ? "all" : "cuda", session);
+    body(session.gpu_count() == 0 ? "cpu" : cpus_may_own(session.options()) ? "all" : "cuda", session);
   };
   if (asked.devices != "all") return run(asked);
   runtime::SessionOptions alone = asked;
@@ -62,7 +53,7 @@ void for_devices(const BenchOptions& options, const std::function<void(const std
   alone.devices = "cuda";
   alone.cuda_workers = asked.cuda_workers;
   run(alone);
-  if (asked.cpu_share.value_or(1) > 0 && options.action == "wilson") run(asked);
+  if (asked.cpu_share.value_or(1) > 0) run(asked);
 }
 
 Json machine_facts(const runtime::Session& session) {

@@ -46,7 +46,7 @@ void print_stream(const BenchMemory& memory);
 nlohmann::ordered_json stream_json(const BenchMemory& memory);
 
 /// Calls body(devices, session) in a session for each set of devices that --devices names: "cpu", "cuda", and for `all` these two, then
-/// "all", CPUs and GPUs together, which is for the Wilson action only. Without GPUs `all` is "cpu". Throws Error(environment) for --devices cuda without a GPU.
+/// "all", CPUs and GPUs together. Without GPUs `all` is "cpu". Throws Error(environment) for --devices cuda without a GPU.
 void for_devices(const BenchOptions& options, const std::function<void(const std::string& devices, runtime::Session& session)>& body);
 
 /// "machine" of the JSON: processor, GPUs, threads, versions.

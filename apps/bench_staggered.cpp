@@ -14,6 +14,7 @@ namespace quarkstar::app {
 
 StaggeredBench::StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action)
     : session_(session),
+      action_(action),
       decomposition_(lattice, block_grid({}, lattice, session.block_owners(), thinnest_block(hops_far(action))), session.block_owners()),
       links_(make_links(session, decomposition_, action)) {}
 
@@ -34,13 +35,26 @@ HostColour StaggeredBench::wave() const {
   return field;
 }
 
-staggered::TuningProblem StaggeredBench::problem(Precision precision, int long_reals, int vectors) const {
-  return {decomposition_, precision, links_.has_long ? long_reals : 0, vectors};
+PlannedLattice StaggeredBench::plan(Precision precision, int long_reals, int vectors) const {
+  if (session_.gpu_count() == 0 || action_.empty() || !cpus_may_own(session_.options())) return {decomposition_, {}};
+  RunConfig solve;
+  solve.action = action_;
+  solve.solver.solver = "cg";
+  solve.solver.precision = precision;
+  solve.solver.link_reals = long_reals;
+  solve.staggered.nrhs = vectors;
+  solve.columns.assign(static_cast<std::size_t>(vectors), 0);  // so many that are solved together
+  return plan_staggered(session_, decomposition_.lattice(), solve);
+}
+
+staggered::TuningProblem StaggeredBench::problem(const runtime::Decomposition& decomposition, Precision precision, int long_reals,
+                                                 int vectors) const {
+  return {decomposition, precision, links_.has_long ? long_reals : 0, vectors};
 }
 
 DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions) const {
   const int vectors = problem.vectors;
-  const auto lattice = std::make_shared<Lattice>(decomposition_, problem.precision, periodic, 16, links_.reach(), tile);
+  const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, 16, links_.reach(), tile);
   const staggered::Links even(lattice, 0, links_, problem.long_reals), odd(lattice, 1, links_, problem.long_reals);
   staggered::Dslash dslash(even, odd, vectors);
   dslash.set_launch(launch);
@@ -48,7 +62,7 @@ DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const
   const std::vector<HostColour> waves(static_cast<std::size_t>(vectors), wave());
   staggered::load_vectors(on_odd, waves);
   session_.wait_all();
-  const PairTiming times = time_pairs(session_, owner_count(decomposition_), repetitions, [&] {
+  const PairTiming times = time_pairs(session_, owner_count(problem.decomposition), repetitions, [&] {
     dslash.apply(on_even, on_odd, {.scale = staggered::same_for_all(0.1)});
     dslash.apply(on_odd, on_even, {.scale = staggered::same_for_all(0.1)});
   });
@@ -66,7 +80,7 @@ SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, co
   settings.tune = tune;
   settings.tolerance = 1e-14;  // not reached
   settings.max_iterations = iterations;
-  StaggeredSolver solver(decomposition_, links_, settings, speed);
+  StaggeredSolver solver(problem.decomposition, links_, settings, speed);
   solver.prepare(problem.vectors);
   const std::vector<HostColour> sources(static_cast<std::size_t>(problem.vectors), wave());
   const std::vector<double> masses(sources.size(), 1e-3);
@@ -93,7 +107,7 @@ SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, co
   std::sort(times.begin(), times.end());
   timing.best_us = times.front();
   timing.median_us = times[times.size() / 2];
-  time_parts(timing, session_, decomposition_, [&] { solve_once(); });
+  time_parts(timing, session_, problem.decomposition, [&] { solve_once(); });
   return timing;
 }
 

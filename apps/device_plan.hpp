@@ -30,6 +30,9 @@ struct PlannedLattice {
   DevicePlan plan;
 };
 
+/// Whether a plan may give blocks to CPUs beside GPUs because the options say so.
+inline bool cpus_may_own(const runtime::SessionOptions& options) { return runtime::cpu_share_is_open(options) || options.cpu_share.value_or(0) > 0; }
+
 /// How many workers of this rank own blocks.
 int owner_count(const runtime::Decomposition& decomposition);
 

@@ -54,8 +54,9 @@ double measure_staggered_owner(runtime::Session& session, int worker, const Coor
     made.long_links = made.fat;
     for (double& real : made.long_links.data) real *= made.long_scale;
   }
-  const StaggeredBench bench(session, runtime::Decomposition::uncut(piece, worker), std::move(made));
-  return bench.time(bench.problem(problem.precision, problem.long_reals, problem.vectors), {}, {}, repetitions).best_gflops;
+  const runtime::Decomposition whole = runtime::Decomposition::uncut(piece, worker);
+  const StaggeredBench bench(session, whole, std::move(made));
+  return bench.time(bench.problem(whole, problem.precision, problem.long_reals, problem.vectors), {}, {}, repetitions).best_gflops;
 }
 
 }  // namespace quarkstar::app
