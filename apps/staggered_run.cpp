@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <complex>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,6 +76,12 @@ class BatchFiles {
   std::vector<int> done_before_;
 };
 
+/// Whether any rank has a number other than zero: a Krylov space of several masses that was interrupted leaves the guess.
+bool has_begun(const HostColour& solution) {
+  const bool mine = std::any_of(solution.data.begin(), solution.data.end(), [](const std::complex<double>& z) { return z != 0.0; });
+  return runtime::mpi::Job::current().any(mine);
+}
+
 /// Solves one batch and keeps what comes back.
 void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, ProgressBar& bar, RunReport& report,
                  std::vector<StaggeredPropagator>& propagators) {
@@ -87,7 +94,6 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
   }
   BatchFiles files(run, batch, config);
   files.load(solutions);
-  run.solver.prepare(static_cast<int>(batch.size()));
   const int step = static_cast<int>(report.solves.size());
   const runtime::Energy before = run.meter.read();
   const double busy_before = run.session.events().totals().busy_us;
@@ -105,7 +111,8 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
   const double idle_us = idle_us_a_task(run.decomposition, seconds, tasks, run.session.events().totals().busy_us - busy_before);
   const bool stopped = interrupted_anywhere();
   for (std::size_t v = 0; v < batch.size(); ++v)
-    if (stopped || results[v].converged() || results[v].reason == StopReason::interrupted) files.save(v, solutions[v], results[v].iterations);
+    if (results[v].converged() || ((stopped || results[v].reason == StopReason::interrupted) && has_begun(solutions[v])))
+      files.save(v, solutions[v], results[v].iterations);
   for (std::size_t v = 0; v < batch.size(); ++v) {
     report.solves.push_back({.column = batch[v].column, .result = results[v], .energy = energy, .mass = masses[v], .idle_us = idle_us});
     if (results[v].reason == StopReason::interrupted || stopped) throw Interrupted{config.checkpoint};
@@ -142,8 +149,9 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
     run.checkpoint.emplace(config.checkpoint, decomposition.lattice(), decomposition.part());
     run.problem = describe_problem(config, links);
   }
+  for (const int vectors : together) run.solver.prepare(vectors);
   session.wait_all();
-  if (config.trace.empty()) session.events().reset();
+  if (config.trace.empty() || report.solves.empty()) session.events().reset();
   std::vector<StaggeredPropagator> propagators;
   for (const double mass : config.staggered.masses) propagators.push_back({mass, links.naik_epsilon, {}});
   ProgressBar bar("right-hand side", static_cast<int>(config.columns.size() * report.config.staggered.masses.size()));
