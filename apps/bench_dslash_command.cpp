@@ -63,11 +63,22 @@ class Table {
 
   void add_staggered(const Coord& lattice) {
     const StaggeredBench bench(session_, lattice, options_.action);
-    const StaggeredTuning tuning{options_.tile.value_or(Coord{}), {options_.block_threads.value_or(0), options_.vectors_a_thread}};
     for (const std::string& precision : options_.precisions)
       for (const int reals : links_of(options_))
-        for (const int vectors : options_.nrhs)
-          add(lattice, precision, reals, vectors, bench.time(parse_precision(precision), reals, vectors, tuning, options_.repetitions), "-");
+        for (const int vectors : options_.nrhs) {
+          const Precision format = parse_precision(precision);
+          const PlannedLattice planned = bench.plan(format, reals, vectors);
+          const staggered::TuningProblem problem = bench.problem(planned.decomposition, format, reals, vectors);
+          const StaggeredSpeed given = speed_of(options_, vectors);
+          const Coord tile = given.tile ? *given.tile : staggered::tile_for(problem, !options_.no_tune);
+          const staggered::Launch launch = given.launch ? *given.launch : staggered::launch_for(problem, tile, !options_.no_tune);
+          const DslashTiming timing = bench.time(problem, tile, launch, options_.repetitions);
+          add(lattice, precision, reals, vectors, timing, bound_text(planned.plan, timing.best_gflops));
+          if (!planned.plan.parts.empty()) rows.back()["plan"] = devices_json(planned.plan, timing.best_gflops);
+          rows.back()["tile"] = tile;
+          rows.back()["block_threads"] = launch.block_threads;
+          rows.back()["vectors_a_thread"] = launch.vectors_a_thread;
+        }
   }
 
   Json rows = Json::array();

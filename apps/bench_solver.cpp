@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <string_view>
 
@@ -24,9 +25,14 @@ LinkField& load(LinkField& even, LinkField& odd, const HostGauge& gauge) {
 
 /// Where the time of a task belongs, by its name.
 double& part_of(SolverTiming& timing, std::string_view name) {
-  if (name.starts_with("transfer.") || name.find("_to_") != name.npos) return timing.conversion_us;
+  const auto starts_with_one_of = [name](std::initializer_list<std::string_view> starts) {
+    return std::any_of(starts.begin(), starts.end(), [name](std::string_view start) { return name.starts_with(start); });
+  };
+  if (name.find("_to_") != name.npos || starts_with_one_of({"transfer.", "staggered.load.", "staggered.store.", "staggered.links."}))
+    return timing.conversion_us;
+  if (starts_with_one_of({"blas.", "staggered.block_"})) return timing.blas_us;
   if (name.starts_with("wilson.") || name.starts_with("staggered.")) return timing.dslash_us;
-  return name.starts_with("blas.") ? timing.blas_us : timing.scalars_us;
+  return timing.scalars_us;
 }
 
 }  // namespace

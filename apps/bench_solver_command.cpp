@@ -122,7 +122,9 @@ void bench_staggered(const BenchOptions& options, const std::string& devices, ru
     for (const int reals : links_of(options))
       for (const int vectors : options.nrhs) {
         const SolverCase c{options.action, "cg", lattice, parse_precision(precision), reals, vectors};
-        const SolverTiming timing = bench.time_cg(c.precision, reals, vectors, iterations_of(options, devices), options.repetitions);
+        const PlannedLattice planned = bench.plan(c.precision, reals, vectors);
+        const SolverTiming timing = bench.time_cg(bench.problem(planned.decomposition, c.precision, reals, vectors), speed_of(options, vectors),
+                                                  !options.no_tune, iterations_of(options, devices), options.repetitions);
         rows.push_back(row_of(devices, c, timing, triad));
         if (!options.json) print_row(rows.back());
       }

@@ -15,7 +15,6 @@ namespace {
 
 using runtime::Share;
 
-constexpr double flops_a_site = 1320;
 /// What is left of a GPU's memory for fields: the runtime hands out small pieces in chunks of 32 MiB, and memory fragments.
 double usable(const Owner& gpu) {
   constexpr double part = 0.95, chunks = 48 * 1048576.0;
@@ -39,7 +38,7 @@ std::vector<Share> shares_of(const std::vector<Owner>& owners, const std::vector
   for (std::size_t i = 0; i < owners.size(); ++i) {
     Share share{owners[i].worker, speeds[i]};
     if (owners[i].gpu && owners[i].memory > 0)
-      share.most = static_cast<int>(std::min(1e9, usable(owners[i]) / problem.slice_bytes(direction)));
+      share.most = static_cast<int>(std::clamp((usable(owners[i]) - problem.border_bytes(direction)) / problem.slice_bytes(direction), 0.0, 1e9));
     shares.push_back(share);
   }
   return shares;
@@ -47,6 +46,11 @@ std::vector<Share> shares_of(const std::vector<Owner>& owners, const std::vector
 
 int owners_used(const std::vector<int>& parts) {
   return static_cast<int>(std::count_if(parts.begin(), parts.end(), [](int part) { return part > 0; }));
+}
+
+/// Least thickness of a part in a direction: a lattice that is thinner stays whole.
+int thinnest_part(const PlanningProblem& problem, int direction) {
+  return std::min(problem.thinnest, problem.lattice[static_cast<std::size_t>(direction)]);
 }
 
 bool uses_cpus(const std::vector<Owner>& owners, const std::vector<int>& parts) {
@@ -58,7 +62,7 @@ bool uses_cpus(const std::vector<Owner>& owners, const std::vector<int>& parts) 
 /// Seconds of an application: flop of a slice and parity, over GFLOP/s.
 double predict(const std::vector<Owner>& owners, const PlanningProblem& problem, const Candidate& c, const std::vector<Share>& shares) {
   const double slice = static_cast<double>(volume(problem.lattice)) / problem.lattice[static_cast<std::size_t>(c.direction)];
-  double seconds = runtime::slowest(c.parts, shares) * slice / 2 * flops_a_site * 1e-9;
+  double seconds = runtime::slowest(c.parts, shares) * slice / 2 * problem.flops_a_site * 1e-9;
   if (owners_used(c.parts) > 1)
     seconds += uses_cpus(owners, c.parts) ? stages * stage_seconds + face_seconds + problem.face_bytes(c.direction) / bus_bytes_per_second
                                           : gpus_together_seconds;
@@ -73,7 +77,7 @@ Candidate best_cut(const std::vector<Owner>& owners, const std::vector<double>& 
     const int extent = problem.lattice[static_cast<std::size_t>(direction)];
     const std::vector<Share> shares = shares_of(owners, speeds, problem, direction);
     for (const int unit : runtime::units_for(extent)) {
-      Candidate c{direction, runtime::proportional_parts(extent, shares, unit)};
+      Candidate c{direction, runtime::proportional_parts(extent, shares, unit, thinnest_part(problem, direction))};
       if (c.parts.empty()) continue;
       c.seconds = predict(owners, problem, c, shares);
       if (best.parts.empty() || c.seconds < clear_gain * best.seconds) best = c;
@@ -101,10 +105,15 @@ Candidate forced_cut(const std::vector<Owner>& owners, const std::vector<double>
     const std::vector<Share> shares = shares_of(owners, speeds, problem, direction);
     const std::vector<Share> on_gpus(shares.begin(), shares.begin() + gpus), on_cpus(shares.begin() + gpus, shares.end());
     for (const int unit : runtime::units_for(extent)) {
-      const int cpu = std::min(extent, unit * std::max(wanted > 0 ? 1 : 0, static_cast<int>(std::lround(wanted * extent / unit))));
-      Candidate c{direction, runtime::proportional_parts(extent - cpu, on_gpus, unit)};
-      const std::vector<int> rest = runtime::proportional_parts(cpu, on_cpus, unit);
-      if (c.parts.empty() && extent > cpu) continue;
+      const int thinnest = thinnest_part(problem, direction), least = (thinnest + unit - 1) / unit * unit;
+      const int nearest = unit * static_cast<int>(std::lround(wanted * extent / unit));
+      // Both sides get a part, unless all is asked for.
+      const int most = wanted < 1 ? extent - least : extent;
+      if (most < least) continue;
+      const int cpu = std::clamp(nearest, least, most);
+      Candidate c{direction, runtime::proportional_parts(extent - cpu, on_gpus, unit, thinnest)};
+      const std::vector<int> rest = runtime::proportional_parts(cpu, on_cpus, unit, thinnest);
+      if ((c.parts.empty() && extent > cpu) || (rest.empty() && cpu > 0)) continue;
       c.parts.resize(static_cast<std::size_t>(gpus), 0);
       c.parts.insert(c.parts.end(), rest.begin(), rest.end());
       c.seconds = predict(owners, problem, c, shares);
@@ -177,6 +186,10 @@ PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::Ses
   };
 
   if (wish.cpu_share && *wish.cpu_share > 0) {
+    if (std::max(problem.lattice[t], problem.lattice[z]) < 2 * problem.thinnest)
+      throw Error(ErrorKind::input, "--cpu-share",
+                  fmt::format("{}x{} sites in z and t cannot be cut in parts of {} at least", problem.lattice[z], problem.lattice[t], problem.thinnest),
+                  "use 0, or --devices cpu");
     measure_all();
     chosen = forced_cut(owners, speeds, *wish.cpu_share, problem);
     if (chosen.parts.empty()) refuse(gpus, problem, fmt::format("use a larger --cpu-share, {}", smaller));

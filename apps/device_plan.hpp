@@ -30,6 +30,9 @@ struct PlannedLattice {
   DevicePlan plan;
 };
 
+/// Whether a plan may give blocks to CPUs beside GPUs because the options say so.
+inline bool cpus_may_own(const runtime::SessionOptions& options) { return runtime::cpu_share_is_open(options) || options.cpu_share.value_or(0) > 0; }
+
 /// How many workers of this rank own blocks.
 int owner_count(const runtime::Decomposition& decomposition);
 
@@ -50,6 +53,9 @@ struct PlanningProblem {
   Coord lattice{};
   std::function<double(int direction)> slice_bytes;  ///< memory of a slice of thickness 1 on its owner
   std::function<double(int direction)> face_bytes;   ///< a face, which crosses the bus each way for each application
+  double flops_a_site = 1320;                        ///< of an application
+  int thinnest = 1;                                  ///< least thickness of a part where the lattice is cut
+  std::function<double(int direction)> border_bytes = [](int) { return 0.0; };  ///< memory of a part besides its slices
 };
 
 /// Parts for GPUs, and CPU workers beside them, as the options ask. The CPUs get the share that was given, to a tenth of it

@@ -14,4 +14,15 @@ Coord measured_part(const runtime::Session& session, int worker, const Coord& la
 /// work. Large lattices are measured on a part of them (at most 2^19 sites, and half of a GPU's memory). Takes about half a second.
 double measure_owner(runtime::Session& session, int worker, const Coord& lattice, Precision precision, int link_reals);
 
+/// What the speed of a staggered Dslash depends on.
+struct StaggeredProblem {
+  bool hops_far = true;  ///< with long links
+  Precision precision = Precision::double_;
+  int long_reals = 18;
+  int vectors = 1;  ///< right-hand sides
+};
+
+/// The same of the staggered Dslash.
+double measure_staggered_owner(runtime::Session& session, int worker, const Coord& lattice, const StaggeredProblem& problem);
+
 }  // namespace quarkstar::app

@@ -89,14 +89,18 @@ std::string parameters_table(const RunReport& report) {
 
 std::string gauge_table(const RunReport& report) {
   const GaugeSummary& g = report.gauge;
-  return table("facts", {},
-               {{"file", g.path},
-                {"format", g.format},
-                {"lattice x,y,z,t", fmt::format("{}", fmt::join(g.extents, ","))},
-                {"blocks", report.decomposition},
-                {"plaquette, spatial", fmt::format("{:.12f}", g.spatial_plaquette)},
-                {"plaquette, temporal", fmt::format("{:.12f}", g.temporal_plaquette)},
-                {"link trace", fmt::format("{:.12f}", g.link_trace)}});
+  std::vector<Row> rows{{"file", g.path},
+                        {"format", g.format},
+                        {"lattice x,y,z,t", fmt::format("{}", fmt::join(g.extents, ","))},
+                        {"blocks", report.decomposition}};
+  if (g.long_path.empty()) {
+    rows.push_back({"plaquette, spatial", fmt::format("{:.12f}", g.spatial_plaquette)});
+    rows.push_back({"plaquette, temporal", fmt::format("{:.12f}", g.temporal_plaquette)});
+    rows.push_back({"link trace", fmt::format("{:.12f}", g.link_trace)});
+  } else {
+    rows.insert(rows.begin() + 1, {"file of long links", g.long_path});
+  }
+  return table("facts", {}, rows);
 }
 
 std::string solves_table(const RunReport& report) {

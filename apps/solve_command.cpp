@@ -1,6 +1,7 @@
 // quarkstar solve [RUN.toml]
 #include "apps/commands.hpp"
 #include "apps/gauge_io.hpp"
+#include "apps/links_input.hpp"
 #include "apps/outputs.hpp"
 #include "apps/print_tables.hpp"
 #include "apps/solve_run.hpp"
@@ -105,7 +106,7 @@ void run_solve(const SolveOptions& options) {
 
   describe_machine(report);
   Coord lattice{};
-  job.together([&] { lattice = read_extents(config); });
+  job.together([&] { lattice = config.staggered.from_files() ? accept_links_headers(report.config) : read_extents(config); });
   if (!folder) folder.emplace(config.out, OutputFolder::MadeElsewhere{});
   // Contracts where all columns are there.
   const auto conclude = [&](const auto& parts, bool complete) {

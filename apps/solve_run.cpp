@@ -50,16 +50,11 @@ SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor
   return solver.solve(source, solution, progress, snapshots);
 }
 
-/// Restart files of one column while it is being solved: every so many iterations, and when a signal asks for one.
-Snapshots snapshots_of(const Checkpoint* checkpoint, int column, int every, int done_before) {
+/// Restart files of one column while it is being solved.
+Snapshots snapshots_of(const Checkpoint* checkpoint, const RestartKey& key, int every, int done_before) {
   if (checkpoint == nullptr) return {};
-  return {[every, last = 0](int iterations) mutable {
-            const bool counted = every > 0 && iterations - last >= every;
-            const bool asked = save_requested_anywhere();
-            if (counted) last = iterations;
-            return counted || asked;
-          },
-          [=](const HostSpinor& solution, int iterations) { checkpoint->save(column, solution, done_before + iterations); }};
+  return {restart_file_due(every),
+          [=](const HostSpinor& solution, int iterations) { checkpoint->save(key, solution.data, done_before + iterations); }};
 }
 
 }  // namespace
@@ -113,27 +108,28 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
   report.setup_seconds = seconds_since(start);
 
   std::optional<Checkpoint> checkpoint;
-  if (!config.checkpoint.empty())
-    checkpoint.emplace(config.checkpoint, describe_problem(config, 0.5 * (report.gauge.spatial_plaquette + report.gauge.temporal_plaquette), report.gauge.link_trace),
-                       lattice, decomposition.part());
+  if (!config.checkpoint.empty()) checkpoint.emplace(config.checkpoint, lattice, decomposition.part());
+  const std::string problem =
+      describe_problem(config, 0.5 * (report.gauge.spatial_plaquette + report.gauge.temporal_plaquette), report.gauge.link_trace);
   JobEnergyMeter meter(session);
   Propagator propagator;
   ProgressBar bar("column", static_cast<int>(config.columns.size()));
   for (const int column : config.columns) {
     const int step = static_cast<int>(report.solves.size());
     HostSpinor solution(decomposition.part());
-    const int done_before = checkpoint ? checkpoint->load(column, solution).value_or(0) : 0;
+    const RestartKey key{fmt::format("column{:02}", column), problem};
+    const int done_before = checkpoint ? checkpoint->load(key, solution.data).value_or(0) : 0;
     const runtime::Energy before = meter.read();
     report.solves.push_back({column, solve_one(solver, make_source(config.source, lattice, decomposition.part(), column), solution,
                                                config.solver.tolerance, step, bar,
-                                               snapshots_of(checkpoint ? &*checkpoint : nullptr, column, config.checkpoint_every, done_before))});
+                                               snapshots_of(checkpoint ? &*checkpoint : nullptr, key, config.checkpoint_every, done_before))});
     report.solves.back().energy = meter.since(before);
     const SolveResult& result = report.solves.back().result;
     session.wait_all();
     report.solves.back().idle_us = idle_us_a_task(decomposition, std::span(&result, 1));
     if (step == 0) record_timeline(session, report);
     if (result.reason == StopReason::interrupted || interrupted_anywhere()) {
-      if (checkpoint) checkpoint->save(column, solution, done_before + result.iterations);
+      if (checkpoint) checkpoint->save(key, solution.data, done_before + result.iterations);
       throw Interrupted{config.checkpoint};
     }
     if (!result.converged()) {
@@ -141,7 +137,7 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
       write_trace(session, config);
       throw_failure(config, fmt::format("column {} (spin {}, colour {})", column, column / 3, column % 3), result);
     }
-    if (checkpoint) checkpoint->save(column, solution, done_before + result.iterations);
+    if (checkpoint) checkpoint->save(key, solution.data, done_before + result.iterations);
     if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
     propagator.fields.push_back(std::move(solution));
     bar.step_done(step + 1,

@@ -111,6 +111,7 @@ Json report_json(const RunReport& report) {
                      {"temporal", gauge.temporal_plaquette},
                      {"average", 0.5 * (gauge.spatial_plaquette + gauge.temporal_plaquette)}}},
                    {"link_trace", gauge.link_trace}};
+  if (!gauge.long_path.empty()) json["gauge"]["long_file"] = gauge.long_path;
   for (const auto& [key, value] : parameters_of(report.config)) json["parameters"][std::string(key)] = value;
   json["decomposition"] = report.decomposition;
   if (!report.devices.parts.empty()) json["devices"] = devices_json(report.devices);

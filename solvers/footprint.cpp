@@ -7,6 +7,7 @@
 #include "codelets/lattice/fields.hpp"
 #include "codelets/lattice/host_gauge.hpp"
 #include "codelets/lattice/host_spinor.hpp"
+#include "codelets/smear/staggered_links.hpp"
 #include "runtime/error.hpp"
 #include "solvers/block_cg_steps.hpp"
 #include "solvers/krylov.hpp"
@@ -21,6 +22,8 @@ namespace {
 constexpr int outer_fields = 8 + 2;
 /// Below double precision also the two of solve_below_double().
 constexpr int bridge_fields = 2;
+/// A copy of what has come so far, for a restart file (WilsonSolver).
+constexpr int copied_fields = 2;
 /// In the Krylov solver's level: the even-odd system's image, x and r (which double precision has among the outer ones).
 constexpr int inner_fields = 3;
 
@@ -84,7 +87,8 @@ struct ColourVectors {
 
 /// At the peak of StaggeredSolver::solve for n right-hand sides, while a correction by `cg` or `blockcg` runs.
 ColourVectors vectors_of_correction(const SolverSettings& settings, int n) {
-  constexpr int outer = 8 + 1;   // b, x, r, e on both parities, and the even-odd system's right-hand side
+  // b, x, r, e on both parities, and the even-odd system's right-hand side; of a copy both parities, and the odd one of the correction
+  const int outer = 8 + 1 + (settings.snapshots ? 3 : 0);
   constexpr int krylov = 1 + 2;  // the system's image, and p and A p
   if (settings.precision == Precision::double_) return {static_cast<double>(n) * (outer + krylov), 0};
   constexpr int bridge = 2, image = 1;  // where a refresh computes the residual
@@ -120,7 +124,7 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
   if (shifted) (mixed ? inner_kinds : outer_kinds).insert(1);
 
   const auto level = [&](Precision precision, int long_reals, double fields, const std::set<int>& kinds) -> Level {
-    return {precision, hops_far ? 3 : 1, links_bytes(precision, 18) + (hops_far ? links_bytes(precision, long_reals) : 0),
+    return {precision, smear::longest_hop(hops_far), links_bytes(precision, 18) + (hops_far ? links_bytes(precision, long_reals) : 0),
             fields * static_cast<double>(site_bytes(precision, ColourField::reals)), static_cast<double>(ColourField::reals) * sum_of(kinds)};
   };
   const auto levels = [&](const ColourVectors& fields) {
@@ -169,7 +173,8 @@ std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposit
   std::vector<Footprint> blocks;
   for (const runtime::Block& block : decomposition.blocks()) {
     Footprint bytes = level_footprint(decomposition, block, wilson_level(Precision::double_, mixed ? 18 : settings.link_reals,
-                                                                         outer_fields + (mixed ? bridge_fields : krylov_fields)));
+                                                                         outer_fields + (mixed ? bridge_fields : krylov_fields) +
+                                                                             (settings.snapshots ? copied_fields : 0)));
     if (mixed)
       bytes += level_footprint(decomposition, block, wilson_level(settings.precision, settings.link_reals, inner_fields + krylov_fields));
     bytes.scalars = bytes_of_sums;

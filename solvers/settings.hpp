@@ -37,6 +37,7 @@ struct SolverSettings {
   Schur schur = Schur::asymmetric;
   int check_every = 16;             ///< K: iterations submitted between two looks at the stop flag
   bool keep_history = false;
+  bool snapshots = false;           ///< solutions are copied while they are improved: the memory for that is counted
   bool tune = true;                 ///< measure speed settings that are not in the tune cache yet; false: fixed rules. No bit depends on it
 };
 

@@ -46,6 +46,26 @@ MeasureOwner none() {
 
 }  // namespace
 
+TEST_CASE("parts that must not be too thin") {
+  std::mt19937 random(11);
+  for (int round = 0; round < 300; ++round) {
+    const int unit = 1 << (random() % 3), thinnest = 1 + static_cast<int>(random() % 4), extent = unit * static_cast<int>(4 + random() % 9);
+    std::vector<Share> shares;
+    for (int i = 0; i < 3; ++i) shares.push_back({i, 0.1 + static_cast<double>(random() % 100), random() % 2 == 0 ? 1 << 30 : static_cast<int>(random() % 40)});
+    const std::vector<int> parts = runtime::proportional_parts(extent, shares, unit, thinnest);
+    if (parts.empty()) continue;
+    CHECK(std::accumulate(parts.begin(), parts.end(), 0) == extent);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const bool fits = parts[i] == 0 || (parts[i] >= thinnest && parts[i] % unit == 0 && parts[i] <= shares[i].most);
+      CHECK_MESSAGE(fits, parts[i] << " of " << extent << ", unit " << unit << ", thinnest " << thinnest << ", most " << shares[i].most);
+    }
+  }
+  // Two layers are left that are too thin for a part: a third one comes along.
+  CHECK(runtime::proportional_parts(16, {{0, 100, 14}, {1, 1}}, 1, 3) == std::vector<int>{13, 3});
+  CHECK(runtime::proportional_parts(16, {{0, 100, 14}, {1, 1}}, 1, 1) == std::vector<int>{14, 2});
+  CHECK(runtime::proportional_parts(5, {{0, 1, 4}, {1, 1, 4}}, 1, 3).empty());
+}
+
 TEST_CASE("parts are the best that any cut in units can be") {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
@@ -124,4 +144,27 @@ TEST_CASE("an open share follows the measured speeds where that is predicted to 
   CHECK(slow.plan.reason.find("predicted") == 0);
   // What does not fit goes to the CPUs however slow they are.
   CHECK(thickness(plan_devices(machine(1, 40), open, problem(), speeds(1, 4000, 1))) == std::vector<int>{37, 27});
+}
+
+TEST_CASE("plans for hops over three sites") {
+  PlanningProblem hisq = problem({32, 32, 4, 16});
+  hisq.thinnest = 3;
+  hisq.flops_a_site = 1146;
+  // One layer in 200 would be the CPU's by its speed; forced, it gets the thinnest part that can be.
+  const auto parts = [&](double share, const PlanningProblem& of) {
+    return thickness(plan_devices(machine(1, 1000), {.devices = "all", .cpu_share = share}, of, speeds(1, 4000, 20)));
+  };
+  CHECK(parts(0.01, hisq) == std::vector<int>{13, 3});
+  CHECK(parts(0.5, hisq) == std::vector<int>{8, 8});
+  CHECK(thickness(plan_devices(machine(1, 1000), {.devices = "all"}, hisq, speeds(1, 4000, 20))) == std::vector<int>{16});
+  // The borders of a part take memory too: 61 of 64 slices fit without them.
+  PlanningProblem large = problem();
+  large.thinnest = 3;
+  const auto on_gpu = [&] { return thickness(plan_devices(machine(1, 61.0 / 0.95 + 0.1), {}, large, none())).front(); };
+  CHECK(on_gpu() == 61);
+  large.border_bytes = [](int) { return 4 * gib; };
+  CHECK(on_gpu() == 57);
+  PlanningProblem small = problem({4, 4, 4, 4});
+  small.thinnest = 3;
+  CHECK_THROWS_WITH_AS(parts(0.5, small), doctest::Contains("--cpu-share: 4x4 sites in z and t cannot be cut in parts of 3"), Error);
 }
