@@ -16,7 +16,7 @@ struct Coefficients {
 template <class F>
 inline constexpr int block_threads = is_half<F> ? 128 : 256;
 template <class F>
-inline constexpr int resident_blocks = is_half<F> ? 5 : 1;
+inline constexpr int resident_blocks = is_half<F> ? 5 : 4;
 
 /// One thread a site: its sums run over the site's components in storage order, as on a CPU. Coefficients are read from the state on
 /// the device.
