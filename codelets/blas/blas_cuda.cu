@@ -15,13 +15,13 @@ struct Coefficients {
 /// their unit: without a limit operations on five fields take 120 of them.
 template <class F>
 inline constexpr int block_threads = is_half<F> ? 128 : 256;
-template <class F>
-inline constexpr int resident_blocks = is_half<F> ? 5 : 4;
+template <class F, class Operation>
+inline constexpr int resident_blocks = !is_half<F> ? 4 : blas::field_count<Operation> > 3 ? 5 : 8;
 
 /// One thread a site: its sums run over the site's components in storage order, as on a CPU. Coefficients are read from the state on
 /// the device.
 template <class F, class Operation>
-__global__ void __launch_bounds__(block_threads<F>, resident_blocks<F>) range(const __grid_constant__ blas::Arguments<F> a, const __grid_constant__ Coefficients coefficients,
+__global__ void __launch_bounds__(block_threads<F>, resident_blocks<F, Operation>) range(const __grid_constant__ blas::Arguments<F> a, const __grid_constant__ Coefficients coefficients,
                                              const runtime::GraphStatus* state, runtime::When when, std::uint32_t sites, SumTable* tables) {
   using V = Lane<Real<F>>;
   constexpr int coefficient_count = Operation::coefficients > 0 ? Operation::coefficients : 1;
