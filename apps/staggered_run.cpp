@@ -142,14 +142,13 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
     run.checkpoint.emplace(config.checkpoint, decomposition.lattice(), decomposition.part());
     run.problem = describe_problem(config, links);
   }
-  for (const int vectors : together) run.solver.prepare(vectors);
-  session.wait_all();
-  if (config.trace.empty() || report.solves.empty()) session.events().reset();
   std::vector<StaggeredPropagator> propagators;
   for (const double mass : config.staggered.masses) propagators.push_back({mass, links.naik_epsilon, {}});
   ProgressBar bar("right-hand side", static_cast<int>(config.columns.size() * report.config.staggered.masses.size()));
   const auto all = staggered_batches(config);
   for (std::size_t b = 0; b < all.size(); ++b) {
+    run.solver.prepare(static_cast<int>(all[b].size()));
+    if (config.trace.empty() || report.solves.empty()) session.events().reset();  // of links, and of measurements
     solve_batch(run, all[b], config, bar, report, propagators);
     session.wait_all();
     if (b == 0 && report.timeline.empty()) record_timeline(session, report);
