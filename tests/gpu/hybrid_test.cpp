@@ -166,7 +166,7 @@ TEST_CASE("a lattice larger than the GPU's memory still solves") {
   config.solver.tolerance = 1e-8;
   const Outcome cpu = solve(config, gauge, {.cuda_workers = 0});
   // 312 MiB are needed.
-  const runtime::SessionOptions limited{.gpu_memory = std::size_t{256} << 20};
+  const runtime::SessionOptions limited{.cuda_workers = 1, .gpu_memory = std::size_t{256} << 20};
   const Outcome spilled = solve(config, gauge, limited);
   check_same(spilled, cpu);
   CHECK(owns(spilled.report, true));
