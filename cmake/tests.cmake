@@ -62,6 +62,7 @@ set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/unit/energy_test.cpp" P
 quarkstar_test_executable(battery)
 include(howto)
 quarkstar_test_executable(gpu)
+include(kernel_tests)
 
 # ---- scripts
 file(GLOB scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/cli/*.sh")
