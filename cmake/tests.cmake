@@ -65,11 +65,19 @@ quarkstar_test_executable(gpu)
 include(kernel_tests)
 
 # ---- scripts
+set(command "$<TARGET_FILE:quarkstar>")
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+  # Scripts start the command by one path.
+  set(command "${PROJECT_BINARY_DIR}/quarkstar-emulated")
+  list(JOIN CMAKE_CROSSCOMPILING_EMULATOR "' '" words)
+  file(GENERATE OUTPUT "${command}" CONTENT "#!/bin/sh\nexec '${words}' '$<TARGET_FILE:quarkstar>' \"$@\"\n"
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endif()
 file(GLOB scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/cli/*.sh")
 foreach(script IN LISTS scripts)
   cmake_path(GET script STEM stem)
   if(TARGET quarkstar)
-    quarkstar_test(cli.${stem} ${CMAKE_COMMAND} -E env "QUARKSTAR=$<TARGET_FILE:quarkstar>" bash "${script}")
+    quarkstar_test(cli.${stem} ${CMAKE_COMMAND} -E env "QUARKSTAR=${command}" bash "${script}")
   elseif(stem STREQUAL "layering")
     quarkstar_test(cli.${stem} bash "${script}")
   endif()

@@ -30,12 +30,37 @@ struct ColourHops {
     for (int d = 0; d < 8; ++d) body(d);
   }
 
-  inline __attribute__((always_inline)) void fat_link(site::Link<V>& u, int d) const {
-    site::load_link<F, 18, site::PlainLoads>(u, a.fat + (outer * 8 + static_cast<std::size_t>(d)) * (fat_words * W) + lane0, W);
+  /// A link of 18 reals: its numbers are loaded where they are multiplied, for every vector again. Kept, they would not fit into registers
+  /// beside the results, and the compiler would store them, and load them, too.
+  struct StoredLink {
+    const F* p;
+    inline __attribute__((always_inline)) site::Complex<V> operator()(int row, int column) const {
+      const int number = 2 * (3 * row + column);
+      return {V::load(p + number * W), V::load(p + (number + 1) * W)};
+    }
+    /// The compiler must not know that the next loads give the same.
+    inline __attribute__((always_inline)) void again() { asm volatile("" : "+r"(p)); }
+  };
+
+  inline __attribute__((always_inline)) auto fat_link(int d) const {
+    const F* p = a.fat + (outer * 8 + static_cast<std::size_t>(d)) * (fat_words * W) + lane0;
+    if constexpr (in_units) {
+      staggered::KeptLink<V> link;
+      site::load_link<F, 18, site::PlainLoads>(link.u, p, W);
+      return link;
+    } else {
+      return StoredLink{p};
+    }
   }
-  inline __attribute__((always_inline)) void far_link(site::Link<V>& u, int d) const {
-    site::load_long_link<F, LongReals, site::PlainLoads>(
-        u, V::broadcast(a.long_factor), a.far_links + (outer * 8 + static_cast<std::size_t>(d)) * (far_words * W) + lane0, W);
+  inline __attribute__((always_inline)) auto far_link(int d) const {
+    const F* p = a.far_links + (outer * 8 + static_cast<std::size_t>(d)) * (far_words * W) + lane0;
+    if constexpr (in_units || LongReals != 18) {
+      staggered::KeptLink<V> link;
+      site::load_long_link<F, LongReals, site::PlainLoads>(link.u, V::broadcast(a.long_factor), p, W);
+      return link;
+    } else {
+      return StoredLink{p};
+    }
   }
   inline __attribute__((always_inline)) V near_factor() const { return V::broadcast(a.near_factor); }
   inline __attribute__((always_inline)) void near(Vector& h, int d, int v) const {
@@ -113,7 +138,8 @@ inline __attribute__((always_inline)) void dslash_vectors(const staggered::Dslas
   ColourHops<F, W, VL, LongReals> hops{a, outer, position, lane0, first};
   site::ColourVector<V> r[Count];
   staggered::dslash_term(r, hops);
-  for (int v = 0; v < Count; ++v) {
+  // Written out, or else r would be an array in memory all the time.
+  site::unroll<Count>([&](auto v) QUARKSTAR_INLINE_LAMBDA {
     const auto vector = static_cast<std::size_t>(first + v);
     const std::size_t at = (outer * static_cast<std::size_t>(a.vectors) + vector) * (staggered::vector_words<F> * W) +
                            static_cast<std::size_t>(lane0);
@@ -143,7 +169,7 @@ inline __attribute__((always_inline)) void dslash_vectors(const staggered::Dslas
       });
       sums.dot[vector].add(dot);
     }
-  }
+  });
 }
 
 /// Body of a Dslash kernel over list positions [begin, end).

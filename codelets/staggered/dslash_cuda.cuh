@@ -32,11 +32,15 @@ struct ColourHops {
   __device__ __forceinline__ void for_directions(Body&& body) const {
     site::unroll<8>(body);
   }
-  __device__ __forceinline__ void fat_link(site::Link<V>& u, int d) const {
-    site::load_link<F, 18, StreamedLoads>(u, a.fat + (outer * 8 + d) * (fat_words * lanes()) + lane, lanes());
+  __device__ __forceinline__ staggered::KeptLink<V> fat_link(int d) const {
+    staggered::KeptLink<V> link;
+    site::load_link<F, 18, StreamedLoads>(link.u, a.fat + (outer * 8 + d) * (fat_words * lanes()) + lane, lanes());
+    return link;
   }
-  __device__ __forceinline__ void far_link(site::Link<V>& u, int d) const {
-    site::load_long_link<F, LongReals, StreamedLoads>(u, V{a.long_factor}, a.far_links + (outer * 8 + d) * (far_words * lanes()) + lane, lanes());
+  __device__ __forceinline__ staggered::KeptLink<V> far_link(int d) const {
+    staggered::KeptLink<V> link;
+    site::load_long_link<F, LongReals, StreamedLoads>(link.u, V{a.long_factor}, a.far_links + (outer * 8 + d) * (far_words * lanes()) + lane, lanes());
+    return link;
   }
   __device__ __forceinline__ V near_factor() const { return {a.near_factor}; }
   __device__ __forceinline__ void near(Vector& h, int d, int v) const { read(h, __ldg(a.near + outer * 8 + d), a.near_at, d, v); }

@@ -5,24 +5,32 @@
 
 namespace quarkstar::staggered {
 
-/// r_v += U chi_v for every vector v: one hop, the link in registers. 66 flop a vector for the product, 6 for the sum.
-/// chi(h, v) fills h with vector v of the neighbour.
-template <int Vectors, class V, class Chi>
-QUARKSTAR_HD void add_hop(site::ColourVector<V> (&r)[Vectors], const site::Link<V>& u, Chi&& chi) {
+/// A link that is loaded, and made from what is stored, once for all vectors.
+template <class V>
+struct KeptLink {
+  site::Link<V> u;
+  QUARKSTAR_HD const site::Complex<V>& operator()(int row, int column) const { return u[row][column]; }
+  QUARKSTAR_HD void again() {}
+};
+
+/// r_v += U chi_v for every vector v: one hop. 66 flop a vector for the product, 6 for the sum. Column by column, so that few numbers of
+/// link and vector are needed at a time.
+/// u(row, column): the link; u.again() comes before every vector but the first. chi(h, v) fills h with vector v of the neighbour.
+template <int Vectors, class V, class Link, class Chi>
+QUARKSTAR_HD void add_hop(site::ColourVector<V> (&r)[Vectors], Link u, Chi&& chi) {
   site::unroll<Vectors>([&](auto v) QUARKSTAR_INLINE_LAMBDA {
+    if constexpr (v > 0) u.again();
     site::ColourVector<V> h;
     chi(h, v);
-    site::unroll<3>([&](auto row) QUARKSTAR_INLINE_LAMBDA {
-      site::unroll<3>([&](auto column) QUARKSTAR_INLINE_LAMBDA {
-        r[v][row] = site::multiply_add(u[row][column], h[column], r[v][row]);
-      });
+    site::unroll<3>([&](auto column) QUARKSTAR_INLINE_LAMBDA {
+      site::unroll<3>([&](auto row) QUARKSTAR_INLINE_LAMBDA { r[v][row] = site::multiply_add(u(row, column), h[column], r[v][row]); });
     });
   });
 }
 
 /// r_v = D chi_v: eight hops over one site, then eight over three, each in the order +x, -x, +y, ..., -t. Links hold everything that
 /// multiplies the neighbour: phases, coefficients, the adjoint and minus sign of a backward hop.
-/// Hops supplies  for_directions(body): body(d) for d = 0..7;  fat_link(u, d), far_link(u, d);  near(h, d, v), far(h, d, v): vector v of
+/// Hops supplies  for_directions(body): body(d) for d = 0..7;  fat_link(d), far_link(d), for add_hop();  near(h, d, v), far(h, d, v): vector v of
 /// the neighbour, lanes moved and faces merged;  has_far;  in half precision, where links come as integers,  near_factor(): the unit of
 /// fat links over that of long links; the result is in units of the last links.
 template <int Vectors, class V, class Hops>
@@ -31,9 +39,7 @@ QUARKSTAR_HD void dslash_term(site::ColourVector<V> (&r)[Vectors], Hops& hops) {
     site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { r[v][c] = {V::broadcast(0), V::broadcast(0)}; });
   });
   hops.for_directions([&](auto d) QUARKSTAR_INLINE_LAMBDA {
-    site::Link<V> u;
-    hops.fat_link(u, d);
-    add_hop(r, u, [&](site::ColourVector<V>& h, int v) QUARKSTAR_INLINE_LAMBDA { hops.near(h, d, v); });
+    add_hop(r, hops.fat_link(d), [&](site::ColourVector<V>& h, int v) QUARKSTAR_INLINE_LAMBDA { hops.near(h, d, v); });
   });
   if constexpr (Hops::has_far) {
     if constexpr (Hops::in_units)
@@ -41,9 +47,7 @@ QUARKSTAR_HD void dslash_term(site::ColourVector<V> (&r)[Vectors], Hops& hops) {
         site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { r[v][c] = site::scaled(hops.near_factor(), r[v][c]); });
       });
     hops.for_directions([&](auto d) QUARKSTAR_INLINE_LAMBDA {
-      site::Link<V> u;
-      hops.far_link(u, d);
-      add_hop(r, u, [&](site::ColourVector<V>& h, int v) QUARKSTAR_INLINE_LAMBDA { hops.far(h, d, v); });
+      add_hop(r, hops.far_link(d), [&](site::ColourVector<V>& h, int v) QUARKSTAR_INLINE_LAMBDA { hops.far(h, d, v); });
     });
   }
 }
