@@ -5,8 +5,10 @@ add_executable(kernel_tests ${sources} "${PROJECT_SOURCE_DIR}/tests/unit/main.cp
 quarkstar_settings(kernel_tests)
 target_link_libraries(kernel_tests PRIVATE quarkstar_reference)
 target_compile_definitions(kernel_tests PRIVATE "QUARKSTAR_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
-foreach(name bits reference)
-  quarkstar_test(kernels.${name} kernel_tests "--source-file=*/kernels/${name}_test.cpp")
+foreach(file IN LISTS sources)
+  cmake_path(GET file STEM stem)
+  string(REGEX REPLACE "_test$" "" stem "${stem}")
+  quarkstar_test(kernels.${stem} kernel_tests "--source-file=*/kernels/${stem}_test.cpp")
 endforeach()
 
 # Counts depend on the compiler, not on the build type: kernels are always compiled with -O3.
