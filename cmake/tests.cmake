@@ -1,6 +1,7 @@
 # Tests. Each test file is one ctest entry, so that a failure names the file.
 #   tests/reference/**.cpp      library quarkstar_reference: slow, obvious, double precision
 #   tests/unit/*.cpp            unit_tests;  tests/battery/*.cpp  battery_tests (doctest; main.cpp of unit/ unless it has one)
+#   tests/kernels/*_test.cpp    kernel_tests: kernels without the runtime (kernel_tests.cmake)
 #   tests/cli/*.sh              run with QUARKSTAR=<the command>; exit code 77 means skipped
 #   tests/fuzz/*_fuzz.cpp       libFuzzer targets with QUARKSTAR_FUZZ; in every other build their seeds are replayed
 
