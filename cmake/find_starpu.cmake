@@ -15,7 +15,10 @@ file(GLOB quarkstar_with_cuda "${QUARKSTAR_DEPS_DIR}/starpu-1.4.*-cuda*/.complet
 file(GLOB quarkstar_prefixes "${QUARKSTAR_DEPS_DIR}/starpu-1.4.*-cpu-*/.complete")
 list(SORT quarkstar_with_cuda COMPARE NATURAL ORDER DESCENDING)
 list(SORT quarkstar_prefixes COMPARE NATURAL ORDER DESCENDING)
-if(QUARKSTAR_CUDA)
+if(CMAKE_CROSSCOMPILING)
+  # Those of this machine would only be in the way.
+  file(GLOB quarkstar_prefixes "${QUARKSTAR_DEPS_DIR}/starpu-1.4.*-power8-*/.complete")
+elseif(QUARKSTAR_CUDA)
   list(PREPEND quarkstar_prefixes ${quarkstar_with_cuda})
 else()
   list(APPEND quarkstar_prefixes ${quarkstar_with_cuda})
