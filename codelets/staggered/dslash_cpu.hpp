@@ -30,37 +30,32 @@ struct ColourHops {
     for (int d = 0; d < 8; ++d) body(d);
   }
 
-  /// A link of 18 reals: its numbers are loaded where they are multiplied, for every vector again. Kept, they would not fit into registers
+  /// A link of 18 reals: its numbers are operands of multiplications, for every vector again. Kept, they would not fit into registers
   /// beside the results, and the compiler would store them, and load them, too.
   struct StoredLink {
+    struct Row {
+      const F* p;
+      inline __attribute__((always_inline)) site::Complex<V> operator[](int column) const {
+        return {V::load(p + 2 * column * W), V::load(p + (2 * column + 1) * W)};
+      }
+    };
     const F* p;
-    inline __attribute__((always_inline)) site::Complex<V> operator()(int row, int column) const {
-      const int number = 2 * (3 * row + column);
-      return {V::load(p + number * W), V::load(p + (number + 1) * W)};
-    }
+    inline __attribute__((always_inline)) Row operator[](int row) const { return {p + 6 * row * W}; }
     /// The compiler must not know that the next loads give the same.
     inline __attribute__((always_inline)) void again() { asm volatile("" : "+r"(p)); }
   };
+  using FatLink = std::conditional_t<in_units, site::Link<V>, StoredLink>;
+  using FarLink = std::conditional_t<in_units || LongReals != 18, site::Link<V>, StoredLink>;
 
-  inline __attribute__((always_inline)) auto fat_link(int d) const {
+  inline __attribute__((always_inline)) void fat_link(FatLink& u, int d) const {
     const F* p = a.fat + (outer * 8 + static_cast<std::size_t>(d)) * (fat_words * W) + lane0;
-    if constexpr (in_units) {
-      staggered::KeptLink<V> link;
-      site::load_link<F, 18, site::PlainLoads>(link.u, p, W);
-      return link;
-    } else {
-      return StoredLink{p};
-    }
+    if constexpr (staggered::stays_in_memory<FatLink>) u.p = p;
+    else site::load_link<F, 18, site::PlainLoads>(u, p, W);
   }
-  inline __attribute__((always_inline)) auto far_link(int d) const {
+  inline __attribute__((always_inline)) void far_link(FarLink& u, int d) const {
     const F* p = a.far_links + (outer * 8 + static_cast<std::size_t>(d)) * (far_words * W) + lane0;
-    if constexpr (in_units || LongReals != 18) {
-      staggered::KeptLink<V> link;
-      site::load_long_link<F, LongReals, site::PlainLoads>(link.u, V::broadcast(a.long_factor), p, W);
-      return link;
-    } else {
-      return StoredLink{p};
-    }
+    if constexpr (staggered::stays_in_memory<FarLink>) u.p = p;
+    else site::load_long_link<F, LongReals, site::PlainLoads>(u, V::broadcast(a.long_factor), p, W);
   }
   inline __attribute__((always_inline)) V near_factor() const { return V::broadcast(a.near_factor); }
   inline __attribute__((always_inline)) void near(Vector& h, int d, int v) const {

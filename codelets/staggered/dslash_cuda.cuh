@@ -20,6 +20,8 @@ struct ColourHops {
   using T = Real<F>;
   using V = Lane<T>;
   using Vector = site::ColourVector<V>;
+  using FatLink = site::Link<V>;
+  using FarLink = site::Link<V>;
   static constexpr bool has_far = LongReals > 0, in_units = is_half<F>;
   static constexpr int fat_words = NumberFormat<F>::link_words(18), far_words = NumberFormat<F>::link_words(LongReals);
   const staggered::DslashArguments<F>& a;
@@ -32,15 +34,11 @@ struct ColourHops {
   __device__ __forceinline__ void for_directions(Body&& body) const {
     site::unroll<8>(body);
   }
-  __device__ __forceinline__ staggered::KeptLink<V> fat_link(int d) const {
-    staggered::KeptLink<V> link;
-    site::load_link<F, 18, StreamedLoads>(link.u, a.fat + (outer * 8 + d) * (fat_words * lanes()) + lane, lanes());
-    return link;
+  __device__ __forceinline__ void fat_link(site::Link<V>& u, int d) const {
+    site::load_link<F, 18, StreamedLoads>(u, a.fat + (outer * 8 + d) * (fat_words * lanes()) + lane, lanes());
   }
-  __device__ __forceinline__ staggered::KeptLink<V> far_link(int d) const {
-    staggered::KeptLink<V> link;
-    site::load_long_link<F, LongReals, StreamedLoads>(link.u, V{a.long_factor}, a.far_links + (outer * 8 + d) * (far_words * lanes()) + lane, lanes());
-    return link;
+  __device__ __forceinline__ void far_link(site::Link<V>& u, int d) const {
+    site::load_long_link<F, LongReals, StreamedLoads>(u, V{a.long_factor}, a.far_links + (outer * 8 + d) * (far_words * lanes()) + lane, lanes());
   }
   __device__ __forceinline__ V near_factor() const { return {a.near_factor}; }
   __device__ __forceinline__ void near(Vector& h, int d, int v) const { read(h, __ldg(a.near + outer * 8 + d), a.near_at, d, v); }
