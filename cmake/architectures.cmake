@@ -36,6 +36,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   quarkstar_add_arch(avx2 FLAGS -mavx2 -mfma -mf16c CPU avx2 fma)
   quarkstar_add_arch(avx512 FLAGS -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
     CPU avx512f avx512dq avx512bw avx512vl)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(ppc64le|powerpc64le)$")
+  quarkstar_add_arch(vsx FLAGS -mcpu=power8 CPU vsx arch_2_07)
 endif()
 
 get_property(QUARKSTAR_ARCH_LIST GLOBAL PROPERTY QUARKSTAR_ARCH_LIST)

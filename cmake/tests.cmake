@@ -1,6 +1,7 @@
 # Tests. Each test file is one ctest entry, so that a failure names the file.
 #   tests/reference/**.cpp      library quarkstar_reference: slow, obvious, double precision
 #   tests/unit/*.cpp            unit_tests;  tests/battery/*.cpp  battery_tests (doctest; main.cpp of unit/ unless it has one)
+#   tests/kernels/*_test.cpp    kernel_tests: kernels without the runtime (kernel_tests.cmake)
 #   tests/cli/*.sh              run with QUARKSTAR=<the command>; exit code 77 means skipped
 #   tests/fuzz/*_fuzz.cpp       libFuzzer targets with QUARKSTAR_FUZZ; in every other build their seeds are replayed
 
@@ -62,13 +63,22 @@ set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/unit/energy_test.cpp" P
 quarkstar_test_executable(battery)
 include(howto)
 quarkstar_test_executable(gpu)
+include(kernel_tests)
 
 # ---- scripts
+set(command "$<TARGET_FILE:quarkstar>")
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+  # Scripts start the command by one path.
+  set(command "${PROJECT_BINARY_DIR}/quarkstar-emulated")
+  list(JOIN CMAKE_CROSSCOMPILING_EMULATOR "' '" words)
+  file(GENERATE OUTPUT "${command}" CONTENT "#!/bin/sh\nexec '${words}' '$<TARGET_FILE:quarkstar>' \"$@\"\n"
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endif()
 file(GLOB scripts CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/cli/*.sh")
 foreach(script IN LISTS scripts)
   cmake_path(GET script STEM stem)
   if(TARGET quarkstar)
-    quarkstar_test(cli.${stem} ${CMAKE_COMMAND} -E env "QUARKSTAR=$<TARGET_FILE:quarkstar>" bash "${script}")
+    quarkstar_test(cli.${stem} ${CMAKE_COMMAND} -E env "QUARKSTAR=${command}" bash "${script}")
   elseif(stem STREQUAL "layering")
     quarkstar_test(cli.${stem} bash "${script}")
   endif()

@@ -30,12 +30,32 @@ struct ColourHops {
     for (int d = 0; d < 8; ++d) body(d);
   }
 
-  inline __attribute__((always_inline)) void fat_link(site::Link<V>& u, int d) const {
-    site::load_link<F, 18, site::PlainLoads>(u, a.fat + (outer * 8 + static_cast<std::size_t>(d)) * (fat_words * W) + lane0, W);
+  /// A link of 18 reals: its numbers are operands of multiplications, for every vector again. Kept, they would not fit into registers
+  /// beside the results, and the compiler would store them, and load them, too.
+  struct StoredLink {
+    struct Row {
+      const F* p;
+      inline __attribute__((always_inline)) site::Complex<V> operator[](int column) const {
+        return {V::load(p + 2 * column * W), V::load(p + (2 * column + 1) * W)};
+      }
+    };
+    const F* p;
+    inline __attribute__((always_inline)) Row operator[](int row) const { return {p + 6 * row * W}; }
+    /// The compiler must not know that the next loads give the same.
+    inline __attribute__((always_inline)) void again() { asm volatile("" : "+r"(p)); }
+  };
+  using FatLink = std::conditional_t<in_units, site::Link<V>, StoredLink>;
+  using FarLink = std::conditional_t<in_units || LongReals != 18, site::Link<V>, StoredLink>;
+
+  inline __attribute__((always_inline)) void fat_link(FatLink& u, int d) const {
+    const F* p = a.fat + (outer * 8 + static_cast<std::size_t>(d)) * (fat_words * W) + lane0;
+    if constexpr (staggered::stays_in_memory<FatLink>) u.p = p;
+    else site::load_link<F, 18, site::PlainLoads>(u, p, W);
   }
-  inline __attribute__((always_inline)) void far_link(site::Link<V>& u, int d) const {
-    site::load_long_link<F, LongReals, site::PlainLoads>(
-        u, V::broadcast(a.long_factor), a.far_links + (outer * 8 + static_cast<std::size_t>(d)) * (far_words * W) + lane0, W);
+  inline __attribute__((always_inline)) void far_link(FarLink& u, int d) const {
+    const F* p = a.far_links + (outer * 8 + static_cast<std::size_t>(d)) * (far_words * W) + lane0;
+    if constexpr (staggered::stays_in_memory<FarLink>) u.p = p;
+    else site::load_long_link<F, LongReals, site::PlainLoads>(u, V::broadcast(a.long_factor), p, W);
   }
   inline __attribute__((always_inline)) V near_factor() const { return V::broadcast(a.near_factor); }
   inline __attribute__((always_inline)) void near(Vector& h, int d, int v) const {
@@ -113,7 +133,8 @@ inline __attribute__((always_inline)) void dslash_vectors(const staggered::Dslas
   ColourHops<F, W, VL, LongReals> hops{a, outer, position, lane0, first};
   site::ColourVector<V> r[Count];
   staggered::dslash_term(r, hops);
-  for (int v = 0; v < Count; ++v) {
+  // Written out, or else r would be an array in memory all the time.
+  site::unroll<Count>([&](auto v) QUARKSTAR_INLINE_LAMBDA {
     const auto vector = static_cast<std::size_t>(first + v);
     const std::size_t at = (outer * static_cast<std::size_t>(a.vectors) + vector) * (staggered::vector_words<F> * W) +
                            static_cast<std::size_t>(lane0);
@@ -143,7 +164,7 @@ inline __attribute__((always_inline)) void dslash_vectors(const staggered::Dslas
       });
       sums.dot[vector].add(dot);
     }
-  }
+  });
 }
 
 /// Body of a Dslash kernel over list positions [begin, end).

@@ -21,6 +21,8 @@ struct ColourHops {
   using T = Real<F>;
   using V = Lane<T>;
   using Vector = site::ColourVector<V>;
+  using FatLink = site::Link<V>;
+  using FarLink = site::Link<V>;
   static constexpr bool has_far = LongReals > 0, in_units = is_half<F>;
   static constexpr int fat_words = NumberFormat<F>::link_words(18), far_words = NumberFormat<F>::link_words(LongReals);
   const staggered::DslashArguments<F>& a;

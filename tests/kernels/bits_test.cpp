@@ -1,0 +1,246 @@
+// Checksums of what every kernel makes of made-up blocks. All architectures of all machines must give those of tests/kernels/bits.txt,
+// which was written on x86 with AVX-512; QUARKSTAR_WRITE_BITS=FILE writes a new one.
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <utility>
+
+#include "codelets/arch/table.hpp"
+#include "codelets/blas/blas_kernels.hpp"
+#include "codelets/smear/smear_kernels.hpp"
+#include "codelets/staggered/block_kernels.hpp"
+#include "codelets/staggered/convert_site.hpp"
+#include "codelets/staggered/dslash_kernels.hpp"
+#include "codelets/staggered/vector_blas_kernels.hpp"
+#include "codelets/transfer/convert_site.hpp"
+#include "codelets/wilson/hopping_kernels.hpp"
+#include "tests/kernels/architectures.hpp"
+#include "tests/kernels/staggered_case.hpp"
+#include "tests/kernels/wilson_case.hpp"
+
+using namespace quarkstar;
+using namespace quarkstar::kernels;
+using runtime::BinnedSum;
+
+namespace {
+
+using Results = std::map<std::string, std::uint64_t>;
+
+constexpr int sites = 6;
+
+template <class F>
+std::span<const F> all(const std::vector<F>& field) {
+  return field;
+}
+
+std::vector<BinnedSum> zeros(int count) { return std::vector<BinnedSum>(static_cast<std::size_t>(count), BinnedSum::zero()); }
+
+std::uint64_t checksum_of(const auto& field, const std::vector<BinnedSum>& sums = {}) {
+  Checksum checksum;
+  checksum.add(all(field));
+  for (const BinnedSum& sum : sums) checksum.add(sum);
+  return checksum.value();
+}
+
+template <class F>
+void wilson_kernels(Results& results, int lanes) {
+  const std::string where = " " + describe(NumberFormat<F>::precision, lanes);
+  for (const int reals : {18, 12, 8})
+    for (const int sign : {1, -1}) {
+      WilsonCase<F> c(lanes, reals, sites, true);
+      std::vector<BinnedSum> sums = zeros(3);
+      wilson::hopping_kernel<F>({lanes, reals, sign})(c.arguments, 0, sites, sums.data());
+      const std::string what = where + " links " + std::to_string(reals);
+      results["wilson hopping" + what + (sign > 0 ? "" : " adjoint")] = checksum_of(c.out, sums);
+      results["wilson links" + what] = checksum_of(c.links);
+    }
+  const WilsonCase<F> c(lanes, 18, sites, true);
+  for (int d = 0; d < 8; ++d)
+    for (const int sign : {1, -1}) {
+      const int stride = c.stride[static_cast<std::size_t>(d / 2)];
+      std::vector<Real<F>> face(static_cast<std::size_t>(sites * 12 * (stride == 0 ? lanes : lanes / 2)));
+      wilson::pack_kernel<F>(lanes, d, sign)({c.list.data(), c.in.stored.data(), face.data(), stride}, 0, sites);
+      results["wilson pack" + where + " direction " + std::to_string(d) + (sign > 0 ? "" : " adjoint")] = checksum_of(face);
+    }
+}
+
+template <class F>
+void staggered_kernels(Results& results, int lanes) {
+  const std::string where = " " + describe(NumberFormat<F>::precision, lanes);
+  for (const int reals : {0, 18, 14, 13, 9})
+    for (const int vectors : {1, 2, 3, 4, 7}) {
+      StaggeredCase<F> c(lanes, vectors, reals, sites, true);
+      std::vector<BinnedSum> sums = zeros(2 * vectors);
+      staggered::dslash_kernel<F>({lanes, reals})(c.arguments, 0, sites, nullptr, sums.data());
+      results["staggered dslash" + where + " long " + std::to_string(reals) + " n " + std::to_string(vectors)] = checksum_of(c.out, sums);
+    }
+  const StaggeredCase<F> c(lanes, 3, 0, sites, true);
+  for (int d = 0; d < 8; ++d) {
+    const int stride = c.stride[static_cast<std::size_t>(d / 2)];
+    std::vector<Real<F>> face(static_cast<std::size_t>(sites * 3 * 6 * (stride == 0 ? lanes : lanes / 2)));
+    staggered::pack_kernel<F>(lanes, d % 2 == 0)({c.list.data(), c.in.stored.data(), face.data(), stride, 3}, 0, sites);
+    results["staggered pack" + where + " direction " + std::to_string(d)] = checksum_of(face);
+  }
+  runtime::ComplexScalar matrix[9];
+  Numbers numbers(5);
+  for (auto& entry : matrix) entry = {numbers.real(), numbers.real()};
+  const arch::KernelTable<staggered::BlockMultiplyKernel<F> (*)(int)> multiply = QUARKSTAR_KERNEL_TABLE(block_multiply_kernel<F>);
+  std::vector<F> out(c.in.stored.size());
+  multiply.current()(lanes)({out.data(), c.y.stored.data(), c.in.stored.data(), matrix, 3, lanes}, 0, sites);
+  results["staggered block multiply" + where] = checksum_of(out);
+  const arch::KernelTable<staggered::BlockGramKernel<F> (*)(int)> gram = QUARKSTAR_KERNEL_TABLE(block_gram_kernel<F>);
+  std::vector<BinnedSum> sums = zeros(9);
+  gram.current()(lanes)({c.in.stored.data(), c.y.stored.data(), 3, lanes}, 0, sites, sums.data());
+  results["staggered block gram" + where] = checksum_of(std::vector<int>{}, sums);
+}
+
+template <class F, class Operation>
+void blas_operation(Results& results, int lanes) {
+  Numbers numbers(3);
+  std::vector<MadeUpField<F, 12>> fields;
+  blas::Arguments<F> a{};
+  a.lanes = lanes;
+  for (int i = 0; i < blas::field_count<Operation>; ++i) fields.emplace_back(numbers, sites, lanes);
+  for (int i = 0; i < blas::field_count<Operation>; ++i) a.fields[i] = fields[static_cast<std::size_t>(i)].stored.data();
+  for (int k = 0; k < Operation::coefficients; ++k) {
+    a.re[k] = static_cast<Real<F>>(numbers.real());
+    a.im[k] = static_cast<Real<F>>(numbers.real());
+  }
+  const arch::KernelTable<blas::Kernel<F> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(blas_kernel<F, Operation>);
+  std::vector<BinnedSum> sums = zeros(Operation::sums);
+  table.current()(lanes)(a, 0, sites, sums.data());
+  std::vector<F> together;
+  for (const auto& field : fields) together.insert(together.end(), field.stored.begin(), field.stored.end());
+  results[std::string(Operation::name) + " " + describe(NumberFormat<F>::precision, lanes)] = checksum_of(together, sums);
+}
+
+template <class F, class Operation>
+void vector_operation(Results& results, int lanes) {
+  constexpr int vectors = 3;
+  const std::int32_t left_out[vectors] = {0, 1, 0};
+  Numbers numbers(4);
+  std::vector<MadeUpField<F, 3>> fields;
+  staggered::VectorArguments<F> a{};
+  a.vectors = vectors;
+  a.lanes = lanes;
+  a.left_out = left_out;
+  for (int i = 0; i < blas::field_count<Operation>; ++i) fields.emplace_back(numbers, sites * vectors, lanes);
+  for (int i = 0; i < blas::field_count<Operation>; ++i) {
+    a.fields[i] = fields[static_cast<std::size_t>(i)].stored.data();
+    a.vectors_of[i] = vectors;
+  }
+  staggered::VectorNumbers<F> coefficients{};
+  for (auto& of_one : coefficients)
+    for (int v = 0; v < vectors; ++v) of_one[v] = static_cast<Real<F>>(numbers.real());
+  const arch::KernelTable<staggered::VectorKernel<F> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(vector_kernel<F, Operation>);
+  std::vector<BinnedSum> sums = zeros(Operation::sums * vectors);
+  table.current()(lanes)(a, coefficients, 0, sites, sums.data());
+  std::vector<F> together;
+  for (const auto& field : fields) together.insert(together.end(), field.stored.begin(), field.stored.end());
+  results[std::string("vectors ") + Operation::name + " " + describe(NumberFormat<F>::precision, lanes)] = checksum_of(together, sums);
+}
+
+template <class F>
+void kernels_of(Results& results) {
+  for (const int lanes : lane_counts(NumberFormat<F>::precision)) {
+    wilson_kernels<F>(results, lanes);
+    staggered_kernels<F>(results, lanes);
+#define QUARKSTAR_OPERATION(operation) blas_operation<F, blas::operation>(results, lanes);
+    QUARKSTAR_FOR_BLAS_OPERATIONS(QUARKSTAR_OPERATION)
+#undef QUARKSTAR_OPERATION
+#define QUARKSTAR_OPERATION(operation) vector_operation<F, operation>(results, lanes);
+    QUARKSTAR_FOR_VECTOR_OPERATIONS(QUARKSTAR_OPERATION)
+#undef QUARKSTAR_OPERATION
+  }
+}
+
+void smearing(Results& results) {
+  for (const bool naik : {false, true}) {
+    const smear::PaddedShape in_shape{{6, 2, 2, 2}, 2}, out_shape{{6, 2, 2, 2}, 0};
+    std::vector<double> in(in_shape.reals()), out(out_shape.reals());
+    Numbers numbers(6);
+    for (double& real : in) real = numbers.real();
+    const arch::KernelTable<smear::SmearKernel (*)()> table = QUARKSTAR_KERNEL_TABLE(smear_kernel);
+    table.current()()({out.data(), in.data(), out_shape, in_shape, smear::asqtad_weights(0.9), smear::asqtad_naik_weight(0.9), naik}, 0,
+                      out_shape.rows());
+    results[naik ? "smear naik" : "smear fat"] = checksum_of(out);
+  }
+}
+
+/// Compiled once for a machine, not for each architecture.
+template <class To, class From>
+void conversion(Results& results) {
+  constexpr int to_lanes = 4, from_lanes = 8;
+  const std::string names = std::string(name_of(NumberFormat<From>::precision)) + " to " + std::string(name_of(NumberFormat<To>::precision));
+  Numbers numbers(7);
+  const MadeUpField<From, 12> spinors(numbers, sites, from_lanes);
+  const MadeUpField<From, 3> vectors(numbers, sites, from_lanes);
+  std::vector<To> spinors_out(static_cast<std::size_t>(2 * sites * spinor_words<To> * to_lanes));
+  std::vector<To> vectors_out(static_cast<std::size_t>(2 * sites * staggered::vector_words<To> * to_lanes));
+  for (int site = 0; site < sites; ++site)
+    for (int lane = 0; lane < from_lanes; ++lane) {
+      const int to_site = 2 * site + lane / to_lanes, to_lane = lane % to_lanes;
+      convert_site<To, From>(spinors_out.data() + spinor_offset<To>(to_site, to_lane, to_lanes), to_lanes,
+                             spinors.stored.data() + spinor_offset<From>(site, lane, from_lanes), from_lanes);
+      staggered::convert_vector<To, From>(vectors_out.data() + staggered::vector_offset<To>(to_site, 0, to_lane, 1, to_lanes), to_lanes,
+                                          vectors.stored.data() + staggered::vector_offset<From>(site, 0, lane, 1, from_lanes), from_lanes);
+    }
+  results["convert spinor " + names] = checksum_of(spinors_out);
+  results["convert vector " + names] = checksum_of(vectors_out);
+}
+
+Results results_of_this_architecture() {
+  Results results;
+  kernels_of<double>(results);
+  kernels_of<float>(results);
+  kernels_of<Half>(results);
+  smearing(results);
+  const auto from = [&]<class From>(std::type_identity<From>) {
+    conversion<double, From>(results);
+    conversion<float, From>(results);
+    conversion<Half, From>(results);
+  };
+  from(std::type_identity<double>{});
+  from(std::type_identity<float>{});
+  from(std::type_identity<Half>{});
+  return results;
+}
+
+/// Lines of a checksum and a name.
+Results read(const std::string& path) {
+  std::ifstream file(path);
+  REQUIRE_MESSAGE(file.good(), path << " cannot be read");
+  Results results;
+  std::uint64_t bits = 0;
+  for (std::string name; file >> std::hex >> bits && std::getline(file >> std::ws, name);) results[name] = bits;
+  return results;
+}
+
+void write(const Results& results, const std::string& path) {
+  std::ofstream file(path);
+  for (const auto& [name, bits] : results) {
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(bits));
+    file << digits << ' ' << name << '\n';
+  }
+}
+
+}  // namespace
+
+TEST_CASE("kernels of every architecture give the recorded bits") {
+  if (const char* path = std::getenv("QUARKSTAR_WRITE_BITS")) write(results_of_this_architecture(), path);
+  const Results recorded = read(QUARKSTAR_SOURCE_DIR "/tests/kernels/bits.txt");
+  for_architectures([&] {
+    const Results results = results_of_this_architecture();
+    CHECK(results.size() == recorded.size());
+    for (const auto& [name, bits] : results) {
+      INFO(name);
+      const auto known = recorded.find(name);
+      REQUIRE(known != recorded.end());
+      CHECK(bits == known->second);
+    }
+  });
+}

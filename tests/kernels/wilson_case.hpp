@@ -1,0 +1,131 @@
+#pragma once
+// A made-up block for the Wilson hopping term, and the result that its definition gives.
+#include <algorithm>
+
+#include "codelets/transfer/write_link.hpp"
+#include "codelets/wilson/hopping_arguments.hpp"
+#include "tests/kernels/neighbours.hpp"
+#include "tests/reference/gamma.hpp"
+#include "tests/reference/gauge.hpp"
+
+namespace quarkstar::kernels {
+
+template <class F>
+struct WilsonCase {
+  using T = Real<F>;
+  int lanes, sites;
+  std::array<int, 4> stride;
+  std::vector<std::uint32_t> list;                ///< outer sites, in the order in which they are computed
+  std::vector<reference::Matrix<3>> exact_links;  ///< [site][direction][lane]
+  std::vector<F> links, out;
+  MadeUpField<F, 12> in, x, y;
+  std::vector<Complex> exact_faces[8];  ///< [position][6][face lane]
+  std::vector<T> faces[8];
+  Neighbours neighbours;
+  wilson::HoppingArguments<F> arguments{};
+
+  /// special: with faces, boundary phases, exchanged lanes, a list of sites, another field and all sums; otherwise the plain loop.
+  WilsonCase(int block_lanes, int reals, int outer_sites, bool special) : WilsonCase(Numbers(1), block_lanes, reals, outer_sites, special) {}
+  WilsonCase(const WilsonCase&) = delete;
+
+  /// The component (3 spin + colour) of the result at one list position and lane.
+  std::array<Complex, 12> expected(int position, int lane, int sign) const {
+    const int here = static_cast<int>(list[static_cast<std::size_t>(position)]);
+    std::array<Complex, 12> result{};
+    for (int d = 0; d < 8; ++d) {
+      const int step = stride[static_cast<std::size_t>(d / 2)], s = d % 2 == 0 ? -sign : sign;
+      const bool edge = on_edge(lane, step, d);
+      const reference::Matrix<4> gamma = reference::gamma(reference::Basis::degrand_rossi, d / 2);
+      const auto psi = in.at(neighbours.site(here, d), neighbours.has(here, d, neighbour_entry::exchange) ? lane ^ step : lane, lanes);
+      reference::Matrix<3> u = exact_links[static_cast<std::size_t>((here * 8 + d) * lanes + lane)];
+      if (d % 2 == 1) u = reference::adjoint(u);
+      for (int row = 0; row < 4; ++row) {
+        reference::Vector<3> projected{};
+        for (int c = 0; c < 3; ++c) {
+          const auto colour = static_cast<std::size_t>(c);
+          if (edge && neighbours.has(here, d, neighbour_entry::face)) {
+            // The upper two rows; the lower two are s gamma times them.
+            const auto upper = [&](int spin) {
+              const int width = step == 0 ? lanes : lanes / 2;
+              const int place = static_cast<int>(neighbours.faces_at[static_cast<std::size_t>(position * 8 + d)]) * 6 + 3 * spin + c;
+              return exact_faces[d][static_cast<std::size_t>(place * width + lane_of_face(lane, step))];
+            };
+            projected[colour] = row < 2 ? upper(row) : static_cast<double>(s) * (gamma(row, 0) * upper(0) + gamma(row, 1) * upper(1));
+          } else {
+            for (int column = 0; column < 4; ++column)
+              projected[colour] += (static_cast<double>(row == column) + static_cast<double>(s) * gamma(row, column)) *
+                                   psi[static_cast<std::size_t>(3 * column + c)];
+          }
+          if (edge && neighbours.has(here, d, neighbour_entry::phase))
+            projected[colour] *= Complex(static_cast<double>(arguments.phase_re[d]), static_cast<double>(arguments.phase_im[d]));
+        }
+        const reference::Vector<3> moved = u * projected;
+        for (int c = 0; c < 3; ++c) result[static_cast<std::size_t>(3 * row + c)] += moved[static_cast<std::size_t>(c)];
+      }
+    }
+    for (std::size_t c = 0; c < 12; ++c) {
+      result[c] *= static_cast<double>(arguments.scale);
+      if (arguments.x != nullptr) result[c] += static_cast<double>(arguments.diagonal) * x.at(here, lane, lanes)[c];
+    }
+    return result;
+  }
+
+ private:
+  WilsonCase(Numbers numbers, int block_lanes, int reals, int outer_sites, bool special)
+      : lanes(block_lanes),
+        sites(outer_sites),
+        stride(made_up_strides(block_lanes)),
+        in(numbers, sites, lanes),
+        x(numbers, sites, lanes),
+        y(numbers, sites, lanes),
+        neighbours(numbers, sites, stride,
+                   special ? neighbour_entry::exchange | neighbour_entry::face | neighbour_entry::phase : 0) {
+    const int words = NumberFormat<F>::link_words(reals);
+    links.resize(static_cast<std::size_t>(sites * 8 * words * lanes));
+    for (int i = 0; i < sites * 8; ++i)
+      for (int l = 0; l < lanes; ++l) {
+        reference::Matrix<3> drawn;
+        for (Complex& entry : drawn.entries) entry = numbers.complex();
+        exact_links.push_back(reference::reunitarize(drawn));
+        double stored[18];
+        for (std::size_t e = 0; e < 9; ++e) {
+          stored[2 * e] = exact_links.back().entries[e].real();
+          stored[2 * e + 1] = exact_links.back().entries[e].imag();
+        }
+        transfer::write_link(links.data() + i * words * lanes + l, stored, reals, lanes);
+      }
+    for (int d = 0; d < 8; ++d) {
+      const int width = stride[static_cast<std::size_t>(d / 2)] == 0 ? lanes : lanes / 2;
+      for (int i = 0; i < face_sites * 6; ++i) {
+        for (int l = 0; l < width; ++l) exact_faces[d].push_back(numbers.complex());
+        // Senders of half precision put the unit of links into the face (read_projected).
+        const double unit = is_half<F> ? static_cast<double>(site::link_unit) : 1;
+        const auto* row = exact_faces[d].data() + i * width;
+        for (int l = 0; l < width; ++l) faces[d].push_back(static_cast<T>(row[l].real() * unit));
+        for (int l = 0; l < width; ++l) faces[d].push_back(static_cast<T>(row[l].imag() * unit));
+      }
+    }
+    for (int s = 0; s < sites; ++s) list.push_back(static_cast<std::uint32_t>(s));
+    if (special) std::reverse(list.begin(), list.end());
+    out.resize(in.stored.size());
+    arguments.neighbours = neighbours.entries.data();
+    arguments.sites = special ? list.data() : nullptr;
+    arguments.faces_at = neighbours.faces_at.data();
+    arguments.links = links.data();
+    arguments.in = in.stored.data();
+    for (int d = 0; d < 8; ++d) arguments.faces[d] = faces[d].data();
+    arguments.out = out.data();
+    arguments.x = special ? x.stored.data() : nullptr;
+    arguments.y = y.stored.data();
+    arguments.diagonal = static_cast<T>(1.25);
+    arguments.scale = static_cast<T>(-0.375);
+    for (std::size_t mu = 0; mu < 4; ++mu) arguments.stride[mu] = stride[mu];
+    for (int d = 0; d < 8; ++d) {
+      arguments.phase_re[d] = static_cast<T>(0.6);
+      arguments.phase_im[d] = static_cast<T>(d % 2 == 0 ? 0.8 : -0.8);
+    }
+    arguments.sums = {special, special};
+  }
+};
+
+}  // namespace quarkstar::kernels
