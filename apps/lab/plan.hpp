@@ -74,6 +74,16 @@ std::vector<Cell> cells_of(const Plan& plan, std::vector<std::string>& left_out)
 /// Warm-up runs, then measured runs, then traced ones; each group in an order drawn from the seed (the same on every machine).
 std::vector<PlannedRun> runs_of(const Plan& plan, std::size_t cells, std::uint64_t seed);
 
+/// A field of Plan: a top-level key of the file, and the flag --KEY.
+struct PlanField {
+  std::string_view key, metavar, help;  ///< metavar empty: a switch
+  void (*set)(Plan&, const std::string&);  ///< throws BadValue
+};
+const std::vector<PlanField>& plan_fields();
+
+/// Sets a field; throws Error(input) naming where it was written.
+void set_field(Plan& plan, const std::string& key, const std::string& value, const std::string& where);
+
 /// Reads a file: top-level keys for the fields of Plan, [vary] for axes, [solve] for fixed settings (docs/howto/laboratory.md).
 /// Throws Error(input) naming file, line and key.
 Plan read_plan(const std::string& path);

@@ -13,29 +13,6 @@
 namespace quarkstar::app::lab {
 namespace {
 
-/// A top-level key of the file.
-struct PlanField {
-  std::string_view key;
-  void (*set)(Plan&, const std::string&);  ///< throws BadValue
-};
-
-double positive(const std::string& text) { return parse_positive(text); }
-
-constexpr PlanField plan_fields[] = {
-    {"gauge", [](Plan& p, const std::string& v) { p.gauge = v; }},
-    {"beta", [](Plan& p, const std::string& v) { p.beta = positive(v); }},
-    {"sweeps", [](Plan& p, const std::string& v) { p.sweeps = parse_integer(v, 1); }},
-    {"run", [](Plan& p, const std::string& v) { p.workload = parse_name(v, {"solve", "bench solver"}) == "solve" ? Workload::solve : Workload::bench_solver; }},
-    {"repetitions", [](Plan& p, const std::string& v) { p.repetitions = parse_integer(v, 1, 10000); }},
-    {"warm-up", [](Plan& p, const std::string& v) { p.warm_up = parse_integer(v, 0, 1000); }},
-    {"traces", [](Plan& p, const std::string& v) { p.trace = parse_switch(v); }},
-    {"bandwidth", [](Plan& p, const std::string& v) { p.bandwidth = parse_switch(v); }},
-    {"array-mb", [](Plan& p, const std::string& v) { p.array_megabytes = positive(v); }},
-    {"seed", [](Plan& p, const std::string& v) { p.seed = static_cast<std::uint64_t>(parse_integer(v, 0)); }},
-    {"time-limit", [](Plan& p, const std::string& v) { p.limit_seconds = positive(v); }},
-    {"out", [](Plan& p, const std::string& v) { p.out = v; }},
-};
-
 /// Entries of a table in the order of the file, which the table itself forgets.
 void in_order(const toml::table& table, const std::function<void(const std::string& key, const toml::node& value, unsigned line)>& body) {
   std::vector<std::pair<unsigned, std::string>> order;
@@ -50,6 +27,45 @@ const toml::table& table_of(const toml::node& node, const std::string& where) {
 }
 
 }  // namespace
+
+const std::vector<PlanField>& plan_fields() {
+  using Text = const std::string&;
+  static const std::vector<PlanField> fields{
+      {"gauge", "FILE", "Configuration of all runs (default: one is made for each --lattice)", [](Plan& p, Text v) { p.gauge = v; }},
+      {"beta", "B", "Of configurations that are made (default 6)", [](Plan& p, Text v) { p.beta = parse_positive(v); }},
+      {"sweeps", "N", "Heatbath sweeps of configurations that are made (default 10)", [](Plan& p, Text v) { p.sweeps = parse_integer(v, 1); }},
+      {"run", "COMMAND", "What a run is: solve (default) or \"bench solver\"",
+       [](Plan& p, Text v) { p.workload = parse_name(v, {"solve", "bench solver"}) == "solve" ? Workload::solve : Workload::bench_solver; }},
+      {"repetitions", "R", "Measured runs of each cell (default 5)", [](Plan& p, Text v) { p.repetitions = parse_integer(v, 1, 10000); }},
+      {"warm-up", "N", "Runs of each cell before the measured ones, not counted (default 1)", [](Plan& p, Text v) { p.warm_up = parse_integer(v, 0, 1000); }},
+      {"traces", "", "One more run of each cell, with a trace of every task for the report", [](Plan& p, Text v) { p.trace = parse_switch(v); }},
+      {"no-bandwidth", "", "Do not measure the memory's bandwidth", [](Plan& p, Text v) { p.bandwidth = !parse_switch(v); }},
+      {"array-mb", "MB", "Size of each array of that measurement (default 256)", [](Plan& p, Text v) { p.array_megabytes = parse_positive(v); }},
+      {"seed", "N", "Of the order of the runs (default: the journal's, or a new one)",
+       [](Plan& p, Text v) { p.seed = static_cast<std::uint64_t>(parse_integer(v, 0)); }},
+      {"time-limit", "SECONDS", "Of one run, which is then ended and counts as failed (default 600)", [](Plan& p, Text v) { p.limit_seconds = parse_positive(v); }},
+      {"out", "DIR", "Folder for runs.jsonl, report.html, traces and configurations (default lab-results)",
+       [](Plan& p, Text v) {
+         if (v.empty()) throw BadValue("no name", "name a folder");
+         p.out = v;
+       }},
+  };
+  return fields;
+}
+
+void set_field(Plan& plan, const std::string& key, const std::string& value, const std::string& where) {
+  const auto field = std::find_if(plan_fields().begin(), plan_fields().end(), [&](const PlanField& f) { return f.key == key; });
+  if (field == plan_fields().end()) {
+    std::vector<std::string_view> keys;
+    for (const PlanField& known : plan_fields()) keys.push_back(known.key);
+    throw Error(ErrorKind::input, where, "unknown key", fmt::format("use one of {}, [vary], [solve]", fmt::join(keys, ", ")));
+  }
+  try {
+    field->set(plan, value);
+  } catch (const BadValue& bad) {
+    throw Error(ErrorKind::input, where, bad.what(), bad.allowed());
+  }
+}
 
 Plan read_plan(const std::string& path) {
   Plan plan;
@@ -72,17 +88,7 @@ Plan read_plan(const std::string& path) {
         plan.fixed.push_back({name, setting_text(setting, where_is(at, name)), where_is(at, name)});
       });
     } else {
-      const auto* field = std::find_if(std::begin(plan_fields), std::end(plan_fields), [&](const PlanField& f) { return f.key == key; });
-      if (field == std::end(plan_fields)) {
-        std::vector<std::string_view> keys;
-        for (const PlanField& known : plan_fields) keys.push_back(known.key);
-        throw Error(ErrorKind::input, where, "unknown key", fmt::format("use one of {}, [vary], [solve]", fmt::join(keys, ", ")));
-      }
-      try {
-        field->set(plan, setting_text(value, where));
-      } catch (const BadValue& bad) {
-        throw Error(ErrorKind::input, where, bad.what(), bad.allowed());
-      }
+      set_field(plan, key, setting_text(value, where), where);
     }
   });
   return plan;
