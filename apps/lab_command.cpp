@@ -4,14 +4,12 @@
 #include "apps/lab/page.hpp"
 #include "apps/lab/run.hpp"
 #include "apps/lab/summary.hpp"
-#include "apps/outputs.hpp"
 #include "runtime/atomic_file.hpp"
 #include "runtime/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 namespace quarkstar::app {

@@ -31,11 +31,10 @@ canvas { display: block; width: 100%; touch-action: none; cursor: grab; } canvas
 #strip { cursor: pointer; margin-bottom: .4rem; }
 .controls { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin-bottom: .6rem; font-size: 13px; color: var(--soft); }
 .controls button, .controls select { font: inherit; color: var(--fg); background: var(--bg); border: 1px solid var(--line); border-radius: 4px; padding: .2rem .6rem; max-width: 100%; }
-h3 { font-size: .95rem; margin: .9rem 0 .3rem; }
+h3 { font-size: .95rem; margin: .9rem 0 .3rem; } p.sub { font-size: 13px; margin-top: .4rem; }
 #trace-tip { position: fixed; z-index: 1; background: var(--fg); color: var(--bg); padding: .2rem .5rem; border-radius: 4px; font-size: 12px; pointer-events: none; }
 svg path.interval { stroke-width: 8; opacity: .35; } svg circle.run { opacity: .7; }
 table.sorts th { cursor: pointer; } table.sorts th[data-order=up]::after { content: " \2191"; } table.sorts th[data-order=down]::after { content: " \2193"; }
-.wide-table { max-height: 36rem; overflow: auto; }
 )";
 
 std::string share_of_workers(const CellSummary& cell, std::optional<double> WorkerTimes::*part) {
@@ -133,6 +132,7 @@ constexpr char trace_viewer[] = R"(<figure class="wide"><div class="controls"><l
 <h3>Workers</h3><div><canvas id="gantt" tabindex="0" role="img" aria-label="Gantt chart: a row a worker, a bar a task"></canvas></div>
 <p class="legend blocks" id="trace-legend"></p>
 <h3>Who ran what: blocks, in the colour of the worker that ran the task</h3><div><canvas id="map" tabindex="0" role="img" aria-label="map: a row a block, coloured by worker"></canvas></div>
+<p class="legend blocks" id="worker-legend"></p>
 <p class="sub">Click a chart first, then the wheel zooms (or hold Ctrl); drag to move; double click shows all; keys + - 0 and arrows. A bar's task: hover.</p>
 <div id="trace-tip" hidden></div></figure>
 )";

@@ -29,8 +29,8 @@ inline constexpr char page_script[] = R"js(
   const traces = source ? JSON.parse(source.textContent) : [];
   const gantt = document.getElementById('gantt'), map = document.getElementById('map'), strip = document.getElementById('strip');
   const choice = document.getElementById('trace-choice'), note = document.getElementById('trace-note');
-  const legend = document.getElementById('trace-legend'), tip = document.getElementById('trace-tip');
-  const left = 92, right = 10, axis = 34, narrow = 0.4;
+  const legend = document.getElementById('trace-legend'), owners = document.getElementById('worker-legend'), tip = document.getElementById('trace-tip');
+  const left = 92, right = 26, axis = 38, narrow = 0.4;
   let at = 0, from = 0, to = 1, drawn = 0, picked = null;
 
   const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -74,8 +74,7 @@ inline constexpr char page_script[] = R"js(
       pen.fillStyle = colour('--soft');
       pen.fillText(+(tick / unit).toPrecision(6), place(tick), rows * row_height + 13);
     }
-    pen.textAlign = 'right';
-    pen.fillText(unit === 1000 ? 'ms' : 'us', width - right, rows * row_height + 27);
+    pen.fillText(unit === 1000 ? 'milliseconds' : 'microseconds', (left + width - right) / 2, rows * row_height + 30);
     const gap = row_height >= 12 ? 3 : row_height >= 6 ? 1 : 0;
     let count = 0;
     pen.save();
@@ -147,12 +146,14 @@ inline constexpr char page_script[] = R"js(
     const trace = current();
     note.textContent = trace.tasks.length < trace.all
       ? trace.tasks.length + ' consecutive tasks from the middle of ' + trace.all : 'all ' + trace.all + ' tasks';
-    legend.replaceChildren(...trace.groups.map((group, i) => {
+    const entries = names => names.map((name, i) => {
       const entry = document.createElement('span'), box = document.createElement('i');
       entry.className = 't' + i % 8;
-      entry.append(box, group);
+      entry.append(box, name);
       return entry;
-    }));
+    });
+    legend.replaceChildren(...entries(trace.groups));
+    owners.replaceChildren(...entries(trace.workers));
     reset();
   }
 
@@ -216,7 +217,12 @@ inline constexpr char page_script[] = R"js(
 
   // How many colours a canvas shows, background apart.
   function colours_of(canvas) {
-    const seen = new Set(), data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+    const copy = document.createElement('canvas');
+    copy.width = canvas.width;
+    copy.height = canvas.height;
+    const pen = copy.getContext('2d', { willReadFrequently: true });
+    pen.drawImage(canvas, 0, 0);
+    const seen = new Set(), data = pen.getImageData(0, 0, copy.width, copy.height).data;
     for (let i = 0; i < data.length; i += 4) if (data[i + 3]) seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
     return seen.size;
   }
@@ -233,7 +239,7 @@ inline constexpr char page_script[] = R"js(
       expect(label + 'the Gantt chart is not empty', colours_of(gantt) > 3);
       expect(label + 'the map is not empty', trace.blocks.length === 0 || colours_of(map) > 2);
       gantt.focus();
-      const box = gantt.getBoundingClientRect(), x = box.left + left + 0.25 * (box.width - left - right);
+      const box = gantt.getBoundingClientRect(), x = Math.round(box.left + left + 0.25 * (box.width - left - right));
       const under = time_at({ clientX: x }), all = drawn;
       for (let turn = 0; turn < 8; ++turn)
         gantt.dispatchEvent(new WheelEvent('wheel', { deltaY: -200, clientX: x, clientY: box.top + 5, cancelable: true }));
