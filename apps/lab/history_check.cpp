@@ -10,7 +10,8 @@ namespace {
 
 /// Settings that no bit of a history depends on.
 constexpr std::string_view schedule[] = {"policy",      "blocks",     "devices",    "cpu-share",  "gpus",        "workers",  "threads", "worker-mode",
-                                         "ranks",       "gpu-memory", "cpu-memory", "share-gpus", "check-every", "watchdog", "no-tune"};
+                                         "ranks",       "gpu-memory", "cpu-memory", "share-gpus", "check-every", "watchdog", "no-tune",
+                                         "in-flight",   "throttle",   "watts"};
 
 std::string label_of(const History& h) { return h.mass ? fmt::format("column {}, mass {}", h.column, *h.mass) : fmt::format("column {}", h.column); }
 

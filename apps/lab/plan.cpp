@@ -14,7 +14,7 @@ namespace quarkstar::app::lab {
 namespace {
 
 /// Settings that belong to the lab: where a run writes, and what it is told to say.
-constexpr std::string_view own_settings[] = {"json", "out", "trace", "residual-history", "gauge", "checkpoint", "checkpoint-every"};
+constexpr std::string_view own_settings[] = {"json", "out", "trace", "residual-history", "bound", "gauge", "checkpoint", "checkpoint-every"};
 
 /// What `bench solver` takes of the settings of `solve`, and its own number of iterations.
 constexpr std::string_view bench_settings[] = {"action",  "nrhs",  "lattice",    "precision", "solver", "links",   "policy",  "devices", "cpu-share",
@@ -34,7 +34,7 @@ void check_setting(const Plan& plan, const Assignment& setting) {
     throw Error(ErrorKind::input, where, fmt::format("bench solver has no {}", key), fmt::format("use one of {}", fmt::join(bench_settings, ", ")));
   try {
     if (key == "machine") {
-      if (value.empty() || value.find('/') != std::string::npos) throw BadValue(fmt::format("'{}' is no name of a machine", value), "use here, or a simulated machine's name");
+      if (value.empty()) throw BadValue("no name", "use here, or the name or file of a simulated machine");
     } else if (key == "lattice") {
       parse_coord(value, 2);
       if (!plan.gauge.empty()) throw BadValue("the configuration has its own extents", "leave out lattice, or gauge");

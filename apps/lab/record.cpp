@@ -41,6 +41,29 @@ History history_of(const Json& solve, const Json& residuals) {
   return {solve.at("column").get<int>(), number(solve, "mass"), static_cast<std::int64_t>(values.size()), hash_of(values)};
 }
 
+/// "seconds over the largest of its bounds", as `solve --bound` writes it: the bound and its name.
+std::optional<double> bound_of(const Json& solve, std::string& name) {
+  const auto bound = solve.find("bound");
+  if (bound == solve.end() || !bound->is_object()) return std::nullopt;
+  constexpr std::pair<const char*, const char*> bounds[] = {
+      {"bandwidth_seconds", "bandwidth"}, {"critical_path_seconds", "critical path"}, {"assignment_seconds", "assignment of tasks to workers"}};
+  double largest = 0;
+  for (const auto& [key, text] : bounds)
+    if (const auto seconds = number(*bound, key); seconds && *seconds > largest) largest = *seconds, name = text;
+  // Right-hand sides solved together share one bound, as their seconds are a share of one time.
+  const auto seconds = number(solve, "seconds"), over = number(*bound, "time_over_bound");
+  return seconds && over && *over > 0 ? std::optional(*seconds / *over) : std::nullopt;
+}
+
+/// Seconds of the workers and bytes between memories.
+void take_machine(const Json& machine, Results& r) {
+  for (const Json& worker : machine.value("workers", Json::array())) {
+    const Json seconds = worker.value("seconds", Json::object());
+    r.workers.push_back({text(worker, "name"), text(worker, "kind"), number(seconds, "busy"), number(seconds, "idle"), number(seconds, "overhead"), number(seconds, "transfer")});
+  }
+  for (const Json& link : machine.value("links", Json::array())) r.links.push_back({text(link, "from"), text(link, "to"), number(link, "bytes").value_or(0)});
+}
+
 Json optional_json(std::optional<double> value) { return value ? Json(*value) : Json(); }
 
 constexpr RunStatus all_statuses[] = {RunStatus::ok, RunStatus::failed, RunStatus::time_limit};
@@ -145,7 +168,7 @@ std::string hash_of(const std::vector<double>& values) {
 
 Results results_of_solve(const Json& json) {
   Results r;
-  Sum seconds, iterations, flops, bytes, tasks, outside_us, joules;
+  Sum seconds, iterations, flops, bytes, tasks, outside_us, joules, bound;
   for (const Json& solve : json.at("solves")) {
     const auto time = number(solve, "seconds"), count = number(solve, "tasks");
     const auto giga = [&](const char* key) { return product(product(number(solve, key), time), 1e9); };
@@ -155,6 +178,7 @@ Results results_of_solve(const Json& json) {
     bytes.add(giga("gbs"));
     tasks.add(count);
     outside_us.add(product(number(solve, "idle_us_per_task"), count));
+    bound.add(bound_of(solve, r.bound));
     const Json total = solve.value("energy", Json::object()).value("total", Json::object());
     joules.add(number(total, "joules"));
     if (r.no_joules.empty()) r.no_joules = text(total, "unavailable");
@@ -168,6 +192,8 @@ Results results_of_solve(const Json& json) {
   r.tasks = tasks.value();
   if (outside_us.value() && r.tasks.value_or(0) > 0) r.us_per_task = *outside_us.value() / *r.tasks;
   r.joules = joules.value();
+  r.bound_seconds = bound.value();
+  take_machine(json.value("machine", Json::object()), r);
   return r;
 }
 

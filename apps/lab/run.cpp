@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -27,6 +28,11 @@ constexpr std::string_view device_keys[] = {"devices", "cpu-share", "gpus", "wor
 bool is_simulated(const Settings& settings) {
   const std::string* machine = find(settings, "machine");
   return machine != nullptr && *machine != "here";
+}
+
+std::string simulator() {
+  const char* named = std::getenv("QUARKSTAR_SIM");
+  return named != nullptr ? named : own_executable("quarkstar-sim");
 }
 
 /// A setting as flags.
@@ -114,7 +120,7 @@ Record run_once(const Plan& plan, const Cell& cell, const PlannedRun& planned, i
   record.built_with = version_line();
   const TemporaryFile json(fmt::format("{}/.run{}.tmp.json", plan.out, number));
   if (planned.kind == RunKind::traced) record.trace = fmt::format("trace{}.json", number);
-  const ChildResult child = run_watched(plan, command_of(plan, cell, gauge, json.path(), record.trace.empty() ? "" : plan.out + "/" + record.trace));
+  const ChildResult child = run_watched(plan, command_of(plan, cell, planned.kind, gauge, json.path(), record.trace.empty() ? "" : plan.out + "/" + record.trace));
   record.wall_seconds = child.seconds;
   if (!child.ok()) {
     record.status = child.timed_out ? RunStatus::time_limit : RunStatus::failed;
@@ -123,6 +129,7 @@ Record run_once(const Plan& plan, const Cell& cell, const PlannedRun& planned, i
   }
   try {
     record.results = plan.workload == Workload::solve ? results_of_solve(json.parse()) : results_of_bench(Json::parse(child.out));
+    if (is_simulated(cell.settings)) record.results.histories.clear();  // times are computed there, residuals are not
   } catch (const Json::exception& error) {
     record.status = RunStatus::failed;
     record.message = fmt::format("its results cannot be read: {}", error.what());
@@ -163,11 +170,12 @@ Settings devices_of(const Settings& settings) {
   return devices;
 }
 
-std::vector<std::string> command_of(const Plan& plan, const Cell& cell, const std::string& gauge, const std::string& json, const std::string& trace) {
+std::vector<std::string> command_of(const Plan& plan, const Cell& cell, RunKind kind, const std::string& gauge, const std::string& json, const std::string& trace) {
   const bool solve = plan.workload == Workload::solve;
-  std::vector<std::string> arguments{own_executable(is_simulated(cell.settings) ? "quarkstar-sim" : "")};
+  std::vector<std::string> arguments{is_simulated(cell.settings) ? simulator() : own_executable()};
   if (solve) arguments.insert(arguments.end(), {"solve", "--gauge", gauge, "--json", json, "--residual-history"});
   else arguments.insert(arguments.end(), {"bench", "solver", "--json", "--repetitions", "1", "--array-mb", fmt::format("{}", plan.array_megabytes)});
+  if (solve && kind != RunKind::measured && find_field("bound") != nullptr) arguments.push_back("--bound");
   if (solve && !trace.empty()) arguments.insert(arguments.end(), {"--trace", trace});
   for (const auto& [key, value] : cell.settings) {
     if (key == "lattice" && solve) continue;  // it is that of the configuration

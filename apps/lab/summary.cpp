@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace quarkstar::app::lab {
 
@@ -19,15 +20,14 @@ std::optional<double> CellSummary::mean(const std::function<std::optional<double
 }
 
 std::optional<double> CellSummary::over_bound() const {
-  if (const auto stated = mean(&Results::over_bound)) return stated;
-  if (!triad) return std::nullopt;
+  if (bound_seconds && std::isfinite(seconds.mean)) return seconds.mean / *bound_seconds;
   const auto gbs = mean(&Results::gbs);
-  return gbs && *gbs > 0 ? std::optional(*triad / *gbs) : std::nullopt;
+  return triad && gbs && *gbs > 0 ? std::optional(*triad / *gbs) : std::nullopt;
 }
 
 std::string CellSummary::bound() const {
-  if (mean(&Results::over_bound)) return measured.front()->results.bound;
-  return over_bound() ? "compulsory bytes / triad" : "";
+  if (!over_bound()) return "";
+  return bound_seconds ? stated_bound : "compulsory bytes / triad";
 }
 
 std::vector<CellSummary> summarise(const Outcome& outcome) {
@@ -35,9 +35,13 @@ std::vector<CellSummary> summarise(const Outcome& outcome) {
   for (const Cell& cell : outcome.cells) {
     CellSummary summary;
     summary.cell = &cell;
-    std::vector<double> seconds;
+    std::vector<double> seconds, bounds;
     for (const Record& record : outcome.records) {
       if (record.settings != cell.settings) continue;
+      if (record.ok() && record.results.bound_seconds) {
+        bounds.push_back(*record.results.bound_seconds);
+        summary.stated_bound = record.results.bound;
+      }
       if (!record.ok()) summary.failed.push_back(&record);
       else if (record.kind == RunKind::traced) summary.traced = &record;
       else if (record.kind == RunKind::measured) summary.measured.push_back(&record);
@@ -46,6 +50,7 @@ std::vector<CellSummary> summarise(const Outcome& outcome) {
       if (record->results.seconds) seconds.push_back(*record->results.seconds);
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
     summary.seconds = seconds.empty() ? Estimate{none, none} : confidence_interval(seconds, confidence);
+    if (!bounds.empty()) summary.bound_seconds = std::accumulate(bounds.begin(), bounds.end(), 0.0) / static_cast<double>(bounds.size());
     for (const Bandwidth& bandwidth : outcome.bandwidths)
       if (bandwidth.devices == devices_of(cell.settings)) summary.triad = bandwidth.triad;
     cells.push_back(std::move(summary));

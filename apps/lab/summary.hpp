@@ -17,13 +17,15 @@ struct CellSummary {
   const Cell* cell = nullptr;
   std::vector<const Record*> measured, failed;  ///< `failed` of any kind
   const Record* traced = nullptr;               ///< that ended well
+  std::optional<double> bound_seconds;          ///< mean of what the runs of any kind state
+  std::string stated_bound;                     ///< what that bound is
   std::optional<double> triad;                  ///< GB/s of its devices
   Estimate seconds;                             ///< mean and half width of the confidence interval (Student's t)
 
   /// Mean over the measured runs of what all of them could tell.
   std::optional<double> mean(const std::function<std::optional<double>(const Results&)>& value) const;
 
-  /// Mean time over the bound that the runs state, or over bytes / triad where they state none; `bound` says which.
+  /// Mean time over the bound that runs of this cell state, or over bytes / triad where they state none; `bound` says which.
   std::optional<double> over_bound() const;
   std::string bound() const;
 };

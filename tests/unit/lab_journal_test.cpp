@@ -64,6 +64,25 @@ TEST_CASE("results of a solve are summed over its right-hand sides, and what one
   CHECK_THROWS_AS(results_of_solve(Json::parse("{}")), Json::exception);
 }
 
+TEST_CASE("bounds, times of workers and bytes of links are taken where a solve tells them") {
+  Json json = solve_json();
+  json["solves"][0]["bound"] = {{"bandwidth_seconds", 0.2}, {"critical_path_seconds", 0.25}, {"assignment_seconds", 0.1}, {"time_over_bound", 2.0}};
+  CHECK(!results_of_solve(json).bound_seconds);  // the other right-hand side has none
+  json["solves"].erase(1);
+  json["machine"] = Json::parse(R"({"workers": [{"name": "CPU 0", "kind": "CPU", "seconds": {"busy": 0.4, "idle": 0.1, "overhead": 0.05, "transfer": 0}},
+    {"name": "CUDA 0", "kind": "CUDA"}], "links": [{"from": "host", "to": "GPU 0", "bytes": 1024, "transfers": 2}]})");
+  const Results r = results_of_solve(json);
+  CHECK(r.bound_seconds == 0.25);
+  CHECK(r.bound == "critical path");
+  CHECK(r.over_bound() == 2.0);
+  REQUIRE(r.workers.size() == 2);
+  CHECK(r.workers[0].overhead == 0.05);
+  CHECK(r.workers[0].transfer == 0.0);
+  CHECK(!r.workers[1].busy);
+  REQUIRE(r.links.size() == 1);
+  CHECK(r.links[0].bytes == 1024);
+}
+
 TEST_CASE("hashes see every bit and the order") {
   CHECK(hash_of({}) == "cbf29ce484222325");
   CHECK(hash_of({1.0, 0.5}) == hash_of({1.0, 0.5}));
@@ -175,6 +194,10 @@ TEST_CASE("cells are summarised; what is missing is unavailable, never 0") {
   CHECK(*cells[0].over_bound() == doctest::Approx(4));  // 2 GB/s of 8
   CHECK(cells[0].bound() == "compulsory bytes / triad");
   CHECK(text_of(cells[0].mean([](const Results& r) { return r.joules; })) == "unavailable");
+  outcome.records[2].results.bound_seconds = 0.5;  // of the warm-up run
+  outcome.records[2].results.bound = "critical path";
+  CHECK(*summarise(outcome)[0].over_bound() == doctest::Approx(3));
+  CHECK(summarise(outcome)[0].bound() == "critical path");
   CHECK(cells[1].failed.size() == 1);
   CHECK(text_of(cells[1].seconds) == "unavailable");
   CHECK(text_of(cells[1].over_bound()) == "unavailable");
