@@ -35,6 +35,8 @@ void check_setting(const Plan& plan, const Assignment& setting) {
   try {
     if (key == "machine") {
       if (value.empty()) throw BadValue("no name", "use here, or the name or file of a simulated machine");
+      if (plan.workload == Workload::solve && value != "here")
+        throw BadValue("a simulation computes times and no numbers", "use --run 'bench solver', whose runs are a fixed number of iterations");
     } else if (key == "lattice") {
       parse_coord(value, 2);
       if (!plan.gauge.empty()) throw BadValue("the configuration has its own extents", "leave out lattice, or gauge");

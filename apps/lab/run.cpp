@@ -129,7 +129,6 @@ Record run_once(const Plan& plan, const Cell& cell, const PlannedRun& planned, i
   }
   try {
     record.results = plan.workload == Workload::solve ? results_of_solve(json.parse()) : results_of_bench(Json::parse(child.out));
-    if (is_simulated(cell.settings)) record.results.histories.clear();  // times are computed there, residuals are not
   } catch (const Json::exception& error) {
     record.status = RunStatus::failed;
     record.message = fmt::format("its results cannot be read: {}", error.what());
@@ -174,7 +173,7 @@ std::vector<std::string> command_of(const Plan& plan, const Cell& cell, RunKind 
   const bool solve = plan.workload == Workload::solve;
   std::vector<std::string> arguments{is_simulated(cell.settings) ? simulator() : own_executable()};
   if (solve) arguments.insert(arguments.end(), {"solve", "--gauge", gauge, "--json", json, "--residual-history"});
-  else arguments.insert(arguments.end(), {"bench", "solver", "--json", "--repetitions", "1", "--array-mb", fmt::format("{}", plan.array_megabytes)});
+  else arguments.insert(arguments.end(), {"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1"});  // its own triad is not used
   if (solve && kind != RunKind::measured && find_field("bound") != nullptr) arguments.push_back("--bound");
   if (solve && !trace.empty()) arguments.insert(arguments.end(), {"--trace", trace});
   for (const auto& [key, value] : cell.settings) {

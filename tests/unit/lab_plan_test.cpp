@@ -74,6 +74,7 @@ TEST_CASE("wrong keys and values are named with their place") {
   CHECK(refusal_of(plan_with({{"lattice", {"4,4,4,4"}, "--lattice"}})).starts_with("--lattice: the configuration has its own extents"));
   CHECK(refusal_of(plan_with({{"policy", {"static"}, "--policy"}}, {{"policy", "eager", "--set policy"}})).starts_with("--set policy: policy varies or is given twice"));
   CHECK(refusal_of(plan_with({{"machine", {"here", ""}, "--machine"}})).starts_with("--machine: no name"));
+  CHECK(refusal_of(plan_with({{"machine", {"p8k40"}, "--machine"}})).starts_with("--machine: a simulation computes times and no numbers"));
   CHECK(refusal_of(plan_with({{"action", {"wilson"}, "--action"}, {"solver", {"cg"}, "--solver"}})).starts_with("lab: no combination can run"));
   CHECK(refusal_of(plan_with({{"policy", {"static"}, "--policy"}})).empty());
   Plan bench = plan_with({{"kappa", {"0.12"}, "--vary kappa"}});
@@ -155,7 +156,7 @@ TEST_CASE("command lines of the runs") {
   CHECK(words(plan) == std::vector<std::string>{"solve", "--gauge", "lat.1000", "--json", "r.json", "--residual-history", "--trace", "t.json", "--kappa", "0.12", "--no-tune", "--columns", "0"});
   plan = plan_with({{"lattice", {"4,4,4,8"}, ""}, {"machine", {"p8k40"}, ""}});
   plan.gauge.clear();
-  CHECK(command_of(plan, cells_of(plan, left_out).front(), RunKind::measured, "g", "j", "").front().ends_with("quarkstar-sim"));
   plan.workload = Workload::bench_solver;
-  CHECK(words(plan) == std::vector<std::string>{"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "256", "--lattice", "4,4,4,8", "--machine", "p8k40"});
+  CHECK(command_of(plan, cells_of(plan, left_out).front(), RunKind::measured, "g", "j", "").front().ends_with("quarkstar-sim"));
+  CHECK(words(plan) == std::vector<std::string>{"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1", "--lattice", "4,4,4,8", "--machine", "p8k40"});
 }
