@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +33,12 @@ Bandwidth bandwidth_of(const Json& json) {
 }  // namespace
 
 Journal::Journal(std::string path) : path_(std::move(path)) {
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) throw_write_error(path_, "opening", errno);
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    ::close(descriptor_);
+    throw Error(ErrorKind::environment, path_, "another laboratory is writing this file", "wait for it, or give another --out");
+  }
   std::ifstream stream(path_, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   const std::size_t complete = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
@@ -50,8 +57,6 @@ Journal::Journal(std::string path) : path_(std::move(path)) {
     }
     begin = end + 1;
   }
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) throw_write_error(path_, "opening", errno);
   if (::ftruncate(descriptor_, static_cast<off_t>(complete)) != 0 || ::lseek(descriptor_, 0, SEEK_END) < 0) throw_write_error(path_, "writing", errno);
 }
 

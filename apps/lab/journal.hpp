@@ -18,7 +18,7 @@ struct Bandwidth {
 class Journal {
  public:
   /// Reads the file if it exists. A last line without an end, left by a crash, is cut off. Throws Error(input) naming file and line for
-  /// any other line that cannot be read, and the errors of throw_write_error().
+  /// any other line that cannot be read, Error(environment) while another process has it open, and the errors of throw_write_error().
   explicit Journal(std::string path);
   ~Journal();
   Journal(const Journal&) = delete;

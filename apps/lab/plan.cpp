@@ -134,12 +134,10 @@ std::vector<Cell> cells_of(const Plan& plan, std::vector<std::string>& left_out)
     if (plan.gauge.empty() && find(cell.settings, "lattice") == nullptr) cell.settings.emplace_back("lattice", "8,8,8,16");
     if (plan.workload == Workload::solve && applies("kappa", cell.settings) && find(cell.settings, "columns") == nullptr)
       cell.settings.emplace_back("columns", "0");
-    const std::string refusal = plan.workload == Workload::solve ? refusal_of(cell.settings) : "";
-    if (!seen.insert(cell.settings).second) {
-    } else if (refusal.empty()) {
-      cells.push_back(std::move(cell));
-    } else {
-      left_out.push_back(fmt::format("{}: {}", cell.name(), refusal));
+    if (seen.insert(cell.settings).second) {
+      const std::string refusal = plan.workload == Workload::solve ? refusal_of(cell.settings) : "";
+      if (refusal.empty()) cells.push_back(std::move(cell));
+      else left_out.push_back(fmt::format("{}: {}", cell.name(), refusal));
     }
     more = false;
     for (std::size_t i = index.size(); i-- > 0 && !more;) {

@@ -189,7 +189,7 @@ Outcome run(const Plan& plan) {
   catch_interrupts();
   Outcome outcome;
   outcome.cells = cells_of(plan, outcome.left_out);
-  std::filesystem::create_directories(plan.out);
+  const OutputFolder folder(plan.out);
   Journal journal(plan.out + "/runs.jsonl");
   outcome.seed = seed_of(plan, journal);
   const std::vector<PlannedRun> runs = runs_of(plan, outcome.cells.size(), outcome.seed);

@@ -114,6 +114,7 @@ TEST_CASE("records survive the journal, failed runs are repeated, a torn line is
   const std::string whole = read_file(path);
   write_file(path, whole + "{\"kind\": \"meas");
   const Journal journal(path);
+  CHECK_THROWS_WITH_AS(Journal{path}, doctest::Contains("another laboratory is writing this file"), Error);
   CHECK(read_file(path) == whole);
   CHECK(journal.seed() == 42);
   CHECK(journal.last_number() == 2);
@@ -131,8 +132,8 @@ TEST_CASE("records survive the journal, failed runs are repeated, a torn line is
   REQUIRE(journal.find_bandwidth({{"devices", "cpu"}}) != nullptr);
   CHECK(journal.find_bandwidth({{"devices", "cpu"}})->triad == 20.5);
   CHECK(journal.find_bandwidth({}) == nullptr);
-  write_file(path, "{\"kind\": \"order\", \"seed\": 1}\n{\"kind\": 3}\n");
-  CHECK_THROWS_WITH_AS(Journal{path}, doctest::Contains("runs.jsonl:2: this is no line"), Error);
+  write_file(folder.file("other.jsonl"), "{\"kind\": \"order\", \"seed\": 1}\n{\"kind\": 3}\n");
+  CHECK_THROWS_WITH_AS(Journal{folder.file("other.jsonl")}, doctest::Contains("other.jsonl:2: this is no line"), Error);
 }
 
 TEST_CASE("histories of one problem are compared whatever ran it, and a difference names both runs") {
