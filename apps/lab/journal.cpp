@@ -32,13 +32,14 @@ Bandwidth bandwidth_of(const Json& json) {
 
 }  // namespace
 
-Journal::Journal(std::string path) : path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) throw_write_error(path_, "opening", errno);
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    ::close(descriptor_);
+Journal::Descriptor::~Descriptor() {
+  if (value >= 0) ::close(value);
+}
+
+Journal::Journal(std::string path) : path_(std::move(path)), file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) {
+  if (file_.value < 0) throw_write_error(path_, "opening", errno);
+  if (::flock(file_.value, LOCK_EX | LOCK_NB) != 0)
     throw Error(ErrorKind::environment, path_, "another laboratory is writing this file", "wait for it, or give another --out");
-  }
   std::ifstream stream(path_, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   const std::size_t complete = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
@@ -57,11 +58,7 @@ Journal::Journal(std::string path) : path_(std::move(path)) {
     }
     begin = end + 1;
   }
-  if (::ftruncate(descriptor_, static_cast<off_t>(complete)) != 0 || ::lseek(descriptor_, 0, SEEK_END) < 0) throw_write_error(path_, "writing", errno);
-}
-
-Journal::~Journal() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (::ftruncate(file_.value, static_cast<off_t>(complete)) != 0 || ::lseek(file_.value, 0, SEEK_END) < 0) throw_write_error(path_, "writing", errno);
 }
 
 void Journal::write(const Json& line) {
@@ -69,11 +66,11 @@ void Journal::write(const Json& line) {
   const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   std::size_t done = 0;
   while (done < text.size()) {
-    const ssize_t count = ::write(descriptor_, text.data() + done, text.size() - done);
+    const ssize_t count = ::write(file_.value, text.data() + done, text.size() - done);
     if (count < 0 && errno != EINTR) throw_write_error(path_, "writing", errno);
     if (count > 0) done += static_cast<std::size_t>(count);
   }
-  ::fdatasync(descriptor_);
+  ::fdatasync(file_.value);
 }
 
 void Journal::append(Record record) {

@@ -20,9 +20,6 @@ class Journal {
   /// Reads the file if it exists. A last line without an end, left by a crash, is cut off. Throws Error(input) naming file and line for
   /// any other line that cannot be read, Error(environment) while another process has it open, and the errors of throw_write_error().
   explicit Journal(std::string path);
-  ~Journal();
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
 
   void append(Record record);
   void append(const Bandwidth& bandwidth);
@@ -39,10 +36,18 @@ class Journal {
   int last_number() const;
 
  private:
+  /// An open file, closed at the end.
+  struct Descriptor {
+    int value = -1;
+    explicit Descriptor(int opened) : value(opened) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor();
+  };
   void write(const Json& line);
 
   std::string path_;
-  int descriptor_ = -1;
+  Descriptor file_;
   std::vector<Record> records_;
   std::vector<Bandwidth> bandwidths_;
   std::optional<std::uint64_t> seed_;
