@@ -37,7 +37,8 @@ struct LabOptions {
 
 Assignment split_setting(const std::string& flag, const std::string& text) {
   const std::size_t equals = text.find('=');
-  if (equals == 0 || equals == std::string::npos) throw Error(ErrorKind::input, flag, fmt::format("'{}' is no KEY=VALUE", text), "write it as kappa=0.12");
+  if (equals == 0 || equals == std::string::npos)
+    throw Error(ErrorKind::input, flag, fmt::format("'{}' is no KEY=VALUE", text), "write it as kappa=0.12");
   return {text.substr(0, equals), text.substr(equals + 1), fmt::format("{} {}", flag, text.substr(0, equals))};
 }
 
@@ -76,10 +77,12 @@ void run_lab(const LabOptions& options) {
   file.commit();
   fmt::print("wrote {}/runs.jsonl\nwrote {}\n", plan.out, report);
   if (!histories.disagreements.empty())
-    throw Error(ErrorKind::numerical, plan.out + "/runs.jsonl", histories.text(), "this is a defect: no schedule may change a bit; please report it with both command lines");
+    throw Error(ErrorKind::numerical, plan.out + "/runs.jsonl", histories.text(),
+                "this is a defect: no schedule may change a bit; please report it with both command lines");
   const auto failed = std::count_if(outcome.records.begin(), outcome.records.end(), [](const lab::Record& record) { return !record.ok(); });
   if (failed == static_cast<std::ptrdiff_t>(outcome.records.size()))
-    throw Error(ErrorKind::numerical, plan.out + "/runs.jsonl", fmt::format("all {} runs failed: {}", failed, outcome.records.front().message), "see the messages in the report");
+    throw Error(ErrorKind::numerical, plan.out + "/runs.jsonl",
+                fmt::format("all {} runs failed: {}", failed, outcome.records.front().message), "see the messages in the report");
   if (failed > 0) fmt::print("{} of {} runs failed: {}\n", failed, outcome.records.size(), "see the report");
 }
 
@@ -92,9 +95,12 @@ void add_lab(CLI::App& app) {
   for (const lab::PlanField& field : lab::plan_fields()) {
     const std::string key(field.key), flag = "--" + key, help(field.help);
     if (field.metavar.empty()) {
-      command->add_flag_callback(flag, [options, key] { options->fields.emplace_back(key, "true"); }, help);
+      command->add_flag_callback(
+          flag, [options, key] { options->fields.emplace_back(key, "true"); }, help);
     } else {
-      command->add_option_function<std::string>(flag, [options, key](const std::string& value) { options->fields.emplace_back(key, value); }, help)
+      command
+          ->add_option_function<std::string>(
+              flag, [options, key](const std::string& value) { options->fields.emplace_back(key, value); }, help)
           ->type_name(std::string(field.metavar));
     }
   }
@@ -102,7 +108,11 @@ void add_lab(CLI::App& app) {
     const std::string key = name, flag = "--" + key;
     command
         ->add_option_function<std::vector<std::string>>(
-            flag, [options, key, flag](const std::vector<std::string>& values) { options->axes.push_back({key, values, flag}); }, help)
+            flag,
+            [options, key, flag](const std::vector<std::string>& values) {
+              options->axes.push_back({key, values, flag});
+            },
+            help)
         ->type_name("VALUE...");
   }
   command

@@ -34,11 +34,14 @@ double label_width(const std::vector<CellSummary>& cells) {
 }
 
 std::string label(const std::string& name, double x, double y) {
-  return fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}<title>{}</title></text>", x, y, escape(shortened(name)), escape(name));
+  return fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}<title>{}</title></text>", x, y,
+                     escape(shortened(name)), escape(name));
 }
 
 /// The values of the axis that varies first: what colours stand for.
-std::string first_value(const Cell& cell) { return cell.varying.empty() ? "all" : cell.varying.front().first + "=" + cell.varying.front().second; }
+std::string first_value(const Cell& cell) {
+  return cell.varying.empty() ? "all" : cell.varying.front().first + "=" + cell.varying.front().second;
+}
 
 /// A series of dots for each value of the first axis.
 template <class X, class Y>
@@ -62,7 +65,9 @@ std::optional<double> intensity(const CellSummary& cell) {
   return gflops && gbs && *gbs > 0 ? std::optional(*gflops / *gbs) : std::nullopt;
 }
 
-std::optional<double> mean_seconds(const CellSummary& cell) { return std::isfinite(cell.seconds.mean) ? std::optional(cell.seconds.mean) : std::nullopt; }
+std::optional<double> mean_seconds(const CellSummary& cell) {
+  return std::isfinite(cell.seconds.mean) ? std::optional(cell.seconds.mean) : std::nullopt;
+}
 
 /// Parts of a worker's time, in the order of the bar.
 struct Part {
@@ -70,7 +75,10 @@ struct Part {
   const char* style;
   std::optional<double> WorkerTimes::*seconds;
 };
-constexpr Part parts[] = {{"busy", "t2", &WorkerTimes::busy}, {"transfer", "t0", &WorkerTimes::transfer}, {"overhead", "t1", &WorkerTimes::overhead}, {"idle", "t6", &WorkerTimes::idle}};
+constexpr Part parts[] = {{"busy", "t2", &WorkerTimes::busy},
+                          {"transfer", "t0", &WorkerTimes::transfer},
+                          {"overhead", "t1", &WorkerTimes::overhead},
+                          {"idle", "t6", &WorkerTimes::idle}};
 
 /// Mean of a worker's part over the measured runs of a cell.
 std::optional<double> mean_of_worker(const CellSummary& cell, std::size_t worker, const Part& part) {
@@ -80,23 +88,28 @@ std::optional<double> mean_of_worker(const CellSummary& cell, std::size_t worker
 }  // namespace
 
 std::string times_figure(const std::vector<CellSummary>& cells) {
-  const std::string caption = fmt::format("Seconds of a run: each measured run, their mean and its {:.0f} % confidence interval (Student's t)", 100 * confidence);
+  const std::string caption =
+      fmt::format("Seconds of a run: each measured run, their mean and its {:.0f} % confidence interval (Student's t)", 100 * confidence);
   double low = INFINITY, high = -INFINITY;
   for (const CellSummary& cell : cells)
     for (const Record* record : cell.measured)
       if (record->results.seconds) low = std::min(low, *record->results.seconds), high = std::max(high, *record->results.seconds);
   if (!(high >= low)) return frame(true, caption, paragraph("unavailable: no measured run ended well"));
   for (const CellSummary& cell : cells)
-    if (std::isfinite(cell.seconds.error)) low = std::min(low, cell.seconds.mean - cell.seconds.error), high = std::max(high, cell.seconds.mean + cell.seconds.error);
+    if (std::isfinite(cell.seconds.error))
+      low = std::min(low, cell.seconds.mean - cell.seconds.error), high = std::max(high, cell.seconds.mean + cell.seconds.error);
   low = std::max(0.0, low);
-  const double pad = std::max(0.03 * (high - low), 1e-9 + 0.01 * high), left = label_width(cells), row = 24, rows = row * static_cast<double>(cells.size());
+  const double pad = std::max(0.03 * (high - low), 1e-9 + 0.01 * high), left = label_width(cells), row = 24,
+               rows = row * static_cast<double>(cells.size());
   low -= pad;
   high += pad;
   const auto place = [&](double seconds) { return left + (seconds - low) / (high - low) * (width - right - left); };
   std::string svg = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">", width, rows + 46, escape(caption));
   for (const double tick : linear_ticks(low, high, 10))
-    svg += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"0\" y2=\"{1}\"/><text class=\"tick\" x=\"{0:.1f}\" y=\"{2}\" text-anchor=\"middle\">{3:.6g}</text>",
-                       place(tick), rows, rows + 16, tick);
+    svg += fmt::format(
+        "<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"0\" y2=\"{1}\"/><text class=\"tick\" x=\"{0:.1f}\" y=\"{2}\" "
+        "text-anchor=\"middle\">{3:.6g}</text>",
+        place(tick), rows, rows + 16, tick);
   for (std::size_t c = 0; c < cells.size(); ++c) {
     const CellSummary& cell = cells[c];
     const double y = row * (static_cast<double>(c) + 0.5);
@@ -107,16 +120,19 @@ std::string times_figure(const std::vector<CellSummary>& cells) {
     }
     svg += "<g class=\"s0\">";
     if (std::isfinite(cell.seconds.error)) {
-      const double begin = place(std::max(low, cell.seconds.mean - cell.seconds.error)), end = place(cell.seconds.mean + cell.seconds.error);
+      const double begin = place(std::max(low, cell.seconds.mean - cell.seconds.error)),
+                   end = place(cell.seconds.mean + cell.seconds.error);
       svg += fmt::format("<path class=\"interval\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", begin, y, end);
     }
     for (const Record* record : cell.measured)
       if (record->results.seconds)
-        svg += fmt::format("<circle class=\"run\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\"><title>{}: {:.6g} s</title></circle>", place(*record->results.seconds), y,
-                           escape(record->name()), *record->results.seconds);
-    svg += fmt::format("<path d=\"M{0:.1f} {1:.1f}V{2:.1f}\"><title>mean {3:.6g} s</title></path></g>", place(cell.seconds.mean), y - 8, y + 8, cell.seconds.mean);
+        svg += fmt::format("<circle class=\"run\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\"><title>{}: {:.6g} s</title></circle>",
+                           place(*record->results.seconds), y, escape(record->name()), *record->results.seconds);
+    svg += fmt::format("<path d=\"M{0:.1f} {1:.1f}V{2:.1f}\"><title>mean {3:.6g} s</title></path></g>", place(cell.seconds.mean), y - 8,
+                       y + 8, cell.seconds.mean);
   }
-  svg += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">seconds</text></svg>", (left + width - right) / 2, rows + 38);
+  svg += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">seconds</text></svg>", (left + width - right) / 2,
+                     rows + 38);
   return frame(true, caption, svg);
 }
 
@@ -166,7 +182,8 @@ std::string workers_figure(const std::vector<CellSummary>& cells) {
       body += label(bar.cell->cell->name(), left - 8, y + 11);
     }
     before = bar.cell;
-    body += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>", left + names - 8, y + 11, escape(worker.name));
+    body += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>", left + names - 8, y + 11,
+                        escape(worker.name));
     double x = left + names;
     for (const Part& part : parts) {
       const auto seconds = mean_of_worker(*bar.cell, bar.worker, part);
@@ -174,18 +191,25 @@ std::string workers_figure(const std::vector<CellSummary>& cells) {
         missing.insert(part.name);
         continue;
       }
-      body += fmt::format("<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{}\"><title>{}, {}: {} {:.4g} s</title></rect>", part.style, x, y + 1,
-                          *seconds * scale, row - 3, escape(bar.cell->cell->name()), escape(worker.name), part.name, *seconds);
+      body += fmt::format(
+          "<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{}\"><title>{}, {}: {} {:.4g} s</title></rect>",
+          part.style, x, y + 1, *seconds * scale, row - 3, escape(bar.cell->cell->name()), escape(worker.name), part.name, *seconds);
       x += *seconds * scale;
     }
     y += row;
   }
   for (const double tick : linear_ticks(0, longest, 8))
-    body += fmt::format("<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/><text class=\"tick\" x=\"{0:.1f}\" y=\"{3:.1f}\" text-anchor=\"middle\">{4:.6g}</text>",
-                        left + names + tick * scale, y + 2, y + 6, y + 20, tick);
-  body += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">seconds</text>", (left + names + width - right) / 2, y + 38);
-  std::string html = fmt::format("<svg viewBox=\"0 0 {} {:.1f}\" role=\"img\" aria-label=\"{}\">{}</svg><p class=\"legend blocks\">", width, y + 46, caption, body);
-  for (const Part& part : parts) html += fmt::format("<span class=\"{}\"><i></i>{}{}</span> ", part.style, part.name, missing.contains(part.name) ? ": unavailable" : "");
+    body += fmt::format(
+        "<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/><text class=\"tick\" x=\"{0:.1f}\" "
+        "y=\"{3:.1f}\" text-anchor=\"middle\">{4:.6g}</text>",
+        left + names + tick * scale, y + 2, y + 6, y + 20, tick);
+  body += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">seconds</text>",
+                      (left + names + width - right) / 2, y + 38);
+  std::string html = fmt::format("<svg viewBox=\"0 0 {} {:.1f}\" role=\"img\" aria-label=\"{}\">{}</svg><p class=\"legend blocks\">", width,
+                                 y + 46, caption, body);
+  for (const Part& part : parts)
+    html +=
+        fmt::format("<span class=\"{}\"><i></i>{}{}</span> ", part.style, part.name, missing.contains(part.name) ? ": unavailable" : "");
   return frame(true, caption, html + "</p>");
 }
 
@@ -204,13 +228,17 @@ std::string roofline_figure(const std::vector<CellSummary>& cells) {
       if (names.find(devices) == std::string::npos) names += (names.empty() ? "" : "; ") + devices;
     }
   for (const auto& [triad, devices] : roofs)
-    plot.series.push_back({fmt::format("triad {:.4g} GB/s{}", triad, devices == "-" ? "" : " of " + devices), {low / 2, high * 2}, {triad * low / 2, triad * high * 2}, false});
+    plot.series.push_back({fmt::format("triad {:.4g} GB/s{}", triad, devices == "-" ? "" : " of " + devices),
+                           {low / 2, high * 2},
+                           {triad * low / 2, triad * high * 2},
+                           false});
   return figure(plot) + (roofs.empty() ? paragraph("roof: unavailable, no bandwidth was measured") : "");
 }
 
 std::string energy_figure(const std::vector<CellSummary>& cells) {
   Plot plot{.title = "Energy", .x_label = "seconds of a run", .y_label = "joules", .series = {}};
-  plot.series = dots_by_first_axis(cells, mean_seconds, [](const CellSummary& cell) { return cell.mean([](const Results& r) { return r.joules; }); });
+  plot.series =
+      dots_by_first_axis(cells, mean_seconds, [](const CellSummary& cell) { return cell.mean([](const Results& r) { return r.joules; }); });
   if (!plot.series.empty()) return figure(plot);
   std::string reason = "no run told";
   for (const CellSummary& cell : cells)

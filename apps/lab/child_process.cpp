@@ -94,7 +94,8 @@ std::string ChildResult::failure() const {
   if (ok()) return "";
   constexpr std::string_view mark = "quarkstar: error: ";
   std::string message = last_line(err);
-  if (const std::size_t at = err.rfind(mark); at != std::string::npos) message = err.substr(at + mark.size(), err.find('\n', at) - at - mark.size());
+  if (const std::size_t at = err.rfind(mark); at != std::string::npos)
+    message = err.substr(at + mark.size(), err.find('\n', at) - at - mark.size());
   if (timed_out) return fmt::format("ended after {:.0f} s, the time limit", seconds);
   if (signal != 0) return fmt::format("killed by signal {} ({}){}{}", signal, ::strsignal(signal), message.empty() ? "" : ": ", message);
   return message.empty() ? fmt::format("exit code {} without a message", exit_code) : message;

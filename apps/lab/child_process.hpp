@@ -7,8 +7,8 @@
 namespace quarkstar::app::lab {
 
 struct ChildResult {
-  int exit_code = -1;    ///< -1: ended by a signal
-  int signal = 0;        ///< that ended it
+  int exit_code = -1;      ///< -1: ended by a signal
+  int signal = 0;          ///< that ended it
   bool timed_out = false;  ///< it was ended because its time was over
   double seconds = 0;
   std::string out, err;  ///< what it wrote; of long texts the last MiB

@@ -9,11 +9,13 @@ namespace quarkstar::app::lab {
 namespace {
 
 /// Settings that no bit of a history depends on.
-constexpr std::string_view schedule[] = {"policy",      "blocks",     "devices",    "cpu-share",  "gpus",        "workers",  "threads", "worker-mode",
-                                         "ranks",       "gpu-memory", "cpu-memory", "share-gpus", "check-every", "watchdog", "no-tune",
-                                         "in-flight",   "throttle",   "watts"};
+constexpr std::string_view schedule[] = {"policy",      "blocks",      "devices", "cpu-share",  "gpus",       "workers",
+                                         "threads",     "worker-mode", "ranks",   "gpu-memory", "cpu-memory", "share-gpus",
+                                         "check-every", "watchdog",    "no-tune", "in-flight",  "throttle",   "watts"};
 
-std::string label_of(const History& h) { return h.mass ? fmt::format("column {}, mass {}", h.column, *h.mass) : fmt::format("column {}", h.column); }
+std::string label_of(const History& h) {
+  return h.mass ? fmt::format("column {}, mass {}", h.column, *h.mass) : fmt::format("column {}", h.column);
+}
 
 /// The first difference; empty: none.
 std::string difference(const std::vector<History>& a, const std::vector<History>& b) {
@@ -33,14 +35,16 @@ Settings problem_of(const Settings& settings) {
   const bool vectors_mix = solver != nullptr && *solver == "blockcg";
   Settings problem;
   for (const auto& [key, value] : settings)
-    if (std::find(std::begin(schedule), std::end(schedule), key) == std::end(schedule) && (key != "nrhs" || vectors_mix)) problem.emplace_back(key, value);
+    if (std::find(std::begin(schedule), std::end(schedule), key) == std::end(schedule) && (key != "nrhs" || vectors_mix))
+      problem.emplace_back(key, value);
   std::sort(problem.begin(), problem.end());
   return problem;
 }
 
 std::string HistoryCheck::text() const {
   if (runs == 0) return "residual histories: unavailable";
-  if (disagreements.empty()) return fmt::format("residual histories: {} runs of {} problem{}, all bits equal", runs, problems, problems == 1 ? "" : "s");
+  if (disagreements.empty())
+    return fmt::format("residual histories: {} runs of {} problem{}, all bits equal", runs, problems, problems == 1 ? "" : "s");
   const Disagreement& d = disagreements.front();
   return fmt::format("residual histories differ: {} and {}, {}{}", d.first->name(), d.second->name(), d.what,
                      disagreements.size() > 1 ? fmt::format(" ({} more runs differ)", disagreements.size() - 1) : "");

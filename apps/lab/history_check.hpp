@@ -19,7 +19,7 @@ struct Disagreement {
 };
 
 struct HistoryCheck {
-  std::size_t runs = 0, problems = 0;  ///< with histories
+  std::size_t runs = 0, problems = 0;       ///< with histories
   std::vector<Disagreement> disagreements;  ///< each with the first run of its problem
 
   /// One line.

@@ -19,7 +19,10 @@ namespace {
 Json bandwidth_json(const Bandwidth& bandwidth) {
   Json devices = Json::object();
   for (const auto& [key, value] : bandwidth.devices) devices[key] = value;
-  return {{"kind", "bandwidth"}, {"devices", devices}, {"triad_gbs", bandwidth.triad ? Json(*bandwidth.triad) : Json()}, {"unavailable", bandwidth.unavailable}};
+  return {{"kind", "bandwidth"},
+          {"devices", devices},
+          {"triad_gbs", bandwidth.triad ? Json(*bandwidth.triad) : Json()},
+          {"unavailable", bandwidth.unavailable}};
 }
 
 Bandwidth bandwidth_of(const Json& json) {
@@ -50,15 +53,20 @@ Journal::Journal(std::string path) : path_(std::move(path)), file_(::open(path_.
     try {
       const Json line = Json::parse(text.substr(begin, end - begin));
       const auto kind = line.at("kind").get<std::string>();
-      if (kind == "order") seed_ = line.at("seed").get<std::uint64_t>();
-      else if (kind == "bandwidth") bandwidths_.push_back(bandwidth_of(line));
-      else records_.push_back(record_of(line));
+      if (kind == "order")
+        seed_ = line.at("seed").get<std::uint64_t>();
+      else if (kind == "bandwidth")
+        bandwidths_.push_back(bandwidth_of(line));
+      else
+        records_.push_back(record_of(line));
     } catch (const Json::exception&) {
-      throw Error(ErrorKind::input, fmt::format("{}:{}", path_, number), "this is no line of a laboratory's journal", "remove the line, or give another --out");
+      throw Error(ErrorKind::input, fmt::format("{}:{}", path_, number), "this is no line of a laboratory's journal",
+                  "remove the line, or give another --out");
     }
     begin = end + 1;
   }
-  if (::ftruncate(file_.value, static_cast<off_t>(complete)) != 0 || ::lseek(file_.value, 0, SEEK_END) < 0) throw_write_error(path_, "writing", errno);
+  if (::ftruncate(file_.value, static_cast<off_t>(complete)) != 0 || ::lseek(file_.value, 0, SEEK_END) < 0)
+    throw_write_error(path_, "writing", errno);
 }
 
 void Journal::write(const Json& line) {
@@ -95,7 +103,8 @@ const Record* Journal::find_done(const Cell& cell, const PlannedRun& run, const 
 }
 
 const Bandwidth* Journal::find_bandwidth(const Settings& devices) const {
-  const auto found = std::find_if(bandwidths_.rbegin(), bandwidths_.rend(), [&](const Bandwidth& b) { return b.devices == devices && b.triad; });
+  const auto found =
+      std::find_if(bandwidths_.rbegin(), bandwidths_.rend(), [&](const Bandwidth& b) { return b.devices == devices && b.triad; });
   return found == bandwidths_.rend() ? nullptr : &*found;
 }
 

@@ -44,7 +44,8 @@ std::string share_of_workers(const CellSummary& cell, std::optional<double> Work
       if (!(worker.*part)) return std::nullopt;
       sum += *(worker.*part);
     }
-    return r.workers.empty() || !r.seconds || *r.seconds <= 0 ? std::nullopt : std::optional(sum / *r.seconds / static_cast<double>(r.workers.size()));
+    return r.workers.empty() || !r.seconds || *r.seconds <= 0 ? std::nullopt
+                                                              : std::optional(sum / *r.seconds / static_cast<double>(r.workers.size()));
   });
   return share ? fmt::format("{:.1f} %", 100 * *share) : "unavailable";
 }
@@ -58,6 +59,18 @@ std::string moved(const CellSummary& cell) {
   return bytes ? fmt::format("{:.4g}", *bytes * 1e-6) : "unavailable";
 }
 
+/// Takes out the columns that no row has a value of; their names.
+std::vector<std::string> remove_unavailable(TableRow& head, std::vector<TableRow>& rows) {
+  std::vector<std::string> names;
+  for (std::size_t c = head.size(); c-- > 0;) {
+    if (!std::all_of(rows.begin(), rows.end(), [c](const TableRow& row) { return row[c] == "unavailable"; })) continue;
+    names.insert(names.begin(), head[c]);
+    head.erase(head.begin() + static_cast<std::ptrdiff_t>(c));
+    for (TableRow& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+  }
+  return names;
+}
+
 std::string summary_table(const std::vector<CellSummary>& cells) {
   std::set<std::string> keys;
   TableRow head;
@@ -66,8 +79,8 @@ std::string summary_table(const std::vector<CellSummary>& cells) {
       if (keys.insert(key).second) head.push_back(key);
   const std::size_t axes = head.size();
   if (axes == 0) head.push_back("cell");
-  head.insert(head.end(), {"seconds", "+-", "runs", "failed", "/ bound", "GFLOP/s", "GB/s", "iterations", "tasks", "us/task", "busy", "idle", "overhead", "transfer",
-                           "MB moved", "J", "J s"});
+  head.insert(head.end(), {"seconds", "+-", "/ fastest", "/ bound", "runs", "failed", "GFLOP/s", "GB/s", "iterations", "tasks", "us/task",
+                           "busy", "idle", "overhead", "transfer", "MB moved", "J", "J s"});
   std::vector<TableRow> rows;
   std::set<std::string> bounds;
   for (const CellSummary& cell : cells) {
@@ -77,20 +90,29 @@ std::string summary_table(const std::vector<CellSummary>& cells) {
       row.push_back(value != nullptr ? *value : "-");
     }
     if (axes == 0) row.push_back(cell.cell->name());
-    const auto mean = [&](std::optional<double> Results::*member) { return text_of(cell.mean([member](const Results& r) { return r.*member; })); };
-    row.insert(row.end(), {std::isfinite(cell.seconds.mean) ? fmt::format("{:.5g}", cell.seconds.mean) : "unavailable",
-                           std::isfinite(cell.seconds.error) ? fmt::format("{:.2g}", cell.seconds.error) : "unavailable", fmt::format("{}", cell.measured.size()),
-                           fmt::format("{}", cell.failed.size()), text_of(cell.over_bound()), text_of(cell.mean(&Results::gflops)), text_of(cell.mean(&Results::gbs)),
-                           mean(&Results::iterations), mean(&Results::tasks), mean(&Results::us_per_task), share_of_workers(cell, &WorkerTimes::busy),
-                           share_of_workers(cell, &WorkerTimes::idle), share_of_workers(cell, &WorkerTimes::overhead), share_of_workers(cell, &WorkerTimes::transfer),
-                           moved(cell), mean(&Results::joules), text_of(cell.mean(&Results::energy_delay))});
+    const auto mean = [&](std::optional<double> Results::*member) {
+      return text_of(cell.mean([member](const Results& r) { return r.*member; }));
+    };
+    row.insert(row.end(),
+               {std::isfinite(cell.seconds.mean) ? fmt::format("{:.5g}", cell.seconds.mean) : "unavailable",
+                std::isfinite(cell.seconds.error) ? fmt::format("{:.2g}", cell.seconds.error) : "unavailable", text_of(cell.over_fastest),
+                text_of(cell.over_bound()), fmt::format("{}", cell.measured.size()), fmt::format("{}", cell.failed.size()),
+                text_of(cell.mean(&Results::gflops)), text_of(cell.mean(&Results::gbs)), mean(&Results::iterations), mean(&Results::tasks),
+                mean(&Results::us_per_task), share_of_workers(cell, &WorkerTimes::busy), share_of_workers(cell, &WorkerTimes::idle),
+                share_of_workers(cell, &WorkerTimes::overhead), share_of_workers(cell, &WorkerTimes::transfer), moved(cell),
+                mean(&Results::joules), text_of(cell.mean(&Results::energy_delay))});
     rows.push_back(std::move(row));
     if (const std::string bound = cell.bound(); !bound.empty()) bounds.insert(bound);
   }
-  return table("sorts", head, rows) +
-         fmt::format("<p class=\"sub\">Means over the measured runs; +-: half of the {:.0f} % confidence interval of the mean (Student's t). Bound: {}. us/task: time of the owners "
-                     "outside kernels. busy to transfer: parts of the workers' time. J s: energy-delay product. A click on a head sorts.</p>\n",
-                     100 * confidence, bounds.empty() ? "unavailable" : escape(fmt::format("{}", fmt::join(bounds, "; "))));
+  const std::vector<std::string> missing = remove_unavailable(head, rows);
+  return table("sorts", head, rows) + fmt::format(
+                                          "<p class=\"sub\">Means over the measured runs; +-: half of the {:.0f} % confidence interval of "
+                                          "the mean (Student's t). / fastest: over the fastest "
+                                          "cell of the same problem. / bound: over a lower bound{}. us/task: time of the owners outside "
+                                          "kernels. busy to transfer: parts of the workers' time. "
+                                          "J s: energy-delay product. A click on a head sorts.</p>\n<p class=\"sub\">{}</p>\n",
+                                          100 * confidence, bounds.empty() ? "" : escape(fmt::format(" ({})", fmt::join(bounds, "; "))),
+                                          missing.empty() ? "" : fmt::format("Unavailable for all cells: {}.", fmt::join(missing, ", ")));
 }
 
 /// Text inside a JSON string inside a script.
@@ -119,10 +141,12 @@ std::string trace_json(const std::string& name, const Trace& trace) {
   std::string tasks;
   for (const TraceTask& task : trace.tasks) {
     if (task.block >= 0) blocks.insert(task.block);
-    tasks += fmt::format("{}[{},{},{},{:.2f},{:.2f}]", tasks.empty() ? "" : ",", task.worker, task.block, task.name, task.begin_us, task.duration_us);
+    tasks += fmt::format("{}[{},{},{},{:.2f},{:.2f}]", tasks.empty() ? "" : ",", task.worker, task.block, task.name, task.begin_us,
+                         task.duration_us);
   }
-  return fmt::format("{{\"name\":{},\"workers\":{},\"names\":{},\"groups\":{},\"colours\":[{}],\"blocks\":[{}],\"all\":{},\"tasks\":[{}]}}", quoted(name), quoted(trace.workers),
-                     quoted(trace.names), quoted(groups), fmt::join(colours, ","), fmt::join(blocks, ","), trace.all_tasks, tasks);
+  return fmt::format("{{\"name\":{},\"workers\":{},\"names\":{},\"groups\":{},\"colours\":[{}],\"blocks\":[{}],\"all\":{},\"tasks\":[{}]}}",
+                     quoted(name), quoted(trace.workers), quoted(trace.names), quoted(groups), fmt::join(colours, ","),
+                     fmt::join(blocks, ","), trace.all_tasks, tasks);
 }
 
 constexpr char trace_viewer[] = R"(<figure class="wide"><div class="controls"><label>run <select id="trace-choice"></select></label>
@@ -139,7 +163,8 @@ constexpr char trace_viewer[] = R"(<figure class="wide"><div class="controls"><l
 
 std::string traces_section(const Plan& plan, const std::vector<CellSummary>& cells) {
   std::string json, problems;
-  const auto traced = static_cast<std::size_t>(std::count_if(cells.begin(), cells.end(), [](const CellSummary& c) { return c.traced != nullptr; }));
+  const auto traced =
+      static_cast<std::size_t>(std::count_if(cells.begin(), cells.end(), [](const CellSummary& c) { return c.traced != nullptr; }));
   for (const CellSummary& cell : cells) {
     if (cell.traced == nullptr) continue;
     try {
@@ -159,8 +184,10 @@ std::string links_table(const std::vector<CellSummary>& cells) {
     if (cell.measured.empty()) continue;
     std::map<std::pair<std::string, std::string>, double> bytes;
     for (const Record* record : cell.measured)
-      for (const LinkBytes& link : record->results.links) bytes[{link.from, link.to}] += link.bytes / static_cast<double>(cell.measured.size());
-    for (const auto& [ends, count] : bytes) rows.push_back({cell.cell->name(), ends.first, ends.second, fmt::format("{:.4g}", count * 1e-6)});
+      for (const LinkBytes& link : record->results.links)
+        bytes[{link.from, link.to}] += link.bytes / static_cast<double>(cell.measured.size());
+    for (const auto& [ends, count] : bytes)
+      rows.push_back({cell.cell->name(), ends.first, ends.second, fmt::format("{:.4g}", count * 1e-6)});
   }
   return rows.empty() ? "<p>unavailable: the runs told no bytes of links</p>\n" : table("", {"cell", "from", "to", "MB a run"}, rows);
 }
@@ -178,11 +205,12 @@ std::string failures_section(const Outcome& outcome, const std::vector<CellSumma
 }
 
 std::string parameters_section(const Plan& plan, const Outcome& outcome) {
-  std::vector<TableRow> rows{{"run", plan.workload == Workload::solve ? "solve" : "bench solver"},
-                             {"configuration", plan.gauge.empty() ? fmt::format("made: heatbath, beta {:g}, {} sweeps", plan.beta, plan.sweeps) : plan.gauge},
-                             {"order", fmt::format("random, --seed {}", outcome.seed)},
-                             {"repetitions", fmt::format("{}, after {} warm-up runs of each cell", plan.repetitions, plan.warm_up)},
-                             {"time limit of a run", fmt::format("{:g} s", plan.limit_seconds)}};
+  std::vector<TableRow> rows{
+      {"run", plan.workload == Workload::solve ? "solve" : "bench solver"},
+      {"configuration", plan.gauge.empty() ? fmt::format("made: heatbath, beta {:g}, {} sweeps", plan.beta, plan.sweeps) : plan.gauge},
+      {"order", fmt::format("random, --seed {}", outcome.seed)},
+      {"repetitions", fmt::format("{}, after {} warm-up runs of each cell", plan.repetitions, plan.warm_up)},
+      {"time limit of a run", fmt::format("{:g} s", plan.limit_seconds)}};
   for (const Assignment& setting : plan.fixed) rows.push_back({setting.key, setting.value});
   for (const Bandwidth& bandwidth : outcome.bandwidths)
     rows.push_back({"triad, " + (bandwidth.devices.empty() ? "default devices" : text_of(bandwidth.devices)),
@@ -201,15 +229,17 @@ std::string page(const Plan& plan, const Outcome& outcome, const std::vector<Cel
   std::size_t failed = 0, good = 0;
   for (const Record& record : outcome.records) ++(record.ok() ? good : failed);
   std::string html =
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">";
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, "
+      "initial-scale=1\">";
   html += fmt::format("<title>{}</title><style>{}{}</style></head><body>\n", escape(title), report_style, page_style);
-  html += fmt::format("<h1>{}</h1><p class=\"sub\">{} on {} ({}); {} cells, {} runs ended well, {} failed</p>\n", escape(title), machine.started, escape(machine.host),
-                      escape(machine.cpu_model), cells.size(), good, failed);
+  html += fmt::format("<h1>{}</h1><p class=\"sub\">{} on {} ({}); {} cells, {} runs ended well, {} failed</p>\n", escape(title),
+                      machine.started, escape(machine.host), escape(machine.cpu_model), cells.size(), good, failed);
   html += fmt::format("<p class=\"verdict{}\">{}</p>\n", histories.disagreements.empty() ? "" : " bad", escape(histories.text()));
   html += "<h2>Cells</h2>\n" + summary_table(cells);
   html += "<h2>Times</h2>\n<div class=\"plots\">" + times_figure(cells) + workers_figure(cells) + "</div>\n";
   html += "<h2>What ran when</h2>\n" + traces_section(plan, cells);
-  html += "<h2>Roofline and energy</h2>\n<div class=\"plots\">" + roofline_figure(cells) + energy_figure(cells) + order_figure(cells) + "</div>\n";
+  html += "<h2>Roofline and energy</h2>\n<div class=\"plots\">" + roofline_figure(cells) + energy_figure(cells) + order_figure(cells) +
+          "</div>\n";
   html += "<h2>Bytes between memories</h2>\n" + links_table(cells);
   html += failures_section(outcome, cells);
   html += "<h2>Plan</h2>\n" + parameters_section(plan, outcome);

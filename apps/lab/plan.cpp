@@ -14,11 +14,13 @@ namespace quarkstar::app::lab {
 namespace {
 
 /// Settings that belong to the lab: where a run writes, and what it is told to say.
-constexpr std::string_view own_settings[] = {"json", "out", "trace", "residual-history", "bound", "gauge", "checkpoint", "checkpoint-every"};
+constexpr std::string_view own_settings[] = {"json",  "out",   "trace",      "residual-history",
+                                             "bound", "gauge", "checkpoint", "checkpoint-every"};
 
 /// What `bench solver` takes of the settings of `solve`, and its own number of iterations.
-constexpr std::string_view bench_settings[] = {"action",  "nrhs",  "lattice",    "precision", "solver", "links",   "policy",  "devices", "cpu-share",
-                                               "gpus",    "workers", "threads", "worker-mode", "gpu-memory", "no-tune", "machine", "iterations"};
+constexpr std::string_view bench_settings[] = {"action",      "nrhs",       "lattice",   "precision", "solver",    "links",
+                                               "policy",      "devices",    "cpu-share", "gpus",      "workers",   "threads",
+                                               "worker-mode", "gpu-memory", "no-tune",   "machine",   "iterations"};
 
 template <std::size_t n>
 bool contains(const std::string_view (&names)[n], std::string_view key) {
@@ -29,14 +31,17 @@ bool contains(const std::string_view (&names)[n], std::string_view key) {
 void check_setting(const Plan& plan, const Assignment& setting) {
   const auto& [key, value, where] = setting;
   if (contains(own_settings, key))
-    throw Error(ErrorKind::input, where, fmt::format("{} belongs to the lab", key), key == "gauge" ? "give it outside of [vary] and [solve]" : "leave it out");
+    throw Error(ErrorKind::input, where, fmt::format("{} belongs to the lab", key),
+                key == "gauge" ? "give it outside of [vary] and [solve]" : "leave it out");
   if (plan.workload == Workload::bench_solver && !contains(bench_settings, key))
-    throw Error(ErrorKind::input, where, fmt::format("bench solver has no {}", key), fmt::format("use one of {}", fmt::join(bench_settings, ", ")));
+    throw Error(ErrorKind::input, where, fmt::format("bench solver has no {}", key),
+                fmt::format("use one of {}", fmt::join(bench_settings, ", ")));
   try {
     if (key == "machine") {
       if (value.empty()) throw BadValue("no name", "use here, or the name or file of a simulated machine");
       if (plan.workload == Workload::solve && value != "here")
-        throw BadValue("a simulation computes times and no numbers", "use --run 'bench solver', whose runs are a fixed number of iterations");
+        throw BadValue("a simulation computes times and no numbers",
+                       "use --run 'bench solver', whose runs are a fixed number of iterations");
     } else if (key == "lattice") {
       parse_coord(value, 2);
       if (!plan.gauge.empty()) throw BadValue("the configuration has its own extents", "leave out lattice, or gauge");
@@ -100,14 +105,13 @@ std::string text_of(const Settings& settings) {
   return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, " "));
 }
 
-std::string_view name_of(RunKind kind) {
-  return kind == RunKind::warm_up ? "warm-up" : kind == RunKind::measured ? "measured" : "traced";
-}
+std::string_view name_of(RunKind kind) { return kind == RunKind::warm_up ? "warm-up" : kind == RunKind::measured ? "measured" : "traced"; }
 
 void check(const Plan& plan) {
   std::set<std::string> keys;
   for (const Axis& axis : plan.axes) {
-    if (!keys.insert(axis.key).second) throw Error(ErrorKind::input, axis.where, fmt::format("{} varies twice", axis.key), "give all its values at once");
+    if (!keys.insert(axis.key).second)
+      throw Error(ErrorKind::input, axis.where, fmt::format("{} varies twice", axis.key), "give all its values at once");
     if (axis.values.empty()) throw Error(ErrorKind::input, axis.where, "no value", "list at least one");
     for (const std::string& value : axis.values) check_setting(plan, {axis.key, value, axis.where});
   }
@@ -136,8 +140,10 @@ std::vector<Cell> cells_of(const Plan& plan, std::vector<std::string>& left_out)
       cell.settings.emplace_back("columns", "0");
     if (seen.insert(cell.settings).second) {
       const std::string refusal = plan.workload == Workload::solve ? refusal_of(cell.settings) : "";
-      if (refusal.empty()) cells.push_back(std::move(cell));
-      else left_out.push_back(fmt::format("{}: {}", cell.name(), refusal));
+      if (refusal.empty())
+        cells.push_back(std::move(cell));
+      else
+        left_out.push_back(fmt::format("{}: {}", cell.name(), refusal));
     }
     more = false;
     for (std::size_t i = index.size(); i-- > 0 && !more;) {

@@ -34,15 +34,15 @@ struct Plan {
   std::vector<Axis> axes;
   std::vector<Assignment> fixed;  ///< settings of every run
   Workload workload = Workload::solve;
-  std::string gauge;              ///< the configuration; empty: one is made for each `lattice`
-  double beta = 6;                ///< of configurations that are made
+  std::string gauge;  ///< the configuration; empty: one is made for each `lattice`
+  double beta = 6;    ///< of configurations that are made
   int sweeps = 10;
   int repetitions = 5, warm_up = 1;
-  bool trace = false;             ///< one more run of each cell, which writes a trace
-  bool bandwidth = true;          ///< measure the memory's bandwidth for each set of devices
-  double array_megabytes = 256;   ///< of that measurement
+  bool trace = false;                 ///< one more run of each cell, which writes a trace
+  bool bandwidth = true;              ///< measure the memory's bandwidth for each set of devices
+  double array_megabytes = 256;       ///< of that measurement
   std::optional<std::uint64_t> seed;  ///< of the order; none: a new one
-  double limit_seconds = 600;     ///< of one run
+  double limit_seconds = 600;         ///< of one run
   std::string out = "lab-results";
 };
 
@@ -76,7 +76,7 @@ std::vector<PlannedRun> runs_of(const Plan& plan, std::size_t cells, std::uint64
 
 /// A field of Plan: a top-level key of the file, and the flag --KEY.
 struct PlanField {
-  std::string_view key, metavar, help;  ///< metavar empty: a switch
+  std::string_view key, metavar, help;     ///< metavar empty: a switch
   void (*set)(Plan&, const std::string&);  ///< throws BadValue
 };
 const std::vector<PlanField>& plan_fields();

@@ -23,7 +23,8 @@ void in_order(const toml::table& table, const std::function<void(const std::stri
 
 const toml::table& table_of(const toml::node& node, const std::string& where) {
   if (const toml::table* table = node.as_table()) return *table;
-  throw Error(ErrorKind::input, where, "this is a table", fmt::format("write it as [{}] above its keys", where.substr(where.rfind(' ') + 1)));
+  throw Error(ErrorKind::input, where, "this is a table",
+              fmt::format("write it as [{}] above its keys", where.substr(where.rfind(' ') + 1)));
 }
 
 }  // namespace
@@ -33,17 +34,24 @@ const std::vector<PlanField>& plan_fields() {
   static const std::vector<PlanField> fields{
       {"gauge", "FILE", "Configuration of all runs (default: one is made for each --lattice)", [](Plan& p, Text v) { p.gauge = v; }},
       {"beta", "B", "Of configurations that are made (default 6)", [](Plan& p, Text v) { p.beta = parse_positive(v); }},
-      {"sweeps", "N", "Heatbath sweeps of configurations that are made (default 10)", [](Plan& p, Text v) { p.sweeps = parse_integer(v, 1); }},
+      {"sweeps", "N", "Heatbath sweeps of configurations that are made (default 10)",
+       [](Plan& p, Text v) { p.sweeps = parse_integer(v, 1); }},
       {"run", "COMMAND", "What a run is: solve (default) or \"bench solver\"",
-       [](Plan& p, Text v) { p.workload = parse_name(v, {"solve", "bench solver"}) == "solve" ? Workload::solve : Workload::bench_solver; }},
+       [](Plan& p, Text v) {
+         p.workload = parse_name(v, {"solve", "bench solver"}) == "solve" ? Workload::solve : Workload::bench_solver;
+       }},
       {"repetitions", "R", "Measured runs of each cell (default 5)", [](Plan& p, Text v) { p.repetitions = parse_integer(v, 1, 10000); }},
-      {"warm-up", "N", "Runs of each cell before the measured ones, not counted (default 1)", [](Plan& p, Text v) { p.warm_up = parse_integer(v, 0, 1000); }},
-      {"traces", "", "One more run of each cell, with a trace of every task for the report", [](Plan& p, Text v) { p.trace = parse_switch(v); }},
+      {"warm-up", "N", "Runs of each cell before the measured ones, not counted (default 1)",
+       [](Plan& p, Text v) { p.warm_up = parse_integer(v, 0, 1000); }},
+      {"traces", "", "One more run of each cell, with a trace of every task for the report",
+       [](Plan& p, Text v) { p.trace = parse_switch(v); }},
       {"no-bandwidth", "", "Do not measure the memory's bandwidth", [](Plan& p, Text v) { p.bandwidth = !parse_switch(v); }},
-      {"array-mb", "MB", "Size of each array of that measurement (default 256)", [](Plan& p, Text v) { p.array_megabytes = parse_positive(v); }},
+      {"array-mb", "MB", "Size of each array of that measurement (default 256)",
+       [](Plan& p, Text v) { p.array_megabytes = parse_positive(v); }},
       {"seed", "N", "Of the order of the runs (default: the journal's, or a new one)",
        [](Plan& p, Text v) { p.seed = static_cast<std::uint64_t>(parse_integer(v, 0)); }},
-      {"time-limit", "SECONDS", "Of one run, which is then ended and counts as failed (default 600)", [](Plan& p, Text v) { p.limit_seconds = parse_positive(v); }},
+      {"time-limit", "SECONDS", "Of one run, which is then ended and counts as failed (default 600)",
+       [](Plan& p, Text v) { p.limit_seconds = parse_positive(v); }},
       {"out", "DIR", "Folder for runs.jsonl, report.html, traces and configurations (default lab-results)",
        [](Plan& p, Text v) {
          if (v.empty()) throw BadValue("no name", "name a folder");

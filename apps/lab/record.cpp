@@ -22,8 +22,10 @@ std::string text(const Json& json, const char* key) {
 class Sum {
  public:
   void add(std::optional<double> value) {
-    if (value) total_ += *value;
-    else complete_ = false;
+    if (value)
+      total_ += *value;
+    else
+      complete_ = false;
     any_ = true;
   }
   std::optional<double> value() const { return any_ && complete_ ? std::optional(total_) : std::nullopt; }
@@ -45,8 +47,9 @@ History history_of(const Json& solve, const Json& residuals) {
 std::optional<double> bound_of(const Json& solve, std::string& name) {
   const auto bound = solve.find("bound");
   if (bound == solve.end() || !bound->is_object()) return std::nullopt;
-  constexpr std::pair<const char*, const char*> bounds[] = {
-      {"bandwidth_seconds", "bandwidth"}, {"critical_path_seconds", "critical path"}, {"assignment_seconds", "assignment of tasks to workers"}};
+  constexpr std::pair<const char*, const char*> bounds[] = {{"bandwidth_seconds", "bandwidth"},
+                                                            {"critical_path_seconds", "critical path"},
+                                                            {"assignment_seconds", "assignment of tasks to workers"}};
   double largest = 0;
   for (const auto& [key, text] : bounds)
     if (const auto seconds = number(*bound, key); seconds && *seconds > largest) largest = *seconds, name = text;
@@ -59,9 +62,11 @@ std::optional<double> bound_of(const Json& solve, std::string& name) {
 void take_machine(const Json& machine, Results& r) {
   for (const Json& worker : machine.value("workers", Json::array())) {
     const Json seconds = worker.value("seconds", Json::object());
-    r.workers.push_back({text(worker, "name"), text(worker, "kind"), number(seconds, "busy"), number(seconds, "idle"), number(seconds, "overhead"), number(seconds, "transfer")});
+    r.workers.push_back({text(worker, "name"), text(worker, "kind"), number(seconds, "busy"), number(seconds, "idle"),
+                         number(seconds, "overhead"), number(seconds, "transfer")});
   }
-  for (const Json& link : machine.value("links", Json::array())) r.links.push_back({text(link, "from"), text(link, "to"), number(link, "bytes").value_or(0)});
+  for (const Json& link : machine.value("links", Json::array()))
+    r.links.push_back({text(link, "from"), text(link, "to"), number(link, "bytes").value_or(0)});
 }
 
 Json optional_json(std::optional<double> value) { return value ? Json(*value) : Json(); }
@@ -134,8 +139,8 @@ Results results_of(const Json& json) {
   r.joules = number(json, "joules");
   r.no_joules = text(json, "no_joules");
   for (const Json& w : json.at("workers"))
-    r.workers.push_back({text(w, "name"), text(w, "kind"), number(w, "busy_seconds"), number(w, "idle_seconds"), number(w, "overhead_seconds"),
-                         number(w, "transfer_seconds")});
+    r.workers.push_back({text(w, "name"), text(w, "kind"), number(w, "busy_seconds"), number(w, "idle_seconds"),
+                         number(w, "overhead_seconds"), number(w, "transfer_seconds")});
   for (const Json& l : json.at("links")) r.links.push_back({text(l, "from"), text(l, "to"), l.at("bytes").get<double>()});
   for (const Json& h : json.at("histories"))
     r.histories.push_back({h.at("column").get<int>(), number(h, "mass"), h.at("residuals").get<std::int64_t>(), text(h, "bits")});
@@ -182,7 +187,8 @@ Results results_of_solve(const Json& json) {
     const Json total = solve.value("energy", Json::object()).value("total", Json::object());
     joules.add(number(total, "joules"));
     if (r.no_joules.empty()) r.no_joules = text(total, "unavailable");
-    if (const auto residuals = solve.find("residual_history"); residuals != solve.end()) r.histories.push_back(history_of(solve, *residuals));
+    if (const auto residuals = solve.find("residual_history"); residuals != solve.end())
+      r.histories.push_back(history_of(solve, *residuals));
   }
   r.seconds = seconds.value();
   r.setup_seconds = number(json, "setup_seconds");

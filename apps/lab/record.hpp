@@ -38,9 +38,9 @@ struct Results {
   std::optional<double> bound_seconds;  ///< no schedule is faster
   std::string bound;                    ///< what that bound is
   std::optional<double> iterations, flops, bytes, tasks;
-  std::optional<double> us_per_task;    ///< time of the owners outside kernels, a task
+  std::optional<double> us_per_task;  ///< time of the owners outside kernels, a task
   std::optional<double> joules;
-  std::string no_joules;                ///< why there are none
+  std::string no_joules;  ///< why there are none
   std::vector<WorkerTimes> workers;
   std::vector<LinkBytes> links;
   std::vector<History> histories;
@@ -48,7 +48,9 @@ struct Results {
   std::optional<double> gflops() const { return flops && seconds && *seconds > 0 ? std::optional(*flops / *seconds * 1e-9) : std::nullopt; }
   std::optional<double> gbs() const { return bytes && seconds && *seconds > 0 ? std::optional(*bytes / *seconds * 1e-9) : std::nullopt; }
   /// Time over the bound, 1 at best.
-  std::optional<double> over_bound() const { return seconds && bound_seconds && *bound_seconds > 0 ? std::optional(*seconds / *bound_seconds) : std::nullopt; }
+  std::optional<double> over_bound() const {
+    return seconds && bound_seconds && *bound_seconds > 0 ? std::optional(*seconds / *bound_seconds) : std::nullopt;
+  }
   /// Joules times seconds.
   std::optional<double> energy_delay() const { return joules && seconds ? std::optional(*joules * *seconds) : std::nullopt; }
 };
@@ -62,13 +64,13 @@ struct Record {
   RunKind kind = RunKind::measured;
   Settings settings, varying;
   int repetition = 0;
-  int number = 0;          ///< in the order in which runs were started, 1, 2, ...
+  int number = 0;  ///< in the order in which runs were started, 1, 2, ...
   RunStatus status = RunStatus::ok;
-  std::string message;     ///< of a run that failed
-  std::string started;     ///< UTC
-  std::string built_with;  ///< versions of the executable
-  std::string trace;       ///< name of the trace file, in the folder of the journal
-  double wall_seconds = 0; ///< of the whole process
+  std::string message;      ///< of a run that failed
+  std::string started;      ///< UTC
+  std::string built_with;   ///< versions of the executable
+  std::string trace;        ///< name of the trace file, in the folder of the journal
+  double wall_seconds = 0;  ///< of the whole process
   Results results;
 
   bool ok() const { return status == RunStatus::ok; }

@@ -83,9 +83,11 @@ std::string configuration_of(const Plan& plan, const Cell& cell) {
   std::replace(name.begin(), name.end(), ',', 'x');
   const std::string path = fmt::format("{}/lattice-{}-beta{:g}-sweeps{}.ildg", plan.out, name, plan.beta, plan.sweeps);
   if (std::filesystem::exists(path)) return path;
-  const ChildResult made = run_watched(plan, {own_executable(), "gauge", "generate", path, "--lattice", lattice, "--beta", fmt::format("{}", plan.beta), "--sweeps",
-                                              fmt::format("{}", plan.sweeps), "--seed", "1", "--format", "ildg", "--gpus", "0"});
-  if (!made.ok()) throw Error(ErrorKind::input, fmt::format("lattice {}", lattice), made.failure(), "give another lattice, or --gauge FILE");
+  const ChildResult made =
+      run_watched(plan, {own_executable(), "gauge", "generate", path, "--lattice", lattice, "--beta", fmt::format("{}", plan.beta),
+                         "--sweeps", fmt::format("{}", plan.sweeps), "--seed", "1", "--format", "ildg", "--gpus", "0"});
+  if (!made.ok())
+    throw Error(ErrorKind::input, fmt::format("lattice {}", lattice), made.failure(), "give another lattice, or --gauge FILE");
   return path;
 }
 
@@ -100,8 +102,10 @@ Bandwidth measure_bandwidth(const Plan& plan, const Settings& devices) {
     if (key != "machine") add_flag(arguments, key, value);
   const ChildResult child = run_watched(plan, arguments);
   try {
-    if (child.ok()) bandwidth.triad = Json::parse(child.out).at("owners_triad_gbs").get<double>();
-    else bandwidth.unavailable = child.failure();
+    if (child.ok())
+      bandwidth.triad = Json::parse(child.out).at("owners_triad_gbs").get<double>();
+    else
+      bandwidth.unavailable = child.failure();
   } catch (const Json::exception& error) {
     bandwidth.unavailable = error.what();
   }
@@ -120,7 +124,8 @@ Record run_once(const Plan& plan, const Cell& cell, const PlannedRun& planned, i
   record.built_with = version_line();
   const TemporaryFile json(fmt::format("{}/.run{}.tmp.json", plan.out, number));
   if (planned.kind == RunKind::traced) record.trace = fmt::format("trace{}.json", number);
-  const ChildResult child = run_watched(plan, command_of(plan, cell, planned.kind, gauge, json.path(), record.trace.empty() ? "" : plan.out + "/" + record.trace));
+  const ChildResult child = run_watched(
+      plan, command_of(plan, cell, planned.kind, gauge, json.path(), record.trace.empty() ? "" : plan.out + "/" + record.trace));
   record.wall_seconds = child.seconds;
   if (!child.ok()) {
     record.status = child.timed_out ? RunStatus::time_limit : RunStatus::failed;
@@ -169,11 +174,14 @@ Settings devices_of(const Settings& settings) {
   return devices;
 }
 
-std::vector<std::string> command_of(const Plan& plan, const Cell& cell, RunKind kind, const std::string& gauge, const std::string& json, const std::string& trace) {
+std::vector<std::string> command_of(const Plan& plan, const Cell& cell, RunKind kind, const std::string& gauge, const std::string& json,
+                                    const std::string& trace) {
   const bool solve = plan.workload == Workload::solve;
   std::vector<std::string> arguments{is_simulated(cell.settings) ? simulator() : own_executable()};
-  if (solve) arguments.insert(arguments.end(), {"solve", "--gauge", gauge, "--json", json, "--residual-history"});
-  else arguments.insert(arguments.end(), {"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1"});  // its own triad is not used
+  if (solve)
+    arguments.insert(arguments.end(), {"solve", "--gauge", gauge, "--json", json, "--residual-history"});
+  else
+    arguments.insert(arguments.end(), {"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1"});  // its own triad is not used
   if (solve && kind != RunKind::measured && find_field("bound") != nullptr) arguments.push_back("--bound");
   if (solve && !trace.empty()) arguments.insert(arguments.end(), {"--trace", trace});
   for (const auto& [key, value] : cell.settings) {
@@ -196,9 +204,11 @@ Outcome run(const Plan& plan) {
   std::vector<PlannedRun> missing;
   for (const PlannedRun& planned : runs)
     if (journal.find_done(outcome.cells[planned.cell], planned, version_line()) == nullptr) missing.push_back(planned);
-  fmt::print("{} cells, {} measured runs and {} warm-up runs each{}; order from --seed {}{}\n", outcome.cells.size(), plan.repetitions, plan.warm_up,
-             plan.trace ? ", one traced" : "", outcome.seed,
-             missing.size() < runs.size() ? fmt::format("; {} of {} runs are in {}/runs.jsonl already", runs.size() - missing.size(), runs.size(), plan.out) : "");
+  fmt::print("{} cells, {} measured runs and {} warm-up runs each{}; order from --seed {}{}\n", outcome.cells.size(), plan.repetitions,
+             plan.warm_up, plan.trace ? ", one traced" : "", outcome.seed,
+             missing.size() < runs.size()
+                 ? fmt::format("; {} of {} runs are in {}/runs.jsonl already", runs.size() - missing.size(), runs.size(), plan.out)
+                 : "");
   for (const std::string& combination : outcome.left_out) fmt::print("left out: {}\n", combination);
   std::fflush(stdout);
 

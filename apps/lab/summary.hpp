@@ -22,6 +22,8 @@ struct CellSummary {
   std::optional<double> triad;                  ///< GB/s of its devices
   Estimate seconds;                             ///< mean and half width of the confidence interval (Student's t)
 
+  std::optional<double> over_fastest;  ///< mean time over that of the fastest cell with the same problem (history_check.hpp)
+
   /// Mean over the measured runs of what all of them could tell.
   std::optional<double> mean(const std::function<std::optional<double>(const Results&)>& value) const;
 

@@ -28,7 +28,8 @@ Trace read_trace(const std::string& path, std::size_t most) {
       } else if (phase == "X") {
         const auto [name, is_new] = index.try_emplace(event.at("name").get<std::string>(), trace.names.size());
         if (is_new) trace.names.push_back(name->first);
-        trace.tasks.push_back({worker, event.at("args").value("block", -1), name->second, event.at("ts").get<double>(), event.at("dur").get<double>()});
+        trace.tasks.push_back(
+            {worker, event.at("args").value("block", -1), name->second, event.at("ts").get<double>(), event.at("dur").get<double>()});
       }
     }
   } catch (const Json::exception& error) {

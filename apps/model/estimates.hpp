@@ -1,5 +1,6 @@
 #pragma once
-// What the seed documents expect of memory: speeds from bytes, flops and bandwidth. Lattices are x, y, z, t; speeds GFLOP/s; bandwidths GB/s.
+// What the seed documents expect of memory: speeds from bytes, flops and bandwidth. Lattices are x, y, z, t; speeds GFLOP/s; bandwidths
+// GB/s.
 #include "runtime/coord.hpp"
 
 namespace quarkstar::app::model {
@@ -15,7 +16,8 @@ int cached_neighbours(double cache_bytes, const Coord& lattice);
 struct HisqCg {
   /// 2 x 1146 + 12 for the mass, 60 for the vectors; a site of one parity and right-hand side.
   static constexpr double flops = 2 * 1146 + 12 + 60;
-  /// Vectors of 24 bytes that pass the memory besides the Dslashes': the mass term reads 1, p and A p 2, x and r 4 and 2 written, p 2 and 1.
+  /// Vectors of 24 bytes that pass the memory besides the Dslashes': the mass term reads 1, p and A p 2, x and r 4 and 2 written, p 2
+  /// and 1.
   static constexpr int vectors = 12;
   /// The kernels of an iteration.
   static constexpr int kernels = 5;

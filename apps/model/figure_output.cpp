@@ -18,7 +18,8 @@ std::string text_of(const FigureTable& figure) {
   }
   for (const FigureRow& row : figure.rows) {
     text += fmt::format("\n{:<{}}", row.label, labels);
-    for (std::size_t c = 0; c < widths.size(); ++c) text += fmt::format("  {:>{}}", row.values[c] ? fmt::format("{:.4g}", *row.values[c]) : "unavailable", widths[c]);
+    for (std::size_t c = 0; c < widths.size(); ++c)
+      text += fmt::format("  {:>{}}", row.values[c] ? fmt::format("{:.4g}", *row.values[c]) : "unavailable", widths[c]);
   }
   text += "\n\n";
   for (const std::string& note : figure.notes) text += note + "\n";
@@ -47,9 +48,12 @@ struct Column {
   const char* key;
   Figure Machine::*figure;
 };
-constexpr Column columns[] = {{"single TFLOP/s", "single_tflops", &Machine::single_tflops}, {"double TFLOP/s", "double_tflops", &Machine::double_tflops},
-                              {"peak GB/s", "bandwidth_gbs", &Machine::bandwidth},          {"triad GB/s", "triad_gbs", &Machine::triad},
-                              {"cache KiB", "cache_kib", &Machine::cache_kib},              {"watts", "watts", &Machine::watts}};
+constexpr Column columns[] = {{"single TFLOP/s", "single_tflops", &Machine::single_tflops},
+                              {"double TFLOP/s", "double_tflops", &Machine::double_tflops},
+                              {"peak GB/s", "bandwidth_gbs", &Machine::bandwidth},
+                              {"triad GB/s", "triad_gbs", &Machine::triad},
+                              {"cache KiB", "cache_kib", &Machine::cache_kib},
+                              {"watts", "watts", &Machine::watts}};
 
 }  // namespace
 

@@ -16,8 +16,8 @@ namespace quarkstar::app::model {
 
 /// What the figures are drawn for.
 struct Inputs {
-  std::vector<Machine> machines;         ///< those of the documents, and the one at hand
-  std::optional<Coord> lattice;          ///< none: the figure's own
+  std::vector<Machine> machines;  ///< those of the documents, and the one at hand
+  std::optional<Coord> lattice;   ///< none: the figure's own
   std::vector<int> nrhs{1, 2, 3, 4, 5};
   double overhead_us = assumed_overhead_us;
   std::vector<std::optional<double>> measured_dslash;  ///< GFLOP/s of the HISQ Dslash by machine, where it was measured
@@ -32,7 +32,7 @@ struct FigureTable {
   std::string name, title, head;     ///< head: of the labels
   std::vector<std::string> columns;  ///< of the values
   std::vector<FigureRow> rows;
-  std::vector<std::string> notes;    ///< what the document prints, and what is assumed
+  std::vector<std::string> notes;  ///< what the document prints, and what is assumed
   std::variant<Plot, BarChart> chart;
 };
 

@@ -16,15 +16,25 @@ constexpr double phi_triad = 161.829 / 352;    // McCalpin's STREAM on a Xeon Ph
 constexpr double kepler_copy = 202.665 / 288;  // Microway's bandwidthTest, device to device, on a Tesla K40m
 
 Machine xeon_phi(const char* name, double single, double twice, double bandwidth, double watts) {
-  return {name, {single, seed0}, {twice, seed0}, {bandwidth, seed0},
-          {bandwidth * phi_triad, "0.46 of the peak, as STREAM on a Xeon Phi SE10P (161.8 of 352 GB/s, J. D. McCalpin, 2013); seed 0 has a chart without numbers"},
-          {512, "seed 0, slide 13: L2 of a core"}, {watts, seed0}};
+  return {name,
+          {single, seed0},
+          {twice, seed0},
+          {bandwidth, seed0},
+          {bandwidth * phi_triad,
+           "0.46 of the peak, as STREAM on a Xeon Phi SE10P (161.8 of 352 GB/s, J. D. McCalpin, 2013); seed 0 has a chart without numbers"},
+          {512, "seed 0, slide 13: L2 of a core"},
+          {watts, seed0}};
 }
 
 Machine kepler(const char* name, double single, Figure twice, double bandwidth, double watts) {
-  return {name, {single, seed0}, std::move(twice), {bandwidth, seed0},
-          {bandwidth * kepler_copy, "0.70 of the peak, as a copy on a Tesla K40m (202.7 of 288 GB/s, Microway, bandwidthTest); seed 0 has a chart without numbers"},
-          {48, "seed 0, slide 15: L1 of an SMX"}, {watts, seed0}};
+  return {name,
+          {single, seed0},
+          std::move(twice),
+          {bandwidth, seed0},
+          {bandwidth * kepler_copy,
+           "0.70 of the peak, as a copy on a Tesla K40m (202.7 of 288 GB/s, Microway, bandwidthTest); seed 0 has a chart without numbers"},
+          {48, "seed 0, slide 15: L1 of an SMX"},
+          {watts, seed0}};
 }
 
 }  // namespace
@@ -36,11 +46,21 @@ const std::vector<Machine>& machines() {
       kepler("K20", 3.52, {1.17, "13 SMX x 64 x 2 flop x 705 MHz; seed 0, slide 6, has 1.27"}, 208, 225),
       kepler("K20X", 3.91, {1.31, seed0}, 250, 235),
       kepler("K40", 4.29, {1.43, seed0}, 288, 235),
-      {"POWER8", {1.15968, "seed 1, section 1: two sockets of 579.84 GFLOP/s"}, {0.57984, "seed 1, section 1: two sockets of 289.92 GFLOP/s"},
-       {192, std::string(seed1) + ", read as that of a node of two sockets: a K40 then has three times a socket's, as seed 1, section 4, finds"},
-       {{}, "no document states one"}, {512, "IBM, POWER8: L2 of a core"}, {{}, "no document states one"}},
-      {"V100", {15.7, "NVIDIA, Tesla V100 SXM2 data sheet"}, {7.8, "NVIDIA, Tesla V100 SXM2 data sheet"}, {900, "NVIDIA, Tesla V100 SXM2 data sheet"},
-       {850, seed2}, {128, "NVIDIA, V100 architecture: L1 of an SM"}, {300, "NVIDIA, Tesla V100 SXM2 data sheet"}},
+      {"POWER8",
+       {1.15968, "seed 1, section 1: two sockets of 579.84 GFLOP/s"},
+       {0.57984, "seed 1, section 1: two sockets of 289.92 GFLOP/s"},
+       {192,
+        std::string(seed1) + ", read as that of a node of two sockets: a K40 then has three times a socket's, as seed 1, section 4, finds"},
+       {{}, "no document states one"},
+       {512, "IBM, POWER8: L2 of a core"},
+       {{}, "no document states one"}},
+      {"V100",
+       {15.7, "NVIDIA, Tesla V100 SXM2 data sheet"},
+       {7.8, "NVIDIA, Tesla V100 SXM2 data sheet"},
+       {900, "NVIDIA, Tesla V100 SXM2 data sheet"},
+       {850, seed2},
+       {128, "NVIDIA, V100 architecture: L1 of an SM"},
+       {300, "NVIDIA, Tesla V100 SXM2 data sheet"}},
   };
   return all;
 }

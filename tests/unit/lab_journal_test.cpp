@@ -1,8 +1,4 @@
 // The laboratory's runs: records, journal, comparison of histories, statistics, child processes.
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "apps/lab/child_process.hpp"
 #include "apps/lab/history_check.hpp"
 #include "apps/lab/journal.hpp"
@@ -10,6 +6,10 @@
 #include "apps/statistics.hpp"
 #include "runtime/error.hpp"
 #include "tests/unit/app_testing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
 
 using namespace quarkstar;
 using namespace quarkstar::app;
@@ -66,10 +66,12 @@ TEST_CASE("results of a solve are summed over its right-hand sides, and what one
 
 TEST_CASE("bounds, times of workers and bytes of links are taken where a solve tells them") {
   Json json = solve_json();
-  json["solves"][0]["bound"] = {{"bandwidth_seconds", 0.2}, {"critical_path_seconds", 0.25}, {"assignment_seconds", 0.1}, {"time_over_bound", 2.0}};
+  json["solves"][0]["bound"] = {
+      {"bandwidth_seconds", 0.2}, {"critical_path_seconds", 0.25}, {"assignment_seconds", 0.1}, {"time_over_bound", 2.0}};
   CHECK(!results_of_solve(json).bound_seconds);  // the other right-hand side has none
   json["solves"].erase(1);
-  json["machine"] = Json::parse(R"({"workers": [{"name": "CPU 0", "kind": "CPU", "seconds": {"busy": 0.4, "idle": 0.1, "overhead": 0.05, "transfer": 0}},
+  json["machine"] =
+      Json::parse(R"({"workers": [{"name": "CPU 0", "kind": "CPU", "seconds": {"busy": 0.4, "idle": 0.1, "overhead": 0.05, "transfer": 0}},
     {"name": "CUDA 0", "kind": "CUDA"}], "links": [{"from": "host", "to": "GPU 0", "bytes": 1024, "transfers": 2}]})");
   const Results r = results_of_solve(json);
   CHECK(r.bound_seconds == 0.25);
@@ -137,7 +139,8 @@ TEST_CASE("records survive the journal, failed runs are repeated, a torn line is
 }
 
 TEST_CASE("histories of one problem are compared whatever ran it, and a difference names both runs") {
-  const Settings eager{{"kappa", "0.12"}, {"policy", "eager"}, {"nrhs", "1"}}, cut{{"blocks", "1,1,2,2"}, {"nrhs", "4"}, {"kappa", "0.12"}}, heavy{{"kappa", "0.11"}};
+  const Settings eager{{"kappa", "0.12"}, {"policy", "eager"}, {"nrhs", "1"}}, cut{{"blocks", "1,1,2,2"}, {"nrhs", "4"}, {"kappa", "0.12"}},
+      heavy{{"kappa", "0.11"}};
   CHECK(problem_of(eager) == problem_of(cut));
   CHECK(problem_of(eager) != problem_of(heavy));
   CHECK(problem_of({{"solver", "blockcg"}, {"nrhs", "1"}}) != problem_of({{"solver", "blockcg"}, {"nrhs", "4"}}));
@@ -163,7 +166,8 @@ TEST_CASE("histories of one problem are compared whatever ran it, and a differen
 
 TEST_CASE("Student's t and confidence intervals") {
   // Percentage points of the t-distribution, two-sided 95 %: any table of it.
-  const std::pair<int, double> table[] = {{1, 12.706}, {2, 4.303}, {3, 3.182}, {4, 2.776}, {9, 2.262}, {10, 2.228}, {30, 2.042}, {1000, 1.962}};
+  const std::pair<int, double> table[] = {{1, 12.706}, {2, 4.303},  {3, 3.182},  {4, 2.776},
+                                          {9, 2.262},  {10, 2.228}, {30, 2.042}, {1000, 1.962}};
   for (const auto& [degrees, t] : table) CHECK(student_t(0.95, degrees) == doctest::Approx(t).epsilon(3e-4));
   CHECK(student_t(0.99, 5) == doctest::Approx(4.032).epsilon(2e-4));
   const double values[] = {1, 2, 3, 4};
@@ -202,6 +206,8 @@ TEST_CASE("cells are summarised; what is missing is unavailable, never 0") {
   CHECK(cells[1].failed.size() == 1);
   CHECK(text_of(cells[1].seconds) == "unavailable");
   CHECK(text_of(cells[1].over_bound()) == "unavailable");
+  CHECK(cells[0].over_fastest == 1.0);
+  CHECK(!cells[1].over_fastest);
 }
 
 TEST_CASE("child processes: output, exit codes, signals, time limits") {
@@ -221,7 +227,8 @@ TEST_CASE("child processes: output, exit codes, signals, time limits") {
   CHECK(!late.ok());
   CHECK(late.seconds < 30);
   CHECK(late.failure().find("the time limit") != std::string::npos);
-  const ChildResult much = shell("i=0; while [ $i -lt 60000 ]; do echo 0123456789012345678901234567890123456789012345678901; i=$((i+1)); done");
+  const ChildResult much =
+      shell("i=0; while [ $i -lt 60000 ]; do echo 0123456789012345678901234567890123456789012345678901; i=$((i+1)); done");
   CHECK(much.ok());
   CHECK(much.out.size() >= std::size_t{1} << 20);
   CHECK_THROWS_AS(run_child({"/nonexistent/program"}, 1), Error);

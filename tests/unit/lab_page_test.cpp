@@ -1,10 +1,10 @@
 // The laboratory's page: what it says of runs that told little, and that it needs nothing else. A browser opens one in cli.lab.
-#include <doctest/doctest.h>
-
 #include "apps/lab/page.hpp"
 #include "apps/lab/trace.hpp"
 #include "runtime/error.hpp"
 #include "tests/unit/app_testing.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace quarkstar;
 using namespace quarkstar::app;

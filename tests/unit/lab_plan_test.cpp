@@ -1,12 +1,12 @@
 // The laboratory's matrix: expansion, order, files, and what is refused.
+#include "apps/lab/run.hpp"
+#include "runtime/error.hpp"
+#include "tests/unit/app_testing.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
-
-#include "apps/lab/run.hpp"
-#include "runtime/error.hpp"
-#include "tests/unit/app_testing.hpp"
 
 using namespace quarkstar;
 using namespace quarkstar::app;
@@ -43,8 +43,10 @@ std::string refusal_of(const Plan& plan) {
 }  // namespace
 
 TEST_CASE("a matrix is the product of its axes, the last one fastest") {
-  const Plan plan = plan_with({{"policy", {"static", "eager"}, "--policy"}, {"blocks", {"1,1,1,2", "1,1,2,2"}, "--blocks"}}, {{"kappa", "0.12", "--set kappa"}});
-  CHECK(names_of(plan) == std::vector<std::string>{"policy=static blocks=1,1,1,2", "policy=static blocks=1,1,2,2", "policy=eager blocks=1,1,1,2", "policy=eager blocks=1,1,2,2"});
+  const Plan plan = plan_with({{"policy", {"static", "eager"}, "--policy"}, {"blocks", {"1,1,1,2", "1,1,2,2"}, "--blocks"}},
+                              {{"kappa", "0.12", "--set kappa"}});
+  CHECK(names_of(plan) == std::vector<std::string>{"policy=static blocks=1,1,1,2", "policy=static blocks=1,1,2,2",
+                                                   "policy=eager blocks=1,1,1,2", "policy=eager blocks=1,1,2,2"});
   std::vector<std::string> left_out;
   const std::vector<Cell> cells = cells_of(plan, left_out);
   CHECK(left_out.empty());
@@ -53,8 +55,9 @@ TEST_CASE("a matrix is the product of its axes, the last one fastest") {
 }
 
 TEST_CASE("settings of another action are left out of a cell, alike cells count once, impossible ones are named") {
-  const Plan plan = plan_with({{"action", {"wilson", "hisq"}, "--action"}, {"nrhs", {"1", "4"}, "--nrhs"}, {"solver", {"bicgstab", "cg"}, "--solver"}},
-                              {{"kappa", "0.12", "--set kappa"}, {"naik-epsilon", "0", "--set naik-epsilon"}});
+  const Plan plan =
+      plan_with({{"action", {"wilson", "hisq"}, "--action"}, {"nrhs", {"1", "4"}, "--nrhs"}, {"solver", {"bicgstab", "cg"}, "--solver"}},
+                {{"kappa", "0.12", "--set kappa"}, {"naik-epsilon", "0", "--set naik-epsilon"}});
   std::vector<std::string> left_out;
   const std::vector<Cell> cells = cells_of(plan, left_out);
   REQUIRE(cells.size() == 3);
@@ -68,14 +71,17 @@ TEST_CASE("settings of another action are left out of a cell, alike cells count 
 }
 
 TEST_CASE("wrong keys and values are named with their place") {
-  CHECK(refusal_of(plan_with({{"policy", {"static", "nonsense"}, "run.toml:3: policy"}})).starts_with("run.toml:3: policy: 'nonsense' is unknown"));
+  CHECK(refusal_of(plan_with({{"policy", {"static", "nonsense"}, "run.toml:3: policy"}}))
+            .starts_with("run.toml:3: policy: 'nonsense' is unknown"));
   CHECK(refusal_of(plan_with({{"polcy", {"static"}, "--vary polcy"}})).starts_with("--vary polcy: unknown key"));
   CHECK(refusal_of(plan_with({{"json", {"x"}, "--vary json"}})).starts_with("--vary json: json belongs to the lab"));
   CHECK(refusal_of(plan_with({{"lattice", {"4,4,4,4"}, "--lattice"}})).starts_with("--lattice: the configuration has its own extents"));
-  CHECK(refusal_of(plan_with({{"policy", {"static"}, "--policy"}}, {{"policy", "eager", "--set policy"}})).starts_with("--set policy: policy varies or is given twice"));
+  CHECK(refusal_of(plan_with({{"policy", {"static"}, "--policy"}}, {{"policy", "eager", "--set policy"}}))
+            .starts_with("--set policy: policy varies or is given twice"));
   CHECK(refusal_of(plan_with({{"machine", {"here", ""}, "--machine"}})).starts_with("--machine: no name"));
   CHECK(refusal_of(plan_with({{"machine", {"p8k40"}, "--machine"}})).starts_with("--machine: a simulation computes times and no numbers"));
-  CHECK(refusal_of(plan_with({{"action", {"wilson"}, "--action"}, {"solver", {"cg"}, "--solver"}})).starts_with("lab: no combination can run"));
+  CHECK(refusal_of(plan_with({{"action", {"wilson"}, "--action"}, {"solver", {"cg"}, "--solver"}}))
+            .starts_with("lab: no combination can run"));
   CHECK(refusal_of(plan_with({{"policy", {"static"}, "--policy"}})).empty());
   Plan bench = plan_with({{"kappa", {"0.12"}, "--vary kappa"}});
   bench.workload = Workload::bench_solver;
@@ -153,10 +159,12 @@ TEST_CASE("command lines of the runs") {
     command.erase(command.begin());
     return command;
   };
-  CHECK(words(plan) == std::vector<std::string>{"solve", "--gauge", "lat.1000", "--json", "r.json", "--residual-history", "--trace", "t.json", "--kappa", "0.12", "--no-tune", "--columns", "0"});
+  CHECK(words(plan) == std::vector<std::string>{"solve", "--gauge", "lat.1000", "--json", "r.json", "--residual-history", "--trace",
+                                                "t.json", "--kappa", "0.12", "--no-tune", "--columns", "0"});
   plan = plan_with({{"lattice", {"4,4,4,8"}, ""}, {"machine", {"p8k40"}, ""}});
   plan.gauge.clear();
   plan.workload = Workload::bench_solver;
   CHECK(command_of(plan, cells_of(plan, left_out).front(), RunKind::measured, "g", "j", "").front().ends_with("quarkstar-sim"));
-  CHECK(words(plan) == std::vector<std::string>{"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1", "--lattice", "4,4,4,8", "--machine", "p8k40"});
+  CHECK(words(plan) == std::vector<std::string>{"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1", "--lattice",
+                                                "4,4,4,8", "--machine", "p8k40"});
 }

@@ -1,9 +1,9 @@
 // The models of the seed documents against the numbers that those print (docs/conventions.md, section 8; mistakes in them left out).
-#include <doctest/doctest.h>
-
 #include "apps/hisq_model.hpp"
 #include "apps/model/estimates.hpp"
 #include "apps/model/figures.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace quarkstar;
 using namespace quarkstar::app;
@@ -77,7 +77,8 @@ TEST_CASE("seed 0: the conjugate gradient") {
   CHECK(*value(by_lattice, "64x64x64x16", "K40") == *value(by_vectors, "4", "K40"));
   CHECK(*value(by_lattice, "16x16x16x4", "K40") < *value(by_lattice, "64x64x64x16", "K40"));
   Inputs free{.machines = machines(), .lattice = {}, .overhead_us = 0, .measured_dslash = {}};
-  CHECK(*value(make("solver-rhs", free), "1", "K40") == doctest::Approx(HisqCg::intensity(1, 0) * *find_machine(machines(), "K40")->triad.value));
+  CHECK(*value(make("solver-rhs", free), "1", "K40") ==
+        doctest::Approx(HisqCg::intensity(1, 0) * *find_machine(machines(), "K40")->triad.value));
   CHECK(*value(make("relative"), "K40", "peak bandwidth") == doctest::Approx(288. / 208));
   CHECK(*value(make("relative"), "K20", "64x64x64x16 CG") == 1);
   CHECK(*value(make("watts"), "K40", "4 right-hand sides") > *value(make("watts"), "5110", "4 right-hand sides"));
