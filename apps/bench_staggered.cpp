@@ -11,9 +11,9 @@
 
 namespace quarkstar::app {
 
-StaggeredBench::StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action)
+StaggeredBench::StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action, const Coord& blocks)
     : session_(session),
-      decomposition_(lattice, block_grid({}, lattice, session.block_owners(), action == "naive" ? 2 : 4), session.block_owners()),
+      decomposition_(lattice, block_grid(blocks, lattice, session.block_owners(), action == "naive" ? 2 : 4), session.block_owners()),
       links_(make_links(session, decomposition_, action)) {}
 
 smear::StaggeredLinks StaggeredBench::make_links(runtime::Session& session, const runtime::Decomposition& decomposition,

@@ -19,11 +19,12 @@ struct StaggeredTuning {
   staggered::Launch launch{};
 };
 
-/// A staggered Dslash on one lattice, its links made once; t cut by the number of workers.
+/// A staggered Dslash on one lattice, its links made once.
 class StaggeredBench {
  public:
   /// action: hisq, asqtad or naive, of a hot configuration: close to a mass of zero CG converges about as slowly as in physics.
-  StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action);
+  /// blocks: their number in each direction; zeros: t cut by the number of workers.
+  StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action, const Coord& blocks = {});
 
   /// One application to `vectors` right-hand sides.
   DslashTiming time(Precision precision, int long_reals, int vectors, const StaggeredTuning& tuning, int repetitions) const;

@@ -18,9 +18,9 @@ constexpr std::string_view own_settings[] = {"json",  "out",   "trace",      "re
                                              "bound", "gauge", "checkpoint", "checkpoint-every"};
 
 /// What `bench solver` takes of the settings of `solve`, and its own number of iterations.
-constexpr std::string_view bench_settings[] = {"action",      "nrhs",       "lattice",   "precision", "solver",    "links",
-                                               "policy",      "devices",    "cpu-share", "gpus",      "workers",   "threads",
-                                               "worker-mode", "gpu-memory", "no-tune",   "machine",   "iterations"};
+constexpr std::string_view bench_settings[] = {"action",      "nrhs",       "lattice",   "precision", "solver",     "links",
+                                               "policy",      "devices",    "cpu-share", "gpus",      "workers",    "threads",
+                                               "worker-mode", "gpu-memory", "no-tune",   "machine",   "iterations", "blocks"};
 
 template <std::size_t n>
 bool contains(const std::string_view (&names)[n], std::string_view key) {
