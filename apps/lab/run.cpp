@@ -69,8 +69,11 @@ class TemporaryFile {
   std::string path_;
 };
 
-ChildResult run_watched(const Plan& plan, const std::vector<std::string>& arguments) {
-  ChildResult result = run_child(arguments, plan.limit_seconds, interrupted);
+/// Of what is done before the runs.
+constexpr double preparation_limit_seconds = 3600;
+
+ChildResult run_watched(const Plan& plan, const std::vector<std::string>& arguments, double limit_seconds = preparation_limit_seconds) {
+  ChildResult result = run_child(arguments, limit_seconds, interrupted);
   if (interrupted()) throw Interrupted{plan.out};
   return result;
 }
@@ -124,8 +127,8 @@ Record run_once(const Plan& plan, const Cell& cell, const PlannedRun& planned, i
   record.built_with = version_line();
   const TemporaryFile json(fmt::format("{}/.run{}.tmp.json", plan.out, number));
   if (planned.kind == RunKind::traced) record.trace = fmt::format("trace{}.json", number);
-  const ChildResult child = run_watched(
-      plan, command_of(plan, cell, planned.kind, gauge, json.path(), record.trace.empty() ? "" : plan.out + "/" + record.trace));
+  const std::string trace = record.trace.empty() ? "" : plan.out + "/" + record.trace;
+  const ChildResult child = run_watched(plan, command_of(plan, cell, planned.kind, gauge, json.path(), trace), plan.limit_seconds);
   record.wall_seconds = child.seconds;
   if (!child.ok()) {
     record.status = child.timed_out ? RunStatus::time_limit : RunStatus::failed;
