@@ -3,6 +3,7 @@
 #include "apps/lab/history_check.hpp"
 #include "apps/lab/page.hpp"
 #include "apps/lab/run.hpp"
+#include "apps/lab/simulation_check.hpp"
 #include "apps/lab/summary.hpp"
 #include "runtime/atomic_file.hpp"
 #include "runtime/error.hpp"
@@ -71,6 +72,7 @@ void run_lab(const LabOptions& options) {
   const lab::HistoryCheck histories = lab::compare_histories(outcome.records);
   lab::print_summary(cells);
   fmt::print("\n{}\n", histories.text());
+  for (const lab::SimulationCheck& check : lab::compare_simulated(cells)) fmt::print("{}\n", check.text());
   const std::string report = plan.out + "/report.html";
   AtomicFile file(report);
   file.append(lab::page(plan, outcome, cells, histories));

@@ -114,7 +114,7 @@ std::string times_figure(const std::vector<CellSummary>& cells) {
     const CellSummary& cell = cells[c];
     const double y = row * (static_cast<double>(c) + 0.5);
     svg += label(cell.cell->name(), left - 8, y + 4);
-    if (cell.measured.empty()) {
+    if (!std::isfinite(cell.seconds.mean)) {
       svg += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\">unavailable: no run ended well</text>", left + 6, y + 4);
       continue;
     }

@@ -3,6 +3,7 @@
 #include "apps/html_table.hpp"
 #include "apps/lab/charts.hpp"
 #include "apps/lab/page_script.hpp"
+#include "apps/lab/simulation_check.hpp"
 #include "apps/lab/trace.hpp"
 #include "apps/plot_svg.hpp"
 #include "apps/report.hpp"
@@ -204,6 +205,18 @@ std::string failures_section(const Outcome& outcome, const std::vector<CellSumma
   return html + "</ul>\n";
 }
 
+std::string simulation_section(const std::vector<CellSummary>& cells) {
+  std::string html;
+  for (const SimulationCheck& check : compare_simulated(cells)) {
+    std::vector<TableRow> rows;
+    for (const SimulatedPair& pair : check.pairs)
+      rows.push_back({pair.here->cell->name(), fmt::format("{:.4g}", 1e6 * pair.seconds_here),
+                      fmt::format("{:.4g}", 1e6 * pair.seconds_simulated), fmt::format("{:+.1f} %", 100 * pair.error())});
+    html += fmt::format("<p>{}</p>\n", escape(check.text())) + table("", {"cell", "us an iteration, here", "simulated", "error"}, rows);
+  }
+  return html.empty() ? "" : "<h2>Simulated beside measured</h2>\n" + html;
+}
+
 std::string parameters_section(const Plan& plan, const Outcome& outcome) {
   std::vector<TableRow> rows{
       {"run", plan.workload == Workload::solve ? "solve" : "bench solver"},
@@ -241,6 +254,7 @@ std::string page(const Plan& plan, const Outcome& outcome, const std::vector<Cel
   html += "<h2>Roofline and energy</h2>\n<div class=\"plots\">" + roofline_figure(cells) + energy_figure(cells) + order_figure(cells) +
           "</div>\n";
   html += "<h2>Bytes between memories</h2>\n" + links_table(cells);
+  html += simulation_section(cells);
   html += failures_section(outcome, cells);
   html += "<h2>Plan</h2>\n" + parameters_section(plan, outcome);
   html += fmt::format("<h2>Versions</h2>\n<p>{}</p>\n<script>{}</script></body></html>\n", escape(version_line()), page_script);

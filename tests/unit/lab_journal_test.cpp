@@ -2,6 +2,7 @@
 #include "apps/lab/child_process.hpp"
 #include "apps/lab/history_check.hpp"
 #include "apps/lab/journal.hpp"
+#include "apps/lab/simulation_check.hpp"
 #include "apps/lab/summary.hpp"
 #include "apps/statistics.hpp"
 #include "runtime/error.hpp"
@@ -208,6 +209,36 @@ TEST_CASE("cells are summarised; what is missing is unavailable, never 0") {
   CHECK(text_of(cells[1].over_bound()) == "unavailable");
   CHECK(cells[0].over_fastest == 1.0);
   CHECK(!cells[1].over_fastest);
+}
+
+TEST_CASE("simulated cells are compared with those that ran here") {
+  Outcome outcome;
+  const auto add = [&](const std::string& machine, const std::string& policy, double seconds) {
+    const Settings settings{{"lattice", "4,4,4,4"}, {"machine", machine}, {"policy", policy}};
+    outcome.cells.push_back({settings, settings});
+    for (int repetition = 1; repetition <= 2; ++repetition) {
+      outcome.records.push_back(record_with(settings, {}, repetition));
+      outcome.records.back().results.seconds = seconds;
+      outcome.records.back().results.iterations = 10;
+    }
+  };
+  add("here", "static", 1);
+  add("here", "eager", 2);
+  add("here", "lws", 3);
+  add("h200", "static", 1.1);
+  add("h200", "eager", 1.8);
+  add("h200", "lws", 1.5);
+  add("k40", "prio", 1);  // has no partner
+  const std::vector<CellSummary> cells = summarise(outcome);
+  const std::vector<SimulationCheck> checks = compare_simulated(cells);
+  REQUIRE(checks.size() == 1);
+  CHECK(checks[0].machine == "h200");
+  REQUIRE(checks[0].pairs.size() == 3);
+  CHECK(checks[0].pairs[0].seconds_here == doctest::Approx(0.1));
+  CHECK(checks[0].pairs[1].error() == doctest::Approx(-0.1));
+  CHECK(checks[0].largest_error() == doctest::Approx(0.5));
+  CHECK(checks[0].ordered == 3);
+  CHECK(checks[0].same_order == 2);
 }
 
 TEST_CASE("child processes: output, exit codes, signals, time limits") {
