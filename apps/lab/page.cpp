@@ -131,11 +131,11 @@ std::string quoted(const std::vector<std::string>& texts) {
 
 std::string trace_json(const std::string& name, const Trace& trace) {
   std::vector<std::string> groups;
-  std::vector<std::size_t> colours;
+  std::vector<std::size_t> group_of;
   for (const std::string& codelet : trace.names) {
     const std::string group = task_group(codelet);
     const auto known = std::find(groups.begin(), groups.end(), group);
-    colours.push_back(static_cast<std::size_t>(known - groups.begin()) % 8);
+    group_of.push_back(static_cast<std::size_t>(known - groups.begin()));
     if (known == groups.end()) groups.push_back(group);
   }
   std::set<int> blocks;
@@ -145,8 +145,8 @@ std::string trace_json(const std::string& name, const Trace& trace) {
     tasks += fmt::format("{}[{},{},{},{:.2f},{:.2f}]", tasks.empty() ? "" : ",", task.worker, task.block, task.name, task.begin_us,
                          task.duration_us);
   }
-  return fmt::format("{{\"name\":{},\"workers\":{},\"names\":{},\"groups\":{},\"colours\":[{}],\"blocks\":[{}],\"all\":{},\"tasks\":[{}]}}",
-                     quoted(name), quoted(trace.workers), quoted(trace.names), quoted(groups), fmt::join(colours, ","),
+  return fmt::format("{{\"name\":{},\"workers\":{},\"names\":{},\"groups\":{},\"group\":[{}],\"blocks\":[{}],\"all\":{},\"tasks\":[{}]}}",
+                     quoted(name), quoted(trace.workers), quoted(trace.names), quoted(groups), fmt::join(group_of, ","),
                      fmt::join(blocks, ","), trace.all_tasks, tasks);
 }
 

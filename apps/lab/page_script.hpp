@@ -3,7 +3,7 @@
 namespace quarkstar::app::lab {
 
 /// The page's script: Gantt chart and block map of the traced runs on two canvases with one time axis, and tables that sort by a click.
-/// It reads the element #traces, JSON: [{name, workers, names, groups, colours, blocks, tasks: [[worker, block, name, begin, duration], ...] in
+/// It reads the element #traces, JSON: [{name, workers, names, groups, group, blocks, tasks: [[worker, block, name, begin, duration], ...] in
 /// microseconds, all}]. #cell=2&from=10&to=90 in the address chooses a run and a piece of its time; #selftest checks the charts, and writes
 /// "passed" or what failed to the attribute data-selftest of the document.
 inline constexpr char page_script[] = R"js(
@@ -65,7 +65,7 @@ inline constexpr char page_script[] = R"js(
     const every = Math.max(1, Math.ceil(14 / row_height));
     pen.fillStyle = colour('--soft');
     pen.textAlign = 'right';
-    for (let row = 0; row < rows; row += every) pen.fillText(labels[row], left - 8, (row + 0.5) * row_height);
+    for (let row = 0; row < rows; row += every) pen.fillText(labels[row], left - 8, Math.max(7, (row + 0.5) * row_height));
     const step = round_step((to - from) / Math.max(2, width / 130)), unit = step >= 1000 ? 1000 : 1;
     pen.textAlign = 'center';
     for (let tick = Math.ceil(from / step) * step; tick <= to; tick += step) {
@@ -91,10 +91,11 @@ inline constexpr char page_script[] = R"js(
       pen.fillStyle = colour_of(task);
       pen.globalAlpha = picked && picked !== task ? 0.45 : 1;
       pen.fillRect(x, row * row_height + gap, w, row_height - 2 * gap);
-      const text = w > 40 && row_height > 14 ? text_of(task) : '';
-      if (text && pen.measureText(text).width < w - 8) {
+      const begin = Math.max(x, left), room = Math.min(x + w, width - right) - begin - 8;
+      const text = room > 30 && row_height > 14 ? text_of(task).find(name => pen.measureText(name).width < room) : '';
+      if (text) {
         pen.fillStyle = colour('--bg');
-        pen.fillText(text, Math.max(x, left) + 4, (row + 0.5) * row_height);
+        pen.fillText(text, begin + 4, (row + 0.5) * row_height);
       }
     }
     pen.restore();
@@ -108,16 +109,17 @@ inline constexpr char page_script[] = R"js(
   function draw() {
     const trace = current(), colours = palette(), rows = block_rows(trace);
     const gantt_row = Math.max(14, Math.min(30, Math.floor(480 / Math.max(1, trace.workers.length))));
-    drawn = rows_chart(gantt, trace.workers, gantt_row, task => task[0], task => colours[trace.colours[task[2]]], task => trace.names[task[2]]);
+    drawn = rows_chart(gantt, trace.workers, gantt_row, task => task[0], task => colours[trace.group[task[2]] % 8],
+                       task => [trace.names[task[2]], trace.groups[trace.group[task[2]]], trace.groups[trace.group[task[2]]].split(' ').pop()]);
     rows_chart(map, trace.blocks.map(block => 'block ' + block), map_row_height(trace), task => rows.has(task[1]) ? rows.get(task[1]) : -1,
-               task => colours[task[0] % 8], task => trace.workers[task[0]]);
+               task => colours[task[0] % 8], task => [trace.workers[task[0]]]);
     const [pen, width] = prepare(strip, 26), [begin, end] = whole(trace);
     const place = time => left + (time - begin) / (end - begin) * (width - left - right);
     pen.fillStyle = colour('--soft');
     pen.textAlign = 'right';
     pen.fillText('all', left - 8, 13);
     for (const task of trace.tasks) {
-      pen.fillStyle = colours[trace.colours[task[2]]];
+      pen.fillStyle = colours[trace.group[task[2]] % 8];
       pen.fillRect(place(task[3]), 6, Math.max(narrow, task[4] / (end - begin) * (width - left - right)), 14);
     }
     pen.strokeStyle = colour('--fg');
