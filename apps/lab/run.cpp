@@ -31,8 +31,9 @@ bool is_simulated(const Settings& settings) {
 }
 
 std::string simulator() {
-  const char* named = std::getenv("QUARKSTAR_SIM");
-  return named != nullptr ? named : own_executable("quarkstar-sim");
+  if (const char* named = std::getenv("QUARKSTAR_SIM")) return named;
+  const std::string built = own_executable("../simulation/quarkstar-sim");  // where ./bootstrap simulation builds it
+  return std::filesystem::exists(built) ? built : own_executable("quarkstar-sim");
 }
 
 /// A setting as flags.

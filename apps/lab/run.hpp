@@ -23,7 +23,7 @@ Settings devices_of(const Settings& settings);
 
 /// The command line of a run: `gauge` is read (not by `bench solver`), the results go to `json` (`bench solver`: to stdout), a trace to
 /// `trace` unless empty. Runs that are not measured state lower bounds, for which tasks are recorded. Simulated runs are those of
-/// $QUARKSTAR_SIM, else of `quarkstar-sim` beside the executable.
+/// $QUARKSTAR_SIM, else of `quarkstar-sim` in the folder `simulation` beside the executable's own, else in its own.
 std::vector<std::string> command_of(const Plan& plan, const Cell& cell, RunKind kind, const std::string& gauge, const std::string& json,
                                     const std::string& trace);
 
