@@ -237,7 +237,8 @@ std::string page(const Plan& plan, const Outcome& outcome, const std::vector<Cel
   RunReport machine;
   describe_machine(machine);
   std::vector<std::string> axes;
-  for (const Axis& axis : plan.axes) axes.push_back(fmt::format("{} {}", axis.values.size(), axis.key));
+  for (const Axis& axis : plan.axes)
+    if (axis.values.size() > 1) axes.push_back(fmt::format("{} {}", axis.values.size(), axis.key));
   const std::string title = axes.empty() ? "Scheduler laboratory" : fmt::format("Scheduler laboratory: {}", fmt::join(axes, " x "));
   std::size_t failed = 0, good = 0;
   for (const Record& record : outcome.records) ++(record.ok() ? good : failed);

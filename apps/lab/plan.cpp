@@ -134,7 +134,7 @@ std::vector<Cell> cells_of(const Plan& plan, std::vector<std::string>& left_out)
     for (const auto& [key, value] : all)
       if (applies(key, all)) cell.settings.emplace_back(key, value);
     for (const Axis& axis : plan.axes)
-      if (const std::string* value = find(cell.settings, axis.key)) cell.varying.emplace_back(axis.key, *value);
+      if (const std::string* value = find(cell.settings, axis.key); value != nullptr && axis.values.size() > 1) cell.varying.emplace_back(axis.key, *value);
     if (plan.gauge.empty() && find(cell.settings, "lattice") == nullptr) cell.settings.emplace_back("lattice", "8,8,8,16");
     if (plan.workload == Workload::solve && applies("kappa", cell.settings) && find(cell.settings, "columns") == nullptr)
       cell.settings.emplace_back("columns", "0");

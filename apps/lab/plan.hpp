@@ -48,7 +48,7 @@ struct Plan {
 
 /// One point of the matrix.
 struct Cell {
-  Settings varying;   ///< of the axes
+  Settings varying;   ///< of the axes with several values
   Settings settings;  ///< all that the run is told: fixed ones, then those of the axes
   std::string name() const { return text_of(varying); }
 };
