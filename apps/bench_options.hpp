@@ -32,6 +32,7 @@ struct BenchOptions {
   bool no_tune = false;
   std::vector<std::string> precisions{"half", "single", "double"};
   std::vector<std::string> solvers{"bicgstab", "cgnr"};
+  Coord blocks{};      ///< of `bench solver`; zeros: as a solve cuts
   int iterations = 0;  ///< 0: 256 on GPUs, 64 on CPUs
 };
 

@@ -117,7 +117,7 @@ int iterations_of(const BenchOptions& options, const std::string& devices) {
 /// The rows of one lattice, staggered.
 void bench_staggered(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
                      Json& rows) {
-  const StaggeredBench bench(session, lattice, options.action);
+  const StaggeredBench bench(session, lattice, options.action, options.blocks);
   for (const std::string& precision : options.precisions)
     for (const int reals : links_of(options))
       for (const int vectors : options.nrhs) {
@@ -145,7 +145,7 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
     for (const int reals : links_of(options)) {
       const Precision precision = parse_precision(precision_name);
       const SolverSettings settings{.precision = precision, .link_reals = reals};
-      const runtime::Decomposition decomposition = plan_solve(session, lattice, settings).decomposition;
+      const runtime::Decomposition decomposition = plan_solve(session, lattice, settings, options.blocks).decomposition;
       std::unique_ptr<BenchLevel> own;
       if (precision != Precision::double_ || reals != 18) own = level(decomposition, precision, reals, outer.get());
       // Rows with the same blocks share the links in double precision.

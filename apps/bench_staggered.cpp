@@ -12,10 +12,11 @@
 
 namespace quarkstar::app {
 
-StaggeredBench::StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action)
+StaggeredBench::StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action, const Coord& blocks)
     : session_(session),
       action_(action),
-      decomposition_(lattice, block_grid({}, lattice, session.block_owners(), thinnest_block(hops_far(action))), session.block_owners()),
+      blocks_(blocks),
+      decomposition_(lattice, block_grid(blocks, lattice, session.block_owners(), thinnest_block(hops_far(action))), session.block_owners()),
       links_(make_links(session, decomposition_, action)) {}
 
 smear::StaggeredLinks StaggeredBench::make_links(runtime::Session& session, const runtime::Decomposition& decomposition,
@@ -36,7 +37,7 @@ HostColour StaggeredBench::wave() const {
 }
 
 PlannedLattice StaggeredBench::plan(Precision precision, int long_reals, int vectors) const {
-  if (session_.gpu_count() == 0 || action_.empty() || !cpus_may_own(session_.options())) return {decomposition_, {}};
+  if (blocks_[0] > 0 || session_.gpu_count() == 0 || action_.empty() || !cpus_may_own(session_.options())) return {decomposition_, {}};
   RunConfig solve;
   solve.action = action_;
   solve.solver.solver = "cg";

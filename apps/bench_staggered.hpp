@@ -19,14 +19,15 @@ namespace quarkstar::app {
 class StaggeredBench {
  public:
   /// action: hisq, asqtad or naive, of a hot configuration: close to a mass of zero CG converges about as slowly as in physics.
-  StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action);
+  /// blocks: their number in each direction; zeros: as plan() says.
+  StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action, const Coord& blocks = {});
   /// The same with links at hand, on one cut only.
   StaggeredBench(runtime::Session& session, const runtime::Decomposition& decomposition, smear::StaggeredLinks links);
 
   /// One application to problem.vectors right-hand sides, in the order of sites `tile`.
   DslashTiming time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions) const;
 
-  /// Who owns what: t cut by the number of workers or, where CPUs may own blocks beside GPUs, as a CG solve would be cut.
+  /// Who owns what: the blocks given, else t cut by the number of workers or, where CPUs may own blocks beside GPUs, as a CG solve would be cut.
   PlannedLattice plan(Precision precision, int long_reals, int vectors) const;
 
   /// What speed settings are chosen for. long_reals: ignored without long links.
@@ -42,6 +43,7 @@ class StaggeredBench {
   HostColour wave() const;
   runtime::Session& session_;
   std::string action_;  ///< empty: links at hand
+  Coord blocks_{};      ///< zeros: chosen
   runtime::Decomposition decomposition_;
   smear::StaggeredLinks links_;
 };

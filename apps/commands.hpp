@@ -17,6 +17,7 @@ using AddCommand = void (*)(CLI::App&);
 void add_bench(CLI::App& app);
 void add_demo(CLI::App& app);
 void add_gauge(CLI::App& app);
+void add_lab(CLI::App& app);
 void add_machine(CLI::App& app);
 void add_model(CLI::App& app);
 void add_solve(CLI::App& app);

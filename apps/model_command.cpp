@@ -3,10 +3,13 @@
 #include "apps/bench_staggered.hpp"
 #include "apps/commands.hpp"
 #include "apps/hisq_model.hpp"
+#include "apps/model/figures.hpp"
 #include "apps/outputs.hpp"
+#include "apps/parse.hpp"
 #include "apps/plot_svg.hpp"
 #include "apps/report.hpp"
 #include "runtime/atomic_file.hpp"
+#include "runtime/error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,16 +24,23 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// The figure that is also timed here, by right-hand sides.
+constexpr const char* default_figure = "rhs";
+
 struct ModelOptions {
   runtime::SessionOptions session;
-  std::string seed = "hisq", svg;
+  std::string figure = default_figure, seed = "hisq", svg;
   bool json = false, estimate_only = false;
   std::optional<double> bandwidth;  ///< GB/s; none: measured
   std::vector<int> nrhs{1, 2, 3, 4, 5};
-  Coord lattice{16, 16, 16, 16};
+  std::optional<Coord> lattice;     ///< none: the figure's own; measurements 16^4
+  double overhead_us = model::assumed_overhead_us;
+  std::vector<std::string> triads;  ///< NAME=GB/s in place of the table's
   double array_megabytes = 256;
   int repetitions = 5;
 };
+
+Coord measured_lattice(const ModelOptions& options) { return options.lattice.value_or(Coord{16, 16, 16, 16}); }
 
 /// One number of right-hand sides.
 struct Row {
@@ -39,14 +49,20 @@ struct Row {
   std::optional<double> measured;   ///< GFLOP/s
 };
 
+/// Best GFLOP/s of the Dslash in single precision with long links of 14 reals.
+double measured_gflops(const StaggeredBench& bench, int vectors, int repetitions) {
+  const runtime::Decomposition decomposition = bench.plan(Precision::single, 14, vectors).decomposition;
+  return bench.time(bench.problem(decomposition, Precision::single, 14, vectors), {}, {}, repetitions).best_gflops;
+}
+
 std::vector<Row> make_rows(const ModelOptions& options, runtime::Session& session, double bandwidth) {
   std::optional<StaggeredBench> bench;
-  if (!options.estimate_only) bench.emplace(session, options.lattice, "hisq");
+  if (!options.estimate_only) bench.emplace(session, measured_lattice(options), "hisq");
   std::vector<Row> rows;
   for (const int n : options.nrhs) {
     const double intensity = hisq_model::intensity(n);
     Row row{n, intensity, intensity * bandwidth, {}};
-    if (bench) row.measured = bench->time(bench->problem(bench->plan(Precision::single, 14, n).decomposition, Precision::single, 14, n), {}, {}, options.repetitions).best_gflops;
+    if (bench) row.measured = measured_gflops(*bench, n, options.repetitions);
     rows.push_back(row);
   }
   return rows;
@@ -92,12 +108,19 @@ Json json_of(const std::vector<Row>& rows, const std::string& where, double band
                      {"measured_gflops", row.measured ? Json(*row.measured) : Json()}});
   for (const int cached : hisq_model::cached_neighbours)
     caches.push_back({{"cached_neighbours", cached}, {"intensity", hisq_model::intensity(1, cached / 16.)}});
-  return {{"seed", options.seed}, {"device", where},          {"bandwidth_gbs", bandwidth}, {"lattice", options.lattice},
+  return {{"seed", options.seed}, {"device", where},          {"bandwidth_gbs", bandwidth}, {"lattice", measured_lattice(options)},
           {"rows", table},        {"cache_table", caches},    {"versions", version_line()}};
 }
 
-void run_model(const ModelOptions& options) {
-  check_writable(options.svg);
+void write_svg(const ModelOptions& options, const std::string& svg) {
+  if (options.svg.empty()) return;
+  AtomicFile file(options.svg);
+  file.append(svg);
+  file.commit();
+  if (!options.json) fmt::print("\nwrote {}\n", options.svg);
+}
+
+void run_right_hand_sides(const ModelOptions& options) {
   runtime::Session session(options.session);
   const std::string where = session.gpu_count() > 0 ? session.worker(0).name : session.topology().cpu_model();
   const double bandwidth =
@@ -105,11 +128,64 @@ void run_model(const ModelOptions& options) {
   const std::vector<Row> rows = make_rows(options, session, bandwidth);
   if (options.json) fmt::print("{}\n", json_of(rows, where, bandwidth, options).dump(2));
   else print_text(rows, where, bandwidth);
-  if (options.svg.empty()) return;
-  AtomicFile file(options.svg);
-  file.append(svg_file(chart(rows, where, bandwidth)));
-  file.commit();
-  if (!options.json) fmt::print("\nwrote {}\n", options.svg);
+  write_svg(options, svg_file(chart(rows, where, bandwidth)));
+}
+
+/// This machine among the others: its triad measured, unless given, and with `dslash` the HISQ Dslash too.
+void add_machine_at_hand(const ModelOptions& options, bool dslash, model::Inputs& inputs) {
+  model::Machine here{"here", {{}, "not known"}, {{}, "not known"}, {{}, "not known"}, {{}, ""}, model::cache_here(), {{}, "not known"}};
+  inputs.measured_dslash.assign(inputs.machines.size() + 1, std::nullopt);
+  if (options.bandwidth) here.triad = {*options.bandwidth, "--bandwidth"};
+  if (!options.bandwidth || (dslash && !options.estimate_only)) {
+    runtime::Session session(options.session);
+    if (session.gpu_count() > 0) here.cache_kib = {{}, "not known of this GPU"};
+    const std::string where = session.gpu_count() > 0 ? session.worker(0).name : session.topology().cpu_model();
+    if (!options.bandwidth)
+      here.triad = {measure_memory(options.array_megabytes, options.repetitions, session).owners_triad, fmt::format("measured now on {}", where)};
+    if (dslash && !options.estimate_only)
+      inputs.measured_dslash.back() = measured_gflops(StaggeredBench(session, measured_lattice(options), "hisq"), 1, options.repetitions);
+  }
+  inputs.machines.push_back(std::move(here));
+}
+
+/// Triads of --triad.
+void replace_triads(const ModelOptions& options, std::vector<model::Machine>& machines) {
+  for (const std::string& text : options.triads) {
+    const std::size_t equals = std::min(text.find('='), text.size());
+    const auto machine = std::find_if(machines.begin(), machines.end(), [&](const model::Machine& m) { return m.name == text.substr(0, equals); });
+    if (machine == machines.end() || equals == text.size())
+      throw Error(ErrorKind::input, "--triad", fmt::format("'{}' is no NAME=GB/s of a machine of the table", text), "see `quarkstar model machines`");
+    try {
+      machine->triad = {parse_positive(text.substr(equals + 1)), "--triad"};
+    } catch (const BadValue& bad) {
+      throw Error(ErrorKind::input, "--triad", bad.what(), bad.allowed());
+    }
+  }
+}
+
+void run_model(const ModelOptions& options) {
+  check_writable(options.svg);
+  if (options.figure == default_figure) return run_right_hand_sides(options);
+  model::Inputs inputs{.machines = model::machines(), .lattice = options.lattice, .nrhs = options.nrhs, .overhead_us = options.overhead_us, .measured_dslash = {}};
+  replace_triads(options, inputs.machines);
+  add_machine_at_hand(options, options.figure == "dslash", inputs);
+  if (options.figure == "machines") {
+    if (!options.svg.empty()) throw Error(ErrorKind::input, "--svg", "the table of machines has no chart", "name a figure, such as dslash");
+    if (options.json) fmt::print("{}\n", Json{{"machines", model::sources_json(inputs.machines)}, {"versions", version_line()}}.dump(2));
+    else fmt::print("{}", model::sources_text(inputs.machines));
+    return;
+  }
+  const auto named = std::find_if(model::figures().begin(), model::figures().end(), [&](const model::NamedFigure& f) { return f.name == options.figure; });
+  const model::FigureTable figure = named->make(inputs);
+  if (options.json) {
+    Json json = model::json_of(figure);
+    json["inputs"] = model::sources_json(inputs.machines);
+    json["versions"] = version_line();
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    fmt::print("{}", model::text_of(figure));
+  }
+  write_svg(options, model::svg_of(figure));
 }
 
 }  // namespace
@@ -117,15 +193,24 @@ void run_model(const ModelOptions& options) {
 void add_model(CLI::App& app) {
   CLI::App* command = app.add_subcommand("model", "What a seed document expected of the memory, beside what is measured here");
   const auto options = std::make_shared<ModelOptions>();
+  std::vector<std::string> names{default_figure, "machines"};
+  std::string help = "What to show: rhs (default), HISQ Dslash by right-hand sides, timed here too; machines, all inputs with their sources";
+  for (const model::NamedFigure& figure : model::figures()) {
+    names.emplace_back(figure.name);
+    help += fmt::format("; {}, {}", figure.name, figure.help);
+  }
+  command->add_option("FIGURE", options->figure, help)->check(CLI::IsMember(names));
   command->add_option("--seed", options->seed, "hisq: intensity of the HISQ Dslash by right-hand sides and cache hits")->check(CLI::IsMember({"hisq"}));
   command->add_option("--nrhs", options->nrhs, "Right-hand sides (default 1 2 3 4 5)")->check(CLI::Range(1, 32));
-  command->add_option("--bandwidth", options->bandwidth, "GB/s instead of the triad measured here")->check(at_least(0.001));
+  command->add_option("--bandwidth", options->bandwidth, "GB/s in place of the triad measured here")->check(at_least(0.001));
   command->add_flag("--estimate-only", options->estimate_only, "Measure no Dslash");
   command->add_option("--svg", options->svg, "Write the chart to FILE")->type_name("FILE");
   command->add_flag("--json", options->json, "Print JSON");
   command->add_option("--array-mb", options->array_megabytes, "Size of each stream array in MB")->check(CLI::Range(1.0, 1e6));
   command->add_option("--repetitions", options->repetitions, "Timed passes; the best is printed")->check(CLI::Range(1, 1000));
-  add_coord_flag(*command, "--lattice", options->lattice, "Extents of the measured lattice (default 16,16,16,16)", 4);
+  command->add_option("--triad", options->triads, "Triads of other machines in place of the table's: K40=200")->type_name("NAME=GB/s...");
+  command->add_option("--overhead-us", options->overhead_us, "Microseconds of a kernel besides its bytes (default 5, assumed)")->check(at_least(0));
+  add_coord_flag(*command, "--lattice", options->lattice, "Extents of the figure (default: the document's), and of what is measured (default 16,16,16,16)", 4);
   add_session_flags(*command, options->session);
   command->callback([options] { run_model(*options); });
 }

@@ -34,7 +34,7 @@ struct Axis {
   double operator()(double value) const { return begin + (value - low) / (high - low) * (end - begin); }
 };
 
-double scaled(double y, bool log_y) { return log_y ? (y > 0 ? std::log10(y) : std::nan("")) : y; }
+double scaled(double value, bool logarithmic) { return logarithmic ? (value > 0 ? std::log10(value) : std::nan("")) : value; }
 
 /// Ticks of a log10 axis: whole decades, thinned to about `count`.
 std::vector<double> decades(double low, double high, int count) {
@@ -44,10 +44,19 @@ std::vector<double> decades(double low, double high, int count) {
   return ticks;
 }
 
+/// 1, 2 and 5 times powers of ten within 10^low..10^high.
+std::vector<double> one_two_five(double low, double high) {
+  std::vector<double> ticks;
+  for (double power = std::floor(low); power <= high; ++power)
+    for (const double factor : {1., 2., 5.})
+      if (const double at = power + std::log10(factor); at >= low && at <= high) ticks.push_back(factor * std::pow(10, power));
+  return ticks;
+}
+
 void draw_axes(std::string& svg, const Plot& plot, double width, const Axis& x, const Axis& y) {
   std::vector<double> y_ticks = plot.log_y ? decades(y.low, y.high, 7) : linear_ticks(y.low, y.high, 6);
-  const bool within_decade = plot.log_y && y_ticks.size() < 2;  // then decades say too little: label plain values
-  if (within_decade) y_ticks = linear_ticks(std::pow(10, y.low), std::pow(10, y.high), 5);
+  const bool within_decade = plot.log_y && (y_ticks.size() < 2 || plot.log_x);  // then decades say too little: label plain values
+  if (within_decade) y_ticks = plot.log_x ? one_two_five(y.low, y.high) : linear_ticks(std::pow(10, y.low), std::pow(10, y.high), 5);
   for (const double tick : y_ticks) {
     const double at = y(within_decade ? std::log10(tick) : tick);
     const std::string label =
@@ -57,10 +66,11 @@ void draw_axes(std::string& svg, const Plot& plot, double width, const Axis& x, 
     svg += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>", left - 6, at + 4,
                        label);
   }
-  for (const double tick : linear_ticks(x.low, x.high, 9)) {
-    svg += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.6g}</text>", x(tick),
+  for (const double tick : plot.log_x ? one_two_five(x.low, x.high) : linear_ticks(x.low, x.high, 9)) {
+    const double at = x(scaled(tick, plot.log_x));
+    svg += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.6g}</text>", at,
                        height - bottom + 17, tick);
-    svg += fmt::format("<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", x(tick),
+    svg += fmt::format("<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", at,
                        height - bottom, height - bottom + 4);
   }
   svg += fmt::format("<path class=\"axis\" d=\"M{} {}V{}H{}\"/>", left, top, height - bottom, width - right);
@@ -71,20 +81,20 @@ void draw_axes(std::string& svg, const Plot& plot, double width, const Axis& x, 
                   (top + height - bottom) / 2, escape(plot.y_label));
 }
 
-void draw_series(std::string& svg, const Series& series, const std::string& style, bool log_y, const Axis& x, const Axis& y) {
+void draw_series(std::string& svg, const Series& series, const std::string& style, const Plot& plot, const Axis& x, const Axis& y) {
   std::string path, dots;
   bool pen_down = false;
   for (std::size_t i = 0; i < series.x.size(); ++i) {
-    const double value = scaled(series.y[i], log_y);
-    if (!std::isfinite(value)) {
+    const double across = scaled(series.x[i], plot.log_x), value = scaled(series.y[i], plot.log_y);
+    if (!std::isfinite(across) || !std::isfinite(value)) {
       pen_down = false;
       continue;
     }
-    path += fmt::format("{}{:.1f} {:.1f}", pen_down ? 'L' : 'M', x(series.x[i]), y(value));
+    if (series.line) path += fmt::format("{}{:.1f} {:.1f}", pen_down ? 'L' : 'M', x(across), y(value));
     pen_down = true;
     if (series.markers)
       dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{}: {:.6g}, {:.10g}</title></circle>",
-                          x(series.x[i]), y(value), escape(series.name), series.x[i], series.y[i]);
+                          x(across), y(value), escape(i < series.labels.size() ? series.labels[i] : series.name), series.x[i], series.y[i]);
   }
   svg += fmt::format("<g class=\"{}\"><path d=\"{}\"/>{}</g>", style, path, dots);
 }
@@ -139,8 +149,8 @@ struct Frame {
       : width(plot.wide ? full_width : half_width), x{.begin = left, .end = width - right}, y{.begin = height - bottom, .end = top} {
     for (const Series& series : plot.series)
       for (std::size_t i = 0; i < series.x.size(); ++i)
-        if (const double value = scaled(series.y[i], plot.log_y); std::isfinite(value)) {
-          x.include(series.x[i]);
+        if (const double across = scaled(series.x[i], plot.log_x), value = scaled(series.y[i], plot.log_y); std::isfinite(across) && std::isfinite(value)) {
+          x.include(across);
           y.include(value);
         }
     if (empty()) return;
@@ -152,7 +162,7 @@ struct Frame {
 
 void draw(std::string& svg, const Plot& plot, const Frame& frame) {
   draw_axes(svg, plot, frame.width, frame.x, frame.y);
-  for (std::size_t s = 0; s < plot.series.size(); ++s) draw_series(svg, plot.series[s], style_of(s), plot.log_y, frame.x, frame.y);
+  for (std::size_t s = 0; s < plot.series.size(); ++s) draw_series(svg, plot.series[s], style_of(s), plot, frame.x, frame.y);
 }
 
 }  // namespace

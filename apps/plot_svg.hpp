@@ -7,13 +7,15 @@ namespace quarkstar::app {
 
 struct Series {
   std::string name;
-  std::vector<double> x, y;  ///< points that are not finite (or not positive, log scale) are left out
+  std::vector<double> x, y;  ///< points that are not finite (or not positive, on a log scale) are left out
   bool markers = true;       ///< a dot at each point
+  bool line = true;          ///< from point to point
+  std::vector<std::string> labels = {};  ///< of the points, shown when hovering; none: the series' name
 };
 
 struct Plot {
   std::string title, x_label, y_label;
-  bool log_y = false;
+  bool log_y = false, log_x = false;
   bool wide = false;  ///< over the whole width of the page
   std::vector<Series> series;
 };

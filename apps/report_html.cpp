@@ -1,5 +1,6 @@
 #include "apps/report_html.hpp"
 
+#include "apps/html_table.hpp"
 #include "apps/parse.hpp"
 #include "apps/plot_svg.hpp"
 #include "apps/report_style.hpp"
@@ -14,20 +15,6 @@
 
 namespace quarkstar::app {
 namespace {
-
-using Row = std::vector<std::string>;
-
-std::string table(const char* kind, const Row& head, const std::vector<Row>& rows) {
-  std::string html = fmt::format("<div class=\"scroll\"><table class=\"{}\">", kind);
-  const auto add_row = [&html](const Row& cells, const char* tag) {
-    html += "<tr>";
-    for (const std::string& cell : cells) html += fmt::format("<{0}>{1}</{0}>", tag, escape(cell));
-    html += "</tr>\n";
-  };
-  if (!head.empty()) add_row(head, "th");
-  for (const Row& row : rows) add_row(row, "td");
-  return html + "</table></div>\n";
-}
 
 std::vector<double> counting(std::size_t count) {
   std::vector<double> numbers(count);
@@ -82,7 +69,7 @@ std::string text_of(const nlohmann::json& value) {
 }
 
 std::string parameters_table(const RunReport& report) {
-  std::vector<Row> rows;
+  std::vector<TableRow> rows;
   for (const auto& [key, value] : parameters_of(report.config)) rows.push_back({std::string(key), text_of(value)});
   return table("facts", {}, rows);
 }
@@ -104,7 +91,7 @@ std::string gauge_table(const RunReport& report) {
 }
 
 std::string solves_table(const RunReport& report) {
-  std::vector<Row> rows;
+  std::vector<TableRow> rows;
   for (const ColumnReport& c : report.solves) {
     const EnergyText energy = energy_text(c);
     rows.push_back({label_of(c),
@@ -127,12 +114,12 @@ std::string number_or_dash(const std::vector<double>& values, std::size_t t) {
 std::string correlators_table(const RunReport& report) {
   if (report.correlators.empty())
     return fmt::format("<p>The correlators need all {} columns.</p>\n", report.config.is_staggered() ? 3 : 12);
-  Row head{"t - t_source"};
+  TableRow head{"t - t_source"};
   for (const CorrelatorReport& c : report.correlators) head.push_back(c.name);
   head.insert(head.end(), {"a m pion (log)", "a m pion (cosh)"});
-  std::vector<Row> rows;
+  std::vector<TableRow> rows;
   for (std::size_t t = 0; t < report.correlators.front().values.size(); ++t) {
-    Row row{fmt::format("{}", t)};
+    TableRow row{fmt::format("{}", t)};
     for (const CorrelatorReport& c : report.correlators) row.push_back(fmt::format("{:.12e}", c.values[t]));
     row.push_back(number_or_dash(report.correlators.front().log_mass, t));
     row.push_back(number_or_dash(report.correlators.front().cosh_mass, t));
@@ -142,7 +129,7 @@ std::string correlators_table(const RunReport& report) {
 }
 
 std::string workers_table(const RunReport& report) {
-  std::vector<Row> rows;
+  std::vector<TableRow> rows;
   for (const WorkerReport& w : report.workers)
     rows.push_back({w.name, w.kind, fmt::format("{}", fmt::join(w.cores, ",")), fmt::format("{:.1f} %", 100 * w.busy)});
   return table("", {"worker", "kind", "cores", "busy (first column)"}, rows);
@@ -150,7 +137,7 @@ std::string workers_table(const RunReport& report) {
 
 std::string devices_table(const RunReport& report) {
   if (report.devices.parts.empty()) return "";
-  std::vector<Row> rows;
+  std::vector<TableRow> rows;
   for (const DevicePart& part : report.devices.parts)
     rows.push_back({part.name, fmt::format("{}", fmt::join(part.extents, "x")),
                     part.gflops_alone > 0 ? fmt::format("{:.1f}", part.gflops_alone) : "not measured"});
@@ -161,7 +148,7 @@ std::string devices_table(const RunReport& report) {
 
 std::string memory_table(const RunReport& report) {
   if (report.memory.empty()) return "";
-  std::vector<Row> rows;
+  std::vector<TableRow> rows;
   for (const MemoryNeed& need : report.memory)
     rows.push_back({need.where, bytes_text(need.total()), need.available > 0 ? bytes_text(need.available) : "unknown",
                     bytes_text(need.fields.links), bytes_text(need.fields.spinors), bytes_text(need.fields.faces),

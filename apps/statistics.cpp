@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
@@ -20,6 +21,18 @@ Estimate plain_estimate(std::span<const double> values) {
   return {mean, std::sqrt(squares / (count * (count - 1)))};
 }
 
+/// Probability of -t..t.
+double student_probability(double t, int degrees) {
+  const double angle = std::atan(t / std::sqrt(degrees)), cosine = std::cos(angle);
+  double term = degrees % 2 == 0 ? 1 : cosine, sum = 0;
+  for (int k = degrees % 2; k < degrees; k += 2) {
+    if (degrees == 1) break;
+    sum += term;
+    term *= (k + 1.0) / (k + 2.0) * cosine * cosine;
+  }
+  return degrees % 2 == 0 ? std::sin(angle) * sum : 2 / std::numbers::pi * (angle + std::sin(angle) * sum);
+}
+
 }  // namespace
 
 Estimate binned_estimate(std::span<const double> values) {
@@ -30,6 +43,22 @@ Estimate binned_estimate(std::span<const double> values) {
     bins.resize(bins.size() / 2);
     estimate.error = std::max(estimate.error, plain_estimate(bins).error);
   }
+  return estimate;
+}
+
+double student_t(double probability, int degrees_of_freedom) {
+  double low = 0, high = 1;
+  while (student_probability(high, degrees_of_freedom) < probability && high < 1e15) high *= 2;
+  for (int step = 0; step < 200 && low < high; ++step) {
+    const double middle = 0.5 * (low + high);
+    (student_probability(middle, degrees_of_freedom) < probability ? low : high) = middle;
+  }
+  return high;
+}
+
+Estimate confidence_interval(std::span<const double> values, double confidence) {
+  Estimate estimate = plain_estimate(values);
+  if (values.size() >= 2) estimate.error *= student_t(confidence, static_cast<int>(values.size()) - 1);
   return estimate;
 }
 

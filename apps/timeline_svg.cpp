@@ -16,9 +16,18 @@ namespace {
 constexpr double width = 1140, left = 72, right = 14, row = 30, bar = 22, axis = 40;
 constexpr std::size_t colours = 8;
 
-/// Codelets that share a colour: the parts of an operator, "wilson interior" for wilson.double.18.interior; "scalar" for the steps
-/// of a solver (bicgstab.alpha); "blas" for blas.norm.double.
-std::string group_of(const std::string& codelet) {
+/// Colours by group, in order of first appearance.
+std::map<std::string, std::size_t> colour_groups(const std::vector<TimelineTask>& tasks,
+                                                 std::vector<std::string>& order) {
+  std::map<std::string, std::size_t> colour;
+  for (const TimelineTask& task : tasks)
+    if (colour.try_emplace(task_group(task.name), colour.size() % colours).second) order.push_back(task_group(task.name));
+  return colour;
+}
+
+}  // namespace
+
+std::string task_group(const std::string& codelet) {
   const std::vector<std::string> parts = split(codelet, '.');
   for (const NamedKrylovSolver& solver : krylov_solvers())
     if (parts.front() == solver.name) return "scalar";
@@ -26,17 +35,6 @@ std::string group_of(const std::string& codelet) {
     if (parts.size() > 2 && parts[1] == name_of(precision)) return parts.front() + " " + parts.back();
   return parts.front();
 }
-
-/// Colours by group, in order of first appearance.
-std::map<std::string, std::size_t> colour_groups(const std::vector<TimelineTask>& tasks,
-                                                 std::vector<std::string>& order) {
-  std::map<std::string, std::size_t> colour;
-  for (const TimelineTask& task : tasks)
-    if (colour.try_emplace(group_of(task.name), colour.size() % colours).second) order.push_back(group_of(task.name));
-  return colour;
-}
-
-}  // namespace
 
 std::string timeline_figure(const RunReport& report) {
   const std::string caption =
@@ -63,7 +61,7 @@ std::string timeline_figure(const RunReport& report) {
     html += fmt::format(
         "<rect class=\"t{}\" x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"><title>{}, block {}, {:.1f} "
         "us</title></rect>",
-        colour.at(group_of(task.name)), left + (task.begin_us - begin) * scale, row * task.worker + 5,
+        colour.at(task_group(task.name)), left + (task.begin_us - begin) * scale, row * task.worker + 5,
         std::max(0.4, (task.end_us - task.begin_us) * scale), bar, escape(task.name), task.block,
         task.end_us - task.begin_us);
   const bool milliseconds = end - begin >= 2000;

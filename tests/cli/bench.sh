@@ -23,4 +23,6 @@ expect 0 '"vectors_a_thread": 2' bench dslash --json --action asqtad --nrhs 3 --
 grep -A 3 '"tile"' stdout.txt | tr -d ' \n' | grep -qF '"tile":[0,0,2' || { cat stdout.txt; die "the JSON does not tell the order of sites"; }
 grep -qF '"block_threads": 0' stdout.txt || die "the JSON does not tell the threads of a block"
 expect 2 'error: .*--solver' bench solver --solver gmres
+expect 0 '"tasks_per_iteration": [1-9][0-9]' bench solver --json --lattice 4,4,4,8 --iterations 16 --blocks 1,1,2,2 --policy eager --solver cg --precision double --links 18 "${small[@]}"
+expect 0 '4,4,4,8 +cg +double +18 +1 ' bench solver --action hisq --nrhs 1 --lattice 4,4,4,8 --iterations 16 --blocks 1,1,1,2 --precision double --links 18 "${small[@]}"
 expect 2 'error: --links: 12 reals are not for the action hisq' bench solver --action hisq --links 12 "${small[@]}"

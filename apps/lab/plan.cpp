@@ -1,0 +1,174 @@
+#include "apps/lab/plan.hpp"
+
+#include "apps/parse.hpp"
+#include "runtime/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+namespace quarkstar::app::lab {
+namespace {
+
+/// Settings that belong to the lab: where a run writes, and what it is told to say.
+constexpr std::string_view own_settings[] = {"json",  "out",   "trace",      "residual-history",
+                                             "bound", "gauge", "checkpoint", "checkpoint-every"};
+
+/// What `bench solver` takes of the settings of `solve`, and its own number of iterations.
+constexpr std::string_view bench_settings[] = {"action",      "nrhs",       "lattice",   "precision", "solver",     "links",
+                                               "policy",      "devices",    "cpu-share", "gpus",      "workers",    "threads",
+                                               "worker-mode", "gpu-memory", "no-tune",   "machine",   "iterations", "blocks"};
+
+template <std::size_t n>
+bool contains(const std::string_view (&names)[n], std::string_view key) {
+  return std::find(std::begin(names), std::end(names), key) != std::end(names);
+}
+
+/// Throws Error(input) if the key is not for the lab, or the value not for the key.
+void check_setting(const Plan& plan, const Assignment& setting) {
+  const auto& [key, value, where] = setting;
+  if (contains(own_settings, key))
+    throw Error(ErrorKind::input, where, fmt::format("{} belongs to the lab", key),
+                key == "gauge" ? "give it outside of [vary] and [solve]" : "leave it out");
+  if (plan.workload == Workload::bench_solver && !contains(bench_settings, key))
+    throw Error(ErrorKind::input, where, fmt::format("bench solver has no {}", key),
+                fmt::format("use one of {}", fmt::join(bench_settings, ", ")));
+  try {
+    if (key == "machine") {
+      if (value.empty()) throw BadValue("no name", "use here, or the name or file of a simulated machine");
+      if (plan.workload == Workload::solve && value != "here")
+        throw BadValue("a simulation computes times and no numbers",
+                       "use --run 'bench solver', whose runs are a fixed number of iterations");
+    } else if (key == "lattice") {
+      parse_coord(value, 2);
+      if (!plan.gauge.empty()) throw BadValue("the configuration has its own extents", "leave out lattice, or gauge");
+    } else if (key == "iterations" && plan.workload == Workload::bench_solver) {
+      parse_integer(value, 16);
+    } else if (plan.workload == Workload::bench_solver && key == "solver") {
+      parse_name(value, {"bicgstab", "cgnr", "cg"});
+    } else if (const Field* field = find_field(key)) {
+      RunConfig config;
+      field->set(config, value);
+    } else {
+      throw BadValue("unknown key", "use machine or a setting of `quarkstar solve` (docs/usage.md)");
+    }
+  } catch (const BadValue& bad) {
+    throw Error(ErrorKind::input, where, bad.what(), bad.allowed());
+  }
+}
+
+/// Whether the key means something for the action of the settings.
+bool applies(const std::string& key, const Settings& settings) {
+  RunConfig config;
+  if (const std::string* action = find(settings, "action")) config.action = *action;
+  const Field* field = find_field(key);
+  return field == nullptr || field->applies(config);
+}
+
+/// What `solve` would say to these settings; empty: nothing.
+std::string refusal_of(const Settings& settings) {
+  RunConfig config;
+  std::vector<Assignment> assignments;
+  for (const auto& [key, value] : settings)
+    if (key != "lattice" && key != "machine") assignments.push_back({key, value, "--" + key});
+  try {
+    apply_settings(config, assignments);
+    complete(config);
+    config.gauge = config.json = "given";
+    check_complete(config);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void set(Settings& settings, const std::string& key, const std::string& value) {
+  for (auto& [have, old] : settings)
+    if (have == key) return void(old = value);
+  settings.emplace_back(key, value);
+}
+
+}  // namespace
+
+const std::string* find(const Settings& settings, std::string_view key) {
+  for (const auto& [have, value] : settings)
+    if (have == key) return &value;
+  return nullptr;
+}
+
+std::string text_of(const Settings& settings) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : settings) parts.push_back(key + "=" + value);
+  return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, " "));
+}
+
+std::string_view name_of(RunKind kind) { return kind == RunKind::warm_up ? "warm-up" : kind == RunKind::measured ? "measured" : "traced"; }
+
+void check(const Plan& plan) {
+  std::set<std::string> keys;
+  for (const Axis& axis : plan.axes) {
+    if (!keys.insert(axis.key).second)
+      throw Error(ErrorKind::input, axis.where, fmt::format("{} varies twice", axis.key), "give all its values at once");
+    if (axis.values.empty()) throw Error(ErrorKind::input, axis.where, "no value", "list at least one");
+    for (const std::string& value : axis.values) check_setting(plan, {axis.key, value, axis.where});
+  }
+  for (const Assignment& setting : plan.fixed) {
+    check_setting(plan, setting);
+    if (!keys.insert(setting.key).second)
+      throw Error(ErrorKind::input, setting.where, fmt::format("{} varies or is given twice", setting.key), "give it once");
+  }
+}
+
+std::vector<Cell> cells_of(const Plan& plan, std::vector<std::string>& left_out) {
+  std::vector<Cell> cells;
+  std::set<Settings> seen;
+  std::vector<std::size_t> index(plan.axes.size(), 0);
+  for (bool more = true; more;) {
+    Settings all;
+    for (const Assignment& setting : plan.fixed) set(all, setting.key, setting.value);
+    for (std::size_t i = 0; i < index.size(); ++i) set(all, plan.axes[i].key, plan.axes[i].values[index[i]]);
+    Cell cell;
+    for (const auto& [key, value] : all)
+      if (applies(key, all)) cell.settings.emplace_back(key, value);
+    for (const Axis& axis : plan.axes)
+      if (const std::string* value = find(cell.settings, axis.key); value != nullptr && axis.values.size() > 1) cell.varying.emplace_back(axis.key, *value);
+    if (plan.gauge.empty() && find(cell.settings, "lattice") == nullptr) cell.settings.emplace_back("lattice", "8,8,8,16");
+    if (plan.workload == Workload::solve && applies("kappa", cell.settings) && find(cell.settings, "columns") == nullptr)
+      cell.settings.emplace_back("columns", "0");
+    if (seen.insert(cell.settings).second) {
+      const std::string refusal = plan.workload == Workload::solve ? refusal_of(cell.settings) : "";
+      if (refusal.empty())
+        cells.push_back(std::move(cell));
+      else
+        left_out.push_back(fmt::format("{}: {}", cell.name(), refusal));
+    }
+    more = false;
+    for (std::size_t i = index.size(); i-- > 0 && !more;) {
+      more = ++index[i] < plan.axes[i].values.size();
+      if (!more) index[i] = 0;
+    }
+  }
+  if (cells.empty()) throw Error(ErrorKind::input, "lab", fmt::format("no combination can run; {}", left_out.front()), "change the axes");
+  return cells;
+}
+
+std::vector<PlannedRun> runs_of(const Plan& plan, std::size_t cells, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<PlannedRun> runs;
+  const auto add = [&](RunKind kind, int repetitions) {
+    const std::size_t begin = runs.size();
+    for (std::size_t cell = 0; cell < cells; ++cell)
+      for (int r = 1; r <= repetitions; ++r) runs.push_back({cell, kind, r});
+    // Fisher and Yates; std::shuffle may differ between libraries.
+    for (std::size_t left = runs.size() - begin; left > 1; --left) std::swap(runs[begin + left - 1], runs[begin + random() % left]);
+  };
+  add(RunKind::warm_up, plan.warm_up);
+  add(RunKind::measured, plan.repetitions);
+  add(RunKind::traced, plan.trace ? 1 : 0);
+  return runs;
+}
+
+}  // namespace quarkstar::app::lab

@@ -1,0 +1,253 @@
+#include "apps/lab/record.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstdlib>
+
+namespace quarkstar::app::lab {
+namespace {
+
+std::optional<double> number(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+std::string text(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+/// Sums over right-hand sides: absent as soon as one is.
+class Sum {
+ public:
+  void add(std::optional<double> value) {
+    if (value)
+      total_ += *value;
+    else
+      complete_ = false;
+    any_ = true;
+  }
+  std::optional<double> value() const { return any_ && complete_ ? std::optional(total_) : std::nullopt; }
+
+ private:
+  double total_ = 0;
+  bool complete_ = true, any_ = false;
+};
+
+std::optional<double> product(std::optional<double> a, std::optional<double> b) { return a && b ? std::optional(*a * *b) : std::nullopt; }
+
+History history_of(const Json& solve, const Json& residuals) {
+  std::vector<double> values;
+  for (const Json& residual : residuals) values.push_back(std::strtod(residual.get<std::string>().c_str(), nullptr));
+  return {solve.at("column").get<int>(), number(solve, "mass"), static_cast<std::int64_t>(values.size()), hash_of(values)};
+}
+
+/// "seconds over the largest of its bounds", as `solve --bound` writes it: the bound and its name.
+std::optional<double> bound_of(const Json& solve, std::string& name) {
+  const auto bound = solve.find("bound");
+  if (bound == solve.end() || !bound->is_object()) return std::nullopt;
+  constexpr std::pair<const char*, const char*> bounds[] = {{"bandwidth_seconds", "bandwidth"},
+                                                            {"critical_path_seconds", "critical path"},
+                                                            {"assignment_seconds", "assignment of tasks to workers"}};
+  double largest = 0;
+  for (const auto& [key, text] : bounds)
+    if (const auto seconds = number(*bound, key); seconds && *seconds > largest) largest = *seconds, name = text;
+  // Right-hand sides solved together share one bound, as their seconds are a share of one time.
+  const auto seconds = number(solve, "seconds"), over = number(*bound, "time_over_bound");
+  return seconds && over && *over > 0 ? std::optional(*seconds / *over) : std::nullopt;
+}
+
+/// Seconds of the workers and bytes between memories.
+void take_machine(const Json& machine, Results& r) {
+  for (const Json& worker : machine.value("workers", Json::array())) {
+    const Json seconds = worker.value("seconds", Json::object());
+    r.workers.push_back({text(worker, "name"), text(worker, "kind"), number(seconds, "busy"), number(seconds, "idle"),
+                         number(seconds, "overhead"), number(seconds, "transfer")});
+  }
+  for (const Json& link : machine.value("links", Json::array()))
+    r.links.push_back({text(link, "from"), text(link, "to"), number(link, "bytes").value_or(0)});
+}
+
+Json optional_json(std::optional<double> value) { return value ? Json(*value) : Json(); }
+
+constexpr RunStatus all_statuses[] = {RunStatus::ok, RunStatus::failed, RunStatus::time_limit};
+constexpr RunKind all_kinds[] = {RunKind::warm_up, RunKind::measured, RunKind::traced};
+
+template <class Enum, std::size_t n>
+Enum named(const Enum (&all)[n], const std::string& name) {
+  for (const Enum value : all)
+    if (name_of(value) == name) return value;
+  throw Json::other_error::create(501, "unknown name " + name, nullptr);
+}
+
+Json settings_json(const Settings& settings) {
+  Json json = Json::object();
+  for (const auto& [key, value] : settings) json[key] = value;
+  return json;
+}
+
+Settings settings_of(const Json& json) {
+  Settings settings;
+  for (const auto& [key, value] : json.items()) settings.emplace_back(key, value.get<std::string>());
+  return settings;
+}
+
+Json results_json(const Results& r) {
+  Json workers = Json::array(), links = Json::array(), histories = Json::array();
+  for (const WorkerTimes& w : r.workers)
+    workers.push_back({{"name", w.name},
+                       {"kind", w.kind},
+                       {"busy_seconds", optional_json(w.busy)},
+                       {"idle_seconds", optional_json(w.idle)},
+                       {"overhead_seconds", optional_json(w.overhead)},
+                       {"transfer_seconds", optional_json(w.transfer)}});
+  for (const LinkBytes& l : r.links) links.push_back({{"from", l.from}, {"to", l.to}, {"bytes", l.bytes}});
+  for (const History& h : r.histories)
+    histories.push_back({{"column", h.column}, {"mass", optional_json(h.mass)}, {"residuals", h.length}, {"bits", h.bits}});
+  return {{"seconds", optional_json(r.seconds)},
+          {"setup_seconds", optional_json(r.setup_seconds)},
+          {"bound_seconds", optional_json(r.bound_seconds)},
+          {"bound", r.bound},
+          {"seconds_over_bound", optional_json(r.over_bound())},
+          {"iterations", optional_json(r.iterations)},
+          {"flops", optional_json(r.flops)},
+          {"bytes", optional_json(r.bytes)},
+          {"gflops", optional_json(r.gflops())},
+          {"gbs", optional_json(r.gbs())},
+          {"tasks", optional_json(r.tasks)},
+          {"us_per_task", optional_json(r.us_per_task)},
+          {"joules", optional_json(r.joules)},
+          {"no_joules", r.no_joules},
+          {"joule_seconds", optional_json(r.energy_delay())},
+          {"workers", workers},
+          {"links", links},
+          {"histories", histories}};
+}
+
+Results results_of(const Json& json) {
+  Results r;
+  r.seconds = number(json, "seconds");
+  r.setup_seconds = number(json, "setup_seconds");
+  r.bound_seconds = number(json, "bound_seconds");
+  r.bound = text(json, "bound");
+  r.iterations = number(json, "iterations");
+  r.flops = number(json, "flops");
+  r.bytes = number(json, "bytes");
+  r.tasks = number(json, "tasks");
+  r.us_per_task = number(json, "us_per_task");
+  r.joules = number(json, "joules");
+  r.no_joules = text(json, "no_joules");
+  for (const Json& w : json.at("workers"))
+    r.workers.push_back({text(w, "name"), text(w, "kind"), number(w, "busy_seconds"), number(w, "idle_seconds"),
+                         number(w, "overhead_seconds"), number(w, "transfer_seconds")});
+  for (const Json& l : json.at("links")) r.links.push_back({text(l, "from"), text(l, "to"), l.at("bytes").get<double>()});
+  for (const Json& h : json.at("histories"))
+    r.histories.push_back({h.at("column").get<int>(), number(h, "mass"), h.at("residuals").get<std::int64_t>(), text(h, "bits")});
+  return r;
+}
+
+}  // namespace
+
+std::string_view name_of(RunStatus status) {
+  return status == RunStatus::ok ? "ok" : status == RunStatus::failed ? "failed" : "time limit";
+}
+
+std::string Record::name() const {
+  const std::string which = kind == RunKind::measured ? fmt::format("repetition {}", repetition) : std::string(name_of(kind));
+  return fmt::format("run {} ({}, {})", number, text_of(varying), which);
+}
+
+bool Record::is(const Cell& cell, const PlannedRun& run) const {
+  return kind == run.kind && repetition == run.repetition && settings == cell.settings;
+}
+
+std::string hash_of(const std::vector<double>& values) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const double value : values) {
+    auto bits = std::bit_cast<std::uint64_t>(value);
+    for (int byte = 0; byte < 8; ++byte, bits >>= 8) hash = (hash ^ (bits & 0xff)) * 0x100000001b3;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+Results results_of_solve(const Json& json) {
+  Results r;
+  Sum seconds, iterations, flops, bytes, tasks, outside_us, joules, bound;
+  for (const Json& solve : json.at("solves")) {
+    const auto time = number(solve, "seconds"), count = number(solve, "tasks");
+    const auto giga = [&](const char* key) { return product(product(number(solve, key), time), 1e9); };
+    seconds.add(time);
+    iterations.add(number(solve, "iterations"));
+    flops.add(giga("gflops"));
+    bytes.add(giga("gbs"));
+    tasks.add(count);
+    outside_us.add(product(number(solve, "idle_us_per_task"), count));
+    bound.add(bound_of(solve, r.bound));
+    const Json total = solve.value("energy", Json::object()).value("total", Json::object());
+    joules.add(number(total, "joules"));
+    if (r.no_joules.empty()) r.no_joules = text(total, "unavailable");
+    if (const auto residuals = solve.find("residual_history"); residuals != solve.end())
+      r.histories.push_back(history_of(solve, *residuals));
+  }
+  r.seconds = seconds.value();
+  r.setup_seconds = number(json, "setup_seconds");
+  r.iterations = iterations.value();
+  r.flops = flops.value();
+  r.bytes = bytes.value();
+  r.tasks = tasks.value();
+  if (outside_us.value() && r.tasks.value_or(0) > 0) r.us_per_task = *outside_us.value() / *r.tasks;
+  r.joules = joules.value();
+  r.bound_seconds = bound.value();
+  take_machine(json.value("machine", Json::object()), r);
+  return r;
+}
+
+Results results_of_bench(const Json& json) {
+  const Json& row = json.at("solver").at(0);
+  Results r;
+  const double vectors = row.at("nrhs").get<double>();
+  r.iterations = number(row, "iterations");
+  const auto an_iteration = product(number(row, "us_per_iteration"), vectors * 1e-6);
+  r.seconds = product(an_iteration, r.iterations);
+  r.flops = product(product(number(row, "gflops"), r.seconds), 1e9);
+  r.bytes = product(number(row, "bytes_per_iteration"), r.iterations);
+  r.tasks = product(number(row, "tasks_per_iteration"), r.iterations);
+  r.us_per_task = number(row, "runtime_us_per_kernel");
+  r.no_joules = "bench solver measures none";
+  return r;
+}
+
+Json to_json(const Record& record) {
+  return {{"kind", name_of(record.kind)},
+          {"varying", settings_json(record.varying)},
+          {"settings", settings_json(record.settings)},
+          {"repetition", record.repetition},
+          {"number", record.number},
+          {"status", name_of(record.status)},
+          {"message", record.message},
+          {"started", record.started},
+          {"built_with", record.built_with},
+          {"trace", record.trace},
+          {"wall_seconds", record.wall_seconds},
+          {"results", record.ok() ? results_json(record.results) : Json()}};
+}
+
+Record record_of(const Json& json) {
+  Record record;
+  record.kind = named(all_kinds, json.at("kind").get<std::string>());
+  record.varying = settings_of(json.at("varying"));
+  record.settings = settings_of(json.at("settings"));
+  record.repetition = json.at("repetition").get<int>();
+  record.number = json.at("number").get<int>();
+  record.status = named(all_statuses, json.at("status").get<std::string>());
+  record.message = text(json, "message");
+  record.started = text(json, "started");
+  record.built_with = text(json, "built_with");
+  record.trace = text(json, "trace");
+  record.wall_seconds = json.at("wall_seconds").get<double>();
+  if (record.ok()) record.results = results_of(json.at("results"));
+  return record;
+}
+
+}  // namespace quarkstar::app::lab

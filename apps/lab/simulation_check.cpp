@@ -1,0 +1,78 @@
+#include "apps/lab/simulation_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace quarkstar::app::lab {
+namespace {
+
+Settings without(const Settings& settings, std::string_view key) {
+  Settings rest;
+  for (const auto& setting : settings)
+    if (setting.first != key) rest.push_back(setting);
+  return rest;
+}
+
+std::string machine_of(const CellSummary& cell) {
+  const std::string* machine = find(cell.cell->settings, "machine");
+  return machine != nullptr ? *machine : "here";
+}
+
+double seconds_of(const CellSummary& cell) {
+  const auto iterations = cell.mean([](const Results& r) { return r.iterations; });
+  return cell.seconds.mean / (iterations && *iterations > 0 ? *iterations : 1);
+}
+
+/// Whether the intervals of two means are apart; a mean of one run has none.
+bool are_apart(const Estimate& a, const Estimate& b) {
+  const auto width = [](const Estimate& e) { return std::isfinite(e.error) ? e.error : 0; };
+  return std::abs(a.mean - b.mean) > width(a) + width(b);
+}
+
+void count_orders(SimulationCheck& check) {
+  for (std::size_t i = 0; i < check.pairs.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const SimulatedPair &a = check.pairs[i], &b = check.pairs[j];
+      if (without(a.here->cell->settings, "policy") != without(b.here->cell->settings, "policy") ||
+          !are_apart(a.here->seconds, b.here->seconds))
+        continue;
+      ++check.ordered;
+      if ((a.seconds_here < b.seconds_here) == (a.seconds_simulated < b.seconds_simulated)) ++check.same_order;
+    }
+}
+
+}  // namespace
+
+double SimulationCheck::largest_error() const {
+  double largest = 0;
+  for (const SimulatedPair& pair : pairs) largest = std::max(largest, std::abs(pair.error()));
+  return largest;
+}
+
+std::string SimulationCheck::text() const {
+  return fmt::format(
+      "{}, simulated: {} cells, within {:.1f} % of the time here; {} of {} pairs of policies that differ here are in the same order",
+      machine, pairs.size(), 100 * largest_error(), same_order, ordered);
+}
+
+std::vector<SimulationCheck> compare_simulated(std::span<const CellSummary> cells) {
+  std::vector<SimulationCheck> checks;
+  for (const CellSummary& simulated : cells) {
+    const std::string machine = machine_of(simulated);
+    if (machine == "here" || !std::isfinite(simulated.seconds.mean)) continue;
+    const auto here = std::find_if(cells.begin(), cells.end(), [&](const CellSummary& cell) {
+      return machine_of(cell) == "here" && std::isfinite(cell.seconds.mean) &&
+             without(cell.cell->settings, "machine") == without(simulated.cell->settings, "machine");
+    });
+    if (here == cells.end()) continue;
+    auto check = std::find_if(checks.begin(), checks.end(), [&](const SimulationCheck& c) { return c.machine == machine; });
+    if (check == checks.end()) check = checks.insert(checks.end(), SimulationCheck{machine, {}});
+    check->pairs.push_back({&*here, &simulated, machine, seconds_of(*here), seconds_of(simulated)});
+  }
+  for (SimulationCheck& check : checks) count_orders(check);
+  return checks;
+}
+
+}  // namespace quarkstar::app::lab

@@ -1,0 +1,15 @@
+#pragma once
+// TOML files, whose values become the text that a flag takes.
+#include <toml++/toml.h>
+
+#include <string>
+
+namespace quarkstar::app {
+
+/// The file as a table. Throws Error(input) naming file and line for what cannot be opened or is no TOML.
+toml::table parse_toml(const std::string& path);
+
+/// A scalar as text; a list as "a,b", a table as "key=a,key=b". Throws Error(input) naming `where` for anything else.
+std::string setting_text(const toml::node& node, const std::string& where);
+
+}  // namespace quarkstar::app
