@@ -5,11 +5,15 @@
 #include "codelets/heatbath/start.hpp"
 #include "codelets/transfer/transfer.hpp"
 #include "codelets/wilson/hopping.hpp"
+#include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::app {
 
 HostSpinor wavy_spinor(const Coord& lattice) {
-  HostSpinor psi(lattice);
+  HostSpinor psi;
+  psi.extents = lattice;
+  if constexpr (runtime::simulate::active) return psi;  // as heatbath::hot_start()
+  psi = HostSpinor(lattice);
   for (std::size_t i = 0; i < psi.data.size(); ++i) psi.data[i] = wavy_number(i);
   return psi;
 }

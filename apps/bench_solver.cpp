@@ -3,10 +3,10 @@
 #include "apps/bench_dslash.hpp"
 #include "codelets/blas/blas.hpp"
 #include "codelets/transfer/transfer.hpp"
+#include "runtime/clock.hpp"
 #include "solvers/mixed_precision.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <limits>
 #include <string_view>
@@ -73,12 +73,12 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
     blas::submit<blas::Scale>({&rhs, &source}, {{{1, 0}}});
     session.wait_all();
     limits.most_iterations = count;
-    const auto start = std::chrono::steady_clock::now();
+    const double start = runtime::now_us();
     const KrylovResult result = &outer == &inner ? solver.solve(a, x, rhs, limits, {})
                                                  : solve_below_double(a, low, solver.solve, {}, x, rhs, limits, rhs_norm2, {});
     session.wait_all();
     timing.iterations = result.iterations;
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() * 1e6 / result.iterations;
+    return (runtime::now_us() - start) / result.iterations;
   };
   const int batch = limits.check_every;
   iterations = (iterations + batch - 1) / batch * batch;

@@ -10,6 +10,7 @@
 #include "runtime/program.hpp"
 #include "runtime/several_gpus.hpp"
 #include "runtime/session.hpp"
+#include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -63,6 +64,15 @@ const Codelet fused_codelet("fused", run_fused, run_fused_on_cuda);
 const Codelet fused_codelet("fused", run_fused);
 #endif
 
+const Program& program_in(const void* arguments) { return **static_cast<const Program* const*>(arguments); }
+
+double simulated_us(const void* arguments, int worker) { return simulate::program_us(program_in(arguments), worker); }
+
+void finish_simulated(const void* arguments, int worker, double begin_us, double end_us) {
+  const std::unique_ptr<const Program> program(&program_in(arguments));
+  simulate::record_program(*program, worker, begin_us, end_us);
+}
+
 }  // namespace
 
 Batch* Batch::current() { return collecting; }
@@ -92,6 +102,7 @@ Cost Batch::submit() {
   if (!waits_) return total;
   const bool fuse = can_fuse();
   const std::vector<Part> parts = std::move(parts_);
+  if constexpr (simulate::active) simulate::describe(fused_codelet, {simulated_us, finish_simulated});
   if (fuse) submit_program(fused_codelet, std::make_unique<Program>(parts));
   else if (!can_run_across_gpus(parts) || !submit_across_gpus(parts))
     for (const Part& part : parts)

@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
@@ -228,7 +228,7 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
   }
   session.wait_all();
   const runtime::Totals before = session.events().totals();
-  const auto start = std::chrono::steady_clock::now();
+  const double start = runtime::now_us();
 
   std::vector<SolveResult> results(n);
   Work idle;
@@ -290,7 +290,7 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
     }
   }
   session.wait_all();
-  const double share = 1 / static_cast<double>(n), seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double share = 1 / static_cast<double>(n), seconds = (runtime::now_us() - start) * 1e-6;
   const runtime::Totals after = session.events().totals();
   double work[] = {after.submitted_cost.flops - before.submitted_cost.flops - idle.cost.flops,
                    after.submitted_cost.bytes - before.submitted_cost.bytes - idle.cost.bytes,

@@ -13,6 +13,7 @@
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
+#include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::transfer {
 namespace {
@@ -182,7 +183,7 @@ runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = b
 void load_links(const LinkField& links, const HostGauge& gauge) {
   const Lattice& lattice = *links.lattice();
   lattice.require_part("load_links", gauge.box(), 1);
-  if (links.reals() == 8) require_special_unitary(gauge);
+  if (links.reals() == 8 && !runtime::simulate::active) require_special_unitary(gauge);
   const Codelet& codelet = load_links_codelet(lattice.precision());
   for (const int b : lattice.local_blocks())
     runtime::submit(codelet, LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), links.parity(), links.reals()}, {runtime::out(links.block(b))}, {},

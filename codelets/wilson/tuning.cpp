@@ -16,6 +16,7 @@
 #include "runtime/cuda.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
+#include "runtime/simulate/simulate.hpp"
 #ifdef QUARKSTAR_CUDA
 #include <cuda_runtime_api.h>
 #endif
@@ -210,7 +211,7 @@ HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::Tu
     return agreed(decides ? tuning_for(part_alone(problem), measure, own_cache) : HoppingTuning{});
   }
   const int owner = first_block(problem).owner;
-  if (!measure || !is_gpu(owner)) return default_tuning(problem);
+  if (!measure || !is_gpu(owner) || runtime::simulate::active) return default_tuning(problem);
   runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
   const int device = runtime::Session::current().worker(owner).device;
   const std::string key = tuning_key(problem, runtime::gpus().at(static_cast<std::size_t>(device)).name);

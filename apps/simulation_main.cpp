@@ -1,0 +1,55 @@
+// The command `quarkstar-sim`: takes --machine, and runs `quarkstar` on that machine, which need not exist.
+#include "apps/machine_file.hpp"
+#include "runtime/error.hpp"
+#include "runtime/simulate/process.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using quarkstar::Error;
+using quarkstar::ErrorKind;
+
+/// Takes "--machine X" or "--machine=X" out of the arguments.
+std::string take_machine(std::vector<char*>& arguments) {
+  constexpr std::string_view flag = "--machine";
+  for (auto at = arguments.begin() + 1; at < arguments.end(); ++at) {
+    const std::string_view text = *at;
+    const bool joined = text.starts_with("--machine=");
+    if (text != flag && !joined) continue;
+    if (!joined && at + 1 == arguments.end()) break;
+    const std::string value = joined ? std::string(text.substr(flag.size() + 1)) : std::string(at[1]);
+    arguments.erase(at, at + (joined ? 1 : 2));
+    return value;
+  }
+  throw Error(ErrorKind::input, "--machine", "no machine to simulate was given",
+              fmt::format("give the path of a machine file, or one of {}", fmt::join(quarkstar::app::shipped_machines(), ", ")));
+}
+
+/// Nothing is computed, so only what measures times has a meaning.
+void require_timing_command(const std::vector<char*>& arguments) {
+  const std::string_view command = arguments.size() > 1 ? arguments[1] : "";
+  if (command == "bench" || command == "machine" || command == "--version" || command == "--help") return;
+  throw Error(ErrorKind::input, fmt::format("quarkstar-sim {}", command), "a simulation computes times and no numbers",
+              "use `bench solver`, `bench dslash` or `machine`");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    std::vector<char*> arguments(argv, argv + argc);
+    const std::string machine = take_machine(arguments);
+    require_timing_command(arguments);
+    return quarkstar::runtime::simulate::run(quarkstar::app::read_machine(machine), static_cast<int>(arguments.size()), arguments.data());
+  } catch (const Error& error) {
+    fmt::print(stderr, "quarkstar-sim: error: {}\n", error.what());
+    return error.exit_code();
+  }
+}
