@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     require_timing_command(arguments);
     return quarkstar::runtime::simulate::run(quarkstar::app::read_machine(machine), static_cast<int>(arguments.size()), arguments.data());
   } catch (const Error& error) {
-    fmt::print(stderr, "quarkstar-sim: error: {}\n", error.what());
+    fmt::print(stderr, "quarkstar: error: {}\n", error.what());
     return error.exit_code();
   }
 }
