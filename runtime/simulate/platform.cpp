@@ -13,12 +13,19 @@ namespace {
 
 std::string gpu_host(int number) { return fmt::format("CUDA{}", number); }
 
-/// One way between two memories, with a link of its own; `shared`: further links of the route.
-void add_route(std::string& xml, const std::string& from, const std::string& to, const Machine::Link& link, const std::string& shared) {
-  xml += fmt::format("  <link id=\"{0}-{1}\" bandwidth=\"{2:.0f}Bps\" latency=\"{3:.9f}s\"/>\n"
-                     "  <route src=\"{0}\" dst=\"{1}\" symmetrical=\"NO\"><link_ctn id=\"{0}-{1}\"/>{4}</route>\n",
-                     from, to, link.gbs * 1e9, link.us * 1e-6, shared);
-}
+/// Ways between memories, each with a link of its own.
+class Ways {
+ public:
+  /// shared: further links of the way.
+  void add(const std::string& from, const std::string& to, const Machine::Link& link, const std::string& shared) {
+    links_ += fmt::format("  <link id=\"{}-{}\" bandwidth=\"{:.0f}Bps\" latency=\"{:.9f}s\"/>\n", from, to, link.gbs * 1e9, link.us * 1e-6);
+    routes_ += fmt::format("  <route src=\"{0}\" dst=\"{1}\" symmetrical=\"NO\"><link_ctn id=\"{0}-{1}\"/>{2}</route>\n", from, to, shared);
+  }
+  std::string xml() const { return links_ + routes_; }  // no link may follow a route
+
+ private:
+  std::string links_, routes_;
+};
 
 void write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream file(path);
@@ -66,16 +73,17 @@ std::string platform_xml(const Machine& machine) {
                        "   <prop id=\"memcpy_peer\" value=\"{}\"/>\n  </host>\n",
                        gpu_host(g), machine.gpu.model, machine.gpu.memory_gib * 1073741824.0, machine.peers || machine.nodes > 1 ? 1 : 0);
   xml += fmt::format("  <host id=\"RAM\" speed=\"1f\"/>\n  <link id=\"Host\" bandwidth=\"{:.0f}Bps\" latency=\"0s\"/>\n", machine.host_gbs * 1e9);
+  Ways ways;
   const std::string memory_bus = "<link_ctn id=\"Host\"/>";
   for (int g = 0; g < gpus; ++g) {
     const Machine::Link link{machine.host_gpu_gbs, machine.host_gpu_us};
-    add_route(xml, "RAM", gpu_host(g), link, memory_bus);
-    add_route(xml, gpu_host(g), "RAM", link, memory_bus);
+    ways.add("RAM", gpu_host(g), link, memory_bus);
+    ways.add(gpu_host(g), "RAM", link, memory_bus);
   }
   for (int a = 0; a < gpus; ++a)
     for (int b = 0; b < gpus; ++b)
-      if (a != b) add_route(xml, gpu_host(a), gpu_host(b), machine.between(a, b), "");
-  return xml + " </AS>\n</platform>\n";
+      if (a != b) ways.add(gpu_host(a), gpu_host(b), machine.between(a, b), "");
+  return xml + ways.xml() + " </AS>\n</platform>\n";
 }
 
 void write_platform(const Machine& machine, const std::string& folder, const std::string& host_name) {
