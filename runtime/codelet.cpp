@@ -119,7 +119,7 @@ Codelet::Codelet(std::string name, Implementation cpu, Implementation cuda)
   }
 #endif
   if constexpr (simulate::active) {
-    if (cuda == nullptr && simulate::has_gpu_version(name_)) {
+    if (cuda != nullptr || simulate::has_gpu_version(name_)) {
       cuda_ = cpu_;  // known to be there; neither is called
       native_->cuda_funcs[0] = run_on_cpu;
       native_->cuda_flags[0] = STARPU_CUDA_ASYNC;

@@ -329,7 +329,7 @@ std::vector<simulate::Interval> simulated_times(const GpuProgram& work) {
     }
     needs.push_back(need);
   }
-  return simulate::lane_times(work.schedule, needs, machine.signal_us);
+  return simulate::lane_times(work.schedule, needs, {machine.signal_us, machine.join_us});
 }
 
 const GpuProgram& program_in(const void* arguments) { return **static_cast<const GpuProgram* const*>(arguments); }

@@ -21,8 +21,8 @@ struct Lane {
 
 class Run {
  public:
-  Run(const LaneSchedule& schedule, const std::vector<StepTime>& needs, double signal_us)
-      : schedule_(schedule), needs_(needs), signal_us_(signal_us), times_(needs.size(), {never, never}) {
+  Run(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits)
+      : schedule_(schedule), needs_(needs), waits_(waits), times_(needs.size(), {never, never}) {
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
       const auto lane = static_cast<std::size_t>(schedule.steps[i].lane);
       if (lanes_.size() <= lane) lanes_.resize(lane + 1);
@@ -47,7 +47,7 @@ class Run {
     double time = now_;
     for (const int before : step.waits) {
       const auto index = static_cast<std::size_t>(before);
-      time = std::max(time, times_[index].end + (schedule_.steps[index].device != step.device ? signal_us_ : 0));
+      time = std::max(time, times_[index].end + (schedule_.steps[index].device != step.device ? waits_.signal : waits_.join));
     }
     return time;
   }
@@ -100,15 +100,16 @@ class Run {
 
   const LaneSchedule& schedule_;
   const std::vector<StepTime>& needs_;
-  double signal_us_, now_ = 0;
+  WaitTimes waits_;
+  double now_ = 0;
   std::vector<Lane> lanes_;
   std::vector<Interval> times_;
 };
 
 }  // namespace
 
-std::vector<Interval> lane_times(const LaneSchedule& schedule, const std::vector<StepTime>& needs, double signal_us) {
-  return Run(schedule, needs, signal_us).intervals();
+std::vector<Interval> lane_times(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits) {
+  return Run(schedule, needs, waits).intervals();
 }
 
 }  // namespace quarkstar::runtime::simulate

@@ -16,8 +16,14 @@ struct Interval {
   double begin = 0, end = 0;
 };
 
-/// Intervals of the scheduled steps from 0 on. Each lane takes its steps in order; a step begins when those that it waits for have ended,
-/// signal_us later for those of other devices. Cost: steps times lanes.
-std::vector<Interval> lane_times(const LaneSchedule& schedule, const std::vector<StepTime>& needs, double signal_us);
+/// How long after a step's end those that wait for it learn of it, microseconds.
+struct WaitTimes {
+  double signal = 0;  ///< on another device
+  double join = 0;    ///< in the other lane of its own
+};
+
+/// Intervals of the scheduled steps from 0 on. Each lane takes its steps in order; a step begins when it knows that those that it waits
+/// for have ended. Cost: steps times lanes.
+std::vector<Interval> lane_times(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits);
 
 }  // namespace quarkstar::runtime::simulate

@@ -46,6 +46,7 @@ struct Machine {
   bool peers = false;                        ///< GPUs of a node write into each other's memory
   double gpu_gpu_gbs = 0, gpu_gpu_us = 0;    ///< between two of them, where they are peers
   double signal_us = 0;                      ///< until a kernel sees that another GPU's kernel has ended, inside one task
+  double join_us = 0;                        ///< the same for one in the other lane of its own GPU
   double network_gbs = 0, network_us = 0;    ///< between two nodes, each way
 
   double submit_us = 0, handle_us = 0;  ///< the submitting thread, a task and a handle of it

@@ -56,7 +56,7 @@ host_us = 20
 all_host_gbs = 15
 )";
 
-const std::string peers = "[peers]\nsource = \"made up\"\ngbs = 100\nus = 2\nsignal_us = 3\n";
+const std::string peers = "[peers]\nsource = \"made up\"\ngbs = 100\nus = 2\nsignal_us = 3\njoin_us = 1\n";
 const std::string network = "[network]\nsource = \"made up\"\ngbs = 5\nus = 7\n";
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -193,16 +193,16 @@ TEST_CASE("the platform has every host, and one way between each two memories") 
 TEST_CASE("steps in lanes share their device, wait for each other, and signals take time") {
   runtime::LaneSchedule schedule;
   // Device 0: 10 in the main lane beside 4 in the side lane. Device 1: a step that waits for the one in the side lane.
-  schedule.steps = {step(0), step(1), step(2, {1}), step(0)};
+  schedule.steps = {step(0), step(1), step(2, {1}), step(1, {0})};
   const std::vector<StepTime> needs{{1, 10}, {1, 4}, {0.5, 2}, {0, 3}};
-  const std::vector<Interval> times = lane_times(schedule, needs, 3);
+  const std::vector<Interval> times = lane_times(schedule, needs, {.signal = 3, .join = 0.25});
   REQUIRE(times.size() == 4);
   CHECK(times[0].begin == doctest::Approx(0));
   CHECK(times[1].end == doctest::Approx(9));    // 1, then 4 at half speed
   CHECK(times[0].end == doctest::Approx(15));   // 1, 8 at half speed, the other 6 alone
   CHECK(times[2].begin == doctest::Approx(12));  // 3 after the end of its forerunner
   CHECK(times[2].end == doctest::Approx(14.5));
-  CHECK(times[3].begin == doctest::Approx(15));
-  CHECK(times[3].end == doctest::Approx(18));
-  CHECK(lane_times({}, {}, 1).empty());
+  CHECK(times[3].begin == doctest::Approx(15.25));
+  CHECK(times[3].end == doctest::Approx(18.25));
+  CHECK(lane_times({}, {}, {}).empty());
 }
