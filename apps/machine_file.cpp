@@ -192,6 +192,7 @@ Machine read_machine(const std::string& file) {
     machine.gpu_gpu_us = peers->real("us", 0);
     machine.signal_us = peers->real("signal_us", 0);
     machine.join_us = peers->real("join_us", 0);
+    machine.shared_batch = peers->positive("shared_batch");
     peers->close();
   }
   if (machine.nodes > 1) {

@@ -318,7 +318,7 @@ std::vector<simulate::Interval> simulated_times(const GpuProgram& work) {
   for (const ScheduledStep& scheduled : work.schedule.steps) {
     const Program::Step& step = work.program.steps[static_cast<std::size_t>(scheduled.step)];
     const double us = simulate::kernel_us(*step.part.codelet, step.part.cost, step.part.placement.owner);
-    simulate::StepTime need{machine.graph_us + machine.gpu.kernel_us, us - machine.gpu.kernel_us};
+    simulate::StepTime need{machine.graph_us + machine.gpu.kernel_us, (us - machine.gpu.kernel_us) / machine.shared_batch};
     for (std::size_t i = 0; i < step.buffers.size(); ++i) {
       const auto buffer = static_cast<std::size_t>(step.buffers[i]);
       const int home = work.schedule.home[buffer];

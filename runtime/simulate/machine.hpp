@@ -51,6 +51,7 @@ struct Machine {
 
   double submit_us = 0, handle_us = 0;  ///< the submitting thread, a task and a handle of it
   double graph_us = 0;                  ///< a batch that runs as one task: collecting and launching it, a step
+  double shared_batch = 1;              ///< part of its speed that a kernel keeps in a batch of several GPUs, whose sites come from lists
 
   int all_gpus() const { return nodes * gpus; }
   /// Bandwidth of a team of `threads` cores in a domain that it shares with others, so that `teams` are at work there.

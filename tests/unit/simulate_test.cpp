@@ -56,7 +56,7 @@ host_us = 20
 all_host_gbs = 15
 )";
 
-const std::string peers = "[peers]\nsource = \"made up\"\ngbs = 100\nus = 2\nsignal_us = 3\njoin_us = 1\n";
+const std::string peers = "[peers]\nsource = \"made up\"\ngbs = 100\nus = 2\nsignal_us = 3\njoin_us = 1\nshared_batch = 0.9\n";
 const std::string network = "[network]\nsource = \"made up\"\ngbs = 5\nus = 7\n";
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
