@@ -27,3 +27,5 @@ expect 0 '96,96,96,192 +bicgstab' "${solve[@]}" --machine h200-x4 --devices cuda
 expect 2 'error: --machine: no machine' bench solver
 expect 2 "error: --machine: there is no file 'nowhere'" bench solver --machine nowhere
 expect 2 'a simulation computes times' solve --machine h200
+expect 2 'a simulation computes times' bench stream --machine h200
+expect 2 'error: --action: staggered fermions are not simulated' bench solver --action hisq --machine h200
