@@ -5,6 +5,7 @@
 #include "codelets/heatbath/start.hpp"
 #include "codelets/transfer/transfer.hpp"
 #include "codelets/wilson/hopping.hpp"
+#include "runtime/simulate/simulate.hpp"
 
 #include <algorithm>
 
@@ -30,7 +31,9 @@ const HostGauge& BenchFields::links(const Coord& lattice, const runtime::Team& t
 
 const HostSpinor& BenchFields::wave(const Coord& lattice, const runtime::Team& team) {
   HostSpinor& wave = of(lattice).wave;
-  if (wave.data.empty()) {
+  if constexpr (runtime::simulate::active) {
+    wave.extents = lattice;  // no data, as heatbath::hot_start()
+  } else if (wave.data.empty()) {
     wave = HostSpinor(lattice);
     team.for_range(static_cast<std::int64_t>(wave.data.size()), [&wave](std::int64_t begin, std::int64_t end, int) {
       for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) wave.data[i] = wavy_number(i);

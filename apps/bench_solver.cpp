@@ -3,10 +3,10 @@
 #include "apps/bench_dslash.hpp"
 #include "codelets/blas/blas.hpp"
 #include "codelets/transfer/transfer.hpp"
+#include "runtime/clock.hpp"
 #include "solvers/mixed_precision.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <initializer_list>
 #include <limits>
@@ -77,11 +77,11 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
     session.wait_all();
     limits.most_iterations = count;
     const runtime::Totals before = session.events().totals();
-    const auto start = std::chrono::steady_clock::now();
+    const double start = runtime::now_us();
     const KrylovResult result = &outer == &inner ? solver.solve(a, x, rhs, limits, {})
                                                  : solve_below_double(a, low, solver.solve, {}, x, rhs, limits, rhs_norm2, {});
     session.wait_all();
-    const double wall_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+    const double wall_us = runtime::now_us() - start;
     const runtime::Totals after = session.events().totals();
     timing.iterations = result.iterations;
     timing.us_per_task = std::max(0.0, wall_us * owners - (after.busy_us - before.busy_us)) / static_cast<double>(after.submitted - before.submitted);

@@ -32,7 +32,8 @@ function(quarkstar_add_arch name)
 endfunction()
 
 quarkstar_add_arch(scalar)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+# A simulation runs no kernel: the quickest to compile will do.
+if(NOT QUARKSTAR_SIMULATION AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   quarkstar_add_arch(avx2 FLAGS -mavx2 -mfma -mf16c CPU avx2 fma)
   quarkstar_add_arch(avx512 FLAGS -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
     CPU avx512f avx512dq avx512bw avx512vl)

@@ -1,5 +1,6 @@
 # StarPU 1.4 (with MPI) and hwloc through pkg-config. Searched: CMAKE_PREFIX_PATH, PKG_CONFIG_PATH, what `./bootstrap deps`
 # built in QUARKSTAR_DEPS_DIR, the system. Also used by the installed package, hence no project variables here.
+# With QUARKSTAR_SIMULATION: one over SimGrid, which `./bootstrap simulation` built; it needs no MPI support.
 # Gives PkgConfig::STARPU, PkgConfig::STARPUMPI, PkgConfig::HWLOC; STARPU_HAS_CUDA; STARPU_MAX_BUFFERS.
 
 if(DEFINED ENV{XDG_CACHE_HOME})
@@ -11,17 +12,22 @@ set(QUARKSTAR_DEPS_DIR "${quarkstar_cache}/quarkstar/deps" CACHE PATH "Where ./b
 
 find_package(PkgConfig REQUIRED)
 set(quarkstar_saved_path "$ENV{PKG_CONFIG_PATH}")
-file(GLOB quarkstar_with_cuda "${QUARKSTAR_DEPS_DIR}/starpu-1.4.*-cuda*/.complete")
-file(GLOB quarkstar_prefixes "${QUARKSTAR_DEPS_DIR}/starpu-1.4.*-cpu-*/.complete")
-list(SORT quarkstar_with_cuda COMPARE NATURAL ORDER DESCENDING)
-list(SORT quarkstar_prefixes COMPARE NATURAL ORDER DESCENDING)
-if(CMAKE_CROSSCOMPILING)
+if(QUARKSTAR_SIMULATION)
+  file(GLOB quarkstar_prefixes "${QUARKSTAR_DEPS_DIR}/starpu-1.4.*-simgrid[0-9]*/.complete")
+  list(SORT quarkstar_prefixes COMPARE NATURAL ORDER DESCENDING)
+elseif(CMAKE_CROSSCOMPILING)
   # Those of this machine would only be in the way.
   file(GLOB quarkstar_prefixes "${QUARKSTAR_DEPS_DIR}/starpu-1.4.*-power8-*/.complete")
-elseif(QUARKSTAR_CUDA)
-  list(PREPEND quarkstar_prefixes ${quarkstar_with_cuda})
 else()
-  list(APPEND quarkstar_prefixes ${quarkstar_with_cuda})
+  file(GLOB quarkstar_with_cuda "${QUARKSTAR_DEPS_DIR}/starpu-1.4.*-cuda*/.complete")
+  file(GLOB quarkstar_prefixes "${QUARKSTAR_DEPS_DIR}/starpu-1.4.*-cpu-*/.complete")
+  list(SORT quarkstar_with_cuda COMPARE NATURAL ORDER DESCENDING)
+  list(SORT quarkstar_prefixes COMPARE NATURAL ORDER DESCENDING)
+  if(QUARKSTAR_CUDA)
+    list(PREPEND quarkstar_prefixes ${quarkstar_with_cuda})
+  else()
+    list(APPEND quarkstar_prefixes ${quarkstar_with_cuda})
+  endif()
 endif()
 foreach(complete IN LISTS quarkstar_prefixes)
   cmake_path(GET complete PARENT_PATH prefix)
@@ -31,13 +37,22 @@ pkg_check_modules(STARPU IMPORTED_TARGET GLOBAL starpu-1.4)
 pkg_check_modules(STARPUMPI IMPORTED_TARGET GLOBAL starpumpi-1.4)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET GLOBAL hwloc)
 set(ENV{PKG_CONFIG_PATH} "${quarkstar_saved_path}")
-if(NOT STARPU_FOUND OR NOT STARPUMPI_FOUND)
+if(QUARKSTAR_SIMULATION AND NOT STARPU_FOUND)
+  message(FATAL_ERROR "StarPU 1.4 over SimGrid was not found. Run ./bootstrap simulation (it builds one), "
+    "or put its lib/pkgconfig on PKG_CONFIG_PATH.")
+elseif(NOT QUARKSTAR_SIMULATION AND (NOT STARPU_FOUND OR NOT STARPUMPI_FOUND))
   message(FATAL_ERROR "StarPU 1.4 with MPI was not found. Run ./bootstrap deps (it builds one), "
     "or put its lib/pkgconfig on PKG_CONFIG_PATH.")
 endif()
 
 find_file(STARPU_CONFIG_HEADER starpu_config.h PATHS ${STARPU_INCLUDE_DIRS} NO_DEFAULT_PATH NO_CMAKE_FIND_ROOT_PATH REQUIRED)
 mark_as_advanced(STARPU_CONFIG_HEADER)
+file(STRINGS "${STARPU_CONFIG_HEADER}" STARPU_SIMULATES REGEX "^#define STARPU_SIMGRID ")
+if(QUARKSTAR_SIMULATION AND NOT STARPU_SIMULATES)
+  message(FATAL_ERROR "StarPU in ${STARPU_PREFIX} is one that runs tasks: run ./bootstrap simulation, and leave PKG_CONFIG_PATH without it")
+elseif(STARPU_SIMULATES AND NOT QUARKSTAR_SIMULATION)
+  message(FATAL_ERROR "StarPU in ${STARPU_PREFIX} only simulates: run ./bootstrap deps, or use -DQUARKSTAR_SIMULATION=ON")
+endif()
 file(STRINGS "${STARPU_CONFIG_HEADER}" STARPU_HAS_CUDA REGEX "^#define STARPU_USE_CUDA ")
 file(STRINGS "${STARPU_CONFIG_HEADER}" STARPU_MAX_BUFFERS REGEX "^#define STARPU_NMAXBUFS ")
 string(REGEX REPLACE "^#define STARPU_NMAXBUFS +" "" STARPU_MAX_BUFFERS "${STARPU_MAX_BUFFERS}")

@@ -60,14 +60,23 @@ if(QUARKSTAR_CUDA)
   quarkstar_glob(cuda_sources "runtime/*.cu")
   list(APPEND sources ${cuda_sources})
 endif()
+if(QUARKSTAR_SIMULATION)
+  # libsimgrid has an MPI of its own, and the first library that is asked counts.
+  set(starpu MPI::MPI_C PkgConfig::STARPU)
+else()
+  set(starpu PkgConfig::STARPUMPI PkgConfig::STARPU)
+endif()
 quarkstar_layer(runtime SOURCES ${sources} LINK
-  PkgConfig::STARPUMPI PkgConfig::STARPU PkgConfig::HWLOC MPI::MPI_C
+  ${starpu} PkgConfig::HWLOC MPI::MPI_C
   OpenMP::OpenMP_CXX Threads::Threads fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 # Where this StarPU looks for performance models of its own.
 set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/session.cpp" PROPERTIES
   COMPILE_DEFINITIONS "QUARKSTAR_STARPU_MODELS=\"${STARPU_PREFIX}/share/starpu/perfmodels/sampling\"")
 # mpi.h's C++ bindings were removed from the standard; Open MPI still pulls them in unless told otherwise.
 target_compile_definitions(quarkstar_runtime ${QUARKSTAR_SCOPE} OMPI_SKIP_MPICXX=1)
+if(QUARKSTAR_SIMULATION)
+  target_compile_definitions(quarkstar_runtime ${QUARKSTAR_SCOPE} QUARKSTAR_SIMULATION=1)
+endif()
 if(QUARKSTAR_CUDA)
   # pkg-config names no -lcudart.
   target_link_libraries(quarkstar_runtime ${QUARKSTAR_SCOPE} CUDA::cudart)
@@ -101,12 +110,20 @@ endif()
 # ---- apps
 quarkstar_glob(sources "apps/*.cpp")
 if(sources)
-  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/apps/main.cpp")
+  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/apps/main.cpp" "${PROJECT_SOURCE_DIR}/apps/simulation_main.cpp")
   # Everything but main(), so that the unit tests can link it. Not installed.
   add_library(quarkstar_apps STATIC ${sources})
   quarkstar_settings(quarkstar_apps)
   target_link_libraries(quarkstar_apps PUBLIC quarkstar_solvers CLI11::CLI11 tomlplusplus::tomlplusplus hdf5::hdf5)
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/apps/machine_file.cpp" PROPERTIES
+    COMPILE_DEFINITIONS "QUARKSTAR_MACHINES_FOLDER=\"${PROJECT_SOURCE_DIR}/apps/machines\"")
   add_executable(quarkstar apps/main.cpp)
+  if(QUARKSTAR_SIMULATION)
+    target_sources(quarkstar PRIVATE apps/simulation_main.cpp)
+    set_target_properties(quarkstar PROPERTIES OUTPUT_NAME quarkstar-sim)
+    # SimGrid runs main() of apps/main.cpp as one of its actors, under the name by which StarPU knows it.
+    set_source_files_properties(apps/main.cpp PROPERTIES COMPILE_OPTIONS "-include;starpu_simgrid_wrap.h")
+  endif()
   quarkstar_settings(quarkstar)
   target_link_libraries(quarkstar PRIVATE quarkstar_apps)
 endif()

@@ -11,6 +11,7 @@
 #include "runtime/segments.hpp"
 #include "runtime/several_gpus.hpp"
 #include "runtime/session.hpp"
+#include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -81,6 +82,15 @@ const Codelet fused_codelet("fused", run_fused, run_fused_on_cuda), joined_codel
 const Codelet fused_codelet("fused", run_fused), joined_codelet("joined", run_fused);
 #endif
 
+const Program& program_in(const void* arguments) { return **static_cast<const Program* const*>(arguments); }
+
+double simulated_us(const void* arguments, int worker) { return simulate::program_us(program_in(arguments), worker); }
+
+void finish_simulated(const void* arguments, int worker, double begin_us, double end_us) {
+  const std::unique_ptr<const Program> program(&program_in(arguments));
+  simulate::record_program(*program, worker, begin_us, end_us);
+}
+
 }  // namespace
 
 Batch* Batch::current() { return collecting; }
@@ -110,6 +120,8 @@ Cost Batch::submit() {
   if (!waits_) return total;
   const bool fuse = can_fuse();
   const std::vector<Part> parts = std::move(parts_);
+  if constexpr (simulate::active)
+    for (const Codelet* codelet : {&fused_codelet, &joined_codelet}) simulate::describe(*codelet, {simulated_us, finish_simulated});
   if (fuse) submit_program(fused_codelet, std::make_unique<Program>(parts));
   else if ((!can_run_across_gpus(parts) || !submit_across_gpus(parts)) && (!can_join(parts) || !submit_joined(joined_codelet, parts)))
     for (const Part& part : parts)

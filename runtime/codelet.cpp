@@ -17,6 +17,7 @@
 #include "runtime/observe/gpu_times.hpp"
 #include "runtime/sanitizer.hpp"
 #include "runtime/session.hpp"
+#include "runtime/simulate/simulate.hpp"
 #include "runtime/task_record.hpp"
 #include "runtime/watchdog.hpp"
 
@@ -97,6 +98,7 @@ void record_gpu_times(void* argument) {
 /// Predicted duration in microseconds: compulsory bytes over the worker's bandwidth. Needs no calibration run.
 double predicted_us(starpu_task* task, unsigned worker, unsigned) {
   happens_after(task);
+  if constexpr (simulate::active) return simulate::task_us(task, static_cast<int>(worker));
   const auto* record = static_cast<const detail::TaskRecord*>(task->cl_arg);
   constexpr double launch_us = 5.0;
   return launch_us + record->cost.bytes / (Session::current().worker(static_cast<int>(worker)).bandwidth_gbs * 1e3);
@@ -115,6 +117,13 @@ Codelet::Codelet(std::string name, Implementation cpu, Implementation cuda)
     native_->cuda_flags[0] = STARPU_CUDA_ASYNC;
   }
 #endif
+  if constexpr (simulate::active) {
+    if (cuda != nullptr || simulate::has_gpu_version(name_)) {
+      cuda_ = cpu_;  // known to be there; neither is called
+      native_->cuda_funcs[0] = run_on_cpu;
+      native_->cuda_flags[0] = STARPU_CUDA_ASYNC;
+    }
+  }
   native_->nbuffers = STARPU_VARIABLE_NBUFFERS;
   auto* model = new starpu_perfmodel();
   model->type = STARPU_PER_WORKER;
@@ -130,6 +139,7 @@ Codelet::~Codelet() {
 
 void detail::submit(const Codelet& codelet, const void* arguments, std::size_t size, std::span<const Access> accesses,
                     Cost cost, Placement placement) {
+  if constexpr (simulate::active) cost = simulate::cost_of(cost, placement);
   if (Batch* batch = Batch::current(); batch != nullptr && !batch->tasks_wait()) {
     batch->add({&codelet, {}, {}, cost, placement});
   } else if (batch != nullptr) {
@@ -170,6 +180,7 @@ void detail::submit(const Codelet& codelet, const void* arguments, std::size_t s
     STARPU_TASK_SET_HANDLE(task, access.handle->state(), i);
     STARPU_TASK_SET_MODE(task, mode, i);
   }
+  if constexpr (simulate::active) simulate::prepare(task);
   Session::current().events().count_submission(cost);
   happens_before(task);
   const int result = starpu_task_submit(task);

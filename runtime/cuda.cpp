@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#else
+#include "runtime/simulate/simulate.hpp"
 #endif
 
 namespace quarkstar::runtime {
@@ -87,7 +89,10 @@ void check_launch(const char* what) {
   if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) fail(what, error);
 }
 #else
-std::vector<GpuDescription> gpus() { return {}; }
+std::vector<GpuDescription> gpus() {
+  if constexpr (simulate::active) return simulate::gpus();
+  return {};
+}
 #endif
 
 }  // namespace quarkstar::runtime

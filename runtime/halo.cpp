@@ -2,6 +2,8 @@
 
 #include "runtime/mpi/messages.hpp"
 #include "runtime/session.hpp"
+#include "runtime/simulate/message.hpp"
+#include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::runtime {
 
@@ -27,6 +29,11 @@ const Handle& Halo::outgoing(int block, int direction) const {
 }
 
 void Halo::exchange() const {
+  if constexpr (simulate::active)
+    if (simulate::machine().nodes > 1)
+      for (const int b : decomposition_->local())
+        for (int d = 0; d < 8; ++d)
+          if (incoming_[buffer_][slot(b, d)]) simulate::submit_message(incoming(b, d), decomposition_->block(b).owner);
   mpi::Messages* messages = Session::current().messages();
   if (messages == nullptr || !decomposition_->is_distributed()) return;
   for (const int b : decomposition_->local())

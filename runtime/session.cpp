@@ -18,6 +18,7 @@
 #include "runtime/mpi/messages.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/sanitizer.hpp"
+#include "runtime/simulate/simulate.hpp"
 #include "runtime/stderr_filter.hpp"
 #include "runtime/watchdog.hpp"
 
@@ -34,7 +35,9 @@ int allocate(unsigned, void** memory, std::size_t bytes, int flags) {
   // Pages are registered whole, and once: of two small pieces on one page the second would stay unregistered, and every copy of it would
   // go through the driver's own buffer while its worker waits.
   constexpr std::size_t page = 4096;
-  *memory = is_pinned(flags) ? allocate_pages((bytes + page - 1) / page * page, page) : allocate_pages(bytes);
+  *memory = simulate::active   ? simulate::allocate(bytes)
+            : is_pinned(flags) ? allocate_pages((bytes + page - 1) / page * page, page)
+                               : allocate_pages(bytes);
   if (*memory == nullptr) return -ENOMEM;
   if (is_pinned(flags)) starpu_memory_pin(*memory, bytes);
   end_access(*memory, true);
@@ -45,7 +48,8 @@ int allocate(unsigned, void** memory, std::size_t bytes, int flags) {
 int deallocate(unsigned, void* memory, std::size_t bytes, int flags) {
   begin_access(memory, true);
   if (is_pinned(flags)) starpu_memory_unpin(memory, bytes);
-  std::free(memory);
+  if constexpr (simulate::active) simulate::deallocate(memory, bytes);
+  else std::free(memory);
   count_host_memory(bytes, false);
   return 0;
 }
@@ -82,7 +86,7 @@ void prepare_environment() {
   setenv("STARPU_TARGET_CLEAN_BUFFERS", "0", 0);
   setenv("STARPU_FXT_TRACE", "0", 0);
   setenv("STARPU_SILENT", "1", 0);
-  setenv("STARPU_PERF_MODEL_DIR", model_folder().c_str(), 0);
+  if (std::getenv("STARPU_PERF_MODEL_DIR") == nullptr) setenv("STARPU_PERF_MODEL_DIR", model_folder().c_str(), 0);
   unsetenv("STARPU_SCHED");  // StarPU would let it win over --policy, and reports would name the wrong one
 }
 
@@ -116,7 +120,7 @@ Session& Session::current() {
   return *running;
 }
 
-Session::Session(const SessionOptions& options) : options_(options), topology_(Topology::discover()) {
+Session::Session(const SessionOptions& options) : options_(options), topology_(simulate::active ? simulate::topology() : Topology::discover()) {
   if (running != nullptr)
     throw Error(ErrorKind::internal, "Session", "a session is already running", "destroy it before starting another");
   if (!is_policy(options.policy))
@@ -143,7 +147,7 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   for (std::size_t i = 0; i < workers_.size(); ++i)
     conf.workers_bindid[static_cast<std::size_t>(gpu_count_) + i] = static_cast<unsigned>(workers_[i].team.cores().front());
   conf.catch_signals = 0;
-  pin_memory = gpu_count_ > 0;
+  pin_memory = gpu_count_ > 0 && !simulate::active;
   starpu_malloc_set_hooks(allocate, deallocate);
   if (const int result = start_runtime(conf); result != 0)
     throw Error(ErrorKind::environment, "StarPU", fmt::format("start-up failed with code {}", result),
@@ -157,7 +161,7 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
     if (starpu_worker_get_type(static_cast<int>(id)) == STARPU_CUDA_WORKER) {
       worker.kind = Worker::Kind::cuda;
       worker.device = starpu_worker_get_devid(static_cast<int>(id));
-      worker.bandwidth_gbs = 3000;
+      worker.bandwidth_gbs = simulate::active ? simulate::machine().gpu.triad_gbs : 3000;
       worker.team = Team({gpu_cores_.at(id)});
     } else {
       worker = cpu_workers.at(next_cpu++);
@@ -170,10 +174,10 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   events_ = std::make_unique<Events>(static_cast<int>(workers_.size()), options.keep_events);
   running = this;
   happens_before(this);
-  starpu_execute_on_each_worker(bind_worker, this, STARPU_CPU | STARPU_CUDA);
+  if constexpr (!simulate::active) starpu_execute_on_each_worker(bind_worker, this, STARPU_CPU | STARPU_CUDA);
   happens_after(this);
   if (mpi::Job& job = mpi::Job::current(); job.is_distributed()) messages_ = std::make_unique<mpi::Messages>(job);
-  if (options_.watchdog_seconds > 0) watchdog_ = std::make_unique<Watchdog>(*this, std::chrono::seconds(options_.watchdog_seconds));
+  if (options_.watchdog_seconds > 0 && !simulate::active) watchdog_ = std::make_unique<Watchdog>(*this, std::chrono::seconds(options_.watchdog_seconds));
 }
 
 const Team& Session::cpu_team() const {
@@ -258,6 +262,16 @@ void Session::plan_gpus() {
 }
 
 void Session::plan_workers() {
+  place_workers();
+  if constexpr (simulate::active)
+    for (Worker& worker : workers_) {
+      const auto in_its_domain = [&worker](const Worker& other) { return other.device == worker.device; };
+      const auto teams = static_cast<int>(std::count_if(workers_.begin(), workers_.end(), in_its_domain));
+      worker.bandwidth_gbs = simulate::machine().team_gbs(worker.team.threads(), teams);
+    }
+}
+
+void Session::place_workers() {
   std::vector<int> all_cores;
   for (const Domain& domain : topology_.domains())
     all_cores.insert(all_cores.end(), domain.cores.begin(), domain.cores.end());

@@ -90,6 +90,7 @@ class Session {
   void share_cores();
   void plan_gpus();
   void plan_workers();
+  void place_workers();
 
   SessionOptions options_;
   Topology topology_;

@@ -1,7 +1,9 @@
 #include "runtime/several_gpus.hpp"
 
+#if defined(QUARKSTAR_CUDA) || defined(QUARKSTAR_SIMULATION)
 #ifdef QUARKSTAR_CUDA
 #include <cuda_runtime_api.h>
+#endif
 #include <starpu.h>
 
 #include <algorithm>
@@ -17,19 +19,25 @@
 #include "runtime/observe/gpu_times.hpp"
 #include "runtime/program.hpp"
 #include "runtime/session.hpp"
+#include "runtime/simulate/lane_times.hpp"
+#include "runtime/simulate/simulate.hpp"
 #endif
 
 namespace quarkstar::runtime {
 
-#ifndef QUARKSTAR_CUDA
+#if !defined(QUARKSTAR_CUDA) && !defined(QUARKSTAR_SIMULATION)
 bool can_run_across_gpus(const std::vector<Batch::Part>&) { return false; }
 bool submit_across_gpus(const std::vector<Batch::Part>&) { return false; }
 #else
 namespace {
 
-bool reach_each_other(int a, int b) {
+bool reach_each_other([[maybe_unused]] int a, [[maybe_unused]] int b) {
+#ifdef QUARKSTAR_SIMULATION
+  return simulate::machine().reach_each_other(a, b);
+#else
   int there = 0, back = 0;
   return cudaDeviceCanAccessPeer(&there, a, b) == cudaSuccess && cudaDeviceCanAccessPeer(&back, b, a) == cudaSuccess && there && back;
+#endif
 }
 
 /// A program over several GPUs, from submission to its run.
@@ -39,7 +47,10 @@ struct GpuProgram {
   std::vector<int> owners;        ///< worker of each device of the schedule
   std::vector<int> cuda_devices;  ///< its number
   std::vector<std::size_t> bytes;  ///< of each buffer: handles may go while their last tasks wait
+  std::vector<simulate::Interval> times;  ///< of each scheduled step, in simulations
 };
+
+#ifdef QUARKSTAR_CUDA
 
 /// Streams, events and copies of states, kept by the worker that runs such programs. They go with the process, like worker_memory().
 class Lanes {
@@ -295,8 +306,6 @@ class Run {
   std::size_t events_used_ = 0;
 };
 
-void no_cpu_version(Call&) {}
-
 void run_across_gpus(Call& call) {
   call.record_parts();
   const std::unique_ptr<GpuProgram> work(const_cast<GpuProgram*>(call.arguments<const GpuProgram*>()));
@@ -307,6 +316,56 @@ void run_across_gpus(Call& call) {
                                batches_are_sampled()));
   run.record_events(times);
 }
+#else
+/// Steps in lanes, as on GPUs (runtime/simulate/lane_times.hpp): a kernel shares its device's bandwidth with the one beside it, and what it
+/// writes into another device's memory crosses the link before it ends.
+std::vector<simulate::Interval> simulated_times(const GpuProgram& work) {
+  const simulate::Machine& machine = simulate::machine();
+  std::vector<simulate::StepTime> needs;
+  for (const ScheduledStep& scheduled : work.schedule.steps) {
+    const Program::Step& step = work.program.steps[static_cast<std::size_t>(scheduled.step)];
+    const double us = simulate::kernel_us(*step.part.codelet, step.part.cost, step.part.placement.owner);
+    simulate::StepTime need{machine.graph_us + machine.gpu.kernel_us, (us - machine.gpu.kernel_us) / machine.shared_batch};
+    for (std::size_t i = 0; i < step.buffers.size(); ++i) {
+      const auto buffer = static_cast<std::size_t>(step.buffers[i]);
+      const int home = work.schedule.home[buffer];
+      if (work.schedule.copied[buffer] || step.part.accesses[i].mode == Access::Mode::in || home == scheduled.device) continue;
+      const simulate::Machine::Link link = machine.between(work.cuda_devices[static_cast<std::size_t>(scheduled.device)],
+                                                           work.cuda_devices[static_cast<std::size_t>(home)]);
+      need.fixed += link.us + static_cast<double>(work.bytes[buffer]) / link.gbs * 1e-3;
+    }
+    needs.push_back(need);
+  }
+  return simulate::lane_times(work.schedule, needs, {machine.signal_us, machine.join_us});
+}
+
+const GpuProgram& program_in(const void* arguments) { return **static_cast<const GpuProgram* const*>(arguments); }
+
+double simulated_us(const void* arguments, int) {
+  double last = 0;
+  for (const simulate::Interval& interval : program_in(arguments).times) last = std::max(last, interval.end);
+  return last;
+}
+
+/// The task has ended: its steps become events of the GPU that ran them, as on GPUs.
+void finish_simulated(const void* arguments, int, double begin_us, double) {
+  const std::unique_ptr<const GpuProgram> work(&program_in(arguments));
+  for (std::size_t i = 0; i < work->times.size(); ++i) {
+    const ScheduledStep& scheduled = work->schedule.steps[i];
+    const Batch::Part& part = work->program.steps[static_cast<std::size_t>(scheduled.step)].part;
+    if (scheduled.device > 0 && part.placement.everywhere) continue;
+    Event event = event_of(part);
+    event.begin_us = begin_us + work->times[i].begin;
+    event.end_us = begin_us + work->times[i].end;
+    event.side = scheduled.lane != scheduled.device * LaneSchedule::lanes_a_device;
+    Session::current().events().record(work->owners[static_cast<std::size_t>(scheduled.device)], event);
+  }
+}
+
+void run_across_gpus(Call&) {}
+#endif
+
+void no_cpu_version(Call&) {}
 
 /// A codelet whose buffers live on these memory nodes: StarPU asks for them by codelet, not by task. Few patterns occur.
 const Codelet& codelet_for(const std::vector<int>& nodes) {
@@ -324,6 +383,9 @@ const Codelet& codelet_for(const std::vector<int>& nodes) {
     native.where = STARPU_CUDA;
     native.specific_nodes = 1;
     native.dyn_nodes = pattern->nodes.data();
+#ifdef QUARKSTAR_SIMULATION
+    simulate::describe(pattern->codelet, {simulated_us, finish_simulated});
+#endif
   }
   return pattern->codelet;
 }
@@ -347,13 +409,16 @@ bool can_run_across_gpus(const std::vector<Batch::Part>& parts) {
 
 bool submit_across_gpus(const std::vector<Batch::Part>& parts) {
   const std::vector<int> owners = owners_of(parts);
-  auto work = std::make_unique<GpuProgram>(GpuProgram{Program(parts), {}, owners, {}, {}});
+  auto work = std::make_unique<GpuProgram>(GpuProgram{Program(parts), {}, owners, {}, {}, {}});
   for (const int owner : owners) work->cuda_devices.push_back(starpu_worker_get_devid(owner));
   for (const Access& access : work->program.accesses) work->bytes.push_back(access.handle->bytes());
 
   auto schedule = schedule_lanes(schedule_steps(work->program, owners), static_cast<int>(owners.size()), static_cast<int>(work->program.accesses.size()));
   if (!schedule) return false;
   work->schedule = *std::move(schedule);
+#ifdef QUARKSTAR_SIMULATION
+  work->times = simulated_times(*work);
+#endif
 
   std::vector<int> nodes;
   for (const int device : work->schedule.home)

@@ -1,6 +1,7 @@
 #pragma once
 // What the machine looks like: NUMA domains and the processing units that belong to each, read through hwloc.
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace quarkstar::runtime {
@@ -15,6 +16,8 @@ struct Domain {
 /// The CPU side of a node.
 class Topology {
  public:
+  Topology() = default;
+  Topology(std::vector<Domain> domains, std::string cpu_model) : domains_(std::move(domains)), cpu_model_(std::move(cpu_model)) {}
   /// Discovers this machine, or the hwloc XML file named by $HWLOC_XMLFILE. Only cores that this process may use count
   /// (control groups, and the CPU mask at the first call); each belongs to one domain.
   /// Throws Error(environment) when hwloc cannot read the machine.

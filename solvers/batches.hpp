@@ -4,6 +4,7 @@
 
 #include "runtime/batch.hpp"
 #include "runtime/scalar.hpp"
+#include "solvers/simulated_batches.hpp"
 #include "solvers/work_ledger.hpp"
 
 namespace quarkstar {
@@ -25,6 +26,14 @@ std::pair<State, Work> run_in_batches(runtime::GraphState<State>& state, int che
   WorkLedger ledger;
   const std::int64_t steps_before = state.steps_submitted();
   const int iterations = iterations_a_batch(check_every, refresh_every);
+  if constexpr (runtime::simulate::active) {
+    const auto submit = [&](auto&& collect) {
+      runtime::Batch batch;
+      collect();
+      batch.submit();
+    };
+    return {simulate_batches(state, iterations, refresh_every, iteration, submit), Work{}};
+  }
   const auto submit_batch = [&] {
     runtime::Batch batch;
     for (int i = 1; i <= iterations; ++i) iteration(refresh_every > 0 && i % refresh_every == 0);

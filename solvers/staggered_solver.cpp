@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <limits>
 
+#include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
@@ -272,7 +272,7 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
   }
   session.wait_all();
   const runtime::Totals before = session.events().totals();
-  const auto start = std::chrono::steady_clock::now();
+  const double start = runtime::now_us();
 
   std::vector<SolveResult> results(n);
   int spent = 0;  // iterations of all cycles so far, of the right-hand side that took most
@@ -348,7 +348,7 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
     }
   }
   session.wait_all();
-  const double share = 1 / static_cast<double>(n), seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double share = 1 / static_cast<double>(n), seconds = (runtime::now_us() - start) * 1e-6;
   const runtime::Totals after = session.events().totals();
   double work[] = {after.submitted_cost.flops - before.submitted_cost.flops - idle.cost.flops,
                    after.submitted_cost.bytes - before.submitted_cost.bytes - idle.cost.bytes,

@@ -11,6 +11,7 @@
 #include "codelets/bench/stream_kernels.hpp"
 #include "runtime/error.hpp"
 #include "runtime/large_pages.hpp"
+#include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::bench {
 namespace {
@@ -29,6 +30,10 @@ std::unique_ptr<double[], Free> allocate(std::size_t bytes) {
 }  // namespace
 
 StreamResult measure_stream(const runtime::Team& team, std::size_t bytes_per_array, int repetitions) {
+  if constexpr (runtime::simulate::active) {
+    const double triad = runtime::simulate::machine().team_gbs(team.threads(), 1);
+    return {triad, triad, triad, triad};
+  }
   static constexpr arch::KernelTable<StreamKernels (*)()> table = QUARKSTAR_KERNEL_TABLE(stream_kernels);
   const StreamKernels kernels = table.current()();
   const std::size_t bytes = (bytes_per_array + runtime::huge_page - 1) / runtime::huge_page * runtime::huge_page;
@@ -65,7 +70,10 @@ StreamResult measure_stream(const runtime::Team& team, std::size_t bytes_per_arr
 }
 
 #ifndef QUARKSTAR_CUDA
-double measure_triad_on_gpu(int, std::size_t, int) { return 0; }
+double measure_triad_on_gpu(int, std::size_t, int) {
+  if constexpr (runtime::simulate::active) return runtime::simulate::machine().gpu.triad_gbs;
+  return 0;
+}
 #endif
 
 }  // namespace quarkstar::bench

@@ -13,6 +13,7 @@
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
+#include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::transfer {
 namespace {
@@ -184,7 +185,7 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge) {
   if (even.parity() != 0 || odd.parity() != 1 || odd.lattice().get() != &lattice || even.reals() != odd.reals())
     throw ShapeError("load_links", "the two link fields do not belong together");
   lattice.require_part("load_links", gauge.box(), 1);
-  if (even.reals() == 8) require_special_unitary(gauge);
+  if (even.reals() == 8 && !runtime::simulate::active) require_special_unitary(gauge);
   const Codelet& codelet = load_links_codelet(lattice.precision());
   for (const LinkField* links : {&even, &odd})
     for (const int b : lattice.local_blocks())

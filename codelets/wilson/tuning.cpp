@@ -10,6 +10,7 @@
 #include "codelets/blas/blas.hpp"
 #include "codelets/tuning/measurement.hpp"
 #include "codelets/wilson/hopping.hpp"
+#include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::wilson {
 namespace {
@@ -95,7 +96,7 @@ HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::Tu
     const auto first = of_first_rank(std::array{mine.tile[0], mine.tile[1], mine.tile[2], mine.tile[3], mine.block_threads});
     return {{first[0], first[1], first[2], first[3]}, first[4]};
   }
-  if (!measure || !is_gpu(first_block(problem.decomposition).owner)) return default_tuning(problem);
+  if (!measure || !is_gpu(first_block(problem.decomposition).owner) || runtime::simulate::active) return default_tuning(problem);
   runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
   const std::string key = tuning_key(problem, device_of(problem.decomposition));
   if (const auto known = cache.find(key))

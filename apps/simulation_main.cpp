@@ -1,0 +1,60 @@
+// The command `quarkstar-sim`: takes --machine, and runs `quarkstar` on that machine, which need not exist.
+#include "apps/machine_file.hpp"
+#include "runtime/error.hpp"
+#include "runtime/simulate/process.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using quarkstar::Error;
+using quarkstar::ErrorKind;
+
+/// Takes "--machine X" or "--machine=X" out of the arguments.
+std::string take_machine(std::vector<char*>& arguments) {
+  constexpr std::string_view flag = "--machine";
+  for (auto at = arguments.begin() + 1; at < arguments.end(); ++at) {
+    const std::string_view text = *at;
+    const bool joined = text.starts_with("--machine=");
+    if (text != flag && !joined) continue;
+    if (!joined && at + 1 == arguments.end()) break;
+    const std::string value = joined ? std::string(text.substr(flag.size() + 1)) : std::string(at[1]);
+    arguments.erase(at, at + (joined ? 1 : 2));
+    return value;
+  }
+  throw Error(ErrorKind::input, "--machine", "no machine to simulate was given",
+              fmt::format("give the path of a machine file, or one of {}", fmt::join(quarkstar::app::shipped_machines(), ", ")));
+}
+
+/// Nothing is computed, so only what measures times has a meaning; of staggered fermions, whose links are made by tasks, not even that.
+void require_timing_command(const std::vector<char*>& arguments) {
+  const auto text = [&arguments](std::size_t i) { return std::string_view(i < arguments.size() ? arguments[i] : ""); };
+  const bool timed = text(1) == "bench" && (text(2) == "solver" || text(2) == "dslash" || text(2).starts_with("-"));
+  if (!timed && text(1) != "machine" && !text(1).starts_with("-"))
+    throw Error(ErrorKind::input, fmt::format("quarkstar-sim {}", fmt::join(arguments.begin() + 1, arguments.end(), " ")),
+                "a simulation computes times and no numbers", "use `bench solver`, `bench dslash` or `machine`");
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const bool other = text(i) == "--action" ? text(i + 1) != "wilson" : text(i).starts_with("--action=") && text(i) != "--action=wilson";
+    if (other) throw Error(ErrorKind::input, "--action", "staggered fermions are not simulated", "use wilson");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    std::vector<char*> arguments(argv, argv + argc);
+    const std::string machine = take_machine(arguments);
+    require_timing_command(arguments);
+    return quarkstar::runtime::simulate::run(quarkstar::app::read_machine(machine), static_cast<int>(arguments.size()), arguments.data());
+  } catch (const Error& error) {
+    fmt::print(stderr, "quarkstar: error: {}\n", error.what());
+    return error.exit_code();
+  }
+}

@@ -1,0 +1,115 @@
+#include "runtime/simulate/lane_times.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace quarkstar::runtime::simulate {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+/// A lane with its steps, and what is left of the one that it is at.
+struct Lane {
+  int device = 0;
+  std::vector<std::size_t> steps;
+  std::size_t at = 0;
+  bool running = false;
+  double fixed = 0, shared = 0;
+
+  bool done() const { return at == steps.size(); }
+};
+
+class Run {
+ public:
+  Run(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits)
+      : schedule_(schedule), needs_(needs), waits_(waits), times_(needs.size(), {never, never}) {
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+      const auto lane = static_cast<std::size_t>(schedule.steps[i].lane);
+      if (lanes_.size() <= lane) lanes_.resize(lane + 1);
+      lanes_[lane].device = schedule.steps[i].device;
+      lanes_[lane].steps.push_back(i);
+    }
+  }
+
+  std::vector<Interval> intervals() {
+    for (;;) {
+      start_what_can();
+      const double step = until_next_event();
+      if (step == never) return std::move(times_);
+      advance(step);
+    }
+  }
+
+ private:
+  /// When the step that the lane is at may begin; never: something that it waits for is not over.
+  double ready(const Lane& lane) const {
+    const ScheduledStep& step = schedule_.steps[lane.steps[lane.at]];
+    double time = now_;
+    for (const int before : step.waits) {
+      const auto index = static_cast<std::size_t>(before);
+      time = std::max(time, times_[index].end + (schedule_.steps[index].device != step.device ? waits_.signal : waits_.join));
+    }
+    return time;
+  }
+
+  void start_what_can() {
+    for (Lane& lane : lanes_) {
+      if (lane.running || lane.done() || ready(lane) > now_) continue;
+      const std::size_t step = lane.steps[lane.at];
+      times_[step].begin = now_;
+      lane.running = true;
+      lane.fixed = needs_[step].fixed;
+      lane.shared = needs_[step].shared;
+    }
+  }
+
+  int sharing(int device) const {
+    return static_cast<int>(std::count_if(lanes_.begin(), lanes_.end(), [device](const Lane& lane) {
+      return lane.running && lane.device == device && !(lane.fixed > 0);
+    }));
+  }
+
+  double until_next_event() const {
+    double next = never;
+    for (const Lane& lane : lanes_) {
+      if (lane.running) next = std::min(next, lane.fixed > 0 ? lane.fixed : lane.shared * sharing(lane.device));
+      else if (!lane.done()) next = std::min(next, ready(lane) - now_);
+    }
+    return next;
+  }
+
+  void advance(double step) {
+    constexpr double rounding = 1e-9;
+    std::vector<double> parts;
+    for (const Lane& lane : lanes_) parts.push_back(lane.running && !(lane.fixed > 0) ? step / sharing(lane.device) : 0);
+    now_ += step;
+    for (std::size_t l = 0; l < lanes_.size(); ++l) {
+      Lane& lane = lanes_[l];
+      if (!lane.running) continue;
+      if (lane.fixed > 0) {
+        lane.fixed = lane.fixed - step > rounding ? lane.fixed - step : 0;
+        if (lane.fixed > 0 || lane.shared > rounding) continue;
+      } else {
+        lane.shared -= parts[l];
+      }
+      if (lane.shared > rounding) continue;
+      times_[lane.steps[lane.at++]].end = now_;
+      lane.running = false;
+    }
+  }
+
+  const LaneSchedule& schedule_;
+  const std::vector<StepTime>& needs_;
+  WaitTimes waits_;
+  double now_ = 0;
+  std::vector<Lane> lanes_;
+  std::vector<Interval> times_;
+};
+
+}  // namespace
+
+std::vector<Interval> lane_times(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits) {
+  return Run(schedule, needs, waits).intervals();
+}
+
+}  // namespace quarkstar::runtime::simulate

@@ -1,0 +1,29 @@
+#pragma once
+// When the steps of a program over several GPUs run.
+#include <vector>
+
+#include "runtime/lane_schedule.hpp"
+
+namespace quarkstar::runtime::simulate {
+
+/// What one scheduled step needs, microseconds.
+struct StepTime {
+  double fixed = 0;   ///< launch, way over the link: takes nothing from what runs beside it
+  double shared = 0;  ///< alone on its device; steps that run beside each other there get equal parts of it
+};
+
+struct Interval {
+  double begin = 0, end = 0;
+};
+
+/// How long after a step's end those that wait for it learn of it, microseconds.
+struct WaitTimes {
+  double signal = 0;  ///< on another device
+  double join = 0;    ///< in the other lane of its own
+};
+
+/// Intervals of the scheduled steps from 0 on. Each lane takes its steps in order; a step begins when it knows that those that it waits
+/// for have ended. Cost: steps times lanes.
+std::vector<Interval> lane_times(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits);
+
+}  // namespace quarkstar::runtime::simulate

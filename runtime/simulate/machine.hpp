@@ -1,0 +1,68 @@
+#pragma once
+// A machine that need not exist, as a simulation sees it: numbers only.
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarkstar::runtime::simulate {
+
+/// Part of the triad that the compulsory bytes of a kernel reach, by the beginning of the codelet's name; the longest one counts.
+struct Efficiency {
+  struct Entry {
+    std::string codelet;
+    double fraction;
+  };
+  std::vector<Entry> entries;
+  double of(std::string_view codelet) const;  ///< 1 where nothing is said
+};
+
+/// A processor, or what a worker has of one.
+struct Device {
+  std::string model;
+  double triad_gbs = 0;           ///< of a CPU domain with all its cores, of a whole GPU
+  double peak_single_gflops = 0, peak_double_gflops = 0;
+  double kernel_us = 0;           ///< what a kernel costs beside its bytes: launch, or start and end of a team's loop
+  double task_us = 0;             ///< what the runtime costs beside the kernels of a task
+  double memory_gib = 0;          ///< of a CPU domain, of a GPU
+  Efficiency efficiency;
+
+  /// Microseconds of a kernel: kernel_us + the larger of bytes over the part of `gbs` that it reaches and flops over the peak.
+  double kernel_time_us(std::string_view codelet, double flops, double bytes, double gbs) const;
+};
+
+struct Machine {
+  std::string name;
+  int nodes = 1;  ///< alike, joined by the network; everything below is of one node
+
+  int domains = 1, cores = 1;  ///< NUMA domains, cores of each
+  double core_triad_gbs = 0;   ///< of one core
+  Device cpu;
+
+  int gpus = 0;
+  Device gpu;
+
+  double host_gpu_gbs = 0, host_gpu_us = 0;  ///< copies between a GPU and its host, pinned
+  double host_gbs = 0;                       ///< of all such copies of a node together
+  bool peers = false;                        ///< GPUs of a node write into each other's memory
+  double gpu_gpu_gbs = 0, gpu_gpu_us = 0;    ///< between two of them, where they are peers
+  double signal_us = 0;                      ///< until a kernel sees that another GPU's kernel has ended, inside one task
+  double join_us = 0;                        ///< the same for one in the other lane of its own GPU
+  double network_gbs = 0, network_us = 0;    ///< between two nodes, each way
+
+  double submit_us = 0, handle_us = 0;  ///< the submitting thread, a task and a handle of it
+  double graph_us = 0;                  ///< a batch that runs as one task: collecting and launching it, a step
+  double shared_batch = 1;              ///< part of its speed that a kernel keeps in a batch of several GPUs, whose sites come from lists
+
+  int all_gpus() const { return nodes * gpus; }
+  /// Bandwidth of a team of `threads` cores in a domain that it shares with others, so that `teams` are at work there.
+  double team_gbs(int threads, int teams) const;
+  /// A copy between GPUs a and b, as the whole machine counts them: peers, through their host, or through two hosts and the network,
+  /// one after the other.
+  struct Link {
+    double gbs, us;
+  };
+  Link between(int a, int b) const;
+  bool reach_each_other(int a, int b) const { return peers && a / gpus == b / gpus; }
+};
+
+}  // namespace quarkstar::runtime::simulate

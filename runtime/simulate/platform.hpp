@@ -1,0 +1,18 @@
+#pragma once
+// The files from which StarPU and SimGrid know a machine.
+#include <string>
+
+#include "runtime/simulate/machine.hpp"
+
+namespace quarkstar::runtime::simulate {
+
+/// SimGrid's description (version 4): the hosts MAIN, CPU0.., CUDA0.., RAM, a link for each way between two memories, and the memory bus
+/// "Host" that copies of a node's GPUs share. GPUs of all nodes are those of one machine, with routes through the network between nodes.
+std::string platform_xml(const Machine& machine);
+
+/// Writes bus/NAME.platform.v4.xml, .config, .bandwidth and .latency below `folder`, which is made. NAME is `host_name`; StarPU finds them by
+/// STARPU_PERF_MODEL_DIR=folder and STARPU_HOSTNAME=NAME. Throws Error(environment) where a file cannot be written, Error(input) for
+/// more GPUs or cores than StarPU was built for.
+void write_platform(const Machine& machine, const std::string& folder, const std::string& host_name);
+
+}  // namespace quarkstar::runtime::simulate

@@ -1,0 +1,155 @@
+#include "runtime/simulate/simulate.hpp"
+
+#include <starpu.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "runtime/error.hpp"
+#include "runtime/program.hpp"
+#include "runtime/session.hpp"
+#include "runtime/simulate/message.hpp"
+#include "runtime/task_record.hpp"
+
+namespace quarkstar::runtime::simulate {
+namespace {
+
+std::optional<Machine> simulated;
+
+std::map<const Codelet*, Composite>& composites() {
+  static std::map<const Codelet*, Composite> all;
+  return all;
+}
+
+const Composite* composite_of(const Codelet* codelet) {
+  const auto at = composites().find(codelet);
+  return at == composites().end() ? nullptr : &at->second;
+}
+
+bool refresh_due = false;
+
+void arrive(Call&) {}
+const Codelet& message_codelet() {
+  static const Codelet codelet("message", arrive);
+  return codelet;
+}
+
+const Device& device_of(int worker) {
+  return Session::current().worker(worker).kind == Worker::Kind::cuda ? machine().gpu : machine().cpu;
+}
+
+/// Callback of every task; the worker calls it when the task's time is over.
+void finish(void* argument) {
+  auto* task = static_cast<starpu_task*>(argument);
+  auto* record = static_cast<detail::TaskRecord*>(task->cl_arg);
+  const int worker = starpu_worker_get_id_check();
+  const double end = starpu_timing_now(), begin = end - task_us(task, worker);
+  if (const Composite* composite = composite_of(record->codelet)) composite->finish(record->arguments(), worker, begin, end);
+  else Session::current().events().record(worker, {record->codelet->name(), record->placement.block, begin, end, record->cost, false});
+}
+
+}  // namespace
+
+void use(Machine machine) { simulated = std::move(machine); }
+
+const Machine& machine() {
+  if (!simulated) throw Error(ErrorKind::internal, "simulation", "no machine was given", "start quarkstar-sim with --machine");
+  return *simulated;
+}
+
+Topology topology() {
+  const Machine& m = machine();
+  std::vector<Domain> domains;
+  for (int d = 0; d < m.nodes * m.domains; ++d) {
+    Domain domain{d, static_cast<std::size_t>(m.cpu.memory_gib * 1073741824.0), {}};
+    for (int core = 0; core < m.cores; ++core) domain.cores.push_back(d * m.cores + core);
+    domains.push_back(std::move(domain));
+  }
+  return {std::move(domains), m.cpu.model + " (simulated)"};
+}
+
+std::vector<GpuDescription> gpus() {
+  const Machine& m = machine();
+  std::vector<GpuDescription> all;
+  for (int g = 0; g < m.all_gpus(); ++g)
+    all.push_back({m.gpu.model + " (simulated)", static_cast<std::size_t>(m.gpu.memory_gib * 1073741824.0), 0, 0, "simulated:" + std::to_string(g)});
+  return all;
+}
+
+void* allocate(std::size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+void deallocate(void* memory, std::size_t bytes) { munmap(memory, bytes); }
+
+bool has_gpu_version(std::string_view codelet) {
+  constexpr std::array cpu_only{"transfer.links", "transfer.load",   "transfer.store", "staggered.links",  "staggered.load", "staggered.store",
+                                "smear.load",     "smear.store",     "gauge_",         "scalar.merge",     "scalar.interrupt",
+                                "vectors.",       "block_cg.",         "self_test."};
+  return std::none_of(cpu_only.begin(), cpu_only.end(), [&](std::string_view prefix) { return codelet.starts_with(prefix); });
+}
+
+void describe(const Codelet& codelet, Composite composite) { composites()[&codelet] = composite; }
+
+double kernel_us(const Codelet& codelet, const Cost& cost, int worker) {
+  return device_of(worker).kernel_time_us(codelet.name(), cost.flops, cost.bytes, Session::current().worker(worker).bandwidth_gbs);
+}
+
+void set_refresh_due(bool due) { refresh_due = due; }
+
+Cost cost_of(Cost cost, const Placement& placement) {
+  const bool refreshes = placement.role == Role::refresh || placement.role == Role::refresh_step;
+  return refreshes && !refresh_due ? Cost{} : cost;
+}
+
+double task_us(starpu_task* task, int worker) {
+  auto* record = static_cast<detail::TaskRecord*>(task->cl_arg);
+  constexpr double least = 1e-3;  // StarPU takes 0 for unknown
+  if (record->codelet == &message_codelet()) return least;
+  const double handles = machine().handle_us * static_cast<double>(STARPU_TASK_GET_NBUFFERS(task));
+  const Composite* composite = composite_of(record->codelet);
+  const double kernels =
+      composite != nullptr ? composite->microseconds(record->arguments(), worker) : kernel_us(*record->codelet, record->cost, worker);
+  return device_of(worker).task_us + handles + kernels;
+}
+
+void prepare(starpu_task* task) {
+  task->callback_func = finish;
+  task->callback_arg = task;
+  const double handles = static_cast<double>(STARPU_TASK_GET_NBUFFERS(task));
+  starpu_sleep(static_cast<float>((machine().submit_us + machine().handle_us * handles) * 1e-6));
+}
+
+void submit_message(const Handle& face, int reader) { submit(message_codelet(), 0, {in(face)}, {}, {.owner = reader}); }
+
+namespace {
+
+double step_us(const Program::Step& step, int worker) {
+  return machine().graph_us + kernel_us(*step.part.codelet, step.part.cost, worker);
+}
+
+}  // namespace
+
+double program_us(const Program& program, int worker) {
+  double sum = 0;
+  for (const Program::Step& step : program.steps) sum += step_us(step, worker);
+  return sum;
+}
+
+void record_program(const Program& program, int worker, double begin_us, double end_us) {
+  const double scale = (end_us - begin_us) / program_us(program, worker);
+  double begin = begin_us;
+  for (const Program::Step& step : program.steps) {
+    Event event = event_of(step.part);
+    event.begin_us = begin;
+    begin += scale * step_us(step, worker);
+    event.end_us = begin;
+    Session::current().events().record(worker, event);
+  }
+}
+
+}  // namespace quarkstar::runtime::simulate
