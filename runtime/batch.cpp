@@ -7,6 +7,7 @@
 
 #include "runtime/graph_cache.hpp"
 #include "runtime/observe/gpu_times.hpp"
+#include "runtime/policy/policy.hpp"
 #include "runtime/program.hpp"
 #include "runtime/several_gpus.hpp"
 #include "runtime/session.hpp"
@@ -74,7 +75,7 @@ Batch::~Batch() { collecting = nullptr; }
 
 bool Batch::can_fuse() const {
   const Session& session = Session::current();
-  if (session.options().policy != "static" || parts_.size() < 2) return false;
+  if (!keeps_owners(session.options().policy) || parts_.size() < 2) return false;
   const int owner = parts_.front().placement.owner;
   const bool on_cuda = session.worker(owner).kind == Worker::Kind::cuda;
   return std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) {

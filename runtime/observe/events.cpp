@@ -7,7 +7,17 @@ void Events::record(int worker, const Event& event) {
   lane.totals.executed += event.skipped ? 0 : 1;
   lane.totals.flops += event.cost.flops;
   lane.totals.bytes += event.cost.bytes;
-  lane.totals.busy_us += event.end_us - event.begin_us;
+  const double us = event.end_us - event.begin_us;
+  lane.totals.busy_us += us;
+  lane.lifetime.executed += event.skipped ? 0 : 1;
+  lane.lifetime.busy_us += us;
+  lane.lifetime.bytes += event.cost.bytes;
+  constexpr double shortest_us = 2, older = 0.95;  // on a GPU a task of a stopped graph is known by its shortness only
+  if (!event.skipped && us >= shortest_us && event.cost.bytes > 0) {
+    lane.recent_bytes = older * lane.recent_bytes + event.cost.bytes;
+    lane.recent_us = older * lane.recent_us + us;
+    lane.recent_gbs.store(1e-3 * lane.recent_bytes / lane.recent_us, std::memory_order_relaxed);
+  }
   if (detail_ != Detail::totals) lane.events.push_back(event);
 }
 
