@@ -52,6 +52,9 @@ struct PlanningProblem {
   std::function<double(int direction)> face_bytes;   ///< a face, which crosses the bus each way for each application
 };
 
+/// The thickest part along `direction` that the owner's memory holds; a CPU's is not asked for.
+int thickest_part(const Owner& owner, const PlanningProblem& problem, int direction);
+
 /// Parts for GPUs, and CPU workers beside them, as the options ask. The CPUs get the share that was given; where cpu_share_is_open() the
 /// one that their measured speeds give, if the predicted time of an application is better by 1 %; and else what the GPUs' memory does not
 /// hold, unless only GPUs were asked for. Cut in t, in z where t is too short.

@@ -48,6 +48,13 @@ struct WorkerReport {
   double busy = 0;  ///< part of the first column's wall time spent in tasks, 0..1
 };
 
+/// The lattice was cut anew between two solves, under the policy `adaptive`.
+struct ResplitReport {
+  int after_solves = 0;
+  std::string decomposition;  ///< the new one, with the owners
+  double seconds_before = 0, seconds_predicted = 0, migration_seconds = 0;  ///< of a solve; of changing over, as charged
+};
+
 struct TimelineTask {
   int worker = 0, block = -1;
   std::string name;
@@ -65,6 +72,7 @@ struct RunReport {
   std::vector<ColumnReport> solves;
   std::vector<CorrelatorReport> correlators;
   std::vector<WorkerReport> workers;
+  std::vector<ResplitReport> resplits;
   std::vector<TimelineTask> timeline;  ///< consecutive tasks of the first column
   bool failed = false;                 ///< the last of `solves` did not converge; there are no correlators
 };

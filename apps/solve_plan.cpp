@@ -35,10 +35,9 @@ PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const
   });
 }
 
-namespace {
+int thinnest_block(const RunConfig& config) { return config.hops_far() ? 4 : 2; }  // the cut of an even extent keeps 4 above 3
 
-/// Three hops reach three sites; parts of 4 are what the cut of an even extent keeps above that.
-int thinnest_block(const RunConfig& config) { return config.hops_far() ? 4 : 2; }
+namespace {
 
 runtime::Decomposition cut_over_ranks(const Coord& extents, const RunConfig& config, const runtime::Session& session) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();

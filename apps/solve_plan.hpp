@@ -8,6 +8,9 @@ namespace quarkstar::app {
 /// Grid of blocks for `blocks` (zeros: t cut by the number of workers, every part at least `thinnest` thick).
 Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest = 2);
 
+/// Least extent of a block where the lattice is cut: three hops reach three sites.
+int thinnest_block(const RunConfig& config);
+
 /// The grid that `blocks` asks for; zeros: t cut by the number of workers or, where the session has GPUs, what plan_devices() finds for
 /// the memory that the solve takes and the speed of its Dslash.
 PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const SolverSettings& solver, const Coord& blocks = {});

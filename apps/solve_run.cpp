@@ -1,5 +1,6 @@
 #include "apps/solve_run.hpp"
 
+#include "apps/adaptive_cut.hpp"
 #include "apps/checkpoint.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/job_energy.hpp"
@@ -93,7 +94,7 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
   options.time_kernels = !config.trace.empty();
   runtime::Session session(options);
   const PlannedLattice plan = plan_wilson(session, lattice, config);
-  const runtime::Decomposition& decomposition = plan.decomposition;
+  runtime::Decomposition decomposition = plan.decomposition;
   report.decomposition = decomposition.describe();
   report.devices = plan.plan;
   report.memory = memory_needs(session, decomposition, config);
@@ -101,10 +102,19 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
   runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
-  WilsonSolver solver(decomposition, links(decomposition), config.wilson, settings);
-  session.wait_all();
+  const HostGauge& gauge = links(decomposition);
+  std::optional<WilsonSolver> solver;
+  double making_seconds = 0;
+  const auto make_solver = [&] {
+    const auto begin = std::chrono::steady_clock::now();
+    solver.emplace(decomposition, gauge, config.wilson, settings);
+    session.wait_all();
+    making_seconds = seconds_since(begin);
+  };
+  make_solver();
   session.events().reset();
   report.setup_seconds = seconds_since(start);
+  AdaptiveCut adaptive(session, lattice, thinnest_block(config), report.memory);
 
   std::optional<Checkpoint> checkpoint;
   if (!config.checkpoint.empty())
@@ -119,7 +129,8 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
     const int done_before = checkpoint ? checkpoint->load(column, solution).value_or(0) : 0;
     const runtime::Energy before = meter.read();
     const double busy_before = session.events().totals().busy_us;
-    report.solves.push_back({column, solve_one(solver, make_source(config.source, lattice, decomposition.part(), column), solution,
+    adaptive.begins();
+    report.solves.push_back({column, solve_one(*solver, make_source(config.source, lattice, decomposition.part(), column), solution,
                                                config.solver.tolerance, step, bar,
                                                snapshots_of(checkpoint ? &*checkpoint : nullptr, column, config.checkpoint_every, done_before))});
     report.solves.back().energy = meter.since(before);
@@ -138,10 +149,17 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
     if (checkpoint) checkpoint->save(column, solution, done_before + result.iterations);
     if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
     propagator.fields.push_back(std::move(solution));
+    const int remaining = static_cast<int>(config.columns.size()) - step - 1;
+    if (const auto better = adaptive.ended(decomposition, result.seconds, remaining, making_seconds)) {
+      solver.reset();
+      decomposition = *better;
+      make_solver();
+    }
     bar.step_done(step + 1,
                   fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", result.iterations,
                               result.true_residual, result.seconds, report.solves.back().gflops()));
   }
+  report.resplits = adaptive.resplits();
   if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
   return propagator;
 }

@@ -1,5 +1,6 @@
 #include "apps/staggered_run.hpp"
 
+#include "apps/adaptive_cut.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/job_energy.hpp"
 #include "apps/progress.hpp"
@@ -15,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 
 namespace quarkstar::app {
 namespace {
@@ -30,13 +32,22 @@ runtime::Energy share_of(runtime::Energy energy, std::size_t n) {
 /// What all batches of one operator need.
 struct OperatorRun {
   runtime::Session& session;
-  const runtime::Decomposition& decomposition;
-  StaggeredSolver solver;
+  runtime::Decomposition decomposition;
   JobEnergyMeter meter;
+  std::optional<StaggeredSolver> solver = {};
+  double making_seconds = 0;
+
+  void make_solver(const smear::StaggeredLinks& links, const SolverSettings& settings) {
+    const auto begin = Clock::now();
+    solver.reset();
+    solver.emplace(decomposition, links, settings);
+    session.wait_all();
+    making_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  }
 };
 
-/// Solves one batch and keeps what comes back.
-void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, ProgressBar& bar, RunReport& report,
+/// Solves one batch, keeps what comes back, and tells how many seconds it took.
+double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, ProgressBar& bar, RunReport& report,
                  std::vector<StaggeredPropagator>& propagators) {
   const Box part = run.decomposition.part();
   std::vector<HostColour> sources, solutions(batch.size(), HostColour(part));
@@ -48,7 +59,7 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
   const int step = static_cast<int>(report.solves.size());
   const runtime::Energy before = run.meter.read();
   const double busy_before = run.session.events().totals().busy_us;
-  const std::vector<SolveResult> results = run.solver.solve(sources, masses, solutions, [&](int iterations, double residual) {
+  const std::vector<SolveResult> results = run.solver->solve(sources, masses, solutions, [&](int iterations, double residual) {
     bar.update(step, residual_fraction(residual, config.solver.tolerance), fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
     return !interrupted_anywhere();
   });
@@ -73,6 +84,7 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
   bar.step_done(step + static_cast<int>(batch.size()),
                 fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", results[0].iterations, results[0].true_residual,
                             results[0].seconds * static_cast<double>(batch.size()), report.solves.back().gflops()));
+  return seconds;
 }
 
 /// The links of the action, with the one Naik epsilon of the run.
@@ -90,19 +102,27 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   runtime::Session& session = runtime::Session::current();
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
-  OperatorRun run{session, decomposition, StaggeredSolver(decomposition, links, settings), JobEnergyMeter(session)};
-  session.wait_all();
+  OperatorRun run{session, decomposition, JobEnergyMeter(session)};
+  run.make_solver(links, settings);
+  AdaptiveCut adaptive(session, decomposition.lattice(), thinnest_block(config), report.memory);
   if (config.trace.empty()) session.events().reset();
   std::vector<StaggeredPropagator> propagators;
   for (const double mass : config.staggered.masses) propagators.push_back({mass, links.naik_epsilon, {}});
   ProgressBar bar("right-hand side", static_cast<int>(config.columns.size() * report.config.staggered.masses.size()));
   const auto all = staggered_batches(config);
   for (std::size_t b = 0; b < all.size(); ++b) {
-    solve_batch(run, all[b], config, bar, report, propagators);
+    adaptive.begins();
+    const double seconds = solve_batch(run, all[b], config, bar, report, propagators);
     session.wait_all();
     if (b == 0 && report.timeline.empty()) record_timeline(session, report);
     if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
+    const int remaining = static_cast<int>(all.size() - b) - 1;
+    if (const auto better = adaptive.ended(run.decomposition, seconds, remaining, run.making_seconds)) {
+      run.decomposition = *better;
+      run.make_solver(links, settings);
+    }
   }
+  report.resplits.insert(report.resplits.end(), adaptive.resplits().begin(), adaptive.resplits().end());
   return propagators;
 }
 

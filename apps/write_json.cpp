@@ -60,6 +60,17 @@ Json workers_json(const RunReport& report) {
   return workers;
 }
 
+Json resplits_json(const RunReport& report) {
+  Json resplits = Json::array();
+  for (const ResplitReport& resplit : report.resplits)
+    resplits.push_back({{"after_solves", resplit.after_solves},
+                        {"decomposition", resplit.decomposition},
+                        {"seconds_before", resplit.seconds_before},
+                        {"seconds_predicted", resplit.seconds_predicted},
+                        {"migration_seconds", resplit.migration_seconds}});
+  return resplits;
+}
+
 Json memory_json(const RunReport& report) {
   Json memory = Json::array();
   for (const MemoryNeed& need : report.memory)
@@ -112,6 +123,7 @@ Json report_json(const RunReport& report) {
   for (const auto& [key, value] : parameters_of(report.config)) json["parameters"][std::string(key)] = value;
   json["decomposition"] = report.decomposition;
   if (!report.devices.parts.empty()) json["devices"] = devices_json(report.devices);
+  if (!report.resplits.empty()) json["resplits"] = resplits_json(report);
   json["memory"] = memory_json(report);
   json["source_time"] = report.config.source.time();
   json["setup_seconds"] = report.setup_seconds;

@@ -15,6 +15,14 @@ std::map<int, double> sites_of_owners(const Decomposition& decomposition) {
   return sites;
 }
 
+/// The only direction that is cut, or -1.
+int only_cut(const Decomposition& decomposition) {
+  int count = 0, direction = -1;
+  for (int mu = 0; mu < 4; ++mu)
+    if (decomposition.is_cut(mu)) ++count, direction = mu;
+  return count == 1 ? direction : -1;
+}
+
 /// Extents of the parts of each direction.
 std::array<std::vector<int>, 4> cuts_of(const Decomposition& decomposition) {
   std::array<std::vector<int>, 4> cuts;
@@ -29,6 +37,7 @@ std::array<std::vector<int>, 4> cuts_of(const Decomposition& decomposition) {
 
 void Resplitter::solved(const Decomposition& now, std::span<const double> busy_seconds, double seconds) {
   seconds_ = seconds;
+  if (const int direction = only_cut(now); direction >= 0) direction_ = direction;
   for (const auto& [worker, sites] : sites_of_owners(now)) {
     const double busy = busy_seconds[static_cast<std::size_t>(worker)];
     speeds_[worker] = busy > 0 ? sites / busy : 0;
@@ -76,13 +85,12 @@ std::optional<Decomposition> Resplitter::best_owners(const Decomposition& now) c
 }
 
 std::optional<Resplit> Resplitter::propose(const Decomposition& now, int remaining, double migration_seconds) const {
-  if (remaining < 1 || seconds_ <= 0 || now.count() < 2) return {};
+  if (remaining < 1 || speeds_.size() < 2) return {};
   for (const auto& [worker, speed] : speeds_)
     if (!(speed > 0)) return {};  // an owner whose time is not known
-  int directions = 0, direction = 0;
-  for (int mu = 0; mu < 4; ++mu)
-    if (now.is_cut(mu)) ++directions, direction = mu;
-  const std::optional<Decomposition> candidate = directions == 1 ? best_extents(now, direction) : best_owners(now);
+  // An uncut lattice was cut before: its only owner is the one that was left.
+  const int direction = now.count() == 1 ? direction_ : only_cut(now);
+  const std::optional<Decomposition> candidate = direction >= 0 ? best_extents(now, direction) : best_owners(now);
   if (!candidate) return {};
   const double before = slowest(now), after = slowest(*candidate);
   if (!(after < clearly * before) || (before - after) * remaining < migration_seconds) return {};

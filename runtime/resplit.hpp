@@ -40,6 +40,7 @@ class Resplitter {
   std::function<int(int, int)> most_;
   std::map<int, double> speeds_;  ///< of workers that have owned a block: sites of a solve a second in tasks
   double seconds_ = 0;
+  int direction_ = -1;  ///< the only one that was cut; -1: none yet
 };
 
 }  // namespace quarkstar::runtime

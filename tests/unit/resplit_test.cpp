@@ -62,6 +62,10 @@ TEST_CASE("an owner may lose its block and get it back when the others slow down
   REQUIRE(alone);
   CHECK(thickness(alone->decomposition) == std::vector{8});
   CHECK(owners(alone->decomposition) == std::vector{0});
+  speeds.solved(alone->decomposition, std::vector{200.0, 0.0}, 200);
+  const auto both = speeds.propose(alone->decomposition, 10, 1);
+  REQUIRE(both);
+  CHECK(thickness(both->decomposition).size() == 2);
 }
 
 TEST_CASE("blocks that are too thin are not made") {
@@ -98,6 +102,6 @@ TEST_CASE("without a time for every owner nothing is moved") {
   CHECK_FALSE(speeds.propose(now, 10, 0));
   speeds.solved(now, std::vector{1.0, 0.0}, 1);
   CHECK_FALSE(speeds.propose(now, 10, 0));
-  speeds.solved(uncut, std::vector{1.0}, 1);
+  speeds.solved(uncut, std::vector{1.0, 0.0}, 1);
   CHECK_FALSE(speeds.propose(uncut, 10, 0));
 }
