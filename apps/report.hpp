@@ -6,6 +6,7 @@
 #include "codelets/lattice/host_spinor.hpp"
 #include "codelets/staggered/host_colour.hpp"
 #include "runtime/observe/energy.hpp"
+#include "runtime/observe/worker_times.hpp"
 
 #include <optional>
 #include <string>
@@ -46,6 +47,7 @@ struct WorkerReport {
   std::string name, kind;
   std::vector<int> cores;
   double busy = 0;  ///< part of the first column's wall time spent in tasks, 0..1
+  runtime::WorkerTimes times = {};  ///< of all solves
 };
 
 /// The lattice was cut anew between two solves, under the policy `adaptive`.
@@ -72,6 +74,7 @@ struct RunReport {
   std::vector<ColumnReport> solves;
   std::vector<CorrelatorReport> correlators;
   std::vector<WorkerReport> workers;
+  std::vector<runtime::LinkTraffic> links;  ///< between memories, of all solves
   std::vector<ResplitReport> resplits;
   std::vector<TimelineTask> timeline;  ///< consecutive tasks of the first column
   bool failed = false;                 ///< the last of `solves` did not converge; there are no correlators

@@ -121,6 +121,7 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
     checkpoint.emplace(config.checkpoint, describe_problem(config, 0.5 * (report.gauge.spatial_plaquette + report.gauge.temporal_plaquette), report.gauge.link_trace),
                        lattice, decomposition.part());
   JobEnergyMeter meter(session);
+  runtime::WorkerProfile profile(session);
   Propagator propagator;
   ProgressBar bar("column", static_cast<int>(config.columns.size()));
   for (const int column : config.columns) {
@@ -160,6 +161,7 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
                               result.true_residual, result.seconds, report.solves.back().gflops()));
   }
   report.resplits = adaptive.resplits();
+  record_worker_times(profile, report);
   if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
   return propagator;
 }

@@ -143,10 +143,12 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
   runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
   const runtime::Decomposition of_links = plan_links(session, decomposition);
   const HostGauge& gauge = links(of_links);
+  std::optional<runtime::WorkerProfile> profile;
   const auto set_up = [&] {
     report.setup_seconds = std::chrono::duration<double>(Clock::now() - start).count();
     session.wait_all();
     session.events().reset();
+    profile.emplace(session);
   };
   std::vector<StaggeredPropagator> propagators;
   if (config.staggered.naik_epsilon) {
@@ -163,6 +165,7 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
         propagators.push_back(std::move(propagator));
     }
   }
+  record_worker_times(*profile, report);
   if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
   return propagators;
 }

@@ -56,8 +56,26 @@ Json solve_json(const ColumnReport& column, double bound_gflops, bool with_histo
 Json workers_json(const RunReport& report) {
   Json workers = Json::array();
   for (const WorkerReport& worker : report.workers)
-    workers.push_back({{"name", worker.name}, {"kind", worker.kind}, {"cores", worker.cores}, {"busy", worker.busy}});
+    workers.push_back({{"name", worker.name},
+                       {"kind", worker.kind},
+                       {"cores", worker.cores},
+                       {"busy", worker.busy},
+                       {"tasks", worker.times.tasks},
+                       {"us_per_task", worker.times.us_per_task()},
+                       {"seconds",
+                        {{"total", worker.times.total},
+                         {"busy", worker.times.busy},
+                         {"transfer", worker.times.transfer},
+                         {"overhead", worker.times.overhead},
+                         {"idle", worker.times.idle}}}});
   return workers;
+}
+
+Json links_json(const RunReport& report) {
+  Json links = Json::array();
+  for (const runtime::LinkTraffic& link : report.links)
+    links.push_back({{"from", link.from}, {"to", link.to}, {"bytes", link.bytes}, {"transfers", link.transfers}});
+  return links;
 }
 
 Json resplits_json(const RunReport& report) {
@@ -110,7 +128,7 @@ Json report_json(const RunReport& report) {
   json["revision"] = revision;
   json["built_with"] = version_line();
   json["started"] = report.started;
-  json["machine"] = {{"host", report.host}, {"cpu", report.cpu_model}, {"workers", workers_json(report)}};
+  json["machine"] = {{"host", report.host}, {"cpu", report.cpu_model}, {"workers", workers_json(report)}, {"links", links_json(report)}};
   const GaugeSummary& gauge = report.gauge;
   json["gauge"] = {{"file", gauge.path},
                    {"format", gauge.format},
