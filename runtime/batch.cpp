@@ -7,6 +7,7 @@
 
 #include "runtime/graph_cache.hpp"
 #include "runtime/observe/gpu_times.hpp"
+#include "runtime/observe/task_graph.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/program.hpp"
 #include "runtime/several_gpus.hpp"
@@ -93,6 +94,7 @@ Cost Batch::submit() {
   if (!waits_) return total;
   const bool fuse = can_fuse();
   const std::vector<Part> parts = std::move(parts_);
+  const GraphRecording::Pause noted;
   if (fuse) submit_program(fused_codelet, std::make_unique<Program>(parts));
   else if (!can_run_across_gpus(parts) || !submit_across_gpus(parts))
     for (const Part& part : parts)
