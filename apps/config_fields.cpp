@@ -128,6 +128,8 @@ std::vector<Field> make_fields() {
       {"residual-history", "", "Add the residual of every iteration to the JSON, as hexadecimal floats",
        [](RunConfig& c, Text v) { c.residual_history = parse_switch(v); },
        [](const RunConfig& c) -> json { return c.residual_history; }},
+      {"bound", "", "Record the task graph and add the time over its lower bounds to the JSON",
+       [](RunConfig& c, Text v) { c.bound = parse_switch(v); }, [](const RunConfig& c) -> json { return c.bound; }},
       {"blocks", "X,Y,Z,T", "Cut the lattice into that many blocks, a multiple of --ranks (default: each rank's t cut by its workers)",
        [](RunConfig& c, Text v) { c.blocks = parse_coord(v, 1); }, [](const RunConfig& c) -> json { return c.blocks; }},
       {"ranks", "X,Y,Z,T", "Grid of MPI ranks over the lattice (default: the one whose parts have the smallest surface)",

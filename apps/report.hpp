@@ -21,6 +21,13 @@ struct GaugeSummary {
   double spatial_plaquette = 0, temporal_plaquette = 0, link_trace = 0;
 };
 
+/// Lower bounds on the time of a solve (runtime/observe/bound.hpp), and the time over the largest of them.
+struct BoundReport {
+  double bandwidth_seconds = 0, critical_path_seconds = 0, assignment_seconds = 0;
+  double time_over_bound = 0;        ///< 0: nothing was measured
+  std::vector<double> workers_gbs;   ///< in tasks, by worker; 0: it had none
+};
+
 /// One column of the propagator, column = 3 spin + colour of its source (staggered: its colour).
 struct ColumnReport {
   int column = 0;
@@ -30,6 +37,7 @@ struct ColumnReport {
   double gflops() const { return result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0; }
   double gbs() const { return result.seconds > 0 ? result.bytes / result.seconds * 1e-9 : 0; }
   double idle_us = 0;  ///< time of the owners outside tasks, a task
+  std::optional<BoundReport> bound = {};  ///< with --bound; staggered: of all that were solved together
   double tasks_per_iteration() const {
     return result.iterations > 0 ? static_cast<double>(result.tasks) / result.iterations : 0;
   }

@@ -5,6 +5,7 @@
 #include "apps/interrupt.hpp"
 #include "apps/job_energy.hpp"
 #include "apps/progress.hpp"
+#include "apps/solve_bound.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/timeline.hpp"
 #include "runtime/decomposition.hpp"
@@ -131,6 +132,8 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
     const runtime::Energy before = meter.read();
     const double busy_before = session.events().totals().busy_us;
     adaptive.begins();
+    std::optional<BoundMeter> bound;
+    if (config.bound) bound.emplace(session);
     report.solves.push_back({column, solve_one(*solver, make_source(config.source, lattice, decomposition.part(), column), solution,
                                                config.solver.tolerance, step, bar,
                                                snapshots_of(checkpoint ? &*checkpoint : nullptr, column, config.checkpoint_every, done_before))});
@@ -138,6 +141,8 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
     const SolveResult& result = report.solves.back().result;
     session.wait_all();
     report.solves.back().idle_us = idle_us_a_task(decomposition, result.seconds, result.tasks, session.events().totals().busy_us - busy_before);
+    if (bound) report.solves.back().bound = bound->ended(result.seconds, result.bytes);
+    bound.reset();
     if (step == 0) record_timeline(session, report);
     if (result.reason == StopReason::interrupted || interrupted_anywhere()) {
       if (checkpoint) checkpoint->save(column, solution, done_before + result.iterations);

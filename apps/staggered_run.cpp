@@ -4,6 +4,7 @@
 #include "apps/interrupt.hpp"
 #include "apps/job_energy.hpp"
 #include "apps/progress.hpp"
+#include "apps/solve_bound.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/solve_run.hpp"
 #include "apps/staggered_batches.hpp"
@@ -59,21 +60,29 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
   const int step = static_cast<int>(report.solves.size());
   const runtime::Energy before = run.meter.read();
   const double busy_before = run.session.events().totals().busy_us;
+  std::optional<BoundMeter> bound_meter;
+  if (config.bound) bound_meter.emplace(run.session);
   const std::vector<SolveResult> results = run.solver->solve(sources, masses, solutions, [&](int iterations, double residual) {
     bar.update(step, residual_fraction(residual, config.solver.tolerance), fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
     return !interrupted_anywhere();
   });
   const runtime::Energy energy = share_of(run.meter.since(before), batch.size());
-  double seconds = 0;
+  double seconds = 0, bytes = 0;
   std::int64_t tasks = 0;
   for (const SolveResult& result : results) {
     seconds += result.seconds;
+    bytes += result.bytes;
     tasks += result.tasks;
+  }
+  std::optional<BoundReport> bound;
+  if (bound_meter) {
+    run.session.wait_all();
+    bound = bound_meter->ended(seconds, bytes);
   }
   const double idle_us = idle_us_a_task(run.decomposition, seconds, tasks, run.session.events().totals().busy_us - busy_before);
   const bool stopped = interrupted_anywhere();
   for (std::size_t v = 0; v < batch.size(); ++v) {
-    report.solves.push_back({.column = batch[v].column, .result = results[v], .energy = energy, .mass = masses[v], .idle_us = idle_us});
+    report.solves.push_back({.column = batch[v].column, .result = results[v], .energy = energy, .mass = masses[v], .idle_us = idle_us, .bound = bound});
     if (results[v].reason == StopReason::interrupted || stopped) throw Interrupted{};
     if (!results[v].converged()) {
       report.failed = true;

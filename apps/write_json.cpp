@@ -25,6 +25,14 @@ Json energy_json(const ColumnReport& column) {
   return json;
 }
 
+Json bound_json(const BoundReport& bound) {
+  return {{"bandwidth_seconds", bound.bandwidth_seconds},
+          {"critical_path_seconds", bound.critical_path_seconds},
+          {"assignment_seconds", bound.assignment_seconds},
+          {"time_over_bound", bound.time_over_bound > 0 ? Json(bound.time_over_bound) : Json()},
+          {"workers_gbs", bound.workers_gbs}};
+}
+
 Json solve_json(const ColumnReport& column, double bound_gflops, bool with_history) {
   const SolveResult& result = column.result;
   Json solve{{"column", column.column},
@@ -42,6 +50,7 @@ Json solve_json(const ColumnReport& column, double bound_gflops, bool with_histo
              {"tasks_per_iteration", column.tasks_per_iteration()},
              {"idle_us_per_task", column.idle_us},
              {"energy", energy_json(column)}};
+  if (column.bound) solve["bound"] = bound_json(*column.bound);
   if (column.mass) {
     solve.erase("spin");
     solve["mass"] = *column.mass;
