@@ -43,8 +43,8 @@ struct Host {
   int (*push_to)(int worker, starpu_task* task);
 };
 
-/// Set before make_policy is called.
-inline const Host* host = nullptr;
+/// Set before make_policy is called. Each library has its own.
+__attribute__((visibility("hidden"))) inline const Host* host = nullptr;
 
 /// A policy of this name that calls `push` when a task is ready; it accepts any priority and has no queue of its own. Other functions can be
 /// replaced in what is returned.
