@@ -82,6 +82,7 @@ struct RunReport {
   std::vector<ColumnReport> solves;
   std::vector<CorrelatorReport> correlators;
   std::vector<WorkerReport> workers;
+  runtime::MachinePower power;  ///< by which the policy `energy` chose
   std::vector<runtime::LinkTraffic> links;  ///< between memories, of all solves
   std::vector<ResplitReport> resplits;
   std::vector<TimelineTask> timeline;  ///< consecutive tasks of the first column

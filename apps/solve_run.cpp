@@ -4,6 +4,7 @@
 #include "apps/checkpoint.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/job_energy.hpp"
+#include "apps/measure_power.hpp"
 #include "apps/progress.hpp"
 #include "apps/solve_bound.hpp"
 #include "apps/solve_plan.hpp"
@@ -94,6 +95,8 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
   options.keep_events = true;
   options.time_kernels = !config.trace.empty();
   runtime::Session session(options);
+  provide_power(session);
+  report.power = session.options().power;
   const PlannedLattice plan = plan_wilson(session, lattice, config);
   runtime::Decomposition decomposition = plan.decomposition;
   report.decomposition = decomposition.describe();

@@ -3,6 +3,7 @@
 #include "apps/adaptive_cut.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/job_energy.hpp"
+#include "apps/measure_power.hpp"
 #include "apps/progress.hpp"
 #include "apps/solve_bound.hpp"
 #include "apps/solve_plan.hpp"
@@ -143,6 +144,8 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
   options.keep_events = true;
   options.time_kernels = !config.trace.empty();
   runtime::Session session(options);
+  provide_power(session);
+  report.power = session.options().power;
   const PlannedLattice plan = plan_equal_parts(session, lattice, config);
   const runtime::Decomposition& decomposition = plan.decomposition;
   report.decomposition = decomposition.describe();

@@ -80,6 +80,11 @@ Json workers_json(const RunReport& report) {
   return workers;
 }
 
+Json watts_json(const runtime::MachinePower& power) {
+  const auto draw = [](const runtime::PowerDraw& device) { return Json{{"idle", device.idle}, {"busy", device.busy}}; };
+  return {{"cpu", draw(power.cpu)}, {"cuda", draw(power.cuda)}, {"host", power.host}, {"origin", power.origin}};
+}
+
 Json links_json(const RunReport& report) {
   Json links = Json::array();
   for (const runtime::LinkTraffic& link : report.links)
@@ -138,6 +143,7 @@ Json report_json(const RunReport& report) {
   json["built_with"] = version_line();
   json["started"] = report.started;
   json["machine"] = {{"host", report.host}, {"cpu", report.cpu_model}, {"workers", workers_json(report)}, {"links", links_json(report)}};
+  if (report.config.session.policy == "energy") json["machine"]["watts"] = watts_json(report.power);
   const GaugeSummary& gauge = report.gauge;
   json["gauge"] = {{"file", gauge.path},
                    {"format", gauge.format},

@@ -225,6 +225,11 @@ void Session::share_power() {
   }
 }
 
+void Session::set_power(const MachinePower& power) {
+  options_.power = power;
+  share_power();
+}
+
 void Session::plan_gpus() {
   const std::vector<GpuDescription> found = gpus();
   const int all_present = static_cast<int>(found.size());

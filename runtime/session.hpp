@@ -80,6 +80,8 @@ class Session {
   const Team& cpu_team() const;
   /// Bytes that fields may take on a GPU worker's device.
   std::size_t device_memory(int worker) const;
+  /// Divides other watts among the workers than the options gave. Call when no task is running.
+  void set_power(const MachinePower& power);
   /// Watts that no worker accounts for.
   double host_watts() const { return options_.power.host; }
   const Topology& topology() const { return topology_; }

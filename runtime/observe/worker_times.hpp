@@ -28,7 +28,7 @@ struct LinkTraffic {
   std::int64_t transfers = 0;
 };
 
-/// Sums from its construction on, or from the last restart(). One at a time in a process. Costs some 0.2 us a task.
+/// Sums from its construction on, or from the last restart(). One at a time in a process.
 class WorkerProfile {
  public:
   explicit WorkerProfile(Session& session);
