@@ -33,20 +33,20 @@ struct alignas(64) Queue {
   std::vector<Waiting> tasks;
   double busy_until_us = 0;               ///< predicted
   std::atomic<int> length{0};             ///< of tasks
-  std::uint64_t nothing_to_steal_at = 0;  ///< number of pushes when this worker found nothing worth stealing; its own thread's
+  std::uint64_t nothing_to_steal_at = 0;  ///< `changes` when this worker last found nothing; its own thread's
 };
 
 std::mutex mutex;  ///< of the queues; held while no lock of StarPU's is taken
 std::unique_ptr<Queue[]> queues;
 int workers = 0;
-std::atomic<std::uint64_t> pushes{0};
+std::atomic<std::uint64_t> changes{0};  ///< of what there is to steal
 
 void start(unsigned context) {
   starpu_sched_ctx_set_min_priority(context, INT_MIN);
   starpu_sched_ctx_set_max_priority(context, INT_MAX);
   workers = static_cast<int>(starpu_worker_get_count());
   queues = std::make_unique<Queue[]>(static_cast<std::size_t>(workers));
-  pushes = 0;
+  changes = 0;
 }
 
 void stop(unsigned) { queues.reset(); }
@@ -74,7 +74,7 @@ int push(starpu_task* task) {
     queue.tasks.insert(std::upper_bound(queue.tasks.begin(), queue.tasks.end(), waiting, goes_before), std::move(waiting));
     starpu_push_task_end(task);
     queue.length = static_cast<int>(queue.tasks.size());
-    ++pushes;
+    ++changes;
   }
   starpu_wake_worker_relax_light(owner);
 #if !defined(STARPU_NON_BLOCKING_DRIVERS) || defined(STARPU_SIMGRID)
@@ -124,8 +124,8 @@ starpu_task* steal(int thief, double now_us) {
 starpu_task* pop(unsigned) {
   const int worker = starpu_worker_get_id_check();
   Queue& own = queue_of(worker);
-  // Without a push since the last look no theft has become worth while: gains only shrink as time passes.
-  if (own.length == 0 && own.nothing_to_steal_at == pushes) {
+  // While nobody pushes or begins a task no theft becomes worth while: the same gain only shrinks as time passes.
+  if (own.length == 0 && own.nothing_to_steal_at == changes) {
     placing::idle();
     return nullptr;
   }
@@ -136,10 +136,11 @@ starpu_task* pop(unsigned) {
     const double expected_us = own.tasks.front().expected_us;
     const bool ahead = starpu_worker_get_type(worker) == STARPU_CUDA_WORKER;
     own.busy_until_us = (ahead ? std::clamp(own.busy_until_us, now_us, now_us + expected_us) : now_us) + expected_us;
+    if (own.tasks.size() > 1) ++changes;
     return take(own, own.tasks.begin());
   }
   starpu_task* task = steal(worker, now_us);
-  if (task == nullptr) own.nothing_to_steal_at = pushes;
+  if (task == nullptr) own.nothing_to_steal_at = changes;
   return task;
 }
 
