@@ -149,7 +149,8 @@ std::vector<Field> make_fields() {
        [](RunConfig& c, Text v) { c.session.power = runtime::parse_power(v, "--watts"); },
        [](const RunConfig& c) -> json {
          const runtime::MachinePower& p = c.session.power;
-         return fmt::format("cpu={:g}:{:g},cuda={:g}:{:g},host={:g} ({})", p.cpu.idle, p.cpu.busy, p.cuda.idle, p.cuda.busy, p.host, p.origin);
+         if (p.origin != "given") return json();
+         return fmt::format("cpu={:g}:{:g},cuda={:g}:{:g},host={:g}", p.cpu.idle, p.cpu.busy, p.cuda.idle, p.cuda.busy, p.host);
        }},
       {"devices", "NAMES", "What owns blocks: cpu, cuda, all (CPUs beside GPUs where that is faster), or numbers of GPUs, 0,2",
        [](RunConfig& c, Text v) {
