@@ -46,6 +46,7 @@ struct RunConfig {
   std::string out, json, trace;
   std::string checkpoint;    ///< folder of restart files; empty: none
   int checkpoint_every = 0;  ///< iterations; 0: only when asked for by a signal, and when a column is done
+  bool bound = false;  ///< compare each solve's time with lower bounds
   bool residual_history = false;  ///< the JSON lists every residual
   std::vector<std::pair<std::string, std::string>> given;  ///< keys of the settings that were given, and where
 

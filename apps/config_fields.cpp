@@ -2,6 +2,7 @@
 #include "apps/config.hpp"
 #include "apps/parse.hpp"
 #include "runtime/policy/policy.hpp"
+#include "runtime/policy/policy_library.hpp"
 #include "solvers/staggered_solver.hpp"
 
 #include <fmt/format.h>
@@ -132,19 +133,30 @@ std::vector<Field> make_fields() {
       {"residual-history", "", "Add the residual of every iteration to the JSON, as hexadecimal floats",
        [](RunConfig& c, Text v) { c.residual_history = parse_switch(v); },
        [](const RunConfig& c) -> json { return c.residual_history; }},
+      {"bound", "", "Record the task graph and add the time over its lower bounds to the JSON",
+       [](RunConfig& c, Text v) { c.bound = parse_switch(v); }, [](const RunConfig& c) -> json { return c.bound; }},
       {"blocks", "X,Y,Z,T", "Cut the lattice into that many blocks, a multiple of --ranks (default: each rank's t cut by its workers)",
        [](RunConfig& c, Text v) { c.blocks = parse_coord(v, 1); }, [](const RunConfig& c) -> json { return c.blocks; }},
       {"ranks", "X,Y,Z,T", "Grid of MPI ranks over the lattice (default: the one whose parts have the smallest surface)",
        [](RunConfig& c, Text v) { c.ranks = parse_coord(v, 1); },
        [](const RunConfig& c) -> json { return c.ranks ? json(*c.ranks) : json(); }},
-      {"policy", "NAME", "Scheduling policy (default static; `quarkstar machine` lists them)",
+      {"policy", "NAME|FILE", "Scheduling policy (default static; `quarkstar machine` lists them), or the shared library of one, ./libmine.so",
        [](RunConfig& c, Text v) {
-         if (!runtime::is_policy(v))
+         if (runtime::is_policy_library(v)) runtime::load_policy(std::string(v));
+         else if (!runtime::is_policy(v))
            throw BadValue(fmt::format("'{}' is unknown", v),
-                          fmt::format("use one of {}, or another of StarPU's", fmt::join(runtime::policy_names(), ", ")));
+                          fmt::format("use one of {}, another of StarPU's, or the path of a shared library",
+                                      fmt::join(runtime::policy_names(), ", ")));
          c.session.policy = v;
        },
        [](const RunConfig& c) -> json { return c.session.policy; }},
+      {"watts", "cpu=I:B,...", "What devices draw idle and busy, for --policy energy: cpu=60:250,cuda=75:500,host=100 (all CPU workers; one GPU; the rest)",
+       [](RunConfig& c, Text v) { c.session.power = runtime::parse_power(v, "--watts"); },
+       [](const RunConfig& c) -> json {
+         const runtime::MachinePower& p = c.session.power;
+         if (p.origin != "given") return json();
+         return fmt::format("cpu={:g}:{:g},cuda={:g}:{:g},host={:g}", p.cpu.idle, p.cpu.busy, p.cuda.idle, p.cuda.busy, p.host);
+       }},
       {"devices", "NAMES", "What owns blocks: cpu, cuda, all (CPUs beside GPUs where that is faster), or numbers of GPUs, 0,2",
        [](RunConfig& c, Text v) {
          c.session.devices = v;

@@ -37,8 +37,7 @@ std::vector<Share> shares_of(const std::vector<Owner>& owners, const std::vector
   std::vector<Share> shares;
   for (std::size_t i = 0; i < owners.size(); ++i) {
     Share share{owners[i].worker, speeds[i]};
-    if (owners[i].gpu && owners[i].memory > 0)
-      share.most = static_cast<int>(std::clamp((usable(owners[i]) - problem.border_bytes(direction)) / problem.slice_bytes(direction), 0.0, 1e9));
+    share.most = thickest_part(owners[i], problem, direction);
     shares.push_back(share);
   }
   return shares;
@@ -170,6 +169,12 @@ std::vector<Owner> owners_of(const runtime::Session& session) {
     owners.push_back({id, session.worker(id).name, gpu, gpu ? static_cast<double>(session.device_memory(id)) : 0});
   }
   return owners;
+}
+
+int thickest_part(const Owner& owner, const PlanningProblem& problem, int direction) {
+  constexpr double any = 1e9;
+  if (!owner.gpu || owner.memory <= 0) return static_cast<int>(any);
+  return static_cast<int>(std::clamp((usable(owner) - problem.border_bytes(direction)) / problem.slice_bytes(direction), 0.0, any));
 }
 
 PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::SessionOptions& wish, const PlanningProblem& problem,

@@ -58,6 +58,9 @@ struct PlanningProblem {
   std::function<double(int direction)> border_bytes = [](int) { return 0.0; };  ///< memory of a part besides its slices
 };
 
+/// The thickest part along `direction` that the owner's memory holds; a CPU's is not asked for.
+int thickest_part(const Owner& owner, const PlanningProblem& problem, int direction);
+
 /// Parts for GPUs, and CPU workers beside them, as the options ask. The CPUs get the share that was given, to a tenth of it
 /// where slices allow, and of the cuts that do the fastest is taken; where cpu_share_is_open() the
 /// one that their measured speeds give, if the predicted time of an application is better by 1 %; and else what the GPUs' memory does not

@@ -74,6 +74,11 @@ std::string runtime_note(const RunReport& report, const ColumnReport& column) {
                                  column.kernels_per_iteration(), column.mass ? " and right-hand side" : "", column.idle_us);
   if (const double bound = report.devices.bound_gflops(); bound > 0)
     note += fmt::format("; {:.1f} GFLOP/s are {:.1f} % of the parts' Dslashes alone, {:.1f}", column.gflops(), 100 * column.gflops() / bound, bound);
+  if (column.bound && column.bound->time_over_bound > 0)
+    note += fmt::format("; {:.2f} times what was possible at the workers' speeds in tasks", column.bound->time_over_bound);
+  for (const ResplitReport& resplit : report.resplits)
+    note += fmt::format("; cut anew after {} solves, {:.3f} s a solve before, {:.3f} s predicted, {:.3f} s charged for the change", resplit.after_solves,
+                        resplit.seconds_before, resplit.seconds_predicted, resplit.migration_seconds);
   return note;
 }
 

@@ -6,6 +6,7 @@
 #include "codelets/lattice/host_spinor.hpp"
 #include "codelets/staggered/host_colour.hpp"
 #include "runtime/observe/energy.hpp"
+#include "runtime/observe/worker_times.hpp"
 
 #include <optional>
 #include <string>
@@ -22,6 +23,13 @@ struct GaugeSummary {
   std::string long_path = {};
 };
 
+/// Lower bounds on the time of a solve (runtime/observe/bound.hpp), and the time over the largest of them.
+struct BoundReport {
+  double bandwidth_seconds = 0, critical_path_seconds = 0, assignment_seconds = 0;
+  double time_over_bound = 0;        ///< 0: nothing was measured
+  std::vector<double> workers_gbs;   ///< in tasks, by worker; 0: it had none
+};
+
 /// One column of the propagator, column = 3 spin + colour of its source (staggered: its colour).
 struct ColumnReport {
   int column = 0;
@@ -31,6 +39,7 @@ struct ColumnReport {
   double gflops() const { return result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0; }
   double gbs() const { return result.seconds > 0 ? result.bytes / result.seconds * 1e-9 : 0; }
   double idle_us = 0;  ///< time of the owners outside StarPU's tasks, a task
+  std::optional<BoundReport> bound = {};  ///< with --bound; staggered: of all that were solved together
   /// StarPU's tasks (a batch of iterations may be one), and codelets.
   double tasks_per_iteration() const { return result.iterations > 0 ? result.tasks / result.iterations : 0; }
   double kernels_per_iteration() const { return result.iterations > 0 ? static_cast<double>(result.kernels) / result.iterations : 0; }
@@ -48,6 +57,14 @@ struct WorkerReport {
   std::string name, kind;
   std::vector<int> cores;
   double busy = 0;  ///< part of the first column's wall time spent in tasks, 0..1
+  runtime::WorkerTimes times = {};  ///< of all solves
+};
+
+/// The lattice was cut anew between two solves, under the policy `adaptive`.
+struct ResplitReport {
+  int after_solves = 0;
+  std::string decomposition;  ///< the new one, with the owners
+  double seconds_before = 0, seconds_predicted = 0, migration_seconds = 0;  ///< of a solve; of changing over, as charged
 };
 
 struct TimelineTask {
@@ -67,6 +84,9 @@ struct RunReport {
   std::vector<ColumnReport> solves;
   std::vector<CorrelatorReport> correlators;
   std::vector<WorkerReport> workers;
+  runtime::MachinePower power;  ///< by which the policy `energy` chose
+  std::vector<runtime::LinkTraffic> links;  ///< between memories, of all solves
+  std::vector<ResplitReport> resplits;
   std::vector<TimelineTask> timeline;  ///< consecutive tasks of the first column
   bool failed = false;                 ///< the last of `solves` did not converge; there are no correlators
 };

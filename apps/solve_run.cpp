@@ -1,9 +1,12 @@
 #include "apps/solve_run.hpp"
 
+#include "apps/adaptive_cut.hpp"
 #include "apps/checkpoint.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/job_energy.hpp"
+#include "apps/measure_power.hpp"
 #include "apps/progress.hpp"
+#include "apps/solve_bound.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/timeline.hpp"
 #include "runtime/decomposition.hpp"
@@ -93,8 +96,10 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
   options.keep_events = true;
   options.time_kernels = !config.trace.empty();
   runtime::Session session(options);
+  provide_power(session);
+  report.power = session.options().power;
   const PlannedLattice plan = plan_wilson(session, lattice, config);
-  const runtime::Decomposition& decomposition = plan.decomposition;
+  runtime::Decomposition decomposition = plan.decomposition;
   report.decomposition = decomposition.describe();
   report.devices = plan.plan;
   report.memory = memory_needs(session, decomposition, config);
@@ -102,16 +107,26 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
   runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
-  WilsonSolver solver(decomposition, links(decomposition), config.wilson, settings);
-  session.wait_all();
+  const HostGauge& gauge = links(decomposition);
+  std::optional<WilsonSolver> solver;
+  double making_seconds = 0;
+  const auto make_solver = [&] {
+    const auto begin = std::chrono::steady_clock::now();
+    solver.emplace(decomposition, gauge, config.wilson, settings);
+    session.wait_all();
+    making_seconds = seconds_since(begin);
+  };
+  make_solver();
   session.events().reset();
   report.setup_seconds = seconds_since(start);
+  AdaptiveCut adaptive(session, lattice, thinnest_block(config.hops_far()), report.memory);
 
   std::optional<Checkpoint> checkpoint;
   if (!config.checkpoint.empty()) checkpoint.emplace(config.checkpoint, lattice, decomposition.part());
   const std::string problem =
       describe_problem(config, 0.5 * (report.gauge.spatial_plaquette + report.gauge.temporal_plaquette), report.gauge.link_trace);
   JobEnergyMeter meter(session);
+  runtime::WorkerProfile profile(session);
   Propagator propagator;
   ProgressBar bar("column", static_cast<int>(config.columns.size()));
   for (const int column : config.columns) {
@@ -120,13 +135,18 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
     const RestartKey key{fmt::format("column{:02}", column), problem};
     const int done_before = checkpoint ? checkpoint->load(key, solution.data).value_or(0) : 0;
     const runtime::Energy before = meter.read();
-    report.solves.push_back({column, solve_one(solver, make_source(config.source, lattice, decomposition.part(), column), solution,
+    adaptive.begins();
+    std::optional<BoundMeter> bound;
+    if (config.bound) bound.emplace(session);
+    report.solves.push_back({column, solve_one(*solver, make_source(config.source, lattice, decomposition.part(), column), solution,
                                                config.solver.tolerance, step, bar,
                                                snapshots_of(checkpoint ? &*checkpoint : nullptr, key, config.checkpoint_every, done_before))});
     report.solves.back().energy = meter.since(before);
     const SolveResult& result = report.solves.back().result;
     session.wait_all();
     report.solves.back().idle_us = idle_us_a_task(decomposition, std::span(&result, 1));
+    if (bound) report.solves.back().bound = bound->ended(result.seconds, result.bytes);
+    bound.reset();
     if (step == 0) record_timeline(session, report);
     if (result.reason == StopReason::interrupted || interrupted_anywhere()) {
       if (checkpoint) checkpoint->save(key, solution.data, done_before + result.iterations);
@@ -140,10 +160,18 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
     if (checkpoint) checkpoint->save(key, solution.data, done_before + result.iterations);
     if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
     propagator.fields.push_back(std::move(solution));
+    const int remaining = static_cast<int>(config.columns.size()) - step - 1;
+    if (const auto better = adaptive.ended(decomposition, result.seconds, remaining, making_seconds)) {
+      solver.reset();
+      decomposition = *better;
+      make_solver();
+    }
     bar.step_done(step + 1,
                   fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", result.iterations,
                               result.true_residual, result.seconds, report.solves.back().gflops()));
   }
+  report.resplits = adaptive.resplits();
+  record_worker_times(profile, report);
   write_trace(session, config);
   return propagator;
 }

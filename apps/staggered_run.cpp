@@ -1,10 +1,13 @@
 #include "apps/staggered_run.hpp"
 
+#include "apps/adaptive_cut.hpp"
 #include "apps/checkpoint.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/job_energy.hpp"
 #include "apps/links_input.hpp"
+#include "apps/measure_power.hpp"
 #include "apps/progress.hpp"
+#include "apps/solve_bound.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/solve_run.hpp"
 #include "apps/staggered_batches.hpp"
@@ -36,11 +39,20 @@ runtime::Energy share_of(runtime::Energy energy, std::size_t n) {
 /// What all batches of one operator need.
 struct OperatorRun {
   runtime::Session& session;
-  const runtime::Decomposition& decomposition;
-  StaggeredSolver solver;
+  runtime::Decomposition decomposition;
   JobEnergyMeter meter;
   std::optional<Checkpoint> checkpoint;
   std::string problem;  ///< of the restart files, without the mass
+  std::optional<StaggeredSolver> solver = {};
+  double making_seconds = 0;
+
+  void make_solver(const smear::StaggeredLinks& links, const SolverSettings& settings, const StaggeredSpeed& speed) {
+    const auto begin = Clock::now();
+    solver.reset();
+    solver.emplace(decomposition, links, settings, speed);
+    session.wait_all();
+    making_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  }
 };
 
 /// The restart files of the right-hand sides that are solved together.
@@ -81,8 +93,8 @@ bool has_begun(const HostColour& solution) {
   return runtime::mpi::Job::current().any(mine);
 }
 
-/// Solves one batch and keeps what comes back.
-void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, ProgressBar& bar, RunReport& report,
+/// Solves one batch, keeps what comes back, and tells how many seconds it took.
+double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, ProgressBar& bar, RunReport& report,
                  std::vector<StaggeredPropagator>& propagators) {
   const Box part = run.decomposition.part();
   std::vector<HostColour> sources, solutions(batch.size(), HostColour(part));
@@ -95,18 +107,30 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
   files.load(solutions);
   const int step = static_cast<int>(report.solves.size());
   const runtime::Energy before = run.meter.read();
-  const std::vector<SolveResult> results = run.solver.solve(sources, masses, solutions, [&](int iterations, double residual) {
+  std::optional<BoundMeter> bound_meter;
+  if (config.bound) bound_meter.emplace(run.session);
+  const std::vector<SolveResult> results = run.solver->solve(sources, masses, solutions, [&](int iterations, double residual) {
     bar.update(step, residual_fraction(residual, config.solver.tolerance), fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
     return !interrupted_anywhere();
   }, files.snapshots());
   const runtime::Energy energy = share_of(run.meter.since(before), batch.size());
+  double seconds = 0, bytes = 0;
+  for (const SolveResult& result : results) {
+    seconds += result.seconds;
+    bytes += result.bytes;
+  }
+  std::optional<BoundReport> bound;
+  if (bound_meter) {
+    run.session.wait_all();
+    bound = bound_meter->ended(seconds, bytes);
+  }
   const double idle_us = idle_us_a_task(run.decomposition, results);
   const bool stopped = interrupted_anywhere();
   for (std::size_t v = 0; v < batch.size(); ++v)
     if (results[v].converged() || ((stopped || results[v].reason == StopReason::interrupted) && has_begun(solutions[v])))
       files.save(v, solutions[v], results[v].iterations);
   for (std::size_t v = 0; v < batch.size(); ++v) {
-    report.solves.push_back({.column = batch[v].column, .result = results[v], .energy = energy, .mass = masses[v], .idle_us = idle_us});
+    report.solves.push_back({.column = batch[v].column, .result = results[v], .energy = energy, .mass = masses[v], .idle_us = idle_us, .bound = bound});
     if (results[v].reason == StopReason::interrupted || stopped) throw Interrupted{config.checkpoint};
     if (!results[v].converged()) {
       report.failed = true;
@@ -118,6 +142,7 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
   bar.step_done(step + static_cast<int>(batch.size()),
                 fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", results[0].iterations, results[0].true_residual,
                             results[0].seconds * static_cast<double>(batch.size()), report.solves.back().gflops()));
+  return seconds;
 }
 
 /// The links of the action, with the one Naik epsilon of the run.
@@ -137,7 +162,9 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   settings.keep_history = true;  // the report plots it
   const std::vector<int> together = numbers_together(config);
   const StaggeredSpeed speed{.vectors = *std::max_element(together.begin(), together.end())};
-  OperatorRun run{session, decomposition, StaggeredSolver(decomposition, links, settings, speed), JobEnergyMeter(session), std::nullopt, {}};
+  OperatorRun run{session, decomposition, JobEnergyMeter(session), std::nullopt, {}};
+  run.make_solver(links, settings, speed);
+  AdaptiveCut adaptive(session, decomposition.lattice(), thinnest_block(config.hops_far()), report.memory);
   if (!config.checkpoint.empty()) {
     run.checkpoint.emplace(config.checkpoint, decomposition.lattice(), decomposition.part());
     run.problem = describe_problem(config, links);
@@ -147,13 +174,20 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   ProgressBar bar("right-hand side", static_cast<int>(config.columns.size() * report.config.staggered.masses.size()));
   const auto all = staggered_batches(config);
   for (std::size_t b = 0; b < all.size(); ++b) {
-    run.solver.prepare(static_cast<int>(all[b].size()));
+    run.solver->prepare(static_cast<int>(all[b].size()));
     if (config.trace.empty() || report.solves.empty()) session.events().reset();  // of links, and of measurements
-    solve_batch(run, all[b], config, bar, report, propagators);
+    adaptive.begins();
+    const double seconds = solve_batch(run, all[b], config, bar, report, propagators);
     session.wait_all();
     if (b == 0 && report.timeline.empty()) record_timeline(session, report);
     if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
+    const int remaining = static_cast<int>(all.size() - b) - 1;
+    if (const auto better = adaptive.ended(run.decomposition, seconds, remaining, run.making_seconds)) {
+      run.decomposition = *better;
+      run.make_solver(links, settings, speed);
+    }
   }
+  report.resplits.insert(report.resplits.end(), adaptive.resplits().begin(), adaptive.resplits().end());
   return propagators;
 }
 
@@ -165,6 +199,8 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
   options.keep_events = true;
   options.time_kernels = !config.trace.empty();
   runtime::Session session(options);
+  provide_power(session);
+  report.power = session.options().power;
   const PlannedLattice plan = plan_staggered(session, lattice, config);
   const runtime::Decomposition& decomposition = plan.decomposition;
   report.decomposition = decomposition.describe();
@@ -172,10 +208,12 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
   report.memory = memory_needs(session, decomposition, config);
   if (planned) planned(report);
   runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
+  std::optional<runtime::WorkerProfile> profile;
   const auto set_up = [&] {
     report.setup_seconds = std::chrono::duration<double>(Clock::now() - start).count();
     session.wait_all();
     session.events().reset();
+    profile.emplace(session);
   };
   std::vector<StaggeredPropagator> propagators;
   const auto solve_all = [&](const smear::StaggeredLinks& made) {
@@ -202,6 +240,7 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
       }
     }
   }
+  record_worker_times(*profile, report);
   write_trace(session, config);
   return propagators;
 }

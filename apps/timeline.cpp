@@ -41,4 +41,10 @@ void record_timeline(runtime::Session& session, RunReport& report) {
   report.timeline.assign(first, first + static_cast<std::ptrdiff_t>(count));
 }
 
+void record_worker_times(runtime::WorkerProfile& profile, RunReport& report) {
+  const std::vector<runtime::WorkerTimes> times = profile.times();
+  for (std::size_t id = 0; id < std::min(times.size(), report.workers.size()); ++id) report.workers[id].times = times[id];
+  report.links = profile.links();
+}
+
 }  // namespace quarkstar::app

@@ -25,6 +25,14 @@ Json energy_json(const ColumnReport& column) {
   return json;
 }
 
+Json bound_json(const BoundReport& bound) {
+  return {{"bandwidth_seconds", bound.bandwidth_seconds},
+          {"critical_path_seconds", bound.critical_path_seconds},
+          {"assignment_seconds", bound.assignment_seconds},
+          {"time_over_bound", bound.time_over_bound > 0 ? Json(bound.time_over_bound) : Json()},
+          {"workers_gbs", bound.workers_gbs}};
+}
+
 Json solve_json(const ColumnReport& column, double bound_gflops, bool with_history) {
   const SolveResult& result = column.result;
   Json solve{{"column", column.column},
@@ -44,6 +52,7 @@ Json solve_json(const ColumnReport& column, double bound_gflops, bool with_histo
              {"kernels_per_iteration", column.kernels_per_iteration()},
              {"idle_us_per_task", column.idle_us},
              {"energy", energy_json(column)}};
+  if (column.bound) solve["bound"] = bound_json(*column.bound);
   if (column.mass) {
     solve.erase("spin");
     solve["mass"] = *column.mass;
@@ -58,8 +67,42 @@ Json solve_json(const ColumnReport& column, double bound_gflops, bool with_histo
 Json workers_json(const RunReport& report) {
   Json workers = Json::array();
   for (const WorkerReport& worker : report.workers)
-    workers.push_back({{"name", worker.name}, {"kind", worker.kind}, {"cores", worker.cores}, {"busy", worker.busy}});
+    workers.push_back({{"name", worker.name},
+                       {"kind", worker.kind},
+                       {"cores", worker.cores},
+                       {"busy", worker.busy},
+                       {"tasks", worker.times.tasks},
+                       {"us_per_task", worker.times.us_per_task()},
+                       {"seconds",
+                        {{"total", worker.times.total},
+                         {"busy", worker.times.busy},
+                         {"transfer", worker.times.transfer},
+                         {"overhead", worker.times.overhead},
+                         {"idle", worker.times.idle}}}});
   return workers;
+}
+
+Json watts_json(const runtime::MachinePower& power) {
+  const auto draw = [](const runtime::PowerDraw& device) { return Json{{"idle", device.idle}, {"busy", device.busy}}; };
+  return {{"cpu", draw(power.cpu)}, {"cuda", draw(power.cuda)}, {"host", power.host}, {"origin", power.origin}};
+}
+
+Json links_json(const RunReport& report) {
+  Json links = Json::array();
+  for (const runtime::LinkTraffic& link : report.links)
+    links.push_back({{"from", link.from}, {"to", link.to}, {"bytes", link.bytes}, {"transfers", link.transfers}});
+  return links;
+}
+
+Json resplits_json(const RunReport& report) {
+  Json resplits = Json::array();
+  for (const ResplitReport& resplit : report.resplits)
+    resplits.push_back({{"after_solves", resplit.after_solves},
+                        {"decomposition", resplit.decomposition},
+                        {"seconds_before", resplit.seconds_before},
+                        {"seconds_predicted", resplit.seconds_predicted},
+                        {"migration_seconds", resplit.migration_seconds}});
+  return resplits;
 }
 
 Json memory_json(const RunReport& report) {
@@ -101,7 +144,8 @@ Json report_json(const RunReport& report) {
   json["revision"] = revision;
   json["built_with"] = version_line();
   json["started"] = report.started;
-  json["machine"] = {{"host", report.host}, {"cpu", report.cpu_model}, {"workers", workers_json(report)}};
+  json["machine"] = {{"host", report.host}, {"cpu", report.cpu_model}, {"workers", workers_json(report)}, {"links", links_json(report)}};
+  if (report.config.session.policy == "energy") json["machine"]["watts"] = watts_json(report.power);
   const GaugeSummary& gauge = report.gauge;
   json["gauge"] = {{"file", gauge.path},
                    {"format", gauge.format},
@@ -115,6 +159,7 @@ Json report_json(const RunReport& report) {
   for (const auto& [key, value] : parameters_of(report.config)) json["parameters"][std::string(key)] = value;
   json["decomposition"] = report.decomposition;
   if (!report.devices.parts.empty()) json["devices"] = devices_json(report.devices);
+  if (!report.resplits.empty()) json["resplits"] = resplits_json(report);
   json["memory"] = memory_json(report);
   json["source_time"] = report.config.source.time();
   json["setup_seconds"] = report.setup_seconds;

@@ -7,6 +7,8 @@
 
 #include "runtime/graph_cache.hpp"
 #include "runtime/observe/gpu_times.hpp"
+#include "runtime/observe/task_graph.hpp"
+#include "runtime/policy/policy.hpp"
 #include "runtime/program.hpp"
 #include "runtime/segments.hpp"
 #include "runtime/several_gpus.hpp"
@@ -102,7 +104,7 @@ Batch::~Batch() { collecting = nullptr; }
 
 bool Batch::can_fuse() const {
   const Session& session = Session::current();
-  if (session.options().policy != "static" || parts_.size() < 2) return false;
+  if (!keeps_owners(session.options().policy) || parts_.size() < 2) return false;
   const int owner = parts_.front().placement.owner;
   const bool on_cuda = session.worker(owner).kind == Worker::Kind::cuda;
   return std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) {
@@ -122,6 +124,7 @@ Cost Batch::submit() {
   const std::vector<Part> parts = std::move(parts_);
   if constexpr (simulate::active)
     for (const Codelet* codelet : {&fused_codelet, &joined_codelet}) simulate::describe(*codelet, {simulated_us, finish_simulated});
+  const GraphRecording::Pause noted;
   if (fuse) submit_program(fused_codelet, std::make_unique<Program>(parts));
   else if ((!can_run_across_gpus(parts) || !submit_across_gpus(parts)) && (!can_join(parts) || !submit_joined(joined_codelet, parts)))
     for (const Part& part : parts)

@@ -15,6 +15,7 @@
 #include "runtime/error.hpp"
 #include "runtime/observe/events.hpp"
 #include "runtime/observe/gpu_times.hpp"
+#include "runtime/observe/task_graph.hpp"
 #include "runtime/sanitizer.hpp"
 #include "runtime/session.hpp"
 #include "runtime/simulate/simulate.hpp"
@@ -140,6 +141,7 @@ Codelet::~Codelet() {
 void detail::submit(const Codelet& codelet, const void* arguments, std::size_t size, std::span<const Access> accesses,
                     Cost cost, Placement placement) {
   if constexpr (simulate::active) cost = simulate::cost_of(cost, placement);
+  GraphRecording::note(codelet, cost, accesses);
   if (Batch* batch = Batch::current(); batch != nullptr && !batch->tasks_wait()) {
     batch->add({&codelet, {}, {}, cost, placement});
   } else if (batch != nullptr) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "runtime/lane_schedule.hpp"
+#include "runtime/policy/policy.hpp"
 #include "runtime/program.hpp"
 #include "runtime/scalar.hpp"
 #include "runtime/session.hpp"
@@ -27,7 +28,7 @@ Batch::Part part_on(const ScheduledStep& scheduled, const Program& whole, const 
 
 bool can_join(const std::vector<Batch::Part>& parts) {
   const Session& session = Session::current();
-  if (session.options().policy != "static") return false;
+  if (!keeps_owners(session.options().policy)) return false;
   if (session.gpu_count() == 0 && !session.options().join_on_cpus) return false;
   const std::vector<int> owners = owners_of(parts);
   const auto is_gpu = [&](int owner) { return owner < session.gpu_count(); };

@@ -6,7 +6,7 @@
 
 namespace quarkstar::runtime {
 
-/// Whether these parts can be joined: `static` policy, at least two owners, a GPU among them (or SessionOptions::join_on_cpus), every part of
+/// Whether these parts can be joined: a policy that keeps_owners(), at least two owners, a GPU among them (or SessionOptions::join_on_cpus), every part of
 /// a GPU with a GPU version.
 bool can_join(const std::vector<Batch::Part>& parts);
 

@@ -123,11 +123,10 @@ Session& Session::current() {
 Session::Session(const SessionOptions& options) : options_(options), topology_(simulate::active ? simulate::topology() : Topology::discover()) {
   if (running != nullptr)
     throw Error(ErrorKind::internal, "Session", "a session is already running", "destroy it before starting another");
-  if (!is_policy(options.policy))
-    throw Error(ErrorKind::input, "--policy", fmt::format("unknown scheduling policy '{}'", options.policy),
-                fmt::format("use one of {}, or another of StarPU's", fmt::join(policy_names(), ", ")));
+  starpu_sched_policy* const policy = resolve_policy(options.policy);
   share_cores();
   plan_gpus();
+  if (gpu_count_ > 0) require_policy_for_gpus(options.policy);
   plan_workers();
   prepare_environment();
   limit_gpu_memory(options.gpu_memory, ranks_a_gpu_);
@@ -135,7 +134,7 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(s
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.precedence_over_environment_variables = 1;
-  conf.sched_policy = find_own_policy(options.policy);
+  conf.sched_policy = policy;
   if (conf.sched_policy == nullptr) conf.sched_policy_name = options_.policy.c_str();
   conf.ncpus = static_cast<int>(workers_.size());
   conf.ncuda = gpu_count_;
@@ -171,6 +170,7 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(s
     worker.name = name;
     workers_.push_back(std::move(worker));
   }
+  share_power();
   events_ = std::make_unique<Events>(static_cast<int>(workers_.size()), options.keep_events);
   running = this;
   happens_before(this);
@@ -221,6 +221,23 @@ void Session::share_cores() {
   const mpi::Job::Share share = mpi::Job::current().share_of(fmt::format("{}", fmt::join(cores, " ")));
   yield_when_idle(2 * share.count > static_cast<int>(cores.size()));  // each rank has a worker and a thread for messages
   if (share.count > 1) topology_ = topology_.share(share.index, share.count);
+}
+
+void Session::share_power() {
+  double cores = 0;
+  const auto cores_of = [](const Worker& worker) { return static_cast<double>(worker.team.cores().size()); };
+  for (const Worker& worker : workers_)
+    if (worker.kind == Worker::Kind::cpu) cores += cores_of(worker);
+  for (Worker& worker : workers_) {
+    const PowerDraw& all = worker.kind == Worker::Kind::cpu ? options_.power.cpu : options_.power.cuda;
+    const double part = worker.kind == Worker::Kind::cpu ? cores_of(worker) / cores : 1;
+    worker.power = {part * all.idle, part * all.busy};
+  }
+}
+
+void Session::set_power(const MachinePower& power) {
+  options_.power = power;
+  share_power();
 }
 
 void Session::plan_gpus() {

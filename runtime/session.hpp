@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/observe/events.hpp"
+#include "runtime/power.hpp"
 #include "runtime/team.hpp"
 #include "runtime/topology.hpp"
 
@@ -28,13 +29,14 @@ struct SessionOptions {
   int threads_per_worker = 0;  ///< 0: the cores shared evenly; more threads than cores share cores
   int cuda_workers = -1;       ///< GPUs of each rank; -1: all that the driver shows, divided among the ranks of the host; 0: none; see gpu_numbers
   bool share_gpus = false;     ///< several ranks may use one GPU
-  std::string policy = "static";
+  std::string policy = "static";  ///< a name (runtime/policy/policy.hpp), or the path of a shared library
   int watchdog_seconds = 600;  ///< end the job when nothing completes for so long; 0: never
   bool keep_events = false;    ///< record every task for traces and timelines (about 50 ns a task)
   std::string devices{};           ///< which devices own blocks, as asked for: cpu, cuda, all, numbers of GPUs; "": not asked
   std::optional<double> cpu_share{};  ///< part of the lattice that CPU workers own beside GPUs, 0..1; none: see cpu_share_is_open()
   std::vector<int> gpu_numbers{};  ///< which GPUs, as the driver counts, divided among the ranks of the host; empty: the first cuda_workers
   std::size_t gpu_memory = 0;      ///< bytes that a rank's fields may take on each GPU; 0: what the runtime takes by itself, 90 %, shared by its ranks
+  MachinePower power{};            ///< for policies that weigh joules
   bool join_on_cpus = false;       ///< join the tasks of several owners between their exchanges (runtime/segments.hpp) also where no GPU owns a block
   bool time_kernels = false;       ///< for traces: of the batches that GPUs replay, time each kernel in every eighth, and the others as a whole
 };
@@ -48,6 +50,7 @@ struct Worker {
   int device = 0;              ///< NUMA domain or GPU number
   Team team{std::vector<int>{}};
   double bandwidth_gbs = 0;    ///< prediction for cost models, GB/s
+  PowerDraw power;             ///< of its part of SessionOptions::power
   std::string name;
 };
 
@@ -78,6 +81,10 @@ class Session {
   const Team& cpu_team() const;
   /// Bytes that fields may take on a GPU worker's device.
   std::size_t device_memory(int worker) const;
+  /// Divides other watts among the workers than the options gave. Call when no task is running.
+  void set_power(const MachinePower& power);
+  /// Watts that no worker accounts for.
+  double host_watts() const { return options_.power.host; }
   const Topology& topology() const { return topology_; }
   Events& events() { return *events_; }
   /// Between this rank's graph and the others'; nullptr where the job has one rank.
@@ -91,6 +98,7 @@ class Session {
   void plan_gpus();
   void plan_workers();
   void place_workers();
+  void share_power();
 
   SessionOptions options_;
   Topology topology_;

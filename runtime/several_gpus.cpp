@@ -17,6 +17,7 @@
 #include "runtime/graph_cache.hpp"
 #include "runtime/lane_schedule.hpp"
 #include "runtime/observe/gpu_times.hpp"
+#include "runtime/policy/policy.hpp"
 #include "runtime/program.hpp"
 #include "runtime/session.hpp"
 #include "runtime/simulate/lane_times.hpp"
@@ -394,7 +395,7 @@ const Codelet& codelet_for(const std::vector<int>& nodes) {
 
 bool can_run_across_gpus(const std::vector<Batch::Part>& parts) {
   const Session& session = Session::current();
-  if (session.options().policy != "static" || parts.size() < 2 || parts_timed_apart()) return false;
+  if (!keeps_owners(session.options().policy) || parts.size() < 2 || parts_timed_apart()) return false;
   const std::vector<int> owners = owners_of(parts);
   if (owners.size() < 2) return false;
   for (const int owner : owners)

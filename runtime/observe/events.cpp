@@ -5,12 +5,26 @@ namespace quarkstar::runtime {
 void Events::record(int worker, std::span<const Event> events, double busy_us) {
   Lane& lane = lanes_[static_cast<std::size_t>(worker)];
   const std::lock_guard guard(lane.mutex);
+  std::int64_t executed = 0;
+  Cost cost;
   for (const Event& event : events) {
-    lane.totals.executed += event.skipped ? 0 : event.codelets;
-    lane.totals.flops += event.cost.flops;
-    lane.totals.bytes += event.cost.bytes;
+    executed += event.skipped ? 0 : event.codelets;
+    cost.flops += event.cost.flops;
+    cost.bytes += event.cost.bytes;
   }
+  lane.totals.executed += executed;
+  lane.totals.flops += cost.flops;
+  lane.totals.bytes += cost.bytes;
   lane.totals.busy_us += busy_us;
+  lane.lifetime.executed += executed;
+  lane.lifetime.busy_us += busy_us;
+  lane.lifetime.bytes += cost.bytes;
+  constexpr double shortest_us = 2, older = 0.95;  // on a GPU what a stopped graph skips is known by its shortness only
+  if (executed > 0 && busy_us >= shortest_us * static_cast<double>(executed) && cost.bytes > 0) {
+    lane.recent_bytes = older * lane.recent_bytes + cost.bytes;
+    lane.recent_us = older * lane.recent_us + busy_us;
+    lane.recent_gbs.store(1e-3 * lane.recent_bytes / lane.recent_us, std::memory_order_relaxed);
+  }
   if (detail_ != Detail::totals) lane.events.insert(lane.events.end(), events.begin(), events.end());
 }
 

@@ -57,6 +57,16 @@ class Events {
   /// Read these when no task is running (after Session::wait_all).
   Totals totals() const;
   void reset();
+
+  /// Recent bytes over time in tasks of a worker, GB/s: the last twenty tasks or so that took 2 us and more; 0 where it had none yet. reset()
+  /// leaves it. Anyone may ask at any time.
+  double measured_gbs(int worker) const { return lanes_[static_cast<std::size_t>(worker)].recent_gbs.load(std::memory_order_relaxed); }
+  /// Tasks that did work and microseconds in tasks, since the session began: reset() leaves them. Read as totals().
+  struct Lifetime {
+    std::int64_t executed = 0;
+    double busy_us = 0, bytes = 0;
+  };
+  Lifetime lifetime(int worker) const { return lanes_[static_cast<std::size_t>(worker)].lifetime; }
   const std::vector<Event>& of_worker(int worker) const { return lanes_[static_cast<std::size_t>(worker)].events; }
   int workers() const { return static_cast<int>(lanes_.size()); }
 
@@ -65,6 +75,9 @@ class Events {
     mutable std::mutex mutex;  // a task over several GPUs writes to the lanes of all of them
     std::vector<Event> events;
     Totals totals;
+    Lifetime lifetime;
+    double recent_bytes = 0, recent_us = 0;  ///< sums in which what is older weighs less
+    std::atomic<double> recent_gbs{0};
   };
   std::vector<Lane> lanes_;
   Detail detail_;

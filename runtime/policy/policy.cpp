@@ -1,7 +1,12 @@
 #include "runtime/policy/policy.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <starpu.h>
 #include <starpu_scheduler.h>
+
+#include "runtime/error.hpp"
+#include "runtime/policy/policy_library.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -17,6 +22,9 @@ bool is_starpu_policy(std::string_view name) {
 const std::vector<OwnPolicy>& own_policies() {
   static const std::vector<OwnPolicy> policies = {
       {"static", "every block has an owner; urgent tasks first; nothing is stolen", &static_policy()},
+      {"adaptive", "as static; blocks are cut anew between solves, from measured speeds, where that wins back its cost", &adaptive_policy()},
+      {"halo-first", "packs and boundaries before interiors; idle workers steal what they end earlier, data's way included", &halo_first_policy()},
+      {"energy", "each task where it costs the fewest joules; slow devices may stay idle", &energy_policy()},
   };
   return policies;
 }
@@ -35,6 +43,25 @@ starpu_sched_policy* find_own_policy(std::string_view name) {
   for (const OwnPolicy& own : own_policies())
     if (own.name == name) return own.policy;
   return nullptr;
+}
+
+bool keeps_owners(std::string_view name) { return name == "static" || name == "adaptive"; }
+
+starpu_sched_policy* resolve_policy(const std::string& name) {
+  if (is_policy_library(name)) return load_policy(name);
+  if (!is_policy(name))
+    throw Error(ErrorKind::input, "--policy", fmt::format("unknown scheduling policy '{}'", name),
+                fmt::format("use one of {}, another of StarPU's, or the path of a shared library", fmt::join(policy_names(), ", ")));
+  return find_own_policy(name);
+}
+
+void require_policy_for_gpus(std::string_view name) {
+  // Their idle thieves hold the lock of a queue whose tasks they cannot run; loading links and sources has a CPU version only.
+  for (const std::string_view stealing : {"ws", "lws", "modular-ws"})
+    if (name == stealing)
+      throw Error(ErrorKind::input, "--policy",
+                  fmt::format("{} starves tasks that only CPUs can run, such as the loading of links, in a session with GPUs", name),
+                  "use halo-first, which steals what it can run, or dmdas or heteroprio, or CPUs alone (--gpus 0)");
 }
 
 }  // namespace quarkstar::runtime

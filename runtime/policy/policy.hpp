@@ -27,11 +27,32 @@ bool is_policy(std::string_view name);
 /// Our policy of that name, or nullptr.
 starpu_sched_policy* find_own_policy(std::string_view name);
 
-/// Idle workers of the `static` policy give their core away instead of polling on: for ranks that share cores, where a poller delays
+/// The policy that a session is asked for: one of ours, or that of a shared library (policy_library.hpp); nullptr: one that StarPU knows by
+/// the name. Throws Error(input) for unknown names, listing the known ones, and for libraries that do not fit.
+starpu_sched_policy* resolve_policy(const std::string& name);
+
+/// Throws Error(input) with the reason for StarPU's work-stealing policies, which must not be used in a session with GPUs: where a task
+/// has an implementation for one kind of worker only they can keep it waiting for ever.
+void require_policy_for_gpus(std::string_view name);
+
+/// Whether all tasks of a block run on its owner, so that a batch of them can be one task.
+bool keeps_owners(std::string_view name);
+
+/// Idle workers of our policies give their core away instead of polling on: for ranks that share cores, where a poller delays
 /// every message by the system's time slice.
 void yield_when_idle(bool yields);
 
 /// The `static` policy: every task runs on the worker that owns its block, urgent tasks first; nothing is stolen.
 starpu_sched_policy& static_policy();
+
+/// The `adaptive` policy: as `static` within a solve; the owners' parts follow their measured speeds from solve to solve (runtime/resplit.hpp).
+starpu_sched_policy& adaptive_policy();
+
+/// The `halo-first` policy: packs and boundaries before interiors; an idle worker takes a task where it ends it clearly earlier than the
+/// owner would, the way of its data there and back included.
+starpu_sched_policy& halo_first_policy();
+
+/// The `energy` policy: every task where it costs the fewest joules, by the watts of SessionOptions::power and measured speeds.
+starpu_sched_policy& energy_policy();
 
 }  // namespace quarkstar::runtime

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <map>
 
+#include "runtime/policy/policy.hpp"
 #include "tests/battery/solver_support.hpp"
 
 using namespace quarkstar;
@@ -31,7 +32,7 @@ TEST_CASE("residual history: same bits for every worker count, cut, policy and a
   const HostSpinor point_source = battery::to_host(reference::point_source(lattice, 4, {1, 2, 3, 4}, 1, 2));
   const WilsonParameters parameters{0.125, {}, antiperiodic_in_time};
   const Coord cuts[] = {{1, 1, 1, 1}, {1, 1, 1, 2}, {1, 2, 2, 2}, {2, 2, 2, 2}};
-  const char* policies[] = {"static", "eager", "lws", "dmdas", "prio"};
+  const char* policies[] = {"static", "halo-first", "energy", "eager", "lws", "dmdas", "prio"};
 
   for (const char* solver : {"bicgstab", "cgnr"})
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
@@ -62,6 +63,15 @@ TEST_CASE("residual history: same bits for every worker count, cut, policy and a
             other.threads = workers == 1 ? 2 : 1;
             check(other);
           }
+      for (const std::string& policy : runtime::policy_names()) {  // the rest, once
+        INFO(solver << " " << name_of(precision) << " policy " << policy);
+        battery::SolveCase other = c;
+        other.blocks = {1, 1, 2, 2};
+        other.policy = policy;
+        other.workers = 2;
+        other.threads = 1;
+        check(other);
+      }
       battery::for_architectures([&] {
         INFO(solver << " " << name_of(precision) << " " << arch::name_of(arch::current()));
         battery::SolveCase other = c;

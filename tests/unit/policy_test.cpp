@@ -1,6 +1,11 @@
 // Scheduling policies: whichever places the tasks, the outcome is that of the sequential program.
 #include "runtime/policy/policy.hpp"
 
+#include "runtime/error.hpp"
+#include "runtime/policy/energy_choice.hpp"
+#include "runtime/policy/policy_library.hpp"
+#include "runtime/policy/steal.hpp"
+#include "runtime/power.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>
@@ -139,6 +144,15 @@ TEST_CASE("policies by name") {
   CHECK(std::count(names.begin(), names.end(), "static") == 1);
   CHECK(find_own_policy("static") == &static_policy());
   CHECK(find_own_policy("eager") == nullptr);
+  for (const char* name : {"adaptive", "halo-first", "energy"}) CHECK(find_own_policy(name) != nullptr);
+  CHECK(keeps_owners("static"));
+  CHECK(keeps_owners("adaptive"));
+  CHECK_FALSE(keeps_owners("halo-first"));
+  CHECK_FALSE(keeps_owners("dmdas"));
+  CHECK(is_policy_library("./libmine.so"));
+  CHECK(is_policy_library("libmine.so"));
+  CHECK(is_policy_library("folder/mine"));
+  CHECK_FALSE(is_policy_library("static"));
   for (const OwnPolicy& own : own_policies()) CHECK_FALSE(own.description.empty());
 }
 
@@ -152,15 +166,18 @@ TEST_CASE("every policy runs a random program as if in sequence") {
 }
 
 TEST_CASE("urgent tasks overtake ordinary ones that wait for the same worker") {
-  for (const std::string policy : {"static", "prio"}) {
+  for (const std::string policy : {"static", "adaptive", "halo-first", "prio"}) {
     INFO(policy);
     CHECK(order_on_one_worker(policy, "abcde", "XYZ") == "XYZabcde");
   }
 }
 
-TEST_CASE("static runs every task on its owner, others may not") {
+TEST_CASE("static and adaptive run every task on its owner, others may not") {
   constexpr int workers = 3;
-  const Session session(options(workers, 1, "static"));
+  const char* policy = nullptr;
+  SUBCASE("static") { policy = "static"; }
+  SUBCASE("adaptive") { policy = "adaptive"; }
+  const Session session(options(workers, 1, policy));
   std::vector<int> ran(60, -1);
   {
     Script script;
@@ -180,4 +197,92 @@ TEST_CASE("static runs the tasks of an owner that the session lacks elsewhere") 
       script.submit([&](Call& call) { ran += call.worker() >= 0 && call.worker() < 2; }, {}, {.owner = owner});
   }
   CHECK(ran == 8);
+}
+
+TEST_CASE("work-stealing policies are refused beside GPUs, with the reason") {
+  for (const char* name : {"ws", "lws"}) CHECK_THROWS_WITH_AS(require_policy_for_gpus(name), doctest::Contains("starves"), Error);
+  for (const char* name : {"static", "halo-first", "energy", "dmdas", "heteroprio", "eager"}) CHECK_NOTHROW(require_policy_for_gpus(name));
+}
+
+TEST_CASE("halo-first: among urgent tasks the shortest comes first") {
+  const Session session(options(1, 1, "halo-first"));
+  Gate gate;
+  std::string order;
+  {
+    Script script;
+    script.submit([&](Call&) { gate.wait(); });
+    const auto add = [&](char name, double bytes, bool urgent) {
+      script.submit([&order, name](Call&) { order += name; }, {}, {.urgent = urgent}, {0, bytes});
+    };
+    add('i', 1e3, false);  // an interior, however short
+    add('b', 8e9, true);   // a boundary
+    add('p', 1e9, true);   // a pack
+    add('j', 1e3, false);
+    gate.open();
+  }
+  CHECK(order == "pbij");
+}
+
+TEST_CASE("halo-first: an idle worker takes a long task that its owner would end much later") {
+  const Session session(options(2, 1, "halo-first"));
+  Gate second_runs;
+  bool in_time = false;
+  {
+    Script script;
+    const Placement owned{.owner = 0};
+    constexpr Cost long_task{0, 5e9};
+    // The owner holds the first until the second has begun, which only the other worker can bring about.
+    script.submit([&](Call&) { in_time = second_runs.wait(); }, {}, owned, long_task);
+    script.submit([&](Call&) { second_runs.open(); }, {}, owned, long_task);
+  }
+  CHECK(in_time);
+}
+
+TEST_CASE("stealing pays where the thief ends clearly earlier, the way of the data included") {
+  CHECK(gain_of_stealing({.owner_begins_us = 100, .owner_takes_us = 100, .thief_takes_us = 100}, 0) == doctest::Approx(100));
+  CHECK(gain_of_stealing({.owner_begins_us = 0, .owner_takes_us = 100, .thief_takes_us = 100}, 0) == 0);  // the owner is free
+  CHECK(gain_of_stealing({.owner_begins_us = 100, .owner_takes_us = 100, .thief_takes_us = 100, .moving_us = 95}, 0) == 0);
+  CHECK(gain_of_stealing({.owner_begins_us = 105, .owner_takes_us = 1000, .thief_takes_us = 1000}, 0) == doctest::Approx(105));
+  CHECK(gain_of_stealing({.owner_begins_us = 95, .owner_takes_us = 1000, .thief_takes_us = 1000}, 0) == 0);  // within a tenth
+  CHECK(gain_of_stealing({.owner_begins_us = 100, .owner_takes_us = 100, .thief_takes_us = 100}, 90) == 0);  // nearly free by now
+  CHECK(gain_of_stealing({.owner_begins_us = 0, .owner_takes_us = 900, .thief_takes_us = 100}, 0) == doctest::Approx(800));  // a slow owner
+}
+
+TEST_CASE("the fewest joules: an inefficient device works only where that saves idle power") {
+  // A GPU that needs 1 us and 400 W more, a CPU that needs 20 us and 100 W more: 400 against 2000 W us.
+  std::vector<EnergyCandidate> candidates{{.worker = 0, .takes_us = 1, .extra_watts = 400}, {.worker = 1, .takes_us = 20, .extra_watts = 100, .owner = true}};
+  CHECK(least_energy(candidates, 0, 0) == 0);
+  CHECK(least_energy(candidates, 0, 200) == 0);
+  // The GPU is busy for another 40 us: to wait for it prolongs all by 1 us, the CPU ends within those 40 us. 400 + base against 2000.
+  candidates[0].free_at_us = 40;
+  CHECK(least_energy(candidates, 40, 500) == 0);
+  CHECK(least_energy(candidates, 40, 2000) == 1);
+  // Equal workers: the owner, unless it has work and the other has none.
+  std::vector<EnergyCandidate> equal{{.worker = 0, .takes_us = 10, .extra_watts = 100}, {.worker = 1, .takes_us = 10, .extra_watts = 100, .owner = true}};
+  CHECK(least_energy(equal, 0, 300) == 1);
+  equal[1].free_at_us = 10;
+  CHECK(least_energy(equal, 10, 300) == 0);
+}
+
+TEST_CASE("watts as text") {
+  const MachinePower power = parse_power("cuda=75:500,host=80,cpu=1.5:2.5", "--watts");
+  CHECK(power.cpu.idle == 1.5);
+  CHECK(power.cpu.busy == 2.5);
+  CHECK(power.cuda.idle == 75);
+  CHECK(power.cuda.busy == 500);
+  CHECK(power.host == 80);
+  CHECK(power.origin == "given");
+  CHECK(parse_power("host=5", "--watts").cpu.busy == MachinePower().cpu.busy);
+  for (const char* wrong : {"cpu", "cpu=5", "cpu=5:", "cpu=:5", "cpu=9:5", "tpu=1:2", "host=-1", "host=much", "cpu=1:2:3", "host=nan", ","})
+    CHECK_THROWS_AS(parse_power(wrong, "--watts"), Error);
+}
+
+TEST_CASE("the watts of all CPUs are divided among their workers") {
+  SessionOptions asked = options(2, 1, "energy");
+  asked.power = {{40, 100}, {75, 500}, 30, "given"};
+  const Session session(asked);
+  double busy = 0;
+  for (const Worker& worker : session.workers()) busy += worker.power.busy;
+  CHECK(busy == doctest::Approx(100));
+  CHECK(session.host_watts() == 30);
 }

@@ -1,0 +1,47 @@
+#include "apps/solve_bound.hpp"
+
+#include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
+
+namespace quarkstar::app {
+
+using Kind = runtime::Worker::Kind;
+
+BoundMeter::BoundMeter(runtime::Session& session) : session_(session) {
+  if (runtime::mpi::Job::current().is_distributed())
+    throw Error(ErrorKind::input, "--bound", "the bounds are of one rank's graph", "leave it out, or run on one rank");
+  for (int worker = 0; worker < session.events().workers(); ++worker) before_.push_back(session.events().lifetime(worker));
+}
+
+BoundReport BoundMeter::ended(double seconds, double bytes) const {
+  BoundReport report;
+  const double recorded = recording_.graph().total().bytes;
+  double counted = 0;
+  for (int worker = 0; worker < session_.events().workers(); ++worker) {
+    const runtime::Events::Lifetime now = session_.events().lifetime(worker), before = before_[static_cast<std::size_t>(worker)];
+    const double busy_us = now.busy_us - before.busy_us, worker_bytes = now.bytes - before.bytes;
+    counted += worker_bytes;
+    report.workers_gbs.push_back(busy_us > 0 ? 1e-3 * worker_bytes / busy_us : 0);
+  }
+  if (!(recorded > 0) || !(counted > 0) || !(bytes > 0)) return report;
+  // A GPU counts the tasks of a stopped graph as if they had moved their bytes.
+  runtime::WorkerKind cpu{false, 0, 0}, cuda{true, 0, 0};
+  for (std::size_t worker = 0; worker < report.workers_gbs.size(); ++worker) {
+    double& gbs = report.workers_gbs[worker];
+    if (counted > bytes) gbs *= bytes / counted;
+    if (!(gbs > 0)) continue;
+    runtime::WorkerKind& kind = session_.worker(static_cast<int>(worker)).kind == Kind::cpu ? cpu : cuda;
+    kind.gbs = (kind.gbs * kind.workers + gbs) / (kind.workers + 1);
+    ++kind.workers;
+  }
+  const runtime::WorkerKind kinds[] = {cpu, cuda};
+  const runtime::Bounds bounds = runtime::lower_bounds(recording_.graph(), kinds);
+  const double scale = 1e-6 * bytes / recorded;
+  report.bandwidth_seconds = scale * bounds.bandwidth_us;
+  report.critical_path_seconds = scale * bounds.critical_path_us;
+  report.assignment_seconds = scale * bounds.assignment_us;
+  report.time_over_bound = seconds / (scale * bounds.best());
+  return report;
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,92 @@
+#include "runtime/observe/bound.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "runtime/error.hpp"
+
+namespace quarkstar::runtime {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+double duration_us(const TaskGraph::Task& task, const WorkerKind& kind, double launch_us) {
+  return (kind.cuda ? task.on_cuda : task.on_cpu) ? launch_us + 1e-3 * task.cost.bytes / kind.gbs : never;
+}
+
+double least_us(const TaskGraph::Task& task, std::span<const WorkerKind> kinds, double launch_us) {
+  double least = never;
+  for (const WorkerKind& kind : kinds) least = std::min(least, duration_us(task, kind, launch_us));
+  return least;
+}
+
+/// A task's durations on two kinds of workers.
+struct Pair {
+  double one, two;
+};
+
+/// The linear programme for two kinds with m and n workers, at least one of which can run each task.
+double two_kinds_us(std::vector<Pair> tasks, double m, double n) {
+  // Those that only one can run stay there; the others go from kind one to kind two, the ones first that gain most by it.
+  double one = 0, two = 0;
+  std::erase_if(tasks, [&](const Pair& task) {
+    if (task.one == never) two += task.two;
+    else if (task.two == never) one += task.one;
+    return task.one == never || task.two == never;
+  });
+  for (const Pair& task : tasks) one += task.one;
+  std::sort(tasks.begin(), tasks.end(), [](const Pair& a, const Pair& b) { return a.one * b.two > b.one * a.two; });
+  for (const Pair& task : tasks) {
+    const double gap = one / m - two / n;  // what kind one has more
+    const double closes = task.one / m + task.two / n;
+    if (gap <= 0) break;
+    const double part = std::min(1.0, closes > 0 ? gap / closes : 1.0);
+    one -= part * task.one;
+    two += part * task.two;
+  }
+  return std::max(one / m, two / n);
+}
+
+double assignment_us(const TaskGraph& graph, std::span<const WorkerKind> kinds, double launch_us) {
+  double bound = 0;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    std::vector<WorkerKind> others(kinds.begin(), kinds.end());
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(k));
+    int count = 0;
+    for (const WorkerKind& other : others) count += other.workers;
+    std::vector<Pair> tasks;
+    for (const TaskGraph::Task& task : graph.tasks())
+      tasks.push_back({duration_us(task, kinds[k], launch_us), least_us(task, others, launch_us)});
+    bound = std::max(bound, two_kinds_us(std::move(tasks), kinds[k].workers, std::max(1, count)));
+    if (kinds.size() == 2) break;  // the other way round is the same
+  }
+  return bound;
+}
+
+}  // namespace
+
+double Bounds::best() const { return std::max({bandwidth_us, critical_path_us, assignment_us}); }
+
+Bounds lower_bounds(const TaskGraph& graph, std::span<const WorkerKind> all, double launch_us) {
+  std::vector<WorkerKind> kinds;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(kinds), [](const WorkerKind& kind) { return kind.workers > 0 && kind.gbs > 0; });
+  Bounds bounds;
+  double bandwidth = 0;
+  for (const WorkerKind& kind : kinds) bandwidth += kind.workers * kind.gbs;
+  std::vector<double> ends;
+  for (const TaskGraph::Task& task : graph.tasks()) {
+    const double takes = least_us(task, kinds, launch_us);
+    if (takes == never)
+      throw Error(ErrorKind::input, "lower_bounds", "a task that no kind of worker can run", "name the bandwidths of CPUs and GPUs");
+    double begin = 0;
+    for (const int before : task.after) begin = std::max(begin, ends[static_cast<std::size_t>(before)]);
+    ends.push_back(begin + takes);
+    bounds.critical_path_us = std::max(bounds.critical_path_us, ends.back());
+  }
+  if (bandwidth > 0) bounds.bandwidth_us = 1e-3 * graph.total().bytes / bandwidth;
+  bounds.assignment_us = assignment_us(graph, kinds, launch_us);
+  return bounds;
+}
+
+}  // namespace quarkstar::runtime

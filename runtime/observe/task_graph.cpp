@@ -1,0 +1,60 @@
+#include "runtime/observe/task_graph.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace quarkstar::runtime {
+namespace {
+
+thread_local GraphRecording* recording = nullptr;
+
+void append(std::vector<int>& list, const std::vector<int>& more) { list.insert(list.end(), more.begin(), more.end()); }
+
+}  // namespace
+
+void TaskGraph::add(const Cost& cost, bool on_cpu, bool on_cuda, std::span<const Use> uses) {
+  const int number = static_cast<int>(tasks_.size());
+  Task task{cost, on_cpu, on_cuda, {}};
+  for (const Use& use : uses) {
+    State& state = states_[use.data];
+    if (use.mode == Access::Mode::in) {
+      append(task.after, state.writers);
+      state.readers.push_back(number);
+    } else if (use.apart && state.apart && state.readers.empty()) {
+      append(task.after, state.before);
+      state.writers.push_back(number);
+    } else {
+      std::vector<int> last = std::move(state.writers);
+      append(last, state.readers);
+      append(task.after, last);
+      state = {{number}, {}, std::move(last), use.apart};
+    }
+  }
+  std::sort(task.after.begin(), task.after.end());
+  task.after.erase(std::unique(task.after.begin(), task.after.end()), task.after.end());
+  std::erase(task.after, number);
+  tasks_.push_back(std::move(task));
+}
+
+Cost TaskGraph::total() const {
+  Cost sum;
+  for (const Task& task : tasks_) {
+    sum.flops += task.cost.flops;
+    sum.bytes += task.cost.bytes;
+  }
+  return sum;
+}
+
+GraphRecording::GraphRecording() { recording = this; }
+GraphRecording::~GraphRecording() { recording = nullptr; }
+GraphRecording::Pause::Pause() : paused_(std::exchange(recording, nullptr)) {}
+GraphRecording::Pause::~Pause() { recording = paused_; }
+
+void GraphRecording::note(const Codelet& codelet, const Cost& cost, std::span<const Access> accesses) {
+  if (recording == nullptr || recording->graph_.tasks().size() >= most_tasks) return;
+  std::vector<TaskGraph::Use> uses;
+  for (const Access& access : accesses) uses.push_back({access.handle->state(), access.mode, access.apart});
+  recording->graph_.add(cost, codelet.cpu() != nullptr, codelet.cuda() != nullptr, uses);
+}
+
+}  // namespace quarkstar::runtime

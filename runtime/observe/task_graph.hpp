@@ -1,0 +1,76 @@
+#pragma once
+// The graph of what was submitted: each task with what it has to wait for.
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/codelet.hpp"
+
+namespace quarkstar::runtime {
+
+/// Tasks in the order of their submission, which is an order in which they could run.
+class TaskGraph {
+ public:
+  struct Task {
+    Cost cost;
+    bool on_cpu = true, on_cuda = false;  ///< which workers have an implementation
+    std::vector<int> after;               ///< tasks that must have ended, by number
+  };
+
+  /// Data that a task uses, told apart by address.
+  struct Use {
+    const void* data;
+    Access::Mode mode;
+    bool apart = false;  ///< Access::apart
+  };
+
+  /// One more task. It waits for the latest writers of what it reads, and for the latest writers and readers of what it writes.
+  void add(const Cost& cost, bool on_cpu, bool on_cuda, std::span<const Use> uses);
+
+  const std::vector<Task>& tasks() const { return tasks_; }
+  Cost total() const;
+
+ private:
+  /// Who used a piece of data last.
+  struct State {
+    std::vector<int> writers, readers;  ///< readers since then
+    std::vector<int> before;            ///< what a writer apart from `writers` waits for
+    bool apart = false;                 ///< writers write bytes of their own
+  };
+  std::vector<Task> tasks_;
+  std::unordered_map<const void*, State> states_;
+};
+
+/// While one lives, what this thread submits is added to a graph, the parts of batches one by one. Beyond most_tasks nothing is added: an
+/// iteration more looks like those before.
+class GraphRecording {
+ public:
+  static constexpr std::size_t most_tasks = 200'000;
+
+  GraphRecording();
+  ~GraphRecording();
+  GraphRecording(const GraphRecording&) = delete;
+  GraphRecording& operator=(const GraphRecording&) = delete;
+
+  const TaskGraph& graph() const { return graph_; }
+
+  /// For whoever submits: adds to the graph that this thread records, if any.
+  static void note(const Codelet& codelet, const Cost& cost, std::span<const Access> accesses);
+
+  /// While one lives, nothing is added: what is submitted has been noted before.
+  class Pause {
+   public:
+    Pause();
+    ~Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    GraphRecording* paused_;
+  };
+
+ private:
+  TaskGraph graph_;
+};
+
+}  // namespace quarkstar::runtime

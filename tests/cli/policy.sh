@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Policies: every one gives the bits of `static`; the one that docs/howto/policy.md writes is compiled to a shared library and runs in this
+# very executable; libraries that do not fit are refused.
+source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
+source_folder=${QUARKSTAR_SOURCE_DIR:-$(realpath "$here/../..")}
+make_configuration
+solve=(solve --gauge lattice.ildg --devices cpu --kappa 0.12 --columns 0-1 --residual-history --workers 2 --threads 1)
+
+# residuals FILE: the histories of a solve as lines, from its JSON.
+residuals() { grep -oE '"-?0x[0-9a-f.]+p[-+0-9]+"' "$1"; }
+# same_bits NAME ARGUMENT...: a solve so converges with the residuals of `static`.
+same_bits() {
+  local name=$1
+  shift
+  expect 0 '' "${solve[@]}" --json "$name.json" "$@"
+  residuals "$name.json" > "$name.txt"
+  [ -s "$name.txt" ] || die "$name: no residuals"
+  cmp static.txt "$name.txt" || die "$name: other residuals than static"
+}
+expect 0 '' "${solve[@]}" --json static.json --blocks 1,1,1,2
+residuals static.json > static.txt
+
+policies=$("$QUARKSTAR" machine --json | sed -n '/"policies"/,/\]/p' | grep -oE '"[a-z-]+"' | tr -d '"' | grep -vx policies)
+for known in static adaptive halo-first energy eager prio lws dmda dmdar dmdas heteroprio; do
+  grep -qx "$known" <<< "$policies" || die "quarkstar machine does not list the policy $known"
+done
+for policy in $policies; do same_bits "$policy" --policy "$policy" --blocks 1,1,2,2; done
+# Where the shares are unequal, three blocks of two owners, `adaptive` may cut anew; bits stay.
+same_bits unequal --policy adaptive --blocks 1,1,1,3 --columns 0-1
+same_bits watts --policy energy --watts cpu=20:90,cuda=50:300,host=40 --blocks 1,1,1,2
+
+# What the JSON tells of workers and bounds.
+expect 0 '' "${solve[@]}" --json bound.json --bound --blocks 1,1,1,2
+for key in us_per_task transfer overhead idle links time_over_bound critical_path_seconds assignment_seconds bandwidth_seconds workers_gbs; do
+  grep -q "\"$key\"" bound.json || die "bound.json has no $key"
+done
+
+expect 2 "error: --policy: 'random-walk' is unknown" "${solve[@]}" --json x.json --policy random-walk
+expect 2 'error: --policy: ./missing.so: no such file' "${solve[@]}" --json x.json --policy ./missing.so
+echo 'no library' > text.so
+expect 2 'error: --policy: text.so: cannot be loaded' "${solve[@]}" --json x.json --policy text.so
+expect 2 "error: --watts: 'gpu=1:2' names no device" "${solve[@]}" --json x.json --watts gpu=1:2
+expect 2 'error: --watts: .* less when it is busy' "${solve[@]}" --json x.json --watts cpu=20:10
+absent x.json
+
+# ---- the library
+commands=${QUARKSTAR_BUILD_DIR:-}/compile_commands.json
+compiler=${CXX:-c++}
+if [ ! -f "$commands" ] || ! command -v "$compiler" > /dev/null; then
+  echo "SKIPPED policy library: no compiler or no compile_commands.json"
+  exit 0
+fi
+# Compiled as the page says, over the headers here; where StarPU and what it needs are, the build knows.
+includes=$(grep -E '"command".*runtime/policy/policy\.cpp' "$commands" | grep -oE -- '(-I ?|-isystem )[^ "]+' | sort -u | tr '\n' ' ')
+bash "$source_folder/cmake/howto_blocks.sh" "$source_folder" . docs/howto/policy.md
+lines=$(grep -vc '^#line' soonest.cpp)
+[ "$lines" -lt 60 ] || die "the example of docs/howto/policy.md has $lines lines"
+# build NAME SOURCE FLAG...
+build() {
+  local name=$1 code=$2
+  shift 2
+  # shellcheck disable=SC2086
+  "$compiler" -std=c++20 -O1 -shared -fPIC -I "$source_folder" $includes "$@" "$code" -o "lib$name.so" || die "$code does not compile"
+}
+build soonest soonest.cpp
+same_bits library --policy ./libsoonest.so --blocks 1,1,2,2
+grep -q '"policy": "./libsoonest.so"' library.json || die "library.json does not name the policy"
+
+# One of another version of the interface, one that is no policy, one without what a policy needs.
+sed 's/QUARKSTAR_POLICY(soonest)//' soonest.cpp > plain.cpp
+build plain plain.cpp
+expect 2 'error: --policy: ./libplain.so: is no scheduling policy: no symbol quarkstar_policy_header' "${solve[@]}" --json x.json --policy ./libplain.so
+mkdir -p other/runtime/policy
+sed 's/uint32_t abi = 1;/uint32_t abi = 99;/' "$source_folder/runtime/policy/plugin.hpp" > other/runtime/policy/plugin.hpp
+build old soonest.cpp -iquote other
+expect 2 'error: --policy: ./libold.so: it has version 99 of the interface for policies, this is version 1' \
+  "${solve[@]}" --json x.json --policy ./libold.so
+sed 's/return policy;/policy.push_task = nullptr; return policy;/' soonest.cpp > empty.cpp
+build empty empty.cpp
+expect 2 'error: --policy: ./libempty.so: its policy has no name, init_sched or push_task' "${solve[@]}" --json x.json --policy ./libempty.so
+absent x.json
