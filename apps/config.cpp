@@ -66,6 +66,12 @@ void check_action(const RunConfig& config) {
   if (!config.is_staggered()) {
     require_name("--solver", config.action, config.solver.solver, solver_names());
     require_name("--links", config.action, links, {"18", "12", "8"});
+    if (config.was_given("schwarz-steps") && !config.was_given("schwarz-block"))
+      refuse("--schwarz-steps", "no domains are given", "give --schwarz-block, e.g. 4,4,4,4");
+    for (const char* key : {"restart", "schwarz-block"})
+      if (config.was_given(key) && config.solver.solver != "gcr")
+        refuse(key == std::string_view("restart") ? "--restart" : "--schwarz-block", fmt::format("it means nothing for {}", config.solver.solver),
+               "use --solver gcr, or leave it out");
     return;
   }
   const StaggeredConfig& staggered = config.staggered;

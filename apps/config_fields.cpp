@@ -2,6 +2,7 @@
 #include "apps/config.hpp"
 #include "apps/parse.hpp"
 #include "runtime/policy/policy.hpp"
+#include "solvers/gcr_steps.hpp"
 #include "solvers/staggered_solver.hpp"
 
 #include <fmt/format.h>
@@ -92,9 +93,24 @@ std::vector<Field> make_fields() {
       {"columns", "LIST", "Source columns 3 spin + colour to solve (default 0-11; staggered 0-2; correlators need them all)",
        [](RunConfig& c, Text v) { c.columns = parse_columns(v); },
        [](const RunConfig& c) -> json { return c.columns; }},
-      {"solver", "NAME", "Wilson: bicgstab (default) or cgnr; staggered: cg (default), blockcg or multishift",
+      {"solver", "NAME", "Wilson: bicgstab (default), cgnr or gcr; staggered: cg (default), blockcg or multishift",
        [](RunConfig& c, Text v) { c.solver.solver = parse_name(v, all_solver_names()); },
        [](const RunConfig& c) -> json { return c.solver.solver; }},
+      {"restart", "K", "gcr: directions kept before it starts anew, 1 to 32 (default 8)",
+       [](RunConfig& c, Text v) { c.solver.restart = parse_integer(v, 1, gcr_steps::most_directions); },
+       [](const RunConfig& c) -> json { return c.solver.solver == "gcr" ? json(c.solver.restart) : json(); }, Actions::wilson},
+      {"schwarz-block", "X,Y,Z,T", "gcr: extents of the domains of an additive Schwarz preconditioner (default: none)",
+       [](RunConfig& c, Text v) {
+         if (!c.solver.schwarz) c.solver.schwarz.emplace();
+         c.solver.schwarz->domain = parse_coord(v, 2);
+       },
+       [](const RunConfig& c) -> json { return c.solver.schwarz ? json(c.solver.schwarz->domain) : json(); }, Actions::wilson},
+      {"schwarz-steps", "N", "Steps of minimal residual on each domain of --schwarz-block (default 4)",
+       [](RunConfig& c, Text v) {
+         if (!c.solver.schwarz) c.solver.schwarz.emplace();
+         c.solver.schwarz->steps = parse_integer(v, 1, 1000);
+       },
+       [](const RunConfig& c) -> json { return c.solver.schwarz ? json(c.solver.schwarz->steps) : json(); }, Actions::wilson},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
        [](RunConfig& c, Text v) {
          c.solver.schur =

@@ -71,8 +71,8 @@ struct Alpha {  // alpha = <q, r> / |q|^2, from |q|^2 and <r, q>; what r loses i
   static QUARKSTAR_HD void run(State& s, const double* sums) {
     // A direction whose image is zero or nothing new; one that is orthogonal to r, from which the next would be the same again.
     constexpr double largest = 1.7976931348623157e308, nothing = 0x1p-100;
-    const bool finite = sums[0] <= largest && sums[1] * sums[1] + sums[2] * sums[2] <= largest;  // NaN is not
-    if (!finite) return s.end(StopReason::not_finite, s.kept);
+    const double re = sums[1] < 0 ? -sums[1] : sums[1], im = sums[2] < 0 ? -sums[2] : sums[2];
+    if (!(sums[0] <= largest && re <= largest && im <= largest)) return s.end(StopReason::not_finite, s.kept);  // NaN too
     if (sums[0] == 0) return s.end(StopReason::zero_denominator, s.kept);
     s.alpha = divide(s, {sums[1], -sums[2]}, {sums[0], 0});
     const double lost = s.alpha.re * sums[1] - s.alpha.im * sums[2];

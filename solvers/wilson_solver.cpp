@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "codelets/blas/blas.hpp"
 #include "codelets/transfer/transfer.hpp"
+#include "codelets/wilson/schwarz.hpp"
 #include "codelets/wilson/tuning.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
@@ -19,9 +21,13 @@
 namespace quarkstar {
 namespace {
 
-KrylovSolver find_solver(const std::string& name) {
+KrylovSolver find_solver(const SolverSettings& settings) {
+  const std::string& name = settings.solver;
   for (const NamedKrylovSolver& solver : krylov_solvers())
     if (solver.name == name) {
+      if (settings.schwarz && !solver.flexible)
+        throw Error(ErrorKind::input, "--schwarz-block", fmt::format("the preconditioner differs from one application to the next, and {} cannot do with that", name),
+                    "use --solver gcr");
       if (!solver.any_operator)
         throw Error(ErrorKind::input, "--solver", fmt::format("'{}' needs a hermitian positive operator, which Wilson's is not", name),
                     fmt::format("use one of {}", fmt::join(solver_names(), ", ")));
@@ -37,20 +43,24 @@ struct WilsonLevel {
   LinkField even, odd;
   wilson::Hopping hopping;
   EvenOddWilson system;
+  std::optional<wilson::Schwarz> schwarz;
 
+  /// domains: those of the preconditioner, on the level of the Krylov solver.
   WilsonLevel(const wilson::TuningProblem& problem, const HostGauge& gauge, const WilsonParameters& parameters,
-              const SolverSettings& settings)
-      : WilsonLevel(problem, wilson::tuning_for(problem, settings.tune), gauge, parameters, settings) {}
+              const SolverSettings& settings, const std::optional<SchwarzSettings>& domains)
+      : WilsonLevel(problem, wilson::tuning_for(problem, settings.tune), gauge, parameters, settings, domains) {}
 
  private:
   WilsonLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge,
-              const WilsonParameters& parameters, const SolverSettings& settings)
-      : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, 16, 1, tuning.tile)),
+              const WilsonParameters& parameters, const SolverSettings& settings, const std::optional<SchwarzSettings>& domains)
+      : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, 16, 1, tuning.tile,
+                                          domains ? domains->domain : Coord{2, 2, 2, 2})),
         even(lattice, 0, problem.link_reals),
         odd(lattice, 1, problem.link_reals),
         hopping(load(even, gauge), load(odd, gauge)),
         system(hopping, parameters, settings.schur) {
     hopping.set_block_threads(tuning.block_threads);
+    if (domains) schwarz.emplace(even, odd, domains->domain, domains->steps, system.diagonal(), system.hops());
   }
 
   static LinkField& load(LinkField& links, const HostGauge& gauge) {
@@ -78,12 +88,14 @@ struct WilsonSolver::Impl {
   Impl(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
        const SolverSettings& s)
       : settings(s),
-        krylov(find_solver(s.solver)),
-        outer({decomposition, Precision::double_, s.precision == Precision::double_ ? s.link_reals : 18}, gauge, parameters, s),
+        krylov(find_solver(s)),
+        outer({decomposition, Precision::double_, s.precision == Precision::double_ ? s.link_reals : 18}, gauge, parameters, s,
+              s.precision == Precision::double_ ? s.schwarz : std::nullopt),
         sums(static_cast<int>(decomposition.local().size())) {
     if (s.precision == Precision::double_) return;
     const double resident = wilson::links_bytes_a_site(Precision::double_, outer.even.reals());
-    inner = std::make_unique<WilsonLevel>(wilson::TuningProblem{decomposition, s.precision, s.link_reals, resident}, gauge, parameters, s);
+    inner = std::make_unique<WilsonLevel>(wilson::TuningProblem{decomposition, s.precision, s.link_reals, resident}, gauge, parameters, s,
+                                          s.schwarz);
   }
 
   /// |field|^2 over both parities; waits for the tasks before it.
@@ -111,6 +123,9 @@ struct WilsonSolver::Impl {
     limits.observe = observe;
     limits.most_iterations = budget;
     limits.check_every = settings.check_every;
+    limits.restart = settings.restart;
+    if (const WilsonLevel& level = inner ? *inner : outer; level.schwarz)
+      limits.precondition = [&level](const SpinorField& to, const SpinorField& from, const runtime::Guard& guard) { level.schwarz->apply(to, from, guard); };
     const double system2 = 1 / (outer.system.residual_scale() * outer.system.residual_scale());
     const SpinorField rhs(outer.lattice, EvenOddWilson::solved_parity);
     outer.system.prepare(rhs, r.even, r.odd);
@@ -147,6 +162,7 @@ WilsonSolver::WilsonSolver(const runtime::Decomposition& decomposition, const Ho
   if (settings.link_reals != 18 && settings.link_reals != 12 && settings.link_reals != 8)
     throw Error(ErrorKind::input, "--links", fmt::format("{} reals a link", settings.link_reals), "use 18, 12 or 8");
   check_limits(settings);
+  if (settings.schwarz) wilson::require_domains(decomposition, settings.schwarz->domain);
   constexpr double largest_kappa = 10;  // far beyond any use; the free critical value is 1/8
   if (!(parameters.kappa > 0) || parameters.kappa > largest_kappa)
     throw Error(ErrorKind::input, "--kappa", fmt::format("hopping parameter {}", parameters.kappa), "give a number between 0 and 10");

@@ -13,7 +13,7 @@ namespace quarkstar {
 class WilsonSolver {
  public:
   /// Copies the links into the blocks of `decomposition`. Throws Error(input) for an unknown solver name or link format, for links
-  /// that are not SU(3) and should become 8 reals, and
+  /// that are not SU(3) and should become 8 reals, for a preconditioner that does not fit solver, cut or devices, and
   /// ShapeError when the gauge field has other extents than the decomposition.
   WilsonSolver(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
                const SolverSettings& settings);

@@ -35,7 +35,7 @@ TEST_CASE("a solve allocates what its footprint says, and no more") {
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.2);
   const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   const WilsonParameters parameters{0.11, {}, antiperiodic_in_time};
-  for (const char* solver : {"bicgstab", "cgnr"})
+  for (const char* solver : {"bicgstab", "cgnr", "gcr"})
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
       for (const int reals : {18, 12})
         for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}}) {
