@@ -212,6 +212,9 @@ std::vector<Field> make_fields() {
                                                                       : runtime::WorkerMode::per_domain;
        },
        [](const RunConfig& c) -> json { return c.session.mode == runtime::WorkerMode::per_core ? "core" : "domain"; }},
+      {"throttle", "W:F,...", "For experiments: CPU worker W looks F times slower; W:F:P:MS[:SEED]: and a part P of its tasks takes MS milliseconds more",
+       [](RunConfig& c, Text v) { c.session.throttles = parse_throttles(v); },
+       [](const RunConfig& c) -> json { return c.session.throttles.empty() ? json() : json(text_of(c.session.throttles)); }},
       {"checkpoint", "DIR", "Folder for restart files, written on SIGTERM and SIGUSR1 and after each column; read again at the start",
        [](RunConfig& c, Text v) { c.checkpoint = v; }, [](const RunConfig& c) -> json { return c.checkpoint; }},
       {"checkpoint-every", "N", "Write a restart file every N iterations too (with --checkpoint)",

@@ -119,6 +119,7 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(T
   share_cores();
   plan_gpus();
   plan_workers();
+  throttler_ = Throttler(options.throttles, gpu_count_, gpu_count_ + static_cast<int>(workers_.size()));
   prepare_environment();
   limit_gpu_memory(options.gpu_memory, ranks_a_gpu_);
 

@@ -7,6 +7,7 @@
 
 #include "runtime/observe/events.hpp"
 #include "runtime/team.hpp"
+#include "runtime/throttle.hpp"
 #include "runtime/topology.hpp"
 
 namespace quarkstar::runtime {
@@ -36,6 +37,7 @@ struct SessionOptions {
   std::vector<int> gpu_numbers{};  ///< which GPUs, as the driver counts, divided among the ranks of the host; empty: the first cuda_workers
   std::size_t gpu_memory = 0;      ///< bytes that a rank's fields may take on each GPU; 0: what the runtime takes by itself, 90 %, shared by its ranks
   bool time_kernels = false;       ///< time each GPU kernel by itself: no replays of CUDA graphs, for traces
+  std::vector<Throttle> throttles{};  ///< CPU workers of each rank that are to look slower, for experiments
 };
 
 /// Whether the share of the CPUs is to be found by measurement: all devices were asked for and no share was given.
@@ -79,6 +81,7 @@ class Session {
   std::size_t device_memory(int worker) const;
   const Topology& topology() const { return topology_; }
   Events& events() { return *events_; }
+  Throttler& throttler() { return throttler_; }
   /// Between this rank's graph and the others'; nullptr where the job has one rank.
   mpi::Messages* messages() { return messages_.get(); }
 
@@ -97,6 +100,7 @@ class Session {
   std::vector<int> gpu_cores_;
   std::vector<Worker> workers_;
   std::unique_ptr<Events> events_;
+  Throttler throttler_;
   std::unique_ptr<mpi::Messages> messages_;
   std::unique_ptr<Watchdog> watchdog_;
 };
