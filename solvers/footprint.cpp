@@ -127,6 +127,10 @@ Footprint& Footprint::operator+=(const Footprint& other) {
   return *this;
 }
 
+void Footprint::multiply_solves(int in_flight) {
+  for (double* bytes : {&spinors, &faces, &scalars}) *bytes *= in_flight;
+}
+
 std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings) {
   const bool mixed = settings.precision != Precision::double_;
   const NamedKrylovSolver& solver = solver_named(settings.solver);
@@ -146,9 +150,10 @@ std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposit
   }
   KrylovLimits limits;
   limits.most_iterations = settings.max_iterations;
+  for (Footprint& block : blocks) block.multiply_solves(settings.in_flight);
   double& first = blocks[static_cast<std::size_t>(decomposition.local().front())].scalars;
-  first += sizeof(double) * recorded_iterations(limits);
-  if (solver.fields_a_direction > 0) first += 2 * sizeof(gcr_steps::State);
+  first += settings.in_flight * static_cast<double>(sizeof(double)) * recorded_iterations(limits);
+  if (solver.fields_a_direction > 0) first += 2.0 * settings.in_flight * sizeof(gcr_steps::State);
   return blocks;
 }
 
@@ -185,10 +190,11 @@ std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decompo
     bytes.scalars = sums * sizeof(runtime::BinnedSum);
     blocks.push_back(bytes);
   }
+  for (Footprint& block : blocks) block.multiply_solves(settings.in_flight);
   VectorLimits limits;
   limits.most_iterations.fill(settings.max_iterations);
   blocks[static_cast<std::size_t>(decomposition.local().front())].scalars +=
-      static_cast<double>(2 * state_bytes(settings.solver)) + static_cast<double>(sizeof(double)) * recorded_numbers(limits, n);
+      settings.in_flight * (static_cast<double>(2 * state_bytes(settings.solver)) + static_cast<double>(sizeof(double)) * recorded_numbers(limits, n));
   return blocks;
 }
 

@@ -46,6 +46,7 @@ struct SolverSettings {
   int check_every = 16;             ///< K: iterations submitted between two looks at the stop flag
   int restart = 8;                  ///< gcr: directions kept, KrylovLimits::restart
   std::optional<SchwarzSettings> schwarz{};  ///< gcr: its preconditioner; none: none
+  int in_flight = 1;                ///< solves on the graph together (runtime/turns.hpp): what the memory of a solve is worked out for
   bool keep_history = false;
   bool tune = true;                 ///< measure speed settings that are not in the tune cache yet; false: fixed rules. No bit depends on it
 };

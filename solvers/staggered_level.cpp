@@ -1,6 +1,7 @@
 #include "solvers/staggered_level.hpp"
 
 #include "codelets/staggered/vector_blas.hpp"
+#include "runtime/turns.hpp"
 
 namespace quarkstar {
 
@@ -13,7 +14,7 @@ StaggeredLevel::StaggeredLevel(const runtime::Decomposition& decomposition, Prec
       odd_(lattice_, 1, links, long_reals) {}
 
 staggered::Dslash& StaggeredLevel::dslash(int vectors) {
-  auto& found = dslash_[vectors];
+  auto& found = dslash_[{runtime::Turns::lane(), vectors}];
   if (!found) found = std::make_unique<staggered::Dslash>(even_, odd_, vectors);
   return *found;
 }

@@ -2,6 +2,7 @@
 // The staggered operator in one precision, and steps on fields of both parities.
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "codelets/staggered/colour_transfer.hpp"
@@ -23,6 +24,7 @@ class StaggeredLevel {
   StaggeredLevel(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links, int long_reals);
 
   const LatticePointer& lattice() const { return lattice_; }
+  /// That of the solve which has the turn (runtime/turns.hpp): its faces and sums are its own.
   staggered::Dslash& dslash(int vectors);
 
   /// out_v = a_v in_v + scale_v D in_v, both parities.
@@ -35,7 +37,7 @@ class StaggeredLevel {
  private:
   LatticePointer lattice_;
   staggered::Links even_, odd_;
-  std::map<int, std::unique_ptr<staggered::Dslash>> dslash_;
+  std::map<std::pair<int, int>, std::unique_ptr<staggered::Dslash>> dslash_;  ///< by Turns::lane() and number of vectors
 };
 
 }  // namespace quarkstar

@@ -11,6 +11,7 @@
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
+#include "runtime/turns.hpp"
 #include "solvers/staggered_level.hpp"
 #include "solvers/vector_krylov.hpp"
 
@@ -30,6 +31,14 @@ PerVector for_each_vector(std::size_t n, Function&& f) {
   PerVector values{};
   for (std::size_t v = 0; v < n; ++v) values[v] = f(v);
   return values;
+}
+
+/// Waits for the tasks that read the vectors, and for no other; their content is lost.
+void wait_for_readers(const ColourFields& vectors) {
+  runtime::Turns::pass();
+  for (const int parity : {0, 1})
+    for (const int b : vectors.of(parity).lattice()->local_blocks())
+      const runtime::HostView<std::byte> view(vectors.of(parity).block(b), runtime::HostAccess::overwrite);
 }
 
 }  // namespace
@@ -226,8 +235,8 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
     staggered::load_vectors(b.of(parity), sources);
     staggered::load_vectors(x.of(parity), solutions);
   }
-  session.wait_all();
-  const runtime::Totals before = session.events().totals();
+  if (!runtime::Turns::taken()) session.wait_all();
+  const runtime::Submissions before = runtime::Events::of_this_thread();
   const auto start = std::chrono::steady_clock::now();
 
   std::vector<SolveResult> results(n);
@@ -289,12 +298,11 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
         for (const double norm2 : inner[v].norm2) results[v].residual_history.push_back(std::sqrt(norm2 / b_norm2[v]));
     }
   }
-  session.wait_all();
+  if (!runtime::Turns::taken()) session.wait_all();
   const double share = 1 / static_cast<double>(n), seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const runtime::Totals after = session.events().totals();
-  double work[] = {after.submitted_cost.flops - before.submitted_cost.flops - idle.cost.flops,
-                   after.submitted_cost.bytes - before.submitted_cost.bytes - idle.cost.bytes,
-                   static_cast<double>(after.submitted_parts - before.submitted_parts - idle.tasks)};
+  const runtime::Submissions& after = runtime::Events::of_this_thread();
+  double work[] = {after.cost.flops - before.cost.flops - idle.cost.flops, after.cost.bytes - before.cost.bytes - idle.cost.bytes,
+                   static_cast<double>(after.parts - before.parts - idle.tasks)};
   runtime::mpi::Job::current().combine(std::span<double>(work), runtime::mpi::Combine::sum);
   for (SolveResult& result : results) {
     result.seconds = seconds * share;
@@ -303,7 +311,8 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
     result.tasks = static_cast<std::int64_t>(work[2]) / static_cast<std::int64_t>(n);
   }
   for (const int parity : {0, 1}) staggered::store_vectors(solutions, x.of(parity));
-  session.wait_all();
+  if (runtime::Turns::taken()) wait_for_readers(x);
+  else session.wait_all();
   return results;
 }
 
