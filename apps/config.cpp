@@ -42,6 +42,8 @@ std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const Run
 }
 
 void complete(RunConfig& config) {
+  const std::size_t solves = config.columns.size() * (config.is_staggered() ? config.staggered.masses.size() : 1);
+  config.solver.in_flight = std::clamp(static_cast<int>(solves), 1, config.solver.in_flight);
   if (!config.is_staggered()) return;
   if (!config.was_given("solver")) config.solver.solver = "cg";
   std::erase_if(config.columns, [](int column) { return column >= 3; });

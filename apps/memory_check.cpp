@@ -101,17 +101,17 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
     const Footprint& bytes = blocks[static_cast<std::size_t>(block.index)];
     if (block.owner < session.gpu_count()) {
       needs[static_cast<std::size_t>(block.owner)].fields += bytes;
-      host.fields += host_copies(bytes, block, colours ? most * staggered::ColourField::reals : SpinorField::reals);
+      host.fields += host_copies(bytes, block, config.solver.in_flight * (colours ? most * staggered::ColourField::reals : SpinorField::reals));
     } else {
       host.fields += bytes;
     }
   }
   if (colours) {
-    const double sources = most * 2.0 * HostColour::components * sizeof(double);
+    const double sources = config.solver.in_flight * most * 2.0 * HostColour::components * sizeof(double);
     host.other = static_cast<double>(volume(decomposition.part().extents)) * (columns_bytes(config) + sources) + host.fields.tables;
     add_staggered_links(needs, plan_links(session, decomposition), config);
   } else {
-    host.other = host_fields_bytes(decomposition.part().extents, format::box_with_border(decomposition).extents, static_cast<int>(config.columns.size()));
+    host.other = host_fields_bytes(decomposition.part().extents, format::box_with_border(decomposition).extents, static_cast<int>(config.columns.size()) + config.solver.in_flight - 1);
   }
   host.other += gathered_bytes(decomposition, config);
   // Ranks of one host look at the same number.

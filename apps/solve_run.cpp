@@ -10,6 +10,7 @@
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/observe/chrome_trace.hpp"
+#include "runtime/turns.hpp"
 #include "solvers/wilson_solver.hpp"
 
 #include <fmt/format.h>
@@ -40,27 +41,119 @@ std::string remedy_for(StopReason reason) {
   }
 }
 
-SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor& solution, double tolerance, int step,
-                      ProgressBar& bar, const Snapshots& snapshots) {
-  const auto progress = [&](int iterations, double residual) {
-    bar.update(step, residual_fraction(residual, tolerance),
-               fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
-    return !interrupted_anywhere();
-  };
-  return solver.solve(source, solution, progress, snapshots);
-}
-
 /// Restart files of one column while it is being solved: every so many iterations, and when a signal asks for one.
 Snapshots snapshots_of(const Checkpoint* checkpoint, int column, int every, int done_before) {
   if (checkpoint == nullptr) return {};
-  return {[every, last = 0](int iterations) mutable {
+  return {[every, last = 0, seen = save_requests()](int iterations) mutable {
             const bool counted = every > 0 && iterations - last >= every;
-            const bool asked = save_requested_anywhere();
+            const int requests = save_requests();
+            const bool asked = requests > seen;  // each column in flight answers each request
+            seen = requests;
             if (counted) last = iterations;
             return counted || asked;
           },
           [=](const HostSpinor& solution, int iterations) { checkpoint->save(column, solution, done_before + iterations); }};
 }
+
+/// What the columns of one run share. With several in flight (runtime/turns.hpp) one of them at a time is here.
+class ColumnsRun {
+ public:
+  ColumnsRun(runtime::Session& session, const Coord& lattice, const runtime::Decomposition& decomposition, WilsonSolver& solver,
+             const Checkpoint* checkpoint, const RunConfig& config, RunReport& report)
+      : session_(session), lattice_(lattice), decomposition_(decomposition), solver_(solver), checkpoint_(checkpoint), config_(config), report_(report),
+        meter_(session), bar_("column", static_cast<int>(config.columns.size())) {
+    propagator_.fields.resize(config.columns.size());
+  }
+
+  Propagator run() {
+    const auto start = std::chrono::steady_clock::now();
+    const runtime::Energy before = meter_.read();
+    const double busy_before = session_.events().totals().busy_us;
+    runtime::Turns::run(static_cast<int>(config_.columns.size()), config_.solver.in_flight, [this](int number) { solve(static_cast<std::size_t>(number)); });
+    if (together()) share(seconds_since(start), meter_.since(before), busy_before);
+    return std::move(propagator_);
+  }
+
+ private:
+  bool together() const { return config_.solver.in_flight > 1; }
+
+  void solve(std::size_t number) {
+    const int column = config_.columns[number];
+    HostSpinor solution(decomposition_.part());
+    int done_before = 0;
+    if (checkpoint_ != nullptr) {
+      session_.wait_all();  // files are for times without messages
+      done_before = checkpoint_->load(column, solution).value_or(0);
+    }
+    const runtime::Energy before = together() ? runtime::Energy{} : meter_.read();
+    const double busy_before = together() ? 0 : session_.events().totals().busy_us;
+    const HostSpinor source = make_source(config_.source, lattice_, decomposition_.part(), column);
+    const SolveResult result = solver_.solve(
+        source, solution,
+        [this](int iterations, double residual) {
+          bar_.update(done_, residual_fraction(residual, config_.solver.tolerance), fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
+          return !interrupted_anywhere() && !runtime::Turns::failed();
+        },
+        snapshots_of(checkpoint_, column, config_.checkpoint_every, done_before));
+    const bool stopped = result.reason == StopReason::interrupted || interrupted_anywhere();
+    if (checkpoint_ != nullptr || !together()) session_.wait_all();
+    if (!(stopped && runtime::Turns::failed())) {  // given up for another's failure: no result
+      report_.solves.push_back({column, result});
+      if (!together()) {
+        report_.solves.back().energy = meter_.since(before);
+        report_.solves.back().idle_us = idle_us_a_task(decomposition_, result.seconds, result.tasks, session_.events().totals().busy_us - busy_before);
+      }
+      if (done_++ == 0) keep_timeline();
+    }
+    if (stopped || result.converged())
+      if (checkpoint_ != nullptr) checkpoint_->save(column, solution, done_before + result.iterations);
+    if (stopped) throw Interrupted{config_.checkpoint};
+    if (!result.converged()) {
+      report_.failed = true;
+      throw_failure(config_, fmt::format("column {} (spin {}, colour {})", column, column / 3, column % 3), result);
+    }
+    if (!together() && config_.trace.empty()) session_.events().reset();  // only a trace needs them all; long runs would fill the memory
+    propagator_.fields[number] = std::move(solution);
+    bar_.step_done(done_, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", result.iterations, result.true_residual,
+                                      result.seconds, result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0));
+  }
+
+  /// The timeline of what ran until the first column was done. With others in flight no later moment is without tasks.
+  void keep_timeline() {
+    session_.wait_all();
+    record_timeline(session_, report_);
+    if (together() && config_.trace.empty()) session_.events().set_detail(runtime::Events::Detail::totals);
+  }
+
+  /// Columns that were in flight together get equal shares of time and energy; the report has them in the order of the columns.
+  void share(double seconds, runtime::Energy energy, double busy_before) {
+    session_.wait_all();
+    const auto count = static_cast<double>(report_.solves.size());
+    std::int64_t tasks = 0;
+    for (const ColumnReport& solve : report_.solves) tasks += solve.result.tasks;
+    const double idle_us = idle_us_a_task(decomposition_, seconds, tasks, session_.events().totals().busy_us - busy_before);
+    for (runtime::EnergyReading* reading : {&energy.cpu, &energy.gpu}) reading->joules /= count;
+    for (ColumnReport& solve : report_.solves) {
+      solve.result.seconds = seconds / count;
+      solve.energy = energy;
+      solve.idle_us = idle_us;
+    }
+    const auto place = [this](int column) { return std::find(config_.columns.begin(), config_.columns.end(), column); };
+    std::sort(report_.solves.begin(), report_.solves.end(), [&](const ColumnReport& a, const ColumnReport& b) { return place(a.column) < place(b.column); });
+  }
+
+  runtime::Session& session_;
+  const Coord& lattice_;
+  const runtime::Decomposition& decomposition_;
+  WilsonSolver& solver_;
+  const Checkpoint* checkpoint_;
+  const RunConfig& config_;
+  RunReport& report_;
+  JobEnergyMeter meter_;
+  ProgressBar bar_;
+  Propagator propagator_;
+  int done_ = 0;
+};
 
 }  // namespace
 
@@ -110,38 +203,7 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
   if (!config.checkpoint.empty())
     checkpoint.emplace(config.checkpoint, describe_problem(config, 0.5 * (report.gauge.spatial_plaquette + report.gauge.temporal_plaquette), report.gauge.link_trace),
                        lattice, decomposition.part());
-  JobEnergyMeter meter(session);
-  Propagator propagator;
-  ProgressBar bar("column", static_cast<int>(config.columns.size()));
-  for (const int column : config.columns) {
-    const int step = static_cast<int>(report.solves.size());
-    HostSpinor solution(decomposition.part());
-    const int done_before = checkpoint ? checkpoint->load(column, solution).value_or(0) : 0;
-    const runtime::Energy before = meter.read();
-    const double busy_before = session.events().totals().busy_us;
-    report.solves.push_back({column, solve_one(solver, make_source(config.source, lattice, decomposition.part(), column), solution,
-                                               config.solver.tolerance, step, bar,
-                                               snapshots_of(checkpoint ? &*checkpoint : nullptr, column, config.checkpoint_every, done_before))});
-    report.solves.back().energy = meter.since(before);
-    const SolveResult& result = report.solves.back().result;
-    session.wait_all();
-    report.solves.back().idle_us = idle_us_a_task(decomposition, result.seconds, result.tasks, session.events().totals().busy_us - busy_before);
-    if (step == 0) record_timeline(session, report);
-    if (result.reason == StopReason::interrupted || interrupted_anywhere()) {
-      if (checkpoint) checkpoint->save(column, solution, done_before + result.iterations);
-      throw Interrupted{config.checkpoint};
-    }
-    if (!result.converged()) {
-      report.failed = true;
-      throw_failure(config, fmt::format("column {} (spin {}, colour {})", column, column / 3, column % 3), result);
-    }
-    if (checkpoint) checkpoint->save(column, solution, done_before + result.iterations);
-    if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
-    propagator.fields.push_back(std::move(solution));
-    bar.step_done(step + 1,
-                  fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", result.iterations,
-                              result.true_residual, result.seconds, report.solves.back().gflops()));
-  }
+  Propagator propagator = ColumnsRun(session, lattice, decomposition, solver, checkpoint ? &*checkpoint : nullptr, config, report).run();
   if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
   return propagator;
 }
