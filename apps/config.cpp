@@ -1,6 +1,7 @@
 #include "apps/config.hpp"
 
 #include "apps/parse.hpp"
+#include "apps/staggered_batches.hpp"
 #include "runtime/error.hpp"
 #include "solvers/staggered_solver.hpp"
 
@@ -42,11 +43,14 @@ std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const Run
 }
 
 void complete(RunConfig& config) {
-  const std::size_t solves = config.columns.size() * (config.is_staggered() ? config.staggered.masses.size() : 1);
+  if (config.is_staggered()) {
+    if (!config.was_given("solver")) config.solver.solver = "cg";
+    std::erase_if(config.columns, [](int column) { return column >= 3; });
+  }
+  // No more in flight than there is to solve: groups of right-hand sides, or masses that have an operator each.
+  std::size_t solves = config.columns.size();
+  if (config.is_staggered()) solves = config.staggered.naik_epsilon ? staggered_batches(config).size() : config.staggered.masses.size();
   config.solver.in_flight = std::clamp(static_cast<int>(solves), 1, config.solver.in_flight);
-  if (!config.is_staggered()) return;
-  if (!config.was_given("solver")) config.solver.solver = "cg";
-  std::erase_if(config.columns, [](int column) { return column >= 3; });
 }
 
 namespace {

@@ -94,7 +94,8 @@ void apply_settings(RunConfig& config, const std::vector<Assignment>& settings);
 /// Throws Error(input) naming the flag if something that a solve needs is missing, or if settings exclude each other.
 void check_complete(const RunConfig& config);
 
-/// Replaces what was not given by the action's own choice (solver, columns); call before check_complete().
+/// Replaces what was not given by the action's own choice (solver, columns), and keeps in_flight within what there is to solve; call before
+/// check_complete().
 void complete(RunConfig& config);
 
 }  // namespace quarkstar::app

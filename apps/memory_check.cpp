@@ -76,6 +76,13 @@ void add_staggered_links(std::vector<MemoryNeed>& needs, const runtime::Decompos
   }
   needs[host].other += (1 + stages.back().host_fields) * host_field;
   if (config.staggered.naik_epsilon) return;
+  // Every operator in flight has links of its own: those of one are in the footprint.
+  const double more = config.solver.in_flight - 1;
+  needs[host].other += more * stages.back().host_fields * host_field;
+  for (MemoryNeed& need : needs) {
+    need.fields.links *= 1 + more;
+    need.fields.tables *= 1 + more;
+  }
   // Those for the next epsilon are made of the same.
   const std::vector<double> kept = bytes_of(stages.back());
   for (std::size_t i = 0; i < needs.size(); ++i) needs[i].fields.links += kept[i];

@@ -4,6 +4,7 @@
 #include "apps/interrupt.hpp"
 #include "apps/job_energy.hpp"
 #include "apps/progress.hpp"
+#include "apps/shared_account.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/timeline.hpp"
 #include "runtime/decomposition.hpp"
@@ -66,11 +67,12 @@ class ColumnsRun {
   }
 
   Propagator run() {
-    const auto start = std::chrono::steady_clock::now();
-    const runtime::Energy before = meter_.read();
-    const double busy_before = session_.events().totals().busy_us;
+    std::optional<SharedAccount> account;
+    if (together()) account.emplace(session_, decomposition_);
     runtime::Turns::run(static_cast<int>(config_.columns.size()), config_.solver.in_flight, [this](int number) { solve(static_cast<std::size_t>(number)); });
-    if (together()) share(seconds_since(start), meter_.since(before), busy_before);
+    std::vector<SharedAccount::Key> order;
+    for (const int column : config_.columns) order.emplace_back(column, std::nullopt);
+    if (account) account->share(report_.solves, order);
     return std::move(propagator_);
   }
 
@@ -97,17 +99,19 @@ class ColumnsRun {
         snapshots_of(checkpoint_, column, config_.checkpoint_every, done_before));
     const bool stopped = result.reason == StopReason::interrupted || interrupted_anywhere();
     if (checkpoint_ != nullptr || !together()) session_.wait_all();
-    if (!(stopped && runtime::Turns::failed())) {  // given up for another's failure: no result
-      report_.solves.push_back({column, result});
+    const bool given_up = runtime::Turns::failed() && !result.converged();  // another's failure is what comes out of this run
+    if (!given_up) {
+      ColumnReport solved{column, result};
       if (!together()) {
-        report_.solves.back().energy = meter_.since(before);
-        report_.solves.back().idle_us = idle_us_a_task(decomposition_, result.seconds, result.tasks, session_.events().totals().busy_us - busy_before);
+        solved.energy = meter_.since(before);
+        solved.idle_us = idle_us_a_task(decomposition_, result.seconds, result.tasks, session_.events().totals().busy_us - busy_before);
       }
+      report_.solves.insert(report_.solves.end() - (report_.failed ? 1 : 0), std::move(solved));  // the one that failed stays the last
       if (done_++ == 0) keep_timeline();
     }
     if (stopped || result.converged())
       if (checkpoint_ != nullptr) checkpoint_->save(column, solution, done_before + result.iterations);
-    if (stopped) throw Interrupted{config_.checkpoint};
+    if (stopped || given_up) throw Interrupted{config_.checkpoint};
     if (!result.converged()) {
       report_.failed = true;
       throw_failure(config_, fmt::format("column {} (spin {}, colour {})", column, column / 3, column % 3), result);
@@ -123,23 +127,6 @@ class ColumnsRun {
     session_.wait_all();
     record_timeline(session_, report_);
     if (together() && config_.trace.empty()) session_.events().set_detail(runtime::Events::Detail::totals);
-  }
-
-  /// Columns that were in flight together get equal shares of time and energy; the report has them in the order of the columns.
-  void share(double seconds, runtime::Energy energy, double busy_before) {
-    session_.wait_all();
-    const auto count = static_cast<double>(report_.solves.size());
-    std::int64_t tasks = 0;
-    for (const ColumnReport& solve : report_.solves) tasks += solve.result.tasks;
-    const double idle_us = idle_us_a_task(decomposition_, seconds, tasks, session_.events().totals().busy_us - busy_before);
-    for (runtime::EnergyReading* reading : {&energy.cpu, &energy.gpu}) reading->joules /= count;
-    for (ColumnReport& solve : report_.solves) {
-      solve.result.seconds = seconds / count;
-      solve.energy = energy;
-      solve.idle_us = idle_us;
-    }
-    const auto place = [this](int column) { return std::find(config_.columns.begin(), config_.columns.end(), column); };
-    std::sort(report_.solves.begin(), report_.solves.end(), [&](const ColumnReport& a, const ColumnReport& b) { return place(a.column) < place(b.column); });
   }
 
   runtime::Session& session_;

@@ -3,6 +3,7 @@
 #include "apps/interrupt.hpp"
 #include "apps/job_energy.hpp"
 #include "apps/progress.hpp"
+#include "apps/shared_account.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/solve_run.hpp"
 #include "apps/staggered_batches.hpp"
@@ -10,11 +11,14 @@
 #include "codelets/smear/hisq.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/observe/chrome_trace.hpp"
+#include "runtime/turns.hpp"
 #include "solvers/staggered_solver.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 
 namespace quarkstar::app {
 namespace {
@@ -35,8 +39,8 @@ struct OperatorRun {
   JobEnergyMeter meter;
 };
 
-/// Solves one batch and keeps what comes back.
-void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, ProgressBar& bar, RunReport& report,
+/// Solves one batch and keeps what comes back. together: other batches are in flight, whose shares of time and energy are told later.
+void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, bool together, ProgressBar& bar, RunReport& report,
                  std::vector<StaggeredPropagator>& propagators) {
   const Box part = run.decomposition.part();
   std::vector<HostColour> sources, solutions(batch.size(), HostColour(part));
@@ -45,22 +49,27 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
     sources.push_back(make_colour_source(config.source, run.decomposition.lattice(), part, task.column));
     masses.push_back(config.staggered.masses[task.mass]);
   }
-  const int step = static_cast<int>(report.solves.size());
   const runtime::Energy before = run.meter.read();
-  const double busy_before = run.session.events().totals().busy_us;
+  const double busy_before = together ? 0 : run.session.events().totals().busy_us;
   const std::vector<SolveResult> results = run.solver.solve(sources, masses, solutions, [&](int iterations, double residual) {
-    bar.update(step, residual_fraction(residual, config.solver.tolerance), fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
-    return !interrupted_anywhere();
+    bar.update(static_cast<int>(report.solves.size()), residual_fraction(residual, config.solver.tolerance),
+               fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
+    return !interrupted_anywhere() && !runtime::Turns::failed();
   });
-  const runtime::Energy energy = share_of(run.meter.since(before), batch.size());
-  double seconds = 0;
-  std::int64_t tasks = 0;
-  for (const SolveResult& result : results) {
-    seconds += result.seconds;
-    tasks += result.tasks;
-  }
-  const double idle_us = idle_us_a_task(run.decomposition, seconds, tasks, run.session.events().totals().busy_us - busy_before);
   const bool stopped = interrupted_anywhere();
+  if (runtime::Turns::failed()) throw Interrupted{};  // given up for another's failure, which is what comes out
+  runtime::Energy energy;
+  double idle_us = 0;
+  if (!together) {
+    energy = share_of(run.meter.since(before), batch.size());
+    double seconds = 0;
+    std::int64_t tasks = 0;
+    for (const SolveResult& result : results) {
+      seconds += result.seconds;
+      tasks += result.tasks;
+    }
+    idle_us = idle_us_a_task(run.decomposition, seconds, tasks, run.session.events().totals().busy_us - busy_before);
+  }
   for (std::size_t v = 0; v < batch.size(); ++v) {
     report.solves.push_back({.column = batch[v].column, .result = results[v], .energy = energy, .mass = masses[v], .idle_us = idle_us});
     if (results[v].reason == StopReason::interrupted || stopped) throw Interrupted{};
@@ -68,11 +77,20 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
       report.failed = true;
       throw_failure(config, fmt::format("colour {}, mass {}", batch[v].column, masses[v]), results[v]);
     }
-    propagators[batch[v].mass].columns.push_back(std::move(solutions[v]));
+    const auto place = std::find(config.columns.begin(), config.columns.end(), batch[v].column) - config.columns.begin();
+    propagators[batch[v].mass].columns[static_cast<std::size_t>(place)] = std::move(solutions[v]);
   }
-  bar.step_done(step + static_cast<int>(batch.size()),
+  bar.step_done(static_cast<int>(report.solves.size()),
                 fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", results[0].iterations, results[0].true_residual,
                             results[0].seconds * static_cast<double>(batch.size()), report.solves.back().gflops()));
+}
+
+/// Every right-hand side of the run, in the order in which they are solved when one batch at a time is.
+std::vector<SharedAccount::Key> all_solves(const RunConfig& config) {
+  std::vector<SharedAccount::Key> keys;
+  for (const auto& batch : staggered_batches(config))
+    for (const StaggeredTask& task : batch) keys.emplace_back(task.column, config.staggered.masses[task.mass]);
+  return keys;
 }
 
 /// The links of the action, with the one Naik epsilon of the run.
@@ -91,18 +109,31 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
   OperatorRun run{session, decomposition, StaggeredSolver(decomposition, links, settings), JobEnergyMeter(session)};
-  session.wait_all();
-  if (config.trace.empty()) session.events().reset();
+  if (!runtime::Turns::taken()) {
+    session.wait_all();
+    if (config.trace.empty()) session.events().reset();
+  }
   std::vector<StaggeredPropagator> propagators;
-  for (const double mass : config.staggered.masses) propagators.push_back({mass, links.naik_epsilon, {}});
+  for (const double mass : config.staggered.masses)
+    propagators.push_back({mass, links.naik_epsilon, std::vector<HostColour>(config.columns.size())});
   ProgressBar bar("right-hand side", static_cast<int>(config.columns.size() * report.config.staggered.masses.size()));
   const auto all = staggered_batches(config);
-  for (std::size_t b = 0; b < all.size(); ++b) {
-    solve_batch(run, all[b], config, bar, report, propagators);
+  const bool together = config.solver.in_flight > 1;
+  std::optional<SharedAccount> account;
+  if (together) account.emplace(session, decomposition);
+  runtime::Turns::run(static_cast<int>(all.size()), config.solver.in_flight, [&](int b) {
+    const bool among_others = together || runtime::Turns::taken();
+    solve_batch(run, all[static_cast<std::size_t>(b)], config, among_others, bar, report, propagators);
+    if (report.timeline.empty()) {
+      session.wait_all();
+      record_timeline(session, report);
+      if (among_others && config.trace.empty()) session.events().set_detail(runtime::Events::Detail::totals);
+    }
+    if (among_others) return;
     session.wait_all();
-    if (b == 0 && report.timeline.empty()) record_timeline(session, report);
     if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
-  }
+  });
+  if (account) account->share(report.solves, all_solves(config));
   return propagators;
 }
 
@@ -136,12 +167,19 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
   } else {
     const smear::HisqLinks hisq(of_links, gauge, config.wilson.boundary);  // only HISQ has an epsilon for each mass
     set_up();
-    RunConfig one = config;
-    for (const double mass : config.staggered.masses) {
+    // The links of the next masses are made while others are solved for.
+    std::optional<SharedAccount> account;
+    if (config.solver.in_flight > 1) account.emplace(session, decomposition);
+    propagators.resize(config.staggered.masses.size());
+    runtime::Turns::run(static_cast<int>(propagators.size()), config.solver.in_flight, [&](int m) {
+      RunConfig one = config;
+      const double mass = config.staggered.masses[static_cast<std::size_t>(m)];
       one.staggered.masses = {mass};
-      for (StaggeredPropagator& propagator : solve_staggered_on(decomposition, hisq.links(smear::naik_epsilon_of_mass(mass)), one, report))
-        propagators.push_back(std::move(propagator));
-    }
+      one.solver.in_flight = 1;
+      propagators[static_cast<std::size_t>(m)] =
+          std::move(solve_staggered_on(decomposition, hisq.links(smear::naik_epsilon_of_mass(mass)), one, report).front());
+    });
+    if (account) account->share(report.solves, all_solves(config));
   }
   if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
   return propagators;

@@ -1,0 +1,31 @@
+#include "apps/shared_account.hpp"
+
+#include "apps/solve_run.hpp"
+
+#include <algorithm>
+
+namespace quarkstar::app {
+
+SharedAccount::SharedAccount(runtime::Session& session, const runtime::Decomposition& decomposition)
+    : session_(session), decomposition_(decomposition), meter_(session), before_(meter_.read()), busy_before_(session.events().totals().busy_us),
+      start_(std::chrono::steady_clock::now()) {}
+
+void SharedAccount::share(std::vector<ColumnReport>& solves, const std::vector<Key>& order) {
+  session_.wait_all();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  runtime::Energy energy = meter_.since(before_);
+  std::int64_t tasks = 0;
+  for (const ColumnReport& solve : solves) tasks += solve.result.tasks;
+  const double idle_us = idle_us_a_task(decomposition_, seconds, tasks, session_.events().totals().busy_us - busy_before_);
+  const auto count = static_cast<double>(solves.size());
+  for (runtime::EnergyReading* reading : {&energy.cpu, &energy.gpu}) reading->joules /= count;
+  for (ColumnReport& solve : solves) {
+    solve.result.seconds = seconds / count;
+    solve.energy = energy;
+    solve.idle_us = idle_us;
+  }
+  const auto place = [&order](const ColumnReport& solve) { return std::find(order.begin(), order.end(), Key{solve.column, solve.mass}); };
+  std::sort(solves.begin(), solves.end(), [&](const ColumnReport& a, const ColumnReport& b) { return place(a) < place(b); });
+}
+
+}  // namespace quarkstar::app
