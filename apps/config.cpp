@@ -48,7 +48,7 @@ void complete(RunConfig& config) {
     std::erase_if(config.columns, [](int column) { return column >= 3; });
   }
   // No more in flight than there is to solve: groups of right-hand sides, or masses that have an operator each.
-  std::size_t solves = config.columns.size();
+  std::size_t solves = config.columns.size() * (1 + config.further_sources.size());
   if (config.is_staggered()) solves = config.staggered.naik_epsilon ? staggered_batches(config).size() : config.staggered.masses.size();
   config.solver.in_flight = std::clamp(static_cast<int>(solves), 1, config.solver.in_flight);
 }
@@ -86,6 +86,7 @@ void check_action(const RunConfig& config) {
   if (config.session.cpu_share.value_or(0) > 0)
     refuse("--cpu-share", fmt::format("CPUs own no part of a {} solve beside GPUs", config.action), "use 0, or --devices cpu");
   if (!config.checkpoint.empty()) refuse("--checkpoint", fmt::format("restart files are not for the action {}", config.action), "leave it out");
+  if (!config.further_sources.empty()) refuse("--source", fmt::format("several sources are not for the action {}", config.action), "give one");
   if (config.columns.empty()) refuse("--columns", "no column is a colour", "staggered fields have the columns 0, 1, 2");
   for (const double mass : staggered.masses)
     if (!(mass > 0)) refuse("--mass", fmt::format("{} is not positive", mass), "give a mass above 0: the even-odd system divides by it");

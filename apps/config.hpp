@@ -32,6 +32,7 @@ struct RunConfig {
   WilsonParameters wilson;
   StaggeredConfig staggered;
   Source source;
+  std::vector<Source> further_sources;  ///< Wilson: others of the same run, a propagator each
   std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};  ///< staggered: those below 3, the colours
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};  ///< zeros: t cut by the number of workers

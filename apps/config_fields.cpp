@@ -87,9 +87,18 @@ std::vector<Field> make_fields() {
        "Boundary conditions: direction = periodic, antiperiodic or angle/pi (default t=antiperiodic)",
        [](RunConfig& c, Text v) { c.wilson.boundary = parse_boundary(v, c.wilson.boundary); },
        [](const RunConfig& c) -> json { return text_of(c.wilson.boundary); }},
-      {"source", "S", "point:x,y,z,t, wall:t, corner-wall:t, z2:t[,seed] or random:t[,seed], not gauge fixed (default point:0,0,0,0)",
-       [](RunConfig& c, Text v) { c.source = parse_source(v); },
-       [](const RunConfig& c) -> json { return text_of(c.source); }},
+      {"source", "S[+S...]", "point:x,y,z,t, wall:t, corner-wall:t, z2:t[,seed] or random:t[,seed], not gauge fixed (default point:0,0,0,0)",
+       [](RunConfig& c, Text v) {
+         std::vector<Source> sources;
+         for (const std::string& one : split(v, '+')) sources.push_back(parse_source(one));
+         c.source = sources.front();
+         c.further_sources.assign(sources.begin() + 1, sources.end());
+       },
+       [](const RunConfig& c) -> json {
+         std::string text = text_of(c.source);
+         for (const Source& source : c.further_sources) text += "+" + text_of(source);
+         return text;
+       }},
       {"columns", "LIST", "Source columns 3 spin + colour to solve (default 0-11; staggered 0-2; correlators need them all)",
        [](RunConfig& c, Text v) { c.columns = parse_columns(v); },
        [](const RunConfig& c) -> json { return c.columns; }},

@@ -6,11 +6,16 @@
 
 namespace quarkstar::app {
 
+void bring_into_order(std::vector<ColumnReport>& solves, const std::vector<SolveKey>& order) {
+  const auto place = [&order](const ColumnReport& solve) { return std::find(order.begin(), order.end(), SolveKey{solve.column, solve.mass}); };
+  std::sort(solves.begin(), solves.end(), [&](const ColumnReport& a, const ColumnReport& b) { return place(a) < place(b); });
+}
+
 SharedAccount::SharedAccount(runtime::Session& session, const runtime::Decomposition& decomposition)
     : session_(session), decomposition_(decomposition), meter_(session), before_(meter_.read()), busy_before_(session.events().totals().busy_us),
       start_(std::chrono::steady_clock::now()) {}
 
-void SharedAccount::share(std::vector<ColumnReport>& solves, const std::vector<Key>& order) {
+void SharedAccount::share(std::vector<ColumnReport>& solves) {
   session_.wait_all();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   runtime::Energy energy = meter_.since(before_);
@@ -24,8 +29,6 @@ void SharedAccount::share(std::vector<ColumnReport>& solves, const std::vector<K
     solve.energy = energy;
     solve.idle_us = idle_us;
   }
-  const auto place = [&order](const ColumnReport& solve) { return std::find(order.begin(), order.end(), Key{solve.column, solve.mass}); };
-  std::sort(solves.begin(), solves.end(), [&](const ColumnReport& a, const ColumnReport& b) { return place(a) < place(b); });
 }
 
 }  // namespace quarkstar::app

@@ -12,15 +12,19 @@
 
 namespace quarkstar::app {
 
+/// A solve's column and, staggered, its mass.
+using SolveKey = std::pair<int, std::optional<double>>;
+
+/// Brings solves that ended in any order into this one.
+void bring_into_order(std::vector<ColumnReport>& solves, const std::vector<SolveKey>& order);
+
 /// From its construction on it measures the whole of them; each then gets an equal share. Under MPI all ranks make one and share together.
 class SharedAccount {
  public:
   SharedAccount(runtime::Session& session, const runtime::Decomposition& decomposition);
 
-  /// A solve's column and, staggered, its mass.
-  using Key = std::pair<int, std::optional<double>>;
-  /// Brings the solves into that order and gives each its share of seconds, joules and idle time. Waits for all tasks.
-  void share(std::vector<ColumnReport>& solves, const std::vector<Key>& order);
+  /// Gives each its share of seconds, joules and idle time. Waits for all tasks.
+  void share(std::vector<ColumnReport>& solves);
 
  private:
   runtime::Session& session_;

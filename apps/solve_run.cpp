@@ -18,7 +18,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <complex>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -56,91 +58,135 @@ Snapshots snapshots_of(const Checkpoint* checkpoint, int column, int every, int 
           [=](const HostSpinor& solution, int iterations) { checkpoint->save(column, solution, done_before + iterations); }};
 }
 
-/// What the columns of one run share. With several in flight (runtime/turns.hpp) one of them at a time is here.
-class ColumnsRun {
+/// What all columns of a run share. With several in flight (runtime/turns.hpp) one of them at a time is here.
+struct ColumnsShared {
+  runtime::Session& session;
+  const Coord& lattice;
+  const runtime::Decomposition& decomposition;
+  WilsonSolver& solver;
+  bool together;          ///< several are in flight
+  JobEnergyMeter meter;
+  ProgressBar bar;
+  const RunReport* first = nullptr;  ///< with the timeline
+  int done = 0;
+};
+
+/// The columns of one source.
+class SourceColumns {
  public:
-  ColumnsRun(runtime::Session& session, const Coord& lattice, const runtime::Decomposition& decomposition, WilsonSolver& solver,
-             const Checkpoint* checkpoint, const RunConfig& config, RunReport& report)
-      : session_(session), lattice_(lattice), decomposition_(decomposition), solver_(solver), checkpoint_(checkpoint), config_(config), report_(report),
-        meter_(session), bar_("column", static_cast<int>(config.columns.size())) {
-    propagator_.fields.resize(config.columns.size());
+  SourceColumns(ColumnsShared& shared, SourceRun& source)
+      : shared_(shared), config_(source.config), report_(source.report), done_(source.done), remaining_(config_.columns.size()) {
+    propagator_.fields.resize(remaining_);
+    if (config_.checkpoint.empty()) return;
+    const double plaquette = 0.5 * (report_.gauge.spatial_plaquette + report_.gauge.temporal_plaquette);
+    checkpoint_.emplace(config_.checkpoint, describe_problem(config_, plaquette, report_.gauge.link_trace), shared.lattice, shared.decomposition.part());
   }
-
-  Propagator run() {
-    std::optional<SharedAccount> account;
-    if (together()) account.emplace(session_, decomposition_);
-    runtime::Turns::run(static_cast<int>(config_.columns.size()), config_.solver.in_flight, [this](int number) { solve(static_cast<std::size_t>(number)); });
-    std::vector<SharedAccount::Key> order;
-    for (const int column : config_.columns) order.emplace_back(column, std::nullopt);
-    if (account) account->share(report_.solves, order);
-    return std::move(propagator_);
-  }
-
- private:
-  bool together() const { return config_.solver.in_flight > 1; }
 
   void solve(std::size_t number) {
+    runtime::Session& session = shared_.session;
+    const Box part = shared_.decomposition.part();
     const int column = config_.columns[number];
-    HostSpinor solution(decomposition_.part());
+    HostSpinor solution(part);
     int done_before = 0;
-    if (checkpoint_ != nullptr) {
-      session_.wait_all();  // files are for times without messages
+    if (checkpoint_) {
+      session.wait_all();  // files are for times without messages
       done_before = checkpoint_->load(column, solution).value_or(0);
     }
-    const runtime::Energy before = together() ? runtime::Energy{} : meter_.read();
-    const double busy_before = together() ? 0 : session_.events().totals().busy_us;
-    const HostSpinor source = make_source(config_.source, lattice_, decomposition_.part(), column);
-    const SolveResult result = solver_.solve(
+    const runtime::Energy before = shared_.together ? runtime::Energy{} : shared_.meter.read();
+    const double busy_before = shared_.together ? 0 : session.events().totals().busy_us;
+    const HostSpinor source = make_source(config_.source, shared_.lattice, part, column);
+    const SolveResult result = shared_.solver.solve(
         source, solution,
         [this](int iterations, double residual) {
-          bar_.update(done_, residual_fraction(residual, config_.solver.tolerance), fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
+          shared_.bar.update(shared_.done, residual_fraction(residual, config_.solver.tolerance),
+                             fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
           return !interrupted_anywhere() && !runtime::Turns::failed();
         },
-        snapshots_of(checkpoint_, column, config_.checkpoint_every, done_before));
+        snapshots_of(checkpoint_ ? &*checkpoint_ : nullptr, column, config_.checkpoint_every, done_before));
     const bool stopped = result.reason == StopReason::interrupted || interrupted_anywhere();
-    if (checkpoint_ != nullptr || !together()) session_.wait_all();
+    if (checkpoint_ || !shared_.together) session.wait_all();
     const bool given_up = runtime::Turns::failed() && !result.converged();  // another's failure is what comes out of this run
     if (!given_up) {
       ColumnReport solved{column, result};
-      if (!together()) {
-        solved.energy = meter_.since(before);
-        solved.idle_us = idle_us_a_task(decomposition_, result.seconds, result.tasks, session_.events().totals().busy_us - busy_before);
+      if (!shared_.together) {
+        solved.energy = shared_.meter.since(before);
+        solved.idle_us = idle_us_a_task(shared_.decomposition, result.seconds, result.tasks, session.events().totals().busy_us - busy_before);
       }
       report_.solves.insert(report_.solves.end() - (report_.failed ? 1 : 0), std::move(solved));  // the one that failed stays the last
-      if (done_++ == 0) keep_timeline();
+      if (shared_.done++ == 0) keep_timeline();
     }
-    if (stopped || result.converged())
-      if (checkpoint_ != nullptr) checkpoint_->save(column, solution, done_before + result.iterations);
+    if (checkpoint_ && (stopped || result.converged())) checkpoint_->save(column, solution, done_before + result.iterations);
     if (stopped || given_up) throw Interrupted{config_.checkpoint};
     if (!result.converged()) {
       report_.failed = true;
       throw_failure(config_, fmt::format("column {} (spin {}, colour {})", column, column / 3, column % 3), result);
     }
-    if (!together() && config_.trace.empty()) session_.events().reset();  // only a trace needs them all; long runs would fill the memory
+    if (!shared_.together && config_.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
     propagator_.fields[number] = std::move(solution);
-    bar_.step_done(done_, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", result.iterations, result.true_residual,
-                                      result.seconds, result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0));
+    shared_.bar.step_done(shared_.done, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", result.iterations,
+                                                    result.true_residual, result.seconds, result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0));
+    --remaining_;
   }
 
+  bool complete() const { return remaining_ == 0; }
+  std::vector<ColumnReport>& solves() { return report_.solves; }
+
+  /// Gives the propagator away.
+  void conclude() {
+    std::vector<SolveKey> order;
+    for (const int column : config_.columns) order.emplace_back(column, std::nullopt);
+    bring_into_order(report_.solves, order);
+    if (shared_.first != &report_) {
+      report_.workers = shared_.first->workers;
+      report_.timeline = shared_.first->timeline;
+    }
+    done_(std::move(propagator_));
+    propagator_ = {};
+  }
+
+ private:
   /// The timeline of what ran until the first column was done. With others in flight no later moment is without tasks.
   void keep_timeline() {
-    session_.wait_all();
-    record_timeline(session_, report_);
-    if (together() && config_.trace.empty()) session_.events().set_detail(runtime::Events::Detail::totals);
+    shared_.session.wait_all();
+    record_timeline(shared_.session, report_);
+    shared_.first = &report_;
+    if (shared_.together && config_.trace.empty()) shared_.session.events().set_detail(runtime::Events::Detail::totals);
   }
 
-  runtime::Session& session_;
-  const Coord& lattice_;
-  const runtime::Decomposition& decomposition_;
-  WilsonSolver& solver_;
-  const Checkpoint* checkpoint_;
+  ColumnsShared& shared_;
   const RunConfig& config_;
   RunReport& report_;
-  JobEnergyMeter meter_;
-  ProgressBar bar_;
+  std::function<void(Propagator)>& done_;
+  std::optional<Checkpoint> checkpoint_;
   Propagator propagator_;
-  int done_ = 0;
+  std::size_t remaining_;
 };
+
+/// Runs the columns of all sources, config.solver.in_flight at a time.
+void run_columns(ColumnsShared& shared, std::span<SourceRun> sources, int in_flight) {
+  std::vector<std::unique_ptr<SourceColumns>> all;
+  for (SourceRun& source : sources) all.push_back(std::make_unique<SourceColumns>(shared, source));
+  const std::size_t columns = sources.front().config.columns.size();
+  const bool several = sources.size() > 1;
+  std::optional<SharedAccount> account;
+  if (shared.together && !several) account.emplace(shared.session, shared.decomposition);
+  runtime::Turns::run(static_cast<int>(columns * sources.size()), in_flight, [&](int number) {
+    SourceColumns& source = *all[static_cast<std::size_t>(number) / columns];
+    source.solve(static_cast<std::size_t>(number) % columns);
+    if (several && source.complete()) source.conclude();  // while columns of the next source are on the graph
+  });
+  if (several) return;
+  if (account) account->share(all.front()->solves());
+  all.front()->conclude();
+}
+
+/// Propagators of so many sources may be there at once besides the one that the memory of a solve counts.
+double further_columns_bytes(const runtime::Decomposition& decomposition, const RunConfig& config, std::size_t sources) {
+  const std::size_t columns = std::max<std::size_t>(1, config.columns.size());
+  const std::size_t alive = std::min(sources, 1 + (static_cast<std::size_t>(config.solver.in_flight) + columns - 2) / columns);
+  const double column = static_cast<double>(volume(decomposition.part().extents)) * HostSpinor::components * sizeof(std::complex<double>);
+  return static_cast<double>((alive - 1) * columns) * column;
+}
 
 }  // namespace
 
@@ -164,10 +210,12 @@ double idle_us_a_task(const runtime::Decomposition& decomposition, double second
   return tasks > 0 ? std::max(0.0, idle) / static_cast<double>(tasks) : 0;
 }
 
-Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const RunConfig& config, RunReport& report,
-                         const std::function<void(const RunReport&)>& planned) {
+void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<SourceRun> sources,
+                   const std::function<void(const RunReport&)>& planned) {
   const auto start = std::chrono::steady_clock::now();
   catch_interrupts();
+  const RunConfig& config = sources.front().config;
+  RunReport& report = sources.front().report;
   runtime::SessionOptions options = config.session;
   options.keep_events = true;
   options.time_kernels = !config.trace.empty();
@@ -177,6 +225,7 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
   report.decomposition = decomposition.describe();
   report.devices = plan.plan;
   report.memory = memory_needs(session, decomposition, config);
+  report.memory.back().other += further_columns_bytes(decomposition, config, sources.size());
   if (planned) planned(report);
   runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
   SolverSettings settings = config.solver;
@@ -185,14 +234,30 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
   session.wait_all();
   session.events().reset();
   report.setup_seconds = seconds_since(start);
-
-  std::optional<Checkpoint> checkpoint;
-  if (!config.checkpoint.empty())
-    checkpoint.emplace(config.checkpoint, describe_problem(config, 0.5 * (report.gauge.spatial_plaquette + report.gauge.temporal_plaquette), report.gauge.link_trace),
-                       lattice, decomposition.part());
-  Propagator propagator = ColumnsRun(session, lattice, decomposition, solver, checkpoint ? &*checkpoint : nullptr, config, report).run();
+  for (SourceRun& source : sources.subspan(1)) {
+    source.report.decomposition = report.decomposition;
+    source.report.devices = report.devices;
+    source.report.memory = report.memory;
+    source.report.gauge = report.gauge;
+    source.report.setup_seconds = report.setup_seconds;
+  }
+  ColumnsShared shared{.session = session,
+                       .lattice = lattice,
+                       .decomposition = decomposition,
+                       .solver = solver,
+                       .together = config.solver.in_flight > 1,
+                       .meter = JobEnergyMeter(session),
+                       .bar = ProgressBar("column", static_cast<int>(config.columns.size() * sources.size()))};
+  run_columns(shared, sources, config.solver.in_flight);
   if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
-  return propagator;
+}
+
+Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const RunConfig& config, RunReport& report,
+                         const std::function<void(const RunReport&)>& planned) {
+  Propagator result;
+  SourceRun source{config, report, [&result](Propagator propagator) { result = std::move(propagator); }};
+  solve_sources(links, lattice, {&source, 1}, planned);
+  return result;
 }
 
 }  // namespace quarkstar::app

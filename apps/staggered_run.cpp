@@ -58,8 +58,8 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
   });
   const bool stopped = interrupted_anywhere();
   if (runtime::Turns::failed()) throw Interrupted{};  // given up for another's failure, which is what comes out
-  runtime::Energy energy;
-  double idle_us = 0;
+  runtime::Energy energy{{0, "not measured"}, {0, "not measured"}};
+  std::optional<double> idle_us;
   if (!together) {
     energy = share_of(run.meter.since(before), batch.size());
     double seconds = 0;
@@ -86,8 +86,8 @@ void solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, cons
 }
 
 /// Every right-hand side of the run, in the order in which they are solved when one batch at a time is.
-std::vector<SharedAccount::Key> all_solves(const RunConfig& config) {
-  std::vector<SharedAccount::Key> keys;
+std::vector<SolveKey> all_solves(const RunConfig& config) {
+  std::vector<SolveKey> keys;
   for (const auto& batch : staggered_batches(config))
     for (const StaggeredTask& task : batch) keys.emplace_back(task.column, config.staggered.masses[task.mass]);
   return keys;
@@ -133,7 +133,10 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
     session.wait_all();
     if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
   });
-  if (account) account->share(report.solves, all_solves(config));
+  if (account) {
+    account->share(report.solves);
+    bring_into_order(report.solves, all_solves(config));
+  }
   return propagators;
 }
 
@@ -179,7 +182,10 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
       propagators[static_cast<std::size_t>(m)] =
           std::move(solve_staggered_on(decomposition, hisq.links(smear::naik_epsilon_of_mass(mass)), one, report).front());
     });
-    if (account) account->share(report.solves, all_solves(config));
+    if (account) {
+      account->share(report.solves);
+      bring_into_order(report.solves, all_solves(config));
+    }
   }
   if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
   return propagators;

@@ -40,7 +40,7 @@ Json solve_json(const ColumnReport& column, double bound_gflops, bool with_histo
              {"fraction_of_bound", bound_gflops > 0 ? Json(column.gflops() / bound_gflops) : Json()},
              {"tasks", result.tasks},
              {"tasks_per_iteration", column.tasks_per_iteration()},
-             {"idle_us_per_task", column.idle_us},
+             {"idle_us_per_task", column.idle_us ? Json(*column.idle_us) : Json()},
              {"energy", energy_json(column)}};
   if (column.mass) {
     solve.erase("spin");

@@ -33,6 +33,24 @@ expect 2 'error: --throttle: worker 7' "${solve[@]}" --throttle 7:2 --json x.jso
 expect 2 "error: --throttle: '1' is no throttle" "${solve[@]}" --throttle 1 --json x.json
 absent x.json
 
+# Several sources: each gets what it gets alone, and its outputs come while the next is solved for.
+sources=(point:0,0,0,0 wall:3 point:1,2,3,4)
+for in_flight in 1 7; do
+  expect 0 '^wrote many/source2/report.html' "${solve[@]}" --source "${sources[0]}+${sources[1]}+${sources[2]}" --in-flight $in_flight --workers 2 \
+    --residual-history --out many --json many.json --checkpoint kept
+  for i in 0 1 2; do
+    reference "${solve[@]}" --source "${sources[i]}"
+    results many.source$i.json | cmp expected.txt - || die "${sources[i]} depends on the sources beside it"
+    for file in propagator.h5 propagator.lime correlators.h5 result.json report.html; do [ -s many/source$i/$file ] || die "no $file of source $i"; done
+    [ "$(ls kept/source$i | wc -l)" = 12 ] || die "not a restart file for each column of source $i"
+  done
+  rm -r many kept many.source*.json
+done
+absent many.json
+expect 2 'error: --source: several sources are not for the action hisq' solve --gauge lattice.ildg --action hisq --source point:0,0,0,0+wall:2 --json x.json
+expect 2 'error: --source: ' "${solve[@]}" --source point:0,0,0,0+point:0,0,0,9 --json x.json
+absent x.json x.source0.json
+
 # One column that does not converge ends the run, with the others given up.
 expect 4 'error: column [0-9]* .*iteration limit' "${solve[@]}" --in-flight 3 --max-iterations 3 --json failed.json
 grep -q '"status": "failed"' failed.json || die "no reason in the JSON"
