@@ -58,26 +58,10 @@ class DomainSolver {
   void solve() {
     load();
     for (int step = 0; step < a_.steps; ++step) {
-      hop(0, even_, r_, [](int, site::Spinor<V>&) QUARKSTAR_INLINE_LAMBDA {});
-      V norm = V::broadcast(0), dot_re = norm, dot_im = norm;  // |A r|^2, <A r, r>: in the order of the domain's sites, as every lane has it
-      const V diagonal = V::broadcast(a_.diagonal), scale = V::broadcast(a_.scale);
-      hop(1, image_, even_, [&](int i, site::Spinor<V>& h) QUARKSTAR_INLINE_LAMBDA {
-        V site_norm = V::broadcast(0), site_re = site_norm, site_im = site_norm;
-        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-          const site::Complex<V> r = read(r_, i, c);
-          site::Complex<V>& t = h[c / 3][c % 3];
-          t = {fma(diagonal, r.re, scale * t.re), fma(diagonal, r.im, scale * t.im)};
-          site_norm = fma(t.im, t.im, fma(t.re, t.re, site_norm));
-          site_re = fma(t.im, r.im, fma(t.re, r.re, site_re));
-          site_im = fnma(t.im, r.re, fma(t.re, r.im, site_im));
-        });
-        norm = norm + site_norm;
-        dot_re = dot_re + site_re;
-        dot_im = dot_im + site_im;
-      });
-      // Lanes whose residual is zero stay there; others have no digit changed.
-      const V size = norm + V::broadcast(std::numeric_limits<T>::min());
-      advance({dot_re / size, dot_im / size}, step + 1 < a_.steps);
+      hop(0, even_, r_);
+      hop(1, image_, even_);
+      const site::Complex<V> alpha = finish_image();
+      advance(alpha, step + 1 < a_.steps);
     }
     store();
   }
@@ -114,9 +98,8 @@ class DomainSolver {
     return static_cast<std::size_t>(sites_[parity][i]) * (spinor_words<F> * W) + static_cast<std::size_t>(lane0_);
   }
 
-  /// to = finish(H from) on the sites of `parity`, by the hops that stay in the domain.
-  template <class Finish>
-  inline __attribute__((always_inline)) void hop(int parity, T* to, const T* from, Finish&& finish) {
+  /// to = H from on the sites of `parity`, by the hops that stay in the domain.
+  __attribute__((noinline)) void hop(int parity, T* to, const T* from) const {
     for (int i = 0; i < a_.domain_sites; ++i) {
       DomainNeighbours<F, W, VL, Reals> neighbours{a_.neighbours[parity] + i * 8, from, a_.links[parity] + sites_[parity][i] * site_links, lane0_};
       site::Spinor<V> h;
@@ -127,9 +110,31 @@ class DomainSolver {
       site::unroll<7>([&](auto d) QUARKSTAR_INLINE_LAMBDA {
         if (neighbours.entries[d + 1] != wilson::outside_domain) wilson::add_direction<d + 1, 1>(h, neighbours);
       });
-      finish(i, h);
       site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { write(to, i, c, h[c / 3][c % 3]); });
     }
+  }
+
+  /// image = diagonal r + scale image, which is A r then; returns <A r, r> / |A r|^2. Sums run in the order of the domain's sites.
+  site::Complex<V> finish_image() {
+    const V diagonal = V::broadcast(a_.diagonal), scale = V::broadcast(a_.scale);
+    V norm = V::broadcast(0), dot_re = norm, dot_im = norm;
+    for (int i = 0; i < a_.domain_sites; ++i) {
+      V site_norm = V::broadcast(0), site_re = site_norm, site_im = site_norm;
+      site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+        const site::Complex<V> r = read(r_, i, c), hops = read(image_, i, c);
+        const site::Complex<V> t{fma(diagonal, r.re, scale * hops.re), fma(diagonal, r.im, scale * hops.im)};
+        write(image_, i, c, t);
+        site_norm = fma(t.im, t.im, fma(t.re, t.re, site_norm));
+        site_re = fma(t.im, r.im, fma(t.re, r.re, site_re));
+        site_im = fnma(t.im, r.re, fma(t.re, r.im, site_im));
+      });
+      norm = norm + site_norm;
+      dot_re = dot_re + site_re;
+      dot_im = dot_im + site_im;
+    }
+    // Lanes whose residual is zero stay there; others have no digit changed.
+    const V size = norm + V::broadcast(std::numeric_limits<T>::min());
+    return {dot_re / size, dot_im / size};
   }
 
   /// z += alpha r;  r -= alpha A r where another step follows.
