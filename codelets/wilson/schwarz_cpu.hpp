@@ -1,4 +1,5 @@
-// Minimal residual on Schwarz domains: a domain stays in the cache for all of its steps.
+#pragma once
+// CPU driver: minimal residual on Schwarz domains: a domain stays in the cache for all of its steps.
 #include <limits>
 #include <utility>
 
@@ -7,7 +8,6 @@
 #include "codelets/wilson/wilson_site.hpp"
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
-namespace {
 
 /// The neighbours of one site of the domains in lanes [lane0, lane0 + VL), in working memory: [site][component][re, im][lane].
 template <class F, int W, int VL, int Reals>
@@ -171,14 +171,15 @@ wilson::SchwarzKernel<F> find_schwarz(int lanes, int link_reals, std::integer_se
   return found;
 }
 
-}  // namespace
-
 template <class F>
 wilson::SchwarzKernel<F> schwarz_kernel(int lanes, int link_reals) {
   return find_schwarz<F>(lanes, link_reals, LaneCounts<F>{});
 }
-template wilson::SchwarzKernel<Half> schwarz_kernel(int, int);
-template wilson::SchwarzKernel<float> schwarz_kernel(int, int);
-template wilson::SchwarzKernel<double> schwarz_kernel(int, int);
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME
+
+/// In a *_kernel.cpp: the kernels of one format.
+#define QUARKSTAR_SCHWARZ_KERNELS(F)                               \
+  namespace quarkstar::QUARKSTAR_ARCH_NAME {                       \
+  template wilson::SchwarzKernel<F> schwarz_kernel<F>(int, int);   \
+  }
