@@ -67,8 +67,8 @@ void add_bench(CLI::App& app) {
   add_case_flags(*solver, options);
   add_action_flags(*solver, options);
   add_vectors_a_thread(*solver, options);
-  solver->add_option("--solver", options->solvers, "Wilson: bicgstab, cgnr, cg (on the normal equations' matrix); staggered actions: cg")
-      ->check(CLI::IsMember({"bicgstab", "cgnr", "cg"}));
+  solver->add_option("--solver", options->solvers, "Wilson: bicgstab, cgnr, gcr, cg (on the normal equations' matrix); staggered actions: cg")
+      ->check(CLI::IsMember({"bicgstab", "cgnr", "gcr", "cg"}));
   add_coord_flag(*solver, "--blocks", options->blocks, "Cut the lattice into that many blocks (default: as a solve would)", 1);
   solver->add_option("--iterations", options->iterations, "Iterations of a timed solve, rounded up to whole batches of 16 (default: 256 on GPUs, 64 on CPUs)")->check(CLI::Range(16, 100000));
 }

@@ -101,9 +101,11 @@ void Checkpoint::save(const RestartKey& key, std::span<const std::complex<double
 }
 
 std::function<bool(int iterations)> restart_file_due(int every) {
-  return [every, last = 0](int iterations) mutable {
+  return [every, last = 0, seen = save_requests()](int iterations) mutable {
     const bool counted = every > 0 && iterations - last >= every;
-    const bool asked = save_requested_anywhere();
+    const int requests = save_requests();
+    const bool asked = requests > seen;  // each solve in flight answers each request
+    seen = requests;
     if (counted) last = iterations;
     return counted || asked;
   };

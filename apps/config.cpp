@@ -1,6 +1,7 @@
 #include "apps/config.hpp"
 
 #include "apps/parse.hpp"
+#include "apps/staggered_batches.hpp"
 #include "runtime/error.hpp"
 #include "solvers/staggered_solver.hpp"
 
@@ -43,9 +44,15 @@ std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const Run
 
 void complete(RunConfig& config) {
   config.solver.snapshots = !config.checkpoint.empty();
-  if (!config.is_staggered()) return;
-  if (!config.was_given("solver")) config.solver.solver = "cg";
-  std::erase_if(config.columns, [](int column) { return column >= 3; });
+  if (config.is_staggered()) {
+    if (!config.was_given("solver")) config.solver.solver = "cg";
+    std::erase_if(config.columns, [](int column) { return column >= 3; });
+  }
+  // No more in flight than there is to solve: groups of right-hand sides, or masses that have an operator each.
+  const StaggeredConfig& staggered = config.staggered;
+  std::size_t solves = config.columns.size() * (1 + config.further_sources.size());
+  if (config.is_staggered()) solves = staggered.naik_epsilon || staggered.from_files() ? staggered_batches(config).size() : staggered.masses.size();
+  config.solver.in_flight = std::clamp(static_cast<int>(solves), 1, config.solver.in_flight);
 }
 
 namespace {
@@ -82,11 +89,18 @@ void check_action(const RunConfig& config) {
   if (!config.is_staggered()) {
     require_name("--solver", config.action, config.solver.solver, solver_names());
     require_name("--links", config.action, links, {"18", "12", "8"});
+    if (config.was_given("schwarz-steps") && !config.was_given("schwarz-block"))
+      refuse("--schwarz-steps", "no domains are given", "give --schwarz-block, e.g. 4,4,4,4");
+    for (const char* key : {"restart", "schwarz-block"})
+      if (config.was_given(key) && config.solver.solver != "gcr")
+        refuse(key == std::string_view("restart") ? "--restart" : "--schwarz-block", fmt::format("it means nothing for {}", config.solver.solver),
+               "use --solver gcr, or leave it out");
     return;
   }
   const StaggeredConfig& staggered = config.staggered;
   require_name("--solver", config.action, config.solver.solver, staggered_solver_names());
   require_name("--links", config.action, links, {"18", "14", "13", "9"});
+  if (!config.further_sources.empty()) refuse("--source", fmt::format("several sources are not for the action {}", config.action), "give one");
   if (config.columns.empty()) refuse("--columns", "no column is a colour", "staggered fields have the columns 0, 1, 2");
   for (const double mass : staggered.masses)
     if (!(mass > 0)) refuse("--mass", fmt::format("{} is not positive", mass), "give a mass above 0: the even-odd system divides by it");
@@ -111,6 +125,8 @@ void check_complete(const RunConfig& config) {
     throw Error(ErrorKind::input, "--out", "nowhere to write the results", "give --out DIR, --json FILE or both");
   if (config.checkpoint_every > 0 && config.checkpoint.empty())
     throw Error(ErrorKind::input, "--checkpoint-every", "nowhere to write restart files", "give --checkpoint DIR");
+  if (config.bound && config.solver.in_flight > 1)
+    throw Error(ErrorKind::input, "--bound", "the bounds are of one solve, and several are in flight together", "leave it out, or use --in-flight 1");
 }
 
 }  // namespace quarkstar::app

@@ -37,6 +37,7 @@ struct RunConfig {
   WilsonParameters wilson;
   StaggeredConfig staggered;
   Source source;
+  std::vector<Source> further_sources;  ///< Wilson: others of the same run, a propagator each
   std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};  ///< staggered: those below 3, the colours
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};  ///< zeros: t cut by the number of workers
@@ -99,7 +100,8 @@ void apply_settings(RunConfig& config, const std::vector<Assignment>& settings);
 /// Throws Error(input) naming the flag if something that a solve needs is missing, or if settings exclude each other.
 void check_complete(const RunConfig& config);
 
-/// Replaces what was not given by the action's own choice (solver, columns), and sets what follows from other settings; call before check_complete().
+/// Replaces what was not given by the action's own choice (solver, columns), keeps in_flight within what there is to solve, and sets what
+/// follows from other settings; call before check_complete().
 void complete(RunConfig& config);
 
 }  // namespace quarkstar::app

@@ -3,6 +3,7 @@
 #include "apps/parse.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/policy/policy_library.hpp"
+#include "solvers/gcr_steps.hpp"
 #include "solvers/staggered_solver.hpp"
 
 #include <fmt/format.h>
@@ -92,15 +93,39 @@ std::vector<Field> make_fields() {
        "Boundary conditions: direction = periodic, antiperiodic or angle/pi (default t=antiperiodic)",
        [](RunConfig& c, Text v) { c.wilson.boundary = parse_boundary(v, c.wilson.boundary); },
        [](const RunConfig& c) -> json { return text_of(c.wilson.boundary); }},
-      {"source", "S", "point:x,y,z,t, wall:t, corner-wall:t, z2:t[,seed] or random:t[,seed], not gauge fixed (default point:0,0,0,0)",
-       [](RunConfig& c, Text v) { c.source = parse_source(v); },
-       [](const RunConfig& c) -> json { return text_of(c.source); }},
+      {"source", "S[+S...]", "point:x,y,z,t, wall:t, corner-wall:t, z2:t[,seed] or random:t[,seed], not gauge fixed (default point:0,0,0,0)",
+       [](RunConfig& c, Text v) {
+         std::vector<Source> sources;
+         for (const std::string& one : split(v, '+')) sources.push_back(parse_source(one));
+         c.source = sources.front();
+         c.further_sources.assign(sources.begin() + 1, sources.end());
+       },
+       [](const RunConfig& c) -> json {
+         std::string text = text_of(c.source);
+         for (const Source& source : c.further_sources) text += "+" + text_of(source);
+         return text;
+       }},
       {"columns", "LIST", "Source columns 3 spin + colour to solve (default 0-11; staggered 0-2; correlators need them all)",
        [](RunConfig& c, Text v) { c.columns = parse_columns(v); },
        [](const RunConfig& c) -> json { return c.columns; }},
-      {"solver", "NAME", "Wilson: bicgstab (default) or cgnr; staggered: cg (default), blockcg or multishift",
+      {"solver", "NAME", "Wilson: bicgstab (default), cgnr or gcr; staggered: cg (default), blockcg or multishift",
        [](RunConfig& c, Text v) { c.solver.solver = parse_name(v, all_solver_names()); },
        [](const RunConfig& c) -> json { return c.solver.solver; }},
+      {"restart", "K", "gcr: directions kept before it starts anew, 1 to 32 (default 8)",
+       [](RunConfig& c, Text v) { c.solver.restart = parse_integer(v, 1, gcr_steps::most_directions); },
+       [](const RunConfig& c) -> json { return c.solver.solver == "gcr" ? json(c.solver.restart) : json(); }, Actions::wilson},
+      {"schwarz-block", "X,Y,Z,T", "gcr: extents of the domains of an additive Schwarz preconditioner (default: none)",
+       [](RunConfig& c, Text v) {
+         if (!c.solver.schwarz) c.solver.schwarz.emplace();
+         c.solver.schwarz->domain = parse_coord(v, 2);
+       },
+       [](const RunConfig& c) -> json { return c.solver.schwarz ? json(c.solver.schwarz->domain) : json(); }, Actions::wilson},
+      {"schwarz-steps", "N", "Steps of minimal residual on each domain of --schwarz-block (default 4)",
+       [](RunConfig& c, Text v) {
+         if (!c.solver.schwarz) c.solver.schwarz.emplace();
+         c.solver.schwarz->steps = parse_integer(v, 1, 1000);
+       },
+       [](const RunConfig& c) -> json { return c.solver.schwarz ? json(c.solver.schwarz->steps) : json(); }, Actions::wilson},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
        [](RunConfig& c, Text v) {
          c.solver.schur =
@@ -130,6 +155,9 @@ std::vector<Field> make_fields() {
       {"no-tune", "", "Speed settings by fixed rules: read and write no tune cache, measure nothing",
        [](RunConfig& c, Text v) { c.solver.tune = !parse_switch(v); },
        [](const RunConfig& c) -> json { return !c.solver.tune; }},
+      {"in-flight", "G", "Columns (staggered: groups of --nrhs right-hand sides) that are on the graph together (default 1)",
+       [](RunConfig& c, Text v) { c.solver.in_flight = parse_integer(v, 1, 64); },
+       [](const RunConfig& c) -> json { return c.solver.in_flight; }},
       {"residual-history", "", "Add the residual of every iteration to the JSON, as hexadecimal floats",
        [](RunConfig& c, Text v) { c.residual_history = parse_switch(v); },
        [](const RunConfig& c) -> json { return c.residual_history; }},
@@ -213,6 +241,9 @@ std::vector<Field> make_fields() {
                                                                       : runtime::WorkerMode::per_domain;
        },
        [](const RunConfig& c) -> json { return c.session.mode == runtime::WorkerMode::per_core ? "core" : "domain"; }},
+      {"throttle", "W:F,...", "For experiments: CPU worker W looks F times slower; W:F:P:MS[:SEED]: and a part P of its tasks takes MS milliseconds more",
+       [](RunConfig& c, Text v) { c.session.throttles = parse_throttles(v); },
+       [](const RunConfig& c) -> json { return c.session.throttles.empty() ? json() : json(text_of(c.session.throttles)); }},
       {"checkpoint", "DIR", "Folder for restart files, written on SIGTERM and SIGUSR1 and after each column or batch; read again at the start",
        [](RunConfig& c, Text v) { c.checkpoint = v; }, [](const RunConfig& c) -> json { return c.checkpoint; }},
       {"checkpoint-every", "N", "Write a restart file every N iterations too (with --checkpoint)",

@@ -31,10 +31,12 @@ bool interrupted() { return flag != 0; }
 
 bool interrupted_anywhere() { return runtime::mpi::Job::current().any(interrupted()); }
 
-bool save_requested_anywhere() {
+int save_requests() {
+  static int requests = 0;
   const bool requested = save_flag != 0;
   if (requested) save_flag = 0;
-  return runtime::mpi::Job::current().any(requested);
+  if (runtime::mpi::Job::current().any(requested)) ++requests;
+  return requests;
 }
 
 void stop_if_interrupted() {

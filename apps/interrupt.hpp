@@ -15,8 +15,8 @@ bool interrupted();
 /// Whether any rank of the job has been interrupted: the same answer on all of them, so all must ask.
 bool interrupted_anywhere();
 
-/// Whether any rank has had a SIGUSR1 since the last question. All ranks must ask.
-bool save_requested_anywhere();
+/// How many times so far some rank was found to have had a SIGUSR1 since the question before. All ranks must ask.
+int save_requests();
 
 /// Throws Interrupted if the flag is set.
 void stop_if_interrupted();

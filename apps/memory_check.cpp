@@ -89,6 +89,13 @@ void add_staggered_links(std::vector<MemoryNeed>& needs, const runtime::Decompos
   }
   needs[host].other += stages.back().host_fields * host_field;
   if (config.staggered.naik_epsilon) return;
+  // Every operator in flight has links of its own: those of one are in the footprint.
+  const double more = config.solver.in_flight - 1;
+  needs[host].other += more * stages.back().host_fields * host_field;
+  for (MemoryNeed& need : needs) {
+    need.fields.links *= 1 + more;
+    need.fields.tables *= 1 + more;
+  }
   // Those for the next epsilon are made of the same.
   const std::vector<double> kept = bytes_of(stages.back());
   for (std::size_t i = 0; i < needs.size(); ++i) needs[i].fields.links += kept[i];
@@ -114,17 +121,18 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
     const Footprint& bytes = blocks[static_cast<std::size_t>(block.index)];
     if (block.owner < session.gpu_count()) {
       needs[static_cast<std::size_t>(block.owner)].fields += bytes;
-      host.fields += host_copies(bytes, block, colours ? most * staggered::ColourField::reals : SpinorField::reals);
+      host.fields += host_copies(bytes, block, config.solver.in_flight * (colours ? most * staggered::ColourField::reals : SpinorField::reals));
     } else {
       host.fields += bytes;
     }
   }
   if (colours) {
-    const double together_bytes = most * 2.0 * HostColour::components * sizeof(double) * (config.solver.snapshots ? 2 : 1);  // sources, copies
+    const double together_bytes =
+        config.solver.in_flight * most * 2.0 * HostColour::components * sizeof(double) * (config.solver.snapshots ? 2 : 1);  // sources, copies
     host.other = static_cast<double>(volume(decomposition.part().extents)) * (columns_bytes(config) + together_bytes) + host.fields.tables;
     add_staggered_links(needs, plan_links(session, decomposition), config);
   } else {
-    host.other = host_fields_bytes(decomposition.part().extents, format::box_with_border(decomposition).extents, static_cast<int>(config.columns.size()));
+    host.other = host_fields_bytes(decomposition.part().extents, format::box_with_border(decomposition).extents, static_cast<int>(config.columns.size()) + config.solver.in_flight - 1);
   }
   if (!colours && config.solver.snapshots)
     host.other += static_cast<double>(volume(decomposition.part().extents)) * 2 * HostSpinor::components * sizeof(double);

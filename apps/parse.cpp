@@ -104,7 +104,7 @@ std::vector<std::string> join_coordinates(const std::vector<std::string>& argume
       joined.push_back(argument);
     }
     open = is_number ? (open + 1) % numbers : 0;
-    after_flag = is_number || argument == "--lattice" || argument == "--blocks";
+    after_flag = is_number || argument == "--lattice" || argument == "--blocks" || argument == "--schwarz-block";
   }
   return joined;
 }
@@ -151,6 +151,33 @@ std::vector<int> parse_numbers(std::string_view text) {
   std::vector<int> numbers;
   for (const std::string& part : split(text, ',')) numbers.push_back(parse_integer(part, 0));
   return numbers;
+}
+
+std::vector<runtime::Throttle> parse_throttles(std::string_view text) {
+  std::vector<runtime::Throttle> throttles;
+  for (const std::string& one : split(text, ',')) {
+    const std::vector<std::string> parts = split(one, ':');
+    if (parts.size() != 2 && parts.size() != 4 && parts.size() != 5)
+      throw BadValue(fmt::format("'{}' is no throttle", one), "give WORKER:FACTOR or WORKER:FACTOR:CHANCE:MILLISECONDS[:SEED], e.g. 1:2 or 1:1:0.01:5");
+    runtime::Throttle throttle;
+    throttle.worker = parse_integer(parts[0], 0);
+    throttle.factor = parse_real(parts[1]);
+    if (parts.size() > 2) {
+      throttle.chance = parse_real(parts[2]);
+      throttle.hiccup_us = 1e3 * parse_real(parts[3]);
+    }
+    if (parts.size() > 4) throttle.seed = static_cast<std::uint64_t>(parse_integer(parts[4], 0));
+    throttles.push_back(throttle);
+  }
+  return throttles;
+}
+
+std::string text_of(const std::vector<runtime::Throttle>& throttles) {
+  std::vector<std::string> parts;
+  for (const runtime::Throttle& t : throttles)
+    parts.push_back(t.chance > 0 ? fmt::format("{}:{:g}:{:g}:{:g}:{}", t.worker, t.factor, t.chance, t.hiccup_us / 1e3, t.seed)
+                                 : fmt::format("{}:{:g}", t.worker, t.factor));
+  return fmt::format("{}", fmt::join(parts, ","));
 }
 
 std::vector<int> parse_columns(std::string_view text) {

@@ -2,6 +2,7 @@
 // Text of flags and configuration files turned into values, with errors that say what is allowed.
 #include "codelets/lattice/precision.hpp"
 #include "runtime/coord.hpp"
+#include "runtime/throttle.hpp"
 #include "solvers/settings.hpp"
 
 #include <limits>
@@ -34,7 +35,7 @@ std::string parse_name(std::string_view text, const std::vector<std::string>& na
 Precision parse_precision(std::string_view text);
 /// Four numbers "x,y,z,t", each at least `least`.
 Coord parse_coord(std::string_view text, int least);
-/// A command line in which the numbers after --lattice and --blocks are one argument, four at a time: "4 4 4 8" becomes
+/// A command line in which the numbers after --lattice, --blocks and --schwarz-block are one argument, four at a time: "4 4 4 8" becomes
 /// "4,4,4,8". Everywhere else numbers with blanks between them would be arguments of their own.
 std::vector<std::string> join_coordinates(const std::vector<std::string>& arguments);
 /// "x=periodic,t=antiperiodic,z=0.5": angles in units of pi; directions that are not named keep the value in `angles`.
@@ -45,12 +46,16 @@ std::size_t parse_bytes(std::string_view text);
 double parse_share(std::string_view text);
 /// Numbers of GPUs, "0,2".
 std::vector<int> parse_numbers(std::string_view text);
+/// "1:2" (worker 1 takes twice as long), "1:1:0.01:5" (one task in a hundred takes 5 ms more), "1:1:0.01:5:42" (with a seed); several
+/// with commas.
+std::vector<runtime::Throttle> parse_throttles(std::string_view text);
 /// "0-11", "0,3,5-7": ascending numbers 0..11 without repetition.
 std::vector<int> parse_columns(std::string_view text);
 
 /// The inverse of parse_boundary and parse_coord, for reports.
 std::string text_of(const BoundaryAngles& angles);
 std::string text_of(const Coord& coord);
+std::string text_of(const std::vector<runtime::Throttle>& throttles);
 /// "1.25 GiB"
 std::string bytes_text(double bytes);
 

@@ -70,8 +70,9 @@ std::string energy_note(const ColumnReport& column) {
 }
 
 std::string runtime_note(const RunReport& report, const ColumnReport& column) {
-  std::string note = fmt::format("runtime: {:.2f} tasks and {:.1f} kernels an iteration{}, {:.2f} us a task outside tasks", column.tasks_per_iteration(),
-                                 column.kernels_per_iteration(), column.mass ? " and right-hand side" : "", column.idle_us);
+  std::string note = fmt::format("runtime: {:.2f} tasks and {:.1f} kernels an iteration{}", column.tasks_per_iteration(), column.kernels_per_iteration(),
+                                 column.mass ? " and right-hand side" : "");
+  if (column.idle_us) note += fmt::format(", {:.2f} us a task outside tasks", *column.idle_us);
   if (const double bound = report.devices.bound_gflops(); bound > 0)
     note += fmt::format("; {:.1f} GFLOP/s are {:.1f} % of the parts' Dslashes alone, {:.1f}", column.gflops(), 100 * column.gflops() / bound, bound);
   if (column.bound && column.bound->time_over_bound > 0)

@@ -38,7 +38,7 @@ struct ColumnReport {
   std::optional<double> mass = {};  ///< staggered: whose result and energy are an equal share of the right-hand sides solved together
   double gflops() const { return result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0; }
   double gbs() const { return result.seconds > 0 ? result.bytes / result.seconds * 1e-9 : 0; }
-  double idle_us = 0;  ///< time of the owners outside StarPU's tasks, a task
+  std::optional<double> idle_us = {};  ///< time of the owners outside StarPU's tasks, a task; none where solves of several sources were in flight
   std::optional<BoundReport> bound = {};  ///< with --bound; staggered: of all that were solved together
   /// StarPU's tasks (a batch of iterations may be one), and codelets.
   double tasks_per_iteration() const { return result.iterations > 0 ? result.tasks / result.iterations : 0; }

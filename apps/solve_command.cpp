@@ -12,9 +12,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <vector>
 
 namespace quarkstar::app {
 namespace {
@@ -30,6 +31,7 @@ Coord read_extents(const RunConfig& config) {
   options.extents = config.lattice;
   const Coord extents = format::GaugeFile(config.gauge, options).info().layout.extents;
   check_source(config.source, extents);
+  for (const Source& source : config.further_sources) check_source(source, extents);
   return extents;
 }
 
@@ -53,17 +55,37 @@ class LinkLoader {
   LoadedGauge loaded_;
 };
 
-/// A failed solve leaves a JSON behind, for scripts that want to know how it failed, and nothing else.
+/// A report for each source of the run; where there are several, with folders and files of their own.
+std::vector<RunReport> reports_of(const RunReport& run) {
+  std::vector<Source> sources{run.config.source};
+  sources.insert(sources.end(), run.config.further_sources.begin(), run.config.further_sources.end());
+  std::vector<RunReport> reports(sources.size(), run);
+  if (sources.size() == 1) return reports;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    RunConfig& config = reports[i].config;
+    config.source = sources[i];
+    config.further_sources.clear();
+    const std::string name = fmt::format("source{}", i);
+    for (std::string* folder : {&config.out, &config.checkpoint})
+      if (!folder->empty()) *folder += "/" + name;
+    if (std::filesystem::path file(config.json); !config.json.empty())
+      config.json = (file.parent_path() / fmt::format("{}.{}{}", file.stem().string(), name, file.extension().string())).string();
+  }
+  return reports;
+}
+
+/// solve(links, planned); a failed one leaves a JSON behind, for scripts that want to know how it failed, and nothing else.
 template <class Solve>
-auto solve_or_report(const Coord& lattice, RunReport& report, Solve&& solve) {
+void solve_or_report(std::vector<RunReport>& reports, Solve&& solve) {
   const bool speaks = runtime::mpi::Job::current().is_root();
-  LinkLoader links(report);
+  LinkLoader links(reports.front());
   try {
-    return solve(std::ref(links), lattice, report.config, report, [speaks](const RunReport& planned) {
+    solve(std::ref(links), [speaks](const RunReport& planned) {
       if (speaks) print_plan(planned);
     });
   } catch (const Error&) {
-    if (report.failed && !report.config.json.empty() && speaks) write_json_file(report.config.json, report);
+    for (const RunReport& report : reports)
+      if (report.failed && !report.config.json.empty() && speaks) write_json_file(report.config.json, report);
     throw;
   }
 }
@@ -90,32 +112,44 @@ void finish(const RunReport& report, const OutputFolder& folder, const Fields& p
 
 void run_solve(const SolveOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  RunReport report;
-  if (!options.file.empty()) apply_settings(report.config, read_toml(options.file));
-  apply_settings(report.config, options.flags);
-  complete(report.config);
-  const RunConfig& config = report.config;
-  check_complete(config);
+  RunReport run;
+  if (!options.file.empty()) apply_settings(run.config, read_toml(options.file));
+  apply_settings(run.config, options.flags);
+  complete(run.config);
+  check_complete(run.config);
+  std::vector<RunReport> reports = reports_of(run);
   runtime::mpi::Job& job = runtime::mpi::Job::current();
-  std::optional<OutputFolder> folder;
+  std::vector<std::unique_ptr<OutputFolder>> folders;
   job.on_root([&] {
-    folder.emplace(config.out);
-    check_writable(config.json);
-    check_writable(config.trace);
+    for (const RunReport& report : reports) {
+      folders.push_back(std::make_unique<OutputFolder>(report.config.out));
+      check_writable(report.config.json);
+    }
+    check_writable(run.config.trace);
   });
 
-  describe_machine(report);
+  for (RunReport& report : reports) describe_machine(report);
   Coord lattice{};
-  job.together([&] { lattice = config.staggered.from_files() ? accept_links_headers(report.config) : read_extents(config); });
-  if (!folder) folder.emplace(config.out, OutputFolder::MadeElsewhere{});
+  job.together([&] { lattice = run.config.staggered.from_files() ? accept_links_headers(reports.front().config) : read_extents(run.config); });
+  if (folders.empty())
+    for (const RunReport& report : reports) folders.push_back(std::make_unique<OutputFolder>(report.config.out, OutputFolder::MadeElsewhere{}));
   // Contracts where all columns are there.
-  const auto conclude = [&](const auto& parts, bool complete) {
-    if (complete) report.correlators = contract(parts, config.source.time(), lattice[3]);
+  const auto conclude = [&](std::size_t i, const auto& parts, int components) {
+    RunReport& report = reports[i];
+    const bool complete = report.config.columns.size() == static_cast<std::size_t>(components);
+    if (complete) report.correlators = contract(parts, report.config.source.time(), lattice[3]);
     report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    finish(report, *folder, parts, complete);
+    finish(report, *folders[i], parts, complete);
   };
-  if (config.is_staggered()) conclude(solve_or_report(lattice, report, solve_staggered), config.columns.size() == HostColour::components);
-  else conclude(solve_or_report(lattice, report, solve_columns), config.columns.size() == HostSpinor::components);
+  solve_or_report(reports, [&](const LinksOfPart& links, const std::function<void(const RunReport&)>& planned) {
+    if (run.config.is_staggered())
+      return conclude(0, solve_staggered(links, lattice, reports[0].config, reports[0], planned), HostColour::components);
+    if (reports.size() == 1) return conclude(0, solve_columns(links, lattice, reports[0].config, reports[0], planned), HostSpinor::components);
+    std::vector<SourceRun> sources;
+    for (std::size_t i = 0; i < reports.size(); ++i)
+      sources.push_back({reports[i].config, reports[i], [&conclude, i](const Propagator& propagator) { conclude(i, propagator, HostSpinor::components); }});
+    solve_sources(links, lattice, sources, planned);
+  });
 }
 
 /// Values of a repeated --boundary add up; of every other flag the last one counts.

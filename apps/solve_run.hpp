@@ -28,6 +28,19 @@ inline LinksOfPart links_at_hand(const HostGauge& gauge) {
 Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const RunConfig& config, RunReport& report,
                          const std::function<void(const RunReport&)>& planned = {});
 
+/// One source of a run, and what becomes of its propagator.
+struct SourceRun {
+  const RunConfig& config;
+  RunReport& report;
+  std::function<void(Propagator)> done;
+};
+
+/// The same for several sources of one run, whose configurations differ in what belongs to a source: it, and names of folders and files.
+/// With config.solver.in_flight > 1 the columns of the next source are on the graph while `done` contracts and writes those of one: what the
+/// report of a solve says of its time is then time in flight, and of its energy nothing.
+void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<SourceRun> sources,
+                   const std::function<void(const RunReport&)>& planned = {});
+
 /// Ends a run whose column did not converge, as described above. right_hand_side: e.g. "column 3 (spin 1, colour 0)".
 [[noreturn]] void throw_failure(const RunConfig& config, const std::string& right_hand_side, const SolveResult& result);
 

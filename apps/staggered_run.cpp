@@ -7,6 +7,7 @@
 #include "apps/links_input.hpp"
 #include "apps/measure_power.hpp"
 #include "apps/progress.hpp"
+#include "apps/shared_account.hpp"
 #include "apps/solve_bound.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/solve_run.hpp"
@@ -14,6 +15,7 @@
 #include "apps/timeline.hpp"
 #include "codelets/smear/hisq.hpp"
 #include "runtime/mpi/job.hpp"
+#include "runtime/turns.hpp"
 #include "solvers/staggered_solver.hpp"
 
 #include <fmt/format.h>
@@ -50,7 +52,7 @@ struct OperatorRun {
     const auto begin = Clock::now();
     solver.reset();
     solver.emplace(decomposition, links, settings, speed);
-    session.wait_all();
+    if (!runtime::Turns::taken()) session.wait_all();
     making_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   }
 };
@@ -93,8 +95,9 @@ bool has_begun(const HostColour& solution) {
   return runtime::mpi::Job::current().any(mine);
 }
 
-/// Solves one batch, keeps what comes back, and tells how many seconds it took.
-double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, ProgressBar& bar, RunReport& report,
+/// Solves one batch, keeps what comes back, and tells how many seconds it took. together: other batches are in flight, whose shares of time and
+/// energy are told later.
+double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, bool together, ProgressBar& bar, RunReport& report,
                  std::vector<StaggeredPropagator>& propagators) {
   const Box part = run.decomposition.part();
   std::vector<HostColour> sources, solutions(batch.size(), HostColour(part));
@@ -103,32 +106,39 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
     sources.push_back(make_colour_source(config.source, run.decomposition.lattice(), part, task.column));
     masses.push_back(config.staggered.masses[task.mass]);
   }
+  if (run.checkpoint) run.session.wait_all();  // files are for times without messages
   BatchFiles files(run, batch, config);
   files.load(solutions);
-  const int step = static_cast<int>(report.solves.size());
-  const runtime::Energy before = run.meter.read();
+  const runtime::Energy before = together ? runtime::Energy{} : run.meter.read();
   std::optional<BoundMeter> bound_meter;
   if (config.bound) bound_meter.emplace(run.session);
   const std::vector<SolveResult> results = run.solver->solve(sources, masses, solutions, [&](int iterations, double residual) {
-    bar.update(step, residual_fraction(residual, config.solver.tolerance), fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
-    return !interrupted_anywhere();
+    bar.update(static_cast<int>(report.solves.size()), residual_fraction(residual, config.solver.tolerance),
+               fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
+    return !interrupted_anywhere() && !runtime::Turns::failed();
   }, files.snapshots());
-  const runtime::Energy energy = share_of(run.meter.since(before), batch.size());
   double seconds = 0, bytes = 0;
   for (const SolveResult& result : results) {
     seconds += result.seconds;
     bytes += result.bytes;
   }
+  runtime::Energy energy{{0, "not measured"}, {0, "not measured"}};
+  std::optional<double> idle_us;
   std::optional<BoundReport> bound;
-  if (bound_meter) {
-    run.session.wait_all();
-    bound = bound_meter->ended(seconds, bytes);
+  if (!together) {
+    energy = share_of(run.meter.since(before), batch.size());
+    if (bound_meter) {
+      run.session.wait_all();
+      bound = bound_meter->ended(seconds, bytes);
+    }
+    idle_us = idle_us_a_task(run.decomposition, results);
   }
-  const double idle_us = idle_us_a_task(run.decomposition, results);
   const bool stopped = interrupted_anywhere();
+  if (run.checkpoint) run.session.wait_all();
   for (std::size_t v = 0; v < batch.size(); ++v)
     if (results[v].converged() || ((stopped || results[v].reason == StopReason::interrupted) && has_begun(solutions[v])))
       files.save(v, solutions[v], results[v].iterations);
+  if (runtime::Turns::failed()) throw Interrupted{config.checkpoint};  // given up for another's failure, which is what comes out
   for (std::size_t v = 0; v < batch.size(); ++v) {
     report.solves.push_back({.column = batch[v].column, .result = results[v], .energy = energy, .mass = masses[v], .idle_us = idle_us, .bound = bound});
     if (results[v].reason == StopReason::interrupted || stopped) throw Interrupted{config.checkpoint};
@@ -137,12 +147,21 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
       write_trace(run.session, config);
       throw_failure(config, fmt::format("colour {}, mass {}", batch[v].column, masses[v]), results[v]);
     }
-    propagators[batch[v].mass].columns.push_back(std::move(solutions[v]));
+    const auto place = std::find(config.columns.begin(), config.columns.end(), batch[v].column) - config.columns.begin();
+    propagators[batch[v].mass].columns[static_cast<std::size_t>(place)] = std::move(solutions[v]);
   }
-  bar.step_done(step + static_cast<int>(batch.size()),
+  bar.step_done(static_cast<int>(report.solves.size()),
                 fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", results[0].iterations, results[0].true_residual,
                             results[0].seconds * static_cast<double>(batch.size()), report.solves.back().gflops()));
   return seconds;
+}
+
+/// Every right-hand side of the run, in the order in which they are solved when one batch at a time is.
+std::vector<SolveKey> all_solves(const RunConfig& config) {
+  std::vector<SolveKey> keys;
+  for (const auto& batch : staggered_batches(config))
+    for (const StaggeredTask& task : batch) keys.emplace_back(task.column, config.staggered.masses[task.mass]);
+  return keys;
 }
 
 /// The links of the action, with the one Naik epsilon of the run.
@@ -160,8 +179,8 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   runtime::Session& session = runtime::Session::current();
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
-  const std::vector<int> together = numbers_together(config);
-  const StaggeredSpeed speed{.vectors = *std::max_element(together.begin(), together.end())};
+  const std::vector<int> numbers = numbers_together(config);
+  const StaggeredSpeed speed{.vectors = *std::max_element(numbers.begin(), numbers.end())};
   OperatorRun run{session, decomposition, JobEnergyMeter(session), std::nullopt, {}};
   run.make_solver(links, settings, speed);
   AdaptiveCut adaptive(session, decomposition.lattice(), thinnest_block(config.hops_far()), report.memory);
@@ -170,22 +189,45 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
     run.problem = describe_problem(config, links);
   }
   std::vector<StaggeredPropagator> propagators;
-  for (const double mass : config.staggered.masses) propagators.push_back({mass, links.naik_epsilon, {}});
+  for (const double mass : config.staggered.masses)
+    propagators.push_back({mass, links.naik_epsilon, std::vector<HostColour>(config.columns.size())});
   ProgressBar bar("right-hand side", static_cast<int>(config.columns.size() * report.config.staggered.masses.size()));
   const auto all = staggered_batches(config);
-  for (std::size_t b = 0; b < all.size(); ++b) {
-    run.solver->prepare(static_cast<int>(all[b].size()));
-    if (config.trace.empty() || report.solves.empty()) session.events().reset();  // of links, and of measurements
-    adaptive.begins();
-    const double seconds = solve_batch(run, all[b], config, bar, report, propagators);
+  const bool together = config.solver.in_flight > 1, among_others = together || runtime::Turns::taken();
+  const auto forget_events = [&] {  // of links, and of measurements
+    if (config.trace.empty() || report.solves.empty()) session.events().reset();
+  };
+  if (together) {
+    for (const int number : numbers) run.solver->prepare(number);  // measures while nothing else runs
+    forget_events();
+  }
+  std::optional<SharedAccount> account;
+  if (together) account.emplace(session, decomposition);
+  runtime::Turns::run(static_cast<int>(all.size()), config.solver.in_flight, [&](int b) {
+    const std::vector<StaggeredTask>& batch = all[static_cast<std::size_t>(b)];
+    if (!among_others) {
+      run.solver->prepare(static_cast<int>(batch.size()));
+      forget_events();
+      adaptive.begins();
+    }
+    const double seconds = solve_batch(run, batch, config, among_others, bar, report, propagators);
+    if (report.timeline.empty()) {
+      session.wait_all();
+      record_timeline(session, report);
+      if (among_others && config.trace.empty()) session.events().set_detail(runtime::Events::Detail::totals);
+    }
+    if (among_others) return;
     session.wait_all();
-    if (b == 0 && report.timeline.empty()) record_timeline(session, report);
     if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
-    const int remaining = static_cast<int>(all.size() - b) - 1;
+    const int remaining = static_cast<int>(all.size()) - b - 1;
     if (const auto better = adaptive.ended(run.decomposition, seconds, remaining, run.making_seconds)) {
       run.decomposition = *better;
       run.make_solver(links, settings, speed);
     }
+  });
+  if (account) {
+    account->share(report.solves);
+    bring_into_order(report.solves, all_solves(config));
   }
   report.resplits.insert(report.resplits.end(), adaptive.resplits().begin(), adaptive.resplits().end());
   return propagators;
@@ -232,11 +274,21 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
     } else {
       const smear::HisqLinks hisq(of_links, gauge, config.wilson.boundary);  // only HISQ has an epsilon for each mass
       set_up();
-      RunConfig one = config;
-      for (const double mass : config.staggered.masses) {
+      // The links of the next masses are made while others are solved for.
+      std::optional<SharedAccount> account;
+      if (config.solver.in_flight > 1) account.emplace(session, decomposition);
+      propagators.resize(config.staggered.masses.size());
+      runtime::Turns::run(static_cast<int>(propagators.size()), config.solver.in_flight, [&](int m) {
+        RunConfig one = config;
+        const double mass = config.staggered.masses[static_cast<std::size_t>(m)];
         one.staggered.masses = {mass};
-        for (StaggeredPropagator& propagator : solve_staggered_on(decomposition, hisq.links(smear::naik_epsilon_of_mass(mass)), one, report))
-          propagators.push_back(std::move(propagator));
+        one.solver.in_flight = 1;
+        propagators[static_cast<std::size_t>(m)] =
+            std::move(solve_staggered_on(decomposition, hisq.links(smear::naik_epsilon_of_mass(mass)), one, report).front());
+      });
+      if (account) {
+        account->share(report.solves);
+        bring_into_order(report.solves, all_solves(config));
       }
     }
   }

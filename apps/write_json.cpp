@@ -50,7 +50,7 @@ Json solve_json(const ColumnReport& column, double bound_gflops, bool with_histo
              {"tasks_per_iteration", column.tasks_per_iteration()},
              {"kernels", result.kernels},
              {"kernels_per_iteration", column.kernels_per_iteration()},
-             {"idle_us_per_task", column.idle_us},
+             {"idle_us_per_task", column.idle_us ? Json(*column.idle_us) : Json()},
              {"energy", energy_json(column)}};
   if (column.bound) solve["bound"] = bound_json(*column.bound);
   if (column.mass) {

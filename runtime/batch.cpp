@@ -40,7 +40,7 @@ void run_fused(Call& call) {
   for (std::size_t i = 0; i < task.calls.size(); ++i) {
     const double begin = starpu_timing_now();
     task.program->steps[i].part.codelet->cpu()(task.calls[i]);
-    record_step(task.calls[i], task.program->steps[i], begin, starpu_timing_now());
+    record_step(task.calls[i], task.program->steps[i], begin, Session::current().throttler().stretch(call.worker(), begin));
   }
 }
 

@@ -64,7 +64,7 @@ void run_on_cpu(void* descriptions[], void* argument) {
   tell(end_access, task, buffers.data());
   Watchdog::ends(worker);
   if (!call.parts_recorded())
-    session.events().record(worker, {record->codelet->name(), record->placement.block, begin, starpu_timing_now(),
+    session.events().record(worker, {record->codelet->name(), record->placement.block, begin, session.throttler().stretch(worker, begin),
                                      call.skipped() ? Cost{} : record->cost, call.skipped()});
   happens_before(&session);
 }

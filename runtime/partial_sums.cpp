@@ -1,6 +1,7 @@
 #include "runtime/mpi/messages.hpp"
 #include "runtime/scalar.hpp"
 #include "runtime/session.hpp"
+#include "runtime/turns.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -52,8 +53,9 @@ std::vector<double> values_of(const PartialSums& partials, int sums) {
     const HostView<BinnedSum> view(handle);
     for (std::size_t s = 0; s < totals.size(); ++s) totals[s].merge(view[s]);
   };
+  if (partials.is_distributed()) detail::submit_sum_over_ranks(partials, sums, {}, "norm");
+  Turns::pass();
   if (partials.is_distributed()) {
-    detail::submit_sum_over_ranks(partials, sums, {}, "norm");
     add(partials.all_ranks());
   } else {
     for (int p = 0; p < partials.tasks(); ++p) add(partials.task(p));

@@ -165,7 +165,7 @@ void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullp
          Placement{.owner = 0, .block = -1, .urgent = true, .everywhere = true, .role = role});
 }
 
-/// The first `sums` sums, over all ranks. Waits for the tasks that add to them.
+/// The first `sums` sums, over all ranks. Waits for the tasks that add to them; before that other programs have a turn (runtime/turns.hpp).
 std::vector<double> values_of(const PartialSums& partials, int sums);
 
 /// Submits a copy of the state as it will be here in the program; look(state) later returns it without waiting for what follows.

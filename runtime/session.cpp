@@ -128,6 +128,7 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(s
   plan_gpus();
   if (gpu_count_ > 0) require_policy_for_gpus(options.policy);
   plan_workers();
+  throttler_ = Throttler(options.throttles, gpu_count_, gpu_count_ + static_cast<int>(workers_.size()));
   prepare_environment();
   limit_gpu_memory(options.gpu_memory, ranks_a_gpu_);
 

@@ -8,6 +8,7 @@
 #include "runtime/observe/events.hpp"
 #include "runtime/power.hpp"
 #include "runtime/team.hpp"
+#include "runtime/throttle.hpp"
 #include "runtime/topology.hpp"
 
 namespace quarkstar::runtime {
@@ -39,6 +40,7 @@ struct SessionOptions {
   MachinePower power{};            ///< for policies that weigh joules
   bool join_on_cpus = false;       ///< join the tasks of several owners between their exchanges (runtime/segments.hpp) also where no GPU owns a block
   bool time_kernels = false;       ///< for traces: of the batches that GPUs replay, time each kernel in every eighth, and the others as a whole
+  std::vector<Throttle> throttles{};  ///< CPU workers of each rank that are to look slower, for experiments
 };
 
 /// Whether the share of the CPUs is to be found by measurement: all devices were asked for and no share was given.
@@ -87,6 +89,7 @@ class Session {
   double host_watts() const { return options_.power.host; }
   const Topology& topology() const { return topology_; }
   Events& events() { return *events_; }
+  Throttler& throttler() { return throttler_; }
   /// Between this rank's graph and the others'; nullptr where the job has one rank.
   mpi::Messages* messages() { return messages_.get(); }
 
@@ -107,6 +110,7 @@ class Session {
   std::vector<int> gpu_cores_;
   std::vector<Worker> workers_;
   std::unique_ptr<Events> events_;
+  Throttler throttler_;
   std::unique_ptr<mpi::Messages> messages_;
   std::unique_ptr<Watchdog> watchdog_;
 };

@@ -4,6 +4,7 @@
 
 #include "runtime/batch.hpp"
 #include "runtime/scalar.hpp"
+#include "runtime/turns.hpp"
 #include "solvers/simulated_batches.hpp"
 #include "solvers/work_ledger.hpp"
 
@@ -16,7 +17,8 @@ constexpr int iterations_a_batch(int check_every, int refresh_every) {
   return (check_every + refresh_every - 1) / refresh_every * refresh_every;
 }
 
-/// Submits iterations in batches, always one batch ahead of the one whose outcome it looks at, until the graph stops. Returns the state at
+/// Submits iterations in batches, always one batch ahead of the one whose outcome it looks at, until the graph stops; between the two it
+/// gives the turn to other solves (runtime/turns.hpp). Returns the state at
 /// the end, and the work that was submitted and not done.
 /// check_every, refresh_every: see above, check_every >= 1. proceed(seen): false interrupts, by the step Interrupt. iteration(bool refresh): with refresh
 /// it offers a place for one.
@@ -44,6 +46,7 @@ std::pair<State, Work> run_in_batches(runtime::GraphState<State>& state, int che
   runtime::publish(state);
   for (;;) {
     submit_batch();
+    runtime::Turns::pass();
     const State seen = runtime::look(state);
     if (seen.status.stop != 0) return {seen, ledger.idle(seen.status, steps_before)};
     if (!proceed(seen)) runtime::submit_scalar<Interrupt>(state);

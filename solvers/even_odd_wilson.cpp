@@ -11,11 +11,9 @@ EvenOddWilson::EvenOddWilson(wilson::Hopping& hopping, const WilsonParameters& p
 
 void EvenOddWilson::apply(const SpinorField& out, const SpinorField& in, const ApplySums& sums, bool adjoint,
                           const runtime::Guard& guard) {
-  const double diagonal = schur_ == Schur::symmetric ? 1 : a_;
-  const double hops = schur_ == Schur::symmetric ? h_ * h_ / (a_ * a_) : h_ * h_ / a_;
   hopping_.apply(even_, in, {}, adjoint, guard);
   hopping_.apply(out, even_,
-                 {.x = &in, .diagonal = diagonal, .scale = -hops, .y = sums.y, .sums = {.norm = sums.norm, .dot = sums.y != nullptr}},
+                 {.x = &in, .diagonal = diagonal(), .scale = hops(), .y = sums.y, .sums = {.norm = sums.norm, .dot = sums.y != nullptr}},
                  adjoint, guard);
 }
 

@@ -32,6 +32,10 @@ class EvenOddWilson : public LinearOperator {
   /// |residual of M x = b| / |residual of the Schur system|, exact when x_even has been reconstructed.
   double residual_scale() const { return schur_ == Schur::symmetric ? a_ : 1; }
 
+  /// Mh = diagonal() + hops() H_oe H_eo.
+  double diagonal() const { return schur_ == Schur::symmetric ? 1 : a_; }
+  double hops() const { return -h_ * h_ / (schur_ == Schur::symmetric ? a_ * a_ : a_); }
+
  private:
   wilson::Hopping& hopping_;
   double a_, h_;

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "codelets/lattice/fields.hpp"
 #include "codelets/lattice/host_gauge.hpp"
 #include "codelets/lattice/host_spinor.hpp"
 #include "codelets/smear/staggered_links.hpp"
+#include "codelets/wilson/schwarz.hpp"
 #include "runtime/error.hpp"
 #include "solvers/block_cg_steps.hpp"
+#include "solvers/gcr_steps.hpp"
 #include "solvers/krylov.hpp"
 #include "solvers/multishift_cg_steps.hpp"
 #include "solvers/vector_cg_steps.hpp"
@@ -34,11 +37,12 @@ struct Level {
   double link_bytes;   ///< a site
   double field_bytes;  ///< a site of one parity, of all fields together
   double face_reals;   ///< a site of a face
+  std::optional<SchwarzSettings> schwarz{};
 };
 
 Footprint level_footprint(const runtime::Decomposition& decomposition, const runtime::Block& block, const Level& level) {
   constexpr int most_lanes = 16;
-  const LaneGrid grid = choose_lane_grid(decomposition, level.precision, most_lanes, level.reach);
+  const LaneGrid grid = choose_lane_grid(decomposition, level.precision, most_lanes, level.reach, level.schwarz ? level.schwarz->domain : Coord{2, 2, 2, 2});
   const double half = static_cast<double>(volume(block.extents)) / 2, lanes = grid.lanes;
   Coord outer{}, inside{};
   double face_reals = 0, packed = 0;
@@ -63,15 +67,17 @@ Footprint level_footprint(const runtime::Decomposition& decomposition, const run
   bytes.spinors = half * level.field_bytes;
   bytes.faces = 2 * face_reals * static_cast<double>(computed_bytes(level.precision));
   bytes.tables = sizeof(std::uint32_t) * 2 * (hops * 8 * sites + sites + hops * 8 * edge + packed);
+  if (level.schwarz)
+    bytes.tables += sizeof(std::uint32_t) * static_cast<double>(wilson::schwarz_table_words(volume(outer) / 2, level.schwarz->domain));
   return bytes;
 }
 
 /// Both ends of each link of `reals` reals.
 double links_bytes(Precision precision, int reals) { return 8 * static_cast<double>(link_bytes(precision, reals)); }
 
-Level wilson_level(Precision precision, int link_reals, int fields) {
+Level wilson_level(Precision precision, int link_reals, int fields, const std::optional<SchwarzSettings>& schwarz = {}) {
   constexpr double half_spinor = 12;
-  return {precision, 1, links_bytes(precision, link_reals), fields * static_cast<double>(site_bytes(precision, SpinorField::reals)), half_spinor};
+  return {precision, 1, links_bytes(precision, link_reals), fields * static_cast<double>(site_bytes(precision, SpinorField::reals)), half_spinor, schwarz};
 }
 
 const NamedKrylovSolver& solver_named(const std::string& name) {
@@ -147,10 +153,11 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
     bytes.scalars = sums * sizeof(runtime::BinnedSum);
     blocks.push_back(bytes);
   }
+  for (Footprint& block : blocks) block.multiply_solves(settings.in_flight);
   VectorLimits limits;
   limits.most_iterations.fill(settings.max_iterations);
   blocks[static_cast<std::size_t>(decomposition.local().front())].scalars +=
-      static_cast<double>(2 * state_bytes(settings.solver)) + static_cast<double>(sizeof(double)) * recorded_numbers(limits, n);
+      settings.in_flight * (static_cast<double>(2 * state_bytes(settings.solver)) + static_cast<double>(sizeof(double)) * recorded_numbers(limits, n));
   return blocks;
 }
 
@@ -165,29 +172,44 @@ Footprint& Footprint::operator+=(const Footprint& other) {
   return *this;
 }
 
+void Footprint::multiply_solves(int in_flight) {
+  for (double* bytes : {&spinors, &faces, &scalars}) *bytes *= in_flight;
+}
+
 std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings) {
   const bool mixed = settings.precision != Precision::double_;
-  const int krylov_fields = solver_named(settings.solver).fields;
+  const NamedKrylovSolver& solver = solver_named(settings.solver);
+  const int krylov_fields = solver.fields + solver.fields_a_direction * settings.restart;
   // A partial sum a task: interior and boundary of both levels, and those of the solver.
   const double sums = 2.0 * 4 + 2, bytes_of_sums = sums * runtime::PartialSums::most * sizeof(runtime::BinnedSum);
   std::vector<Footprint> blocks;
   for (const runtime::Block& block : decomposition.blocks()) {
     Footprint bytes = level_footprint(decomposition, block, wilson_level(Precision::double_, mixed ? 18 : settings.link_reals,
                                                                          outer_fields + (mixed ? bridge_fields : krylov_fields) +
-                                                                             (settings.snapshots ? copied_fields : 0)));
+                                                                             (settings.snapshots ? copied_fields : 0),
+                                                                         mixed ? std::nullopt : settings.schwarz));
     if (mixed)
-      bytes += level_footprint(decomposition, block, wilson_level(settings.precision, settings.link_reals, inner_fields + krylov_fields));
+      bytes += level_footprint(decomposition, block, wilson_level(settings.precision, settings.link_reals, inner_fields + krylov_fields, settings.schwarz));
     bytes.scalars = bytes_of_sums;
+    if (solver.fields_a_direction > 0) bytes.scalars += 2.0 * settings.restart * sizeof(runtime::BinnedSum);  // products with all directions
     blocks.push_back(bytes);
   }
   KrylovLimits limits;
   limits.most_iterations = settings.max_iterations;
-  blocks[static_cast<std::size_t>(decomposition.local().front())].scalars += sizeof(double) * recorded_iterations(limits);
+  for (Footprint& block : blocks) block.multiply_solves(settings.in_flight);
+  double& first = blocks[static_cast<std::size_t>(decomposition.local().front())].scalars;
+  first += settings.in_flight * static_cast<double>(sizeof(double)) * recorded_iterations(limits);
+  if (solver.fields_a_direction > 0) first += 2.0 * settings.in_flight * sizeof(gcr_steps::State);
   return blocks;
 }
 
 std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
                                            std::span<const int> vectors) {
+  if (settings.in_flight > 1) {  // the largest together, beside every kind of Dslash
+    std::vector<int> rising(vectors.begin(), vectors.end());
+    std::sort(rising.begin(), rising.end());
+    return footprint_of_last(decomposition, settings, hops_far, rising);
+  }
   // A Dslash stays for every number of right-hand sides that was asked for, its vectors only while they are solved: the peak may be at any of them.
   std::vector<Footprint> peak;
   for (std::size_t k = 1; k <= vectors.size(); ++k) {

@@ -18,6 +18,8 @@ struct Footprint {
   double scalars = 0;  ///< partial sums, states, residual histories
   double total() const { return links + spinors + faces + tables + scalars; }
   Footprint& operator+=(const Footprint& other);
+  /// So many solves at once: they share links and tables.
+  void multiply_solves(int in_flight);
 };
 
 /// What each block (also of other ranks) of a Wilson solve takes where its owner works on it: on the GPU for a GPU's block, in host memory otherwise. Throws

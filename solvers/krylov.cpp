@@ -6,6 +6,7 @@ const std::vector<NamedKrylovSolver>& krylov_solvers() {
   static const std::vector<NamedKrylovSolver> solvers = {
       {"bicgstab", bicgstab, true, 4},
       {"cgnr", cg_normal_equations, true, 3},
+      {"gcr", generalised_conjugate_residual, true, 0, 2, true},
       {"cg", conjugate_gradient, false, 2},
   };
   return solvers;

@@ -19,6 +19,9 @@ struct Refresh {
   int every = 4;      ///< iterations between two places in the graph where a refresh can happen
 };
 
+/// Submits out = an approximate inverse of A times in, on the solver's own lattice.
+using Preconditioner = std::function<void(const SpinorField& out, const SpinorField& in, const runtime::Guard& guard)>;
+
 /// Where a Krylov solve must end.
 struct KrylovLimits {
   double target_norm2 = 0;     ///< converged when |r|^2 <= this
@@ -26,6 +29,8 @@ struct KrylovLimits {
   int patience = 1000;         ///< stagnation when |r|^2 has reached no new minimum for so many iterations
   int check_every = 16;        ///< iterations between two looks at the stop flag (iterations_a_batch())
   Refresh refresh{};
+  int restart = 8;                 ///< directions that a solver keeps before it starts anew, where it keeps them
+  Preconditioner precondition{};   ///< empty: none. Obeyed by solvers that are `flexible`
   /// Called between two batches of a running solve: may submit tasks that read the solution as it is there in the graph, and wait for them.
   std::function<void(int iterations)> observe{};
 };
@@ -50,10 +55,14 @@ struct NamedKrylovSolver {
   KrylovSolver solve;
   bool any_operator;  ///< false: A must be hermitian and positive
   int fields;         ///< work vectors besides x and r
+  int fields_a_direction = 0;  ///< and for each of KrylovLimits::restart directions
+  bool flexible = false;       ///< takes KrylovLimits::precondition, which may differ from one application to the next
 };
 const std::vector<NamedKrylovSolver>& krylov_solvers();
 
 KrylovResult bicgstab(LinearOperator&, const SpinorField&, const SpinorField&, const KrylovLimits&, const KrylovProgress&);
+KrylovResult generalised_conjugate_residual(LinearOperator&, const SpinorField&, const SpinorField&, const KrylovLimits&,
+                                            const KrylovProgress&);
 KrylovResult conjugate_gradient(LinearOperator&, const SpinorField&, const SpinorField&, const KrylovLimits&, const KrylovProgress&);
 KrylovResult cg_normal_equations(LinearOperator&, const SpinorField&, const SpinorField&, const KrylovLimits&, const KrylovProgress&);
 
@@ -161,15 +170,16 @@ State initial_state(const KrylovLimits& limits) {
   return state;
 }
 
-/// Runs iteration(bool refresh) until the graph stops (batches.hpp).
+/// Runs iteration(bool refresh) until the graph stops (batches.hpp). cycle: of solvers whose iterations differ but repeat after so many;
+/// the last one of a cycle is then the place for a refresh, whether there are refreshes or not.
 template <class State, class Iteration>
 KrylovResult run_iterations(runtime::GraphState<State>& state, const KrylovLimits& limits, const KrylovProgress& progress,
-                            Iteration&& iteration) {
+                            Iteration&& iteration, int cycle = 0) {
   const auto proceed = [&](const State& seen) {
     if (limits.observe) limits.observe(seen.status.step);
     return !progress || progress(seen.status.step, seen.norm2);
   };
-  const int refresh_every = limits.refresh.submit ? limits.refresh.every : 0;
+  const int refresh_every = cycle > 0 ? cycle : limits.refresh.submit ? limits.refresh.every : 0;
   const auto [seen, idle] = run_in_batches<Interrupt>(state, limits.check_every, refresh_every, proceed, iteration);
   KrylovResult result;
   result.reason = static_cast<StopReason>(seen.status.stop);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/error.hpp"
+#include "solvers/gcr_steps.hpp"
 
 namespace quarkstar {
 
@@ -15,6 +16,10 @@ void check_limits(const SolverSettings& settings) {
   if (settings.check_every < 1 || settings.check_every > longest_batch)
     throw Error(ErrorKind::input, "--check-every", fmt::format("{} iterations between two looks", settings.check_every),
                 fmt::format("give 1 to {}", longest_batch));
+  if (settings.restart < 1 || settings.restart > gcr_steps::most_directions)
+    throw Error(ErrorKind::input, "--restart", fmt::format("{} directions", settings.restart), fmt::format("give 1 to {}", gcr_steps::most_directions));
+  if (settings.schwarz && settings.schwarz->steps < 1)
+    throw Error(ErrorKind::input, "--schwarz-steps", fmt::format("{} steps", settings.schwarz->steps), "give a positive number");
 }
 
 }  // namespace quarkstar

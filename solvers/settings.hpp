@@ -2,12 +2,14 @@
 // What a user asks of a solve, and what comes back.
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "codelets/lattice/boundary.hpp"
 #include "codelets/lattice/host_spinor.hpp"
 #include "codelets/lattice/precision.hpp"
+#include "runtime/coord.hpp"
 
 namespace quarkstar {
 
@@ -26,6 +28,12 @@ enum class Schur { asymmetric, symmetric };
 /// correction, a new Krylov solve for each gain that the low precision can give.
 enum class Updates { reliable, correction };
 
+/// The additive Schwarz preconditioner (codelets/wilson/schwarz.hpp). Domains belong to the lattice, not to its cut: bits depend on them.
+struct SchwarzSettings {
+  Coord domain{4, 4, 4, 4};  ///< extents
+  int steps = 4;             ///< of minimal residual on each domain
+};
+
 struct SolverSettings {
   std::string solver = "bicgstab";  ///< a name of solver_names()
   double tolerance = 1e-10;         ///< |b - M x| / |b|, true residual, double precision
@@ -36,12 +44,15 @@ struct SolverSettings {
   double refresh_drop = 0;          ///< Refresh::drop; 0: 0.1 in half, 1e-3 in single precision
   Schur schur = Schur::asymmetric;
   int check_every = 16;             ///< K: iterations submitted between two looks at the stop flag
+  int restart = 8;                  ///< gcr: directions kept, KrylovLimits::restart
+  std::optional<SchwarzSettings> schwarz{};  ///< gcr: its preconditioner; none: none
+  int in_flight = 1;                ///< solves on the graph together (runtime/turns.hpp): what the memory of a solve is worked out for
   bool keep_history = false;
   bool snapshots = false;           ///< solutions are copied while they are improved: the memory for that is counted
   bool tune = true;                 ///< measure speed settings that are not in the tune cache yet; false: fixed rules. No bit depends on it
 };
 
-/// Throws Error(input) where tolerance, max_iterations or check_every make no sense.
+/// Throws Error(input) where tolerance, max_iterations, check_every, restart or the preconditioner's steps make no sense.
 void check_limits(const SolverSettings& settings);
 
 /// Why a solve ended.
@@ -57,7 +68,7 @@ struct SolveResult {
   double flops = 0, bytes = 0;   ///< of the tasks that ran
   std::int64_t kernels = 0;      ///< codelets that ran, up to the stop
   double tasks = 0;              ///< StarPU's, a fused batch being one, with those that found the graph stopped; a share of them (staggered)
-  double busy_us = 0;            ///< that this rank's workers spent in them
+  double busy_us = 0;            ///< that this rank's workers spent in them; 0 where other solves were in flight
   std::vector<double> residual_history;  ///< |r| / |b| of the even-odd system after each iteration (keep_history)
   bool converged() const { return reason == StopReason::converged; }
 };

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "codelets/staggered/colour_transfer.hpp"
@@ -35,7 +36,8 @@ class StaggeredLevel {
                  const StaggeredSpeed& speed, bool measure, double resident);
 
   const LatticePointer& lattice() const { return lattice_; }
-  /// The first call for a number of vectors may measure: then nothing else should run.
+  /// That of the solve which has the turn (runtime/turns.hpp): its faces and sums are its own. The first call for a number of vectors may
+  /// measure: then nothing else should run; among other solves in flight it does not.
   staggered::Dslash& dslash(int vectors);
   /// Of the links.
   double bytes_a_site() const { return staggered::links_bytes_a_site(lattice_->precision(), even_.long_reals()); }
@@ -56,7 +58,8 @@ class StaggeredLevel {
   Coord tile_;
   LatticePointer lattice_;
   staggered::Links even_, odd_;
-  std::map<int, std::unique_ptr<staggered::Dslash>> dslash_;
+  std::map<std::pair<int, int>, std::unique_ptr<staggered::Dslash>> dslash_;  ///< by Turns::lane() and number of vectors
+  std::map<int, staggered::Launch> launches_;  ///< by number of vectors
 };
 
 }  // namespace quarkstar

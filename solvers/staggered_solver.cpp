@@ -12,6 +12,7 @@
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
+#include "runtime/turns.hpp"
 #include "solvers/staggered_level.hpp"
 #include "solvers/vector_krylov.hpp"
 
@@ -31,6 +32,14 @@ PerVector for_each_vector(std::size_t n, Function&& f) {
   PerVector values{};
   for (std::size_t v = 0; v < n; ++v) values[v] = f(v);
   return values;
+}
+
+/// Waits for the tasks that read the vectors, and for no other; their content is lost.
+void wait_for_readers(const ColourFields& vectors) {
+  runtime::Turns::pass();
+  for (const int parity : {0, 1})
+    for (const int b : vectors.of(parity).lattice()->local_blocks())
+      const runtime::HostView<std::byte> view(vectors.of(parity).block(b), runtime::HostAccess::overwrite);
 }
 
 }  // namespace
@@ -231,12 +240,12 @@ StaggeredSolver::StaggeredSolver(const runtime::Decomposition& decomposition, co
     throw Error(ErrorKind::input, "--solver", fmt::format("'{}' is no solver for staggered fermions", settings.solver),
                 fmt::format("use one of {}", fmt::join(names, ", ")));
   check_limits(settings);
-  impl_ = std::make_unique<Impl>(decomposition, links, settings, speed, settings.tune && !speed.tile && !speed.launch);
+  impl_ = std::make_unique<Impl>(decomposition, links, settings, speed, settings.tune && !speed.tile && !speed.launch && !runtime::Turns::taken());
 }
 
 void StaggeredSolver::prepare(int vectors) {
   impl_->prepare(vectors);
-  runtime::Session::current().wait_all();
+  if (!runtime::Turns::taken()) runtime::Session::current().wait_all();
 }
 
 StaggeredSolver::~StaggeredSolver() {
@@ -270,8 +279,10 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
     staggered::load_vectors(b.of(parity), sources);
     staggered::load_vectors(x.of(parity), solutions);
   }
-  session.wait_all();
-  const runtime::Totals before = session.events().totals();
+  const bool alone = !runtime::Turns::taken();
+  if (alone) session.wait_all();
+  const runtime::Submissions before = runtime::Events::of_this_thread();
+  const double busy_before = alone ? session.events().totals().busy_us : 0;
   const double start = runtime::now_us();
 
   std::vector<SolveResult> results(n);
@@ -347,13 +358,12 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
         for (const double norm2 : inner[v].norm2) results[v].residual_history.push_back(std::sqrt(norm2 / b_norm2[v]));
     }
   }
-  session.wait_all();
+  if (alone) session.wait_all();
   const double share = 1 / static_cast<double>(n), seconds = (runtime::now_us() - start) * 1e-6;
-  const runtime::Totals after = session.events().totals();
-  double work[] = {after.submitted_cost.flops - before.submitted_cost.flops - idle.cost.flops,
-                   after.submitted_cost.bytes - before.submitted_cost.bytes - idle.cost.bytes,
-                   static_cast<double>(after.submitted_parts - before.submitted_parts - idle.tasks),
-                   static_cast<double>(after.submitted - before.submitted)};
+  const double busy_us = alone ? session.events().totals().busy_us - busy_before : 0;
+  const runtime::Submissions& after = runtime::Events::of_this_thread();
+  double work[] = {after.cost.flops - before.cost.flops - idle.cost.flops, after.cost.bytes - before.cost.bytes - idle.cost.bytes,
+                   static_cast<double>(after.parts - before.parts - idle.tasks), static_cast<double>(after.tasks - before.tasks)};
   runtime::mpi::Job::current().combine(std::span<double>(work), runtime::mpi::Combine::sum);
   for (SolveResult& result : results) {
     result.seconds = seconds * share;
@@ -361,10 +371,11 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
     result.bytes = work[1] * share;
     result.kernels = static_cast<std::int64_t>(work[2]) / static_cast<std::int64_t>(n);
     result.tasks = work[3] * share;
-    result.busy_us = (after.busy_us - before.busy_us) * share;
+    result.busy_us = busy_us * share;
   }
   for (const int parity : {0, 1}) staggered::store_vectors(solutions, x.of(parity));
-  session.wait_all();
+  if (alone) session.wait_all();
+  else wait_for_readers(x);
   return results;
 }
 

@@ -3,6 +3,7 @@
 #include "solvers/bicgstab_steps.hpp"
 #include "solvers/cg_steps.hpp"
 #include "solvers/cgnr_steps.hpp"
+#include "solvers/gcr_steps.hpp"
 
 namespace quarkstar {
 
@@ -21,5 +22,11 @@ QUARKSTAR_SCALAR_STEP_ON_CUDA(cgnr_steps::State, cgnr_steps::Alpha)
 QUARKSTAR_SCALAR_STEP_ON_CUDA(cgnr_steps::State, cgnr_steps::Residual)
 QUARKSTAR_SCALAR_STEP_ON_CUDA(cgnr_steps::State, cgnr_steps::Refreshed)
 QUARKSTAR_SCALAR_STEP_ON_CUDA(cgnr_steps::State, cgnr_steps::Beta)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(gcr_steps::State, gcr_steps::Begin)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(gcr_steps::State, gcr_steps::Project)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(gcr_steps::State, gcr_steps::Alpha)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(gcr_steps::State, gcr_steps::Keep)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(gcr_steps::State, gcr_steps::Close)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(gcr_steps::State, gcr_steps::Refreshed)
 
 }  // namespace quarkstar

@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "codelets/blas/blas.hpp"
 #include "codelets/transfer/transfer.hpp"
+#include "codelets/wilson/schwarz.hpp"
 #include "codelets/wilson/tuning.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
+#include "runtime/turns.hpp"
 #include "solvers/even_odd_wilson.hpp"
 #include "solvers/krylov.hpp"
 #include "solvers/mixed_precision.hpp"
@@ -19,9 +22,13 @@
 namespace quarkstar {
 namespace {
 
-KrylovSolver find_solver(const std::string& name) {
+KrylovSolver find_solver(const SolverSettings& settings) {
+  const std::string& name = settings.solver;
   for (const NamedKrylovSolver& solver : krylov_solvers())
     if (solver.name == name) {
+      if (settings.schwarz && !solver.flexible)
+        throw Error(ErrorKind::input, "--schwarz-block", fmt::format("the preconditioner differs from one application to the next, and {} cannot do with that", name),
+                    "use --solver gcr");
       if (!solver.any_operator)
         throw Error(ErrorKind::input, "--solver", fmt::format("'{}' needs a hermitian positive operator, which Wilson's is not", name),
                     fmt::format("use one of {}", fmt::join(solver_names(), ", ")));
@@ -31,32 +38,53 @@ KrylovSolver find_solver(const std::string& name) {
               fmt::format("use one of {}", fmt::join(solver_names(), ", ")));
 }
 
-/// The operator in one precision: layout, links, hopping term, even-odd system.
+/// What a solve needs of the operator for itself while others are in flight: faces, sums, the image of the first hop.
+struct WilsonSystem {
+  wilson::Hopping hopping;
+  EvenOddWilson system;
+  WilsonSystem(const LinkField& even, const LinkField& odd, int block_threads, const WilsonParameters& parameters, Schur schur)
+      : hopping(even, odd), system(hopping, parameters, schur) {
+    hopping.set_block_threads(block_threads);
+  }
+};
+
+/// The operator in one precision: layout, links, and for each solve in flight its even-odd system.
 struct WilsonLevel {
   LatticePointer lattice;
   LinkField even, odd;
-  wilson::Hopping hopping;
-  EvenOddWilson system;
+  std::optional<wilson::Schwarz> schwarz;
 
+  /// That of the solve which has the turn.
+  EvenOddWilson& system() {
+    const auto lane = static_cast<std::size_t>(runtime::Turns::lane());
+    if (systems_.size() <= lane) systems_.resize(lane + 1);
+    if (!systems_[lane]) systems_[lane] = std::make_unique<WilsonSystem>(even, odd, block_threads_, parameters_, schur_);
+    return systems_[lane]->system;
+  }
+
+  /// domains: those of the preconditioner, on the level of the Krylov solver.
   WilsonLevel(const wilson::TuningProblem& problem, const HostGauge& gauge, const WilsonParameters& parameters,
-              const SolverSettings& settings)
-      : WilsonLevel(problem, wilson::tuning_for(problem, settings.tune), gauge, parameters, settings) {}
+              const SolverSettings& settings, const std::optional<SchwarzSettings>& domains)
+      : WilsonLevel(problem, wilson::tuning_for(problem, settings.tune), gauge, parameters, settings, domains) {}
 
  private:
   WilsonLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge,
-              const WilsonParameters& parameters, const SolverSettings& settings)
-      : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, 16, 1, tuning.tile)),
+              const WilsonParameters& parameters, const SolverSettings& settings, const std::optional<SchwarzSettings>& domains)
+      : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, 16, 1, tuning.tile,
+                                          domains ? domains->domain : Coord{2, 2, 2, 2})),
         even(lattice, 0, problem.link_reals),
         odd(lattice, 1, problem.link_reals),
-        hopping(load(even, odd, gauge), odd),
-        system(hopping, parameters, settings.schur) {
-    hopping.set_block_threads(tuning.block_threads);
+        block_threads_(tuning.block_threads),
+        parameters_(parameters),
+        schur_(settings.schur) {
+    transfer::load_links(even, odd, gauge);
+    if (domains) schwarz.emplace(even, odd, domains->domain, domains->steps, system().diagonal(), system().hops());
   }
 
-  static LinkField& load(LinkField& even, LinkField& odd, const HostGauge& gauge) {
-    transfer::load_links(even, odd, gauge);
-    return even;
-  }
+  int block_threads_;
+  WilsonParameters parameters_;
+  Schur schur_;
+  std::vector<std::unique_ptr<WilsonSystem>> systems_;  ///< by Turns::lane()
 };
 
 /// Both parities of a full-lattice field.
@@ -65,6 +93,13 @@ struct FullField {
   explicit FullField(const LatticePointer& lattice) : even(lattice, 0), odd(lattice, 1) {}
 };
 
+/// Waits for the tasks that read the field, and for no other; its content is lost.
+void wait_for_readers(const FullField& field) {
+  runtime::Turns::pass();
+  for (const SpinorField* part : {&field.even, &field.odd})
+    for (const int b : part->lattice()->local_blocks()) const runtime::HostView<std::byte> view(part->block(b), runtime::HostAccess::overwrite);
+}
+
 }  // namespace
 
 struct WilsonSolver::Impl {
@@ -72,22 +107,23 @@ struct WilsonSolver::Impl {
   KrylovSolver krylov;
   WilsonLevel outer;                   ///< double precision: right-hand sides, corrections, true residuals
   std::unique_ptr<WilsonLevel> inner;  ///< the precision of the Krylov solver where that is another one
-  runtime::PartialSums sums;
 
   Impl(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
        const SolverSettings& s)
       : settings(s),
-        krylov(find_solver(s.solver)),
-        outer({decomposition, Precision::double_, s.precision == Precision::double_ ? s.link_reals : 18}, gauge, parameters, s),
-        sums(static_cast<int>(decomposition.local().size())) {
+        krylov(find_solver(s)),
+        outer({decomposition, Precision::double_, s.precision == Precision::double_ ? s.link_reals : 18}, gauge, parameters, s,
+              s.precision == Precision::double_ ? s.schwarz : std::nullopt) {
     if (s.precision == Precision::double_) return;
     const double resident = wilson::links_bytes_a_site(Precision::double_, outer.even.reals());
-    inner = std::make_unique<WilsonLevel>(wilson::TuningProblem{decomposition, s.precision, s.link_reals, resident}, gauge, parameters, s);
+    inner = std::make_unique<WilsonLevel>(wilson::TuningProblem{decomposition, s.precision, s.link_reals, resident}, gauge, parameters, s,
+                                          s.schwarz);
   }
 
   /// |field|^2 over both parities; waits for the tasks before it.
   double norm2(const FullField& field) {
     double total = 0;
+    const runtime::PartialSums sums(static_cast<int>(outer.lattice->local_blocks().size()));
     for (const SpinorField* part : {&field.even, &field.odd}) {
       blas::submit<blas::Norm>({part}, {}, nullptr, &sums);
       total += runtime::values_of(sums, 1).front();
@@ -97,8 +133,8 @@ struct WilsonSolver::Impl {
 
   /// r = b - M x.
   void residual(const FullField& r, const FullField& b, const FullField& x) {
-    outer.system.minus_m(r.even, x.even, x.odd);
-    outer.system.minus_m(r.odd, x.odd, x.even);
+    outer.system().minus_m(r.even, x.even, x.odd);
+    outer.system().minus_m(r.odd, x.odd, x.even);
     blas::submit<blas::AddScaled>({&r.even, &b.even}, {{{1, 0}}});
     blas::submit<blas::AddScaled>({&r.odd, &b.odd}, {{{1, 0}}});
   }
@@ -110,14 +146,17 @@ struct WilsonSolver::Impl {
     limits.observe = observe;
     limits.most_iterations = budget;
     limits.check_every = settings.check_every;
-    const double system2 = 1 / (outer.system.residual_scale() * outer.system.residual_scale());
+    limits.restart = settings.restart;
+    if (const WilsonLevel& level = inner ? *inner : outer; level.schwarz)
+      limits.precondition = [&level](const SpinorField& to, const SpinorField& from, const runtime::Guard& guard) { level.schwarz->apply(to, from, guard); };
+    const double system2 = 1 / (outer.system().residual_scale() * outer.system().residual_scale());
     const SpinorField rhs(outer.lattice, EvenOddWilson::solved_parity);
-    outer.system.prepare(rhs, r.even, r.odd);
+    outer.system().prepare(rhs, r.even, r.odd);
     limits.target_norm2 = target2 * system2;
     const KrylovResult result =
-        inner ? solve_below_double(outer.system, inner->system, krylov, settings, e.odd, rhs, limits, r_norm2 * system2, progress)
-              : krylov(outer.system, e.odd, rhs, limits, progress);
-    outer.system.reconstruct(e.even, r.even, e.odd);
+        inner ? solve_below_double(outer.system(), inner->system(), krylov, settings, e.odd, rhs, limits, r_norm2 * system2, progress)
+              : krylov(outer.system(), e.odd, rhs, limits, progress);
+    outer.system().reconstruct(e.even, r.even, e.odd);
     return result;
   }
 
@@ -125,7 +164,7 @@ struct WilsonSolver::Impl {
   HostSpinor copy_of_iterate(const FullField& x, const FullField& e, const FullField& r, const Box& part) {
     const FullField copy(outer.lattice);
     blas::submit<blas::Scale>({&copy.odd, &e.odd}, {{{1, 0}}});
-    outer.system.reconstruct(copy.even, r.even, copy.odd);
+    outer.system().reconstruct(copy.even, r.even, copy.odd);
     blas::submit<blas::AddScaled>({&copy.even, &x.even}, {{{1, 0}}});
     blas::submit<blas::AddScaled>({&copy.odd, &x.odd}, {{{1, 0}}});
     HostSpinor host(part);
@@ -146,6 +185,7 @@ WilsonSolver::WilsonSolver(const runtime::Decomposition& decomposition, const Ho
   if (settings.link_reals != 18 && settings.link_reals != 12 && settings.link_reals != 8)
     throw Error(ErrorKind::input, "--links", fmt::format("{} reals a link", settings.link_reals), "use 18, 12 or 8");
   check_limits(settings);
+  if (settings.schwarz) wilson::require_domains(decomposition, settings.schwarz->domain);
   constexpr double largest_kappa = 10;  // far beyond any use; the free critical value is 1/8
   if (!(parameters.kappa > 0) || parameters.kappa > largest_kappa)
     throw Error(ErrorKind::input, "--kappa", fmt::format("hopping parameter {}", parameters.kappa), "give a number between 0 and 10");
@@ -167,15 +207,17 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
   transfer::load_spinor(b.odd, source);
   transfer::load_spinor(x.even, solution);
   transfer::load_spinor(x.odd, solution);
-  session.wait_all();
-  const runtime::Totals before = session.events().totals();
+  const bool alone = !runtime::Turns::taken();
+  if (alone) session.wait_all();
+  const double busy_before = alone ? session.events().totals().busy_us : 0;
+  const runtime::Submissions before = runtime::Events::of_this_thread();
   const auto start = std::chrono::steady_clock::now();
 
   SolveResult result;
   const double b_norm2 = s.norm2(b);
   if (b_norm2 == 0) s.clear(x);
   const double target2 = s.settings.tolerance * s.settings.tolerance * b_norm2;
-  const double history_scale = b_norm2 > 0 ? s.outer.system.residual_scale() / std::sqrt(b_norm2) : 0;
+  const double history_scale = b_norm2 > 0 ? s.outer.system().residual_scale() / std::sqrt(b_norm2) : 0;
   double previous2 = 0;
   Work idle;
   for (int cycle = 0;; ++cycle) {
@@ -210,22 +252,21 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
     blas::submit<blas::AddScaled>({&x.even, &e.even}, {{{1, 0}}});
     blas::submit<blas::AddScaled>({&x.odd, &e.odd}, {{{1, 0}}});
   }
-  session.wait_all();
+  if (alone) session.wait_all();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const runtime::Totals after = session.events().totals();
-  double work[] = {after.submitted_cost.flops - before.submitted_cost.flops - idle.cost.flops,
-                   after.submitted_cost.bytes - before.submitted_cost.bytes - idle.cost.bytes,
-                   static_cast<double>(after.submitted_parts - before.submitted_parts - idle.tasks),
-                   static_cast<double>(after.submitted - before.submitted)};
+  const runtime::Submissions& after = runtime::Events::of_this_thread();
+  double work[] = {after.cost.flops - before.cost.flops - idle.cost.flops, after.cost.bytes - before.cost.bytes - idle.cost.bytes,
+                   static_cast<double>(after.parts - before.parts - idle.tasks), static_cast<double>(after.tasks - before.tasks)};
   runtime::mpi::Job::current().combine(std::span<double>(work), runtime::mpi::Combine::sum);
   result.flops = work[0];
   result.bytes = work[1];
   result.kernels = static_cast<std::int64_t>(work[2]);
   result.tasks = work[3];
-  result.busy_us = after.busy_us - before.busy_us;
+  result.busy_us = alone ? session.events().totals().busy_us - busy_before : 0;
   transfer::store_spinor(solution, x.even);
   transfer::store_spinor(solution, x.odd);
-  session.wait_all();
+  if (alone) session.wait_all();
+  else wait_for_readers(x);
   return result;
 }
 

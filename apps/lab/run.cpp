@@ -186,7 +186,9 @@ std::vector<std::string> command_of(const Plan& plan, const Cell& cell, RunKind 
     arguments.insert(arguments.end(), {"solve", "--gauge", gauge, "--json", json, "--residual-history"});
   else
     arguments.insert(arguments.end(), {"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1"});  // its own triad is not used
-  if (solve && kind != RunKind::measured && find_field("bound") != nullptr) arguments.push_back("--bound");
+  const bool together = std::any_of(cell.settings.begin(), cell.settings.end(),
+                                    [](const auto& setting) { return setting.first == "in-flight" && setting.second != "1"; });
+  if (solve && kind != RunKind::measured && !together) arguments.push_back("--bound");  // the bounds are of one solve
   if (solve && !trace.empty()) arguments.insert(arguments.end(), {"--trace", trace});
   for (const auto& [key, value] : cell.settings) {
     if (key == "lattice" && solve) continue;  // it is that of the configuration

@@ -17,7 +17,7 @@ using runtime::Call;
 struct Task {
   runtime::Coefficient coefficients[Arguments<double>::most_coefficients];
   std::int64_t outer_sites;
-  int lanes;
+  int lanes, first_sum;
   bool has_state;
   runtime::When when;
 };
@@ -33,6 +33,11 @@ Arguments<F> unpack(Call& call, const Task& task) {
 template <class Operation>
 const runtime::GraphStatus* state_of(Call& call, const Task& task) {
   return task.has_state ? call.buffer<const runtime::GraphStatus>(field_count<Operation> + (Operation::sums > 0 ? 1 : 0)) : nullptr;
+}
+
+template <class Operation>
+runtime::BinnedSum* sums_of(Call& call, const Task& task) {
+  return call.buffer<runtime::BinnedSum>(field_count<Operation>) + task.first_sum;
 }
 
 template <class F, class Operation>
@@ -52,7 +57,7 @@ void run(Call& call) {
   runtime::ThreadSums partial(call.team().threads());
   call.team().for_range(task.outer_sites,
                         [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, begin, end, partial.of(thread)); });
-  if constexpr (Operation::sums > 0) partial.merge_into(call.buffer<runtime::BinnedSum>(field_count<Operation>), Operation::sums);
+  if constexpr (Operation::sums > 0) partial.merge_into(sums_of<Operation>(call, task), Operation::sums);
 }
 
 #ifdef QUARKSTAR_CUDA
@@ -63,7 +68,7 @@ void run_on_cuda(Call& call) {
   const runtime::GraphStatus* state = state_of<Operation>(call, task);
   cuda::launch_blas<F, Operation>(unpack<F, Operation>(call, task), task.coefficients, state, task.when, task.outer_sites, stream);
   if constexpr (Operation::sums > 0)
-    cuda::finish_sums(call.buffer<runtime::BinnedSum>(field_count<Operation>), Operation::sums,
+    cuda::finish_sums(sums_of<Operation>(call, task), Operation::sums,
                       state != nullptr ? idle_flag(state, task.when) : nullptr, stream);
 }
 #endif
@@ -92,7 +97,7 @@ const runtime::Codelet& codelet_of(Precision precision) {
 template <class Operation>
 void submit(const std::array<const SpinorField*, field_count<Operation>>& fields,
             const std::array<runtime::Coefficient, Operation::coefficients>& coefficients, const runtime::Guard& guard,
-            const runtime::PartialSums* partials) {
+            const runtime::PartialSums* partials, int first_sum) {
   const Lattice& lattice = *fields[0]->lattice();
   for (const SpinorField* field : fields)
     if (field->lattice().get() != &lattice || field->parity() != fields[0]->parity())
@@ -101,6 +106,7 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
   Task task{};
   for (std::size_t k = 0; k < coefficients.size(); ++k) task.coefficients[k] = coefficients[k];
   task.lanes = lattice.lanes().lanes;
+  task.first_sum = first_sum;
   task.has_state = guard.state != nullptr;
   task.when = guard.when;
   double passes = 0;
@@ -115,7 +121,10 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
       const bool overwrites = Operation::uses[i] == Use::out && guard.when == runtime::When::running;
       accesses.push_back(Operation::uses[i] == Use::in ? runtime::in(handle) : overwrites ? runtime::out(handle) : runtime::inout(handle));
     }
-    if constexpr (Operation::sums > 0) accesses.push_back(runtime::out(partials->task(lattice.decomposition().local_index(b))));
+    if constexpr (Operation::sums > 0) {
+      const runtime::Handle& sums = partials->task(lattice.decomposition().local_index(b));
+      accesses.push_back(first_sum > 0 ? runtime::inout(sums) : runtime::out(sums));
+    }
     if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
     const auto reals = static_cast<double>(fields[0]->block_reals(b));
     runtime::submit(codelet_of<Operation>(lattice.precision()), task, accesses,
@@ -128,7 +137,7 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
 #define QUARKSTAR_BLAS_OPERATION(operation)                                                       \
   template void submit<operation>(const std::array<const SpinorField*, field_count<operation>>&,  \
                                   const std::array<runtime::Coefficient, operation::coefficients>&, \
-                                  const runtime::Guard&, const runtime::PartialSums*);
+                                  const runtime::Guard&, const runtime::PartialSums*, int);
 QUARKSTAR_FOR_BLAS_OPERATIONS(QUARKSTAR_BLAS_OPERATION)
 #undef QUARKSTAR_BLAS_OPERATION
 

@@ -53,6 +53,43 @@ struct AddScaledNorm {
   }
 };
 
+/// y += a x1 + b x2.
+struct AddScaledPair {
+  static constexpr const char* name = "blas.add_scaled_pair";
+  static constexpr Use uses[] = {Use::inout, Use::in, Use::in};
+  static constexpr int coefficients = 2, sums = 0, flops = 16;
+  template <class V>
+  static QUARKSTAR_HD void apply(site::Complex<V> (&f)[3], const site::Complex<V> (&c)[2], V*) {
+    f[0] = site::multiply_add(c[1], f[2], site::multiply_add(c[0], f[1], f[0]));
+  }
+};
+
+/// <y, x>.  Fields: x, y.
+struct Dot {
+  static constexpr const char* name = "blas.dot";
+  static constexpr Use uses[] = {Use::in, Use::in};
+  static constexpr int coefficients = 0, sums = 2, flops = 8;
+  template <class V>
+  static QUARKSTAR_HD void apply(site::Complex<V> (&f)[2], const site::Complex<V>*, V* sum) {
+    sum[0] = fma(f[1].im, f[0].im, fma(f[1].re, f[0].re, sum[0]));
+    sum[1] = fnma(f[1].im, f[0].re, fma(f[1].re, f[0].im, sum[1]));
+  }
+};
+
+/// <y1, x>, <y2, x>.  Fields: x, y1, y2.
+struct DotPair {
+  static constexpr const char* name = "blas.dot_pair";
+  static constexpr Use uses[] = {Use::in, Use::in, Use::in};
+  static constexpr int coefficients = 0, sums = 4, flops = 16;
+  template <class V>
+  static QUARKSTAR_HD void apply(site::Complex<V> (&f)[3], const site::Complex<V>*, V* sum) {
+    for (int i = 0; i < 2; ++i) {
+      sum[2 * i] = fma(f[1 + i].im, f[0].im, fma(f[1 + i].re, f[0].re, sum[2 * i]));
+      sum[2 * i + 1] = fnma(f[1 + i].im, f[0].re, fma(f[1 + i].re, f[0].im, sum[2 * i + 1]));
+    }
+  }
+};
+
 /// |x|^2.
 struct Norm {
   static constexpr const char* name = "blas.norm";
@@ -121,6 +158,9 @@ struct BicgstabDirection {
   DO(Scale)                               \
   DO(AddScaled)                           \
   DO(AddScaledNorm)                       \
+  DO(AddScaledPair)                       \
+  DO(Dot)                                 \
+  DO(DotPair)                             \
   DO(Norm)                                \
   DO(NormDot)                             \
   DO(CgSolutionDirection)                 \

@@ -4,13 +4,14 @@
 
 namespace quarkstar {
 
-LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, int most_lanes, int reach) {
+LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, int most_lanes, int reach,
+                          const Coord& unit) {
   std::array<bool, 4> splittable{};
   int directions = 0;
   for (int mu = 0; mu < 4; ++mu) {
     splittable[mu] = std::all_of(decomposition.blocks().begin(), decomposition.blocks().end(),
                                  [&](const runtime::Block& block) {
-                                   return block.extents[mu] % 4 == 0 && block.extents[mu] / 2 >= reach;
+                                   return block.extents[mu] % (2 * unit[mu]) == 0 && block.extents[mu] / 2 >= reach;
                                  });
     directions += splittable[mu] ? 1 : 0;
   }

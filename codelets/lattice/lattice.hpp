@@ -12,13 +12,13 @@ class Lattice {
  public:
   /// most_lanes: an upper limit for experiments and tests with narrower layouts. reach: 1, or 3 for operators with three-hop links;
   /// throws Error(input) where a cut leaves a block thinner than that. tile: wanted extents of a tile of outer sites (BlockShape), 0: no
-  /// limit; it changes the order of sites in memory and no result.
+  /// limit; it changes the order of sites in memory and no result. unit: that of choose_lane_grid(), even; for Schwarz domains their extents.
   Lattice(const runtime::Decomposition& decomposition, Precision precision, const BoundaryAngles& boundary, int most_lanes = 16,
-          int reach = 1, const Coord& tile = {})
+          int reach = 1, const Coord& tile = {}, const Coord& unit = {2, 2, 2, 2})
       : decomposition_(decomposition),
         precision_(precision),
         boundary_(boundary),
-        lanes_(choose_lane_grid(decomposition, precision, most_lanes, reach)) {
+        lanes_(choose_lane_grid(decomposition, precision, most_lanes, reach, unit)) {
     blocks_.resize(decomposition_.blocks().size());
     for (const int b : decomposition_.local())
       blocks_[static_cast<std::size_t>(b)] = std::make_unique<BlockGeometry>(decomposition_, b, lanes_, boundary, reach, tile);

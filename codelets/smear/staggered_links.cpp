@@ -11,6 +11,7 @@
 #include "codelets/smear/smear.hpp"
 #include "runtime/error.hpp"
 #include "runtime/session.hpp"
+#include "runtime/turns.hpp"
 
 namespace quarkstar::smear {
 namespace {
@@ -101,6 +102,7 @@ StaggeredLinks HisqLinks::links(double naik_epsilon) const {
   result.long_scale = hisq_naik_weight(naik_epsilon);
   store_with_phases(result.fat, fat_, 1, &unitary_, naik_epsilon / 8);
   store_with_phases(result.long_links, long_, 1 + naik_epsilon, nullptr, 0);
+  runtime::Turns::pass();
   runtime::Session::current().wait_all();
   return result;
 }

@@ -13,6 +13,7 @@
 #include "runtime/codelet.hpp"
 #include "runtime/error.hpp"
 #include "runtime/session.hpp"
+#include "runtime/turns.hpp"
 
 namespace quarkstar::staggered {
 namespace {
@@ -191,6 +192,7 @@ Links::Links(const LatticePointer& lattice, int parity, const smear::StaggeredLi
     if (half) long_unit = long_size * site::link_unit;
     load(*far, host.long_links, host.reach(), long_size);
   }
+  runtime::Turns::pass();
   runtime::Session::current().wait_all();
   fat.freeze();
   if (far) far->freeze();

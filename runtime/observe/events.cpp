@@ -1,6 +1,11 @@
 #include "runtime/observe/events.hpp"
 
 namespace quarkstar::runtime {
+namespace {
+thread_local Submissions own;
+}
+
+const Submissions& Events::of_this_thread() { return own; }
 
 void Events::record(int worker, std::span<const Event> events, double busy_us) {
   Lane& lane = lanes_[static_cast<std::size_t>(worker)];
@@ -33,6 +38,16 @@ void Events::count_submission(const Cost& cost) {
   submitted_parts_.fetch_add(1, std::memory_order_relaxed);
   submitted_flops_.fetch_add(cost.flops, std::memory_order_relaxed);
   submitted_bytes_.fetch_add(cost.bytes, std::memory_order_relaxed);
+  own.tasks += 1;
+  own.parts += 1;
+  own.cost.flops += cost.flops;
+  own.cost.bytes += cost.bytes;
+}
+
+void Events::count_fused(std::size_t parts) {
+  const std::int64_t more = static_cast<std::int64_t>(parts) - 1;
+  submitted_parts_.fetch_add(more, std::memory_order_relaxed);
+  own.parts += more;
 }
 
 Totals Events::totals() const {

@@ -35,6 +35,13 @@ struct Totals {
   Cost submitted_cost;
 };
 
+/// What one thread has submitted since it began.
+struct Submissions {
+  std::int64_t tasks = 0;  ///< StarPU's: a fused batch is one
+  std::int64_t parts = 0;  ///< with the parts of fused tasks one by one
+  Cost cost;
+};
+
 class Events {
  public:
   Events(int workers, bool keep) : lanes_(static_cast<std::size_t>(workers)), detail_(keep ? Detail::tasks : Detail::totals) {}
@@ -45,7 +52,9 @@ class Events {
   void record(int worker, std::span<const Event> events, double busy_us);
   void count_submission(const Cost& cost);
   /// The last submission stands for that many tasks.
-  void count_fused(std::size_t parts) { submitted_parts_.fetch_add(static_cast<std::int64_t>(parts) - 1, std::memory_order_relaxed); }
+  void count_fused(std::size_t parts);
+  /// Of the calling thread, in all sessions: what one of several programs in flight has done is the difference of two of these.
+  static const Submissions& of_this_thread();
 
   /// What workers do while they run. totals: counts only. tasks: every task is kept. parts: and a GPU times the parts of a batch one by
   /// one, which takes them out of their CUDA graph; otherwise they share the time of the batch in proportion to their bytes.
@@ -66,7 +75,11 @@ class Events {
     std::int64_t executed = 0;
     double busy_us = 0, bytes = 0;
   };
-  Lifetime lifetime(int worker) const { return lanes_[static_cast<std::size_t>(worker)].lifetime; }
+  Lifetime lifetime(int worker) const {
+    const Lane& lane = lanes_[static_cast<std::size_t>(worker)];
+    const std::lock_guard guard(lane.mutex);
+    return lane.lifetime;
+  }
   const std::vector<Event>& of_worker(int worker) const { return lanes_[static_cast<std::size_t>(worker)].events; }
   int workers() const { return static_cast<int>(lanes_.size()); }
 

@@ -1,5 +1,6 @@
 // The estimate of a solve's memory against what the runtime then allocates.
 #include "runtime/memory.hpp"
+#include "runtime/turns.hpp"
 #include "solvers/footprint.hpp"
 #include "solvers/staggered_solver.hpp"
 #include "tests/battery/solver_support.hpp"
@@ -35,7 +36,7 @@ TEST_CASE("a solve allocates what its footprint says, and no more") {
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.2);
   const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   const WilsonParameters parameters{0.11, {}, antiperiodic_in_time};
-  for (const char* solver : {"bicgstab", "cgnr"})
+  for (const char* solver : {"bicgstab", "cgnr", "gcr"})
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
       for (const int reals : {18, 12})
         for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}}) {
@@ -62,6 +63,40 @@ TEST_CASE("a solve allocates what its footprint says, and no more") {
           CHECK(estimated > 0.995 * taken);
           CHECK(estimated < 1.005 * (taken + field));
         }
+}
+
+// Domains need tables, solves in flight everything but links and tables once more.
+TEST_CASE("solves in flight with Schwarz domains allocate what their footprint says") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{16, 8, 8, 16};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.2);
+  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  for (const Precision precision : {Precision::double_, Precision::single})
+    for (const int in_flight : {1, 3}) {
+      INFO(name_of(precision) << " in flight " << in_flight);
+      SolverSettings settings;
+      settings.solver = "gcr";
+      settings.restart = 4;
+      settings.schwarz = SchwarzSettings{{4, 4, 4, 4}, 2};
+      settings.precision = precision;
+      settings.tolerance = 1e-9;
+      settings.max_iterations = 500;
+      settings.in_flight = in_flight;
+      runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+      const runtime::Decomposition decomposition(lattice, {1, 1, 2, 2}, 1);
+      const std::size_t before = runtime::host_memory_use().now;
+      runtime::restart_peak();
+      {
+        WilsonSolver wilson(decomposition, gauge, {0.11, {}, antiperiodic_in_time}, settings);
+        std::vector<HostSpinor> solutions(static_cast<std::size_t>(in_flight), HostSpinor(lattice));
+        runtime::Turns::run(in_flight, in_flight, [&](int number) { CHECK(wilson.solve(source, solutions[static_cast<std::size_t>(number)]).converged()); });
+      }
+      const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
+      const double estimated = total_of(wilson_footprint(decomposition, settings));
+      const double field = static_cast<double>(volume(lattice)) / 2 * 24 * sizeof(double);
+      CHECK(estimated > 0.995 * taken);
+      CHECK(estimated < 1.005 * (taken + 2 * in_flight * field));
+    }
 }
 
 // Three right-hand sides, then two: fields for the larger number, faces for both.

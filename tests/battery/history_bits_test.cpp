@@ -34,7 +34,7 @@ TEST_CASE("residual history: same bits for every worker count, cut, policy and a
   const Coord cuts[] = {{1, 1, 1, 1}, {1, 1, 1, 2}, {1, 2, 2, 2}, {2, 2, 2, 2}};
   const char* policies[] = {"static", "halo-first", "energy", "eager", "lws", "dmdas", "prio"};
 
-  for (const char* solver : {"bicgstab", "cgnr"})
+  for (const char* solver : {"bicgstab", "cgnr", "gcr"})
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
       battery::SolveCase c;
       c.settings.solver = solver;

@@ -19,7 +19,7 @@ TEST_CASE("a solve counts the work that was done, wherever the graph stopped") {
     int most;
   };
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
-  for (const char* solver : {"bicgstab", "cgnr"})
+  for (const char* solver : {"bicgstab", "cgnr", "gcr"})
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
       for (const Updates updates : {Updates::reliable, Updates::correction})
         for (const int check_every : {1, 3, 16})

@@ -16,7 +16,7 @@ TEST_CASE("residual histories on GPUs have the CPU's bits") {
   const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   const WilsonParameters parameters{0.125, {}, antiperiodic_in_time};
   const int gpus = static_cast<int>(runtime::gpus().size());
-  for (const char* solver : {"bicgstab", "cgnr"})
+  for (const char* solver : {"bicgstab", "cgnr", "gcr"})
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
       for (const int reals : {18, 12, 8}) {
         battery::SolveCase c;

@@ -163,6 +163,21 @@ TEST_CASE("every setting can be read back as a flag") {
   }
 }
 
+TEST_CASE("several sources, and no more in flight than there is to solve") {
+  RunConfig config = config_of("source = \"point:1,2,3,4+wall:5\"\ncolumns = [0, 1, 2]\nin-flight = 50");
+  CHECK(config.source.position == Coord{1, 2, 3, 4});
+  REQUIRE(config.further_sources.size() == 1);
+  CHECK(config.further_sources[0].time() == 5);
+  complete(config);
+  CHECK(config.solver.in_flight == 6);
+  config.action = "hisq";
+  config.further_sources.clear();
+  config.staggered.masses = {0.1, 0.2};
+  config.staggered.nrhs = 4;
+  complete(config);
+  CHECK(config.solver.in_flight == 2);
+}
+
 TEST_CASE("columns, switches and numbers are read strictly") {
   CHECK(parse_columns("0-2,5") == std::vector<int>{0, 1, 2, 5});
   for (const char *wrong :

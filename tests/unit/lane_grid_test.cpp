@@ -63,3 +63,13 @@ TEST_CASE("one block that cannot be split in a direction keeps all blocks from i
   const Decomposition odd({8, 8, 8, 8}, std::array<std::vector<int>, 4>{{{8}, {3, 5}, {8}, {8}}}, {0, 0});
   CHECK(choose_lane_grid(odd, Precision::double_) == LaneGrid{8, {1, 0, 2, 4}});
 }
+
+TEST_CASE("halves of a block are whole units") {
+  const Decomposition decomposition({16, 8, 8, 24}, {1, 1, 1, 1}, 1);
+  const auto strides = [&](const Coord& unit, Precision precision) { return choose_lane_grid(decomposition, precision, 16, 1, unit).stride; };
+  CHECK(strides({2, 2, 2, 2}, Precision::single) == std::array<int, 4>{1, 2, 4, 8});
+  CHECK(strides({4, 4, 4, 4}, Precision::single) == std::array<int, 4>{1, 2, 4, 8});
+  CHECK(strides({8, 4, 8, 6}, Precision::single) == std::array<int, 4>{1, 2, 0, 4});
+  CHECK(strides({8, 4, 8, 8}, Precision::double_) == std::array<int, 4>{1, 2, 0, 0});
+  CHECK(strides({16, 8, 8, 24}, Precision::single) == std::array<int, 4>{0, 0, 0, 0});
+}

@@ -1,0 +1,38 @@
+#pragma once
+// Time and energy of solves that were in flight together.
+#include "apps/job_energy.hpp"
+#include "apps/report.hpp"
+#include "runtime/decomposition.hpp"
+#include "runtime/session.hpp"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace quarkstar::app {
+
+/// A solve's column and, staggered, its mass.
+using SolveKey = std::pair<int, std::optional<double>>;
+
+/// Brings solves that ended in any order into this one.
+void bring_into_order(std::vector<ColumnReport>& solves, const std::vector<SolveKey>& order);
+
+/// From its construction on it measures the whole of them; each then gets an equal share. Under MPI all ranks make one and share together.
+class SharedAccount {
+ public:
+  SharedAccount(runtime::Session& session, const runtime::Decomposition& decomposition);
+
+  /// Gives each its share of seconds, joules and idle time. Waits for all tasks.
+  void share(std::vector<ColumnReport>& solves);
+
+ private:
+  runtime::Session& session_;
+  const runtime::Decomposition& decomposition_;
+  JobEnergyMeter meter_;
+  runtime::Energy before_;
+  double busy_before_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace quarkstar::app
