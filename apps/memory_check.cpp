@@ -63,6 +63,11 @@ PartBytes padded_part_bytes(const Coord& lattice, int direction, const LinkStage
   return {layer, bytes(thin) - layer};
 }
 
+/// Where every mass has an operator of its own, each in flight has links of its own: those of one are in the footprint.
+void multiply_links(Footprint& bytes, const RunConfig& config) {
+  for (double* part : {&bytes.links, &bytes.tables}) *part *= config.solver.in_flight;
+}
+
 /// Links in the making, and what stays of them, or what is read from files. needs: of every GPU, then the host's.
 void add_staggered_links(std::vector<MemoryNeed>& needs, const runtime::Decomposition& decomposition, const RunConfig& config) {
   const std::size_t host = needs.size() - 1;
@@ -89,13 +94,8 @@ void add_staggered_links(std::vector<MemoryNeed>& needs, const runtime::Decompos
   }
   needs[host].other += stages.back().host_fields * host_field;
   if (config.staggered.naik_epsilon) return;
-  // Every operator in flight has links of its own: those of one are in the footprint.
-  const double more = config.solver.in_flight - 1;
-  needs[host].other += more * stages.back().host_fields * host_field;
-  for (MemoryNeed& need : needs) {
-    need.fields.links *= 1 + more;
-    need.fields.tables *= 1 + more;
-  }
+  needs[host].other += (config.solver.in_flight - 1) * stages.back().host_fields * host_field;
+  for (MemoryNeed& need : needs) multiply_links(need.fields, config);
   // Those for the next epsilon are made of the same.
   const std::vector<double> kept = bytes_of(stages.back());
   for (std::size_t i = 0; i < needs.size(); ++i) needs[i].fields.links += kept[i];
@@ -154,7 +154,9 @@ PartBytes staggered_part_bytes(const Coord& lattice, int direction, const RunCon
   Coord cut{1, 1, 1, 1}, twice = lattice;
   cut[mu] = 2;
   twice[mu] *= 2;
-  PartBytes part{footprint(lattice, {1, 1, 1, 1}).total() / lattice[mu], footprint(twice, cut).faces};
+  Footprint whole = footprint(lattice, {1, 1, 1, 1});
+  if (!config.staggered.naik_epsilon && !config.staggered.from_files()) multiply_links(whole, config);
+  PartBytes part{whole.total() / lattice[mu], footprint(twice, cut).faces};
   if (config.staggered.from_files()) return part;
   const std::vector<LinkStage> stages = link_stages(config);
   if (!config.staggered.naik_epsilon) {
