@@ -22,7 +22,7 @@ for policy in static eager prio lws dmda dmdas; do
 done
 
 # A lattice far beyond this machine's memory costs none.
-expect 0 '96,96,96,192 +bicgstab' "${solve[@]}" --machine h200-x4 --devices cuda --lattice 96,96,96,192 --iterations 16
+expect 0 '64,64,64,128 +bicgstab' "${solve[@]}" --machine h200-x4 --devices cuda --lattice 64,64,64,128 --iterations 16
 
 expect 2 'error: --machine: no machine' bench solver
 expect 2 "error: --machine: there is no file 'nowhere'" bench solver --machine nowhere
