@@ -66,6 +66,7 @@ void add_bench(CLI::App& app) {
   CLI::App* solver = add("solver", "Krylov solvers: microseconds an iteration, and where they go", run_bench_solver);
   add_case_flags(*solver, options);
   add_action_flags(*solver, options);
+  add_vectors_a_thread(*solver, options);
   solver->add_option("--solver", options->solvers, "Wilson: bicgstab, cgnr, cg (on the normal equations' matrix); staggered actions: cg")
       ->check(CLI::IsMember({"bicgstab", "cgnr", "cg"}));
   solver->add_option("--iterations", options->iterations, "Iterations of a timed solve, rounded up to whole batches of 16 (default: 256 on GPUs, 64 on CPUs)")->check(CLI::Range(16, 100000));

@@ -6,16 +6,41 @@
 #include "codelets/transfer/transfer.hpp"
 #include "codelets/wilson/hopping.hpp"
 
+#include <algorithm>
+
 namespace quarkstar::app {
 
-HostSpinor wavy_spinor(const Coord& lattice) {
-  HostSpinor psi(lattice);
-  for (std::size_t i = 0; i < psi.data.size(); ++i) psi.data[i] = wavy_number(i);
-  return psi;
+BenchFields::OfLattice& BenchFields::of(const Coord& lattice) {
+  constexpr std::size_t most = 2;
+  const auto known = std::find_if(kept_.begin(), kept_.end(), [&](const OfLattice& of) { return of.lattice == lattice; });
+  if (known != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, known);
+  } else {
+    if (kept_.size() == most) kept_.pop_back();
+    kept_.emplace_front().lattice = lattice;
+  }
+  return kept_.front();
+}
+
+const HostGauge& BenchFields::links(const Coord& lattice, const runtime::Team& team) {
+  HostGauge& links = of(lattice).links;
+  if (links.data.empty()) links = heatbath::hot_start(lattice, 1, team);
+  return links;
+}
+
+const HostSpinor& BenchFields::wave(const Coord& lattice, const runtime::Team& team) {
+  HostSpinor& wave = of(lattice).wave;
+  if (wave.data.empty()) {
+    wave = HostSpinor(lattice);
+    team.for_range(static_cast<std::int64_t>(wave.data.size()), [&wave](std::int64_t begin, std::int64_t end, int) {
+      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) wave.data[i] = wavy_number(i);
+    });
+  }
+  return wave;
 }
 
 PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Precision precision, int link_reals, const ChooseTuning& tuning,
-                           int repetitions) {
+                           int repetitions, BenchFields& fields) {
   const int workers = session.block_owners();
   if (session.gpu_count() == 0) return {runtime::Decomposition(lattice, {1, 1, 1, workers}, workers), {}};
   const auto sites = static_cast<double>(volume(lattice));
@@ -26,32 +51,25 @@ PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Prec
       .slice_bytes = [=](int mu) { return slice_sites(mu) * site; },
       .face_bytes = [=](int mu) { return slice_sites(mu) / 2 * 12 * static_cast<double>(computed_bytes(precision)); }};
   return plan_devices(owners_of(session), session.options(), problem, [&](int worker) {
-    const bool fits = worker >= session.gpu_count() || sites * site < 0.8 * static_cast<double>(session.device_memory(worker));
-    if (!fits) return measure_owner(session, worker, lattice, precision, link_reals);
-    const wilson::TuningProblem alone{runtime::Decomposition::uncut(lattice, worker), precision, link_reals};
-    return time_dslash(session, alone, tuning(alone), repetitions).best_gflops;
+    constexpr int widest = 48;
+    constexpr double most_sites = 1 << 21;
+    const Coord part = measured_part(session, worker, lattice, precision, link_reals, widest, most_sites);
+    const wilson::TuningProblem alone{runtime::Decomposition::uncut(part, worker), precision, link_reals};
+    return time_dslash(session, alone, tuning(alone), repetitions, fields).best_gflops;
   });
 }
 
-DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, int repetitions) {
+DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, int repetitions,
+                         BenchFields& fields) {
   const Coord& extents = problem.decomposition.lattice();
   const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, 16, 1, tuning.tile);
   LinkField even(lattice, 0, problem.link_reals), odd(lattice, 1, problem.link_reals);
-  {
-    const HostGauge gauge = heatbath::hot_start(extents, 1, session.cpu_team());
-    transfer::load_links(even, gauge);
-    transfer::load_links(odd, gauge);
-    even.freeze();
-    odd.freeze();
-  }
+  transfer::load_links(even, odd, fields.links(extents, session.cpu_team()));
   wilson::Hopping hopping(even, odd);
   hopping.set_block_threads(tuning.block_threads);
   const SpinorField on_even(lattice, 0), on_odd(lattice, 1);
-  {
-    const HostSpinor psi = wavy_spinor(extents);
-    transfer::load_spinor(on_odd, psi);
-    session.wait_all();
-  }
+  transfer::load_spinor(on_odd, fields.wave(extents, session.cpu_team()));
+  session.wait_all();
   // Alternating parities, as in a solve: one pair of applications reads every link once.
   const PairTiming times = time_pairs(session, owner_count(problem.decomposition), repetitions, [&] {
     hopping.apply(on_even, on_odd, {.scale = 0.1});
@@ -60,7 +78,7 @@ DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem&
   const double sites = static_cast<double>(lattice->sites_of_parity());
   const double bytes = hopping.cost(lattice->sites_of_parity() / lattice->lanes().lanes, {}).bytes;
   return {1320 * sites / times.best * 1e-9,   1320 * sites / times.median * 1e-9, bytes / times.best * 1e-9,
-          times.microseconds_per_task, times.tasks_per_application};
+          times.runtime_cost};
 }
 
 }  // namespace quarkstar::app

@@ -33,16 +33,16 @@ std::string_view flop_a_site(std::string_view action) {
 /// The rows of one session, printed as they come.
 class Table {
  public:
-  Table(const BenchOptions& options, const std::string& devices, runtime::Session& session, double triad)
-      : options_(options), devices_(devices), session_(session), triad_(triad) {}
+  Table(const BenchOptions& options, const std::string& devices, runtime::Session& session, double triad, BenchFields& fields)
+      : options_(options), devices_(devices), session_(session), triad_(triad), fields_(fields) {}
 
   void print_header(const BenchMemory& memory) const {
     if (options_.json) return;
     print_stream(memory);
     fmt::print("\n{} Dslash on {}, one parity, {}; roofline = compulsory bytes (each link and vector once) at a triad of {:.1f} GB/s\n"
-               "{:>14} {:>8} {:>6} {:>5} {:>10} {:>10} {:>9} {:>10} {:>9} {:>11}  {}\n",
+               "{:>14} {:>8} {:>6} {:>5} {:>10} {:>10} {:>9} {:>10} {:>9} {:>11} {:>13}  {}\n",
                title_of(options_.action), devices_, flop_a_site(options_.action), triad_, "lattice", "format", "links", "nrhs", "GFLOP/s", "median",
-               "GB/s", "roofline", "us/task", "tasks/appl.", "bound");
+               "GB/s", "roofline", "us/task", "tasks/appl.", "kernels/appl.", "bound");
   }
 
   void add_wilson(const Coord& lattice) {
@@ -50,10 +50,10 @@ class Table {
       for (const int reals : links_of(options_)) {
         const Precision format = parse_precision(precision);
         const auto choose = [this](const wilson::TuningProblem& problem) { return tuning_of(options_, problem); };
-        const PlannedLattice planned = plan_dslash(session_, lattice, format, reals, choose, options_.repetitions);
+        const PlannedLattice planned = plan_dslash(session_, lattice, format, reals, choose, options_.repetitions, fields_);
         const wilson::TuningProblem problem{planned.decomposition, format, reals};
         const wilson::HoppingTuning tuning = tuning_of(options_, problem);
-        const DslashTiming timing = time_dslash(session_, problem, tuning, options_.repetitions);
+        const DslashTiming timing = time_dslash(session_, problem, tuning, options_.repetitions, fields_);
         add(lattice, precision, reals, 1, timing, bound_text(planned.plan, timing.best_gflops));
         rows.back()["tile"] = tuning.tile;
         rows.back()["block_threads"] = tuning.block_threads;
@@ -63,11 +63,22 @@ class Table {
 
   void add_staggered(const Coord& lattice) {
     const StaggeredBench bench(session_, lattice, options_.action);
-    const StaggeredTuning tuning{options_.tile.value_or(Coord{}), {options_.block_threads.value_or(0), options_.vectors_a_thread}};
     for (const std::string& precision : options_.precisions)
       for (const int reals : links_of(options_))
-        for (const int vectors : options_.nrhs)
-          add(lattice, precision, reals, vectors, bench.time(parse_precision(precision), reals, vectors, tuning, options_.repetitions), "-");
+        for (const int vectors : options_.nrhs) {
+          const Precision format = parse_precision(precision);
+          const PlannedLattice planned = bench.plan(format, reals, vectors);
+          const staggered::TuningProblem problem = bench.problem(planned.decomposition, format, reals, vectors);
+          const StaggeredSpeed given = speed_of(options_, vectors);
+          const Coord tile = given.tile ? *given.tile : staggered::tile_for(problem, !options_.no_tune);
+          const staggered::Launch launch = given.launch ? *given.launch : staggered::launch_for(problem, tile, !options_.no_tune);
+          const DslashTiming timing = bench.time(problem, tile, launch, options_.repetitions);
+          add(lattice, precision, reals, vectors, timing, bound_text(planned.plan, timing.best_gflops));
+          if (!planned.plan.parts.empty()) rows.back()["plan"] = devices_json(planned.plan, timing.best_gflops);
+          rows.back()["tile"] = tile;
+          rows.back()["block_threads"] = launch.block_threads;
+          rows.back()["vectors_a_thread"] = launch.vectors_a_thread;
+        }
   }
 
   Json rows = Json::array();
@@ -85,12 +96,13 @@ class Table {
                     {"gflops_median", t.median_gflops},
                     {"gbs", t.best_gbs},
                     {"roofline_fraction", fraction},
-                    {"us_per_task", t.microseconds_per_task},
-                    {"tasks_per_application", t.tasks_per_application}});
+                    {"us_per_task", t.runtime_cost.us_per_task},
+                    {"tasks_per_application", t.runtime_cost.tasks},
+                    {"kernels_per_application", t.runtime_cost.kernels}});
     if (options_.json) return;
-    fmt::print("{:>14} {:>8} {:>6} {:>5} {:>10.2f} {:>10.2f} {:>9.2f} {:>9.0f}% {:>9.1f} {:>11.2f}  {}\n",
+    fmt::print("{:>14} {:>8} {:>6} {:>5} {:>10.2f} {:>10.2f} {:>9.2f} {:>9.0f}% {:>9.1f} {:>11.2f} {:>13.2f}  {}\n",
                fmt::format("{}", fmt::join(lattice, ",")), precision, reals, vectors, t.best_gflops, t.median_gflops, t.best_gbs,
-               100 * fraction, t.microseconds_per_task, t.tasks_per_application, bound);
+               100 * fraction, t.runtime_cost.us_per_task, t.runtime_cost.tasks, t.runtime_cost.kernels, bound);
     std::fflush(stdout);
   }
 
@@ -98,6 +110,7 @@ class Table {
   const std::string& devices_;
   runtime::Session& session_;
   double triad_;
+  BenchFields& fields_;
 };
 
 }  // namespace
@@ -105,12 +118,13 @@ class Table {
 void run_bench_dslash(const BenchOptions& options) {
   links_of(options);  // fails before anything is measured
   Json result = {{"dslash", Json::array()}};
+  BenchFields fields;
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
     const BenchMemory memory = measure_memory(options.array_megabytes, options.repetitions, session);
     result["machine"] = machine_facts(session);
     result["stream"] = stream_json(memory);
     result["triad_gbs"][devices] = memory.owners_triad;
-    Table table(options, devices, session, memory.owners_triad);
+    Table table(options, devices, session, memory.owners_triad, fields);
     table.print_header(memory);
     const std::vector<Coord> defaults{{16, 16, 16, 16}, {24, 24, 24, 24}};
     for (const Coord& lattice : options.lattices.empty() ? defaults : options.lattices) {

@@ -1,6 +1,7 @@
 #include "apps/bench_options.hpp"
 
 #include "apps/commands.hpp"
+#include "apps/device_plan.hpp"
 #include "apps/report.hpp"
 #include "codelets/arch/dispatch.hpp"
 #include "codelets/bench/stream_cuda.hpp"
@@ -17,23 +18,13 @@ namespace quarkstar::app {
 using Json = nlohmann::ordered_json;
 using Kind = runtime::Worker::Kind;
 
-namespace {
-
-/// Whether the plan of a lattice may give blocks to the CPUs of a session with GPUs because the options say so.
-bool cpus_may_own(const runtime::Session& session) {
-  const runtime::SessionOptions& options = session.options();
-  return runtime::cpu_share_is_open(options) || options.cpu_share.value_or(0) > 0;
-}
-
-}  // namespace
-
 BenchMemory measure_memory(double array_megabytes, int repetitions, const runtime::Session& session) {
   const auto bytes = static_cast<std::size_t>(array_megabytes * 1e6);
   BenchMemory memory;
   bool first = true;
   for (int id = 0; id < static_cast<int>(session.workers().size()); ++id) {
     const runtime::Worker& worker = session.worker(id);
-    const bool owns = id < session.block_owners() || cpus_may_own(session);
+    const bool owns = id < session.block_owners() || cpus_may_own(session.options());
     if (worker.kind == Kind::cuda) {
       memory.owners_triad += bench::measure_triad_on_gpu(worker.device, bytes, repetitions);
     } else if (first || owns) {
@@ -50,7 +41,7 @@ void for_devices(const BenchOptions& options, const std::function<void(const std
   const runtime::SessionOptions& asked = options.session;
   const auto run = [&](const runtime::SessionOptions& session_options) {
     runtime::Session session(session_options);
-    body(session.gpu_count() == 0 ? "cpu" : cpus_may_own(session) ? "all" : "cuda", session);
+    body(session.gpu_count() == 0 ? "cpu" : cpus_may_own(session.options()) ? "all" : "cuda", session);
   };
   if (asked.devices != "all") return run(asked);
   runtime::SessionOptions alone = asked;
@@ -62,7 +53,7 @@ void for_devices(const BenchOptions& options, const std::function<void(const std
   alone.devices = "cuda";
   alone.cuda_workers = asked.cuda_workers;
   run(alone);
-  if (asked.cpu_share.value_or(1) > 0 && options.action == "wilson") run(asked);
+  if (asked.cpu_share.value_or(1) > 0) run(asked);
 }
 
 Json machine_facts(const runtime::Session& session) {
@@ -85,6 +76,14 @@ wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::Tunin
   if (options.tile) tuning.tile = *options.tile;
   if (options.block_threads) tuning.block_threads = *options.block_threads;
   return tuning;
+}
+
+StaggeredSpeed speed_of(const BenchOptions& options, int vectors) {
+  StaggeredSpeed speed{.vectors = vectors, .tile = options.tile};
+  if (!options.block_threads && !options.vectors_a_thread && !options.tile) return speed;
+  speed.tile = options.tile.value_or(Coord{});
+  speed.launch = {options.block_threads.value_or(0), options.vectors_a_thread.value_or(0)};
+  return speed;
 }
 
 Json stream_json(const BenchMemory& memory) {
@@ -122,7 +121,7 @@ void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& op
 }
 
 void add_vectors_a_thread(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
-  command.add_option("--vectors-a-thread", options->vectors_a_thread, "Staggered: right-hand sides of a GPU thread, 0: the kernel's own choice")
+  command.add_option("--vectors-a-thread", options->vectors_a_thread, "Staggered: right-hand sides of a GPU thread, 0: the kernel's own choice (default: tuned)")
       ->check(CLI::IsMember({0, 1, 2, 3, 4, 8}));
 }
 

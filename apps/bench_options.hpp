@@ -4,6 +4,7 @@
 #include "codelets/wilson/tuning.hpp"
 #include "runtime/coord.hpp"
 #include "runtime/session.hpp"
+#include "solvers/staggered_level.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -27,7 +28,7 @@ struct BenchOptions {
   std::vector<int> nrhs{1, 2, 4, 8, 16};
   std::optional<Coord> tile;         ///< none: tuned
   std::optional<int> block_threads;  ///< none: tuned
-  int vectors_a_thread = 0;          ///< 0: the kernel's own choice
+  std::optional<int> vectors_a_thread;  ///< none: tuned
   bool no_tune = false;
   std::vector<std::string> precisions{"half", "single", "double"};
   std::vector<std::string> solvers{"bicgstab", "cgnr"};
@@ -45,7 +46,7 @@ void print_stream(const BenchMemory& memory);
 nlohmann::ordered_json stream_json(const BenchMemory& memory);
 
 /// Calls body(devices, session) in a session for each set of devices that --devices names: "cpu", "cuda", and for `all` these two, then
-/// "all", CPUs and GPUs together, which is for the Wilson action only. Without GPUs `all` is "cpu". Throws Error(environment) for --devices cuda without a GPU.
+/// "all", CPUs and GPUs together. Without GPUs `all` is "cpu". Throws Error(environment) for --devices cuda without a GPU.
 void for_devices(const BenchOptions& options, const std::function<void(const std::string& devices, runtime::Session& session)>& body);
 
 /// "machine" of the JSON: processor, GPUs, threads, versions.
@@ -53,6 +54,9 @@ nlohmann::ordered_json machine_facts(const runtime::Session& session);
 
 /// The settings of the hopping term that a solve would use, but for those that flags give.
 wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::TuningProblem& problem);
+
+/// What flags give of a staggered solve's; where they give something, the rest goes by rule. vectors: right-hand sides.
+StaggeredSpeed speed_of(const BenchOptions& options, int vectors);
 
 /// Adds --lattice, --tile, --block-threads, --no-tune, --links and --precision; `options` must outlive the parsing.
 void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
@@ -65,7 +69,7 @@ std::vector<int> links_of(const BenchOptions& options);
 
 /// Adds --action and --nrhs.
 void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
-/// Adds --vectors-a-thread, of which solvers know nothing.
+/// Adds --vectors-a-thread.
 void add_vectors_a_thread(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
 
 /// `quarkstar bench dslash`.

@@ -1,6 +1,7 @@
 #pragma once
 // Times Krylov iterations as a solve runs them: mixed precision, reliable updates, through the task graph.
 #include "codelets/lattice/host_gauge.hpp"
+#include "codelets/lattice/host_spinor.hpp"
 #include "codelets/wilson/tuning.hpp"
 #include "runtime/session.hpp"
 #include "solvers/even_odd_wilson.hpp"
@@ -30,7 +31,8 @@ struct SolverTiming {
   int iterations = 0;                 ///< of the last timed solve
   double best_us = 0, median_us = 0;  ///< wall time of a solve over its iterations, of all right-hand sides together
   double flops = 0, bytes = 0;        ///< of one iteration, without refreshes
-  double tasks = 0, kernels = 0;      ///< of one iteration, without refreshes: StarPU's tasks, and the codelets in them
+  double tasks = 0, kernels = 0;      ///< of one iteration, without refreshes (Wilson): StarPU's tasks, and the codelets in them
+  double us_per_task = 0;             ///< wall time of the owners outside StarPU's tasks, a task
 
   /// Time in tasks, an iteration and owner, with refreshes. Not known (has_parts false) for several GPUs, whose tasks are asynchronous.
   bool has_parts = false;
@@ -44,8 +46,8 @@ struct SolverTiming {
 /// The session's events are empty afterwards.
 void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::Decomposition& decomposition, const std::function<void()>& solve);
 
-/// inner == outer: a solve in that level's precision; else mixed precision with reliable updates.
-SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, int iterations,
-                         int repetitions);
+/// inner == outer: a solve in that level's precision; else mixed precision with reliable updates. wave: the source.
+SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, const HostSpinor& wave,
+                         int iterations, int repetitions);
 
 }  // namespace quarkstar::app

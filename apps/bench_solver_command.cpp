@@ -1,10 +1,10 @@
 // quarkstar bench solver: the table
+#include "apps/bench_dslash.hpp"
 #include "apps/bench_options.hpp"
 #include "apps/bench_solver.hpp"
 #include "apps/bench_staggered.hpp"
 #include "apps/parse.hpp"
 #include "apps/solve_plan.hpp"
-#include "codelets/heatbath/start.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -72,6 +72,7 @@ Json row_of(const std::string& devices, const SolverCase& c, const SolverTiming&
               {"share", nullptr},
               {"tasks_per_iteration", t.tasks},
               {"kernels_per_iteration", t.kernels},
+              {"us_per_task", t.us_per_task},
               {"runtime_us_per_kernel", nullptr},
               {"quda_h200_us", peer ? Json(*peer) : Json()}};
   if (t.has_parts) {
@@ -88,9 +89,9 @@ Json row_of(const std::string& devices, const SolverCase& c, const SolverTiming&
 
 void print_header(const std::string& title, const std::string& devices, double triad) {
   fmt::print("\nEven-odd {} solvers on {}; us/iter of one right-hand side; bandwidth = compulsory bytes of an iteration at a triad of {:.1f} GB/s\n"
-             "{:>14} {:>8} {:>13} {:>5} {:>4} {:>11} {:>11} {:>8} {:>6} | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6} {:>7} {:>9} {:>9}\n",
+             "{:>14} {:>8} {:>13} {:>5} {:>4} {:>11} {:>11} {:>8} {:>6} | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6} {:>7} {:>8} {:>9} {:>9}\n",
              title, devices, triad, "lattice", "solver", "precision", "links", "nrhs", "us/iter", "median", "GFLOP/s", "bandw.", "Dslash", "BLAS", "reduct.",
-             "convers", "runtime", "tasks", "kernels", "us/kernel", "QUDA H200");
+             "convers", "runtime", "tasks", "kernels", "us/task", "us/kernel", "QUDA H200");
 }
 
 void print_row(const Json& row) {
@@ -100,13 +101,13 @@ void print_row(const Json& row) {
   const auto number = [&](const char* key) {
     return row[key].is_null() ? std::string("-") : fmt::format("{:.1f}", row[key].get<double>());
   };
-  fmt::print("{:>14} {:>8} {:>13} {:>5} {:>4} {:>11.1f} {:>11.1f} {:>8.1f} {:>5.0f}% | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6.2f} {:>7.1f} {:>9} {:>9}\n",
+  fmt::print("{:>14} {:>8} {:>13} {:>5} {:>4} {:>11.1f} {:>11.1f} {:>8.1f} {:>5.0f}% | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6.2f} {:>7.1f} {:>8.1f} {:>9} {:>9}\n",
              fmt::format("{}", fmt::join(row["lattice"].get<std::vector<int>>(), ",")), row["solver"].get<std::string>(),
              row["precision"].get<std::string>(), row["link_reals"].get<int>(), row["nrhs"].get<int>(), row["us_per_iteration"].get<double>(),
              row["us_per_iteration_median"].get<double>(), row["gflops"].get<double>(), 100 * row["bandwidth_fraction"].get<double>(),
              percent("dslash"), percent("blas"), percent("reductions"), percent("conversions"), percent("runtime"),
-             row["tasks_per_iteration"].get<double>(), row["kernels_per_iteration"].get<double>(), number("runtime_us_per_kernel"),
-             number("quda_h200_us"));
+             row["tasks_per_iteration"].get<double>(), row["kernels_per_iteration"].get<double>(), row["us_per_task"].get<double>(),
+             number("runtime_us_per_kernel"), number("quda_h200_us"));
 }
 
 int iterations_of(const BenchOptions& options, const std::string& devices) {
@@ -121,7 +122,9 @@ void bench_staggered(const BenchOptions& options, const std::string& devices, ru
     for (const int reals : links_of(options))
       for (const int vectors : options.nrhs) {
         const SolverCase c{options.action, "cg", lattice, parse_precision(precision), reals, vectors};
-        const SolverTiming timing = bench.time_cg(c.precision, reals, vectors, iterations_of(options, devices), options.repetitions);
+        const PlannedLattice planned = bench.plan(c.precision, reals, vectors);
+        const SolverTiming timing = bench.time_cg(bench.problem(planned.decomposition, c.precision, reals, vectors), speed_of(options, vectors),
+                                                  !options.no_tune, iterations_of(options, devices), options.repetitions);
         rows.push_back(row_of(devices, c, timing, triad));
         if (!options.json) print_row(rows.back());
       }
@@ -130,13 +133,12 @@ void bench_staggered(const BenchOptions& options, const std::string& devices, ru
 /// The rows of one lattice, Wilson.
 void bench_wilson(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
                    Json& rows) {
-  const HostGauge gauge = heatbath::hot_start(lattice, 1, session.cpu_team());
+  BenchFields fields;
+  const HostGauge& gauge = fields.links(lattice, session.cpu_team());
   const auto level = [&](const runtime::Decomposition& decomposition, Precision precision, int reals, const BenchLevel* beside) {
     const double resident = beside != nullptr ? wilson::links_bytes_a_site(beside->lattice->precision(), beside->even.reals()) : 0;
     const wilson::TuningProblem problem{decomposition, precision, reals, resident};
-    auto made = std::make_unique<BenchLevel>(problem, tuning_of(options, problem), gauge);
-    session.wait_all();  // the tasks read the host's links
-    return made;
+    return std::make_unique<BenchLevel>(problem, tuning_of(options, problem), gauge);
   };
   std::unique_ptr<BenchLevel> outer;
   for (const std::string& precision_name : options.precisions)
@@ -155,7 +157,8 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
       BenchLevel& above = precision == Precision::double_ ? inner : *outer;
       for (const NamedKrylovSolver& solver : krylov_solvers()) {
         if (std::find(options.solvers.begin(), options.solvers.end(), solver.name) == options.solvers.end()) continue;
-        const SolverTiming timing = time_solver(session, solver, above, inner, iterations_of(options, devices), options.repetitions);
+        const SolverTiming timing = time_solver(session, solver, above, inner, fields.wave(lattice, session.cpu_team()), iterations_of(options, devices),
+                                                options.repetitions);
         rows.push_back(row_of(devices, {options.action, solver.name, lattice, precision, reals, 1}, timing, triad));
         if (!options.json) print_row(rows.back());
       }

@@ -8,12 +8,14 @@
 #include "solvers/staggered_solver.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace quarkstar::app {
 
 StaggeredBench::StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action)
     : session_(session),
-      decomposition_(lattice, block_grid({}, lattice, session.block_owners(), action == "naive" ? 2 : 4), session.block_owners()),
+      action_(action),
+      decomposition_(lattice, block_grid({}, lattice, session.block_owners(), thinnest_block(hops_far(action))), session.block_owners()),
       links_(make_links(session, decomposition_, action)) {}
 
 smear::StaggeredLinks StaggeredBench::make_links(runtime::Session& session, const runtime::Decomposition& decomposition,
@@ -24,56 +26,82 @@ smear::StaggeredLinks StaggeredBench::make_links(runtime::Session& session, cons
   return smear::hisq_links(decomposition, gauge, antiperiodic_in_time, 0);
 }
 
+StaggeredBench::StaggeredBench(runtime::Session& session, const runtime::Decomposition& decomposition, smear::StaggeredLinks links)
+    : session_(session), decomposition_(decomposition), links_(std::move(links)) {}
+
 HostColour StaggeredBench::wave() const {
   HostColour field(decomposition_.lattice());
   for (std::size_t i = 0; i < field.data.size(); ++i) field.data[i] = wavy_number(i);
   return field;
 }
 
-DslashTiming StaggeredBench::time(Precision precision, int long_reals, int vectors, const StaggeredTuning& tuning, int repetitions) const {
-  const auto lattice = std::make_shared<Lattice>(decomposition_, precision, periodic, 16, links_.has_long ? 3 : 1, tuning.tile);
-  const staggered::Links even(lattice, 0, links_, long_reals), odd(lattice, 1, links_, long_reals);
+PlannedLattice StaggeredBench::plan(Precision precision, int long_reals, int vectors) const {
+  if (session_.gpu_count() == 0 || action_.empty() || !cpus_may_own(session_.options())) return {decomposition_, {}};
+  RunConfig solve;
+  solve.action = action_;
+  solve.solver.solver = "cg";
+  solve.solver.precision = precision;
+  solve.solver.link_reals = long_reals;
+  solve.staggered.nrhs = vectors;
+  solve.columns.assign(static_cast<std::size_t>(vectors), 0);  // so many that are solved together
+  return plan_staggered(session_, decomposition_.lattice(), solve);
+}
+
+staggered::TuningProblem StaggeredBench::problem(const runtime::Decomposition& decomposition, Precision precision, int long_reals,
+                                                 int vectors) const {
+  return {decomposition, precision, links_.has_long ? long_reals : 0, vectors};
+}
+
+DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions) const {
+  const int vectors = problem.vectors;
+  const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, 16, links_.reach(), tile);
+  const staggered::Links even(lattice, 0, links_, problem.long_reals), odd(lattice, 1, links_, problem.long_reals);
   staggered::Dslash dslash(even, odd, vectors);
-  dslash.set_launch(tuning.launch);
+  dslash.set_launch(launch);
   const staggered::ColourField on_even(lattice, 0, vectors), on_odd(lattice, 1, vectors);
   const std::vector<HostColour> waves(static_cast<std::size_t>(vectors), wave());
   staggered::load_vectors(on_odd, waves);
   session_.wait_all();
-  const PairTiming times = time_pairs(session_, owner_count(decomposition_), repetitions, [&] {
+  const PairTiming times = time_pairs(session_, owner_count(problem.decomposition), repetitions, [&] {
     dslash.apply(on_even, on_odd, {.scale = staggered::same_for_all(0.1)});
     dslash.apply(on_odd, on_even, {.scale = staggered::same_for_all(0.1)});
   });
   const runtime::Cost cost = dslash.cost(lattice->sites_of_parity() / lattice->lanes().lanes, {});
-  return {cost.flops / times.best * 1e-9, cost.flops / times.median * 1e-9, cost.bytes / times.best * 1e-9, times.microseconds_per_task,
-          times.tasks_per_application};
+  return {cost.flops / times.best * 1e-9, cost.flops / times.median * 1e-9, cost.bytes / times.best * 1e-9, times.runtime_cost};
 }
 
-SolverTiming StaggeredBench::time_cg(Precision precision, int long_reals, int vectors, int iterations, int repetitions) const {
+SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, int iterations,
+                                     int repetitions) const {
   SolverSettings settings;
   settings.solver = "cg";
-  settings.precision = precision;
-  settings.link_reals = long_reals;
+  settings.precision = problem.precision;
+  settings.link_reals = links_.has_long ? problem.long_reals : 18;
+  settings.tune = tune;
   settings.tolerance = 1e-14;  // not reached
   settings.max_iterations = iterations;
-  StaggeredSolver solver(decomposition_, links_, settings);
-  const std::vector<HostColour> sources(static_cast<std::size_t>(vectors), wave());
+  StaggeredSolver solver(problem.decomposition, links_, settings, speed);
+  solver.prepare(problem.vectors);
+  const std::vector<HostColour> sources(static_cast<std::size_t>(problem.vectors), wave());
   const std::vector<double> masses(sources.size(), 1e-3);
   SolverTiming timing;
   std::vector<double> times;
   const auto solve_once = [&] {
     std::vector<HostColour> solutions(sources.size(), HostColour(decomposition_.lattice()));
-    const runtime::Totals before = session_.events().totals();
     const std::vector<SolveResult> results = solver.solve(sources, masses, solutions);
     timing.iterations = results[0].iterations;
     double seconds = 0;
-    timing.flops = timing.bytes = timing.kernels = 0;
+    timing.flops = timing.bytes = timing.kernels = timing.tasks = 0;
+    double outside_us = 0, tasks = 0;
     for (const SolveResult& result : results) {
       seconds += result.seconds;
       timing.flops += result.flops / timing.iterations;
       timing.bytes += result.bytes / timing.iterations;
-      timing.kernels += static_cast<double>(result.tasks) / timing.iterations;
+      timing.kernels += static_cast<double>(result.kernels) / timing.iterations;
+      outside_us += result.seconds * 1e6 * owner_count(decomposition_) - result.busy_us;
+      tasks += result.tasks;
     }
-    timing.tasks = static_cast<double>(session_.events().totals().submitted - before.submitted) / timing.iterations;
+    timing.tasks = tasks / timing.iterations;
+    timing.us_per_task = std::max(0.0, outside_us) / tasks;
     return seconds * 1e6 / timing.iterations;
   };
   solve_once();
@@ -81,7 +109,7 @@ SolverTiming StaggeredBench::time_cg(Precision precision, int long_reals, int ve
   std::sort(times.begin(), times.end());
   timing.best_us = times.front();
   timing.median_us = times[times.size() / 2];
-  time_parts(timing, session_, decomposition_, [&] { solve_once(); });
+  time_parts(timing, session_, problem.decomposition, [&] { solve_once(); });
   return timing;
 }
 

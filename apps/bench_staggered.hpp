@@ -2,40 +2,46 @@
 // Times the staggered Dslash as a solve runs it: through the task graph.
 #include "apps/bench_solver.hpp"
 #include "apps/bench_timing.hpp"
+#include "apps/device_plan.hpp"
 #include "codelets/lattice/precision.hpp"
 #include "codelets/smear/staggered_links.hpp"
-#include "codelets/staggered/dslash_arguments.hpp"
 #include "codelets/staggered/host_colour.hpp"
+#include "codelets/staggered/tuning.hpp"
 #include "runtime/coord.hpp"
 #include "runtime/session.hpp"
+#include "solvers/staggered_level.hpp"
 
 #include <string>
 
 namespace quarkstar::app {
 
-/// Settings of a staggered Dslash that change its speed only.
-struct StaggeredTuning {
-  Coord tile{};  ///< order of sites in memory (Lattice)
-  staggered::Launch launch{};
-};
-
-/// A staggered Dslash on one lattice, its links made once; t cut by the number of workers.
+/// A staggered Dslash on one lattice, its links made once.
 class StaggeredBench {
  public:
   /// action: hisq, asqtad or naive, of a hot configuration: close to a mass of zero CG converges about as slowly as in physics.
   StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action);
+  /// The same with links at hand, on one cut only.
+  StaggeredBench(runtime::Session& session, const runtime::Decomposition& decomposition, smear::StaggeredLinks links);
 
-  /// One application to `vectors` right-hand sides.
-  DslashTiming time(Precision precision, int long_reals, int vectors, const StaggeredTuning& tuning, int repetitions) const;
+  /// One application to problem.vectors right-hand sides, in the order of sites `tile`.
+  DslashTiming time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions) const;
+
+  /// Who owns what: t cut by the number of workers or, where CPUs may own blocks beside GPUs, as a CG solve would be cut.
+  PlannedLattice plan(Precision precision, int long_reals, int vectors) const;
+
+  /// What speed settings are chosen for. long_reals: ignored without long links.
+  staggered::TuningProblem problem(const runtime::Decomposition& decomposition, Precision precision, int long_reals, int vectors) const;
 
   /// Conjugate gradient for `vectors` right-hand sides as `solve` runs it, with reliable updates below double precision, ended after
   /// `iterations`. Flops, bytes and tasks are those of whole solves over their iterations, refreshes included.
-  SolverTiming time_cg(Precision precision, int long_reals, int vectors, int iterations, int repetitions) const;
+  /// problem: of the inner level. speed: what is not tuned; tune: measure the rest where the tune cache does not know it.
+  SolverTiming time_cg(const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, int iterations, int repetitions) const;
 
  private:
   static smear::StaggeredLinks make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const std::string& action);
   HostColour wave() const;
   runtime::Session& session_;
+  std::string action_;  ///< empty: links at hand
   runtime::Decomposition decomposition_;
   smear::StaggeredLinks links_;
 };

@@ -44,10 +44,7 @@ SubmissionTiming time_submission(const Coord& part, int batches) {
   const auto lattice = std::make_shared<Lattice>(decomposition, Precision::double_, antiperiodic_in_time);
   LinkField even(lattice, 0, 18), odd(lattice, 1, 18);
   const HostGauge gauge = unit_links(format::box_with_border(decomposition));
-  for (LinkField* links : {&even, &odd}) {
-    transfer::load_links(*links, gauge);
-    links->freeze();
-  }
+  transfer::load_links(even, odd, gauge);
   wilson::Hopping hopping(even, odd);
   EvenOddWilson system(hopping, {}, Schur::asymmetric);
   const SpinorField x(lattice, EvenOddWilson::solved_parity), r(lattice, EvenOddWilson::solved_parity);

@@ -37,10 +37,10 @@ PairTiming time_pairs(runtime::Session& session, int owners, int repetitions, co
   }
   const runtime::Totals after = session.events().totals();
   std::sort(times.begin(), times.end());
-  const auto tasks = static_cast<double>(std::max<std::int64_t>(1, after.executed - before.executed));
-  return {times.front(), times[times.size() / 2],
-          (wall * 1e6 * owners - (after.busy_us - before.busy_us)) / tasks,
-          tasks / (2.0 * pairs * repetitions)};
+  const auto tasks = static_cast<double>(std::max<std::int64_t>(1, after.submitted - before.submitted));
+  const auto kernels = static_cast<double>(after.submitted_parts - before.submitted_parts);
+  const double applications = 2.0 * pairs * repetitions, outside_us = wall * 1e6 * owners - (after.busy_us - before.busy_us);
+  return {times.front(), times[times.size() / 2], {tasks / applications, kernels / applications, std::max(0.0, outside_us) / tasks}};
 }
 
 }  // namespace quarkstar::app

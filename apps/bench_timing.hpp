@@ -7,11 +7,17 @@
 
 namespace quarkstar::app {
 
-/// Seconds of one application, and time outside of kernels.
+/// What the runtime makes of one application.
+struct RuntimeCost {
+  double tasks = 0;        ///< StarPU's: a fused batch of 16 applications of each parity is one
+  double kernels = 0;      ///< packs, interiors and boundaries of all blocks
+  double us_per_task = 0;  ///< wall time of the owners outside StarPU's tasks, a task; gaps between the kernels of a fused task are not in it
+};
+
+/// Seconds of one application.
 struct PairTiming {
   double best = 0, median = 0;
-  double microseconds_per_task = 0;  ///< wall time of the owners outside the kernels, a task
-  double tasks_per_application = 0;  ///< packs, interiors and boundaries of all blocks
+  RuntimeCost runtime_cost;
 };
 
 /// submit_pair submits two applications that read every link once, one onto each parity. owners: workers that own blocks.
@@ -21,7 +27,7 @@ PairTiming time_pairs(runtime::Session& session, int owners, int repetitions, co
 struct DslashTiming {
   double best_gflops = 0, median_gflops = 0;  ///< flop a site: Wilson 1320; staggered 1146, without long links 570
   double best_gbs = 0;                        ///< compulsory bytes
-  double microseconds_per_task = 0, tasks_per_application = 0;  ///< as PairTiming
+  RuntimeCost runtime_cost;
 };
 
 /// Number i of a field to time kernels with. Any non-zero field will do, but zeros would run faster than real data on some machines.

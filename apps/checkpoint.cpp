@@ -1,10 +1,12 @@
 #include "apps/checkpoint.hpp"
 
+#include "apps/interrupt.hpp"
 #include "apps/parse.hpp"
-#include "codelets/lattice/format/checksum.hpp"
+#include "codelets/lattice/format/part_checksum.hpp"
 #include "runtime/atomic_file.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/shared_file.hpp"
+#include "runtime/mpi/shared_output.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,29 +22,25 @@ using runtime::mpi::Job;
 using runtime::mpi::SharedFile;
 
 constexpr std::size_t header_bytes = 4096;
-constexpr std::size_t site_bytes = HostSpinor::components * sizeof(std::complex<double>);
+
+/// Bytes of a site of a field whose part of the lattice is `part`.
+std::size_t site_bytes_of(std::span<const std::complex<double>> field, const Box& part) {
+  return field.size() / static_cast<std::size_t>(volume(part.extents)) * sizeof(std::complex<double>);
+}
 
 /// Checksums of a whole field (crc32 of each site, rotated by its number), from the parts of all ranks.
-std::array<std::uint32_t, 2> checksums(Job& job, const HostSpinor& part, const Coord& lattice) {
+std::array<std::uint32_t, 2> checksums(Job& job, std::span<const std::complex<double>> field, const Box& part, const Coord& lattice) {
+  const std::size_t site_bytes = site_bytes_of(field, part);
   format::PayloadChecksum mine(format::ChecksumKind::scidac, format::ByteOrder::little, site_bytes);
-  const format::PayloadChecksum none = mine;
-  const auto row = static_cast<std::size_t>(part.extents[0]) * site_bytes;
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(part.data));
-  for (std::int64_t i = 0; i < volume(part.extents) / part.extents[0]; ++i) {
-    Coord site = coordinates(i * part.extents[0], part.extents);
-    for (int mu = 0; mu < 4; ++mu) site[mu] += part.origin[mu];
-    mine.add(lexicographic(site, lattice), bytes.subspan(static_cast<std::size_t>(i) * row, row));
-  }
-  format::PayloadChecksum total = none;
-  for (const std::array<std::uint32_t, 2>& sums : job.gather(mine.sums())) total.merge(sums);
-  return total.sums();
+  format::add_box(mine, part, lattice, std::as_bytes(field));
+  return format::over_ranks(job, mine).sums();
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what) {
   throw Error(ErrorKind::input, path, what, "remove it to solve the column anew, or give another --checkpoint");
 }
 
-json read_header(const std::string& path, const std::string& problem, const Coord& lattice) {
+json read_header(const std::string& path, const std::string& problem, const Coord& lattice, std::size_t site_bytes) {
   std::ifstream file(path, std::ios::binary);
   std::string text(header_bytes, '\0');
   if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) refuse(path, "the restart file ends within its header");
@@ -57,29 +55,29 @@ json read_header(const std::string& path, const std::string& problem, const Coor
 
 }  // namespace
 
-Checkpoint::Checkpoint(std::string folder, std::string problem, const Coord& lattice, const Box& part)
-    : folder_(std::move(folder)), problem_(std::move(problem)), lattice_(lattice), part_(part) {
+Checkpoint::Checkpoint(std::string folder, const Coord& lattice, const Box& part) : folder_(std::move(folder)), lattice_(lattice), part_(part) {
   Job::current().on_root([this] {
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
     if (error) throw_write_error("--checkpoint: " + folder_, "making the folder", error.value());
-    const AtomicFile probe(path_of(0));
+    const AtomicFile probe(path_of("probe"));
   });
 }
 
-std::string Checkpoint::path_of(int column) const { return fmt::format("{}/column{:02}.checkpoint", folder_, column); }
+std::string Checkpoint::path_of(const std::string& name) const { return fmt::format("{}/{}.checkpoint", folder_, name); }
 
-std::optional<int> Checkpoint::load(int column, HostSpinor& solution) const {
+std::optional<int> Checkpoint::load(const RestartKey& key, std::span<std::complex<double>> solution) const {
   Job& job = Job::current();
-  const std::string path = path_of(column);
+  const std::string path = path_of(key.name);
   bool found = false;
   job.on_root([&] { found = std::filesystem::exists(path); });
   if (!job.any(found)) return std::nullopt;
+  const std::size_t site_bytes = site_bytes_of(solution, part_);
   json header;
-  job.together([&] { header = read_header(path, problem_, lattice_); });
+  job.together([&] { header = read_header(path, key.problem, lattice_, site_bytes); });
   SharedFile file(job, path, SharedFile::Mode::read);
-  file.read({header_bytes, site_bytes, lattice_}, part_, std::as_writable_bytes(std::span(solution.data)));
-  const std::array<std::uint32_t, 2> sums = checksums(job, solution, lattice_);
+  file.read({header_bytes, site_bytes, lattice_}, part_, std::as_writable_bytes(solution));
+  const std::array<std::uint32_t, 2> sums = checksums(job, solution, part_, lattice_);
   int iterations = 0;
   job.together([&] {
     if (header.value("checksums", json()) != json(sums)) refuse(path, "the data do not match the restart file's checksums");
@@ -88,29 +86,46 @@ std::optional<int> Checkpoint::load(int column, HostSpinor& solution) const {
   return iterations;
 }
 
-void Checkpoint::save(int column, const HostSpinor& solution, int iterations) const {
+void Checkpoint::save(const RestartKey& key, std::span<const std::complex<double>> solution, int iterations) const {
   Job& job = Job::current();
-  const std::array<std::uint32_t, 2> sums = checksums(job, solution, lattice_);
-  std::string header = json{{"format", "quarkstar checkpoint 1"}, {"problem", problem_}, {"iterations", iterations}, {"checksums", sums}}.dump();
-  std::optional<AtomicFile> file;
+  const std::array<std::uint32_t, 2> sums = checksums(job, solution, part_, lattice_);
+  std::string header = json{{"format", "quarkstar checkpoint 1"}, {"problem", key.problem}, {"iterations", iterations}, {"checksums", sums}}.dump();
+  runtime::mpi::SharedOutput file(job, path_of(key.name));
   job.on_root([&] {
     if (header.size() >= header_bytes) throw ShapeError("Checkpoint::save", "the header is too long");
     header.resize(header_bytes, ' ');
-    file.emplace(path_of(column));
-    file->write_at(0, std::as_bytes(std::span(header)));
+    file.root()->append(header);
   });
-  const std::string temporary = job.broadcast(file ? file->temporary() : "");
-  {
-    SharedFile parts(job, temporary, SharedFile::Mode::write);
-    parts.write({header_bytes, site_bytes, lattice_}, part_, std::as_bytes(std::span(solution.data)));
-  }
-  job.on_root([&] { file->commit(); });
+  file.fill({header_bytes, site_bytes_of(solution, part_), lattice_}, part_, std::as_bytes(solution));
+  file.commit();
+}
+
+std::function<bool(int iterations)> restart_file_due(int every) {
+  return [every, last = 0](int iterations) mutable {
+    const bool counted = every > 0 && iterations - last >= every;
+    const bool asked = save_requested_anywhere();
+    if (counted) last = iterations;
+    return counted || asked;
+  };
 }
 
 std::string describe_problem(const RunConfig& config, double plaquette, double link_trace) {
   return fmt::format("plaquette {:.13e} link trace {:.13e} kappa {:.17g} {} boundary {} source {}", plaquette, link_trace, config.wilson.kappa,
                      config.wilson.normalisation == WilsonParameters::Normalisation::mass ? "mass" : "kappa", text_of(config.wilson.boundary),
                      text_of(config.source));
+}
+
+std::string describe_problem(const RunConfig& config, const smear::StaggeredLinks& links) {
+  // Norm and trace: the one no gauge changes, the other every change of a link.
+  const auto numbers = [](const HostGauge& field) {
+    double norm2 = 0, trace = 0;
+    for (std::size_t link = 0; link < field.data.size(); link += 18) {
+      for (std::size_t i = 0; i < 18; ++i) norm2 += field.data[link + i] * field.data[link + i];
+      for (const std::size_t diagonal : {0, 8, 16}) trace += field.data[link + diagonal];
+    }
+    return fmt::format("{:.13e} {:.13e}", norm2, trace);
+  };
+  return fmt::format("action {} fat links {} long links {} source {}", config.action, numbers(links.fat), numbers(links.long_links), text_of(config.source));
 }
 
 }  // namespace quarkstar::app

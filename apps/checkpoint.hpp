@@ -1,39 +1,53 @@
 #pragma once
 // Restart files of a solve: what a column has come to, so that a job that ended early goes on where it was.
 #include "apps/config.hpp"
-#include "codelets/lattice/host_spinor.hpp"
+#include "codelets/smear/staggered_links.hpp"
 
+#include <complex>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace quarkstar::app {
 
-/// One file a column in a folder, replaced as a whole (AtomicFile), so that whatever happens the last complete one stays. A file holds a
+/// Which solution a restart file holds.
+struct RestartKey {
+  std::string name;     ///< of the file, without its ending
+  std::string problem;  ///< everything that the solution depends on; a file of another problem is refused
+};
+
+/// One file a right-hand side in a folder, replaced as a whole (AtomicFile), so that whatever happens the last complete one stays. A file holds a
 /// header of 4096 bytes in JSON (problem, iterations, checksums) and the solution on the whole lattice, lexicographic, so that any
 /// number of ranks can go on. Every rank writes and reads its own part. All calls are collective, when no task is running.
 class Checkpoint {
  public:
-  /// problem: everything that the solution depends on; a file of another problem is refused.
-  Checkpoint(std::string folder, std::string problem, const Coord& lattice, const Box& part);
+  /// part: the box of this rank's part of every solution.
+  Checkpoint(std::string folder, const Coord& lattice, const Box& part);
 
-  /// Fills this rank's part of the column and returns the iterations that it took; nothing where there is no file.
+  /// Fills this rank's part of the solution and returns the iterations that it took; nothing where there is no file.
   /// Throws Error(input) naming the file when it is damaged, cut short, or of another problem.
-  std::optional<int> load(int column, HostSpinor& solution) const;
+  std::optional<int> load(const RestartKey& key, std::span<std::complex<double>> solution) const;
 
   /// Throws Error as AtomicFile does; the file that was there then stays.
-  void save(int column, const HostSpinor& solution, int iterations) const;
-
-  const std::string& folder() const { return folder_; }
+  void save(const RestartKey& key, std::span<const std::complex<double>> solution, int iterations) const;
 
  private:
-  std::string path_of(int column) const;
+  std::string path_of(const std::string& name) const;
 
-  std::string folder_, problem_;
+  std::string folder_;
   Coord lattice_;
   Box part_;
 };
 
+/// Whether a restart file is due while a solve runs: every so many iterations (0: never), and when a signal asks for one. Collective.
+std::function<bool(int iterations)> restart_file_due(int every);
+
 /// Equation and source of a run as text: links (by their means), kappa, normalisation, boundary, source.
 std::string describe_problem(const RunConfig& config, double plaquette, double link_trace);
+
+/// The same of a staggered run but for the mass. The links stand for epsilon, u0, phases and boundary: whether they were made in place or
+/// read does not matter.
+std::string describe_problem(const RunConfig& config, const smear::StaggeredLinks& links);
 
 }  // namespace quarkstar::app

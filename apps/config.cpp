@@ -42,6 +42,7 @@ std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const Run
 }
 
 void complete(RunConfig& config) {
+  config.solver.snapshots = !config.checkpoint.empty();
   if (!config.is_staggered()) return;
   if (!config.was_given("solver")) config.solver.solver = "cg";
   std::erase_if(config.columns, [](int column) { return column >= 3; });
@@ -54,6 +55,21 @@ void refuse(const char* flag, const std::string& what, const std::string& remedy
 void require_name(const char* flag, const std::string& action, const std::string& value, const std::vector<std::string>& names) {
   if (std::find(names.begin(), names.end(), value) == names.end())
     refuse(flag, fmt::format("'{}' is not for the action {}", value, action), fmt::format("use one of {}", fmt::join(names, ", ")));
+}
+
+/// Links from files have everything in them that makes links.
+void check_links_files(const RunConfig& config) {
+  const StaggeredConfig& staggered = config.staggered;
+  if (staggered.fat.empty() != staggered.long_links.empty())
+    refuse(staggered.fat.empty() ? "--fat" : "--long", fmt::format("{} links are given alone", staggered.fat.empty() ? "long" : "fat"),
+           "give both --fat and --long");
+  if (!staggered.from_files()) return;
+  if (!config.hops_far()) refuse("--fat", fmt::format("the action {} has no fat links", config.action), "use --action hisq or asqtad, or --gauge");
+  for (const auto& [key, where] : config.given)
+    for (const char* maker : {"gauge", "lattice", "reunitarize", "naik-epsilon", "u0"})
+      if (key == maker)
+        throw Error(ErrorKind::input, where, fmt::format("{} is for links that are made of a configuration, but --fat and --long give links", key),
+                    "leave it out, or leave out --fat and --long");
 }
 
 /// What the settings of one action exclude.
@@ -71,13 +87,11 @@ void check_action(const RunConfig& config) {
   const StaggeredConfig& staggered = config.staggered;
   require_name("--solver", config.action, config.solver.solver, staggered_solver_names());
   require_name("--links", config.action, links, {"18", "14", "13", "9"});
-  if (config.session.cpu_share.value_or(0) > 0)
-    refuse("--cpu-share", fmt::format("CPUs own no part of a {} solve beside GPUs", config.action), "use 0, or --devices cpu");
-  if (!config.checkpoint.empty()) refuse("--checkpoint", fmt::format("restart files are not for the action {}", config.action), "leave it out");
   if (config.columns.empty()) refuse("--columns", "no column is a colour", "staggered fields have the columns 0, 1, 2");
   for (const double mass : staggered.masses)
     if (!(mass > 0)) refuse("--mass", fmt::format("{} is not positive", mass), "give a mass above 0: the even-odd system divides by it");
-  if ((config.action == "asqtad") != staggered.u0.has_value())
+  check_links_files(config);
+  if (!staggered.from_files() && (config.action == "asqtad") != staggered.u0.has_value())
     refuse("--u0", config.action == "asqtad" ? "asqtad needs a tadpole factor" : fmt::format("{} has no tadpole factor", config.action),
            config.action == "asqtad" ? "give it, e.g. --u0 0.87, or --u0 1" : "leave it out, or use --action asqtad");
   if (config.action != "hisq" && staggered.naik_epsilon != 0.0)
@@ -90,7 +104,7 @@ void check_action(const RunConfig& config) {
 
 void check_complete(const RunConfig& config) {
   check_action(config);
-  if (config.gauge.empty())
+  if (config.gauge.empty() && !config.staggered.from_files())
     throw Error(ErrorKind::input, "--gauge", "no gauge configuration given",
                 "name a file, or make one with `quarkstar gauge generate`");
   if (config.out.empty() && config.json.empty())

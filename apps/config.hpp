@@ -16,12 +16,17 @@
 
 namespace quarkstar::app {
 
+/// Whether an action has links over three sites.
+inline bool hops_far(std::string_view action) { return action == "hisq" || action == "asqtad"; }
+
 /// Settings of staggered actions (hisq, asqtad, naive).
 struct StaggeredConfig {
   std::vector<double> masses{0.1};       ///< of M = 2m + D, lattice units
   std::optional<double> naik_epsilon{0.0};  ///< hisq; none: from each mass
   std::optional<double> u0;              ///< asqtad's tadpole factor
   int nrhs = 3;                          ///< right-hand sides solved together
+  std::string fat, long_links;           ///< files of links; empty: the links are made of the configuration
+  bool from_files() const { return !fat.empty(); }
 };
 
 struct RunConfig {
@@ -49,8 +54,7 @@ struct RunConfig {
     return std::any_of(given.begin(), given.end(), [key](const auto& setting) { return setting.first == key; });
   }
   bool is_staggered() const { return action != "wilson"; }
-  /// Whether the action has links over three sites.
-  bool hops_far() const { return action == "hisq" || action == "asqtad"; }
+  bool hops_far() const { return app::hops_far(action); }
 };
 
 /// The actions for which a setting means something.
@@ -95,7 +99,7 @@ void apply_settings(RunConfig& config, const std::vector<Assignment>& settings);
 /// Throws Error(input) naming the flag if something that a solve needs is missing, or if settings exclude each other.
 void check_complete(const RunConfig& config);
 
-/// Replaces what was not given by the action's own choice (solver, columns); call before check_complete().
+/// Replaces what was not given by the action's own choice (solver, columns), and sets what follows from other settings; call before check_complete().
 void complete(RunConfig& config);
 
 }  // namespace quarkstar::app

@@ -15,7 +15,6 @@ namespace {
 
 using runtime::Share;
 
-constexpr double flops_a_site = 1320;
 /// What is left of a GPU's memory for fields: the runtime hands out small pieces in chunks of 32 MiB, and memory fragments.
 double usable(const Owner& gpu) {
   constexpr double part = 0.95, chunks = 48 * 1048576.0;
@@ -48,6 +47,11 @@ int owners_used(const std::vector<int>& parts) {
   return static_cast<int>(std::count_if(parts.begin(), parts.end(), [](int part) { return part > 0; }));
 }
 
+/// Least thickness of a part in a direction: a lattice that is thinner stays whole.
+int thinnest_part(const PlanningProblem& problem, int direction) {
+  return std::min(problem.thinnest, problem.lattice[static_cast<std::size_t>(direction)]);
+}
+
 bool uses_cpus(const std::vector<Owner>& owners, const std::vector<int>& parts) {
   for (std::size_t i = 0; i < owners.size(); ++i)
     if (!owners[i].gpu && parts[i] > 0) return true;
@@ -57,7 +61,7 @@ bool uses_cpus(const std::vector<Owner>& owners, const std::vector<int>& parts) 
 /// Seconds of an application: flop of a slice and parity, over GFLOP/s.
 double predict(const std::vector<Owner>& owners, const PlanningProblem& problem, const Candidate& c, const std::vector<Share>& shares) {
   const double slice = static_cast<double>(volume(problem.lattice)) / problem.lattice[static_cast<std::size_t>(c.direction)];
-  double seconds = runtime::slowest(c.parts, shares) * slice / 2 * flops_a_site * 1e-9;
+  double seconds = runtime::slowest(c.parts, shares) * slice / 2 * problem.flops_a_site * 1e-9;
   if (owners_used(c.parts) > 1)
     seconds += uses_cpus(owners, c.parts) ? stages * stage_seconds + face_seconds + problem.face_bytes(c.direction) / bus_bytes_per_second
                                           : gpus_together_seconds;
@@ -72,7 +76,7 @@ Candidate best_cut(const std::vector<Owner>& owners, const std::vector<double>& 
     const int extent = problem.lattice[static_cast<std::size_t>(direction)];
     const std::vector<Share> shares = shares_of(owners, speeds, problem, direction);
     for (const int unit : runtime::units_for(extent)) {
-      Candidate c{direction, runtime::proportional_parts(extent, shares, unit)};
+      Candidate c{direction, runtime::proportional_parts(extent, shares, unit, thinnest_part(problem, direction))};
       if (c.parts.empty()) continue;
       c.seconds = predict(owners, problem, c, shares);
       if (best.parts.empty() || c.seconds < clear_gain * best.seconds) best = c;
@@ -81,27 +85,51 @@ Candidate best_cut(const std::vector<Owner>& owners, const std::vector<double>& 
   return best;
 }
 
-/// The cut whose CPU part comes nearest to `wanted` of the lattice.
-Candidate forced_cut(const std::vector<Owner>& owners, double wanted, const PlanningProblem& problem) {
-  Candidate best;
-  double least_error = 0;
-  const auto gpus = static_cast<std::size_t>(std::count_if(owners.begin(), owners.end(), [](const Owner& o) { return o.gpu; }));
+/// Whether a part is no multiple of 4, so that the direction of the cut has no lanes.
+bool is_thin(const Candidate& c) {
+  return std::any_of(c.parts.begin(), c.parts.end(), [](int part) { return part % 4 != 0; });
+}
+
+/// Of the cuts whose CPU part is as near as can be to `wanted` of the lattice, or nearer than a tenth of it, the fastest; thin parts must gain
+/// 3 %.
+Candidate forced_cut(const std::vector<Owner>& owners, const std::vector<double>& speeds, double wanted, const PlanningProblem& problem) {
+  struct Near {
+    Candidate cut;
+    double error;
+  };
+  std::vector<Near> all;
+  const auto gpus = std::count_if(owners.begin(), owners.end(), [](const Owner& o) { return o.gpu; });
   for (const int direction : {t, z}) {
     const int extent = problem.lattice[static_cast<std::size_t>(direction)];
-    const std::vector<Share> shares = shares_of(owners, std::vector<double>(owners.size(), 1.0), problem, direction);
-    const std::vector<Share> on_gpus(shares.begin(), shares.begin() + static_cast<std::ptrdiff_t>(gpus));
-    const std::vector<Share> on_cpus(shares.begin() + static_cast<std::ptrdiff_t>(gpus), shares.end());
+    const std::vector<Share> shares = shares_of(owners, speeds, problem, direction);
+    const std::vector<Share> on_gpus(shares.begin(), shares.begin() + gpus), on_cpus(shares.begin() + gpus, shares.end());
     for (const int unit : runtime::units_for(extent)) {
-      const int cpu = std::min(extent, unit * std::max(wanted > 0 ? 1 : 0, static_cast<int>(std::lround(wanted * extent / unit))));
-      Candidate c{direction, runtime::proportional_parts(extent - cpu, on_gpus, unit)};
-      const std::vector<int> rest = runtime::proportional_parts(cpu, on_cpus, unit);
-      if (c.parts.empty() && extent > cpu) continue;
-      c.parts.resize(gpus, 0);
+      const int thinnest = thinnest_part(problem, direction), least = (thinnest + unit - 1) / unit * unit;
+      const int nearest = unit * static_cast<int>(std::lround(wanted * extent / unit));
+      // Both sides get a part, unless all is asked for.
+      const int most = wanted < 1 ? extent - least : extent;
+      if (most < least) continue;
+      const int cpu = std::clamp(nearest, least, most);
+      Candidate c{direction, runtime::proportional_parts(extent - cpu, on_gpus, unit, thinnest)};
+      const std::vector<int> rest = runtime::proportional_parts(cpu, on_cpus, unit, thinnest);
+      if ((c.parts.empty() && extent > cpu) || (rest.empty() && cpu > 0)) continue;
+      c.parts.resize(static_cast<std::size_t>(gpus), 0);
       c.parts.insert(c.parts.end(), rest.begin(), rest.end());
-      const double error = std::abs(static_cast<double>(cpu) / extent - wanted);
-      const double close_enough = 0.1 * wanted;
-      if (best.parts.empty() || (least_error > close_enough && error < least_error)) best = c, least_error = error;
+      c.seconds = predict(owners, problem, c, shares);
+      all.push_back({c, std::abs(static_cast<double>(cpu) / extent - wanted)});
     }
+  }
+  double close_enough = 0.1 * wanted, least = 1;
+  for (const Near& near : all) least = std::min(least, near.error);
+  close_enough = std::max(close_enough, least);
+  constexpr double clear_gain = 0.97;
+  Candidate best;
+  double fastest = 0;
+  for (const Near& near : all) {
+    const double seconds = near.cut.seconds / (is_thin(near.cut) ? clear_gain : 1);
+    if (near.error > close_enough || (!best.parts.empty() && seconds >= fastest)) continue;
+    best = near.cut;
+    fastest = seconds;
   }
   return best;
 }
@@ -145,7 +173,8 @@ std::vector<Owner> owners_of(const runtime::Session& session) {
 
 int thickest_part(const Owner& owner, const PlanningProblem& problem, int direction) {
   constexpr double any = 1e9;
-  return static_cast<int>(owner.gpu && owner.memory > 0 ? std::min(any, usable(owner) / problem.slice_bytes(direction)) : any);
+  if (!owner.gpu || !(owner.memory > 0)) return static_cast<int>(any);
+  return static_cast<int>(std::clamp((usable(owner) - problem.border_bytes(direction)) / problem.slice_bytes(direction), 0.0, any));
 }
 
 PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::SessionOptions& wish, const PlanningProblem& problem,
@@ -162,9 +191,13 @@ PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::Ses
   };
 
   if (wish.cpu_share && *wish.cpu_share > 0) {
-    chosen = forced_cut(owners, *wish.cpu_share, problem);
-    if (chosen.parts.empty()) refuse(gpus, problem, fmt::format("use a larger --cpu-share, {}", smaller));
+    if (std::max(problem.lattice[t], problem.lattice[z]) < 2 * problem.thinnest)
+      throw Error(ErrorKind::input, "--cpu-share",
+                  fmt::format("{}x{} sites in z and t cannot be cut in parts of {} at least", problem.lattice[z], problem.lattice[t], problem.thinnest),
+                  "use 0, or --devices cpu");
     measure_all();
+    chosen = forced_cut(owners, speeds, *wish.cpu_share, problem);
+    if (chosen.parts.empty()) refuse(gpus, problem, fmt::format("use a larger --cpu-share, {}", smaller));
     reason = "as asked for";
   } else if (runtime::cpu_share_is_open(wish)) {
     measure_all();

@@ -30,6 +30,9 @@ struct PlannedLattice {
   DevicePlan plan;
 };
 
+/// Whether a plan may give blocks to CPUs beside GPUs because the options say so.
+inline bool cpus_may_own(const runtime::SessionOptions& options) { return runtime::cpu_share_is_open(options) || options.cpu_share.value_or(0) > 0; }
+
 /// How many workers of this rank own blocks.
 int owner_count(const runtime::Decomposition& decomposition);
 
@@ -50,12 +53,16 @@ struct PlanningProblem {
   Coord lattice{};
   std::function<double(int direction)> slice_bytes;  ///< memory of a slice of thickness 1 on its owner
   std::function<double(int direction)> face_bytes;   ///< a face, which crosses the bus each way for each application
+  double flops_a_site = 1320;                        ///< of an application
+  int thinnest = 1;                                  ///< least thickness of a part where the lattice is cut
+  std::function<double(int direction)> border_bytes = [](int) { return 0.0; };  ///< memory of a part besides its slices
 };
 
 /// The thickest part along `direction` that the owner's memory holds; a CPU's is not asked for.
 int thickest_part(const Owner& owner, const PlanningProblem& problem, int direction);
 
-/// Parts for GPUs, and CPU workers beside them, as the options ask. The CPUs get the share that was given; where cpu_share_is_open() the
+/// Parts for GPUs, and CPU workers beside them, as the options ask. The CPUs get the share that was given, to a tenth of it
+/// where slices allow, and of the cuts that do the fastest is taken; where cpu_share_is_open() the
 /// one that their measured speeds give, if the predicted time of an application is better by 1 %; and else what the GPUs' memory does not
 /// hold, unless only GPUs were asked for. Cut in t, in z where t is too short.
 /// An application is predicted to take what its slowest part takes at its stand-alone speed; where CPUs have a part beside others also 3.5

@@ -69,25 +69,20 @@ void Hdf5File::attribute(const std::string& name, const std::string& value) {
   checked(H5Awrite(attribute, type, value.c_str()), "write an attribute");
 }
 
-Hdf5Id Hdf5File::make_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& shape) {
-  const Hdf5Id space(checked(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), "create a space"),
-                     H5Sclose);
-  return {
-      checked(H5Dcreate2(file_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "create a data set"),
-      H5Dclose};
+Hdf5Id Hdf5File::make_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& shape, hid_t properties) {
+  const Hdf5Id space(checked(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), "create a space"), H5Sclose);
+  return {checked(H5Dcreate2(file_, name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT), "create a data set"), H5Dclose};
 }
 
-void Hdf5File::write_slab(const Hdf5Id& dataset, hid_t type, const std::vector<hsize_t>& first_indices, const void* data) {
-  const Hdf5Id space(checked(H5Dget_space(dataset), "read a space"), H5Sclose);
-  std::vector<hsize_t> count(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));
-  H5Sget_simple_extent_dims(space, count.data(), nullptr);
-  std::vector<hsize_t> start(count.size(), 0);
-  std::copy(first_indices.begin(), first_indices.end(), start.begin());
-  std::fill_n(count.begin(), first_indices.size(), 1);
-  const Hdf5Id memory(
-      checked(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), "create a space"), H5Sclose);
-  checked(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr), "select a slab");
-  checked(H5Dwrite(dataset, type, memory, space, H5P_DEFAULT, data), "write a slab");
+std::uint64_t Hdf5File::leave_room(const std::string& name, hid_t type, const std::vector<hsize_t>& shape) {
+  const Hdf5Id properties(checked(H5Pcreate(H5P_DATASET_CREATE), "create properties"), H5Pclose);
+  checked(H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY), "place a data set");
+  checked(H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER), "place a data set");
+  const Hdf5Id dataset = make_dataset(name, type, shape, properties);
+  checked(H5Fflush(file_, H5F_SCOPE_GLOBAL), "flush the file");
+  const haddr_t offset = H5Dget_offset(dataset);
+  checked(offset == HADDR_UNDEF ? -1 : 0, "place a data set");
+  return offset;
 }
 
 void Hdf5File::commit() {

@@ -44,13 +44,17 @@ class Hdf5File {
   void write(const std::string& name, std::span<const int> values);
   void attribute(const std::string& name, const std::string& value);
 
-  /// A data set of `shape`, written slab by slab from memory of `type`: all numbers with the same first indices.
-  Hdf5Id make_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& shape);
-  void write_slab(const Hdf5Id& dataset, hid_t type, const std::vector<hsize_t>& first_indices, const void* data);
+  /// Room for a data set of `shape`, numbers of `type` one after the other, last index fastest: the offset in the file where others write
+  /// them, before commit().
+  std::uint64_t leave_room(const std::string& name, hid_t type, const std::vector<hsize_t>& shape);
+
+  /// Where the bytes are until commit().
+  const std::string& temporary() const { return temporary_; }
 
   void commit();
 
  private:
+  Hdf5Id make_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& shape, hid_t properties = H5P_DEFAULT);
   hid_t checked(hid_t id, const char* step) const;
   std::string path_, temporary_;
   Hdf5Id file_;

@@ -6,12 +6,15 @@
 #include "runtime/mpi/job.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/tune/tune_cache.hpp"
+#include "runtime/tune/tune_merge.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace quarkstar::app {
 namespace {
@@ -22,6 +25,7 @@ struct MachineOptions {
   runtime::SessionOptions session;
   bool json = false, self_test = false;
   int limit_seconds = 30;
+  std::vector<std::string> merged_caches;
 };
 
 std::string counter_text(const runtime::EnergyReading& reading) {
@@ -77,8 +81,26 @@ void print_machine(const Json& machine) {
   }
 }
 
+/// The given tune caches into the user's own.
+void merge_tune(const MachineOptions& options) {
+  const std::string& path = runtime::TuneCache::of_user().path();
+  const runtime::TuneMerge merge = runtime::merge_tune_files(path, options.merged_caches);
+  const runtime::TuneFile::Merged& of = merge.of_files;
+  if (options.json) {
+    const Json result{{"tune_cache", {{"file", path}, {"entries", merge.entries}, {"added", of.added}, {"faster", of.faster}, {"kept", of.kept}}}};
+    fmt::print("{}\n", result.dump(2));
+  } else {
+    fmt::print("tune cache     {} ({} entries: {} new, {} replaced by faster ones; {} were known and no faster)\n", path, merge.entries, of.added,
+               of.faster, of.kept);
+  }
+}
+
 void run_machine(const MachineOptions& options) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
+  if (!options.merged_caches.empty()) {
+    job.on_root([&] { merge_tune(options); });
+    return;
+  }
   const runtime::Session session(options.session);
   Json machine = machine_json(session);
   Json ranks = Json::array();
@@ -100,6 +122,7 @@ void add_machine(CLI::App& app) {
   const auto options = std::make_shared<MachineOptions>();
   command->add_flag("--json", options->json, "Print JSON");
   add_session_flags(*command, options->session);
+  command->add_option("--merge-tune", options->merged_caches, "Take the entries of these tune caches into the own one, and end")->type_name("FILE...");
   command->add_flag("--self-test", options->self_test, "Under mpirun: test the messages between all ranks");
   command->add_option("--limit", options->limit_seconds, "Seconds after which a rank that does not answer is named (default 30)")
       ->check(at_least(1));

@@ -29,14 +29,8 @@ double columns_bytes(const RunConfig& config) {
   return static_cast<double>(columns) * reals * sizeof(double);
 }
 
-/// What comes to the root to be written: the whole columns.
-double gathered_bytes(const runtime::Decomposition& decomposition, const RunConfig& config) {
-  if (!decomposition.is_distributed() || !runtime::mpi::Job::current().is_root() || config.out.empty()) return 0;
-  return static_cast<double>(volume(decomposition.lattice())) * columns_bytes(config);
-}
-
 /// What is there at once while the links of a staggered action are made (codelets/smear/staggered_links.cpp): PaddedLinks of these depths
-/// on the owners of blocks, and fields in host order besides the configuration. Faces of borders come and go before the last of them.
+/// on the owners of blocks, and fields in host order, the configuration among them. Faces of borders come and go before the last of them.
 struct LinkStage {
   std::vector<int> depths;
   int host_fields;
@@ -44,9 +38,9 @@ struct LinkStage {
 
 /// In order; the host fields of the last one stay.
 std::vector<LinkStage> link_stages(const RunConfig& config) {
-  if (config.action == "hisq") return {{{1, 2, 0, 0}, 0}, {{2, 0, 0}, 2}};  // U, W, X, N for epsilon 0, without U once they are there
-  if (config.action == "asqtad") return {{{2, 0, 0}, 2}};
-  return {{{0}, 1}};
+  if (config.action == "hisq") return {{{1, 2, 0, 0}, 1}, {{2, 0, 0}, 3}};  // U, W, X, N for epsilon 0, without U once they are there
+  if (config.action == "asqtad") return {{{2, 0, 0}, 3}};
+  return {{{0}, 2}};
 }
 
 double padded_bytes(const runtime::Block& block, const LinkStage& stage) {
@@ -55,10 +49,29 @@ double padded_bytes(const runtime::Block& block, const LinkStage& stage) {
   return reals * sizeof(double);
 }
 
-/// Links in the making, and what stays of them. needs: of every GPU, then the host's.
+/// Padded links of one thickness are linear in it.
+PartBytes padded_part_bytes(const Coord& lattice, int direction, const LinkStage& stage) {
+  Coord thin = lattice, thick = lattice;
+  thin[static_cast<std::size_t>(direction)] = 1;
+  thick[static_cast<std::size_t>(direction)] = 2;
+  const auto bytes = [&stage](const Coord& extents) {
+    runtime::Block block{};
+    block.extents = extents;
+    return padded_bytes(block, stage);
+  };
+  const double layer = bytes(thick) - bytes(thin);
+  return {layer, bytes(thin) - layer};
+}
+
+/// Links in the making, and what stays of them, or what is read from files. needs: of every GPU, then the host's.
 void add_staggered_links(std::vector<MemoryNeed>& needs, const runtime::Decomposition& decomposition, const RunConfig& config) {
   const std::size_t host = needs.size() - 1;
   const double host_field = static_cast<double>(volume(decomposition.lattice())) * HostGauge::reals_per_site * sizeof(double);
+  if (config.staggered.from_files()) {
+    constexpr int files = 2;
+    needs[host].other += files * host_field;
+    return;
+  }
   const std::vector<LinkStage> stages = link_stages(config);
   const auto bytes_of = [&](const LinkStage& stage) {
     std::vector<double> bytes(needs.size(), 0);
@@ -71,10 +84,10 @@ void add_staggered_links(std::vector<MemoryNeed>& needs, const runtime::Decompos
   };
   for (const LinkStage& stage : stages) {
     std::vector<double> bytes = bytes_of(stage);
-    bytes[host] += (1 + stage.host_fields) * host_field;
+    bytes[host] += stage.host_fields * host_field;
     for (std::size_t i = 0; i < needs.size(); ++i) needs[i].making_links = std::max(needs[i].making_links, bytes[i]);
   }
-  needs[host].other += (1 + stages.back().host_fields) * host_field;
+  needs[host].other += stages.back().host_fields * host_field;
   if (config.staggered.naik_epsilon) return;
   // Those for the next epsilon are made of the same.
   const std::vector<double> kept = bytes_of(stages.back());
@@ -93,8 +106,8 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
       colours ? staggered_footprint(decomposition, config.solver, config.hops_far(), together) : wilson_footprint(decomposition, config.solver);
   std::vector<MemoryNeed> needs;
   for (int gpu = 0; gpu < session.gpu_count(); ++gpu)
-    needs.push_back({.where = rank + session.worker(gpu).name, .gpu = true, .fields = {}, .available = static_cast<double>(session.device_memory(gpu))});
-  needs.push_back({.where = rank + "host", .fields = {}});
+    needs.push_back({.where = rank + session.worker(gpu).name, .gpu = true, .staggered = colours, .fields = {}, .available = static_cast<double>(session.device_memory(gpu))});
+  needs.push_back({.where = rank + "host", .staggered = colours, .fields = {}});
   MemoryNeed& host = needs.back();
   for (const int b : decomposition.local()) {
     const runtime::Block& block = decomposition.block(b);
@@ -107,13 +120,14 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
     }
   }
   if (colours) {
-    const double sources = most * 2.0 * HostColour::components * sizeof(double);
-    host.other = static_cast<double>(volume(decomposition.part().extents)) * (columns_bytes(config) + sources) + host.fields.tables;
+    const double together_bytes = most * 2.0 * HostColour::components * sizeof(double) * (config.solver.snapshots ? 2 : 1);  // sources, copies
+    host.other = static_cast<double>(volume(decomposition.part().extents)) * (columns_bytes(config) + together_bytes) + host.fields.tables;
     add_staggered_links(needs, plan_links(session, decomposition), config);
   } else {
     host.other = host_fields_bytes(decomposition.part().extents, format::box_with_border(decomposition).extents, static_cast<int>(config.columns.size()));
   }
-  host.other += gathered_bytes(decomposition, config);
+  if (!colours && config.solver.snapshots)
+    host.other += static_cast<double>(volume(decomposition.part().extents)) * 2 * HostSpinor::components * sizeof(double);
   // Ranks of one host look at the same number.
   const auto free = runtime::available_host_memory();
   host.available = config.cpu_memory > 0 ? static_cast<double>(config.cpu_memory)
@@ -123,11 +137,36 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
   return needs;
 }
 
+PartBytes staggered_part_bytes(const Coord& lattice, int direction, const RunConfig& config) {
+  const std::vector<int> together = numbers_together(config);
+  const std::size_t mu = static_cast<std::size_t>(direction);
+  const auto footprint = [&](const Coord& extents, const Coord& blocks) {
+    return staggered_footprint(runtime::Decomposition(extents, blocks, 1), config.solver, config.hops_far(), together).front();
+  };
+  Coord cut{1, 1, 1, 1}, twice = lattice;
+  cut[mu] = 2;
+  twice[mu] *= 2;
+  PartBytes part{footprint(lattice, {1, 1, 1, 1}).total() / lattice[mu], footprint(twice, cut).faces};
+  if (config.staggered.from_files()) return part;
+  const std::vector<LinkStage> stages = link_stages(config);
+  if (!config.staggered.naik_epsilon) {
+    const PartBytes kept = padded_part_bytes(lattice, direction, stages.back());
+    part.layer += kept.layer;
+    part.border += kept.border;
+  }
+  for (const LinkStage& stage : stages) {
+    const PartBytes making = padded_part_bytes(lattice, direction, stage);
+    part.layer = std::max(part.layer, making.layer);
+    part.border = std::max(part.border, making.border);
+  }
+  return part;
+}
+
 namespace {
 
 /// Below double precision a solve holds links and vectors of both precisions, which takes more.
 const char* remedy_for(const MemoryNeed& need) {
-  if (need.making_links > 0)
+  if (need.staggered)
     return need.gpu ? "use --precision double with --links 13 or 9, fewer --nrhs, more GPUs or ranks, or --devices cpu"
                     : "use --precision double with --links 13 or 9, fewer --nrhs, fewer --columns or --masses at a time, or a machine with more memory";
   return need.gpu ? "use --precision double with --links 12 or 8, more GPUs or ranks, or on one rank --devices all without --blocks"

@@ -14,6 +14,7 @@ namespace quarkstar::app {
 struct MemoryNeed {
   std::string where;
   bool gpu = false;
+  bool staggered = false;  ///< of a staggered solve
   Footprint fields;      ///< of the blocks that live there, and on the host the copies of those that live on GPUs
   double other = 0;      ///< host: configuration, the links made of it, sources and solutions
   double making_links = 0;  ///< staggered: all that is there while the links are made, before the fields
@@ -25,6 +26,13 @@ struct MemoryNeed {
 /// The needs of this rank: of every GPU that owns blocks of it, then the host's, whose memory the ranks of one host share evenly. To be
 /// asked before the configuration is read. Staggered: a GPU that owns no block may still make links. All ranks must call.
 std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runtime::Decomposition& decomposition, const RunConfig& config);
+
+/// What an owner of part of a staggered lattice holds at the peak: of each layer of sites, and besides for faces and borders.
+struct PartBytes {
+  double layer = 0, border = 0;
+};
+/// For parts cut along `direction` only; an upper bound where making the links needs more borders and the solve more layers.
+PartBytes staggered_part_bytes(const Coord& lattice, int direction, const RunConfig& config);
 
 /// Throws Error(input) naming what is needed, what is available and what helps, for the first memory that is too small.
 void require_memory(const std::vector<MemoryNeed>& needs);

@@ -7,6 +7,7 @@
 #include "codelets/lattice/format/propagator.hpp"
 #include "runtime/atomic_file.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,27 +29,30 @@ std::span<const double> reals_of(const HostSpinor& field) {
   return {reinterpret_cast<const double*>(field.data.data()), 2 * field.data.size()};
 }
 
-/// eta(x): the source's number at each site.
-std::vector<double> source_field(const RunReport& report) {
-  const Coord& extents = report.gauge.extents;
-  std::vector<double> eta(2 * static_cast<std::size_t>(volume(extents)));
-  for (std::int64_t site = 0; site < volume(extents); ++site) {
-    const std::complex<double> value = source_at(report.config.source, site, extents);
-    eta[2 * static_cast<std::size_t>(site)] = value.real();
-    eta[2 * static_cast<std::size_t>(site) + 1] = value.imag();
+/// eta(x): the source's number at each site of this rank's part.
+std::vector<double> source_field(const RunReport& report, const Box& part) {
+  std::vector<double> eta;
+  for (std::int64_t i = 0; i < volume(part.extents); ++i) {
+    Coord site = coordinates(i, part.extents);
+    for (int mu = 0; mu < 4; ++mu) site[mu] += part.origin[mu];
+    const std::complex<double> value = source_at(report.config.source, lexicographic(site, report.gauge.extents), report.gauge.extents);
+    eta.push_back(value.real());
+    eta.push_back(value.imag());
   }
   return eta;
 }
 
 void write_scidac(const std::string& path, const RunReport& report, const Propagator& propagator) {
   const RunConfig& config = report.config;
+  const Box part = propagator.fields.front().box();
   format::PropagatorWriteOptions options;
   options.file_info =
       fmt::format("{} kappa {} boundary {}", config.action, config.wilson.kappa, text_of(config.wilson.boundary));
   options.source_info = text_of(config.source);
   options.column_info = fmt::format("{} tolerance {}", config.solver.solver, config.solver.tolerance);
+  options.part = part;
   format::PropagatorWriter writer(path, report.gauge.extents, options);
-  writer.write_source(source_field(report));
+  writer.write_source(source_field(report, part));
   for (std::size_t column = 0; column < propagator.fields.size(); ++column)
     writer.write_column(static_cast<int>(column) / 3, static_cast<int>(column) % 3,
                         reals_of(propagator.fields[column]));
@@ -57,9 +61,11 @@ void write_scidac(const std::string& path, const RunReport& report, const Propag
 
 /// The outputs that no fields are needed for; their paths are added to `written`.
 void write_tables(const OutputFolder& folder, const RunReport& report, std::vector<std::string>& written) {
-  if (!report.correlators.empty()) write_correlators_hdf5(written.emplace_back(folder.file("correlators.h5")), report);
-  write_json_file(written.emplace_back(folder.file("result.json")), report);
-  write_text(written.emplace_back(folder.file("report.html")), report_html(report));
+  runtime::mpi::Job::current().on_root([&] {
+    if (!report.correlators.empty()) write_correlators_hdf5(written.emplace_back(folder.file("correlators.h5")), report);
+    write_json_file(written.emplace_back(folder.file("result.json")), report);
+    write_text(written.emplace_back(folder.file("report.html")), report_html(report));
+  });
 }
 
 }  // namespace

@@ -17,6 +17,10 @@ class OutputFolder {
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
 
+  /// A folder that another rank has made.
+  struct MadeElsewhere {};
+  OutputFolder(std::string path, MadeElsewhere) : path_(std::move(path)) {}
+
   bool wanted() const { return !path_.empty(); }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
 
@@ -32,7 +36,8 @@ void check_writable(const std::string& file);
 void write_json_file(const std::string& path, const RunReport& report);
 
 /// Writes propagator.h5, propagator.lime (SciDAC; all 12 columns only), correlators.h5, result.json and report.html.
-/// Each file appears when it is complete. Returns their paths, the report last.
+/// Each file appears when it is complete. Returns their paths, the report last. Collective: the propagator's files come from the parts of all
+/// ranks, the others from the root.
 std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report,
                                        const Propagator& propagator);
 /// The same of staggered propagators: propagator.h5, correlators.h5 (all 3 columns only), result.json and report.html.

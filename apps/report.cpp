@@ -21,40 +21,6 @@ namespace quarkstar::app {
 
 namespace {
 
-/// The sites of a part, row by row, to their places in the whole field.
-template <class Field>
-void copy_into(Field& whole, const Field& part) {
-  const std::int64_t row = part.extents[0], rows = volume(part.extents) / row;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    Coord site = coordinates(i * row, part.extents);
-    for (int mu = 0; mu < 4; ++mu) site[mu] += part.origin[mu];
-    std::copy_n(part.data.begin() + i * row * Field::components, row * Field::components,
-                whole.data.begin() + lexicographic(site, whole.extents) * Field::components);
-  }
-}
-
-/// The whole fields on the root of several ranks; nothing on the others.
-template <class Field>
-std::vector<Field> gathered(const std::vector<Field>& parts, const Coord& lattice) {
-  runtime::mpi::Job& job = runtime::mpi::Job::current();
-  std::vector<Field> whole;
-  if (parts.empty()) return whole;
-  const std::vector<Box> boxes = job.gather(parts.front().box());
-  for (const Field& mine : parts) {
-    if (!job.is_root()) {
-      job.send(std::as_bytes(std::span(mine.data)), 0);
-      continue;
-    }
-    Field& field = whole.emplace_back(lattice);
-    for (int rank = 0; rank < job.size(); ++rank) {
-      Field part = rank == 0 ? mine : Field(boxes[static_cast<std::size_t>(rank)]);
-      if (rank > 0) job.receive(std::as_writable_bytes(std::span(part.data)), rank);
-      copy_into(field, part);
-    }
-  }
-  return whole;
-}
-
 /// A correlator from this rank's share of it.
 CorrelatorReport correlator_of(std::string name, std::vector<runtime::BinnedSum> sums) {
   runtime::mpi::Job::current().combine(sums);
@@ -104,8 +70,8 @@ std::string energy_note(const ColumnReport& column) {
 }
 
 std::string runtime_note(const RunReport& report, const ColumnReport& column) {
-  std::string note = fmt::format("runtime: {:.1f} tasks an iteration{}, {:.2f} us a task outside kernels", column.tasks_per_iteration(),
-                                 column.mass ? " and right-hand side" : "", column.idle_us);
+  std::string note = fmt::format("runtime: {:.2f} tasks and {:.1f} kernels an iteration{}, {:.2f} us a task outside tasks", column.tasks_per_iteration(),
+                                 column.kernels_per_iteration(), column.mass ? " and right-hand side" : "", column.idle_us);
   if (const double bound = report.devices.bound_gflops(); bound > 0)
     note += fmt::format("; {:.1f} GFLOP/s are {:.1f} % of the parts' Dslashes alone, {:.1f}", column.gflops(), 100 * column.gflops() / bound, bound);
   if (column.bound && column.bound->time_over_bound > 0)
@@ -132,18 +98,6 @@ std::vector<CorrelatorReport> contract(const std::vector<StaggeredPropagator>& p
       correlators.push_back(correlator_of(std::string(name_of(meson)) + suffix, staggered_sums(meson, propagator.columns, source_time, times)));
   }
   return correlators;
-}
-
-Propagator gather(const Propagator& parts, const Coord& lattice) {
-  if (!runtime::mpi::Job::current().is_distributed()) return parts;
-  return {gathered(parts.fields, lattice)};
-}
-
-std::vector<StaggeredPropagator> gather(const std::vector<StaggeredPropagator>& parts, const Coord& lattice) {
-  if (!runtime::mpi::Job::current().is_distributed()) return parts;
-  std::vector<StaggeredPropagator> whole;
-  for (const StaggeredPropagator& part : parts) whole.push_back({part.mass, part.naik_epsilon, gathered(part.columns, lattice)});
-  return whole;
 }
 
 }  // namespace quarkstar::app

@@ -14,11 +14,13 @@
 
 namespace quarkstar::app {
 
-/// The configuration that was solved on. Plaquettes and link trace are mean Re tr / 3.
+/// The configuration that was solved on. Plaquettes and link trace are mean Re tr / 3; not a number for fat and long links from files,
+/// whose second file is long_path.
 struct GaugeSummary {
   std::string path, format;
   Coord extents{};
   double spatial_plaquette = 0, temporal_plaquette = 0, link_trace = 0;
+  std::string long_path = {};
 };
 
 /// Lower bounds on the time of a solve (runtime/observe/bound.hpp), and the time over the largest of them.
@@ -36,11 +38,11 @@ struct ColumnReport {
   std::optional<double> mass = {};  ///< staggered: whose result and energy are an equal share of the right-hand sides solved together
   double gflops() const { return result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0; }
   double gbs() const { return result.seconds > 0 ? result.bytes / result.seconds * 1e-9 : 0; }
-  double idle_us = 0;  ///< time of the owners outside tasks, a task
+  double idle_us = 0;  ///< time of the owners outside StarPU's tasks, a task
+  /// StarPU's tasks (a batch of iterations may be one), and codelets.
+  double tasks_per_iteration() const { return result.iterations > 0 ? result.tasks / result.iterations : 0; }
+  double kernels_per_iteration() const { return result.iterations > 0 ? static_cast<double>(result.kernels) / result.iterations : 0; }
   std::optional<BoundReport> bound = {};  ///< with --bound; staggered: of all that were solved together
-  double tasks_per_iteration() const {
-    return result.iterations > 0 ? static_cast<double>(result.tasks) / result.iterations : 0;
-  }
   /// GFLOP/s per watt = GFLOP per joule; only where energy.total() is available.
   double gflops_per_watt() const { return result.flops / energy.total().joules * 1e-9; }
 };
@@ -118,7 +120,7 @@ EnergyText energy_text(const ColumnReport& column);
 /// One line below such a table: what was measured, and why the rest was not.
 std::string energy_note(const ColumnReport& column);
 
-/// One line: tasks an iteration, idle time a task and, where parts were measured alone, speed over the sum of their speeds.
+/// One line: tasks and kernels an iteration, idle time a task and, where parts were measured alone, speed over the sum of their speeds.
 std::string runtime_note(const RunReport& report, const ColumnReport& column);
 
 /// Correlators and effective masses of a whole propagator (12 columns) on a lattice with `times` time slices, summed over ranks.
@@ -126,9 +128,5 @@ std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_
 
 /// The same for the staggered propagators that have all 3 columns. Names: pion5, pion05, rho, ...; with several masses pion5_m0.05 and so on.
 std::vector<CorrelatorReport> contract(const std::vector<StaggeredPropagator>& propagators, int source_time, int times);
-
-/// The whole columns on the root, from the parts of all ranks; on the others masses without columns. All ranks must call.
-Propagator gather(const Propagator& parts, const Coord& lattice);
-std::vector<StaggeredPropagator> gather(const std::vector<StaggeredPropagator>& parts, const Coord& lattice);
 
 }  // namespace quarkstar::app

@@ -89,14 +89,18 @@ std::string parameters_table(const RunReport& report) {
 
 std::string gauge_table(const RunReport& report) {
   const GaugeSummary& g = report.gauge;
-  return table("facts", {},
-               {{"file", g.path},
-                {"format", g.format},
-                {"lattice x,y,z,t", fmt::format("{}", fmt::join(g.extents, ","))},
-                {"blocks", report.decomposition},
-                {"plaquette, spatial", fmt::format("{:.12f}", g.spatial_plaquette)},
-                {"plaquette, temporal", fmt::format("{:.12f}", g.temporal_plaquette)},
-                {"link trace", fmt::format("{:.12f}", g.link_trace)}});
+  std::vector<Row> rows{{"file", g.path},
+                        {"format", g.format},
+                        {"lattice x,y,z,t", fmt::format("{}", fmt::join(g.extents, ","))},
+                        {"blocks", report.decomposition}};
+  if (g.long_path.empty()) {
+    rows.push_back({"plaquette, spatial", fmt::format("{:.12f}", g.spatial_plaquette)});
+    rows.push_back({"plaquette, temporal", fmt::format("{:.12f}", g.temporal_plaquette)});
+    rows.push_back({"link trace", fmt::format("{:.12f}", g.link_trace)});
+  } else {
+    rows.insert(rows.begin() + 1, {"file of long links", g.long_path});
+  }
+  return table("facts", {}, rows);
 }
 
 std::string solves_table(const RunReport& report) {
@@ -107,12 +111,12 @@ std::string solves_table(const RunReport& report) {
                     fmt::format("{}", c.result.iterations), fmt::format("{}", c.result.restarts),
                     fmt::format("{:.3e}", c.result.true_residual), fmt::format("{:.4f}", c.result.seconds),
                     fmt::format("{:.2f}", c.gflops()), fmt::format("{:.2f}", c.gbs()),
-                    fmt::format("{}", c.result.tasks), energy.joules, energy.gflops_per_watt, describe(c.result.reason)});
+                    fmt::format("{:.0f}", c.result.tasks), fmt::format("{}", c.result.kernels), energy.joules, energy.gflops_per_watt, describe(c.result.reason)});
   }
   std::string note;
   if (!report.solves.empty())
     note = fmt::format("<p>{}</p>\n<p>{}</p>\n", escape(runtime_note(report, report.solves.back())), escape(energy_note(report.solves.back())));
-  return table("", {"column", "iterations", "restarts", "|b - M x| / |b|", "seconds", "GFLOP/s", "GB/s", "tasks", "joules",
+  return table("", {"column", "iterations", "restarts", "|b - M x| / |b|", "seconds", "GFLOP/s", "GB/s", "tasks", "kernels", "joules",
                     "GFLOP/s per watt", "end"}, rows) + note;
 }
 

@@ -1,6 +1,7 @@
 // quarkstar solve [RUN.toml]
 #include "apps/commands.hpp"
 #include "apps/gauge_io.hpp"
+#include "apps/links_input.hpp"
 #include "apps/outputs.hpp"
 #include "apps/print_tables.hpp"
 #include "apps/solve_run.hpp"
@@ -67,21 +68,24 @@ auto solve_or_report(const Coord& lattice, RunReport& report, Solve&& solve) {
   }
 }
 
-/// Prints, and writes the files of the folder.
+/// Prints, and writes the files of the folder. Collective.
 template <class Fields>
 void finish(const RunReport& report, const OutputFolder& folder, const Fields& propagator, bool complete) {
   const RunConfig& config = report.config;
-  print_report(report);
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  if (job.is_root()) print_report(report);
   if (folder.wanted()) {
-    for (const std::string& path : write_outputs(folder, report, propagator)) fmt::print("wrote {}\n", path);
-    if (!complete)
+    const std::vector<std::string> written = write_outputs(folder, report, propagator);
+    if (job.is_root()) fmt::print("wrote {}\n", fmt::join(written, "\nwrote "));
+    if (job.is_root() && !complete)
       fmt::print("not written: {}correlators.h5, which need all {} columns\n", config.is_staggered() ? "" : "propagator.lime and ",
                  config.is_staggered() ? 3 : 12);
   }
-  if (!config.json.empty()) {
+  job.on_root([&] {
+    if (config.json.empty()) return;
     write_json_file(config.json, report);
     fmt::print("wrote {}\n", config.json);
-  }
+  });
 }
 
 void run_solve(const SolveOptions& options) {
@@ -102,16 +106,13 @@ void run_solve(const SolveOptions& options) {
 
   describe_machine(report);
   Coord lattice{};
-  job.together([&] { lattice = read_extents(config); });
-  // Contracts where all columns are there, and gathers what the root writes.
+  job.together([&] { lattice = config.staggered.from_files() ? accept_links_headers(report.config) : read_extents(config); });
+  if (!folder) folder.emplace(config.out, OutputFolder::MadeElsewhere{});
+  // Contracts where all columns are there.
   const auto conclude = [&](const auto& parts, bool complete) {
     if (complete) report.correlators = contract(parts, config.source.time(), lattice[3]);
     report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const auto write = [&](const auto& fields) {
-      job.on_root([&] { finish(report, *folder, fields, complete); });
-    };
-    if (job.is_distributed() && !config.out.empty()) write(gather(parts, lattice));
-    else write(parts);
+    finish(report, *folder, parts, complete);
   };
   if (config.is_staggered()) conclude(solve_or_report(lattice, report, solve_staggered), config.columns.size() == HostColour::components);
   else conclude(solve_or_report(lattice, report, solve_columns), config.columns.size() == HostSpinor::components);

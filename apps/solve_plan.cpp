@@ -1,7 +1,10 @@
 #include "apps/solve_plan.hpp"
 
 #include "apps/measure_owner.hpp"
+#include "apps/memory_check.hpp"
+#include "apps/staggered_batches.hpp"
 #include "codelets/lattice/precision.hpp"
+#include "codelets/staggered/dslash.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/mpi/rank_grid.hpp"
@@ -35,8 +38,6 @@ PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const
   });
 }
 
-int thinnest_block(const RunConfig& config) { return config.hops_far() ? 4 : 2; }  // the cut of an even extent keeps 4 above 3
-
 namespace {
 
 runtime::Decomposition cut_over_ranks(const Coord& extents, const RunConfig& config, const runtime::Session& session) {
@@ -45,7 +46,7 @@ runtime::Decomposition cut_over_ranks(const Coord& extents, const RunConfig& con
   double bandwidth = 0;
   for (int w = 0; w < workers; ++w) bandwidth += session.worker(w).bandwidth_gbs;
   const std::vector<double> bandwidths = job.gather(bandwidth);
-  const runtime::RankGrid ranks = runtime::mpi::make_rank_grid(extents, config.ranks, bandwidths, job.rank(), config.hops_far() ? thinnest_block(config) : 1);
+  const runtime::RankGrid ranks = runtime::mpi::make_rank_grid(extents, config.ranks, bandwidths, job.rank(), config.hops_far() ? thinnest_block(config.hops_far()) : 1);
   // All ranks cut their parts alike, so that the blocks of the lattice are a grid.
   const auto most = static_cast<int>(job.combined(static_cast<std::uint64_t>(workers), runtime::mpi::Combine::maximum));
   Coord blocks{}, thinnest{};
@@ -57,7 +58,7 @@ runtime::Decomposition cut_over_ranks(const Coord& extents, const RunConfig& con
                   "give a multiple of --ranks in every direction");
     blocks[mu] = config.blocks[mu] / ranks.grid[mu];
   }
-  return {extents, ranks, block_grid(blocks, thinnest, most, thinnest_block(config)), workers};
+  return {extents, ranks, block_grid(blocks, thinnest, most, thinnest_block(config.hops_far())), workers};
 }
 
 }  // namespace
@@ -66,9 +67,9 @@ PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& ex
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const int workers = session.block_owners();
   if (job.any(session.gpu_count() > 0) && session.options().cpu_share.value_or(0) > 0)
-    throw Error(ErrorKind::input, "--cpu-share", "CPUs own no blocks beside GPUs here", "use 0, one rank, or --devices cpu");
+    throw Error(ErrorKind::input, "--cpu-share", "CPUs own no blocks beside GPUs here", "use 0, one rank without --blocks, or --devices cpu");
   PlannedLattice planned{job.is_distributed() ? cut_over_ranks(extents, config, session)
-                                              : runtime::Decomposition(extents, block_grid(config.blocks, extents, workers, thinnest_block(config)), workers),
+                                              : runtime::Decomposition(extents, block_grid(config.blocks, extents, workers, thinnest_block(config.hops_far())), workers),
                          {}};
   if (session.gpu_count() == 0) return planned;
   for (const int b : planned.decomposition.local()) {
@@ -76,7 +77,7 @@ PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& ex
     planned.plan.parts.push_back({block.owner, session.worker(block.owner).name, block.extents, 0});
   }
   if (runtime::cpu_share_is_open(session.options()))
-    planned.plan.reason = config.is_staggered() ? "staggered actions are cut for the GPUs alone" : "several ranks cut for the GPUs alone";
+    planned.plan.reason = job.is_distributed() ? "several ranks cut for the GPUs alone" : "--blocks cut for the GPUs alone";
   return planned;
 }
 
@@ -90,6 +91,26 @@ runtime::Decomposition plan_links(const runtime::Session& session, const runtime
 PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config) {
   if (runtime::mpi::Job::current().is_distributed()) return plan_equal_parts(session, extents, config);
   return plan_solve(session, extents, config.solver, config.blocks);
+}
+
+PlannedLattice plan_staggered(runtime::Session& session, const Coord& extents, const RunConfig& config) {
+  if (runtime::mpi::Job::current().is_distributed() || session.gpu_count() == 0 || config.blocks[0] > 0)
+    return plan_equal_parts(session, extents, config);
+  const std::vector<int> together = numbers_together(config);
+  const StaggeredProblem dslash{config.hops_far(), config.solver.precision, config.solver.link_reals, *std::max_element(together.begin(), together.end())};
+  const int reach = smear::longest_hop(dslash.hops_far);
+  const PlanningProblem problem{
+      .lattice = extents,
+      .slice_bytes = [&](int mu) { return staggered_part_bytes(extents, mu, config).layer; },
+      .face_bytes = [&](int mu) {
+        const auto layer = static_cast<double>(volume(extents)) / extents[static_cast<std::size_t>(mu)] / 2;
+        return reach * layer * dslash.vectors * staggered::ColourField::reals * static_cast<double>(computed_bytes(dslash.precision));
+      },
+      .flops_a_site = dslash.vectors * staggered::dslash_flops(dslash.hops_far),
+      .thinnest = reach,  // more than the two layers that smearing needs
+      .border_bytes = [&](int mu) { return staggered_part_bytes(extents, mu, config).border; }};
+  return plan_devices(owners_of(session), session.options(), problem,
+                      [&](int worker) { return measure_staggered_owner(session, worker, extents, dslash); });
 }
 
 }  // namespace quarkstar::app

@@ -5,11 +5,12 @@
 
 namespace quarkstar::app {
 
+/// Least extent of a block where the lattice is cut by itself: three hops reach three sites, and parts of 4 are what the cut of an even
+/// extent keeps above that.
+constexpr int thinnest_block(bool hops_far) { return hops_far ? 4 : 2; }
+
 /// Grid of blocks for `blocks` (zeros: t cut by the number of workers, every part at least `thinnest` thick).
 Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest = 2);
-
-/// Least extent of a block where the lattice is cut: three hops reach three sites.
-int thinnest_block(const RunConfig& config);
 
 /// The grid that `blocks` asks for; zeros: t cut by the number of workers or, where the session has GPUs, what plan_devices() finds for
 /// the memory that the solve takes and the speed of its Dslash.
@@ -27,5 +28,9 @@ runtime::Decomposition plan_links(const runtime::Session& session, const runtime
 
 /// plan_solve() on one rank, plan_equal_parts() on several.
 PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config);
+
+/// Where one rank has GPUs and no --blocks are given, what plan_devices() finds for the memory of the solve, and of making its links, and the
+/// speed of its Dslash with as many right-hand sides as are solved together; else plan_equal_parts().
+PlannedLattice plan_staggered(runtime::Session& session, const Coord& extents, const RunConfig& config);
 
 }  // namespace quarkstar::app

@@ -53,16 +53,11 @@ SolveResult solve_one(WilsonSolver& solver, const HostSpinor& source, HostSpinor
   return solver.solve(source, solution, progress, snapshots);
 }
 
-/// Restart files of one column while it is being solved: every so many iterations, and when a signal asks for one.
-Snapshots snapshots_of(const Checkpoint* checkpoint, int column, int every, int done_before) {
+/// Restart files of one column while it is being solved.
+Snapshots snapshots_of(const Checkpoint* checkpoint, const RestartKey& key, int every, int done_before) {
   if (checkpoint == nullptr) return {};
-  return {[every, last = 0](int iterations) mutable {
-            const bool counted = every > 0 && iterations - last >= every;
-            const bool asked = save_requested_anywhere();
-            if (counted) last = iterations;
-            return counted || asked;
-          },
-          [=](const HostSpinor& solution, int iterations) { checkpoint->save(column, solution, done_before + iterations); }};
+  return {restart_file_due(every),
+          [=](const HostSpinor& solution, int iterations) { checkpoint->save(key, solution.data, done_before + iterations); }};
 }
 
 }  // namespace
@@ -74,17 +69,23 @@ void throw_failure(const RunConfig& config, const std::string& right_hand_side, 
               remedy_for(result.reason));
 }
 
-std::string trace_of_rank(const std::string& path) {
+void write_trace(runtime::Session& session, const RunConfig& config) {
+  if (config.trace.empty()) return;
+  session.wait_all();
   const runtime::mpi::Job& job = runtime::mpi::Job::current();
-  if (job.is_root()) return path;
-  const std::filesystem::path file(path);
-  return file.parent_path() / fmt::format("{}.rank{}{}", file.stem().string(), job.rank(), file.extension().string());
+  std::filesystem::path file(config.trace);
+  if (!job.is_root()) file.replace_filename(fmt::format("{}.rank{}{}", file.stem().string(), job.rank(), file.extension().string()));
+  runtime::write_chrome_trace(session, session.events(), file.string());
 }
 
-double idle_us_a_task(const runtime::Decomposition& decomposition, double seconds, std::int64_t tasks, double busy_us) {
-  double idle = seconds * 1e6 * owner_count(decomposition) - busy_us;
+double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<const SolveResult> results) {
+  double idle = 0, tasks = 0;
+  for (const SolveResult& result : results) {
+    idle += result.seconds * 1e6 * owner_count(decomposition) - result.busy_us;
+    tasks += result.tasks;
+  }
   runtime::mpi::Job::current().combine(std::span(&idle, 1), runtime::mpi::Combine::sum);
-  return tasks > 0 ? std::max(0.0, idle) / static_cast<double>(tasks) : 0;
+  return tasks > 0 ? std::max(0.0, idle) / tasks : 0;
 }
 
 Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const RunConfig& config, RunReport& report,
@@ -118,12 +119,12 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
   make_solver();
   session.events().reset();
   report.setup_seconds = seconds_since(start);
-  AdaptiveCut adaptive(session, lattice, thinnest_block(config), report.memory);
+  AdaptiveCut adaptive(session, lattice, thinnest_block(config.hops_far()), report.memory);
 
   std::optional<Checkpoint> checkpoint;
-  if (!config.checkpoint.empty())
-    checkpoint.emplace(config.checkpoint, describe_problem(config, 0.5 * (report.gauge.spatial_plaquette + report.gauge.temporal_plaquette), report.gauge.link_trace),
-                       lattice, decomposition.part());
+  if (!config.checkpoint.empty()) checkpoint.emplace(config.checkpoint, lattice, decomposition.part());
+  const std::string problem =
+      describe_problem(config, 0.5 * (report.gauge.spatial_plaquette + report.gauge.temporal_plaquette), report.gauge.link_trace);
   JobEnergyMeter meter(session);
   runtime::WorkerProfile profile(session);
   Propagator propagator;
@@ -131,31 +132,32 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
   for (const int column : config.columns) {
     const int step = static_cast<int>(report.solves.size());
     HostSpinor solution(decomposition.part());
-    const int done_before = checkpoint ? checkpoint->load(column, solution).value_or(0) : 0;
+    const RestartKey key{fmt::format("column{:02}", column), problem};
+    const int done_before = checkpoint ? checkpoint->load(key, solution.data).value_or(0) : 0;
     const runtime::Energy before = meter.read();
-    const double busy_before = session.events().totals().busy_us;
     adaptive.begins();
     std::optional<BoundMeter> bound;
     if (config.bound) bound.emplace(session);
     report.solves.push_back({column, solve_one(*solver, make_source(config.source, lattice, decomposition.part(), column), solution,
                                                config.solver.tolerance, step, bar,
-                                               snapshots_of(checkpoint ? &*checkpoint : nullptr, column, config.checkpoint_every, done_before))});
+                                               snapshots_of(checkpoint ? &*checkpoint : nullptr, key, config.checkpoint_every, done_before))});
     report.solves.back().energy = meter.since(before);
     const SolveResult& result = report.solves.back().result;
     session.wait_all();
-    report.solves.back().idle_us = idle_us_a_task(decomposition, result.seconds, result.tasks, session.events().totals().busy_us - busy_before);
+    report.solves.back().idle_us = idle_us_a_task(decomposition, std::span(&result, 1));
     if (bound) report.solves.back().bound = bound->ended(result.seconds, result.bytes);
     bound.reset();
     if (step == 0) record_timeline(session, report);
     if (result.reason == StopReason::interrupted || interrupted_anywhere()) {
-      if (checkpoint) checkpoint->save(column, solution, done_before + result.iterations);
+      if (checkpoint) checkpoint->save(key, solution.data, done_before + result.iterations);
       throw Interrupted{config.checkpoint};
     }
     if (!result.converged()) {
       report.failed = true;
+      write_trace(session, config);
       throw_failure(config, fmt::format("column {} (spin {}, colour {})", column, column / 3, column % 3), result);
     }
-    if (checkpoint) checkpoint->save(column, solution, done_before + result.iterations);
+    if (checkpoint) checkpoint->save(key, solution.data, done_before + result.iterations);
     if (config.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
     propagator.fields.push_back(std::move(solution));
     const int remaining = static_cast<int>(config.columns.size()) - step - 1;
@@ -170,7 +172,7 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
   }
   report.resplits = adaptive.resplits();
   record_worker_times(profile, report);
-  if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
+  write_trace(session, config);
   return propagator;
 }
 

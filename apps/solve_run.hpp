@@ -5,8 +5,8 @@
 #include "runtime/decomposition.hpp"
 #include "runtime/session.hpp"
 
-#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
 namespace quarkstar::app {
@@ -31,11 +31,10 @@ Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const R
 /// Ends a run whose column did not converge, as described above. right_hand_side: e.g. "column 3 (spin 1, colour 0)".
 [[noreturn]] void throw_failure(const RunConfig& config, const std::string& right_hand_side, const SolveResult& result);
 
-/// Time that the owners of blocks spent outside tasks, microseconds a task, over all ranks, which must all call. tasks: of all ranks;
-/// busy_us: inside tasks, summed over this rank's owners.
-double idle_us_a_task(const runtime::Decomposition& decomposition, double seconds, std::int64_t tasks, double busy_us);
+/// Time that the owners of blocks spent outside StarPU's tasks during these solves, microseconds a task, over all ranks, which must all call.
+double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<const SolveResult> results);
 
-/// The trace that this rank writes: on the root `path`, "run.json", on rank 3 "run.rank3.json".
-std::string trace_of_rank(const std::string& path);
+/// Writes this rank's trace where one is wanted: on the root `run.json`, on rank 3 `run.rank3.json`. Waits for the session's tasks.
+void write_trace(runtime::Session& session, const RunConfig& config);
 
 }  // namespace quarkstar::app

@@ -1,8 +1,10 @@
 #include "apps/staggered_run.hpp"
 
 #include "apps/adaptive_cut.hpp"
+#include "apps/checkpoint.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/job_energy.hpp"
+#include "apps/links_input.hpp"
 #include "apps/measure_power.hpp"
 #include "apps/progress.hpp"
 #include "apps/solve_bound.hpp"
@@ -12,13 +14,16 @@
 #include "apps/timeline.hpp"
 #include "codelets/smear/hisq.hpp"
 #include "runtime/mpi/job.hpp"
-#include "runtime/observe/chrome_trace.hpp"
 #include "solvers/staggered_solver.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <complex>
 #include <optional>
+#include <span>
+#include <string>
 
 namespace quarkstar::app {
 namespace {
@@ -38,15 +43,55 @@ struct OperatorRun {
   JobEnergyMeter meter;
   std::optional<StaggeredSolver> solver = {};
   double making_seconds = 0;
+  std::optional<Checkpoint> checkpoint = {};
+  std::string problem = {};  ///< of the restart files, without the mass
 
-  void make_solver(const smear::StaggeredLinks& links, const SolverSettings& settings) {
+  void make_solver(const smear::StaggeredLinks& links, const SolverSettings& settings, const StaggeredSpeed& speed) {
     const auto begin = Clock::now();
     solver.reset();
-    solver.emplace(decomposition, links, settings);
+    solver.emplace(decomposition, links, settings, speed);
     session.wait_all();
     making_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   }
 };
+
+/// The restart files of the right-hand sides that are solved together.
+class BatchFiles {
+ public:
+  BatchFiles(const OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config)
+      : checkpoint_(run.checkpoint ? &*run.checkpoint : nullptr), every_(config.checkpoint_every), done_before_(batch.size(), 0) {
+    for (const StaggeredTask& task : batch) {
+      const double mass = config.staggered.masses[task.mass];
+      keys_.push_back({fmt::format("column{:02}-mass{}", task.column, mass), fmt::format("{} mass {}", run.problem, mass)});
+    }
+  }
+  /// Where there are files.
+  void load(std::vector<HostColour>& solutions) {
+    if (checkpoint_ == nullptr) return;
+    for (std::size_t v = 0; v < keys_.size(); ++v) done_before_[v] = checkpoint_->load(keys_[v], solutions[v].data).value_or(0);
+  }
+  void save(std::size_t v, const HostColour& solution, int iterations) const {
+    if (checkpoint_ != nullptr) checkpoint_->save(keys_[v], solution.data, done_before_[v] + iterations);
+  }
+  ColourSnapshots snapshots() const {
+    if (checkpoint_ == nullptr) return {};
+    return {restart_file_due(every_), [this](std::span<const HostColour> solutions, std::span<const int> iterations) {
+              for (std::size_t v = 0; v < keys_.size(); ++v) save(v, solutions[v], iterations[v]);
+            }};
+  }
+
+ private:
+  const Checkpoint* checkpoint_;
+  int every_;
+  std::vector<RestartKey> keys_;
+  std::vector<int> done_before_;
+};
+
+/// Whether any rank has a number other than zero: a Krylov space of several masses that was interrupted leaves the guess.
+bool has_begun(const HostColour& solution) {
+  const bool mine = std::any_of(solution.data.begin(), solution.data.end(), [](const std::complex<double>& z) { return z != 0.0; });
+  return runtime::mpi::Job::current().any(mine);
+}
 
 /// Solves one batch, keeps what comes back, and tells how many seconds it took.
 double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, ProgressBar& bar, RunReport& report,
@@ -58,35 +103,38 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
     sources.push_back(make_colour_source(config.source, run.decomposition.lattice(), part, task.column));
     masses.push_back(config.staggered.masses[task.mass]);
   }
+  BatchFiles files(run, batch, config);
+  files.load(solutions);
   const int step = static_cast<int>(report.solves.size());
   const runtime::Energy before = run.meter.read();
-  const double busy_before = run.session.events().totals().busy_us;
   std::optional<BoundMeter> bound_meter;
   if (config.bound) bound_meter.emplace(run.session);
   const std::vector<SolveResult> results = run.solver->solve(sources, masses, solutions, [&](int iterations, double residual) {
     bar.update(step, residual_fraction(residual, config.solver.tolerance), fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
     return !interrupted_anywhere();
-  });
+  }, files.snapshots());
   const runtime::Energy energy = share_of(run.meter.since(before), batch.size());
   double seconds = 0, bytes = 0;
-  std::int64_t tasks = 0;
   for (const SolveResult& result : results) {
     seconds += result.seconds;
     bytes += result.bytes;
-    tasks += result.tasks;
   }
   std::optional<BoundReport> bound;
   if (bound_meter) {
     run.session.wait_all();
     bound = bound_meter->ended(seconds, bytes);
   }
-  const double idle_us = idle_us_a_task(run.decomposition, seconds, tasks, run.session.events().totals().busy_us - busy_before);
+  const double idle_us = idle_us_a_task(run.decomposition, results);
   const bool stopped = interrupted_anywhere();
+  for (std::size_t v = 0; v < batch.size(); ++v)
+    if (results[v].converged() || ((stopped || results[v].reason == StopReason::interrupted) && has_begun(solutions[v])))
+      files.save(v, solutions[v], results[v].iterations);
   for (std::size_t v = 0; v < batch.size(); ++v) {
     report.solves.push_back({.column = batch[v].column, .result = results[v], .energy = energy, .mass = masses[v], .idle_us = idle_us, .bound = bound});
-    if (results[v].reason == StopReason::interrupted || stopped) throw Interrupted{};
+    if (results[v].reason == StopReason::interrupted || stopped) throw Interrupted{config.checkpoint};
     if (!results[v].converged()) {
       report.failed = true;
+      write_trace(run.session, config);
       throw_failure(config, fmt::format("colour {}, mass {}", batch[v].column, masses[v]), results[v]);
     }
     propagators[batch[v].mass].columns.push_back(std::move(solutions[v]));
@@ -112,15 +160,22 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   runtime::Session& session = runtime::Session::current();
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
+  const std::vector<int> together = numbers_together(config);
+  const StaggeredSpeed speed{.vectors = *std::max_element(together.begin(), together.end())};
   OperatorRun run{session, decomposition, JobEnergyMeter(session)};
-  run.make_solver(links, settings);
-  AdaptiveCut adaptive(session, decomposition.lattice(), thinnest_block(config), report.memory);
-  if (config.trace.empty()) session.events().reset();
+  run.make_solver(links, settings, speed);
+  if (!config.checkpoint.empty()) {
+    run.checkpoint.emplace(config.checkpoint, decomposition.lattice(), decomposition.part());
+    run.problem = describe_problem(config, links);
+  }
+  AdaptiveCut adaptive(session, decomposition.lattice(), thinnest_block(config.hops_far()), report.memory);
   std::vector<StaggeredPropagator> propagators;
   for (const double mass : config.staggered.masses) propagators.push_back({mass, links.naik_epsilon, {}});
   ProgressBar bar("right-hand side", static_cast<int>(config.columns.size() * report.config.staggered.masses.size()));
   const auto all = staggered_batches(config);
   for (std::size_t b = 0; b < all.size(); ++b) {
+    run.solver->prepare(static_cast<int>(all[b].size()));
+    if (config.trace.empty() || report.solves.empty()) session.events().reset();  // of links, and of measurements
     adaptive.begins();
     const double seconds = solve_batch(run, all[b], config, bar, report, propagators);
     session.wait_all();
@@ -129,7 +184,7 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
     const int remaining = static_cast<int>(all.size() - b) - 1;
     if (const auto better = adaptive.ended(run.decomposition, seconds, remaining, run.making_seconds)) {
       run.decomposition = *better;
-      run.make_solver(links, settings);
+      run.make_solver(links, settings, speed);
     }
   }
   report.resplits.insert(report.resplits.end(), adaptive.resplits().begin(), adaptive.resplits().end());
@@ -146,15 +201,13 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
   runtime::Session session(options);
   provide_power(session);
   report.power = session.options().power;
-  const PlannedLattice plan = plan_equal_parts(session, lattice, config);
+  const PlannedLattice plan = plan_staggered(session, lattice, config);
   const runtime::Decomposition& decomposition = plan.decomposition;
   report.decomposition = decomposition.describe();
   report.devices = plan.plan;
   report.memory = memory_needs(session, decomposition, config);
   if (planned) planned(report);
   runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
-  const runtime::Decomposition of_links = plan_links(session, decomposition);
-  const HostGauge& gauge = links(of_links);
   std::optional<runtime::WorkerProfile> profile;
   const auto set_up = [&] {
     report.setup_seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -163,22 +216,32 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
     profile.emplace(session);
   };
   std::vector<StaggeredPropagator> propagators;
-  if (config.staggered.naik_epsilon) {
-    const smear::StaggeredLinks made = make_links(of_links, gauge, config);
+  const auto solve_all = [&](const smear::StaggeredLinks& made) {
     set_up();
     propagators = solve_staggered_on(decomposition, made, config, report);
+  };
+  if (config.staggered.from_files()) {
+    smear::StaggeredLinks read;
+    runtime::mpi::Job::current().together([&] { read = load_links(report.config, session.cpu_team(), report.gauge); });
+    solve_all(read);
   } else {
-    const smear::HisqLinks hisq(of_links, gauge, config.wilson.boundary);  // only HISQ has an epsilon for each mass
-    set_up();
-    RunConfig one = config;
-    for (const double mass : config.staggered.masses) {
-      one.staggered.masses = {mass};
-      for (StaggeredPropagator& propagator : solve_staggered_on(decomposition, hisq.links(smear::naik_epsilon_of_mass(mass)), one, report))
-        propagators.push_back(std::move(propagator));
+    const runtime::Decomposition of_links = plan_links(session, decomposition);
+    const HostGauge& gauge = links(of_links);
+    if (config.staggered.naik_epsilon) {
+      solve_all(make_links(of_links, gauge, config));
+    } else {
+      const smear::HisqLinks hisq(of_links, gauge, config.wilson.boundary);  // only HISQ has an epsilon for each mass
+      set_up();
+      RunConfig one = config;
+      for (const double mass : config.staggered.masses) {
+        one.staggered.masses = {mass};
+        for (StaggeredPropagator& propagator : solve_staggered_on(decomposition, hisq.links(smear::naik_epsilon_of_mass(mass)), one, report))
+          propagators.push_back(std::move(propagator));
+      }
     }
   }
   record_worker_times(*profile, report);
-  if (!config.trace.empty()) runtime::write_chrome_trace(session, session.events(), trace_of_rank(config.trace));
+  write_trace(session, config);
   return propagators;
 }
 

@@ -8,12 +8,12 @@ namespace {
 /// As many as a row of a page can show apart, for each worker.
 constexpr std::size_t shown_tasks_a_worker = 60;
 
-/// Events of all workers in order of their start.
+/// Events of all workers in order of their start, without those that ran beside others of their GPU.
 std::vector<TimelineTask> all_tasks(runtime::Session& session) {
   std::vector<TimelineTask> tasks;
   for (int worker = 0; worker < session.events().workers(); ++worker)
     for (const runtime::Event& event : session.events().of_worker(worker))
-      if (!event.skipped) tasks.push_back({worker, event.block, event.name, event.begin_us, event.end_us});
+      if (!event.skipped && !event.side) tasks.push_back({worker, event.block, event.name, event.begin_us, event.end_us});
   std::sort(tasks.begin(), tasks.end(), [](const auto& a, const auto& b) { return a.begin_us < b.begin_us; });
   return tasks;
 }

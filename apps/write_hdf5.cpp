@@ -1,10 +1,14 @@
 #include "apps/write_hdf5.hpp"
 
 #include "apps/hdf5_file.hpp"
+#include "runtime/mpi/shared_file.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <bit>
 #include <complex>
+#include <functional>
+#include <optional>
 
 namespace quarkstar::app {
 namespace {
@@ -44,50 +48,68 @@ void write_correlators_hdf5(const std::string& path, const RunReport& report) {
 
 namespace {
 
-/// Fields of equal size as one dataset [leading...][t][z][y][x][site...], the fields in lexicographic order of the leading indices, the
-/// last of which runs fastest.
-void write_fields(Hdf5File& file, const Coord& extents, const std::vector<hsize_t>& leading, const std::vector<hsize_t>& site,
-                  const std::vector<const void*>& fields) {
-  std::vector<hsize_t> shape = leading;
-  for (std::size_t mu = 4; mu-- > 0;) shape.push_back(static_cast<hsize_t>(extents[mu]));
-  shape.insert(shape.end(), site.begin(), site.end());
-  const Hdf5Id stored = complex_type(H5T_IEEE_F64LE), native = complex_type(H5T_NATIVE_DOUBLE);
-  const Hdf5Id dataset = file.make_dataset("propagator", stored, shape);
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    std::vector<hsize_t> indices(leading.size());
-    hsize_t rest = i;
-    for (std::size_t k = leading.size(); k-- > 0; rest /= leading[k]) indices[k] = rest % leading[k];
-    file.write_slab(dataset, native, indices, fields[i]);
+/// The bytes of a field in the order and representation of the file.
+template <class Field>
+std::span<const std::byte> bytes_of(const Field& field) {
+  static_assert(std::endian::native == std::endian::little, "the data set is little-endian");
+  return std::as_bytes(std::span(field.data));
+}
+
+/// A data set "propagator" [leading...][t][z][y][x][site...] of parts of fields of all ranks, the fields in lexicographic order of the leading
+/// indices, the last of which runs fastest. begin: writes what else is in the file, on the root. Collective.
+template <class Field>
+void write_fields(const std::string& path, const Coord& extents, const std::vector<hsize_t>& leading, const std::vector<hsize_t>& site,
+                  const std::vector<const Field*>& fields, const std::function<void(Hdf5File&)>& begin) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  std::optional<Hdf5File> file;
+  std::uint64_t offset = 0;
+  job.on_root([&] {
+    file.emplace(path);
+    begin(*file);
+    std::vector<hsize_t> shape = leading;
+    for (std::size_t mu = 4; mu-- > 0;) shape.push_back(static_cast<hsize_t>(extents[mu]));
+    shape.insert(shape.end(), site.begin(), site.end());
+    const Hdf5Id real(H5Tcopy(H5T_IEEE_F64LE), H5Tclose), stored = complex_type(real);
+    offset = file->leave_room("propagator", stored, shape);
+  });
+  const std::string temporary = job.broadcast(file ? file->temporary() : "");
+  offset = job.combined(offset, runtime::mpi::Combine::maximum);
+  {
+    runtime::mpi::SharedFile parts(job, temporary, runtime::mpi::SharedFile::Mode::write);
+    constexpr std::size_t site_bytes = Field::components * sizeof(std::complex<double>);
+    for (const Field* field : fields) {
+      parts.write({offset, site_bytes, extents}, field->box(), bytes_of(*field));
+      offset += static_cast<std::uint64_t>(volume(extents)) * site_bytes;
+    }
   }
+  job.on_root([&] { file->commit(); });
 }
 
 }  // namespace
 
 void write_propagator_hdf5(const std::string& path, const RunReport& report, const Propagator& propagator) {
-  Hdf5File file(path);
-  write_attributes(file, report);
-  file.write("columns", report.config.columns);
-  std::vector<const void*> fields;
-  for (const HostSpinor& field : propagator.fields) fields.push_back(field.data.data());
-  write_fields(file, report.gauge.extents, {fields.size()}, {4, 3}, fields);
-  file.commit();
+  std::vector<const HostSpinor*> fields;
+  for (const HostSpinor& field : propagator.fields) fields.push_back(&field);
+  write_fields(path, report.gauge.extents, {fields.size()}, {4, 3}, fields, [&](Hdf5File& file) {
+    write_attributes(file, report);
+    file.write("columns", report.config.columns);
+  });
 }
 
 void write_propagator_hdf5(const std::string& path, const RunReport& report, const std::vector<StaggeredPropagator>& propagators) {
-  Hdf5File file(path);
-  write_attributes(file, report);
-  file.write("columns", report.config.columns);
   std::vector<double> masses, epsilons;
-  std::vector<const void*> fields;
+  std::vector<const HostColour*> fields;
   for (const StaggeredPropagator& propagator : propagators) {
     masses.push_back(propagator.mass);
     epsilons.push_back(propagator.naik_epsilon);
-    for (const HostColour& column : propagator.columns) fields.push_back(column.data.data());
+    for (const HostColour& column : propagator.columns) fields.push_back(&column);
   }
-  file.write("masses", masses);
-  file.write("naik_epsilons", epsilons);
-  write_fields(file, report.gauge.extents, {propagators.size(), report.config.columns.size()}, {3}, fields);
-  file.commit();
+  write_fields(path, report.gauge.extents, {propagators.size(), report.config.columns.size()}, {3}, fields, [&](Hdf5File& file) {
+    write_attributes(file, report);
+    file.write("columns", report.config.columns);
+    file.write("masses", masses);
+    file.write("naik_epsilons", epsilons);
+  });
 }
 
 }  // namespace quarkstar::app

@@ -48,6 +48,8 @@ Json solve_json(const ColumnReport& column, double bound_gflops, bool with_histo
              {"fraction_of_bound", bound_gflops > 0 ? Json(column.gflops() / bound_gflops) : Json()},
              {"tasks", result.tasks},
              {"tasks_per_iteration", column.tasks_per_iteration()},
+             {"kernels", result.kernels},
+             {"kernels_per_iteration", column.kernels_per_iteration()},
              {"idle_us_per_task", column.idle_us},
              {"energy", energy_json(column)}};
   if (column.bound) solve["bound"] = bound_json(*column.bound);
@@ -153,6 +155,7 @@ Json report_json(const RunReport& report) {
                      {"temporal", gauge.temporal_plaquette},
                      {"average", 0.5 * (gauge.spatial_plaquette + gauge.temporal_plaquette)}}},
                    {"link_trace", gauge.link_trace}};
+  if (!gauge.long_path.empty()) json["gauge"]["long_file"] = gauge.long_path;
   for (const auto& [key, value] : parameters_of(report.config)) json["parameters"][std::string(key)] = value;
   json["decomposition"] = report.decomposition;
   if (!report.devices.parts.empty()) json["devices"] = devices_json(report.devices);

@@ -30,6 +30,12 @@ class AtomicFile {
   void append(std::span<const std::byte> bytes);
   void append(std::string_view text) { append(std::as_bytes(std::span(text.data(), text.size()))); }
 
+  /// Room at the end for bytes that write_at() or other processes write; append() goes on behind it. Returns its offset.
+  std::uint64_t leave_room(std::uint64_t bytes) noexcept {
+    end_ += bytes;
+    return end_ - bytes;
+  }
+
   /// Write at a byte offset, independent of append(). Disjoint ranges may be written by several threads at once.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
 

@@ -10,6 +10,7 @@
 #include "runtime/observe/task_graph.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/program.hpp"
+#include "runtime/segments.hpp"
 #include "runtime/several_gpus.hpp"
 #include "runtime/session.hpp"
 
@@ -43,26 +44,43 @@ void run_fused(Call& call) {
 }
 
 #ifdef QUARKSTAR_CUDA
+/// One by one, with or without a mark after each.
+void enqueue_parts(Call& call, Unpacked& task, bool marked) {
+  for (std::size_t i = 0; i < task.calls.size(); ++i) {
+    const Batch::Part& part = task.program->steps[i].part;
+    part.codelet->cuda()(task.calls[i]);
+    call.gpu_times()->add(event_of(part), marked);
+  }
+}
+
+/// A few kernels that never come twice in a row: the host enqueues them while others run.
+void run_joined_on_cuda(Call& call) {
+  Unpacked task(call);
+  enqueue_parts(call, task, parts_timed_apart() || batches_are_sampled());
+}
+
 void run_fused_on_cuda(Call& call) {
   Unpacked task(call);
-  const auto enqueue = [&task](std::size_t i) { task.program->steps[i].part.codelet->cuda()(task.calls[i]); };
-  if (parts_timed_apart()) {
-    for (std::size_t i = 0; i < task.calls.size(); ++i) {
-      enqueue(i);
-      call.gpu_times()->add(event_of(task.program->steps[i].part), true);
-    }
-    return;
-  }
+  const auto stream = static_cast<CudaStream>(call.stream());
+  GpuTimes& times = *call.gpu_times();
+  const auto part = [&task](std::size_t i) -> const Batch::Part& { return task.program->steps[i].part; };
+  if (parts_timed_apart()) return enqueue_parts(call, task, true);
   ProgramKey key;
-  for (std::size_t i = 0; i < task.calls.size(); ++i) key.append(task.program->steps[i].part, task.pointers[i]);
-  run_through_graph(key.take(), static_cast<CudaStream>(call.stream()), [&] {
-    for (std::size_t i = 0; i < task.calls.size(); ++i) enqueue(i);
-  });
-  for (const Program::Step& step : task.program->steps) call.gpu_times()->add(event_of(step.part), false);
+  for (std::size_t i = 0; i < task.calls.size(); ++i) key.append(part(i), task.pointers[i]);
+  const auto enqueue_all = [&](StepTimes* steps) {
+    for (std::size_t i = 0; i < task.calls.size(); ++i) {
+      if (steps != nullptr) steps->begin_step(stream);
+      part(i).codelet->cuda()(task.calls[i]);
+      if (steps != nullptr) steps->end_step(stream, call.worker(), event_of(part(i)));
+    }
+  };
+  if (batches_are_sampled()) times.join_unmarked();
+  times.take(run_through_graph(key.take(), stream, enqueue_all, batches_are_sampled()));
+  for (const Program::Step& step : task.program->steps) times.add(event_of(step.part), false);
 }
-const Codelet fused_codelet("fused", run_fused, run_fused_on_cuda);
+const Codelet fused_codelet("fused", run_fused, run_fused_on_cuda), joined_codelet("joined", run_fused, run_joined_on_cuda);
 #else
-const Codelet fused_codelet("fused", run_fused);
+const Codelet fused_codelet("fused", run_fused), joined_codelet("joined", run_fused);
 #endif
 
 }  // namespace
@@ -96,7 +114,7 @@ Cost Batch::submit() {
   const std::vector<Part> parts = std::move(parts_);
   const GraphRecording::Pause noted;
   if (fuse) submit_program(fused_codelet, std::make_unique<Program>(parts));
-  else if (!can_run_across_gpus(parts) || !submit_across_gpus(parts))
+  else if ((!can_run_across_gpus(parts) || !submit_across_gpus(parts)) && (!can_join(parts) || !submit_joined(joined_codelet, parts)))
     for (const Part& part : parts)
       detail::submit(*part.codelet, part.arguments.data(), part.arguments.size(), part.accesses, part.cost, part.placement);
   return total;

@@ -9,7 +9,8 @@ namespace quarkstar::runtime {
 /// While a Batch lives, the submitting thread's tasks are collected. When it ends, and all of them belong to one worker under the
 /// `static` policy, they are submitted as one task that runs them in order: StarPU then costs one task instead of hundreds. On a GPU the
 /// second batch with the same work is captured as a CUDA graph and later ones replay it. So are the tasks of several GPUs that reach
-/// each other's memory. Otherwise they are submitted one by one. On several ranks nothing waits for the end of the batch: tasks are
+/// each other's memory. Where CPUs own blocks beside GPUs, they become one task for each stretch of an
+/// owner's work between two exchanges. Otherwise they are submitted one by one. On several ranks nothing waits for the end of the batch: tasks are
 /// submitted as they come, and the batch keeps only what they cost.
 class Batch {
  public:
@@ -27,6 +28,7 @@ class Batch {
     AccessList accesses;
     Cost cost;
     Placement placement;
+    bool counted = true;  ///< false: a copy of a scalar step, which the first owner's counts
   };
   void add(Part part) { parts_.push_back(std::move(part)); }
   /// Whether tasks wait here until submit(); otherwise add() takes parts without arguments and accesses, and the tasks go their own way.

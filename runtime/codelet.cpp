@@ -78,7 +78,7 @@ void run_on_cuda(void* descriptions[], void* argument) {
   const int worker = starpu_worker_get_id_check();
   Watchdog::begins(worker, record->codelet->name());
   Call call(buffers.data(), record->arguments(), nullptr, stream, worker);
-  record->gpu_times = new GpuTimes(stream);
+  record->gpu_times = new GpuTimes(stream, worker);
   call.set_gpu_times(record->gpu_times);
   record->codelet->cuda()(call);
   if (!call.parts_recorded()) record->gpu_times->add({record->codelet->name(), record->placement.block, 0, 0, record->cost, false}, false);
@@ -89,10 +89,9 @@ void run_on_cuda(void* descriptions[], void* argument) {
 void record_gpu_times(void* argument) {
   auto* record = static_cast<detail::TaskRecord*>(argument);
   if (record->gpu_times == nullptr) return;  // it ran on a CPU
-  const int worker = starpu_worker_get_id_check();
-  record->gpu_times->record(Session::current().events(), worker);
+  record->gpu_times->record(Session::current().events());
   delete std::exchange(record->gpu_times, nullptr);
-  Watchdog::ends(worker);
+  Watchdog::ends(starpu_worker_get_id_check());
 }
 #endif
 

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int slots = 8;
 thread_local int memory_lane = 0;
+thread_local bool one_by_one = false;
 
 [[noreturn]] void fail(const char* what, cudaError_t error) {
   std::fprintf(stderr, "quarkstar: error: CUDA: %s: %s\n", what, cudaGetErrorString(error));
@@ -58,6 +59,9 @@ void* worker_memory(int slot, std::size_t bytes) {
 }
 
 void use_worker_memory_of_lane(int lane) { memory_lane = lane; }
+
+void launch_one_by_one(bool only) { one_by_one = only; }
+bool launches_one_by_one() { return one_by_one; }
 
 std::vector<double> time_parts(CudaStream stream, std::size_t count, const std::function<void(std::size_t)>& enqueue) {
   std::vector<cudaEvent_t> marks(count + 1);

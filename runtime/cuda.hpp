@@ -29,6 +29,11 @@ void* worker_memory(int slot, std::size_t bytes);
 /// own. 0 outside of such work.
 void use_worker_memory_of_lane(int lane);
 
+/// From now on this worker's kernels start only when the one before them has ended (codelets/arch/cuda_launch.cuh), or, false, as their
+/// launches say.
+void launch_one_by_one(bool only);
+bool launches_one_by_one();
+
 /// Device time in microseconds of each of `count` parts that enqueue(0), enqueue(1), ... put on the stream; waits for the last. A part
 /// that the GPU finishes faster than the host enqueues the next counts the wait for it too (a few microseconds a kernel).
 std::vector<double> time_parts(CudaStream stream, std::size_t count, const std::function<void(std::size_t)>& enqueue);

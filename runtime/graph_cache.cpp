@@ -5,19 +5,32 @@
 
 #include <list>
 
+#include "runtime/observe/step_times.hpp"
+
 namespace quarkstar::runtime {
 namespace {
+
+/// The latest few graphs are kept, and replays of one are sampled every so many times.
+constexpr std::size_t most_entries = 8;
+constexpr int sampled_every = 8;
 
 struct Entry {
   std::vector<std::byte> key;
   cudaGraphExec_t graph = nullptr;
+  cudaGraphExec_t marked = nullptr;  ///< the same with marks between the steps
+  std::shared_ptr<StepTimes> steps;  ///< these marks
+  int replays = 0;
+
+  void destroy() {
+    for (cudaGraphExec_t made : {graph, marked})
+      if (made != nullptr) cudaGraphExecDestroy(made);
+  }
 };
 
 class Cache {
  public:
   ~Cache() {
-    for (Entry& entry : entries_)
-      if (entry.graph != nullptr) cudaGraphExecDestroy(entry.graph);
+    for (Entry& entry : entries_) entry.destroy();
   }
 
   /// The entry of a key, most recently used first; a new one has no graph yet.
@@ -27,36 +40,54 @@ class Cache {
         entries_.splice(entries_.begin(), entries_, entry);
         return {entries_.front(), true};
       }
-    if (entries_.size() == most) {
-      if (entries_.back().graph != nullptr) cudaGraphExecDestroy(entries_.back().graph);
+    if (entries_.size() == most_entries) {
+      entries_.back().destroy();
       entries_.pop_back();
     }
-    entries_.push_front({std::move(key), nullptr});
+    entries_.emplace_front().key = std::move(key);
     return {entries_.front(), false};
   }
 
  private:
-  static constexpr std::size_t most = 8;
   std::list<Entry> entries_;
 };
 
+cudaGraphExec_t capture(CudaStream stream, const std::function<void()>& enqueue) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t made = nullptr;
+  // Relaxed: other threads of the runtime may call what a strict capture forbids.
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
+  enqueue();
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphInstantiate(&made, graph, 0);
+  cudaGraphDestroy(graph);
+  return made;
+}
+
 }  // namespace
 
-void run_through_graph(std::vector<std::byte> key, CudaStream stream, const std::function<void()>& enqueue) {
+std::shared_ptr<StepTimes> run_through_graph(std::vector<std::byte> key, CudaStream stream, const std::function<void(StepTimes*)>& enqueue,
+                                             bool sampled) {
   static thread_local Cache cache;
   const auto [entry, seen] = cache.find(std::move(key));
-  if (!seen) return enqueue();
-  if (entry.graph == nullptr) {
-    cudaGraph_t graph = nullptr;
-    // Relaxed: other threads of the runtime may call what a strict capture forbids.
-    cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
-    enqueue();
-    cudaStreamEndCapture(stream, &graph);
-    cudaGraphInstantiate(&entry.graph, graph, 0);
-    cudaGraphDestroy(graph);
+  if (!seen) {
+    enqueue(nullptr);
+    return nullptr;
   }
-  cudaGraphLaunch(entry.graph, stream);
+  if (entry.graph == nullptr) entry.graph = capture(stream, [&] { enqueue(nullptr); });
+  // A graph's marks are read when its task has ended; the next task may be enqueued before.
+  const bool sample = sampled && entry.replays++ % sampled_every == 0 && !(entry.steps != nullptr && entry.steps->is_under_way());
+  if (sample && entry.marked == nullptr) {
+    entry.steps = std::make_shared<StepTimes>();
+    // A kernel that is brought onto the GPU early would be measured with the end of the one before it.
+    launch_one_by_one(true);
+    entry.marked = capture(stream, [&] { enqueue(entry.steps.get()); });
+    launch_one_by_one(false);
+  }
+  if (sample) entry.steps->launch();
+  cudaGraphLaunch(sample ? entry.marked : entry.graph, stream);
   check_launch("graph replay");
+  return sample ? entry.steps : nullptr;
 }
 
 }  // namespace quarkstar::runtime

@@ -25,6 +25,13 @@ Handle::Handle(std::size_t bytes) : bytes_(bytes) {
   starpu_vector_data_register(&state_, -1, 0, static_cast<std::uint32_t>(elements), element_bytes);
 }
 
+const Handle& Handle::copy_of(int owner) const {
+  if (copies_ == nullptr) copies_ = std::make_unique<std::map<int, Handle>>();
+  const auto [copy, fresh] = copies_->try_emplace(owner);
+  if (fresh) copy->second = Handle(bytes_);
+  return copy->second;
+}
+
 void Handle::freeze() {
   starpu_data_acquire(state_, STARPU_R);
   starpu_data_release(state_);
@@ -42,6 +49,7 @@ void Handle::release() noexcept {
     }
   }
   state_ = nullptr;
+  copies_.reset();
 }
 
 void* detail::acquire(const Handle& handle, HostAccess access) {

@@ -1,6 +1,8 @@
 #pragma once
 // A piece of memory that the task graph tracks: StarPU's data handle with an owner.
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <utility>
 
 struct _starpu_data_state;
@@ -17,12 +19,14 @@ class Handle {
   /// Throws Error(input) beyond 256 GiB.
   explicit Handle(std::size_t bytes);
   ~Handle() { release(); }
-  Handle(Handle&& other) noexcept : state_(std::exchange(other.state_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Handle(Handle&& other) noexcept
+      : state_(std::exchange(other.state_, nullptr)), bytes_(std::exchange(other.bytes_, 0)), copies_(std::move(other.copies_)) {}
   Handle& operator=(Handle&& other) noexcept {
     if (this != &other) {
       release();
       state_ = std::exchange(other.state_, nullptr);
       bytes_ = std::exchange(other.bytes_, 0);
+      copies_ = std::move(other.copies_);
     }
     return *this;
   }
@@ -30,6 +34,10 @@ class Handle {
   explicit operator bool() const { return state_ != nullptr; }
   std::size_t bytes() const { return bytes_; }
   _starpu_data_state* state() const { return state_; }
+
+  /// Another handle of the same size, for the tasks of one owner who keeps a copy of its own (runtime/segments.hpp); made at the first call
+  /// and gone with this handle. What is in it is up to the tasks.
+  const Handle& copy_of(int owner) const;
 
   /// From here on tasks only read: the runtime stops tracking an order between them (about 1 us less a task).
   /// Waits for the writers submitted so far.
@@ -39,6 +47,7 @@ class Handle {
   void release() noexcept;
   _starpu_data_state* state_ = nullptr;
   std::size_t bytes_ = 0;
+  mutable std::unique_ptr<std::map<int, Handle>> copies_;
 };
 
 enum class HostAccess { read, modify, overwrite };

@@ -60,8 +60,8 @@ using Clock = std::vector<int>;
 
 class Scheduler {
  public:
-  Scheduler(LaneSchedule& schedule, const std::vector<Users>& users, int devices, int buffers)
-      : schedule_(schedule), users_(users), lanes_(devices * LaneSchedule::lanes_a_device), devices_(devices),
+  Scheduler(LaneSchedule& schedule, const std::vector<Users>& users, int devices, int buffers, bool side_lanes)
+      : schedule_(schedule), users_(users), lanes_(devices * LaneSchedule::lanes_a_device), devices_(devices), side_lanes_(side_lanes),
         clocks_(static_cast<std::size_t>(lanes_), Clock(static_cast<std::size_t>(lanes_), nobody)),
         uses_(static_cast<std::size_t>(buffers * devices)) {}
 
@@ -70,7 +70,7 @@ class Scheduler {
     ScheduledStep scheduled{number, device, device * LaneSchedule::lanes_a_device, {}, {}};
     std::vector<int> after;
     for (const ScheduleStep::Use& use : step.uses) {
-      if (!step.everywhere && is_exchanged(use, device)) scheduled.lane = device * LaneSchedule::lanes_a_device + 1;
+      if (side_lanes_ && !step.everywhere && is_exchanged(use, device)) scheduled.lane = device * LaneSchedule::lanes_a_device + 1;
       const std::vector<int> earlier = uses_of(use.buffer, device).must_end_before(use);
       after.insert(after.end(), earlier.begin(), earlier.end());
     }
@@ -109,13 +109,32 @@ class Scheduler {
   LaneSchedule& schedule_;
   const std::vector<Users>& users_;
   int lanes_, devices_;
+  bool side_lanes_;
   std::vector<Clock> clocks_, ended_;
   std::vector<LastUses> uses_;
 };
 
 }  // namespace
 
-std::optional<LaneSchedule> schedule_lanes(const std::vector<ScheduleStep>& steps, int devices, int buffers) {
+std::vector<LaneSegment> segments_of(const LaneSchedule& schedule) {
+  std::vector<LaneSegment> segments;
+  constexpr std::size_t none = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> open;  // of each lane, its segment that may go on
+  for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+    const ScheduledStep& step = schedule.steps[i];
+    const auto lane = static_cast<std::size_t>(step.lane);
+    if (open.size() <= lane) open.resize(lane + 1, none);
+    if (open[lane] == none || !step.waits.empty()) {
+      open[lane] = segments.size();
+      segments.push_back({step.device, {}});
+    }
+    segments[open[lane]].steps.push_back(static_cast<int>(i));
+    if (!step.awaited_on.empty()) open[lane] = none;
+  }
+  return segments;
+}
+
+std::optional<LaneSchedule> schedule_lanes(const std::vector<ScheduleStep>& steps, int devices, int buffers, bool side_lanes) {
   std::vector<Users> users(static_cast<std::size_t>(buffers));
   for (const ScheduleStep& step : steps)
     for (const ScheduleStep::Use& use : step.uses) {
@@ -131,7 +150,7 @@ std::optional<LaneSchedule> schedule_lanes(const std::vector<ScheduleStep>& step
     schedule.copied.push_back(of.written_everywhere);
     schedule.home.push_back(of.written_everywhere ? 0 : of.home());
   }
-  Scheduler scheduler(schedule, users, devices, buffers);
+  Scheduler scheduler(schedule, users, devices, buffers, side_lanes);
   for (std::size_t number = 0; number < steps.size(); ++number) {
     const ScheduleStep& step = steps[number];
     for (int device = step.everywhere ? 0 : step.device; device < (step.everywhere ? devices : step.device + 1); ++device)

@@ -34,13 +34,26 @@ struct LaneSchedule {
   std::vector<bool> copied;          ///< buffers of which every device has a copy (device 0: the buffer itself)
 };
 
+/// Steps of one lane that run one after the other without a word from other lanes: only the first may wait for others, only the last is
+/// awaited.
+struct LaneSegment {
+  int device = 0;
+  std::vector<int> steps;  ///< indices of scheduled steps
+};
+
+/// All segments of a schedule, in the order of their first steps. Of two steps that must not change places the earlier one's segment is
+/// never behind the later one's: it is submitted first. (A step that waits begins a segment, and a lane knows of an earlier step in another lane
+/// only by a wait after it.)
+std::vector<LaneSegment> segments_of(const LaneSchedule& schedule);
+
 /// Spreads steps, given in program order, over devices.
 /// - A buffer lives with its reader if all readers are on one device (a face is written straight into its reader's memory), otherwise
 ///   with its first writer, otherwise with its first reader.
 /// - A step that takes part in an exchange, because it writes into another device's memory or reads what another device writes, runs in
-///   the side lane of its device, so that it overlaps what the main lane does; all others, and those everywhere, in the main lane.
+///   the side lane of its device, so that it overlaps what the main lane does; all others, and those everywhere, in the main lane. Without
+///   side_lanes all are there.
 /// - Steps wait for exactly the conflicting steps (write-write, write-read, read-write) of other lanes that no earlier wait implies.
 /// Nothing when a buffer that is written everywhere is written by an ordinary step too. Cost: steps times lanes.
-std::optional<LaneSchedule> schedule_lanes(const std::vector<ScheduleStep>& steps, int devices, int buffers);
+std::optional<LaneSchedule> schedule_lanes(const std::vector<ScheduleStep>& steps, int devices, int buffers, bool side_lanes = true);
 
 }  // namespace quarkstar::runtime

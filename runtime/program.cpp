@@ -1,5 +1,6 @@
 #include "runtime/program.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "runtime/session.hpp"
@@ -28,25 +29,55 @@ Program::Program(const std::vector<Batch::Part>& parts) {
   }
 }
 
+std::vector<int> owners_of(const std::vector<Batch::Part>& parts) {
+  std::vector<int> owners;
+  for (const Batch::Part& part : parts) owners.push_back(part.placement.owner);
+  std::sort(owners.begin(), owners.end());
+  owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
+  return owners;
+}
+
+std::vector<ScheduleStep> schedule_steps(const Program& program, const std::vector<int>& owners) {
+  std::vector<ScheduleStep> steps;
+  for (const Program::Step& step : program.steps) {
+    ScheduleStep planned;
+    planned.device = static_cast<int>(std::find(owners.begin(), owners.end(), step.part.placement.owner) - owners.begin());
+    planned.everywhere = step.part.placement.everywhere;
+    for (std::size_t i = 0; i < step.buffers.size(); ++i) {
+      const Access::Mode mode = step.part.accesses[i].mode;
+      planned.uses.push_back({step.buffers[i], mode != Access::Mode::out, mode != Access::Mode::in, step.part.accesses[i].apart});
+    }
+    steps.push_back(std::move(planned));
+  }
+  return steps;
+}
+
 void record_step(Call& part, const Program::Step& step, double begin_us, double end_us) {
-  Session::current().events().record(part.worker(), {step.part.codelet->name(), step.part.placement.block, begin_us, end_us,
-                                                     part.skipped() ? Cost{} : step.part.cost, part.skipped()});
+  Event event = event_of(step.part);
+  event.begin_us = begin_us;
+  event.end_us = end_us;
+  event.skipped = part.skipped();
+  if (event.skipped) event.cost = {};
+  Session::current().events().record(part.worker(), event);
 }
 
-Event event_of(const Batch::Part& part) { return {part.codelet->name(), part.placement.block, 0, 0, part.cost, false}; }
-
-bool parts_timed_apart() {
-  Session& session = Session::current();
-  return session.events().detail() == Events::Detail::parts || session.options().time_kernels;
+Event event_of(const Batch::Part& part) {
+  return {part.codelet->name(), part.placement.block, 0, 0, part.cost, false, false, part.counted ? 1 : 0};
 }
+
+bool parts_timed_apart() { return Session::current().events().detail() == Events::Detail::parts; }
+
+bool batches_are_sampled() { return Session::current().options().time_kernels; }
 
 void submit_program(const Codelet& codelet, std::unique_ptr<Program> program) {
   const Placement& first = program->steps.front().part.placement;
   const AccessList accesses = program->accesses;
-  const std::size_t steps = program->steps.size();
-  submit(codelet, program.get(), accesses, program->cost, {.owner = first.owner, .block = first.block});
+  const auto& steps = program->steps;
+  const auto counted = static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), [](const auto& step) { return step.part.counted; }));
+  const bool urgent = std::any_of(steps.begin(), steps.end(), [](const auto& step) { return step.part.placement.urgent; });
+  submit(codelet, program.get(), accesses, program->cost, {.owner = first.owner, .block = first.block, .urgent = urgent});
   program.release();  // the task owns it now
-  Session::current().events().count_fused(steps);
+  Session::current().events().count_fused(counted);
 }
 
 std::unique_ptr<Program> take_program(Call& call) {

@@ -6,6 +6,7 @@
 
 #include "runtime/batch.hpp"
 #include "runtime/codelet.hpp"
+#include "runtime/lane_schedule.hpp"
 #include "runtime/observe/events.hpp"
 
 namespace quarkstar::runtime {
@@ -22,6 +23,12 @@ struct Program {
 
   explicit Program(const std::vector<Batch::Part>& parts);
 };
+
+/// Owners of parts in ascending order.
+std::vector<int> owners_of(const std::vector<Batch::Part>& parts);
+
+/// A program's steps for a schedule whose devices are these owners.
+std::vector<ScheduleStep> schedule_steps(const Program& program, const std::vector<int>& owners);
 
 /// What a program does to which memory, as bytes: equal keys mean that a captured graph can be replayed.
 class ProgramKey {
@@ -52,7 +59,10 @@ Event event_of(const Batch::Part& part);
 /// is replayed, because inside one nothing can be told apart.
 bool parts_timed_apart();
 
-/// Submits a task whose argument is the program, which it owns from then on.
+/// Whether kernels are timed in a sample of the batches (SessionOptions::time_kernels), and of the others only the whole.
+bool batches_are_sampled();
+
+/// Submits a task of the first step's owner whose argument is the program, which it owns from then on; urgent if a step is.
 void submit_program(const Codelet& codelet, std::unique_ptr<Program> program);
 
 /// The program that a task was submitted with; to be called once.

@@ -4,19 +4,40 @@
 
 namespace quarkstar::runtime {
 
-std::vector<int> proportional_parts(int extent, const std::vector<Share>& shares, int unit) {
+namespace {
+
+/// Gives `rest`, too thin for a part of its own, to an owner without a part, together with layers of another one. False where that cannot be.
+bool begin_with_rest(std::vector<int>& parts, const std::vector<Share>& shares, int rest, int first) {
+  for (std::size_t to = 0; to < parts.size(); ++to) {
+    if (parts[to] > 0 || shares[to].most < first || !(shares[to].speed > 0)) continue;
+    for (std::size_t from = 0; from < parts.size(); ++from) {
+      if (parts[from] - (first - rest) < first) continue;
+      parts[from] -= first - rest;
+      parts[to] = first;
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<int> proportional_parts(int extent, const std::vector<Share>& shares, int unit, int thinnest) {
   std::vector<int> parts(shares.size(), 0);
+  const int first = (thinnest + unit - 1) / unit * unit;
   // One unit after the other to whom it delays least: for parts that all take time in proportion to their thickness that is optimal.
-  for (int given = 0; given < extent; given += unit) {
-    int best = -1;
+  for (int rest = extent; rest > 0;) {
+    int best = -1, best_step = 0;
     double least = 0;
     for (std::size_t i = 0; i < shares.size(); ++i) {
-      const double time = (parts[i] + unit) / shares[i].speed;
-      if (parts[i] + unit > shares[i].most || !(shares[i].speed > 0)) continue;
-      if (best < 0 || time < least) best = static_cast<int>(i), least = time;
+      const int step = parts[i] == 0 ? first : unit;
+      const double time = (parts[i] + step) / shares[i].speed;
+      if (step > rest || parts[i] + step > shares[i].most || !(shares[i].speed > 0)) continue;
+      if (best < 0 || time < least) best = static_cast<int>(i), best_step = step, least = time;
     }
-    if (best < 0) return {};
-    parts[static_cast<std::size_t>(best)] += unit;
+    if (best < 0) return begin_with_rest(parts, shares, rest, first) ? parts : std::vector<int>{};
+    parts[static_cast<std::size_t>(best)] += best_step;
+    rest -= best_step;
   }
   return parts;
 }

@@ -15,8 +15,9 @@ struct Share {
 };
 
 /// Thicknesses that sum to `extent`, multiples of `unit`, none above its owner's most, such that the slowest part takes the least time
-/// (thickness over speed); 0 for an owner who is not needed. Empty where the owners cannot hold the extent.
-std::vector<int> proportional_parts(int extent, const std::vector<Share>& shares, int unit);
+/// (thickness over speed); 0 for an owner who is not needed. thinnest: least thickness of a part that is not 0; then nearly the least time.
+/// Empty where the owners cannot hold the extent.
+std::vector<int> proportional_parts(int extent, const std::vector<Share>& shares, int unit, int thinnest = 1);
 
 /// max over parts of thickness / speed.
 double slowest(const std::vector<int>& parts, const std::vector<Share>& shares);

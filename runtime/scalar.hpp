@@ -135,8 +135,8 @@ const Codelet& scalar_codelet() {
 /// Submits: partials.all_ranks() <- the first `sums` sums over all tasks of all ranks; zeros where the state idles.
 void submit_sum_over_ranks(const PartialSums& partials, int sums, const Guard& guard, const char* name);
 
-/// Copies `bytes` of one handle to another.
-void submit_copy(const Handle& to, const Handle& from, std::size_t bytes);
+/// Copies `bytes` of one handle to another, on a worker.
+void submit_copy(const Handle& to, const Handle& from, std::size_t bytes, int worker = 0);
 
 }  // namespace detail
 

@@ -25,8 +25,8 @@ const Codelet publish_codelet("scalar.publish", copy);
 
 }  // namespace
 
-void submit_copy(const Handle& to, const Handle& from, std::size_t bytes) {
-  submit(publish_codelet, bytes, {out(to), in(from)}, {}, Placement{.owner = 0, .block = -1, .urgent = true});
+void submit_copy(const Handle& to, const Handle& from, std::size_t bytes, int worker) {
+  submit(publish_codelet, bytes, {out(to), in(from)}, {}, Placement{.owner = worker, .block = -1, .urgent = true});
 }
 
 }  // namespace quarkstar::runtime::detail

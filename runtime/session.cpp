@@ -27,10 +27,16 @@ namespace {
 Session* running = nullptr;
 bool pin_memory = false;  ///< only a session with GPUs gains from pinned pages
 
+/// Whether a piece is registered with the GPUs' driver.
+bool is_pinned(int flags) { return pin_memory && (flags & STARPU_MALLOC_PINNED) != 0; }
+
 int allocate(unsigned, void** memory, std::size_t bytes, int flags) {
-  *memory = allocate_pages(bytes);
+  // Pages are registered whole, and once: of two small pieces on one page the second would stay unregistered, and every copy of it would
+  // go through the driver's own buffer while its worker waits.
+  constexpr std::size_t page = 4096;
+  *memory = is_pinned(flags) ? allocate_pages((bytes + page - 1) / page * page, page) : allocate_pages(bytes);
   if (*memory == nullptr) return -ENOMEM;
-  if (pin_memory && (flags & STARPU_MALLOC_PINNED) != 0) starpu_memory_pin(*memory, bytes);
+  if (is_pinned(flags)) starpu_memory_pin(*memory, bytes);
   end_access(*memory, true);
   count_host_memory(bytes, true);
   return 0;
@@ -38,7 +44,7 @@ int allocate(unsigned, void** memory, std::size_t bytes, int flags) {
 
 int deallocate(unsigned, void* memory, std::size_t bytes, int flags) {
   begin_access(memory, true);
-  if (pin_memory && (flags & STARPU_MALLOC_PINNED) != 0) starpu_memory_unpin(memory, bytes);
+  if (is_pinned(flags)) starpu_memory_unpin(memory, bytes);
   std::free(memory);
   count_host_memory(bytes, false);
   return 0;

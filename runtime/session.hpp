@@ -37,7 +37,8 @@ struct SessionOptions {
   std::vector<int> gpu_numbers{};  ///< which GPUs, as the driver counts, divided among the ranks of the host; empty: the first cuda_workers
   std::size_t gpu_memory = 0;      ///< bytes that a rank's fields may take on each GPU; 0: what the runtime takes by itself, 90 %, shared by its ranks
   MachinePower power{};            ///< for policies that weigh joules
-  bool time_kernels = false;       ///< time each GPU kernel by itself: no replays of CUDA graphs, for traces
+  bool join_on_cpus = false;       ///< join the tasks of several owners between their exchanges (runtime/segments.hpp) also where no GPU owns a block
+  bool time_kernels = false;       ///< for traces: of the batches that GPUs replay, time each kernel in every eighth, and the others as a whole
 };
 
 /// Whether the share of the CPUs is to be found by measurement: all devices were asked for and no share was given.

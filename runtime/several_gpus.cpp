@@ -33,20 +33,12 @@ bool reach_each_other(int a, int b) {
   return cudaDeviceCanAccessPeer(&there, a, b) == cudaSuccess && cudaDeviceCanAccessPeer(&back, b, a) == cudaSuccess && there && back;
 }
 
-/// Owners of the parts in ascending order.
-std::vector<int> owners_of(const std::vector<Batch::Part>& parts) {
-  std::vector<int> owners;
-  for (const Batch::Part& part : parts) owners.push_back(part.placement.owner);
-  std::sort(owners.begin(), owners.end());
-  owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
-  return owners;
-}
-
 /// A program over several GPUs, from submission to its run.
 struct GpuProgram {
   Program program;
   LaneSchedule schedule;
-  std::vector<int> cuda_devices;  ///< of each device of the schedule
+  std::vector<int> owners;        ///< worker of each device of the schedule
+  std::vector<int> cuda_devices;  ///< its number
   std::vector<std::size_t> bytes;  ///< of each buffer: handles may go while their last tasks wait
 };
 
@@ -173,12 +165,13 @@ class Run {
 
   /// Plainly, devices wait for each other by events; in a graph by flags, which are faster but need all work to be there: until the
   /// host has enqueued the rest, a watching kernel could keep it from allocating memory or loading kernels.
-  void enqueue() {
+  /// steps: where marks go around each step; nullptr: nowhere.
+  void enqueue(StepTimes* steps) {
     const LaneSchedule& schedule = work_.schedule;
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     cudaStreamIsCapturing(stream(0), &status);
     const bool by_flags = status == cudaStreamCaptureStatusActive && flags_allowed();
-    begin();
+    begin(steps);
     if (by_flags)
       for (int device = 0; device < device_count(); ++device) {
         use(main_lane(device));
@@ -199,7 +192,9 @@ class Run {
         }
       }
       enqueue_wait(watched, epoch(scheduled.device), stream(scheduled.lane));
+      if (steps != nullptr) steps->begin_step(stream(scheduled.lane));
       step(scheduled).part.codelet->cuda()(calls_[i]);
+      if (steps != nullptr) steps->end_step(stream(scheduled.lane), owner(scheduled.device), event_on_device(scheduled));
       GpuFlagList set;
       bool awaited_by_event = false;
       for (const int device : scheduled.awaited_on) {
@@ -219,10 +214,8 @@ class Run {
   }
 
   void record_events(GpuTimes& times) const {
-    for (const ScheduledStep& scheduled : work_.schedule.steps) {
-      const Batch::Part& part = step(scheduled).part;
-      if (scheduled.device == 0 || !part.placement.everywhere) times.add(event_of(part), false);
-    }
+    for (const ScheduledStep& scheduled : work_.schedule.steps)
+      if (const Event event = event_on_device(scheduled); event.codelets > 0) times.add(owner(scheduled.device), event);
   }
 
  private:
@@ -234,13 +227,16 @@ class Run {
   };
 
   /// Lanes start when the worker's stream gets here; then every device but the first copies the states.
-  void begin() {
+  void begin(StepTimes* steps) {
     events_used_ = 0;
     const cudaEvent_t start = record(0);
     for (int lane = 1; lane < lane_count(); ++lane) cudaStreamWaitEvent(stream(lane), start, 0);
     for (const Copy& copy : copies_) {
       use(main_lane(copy.device));
-      cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDefault, stream(main_lane(copy.device)));
+      const CudaStream lane = stream(main_lane(copy.device));
+      if (steps != nullptr) steps->begin_step(lane);
+      cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDefault, lane);
+      if (steps != nullptr) steps->end_step(lane, owner(copy.device), {"state.copy", -1, 0, 0, {0, static_cast<double>(copy.bytes)}, false, false, 0});
     }
   }
   /// What the main lanes have done so far comes before all that follows: side lanes use copies and epochs, and the first device may
@@ -269,6 +265,14 @@ class Run {
     return lanes().flags(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)], work_.schedule.steps.size()) + index;
   }
 
+  /// A step that every device takes is work of the first.
+  Event event_on_device(const ScheduledStep& scheduled) const {
+    Event event = event_of(step(scheduled).part);
+    event.side = scheduled.lane != main_lane(scheduled.device);
+    if (scheduled.device > 0 && step(scheduled).part.placement.everywhere) event.codelets = 0;
+    return event;
+  }
+  int owner(int device) const { return work_.owners[static_cast<std::size_t>(device)]; }
   const Program::Step& step(const ScheduledStep& scheduled) const { return work_.program.steps[static_cast<std::size_t>(scheduled.step)]; }
   int device_count() const { return static_cast<int>(work_.cuda_devices.size()); }
   static int main_lane(int device) { return device * LaneSchedule::lanes_a_device; }
@@ -298,8 +302,11 @@ void run_across_gpus(Call& call) {
   call.record_parts();
   const std::unique_ptr<GpuProgram> work(const_cast<GpuProgram*>(call.arguments<const GpuProgram*>()));
   Run run(call, *work);
-  run_through_graph(run.key(), static_cast<CudaStream>(call.stream()), [&run] { run.enqueue(); });
-  run.record_events(*call.gpu_times());
+  GpuTimes& times = *call.gpu_times();
+  if (batches_are_sampled()) times.join_unmarked();
+  times.take(run_through_graph(run.key(), static_cast<CudaStream>(call.stream()), [&run](StepTimes* steps) { run.enqueue(steps); },
+                               batches_are_sampled()));
+  run.record_events(times);
 }
 
 /// A codelet whose buffers live on these memory nodes: StarPU asks for them by codelet, not by task. Few patterns occur.
@@ -341,22 +348,11 @@ bool can_run_across_gpus(const std::vector<Batch::Part>& parts) {
 
 bool submit_across_gpus(const std::vector<Batch::Part>& parts) {
   const std::vector<int> owners = owners_of(parts);
-  auto work = std::make_unique<GpuProgram>(GpuProgram{Program(parts), {}, {}, {}});
+  auto work = std::make_unique<GpuProgram>(GpuProgram{Program(parts), {}, owners, {}, {}});
   for (const int owner : owners) work->cuda_devices.push_back(starpu_worker_get_devid(owner));
   for (const Access& access : work->program.accesses) work->bytes.push_back(access.handle->bytes());
 
-  std::vector<ScheduleStep> steps;
-  for (const Program::Step& step : work->program.steps) {
-    ScheduleStep planned;
-    planned.device = static_cast<int>(std::find(owners.begin(), owners.end(), step.part.placement.owner) - owners.begin());
-    planned.everywhere = step.part.placement.everywhere;
-    for (std::size_t i = 0; i < step.buffers.size(); ++i) {
-      const Access::Mode mode = step.part.accesses[i].mode;
-      planned.uses.push_back({step.buffers[i], mode != Access::Mode::out, mode != Access::Mode::in, step.part.accesses[i].apart});
-    }
-    steps.push_back(std::move(planned));
-  }
-  auto schedule = schedule_lanes(steps, static_cast<int>(owners.size()), static_cast<int>(work->program.accesses.size()));
+  auto schedule = schedule_lanes(schedule_steps(work->program, owners), static_cast<int>(owners.size()), static_cast<int>(work->program.accesses.size()));
   if (!schedule) return false;
   work->schedule = *std::move(schedule);
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "runtime/error.hpp"
+#include "runtime/mpi/alive.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/session.hpp"
@@ -48,6 +49,7 @@ Watchdog::~Watchdog() {
 
 std::int64_t Watchdog::progress() const {
   std::int64_t done = session_.messages() != nullptr ? session_.messages()->progress() : 0;
+  done += mpi::Job::current().calls_done();
   for (const Activity& activity : activities) done += activity.done.load(std::memory_order_relaxed);
   return done;
 }
@@ -58,6 +60,7 @@ void Watchdog::run() {
   Clock::time_point since = Clock::now();
   std::unique_lock lock(mutex_);
   while (!ending_.wait_for(lock, std::chrono::milliseconds(500), [this] { return ended_; })) {
+    mpi::answer_calls(mpi::Job::current());
     const bool pending = starpu_task_nsubmitted() > 0 || mpi::Job::current().waits_in() != nullptr || (session_.messages() != nullptr && session_.messages()->pending() > 0);
     const std::int64_t now = progress();
     if (!pending || now != seen) {
@@ -82,10 +85,17 @@ void Watchdog::report() {
     for (std::size_t i = 0; i < waiting.size() && i < most; ++i) text += "; waits for " + waiting[i];
     if (waiting.size() > most) text += fmt::format("; and {} more", waiting.size() - most);
   }
+  constexpr std::chrono::seconds to_answer{5};  // watchdogs look twice a second, on busy cores somewhat less often
+  const std::vector<int> silent = mpi::silent_ranks(job, to_answer);
+  for (std::size_t i = 0; i < silent.size() && i < most; ++i) text += "; no answer from " + job.name_of(silent[i]);
+  if (silent.size() > most) text += fmt::format(" and {} more ranks", silent.size() - most);
+  if (job.is_distributed() && silent.empty()) text += "; no rank is known to be silent";
   text += "; look at the hosts named here, restart from the last checkpoint, or raise --watchdog\n";
   std::fputs(text.c_str(), stderr);
   std::fflush(stderr);
-  std::this_thread::sleep_for(std::chrono::seconds(3));  // other ranks notice at nearly the same time
+  // Other ranks notice at nearly the same time; those that have asked us need an answer.
+  for (const auto end = std::chrono::steady_clock::now() + to_answer; std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(std::chrono::milliseconds(100)))
+    mpi::answer_calls(job);
   job.abort(static_cast<int>(ErrorKind::environment));
 }
 

@@ -11,7 +11,7 @@ namespace quarkstar::runtime {
 class Session;
 
 /// While tasks or messages are pending and none of them completes for `limit`, prints for this rank what runs and what is waited for
-/// (codelet; block, direction, peer and tag of a message), gives other ranks a moment to do the same, and ends the job with the exit code
+/// (codelet; block, direction, peer and tag of a message; ranks that do not answer), gives other ranks a moment to do the same, and ends the job with the exit code
 /// of ErrorKind::environment. The main thread may be anywhere meanwhile.
 class Watchdog {
  public:

@@ -7,6 +7,7 @@
 #include "codelets/lattice/fields.hpp"
 #include "codelets/lattice/host_gauge.hpp"
 #include "codelets/lattice/host_spinor.hpp"
+#include "codelets/smear/staggered_links.hpp"
 #include "runtime/error.hpp"
 #include "solvers/block_cg_steps.hpp"
 #include "solvers/krylov.hpp"
@@ -21,6 +22,8 @@ namespace {
 constexpr int outer_fields = 8 + 2;
 /// Below double precision also the two of solve_below_double().
 constexpr int bridge_fields = 2;
+/// A copy of what has come so far, for a restart file (WilsonSolver).
+constexpr int copied_fields = 2;
 /// In the Krylov solver's level: the even-odd system's image, x and r (which double precision has among the outer ones).
 constexpr int inner_fields = 3;
 
@@ -84,7 +87,8 @@ struct ColourVectors {
 
 /// At the peak of StaggeredSolver::solve for n right-hand sides, while a correction by `cg` or `blockcg` runs.
 ColourVectors vectors_of_correction(const SolverSettings& settings, int n) {
-  constexpr int outer = 8 + 1;   // b, x, r, e on both parities, and the even-odd system's right-hand side
+  // b, x, r, e on both parities, and the even-odd system's right-hand side; of a copy both parities, and the odd one of the correction
+  const int outer = 8 + 1 + (settings.snapshots ? 3 : 0);
   constexpr int krylov = 1 + 2;  // the system's image, and p and A p
   if (settings.precision == Precision::double_) return {static_cast<double>(n) * (outer + krylov), 0};
   constexpr int bridge = 2, image = 1;  // where a refresh computes the residual
@@ -110,48 +114,17 @@ std::size_t state_bytes(const std::string& solver) {
 /// Right-hand sides of all kinds of Dslash together.
 int sum_of(const std::set<int>& numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0); }
 
-}  // namespace
-
-Footprint& Footprint::operator+=(const Footprint& other) {
-  links += other.links;
-  spinors += other.spinors;
-  faces += other.faces;
-  tables += other.tables;
-  scalars += other.scalars;
-  return *this;
-}
-
-std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings) {
-  const bool mixed = settings.precision != Precision::double_;
-  const int krylov_fields = solver_named(settings.solver).fields;
-  // A partial sum a task: interior and boundary of both levels, and those of the solver.
-  const double sums = 2.0 * 4 + 2, bytes_of_sums = sums * runtime::PartialSums::most * sizeof(runtime::BinnedSum);
-  std::vector<Footprint> blocks;
-  for (const runtime::Block& block : decomposition.blocks()) {
-    Footprint bytes = level_footprint(decomposition, block, wilson_level(Precision::double_, mixed ? 18 : settings.link_reals,
-                                                                         outer_fields + (mixed ? bridge_fields : krylov_fields)));
-    if (mixed)
-      bytes += level_footprint(decomposition, block, wilson_level(settings.precision, settings.link_reals, inner_fields + krylov_fields));
-    bytes.scalars = bytes_of_sums;
-    blocks.push_back(bytes);
-  }
-  KrylovLimits limits;
-  limits.most_iterations = settings.max_iterations;
-  blocks[static_cast<std::size_t>(decomposition.local().front())].scalars += sizeof(double) * recorded_iterations(limits);
-  return blocks;
-}
-
-std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
-                                           std::span<const int> vectors) {
+/// While the last of these numbers of right-hand sides is solved.
+std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
+                                         std::span<const int> vectors) {
   const bool mixed = settings.precision != Precision::double_, shifted = settings.solver == "multishift";
-  const int n = *std::max_element(vectors.begin(), vectors.end());
-  // A Dslash stays for every number of right-hand sides that was asked for.
+  const int n = vectors.back();
   std::set<int> outer_kinds(vectors.begin(), vectors.end()), inner_kinds;
   if (mixed) inner_kinds = outer_kinds;
   if (shifted) (mixed ? inner_kinds : outer_kinds).insert(1);
 
   const auto level = [&](Precision precision, int long_reals, double fields, const std::set<int>& kinds) -> Level {
-    return {precision, hops_far ? 3 : 1, links_bytes(precision, 18) + (hops_far ? links_bytes(precision, long_reals) : 0),
+    return {precision, smear::longest_hop(hops_far), links_bytes(precision, 18) + (hops_far ? links_bytes(precision, long_reals) : 0),
             fields * static_cast<double>(site_bytes(precision, ColourField::reals)), static_cast<double>(ColourField::reals) * sum_of(kinds)};
   };
   const auto levels = [&](const ColourVectors& fields) {
@@ -179,6 +152,51 @@ std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decompo
   blocks[static_cast<std::size_t>(decomposition.local().front())].scalars +=
       static_cast<double>(2 * state_bytes(settings.solver)) + static_cast<double>(sizeof(double)) * recorded_numbers(limits, n);
   return blocks;
+}
+
+}  // namespace
+
+Footprint& Footprint::operator+=(const Footprint& other) {
+  links += other.links;
+  spinors += other.spinors;
+  faces += other.faces;
+  tables += other.tables;
+  scalars += other.scalars;
+  return *this;
+}
+
+std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings) {
+  const bool mixed = settings.precision != Precision::double_;
+  const int krylov_fields = solver_named(settings.solver).fields;
+  // A partial sum a task: interior and boundary of both levels, and those of the solver.
+  const double sums = 2.0 * 4 + 2, bytes_of_sums = sums * runtime::PartialSums::most * sizeof(runtime::BinnedSum);
+  std::vector<Footprint> blocks;
+  for (const runtime::Block& block : decomposition.blocks()) {
+    Footprint bytes = level_footprint(decomposition, block, wilson_level(Precision::double_, mixed ? 18 : settings.link_reals,
+                                                                         outer_fields + (mixed ? bridge_fields : krylov_fields) +
+                                                                             (settings.snapshots ? copied_fields : 0)));
+    if (mixed)
+      bytes += level_footprint(decomposition, block, wilson_level(settings.precision, settings.link_reals, inner_fields + krylov_fields));
+    bytes.scalars = bytes_of_sums;
+    blocks.push_back(bytes);
+  }
+  KrylovLimits limits;
+  limits.most_iterations = settings.max_iterations;
+  blocks[static_cast<std::size_t>(decomposition.local().front())].scalars += sizeof(double) * recorded_iterations(limits);
+  return blocks;
+}
+
+std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
+                                           std::span<const int> vectors) {
+  // A Dslash stays for every number of right-hand sides that was asked for, its vectors only while they are solved: the peak may be at any of them.
+  std::vector<Footprint> peak;
+  for (std::size_t k = 1; k <= vectors.size(); ++k) {
+    const std::vector<Footprint> now = footprint_of_last(decomposition, settings, hops_far, vectors.first(k));
+    if (peak.empty()) peak = now;
+    for (std::size_t b = 0; b < now.size(); ++b)
+      if (now[b].total() > peak[b].total()) peak[b] = now[b];
+  }
+  return peak;
 }
 
 Footprint host_copies(const Footprint& on_gpu, const runtime::Block& block, int site_reals) {

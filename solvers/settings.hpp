@@ -37,6 +37,7 @@ struct SolverSettings {
   Schur schur = Schur::asymmetric;
   int check_every = 16;             ///< K: iterations submitted between two looks at the stop flag
   bool keep_history = false;
+  bool snapshots = false;           ///< solutions are copied while they are improved: the memory for that is counted
   bool tune = true;                 ///< measure speed settings that are not in the tune cache yet; false: fixed rules. No bit depends on it
 };
 
@@ -54,7 +55,9 @@ struct SolveResult {
   double true_residual = 0;      ///< |b - M x| / |b| recomputed in double on the whole lattice
   double seconds = 0;            ///< wall time of the solve, sources and links already in place
   double flops = 0, bytes = 0;   ///< of the tasks that ran
-  std::int64_t tasks = 0;
+  std::int64_t kernels = 0;      ///< codelets that ran, up to the stop
+  double tasks = 0;              ///< StarPU's, a fused batch being one, with those that found the graph stopped; a share of them (staggered)
+  double busy_us = 0;            ///< that this rank's workers spent in them
   std::vector<double> residual_history;  ///< |r| / |b| of the even-odd system after each iteration (keep_history)
   bool converged() const { return reason == StopReason::converged; }
 };

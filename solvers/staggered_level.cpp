@@ -7,14 +7,21 @@ namespace quarkstar {
 using staggered::PerVector;
 
 StaggeredLevel::StaggeredLevel(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links,
-                               int long_reals)
-    : lattice_(std::make_shared<Lattice>(decomposition, precision, periodic, 16, links.has_long ? 3 : 1)),
+                               int long_reals, const StaggeredSpeed& speed, bool measure, double resident)
+    : speed_(speed),
+      measure_(measure),
+      problem_{decomposition, precision, links.has_long ? long_reals : 0, speed.vectors, resident},
+      tile_(speed.tile ? *speed.tile : staggered::tile_for(problem_, measure)),
+      lattice_(std::make_shared<Lattice>(decomposition, precision, periodic, 16, links.reach(), tile_)),
       even_(lattice_, 0, links, long_reals),
       odd_(lattice_, 1, links, long_reals) {}
 
 staggered::Dslash& StaggeredLevel::dslash(int vectors) {
   auto& found = dslash_[vectors];
-  if (!found) found = std::make_unique<staggered::Dslash>(even_, odd_, vectors);
+  if (found) return *found;
+  problem_.vectors = vectors;
+  found = std::make_unique<staggered::Dslash>(even_, odd_, vectors);
+  found->set_launch(speed_.launch ? *speed_.launch : staggered::launch_for(problem_, tile_, measure_));
   return *found;
 }
 

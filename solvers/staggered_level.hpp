@@ -2,10 +2,12 @@
 // The staggered operator in one precision, and steps on fields of both parities.
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "codelets/staggered/colour_transfer.hpp"
 #include "codelets/staggered/dslash.hpp"
+#include "codelets/staggered/tuning.hpp"
 #include "solvers/even_odd_staggered.hpp"
 
 namespace quarkstar {
@@ -17,13 +19,28 @@ struct ColourFields {
   const staggered::ColourField& of(int parity) const { return parity == 0 ? even : odd; }
 };
 
+/// How the kernels of a staggered solve run; no bit depends on it.
+struct StaggeredSpeed {
+  int vectors = 1;                            ///< right-hand sides for which the order of sites is chosen
+  std::optional<Coord> tile = {};             ///< the order of sites, else it is tuned
+  std::optional<staggered::Launch> launch = {};  ///< of GPU kernels, else it is tuned for each number of right-hand sides
+};
+
 /// Layout, links, and a Dslash for every number of vectors that was asked for.
 class StaggeredLevel {
  public:
-  StaggeredLevel(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links, int long_reals);
+  /// measure: speed settings that the tune cache does not know; false: the rules of staggered::tile_for() and launch_for(). resident: bytes a site that
+  /// the owners hold besides.
+  StaggeredLevel(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links, int long_reals,
+                 const StaggeredSpeed& speed, bool measure, double resident);
 
   const LatticePointer& lattice() const { return lattice_; }
+  /// The first call for a number of vectors may measure: then nothing else should run.
   staggered::Dslash& dslash(int vectors);
+  /// Of the links.
+  double bytes_a_site() const { return staggered::links_bytes_a_site(lattice_->precision(), even_.long_reals()); }
+  /// Bytes a site that the owners hold besides, from now on.
+  void set_resident(double bytes_a_site) { problem_.resident = bytes_a_site; }
 
   /// out_v = a_v in_v + scale_v D in_v, both parities.
   void apply(const ColourFields& out, const ColourFields& in, const staggered::PerVector& a, double scale);
@@ -33,6 +50,10 @@ class StaggeredLevel {
   std::vector<double> norm2(const ColourFields& f);
 
  private:
+  StaggeredSpeed speed_;
+  bool measure_;
+  staggered::TuningProblem problem_;
+  Coord tile_;
   LatticePointer lattice_;
   staggered::Links even_, odd_;
   std::map<int, std::unique_ptr<staggered::Dslash>> dslash_;

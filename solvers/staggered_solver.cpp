@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "runtime/error.hpp"
@@ -44,9 +45,21 @@ struct StaggeredSolver::Impl {
   StaggeredLevel outer;                    ///< double precision: right-hand sides, corrections, true residuals
   std::unique_ptr<StaggeredLevel> inner;   ///< the precision of the Krylov solver where that is another one
 
-  Impl(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links, const SolverSettings& s)
-      : settings(s), outer(decomposition, Precision::double_, links, s.precision == Precision::double_ ? s.link_reals : 18) {
-    if (s.precision != Precision::double_) inner = std::make_unique<StaggeredLevel>(decomposition, s.precision, links, s.link_reals);
+  Impl(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links, const SolverSettings& s, const StaggeredSpeed& speed,
+       bool measure)
+      : settings(s), outer(decomposition, Precision::double_, links, s.precision == Precision::double_ ? s.link_reals : 18, speed, measure, 0) {
+    if (s.precision != Precision::double_)
+      inner = std::make_unique<StaggeredLevel>(decomposition, s.precision, links, s.link_reals, speed, measure, outer.bytes_a_site());
+    const double links_bytes = outer.bytes_a_site() + (inner ? inner->bytes_a_site() : 0);
+    outer.set_resident(links_bytes);
+    if (inner) inner->set_resident(links_bytes);
+  }
+
+  /// Every Dslash that a solve for n right-hand sides applies.
+  void prepare(int n) {
+    outer.dslash(n);
+    krylov_level().dslash(settings.solver == "multishift" ? 1 : n);
+    if (inner) inner->dslash(n);  // multishift refines with all of them
   }
 
   StaggeredLevel& krylov_level() { return inner ? *inner : outer; }
@@ -59,6 +72,7 @@ struct StaggeredSolver::Impl {
     PerVector r_norm2;
     std::array<int, most_vectors> budget;  ///< iterations
     VectorProgress progress;               ///< with |b - M x|^2
+    std::function<void(const VectorKrylovState& seen)> observe;
   };
 
   /// Limits of a Krylov solve, with refreshes or without, whose residual is factor_v times that of M x = b.
@@ -66,6 +80,7 @@ struct StaggeredSolver::Impl {
     VectorLimits limits;
     limits.check_every = settings.check_every;
     limits.most_iterations = goal.budget;
+    limits.observe = goal.observe;
     // What one solve without refreshes can gain: five digits in single precision, two in half; asking for more would end in stagnation.
     const bool half = settings.precision == Precision::half;
     const double gain2 = half ? 1e-4 : 1e-10;
@@ -137,8 +152,6 @@ struct StaggeredSolver::Impl {
     const auto n = static_cast<int>(goal.n);
     staggered::Dslash& dslash = outer.dslash(n);
     const PerVector two_mass = for_each_vector(goal.n, [&](std::size_t v) { return 2 * goal.mass[v]; });
-    const PerVector inverse = for_each_vector(goal.n, [&](std::size_t v) { return 1 / two_mass[v]; });
-    const PerVector minus_inverse = for_each_vector(goal.n, [&](std::size_t v) { return -1 / two_mass[v]; });
     const ColourField rhs(outer.lattice(), solved_parity, n);
     dslash.apply(rhs, r.odd, {.x = &r.even, .diagonal = two_mass, .scale = staggered::same_for_all(-1)});
     StaggeredNormal system(krylov_level().dslash(n), solved_parity, goal.mass);
@@ -150,8 +163,32 @@ struct StaggeredSolver::Impl {
                                 [&](const ColourField& x, const ColourField& b, const VectorLimits& limits, const VectorProgress& progress) {
                                   return krylov(system, x, b, limits, progress);
                                 });
-    dslash.apply(e.odd, e.even, {.x = &r.odd, .diagonal = inverse, .scale = minus_inverse});
+    reconstruct(e.odd, e.even, r.odd, goal);
     return results;
+  }
+
+  /// e_o = (r_o - D_oe e_e) / 2m.
+  void reconstruct(const ColourField& odd, const ColourField& even, const ColourField& r_odd, const Goal& goal) {
+    const PerVector inverse = for_each_vector(goal.n, [&](std::size_t v) { return 1 / (2 * goal.mass[v]); });
+    const PerVector minus_inverse = for_each_vector(goal.n, [&](std::size_t v) { return -1 / (2 * goal.mass[v]); });
+    outer.dslash(static_cast<int>(goal.n)).apply(odd, even, {.x = &r_odd, .diagonal = inverse, .scale = minus_inverse});
+  }
+
+  /// x + e as far as correction() has come with e; x alone of right-hand sides that `working` leaves out. Waits for the tasks before it.
+  std::vector<HostColour> copy_of_iterate(const ColourFields& x, const ColourFields& e, const ColourFields& r, const Goal& goal,
+                                          const Control& working, const Box& part) {
+    const int n = x.even.vectors();
+    const ColourFields copy(outer.lattice(), n);
+    const ColourField odd(outer.lattice(), 1, n);
+    reconstruct(odd, e.even, r.odd, goal);
+    for (const int parity : {0, 1}) {
+      staggered::submit<blas::Scale>({&copy.of(parity), &x.of(parity)}, {1.0});
+      staggered::submit<blas::AddScaled>({&copy.of(parity), parity == 0 ? &e.even : &odd}, {1.0}, working);
+    }
+    std::vector<HostColour> host(goal.n, HostColour(part));
+    for (const int parity : {0, 1}) staggered::store_vectors(host, copy.of(parity));
+    runtime::Session::current().wait_all();
+    return host;
   }
 
   /// Solves M_s e_s = source for all masses, each parity of (4m^2 - D^2) y = source by itself, then e = M^+ y = 2m y - D y.
@@ -188,13 +225,18 @@ struct StaggeredSolver::Impl {
 };
 
 StaggeredSolver::StaggeredSolver(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links,
-                                 const SolverSettings& settings) {
+                                 const SolverSettings& settings, const StaggeredSpeed& speed) {
   const auto& names = staggered_solver_names();
   if (std::find(names.begin(), names.end(), settings.solver) == names.end())
     throw Error(ErrorKind::input, "--solver", fmt::format("'{}' is no solver for staggered fermions", settings.solver),
                 fmt::format("use one of {}", fmt::join(names, ", ")));
   check_limits(settings);
-  impl_ = std::make_unique<Impl>(decomposition, links, settings);
+  impl_ = std::make_unique<Impl>(decomposition, links, settings, speed, settings.tune && !speed.tile && !speed.launch);
+}
+
+void StaggeredSolver::prepare(int vectors) {
+  impl_->prepare(vectors);
+  runtime::Session::current().wait_all();
 }
 
 StaggeredSolver::~StaggeredSolver() {
@@ -202,7 +244,8 @@ StaggeredSolver::~StaggeredSolver() {
 }
 
 std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sources, std::span<const double> masses,
-                                                std::span<HostColour> solutions, const Progress& progress) {
+                                                std::span<HostColour> solutions, const Progress& progress,
+                                                const ColourSnapshots& snapshots) {
   Impl& s = *impl_;
   const std::size_t n = sources.size();
   if (n < 1 || n > static_cast<std::size_t>(most_vectors) || masses.size() != n || solutions.size() != n)
@@ -215,11 +258,12 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
   const auto zero = [](const HostColour& field) {
     return std::all_of(field.data.begin(), field.data.end(), [](const std::complex<double>& c) { return c == 0.0; });
   };
-  if (s.settings.solver == "multishift" &&
-      (!std::all_of(solutions.begin(), solutions.end(), zero) ||
-       std::any_of(sources.begin(), sources.end(), [&](const HostColour& source) { return source.data != sources[0].data; })))
-    throw ShapeError("StaggeredSolver::solve", "multishift solves for one source, from zero guesses");
+  const bool shifts = s.settings.solver == "multishift";
+  if (shifts && std::any_of(sources.begin(), sources.end(), [&](const HostColour& source) { return source.data != sources[0].data; }))
+    throw ShapeError("StaggeredSolver::solve", "multishift solves for one source");
+  const bool guessed = runtime::mpi::Job::current().any(!std::all_of(solutions.begin(), solutions.end(), zero));
   runtime::Session& session = runtime::Session::current();
+  prepare(static_cast<int>(n));
   const ColourFields b(s.outer.lattice(), static_cast<int>(n)), x(s.outer.lattice(), static_cast<int>(n)),
       r(s.outer.lattice(), static_cast<int>(n)), e(s.outer.lattice(), static_cast<int>(n));
   for (const int parity : {0, 1}) {
@@ -231,8 +275,9 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
   const auto start = std::chrono::steady_clock::now();
 
   std::vector<SolveResult> results(n);
+  int spent = 0;  // iterations of all cycles so far, of the right-hand side that took most
   Work idle;
-  Impl::Goal goal{.n = n, .mass = for_each_vector(n, [&](std::size_t v) { return masses[v]; }), .target2 = {}, .r_norm2 = {}, .budget = {}, .progress = {}};
+  Impl::Goal goal{.n = n, .mass = for_each_vector(n, [&](std::size_t v) { return masses[v]; }), .target2 = {}, .r_norm2 = {}, .budget = {}, .progress = {}, .observe = {}};
   const std::vector<double> b_norm2 = s.outer.norm2(b);
   PerVector keep = for_each_vector(n, [&](std::size_t v) { return b_norm2[v] == 0 ? 0.0 : 1.0; }), previous2{};
   // The solution for a zero source is zero, whatever the guess.
@@ -265,22 +310,35 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
     }
     if (!working) break;
 
+    // A right-hand side that is done stays as it is, whatever happens to its correction meanwhile.
+    VectorKrylovState done{};
+    for (std::size_t v = 0; v < n; ++v)
+      if (goal.target2[v] == infinite) done.stopped[v] = 1;
+    const runtime::GraphState<VectorKrylovState> mask(done, 1);
+    const Control working_ones{&mask.handle()};
+    const bool shifted = shifts && cycle == 0 && !guessed;
     if (progress)
       goal.progress = [&](int iterations, const double* norm2) {
         double worst = 0;
         for (std::size_t v = 0; v < n; ++v)
           if (goal.target2[v] != infinite) worst = std::max(worst, std::sqrt(norm2[v] / b_norm2[v]));
-        return progress(results[0].iterations + iterations, worst);
+        return progress(spent + iterations, worst);
       };
-    const bool shifted = s.settings.solver == "multishift" && cycle == 0;
+    if (snapshots.due && !shifted)
+      goal.observe = [&](const VectorKrylovState& seen) {
+        if (!snapshots.due(spent + seen.status.step)) return;
+        std::vector<int> iterations(n);
+        for (std::size_t v = 0; v < n; ++v)
+          iterations[v] = results[v].iterations + (goal.target2[v] == infinite ? 0 : seen.stopped[v] != 0 ? seen.iterations[v] : seen.status.step);
+        snapshots.take(s.copy_of_iterate(x, e, r, goal, working_ones, solutions[0].box()), iterations);
+      };
     const std::vector<VectorResult> inner = shifted ? s.shifted_correction(e, sources[0], goal) : s.correction(e, r, goal);
     idle += inner.front().idle;
-    // A right-hand side that is done stays as it is, whatever happened to its correction meanwhile.
-    VectorKrylovState done{};
-    for (std::size_t v = 0; v < n; ++v)
-      if (goal.target2[v] == infinite) done.stopped[v] = 1;
-    const runtime::GraphState<VectorKrylovState> mask(done, 1);
-    for (const int parity : {0, 1}) staggered::submit<blas::AddScaled>({&x.of(parity), &e.of(parity)}, {1.0}, Control{&mask.handle()});
+    const auto interrupted = [](const VectorResult& result) { return result.reason == StopReason::interrupted; };
+    if (!shifted || std::none_of(inner.begin(), inner.end(), interrupted))
+      for (const int parity : {0, 1}) staggered::submit<blas::AddScaled>({&x.of(parity), &e.of(parity)}, {1.0}, working_ones);
+    const auto fewer = [](const VectorResult& a, const VectorResult& b) { return a.iterations < b.iterations; };
+    spent += std::max_element(inner.begin(), inner.end(), fewer)->iterations;
     for (std::size_t v = 0; v < n; ++v) {
       if (goal.target2[v] == infinite) continue;
       results[v].reason = inner[v].reason;
@@ -294,13 +352,16 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
   const runtime::Totals after = session.events().totals();
   double work[] = {after.submitted_cost.flops - before.submitted_cost.flops - idle.cost.flops,
                    after.submitted_cost.bytes - before.submitted_cost.bytes - idle.cost.bytes,
-                   static_cast<double>(after.submitted_parts - before.submitted_parts - idle.tasks)};
+                   static_cast<double>(after.submitted_parts - before.submitted_parts - idle.tasks),
+                   static_cast<double>(after.submitted - before.submitted)};
   runtime::mpi::Job::current().combine(std::span<double>(work), runtime::mpi::Combine::sum);
   for (SolveResult& result : results) {
     result.seconds = seconds * share;
     result.flops = work[0] * share;
     result.bytes = work[1] * share;
-    result.tasks = static_cast<std::int64_t>(work[2]) / static_cast<std::int64_t>(n);
+    result.kernels = static_cast<std::int64_t>(work[2]) / static_cast<std::int64_t>(n);
+    result.tasks = work[3] * share;
+    result.busy_us = (after.busy_us - before.busy_us) * share;
   }
   for (const int parity : {0, 1}) staggered::store_vectors(solutions, x.of(parity));
   session.wait_all();

@@ -26,6 +26,8 @@ struct VectorRefresh {
   int every = 4;      ///< iterations between two places in the graph where a refresh can happen
 };
 
+struct VectorKrylovState;
+
 /// Where a solve must end, for each right-hand side.
 struct VectorLimits {
   PerVector target_norm2{};     ///< converged when |r|^2 <= this
@@ -34,6 +36,8 @@ struct VectorLimits {
   int check_every = 16;         ///< iterations between two looks at the stop flag (iterations_a_batch())
   VectorRefresh refresh;        ///< for conjugate_gradient
   double resolution = 1e-6;     ///< for block_conjugate_gradient
+  /// Called between two batches of a running solve: may submit tasks that read the solution as it is there in the graph, and wait for them.
+  std::function<void(const VectorKrylovState& seen)> observe{};
 };
 
 /// Of one right-hand side.
@@ -173,7 +177,10 @@ inline int recorded_numbers(const VectorLimits& limits, int vectors) {
 template <class State, class Iteration>
 std::vector<VectorResult> run_vector_iterations(runtime::GraphState<State>& state, const VectorLimits& limits, const VectorProgress& progress,
                                                 Iteration&& iteration) {
-  const auto proceed = [&](const State& seen) { return !progress || progress(seen.status.step, seen.norm2); };
+  const auto proceed = [&](const State& seen) {
+    if (limits.observe) limits.observe(seen);
+    return !progress || progress(seen.status.step, seen.norm2);
+  };
   const int refresh_every = limits.refresh.submit ? limits.refresh.every : 0;
   const auto [seen, idle] = run_in_batches<VectorInterrupt>(state, limits.check_every, refresh_every, proceed, iteration);
   std::vector<VectorResult> results(static_cast<std::size_t>(seen.vectors));

@@ -48,15 +48,14 @@ struct WilsonLevel {
       : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, 16, 1, tuning.tile)),
         even(lattice, 0, problem.link_reals),
         odd(lattice, 1, problem.link_reals),
-        hopping(load(even, gauge), load(odd, gauge)),
+        hopping(load(even, odd, gauge), odd),
         system(hopping, parameters, settings.schur) {
     hopping.set_block_threads(tuning.block_threads);
   }
 
-  static LinkField& load(LinkField& links, const HostGauge& gauge) {
-    transfer::load_links(links, gauge);
-    links.freeze();
-    return links;
+  static LinkField& load(LinkField& even, LinkField& odd, const HostGauge& gauge) {
+    transfer::load_links(even, odd, gauge);
+    return even;
   }
 };
 
@@ -216,11 +215,14 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
   const runtime::Totals after = session.events().totals();
   double work[] = {after.submitted_cost.flops - before.submitted_cost.flops - idle.cost.flops,
                    after.submitted_cost.bytes - before.submitted_cost.bytes - idle.cost.bytes,
-                   static_cast<double>(after.submitted_parts - before.submitted_parts - idle.tasks)};
+                   static_cast<double>(after.submitted_parts - before.submitted_parts - idle.tasks),
+                   static_cast<double>(after.submitted - before.submitted)};
   runtime::mpi::Job::current().combine(std::span<double>(work), runtime::mpi::Combine::sum);
   result.flops = work[0];
   result.bytes = work[1];
-  result.tasks = static_cast<std::int64_t>(work[2]);
+  result.kernels = static_cast<std::int64_t>(work[2]);
+  result.tasks = work[3];
+  result.busy_us = after.busy_us - before.busy_us;
   transfer::store_spinor(solution, x.even);
   transfer::store_spinor(solution, x.odd);
   session.wait_all();

@@ -2,6 +2,8 @@
 // CUDA: one lane a thread, and the ways in which a thread reads memory.
 #include <cuda_runtime.h>
 
+#include <cstdint>
+
 #include "codelets/site/lane.hpp"
 #include "codelets/site/storage.hpp"
 
@@ -30,6 +32,35 @@ struct StreamedLoads {
   template <class V>
   static __device__ __forceinline__ site::Complex<V> pair(const Half* p) {
     return V::from_word(__ldcs(&p->word));
+  }
+};
+
+/// The same for a kernel whose other data fill the L1 cache: stays out of L1, and is the first to leave L2.
+struct PassingLoads {
+  template <class V, class T>
+  static __device__ __forceinline__ V real(const T* p) {
+    return {load(p)};
+  }
+  template <class V>
+  static __device__ __forceinline__ site::Complex<V> pair(const Half* p) {
+    return V::from_word(__float_as_uint(load(reinterpret_cast<const float*>(&p->word))));
+  }
+
+ private:
+  static __device__ __forceinline__ std::uint64_t first_to_leave() {
+    std::uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+  }
+  static __device__ __forceinline__ float load(const float* p) {
+    float x;
+    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.f32 %0, [%1], %2;" : "=f"(x) : "l"(p), "l"(first_to_leave()));
+    return x;
+  }
+  static __device__ __forceinline__ double load(const double* p) {
+    double x;
+    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.f64 %0, [%1], %2;" : "=d"(x) : "l"(p), "l"(first_to_leave()));
+    return x;
   }
 };
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "codelets/arch/cuda_launch.hpp"
+#include "runtime/cuda.hpp"
 
 namespace quarkstar::cuda {
 namespace {
@@ -33,7 +34,7 @@ bool kernels_can_overlap() {
   cudaGetDevice(&device);
   const auto [at, fresh] = known.try_emplace(device, false);
   if (fresh) at->second = probe();
-  return at->second;
+  return at->second && !runtime::launches_one_by_one();
 }
 
 }  // namespace quarkstar::cuda

@@ -11,10 +11,17 @@ struct Coefficients {
   runtime::Coefficient value[blas::Arguments<double>::most_coefficients];
 };
 
+/// Threads of a block, and blocks of a multiprocessor that registers must leave room for. In half precision a site's results wait in registers for
+/// their unit: without a limit operations on five fields take 120 of them.
+template <class F>
+inline constexpr int block_threads = is_half<F> ? 128 : 256;
+template <class F, class Operation>
+inline constexpr int resident_blocks = !is_half<F> ? 4 : blas::field_count<Operation> > 3 ? 5 : 8;
+
 /// One thread a site: its sums run over the site's components in storage order, as on a CPU. Coefficients are read from the state on
 /// the device.
 template <class F, class Operation>
-__global__ void __launch_bounds__(256) range(const __grid_constant__ blas::Arguments<F> a, const __grid_constant__ Coefficients coefficients,
+__global__ void __launch_bounds__(block_threads<F>, resident_blocks<F, Operation>) range(const __grid_constant__ blas::Arguments<F> a, const __grid_constant__ Coefficients coefficients,
                                              const runtime::GraphStatus* state, runtime::When when, std::uint32_t sites, SumTable* tables) {
   using V = Lane<Real<F>>;
   constexpr int coefficient_count = Operation::coefficients > 0 ? Operation::coefficients : 1;
@@ -43,7 +50,7 @@ __global__ void __launch_bounds__(256) range(const __grid_constant__ blas::Argum
 template <class F, class Operation>
 void launch_blas(const blas::Arguments<F>& arguments, const runtime::Coefficient* coefficients, const runtime::GraphStatus* state,
                  runtime::When when, std::int64_t outer_sites, runtime::CudaStream stream) {
-  constexpr unsigned threads = 256;
+  constexpr unsigned threads = block_threads<F>;
   Coefficients copy;
   for (int k = 0; k < Operation::coefficients; ++k) copy.value[k] = coefficients[k];
   const std::int64_t sites = outer_sites * arguments.lanes;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <sstream>
 
 #include "codelets/gauge/matrix3.hpp"
 #include "codelets/lattice/format/link_field_file.hpp"
@@ -70,6 +71,39 @@ void write_links(const std::string& prefix, const StaggeredLinks& links, const L
   if (long_file) long_file->commit();
 }
 
+LinksHeader read_links_header(const std::string& path) {
+  const format::LinkFieldHeader read = format::read_link_field_header(path);
+  LinksHeader header;
+  header.path = path;
+  header.extents = read.extents;
+  if (read.text.file.find("<staggeredLinks>") == std::string::npos) return header;
+  const format::XmlValues xml(path + " (scidac-file-xml)", read.text.file);
+  const auto real = [&xml](const char* name) {
+    const auto text = xml.text(name);
+    const auto value = text ? format::parse_real(*text) : std::nullopt;
+    if (text && !value) xml.reject(name, "a number");
+    return value;
+  };
+  header.field = xml.text("field");
+  header.action = xml.text("action");
+  header.phases = xml.text("phases");
+  header.naik_epsilon = real("naikEpsilon");
+  header.u0 = real("u0");
+  if (const auto text = xml.text("boundaryAngles")) {
+    std::istringstream words(*text);
+    BoundaryAngles& angles = header.boundary.emplace();
+    std::string word;
+    std::size_t count = 0;
+    for (; words >> word; ++count) {
+      const auto angle = format::parse_real(word);
+      if (count == angles.size() || !angle) xml.reject("boundaryAngles", "four numbers");
+      angles[count] = *angle;
+    }
+    if (count != angles.size()) xml.reject("boundaryAngles", "four numbers");
+  }
+  return header;
+}
+
 StaggeredLinks read_links(const std::string& fat_file, const std::optional<std::string>& long_file) {
   StaggeredLinks result;
   result.fat = format::read_link_field(fat_file).links;
@@ -80,12 +114,7 @@ StaggeredLinks read_links(const std::string& fat_file, const std::optional<std::
                 fmt::format("its lattice is {}, that of {} is {}", fmt::join(read.links.extents, "x"), fat_file, fmt::join(result.fat.extents, "x")),
                 "give fat and long links of one configuration");
   result.long_scale = measured_long_scale(*long_file, read.links);
-  const format::XmlValues header(*long_file + " (scidac-file-xml)", read.text.file);
-  if (const auto text = header.text("naikEpsilon")) {
-    const auto epsilon = format::parse_real(*text);
-    if (!epsilon) header.reject("naikEpsilon", "a number");
-    result.naik_epsilon = *epsilon;
-  }
+  result.naik_epsilon = read_links_header(*long_file).naik_epsilon.value_or(0);
   result.long_links = std::move(read.links);
   result.has_long = true;
   return result;

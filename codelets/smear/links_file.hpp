@@ -23,6 +23,20 @@ void write_links(const std::string& prefix, const StaggeredLinks& links, const L
 std::string fat_path(const std::string& prefix);
 std::string long_path(const std::string& prefix);
 
+/// What a file of links says about itself in <staggeredLinks>; MILC's files say nothing of it.
+struct LinksHeader {
+  std::string path;
+  Coord extents{};
+  std::optional<std::string> field;   ///< "fat" or "long"
+  std::optional<std::string> action;  ///< "hisq", "asqtad"
+  std::optional<std::string> phases;  ///< "MILC": eta of docs/conventions.md, section 4
+  std::optional<BoundaryAngles> boundary;
+  std::optional<double> naik_epsilon, u0;
+};
+
+/// Reads no data. Throws Error(input) naming the file where it is none of links, and the element that is not what it should be.
+LinksHeader read_links_header(const std::string& path);
+
 /// Reads links from two files of ours or of MILC's; without a second file there are no long links. Epsilon is what the long file's
 /// header says, 0 where it says none. The scale of the long links is measured, with a negative sign as all actions have it: they must
 /// be one number times unitary matrices to 1e-5. Throws Error(input) where they are not, or where the extents differ.

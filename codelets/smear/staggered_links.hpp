@@ -6,6 +6,9 @@
 
 namespace quarkstar::smear {
 
+/// Sites that the longest hop of a staggered operator spans.
+constexpr int longest_hop(bool has_long_links) { return has_long_links ? 3 : 1; }
+
 /// Links of D chi(x) = sum_mu [X_mu(x) chi(x+mu) - X_mu^+(x-mu) chi(x-mu) + N_mu(x) chi(x+3mu) - N_mu^+(x-3mu) chi(x-3mu)].
 ///
 /// Both fields contain everything that D needs, as MILC's files do: the staggered phases eta_mu(x) of docs/conventions.md 4
@@ -18,6 +21,7 @@ struct StaggeredLinks {
   bool has_long = false;
   double naik_epsilon = 0;  ///< HISQ's mass-dependent correction of the Naik term
   double long_scale = 0;    ///< real and signed: -(1 + eps)/24 (HISQ), -1/(24 u0^2) (asqtad); 0 where has_long is false
+  int reach() const { return longest_hop(has_long); }
 };
 
 // All functions below need a running session, whose workers own the blocks, and return when the links are there. gauge: links

@@ -201,7 +201,7 @@ runtime::Cost Dslash::cost(std::int64_t outer_sites, const Output& output) const
   const Lattice& l = *lattice();
   const double sites = static_cast<double>(outer_sites) * l.lanes().lanes;
   const double fields = 2.0 + (output.x != nullptr ? 1 : 0) + (output.y != nullptr && output.y != output.x ? 1 : 0);
-  double flops = long_reals() > 0 ? 1146 : 570;
+  double flops = dslash_flops(long_reals() > 0);
   if (output.x != nullptr) flops += 12 + 6;
   if (output.sums.norm) flops += 12;
   if (output.sums.dot) flops += 12;

@@ -15,7 +15,8 @@ namespace quarkstar::cuda {
 
 /// The neighbours of one lane of an outer site, and the links to them. W: lanes of the block; 0: known at run time only.
 /// Straight: no faces, so that a hop takes no branch and the compiler can load the next direction's data while it computes this one.
-template <class F, int W, int LongReals, bool Straight>
+/// Links: how links are loaded.
+template <class F, int W, int LongReals, bool Straight, class Links>
 struct ColourHops {
   using T = Real<F>;
   using V = Lane<T>;
@@ -33,10 +34,10 @@ struct ColourHops {
     site::unroll<8>(body);
   }
   __device__ __forceinline__ void fat_link(site::Link<V>& u, int d) const {
-    site::load_link<F, 18, StreamedLoads>(u, a.fat + (outer * 8 + d) * (fat_words * lanes()) + lane, lanes());
+    site::load_link<F, 18, Links>(u, a.fat + (outer * 8 + d) * (fat_words * lanes()) + lane, lanes());
   }
   __device__ __forceinline__ void far_link(site::Link<V>& u, int d) const {
-    site::load_long_link<F, LongReals, StreamedLoads>(u, V{a.long_factor}, a.far_links + (outer * 8 + d) * (far_words * lanes()) + lane, lanes());
+    site::load_long_link<F, LongReals, Links>(u, V{a.long_factor}, a.far_links + (outer * 8 + d) * (far_words * lanes()) + lane, lanes());
   }
   __device__ __forceinline__ V near_factor() const { return {a.near_factor}; }
   __device__ __forceinline__ void near(Vector& h, int d, int v) const { read(h, __ldg(a.near + outer * 8 + d), a.near_at, d, v); }
@@ -46,8 +47,11 @@ struct ColourHops {
   __device__ __forceinline__ void read(Vector& h, std::uint32_t entry, const std::uint32_t* faces_at, int d, int v) const {
     const int stride = a.stride[d / 2];
     const int from = (entry & neighbour_entry::exchange) != 0 ? lane ^ stride : lane;
-    const std::size_t at = static_cast<std::size_t>(entry >> neighbour_entry::shift) * a.vectors + (first + v);
-    const site::SiteReader<F, V, CachedLoads> stored(a.in + at * (staggered::vector_words<F> * lanes()) + from, lanes());
+    // One address for all vectors; what differs goes into the instructions as a constant. An address each cost a fifth of all instructions,
+    // and so many registers that eight vectors did not fit (one H200: 14117 GFLOP/s became 15897).
+    const int words = staggered::vector_words<F> * lanes();
+    const F* of_site = a.in + (static_cast<std::size_t>(entry >> neighbour_entry::shift) * a.vectors + first) * words + from;
+    const site::SiteReader<F, V, CachedLoads> stored(of_site + v * words, lanes());
     if constexpr (!Straight)
       if ((entry & neighbour_entry::face) != 0 && (stride == 0 || ((lane & stride) != 0) == (d % 2 == 0))) {
         const int width = stride == 0 ? lanes() : lanes() / 2;
@@ -68,7 +72,7 @@ struct Room {
 template <class F, int Count>
 constexpr Room room_of() {
   if (sizeof(Real<F>) == 8) return Count == 1 ? Room{128, 3} : Count == 4 ? Room{256, 1} : Room{128, 2};
-  return Count == 1 ? Room{128, 4} : Count == 4 ? Room{256, 2} : Room{128, 3};
+  return Count == 1 ? Room{128, 4} : Count == 4 || (Count == 8 && !is_half<F>) ? Room{256, 2} : Room{128, 3};
 }
 template <class F, int Count>
 inline constexpr Room room = room_of<F, Count>();
@@ -105,11 +109,17 @@ __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
   site::unroll<Count>([&](auto v) { norm[v] = dot[v] = V{0}; });
   if (wanted) {
     const std::size_t outer = a.sites != nullptr ? __ldg(a.sites + i) : i;
-    ColourHops<F, W, LongReals, Straight> hops{a, outer, i, lanes, lane, first};
+    // With one vector, and in half precision, plain streaming is 2 % faster; with several, links in L1 and results in the way of the inputs in
+    // L2 cost up to 6 % (one H200).
+    constexpr bool passing = Count > 1 && !is_half<F>;
+    using Links = std::conditional_t<passing, PassingLoads, StreamedLoads>;
+    ColourHops<F, W, LongReals, Straight, Links> hops{a, outer, i, lanes, lane, first};
     site::ColourVector<V> r[Count];
     staggered::dslash_term(r, hops);
+    const int words = staggered::vector_words<F> * lanes;
+    const std::size_t of_site = (outer * a.vectors + first) * words + lane;
     site::unroll<Count>([&](auto v) {
-      const std::size_t at = (outer * a.vectors + (first + v)) * (staggered::vector_words<F> * lanes) + lane;
+      const std::size_t at = of_site + v * words;
       const V scale{a.scale[first + v]};
       site::ColourVector<V> z;
       site::unroll<3>([&](auto c) { z[c] = {scale * r[v][c].re, scale * r[v][c].im}; });
@@ -121,7 +131,11 @@ __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
           z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
         });
       }
-      site::write_site<F>(a.out + at, lanes, z);
+      if constexpr (passing) site::unroll<3>([&](auto c) {
+        __stcs(a.out + at + 2 * c * lanes, z[c].re.v);
+        __stcs(a.out + at + (2 * c + 1) * lanes, z[c].im.v);
+      });
+      else site::write_site<F>(a.out + at, lanes, z);
       if (first + v < own) return;
       if (a.sums.norm) site::unroll<3>([&](auto c) { norm[v] = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm[v])); });
       if (a.sums.dot) {
@@ -193,7 +207,8 @@ template <class F, int W, int LongReals, bool Straight, int... Counts>
 void launch_dslash_of(const staggered::DslashArguments<F>& a, std::int64_t sites, const staggered::KernelChoice& choice,
                       const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream,
                       std::integer_sequence<int, Counts...> counts) {
-  const int usual = sizeof(Real<F>) == 8 ? 8 : 4;
+  // Links that are put together from fewer numbers need registers for it.
+  constexpr int usual = sizeof(Real<F>) == 8 || (!is_half<F> && (LongReals == 0 || LongReals == 18)) ? 8 : 4;
   const int lanes = choice.lanes, chosen = vectors_a_thread<F>(a.vectors, choice.launch.vectors_a_thread, usual, counts);
   const int groups = (a.vectors + chosen - 1) / chosen;
   SumTable* tables = a.sums.count(a.vectors) > 0 ? sum_tables() : nullptr;

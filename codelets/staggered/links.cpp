@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <limits>
+#include <vector>
 
 #include "codelets/site/lane.hpp"
 #include "codelets/site/long_link.hpp"
@@ -138,7 +140,45 @@ int checked(int long_reals) {
   return long_reals;
 }
 
+/// The largest component of a link of `Reals` reals, stored and loaded again, less the link.
+template <int Reals>
+double error_of(const Matrix& m, double scale) {
+  using V = site::Lane<double>;
+  const Stored stored = stored_numbers(m, Reals, std::abs(scale));
+  site::Link<V> loaded;
+  site::load_long_link<double, Reals, site::PlainLoads>(loaded, V{site::long_link_factor(Reals, scale, false)}, stored.numbers.data(), 1);
+  double largest = 0;
+  for (int i = 0; i < 9; ++i) {
+    const site::Complex<V>& entry = loaded[i / 3][i % 3];
+    const double difference = std::abs(Complex{entry.re.v, entry.im.v} - m[static_cast<std::size_t>(i)]);
+    largest = std::isfinite(difference) ? std::max(largest, difference) : std::numeric_limits<double>::infinity();
+  }
+  return largest;
+}
+
+double error_of(const Matrix& m, int reals, double scale) {
+  switch (reals) {
+    case 14: return error_of<14>(m, scale);
+    case 13: return error_of<13>(m, scale);
+    case 9: return error_of<9>(m, scale);
+    default: return 0;
+  }
+}
+
 }  // namespace
+
+double form_error(const smear::StaggeredLinks& host, int long_reals, const runtime::Team& team) {
+  checked(long_reals);
+  std::vector<double> errors(static_cast<std::size_t>(team.threads()), 0.0);
+  const HostGauge& links = host.long_links;
+  team.for_range(volume(links.extents), [&](std::int64_t begin, std::int64_t end, int thread) {
+    double& largest = errors[static_cast<std::size_t>(thread)];
+    for (std::int64_t site = begin; site < end; ++site)
+      for (int d = 0; d < 8; ++d)
+        largest = std::max(largest, error_of(multiplier(links, coordinates(site, links.extents), d, host.reach()), long_reals, host.long_scale));
+  });
+  return *std::max_element(errors.begin(), errors.end()) / std::abs(host.long_scale);
+}
 
 Links::Links(const LatticePointer& lattice, int parity, const smear::StaggeredLinks& host, int long_reals) : fat(lattice, parity, 18) {
   const bool half = lattice->precision() == Precision::half;
@@ -149,11 +189,17 @@ Links::Links(const LatticePointer& lattice, int parity, const smear::StaggeredLi
     far.emplace(lattice, parity, checked(long_reals));
     long_scale = host.long_scale;
     if (half) long_unit = long_size * site::link_unit;
-    load(*far, host.long_links, 3, long_size);
+    load(*far, host.long_links, host.reach(), long_size);
   }
   runtime::Session::current().wait_all();
   fat.freeze();
   if (far) far->freeze();
+}
+
+Links::Links(const LatticePointer& lattice, int parity, int long_reals) : fat(lattice, parity, 18) {
+  if (long_reals == 0) return;
+  far.emplace(lattice, parity, checked(long_reals));
+  long_scale = 1;
 }
 
 }  // namespace quarkstar::staggered

@@ -4,6 +4,7 @@
 
 #include "codelets/lattice/fields.hpp"
 #include "codelets/smear/staggered_links.hpp"
+#include "runtime/team.hpp"
 
 namespace quarkstar::staggered {
 
@@ -25,7 +26,15 @@ struct Links {
   /// long_reals than long_formats.
   Links(const LatticePointer& lattice, int parity, const smear::StaggeredLinks& host, int long_reals);
 
+  /// Links without values, for measurements; long_reals 0: no long links.
+  Links(const LatticePointer& lattice, int parity, int long_reals);
+
   int long_reals() const { return far ? far->reals() : 0; }
 };
+
+/// How far long links stored as `long_reals` reals in double precision come back from what they are: the largest component of the
+/// difference over |long_scale|, of both ends of every link; infinite where one does not come back at all. host: with long links.
+/// Throws Error(input) for another long_reals than long_formats. Cost: about 4 kflop a site. team: whose threads work.
+double form_error(const smear::StaggeredLinks& host, int long_reals, const runtime::Team& team);
 
 }  // namespace quarkstar::staggered

@@ -179,14 +179,19 @@ runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = b
 
 }  // namespace
 
-void load_links(const LinkField& links, const HostGauge& gauge) {
-  const Lattice& lattice = *links.lattice();
+void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge) {
+  const Lattice& lattice = *even.lattice();
+  if (even.parity() != 0 || odd.parity() != 1 || odd.lattice().get() != &lattice || even.reals() != odd.reals())
+    throw ShapeError("load_links", "the two link fields do not belong together");
   lattice.require_part("load_links", gauge.box(), 1);
-  if (links.reals() == 8) require_special_unitary(gauge);
+  if (even.reals() == 8) require_special_unitary(gauge);
   const Codelet& codelet = load_links_codelet(lattice.precision());
-  for (const int b : lattice.local_blocks())
-    runtime::submit(codelet, LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), links.parity(), links.reals()}, {runtime::out(links.block(b))}, {},
-                    placement_of(lattice.block(b)));
+  for (const LinkField* links : {&even, &odd})
+    for (const int b : lattice.local_blocks())
+      runtime::submit(codelet, LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), links->parity(), links->reals()},
+                      {runtime::out(links->block(b))}, {}, placement_of(lattice.block(b)));
+  even.freeze();
+  odd.freeze();
 }
 
 void load_spinor(const SpinorField& field, const HostSpinor& host) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "codelets/arch/cuda_sums.hpp"
@@ -7,6 +8,7 @@
 #include "codelets/wilson/hopping_cuda.hpp"
 #include "codelets/wilson/hopping_kernels.hpp"
 #include "runtime/error.hpp"
+#include "runtime/session.hpp"
 #include "runtime/thread_sums.hpp"
 
 namespace quarkstar::wilson {
@@ -18,9 +20,10 @@ using runtime::Call;
 using runtime::Codelet;
 using runtime::role_of;
 
+constexpr int sums_buffer = 4;
 constexpr std::uint32_t no_list = 0xffffffffu;  ///< offset of a site list that is simply first, first + 1, ...
 
-/// Arguments of the sites codelet. Buffers: tables, links, in, out, partial sums, then those present of x, y, state, faces.
+/// Arguments of the sites codelet. Buffers: tables, links, in, out, then those present of partial sums, x, y, state, faces.
 struct SitesTask {
   KernelChoice choice;
   std::uint32_t neighbours, sites, faces_at, count;
@@ -41,7 +44,7 @@ struct PackTask {
   struct Face {
     int direction, stride;
     std::uint32_t sites, count;
-    bool remote;  ///< the reader belongs to another worker
+    bool remote;  ///< the reader is another GPU, in whose memory the face is
   } face[8];
 };
 
@@ -49,7 +52,7 @@ struct PackTask {
 template <class F>
 const std::int32_t* unpack(Call& call, const SitesTask& task, HoppingArguments<F>& a) {
   using T = Real<F>;
-  int next = 5;
+  int next = sums_buffer + (task.sums.count() > 0 ? 1 : 0);
   a.x = task.has_x ? call.buffer<const F>(next++) : nullptr;
   a.y = task.has_y ? call.buffer<const F>(next++) : nullptr;
   const std::int32_t* stop = task.has_state ? idle_flag(call.buffer<const runtime::GraphStatus>(next++), task.when) : nullptr;
@@ -87,7 +90,7 @@ void run_sites(Call& call) {
   const runtime::Team& team = call.team();
   runtime::ThreadSums partial(team.threads());
   team.for_range(task.count, [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, begin, end, partial.of(thread)); });
-  if (task.sums.count() > 0) partial.merge_into(call.buffer<BinnedSum>(4), task.sums.count());
+  if (task.sums.count() > 0) partial.merge_into(call.buffer<BinnedSum>(sums_buffer), task.sums.count());
 }
 
 template <class F>
@@ -119,7 +122,7 @@ void run_sites_on_cuda(Call& call) {
   HoppingArguments<F> a{};
   const std::int32_t* stop = unpack(call, task, a);
   cuda::launch_hopping(task.choice, a, task.count, stop, stream);
-  cuda::finish_sums(call.buffer<BinnedSum>(4), task.sums.count(), stop, stream);
+  if (task.sums.count() > 0) cuda::finish_sums(call.buffer<BinnedSum>(sums_buffer), task.sums.count(), stop, stream);
 }
 
 template <class F>
@@ -161,6 +164,12 @@ const Codelet& pack_codelet(Precision precision) {
 /// Tasks that compute the sites of one block: interior and boundary, or all at once where nothing is cut.
 int parts_of(const Lattice& lattice) { return lattice.block(lattice.local_blocks().front()).has_faces() ? 2 : 1; }
 
+bool gpus_own_all(const Lattice& lattice) {
+  const std::vector<int>& blocks = lattice.local_blocks();
+  const int gpus = runtime::Session::current().gpu_count();
+  return std::all_of(blocks.begin(), blocks.end(), [&](int b) { return lattice.block(b).block().owner < gpus; });
+}
+
 }  // namespace
 
 struct Hopping::Submission {
@@ -170,7 +179,7 @@ struct Hopping::Submission {
 };
 
 Hopping::Hopping(const LinkField& even, const LinkField& odd)
-    : links_{&even, &odd}, faces_(make_faces()), sums_(parts_of(*even.lattice()) * static_cast<int>(even.lattice()->local_blocks().size())) {
+    : links_{&even, &odd}, faces_(make_faces()), only_gpus_(gpus_own_all(*even.lattice())), sums_(parts_of(*even.lattice()) * static_cast<int>(even.lattice()->local_blocks().size())) {
   if (even.parity() != 0 || odd.parity() != 1 || even.lattice() != odd.lattice() || even.reals() != odd.reals())
     throw ShapeError("Hopping", "the two link fields do not belong together");
 }
@@ -224,9 +233,9 @@ void Hopping::submit_pack(int b, const SpinorField& in, const Submission& submis
   for (int d = 0; d < 8; ++d) {
     if (!geometry.is_cut(d / 2)) continue;
     const TableRange sites = geometry.pack(in.parity(), d);
-    // A face for another rank leaves through this device's memory, not over the link between GPUs.
+    // A face for another rank, or beside CPUs, leaves through this device's memory, not over the link between GPUs.
     const runtime::Block& reader = decomposition.block(decomposition.neighbour(b, d ^ 1));
-    const bool remote = reader.rank == decomposition.rank() && reader.owner != geometry.block().owner;
+    const bool remote = only_gpus_ && reader.rank == decomposition.rank() && reader.owner != geometry.block().owner;
     task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count, remote};
     accesses.push_back(runtime::out(faces_.outgoing(b, d)));
     const std::size_t read = site_bytes(lattice()->precision(), SpinorField::reals), written = 12 * computed_bytes(lattice()->precision());
@@ -270,8 +279,10 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
   // The interior task writes the block first, so that the boundary task finds it whole.
   AccessList accesses{runtime::in(geometry.handle()), runtime::in(links_[static_cast<std::size_t>(parity)]->block(b)),
                       runtime::in(in.block(b)),
-                      boundary ? runtime::inout_apart(out.block(b)) : runtime::out(out.block(b)),
-                      runtime::out(sums_.task(parts_of(*lattice()) * lattice()->decomposition().local_index(b) + (boundary ? 1 : 0)))};
+                      boundary ? runtime::inout_apart(out.block(b)) : runtime::out(out.block(b))};
+  // Without sums no order with those who read them.
+  if (task.sums.count() > 0)
+    accesses.push_back(runtime::out(sums_.task(parts_of(*lattice()) * lattice()->decomposition().local_index(b) + (boundary ? 1 : 0))));
   if (task.has_x) accesses.push_back(runtime::in(output.x->block(b)));
   if (task.has_y) accesses.push_back(runtime::in(output.y->block(b)));
   if (task.has_state) accesses.push_back(runtime::in(*submission.guard.state));

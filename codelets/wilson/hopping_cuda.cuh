@@ -40,22 +40,24 @@ struct CudaNeighbours {
     constexpr int mu = D / 2;
     constexpr bool forward = D % 2 == 0;
     const std::uint32_t entry = __ldg(entries + D);
-    const auto read_field = [&] {
+    const auto read_field = [&](V unit_of_link) {
       const int from = (entry & neighbour_entry::exchange) != 0 ? lane ^ a.stride[mu] : lane;
       const F* p = a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W) + from;
-      wilson::read_projected<F, mu, Projector, CachedLoads>(h, p, W);
+      wilson::read_projected<F, mu, Projector, CachedLoads>(h, p, W, unit_of_link);
     };
     if constexpr ((Branching >> D & 1) == 0) {
-      read_field();
       const bool minus = (entry & neighbour_entry::phase) != 0 && on_edge(mu, forward) && a.phase_re[D] < 0;
-      const unsigned flip = minus ? 0x80000000u : 0u;
-      site::unroll<6>([&](auto c) {
-        h[c / 3][c % 3] = {{flip_sign(h[c / 3][c % 3].re.v, flip)}, {flip_sign(h[c / 3][c % 3].im.v, flip)}};
-      });
+      read_field(V::broadcast(minus ? -site::link_unit : site::link_unit));
+      if constexpr (!is_half<F>) {
+        const unsigned flip = minus ? 0x80000000u : 0u;
+        site::unroll<6>([&](auto c) {
+          h[c / 3][c % 3] = {{flip_sign(h[c / 3][c % 3].re.v, flip)}, {flip_sign(h[c / 3][c % 3].im.v, flip)}};
+        });
+      }
     } else {
       const bool edge = on_edge(mu, forward);
       if ((entry & neighbour_entry::face) != 0 && edge) read_face(h, D);
-      else read_field();
+      else read_field(V::broadcast(site::link_unit));
       if ((entry & neighbour_entry::phase) != 0 && edge) {
         const site::Complex<V> phase{{a.phase_re[D]}, {a.phase_im[D]}};
         site::unroll<6>([&](auto c) { h[c / 3][c % 3] = site::multiply(phase, h[c / 3][c % 3]); });

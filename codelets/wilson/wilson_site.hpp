@@ -6,15 +6,16 @@
 namespace quarkstar::wilson {
 
 /// h = projection for a hop along Mu of the spinor stored at p. In half precision integers are projected, exactly, and the result is
-/// multiplied by the units of the site and of the link that it will meet. 12 additions (and in half precision 13 products) a lane.
+/// multiplied by the units of the site and of the link that it will meet
+/// (unit_of_link, which may carry the sign of a boundary; nothing else uses it). 12 additions (and in half precision 13 products) a lane.
 template <class F, int Mu, int Projector, class Loads, class V>
-QUARKSTAR_HD void read_projected(site::HalfSpinor<V>& h, const F* p, int lanes) {
+QUARKSTAR_HD void read_projected(site::HalfSpinor<V>& h, const F* p, int lanes, V unit_of_link = V::broadcast(site::link_unit)) {
   const site::SiteReader<F, V, Loads> stored(p, lanes);
   site::Spinor<V> psi;
   site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { psi[c / 3][c % 3] = stored.raw(c); });
   site::project<Mu, Projector>(h, psi);
   if constexpr (is_half<F>) {
-    const V unit = stored.unit * V::broadcast(site::link_unit);
+    const V unit = stored.unit * unit_of_link;
     site::unroll<6>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c / 3][c % 3] = {h[c / 3][c % 3].re * unit, h[c / 3][c % 3].im * unit}; });
   }
 }

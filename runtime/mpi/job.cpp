@@ -84,9 +84,8 @@ void Job::complete(const char* what, Start&& start) {
     const std::lock_guard lock(library_);
     check(start(&request), what);
   }
-  waits_in_ = what;
+  const Waiting waiting(*this, what);
   wait(*this, request, what);
-  waits_in_ = nullptr;
 }
 
 Job::Job(Alone) : hosts_{host_name()} {}
@@ -109,14 +108,14 @@ Job::Job() : Job(Alone{}) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
-  native_ = new Native{duplicate(), duplicate(), duplicate(), duplicate()};
+  native_ = new Native{duplicate(), duplicate(), duplicate(), duplicate(), duplicate()};
   hosts_ = gather_text(hosts_.front());
 }
 
 Job::~Job() {
   if (started == this) started = nullptr;
   if (native_ == nullptr) return;
-  for (MPI_Comm* communicator : {&native_->control, &native_->faces, &native_->sums, &native_->failure}) MPI_Comm_free(communicator);
+  for (MPI_Comm* communicator : {&native_->control, &native_->faces, &native_->sums, &native_->failure, &native_->alive}) MPI_Comm_free(communicator);
   delete native_;
   MPI_Finalize();
 }

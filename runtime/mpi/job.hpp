@@ -89,6 +89,24 @@ class Job {
   /// The collective call that the main thread waits in, or nullptr: for a watchdog.
   const char* waits_in() const { return waits_in_.load(); }
 
+  /// Collective calls that have ended: grows while the job makes progress.
+  std::int64_t calls_done() const { return calls_done_.load(); }
+
+  /// While it lives the main thread counts as waiting in that collective call. call: for ever valid.
+  class Waiting {
+   public:
+    Waiting(Job& job, const char* call) : job_(job) { job.waits_in_ = call; }
+    ~Waiting() {
+      job_.waits_in_ = nullptr;
+      ++job_.calls_done_;
+    }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+   private:
+    Job& job_;
+  };
+
   /// Held for each call of MPI: the library is initialised for one calling thread at a time.
   std::mutex& library() { return library_; }
 
@@ -107,6 +125,7 @@ class Job {
   std::vector<std::string> hosts_;
   std::mutex library_;
   std::atomic<const char*> waits_in_{nullptr};
+  std::atomic<std::int64_t> calls_done_{0};
   Native* native_ = nullptr;  ///< nullptr: alone
 };
 

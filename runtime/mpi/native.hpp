@@ -15,6 +15,7 @@ struct Job::Native {
   MPI_Comm faces = MPI_COMM_NULL;    ///< messages of tasks
   MPI_Comm sums = MPI_COMM_NULL;     ///< sums of tasks
   MPI_Comm failure = MPI_COMM_NULL;  ///< Job::fail
+  MPI_Comm alive = MPI_COMM_NULL;    ///< questions of watchdogs
 };
 
 /// Throws Error(environment) with MPI's text unless code is MPI_SUCCESS. what: the call, or what it was for.

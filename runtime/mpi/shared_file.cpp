@@ -74,6 +74,7 @@ SharedFile::SharedFile(Job& job, const std::string& path, Mode mode) : job_(job)
   if (job.is_distributed() && !job.is_fake()) {
     ::close(native->descriptor);
     native->descriptor = -1;
+    const Job::Waiting waiting(job, "MPI_File_open");
     const std::lock_guard lock(job.library());
     check(MPI_File_open(job.native().control, path.c_str(), mode == Mode::write ? MPI_MODE_WRONLY : MPI_MODE_RDONLY, MPI_INFO_NULL, &native->file),
           path);
@@ -94,16 +95,19 @@ template <bool Write, class Byte>
 void SharedFile::transfer(const SiteRecords& records, const Box& box, std::span<Byte> bytes) {
   job_.together([&] {
     if (native_->file == MPI_FILE_NULL) {
-      const auto row = static_cast<std::size_t>(box.extents[0]) * records.record_bytes;
-      const std::int64_t rows = volume(box.extents) / box.extents[0];
-      for (std::int64_t i = 0; i < rows; ++i) {
-        Coord site = coordinates(i * box.extents[0], box.extents);
+      // Sites that follow each other in the file: rows, or more where the box has the lattice's extents.
+      std::int64_t sites = box.extents[0];
+      for (int mu = 1; mu < 4 && box.extents[mu - 1] == records.lattice[mu - 1]; ++mu) sites *= box.extents[mu];
+      const auto row = static_cast<std::size_t>(sites) * records.record_bytes;
+      for (std::int64_t i = 0; i < volume(box.extents) / sites; ++i) {
+        Coord site = coordinates(i * sites, box.extents);
         for (int mu = 0; mu < 4; ++mu) site[mu] += box.origin[mu];
         const auto first = static_cast<std::uint64_t>(lexicographic(site, records.lattice));
         move_all<Write>(path_, native_->descriptor, records.offset + first * records.record_bytes, bytes.subspan(static_cast<std::size_t>(i) * row, row));
       }
       return;
     }
+    const Job::Waiting waiting(job_, Write ? "MPI_File_write_all" : "MPI_File_read_all");
     const std::lock_guard lock(job_.library());
     const BoxType type(records, box);
     const int count = static_cast<int>(volume(box.extents));

@@ -4,27 +4,31 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <span>
 #include <vector>
 
 #include "runtime/cost.hpp"
 
 namespace quarkstar::runtime {
 
-/// One executed task. Times in microseconds of StarPU's clock.
+/// One codelet that ran: a task, or a part of a fused one. Times in microseconds of StarPU's clock.
 struct Event {
   const char* name;
   int block;
   double begin_us, end_us;
   Cost cost;
   bool skipped;  ///< the graph had been stopped: no work was done
+  bool side = false;  ///< ran in the side lane of its GPU (runtime/lane_schedule.hpp): beside what the main lane did
+  int codelets = 1;   ///< that it stands for: more where only the time of a whole batch is known, 0 for what another worker counts
 };
 
 /// Totals since the last reset.
 struct Totals {
-  std::int64_t submitted = 0;  ///< StarPU's tasks
+  std::int64_t submitted = 0;  ///< StarPU's tasks: a fused batch is one
   std::int64_t executed = 0;   ///< codelets, without those that a stopped graph skipped
   double flops = 0, bytes = 0;  ///< of the executed
-  double busy_us = 0;           ///< summed over workers
+  double busy_us = 0;           ///< in tasks, summed over the workers that they occupy: gaps between the kernels of a fused task count
   /// What was submitted, with the parts of fused tasks one by one. On a GPU `executed`, `flops` and `bytes` cannot tell which tasks a
   /// stopped graph skipped; a solver knows (solvers/work_ledger.hpp).
   std::int64_t submitted_parts = 0;
@@ -35,8 +39,10 @@ class Events {
  public:
   Events(int workers, bool keep) : lanes_(static_cast<std::size_t>(workers)), detail_(keep ? Detail::tasks : Detail::totals) {}
 
-  /// Called by a worker's own thread only.
-  void record(int worker, const Event& event);
+  /// A task that was one codelet. Any thread may call it.
+  void record(int worker, const Event& event) { record(worker, std::span(&event, 1), event.end_us - event.begin_us); }
+  /// The codelets of one task, which occupied the worker for busy_us.
+  void record(int worker, std::span<const Event> events, double busy_us);
   void count_submission(const Cost& cost);
   /// The last submission stands for that many tasks.
   void count_fused(std::size_t parts) { submitted_parts_.fetch_add(static_cast<std::int64_t>(parts) - 1, std::memory_order_relaxed); }
@@ -60,12 +66,13 @@ class Events {
     std::int64_t executed = 0;
     double busy_us = 0, bytes = 0;
   };
-  Lifetime lifetime(int worker) const { return lanes_[static_cast<std::size_t>(worker)].lifetime; }
+  Lifetime lifetime(int worker) const;
   const std::vector<Event>& of_worker(int worker) const { return lanes_[static_cast<std::size_t>(worker)].events; }
   int workers() const { return static_cast<int>(lanes_.size()); }
 
  private:
   struct alignas(64) Lane {  // own cache line: workers write these at the same time
+    mutable std::mutex mutex;  // a task over several GPUs writes to the lanes of all of them
     std::vector<Event> events;
     Totals totals;
     Lifetime lifetime;

@@ -10,78 +10,19 @@
 #include "runtime/observe/share_interval.hpp"
 
 namespace quarkstar::runtime {
-namespace {
 
-/// One worker's events for reuse, and the point in time that it counts from.
-class Clock {
- public:
-  ~Clock() {
-    for (const cudaEvent_t event : pool_) cudaEventDestroy(event);
-    if (base_ != nullptr) cudaEventDestroy(base_);
-  }
-
-  cudaEvent_t take() {
-    if (pool_.empty()) {
-      cudaEvent_t event = nullptr;
-      cudaEventCreate(&event);
-      check_launch("event");
-      return event;
-    }
-    const cudaEvent_t event = pool_.back();
-    pool_.pop_back();
-    return event;
-  }
-  void give(cudaEvent_t event) { pool_.push_back(event); }
-
-  void start(CudaStream stream) {
-    if (base_ != nullptr) return;
-    base_ = take();
-    cudaEventRecord(base_, stream);
-    cudaEventSynchronize(base_);
-    base_us_ = starpu_timing_now();
-  }
-
-  double host_us(cudaEvent_t event) const {
-    float milliseconds = 0;
-    cudaEventElapsedTime(&milliseconds, base_, event);
-    return base_us_ + 1e3 * static_cast<double>(milliseconds);
-  }
-
-  /// Counts from `event` on where that is late: elapsed times come in single precision, good to 1 us for some seconds only.
-  bool move_to(cudaEvent_t event, double us) {
-    constexpr double longest_us = 4e6;
-    if (us - base_us_ < longest_us) return false;
-    give(base_);
-    base_ = event;
-    base_us_ = us;
-    return true;
-  }
-
- private:
-  std::vector<cudaEvent_t> pool_;
-  cudaEvent_t base_ = nullptr;
-  double base_us_ = 0;
-};
-
-Clock& worker_clock() {
-  static thread_local Clock clock;
-  return clock;
-}
-
-}  // namespace
-
-GpuTimes::GpuTimes(CudaStream stream) : stream_(stream) {
-  worker_clock().start(stream);
+GpuTimes::GpuTimes(CudaStream stream, int worker) : stream_(stream), clock_(gpu_clock()), worker_(worker) {
+  clock_.start(stream);
   mark();
 }
 
 GpuTimes::~GpuTimes() {
   for (const cudaEvent_t event : marks_)
-    if (event != nullptr) worker_clock().give(event);
+    if (event != nullptr) clock_.give(event);
 }
 
 void GpuTimes::mark() {
-  marks_.push_back(worker_clock().take());
+  marks_.push_back(clock_.take());
   cudaEventRecord(marks_.back(), stream_);
 }
 
@@ -92,24 +33,46 @@ void GpuTimes::add(const Event& event, bool marked) {
   groups_.push_back(parts_.size());
 }
 
+void GpuTimes::add(int worker, const Event& event) {
+  if (worker == worker_) add(event, false);
+  else elsewhere_[worker].push_back(event);
+}
+
 void GpuTimes::end() {
   if (!groups_.empty() && groups_.back() == parts_.size()) return;
   mark();
   groups_.push_back(parts_.size());
 }
 
-void GpuTimes::record(Events& events, int worker) {
-  Clock& clock = worker_clock();
-  std::size_t first = 0;
-  double begin = clock.host_us(marks_.front()), end = begin;
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    end = std::max(begin, clock.host_us(marks_[g + 1]));
-    share_interval(std::span(parts_).subspan(first, groups_[g] - first), begin, end);
-    first = groups_[g];
-    begin = end;
+void GpuTimes::record(Events& events) {
+  std::vector<double> times;
+  for (const cudaEvent_t event : marks_) times.push_back(std::max(times.empty() ? 0.0 : times.back(), clock_.host_us(event)));
+  const double begin = times.front(), end = times.back();
+  if (steps_ != nullptr) {
+    steps_->record(events, end - begin);
+  } else {
+    std::vector<Event> recorded;
+    std::size_t first = 0;
+    const auto share = [&](std::span<Event> group, double from, double to) {
+      if (join_ && group.size() > 1) {
+        recorded.push_back(join_interval(group, from, to));
+        return;
+      }
+      share_interval(group, from, to);
+      recorded.insert(recorded.end(), group.begin(), group.end());
+    };
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      share(std::span(parts_).subspan(first, groups_[g] - first), times[g], times[g + 1]);
+      first = groups_[g];
+    }
+    events.record(worker_, recorded, end - begin);
+    for (auto& [worker, parts] : elsewhere_) {
+      recorded.clear();
+      share(parts, begin, end);
+      events.record(worker, recorded, end - begin);
+    }
   }
-  for (const Event& event : parts_) events.record(worker, event);
-  if (clock.move_to(marks_.back(), end)) marks_.pop_back();
+  if (clock_.move_to(marks_.back(), end)) marks_.pop_back();
 }
 
 }  // namespace quarkstar::runtime

@@ -19,4 +19,15 @@ inline void share_interval(std::span<Event> events, double begin_us, double end_
   }
 }
 
+/// Such parts as one event, which says no more than what is known.
+inline Event join_interval(std::span<const Event> events, double begin_us, double end_us) {
+  Event joined{"batch", -1, begin_us, end_us, {}, false, false, 0};
+  for (const Event& event : events) {
+    joined.cost.flops += event.cost.flops;
+    joined.cost.bytes += event.cost.bytes;
+    joined.codelets += event.codelets;
+  }
+  return joined;
+}
+
 }  // namespace quarkstar::runtime

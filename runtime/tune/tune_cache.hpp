@@ -4,22 +4,18 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
+
+#include "runtime/tune/tune_entry.hpp"
 
 namespace quarkstar::runtime {
 
-/// A measured choice: its numbers (their meaning is the kernel's), and the microseconds that they took.
-struct TuneEntry {
-  std::vector<int> choice;
-  double microseconds = 0;
-  friend bool operator==(const TuneEntry&, const TuneEntry&) = default;
-};
+class TuneFile;
 
 /// Entries by key, in memory and in a JSON file that any number of processes share. A key names everything that a choice depends on:
 /// device, kernel and its version, problem. Choices change speed, never results.
 ///
 /// Each new entry is written at once: the file is locked (flock on FILE.lock), read again, merged, and replaced by renaming, so that
-/// neither a killed run nor two runs at a time lose what is there. A file that cannot be read as a cache is named in a warning, put aside
+/// neither a killed run nor two runs at a time lose what is there, nor members of the file that this version does not know. A file that cannot be read as a cache is named in a warning, put aside
 /// as FILE.damaged and made anew; one that cannot be written, or that a later version of the program has written, is named in a warning
 /// and stays as it is, and the run goes on with what it measures itself.
 class TuneCache {
@@ -37,14 +33,12 @@ class TuneCache {
   void put(const std::string& key, const TuneEntry& entry);
 
  private:
-  using Entries = std::map<std::string, TuneEntry>;
   enum class Damage { report, put_aside };
-  Entries read(Damage damage);
-  void write(const Entries& entries) const;
+  TuneFile read(Damage damage);
 
   std::string path_;
   mutable std::mutex mutex_;
-  Entries entries_;
+  std::map<std::string, TuneEntry> entries_;
   bool writable_ = true;
 };
 

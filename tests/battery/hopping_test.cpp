@@ -98,10 +98,7 @@ TEST_CASE("unequal blocks and odd extents give the same bits") {
     INFO(decomposition.describe());
     const auto layout = std::make_shared<Lattice>(decomposition, Precision::double_, antiperiodic_in_time);
     LinkField even(layout, 0, 18), odd(layout, 1, 18);
-    transfer::load_links(even, gauge);
-    transfer::load_links(odd, gauge);
-    even.freeze();
-    odd.freeze();
+    transfer::load_links(even, odd, gauge);
     wilson::Hopping hopping(even, odd);
     HostSpinor result(lattice);
     for (int parity = 0; parity < 2; ++parity) {

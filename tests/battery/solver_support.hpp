@@ -9,6 +9,7 @@ struct SolveCase {
   Coord blocks{1, 1, 1, 1};
   std::string policy = "static";
   int workers = 1, threads = 2, gpus = 0;
+  bool join = false;  ///< SessionOptions::join_on_cpus
   SolverSettings settings;
 };
 
@@ -20,7 +21,7 @@ struct SolveOutcome {
 /// One solve in a session of its own.
 inline SolveOutcome solve_once(const SolveCase& c, const HostGauge& gauge, const WilsonParameters& parameters, const HostSpinor& source) {
   runtime::Session session(
-      {.cpu_workers = c.workers, .threads_per_worker = c.threads, .cuda_workers = c.gpus, .policy = c.policy});
+      {.cpu_workers = c.workers, .threads_per_worker = c.threads, .cuda_workers = c.gpus, .policy = c.policy, .join_on_cpus = c.join});
   SolverSettings settings = c.settings;
   settings.keep_history = true;
   WilsonSolver solver(runtime::Decomposition(gauge.extents, c.blocks, session.block_owners()), gauge, parameters, settings);

@@ -112,10 +112,7 @@ TEST_CASE("CG on a hermitian positive operator") {
   const runtime::Decomposition decomposition(lattice, {1, 1, 1, 2}, 1);
   const auto layout = std::make_shared<Lattice>(decomposition, Precision::double_, antiperiodic_in_time);
   LinkField even(layout, 0, 18), odd(layout, 1, 18);
-  transfer::load_links(even, gauge);
-  transfer::load_links(odd, gauge);
-  even.freeze();
-  odd.freeze();
+  transfer::load_links(even, odd, gauge);
   wilson::Hopping hopping(even, odd);
   EvenOddWilson m(hopping, {0.12, {}, antiperiodic_in_time}, Schur::asymmetric);
   NormalOperator normal(m);

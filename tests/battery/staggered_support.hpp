@@ -70,6 +70,8 @@ struct DslashCase {
   Precision precision = Precision::double_;
   int long_reals = 18;
   int most_lanes = 16;
+  Coord tile{};
+  staggered::Launch launch{};
   std::string text() const { return HoppingCase{lattice, blocks, precision, long_reals, most_lanes}.text(); }
 };
 
@@ -79,13 +81,15 @@ class DslashHarness {
   DslashHarness(const DslashCase& c, const smear::StaggeredLinks& links)
       : DslashHarness(runtime::Decomposition(c.lattice, c.blocks, runtime::Session::current().block_owners()), c, links) {}
   DslashHarness(const runtime::Decomposition& decomposition, const DslashCase& c, const smear::StaggeredLinks& links)
-      : lattice_(std::make_shared<Lattice>(decomposition, c.precision, periodic, c.most_lanes, links.has_long ? 3 : 1)),
+      : lattice_(std::make_shared<Lattice>(decomposition, c.precision, periodic, c.most_lanes, links.reach(), c.tile)),
+        launch_(c.launch),
         even_(lattice_, 0, links, c.long_reals),
         odd_(lattice_, 1, links, c.long_reals) {}
 
   /// D chi for every vector on the whole lattice.
   std::vector<HostColour> apply(std::span<const HostColour> chi) {
     staggered::Dslash dslash(even_, odd_, static_cast<int>(chi.size()));
+    dslash.set_launch(launch_);
     std::vector<HostColour> result(chi.size(), HostColour(chi[0].extents));
     for (int parity = 0; parity < 2; ++parity) {
       const staggered::ColourField in(lattice_, 1 - parity, dslash.vectors()), out(lattice_, parity, dslash.vectors());
@@ -103,6 +107,7 @@ class DslashHarness {
 
  private:
   LatticePointer lattice_;
+  staggered::Launch launch_;
   staggered::Links even_, odd_;
 };
 

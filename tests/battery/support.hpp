@@ -62,10 +62,7 @@ class HoppingHarness {
         lattice_(std::make_shared<Lattice>(decomposition_, c.precision, boundary, c.most_lanes, 1, c.tile)),
         even_(lattice_, 0, c.link_reals),
         odd_(lattice_, 1, c.link_reals) {
-    transfer::load_links(even_, gauge);
-    transfer::load_links(odd_, gauge);
-    even_.freeze();
-    odd_.freeze();
+    transfer::load_links(even_, odd_, gauge);
     hopping_ = std::make_unique<wilson::Hopping>(even_, odd_);
     hopping_->set_block_threads(c.block_threads);
   }

@@ -1,8 +1,11 @@
 // Settings that are tuned change no bit, and are what rule, measurement and cache say.
 #include <filesystem>
 
+#include "codelets/staggered/tuning.hpp"
 #include "codelets/wilson/tuning.hpp"
 #include "runtime/memory.hpp"
+#include "solvers/staggered_solver.hpp"
+#include "tests/battery/staggered_support.hpp"
 #include "tests/battery/support.hpp"
 
 using namespace quarkstar;
@@ -100,4 +103,109 @@ TEST_CASE("numbers that no kernel could run with are no tuning") {
   for (const std::vector<int>& damaged : {std::vector<int>{}, {0, 0, 8, 8}, {0, 0, 8, 8, 128, 1}, {0, 0, -1, 8, 128}, {0, 0, 8, 8, -32},
                                           {0, 0, 8, 8, 16}, {0, 0, 8, 8, 100}, {0, 0, 8, 8, 288}, {0, 0, 8, 8, 512}})
     CHECK_FALSE(wilson::tuning_from(damaged).has_value());
+}
+
+TEST_CASE("staggered: the order of sites in memory changes no bit") {
+  const Coord lattice{8, 8, 16, 12};
+  MESSAGE("seed " << seed);
+  const smear::StaggeredLinks links = battery::with_phases(battery::random_links(lattice, seed, -1 / 24.), -1 / 24.);
+  const std::vector<HostColour> chi = battery::random_vectors(lattice, 3, seed + 5);
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+  for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+    const std::vector<HostColour> plain = battery::DslashHarness({lattice, {1, 1, 1, 1}, precision, 13}, links).apply(chi);
+    for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 1}, Coord{2, 1, 1, 3}})
+      for (const Coord& tile : {Coord{0, 0, 8, 8}, Coord{0, 0, 4, 4}, Coord{0, 0, 0, 4}, Coord{2, 2, 2, 3}}) {
+        battery::DslashCase c{lattice, blocks, precision, 13};
+        c.tile = tile;
+        INFO(c.text());
+        const std::vector<HostColour> tiled = battery::DslashHarness(c, links).apply(chi);
+        for (std::size_t v = 0; v < chi.size(); ++v) CHECK(battery::same_bits(tiled[v], plain[v]));
+      }
+  }
+}
+
+TEST_CASE("staggered: measurements return their candidates, take the memory that is announced, and free it") {
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
+  for (const int long_reals : {18, 13, 0})
+    for (const int vectors : {1, 3}) {
+      staggered::TuningProblem problem{runtime::Decomposition({16, 8, 8, 16}, {1, 1, 1, 1}, 1), Precision::single, long_reals, vectors};
+      INFO("long links " << long_reals << " vectors " << vectors);
+      const std::size_t before = runtime::host_memory_use().now;
+      runtime::restart_peak();
+      double microseconds = 0;
+      const Coord tile = staggered::measure_tile(problem, microseconds);
+      CHECK(microseconds > 0);
+      CHECK((tile == Coord{} || tile == Coord{0, 0, 8, 8} || tile == Coord{0, 0, 4, 4} || tile == Coord{0, 0, 0, 4}));
+      const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
+      CHECK(runtime::host_memory_use().now == before);
+      const double announced = staggered::measurement_bytes(problem).at(0);
+      CHECK(announced <= taken);
+      CHECK(announced > 0.9 * taken);
+      problem.resident = 1152;
+      CHECK(staggered::measurement_bytes(problem).at(0) == announced + 1152 * 16 * 8 * 8 * 16);
+    }
+}
+
+TEST_CASE("staggered: what a choice depends on is in its key") {
+  runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
+  const runtime::Decomposition whole({8, 8, 8, 16}, {1, 1, 1, 1}, 1);
+  const staggered::TuningProblem problem{whole, Precision::single, 13, 4};
+  const std::string order = staggered::tile_key(problem, "device"), launch = staggered::launch_key(problem, {}, "device");
+  CHECK(order != launch);
+  CHECK(order.find("4 right-hand sides") != std::string::npos);
+  const auto differs = [&](const staggered::TuningProblem& other) {
+    CHECK(staggered::tile_key(other, "device") != order);
+    CHECK(staggered::launch_key(other, {}, "device") != launch);
+  };
+  differs({whole, Precision::half, 13, 4});
+  differs({whole, Precision::single, 0, 4});
+  differs({whole, Precision::single, 13, 5});
+  differs({runtime::Decomposition({8, 8, 8, 16}, {1, 1, 1, 2}, 2), Precision::single, 13, 4});
+  CHECK(staggered::tile_key(problem, "another") != order);
+  CHECK(staggered::launch_key(problem, {0, 0, 8, 8}, "device") != launch);
+}
+
+TEST_CASE("staggered: CPUs measure nothing and keep nothing; settings of a benchmark change no bit of a solve") {
+  MESSAGE("seed " << seed);
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
+  const std::string path = (std::filesystem::temp_directory_path() / "quarkstar-no-such-tune.json").string();
+  runtime::TuneCache cache(path);
+  const Coord lattice{8, 8, 8, 8};
+  const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
+  for (const bool measure : {false, true}) {
+    const staggered::TuningProblem problem{whole, Precision::single, 18, 4};
+    CHECK(staggered::tile_for(problem, measure, &cache) == Coord{});
+    const staggered::Launch launch = staggered::launch_for(problem, {}, measure, &cache);
+    CHECK(launch.block_threads == 0);
+    CHECK(launch.vectors_a_thread == 0);
+  }
+  CHECK(cache.size() == 0);
+  CHECK_FALSE(std::filesystem::exists(path));
+
+  const smear::StaggeredLinks links = battery::with_phases({reference::near_unit_gauge(lattice, seed, 0.3), {}}, 0);
+  const std::vector<HostColour> sources = battery::random_vectors(lattice, 2, seed + 6);
+  const std::vector<double> masses{0.4, 0.4};
+  SolverSettings settings;
+  settings.solver = "cg";
+  settings.precision = Precision::single;
+  settings.keep_history = true;
+  StaggeredSolver plain(whole, links, settings), tiled(whole, links, settings, {.vectors = 2, .tile = Coord{0, 0, 4, 4}, .launch = staggered::Launch{64, 1}});
+  std::vector<HostColour> a(2, HostColour(lattice)), b = a;
+  const auto first = plain.solve(sources, masses, a), second = tiled.solve(sources, masses, b);
+  for (std::size_t v = 0; v < 2; ++v) {
+    CHECK(first[v].residual_history == second[v].residual_history);
+    CHECK(battery::same_bits(a[v], b[v]));
+  }
+}
+
+TEST_CASE("staggered: numbers that no kernel could run with are no tuning") {
+  CHECK(staggered::tile_from({0, 0, 8, 8}) == Coord{0, 0, 8, 8});
+  for (const std::vector<int>& damaged : {std::vector<int>{}, {0, 0, 8}, {0, 0, 8, 8, 0}, {0, -1, 8, 8}}) CHECK_FALSE(staggered::tile_from(damaged).has_value());
+  const auto launch = staggered::launch_from({128, 4});
+  REQUIRE(launch.has_value());
+  CHECK(launch->block_threads == 128);
+  CHECK(launch->vectors_a_thread == 4);
+  CHECK(staggered::launch_from({0, 0}).has_value());
+  for (const std::vector<int>& damaged : {std::vector<int>{}, {128}, {128, 4, 0}, {100, 4}, {-32, 4}, {288, 4}, {128, 5}, {128, 16}, {128, -1}})
+    CHECK_FALSE(staggered::launch_from(damaged).has_value());
 }

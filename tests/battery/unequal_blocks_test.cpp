@@ -1,5 +1,8 @@
 // Blocks of unequal thickness with owners of their own, as a lattice is cut for workers of unequal speed: the bits of the uncut lattice.
+#include "codelets/smear/hisq.hpp"
+#include "solvers/staggered_solver.hpp"
 #include "tests/battery/solver_support.hpp"
+#include "tests/battery/staggered_support.hpp"
 
 using namespace quarkstar;
 
@@ -55,6 +58,57 @@ TEST_CASE("blocks of unequal thickness change no bit of a solve") {
         CHECK(outcome.result.residual_history == expected.result.residual_history);
         CHECK(battery::same_bits(outcome.solution, expected.solution));
         CHECK(outcome.result.iterations == expected.result.iterations);
+      }
+    }
+}
+
+TEST_CASE("blocks of unequal thickness change no bit of staggered links and solves") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 4, 8, 16};
+  const Layout layouts[] = {
+      {{{{8}, {4}, {8}, {12, 4}}}, {0, 1}},
+      {{{{8}, {4}, {8}, {13, 3}}}, {1, 0}},  // three hops reach over the whole thinner part
+      {{{{8}, {4}, {8}, {5, 3, 8}}}, {0, 1, 0}},
+      {{{{8}, {4}, {5, 3}, {16}}}, {0, 1}},
+      {{{{8}, {4}, {4, 4}, {13, 3}}}, {0, 1, 1, 0}},
+  };
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
+  const std::vector<HostColour> sources = battery::random_vectors(lattice, 3, seed + 1);
+  const runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
+  const smear::StaggeredLinks links = smear::hisq_links(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), gauge, antiperiodic_in_time, -0.1);
+  for (const Layout& layout : layouts) {
+    const smear::StaggeredLinks made = smear::hisq_links(runtime::Decomposition(lattice, layout.cuts, layout.owners), gauge, antiperiodic_in_time, -0.1);
+    CHECK(made.fat.data == links.fat.data);
+    CHECK(made.long_links.data == links.long_links.data);
+  }
+  for (const std::string& solver : staggered_solver_names())
+    for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+      SolverSettings settings;
+      settings.solver = solver;
+      settings.precision = precision;
+      settings.link_reals = precision == Precision::single ? 13 : 18;
+      settings.keep_history = true;
+      settings.tolerance = 1e-8;
+      const bool shifted = solver == "multishift";
+      const std::vector<double> masses = shifted ? std::vector<double>{0.2, 0.4, 0.8} : std::vector<double>(3, 0.3);
+      const std::vector<HostColour> b = shifted ? std::vector<HostColour>(3, sources[0]) : sources;
+      const auto solve_on = [&](const runtime::Decomposition& decomposition) {
+        StaggeredSolver on(decomposition, links, settings);
+        std::pair<std::vector<SolveResult>, std::vector<HostColour>> outcome{{}, std::vector<HostColour>(3, HostColour(lattice))};
+        outcome.first = on.solve(b, masses, outcome.second);
+        return outcome;
+      };
+      const auto expected = solve_on(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1));
+      for (const Layout& layout : std::span(layouts).first(solver == "cg" ? std::size(layouts) : 2)) {
+        const runtime::Decomposition decomposition(lattice, layout.cuts, layout.owners);
+        INFO(solver << " " << name_of(precision) << " " << decomposition.describe() << " first " << layout.cuts[3][0] << "," << layout.cuts[2][0]);
+        const auto outcome = solve_on(decomposition);
+        for (std::size_t v = 0; v < 3; ++v) {
+          CHECK(outcome.first[v].converged());
+          CHECK(outcome.first[v].residual_history == expected.first[v].residual_history);
+          CHECK(outcome.first[v].iterations == expected.first[v].iterations);
+          CHECK(battery::same_bits(outcome.second[v], expected.second[v]));
+        }
       }
     }
 }

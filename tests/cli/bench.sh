@@ -16,5 +16,11 @@ for fact in '"kernels_per_iteration": 10.0625' '"iterations": 16' '"tasks_per_it
 done
 expect 2 'error: .*--devices' bench dslash --devices tpu
 expect 0 '4,4,4,8 +cg +double/single +13 +2 ' bench solver --action hisq --nrhs 1 2 --lattice 4,4,4,8 --iterations 16 --links 13 "${small[@]}"
+expect 0 '4,4,4,8 +cg +double/half +18 +3 ' bench solver --action hisq --nrhs 3 --lattice 4,4,4,8 --iterations 16 --precision half \
+  --tile 0,0,2,2 --block-threads 64 --vectors-a-thread 1 "${small[@]}"
+expect 0 '"vectors_a_thread": 2' bench dslash --json --action asqtad --nrhs 3 --lattice 4,4,4,8 --precision single --tile 0,0,2,2 \
+  --vectors-a-thread 2 "${small[@]}"
+grep -A 3 '"tile"' stdout.txt | tr -d ' \n' | grep -qF '"tile":[0,0,2' || { cat stdout.txt; die "the JSON does not tell the order of sites"; }
+grep -qF '"block_threads": 0' stdout.txt || die "the JSON does not tell the threads of a block"
 expect 2 'error: .*--solver' bench solver --solver gmres
 expect 2 'error: --links: 12 reals are not for the action hisq' bench solver --action hisq --links 12 "${small[@]}"

@@ -57,6 +57,55 @@ expect 2 'do not match the restart file' "${solve[@]}" --json x.json --checkpoin
 expect 2 '--checkpoint' "${solve[@]}" --json x.json --checkpoint lattice.ildg/nowhere
 expect 2 '--checkpoint-every' "${solve[@]}" --json x.json --checkpoint-every 4
 
+# A full disk and a read-only one: one error, and the file that was there stays.
+mkdir disk
+if mount -t tmpfs -o size=160k none disk 2> why.txt; then
+  trap 'umount disk; cd /; rm -rf "$folder"' EXIT
+  expect 4 'iteration limit' "${solve[@]}" --json early.json --checkpoint disk --checkpoint-every 100 --max-iterations 3
+  cp good disk/column00.checkpoint
+  dd if=/dev/zero of=disk/filling bs=1k count=40 status=none
+  cp disk/column00.checkpoint before
+  expect 3 'disk/.*No space left' "${solve[@]}" --json x.json --checkpoint disk --tol 1e-13 --checkpoint-every 1 --check-every 1
+  cmp before disk/column00.checkpoint || die "a full disk damaged the restart file"
+  absent
+  rm disk/filling
+  mount -o remount,ro disk
+  expect 3 'disk.*Read-only' "${solve[@]}" --json x.json --checkpoint disk --tol 1e-13 --checkpoint-every 1 --check-every 1
+  cmp before disk/column00.checkpoint || die "a read-only disk damaged the restart file"
+else
+  echo "SKIPPED full and read-only disks: no mounts here ($(head -1 why.txt))"
+fi
+
+# Staggered: a file for each right-hand side; interrupted, other batches, another solver, other masses, damage.
+staggered=(solve --gauge lattice.ildg --action hisq --masses 0.1,0.2 --tol 1e-11 --threads 1)
+reasons() { grep -c '"reason": "converged"' "$1"; }
+for flags in "" "--precision single" "--precision half --links 13 --nrhs 4" "--solver blockcg" "--solver multishift"; do
+  rm -rf hisq hisq-early
+  # shellcheck disable=SC2086
+  expect 0 '^wrote' "${staggered[@]}" --json hisq.json --checkpoint hisq --checkpoint-every 4 --check-every 1 $flags
+  [ "$(find hisq -name 'column0[0-2]-mass0.[12].checkpoint' | wc -l)" = 6 ] || die "not 6 restart files with $flags"
+  # shellcheck disable=SC2086
+  expect 0 '^wrote' "${staggered[@]}" --json again.json --checkpoint hisq $flags
+  if grep '"iterations"' again.json | grep -qv ': 0,'; then die "finished right-hand sides were solved again with $flags"; fi
+done
+expect 0 '^wrote' "${staggered[@]}" --json again.json --checkpoint hisq --solver cg --nrhs 5
+if grep '"iterations"' again.json | grep -qv ': 0,'; then die "another solver began anew"; fi
+expect 4 'iteration limit' "${staggered[@]}" --json early.json --checkpoint hisq-early --checkpoint-every 4 --check-every 1 --max-iterations 20 --nrhs 6
+cp -r hisq-early hisq-ranks
+expect 0 '^wrote' "${staggered[@]}" --json rest.json --checkpoint hisq-early --residual-history
+[ "$(reasons rest.json)" = 6 ] || die "not 6 answers after a restart"
+[ "$(iterations rest.json)" -lt "$(iterations hisq.json)" ] || die "the restarted staggered solve began anew"
+expect 2 'hisq/column00-mass0.1.checkpoint: the restart file belongs to another problem' "${staggered[@]}" --naik-epsilon 0.1 --json x.json --checkpoint hisq
+expect 2 'hisq/column00-mass0.1.checkpoint: the restart file belongs to another problem' "${staggered[@]}" --source wall:0 --json x.json --checkpoint hisq
+cp hisq/column01-mass0.2.checkpoint good-colour
+printf 'x' | dd of=hisq/column01-mass0.2.checkpoint bs=1 seek=5000 conv=notrunc status=none
+expect 2 'hisq/column01-mass0.2.checkpoint: the data do not match' "${staggered[@]}" --json x.json --checkpoint hisq
+truncate -s 5000 hisq/column01-mass0.2.checkpoint
+expect 2 'hisq/column01-mass0.2.checkpoint: the restart file has 5000 bytes instead of' "${staggered[@]}" --json x.json --checkpoint hisq
+expect 0 '^wrote hisq-links.fat' gauge smear lattice.ildg hisq-links
+expect 0 '^wrote' solve --action hisq --fat hisq-links.fat --long hisq-links.long --masses 0.1,0.2 --tol 1e-11 --threads 1 --json files.json --checkpoint hisq-early
+if grep '"iterations"' files.json | grep -qv ': 0,'; then die "links from files are another problem"; fi
+
 # Other numbers of ranks.
 command -v mpirun > /dev/null || { echo "SKIPPED ranks: no mpirun"; exit 0; }
 cp good part/column00.checkpoint
@@ -71,3 +120,7 @@ ranks 3 "$QUARKSTAR" "${solve[@]}" --json rest3.json --residual-history --checkp
 for run in rest1 rest3; do grep -oE '"-?0x[^"]*"' $run.json > $run.txt; done
 cmp rest1.txt rest3.txt || die "the history after a restart depends on the ranks"
 cmp part/column00.checkpoint part2/column00.checkpoint || die "restart files depend on the ranks"
+ranks 2 "$QUARKSTAR" "${staggered[@]}" --json restranks.json --residual-history --checkpoint hisq-ranks
+for run in rest restranks; do grep -oE '"-?0x[^"]*"' $run.json > $run.txt; done
+[ -s rest.txt ] || die "no residual history"
+cmp rest.txt restranks.txt || die "the history of a staggered solve after a restart depends on the ranks"

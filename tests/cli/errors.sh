@@ -64,7 +64,5 @@ expect 2 'error: --cpu-memory: this solve needs .* MiB of memory on host, 1.0 Mi
   solve --gauge lattice.ildg --columns 0 --json x.json --devices cpu --cpu-memory 1MiB
 expect 2 'error: --cpu-memory: .* no size' solve --gauge lattice.ildg --json x.json --cpu-memory much
 expect 2 'error: --cpu-share: .* no share' solve --gauge lattice.ildg --json x.json --cpu-share half
-# Staggered solves share nothing between CPUs and GPUs: what would be ignored is refused.
-expect 2 'error: --cpu-share: .* beside GPUs' solve --gauge lattice.ildg --action hisq --json x.json --cpu-share 10%
 expect 2 'error: --devices: .* unknown' solve --gauge lattice.ildg --json x.json --devices tpu
 absent x.json

@@ -3,13 +3,13 @@
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 command -v mpirun > /dev/null || { echo "SKIPPED rank_failures: no mpirun"; exit 77; }
 make_configuration
-run=(solve --gauge lattice.ildg --kappa 0.124 --tol 1e-14 --threads 1 --json run.json --checkpoint restart --checkpoint-every 1 --check-every 1 --watchdog 10)
+run=(solve --gauge lattice.ildg --kappa 0.124 --tol 1e-14 --threads 1 --json run.json --checkpoint restart --watchdog 20)
 launch() { timeout 240 mpirun --allow-run-as-root --oversubscribe --bind-to none "$@"; }
 
 # victim SIGNAL: starts a solve on 2 ranks, waits for its first restart file, and sends the signal to rank 1. Sets code.
 victim() {
   rm -rf restart
-  launch -n 2 bash -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' "$QUARKSTAR" "${run[@]}" > stdout.txt 2> stderr.txt &
+  launch -n 2 bash -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' "$QUARKSTAR" "${run[@]}" --checkpoint-every 1 --check-every 1 > stdout.txt 2> stderr.txt &
   local job=$!
   for ((i = 0; i < 600; ++i)); do [ -e restart/column00.checkpoint ] && break; sleep 0.1; done
   kill "-$1" "$(cat pid1)"

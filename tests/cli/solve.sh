@@ -44,7 +44,8 @@ for solver in bicgstab cgnr; do
 done
 
 # A solve that fails leaves its reason and no correlators.
-expect 4 'error: column 0 .*iteration limit' solve --gauge lattice.ildg --kappa 0.12 --max-iterations 2 --out failed --json failed.json
+expect 4 'error: column 0 .*iteration limit' solve --gauge lattice.ildg --kappa 0.12 --max-iterations 2 --out failed --json failed.json --trace failed-trace.json
+grep -q '"name":"wilson.' failed-trace.json || die "no trace of a failed solve"
 grep -q '"status": "failed"' failed.json || die "no reason in the JSON"
 ! grep -q '"correlators"' failed.json || die "correlators of a failed solve"
 absent failed

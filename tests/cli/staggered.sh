@@ -29,14 +29,45 @@ for flags in "--action asqtad --u0 0.86" "--action naive" "--action hisq --naik-
   expect 0 '^wrote other.json' solve --gauge lattice.ildg --mass 0.3 --tol 1e-8 --json other.json $flags
 done
 
+# Links from files: the bits of links made in place, and words for what does not fit.
+histories() { grep -oE '"-?0x[^"]*"' "$1" > "$2"; [ -s "$2" ] || die "no residual history in $1"; }
+smear() { local prefix=$1; shift; expect 0 "^wrote $prefix.fat and" gauge smear lattice.ildg "$prefix" "$@"; }
+smear charm --naik-epsilon -0.1 --boundary z=0.5
+smear tadpole --action asqtad --u0 0.86
+smear narrow --precision single
+both() {  # both FLAGS OF SMEARING IN PLACE -- FLAGS OF FILES -- FLAGS OF BOTH
+  local -a sets=("" "" "")
+  local set=0 word
+  for word in "$@"; do if [ "$word" = -- ]; then set=$((set + 1)); else sets[set]+=" $word"; fi; done
+  # shellcheck disable=SC2086
+  expect 0 '^wrote place.json' solve --gauge lattice.ildg --mass 0.3 --tol 1e-9 --residual-history --json place.json ${sets[0]} ${sets[2]}
+  # shellcheck disable=SC2086
+  expect 0 '^wrote files.json' solve --mass 0.3 --tol 1e-9 --residual-history --json files.json ${sets[1]} ${sets[2]}
+  histories place.json place.txt
+  histories files.json files.txt
+  cmp place.txt files.txt || die "links from files give other bits: $*"
+}
+both --naik-epsilon -0.1 --boundary z=0.5 -- --fat charm.fat --long charm.long -- --action hisq
+both --naik-epsilon -0.1 --boundary z=0.5 -- --fat charm.fat --long charm.long -- --action hisq --precision half --links 13 --workers 2
+both --u0 0.86 -- --fat tadpole.fat --long tadpole.long -- --action asqtad --links 9
+grep -q '"long_file": "tadpole.long"' files.json || die "the JSON does not name the long links"
+grep -q '"u0": 0.86' files.json || die "the JSON does not know the links' u0"
+files=(solve --action hisq --fat charm.fat --long charm.long --mass 0.3 --json x.json)
+expect 2 'error: --gauge: gauge is for links that are made' "${files[@]}" --gauge lattice.ildg
+expect 2 'error: --naik-epsilon: naik-epsilon is for links that are made' "${files[@]}" --naik-epsilon auto
+expect 2 'error: --boundary: .* is not what the links contain' "${files[@]}" --boundary t=periodic
+expect 2 'error: tadpole.long: its Naik epsilon|error: tadpole.long: the links are those of the action asqtad' "${files[@]}" --long tadpole.long
+expect 2 'error: --long: fat links are given alone' solve --action hisq --fat charm.fat --json x.json
+expect 2 'error: --links: the long links of narrow.long come back from 13 reals' "${files[@]}" --fat narrow.fat --long narrow.long --links 13
+expect 2 'error: lattice.ildg' "${files[@]}" --fat lattice.ildg
+absent x.json
+
 # Residual histories that no cut, worker or number of right-hand sides changes.
-histories() { grep -oE '"-?0x[^"]*"' "$1"; }
 cuts=("--nrhs 3" "--nrhs 1" "--nrhs 2 --workers 2 --blocks 2,1,1,2 --policy eager")
 for cut in "${cuts[@]}"; do
   # shellcheck disable=SC2086
   expect 0 '^wrote history.json' "${solve[@]}" --residual-history --json history.json $cut
-  histories history.json > "history${cut// /_}.txt"
-  [ -s "history${cut// /_}.txt" ] || die "no residual history"
+  histories history.json "history${cut// /_}.txt"
   cmp "history${cuts[0]// /_}.txt" "history${cut// /_}.txt" || die "the residual history depends on $cut"
 done
 

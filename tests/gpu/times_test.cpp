@@ -1,8 +1,8 @@
 // What traces and totals say of GPU tasks: intervals of kernels, not of launches.
 #include <algorithm>
 #include <chrono>
+#include <string>
 
-#include "apps/bench_dslash.hpp"
 #include "runtime/batch.hpp"
 #include "tests/battery/support.hpp"
 #include "tests/gpu/support.hpp"
@@ -29,7 +29,8 @@ TEST_CASE("GPU events are intervals that do not overlap and fill the time of a b
   const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   for (const bool apart : {false, true}) {
     INFO("kernels timed apart: " << apart);
-    runtime::Session session({.cuda_workers = 1, .keep_events = true, .time_kernels = apart});
+    runtime::Session session({.cuda_workers = 1, .keep_events = true});
+    if (apart) session.events().set_detail(runtime::Events::Detail::parts);
     battery::HoppingHarness harness({lattice, {1, 1, 1, 1}}, gauge, {0, 0, 0, 1});
     harness.apply(psi);
     const SpinorField even(harness.lattice(), 0), odd(harness.lattice(), 1);
@@ -81,4 +82,74 @@ TEST_CASE("tasks of a cut lattice have their own intervals") {
   const std::vector<runtime::Event> events = events_of(session);
   CHECK(events.size() >= 2 * 3);
   for (std::size_t i = 1; i < events.size(); ++i) CHECK(events[i].begin_us >= events[i - 1].end_us - 0.01);
+}
+
+namespace {
+
+/// What the batches of one solve-like row of hopping terms left, worker by worker.
+struct Recorded {
+  HostSpinor result;
+  std::vector<std::vector<runtime::Event>> events;
+  runtime::Totals totals;
+};
+
+/// Batches of one kind on `gpus` GPUs, a block each, with or without a trace.
+Recorded run_batches(int gpus, int batches, bool traced, const HostGauge& gauge, const HostSpinor& psi) {
+  runtime::Session session({.cpu_workers = 1, .cuda_workers = gpus, .keep_events = true, .time_kernels = traced});
+  battery::HoppingHarness harness({gauge.extents, {1, 1, 1, gpus}}, gauge, {0, 0, 0, 1});
+  const SpinorField even(harness.lattice(), 0), odd(harness.lattice(), 1);
+  transfer::load_spinor(odd, psi);
+  session.wait_all();
+  session.events().reset();
+  for (int round = 0; round < batches; ++round) {
+    runtime::Batch batch;
+    for (int i = 0; i < 8; ++i) {
+      harness.hopping().apply(even, odd, {.scale = 0.1});
+      harness.hopping().apply(odd, even, {.scale = 0.1});
+    }
+    batch.submit();
+  }
+  session.wait_all();
+  Recorded recorded{HostSpinor(gauge.extents), {}, session.events().totals()};
+  for (int worker = 0; worker < gpus; ++worker) recorded.events.push_back(session.events().of_worker(worker));
+  transfer::store_spinor(recorded.result, odd);
+  session.wait_all();
+  return recorded;
+}
+
+}  // namespace
+
+TEST_CASE("a trace samples replayed batches: same tasks, same bits, kernels in every eighth replay") {
+  QUARKSTAR_NEEDS_GPU("gpu trace samples");
+  const Coord lattice{16, 16, 16, 16};
+  const HostGauge gauge = reference::random_gauge(lattice, seed);
+  const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  constexpr int batches = 12, most_gpus = 2;
+  for (int gpus = 1; gpus <= std::min(most_gpus, static_cast<int>(runtime::gpus().size())); ++gpus) {
+    INFO(gpus << " GPUs");
+    const Recorded plain = run_batches(gpus, batches, false, gauge, psi), traced = run_batches(gpus, batches, true, gauge, psi);
+    CHECK(battery::same_bits(traced.result, plain.result));
+    CHECK(traced.totals.submitted == plain.totals.submitted);
+    CHECK(traced.totals.executed == plain.totals.executed);
+    CHECK(traced.totals.submitted == batches);
+    for (const std::vector<runtime::Event>& events : traced.events) {
+      int whole = 0, kernels = 0, packs_beside = 0;
+      double end_of_main = 0;
+      for (const runtime::Event& event : events) {
+        CHECK(event.end_us >= event.begin_us);
+        if (event.codelets > 1) {
+          ++whole;
+          continue;
+        }
+        ++kernels;
+        packs_beside += event.side && std::string(event.name).find("pack") != std::string::npos ? 1 : 0;
+        if (event.side) continue;
+        CHECK(event.begin_us >= end_of_main - 0.01);  // one lane
+        end_of_main = event.end_us;
+      }
+      CHECK(whole == batches - 2);  // the second run is the first replay; the ninth after it is the next sample
+      CHECK(kernels == 2 * 16 * (gpus > 1 ? 3 : 1));
+      CHECK(packs_beside == (gpus > 1 ? 2 * 16 : 0));
+    }
+  }
 }

@@ -1,8 +1,11 @@
 // On GPUs tuned settings change no bit; what is measured is kept.
 #include <filesystem>
 
+#include "codelets/staggered/tuning.hpp"
 #include "codelets/wilson/tuning.hpp"
+#include "solvers/staggered_solver.hpp"
 #include "tests/battery/solver_support.hpp"
+#include "tests/battery/staggered_support.hpp"
 #include "tests/gpu/support.hpp"
 
 using namespace quarkstar;
@@ -92,5 +95,82 @@ TEST_CASE("a solve with and without tuning has the same residual history") {
     CHECK(plain.result.converged());
     CHECK(tuned.result.residual_history == plain.result.residual_history);
     CHECK(battery::same_bits(tuned.solution, plain.solution));
+  }
+}
+
+TEST_CASE("staggered: tiles, sizes of GPU blocks and right-hand sides of a thread change no bit") {
+  QUARKSTAR_NEEDS_GPU("gpu tuning staggered");
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 16, 12};
+  const smear::StaggeredLinks links = battery::with_phases(battery::random_links(lattice, seed + 4, -1 / 24.), -1 / 24.);
+  const std::vector<HostColour> chi = battery::random_vectors(lattice, 16, seed + 5);
+  for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+    std::vector<HostColour> expected;
+    {
+      runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
+      expected = battery::DslashHarness({lattice, {1, 1, 1, 1}, precision, 13}, links).apply(chi);
+    }
+    runtime::Session gpu({.cuda_workers = 1});
+    for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 1}})
+      for (const Coord& tile : {Coord{}, Coord{0, 0, 8, 8}, Coord{0, 0, 4, 4}, Coord{2, 2, 2, 3}})
+        for (const int threads : {0, 64, 128, 192, 256})
+          for (const int vectors_a_thread : {0, 1, 2, 4, 8})
+            for (const std::size_t n : {1, 3, 4, 16}) {
+              battery::DslashCase c{lattice, blocks, precision, 13};
+              c.tile = tile;
+              c.launch = {threads, vectors_a_thread};
+              INFO(c.text() << " vectors " << n << " threads " << threads << " vectors a thread " << vectors_a_thread);
+              const std::vector<HostColour> result = battery::DslashHarness(c, links).apply({chi.data(), n});
+              for (std::size_t v = 0; v < n; ++v) CHECK(battery::same_bits(result[v], expected[v]));
+            }
+  }
+}
+
+TEST_CASE("staggered: measurements on a GPU are kept, and answer the next time; a tuned solve has the bits of an untuned one") {
+  QUARKSTAR_NEEDS_GPU("gpu tuning staggered cache");
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "quarkstar-gpu-tune-staggered";
+  std::filesystem::remove_all(folder);
+  const Coord lattice{8, 8, 8, 16};
+  const smear::StaggeredLinks links = battery::with_phases({reference::near_unit_gauge(lattice, seed + 6, 0.3), {}}, 0);
+  const std::vector<HostColour> sources = battery::random_vectors(lattice, 4, seed + 7);
+  runtime::Session gpu({.cuda_workers = 1});
+  const staggered::TuningProblem problem{runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1), Precision::single, 13, 4};
+  Coord tile{};
+  staggered::Launch launch{};
+  {
+    runtime::TuneCache cache((folder / "tune.json").string());
+    CHECK(staggered::tile_for(problem, false, &cache) == Coord{});
+    staggered::TuningProblem crowded = problem;
+    crowded.resident = 1e9;  // 65 TB beside it: no room to measure
+    CHECK(staggered::tile_for(crowded, true, &cache) == Coord{});
+    CHECK(cache.size() == 0);
+    tile = staggered::tile_for(problem, true, &cache);
+    launch = staggered::launch_for(problem, tile, true, &cache);
+    CHECK(cache.size() == 2);
+  }
+  runtime::TuneCache cache((folder / "tune.json").string());
+  CHECK(staggered::tile_for(problem, true, &cache) == tile);
+  const staggered::Launch again = staggered::launch_for(problem, tile, true, &cache);
+  CHECK(again.block_threads == launch.block_threads);
+  CHECK(again.vectors_a_thread == launch.vectors_a_thread);
+  CHECK(cache.size() == 2);
+  std::filesystem::remove_all(folder);
+
+  SolverSettings settings;
+  settings.solver = "cg";
+  settings.precision = Precision::half;
+  settings.keep_history = true;
+  const std::vector<double> masses(4, 0.3);
+  std::vector<SolveResult> results[2];
+  std::vector<HostColour> solutions[2];
+  for (const bool tune : {false, true}) {
+    settings.tune = tune;
+    StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), links, settings, {.vectors = 4});
+    solutions[tune].assign(4, HostColour(lattice));
+    results[tune] = solver.solve(sources, masses, solutions[tune]);
+  }
+  for (std::size_t v = 0; v < 4; ++v) {
+    CHECK(results[0][v].residual_history == results[1][v].residual_history);
+    CHECK(battery::same_bits(solutions[0][v], solutions[1][v]));
   }
 }

@@ -50,9 +50,32 @@ TEST_CASE("staggered settings complete themselves and exclude each other") {
   CHECK(refusal_of({flag("action", "hisq"), flag("links", "12")}).starts_with("--links: '12' is not for"));
   CHECK(refusal_of({flag("action", "hisq"), flag("mass", "-0.5")}).starts_with("--mass: -0.5 is not positive"));
   CHECK(refusal_of({flag("action", "hisq"), flag("columns", "5")}).starts_with("--columns"));
-  CHECK(refusal_of({flag("action", "hisq"), flag("checkpoint", "folder")}).starts_with("--checkpoint: restart files are not for"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("checkpoint", "folder")}).empty());
+  CHECK(config_of({flag("action", "hisq"), flag("checkpoint", "folder")}).solver.snapshots);
+  CHECK_FALSE(config_of({flag("action", "hisq")}).solver.snapshots);
   CHECK(refusal_of({flag("masses", "0.1,0.2")}).starts_with("--masses"));
   CHECK(refusal_of({flag("action", "hisq"), flag("solver", "multishift"), flag("naik-epsilon", "auto")}).starts_with("--naik-epsilon"));
+}
+
+TEST_CASE("links from files and what would make links exclude each other") {
+  const auto refusal = [](std::vector<Assignment> flags, const std::string& action = "hisq") {
+    flags.push_back(flag("action", action));
+    return refusal_of(flags);
+  };
+  const Assignment fat = flag("fat", "f"), far = flag("long", "l");
+  CHECK(refusal({fat, far}).empty());
+  CHECK(refusal({fat, far}, "asqtad").empty());
+  RunConfig config = config_of({fat, far, flag("action", "hisq")});
+  config.gauge.clear();
+  check_complete(config);
+  CHECK(refusal({fat}).starts_with("--long: fat links are given alone"));
+  CHECK(refusal({far}).starts_with("--fat: long links are given alone"));
+  CHECK(refusal({fat, far}, "naive").starts_with("--fat: the action naive has no fat links"));
+  CHECK(refusal({fat, far}, "wilson").starts_with("--fat: fat means nothing for the action wilson"));
+  for (const Assignment& maker : {flag("gauge", "g"), flag("lattice", "4,4,4,4"), flag("reunitarize", "true"), flag("naik-epsilon", "0"),
+                                  flag("naik-epsilon", "auto")})
+    CHECK_MESSAGE(refusal({fat, far, maker}).starts_with("--" + maker.key + ": " + maker.key + " is for links that are made"), maker.key);
+  CHECK(refusal({fat, far, flag("u0", "0.9")}, "asqtad").starts_with("--u0: u0 is for links that are made"));
 }
 
 TEST_CASE("sources of a time slice: corners, signs, noise that belongs to sites") {

@@ -43,6 +43,28 @@ bool conflict(const LaneSchedule& schedule, const std::vector<ScheduleStep>& ste
   return false;
 }
 
+/// Forty steps on some of these buffers, of which the first `states` are written everywhere and only there.
+std::vector<ScheduleStep> random_program(std::mt19937& random, int devices, int buffers, int states) {
+  const auto below = [&random](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  std::vector<ScheduleStep> steps;
+  for (int i = 0; i < 40; ++i) {
+    ScheduleStep step;
+    step.device = below(devices);
+    step.everywhere = below(5) == 0;
+    std::vector<int> of;
+    for (int u = below(4) + 1; u > 0; --u) of.push_back(below(buffers));
+    std::sort(of.begin(), of.end());
+    of.erase(std::unique(of.begin(), of.end()), of.end());
+    for (const int buffer : of) {
+      const bool writable = step.everywhere == (buffer < states);
+      const int kind = writable ? below(step.everywhere ? 3 : 4) : 0;
+      step.uses.push_back(kind == 0 ? reads(buffer) : kind == 1 ? writes(buffer) : kind == 2 ? updates(buffer) : updates_apart(buffer));
+    }
+    steps.push_back(step);
+  }
+  return steps;
+}
+
 /// A hopping term on two devices with one block each: buffers in, out (2 each), face towards each, state.
 std::vector<ScheduleStep> hopping(int in, int out, int faces, int state) {
   return {{0, false, {reads(in), writes(faces + 1), reads(state)}},
@@ -63,24 +85,8 @@ TEST_CASE("lane schedule: conflicting steps of random programs are ordered, and 
   int orders = 0;
   for (int trial = 0; trial < 200; ++trial) {
     const int devices = 1 + below(4), buffers = 4 + below(12), states = 1 + below(2);
-    std::vector<ScheduleStep> steps;
-    for (int i = 0; i < 40; ++i) {
-      ScheduleStep step;
-      step.device = below(devices);
-      step.everywhere = below(5) == 0;
-      // The first buffers are states, written everywhere and only there.
-      std::vector<int> of;
-      for (int u = below(4) + 1; u > 0; --u) of.push_back(below(buffers));
-      std::sort(of.begin(), of.end());
-      of.erase(std::unique(of.begin(), of.end()), of.end());
-      for (const int buffer : of) {
-        const bool writable = step.everywhere == (buffer < states);
-        const int kind = writable ? below(step.everywhere ? 3 : 4) : 0;
-        step.uses.push_back(kind == 0 ? reads(buffer) : kind == 1 ? writes(buffer) : kind == 2 ? updates(buffer) : updates_apart(buffer));
-      }
-      steps.push_back(step);
-    }
-    const auto schedule = schedule_lanes(steps, devices, buffers);
+    const std::vector<ScheduleStep> steps = random_program(random, devices, buffers, states);
+    const auto schedule = schedule_lanes(steps, devices, buffers, trial % 2 == 0);
     REQUIRE(schedule);
     const auto after = order_of(*schedule);
     for (std::size_t i = 0; i < schedule->steps.size(); ++i) {
@@ -152,4 +158,63 @@ TEST_CASE("lane schedule: what follows writers that write apart waits for all of
 
 TEST_CASE("lane schedule: an ordinary step may not write what is written everywhere") {
   CHECK_FALSE(schedule_lanes({{0, true, {updates(0)}}, {1, false, {writes(0)}}}, 2, 1));
+}
+
+TEST_CASE("segments: every step once, conflicting steps in order, waits only at the begin and words to others only at the end") {
+  const unsigned seed = 20261122;
+  std::printf("seed %u\n", seed);
+  std::mt19937 random(seed);
+  int joined = 0, orders = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    const int devices = 1 + static_cast<int>(random() % 4), buffers = 4 + static_cast<int>(random() % 12), states = 1 + static_cast<int>(random() % 2);
+    const std::vector<ScheduleStep> steps = random_program(random, devices, buffers, states);
+    const auto schedule = schedule_lanes(steps, devices, buffers, trial % 2 == 0);
+    REQUIRE(schedule);
+    const std::vector<LaneSegment> segments = segments_of(*schedule);
+    std::vector<int> segment_of(schedule->steps.size(), -1);
+    for (std::size_t s = 0; s < segments.size(); ++s) {
+      const std::vector<int>& of = segments[s].steps;
+      REQUIRE_FALSE(of.empty());
+      joined += of.size() > 1 ? 1 : 0;
+      for (std::size_t i = 0; i < of.size(); ++i) {
+        const ScheduledStep& step = schedule->steps[static_cast<std::size_t>(of[i])];
+        CHECK(step.device == segments[s].device);
+        CHECK(step.lane == schedule->steps[static_cast<std::size_t>(of[0])].lane);
+        CHECK((i == 0 || (step.waits.empty() && of[i] > of[i - 1])));
+        CHECK((i + 1 == of.size() || step.awaited_on.empty()));
+        CHECK(segment_of[static_cast<std::size_t>(of[i])] == -1);
+        segment_of[static_cast<std::size_t>(of[i])] = static_cast<int>(s);
+      }
+    }
+    for (std::size_t i = 0; i < schedule->steps.size(); ++i) {
+      CHECK(segment_of[i] >= 0);
+      for (std::size_t j = 0; j < i; ++j)
+        if (conflict(*schedule, steps, schedule->steps[j], schedule->steps[i])) {
+          CHECK(segment_of[j] <= segment_of[i]);
+          ++orders;
+        }
+    }
+  }
+  CHECK(joined > 100);
+  CHECK(orders > 10000);
+}
+
+TEST_CASE("segments: boundary, next pack and what lies between two exchanges are one task, interiors stay alone") {
+  // Two hopping terms with faces of their own, sums of the second, a scalar step, a vector operation that reads the state.
+  const int in = 0, middle = 2, out = 4, faces = 6, sums = 10, state = 12;
+  std::vector<ScheduleStep> steps = hopping(in, middle, faces, state), second = hopping(middle, out, faces + 2, state);
+  for (const int i : {4, 5}) second[static_cast<std::size_t>(i)].uses.push_back(writes(sums + i - 4));
+  steps.insert(steps.end(), second.begin(), second.end());
+  steps.push_back({0, true, {reads(sums), reads(sums + 1), updates(state)}});
+  for (const int device : {0, 1}) steps.push_back({device, false, {reads(out + device), updates(in + device), reads(state)}});
+  const auto schedule = schedule_lanes(steps, 2, 13, false);
+  REQUIRE(schedule);
+  std::vector<std::vector<int>> of_first;
+  for (const LaneSegment& segment : segments_of(*schedule)) {
+    if (segment.device != 0) continue;
+    of_first.emplace_back();
+    for (const int i : segment.steps) of_first.back().push_back(schedule->steps[static_cast<std::size_t>(i)].step);
+  }
+  // pack | interior | boundary, pack | interior | boundary with sums | scalar step, vector operation
+  CHECK(of_first == std::vector<std::vector<int>>{{0}, {2}, {4, 6}, {8}, {10}, {12, 13}});
 }

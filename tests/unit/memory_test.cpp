@@ -91,6 +91,7 @@ TEST_CASE("a solve that does not fit is refused with what it needs, what there i
   // Links in the making count where they take more than what comes after them.
   need.making_links = 2.75 * gib;
   CHECK(need.total() == 3.0 * gib);
+  need.staggered = true;
   CHECK(message(need).find("--nrhs") != std::string::npos);
   need.making_links = 5.0 * gib;
   CHECK(message(need).find("--cpu-memory: this solve needs 5.00 GiB of memory on CUDA 0") == 0);
@@ -135,4 +136,46 @@ TEST_CASE("staggered needs: links in the making, then links, fields and columns"
   config.action = "naive";
   CHECK(need().making_links == 3 * field);
   CHECK(need().fields.links == sites * 8 * 18 * 8);
+}
+
+TEST_CASE("staggered needs: links from files, copies for restart files, parts") {
+  const runtime::Session session(runtime_testing::options(1));
+  app::RunConfig config;
+  config.action = "hisq";
+  config.columns = {0, 1, 2};
+  config.solver.solver = "cg";
+  const Coord lattice{8, 8, 8, 16};
+  const double sites = 8192, field = sites * 576;
+  const auto need = [&] { return app::memory_needs(session, runtime::Decomposition::uncut(lattice, 0), config).front(); };
+  const app::MemoryNeed made = need();
+  CHECK(made.making_links > 0);
+  CHECK(made.staggered);
+  config.staggered.fat = "fat";
+  config.staggered.long_links = "long";
+  const app::MemoryNeed read = need();
+  CHECK(read.making_links == 0);
+  CHECK(read.other == made.other - field);
+  CHECK(read.fields.total() == made.fields.total());
+  config.solver.snapshots = true;
+  CHECK(need().fields.spinors == read.fields.spinors * 15 / 12);
+  CHECK(need().other == read.other + sites * 3 * 48);
+  config.solver.snapshots = false;
+  config.staggered.fat.clear();
+  for (const bool one_epsilon : {true, false})
+    for (const Precision precision : {Precision::double_, Precision::half}) {
+      config.solver.precision = precision;
+      if (one_epsilon) config.staggered.naik_epsilon = 0;
+      else config.staggered.naik_epsilon.reset();
+      const runtime::Decomposition cut(lattice, std::array<std::vector<int>, 4>{{{8}, {8}, {8}, {12, 4}}}, {0, 1});
+      const std::vector<Footprint> blocks = staggered_footprint(cut, config.solver, true, app::numbers_together(config));
+      const app::PartBytes part = app::staggered_part_bytes(lattice, 3, config);
+      for (int b = 0; b < 2; ++b) {
+        const int layers = cut.block(b).extents[3];
+        const Footprint& bytes = blocks[static_cast<std::size_t>(b)];
+        CHECK(part.layer * layers + part.border > bytes.total() - bytes.scalars);
+        // Links in the making: W with two layers around it, X and N, and before them U and W.
+        const double around = 12.0 * 12 * 12 * (layers + 4) * 576, inside = 512.0 * layers * 576, nearer = 10.0 * 10 * 10 * (layers + 2) * 576;
+        CHECK(part.layer * layers + part.border >= around + nearer + 2 * inside - 1);
+      }
+    }
 }

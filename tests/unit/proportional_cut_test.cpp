@@ -46,6 +46,26 @@ MeasureOwner none() {
 
 }  // namespace
 
+TEST_CASE("parts that must not be too thin") {
+  std::mt19937 random(11);
+  for (int round = 0; round < 300; ++round) {
+    const int unit = 1 << (random() % 3), thinnest = 1 + static_cast<int>(random() % 4), extent = unit * static_cast<int>(4 + random() % 9);
+    std::vector<Share> shares;
+    for (int i = 0; i < 3; ++i) shares.push_back({i, 0.1 + static_cast<double>(random() % 100), random() % 2 == 0 ? 1 << 30 : static_cast<int>(random() % 40)});
+    const std::vector<int> parts = runtime::proportional_parts(extent, shares, unit, thinnest);
+    if (parts.empty()) continue;
+    CHECK(std::accumulate(parts.begin(), parts.end(), 0) == extent);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const bool fits = parts[i] == 0 || (parts[i] >= thinnest && parts[i] % unit == 0 && parts[i] <= shares[i].most);
+      CHECK_MESSAGE(fits, parts[i] << " of " << extent << ", unit " << unit << ", thinnest " << thinnest << ", most " << shares[i].most);
+    }
+  }
+  // Two layers are left that are too thin for a part: a third one comes along.
+  CHECK(runtime::proportional_parts(16, {{0, 100, 14}, {1, 1}}, 1, 3) == std::vector<int>{13, 3});
+  CHECK(runtime::proportional_parts(16, {{0, 100, 14}, {1, 1}}, 1, 1) == std::vector<int>{14, 2});
+  CHECK(runtime::proportional_parts(5, {{0, 1, 4}, {1, 1, 4}}, 1, 3).empty());
+}
+
 TEST_CASE("parts are the best that any cut in units can be") {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
@@ -96,13 +116,17 @@ TEST_CASE("a lattice that GPUs alone cannot hold is refused with numbers and rem
 }
 
 TEST_CASE("a share that was asked for is given, in units that come near it") {
-  const auto cut = [](double share, const Coord& lattice, int gpus) {
-    return thickness(plan_devices(machine(gpus, 1000), {.devices = "all", .cpu_share = share}, problem(lattice), speeds(gpus, 4000, 100)));
+  const auto cut = [](double share, const Coord& lattice, int gpus, double cpu = 100) {
+    return thickness(plan_devices(machine(gpus, 1000), {.devices = "all", .cpu_share = share}, problem(lattice), speeds(gpus, 4000, cpu)));
   };
   CHECK(cut(0.25, {32, 32, 32, 64}, 1) == std::vector<int>{48, 16});
   CHECK(cut(0.03, {32, 32, 32, 64}, 1) == std::vector<int>{62, 2});
   CHECK(cut(0.25, {32, 32, 32, 64}, 2) == std::vector<int>{24, 24, 16});
   CHECK(cut(1.0, {32, 32, 32, 64}, 1) == std::vector<int>{64});
+  // Of the cuts that give the CPUs what they shall have, the one that leaves the GPUs alike: parts in fours would be 48, 44, 4.
+  CHECK(cut(0.02, {48, 48, 48, 96}, 2, 200) == std::vector<int>{47, 47, 2});
+  CHECK(cut(0.04, {48, 48, 48, 96}, 2, 400) == std::vector<int>{46, 46, 4});
+  CHECK(cut(0.04, {48, 48, 48, 96}, 1) == std::vector<int>{92, 4});
   const PlannedLattice planned =
       plan_devices(machine(1, 1000), {.devices = "all", .cpu_share = 0.25}, problem(), speeds(1, 4000, 100));
   CHECK(planned.plan.bound_gflops() == 4100);
@@ -120,4 +144,27 @@ TEST_CASE("an open share follows the measured speeds where that is predicted to 
   CHECK(slow.plan.reason.find("predicted") == 0);
   // What does not fit goes to the CPUs however slow they are.
   CHECK(thickness(plan_devices(machine(1, 40), open, problem(), speeds(1, 4000, 1))) == std::vector<int>{37, 27});
+}
+
+TEST_CASE("plans for hops over three sites") {
+  PlanningProblem hisq = problem({32, 32, 4, 16});
+  hisq.thinnest = 3;
+  hisq.flops_a_site = 1146;
+  // One layer in 200 would be the CPU's by its speed; forced, it gets the thinnest part that can be.
+  const auto parts = [&](double share, const PlanningProblem& of) {
+    return thickness(plan_devices(machine(1, 1000), {.devices = "all", .cpu_share = share}, of, speeds(1, 4000, 20)));
+  };
+  CHECK(parts(0.01, hisq) == std::vector<int>{13, 3});
+  CHECK(parts(0.5, hisq) == std::vector<int>{8, 8});
+  CHECK(thickness(plan_devices(machine(1, 1000), {.devices = "all"}, hisq, speeds(1, 4000, 20))) == std::vector<int>{16});
+  // The borders of a part take memory too: 61 of 64 slices fit without them.
+  PlanningProblem large = problem();
+  large.thinnest = 3;
+  const auto on_gpu = [&] { return thickness(plan_devices(machine(1, 61.0 / 0.95 + 0.1), {}, large, none())).front(); };
+  CHECK(on_gpu() == 61);
+  large.border_bytes = [](int) { return 4 * gib; };
+  CHECK(on_gpu() == 57);
+  PlanningProblem small = problem({4, 4, 4, 4});
+  small.thinnest = 3;
+  CHECK_THROWS_WITH_AS(parts(0.5, small), doctest::Contains("--cpu-share: 4x4 sites in z and t cannot be cut in parts of 3"), Error);
 }

@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace quarkstar;
@@ -138,6 +139,35 @@ TEST_CASE("a trace of nothing is still a trace") {
   CHECK(trace_of(session).at("traceEvents").size() == 2);
 }
 
+TEST_CASE("what ran beside has a row of its own, and a batch that was timed as a whole is one event") {
+  Session session(recording(2));
+  const Event main{"wilson.interior", 0, 10, 50, {100, 200}, false}, beside{"wilson.pack", 0, 12, 20, {0, 30}, false, true};
+  const Event batch{"batch", -1, 60, 90, {300, 400}, false, false, 12}, copy{"scalar", -1, 50, 55, {}, false, false, 0};
+  const std::vector<Event> of_one{main, beside, copy};
+  session.events().record(1, of_one, 45);
+  session.events().record(0, batch);
+  const Totals totals = session.events().totals();
+  CHECK(totals.executed == 14);
+  CHECK(totals.busy_us == 75);
+  CHECK(totals.bytes == 630);
+  std::map<std::string, int> rows, places, row_of;
+  const json trace = trace_of(session);
+  for (const json& event : trace.at("traceEvents")) {
+    if (event.at("name") == "thread_name") rows[event.at("args").at("name")] = event.at("tid");
+    else if (event.at("name") == "thread_sort_index") places[std::to_string(event.at("tid").get<int>())] = event.at("args").at("sort_index");
+    else row_of[event.at("name")] = event.at("tid");
+    if (event.at("name") == "batch") CHECK(event.at("args").at("kernels") == 12);
+  }
+  const std::string name = session.worker(1).name;
+  REQUIRE(rows.size() == 3);
+  CHECK(rows.at(name) == 1);
+  CHECK(row_of.at("batch") == 0);
+  CHECK(row_of.at("wilson.interior") == 1);
+  CHECK(row_of.at("scalar") == 1);
+  CHECK(row_of.at("wilson.pack") == rows.at(name + " exchange"));
+  CHECK(places.at("1") + 1 == places.at(std::to_string(rows.at(name + " exchange"))));
+}
+
 TEST_CASE("a trace that cannot be written says so") {
   const Session session(recording(1));
   const std::string path = (std::filesystem::temp_directory_path() / "no such directory" / "trace.json").string();
@@ -160,4 +190,27 @@ TEST_CASE("parts of a task whose time is known as a whole share it by their byte
   CHECK(events[1].begin_us == doctest::Approx(10));
   CHECK(events[2].end_us == 30);
   share_interval(std::span<Event>(), 0, 1);
+
+  events[1].cost = {7, 50};
+  events[2].codelets = 3;
+  const Event joined = join_interval(events, 5, 9);
+  CHECK(joined.begin_us == 5);
+  CHECK(joined.end_us == 9);
+  CHECK(joined.codelets == 5);
+  CHECK(joined.cost.flops == 7);
+  CHECK(joined.cost.bytes == 50);
+}
+
+TEST_CASE("workers' lanes take events from any thread") {
+  constexpr int threads = 4, each = 5000;
+  Events events(2, true);
+  std::vector<std::thread> writers;
+  for (int t = 0; t < threads; ++t)
+    writers.emplace_back([&events] {
+      for (int i = 0; i < each; ++i) events.record(i % 2, Event{"x", i, 0, 1, {1, 2}, false});
+    });
+  for (std::thread& writer : writers) writer.join();
+  CHECK(events.totals().executed == threads * each);
+  CHECK(events.totals().bytes == 2.0 * threads * each);
+  CHECK(events.of_worker(1).size() == threads * each / 2);
 }

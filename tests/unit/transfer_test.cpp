@@ -176,17 +176,17 @@ TEST_CASE("links of both ends beside each site, whole or two rows") {
   const runtime::Session session(options(1, 2));
   for (const Decomposition& decomposition : decompositions())
     for (const Precision precision : {Precision::double_, Precision::single})
-      for (const int reals : {18, 12})
-        for (const int parity : {0, 1}) {
-          const LatticePointer lattice = make(decomposition, precision);
-          LinkField links(lattice, parity, reals);
-          transfer::load_links(links, gauge);
-          links.freeze();
+      for (const int reals : {18, 12}) {
+        const LatticePointer lattice = make(decomposition, precision);
+        LinkField even(lattice, 0, reals), odd(lattice, 1, reals);
+        transfer::load_links(even, odd, gauge);
+        for (const LinkField* links : {&even, &odd}) {
+          const int parity = links->parity();
           const int lanes = lattice->lanes().lanes;
           int wrong = 0;
           for (int b = 0; b < lattice->block_count(); ++b) {
             const BlockGeometry& block = lattice->block(b);
-            const runtime::HostView<char> bytes(links.block(b));
+            const runtime::HostView<char> bytes(links->block(b));
             const auto value = [&](std::size_t at) {
               return precision == Precision::double_
                          ? reinterpret_cast<const double*>(bytes.get())[at]
@@ -208,6 +208,21 @@ TEST_CASE("links of both ends beside each site, whole or two rows") {
           }
           CHECK(wrong == 0);
         }
+      }
+}
+
+TEST_CASE("links that are not in SU(3) are refused for 8 reals, wherever they are") {
+  HostGauge gauge = reference::random_gauge(extents, seed);
+  const runtime::Session session(options(1, 2));
+  const LatticePointer lattice = make(decompositions().front(), Precision::double_);
+  for (const int reals : {8, 18})
+    for (const Coord& site : {Coord{2, 2, 0, 0}, Coord{1, 2, 0, 0}}) {
+      HostGauge bent = gauge;
+      for (double& real : bent.link(lexicographic(site, extents), 2)) real *= 1.01;
+      LinkField even(lattice, 0, reals), odd(lattice, 1, reals);
+      if (reals == 8) CHECK_THROWS_AS(transfer::load_links(even, odd, bent), Error);
+      else CHECK_NOTHROW(transfer::load_links(even, odd, bent));
+    }
 }
 
 TEST_CASE("extents, parities and decompositions that differ are refused") {
@@ -216,14 +231,18 @@ TEST_CASE("extents, parities and decompositions that differ are refused") {
       other({8, 4, 6, 6}, {1, 1, 1, 1}, 1);
   const SpinorField even(make(whole, Precision::double_), 0), odd(make(whole, Precision::double_), 1),
       two_blocks(make(cut, Precision::single), 0), smaller(make(other, Precision::double_), 0);
-  const LinkField links(make(whole, Precision::double_), 0, 18);
+  const LatticePointer whole_lattice = make(whole, Precision::double_);
+  LinkField links(whole_lattice, 0, 18), others(whole_lattice, 1, 18), fewer(whole_lattice, 1, 12), far(make(cut, Precision::double_), 1, 18);
   HostSpinor small({8, 4, 6, 6}), swapped({4, 8, 6, 8}), none;
   for (HostSpinor* host : {&small, &swapped, &none}) {
     CHECK_THROWS_AS(transfer::load_spinor(even, *host), ShapeError);
     CHECK_THROWS_AS(transfer::store_spinor(*host, even), ShapeError);
   }
   HostGauge gauge = reference::unit_gauge({8, 4, 6, 6});
-  CHECK_THROWS_AS(transfer::load_links(links, gauge), ShapeError);
+  CHECK_THROWS_AS(transfer::load_links(links, others, gauge), ShapeError);
+  gauge = reference::unit_gauge(extents);
+  for (LinkField* odd_links : {&links, &fewer, &far}) CHECK_THROWS_AS(transfer::load_links(links, *odd_links, gauge), ShapeError);
+  CHECK_THROWS_AS(transfer::load_links(others, links, gauge), ShapeError);
   CHECK_THROWS_AS(transfer::convert(even, odd), ShapeError);
   CHECK_THROWS_AS(transfer::convert(two_blocks, even), ShapeError);
   CHECK_THROWS_AS(transfer::convert(even, smaller), ShapeError);

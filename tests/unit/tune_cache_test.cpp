@@ -1,6 +1,9 @@
 // The tune cache: entries outlive runs, writers do not lose each other's, damage costs nothing but measurements.
 #include "runtime/tune/tune_cache.hpp"
 
+#include "runtime/error.hpp"
+#include "runtime/tune/tune_merge.hpp"
+
 #include <doctest/doctest.h>
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
@@ -16,9 +19,12 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <vector>
 
+using quarkstar::runtime::merge_tune_files;
 using quarkstar::runtime::TuneCache;
 using quarkstar::runtime::TuneEntry;
+using quarkstar::runtime::TuneMerge;
 namespace fs = std::filesystem;
 
 namespace {
@@ -161,4 +167,67 @@ TEST_CASE("a folder in the cache's place stays where it is") {
   CHECK(cache.find("a") == TuneEntry{{1}, 1});
   CHECK(fs::exists(path + "/precious"));
   CHECK_FALSE(fs::exists(path + ".damaged"));
+}
+
+TEST_CASE("caches merge: new entries come, the faster of two stays, what is unknown stays") {
+  const Folder folder;
+  const std::string own = folder.path + "/deeper/tune.json", a = folder.path + "/a.json", b = folder.path + "/b.json";
+  write(a, R"({"format": 1, "made": "elsewhere", "entries": {"x": {"choice": [1], "microseconds": 5}, "y": {"choice": [2], "microseconds": 7},
+               "gpu; kernel 99": {"choice": [], "microseconds": 3, "grid": "later"}}})");
+  write(b, R"({"format": 1, "entries": {"x": {"choice": [3], "microseconds": 4}, "y": {"choice": [4], "microseconds": 8}}})");
+  const TuneMerge merge = merge_tune_files(own, {a, b});
+  CHECK(merge.entries == 3);
+  CHECK(merge.of_files.added == 3);
+  CHECK(merge.of_files.faster == 1);
+  CHECK(merge.of_files.kept == 1);
+  TuneCache cache(own);
+  CHECK(cache.find("x") == TuneEntry{{3}, 4});
+  CHECK(cache.find("y") == TuneEntry{{2}, 7});
+  cache.put("z", {{5}, 1});  // a run that writes loses nothing either
+  for (const char* kept : {"\"grid\": \"later\"", "\"made\": \"elsewhere\"", "\"z\""}) {
+    INFO(kept);
+    CHECK(text_of(own).find(kept) != std::string::npos);
+  }
+  const std::string before = text_of(own);
+  const TuneMerge again = merge_tune_files(own, {a, own});  // of two alike the own one
+  CHECK(again.entries == 4);
+  CHECK(again.of_files.added + again.of_files.faster == 0);
+  CHECK(text_of(own) == before);
+}
+
+TEST_CASE("a merge that cannot be says file and line, and changes nothing") {
+  const Folder folder;
+  const std::string own = folder.path + "/tune.json", good = folder.path + "/good.json", bad = folder.path + "/bad.json";
+  write(good, R"({"format": 1, "entries": {"x": {"choice": [1], "microseconds": 5}}})");
+  const auto message_of = [&](const std::string& into, const std::vector<std::string>& files) -> std::string {
+    try {
+      merge_tune_files(into, files);
+    } catch (const quarkstar::Error& error) {
+      CHECK(error.exit_code() == 2);
+      return error.what();
+    }
+    return "no error";
+  };
+  struct Case {
+    const char *text, *message;
+  };
+  const auto holds = [](const std::string& text, const std::string& part) {
+    INFO(text);
+    CHECK(text.find(part) != std::string::npos);
+  };
+  for (const Case& c : {Case{"", "bad.json, line 1: "}, Case{"{\"format\": 1,\n\"entries\": {\n\"a\": {\"choice\": [1", "bad.json, line 3: "},
+                        Case{"{\"format\": 1,\n\"entries\":\n{\"a\": {\"choice\": [1], \"microseconds\": 1},\n \"b\": {\"choice\": [1]}}}", "bad.json, line 4: "},
+                        Case{"{\"format\": 1, \"entries\": {\"a\": {\"choice\": [1], \"microseconds\": -1}}}", "its time is not a positive number"},
+                        Case{"{\n \"format\": 0, \"entries\": {}}", "bad.json, line 2: "}, Case{"{\"format\": 1, \"entries\": []}", "not an object"},
+                        Case{"{\"format\": 2, \"entries\": 5}", "bad.json: the tune cache has format 2, this version knows 1"}}) {
+    write(bad, c.text);
+    holds(message_of(own, {good, bad}), c.message);
+    CHECK_FALSE(fs::exists(own));
+  }
+  holds(message_of(own, {folder.path + "/none.json"}), "none.json: there is no such file");
+  holds(message_of(own, {folder.path}), "it cannot be read");
+  write(own, "{\"format\"");
+  holds(message_of(own, {good}), "tune.json, line 1: ");
+  CHECK(text_of(own) == "{\"format\"");
+  CHECK_FALSE(fs::exists(own + ".damaged"));
 }

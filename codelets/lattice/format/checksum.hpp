@@ -38,6 +38,9 @@ class PayloadChecksum {
   /// The sums() of a disjoint run of records of the same payload.
   void merge(const std::array<std::uint32_t, 2>& sums);
 
+  /// Of the same payload, before anything has been added.
+  PayloadChecksum none() const { return {kind_, order_, record_bytes_}; }
+
   ChecksumKind kind() const noexcept { return kind_; }
   /// The sums, in the order of checksum_names(); only the first checksum_names().size() of them mean anything.
   std::array<std::uint32_t, 2> sums() const noexcept { return sums_; }

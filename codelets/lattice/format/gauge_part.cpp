@@ -1,5 +1,6 @@
 #include "codelets/lattice/format/gauge_part.hpp"
 
+#include "codelets/lattice/format/part_checksum.hpp"
 #include "codelets/lattice/format/reals.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/shared_file.hpp"
@@ -51,11 +52,6 @@ std::optional<Coord> store(HostGauge& gauge, const PayloadLayout& layout, const 
   return not_finite;
 }
 
-PayloadChecksum combined(Job& job, const PayloadChecksum& mine, PayloadChecksum total) {
-  for (const std::array<std::uint32_t, 2>& sums : job.gather(mine.sums())) total.merge(sums);
-  return total;
-}
-
 }  // namespace
 
 Box box_with_border(const runtime::Decomposition& decomposition) {
@@ -95,13 +91,8 @@ GaugeRead read_gauge_part(const std::string& path, const GaugeReadOptions& optio
   SharedFile shared(job, path, SharedFile::Mode::read);
   PayloadChecksum checksum = file->new_checksum();
   std::optional<Coord> not_finite;
-  const std::size_t row_bytes = static_cast<std::size_t>(part.extents[0]) * layout.record_bytes();
   read_box(job, shared, layout, part, [&](const Box& slab, std::span<const std::byte> bytes) {
-    for (std::int64_t row = 0; row < volume(slab.extents) / slab.extents[0]; ++row) {
-      Coord site = coordinates(row * slab.extents[0], slab.extents);
-      for (int mu = 0; mu < 4; ++mu) site[mu] += slab.origin[mu];
-      checksum.add(lexicographic(site, lattice), bytes.subspan(static_cast<std::size_t>(row) * row_bytes, row_bytes));
-    }
+    add_box(checksum, slab, lattice, bytes);
     if (const auto bad = store(result.gauge, layout, slab, bytes); bad && !not_finite) not_finite = bad;
   });
   for (int mu = 0; mu < 4; ++mu) {
@@ -113,7 +104,7 @@ GaugeRead read_gauge_part(const std::string& path, const GaugeReadOptions& optio
       read_box(job, shared, layout, layer, [&](const Box& slab, std::span<const std::byte> bytes) { store(result.gauge, layout, slab, bytes); });
     }
   }
-  const PayloadChecksum total = combined(job, checksum, file->new_checksum());
+  const PayloadChecksum total = over_ranks(job, checksum);
   job.together([&] {
     result.info.checksums = file->settle(total);
     if (!not_finite) return;

@@ -117,6 +117,11 @@ void LimeWriter::open_record(std::string_view type, std::uint64_t length, bool m
   data_end_ = file_.size() + length;
 }
 
+std::uint64_t LimeWriter::leave_record(std::string_view type, std::uint64_t length, bool message_begin, bool message_end) {
+  open_record(type, length, message_begin, message_end);
+  return file_.leave_room(length);
+}
+
 void LimeWriter::close_record() {
   if (file_.size() != data_end_) {
     throw Error(ErrorKind::internal, file_.path(), "a LIME record does not have the length announced for it",

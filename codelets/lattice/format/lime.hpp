@@ -41,6 +41,8 @@ class LimeWriter {
 
   /// Header of a record whose data the caller appends to the file next.
   void open_record(std::string_view type, std::uint64_t length, bool message_begin, bool message_end);
+  /// The same for a record whose data others write: leaves room for them and returns its offset. Then close_record().
+  std::uint64_t leave_record(std::string_view type, std::uint64_t length, bool message_begin, bool message_end);
   /// Padding; checks that exactly the announced length was appended.
   void close_record();
 

@@ -43,6 +43,12 @@ void write_link_field(AtomicFile& file, const HostGauge& links, int real_bytes, 
   write_scidac_field(lime, extents, datum, text.record, utc_date(), links.data);
 }
 
+LinkFieldHeader read_link_field_header(const std::string& path) {
+  const ScidacFieldFile file(path);
+  require_colour_matrices(file);
+  return {file.extents(), {file.file_text(), file.record_text(file.description().records.front())}};
+}
+
 LinkFieldRead read_link_field(const std::string& path) {
   const ScidacFieldFile file(path);
   require_colour_matrices(file);

@@ -24,6 +24,14 @@ struct LinkFieldRead {
   LinkFieldText text;
 };
 
+/// What such a file says without its data.
+struct LinkFieldHeader {
+  Coord extents{};
+  LinkFieldText text;
+};
+/// Throws as read_link_field() does.
+LinkFieldHeader read_link_field_header(const std::string& path);
+
 /// Reads such a file, checksum verified. Nothing is demanded of the matrices but finite entries.
 /// Throws Error(input) for a file of another kind or a damaged one, Error(environment) if memory is short.
 LinkFieldRead read_link_field(const std::string& path);

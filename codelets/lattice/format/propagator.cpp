@@ -41,23 +41,30 @@ int index_field(const XmlValues& xml, std::string_view name, int limit, int othe
 }  // namespace
 
 PropagatorWriter::PropagatorWriter(const std::string& path, const Coord& extents, PropagatorWriteOptions options)
-    : extents_(checked_extents(path, {extents[0], extents[1], extents[2], extents[3]})),
+    : path_(path),
+      extents_(checked_extents(path, {extents[0], extents[1], extents[2], extents[3]})),
       options_(std::move(options)),
-      file_(path),
-      lime_(file_) {
+      file_(runtime::mpi::Job::current(), path) {
   if (options_.real_bytes != 4 && options_.real_bytes != 8) {
     throw Error(ErrorKind::input, path, fmt::format("reals have 4 or 8 bytes (real_bytes = {})", options_.real_bytes),
                 "choose single or double precision");
   }
   if (options_.date.empty()) options_.date = utc_date();
-  write_scidac_file_header(lime_, extents_, file_xml(options_));
+  runtime::mpi::Job::current().on_root([this] {
+    lime_.emplace(*file_.root());
+    write_scidac_file_header(*lime_, extents_, file_xml(options_));
+  });
 }
 
 void PropagatorWriter::expect_step(int step) const {
   if (step == step_) return;
-  throw Error(ErrorKind::internal, file_.path(),
+  throw Error(ErrorKind::internal, path_,
               fmt::format("propagator records out of order (got number {}, expected {})", step, step_),
               "this is a defect: please report it");
+}
+
+void PropagatorWriter::write_field(const ScidacDatum& datum, const std::string& user_xml, std::span<const double> field) {
+  write_scidac_field_part(file_, lime_ ? &*lime_ : nullptr, extents_, options_.part.value_or(Box{{}, extents_}), datum, user_xml, options_.date, field);
 }
 
 void PropagatorWriter::write_source(std::span<const double> eta) {
@@ -67,10 +74,9 @@ void PropagatorWriter::write_source(std::span<const double> eta) {
   datum.real_bytes = options_.real_bytes;
   datum.colors = 0;
   datum.typesize = complex_reals * options_.real_bytes;
-  write_scidac_field(lime_, extents_, datum,
-                     fmt::format("{}<usqcdSourceInfo><version>1.0</version><info>{}</info></usqcdSourceInfo>",
-                                 declaration, xml_escape(options_.source_info)),
-                     options_.date, eta);
+  write_field(datum,
+              fmt::format("{}<usqcdSourceInfo><version>1.0</version><info>{}</info></usqcdSourceInfo>", declaration, xml_escape(options_.source_info)),
+              eta);
   ++step_;
 }
 
@@ -81,12 +87,10 @@ void PropagatorWriter::write_column(int spin, int colour, std::span<const double
   datum.real_bytes = options_.real_bytes;
   datum.spins = spins;
   datum.typesize = spinor_reals * options_.real_bytes;
-  write_scidac_field(
-      lime_, extents_, datum,
-      fmt::format(
-          "{}<usqcdPropInfo><version>1.0</version><spin>{}</spin><color>{}</color><info>{}</info></usqcdPropInfo>",
-          declaration, spin, colour, xml_escape(options_.column_info)),
-      options_.date, spinor);
+  write_field(datum,
+              fmt::format("{}<usqcdPropInfo><version>1.0</version><spin>{}</spin><color>{}</color><info>{}</info></usqcdPropInfo>", declaration, spin,
+                          colour, xml_escape(options_.column_info)),
+              spinor);
   ++step_;
 }
 

@@ -196,6 +196,10 @@ void write_scidac_data(LimeWriter& lime, std::string_view type, std::int64_t sit
     lime.file().append(bytes);
   }
   lime.close_record();
+  write_scidac_checksum(lime, checksum);
+}
+
+void write_scidac_checksum(LimeWriter& lime, const PayloadChecksum& checksum) {
   lime.text_record(
       "scidac-checksum",
       fmt::format("{}<scidacChecksum><version>1.0</version><suma>{:x}</suma><sumb>{:x}</sumb></scidacChecksum>",

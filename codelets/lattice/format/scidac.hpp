@@ -93,4 +93,7 @@ void write_scidac_record_header(LimeWriter& lime, const ScidacDatum& datum, std:
 void write_scidac_data(LimeWriter& lime, std::string_view type, std::int64_t sites, std::size_t site_bytes,
                        const EncodeSites& encode);
 
+/// The scidac-checksum record behind data.
+void write_scidac_checksum(LimeWriter& lime, const PayloadChecksum& checksum);
+
 }  // namespace quarkstar::format

@@ -1,5 +1,6 @@
 #include "codelets/lattice/format/scidac_field.hpp"
 
+#include "codelets/lattice/format/part_checksum.hpp"
 #include "codelets/lattice/format/reals.hpp"
 #include "runtime/error.hpp"
 
@@ -37,6 +38,13 @@ int real_bytes_of(const ByteSource& source, const ScidacRecord& record, std::int
       fmt::format("{} has {} bytes, which are not {} reals for each of {} sites{}", record.data.type,
                   record.data.length, reals_per_site, sites, stated == 0 ? "" : fmt::format(" in {} bit", 8 * stated)),
       "the record is damaged or holds another kind of field");
+}
+
+/// Throws Error(input) for a number that is not finite in the file's precision.
+void encode(const std::string& where, const ScidacDatum& datum, std::span<const double> reals, std::span<std::byte> out) {
+  if (encode_reals(datum.real_bytes, reals, ByteOrder::big, out.data())) return;
+  throw Error(ErrorKind::input, where, fmt::format("the field has a number that is not finite in {}-bit reals", 8 * datum.real_bytes),
+              "check how the field was made before writing it");
 }
 
 }  // namespace
@@ -103,11 +111,34 @@ void write_scidac_field(LimeWriter& lime, const Coord& extents, const ScidacDatu
       [&](std::int64_t first, std::span<std::byte> out) {
         const std::size_t count = out.size() / datum.site_bytes() * reals;
         const auto part = field.subspan(static_cast<std::size_t>(first) * reals, count);
-        if (encode_reals(datum.real_bytes, part, ByteOrder::big, out.data())) return;
-        throw Error(ErrorKind::input, lime.file().path(),
-                    fmt::format("the field has a number that is not finite in {}-bit reals", 8 * datum.real_bytes),
-                    "check how the field was made before writing it");
+        encode(lime.file().path(), datum, part, out);
       });
+}
+
+void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, const Coord& extents, const Box& box, const ScidacDatum& datum,
+                             std::string_view user_xml, std::string_view date, std::span<const double> field) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const std::size_t site_bytes = datum.site_bytes();
+  std::vector<std::byte> bytes;
+  std::uint64_t offset = 0;
+  job.together([&] {
+    if (field.size() * static_cast<std::size_t>(datum.real_bytes) != static_cast<std::size_t>(volume(box.extents)) * site_bytes)
+      throw ShapeError("write_scidac_field_part", fmt::format("{} numbers do not fill the part of {}", field.size(), describe(box.extents)));
+    bytes.resize(field.size() * static_cast<std::size_t>(datum.real_bytes));
+    encode("the part of a field", datum, field, bytes);
+  });
+  job.on_root([&] {
+    write_scidac_record_header(*lime, datum, user_xml, date);
+    offset = lime->leave_record("scidac-binary-data", static_cast<std::uint64_t>(volume(extents)) * site_bytes, false, false);
+  });
+  out.fill({offset, site_bytes, extents}, box, bytes);
+  PayloadChecksum checksum(ChecksumKind::scidac, ByteOrder::big, site_bytes);
+  add_box(checksum, box, extents, bytes);
+  const PayloadChecksum total = over_ranks(job, checksum);
+  job.on_root([&] {
+    lime->close_record();
+    write_scidac_checksum(*lime, total);
+  });
 }
 
 }  // namespace quarkstar::format

@@ -3,6 +3,7 @@
 #include "codelets/lattice/format/byte_source.hpp"
 #include "codelets/lattice/format/scidac.hpp"
 #include "codelets/lattice/host_gauge.hpp"
+#include "runtime/mpi/shared_output.hpp"
 
 #include <memory>
 #include <string>
@@ -42,5 +43,10 @@ class ScidacFieldFile {
 /// Throws ShapeError for a field of another size, Error(input) for a number that is not finite in the file's precision.
 void write_scidac_field(LimeWriter& lime, const Coord& extents, const ScidacDatum& datum, std::string_view user_xml,
                         std::string_view date, std::span<const double> field);
+
+/// The same from many ranks. Collective. lime: on the root, at the end of out's file; nullptr on the other ranks. box: this rank's part;
+/// field: its sites.
+void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, const Coord& extents, const Box& box, const ScidacDatum& datum,
+                             std::string_view user_xml, std::string_view date, std::span<const double> field);
 
 }  // namespace quarkstar::format

@@ -1,0 +1,183 @@
+#include "codelets/staggered/tuning.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+
+#include "codelets/staggered/dslash.hpp"
+#include "codelets/staggered/vector_blas.hpp"
+#include "codelets/tuning/measurement.hpp"
+
+namespace quarkstar::staggered {
+namespace {
+
+using namespace tuning;
+
+/// Goes into the keys: raise it when a change of the kernel can change what is best.
+constexpr int kernel_version = 1;
+
+int reach_of(const TuningProblem& problem) { return smear::longest_hop(problem.long_reals > 0); }
+
+/// A Dslash in one order of sites, on links and fields of its own.
+class Trial {
+ public:
+  Trial(const TuningProblem& problem, const Coord& tile)
+      : lattice_(std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, 16, reach_of(problem), tile)),
+        links_even_(lattice_, 0, problem.long_reals),
+        links_odd_(lattice_, 1, problem.long_reals),
+        dslash_(filled(links_even_), filled(links_odd_), problem.vectors),
+        in_even_(lattice_, 0, problem.vectors),
+        in_odd_(lattice_, 1, problem.vectors),
+        out_even_(lattice_, 0, problem.vectors),
+        out_odd_(lattice_, 1, problem.vectors) {
+    submit<blas::Fill>({&in_even_}, {0.7});
+    submit<blas::Fill>({&in_odd_}, {0.3});
+  }
+
+  /// Microseconds of one application, the best of a few passes.
+  double time_of(const Launch& launch) {
+    dslash_.set_launch(launch);
+    return microseconds_of([&] {
+      dslash_.apply(out_even_, in_odd_);
+      dslash_.apply(out_odd_, in_even_);
+    });
+  }
+
+ private:
+  static const Links& filled(Links& links) {
+    fill(links.fat);
+    if (links.far) fill(*links.far);
+    return links;
+  }
+  LatticePointer lattice_;
+  Links links_even_, links_odd_;
+  Dslash dslash_;
+  ColourField in_even_, in_odd_, out_even_, out_odd_;
+};
+
+TuningProblem alone(const TuningProblem& problem) {
+  TuningProblem part = problem;
+  part.decomposition = part_alone(problem.decomposition);
+  return part;
+}
+
+/// The cache's answer, or measure(), whose answer is kept. from: what an entry says; numbers: what is kept of a choice.
+template <class Choice, class From, class Numbers, class Measure>
+Choice cached(const TuningProblem& problem, const char* what, const std::string& key, runtime::TuneCache* own_cache, From&& from,
+              Numbers&& numbers, Measure&& measure) {
+  runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
+  if (const auto known = cache.find(key))
+    if (const std::optional<Choice> choice = from(known->choice)) return *choice;
+  if (!gpus_hold(measurement_bytes(problem))) return Choice{};
+  double microseconds = 0;
+  const Choice best = measure(microseconds);
+  const std::vector<int> choice = numbers(best);
+  cache.put(key, {choice, microseconds});
+  spdlog::info("tuned {} of the staggered Dslash ({}): {}, {:.1f} us; kept in {}", what, key, fmt::join(choice, ","), microseconds, cache.path());
+  return best;
+}
+
+bool measurable(const TuningProblem& problem, bool measure) { return measure && is_gpu(first_block(problem.decomposition).owner); }
+
+std::string key_of(const char* what, const TuningProblem& problem, const std::string& device) {
+  const LaneGrid lanes = choose_lane_grid(problem.decomposition, problem.precision, 16, reach_of(problem));
+  return fmt::format("{}; staggered {} {}; {} long links {}; {} right-hand sides; {}", device, what, kernel_version, name_of(problem.precision),
+                     problem.long_reals, problem.vectors, place_of(problem.decomposition, lanes.lanes));
+}
+
+}  // namespace
+
+double links_bytes_a_site(Precision precision, int long_reals) {
+  return 8.0 * static_cast<double>(link_bytes(precision, 18) + (long_reals > 0 ? link_bytes(precision, long_reals) : 0));
+}
+
+std::map<int, double> measurement_bytes(const TuningProblem& problem) {
+  // Two fields on both parities.
+  const double fields = 2.0 * problem.vectors * static_cast<double>(site_bytes(problem.precision, ColourField::reals));
+  const double a_site = problem.resident + links_bytes_a_site(problem.precision, problem.long_reals) + fields;
+  std::map<int, double> bytes = sites_by_owner(problem.decomposition);
+  for (auto& [worker, of_worker] : bytes) of_worker *= a_site;
+  return bytes;
+}
+
+std::string tile_key(const TuningProblem& problem, const std::string& device) { return key_of("order", problem, device); }
+
+std::string launch_key(const TuningProblem& problem, const Coord& tile, const std::string& device) {
+  return fmt::format("{}; tile {}", key_of("launch", problem, device), fmt::join(tile, ","));
+}
+
+Coord measure_tile(const TuningProblem& problem, double& microseconds) {
+  Coord best = no_tile;
+  microseconds = Trial(problem, best).time_of({});
+  for (const Coord& tile : tried_tiles) {
+    if (tile == no_tile) continue;
+    const double time = Trial(problem, tile).time_of({});
+    if (time >= worthwhile * microseconds) continue;
+    best = tile;
+    microseconds = time;
+  }
+  return best;
+}
+
+Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& microseconds) {
+  Trial trial(problem, tile);
+  Launch best;
+  microseconds = trial.time_of(best);
+  const auto consider = [&](const Launch& candidate) {
+    const double time = trial.time_of(candidate);
+    if (time >= worthwhile * microseconds) return;
+    best = candidate;
+    microseconds = time;
+  };
+  for (const int vectors : {1, 2, 4, 8})
+    if (vectors <= problem.vectors && problem.vectors > 1) consider({0, vectors});
+  const int vectors_a_thread = best.vectors_a_thread;
+  for (const int threads : {64, 128, 192, 256}) consider({threads, vectors_a_thread});
+  return best;
+}
+
+std::optional<Coord> tile_from(const std::vector<int>& choice) {
+  if (choice.size() != 4 || std::any_of(choice.begin(), choice.end(), [](int extent) { return extent < 0; })) return std::nullopt;
+  return Coord{choice[0], choice[1], choice[2], choice[3]};
+}
+
+std::optional<Launch> launch_from(const std::vector<int>& choice) {
+  constexpr int warp = 32, most_threads = 256;
+  constexpr int groups[] = {0, 1, 2, 3, 4, 8};
+  if (choice.size() != 2) return std::nullopt;
+  const bool threads = choice[0] >= 0 && choice[0] <= most_threads && choice[0] % warp == 0;
+  if (!threads || std::find(std::begin(groups), std::end(groups), choice[1]) == std::end(groups)) return std::nullopt;
+  return Launch{choice[0], choice[1]};
+}
+
+Coord tile_for(const TuningProblem& problem, bool measure, runtime::TuneCache* cache) {
+  if (problem.decomposition.is_distributed()) {
+    // The order of sites is also that of faces.
+    const Coord mine = runtime::mpi::Job::current().is_root() ? tile_for(alone(problem), measure, cache) : no_tile;
+    const auto first = of_first_rank(std::array{mine[0], mine[1], mine[2], mine[3]});
+    return {first[0], first[1], first[2], first[3]};
+  }
+  if (!measurable(problem, measure)) return no_tile;
+  return cached<Coord>(
+      problem, "the order of sites", tile_key(problem, device_of(problem.decomposition)), cache, tile_from,
+      [](const Coord& tile) { return std::vector<int>(tile.begin(), tile.end()); },
+      [&](double& microseconds) { return measure_tile(problem, microseconds); });
+}
+
+Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure, runtime::TuneCache* cache) {
+  if (problem.decomposition.is_distributed()) {
+    const Launch mine = runtime::mpi::Job::current().is_root() ? launch_for(alone(problem), tile, measure, cache) : Launch{};
+    const auto first = of_first_rank(std::array{mine.block_threads, mine.vectors_a_thread});
+    return {first[0], first[1]};
+  }
+  if (!measurable(problem, measure)) return {};
+  return cached<Launch>(
+      problem, "threads and right-hand sides a thread", launch_key(problem, tile, device_of(problem.decomposition)), cache, launch_from,
+      [](const Launch& launch) { return std::vector<int>{launch.block_threads, launch.vectors_a_thread}; },
+      [&](double& microseconds) { return measure_launch(problem, tile, microseconds); });
+}
+
+}  // namespace quarkstar::staggered

@@ -1,0 +1,132 @@
+#include "codelets/tuning/measurement.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "runtime/batch.hpp"
+#include "runtime/cuda.hpp"
+#include "runtime/session.hpp"
+#ifdef QUARKSTAR_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+namespace quarkstar::tuning {
+namespace {
+
+struct FillTask {
+  std::size_t bytes;
+};
+constexpr int pattern = 0x3c;  ///< a byte that makes a small finite number in every format
+
+void run_fill(runtime::Call& call) { std::memset(call.buffer<char>(0), pattern, call.arguments<FillTask>().bytes); }
+#ifdef QUARKSTAR_CUDA
+void run_fill_on_cuda(runtime::Call& call) {
+  cudaMemsetAsync(call.buffer<char>(0), pattern, call.arguments<FillTask>().bytes, static_cast<runtime::CudaStream>(call.stream()));
+  runtime::check_launch("tuning.fill_links");
+}
+const runtime::Codelet fill_codelet("tuning.fill_links", run_fill, run_fill_on_cuda);
+#else
+const runtime::Codelet fill_codelet("tuning.fill_links", run_fill);
+#endif
+
+}  // namespace
+
+bool is_gpu(int worker) { return runtime::Session::current().worker(worker).kind == runtime::Worker::Kind::cuda; }
+
+const runtime::Block& first_block(const runtime::Decomposition& decomposition) { return decomposition.block(decomposition.local().front()); }
+
+std::string device_of(const runtime::Decomposition& decomposition) {
+  const int device = runtime::Session::current().worker(first_block(decomposition).owner).device;
+  return runtime::gpus().at(static_cast<std::size_t>(device)).name;
+}
+
+std::map<int, double> sites_by_owner(const runtime::Decomposition& decomposition) {
+  std::map<int, double> sites;
+  for (const int b : decomposition.local()) {
+    const runtime::Block& block = decomposition.block(b);
+    sites[block.owner] += static_cast<double>(volume(block.extents));
+  }
+  return sites;
+}
+
+bool gpus_hold(const std::map<int, double>& bytes_by_worker) {
+  constexpr double part = 0.9;
+  for (const auto& [worker, bytes] : bytes_by_worker)
+    if (is_gpu(worker) && bytes > part * static_cast<double>(runtime::Session::current().device_memory(worker))) return false;
+  return true;
+}
+
+std::string place_of(const runtime::Decomposition& decomposition, int lanes) {
+  const std::map<int, double> owners = sites_by_owner(decomposition);
+  const auto gpus = std::count_if(owners.begin(), owners.end(), [](const auto& owner) { return is_gpu(owner.first); });
+  // With other ranks at work batches are not replayed as graphs, which changes what is best.
+  const char* replays = runtime::Session::current().messages() != nullptr ? ", task by task" : "";
+  return fmt::format("{}, block {}, lanes {}; {} GPU + {} CPU{}", decomposition.describe(), fmt::join(first_block(decomposition).extents, "x"),
+                     lanes, gpus, static_cast<int>(owners.size()) - gpus, replays);
+}
+
+LinkField& fill(LinkField& links) {
+  const Lattice& lattice = *links.lattice();
+  for (const int b : lattice.local_blocks()) {
+    const std::size_t bytes = 8 * static_cast<std::size_t>(lattice.block(b).outer_sites()) * static_cast<std::size_t>(lattice.lanes().lanes) *
+                              link_bytes(lattice.precision(), links.reals());
+    runtime::submit(fill_codelet, FillTask{bytes}, {runtime::out(links.block(b))}, {},
+                    {.owner = lattice.block(b).block().owner, .block = b});
+  }
+  links.freeze();
+  return links;
+}
+
+double microseconds_of(const std::function<void()>& submit_pair) {
+  runtime::Session& session = runtime::Session::current();
+  constexpr int pairs_a_batch = 8;
+  const auto microseconds_for = [&](int batches) {
+    session.wait_all();
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < batches; ++i) {
+      runtime::Batch batch;
+      for (int k = 0; k < pairs_a_batch; ++k) submit_pair();
+      batch.submit();
+    }
+    session.wait_all();
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / (2 * pairs_a_batch * batches);
+  };
+  microseconds_for(3);  // the second pass of a batch is captured as a graph, the third replays it
+  constexpr double pass_us = 4000;
+  const int batches = std::clamp(static_cast<int>(pass_us / (microseconds_for(1) * 2 * pairs_a_batch)), 1, 64);
+  double best = microseconds_for(batches);
+  for (int pass = 1; pass < 3; ++pass) best = std::min(best, microseconds_for(batches));
+  return best;
+}
+
+runtime::Decomposition part_alone(const runtime::Decomposition& all) {
+  std::array<std::vector<int>, 4> cuts;
+  std::vector<int> owners;
+  for (const int b : all.local()) {
+    const runtime::Block& block = all.block(b);
+    owners.push_back(block.owner);
+    // The blocks along one edge of the part tell where that direction is cut.
+    for (std::size_t mu = 0; mu < 4; ++mu) {
+      bool on_edge = true;
+      for (std::size_t nu = 0; nu < 4; ++nu) on_edge = on_edge && (nu == mu || block.position[nu] == first_block(all).position[nu]);
+      if (on_edge) cuts[mu].push_back(block.extents[mu]);
+    }
+  }
+  Coord extents{};
+  for (std::size_t mu = 0; mu < 4; ++mu) extents[mu] = std::accumulate(cuts[mu].begin(), cuts[mu].end(), 0);
+  // A part of odd extent is no lattice: one layer more is.
+  for (std::size_t mu = 0; mu < 4; ++mu)
+    if (extents[mu] % 2 != 0) {
+      cuts[mu].back() += 1;
+      extents[mu] += 1;
+    }
+  return runtime::Decomposition(extents, cuts, owners);
+}
+
+}  // namespace quarkstar::tuning

@@ -1,0 +1,53 @@
+#pragma once
+// What the measurements of speed settings share: whose settings they are, links of any value, timed batches.
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "codelets/lattice/fields.hpp"
+#include "runtime/decomposition.hpp"
+#include "runtime/mpi/job.hpp"
+
+namespace quarkstar::tuning {
+
+bool is_gpu(int worker);
+
+/// Where this rank's settings are looked up.
+const runtime::Block& first_block(const runtime::Decomposition& decomposition);
+
+/// What the driver calls the GPU that owns the first block.
+std::string device_of(const runtime::Decomposition& decomposition);
+
+/// Of this rank's blocks, by worker.
+std::map<int, double> sites_by_owner(const runtime::Decomposition& decomposition);
+
+/// Whether every GPU can take so many bytes; a tenth is left for faces, tables and what a level has besides links.
+bool gpus_hold(const std::map<int, double>& bytes_by_worker);
+
+/// The part of a key that names lattice, blocks, lanes, how many GPUs and CPU workers of the session own them, and whether other ranks take part.
+std::string place_of(const runtime::Decomposition& decomposition, int lanes);
+
+/// Links of any value: their speed does not depend on it. Frozen.
+LinkField& fill(LinkField& links);
+
+/// Microseconds of one application, the best of a few passes in batches; submit_pair submits two. Nothing else should run.
+double microseconds_of(const std::function<void()>& submit_pair);
+
+/// This rank's part as a lattice of its own: what a rank can measure while the others do something else.
+runtime::Decomposition part_alone(const runtime::Decomposition& decomposition);
+
+/// Numbers on which all ranks must agree: the first one's. All must call.
+template <std::size_t N>
+std::array<int, N> of_first_rank(const std::array<int, N>& mine) {
+  return runtime::mpi::Job::current().gather(mine).front();
+}
+
+/// The wanted extents of tiles that are tried, no limits first.
+inline constexpr Coord no_tile{}, tile_zt8{0, 0, 8, 8};
+inline constexpr Coord tried_tiles[] = {no_tile, tile_zt8, {0, 0, 4, 4}, {0, 0, 0, 4}};
+
+/// Another choice must be so much faster than the one that is kept.
+inline constexpr double worthwhile = 0.99;
+
+}  // namespace quarkstar::tuning

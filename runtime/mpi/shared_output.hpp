@@ -1,0 +1,34 @@
+#pragma once
+// Output files that many ranks write together: complete, or absent.
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "runtime/atomic_file.hpp"
+#include "runtime/mpi/shared_file.hpp"
+
+namespace quarkstar::runtime::mpi {
+
+/// The root makes the file and writes what comes only once, headers and checksums; sites come from all ranks. Its calls are collective, for
+/// times when no message between tasks is on its way; every rank throws the same Error.
+class SharedOutput {
+ public:
+  /// Throws what AtomicFile throws.
+  SharedOutput(Job& job, const std::string& path);
+
+  /// The file on the root, nullptr on the other ranks. Call it, like all work on it, within Job::on_root.
+  AtomicFile* root() { return file_ ? &*file_ : nullptr; }
+
+  /// Every rank's box of the sites. records.offset: the root's; the root has left room there.
+  void fill(SiteRecords records, const Box& box, std::span<const std::byte> bytes);
+
+  void commit();
+
+ private:
+  Job& job_;
+  std::optional<AtomicFile> file_;
+  std::string temporary_;
+};
+
+}  // namespace quarkstar::runtime::mpi

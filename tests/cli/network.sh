@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Four hosts with an address each (network namespaces of this machine): a solve across them, and what happens when a rank is killed or
+# stopped, or when a link is cut.
+source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
+command -v mpirun > /dev/null || { echo "SKIPPED network: no mpirun"; exit 77; }
+id=qs$$
+hosts=(1 2 3 4)
+net=10.$((64 + $$ % 128)).$((RANDOM % 250))
+remove_hosts() {
+  for h in "${hosts[@]}"; do
+    ip netns pids "$id$h" 2> /dev/null | xargs -r kill -KILL 2> /dev/null || true
+    ip netns del "$id$h" 2> /dev/null || true
+  done
+  ip link del "$id" 2> /dev/null || true
+}
+trap 'remove_hosts; rm -rf "$folder"' EXIT
+make_hosts() {
+  ip link add "$id" type bridge && ip addr add "$net.254/24" dev "$id" && ip link set "$id" up || return 1
+  for h in "${hosts[@]}"; do
+    ip netns add "$id$h" && ip link add "${id}v$h" type veth peer name eth0 netns "$id$h" && ip link set "${id}v$h" master "$id" up || return 1
+    ip -n "$id$h" addr add "$net.$h/24" dev eth0 && ip -n "$id$h" link set eth0 up && ip -n "$id$h" link set lo up || return 1
+  done
+}
+make_hosts 2> why.txt || { echo "SKIPPED network: no network namespaces here ($(head -1 why.txt))"; exit 77; }
+unshare --uts true 2> why.txt || { echo "SKIPPED network: no host names of one's own here ($(head -1 why.txt))"; exit 77; }
+
+# What mpirun calls in place of ssh: agent ADDRESS COMMAND...
+cat > agent <<END
+#!/usr/bin/env bash
+host=\${1##*.}
+shift
+exec ip netns exec "$id\$host" unshare --uts bash -c 'hostname "host\$0"; eval "\$1"' "\$host" "\$*"
+END
+chmod +x agent
+where=$(printf ",$net.%s:1" "${hosts[@]}")
+across() {
+  timeout 120 mpirun --allow-run-as-root --host "${where:1}" --mca plm_rsh_agent "$PWD/agent" --mca btl tcp,self --mca btl_tcp_if_include "$net.0/24" \
+    --mca oob_tcp_if_include "$net.0/24" --mca oob_tcp_keepalive_time 5 --mca oob_tcp_keepalive_intvl 2 --mca oob_tcp_keepalive_probes 3 --bind-to none --wdir "$PWD" -x STARPU_SILENT -n 4 "$@"
+}
+
+make_configuration
+# Ranks that share two cores answer each other slowly: two columns are enough.
+run=(solve --gauge lattice.ildg --kappa 0.124 --tol 1e-12 --columns 0,1 --threads 1 --watchdog 10)
+expect 0 '^wrote one.json' "${run[@]}" --residual-history --json one.json
+across "$QUARKSTAR" "${run[@]}" --residual-history --json four.json > stdout.txt 2> stderr.txt || { cat stderr.txt; die "a solve on four hosts failed"; }
+histories() { grep -oE '"-?0x[^"]*"' "$1"; }
+[ -n "$(histories one.json)" ] || die "no residual history"
+cmp <(histories one.json) <(histories four.json) || die "four hosts give other bits"
+across "$QUARKSTAR" machine > stdout.txt 2> stderr.txt || { cat stderr.txt; die "machine failed on four hosts"; }
+for h in "${hosts[@]}"; do grep -q "host$h" stdout.txt || { cat stdout.txt; die "host$h is not listed"; }; done
+
+# hit COMMAND...: starts a solve with restart files, and runs the command once the first is there. Sets code.
+hit() {
+  rm -rf restart
+  across bash -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' "$QUARKSTAR" "${run[@]}" --json run.json --checkpoint restart \
+    --checkpoint-every 1 --check-every 1 > stdout.txt 2> stderr.txt &
+  local job=$!
+  for ((i = 0; i < 600; ++i)); do [ -e restart/column00.checkpoint ] && break; sleep 0.1; done
+  "$@"
+  code=0
+  wait $job || code=$?
+}
+named() { grep -qE "$1" stderr.txt || { cat stderr.txt; die "$2"; }; }
+restarts() {
+  across "$QUARKSTAR" "${run[@]}" --json run.json --checkpoint restart > stdout.txt 2> stderr.txt || { cat stderr.txt; die "no restart after $1"; }
+  [ "$(grep -c '"reason": "converged"' run.json)" = 2 ] || die "not 2 columns after $1"
+}
+
+kill_rank() { kill "-$1" "$(cat pid2)"; }
+hit kill_rank KILL
+[ $code != 0 ] || die "the job ended well although a rank was killed"
+named 'rank 2 .*(signal 9|Killed)|process rank 2' "the killed rank is not named"
+restarts "a rank was killed"
+
+hit kill_rank STOP
+kill -KILL "$(cat pid2)" 2> /dev/null || true
+[ $code != 0 ] || die "the job ended well although a rank was stopped"
+named 'no task or message has completed.*from rank 2 \(host3\)' "the stopped rank is not named"
+
+cut_link() { ip link set "${id}v4" down; }
+hit cut_link
+[ $code != 0 ] || die "the job ended well although a link was cut"
+[ $code != 124 ] || { cat stderr.txt; die "the job did not end when a link was cut"; }
+named 'no answer from rank 3 \(host4\)' "the host behind the cut link is not named"
+ip link set "${id}v4" up
+ip netns pids "${id}4" | xargs -r kill -KILL 2> /dev/null || true
+restarts "a link was cut"
