@@ -62,7 +62,7 @@ TEST_CASE("Wilson columns in flight together: same bits, same work") {
               CHECK(columns[i].result.residual_history == expected[i].result.residual_history);
               CHECK(battery::same_bits(columns[i].solution, expected[i].solution));
               CHECK(columns[i].result.flops == doctest::Approx(expected[i].result.flops).epsilon(1e-12));
-              CHECK(columns[i].result.tasks == expected[i].result.tasks);
+              CHECK(columns[i].result.kernels == expected[i].result.kernels);
             }
           }
     }

@@ -28,10 +28,7 @@ HostSpinor apply(const Case& c, const HostGauge& gauge, const HostSpinor& source
   const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(c.lattice, c.blocks, c.workers), c.precision, antiperiodic_in_time, 16, 1,
                                                  Coord{}, c.domain);
   LinkField even(lattice, 0, c.link_reals), odd(lattice, 1, c.link_reals);
-  transfer::load_links(even, gauge);
-  transfer::load_links(odd, gauge);
-  even.freeze();
-  odd.freeze();
+  transfer::load_links(even, odd, gauge);
   const wilson::Schwarz schwarz(even, odd, c.domain, c.steps, diagonal, scale);
   const SpinorField in(lattice, 1), out(lattice, 1);
   transfer::load_spinor(in, source);

@@ -60,6 +60,10 @@ reference "${hisq[@]}" --naik-epsilon auto
 compare "${hisq[@]}" --naik-epsilon auto --in-flight 3 --workers 2 --policy eager
 reference "${hisq[@]}" --nrhs 2
 compare "${hisq[@]}" --nrhs 2 --in-flight 2 --workers 2
+compare "${hisq[@]}" --nrhs 2 --in-flight 2 --workers 2 --checkpoint colours --checkpoint-every 5 --check-every 1
+[ "$(ls colours | wc -l)" = 9 ] || die "not a restart file for each colour and mass"
+expect 2 'error: --bound: .*in flight' "${hisq[@]}" --nrhs 2 --in-flight 2 --bound --json x.json
+absent x.json
 
 command -v mpirun > /dev/null || { echo "SKIPPED ranks: no mpirun"; exit 0; }
 reference "${gcr[@]}" --columns 0-3
