@@ -76,7 +76,7 @@ std::string parameters_table(const RunReport& report) {
 
 std::string gauge_table(const RunReport& report) {
   const GaugeSummary& g = report.gauge;
-  std::vector<Row> rows{{"file", g.path},
+  std::vector<TableRow> rows{{"file", g.path},
                         {"format", g.format},
                         {"lattice x,y,z,t", fmt::format("{}", fmt::join(g.extents, ","))},
                         {"blocks", report.decomposition}};
