@@ -77,9 +77,9 @@ std::string parameters_table(const RunReport& report) {
 std::string gauge_table(const RunReport& report) {
   const GaugeSummary& g = report.gauge;
   std::vector<TableRow> rows{{"file", g.path},
-                        {"format", g.format},
-                        {"lattice x,y,z,t", fmt::format("{}", fmt::join(g.extents, ","))},
-                        {"blocks", report.decomposition}};
+                             {"format", g.format},
+                             {"lattice x,y,z,t", fmt::format("{}", fmt::join(g.extents, ","))},
+                             {"blocks", report.decomposition}};
   if (g.long_path.empty()) {
     rows.push_back({"plaquette, spatial", fmt::format("{:.12f}", g.spatial_plaquette)});
     rows.push_back({"plaquette, temporal", fmt::format("{:.12f}", g.temporal_plaquette)});
