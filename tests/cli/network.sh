@@ -40,7 +40,7 @@ across() {
 
 make_configuration
 # Ranks that share two cores answer each other slowly: two columns are enough.
-run=(solve --gauge lattice.ildg --kappa 0.124 --tol 1e-12 --columns 0,1 --threads 1 --watchdog 10)
+run=(solve --gauge lattice.ildg --kappa 0.124 --tol 1e-12 --columns 0,1 --threads 1 --watchdog 20)
 expect 0 '^wrote one.json' "${run[@]}" --residual-history --json one.json
 across "$QUARKSTAR" "${run[@]}" --residual-history --json four.json > stdout.txt 2> stderr.txt || { cat stderr.txt; die "a solve on four hosts failed"; }
 histories() { grep -oE '"-?0x[^"]*"' "$1"; }
