@@ -10,13 +10,18 @@ namespace quarkstar::staggered {
 template <class Link>
 inline constexpr bool stays_in_memory = requires(Link& u) { u.again(); };
 
+template <class Link>
+QUARKSTAR_HD void read_again([[maybe_unused]] Link& u) {
+  if constexpr (stays_in_memory<Link>) u.again();  // a function of its own: nvcc looks into what a lambda discards
+}
+
 /// r_v += U chi_v for every vector v: one hop. 66 flop a vector for the product, 6 for the sum.
 /// chi(h, v) fills h with vector v of the neighbour. A link that stays in memory is read anew for every vector, and column by column, so that
 /// few numbers of link and vector are needed at a time.
 template <int Vectors, class V, class Link, class Chi>
 QUARKSTAR_HD void add_hop(site::ColourVector<V> (&r)[Vectors], Link& u, Chi&& chi) {
   site::unroll<Vectors>([&](auto v) QUARKSTAR_INLINE_LAMBDA {
-    if constexpr (stays_in_memory<Link> && v > 0) u.again();
+    if constexpr (v > 0) read_again(u);
     site::ColourVector<V> h;
     chi(h, v);
     site::unroll<3>([&](auto outer) QUARKSTAR_INLINE_LAMBDA {
