@@ -4,6 +4,7 @@
 #include "runtime/error.hpp"
 #include "runtime/mpi/rank_grid.hpp"
 #include "runtime/topology.hpp"
+#include "tests/unit/error_testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,18 +16,9 @@
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 
-namespace {
+using error_testing::message_of;
 
-template <class Make>
-std::string message_of(Make&& make) {
-  try {
-    make();
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::input);
-    return error.what();
-  }
-  return "no error";
-}
+namespace {
 
 bool contains(const Box& box, const Coord& site) {
   for (int mu = 0; mu < 4; ++mu)
