@@ -123,9 +123,11 @@ TEST_CASE("processes that share cores divide them") {
   for (const int count : {1, 2, whole.cores()}) {
     std::set<int> seen;
     if (count > whole.cores()) continue;
-    for (int index = 0; index < count; ++index)
-      for (const Domain& domain : whole.share(index, count).domains())
+    for (int index = 0; index < count; ++index) {
+      const Topology share = whole.share(index, count);  // outlives the loop over its domains
+      for (const Domain& domain : share.domains())
         for (const int core : domain.cores) CHECK(seen.insert(core).second);
+    }
     CHECK(static_cast<int>(seen.size()) == whole.cores());
   }
   for (int index = 0; index < 3 * whole.cores(); ++index) CHECK(whole.share(index, 3 * whole.cores()).cores() == 1);
