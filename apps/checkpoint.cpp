@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -88,6 +90,9 @@ std::optional<int> Checkpoint::load(const RestartKey& key, std::span<std::comple
 
 void Checkpoint::save(const RestartKey& key, std::span<const std::complex<double>> solution, int iterations) const {
   Job& job = Job::current();
+  // A field that is not finite is no start for anything: the file of before stays.
+  const auto finite = [](const std::complex<double>& z) { return std::isfinite(z.real()) && std::isfinite(z.imag()); };
+  if (job.any(!std::all_of(solution.begin(), solution.end(), finite))) return;
   const std::array<std::uint32_t, 2> sums = checksums(job, solution, part_, lattice_);
   std::string header = json{{"format", "quarkstar checkpoint 1"}, {"problem", key.problem}, {"iterations", iterations}, {"checksums", sums}}.dump();
   runtime::mpi::SharedOutput file(job, path_of(key.name));

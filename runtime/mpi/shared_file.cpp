@@ -112,8 +112,11 @@ void SharedFile::transfer(const SiteRecords& records, const Box& box, std::span<
     const BoxType type(records, box);
     const int count = static_cast<int>(volume(box.extents));
     check(MPI_File_set_view(native_->file, static_cast<MPI_Offset>(records.offset), type.record, type.sites, "native", MPI_INFO_NULL), path_);
-    if constexpr (Write) check(MPI_File_write_all(native_->file, bytes.data(), count, type.record, MPI_STATUS_IGNORE), path_ + ": writing");
-    else check(MPI_File_read_all(native_->file, bytes.data(), count, type.record, MPI_STATUS_IGNORE), path_ + ": reading");
+    if constexpr (Write) {
+      check(MPI_File_write_all(native_->file, bytes.data(), count, type.record, MPI_STATUS_IGNORE), path_ + ": writing");
+      // The root can flush only what its own host has: without this a renamed file may lack the parts of others.
+      check(MPI_File_sync(native_->file), path_ + ": flushing");
+    } else check(MPI_File_read_all(native_->file, bytes.data(), count, type.record, MPI_STATUS_IGNORE), path_ + ": reading");
   });
 }
 

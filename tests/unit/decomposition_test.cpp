@@ -3,6 +3,7 @@
 #include "runtime/decomposition.hpp"
 
 #include "runtime/error.hpp"
+#include "tests/unit/error_testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,6 +16,8 @@ using namespace quarkstar;
 using runtime::Block;
 using runtime::Decomposition;
 using Cuts = std::array<std::vector<int>, 4>;
+
+using error_testing::message_of;
 
 namespace {
 
@@ -45,17 +48,6 @@ int owner_of_site(const Decomposition& decomposition, const Coord& site) {
       found = block.index;
     }
   return found;
-}
-
-template <class Make>
-std::string message_of(Make&& make) {
-  try {
-    make();
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::input);
-    return error.what();
-  }
-  return "no error";
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

@@ -2,6 +2,7 @@
 #include "codelets/gauge/observables.hpp"
 #include "runtime/error.hpp"
 #include "tests/reference/gauge.hpp"
+#include "tests/unit/error_testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,20 +12,11 @@
 
 using namespace quarkstar;
 
+using error_testing::message_of;
+
 namespace {
 
 runtime::Team team_of(int threads) { return runtime::Team(std::vector<int>(static_cast<std::size_t>(threads), 0)); }
-
-template <class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::input);
-    return error.what();
-  }
-  return "no error";
-}
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include "runtime/error.hpp"
 #include "runtime/mpi/rank_grid.hpp"
 #include "runtime/topology.hpp"
+#include "tests/unit/error_testing.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,18 +16,9 @@
 using namespace quarkstar;
 using namespace quarkstar::runtime;
 
-namespace {
+using error_testing::message_of;
 
-template <class Make>
-std::string message_of(Make&& make) {
-  try {
-    make();
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::input);
-    return error.what();
-  }
-  return "no error";
-}
+namespace {
 
 bool contains(const Box& box, const Coord& site) {
   for (int mu = 0; mu < 4; ++mu)
@@ -131,9 +123,11 @@ TEST_CASE("processes that share cores divide them") {
   for (const int count : {1, 2, whole.cores()}) {
     std::set<int> seen;
     if (count > whole.cores()) continue;
-    for (int index = 0; index < count; ++index)
-      for (const Domain& domain : whole.share(index, count).domains())
+    for (int index = 0; index < count; ++index) {
+      const Topology share = whole.share(index, count);  // outlives the loop over its domains
+      for (const Domain& domain : share.domains())
         for (const int core : domain.cores) CHECK(seen.insert(core).second);
+    }
     CHECK(static_cast<int>(seen.size()) == whole.cores());
   }
   for (int index = 0; index < 3 * whole.cores(); ++index) CHECK(whole.share(index, 3 * whole.cores()).cores() == 1);
