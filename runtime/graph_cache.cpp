@@ -42,10 +42,10 @@ class Cache {
 
 }  // namespace
 
-void run_through_graph(std::vector<std::byte> key, CudaStream stream, const std::function<void()>& enqueue) {
+void run_through_graph(std::vector<std::byte> key, CudaStream stream, const std::function<void()>& enqueue, bool at_once) {
   static thread_local Cache cache;
   const auto [entry, seen] = cache.find(std::move(key));
-  if (!seen) return enqueue();
+  if (!seen && !at_once) return enqueue();
   if (entry.graph == nullptr) {
     cudaGraph_t graph = nullptr;
     // Relaxed: other threads of the runtime may call what a strict capture forbids.

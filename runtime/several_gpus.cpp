@@ -14,6 +14,8 @@
 #include "runtime/gpu_flags.hpp"
 #include "runtime/graph_cache.hpp"
 #include "runtime/lane_schedule.hpp"
+#include "runtime/mailbox_plan.hpp"
+#include "runtime/mpi/messages.hpp"
 #include "runtime/observe/gpu_times.hpp"
 #include "runtime/program.hpp"
 #include "runtime/session.hpp"
@@ -35,7 +37,8 @@ bool reach_each_other(int a, int b) {
 /// Owners of the parts in ascending order.
 std::vector<int> owners_of(const std::vector<Batch::Part>& parts) {
   std::vector<int> owners;
-  for (const Batch::Part& part : parts) owners.push_back(part.placement.owner);
+  for (const Batch::Part& part : parts)
+    if (part.codelet != nullptr) owners.push_back(part.placement.owner);
   std::sort(owners.begin(), owners.end());
   owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
   return owners;
@@ -47,6 +50,8 @@ struct GpuProgram {
   LaneSchedule schedule;
   std::vector<int> cuda_devices;  ///< of each device of the schedule
   std::vector<std::size_t> bytes;  ///< of each buffer: handles may go while their last tasks wait
+  MailboxPlan mailboxes;
+  bool has_messages = false;
 };
 
 /// Streams, events and copies of states, kept by the worker that runs such programs. They go with the process, like worker_memory().
@@ -157,8 +162,10 @@ class Run {
 
   std::vector<std::byte> key() const {
     ProgramKey key;
+    for (const MailboxUse& use : work_.mailboxes.uses)
+      for (const auto* list : {&use.room, &use.arrival, &use.sent, &use.consumed}) key.append(list->data(), list->size() * sizeof(Mailbox));
     // Memory for flags must be there before a capture, and a graph keeps their addresses.
-    for (int device = 0; device < device_count(); ++device) {
+    for (int device = 0; device < device_count() && device_count() > 1; ++device) {
       const GpuFlag* of_device[] = {flag(device, 0), epoch(device)};
       key.append(of_device, sizeof of_device);
     }
@@ -176,7 +183,7 @@ class Run {
     const LaneSchedule& schedule = work_.schedule;
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     cudaStreamIsCapturing(stream(0), &status);
-    const bool by_flags = status == cudaStreamCaptureStatusActive && flags_allowed();
+    const bool by_flags = device_count() > 1 && status == cudaStreamCaptureStatusActive && flags_allowed();
     begin();
     if (by_flags)
       for (int device = 0; device < device_count(); ++device) {
@@ -188,6 +195,9 @@ class Run {
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
       const ScheduledStep& scheduled = schedule.steps[i];
       use(scheduled.lane);
+      const MailboxUse* mailboxes = work_.mailboxes.uses.empty() ? nullptr : &work_.mailboxes.uses[static_cast<std::size_t>(scheduled.step)];
+      // There is room long before it is needed: that wait comes before the others.
+      if (mailboxes != nullptr) enqueue_room(mailboxes->room, stream(scheduled.lane));
       GpuFlagList watched;
       for (const int before : scheduled.waits) {
         if (by_flags && schedule.steps[static_cast<std::size_t>(before)].device != scheduled.device) {
@@ -197,8 +207,10 @@ class Run {
           cudaStreamWaitEvent(stream(scheduled.lane), ended[static_cast<std::size_t>(before)], 0);
         }
       }
-      enqueue_wait(watched, epoch(scheduled.device), stream(scheduled.lane));
+      if (watched.count > 0) enqueue_wait(watched, epoch(scheduled.device), stream(scheduled.lane));
+      if (mailboxes != nullptr) enqueue_arrival(mailboxes->arrival, stream(scheduled.lane));
       step(scheduled).part.codelet->cuda()(calls_[i]);
+      if (mailboxes != nullptr) enqueue_sent(mailboxes->sent, stream(scheduled.lane));
       GpuFlagList set;
       bool awaited_by_event = false;
       for (const int device : scheduled.awaited_on) {
@@ -209,8 +221,9 @@ class Run {
           awaited_by_event = true;
         }
       }
-      enqueue_signal(set, epoch(scheduled.device), stream(scheduled.lane));
+      if (set.count > 0) enqueue_signal(set, epoch(scheduled.device), stream(scheduled.lane));
       if (awaited_by_event) ended[i] = record(scheduled.lane);
+      if (mailboxes != nullptr) enqueue_consumed(mailboxes->consumed, stream(scheduled.lane));
     }
     for (int lane = 1; lane < lane_count(); ++lane) cudaStreamWaitEvent(stream(0), record(lane), 0);
     use(0);
@@ -276,6 +289,8 @@ class Run {
   int device_of(int lane) const { return work_.cuda_devices[static_cast<std::size_t>(lane / LaneSchedule::lanes_a_device)]; }
 
   void* memory(Call& call, int buffer, int device) const {
+    if (const std::vector<void*>& mailboxes = work_.mailboxes.memory; !mailboxes.empty())
+      if (void* mailbox = mailboxes[static_cast<std::size_t>(buffer)]; mailbox != nullptr) return mailbox;
     const std::vector<bool>& copied = work_.schedule.copied;
     if (device == 0 || !copied[static_cast<std::size_t>(buffer)]) return call.buffer<void>(buffer);
     const auto number = static_cast<std::size_t>(std::count(copied.begin(), copied.begin() + buffer, true));
@@ -297,7 +312,8 @@ void run_across_gpus(Call& call) {
   call.record_parts();
   const std::unique_ptr<GpuProgram> work(const_cast<GpuProgram*>(call.arguments<const GpuProgram*>()));
   Run run(call, *work);
-  run_through_graph(run.key(), static_cast<CudaStream>(call.stream()), [&run] { run.enqueue(); });
+  if (work->has_messages) prepare_worker_memory(LaneSchedule::lanes_a_device);
+  run_through_graph(run.key(), static_cast<CudaStream>(call.stream()), [&run] { run.enqueue(); }, work->has_messages);
   run.record_events(*call.gpu_times());
 }
 
@@ -327,11 +343,11 @@ bool can_run_across_gpus(const std::vector<Batch::Part>& parts) {
   const Session& session = Session::current();
   if (session.options().policy != "static" || parts.size() < 2 || parts_timed_apart()) return false;
   const std::vector<int> owners = owners_of(parts);
-  if (owners.size() < 2) return false;
+  if (has_messages(parts) ? owners.size() != 1 : owners.size() < 2) return false;
   for (const int owner : owners)
     if (session.worker(owner).kind != Worker::Kind::cuda) return false;
   for (const Batch::Part& part : parts)
-    if (part.codelet->cuda() == nullptr) return false;
+    if (part.codelet == nullptr ? part.mailbox == nullptr : part.codelet->cuda() == nullptr) return false;
   for (const int a : owners)
     for (const int b : owners)
       if (a != b && !reach_each_other(starpu_worker_get_devid(a), starpu_worker_get_devid(b))) return false;
@@ -340,7 +356,12 @@ bool can_run_across_gpus(const std::vector<Batch::Part>& parts) {
 
 bool submit_across_gpus(const std::vector<Batch::Part>& parts) {
   const std::vector<int> owners = owners_of(parts);
-  auto work = std::make_unique<GpuProgram>(GpuProgram{Program(parts), {}, {}, {}});
+  auto work = std::make_unique<GpuProgram>(GpuProgram{Program(parts), {}, {}, {}, {}, has_messages(parts)});
+  if (work->has_messages) {
+    auto plan = plan_mailboxes(work->program);
+    if (!plan) return false;
+    work->mailboxes = *std::move(plan);
+  }
   for (const int owner : owners) work->cuda_devices.push_back(starpu_worker_get_devid(owner));
   for (const Access& access : work->program.accesses) work->bytes.push_back(access.handle->bytes());
 
@@ -348,7 +369,8 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts) {
   for (const Program::Step& step : work->program.steps) {
     ScheduleStep planned;
     planned.device = static_cast<int>(std::find(owners.begin(), owners.end(), step.part.placement.owner) - owners.begin());
-    planned.everywhere = step.part.placement.everywhere;
+    planned.everywhere = step.part.placement.everywhere && owners.size() > 1;
+    planned.aside = work->has_messages && work->mailboxes.uses[steps.size()].any();
     for (std::size_t i = 0; i < step.buffers.size(); ++i) {
       const Access::Mode mode = step.part.accesses[i].mode;
       planned.uses.push_back({step.buffers[i], mode != Access::Mode::out, mode != Access::Mode::in, step.part.accesses[i].apart});
@@ -362,6 +384,12 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts) {
   std::vector<int> nodes;
   for (const int device : work->schedule.home)
     nodes.push_back(static_cast<int>(starpu_worker_get_memory_node(static_cast<unsigned>(owners[static_cast<std::size_t>(device)]))));
+  if (work->has_messages) {
+    mpi::Messages& messages = *Session::current().messages();
+    work->program.accesses.push_back(inout(messages.device_order()));
+    nodes.push_back(nodes.front());
+    messages.wait_idle();
+  }
   const GpuProgram* argument = work.get();
   submit(codelet_for(nodes), argument, work->program.accesses, work->program.cost, {.owner = owners.front()});
   work.release();  // the task owns it now

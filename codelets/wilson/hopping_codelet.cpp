@@ -215,7 +215,6 @@ void Hopping::apply(const SpinorField& out, const SpinorField& in, const Output&
 
 void Hopping::submit_pack(int b, const SpinorField& in, const Submission& submission) {
   const BlockGeometry& geometry = lattice()->block(b);
-  const runtime::Decomposition& decomposition = lattice()->decomposition();
   PackTask task{};
   task.lanes = lattice()->lanes().lanes;
   task.sign = submission.sign;
@@ -224,10 +223,7 @@ void Hopping::submit_pack(int b, const SpinorField& in, const Submission& submis
   for (int d = 0; d < 8; ++d) {
     if (!geometry.is_cut(d / 2)) continue;
     const TableRange sites = geometry.pack(in.parity(), d);
-    // A face for another rank leaves through this device's memory, not over the link between GPUs.
-    const runtime::Block& reader = decomposition.block(decomposition.neighbour(b, d ^ 1));
-    const bool remote = reader.rank == decomposition.rank() && reader.owner != geometry.block().owner;
-    task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count, remote};
+    task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count, faces_.is_far(b, d)};
     accesses.push_back(runtime::out(faces_.outgoing(b, d)));
     const std::size_t read = site_bytes(lattice()->precision(), SpinorField::reals), written = 12 * computed_bytes(lattice()->precision());
     bytes += static_cast<double>(sites.count) * geometry.face_lanes(d) * static_cast<double>(read + written);
