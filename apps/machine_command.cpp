@@ -100,6 +100,7 @@ void add_machine(CLI::App& app) {
   const auto options = std::make_shared<MachineOptions>();
   command->add_flag("--json", options->json, "Print JSON");
   add_session_flags(*command, options->session);
+  command->add_flag("--share-gpus", options->session.share_gpus, "Let several ranks use one GPU");
   command->add_flag("--self-test", options->self_test, "Under mpirun: test the messages between all ranks");
   command->add_option("--limit", options->limit_seconds, "Seconds after which a rank that does not answer is named (default 30)")
       ->check(at_least(1));

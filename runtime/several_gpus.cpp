@@ -57,7 +57,8 @@ struct GpuProgram {
 /// Streams, events and copies of states, kept by the worker that runs such programs. They go with the process, like worker_memory().
 class Lanes {
  public:
-  CudaStream stream(int cuda_device, int lane_of_device) {
+  /// with_peers: for programs over several devices of this process; the others are left alone otherwise.
+  CudaStream stream(int cuda_device, int lane_of_device, bool with_peers) {
     CudaStream& stream = streams_[{cuda_device, lane_of_device}];
     if (stream == nullptr) {
       cudaSetDevice(cuda_device);
@@ -65,7 +66,7 @@ class Lanes {
       cudaDeviceGetStreamPriorityRange(&least, &greatest);
       // Packs and copies are short and others wait for them: they go first where both have threads to place.
       cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, lane_of_device == 0 ? least : greatest);
-      enable_peers(cuda_device);
+      if (with_peers) enable_peers(cuda_device);
     }
     return stream;
   }
@@ -145,7 +146,7 @@ class Run {
     for (std::size_t device = 0; device < work.cuda_devices.size(); ++device)
       for (int lane = 0; lane < LaneSchedule::lanes_a_device; ++lane)
         // StarPU watches the stream of the worker, so that is where the program begins and ends.
-        streams_.push_back(device == 0 && lane == 0 ? static_cast<CudaStream>(call.stream()) : lanes().stream(work.cuda_devices[device], lane));
+        streams_.push_back(device == 0 && lane == 0 ? static_cast<CudaStream>(call.stream()) : lanes().stream(work.cuda_devices[device], lane, device_count() > 1));
     pointers_.resize(schedule.steps.size());
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
       const ScheduledStep& scheduled = schedule.steps[i];
