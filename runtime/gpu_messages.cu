@@ -1,4 +1,5 @@
 #include <cuda/atomic>
+#include <cuda_runtime.h>
 
 #include <algorithm>
 
@@ -108,6 +109,15 @@ __global__ void known_words_kernel(std::uint64_t* words, std::uint64_t seed, std
 }
 
 }  // namespace
+
+void load_gpu_messages() {
+  cudaFuncAttributes attributes{};
+  for (const void* kernel : {reinterpret_cast<const void*>(mailbox_kernel<Room>), reinterpret_cast<const void*>(mailbox_kernel<Sent>),
+                             reinterpret_cast<const void*>(mailbox_kernel<Arrival>), reinterpret_cast<const void*>(mailbox_kernel<Consumed>),
+                             reinterpret_cast<const void*>(sum_kernel), reinterpret_cast<const void*>(known_words_kernel)})
+    cudaFuncGetAttributes(&attributes, kernel);
+  check_launch("kernels of messages");
+}
 
 void enqueue_room(const std::vector<Mailbox>& to, CudaStream stream) { enqueue<Room>(to, stream, "wait for room in a mailbox"); }
 void enqueue_sent(const std::vector<Mailbox>& to, CudaStream stream) { enqueue<Sent>(to, stream, "message to another GPU"); }

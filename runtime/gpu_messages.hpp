@@ -23,6 +23,9 @@ struct Mailbox {
   std::uint64_t patience_ns = 0;  ///< a longer wait ends in a trap
 };
 
+/// Loads the kernels below on the current device: where they are used, something may be waiting there already.
+void load_gpu_messages();
+
 /// The calls below enqueue one kernel for up to 16 mailboxes.
 /// Before writing `data`: waits until the messages sent so far have been read.
 void enqueue_room(const std::vector<Mailbox>& to, CudaStream stream);

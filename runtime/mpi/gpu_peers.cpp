@@ -129,13 +129,13 @@ void GpuPeers::try_pairs() {
   static std::uint64_t sessions = 0;
   ++sessions;
   const auto seed = [&](std::size_t from, std::size_t to) { return (sessions * count + from) * count + to; };
-  bool ran = true;
+  load_gpu_messages();
   for (std::size_t to = 0; to < count; ++to) {
     if (to == self || !mapped[to]) continue;
     enqueue_known_words(area(to, self), seed(self, to), test_words, nullptr);
     reached[self * count + to] = 1;
   }
-  ran = worked(cudaDeviceSynchronize());
+  const bool ran = worked(cudaDeviceSynchronize());
   job_.barrier();
   std::vector<std::uint64_t> words(test_words);
   job_.combine(std::span(reached), Combine::sum);
