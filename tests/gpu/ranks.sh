@@ -4,7 +4,7 @@
 folder_of_tests=$(dirname "${BASH_SOURCE[0]}")
 testing=$folder_of_tests/testing.bash
 [ -e "$testing" ] || testing=$folder_of_tests/../cli/testing.bash
-# shellcheck source=../cli/testing.bash
+# shellcheck source=tests/cli/testing.bash
 source "$testing"
 skip() {
   echo "SKIPPED ranks on GPUs: $1"
@@ -59,6 +59,7 @@ for place in "${places[@]}"; do
   compare "$place" "${wilson[@]}" --precision single --links 12 --solver cgnr --check-every 3
   compare "$place" "${wilson[@]}" --precision half --links 8
   compare "$place" "${wilson[@]}" --precision single --blocks 1,1,2,2
+  # shellcheck disable=SC2054  # commas belong to the flag
   hisq=(solve --gauge wide.ildg --action hisq --mass 0.1 --tol 1e-10 --source z2:3,8)
   compare "$place" "${hisq[@]}" --precision double
   compare "$place" "${hisq[@]}" --precision single --links 13 --check-every 3
