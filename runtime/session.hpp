@@ -90,6 +90,7 @@ class Session {
   void share_cores();
   void plan_gpus();
   void plan_workers();
+  std::string obstacle_to_gpu_messages() const;
 
   SessionOptions options_;
   Topology topology_;
