@@ -172,6 +172,9 @@ TEST_CASE("lane schedule: what is exchanged with others runs in the side lane of
   CHECK(schedule->steps[2].waits.empty());
   CHECK(schedule->steps[3].lane == 0);
   CHECK(schedule->steps[3].waits == std::vector<int>{2});
+  const auto one_lane = schedule_lanes(steps, 1, 4, false);
+  REQUIRE(one_lane);
+  for (const ScheduledStep& step : one_lane->steps) CHECK(step.lane == 0);
 }
 
 TEST_CASE("segments: every step once, conflicting steps in order, waits only at the begin and words to others only at the end") {
