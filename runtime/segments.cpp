@@ -43,11 +43,12 @@ bool submit_joined(const Codelet& codelet, const std::vector<Batch::Part>& parts
   constexpr bool side_lanes = false;  // a worker runs one task at a time
   const auto schedule = schedule_lanes(schedule_steps(whole, owners), static_cast<int>(owners.size()), static_cast<int>(whole.accesses.size()), side_lanes);
   if (!schedule) return false;
-  for (std::size_t buffer = 0; buffer < whole.accesses.size(); ++buffer)
-    for (std::size_t device = 1; device < owners.size() && schedule->copied[buffer]; ++device) {
-      const Handle& original = *whole.accesses[buffer].handle;
+  for (std::size_t buffer = 0; buffer < whole.accesses.size(); ++buffer) {
+    if (!schedule->copied[buffer] || whole.accesses[buffer].mode == Access::Mode::out) continue;
+    const Handle& original = *whole.accesses[buffer].handle;
+    for (std::size_t device = 1; device < owners.size(); ++device)
       detail::submit_copy(original.copy_of(owners[device]), original, original.bytes(), owners[device]);
-    }
+  }
   for (const LaneSegment& segment : segments_of(*schedule)) {
     std::vector<Batch::Part> joined;
     for (const int number : segment.steps) {

@@ -212,3 +212,25 @@ TEST_CASE("handles need a session, and may outlive it") {
   *HostView<int>(handle, HostAccess::overwrite) = 2;
   CHECK(*HostView<int>(handle) == 2);
 }
+
+TEST_CASE("an owner's copy of a handle is one of its own, stays with the handle and goes with it") {
+  const Session session(options(2));
+  Handle original(sizeof(std::int64_t));
+  *HostView<std::int64_t>(original, HostAccess::overwrite) = 5;
+  const Handle* first = &original.copy_of(1);
+  CHECK(first == &original.copy_of(1));
+  CHECK(first != &original.copy_of(2));
+  CHECK(first->bytes() == original.bytes());
+  {
+    Script script;
+    script.submit([](Call& call) { *call.buffer<std::int64_t>(0) = *call.buffer<std::int64_t>(1) + 1; }, {out(*first), in(original)});
+    script.submit([](Call& call) { *call.buffer<std::int64_t>(0) = 7; }, {inout(original)});
+  }
+  CHECK(*HostView<std::int64_t>(*first) == 6);
+  CHECK(*HostView<std::int64_t>(original) == 7);
+  Handle moved = std::move(original);
+  CHECK(&moved.copy_of(1) == first);
+  moved = Handle(sizeof(std::int64_t));
+  *HostView<std::int64_t>(moved.copy_of(1), HostAccess::overwrite) = 1;
+  CHECK(*HostView<std::int64_t>(moved.copy_of(1)) == 1);
+}
