@@ -123,6 +123,7 @@ void add_machine(CLI::App& app) {
   command->add_flag("--json", options->json, "Print JSON");
   add_session_flags(*command, options->session);
   command->add_option("--merge-tune", options->merged_caches, "Take the entries of these tune caches into the own one, and end")->type_name("FILE...");
+  command->add_flag("--share-gpus", options->session.share_gpus, "Let several ranks use one GPU");
   command->add_flag("--self-test", options->self_test, "Under mpirun: test the messages between all ranks");
   command->add_option("--limit", options->limit_seconds, "Seconds after which a rank that does not answer is named (default 30)")
       ->check(at_least(1));

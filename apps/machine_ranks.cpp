@@ -1,7 +1,9 @@
 #include "apps/machine_ranks.hpp"
 
 #include "runtime/error.hpp"
+#include "runtime/mpi/messages.hpp"
 #include "runtime/mpi/self_test.hpp"
+#include "runtime/session.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -64,6 +66,18 @@ Json self_test(int limit_seconds, bool print) {
   result["wrong_face_values"] = wrong;
   result["gpu_messages"] = runtime::mpi::describe_gpu_messages();
   if (print) fmt::print("GPU memory        {}\n", result["gpu_messages"].get<std::string>());
+  if (const auto* messages = runtime::Session::current().messages(); messages != nullptr) {
+    const runtime::mpi::GpuPeers& peers = messages->peers();
+    result["gpu_batches"] = peers.verdict();
+    if (print) fmt::print("batches           messages {}\n", peers.verdict());
+    result["gpu_pairs"] = Json::array();
+    for (const runtime::mpi::GpuPeers::Pair& pair : peers.pairs()) {
+      result["gpu_pairs"].push_back({{"from", pair.from}, {"to", pair.to}, {"mapped", pair.mapped}, {"damaged_words", pair.damaged}});
+      if (print)
+        fmt::print("  GPU of rank {:>3} -> {:<3} {}\n", pair.from, pair.to,
+                   !pair.mapped ? "cannot be mapped" : pair.damaged == 0 ? "known words arrived" : fmt::format("{} damaged words", pair.damaged));
+    }
+  }
   return result;
 }
 

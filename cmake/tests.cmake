@@ -84,6 +84,10 @@ foreach(script IN LISTS scripts)
   endif()
 endforeach()
 
+if(TARGET quarkstar)
+  quarkstar_test(gpu.ranks ${CMAKE_COMMAND} -E env "QUARKSTAR=$<TARGET_FILE:quarkstar>" bash "${PROJECT_SOURCE_DIR}/tests/gpu/ranks.sh")
+endif()
+
 if(NOT QUARKSTAR_SANITIZE AND NOT QUARKSTAR_FUZZ)
   # ---- kernels keep their instructions to themselves
   get_property(archs GLOBAL PROPERTY QUARKSTAR_VECTOR_ARCHS)

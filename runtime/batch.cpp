@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "runtime/graph_cache.hpp"
+#include "runtime/mpi/messages.hpp"
 #include "runtime/observe/gpu_times.hpp"
 #include "runtime/observe/task_graph.hpp"
 #include "runtime/policy/policy.hpp"
@@ -97,14 +98,21 @@ void finish_simulated(const void* arguments, int worker, double begin_us, double
 
 Batch* Batch::current() { return collecting; }
 
-// Messages between ranks have their places among the tasks, which then cannot wait in a list.
-Batch::Batch() : waits_(Session::current().messages() == nullptr) { collecting = this; }
+bool has_messages(const std::vector<Batch::Part>& parts) {
+  return std::any_of(parts.begin(), parts.end(), [](const Batch::Part& part) { return part.kind != Batch::Part::Kind::task; });
+}
+
+// Messages through the host have their places among the tasks, which then cannot wait in a list.
+Batch::Batch()
+    : waits_(Session::current().messages() == nullptr || (Session::current().messages()->by_device() && !parts_timed_apart())) {
+  collecting = this;
+}
 
 Batch::~Batch() { collecting = nullptr; }
 
 bool Batch::can_fuse() const {
   const Session& session = Session::current();
-  if (!keeps_owners(session.options().policy) || parts_.size() < 2) return false;
+  if (!keeps_owners(session.options().policy) || parts_.size() < 2 || has_messages(parts_)) return false;
   const int owner = parts_.front().placement.owner;
   const bool on_cuda = session.worker(owner).kind == Worker::Kind::cuda;
   return std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) {
@@ -125,10 +133,24 @@ Cost Batch::submit() {
   if constexpr (simulate::active)
     for (const Codelet* codelet : {&fused_codelet, &joined_codelet}) simulate::describe(*codelet, {simulated_us, finish_simulated});
   const GraphRecording::Pause noted;
-  if (fuse) submit_program(fused_codelet, std::make_unique<Program>(parts));
-  else if ((!can_run_across_gpus(parts) || !submit_across_gpus(parts)) && (!can_join(parts) || !submit_joined(joined_codelet, parts)))
-    for (const Part& part : parts)
-      detail::submit(*part.codelet, part.arguments.data(), part.arguments.size(), part.accesses, part.cost, part.placement);
+  if (fuse) {
+    submit_program(fused_codelet, std::make_unique<Program>(parts));
+    return total;
+  }
+  // Ranks agree on what is new without a word, because they submit the same codelets in the same order; what differs between them (numbers
+  // of sites, addresses) must not be looked at.
+  bool is_new = false;
+  if (has_messages(parts)) {
+    std::vector<const Codelet*> kind;
+    for (const Part& part : parts) kind.push_back(part.codelet);
+    is_new = Session::current().messages()->is_new(std::move(kind));
+  }
+  if (!is_new && can_run_across_gpus(parts) && submit_across_gpus(parts)) return total;
+  if (can_join(parts) && submit_joined(joined_codelet, parts)) return total;
+  for (const Part& part : parts) {
+    if (part.unfused) part.unfused();
+    else detail::submit(*part.codelet, part.arguments.data(), part.arguments.size(), part.accesses, part.cost, part.placement);
+  }
   return total;
 }
 

@@ -1,17 +1,23 @@
 #pragma once
 // Coarsening: many submissions become one task where there is nothing to schedule between them.
+#include <functional>
 #include <vector>
 
 #include "runtime/codelet.hpp"
 
 namespace quarkstar::runtime {
 
+struct Mailbox;
+
 /// While a Batch lives, the submitting thread's tasks are collected. When it ends, and all of them belong to one worker under the
 /// `static` policy, they are submitted as one task that runs them in order: StarPU then costs one task instead of hundreds. On a GPU the
 /// second batch with the same work is captured as a CUDA graph and later ones replay it. So are the tasks of several GPUs that reach
-/// each other's memory. Where CPUs own blocks beside GPUs, they become one task for each stretch of an
-/// owner's work between two exchanges. Otherwise they are submitted one by one. On several ranks nothing waits for the end of the batch: tasks are
-/// submitted as they come, and the batch keeps only what they cost.
+/// each other's memory. Where CPUs own blocks beside GPUs, they become one task for each stretch of an owner's work between two exchanges.
+/// Otherwise they are submitted one by one.
+///
+/// On several ranks whose GPUs reach each other (mpi::Messages::by_device) messages and sums over ranks are collected too and become steps
+/// of the task, except in the first batch of a kind, which loads kernels. Ranks must end batches in the same order. On other ranks nothing
+/// waits for the end of the batch: tasks are submitted as they come, and the batch keeps only what they cost.
 class Batch {
  public:
   Batch();
@@ -23,12 +29,16 @@ class Batch {
   Cost submit();
 
   struct Part {
-    const Codelet* codelet;
-    std::vector<std::byte> arguments;
-    AccessList accesses;
-    Cost cost;
-    Placement placement;
+    const Codelet* codelet = nullptr;  ///< nullptr: a message, or a sum through the host
+    std::vector<std::byte> arguments{};
+    AccessList accesses{};
+    Cost cost{};
+    Placement placement{};
     bool counted = true;  ///< false: a copy of a scalar step, which the first owner's counts
+    /// A sum is a task that meets those of other ranks.
+    enum class Kind { task, sum, send, receive } kind = Kind::task;
+    const Mailbox* mailbox = nullptr;   ///< of a message; nullptr: it cannot go from GPU to GPU
+    std::function<void()> unfused{};    ///< of what is not a task: submits it where the batch is not one task
   };
   void add(Part part) { parts_.push_back(std::move(part)); }
   /// Whether tasks wait here until submit(); otherwise add() takes parts without arguments and accesses, and the tasks go their own way.
@@ -44,5 +54,8 @@ class Batch {
   bool waits_;
   std::vector<Part> parts_;
 };
+
+/// Whether other ranks take part.
+bool has_messages(const std::vector<Batch::Part>& parts);
 
 }  // namespace quarkstar::runtime

@@ -143,10 +143,11 @@ void detail::submit(const Codelet& codelet, const void* arguments, std::size_t s
   if constexpr (simulate::active) cost = simulate::cost_of(cost, placement);
   GraphRecording::note(codelet, cost, accesses);
   if (Batch* batch = Batch::current(); batch != nullptr && !batch->tasks_wait()) {
-    batch->add({&codelet, {}, {}, cost, placement});
+    batch->add({.codelet = &codelet, .cost = cost, .placement = placement});
   } else if (batch != nullptr) {
     const auto* bytes = static_cast<const std::byte*>(arguments);
-    batch->add({&codelet, {bytes, bytes + size}, {accesses.begin(), accesses.end()}, cost, placement});
+    batch->add({.codelet = &codelet, .arguments = {bytes, bytes + size}, .accesses = {accesses.begin(), accesses.end()}, .cost = cost,
+                .placement = placement});
     return;
   }
   void* memory = std::malloc(sizeof(TaskRecord) + size);  // StarPU frees it with free()

@@ -20,6 +20,7 @@ namespace {
 constexpr int slots = 8;
 thread_local int memory_lane = 0;
 thread_local bool one_by_one = false;
+thread_local std::array<std::size_t, slots> slot_bytes{};  ///< of the slots that this worker has taken
 
 [[noreturn]] void fail(const char* what, cudaError_t error) {
   std::fprintf(stderr, "quarkstar: error: CUDA: %s: %s\n", what, cudaGetErrorString(error));
@@ -49,15 +50,28 @@ std::vector<GpuDescription> gpus() {
 void* worker_memory(int slot, std::size_t bytes) {
   // A worker is a thread; StarPU ends it with the session, and the device's memory goes with the process.
   static thread_local std::map<std::pair<int, int>, std::array<void*, slots>> memory;
+  slot_bytes[static_cast<std::size_t>(slot)] = bytes;
   int device = 0;
   cudaGetDevice(&device);
   void*& pointer = memory[{device, memory_lane}][static_cast<std::size_t>(slot)];
   if (pointer == nullptr) {
     if (const cudaError_t error = cudaMalloc(&pointer, bytes); error != cudaSuccess) fail("allocation", error);
-    if (const cudaError_t error = cudaMemset(pointer, 0, bytes); error != cudaSuccess) fail("clearing", error);
-    cudaDeviceSynchronize();
+    // On a stream of its own: waiting for the device would be forbidden while another one is captured.
+    cudaStream_t stream = nullptr;
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    if (const cudaError_t error = cudaMemsetAsync(pointer, 0, bytes, stream); error != cudaSuccess) fail("clearing", error);
+    cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
   }
   return pointer;
+}
+
+void prepare_worker_memory(int lanes) {
+  const int before = memory_lane;
+  for (memory_lane = 0; memory_lane < lanes; ++memory_lane)
+    for (int slot = 0; slot < slots; ++slot)
+      if (slot_bytes[static_cast<std::size_t>(slot)] > 0) worker_memory(slot, slot_bytes[static_cast<std::size_t>(slot)]);
+  memory_lane = before;
 }
 
 void use_worker_memory_of_lane(int lane) { memory_lane = lane; }

@@ -25,6 +25,9 @@ std::vector<GpuDescription> gpus();
 /// It goes with the process, not with the session, whose workers are new threads: tables of sums, a few MiB.
 void* worker_memory(int slot, std::size_t bytes);
 
+/// Makes the memory of every slot that any lane has taken for the other lanes 0 .. lanes - 1 too: before a capture, which should not allocate.
+void prepare_worker_memory(int lanes);
+
 /// Work that this worker enqueues from now on may run beside what it has enqueued in other lanes: worker_memory() gives each lane its
 /// own. 0 outside of such work.
 void use_worker_memory_of_lane(int lane);

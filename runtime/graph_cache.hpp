@@ -17,7 +17,8 @@ class StepTimes;
 ///
 /// sampled: the first replay and every eighth runs a second graph of the same work, into which `enqueue` puts the marks of the StepTimes
 /// that it is given (otherwise nullptr); these are returned, to be recorded when the work has ended. Nothing is returned for other runs.
+/// at_once: never plainly, for work that waits for other processes while this one may still have to load kernels.
 std::shared_ptr<StepTimes> run_through_graph(std::vector<std::byte> key, CudaStream stream, const std::function<void(StepTimes*)>& enqueue,
-                                             bool sampled);
+                                             bool sampled, bool at_once = false);
 
 }  // namespace quarkstar::runtime

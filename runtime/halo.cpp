@@ -1,14 +1,25 @@
 #include "runtime/halo.hpp"
 
+#include <algorithm>
+
 #include "runtime/mpi/messages.hpp"
 #include "runtime/session.hpp"
 #include "runtime/simulate/message.hpp"
 #include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::runtime {
+namespace {
+
+bool gpus_own_all(const Decomposition& decomposition) {
+  const std::vector<int>& blocks = decomposition.local();
+  const int gpus = Session::current().gpu_count();
+  return std::all_of(blocks.begin(), blocks.end(), [&](int b) { return decomposition.block(b).owner < gpus; });
+}
+
+}  // namespace
 
 Halo::Halo(const Decomposition& decomposition, const std::function<std::size_t(int block, int direction)>& bytes, const char* what)
-    : decomposition_(&decomposition), what_(what) {
+    : decomposition_(&decomposition), what_(what), only_gpus_(gpus_own_all(decomposition)) {
   for (std::size_t buffer = 0; buffer < 2; ++buffer) {
     for (const int b : decomposition.local())
       for (int d = 0; d < 8; ++d) {
@@ -28,7 +39,41 @@ const Handle& Halo::outgoing(int block, int direction) const {
   return decomposition_->is_local(reader) ? incoming(reader, direction) : sent_[buffer_][slot(block, direction)];
 }
 
-void Halo::exchange() const {
+bool Halo::is_far(int block, int direction) const {
+  if (!only_gpus_) return false;
+  const Block& reader = decomposition_->block(decomposition_->neighbour(block, direction ^ 1));
+  // What another rank's host fetches leaves through this device's memory, not over the link between GPUs.
+  if (reader.rank != decomposition_->rank()) {
+    const mpi::Messages* messages = Session::current().messages();
+    return messages != nullptr && messages->by_device();
+  }
+  return reader.owner != decomposition_->block(block).owner;
+}
+
+void Halo::open_mailboxes() {
+  mailboxes_tried_ = true;
+  mpi::Messages& messages = *Session::current().messages();
+  Session::current().wait_all();  // making and mapping device memory may wait for all that runs there
+  // Each end's slots are those of its own blocks.
+  const auto slot_of = [&](int b, int d, std::size_t buffer) { return 2 * slot(b, d) + buffer; };
+  std::vector<mpi::Mailboxes::Slot> received(decomposition_->local().size() * 8 * 2), sent(received.size());
+  for (const int b : decomposition_->local())
+    for (int d = 0; d < 8; ++d)
+      for (std::size_t buffer = 0; buffer < 2; ++buffer) {
+        const Block& sender = decomposition_->block(decomposition_->neighbour(b, d));
+        const Block& reader = decomposition_->block(decomposition_->neighbour(b, d ^ 1));
+        if (const Handle& face = incoming_[buffer][slot(b, d)]; face && sender.rank != decomposition_->rank())
+          received[slot_of(b, d, buffer)] = {face.bytes(), sender.rank, slot_of(sender.index, d, buffer),
+                                             messages.describe({what_, b, d}, false, sender.rank, tag(b, d, buffer), face.bytes())};
+        if (const Handle& face = sent_[buffer][slot(b, d)]; face)
+          sent[slot_of(b, d, buffer)] = {face.bytes(), reader.rank, slot_of(reader.index, d, buffer),
+                                         messages.describe({what_, reader.index, d}, true, reader.rank, tag(reader.index, d, buffer), face.bytes())};
+      }
+  mailboxes_ = mpi::Mailboxes::open(messages.peers(), decomposition_->rank(), received, sent);
+  if (mailboxes_ != nullptr) messages.watch(mailboxes_);
+}
+
+void Halo::exchange() {
   if constexpr (simulate::active)
     if (simulate::machine().nodes > 1)
       for (const int b : decomposition_->local())
@@ -36,18 +81,22 @@ void Halo::exchange() const {
           if (incoming_[buffer_][slot(b, d)]) simulate::submit_message(incoming(b, d), decomposition_->block(b).owner);
   mpi::Messages* messages = Session::current().messages();
   if (messages == nullptr || !decomposition_->is_distributed()) return;
+  if (messages->collected() && !mailboxes_tried_) open_mailboxes();
   for (const int b : decomposition_->local())
     for (int d = 0; d < 8; ++d) {
       if (!incoming_[buffer_][slot(b, d)]) continue;
       const Block& sender = decomposition_->block(decomposition_->neighbour(b, d));
-      if (sender.rank != decomposition_->rank()) messages->receive(incoming(b, d), sender.rank, tag(b, d), {what_, b, d});
+      if (sender.rank != decomposition_->rank())
+        messages->receive(incoming(b, d), sender.rank, tag(b, d, buffer_), {what_, b, d},
+                          mailboxes_ != nullptr ? &mailboxes_->received(2 * slot(b, d) + buffer_) : nullptr);
     }
   for (const int b : decomposition_->local())
     for (int d = 0; d < 8; ++d) {
       const Handle& face = sent_[buffer_][slot(b, d)];
       if (!face) continue;
       const Block& reader = decomposition_->block(decomposition_->neighbour(b, d ^ 1));
-      messages->send(face, reader.rank, tag(reader.index, d), {what_, reader.index, d});
+      messages->send(face, reader.rank, tag(reader.index, d, buffer_), {what_, reader.index, d},
+                     mailboxes_ != nullptr ? &mailboxes_->sent(2 * slot(b, d) + buffer_) : nullptr);
     }
 }
 

@@ -2,10 +2,12 @@
 // The faces that blocks send each other: handles within a rank, messages between ranks.
 #include <array>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "runtime/decomposition.hpp"
 #include "runtime/handle.hpp"
+#include "runtime/mpi/mailboxes.hpp"
 
 namespace quarkstar::runtime {
 
@@ -24,17 +26,27 @@ class Halo {
   void next() { buffer_ ^= 1; }
   /// Where the pack task of a local block writes for the neighbour that looks along `direction` (and so lies on the other side).
   const Handle& outgoing(int block, int direction) const;
+  /// Whether that memory may be another GPU's: the link there is slower than this one's memory. Only where GPUs own all blocks of this rank
+  /// do they write into each other's (runtime/several_gpus.hpp).
+  bool is_far(int block, int direction) const;
   const Handle& incoming(int block, int direction) const { return incoming_[buffer_][slot(block, direction)]; }
-  /// Submits the messages of this application, after its packs. Without other ranks there are none.
-  void exchange() const;
+  /// Submits the messages of this application, after its packs. Without other ranks there are none. In a batch, where the ranks' GPUs
+  /// reach each other, the first one of a halo makes its mailboxes: collective.
+  void exchange();
 
  private:
   std::size_t slot(int block, int direction) const { return static_cast<std::size_t>(decomposition_->local_index(block) * 8 + direction); }
-  int tag(int reader, int direction) const { return first_tag_ + (decomposition_->local_index(reader) * 8 + direction) * 2 + static_cast<int>(buffer_); }
+  void open_mailboxes();
+  int tag(int reader, int direction, std::size_t buffer) const {
+    return first_tag_ + 2 * static_cast<int>(slot(reader, direction)) + static_cast<int>(buffer);
+  }
 
   const Decomposition* decomposition_;
   const char* what_;
+  bool only_gpus_;  ///< own blocks of this rank
   std::array<std::vector<Handle>, 2> incoming_, sent_;  ///< [local block * 8 + direction]; sent: for readers on other ranks
+  std::shared_ptr<const mpi::Mailboxes> mailboxes_;
+  bool mailboxes_tried_ = false;
   std::size_t buffer_ = 0;
   int first_tag_ = 0;
 };

@@ -68,6 +68,7 @@ class Scheduler {
   void add(int number, const ScheduleStep& step, int device) {
     const int index = static_cast<int>(schedule_.steps.size());
     ScheduledStep scheduled{number, device, device * LaneSchedule::lanes_a_device, {}, {}};
+    if (side_lanes_ && step.aside) ++scheduled.lane;
     std::vector<int> after;
     for (const ScheduleStep::Use& use : step.uses) {
       if (side_lanes_ && !step.everywhere && is_exchanged(use, device)) scheduled.lane = device * LaneSchedule::lanes_a_device + 1;

@@ -16,6 +16,7 @@ struct ScheduleStep {
   int device = 0;           ///< of its owner
   bool everywhere = false;  ///< every device computes it, into copies of its own of what it writes
   std::vector<Use> uses;
+  bool aside = false;       ///< takes part in an exchange with others that are not devices of this program
 };
 
 /// A step on one device.
@@ -49,9 +50,9 @@ std::vector<LaneSegment> segments_of(const LaneSchedule& schedule);
 /// Spreads steps, given in program order, over devices.
 /// - A buffer lives with its reader if all readers are on one device (a face is written straight into its reader's memory), otherwise
 ///   with its first writer, otherwise with its first reader.
-/// - A step that takes part in an exchange, because it writes into another device's memory or reads what another device writes, runs in
-///   the side lane of its device, so that it overlaps what the main lane does; all others, and those everywhere, in the main lane. Without
-///   side_lanes all are there.
+/// - A step that takes part in an exchange, because it writes into another device's memory, reads what another device writes, or says so
+///   (aside), runs in the side lane of its device, so that it overlaps what the main lane does; all others, and those everywhere, in the main
+///   lane. Without side_lanes all are there.
 /// - Steps wait for exactly the conflicting steps (write-write, write-read, read-write) of other lanes that no earlier wait implies.
 /// Nothing when a buffer that is written everywhere is written by an ordinary step too. Cost: steps times lanes.
 std::optional<LaneSchedule> schedule_lanes(const std::vector<ScheduleStep>& steps, int devices, int buffers, bool side_lanes = true);

@@ -31,7 +31,8 @@ Program::Program(const std::vector<Batch::Part>& parts) {
 
 std::vector<int> owners_of(const std::vector<Batch::Part>& parts) {
   std::vector<int> owners;
-  for (const Batch::Part& part : parts) owners.push_back(part.placement.owner);
+  for (const Batch::Part& part : parts)
+    if (part.codelet != nullptr) owners.push_back(part.placement.owner);
   std::sort(owners.begin(), owners.end());
   owners.erase(std::unique(owners.begin(), owners.end()), owners.end());
   return owners;
@@ -42,7 +43,7 @@ std::vector<ScheduleStep> schedule_steps(const Program& program, const std::vect
   for (const Program::Step& step : program.steps) {
     ScheduleStep planned;
     planned.device = static_cast<int>(std::find(owners.begin(), owners.end(), step.part.placement.owner) - owners.begin());
-    planned.everywhere = step.part.placement.everywhere;
+    planned.everywhere = step.part.placement.everywhere && owners.size() > 1;
     for (std::size_t i = 0; i < step.buffers.size(); ++i) {
       const Access::Mode mode = step.part.accesses[i].mode;
       planned.uses.push_back({step.buffers[i], mode != Access::Mode::out, mode != Access::Mode::in, step.part.accesses[i].apart});

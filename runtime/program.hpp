@@ -24,7 +24,7 @@ struct Program {
   explicit Program(const std::vector<Batch::Part>& parts);
 };
 
-/// Owners of parts in ascending order.
+/// Owners of parts in ascending order; messages have none.
 std::vector<int> owners_of(const std::vector<Batch::Part>& parts);
 
 /// A program's steps for a schedule whose devices are these owners.

@@ -28,7 +28,7 @@ Batch::Part part_on(const ScheduledStep& scheduled, const Program& whole, const 
 
 bool can_join(const std::vector<Batch::Part>& parts) {
   const Session& session = Session::current();
-  if (!keeps_owners(session.options().policy)) return false;
+  if (!keeps_owners(session.options().policy) || has_messages(parts)) return false;
   if (session.gpu_count() == 0 && !session.options().join_on_cpus) return false;
   const std::vector<int> owners = owners_of(parts);
   const auto is_gpu = [&](int owner) { return owner < session.gpu_count(); };

@@ -7,7 +7,7 @@
 namespace quarkstar::runtime {
 
 /// Whether these parts can be joined: a policy that keeps_owners(), at least two owners, a GPU among them (or SessionOptions::join_on_cpus), every part of
-/// a GPU with a GPU version.
+/// a GPU with a GPU version, and no messages to other ranks: those go through the host between tasks that are submitted one by one.
 bool can_join(const std::vector<Batch::Part>& parts);
 
 /// Submits the parts as one task a segment (segments_of): of each owner, what runs between something that it needs from others and

@@ -177,7 +177,13 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(s
   happens_before(this);
   if constexpr (!simulate::active) starpu_execute_on_each_worker(bind_worker, this, STARPU_CPU | STARPU_CUDA);
   happens_after(this);
-  if (mpi::Job& job = mpi::Job::current(); job.is_distributed()) messages_ = std::make_unique<mpi::Messages>(job);
+  if (mpi::Job& job = mpi::Job::current(); job.is_distributed()) {
+    // The watchdog speaks before a wait on the device ends in a trap; without one it takes an hour.
+    constexpr std::uint64_t second = 1'000'000'000;
+    const std::uint64_t patience = options_.watchdog_seconds > 0 ? static_cast<std::uint64_t>(options_.watchdog_seconds) + 60 : 3600;
+    messages_ = std::make_unique<mpi::Messages>(
+        job, std::make_unique<mpi::GpuPeers>(job, workers_.front().device, obstacle_to_gpu_messages(), patience * second));
+  }
   if (options_.watchdog_seconds > 0 && !simulate::active) watchdog_ = std::make_unique<Watchdog>(*this, std::chrono::seconds(options_.watchdog_seconds));
 }
 
@@ -277,6 +283,24 @@ void Session::plan_gpus() {
     ranks_a_gpu_ = (share.count * gpu_count_ + present - 1) / present;
   }
   for (int g = 0; g < gpu_count_; ++g) gpu_numbers_.push_back(numbers[static_cast<std::size_t>((first + g) % present)]);
+}
+
+/// Why this rank's batches cannot hold messages from GPU to GPU; "": they can, if memory can be mapped. $QUARKSTAR_GPU_IPC: off, or on
+/// where ranks share a GPU, which then takes turns between them by the millisecond while one waits for the other.
+std::string Session::obstacle_to_gpu_messages() const {
+  const mpi::Job& job = mpi::Job::current();
+  const char* variable = std::getenv("QUARKSTAR_GPU_IPC");
+  const std::string wish = variable != nullptr ? variable : "";
+  if (wish == "off") return "QUARKSTAR_GPU_IPC=off";
+  if (job.is_fake()) return "the other ranks do not exist";
+  if (std::any_of(job.hosts().begin(), job.hosts().end(), [&](const std::string& host) { return host != job.hosts().front(); }))
+    return "the ranks sit on several hosts";
+  if (job.size() > most_gpu_ranks) return fmt::format("more than {} ranks", most_gpu_ranks);
+  if (gpu_count_ != 1) return fmt::format("{} has {} GPUs, not one", job.name_of(job.rank()), gpu_count_);
+  if (!keeps_owners(options_.policy)) return fmt::format("--policy {} places kernels one by one", options_.policy);
+  if (options_.time_kernels) return "a trace times kernels";
+  if (ranks_a_gpu_ > 1 && wish != "on") return "ranks share a GPU (QUARKSTAR_GPU_IPC=on has them wait for each other on it)";
+  return "";
 }
 
 void Session::plan_workers() {

@@ -102,6 +102,7 @@ class Session {
   void plan_workers();
   void place_workers();
   void share_power();
+  std::string obstacle_to_gpu_messages() const;
 
   SessionOptions options_;
   Topology topology_;

@@ -16,6 +16,8 @@
 #include "runtime/gpu_flags.hpp"
 #include "runtime/graph_cache.hpp"
 #include "runtime/lane_schedule.hpp"
+#include "runtime/mailbox_plan.hpp"
+#include "runtime/mpi/messages.hpp"
 #include "runtime/observe/gpu_times.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/program.hpp"
@@ -49,6 +51,8 @@ struct GpuProgram {
   std::vector<int> cuda_devices;  ///< its number
   std::vector<std::size_t> bytes;  ///< of each buffer: handles may go while their last tasks wait
   std::vector<simulate::Interval> times;  ///< of each scheduled step, in simulations
+  MailboxPlan mailboxes;
+  bool has_messages = false;
 };
 
 #ifdef QUARKSTAR_CUDA
@@ -56,7 +60,8 @@ struct GpuProgram {
 /// Streams, events and copies of states, kept by the worker that runs such programs. They go with the process, like worker_memory().
 class Lanes {
  public:
-  CudaStream stream(int cuda_device, int lane_of_device) {
+  /// with_peers: for programs over several devices of this process; the others are left alone otherwise.
+  CudaStream stream(int cuda_device, int lane_of_device, bool with_peers) {
     CudaStream& stream = streams_[{cuda_device, lane_of_device}];
     if (stream == nullptr) {
       cudaSetDevice(cuda_device);
@@ -64,7 +69,7 @@ class Lanes {
       cudaDeviceGetStreamPriorityRange(&least, &greatest);
       // Packs and copies are short and others wait for them: they go first where both have threads to place.
       cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, lane_of_device == 0 ? least : greatest);
-      enable_peers(cuda_device);
+      if (with_peers) enable_peers(cuda_device);
     }
     return stream;
   }
@@ -144,7 +149,7 @@ class Run {
     for (std::size_t device = 0; device < work.cuda_devices.size(); ++device)
       for (int lane = 0; lane < LaneSchedule::lanes_a_device; ++lane)
         // StarPU watches the stream of the worker, so that is where the program begins and ends.
-        streams_.push_back(device == 0 && lane == 0 ? static_cast<CudaStream>(call.stream()) : lanes().stream(work.cuda_devices[device], lane));
+        streams_.push_back(device == 0 && lane == 0 ? static_cast<CudaStream>(call.stream()) : lanes().stream(work.cuda_devices[device], lane, device_count() > 1));
     pointers_.resize(schedule.steps.size());
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
       const ScheduledStep& scheduled = schedule.steps[i];
@@ -161,8 +166,10 @@ class Run {
 
   std::vector<std::byte> key() const {
     ProgramKey key;
+    for (const MailboxUse& use : work_.mailboxes.uses)
+      for (const auto* list : {&use.room, &use.arrival, &use.sent, &use.consumed}) key.append(list->data(), list->size() * sizeof(Mailbox));
     // Memory for flags must be there before a capture, and a graph keeps their addresses.
-    for (int device = 0; device < device_count(); ++device) {
+    for (int device = 0; device < device_count() && device_count() > 1; ++device) {
       const GpuFlag* of_device[] = {flag(device, 0), epoch(device)};
       key.append(of_device, sizeof of_device);
     }
@@ -181,7 +188,7 @@ class Run {
     const LaneSchedule& schedule = work_.schedule;
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     cudaStreamIsCapturing(stream(0), &status);
-    const bool by_flags = status == cudaStreamCaptureStatusActive && flags_allowed();
+    const bool by_flags = device_count() > 1 && status == cudaStreamCaptureStatusActive && flags_allowed();
     begin(steps);
     if (by_flags)
       for (int device = 0; device < device_count(); ++device) {
@@ -193,6 +200,9 @@ class Run {
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
       const ScheduledStep& scheduled = schedule.steps[i];
       use(scheduled.lane);
+      const MailboxUse* mailboxes = work_.mailboxes.uses.empty() ? nullptr : &work_.mailboxes.uses[static_cast<std::size_t>(scheduled.step)];
+      // There is room long before it is needed: that wait comes before the others.
+      if (mailboxes != nullptr) enqueue_room(mailboxes->room, stream(scheduled.lane));
       GpuFlagList watched;
       for (const int before : scheduled.waits) {
         if (by_flags && schedule.steps[static_cast<std::size_t>(before)].device != scheduled.device) {
@@ -202,10 +212,12 @@ class Run {
           cudaStreamWaitEvent(stream(scheduled.lane), ended[static_cast<std::size_t>(before)], 0);
         }
       }
-      enqueue_wait(watched, epoch(scheduled.device), stream(scheduled.lane));
+      if (watched.count > 0) enqueue_wait(watched, epoch(scheduled.device), stream(scheduled.lane));
+      if (mailboxes != nullptr) enqueue_arrival(mailboxes->arrival, stream(scheduled.lane));
       if (steps != nullptr) steps->begin_step(stream(scheduled.lane));
       step(scheduled).part.codelet->cuda()(calls_[i]);
       if (steps != nullptr) steps->end_step(stream(scheduled.lane), owner(scheduled.device), event_on_device(scheduled));
+      if (mailboxes != nullptr) enqueue_sent(mailboxes->sent, stream(scheduled.lane));
       GpuFlagList set;
       bool awaited_by_event = false;
       for (const int device : scheduled.awaited_on) {
@@ -216,8 +228,9 @@ class Run {
           awaited_by_event = true;
         }
       }
-      enqueue_signal(set, epoch(scheduled.device), stream(scheduled.lane));
+      if (set.count > 0) enqueue_signal(set, epoch(scheduled.device), stream(scheduled.lane));
       if (awaited_by_event) ended[i] = record(scheduled.lane);
+      if (mailboxes != nullptr) enqueue_consumed(mailboxes->consumed, stream(scheduled.lane));
     }
     for (int lane = 1; lane < lane_count(); ++lane) cudaStreamWaitEvent(stream(0), record(lane), 0);
     use(0);
@@ -292,6 +305,8 @@ class Run {
   int device_of(int lane) const { return work_.cuda_devices[static_cast<std::size_t>(lane / LaneSchedule::lanes_a_device)]; }
 
   void* memory(Call& call, int buffer, int device) const {
+    if (const std::vector<void*>& mailboxes = work_.mailboxes.memory; !mailboxes.empty())
+      if (void* mailbox = mailboxes[static_cast<std::size_t>(buffer)]; mailbox != nullptr) return mailbox;
     const std::vector<bool>& copied = work_.schedule.copied;
     if (device == 0 || !copied[static_cast<std::size_t>(buffer)]) return call.buffer<void>(buffer);
     const auto number = static_cast<std::size_t>(std::count(copied.begin(), copied.begin() + buffer, true));
@@ -313,8 +328,9 @@ void run_across_gpus(Call& call) {
   Run run(call, *work);
   GpuTimes& times = *call.gpu_times();
   if (batches_are_sampled()) times.join_unmarked();
+  if (work->has_messages) prepare_worker_memory(LaneSchedule::lanes_a_device);
   times.take(run_through_graph(run.key(), static_cast<CudaStream>(call.stream()), [&run](StepTimes* steps) { run.enqueue(steps); },
-                               batches_are_sampled()));
+                               batches_are_sampled(), work->has_messages));
   run.record_events(times);
 }
 #else
@@ -397,11 +413,11 @@ bool can_run_across_gpus(const std::vector<Batch::Part>& parts) {
   const Session& session = Session::current();
   if (!keeps_owners(session.options().policy) || parts.size() < 2 || parts_timed_apart()) return false;
   const std::vector<int> owners = owners_of(parts);
-  if (owners.size() < 2) return false;
+  if (has_messages(parts) ? owners.size() != 1 : owners.size() < 2) return false;
   for (const int owner : owners)
     if (session.worker(owner).kind != Worker::Kind::cuda) return false;
   for (const Batch::Part& part : parts)
-    if (part.codelet->cuda() == nullptr) return false;
+    if (part.codelet == nullptr ? part.mailbox == nullptr : part.codelet->cuda() == nullptr) return false;
   for (const int a : owners)
     for (const int b : owners)
       if (a != b && !reach_each_other(starpu_worker_get_devid(a), starpu_worker_get_devid(b))) return false;
@@ -410,11 +426,18 @@ bool can_run_across_gpus(const std::vector<Batch::Part>& parts) {
 
 bool submit_across_gpus(const std::vector<Batch::Part>& parts) {
   const std::vector<int> owners = owners_of(parts);
-  auto work = std::make_unique<GpuProgram>(GpuProgram{Program(parts), {}, owners, {}, {}, {}});
+  auto work = std::make_unique<GpuProgram>(GpuProgram{Program(parts), {}, owners, {}, {}, {}, {}, has_messages(parts)});
+  if (work->has_messages) {
+    auto plan = plan_mailboxes(work->program);
+    if (!plan) return false;
+    work->mailboxes = *std::move(plan);
+  }
   for (const int owner : owners) work->cuda_devices.push_back(starpu_worker_get_devid(owner));
   for (const Access& access : work->program.accesses) work->bytes.push_back(access.handle->bytes());
 
-  auto schedule = schedule_lanes(schedule_steps(work->program, owners), static_cast<int>(owners.size()), static_cast<int>(work->program.accesses.size()));
+  std::vector<ScheduleStep> steps = schedule_steps(work->program, owners);
+  for (std::size_t i = 0; i < steps.size() && work->has_messages; ++i) steps[i].aside = work->mailboxes.uses[i].any();
+  auto schedule = schedule_lanes(steps, static_cast<int>(owners.size()), static_cast<int>(work->program.accesses.size()));
   if (!schedule) return false;
   work->schedule = *std::move(schedule);
 #ifdef QUARKSTAR_SIMULATION
@@ -424,10 +447,17 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts) {
   std::vector<int> nodes;
   for (const int device : work->schedule.home)
     nodes.push_back(static_cast<int>(starpu_worker_get_memory_node(static_cast<unsigned>(owners[static_cast<std::size_t>(device)]))));
+  if (work->has_messages) {
+    mpi::Messages& messages = *Session::current().messages();
+    work->program.accesses.push_back(inout(messages.device_order()));
+    nodes.push_back(nodes.front());
+    messages.wait_idle();
+  }
+  const std::size_t tasks = work->program.steps.size();  // of the parts, those that are no messages
   const GpuProgram* argument = work.get();
   submit(codelet_for(nodes), argument, work->program.accesses, work->program.cost, {.owner = owners.front()});
   work.release();  // the task owns it now
-  Session::current().events().count_fused(parts.size());
+  Session::current().events().count_fused(tasks);
   return true;
 }
 #endif

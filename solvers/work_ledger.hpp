@@ -28,6 +28,7 @@ class WorkLedger {
   void add(const std::vector<runtime::Batch::Part>& parts) {
     if (batches_++ > 0) return;
     for (const runtime::Batch::Part& part : parts) {
+      if (part.codelet == nullptr) continue;  // a message
       const Work work{part.cost, 1};
       const runtime::Role role = part.placement.role;
       (role == runtime::Role::work || role == runtime::Role::step ? running_ : refreshing_) += work;

@@ -43,6 +43,7 @@ struct PackTask {
   struct Face {
     int direction, stride;
     std::uint32_t sites, count;
+    int remote;  ///< the reader is another GPU, in whose memory the face is
   } face[8];
 };
 
@@ -131,8 +132,8 @@ template <class F>
 void run_pack_on_cuda(Call& call) {
   const auto& task = call.arguments<PackTask>();
   for (int f = 0; f < task.faces; ++f)
-    cuda::launch_colour_pack(task.lanes, task.face[f].direction % 2 == 0, unpack<F>(call, task, f), task.face[f].count, stop_of(call, task),
-                             static_cast<runtime::CudaStream>(call.stream()));
+    cuda::launch_colour_pack(task.lanes, task.face[f].direction % 2 == 0, task.face[f].remote != 0, unpack<F>(call, task, f), task.face[f].count,
+                             stop_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
 }
 /// The CPU and the CUDA implementation of a codelet.
 #define QUARKSTAR_BOTH(function, F) function<F>, function##_on_cuda<F>
@@ -238,7 +239,7 @@ void Dslash::submit_pack(int b, const ColourField& in, const Submission& submiss
   for (int d = 0; d < 8; ++d) {
     if (!geometry.is_cut(d / 2)) continue;
     const TableRange sites = geometry.pack(in.parity(), d);
-    task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count};
+    task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count, faces_.is_far(b, d) ? 1 : 0};
     accesses.push_back(runtime::out(faces_.outgoing(b, d)));
     const std::size_t read = site_bytes(lattice()->precision(), ColourField::reals), written = ColourField::reals * computed_bytes(lattice()->precision());
     bytes += static_cast<double>(vectors_) * sites.count * geometry.face_lanes(d) * static_cast<double>(read + written);

@@ -170,23 +170,23 @@ __global__ void __launch_bounds__(128)
     colour_pack_kernel(const staggered::PackArguments<F> a, int lanes, bool forward, std::uint32_t threads, const std::int32_t* stop) {
   using V = Lane<Real<F>>;
   if (stop != nullptr && *stop != 0) return;
-  const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
-  if (id >= threads) return;
   const int width = a.stride == 0 ? lanes : lanes / 2;
-  const std::uint32_t i = id / width;
-  const int face_lane = static_cast<int>(id % width);
-  // The inverse of ColourHops::read: the bit of the edge goes back in. A reader that looks forward needs our lower half.
-  const int lane = a.stride == 0 ? face_lane
-                                 : (face_lane & (a.stride - 1)) | ((face_lane & ~(a.stride - 1)) << 1) | (forward ? 0 : a.stride);
-  for (int v = 0; v < a.vectors; ++v) {
-    const std::size_t at = static_cast<std::size_t>(a.sites[i]) * a.vectors + v;
-    const site::SiteReader<F, V, CachedLoads> stored(a.in + at * (staggered::vector_words<F> * lanes) + lane, lanes);
-    Real<F>* out = a.out + (std::size_t{i} * a.vectors + v) * 6 * width + face_lane;
-    site::unroll<3>([&](auto c) {
-      const site::Complex<V> z = stored.component(c);
-      out[2 * c * width] = z.re.v;
-      out[(2 * c + 1) * width] = z.im.v;
-    });
+  for (std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x; id < threads; id += gridDim.x * blockDim.x) {
+    const std::uint32_t i = id / width;
+    const int face_lane = static_cast<int>(id % width);
+    // The inverse of ColourHops::read: the bit of the edge goes back in. A reader that looks forward needs our lower half.
+    const int lane = a.stride == 0 ? face_lane
+                                   : (face_lane & (a.stride - 1)) | ((face_lane & ~(a.stride - 1)) << 1) | (forward ? 0 : a.stride);
+    for (int v = 0; v < a.vectors; ++v) {
+      const std::size_t at = static_cast<std::size_t>(a.sites[i]) * a.vectors + v;
+      const site::SiteReader<F, V, CachedLoads> stored(a.in + at * (staggered::vector_words<F> * lanes) + lane, lanes);
+      Real<F>* out = a.out + (std::size_t{i} * a.vectors + v) * 6 * width + face_lane;
+      site::unroll<3>([&](auto c) {
+        const site::Complex<V> z = stored.component(c);
+        out[2 * c * width] = z.re.v;
+        out[(2 * c + 1) * width] = z.im.v;
+      });
+    }
   }
 }
 

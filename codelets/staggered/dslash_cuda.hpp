@@ -11,9 +11,9 @@ template <class F>
 void launch_dslash(const staggered::KernelChoice& choice, const staggered::DslashArguments<F>& arguments, std::int64_t count,
                    const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream);
 
-/// Gathers `count` face sites for a reader that looks forward or backward.
+/// Gathers `count` face sites for a reader that looks forward or backward. remote: into another GPU's memory.
 template <class F>
-void launch_colour_pack(int lanes, bool forward, const staggered::PackArguments<F>& arguments, std::int64_t count, const std::int32_t* stop,
+void launch_colour_pack(int lanes, bool forward, bool remote, const staggered::PackArguments<F>& arguments, std::int64_t count, const std::int32_t* stop,
                         runtime::CudaStream stream);
 
 }  // namespace quarkstar::cuda

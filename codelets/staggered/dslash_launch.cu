@@ -1,4 +1,6 @@
 // Which kernel for which format and kind of long link; the gathering of faces.
+#include <algorithm>
+
 #include "codelets/staggered/dslash_cuda.cuh"
 
 namespace quarkstar::cuda {
@@ -28,19 +30,22 @@ void launch_dslash(const staggered::KernelChoice& choice, const staggered::Dslas
 }
 
 template <class F>
-void launch_colour_pack(int lanes, bool forward, const staggered::PackArguments<F>& arguments, std::int64_t count, const std::int32_t* stop,
+void launch_colour_pack(int lanes, bool forward, bool remote, const staggered::PackArguments<F>& arguments, std::int64_t count, const std::int32_t* stop,
                         runtime::CudaStream stream) {
   if (count == 0) return;
   constexpr unsigned width = 128;
   const auto threads = static_cast<std::uint32_t>(count * (arguments.stride == 0 ? lanes : lanes / 2));
-  colour_pack_kernel<F><<<(threads + width - 1) / width, width, 0, stream>>>(arguments, lanes, forward, threads, stop);
+  // The link between GPUs is the limit: one small block a multiprocessor fills it, and the interior keeps the rest.
+  constexpr unsigned most_remote = 128;
+  const unsigned blocks = (threads + width - 1) / width;
+  colour_pack_kernel<F><<<remote ? std::min(blocks, most_remote) : blocks, width, 0, stream>>>(arguments, lanes, forward, threads, stop);
   runtime::check_launch("staggered pack");
 }
 
 #define QUARKSTAR_LAUNCHES(F)                                                                                                       \
   template void launch_dslash(const staggered::KernelChoice&, const staggered::DslashArguments<F>&, std::int64_t,                   \
                               const staggered::VectorStatus*, staggered::Obedience, runtime::CudaStream);                           \
-  template void launch_colour_pack(int, bool, const staggered::PackArguments<F>&, std::int64_t, const std::int32_t*, runtime::CudaStream);
+  template void launch_colour_pack(int, bool, bool, const staggered::PackArguments<F>&, std::int64_t, const std::int32_t*, runtime::CudaStream);
 QUARKSTAR_LAUNCHES(Half)
 QUARKSTAR_LAUNCHES(float)
 QUARKSTAR_LAUNCHES(double)

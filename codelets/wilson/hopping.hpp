@@ -53,7 +53,6 @@ class Hopping {
 
   std::array<const LinkField*, 2> links_;
   runtime::Halo faces_;
-  bool only_gpus_;  ///< own blocks of this rank: then they write faces into each other's memory (runtime/several_gpus.hpp)
   int block_threads_ = 0;
   runtime::PartialSums sums_;
 };

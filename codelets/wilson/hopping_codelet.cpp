@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "codelets/arch/cuda_sums.hpp"
@@ -8,7 +7,6 @@
 #include "codelets/wilson/hopping_cuda.hpp"
 #include "codelets/wilson/hopping_kernels.hpp"
 #include "runtime/error.hpp"
-#include "runtime/session.hpp"
 #include "runtime/thread_sums.hpp"
 
 namespace quarkstar::wilson {
@@ -164,12 +162,6 @@ const Codelet& pack_codelet(Precision precision) {
 /// Tasks that compute the sites of one block: interior and boundary, or all at once where nothing is cut.
 int parts_of(const Lattice& lattice) { return lattice.block(lattice.local_blocks().front()).has_faces() ? 2 : 1; }
 
-bool gpus_own_all(const Lattice& lattice) {
-  const std::vector<int>& blocks = lattice.local_blocks();
-  const int gpus = runtime::Session::current().gpu_count();
-  return std::all_of(blocks.begin(), blocks.end(), [&](int b) { return lattice.block(b).block().owner < gpus; });
-}
-
 }  // namespace
 
 struct Hopping::Submission {
@@ -179,7 +171,7 @@ struct Hopping::Submission {
 };
 
 Hopping::Hopping(const LinkField& even, const LinkField& odd)
-    : links_{&even, &odd}, faces_(make_faces()), only_gpus_(gpus_own_all(*even.lattice())), sums_(parts_of(*even.lattice()) * static_cast<int>(even.lattice()->local_blocks().size())) {
+    : links_{&even, &odd}, faces_(make_faces()), sums_(parts_of(*even.lattice()) * static_cast<int>(even.lattice()->local_blocks().size())) {
   if (even.parity() != 0 || odd.parity() != 1 || even.lattice() != odd.lattice() || even.reals() != odd.reals())
     throw ShapeError("Hopping", "the two link fields do not belong together");
 }
@@ -224,7 +216,6 @@ void Hopping::apply(const SpinorField& out, const SpinorField& in, const Output&
 
 void Hopping::submit_pack(int b, const SpinorField& in, const Submission& submission) {
   const BlockGeometry& geometry = lattice()->block(b);
-  const runtime::Decomposition& decomposition = lattice()->decomposition();
   PackTask task{};
   task.lanes = lattice()->lanes().lanes;
   task.sign = submission.sign;
@@ -233,10 +224,7 @@ void Hopping::submit_pack(int b, const SpinorField& in, const Submission& submis
   for (int d = 0; d < 8; ++d) {
     if (!geometry.is_cut(d / 2)) continue;
     const TableRange sites = geometry.pack(in.parity(), d);
-    // A face for another rank, or beside CPUs, leaves through this device's memory, not over the link between GPUs.
-    const runtime::Block& reader = decomposition.block(decomposition.neighbour(b, d ^ 1));
-    const bool remote = only_gpus_ && reader.rank == decomposition.rank() && reader.owner != geometry.block().owner;
-    task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count, remote};
+    task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count, faces_.is_far(b, d)};
     accesses.push_back(runtime::out(faces_.outgoing(b, d)));
     const std::size_t read = site_bytes(lattice()->precision(), SpinorField::reals), written = 12 * computed_bytes(lattice()->precision());
     bytes += static_cast<double>(sites.count) * geometry.face_lanes(d) * static_cast<double>(read + written);

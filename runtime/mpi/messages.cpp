@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 
+#include "runtime/batch.hpp"
 #include "runtime/binned_sum.hpp"
 #include "runtime/mpi/native.hpp"
 #include "runtime/sanitizer.hpp"
@@ -17,6 +18,11 @@ namespace quarkstar::runtime::mpi {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+std::string text_of(const Job& job, const Messages::Label& label, bool sent, int peer, int tag, std::size_t bytes) {
+  const std::string place = label.block < 0 ? "" : fmt::format(" of block {} along {}{}", label.block, label.direction % 2 == 0 ? '+' : '-', "xyzt"[label.direction / 2]);
+  return fmt::format("{}{} {} {}, tag {}, {} bytes", label.what, place, sent ? "to" : "from", job.name_of(peer), tag, bytes);
+}
 
 void merge_sums(void* in, void* inout, int* count, MPI_Datatype*) {
   const auto* from = static_cast<const BinnedSum*>(in);
@@ -45,8 +51,7 @@ struct Messages::Message {
   std::string describe(const Job& job) const {
     const char* step = missing.load() > 0 ? " (its data are not ready)" : "";
     if (kind == Kind::sum) return fmt::format("sum over ranks for {}{}", label.what, step);
-    const std::string place = label.block < 0 ? "" : fmt::format(" of block {} along {}{}", label.block, label.direction % 2 == 0 ? '+' : '-', "xyzt"[label.direction / 2]);
-    return fmt::format("{}{} {} {}, tag {}, {} bytes{}", label.what, place, kind == Kind::send ? "to" : "from", job.name_of(peer), tag, bytes, step);
+    return text_of(job, label, kind == Kind::send, peer, tag, bytes) + step;
   }
 };
 
@@ -121,7 +126,11 @@ struct Messages::Calls {
   }
 };
 
-Messages::Messages(Job& job) : job_(job) {
+Messages::Messages(Job& job, std::unique_ptr<GpuPeers> peers) : job_(job), peers_(std::move(peers)) {
+  if (by_device()) {
+    device_order_ = Handle(sizeof(int));
+    *HostView<int>(device_order_, HostAccess::overwrite) = 0;
+  }
   if (!job.is_fake()) {
     int* highest = nullptr;
     int known = 0;
@@ -157,7 +166,38 @@ int Messages::reserve_tags(int count) {
   return next_tag_ - count;
 }
 
-void Messages::send(const Handle& handle, int to, int tag, const Label& label) {
+bool Messages::collected() const { return Batch::current() != nullptr && Batch::current()->tasks_wait(); }
+
+void Messages::watch(std::shared_ptr<const Mailboxes> mailboxes) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(watched_, [](const std::weak_ptr<const Mailboxes>& old) { return old.expired(); });
+  watched_.emplace_back(std::move(mailboxes));
+}
+
+std::string Messages::describe(const Label& label, bool sent, int peer, int tag, std::size_t bytes) const {
+  return text_of(job_, label, sent, peer, tag, bytes);
+}
+
+void Messages::send(const Handle& handle, int to, int tag, const Label& label, const Mailbox* mailbox) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++totals_.messages;
+    totals_.bytes += static_cast<std::int64_t>(handle.bytes());
+  }
+  if (!collected()) return post_send(handle, to, tag, label);
+  Batch::Part part{.accesses = {in(handle)}, .kind = Batch::Part::Kind::send, .mailbox = mailbox};
+  part.unfused = [this, &handle, to, tag, label] { post_send(handle, to, tag, label); };
+  Batch::current()->add(std::move(part));
+}
+
+void Messages::receive(const Handle& handle, int from, int tag, const Label& label, const Mailbox* mailbox) {
+  if (!collected()) return post_receive(handle, from, tag, label);
+  Batch::Part part{.accesses = {out(handle)}, .kind = Batch::Part::Kind::receive, .mailbox = mailbox};
+  part.unfused = [this, &handle, from, tag, label] { post_receive(handle, from, tag, label); };
+  Batch::current()->add(std::move(part));
+}
+
+void Messages::post_send(const Handle& handle, int to, int tag, const Label& label) {
   auto message = std::make_unique<Message>(Message::Kind::send, this);
   message->read = handle.state();
   message->bytes = handle.bytes();
@@ -167,7 +207,7 @@ void Messages::send(const Handle& handle, int to, int tag, const Label& label) {
   post(std::move(message));
 }
 
-void Messages::receive(const Handle& handle, int from, int tag, const Label& label) {
+void Messages::post_receive(const Handle& handle, int from, int tag, const Label& label) {
   auto message = std::make_unique<Message>(Message::Kind::receive, this);
   message->write = handle.state();
   message->bytes = handle.bytes();
@@ -178,6 +218,13 @@ void Messages::receive(const Handle& handle, int from, int tag, const Label& lab
 }
 
 void Messages::sum(const Handle& total, const Handle& local, int count, const char* what) {
+  if (!collected()) return post_sum(total, local, count, what);
+  Batch::Part part{.accesses = {out(total), in(local)}, .kind = Batch::Part::Kind::sum};
+  part.unfused = [this, &total, &local, count, what] { post_sum(total, local, count, what); };
+  Batch::current()->add(std::move(part));
+}
+
+void Messages::post_sum(const Handle& total, const Handle& local, int count, const char* what) {
   auto message = std::make_unique<Message>(Message::Kind::sum, this);
   message->read = local.state();
   message->write = total.state();
@@ -195,10 +242,6 @@ void Messages::post(std::unique_ptr<Message> owned) {
   {
     const std::lock_guard lock(mutex_);
     posted_.push_back(message);
-    if (message->kind == Message::Kind::send) {
-      ++totals_.messages;
-      totals_.bytes += static_cast<std::int64_t>(message->bytes);
-    }
     if (message->kind == Message::Kind::sum) ++totals_.sums;
   }
   ++pending_;
@@ -281,6 +324,13 @@ std::vector<std::string> Messages::waiting() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> lines;
   for (const Message* message : posted_) lines.push_back(message->describe(job_));
+  for (const std::weak_ptr<const Mailboxes>& watched : watched_)
+    if (const auto mailboxes = watched.lock(); mailboxes != nullptr)
+      for (const std::string& line : mailboxes->waiting()) lines.push_back(line + " (GPU to GPU)");
+  if (by_device())
+    for (int rank = 0; rank < job_.size(); ++rank)
+      if (static_cast<const volatile std::uint32_t*>(peers_->sum_board().late)[rank] != 0)
+        lines.push_back(fmt::format("sum over ranks from {} (GPU to GPU)", job_.name_of(rank)));
   return lines;
 }
 

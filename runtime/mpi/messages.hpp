@@ -5,12 +5,19 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "runtime/handle.hpp"
+#include "runtime/mpi/gpu_peers.hpp"
 #include "runtime/mpi/job.hpp"
+#include "runtime/mpi/mailboxes.hpp"
+
+namespace quarkstar::runtime {
+class Codelet;
+}
 
 namespace quarkstar::runtime::mpi {
 
@@ -19,9 +26,12 @@ namespace quarkstar::runtime::mpi {
 ///
 /// Why not StarPU's own MPI layer: it sends an envelope before each message and lets one envelope in at a time, its thread polls
 /// without pause, and it ends the process with an assertion where we name the peer (docs/starpu.md has the comparison).
+///
+/// Where the GPUs of all ranks reach each other (by_device()), messages of a batch are steps of its program instead, and no host takes
+/// part: runtime/gpu_messages.hpp.
 class Messages {
  public:
-  explicit Messages(Job& job);
+  Messages(Job& job, std::unique_ptr<GpuPeers> peers);
   /// Waits for the messages on their way.
   ~Messages();
   Messages(const Messages&) = delete;
@@ -36,13 +46,29 @@ class Messages {
     int block = -1, direction = -1;
   };
 
-  /// Whole handles, of equal length at both ends.
-  void send(const Handle& handle, int to, int tag, const Label& label);
-  void receive(const Handle& handle, int from, int tag, const Label& label);
+  /// Whole handles, of equal length at both ends. mailbox: for batches where by_device(), else nullptr.
+  void send(const Handle& handle, int to, int tag, const Label& label, const Mailbox* mailbox = nullptr);
+  void receive(const Handle& handle, int from, int tag, const Label& label, const Mailbox* mailbox = nullptr);
   /// total <- sums over all ranks of `local`, both holding `count` BinnedSum. All ranks submit their sums in the same order.
   void sum(const Handle& total, const Handle& local, int count, const char* what);
 
-  /// Blocks until nothing is on its way.
+  /// Whether batches may send from GPU to GPU: the same on every rank.
+  bool by_device() const { return peers_->usable(); }
+  GpuPeers& peers() { return *peers_; }
+  const GpuPeers& peers() const { return *peers_; }
+  /// Whether tasks and messages that are submitted now wait for the end of a batch.
+  bool collected() const;
+  /// For a watchdog; kept as long as others keep it.
+  void watch(std::shared_ptr<const Mailboxes> mailboxes);
+  /// "face of block 3 along -t from rank 2 (node12), tag 17, 4096 bytes"
+  std::string describe(const Label& label, bool sent, int peer, int tag, std::size_t bytes) const;
+  /// What tasks that send from GPU to GPU modify: ranks run them in the order of submission, because they wait for each other.
+  const Handle& device_order() const { return device_order_; }
+
+  /// Whether a batch of this kind comes for the first time.
+  bool is_new(std::vector<const Codelet*> kind) { return kinds_.insert(std::move(kind)).second; }
+
+  /// Blocks until nothing is on its way through the host.
   void wait_idle();
   /// Messages that were submitted and not completed.
   std::int64_t pending() const { return pending_.load(); }
@@ -60,6 +86,9 @@ class Messages {
  private:
   struct Message;
   struct Calls;
+  void post_send(const Handle& handle, int to, int tag, const Label& label);
+  void post_receive(const Handle& handle, int from, int tag, const Label& label);
+  void post_sum(const Handle& total, const Handle& local, int count, const char* what);
   void post(std::unique_ptr<Message> message);
   static void acquired(void* message) noexcept;
   void ready(Message* message);
@@ -67,6 +96,10 @@ class Messages {
   void complete(Message* message);
 
   Job& job_;
+  std::unique_ptr<GpuPeers> peers_;
+  Handle device_order_;
+  std::vector<std::weak_ptr<const Mailboxes>> watched_;
+  std::set<std::vector<const Codelet*>> kinds_;
   int next_tag_ = 0, most_tags_ = 32767;
   std::int64_t next_sum_ = 0;
   mutable std::mutex mutex_;

@@ -160,6 +160,23 @@ TEST_CASE("lane schedule: an ordinary step may not write what is written everywh
   CHECK_FALSE(schedule_lanes({{0, true, {updates(0)}}, {1, false, {writes(0)}}}, 2, 1));
 }
 
+TEST_CASE("lane schedule: what is exchanged with others runs in the side lane of one device too") {
+  // A hopping term whose faces come from elsewhere: pack, interior, boundary.
+  std::vector<ScheduleStep> steps{{0, false, {reads(0), writes(2)}, true}, {0, false, {reads(0), writes(1)}, false},
+                                  {0, false, {reads(0), updates_apart(1), reads(3)}, true}, {0, false, {updates(1)}, false}};
+  const auto schedule = schedule_lanes(steps, 1, 4);
+  REQUIRE(schedule);
+  CHECK(schedule->steps[0].lane == 1);
+  CHECK(schedule->steps[1].lane == 0);
+  CHECK(schedule->steps[2].lane == 1);
+  CHECK(schedule->steps[2].waits.empty());
+  CHECK(schedule->steps[3].lane == 0);
+  CHECK(schedule->steps[3].waits == std::vector<int>{2});
+  const auto one_lane = schedule_lanes(steps, 1, 4, false);
+  REQUIRE(one_lane);
+  for (const ScheduledStep& step : one_lane->steps) CHECK(step.lane == 0);
+}
+
 TEST_CASE("segments: every step once, conflicting steps in order, waits only at the begin and words to others only at the end") {
   const unsigned seed = 20261122;
   std::printf("seed %u\n", seed);

@@ -1,0 +1,28 @@
+#pragma once
+// Which step of a program does what with the mailboxes of its messages. Pure bookkeeping; runtime/several_gpus.cpp carries it out.
+#include <optional>
+#include <vector>
+
+#include "runtime/gpu_messages.hpp"
+#include "runtime/program.hpp"
+
+namespace quarkstar::runtime {
+
+/// What a step does with mailboxes: waits before it begins, and signals when it has ended.
+struct MailboxUse {
+  std::vector<Mailbox> room, arrival, sent, consumed;
+  bool any() const { return !room.empty() || !arrival.empty() || !sent.empty() || !consumed.empty(); }
+};
+
+struct MailboxPlan {
+  std::vector<MailboxUse> uses;  ///< of each step that is left
+  std::vector<void*> memory;     ///< of each buffer: the mailbox that takes its place, or nullptr
+};
+
+/// Takes the messages out of a program. Who writes a handle that is sent writes into the receiver's memory instead, and who reads one that
+/// is received reads its mailbox: no byte is copied. Before the first writer there must be room; with the last one the message is sent;
+/// the first reader waits for it; with the last one it is consumed. Nothing where that does not fit: a message without a mailbox, a handle
+/// with two, one that is sent unwritten, or read without having been received. Steps that use mailboxes must keep their order.
+std::optional<MailboxPlan> plan_mailboxes(Program& program);
+
+}  // namespace quarkstar::runtime

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Solves on two ranks with a GPU each, and on two that share one: the bits of one rank, from GPU to GPU and through the host.
+# QUARKSTAR: the executable, of a build or of a bundle (scripts/bundle).
+folder_of_tests=$(dirname "${BASH_SOURCE[0]}")
+testing=$folder_of_tests/testing.bash
+[ -e "$testing" ] || testing=$folder_of_tests/../cli/testing.bash
+# shellcheck source=tests/cli/testing.bash
+source "$testing"
+skip() {
+  echo "SKIPPED ranks on GPUs: $1"
+  exit 77
+}
+mpirun=(mpirun --allow-run-as-root)
+if [ -x "$(dirname "$QUARKSTAR")/bin/mpirun" ]; then mpirun=("$(dirname "$QUARKSTAR")/run" mpirun)
+elif ! command -v mpirun > /dev/null; then skip "no mpirun"
+fi
+"$QUARKSTAR" machine --json > machine.json
+gpus=$(grep -c '"kind": "CUDA"' machine.json || true)
+[ "$gpus" -gt 0 ] || skip "no GPU"
+
+# ranks ARGUMENT...: the command on two ranks.
+ranks() { timeout 300 "${mpirun[@]}" --oversubscribe --bind-to none -n 2 "$QUARKSTAR" "$@" >stdout.txt 2>stderr.txt; }
+results() { grep -oE '"-?0x[^"]*"' "$1"; }
+
+# compare PLACE ARGUMENT...: histories of one rank on one GPU are those of two ranks with these flags, whichever way messages go.
+compare() {
+  local place=$1 way
+  shift
+  expect 0 '^wrote one.json' "$@" --gpus 1 --residual-history --json one.json
+  results one.json > expected.txt
+  [ -s expected.txt ] || die "no residual history: $*"
+  for way in on off; do
+    # shellcheck disable=SC2086  # words are flags
+    QUARKSTAR_GPU_IPC=$way ranks "$@" $place --residual-history --json ranks.json || { cat stdout.txt stderr.txt; die "QUARKSTAR_GPU_IPC=$way $place $*"; }
+    results ranks.json | cmp expected.txt - || die "the bits depend on the ranks: QUARKSTAR_GPU_IPC=$way $place $*"
+  done
+}
+# verdict PLACE PATTERN: what the self-test says of messages in batches.
+verdict() {
+  # shellcheck disable=SC2086
+  ranks machine --self-test $1 || { cat stdout.txt stderr.txt; die "self-test $1"; }
+  grep -qE "^batches +messages $2" stdout.txt || { cat stdout.txt; die "self-test $1: no verdict matches '$2'"; }
+}
+
+expect 0 '^plaquette ' gauge generate wide.ildg --lattice 8 8 8 16 --beta 6.0 --sweeps 3 --seed 3 --format ildg
+places=("--devices 0 --share-gpus")
+QUARKSTAR_GPU_IPC=on verdict "${places[0]}" 'from GPU to GPU'
+verdict "${places[0]}" 'through host memory: ranks share a GPU'
+if [ "$gpus" -gt 1 ]; then
+  places=("--gpus 1" "${places[0]}")
+  verdict "${places[0]}" 'from GPU to GPU'
+  QUARKSTAR_GPU_IPC=off verdict "${places[0]}" 'through host memory: QUARKSTAR_GPU_IPC=off'
+else
+  echo "SKIPPED two ranks on two GPUs: one GPU"
+fi
+for place in "${places[@]}"; do
+  wilson=(solve --gauge wide.ildg --kappa 0.13 --columns 0-1 --tol 1e-10)
+  compare "$place" "${wilson[@]}" --precision double
+  compare "$place" "${wilson[@]}" --precision single --links 12 --solver cgnr --check-every 3
+  compare "$place" "${wilson[@]}" --precision half --links 8
+  compare "$place" "${wilson[@]}" --precision single --blocks 1,1,2,2
+  # shellcheck disable=SC2054  # commas belong to the flag
+  hisq=(solve --gauge wide.ildg --action hisq --mass 0.1 --tol 1e-10 --source z2:3,8)
+  compare "$place" "${hisq[@]}" --precision double
+  compare "$place" "${hisq[@]}" --precision single --links 13 --check-every 3
+  compare "$place" "${hisq[@]}" --precision half --links 9
+  compare "$place" "${hisq[@]}" --solver blockcg --precision single
+  compare "$place" "${hisq[@]}" --solver multishift --masses 0.1,0.3
+done

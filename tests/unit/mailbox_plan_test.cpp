@@ -1,0 +1,119 @@
+// Messages of a program over GPUs: who waits for room, who sends, who waits for a message and who answers. No GPU takes part.
+#include "runtime/mailbox_plan.hpp"
+#include "tests/unit/runtime_support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace quarkstar;
+using namespace quarkstar::runtime;
+
+namespace {
+
+using Part = Batch::Part;
+
+Part task(AccessList accesses) { return {.accesses = std::move(accesses)}; }
+Part send(const Handle& handle, const Mailbox* mailbox) { return {.accesses = {in(handle)}, .kind = Part::Kind::send, .mailbox = mailbox}; }
+Part receive(const Handle& handle, const Mailbox* mailbox) { return {.accesses = {out(handle)}, .kind = Part::Kind::receive, .mailbox = mailbox}; }
+
+/// A halo of one block with one neighbour: a field, and faces of two applications in turn.
+struct Problem {
+  static constexpr int buffers = 2;
+  Handle field{64}, result{64};
+  std::vector<Handle> leaving, coming;
+  std::vector<char> memory = std::vector<char>(2 * buffers);
+  std::vector<Mailbox> to, from;
+
+  Problem() {
+    for (int i = 0; i < buffers; ++i) {
+      leaving.emplace_back(64);
+      coming.emplace_back(64);
+      to.push_back({.data = &memory[static_cast<std::size_t>(i)]});
+      from.push_back({.data = &memory[static_cast<std::size_t>(buffers + i)]});
+    }
+  }
+  /// pack, receive, send, interior, boundary: as an operator submits them.
+  void apply(std::vector<Part>& parts, std::size_t buffer) const {
+    parts.push_back(task({in(field), out(leaving[buffer])}));
+    parts.push_back(receive(coming[buffer], &from[buffer]));
+    parts.push_back(send(leaving[buffer], &to[buffer]));
+    parts.push_back(task({in(field), out(result)}));
+    parts.push_back(task({in(field), inout_apart(result), in(coming[buffer])}));
+  }
+};
+
+bool is(const std::vector<Mailbox>& list, const Mailbox& only) { return list.size() == 1 && list.front().data == only.data; }
+
+}  // namespace
+
+TEST_CASE("packs wait for room and send, boundaries wait for the message and answer") {
+  const Session session(runtime_testing::options(1));
+  const Problem problem;
+  std::vector<Part> parts;
+  for (std::size_t application = 0; application < 4; ++application) problem.apply(parts, application % 2);
+  Program program(parts);
+  const auto plan = plan_mailboxes(program);
+  REQUIRE(plan);
+  REQUIRE(program.steps.size() == 12);
+  REQUIRE(plan->uses.size() == 12);
+  for (std::size_t application = 0; application < 4; ++application) {
+    const Mailbox &to = problem.to[application % 2], &from = problem.from[application % 2];
+    const MailboxUse &pack = plan->uses[3 * application], &interior = plan->uses[3 * application + 1], &boundary = plan->uses[3 * application + 2];
+    CHECK(is(pack.room, to));
+    CHECK(is(pack.sent, to));
+    CHECK((pack.arrival.empty() && pack.consumed.empty()));
+    CHECK(!interior.any());
+    CHECK(is(boundary.arrival, from));
+    CHECK(is(boundary.consumed, from));
+    CHECK((boundary.room.empty() && boundary.sent.empty()));
+  }
+  // Both faces of an application lie in mailboxes, nothing else does.
+  std::size_t mailboxes = 0;
+  for (std::size_t b = 0; b < plan->memory.size(); ++b) {
+    mailboxes += plan->memory[b] != nullptr ? 1 : 0;
+    const auto* state = program.accesses[b].handle->state();
+    if (state == problem.field.state() || state == problem.result.state()) CHECK(plan->memory[b] == nullptr);
+    if (state == problem.leaving[1].state()) CHECK(plan->memory[b] == problem.to[1].data);
+    if (state == problem.coming[0].state()) CHECK(plan->memory[b] == problem.from[0].data);
+  }
+  CHECK(mailboxes == 4);
+}
+
+TEST_CASE("a message with several readers is answered by the last one") {
+  const Session session(runtime_testing::options(1));
+  const Problem problem;
+  std::vector<Part> parts{receive(problem.coming[0], &problem.from[0]), task({in(problem.coming[0]), out(problem.result)}),
+                          task({in(problem.field), out(problem.result)}), task({in(problem.coming[0]), out(problem.result)})};
+  Program program(parts);
+  const auto plan = plan_mailboxes(program);
+  REQUIRE(plan);
+  CHECK(is(plan->uses[0].arrival, problem.from[0]));
+  CHECK(plan->uses[0].consumed.empty());
+  CHECK(plan->uses[2].arrival.empty());
+  CHECK(is(plan->uses[2].consumed, problem.from[0]));
+}
+
+TEST_CASE("programs whose messages do not fit mailboxes are left to the host") {
+  const Session session(runtime_testing::options(1));
+  const Problem problem;
+  const Handle &leaving = problem.leaving[0], &coming = problem.coming[0];
+  const Mailbox &to = problem.to[0], &from = problem.from[0];
+  const std::vector<std::vector<Part>> unfit{
+      {task({out(leaving)}), send(leaving, nullptr)},                                          // no mailbox
+      {send(leaving, &to)},                                                                    // written before the program
+      {task({out(leaving)}), send(leaving, &to), send(leaving, &to)},                          // sent twice
+      {task({out(leaving)}), send(leaving, &to), task({out(leaving)})},                        // written, and not sent
+      {task({out(leaving)}), send(leaving, &to), task({in(leaving), out(problem.result)})},    // read by others too
+      {task({out(leaving)}), send(leaving, &to), task({out(leaving)}), send(leaving, &problem.to[1])},  // to two places
+      {task({in(coming), out(problem.result)}), receive(coming, &from)},                       // read before it has come
+      {receive(coming, &from)},                                                                // nobody reads it
+      {receive(coming, &from), receive(coming, &from), task({in(coming), out(problem.result)})},
+      {receive(coming, &from), task({inout(coming)})},                                         // overwritten
+  };
+  for (const std::vector<Part>& parts : unfit) {
+    Program program(parts);
+    CHECK(!plan_mailboxes(program));
+    CHECK(program.steps.size() == parts.size());
+  }
+}
