@@ -42,4 +42,8 @@ LinksHeader read_links_header(const std::string& path);
 /// be one number times unitary matrices to 1e-5. Throws Error(input) where they are not, or where the extents differ.
 StaggeredLinks read_links(const std::string& fat_file, const std::optional<std::string>& long_file);
 
+/// Collective. The same of what this rank's part needs: hops_box()es, and two layers of fat links behind the part for signs_of(). Every rank
+/// checks its part. Throws the same on all ranks, and Error(input) where the lattice is another.
+StaggeredLinks read_links_part(const std::string& fat_file, const std::string& long_file, const runtime::Decomposition& decomposition);
+
 }  // namespace quarkstar::smear
