@@ -126,14 +126,21 @@ StaggeredLinks read_links(const std::string& fat_file, const std::optional<std::
   return result;
 }
 
+std::array<Box, 2> boxes_from_files(const runtime::Decomposition& decomposition) {
+  const Coord& lattice = decomposition.lattice();
+  const Box part = decomposition.part();
+  return {with_border(part, lattice, longest_hop(false), 2), hops_box(part, lattice, longest_hop(true))};
+}
+
 StaggeredLinks read_links_part(const std::string& fat_file, const std::string& long_file, const runtime::Decomposition& decomposition) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const Coord& lattice = decomposition.lattice();
   const Box part = decomposition.part();
   StaggeredLinks result;
   result.has_long = true;
-  result.fat = format::read_link_field_part(fat_file, lattice, part, with_border(part, lattice, 1, 2));
-  result.long_links = format::read_link_field_part(long_file, lattice, part, hops_box(part, lattice, result.reach()));
+  const auto [fat, far] = boxes_from_files(decomposition);
+  result.fat = format::read_link_field_part(fat_file, lattice, part, fat);
+  result.long_links = format::read_link_field_part(long_file, lattice, part, far);
   // One rank has the lattice's first link.
   double scale = part.origin == Coord{} ? scale_of(result.long_links.link(index_in(result.long_links.box(), {}, lattice), 0)) : 0;
   job.combine(std::span(&scale, 1), runtime::mpi::Combine::sum);
