@@ -11,7 +11,6 @@
 
 #include "codelets/site/lane.hpp"
 #include "codelets/site/long_link.hpp"
-#include "codelets/smear/region.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
@@ -129,11 +128,9 @@ const runtime::Codelet& load_codelet(Precision precision) {
 
 void load(const LinkField& links, const HostGauge& host, int hops, double size) {
   const Lattice& lattice = *links.lattice();
-  const runtime::Decomposition& decomposition = lattice.decomposition();
-  if (!contains(host.box(), smear::hops_box(decomposition.part(), decomposition.lattice(), hops), decomposition.lattice()))
-    throw ShapeError("staggered::Links", "links and lattice have other extents");
+  lattice.require_part("staggered::Links", host.box(), hops);
   for (const int b : lattice.local_blocks())
-    runtime::submit(load_codelet(lattice.precision()), LoadTask{&lattice.block(b), &host, decomposition.lattice(), links.parity(), links.reals(), hops, size},
+    runtime::submit(load_codelet(lattice.precision()), LoadTask{&lattice.block(b), &host, lattice.decomposition().lattice(), links.parity(), links.reals(), hops, size},
                     {runtime::out(links.block(b))}, {}, {.owner = lattice.block(b).block().owner, .block = b});
 }
 
