@@ -109,9 +109,9 @@ void run_load(runtime::Call& call) {
         for (int d = 0; d < 8; ++d) {
           const int mu = d / 2, extent = task.lattice[mu];
           const bool forward = d % 2 == 0;
-          Coord begin = site;
-          if (!forward) begin[mu] = ((site[mu] - task.hops) % extent + extent) % extent;
-          const auto link = task.host->link(index_in(box, begin, task.lattice), mu);
+          Coord from = site;
+          if (!forward) from[mu] = ((site[mu] - task.hops) % extent + extent) % extent;
+          const auto link = task.host->link(index_in(box, from, task.lattice), mu);
           write_link(links + (outer * 8 + d) * words * lanes + lane, stored_numbers(multiplier(link, forward), task.reals, task.size), task.reals, lanes,
                      task.size);
         }
@@ -128,9 +128,9 @@ const runtime::Codelet& load_codelet(Precision precision) {
 
 void load(const LinkField& links, const HostGauge& host, int hops, double size) {
   const Lattice& lattice = *links.lattice();
-  lattice.require_part("staggered::Links", host.box(), hops);
   for (const int b : lattice.local_blocks())
-    runtime::submit(load_codelet(lattice.precision()), LoadTask{&lattice.block(b), &host, lattice.decomposition().lattice(), links.parity(), links.reals(), hops, size},
+    runtime::submit(load_codelet(lattice.precision()),
+                    LoadTask{&lattice.block(b), &host, lattice.decomposition().lattice(), links.parity(), links.reals(), hops, size},
                     {runtime::out(links.block(b))}, {}, {.owner = lattice.block(b).block().owner, .block = b});
 }
 
@@ -190,6 +190,8 @@ double form_error(const smear::StaggeredLinks& host, int long_reals, const runti
 }
 
 Links::Links(const LatticePointer& lattice, int parity, const smear::StaggeredLinks& host, int long_reals) : fat(lattice, parity, 18) {
+  lattice->require_part("staggered::Links", host.fat.box(), smear::longest_hop(false));
+  if (host.has_long) lattice->require_part("staggered::Links", host.long_links.box(), host.reach());
   const bool half = lattice->precision() == Precision::half;
   const double fat_size = half ? largest_component(host.fat, lattice->decomposition()) : 1, long_size = std::abs(host.long_scale);
   if (half) fat_unit = fat_size * site::link_unit;
