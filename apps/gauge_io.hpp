@@ -30,7 +30,8 @@ struct LoadedGauge {
 LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice = {});
 
 /// The same for a box of the configuration that holds this rank's part and the layers around it. Collective.
-LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition, const Box& box);
+LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition,
+                            const Box& box);
 
 /// Names that --format takes.
 const std::vector<std::string>& output_formats();
