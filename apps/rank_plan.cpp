@@ -199,7 +199,11 @@ SlabBlocks blocks_of_slab(int extent, const std::vector<RankOwners>& ranks, doub
 }
 
 PlannedLattice plan_over_ranks(runtime::Session& session, const Coord& extents, const RunConfig& config, const MeasureOnPart& measure) {
-  if (config.blocks[0] > 0 && cpu_share_of(session) > 0 && Job::current().any(session.gpu_count() > 0)) refuse_cpus_with_blocks();
+  if (cpu_share_of(session) > 0 && Job::current().any(session.gpu_count() > 0)) {
+    if (config.blocks[0] > 0) refuse_cpus_with_blocks();
+    if (cpu_share_of(session) >= 1)
+      throw Error(ErrorKind::input, "--cpu-share", "on several ranks a part of the lattice stays with the GPUs", "use --devices cpu, or less than 100%");
+  }
   PlannedLattice planned{cut_over_ranks(session, extents, config, measure), {}};
   if (session.gpu_count() == 0) return planned;
   const auto sites = static_cast<double>(volume(planned.decomposition.part().extents));
