@@ -79,6 +79,7 @@ std::optional<int> Checkpoint::load(const RestartKey& key, std::span<std::comple
   job.together([&] { header = read_header(path, key.problem, lattice_, site_bytes); });
   SharedFile file(job, path, SharedFile::Mode::read);
   file.read({header_bytes, site_bytes, lattice_}, part_, std::as_writable_bytes(solution));
+  file.close();
   const std::array<std::uint32_t, 2> sums = checksums(job, solution, part_, lattice_);
   int iterations = 0;
   job.together([&] {

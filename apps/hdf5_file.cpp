@@ -85,12 +85,17 @@ std::uint64_t Hdf5File::leave_room(const std::string& name, hid_t type, const st
   return offset;
 }
 
-void Hdf5File::commit() {
+void Hdf5File::close() {
+  if (file_ < 0) return;
   checked(H5Fflush(file_, H5F_SCOPE_GLOBAL), "flush the file");
   checked(file_.close() ? 0 : -1, "close the file");
+}
+
+void Hdf5File::commit() {
+  close();
   const int descriptor = open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
   const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
-  if (descriptor >= 0) close(descriptor);
+  if (descriptor >= 0) ::close(descriptor);
   if (!synced || std::rename(temporary_.c_str(), path_.c_str()) != 0) throw_write_error(path_, "renaming the temporary file", errno);
   temporary_.clear();
 }

@@ -45,12 +45,16 @@ class Hdf5File {
   void attribute(const std::string& name, const std::string& value);
 
   /// Room for a data set of `shape`, numbers of `type` one after the other, last index fastest: the offset in the file where others write
-  /// them, before commit().
+  /// them, between close() and commit().
   std::uint64_t leave_room(const std::string& name, hid_t type, const std::vector<hsize_t>& shape);
 
   /// Where the bytes are until commit().
   const std::string& temporary() const { return temporary_; }
 
+  /// After the last of the library's bytes. It locks its file while that is open, and on network file systems others that write would wait.
+  void close();
+
+  /// Closes the file if it is open.
   void commit();
 
  private:

@@ -35,6 +35,13 @@ constexpr Coord coordinates(std::int64_t index, const Coord& extents) {
   return site;
 }
 
+/// The index-th site of a box, in coordinates of the lattice.
+constexpr Coord site_of(const Box& box, std::int64_t index) {
+  Coord site = coordinates(index, box.extents);
+  for (int mu = 0; mu < 4; ++mu) site[mu] += box.origin[mu];
+  return site;
+}
+
 /// Position of a site of the whole lattice among the sites of a box, lexicographic; the lattice is periodic.
 constexpr std::int64_t index_in(const Box& box, const Coord& site, const Coord& lattice) {
   Coord inside{};

@@ -18,21 +18,6 @@ namespace {
 using runtime::mpi::Job;
 using runtime::mpi::SharedFile;
 
-/// Reads one box of the lattice in slabs of t, so that the raw bytes never need much memory: each(slab, bytes).
-/// All ranks take the same number of steps; a rank whose box is thinner reads its last slab again, unused.
-template <class Each>
-void read_box(Job& job, SharedFile& file, const PayloadLayout& layout, const Box& box, Each&& each) {
-  const auto steps = static_cast<int>(job.combined(static_cast<std::uint64_t>(box.extents[3]), runtime::mpi::Combine::maximum));
-  Box slab = box;
-  slab.extents[3] = 1;
-  std::vector<std::byte> bytes(static_cast<std::size_t>(volume(slab.extents)) * layout.record_bytes());
-  for (int step = 0; step < steps; ++step) {
-    slab.origin[3] = box.origin[3] + std::min(step, box.extents[3] - 1);
-    file.read({layout.offset, layout.record_bytes(), layout.extents}, slab, bytes);
-    if (step < box.extents[3]) each(slab, std::span<const std::byte>(bytes));
-  }
-}
-
 /// Stores the links of a slab in a field whose box may reach over the lattice's edges. Returns the first site with a link that is not finite.
 std::optional<Coord> store(HostGauge& gauge, const PayloadLayout& layout, const Box& slab, std::span<const std::byte> bytes) {
   std::optional<Coord> not_finite;
@@ -40,8 +25,7 @@ std::optional<Coord> store(HostGauge& gauge, const PayloadLayout& layout, const 
   std::array<double, 18> link;
   const std::byte* in = bytes.data();
   for (std::int64_t i = 0; i < volume(slab.extents); ++i) {
-    Coord site = coordinates(i, slab.extents);
-    for (int mu = 0; mu < 4; ++mu) site[mu] += slab.origin[mu];
+    const Coord site = site_of(slab, i);
     const std::int64_t index = index_in(box, site, layout.extents);
     for (int mu = 0; mu < 4; ++mu, in += layout.link_bytes()) {
       decode_link(layout, in, link);
@@ -50,6 +34,60 @@ std::optional<Coord> store(HostGauge& gauge, const PayloadLayout& layout, const 
     }
   }
   return not_finite;
+}
+
+/// A layer of sites of a part, or the one before (distance = -1) or behind it, over the lattice's edge too.
+Box layer_of(const Box& part, const Coord& lattice, int mu, int distance) {
+  Box layer = part;
+  layer.origin[mu] = (part.origin[mu] + distance + lattice[mu]) % lattice[mu];
+  layer.extents[mu] = 1;
+  return layer;
+}
+
+/// Checksums of the links in the layers of a part: [mu][before it, its first, its last, behind it].
+using LayerSums = std::array<std::array<std::uint32_t, 4>, 4>;
+
+LayerSums layer_sums(const HostGauge& gauge, const Box& part, const runtime::Decomposition& decomposition) {
+  constexpr std::size_t site_reals = HostGauge::reals_per_site;
+  LayerSums sums{};
+  for (int mu = 0; mu < 4; ++mu) {
+    if (decomposition.ranks()[mu] == 1) continue;
+    const std::array<int, 4> distances{-1, 0, part.extents[mu] - 1, part.extents[mu]};
+    for (std::size_t i = 0; i < 4; ++i) {
+      const Box layer = layer_of(part, decomposition.lattice(), mu, distances[i]);
+      PayloadChecksum sum(ChecksumKind::scidac, ByteOrder::little, site_reals * sizeof(double));
+      for (std::int64_t site = 0; site < volume(layer.extents); ++site) {
+        const auto place = static_cast<std::size_t>(index_in(gauge.box(), site_of(layer, site), decomposition.lattice()));
+        sum.add(site, std::as_bytes(std::span(gauge.data).subspan(place * site_reals, site_reals)));
+      }
+      sums[static_cast<std::size_t>(mu)][i] = sum.sums()[0];
+    }
+  }
+  return sums;
+}
+
+/// A file's checksums cover parts, not the layers around them: those must be what the ranks have that own them.
+void compare_borders(Job& job, const std::string& path, const HostGauge& gauge, const runtime::Decomposition& decomposition) {
+  LayerSums mine{};
+  job.together([&] { mine = layer_sums(gauge, decomposition.part(), decomposition); });
+  const std::vector<LayerSums> all = job.gather(mine);
+  job.together([&] {
+    for (int mu = 0; mu < 4; ++mu) {
+      const int ranks = decomposition.ranks()[mu];
+      if (ranks == 1) continue;
+      for (const bool behind : {false, true}) {
+        Coord place = coordinates(decomposition.rank(), decomposition.ranks());
+        place[mu] = (place[mu] + (behind ? 1 : ranks - 1)) % ranks;
+        const auto owner = static_cast<std::size_t>(lexicographic(place, decomposition.ranks()));
+        const auto direction = static_cast<std::size_t>(mu);
+        if (mine[direction][behind ? 3 : 0] == all[owner][direction][behind ? 1 : 2]) continue;
+        throw Error(ErrorKind::environment, path,
+                    fmt::format("read links at the edge of its part ({} {}) that are not those of {}", behind ? "behind it in" : "before it in",
+                                "xyzt"[mu], job.name_of(static_cast<int>(owner))),
+                    "the hosts see different files under this name, or the file system fails: try again");
+      }
+    }
+  });
 }
 
 }  // namespace
@@ -88,22 +126,21 @@ GaugeRead read_gauge_part(const std::string& path, const GaugeReadOptions& optio
   });
   for (std::size_t link = 0; link < result.gauge.data.size(); link += 18)
     for (const std::size_t diagonal : {0, 8, 16}) result.gauge.data[link + diagonal] = 1;
-  SharedFile shared(job, path, SharedFile::Mode::read);
   PayloadChecksum checksum = file->new_checksum();
   std::optional<Coord> not_finite;
-  read_box(job, shared, layout, part, [&](const Box& slab, std::span<const std::byte> bytes) {
+  const runtime::mpi::SiteRecords records{layout.offset, layout.record_bytes(), lattice};
+  SharedFile shared(job, path, SharedFile::Mode::read);
+  shared.read_slabs(records, part, [&](const Box& slab, std::span<const std::byte> bytes) {
     add_box(checksum, slab, lattice, bytes);
     if (const auto bad = store(result.gauge, layout, slab, bytes); bad && !not_finite) not_finite = bad;
   });
   for (int mu = 0; mu < 4; ++mu) {
     if (decomposition.ranks()[mu] == 1) continue;
-    for (const int distance : {-1, part.extents[mu]}) {
-      Box layer = part;
-      layer.origin[mu] = (part.origin[mu] + distance + lattice[mu]) % lattice[mu];
-      layer.extents[mu] = 1;
-      read_box(job, shared, layout, layer, [&](const Box& slab, std::span<const std::byte> bytes) { store(result.gauge, layout, slab, bytes); });
-    }
+    for (const int distance : {-1, part.extents[mu]})
+      shared.read_slabs(records, layer_of(part, lattice, mu, distance),
+                        [&](const Box& slab, std::span<const std::byte> bytes) { store(result.gauge, layout, slab, bytes); });
   }
+  shared.close();
   const PayloadChecksum total = over_ranks(job, checksum);
   job.together([&] {
     result.info.checksums = file->settle(total);
@@ -111,6 +148,7 @@ GaugeRead read_gauge_part(const std::string& path, const GaugeReadOptions& optio
     throw Error(ErrorKind::input, path, fmt::format("a link at x,y,z,t = {} is not finite", fmt::join(*not_finite, ",")),
                 "the file is damaged: copy it again");
   });
+  compare_borders(job, path, result.gauge, decomposition);
   return result;
 }
 
