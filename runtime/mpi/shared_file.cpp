@@ -84,9 +84,19 @@ void move_rows(const std::string& path, int descriptor, const SiteRecords& recor
   }
 }
 
-/// Sites that a rank moves in one call: far from what MPI counts in int, and a few seconds on a slow file system.
+/// The sites that two boxes share; an extent of zero where there are none.
+Box common(const Box& a, const Box& b) {
+  Box both;
+  for (int mu = 0; mu < 4; ++mu) {
+    both.origin[mu] = std::max(a.origin[mu], b.origin[mu]);
+    both.extents[mu] = std::max(0, std::min(a.origin[mu] + a.extents[mu], b.origin[mu] + b.extents[mu]) - both.origin[mu]);
+  }
+  return both;
+}
+
+/// Sites that move in one call: far from what MPI counts in int, and some seconds on a slow file system.
 std::int64_t sites_a_slab(std::size_t record_bytes) {
-  constexpr std::size_t usual = std::size_t{64} << 20, most = std::size_t{1} << 30;
+  constexpr std::size_t usual = std::size_t{128} << 20, most = std::size_t{1} << 30;
   const char* wish = std::getenv("QUARKSTAR_IO_SLAB");
   const std::size_t wanted = wish != nullptr ? std::strtoull(wish, nullptr, 10) : 0;
   return static_cast<std::int64_t>(std::max<std::size_t>(std::min(wanted > 0 ? wanted : usual, most) / record_bytes, 1));
@@ -218,14 +228,19 @@ void SharedFile::release() noexcept {
 template <bool Write, class Start, class Finish>
 void SharedFile::transfer(SiteRecords records, const Box& box, Start&& start, Finish&& finish) try {
   std::vector<Box> slabs;
-  job_.together([&] { slabs = slabs_of(box, sites_a_slab(records.record_bytes)); });
+  job_.together([&] {
+    // What all ranks write in one call has no gaps, which a library might fill with what it has read before.
+    slabs = slabs_of(Write ? Box({}, records.lattice) : box, sites_a_slab(records.record_bytes));
+    if (Write)
+      for (Box& slab : slabs) slab = common(slab, box);
+  });
   std::array<std::uint64_t, 2> agreed{slabs.size(), Write && !job_.is_root() ? 0 : records.offset};
   job_.combine(agreed, Combine::maximum);
   records.offset = agreed[1];
   const bool by_mpi = native_->file != MPI_FILE_NULL;
   for (std::uint64_t step = 0; step < agreed[0]; ++step) {
-    const bool mine = step < slabs.size();  // ranks with fewer slabs come along with nothing
-    const Box& slab = slabs[mine ? step : 0];
+    const bool mine = step < slabs.size() && volume(slabs[step].extents) > 0;  // else this rank comes along with nothing
+    const Box slab = mine ? slabs[step] : Box({}, {1, 1, 1, 1});
     decltype(start(slab)) bytes;
     job_.together([&] {
       if (mine) bytes = start(slab);
@@ -239,7 +254,7 @@ void SharedFile::transfer(SiteRecords records, const Box& box, Start&& start, Fi
         const Job::Waiting waiting(job_, Write ? "MPI_File_write_all" : "MPI_File_read_all");
         const std::lock_guard lock(job_.library());
         native_->template move<Write>(path_, records.offset, bytes);
-      } else {
+      } else if (mine) {
         move_rows<Write>(path_, native_->descriptor, records, slab, bytes);
       }
       if (mine) finish(slab, bytes);

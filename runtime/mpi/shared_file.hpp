@@ -24,8 +24,8 @@ struct SiteRecords {
 std::vector<Box> slabs_of(const Box& box, std::int64_t most);
 
 /// Its calls are collective, and for times when no message between tasks is on its way (Session::wait_all on every rank, then
-/// Job::barrier). All ranks throw the same Error. What a rank moves in one call of MPI is bounded ($QUARKSTAR_IO_SLAB bytes, 64 MiB), so that
-/// a slow file system looks different from a hang.
+/// Job::barrier). All ranks throw the same Error. What one call of MPI moves is bounded ($QUARKSTAR_IO_SLAB bytes, 128 MiB; of a rank that
+/// reads, of all that write), so that a slow file system looks different from a hang.
 class SharedFile {
  public:
   enum class Mode { read, write };
@@ -36,8 +36,8 @@ class SharedFile {
   SharedFile(const SharedFile&) = delete;
   SharedFile& operator=(const SharedFile&) = delete;
 
-  /// The records of a box inside the lattice, x fastest; records.offset: the root's. Throws Error(environment) when the file system
-  /// fails, or the file ends before them.
+  /// The records of a box inside the lattice, x fastest. write: the boxes of all ranks make up the lattice, and records.offset is the root's.
+  /// Throws Error(environment) when the file system fails, or the file ends before the records.
   void read(const SiteRecords& records, const Box& box, std::span<std::byte> out);
   void write(const SiteRecords& records, const Box& box, std::span<const std::byte> bytes);
 
