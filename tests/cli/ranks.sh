@@ -82,6 +82,8 @@ fails 2 "'-1' |--kappa" 2 solve --gauge lattice.ildg --kappa -1
 fails 2 'missing.ildg' 2 solve --gauge missing.ildg --json x.json
 fails 2 '--ranks.*2 were started' 2 "${solve[@]}" --json x.json --ranks 1,1,1,3
 fails 2 'quarkstar gauge info: this command runs on one rank' 2 gauge info lattice.ildg
+fails 2 'quarkstar gauge generate: this command runs on one rank' 2 gauge generate never.ildg --lattice 4 4 4 4 --beta 6 --sweeps 1
+fails 2 'quarkstar gauge smear: this command runs on one rank' 2 gauge smear lattice.ildg never
 
 # Files written by many ranks have the bytes that one writes: cut in several directions, in pieces that do not divide the parts, from every
 # format and into every one. The date in the headers is given.
