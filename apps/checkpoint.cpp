@@ -4,6 +4,7 @@
 #include "apps/parse.hpp"
 #include "codelets/lattice/format/part_checksum.hpp"
 #include "runtime/atomic_file.hpp"
+#include "runtime/binned_sum.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/shared_file.hpp"
 #include "runtime/mpi/shared_output.hpp"
@@ -12,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -123,17 +125,29 @@ std::string describe_problem(const RunConfig& config, double plaquette, double l
                      text_of(config.source));
 }
 
-std::string describe_problem(const RunConfig& config, const smear::StaggeredLinks& links) {
+std::string describe_problem(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition) {
   // Norm and trace: the one no gauge changes, the other every change of a link.
-  const auto numbers = [](const HostGauge& field) {
-    double norm2 = 0, trace = 0;
-    for (std::size_t link = 0; link < field.data.size(); link += 18) {
-      for (std::size_t i = 0; i < 18; ++i) norm2 += field.data[link + i] * field.data[link + i];
-      for (const std::size_t diagonal : {0, 8, 16}) trace += field.data[link + diagonal];
+  const Box part = decomposition.part();
+  const auto numbers = [&](const HostGauge& field) {
+    std::array<runtime::BinnedSum, 2> sums{runtime::BinnedSum::zero(), runtime::BinnedSum::zero()};
+    for (std::int64_t i = 0; !field.data.empty() && i < volume(part.extents); ++i) {
+      Coord site = coordinates(i, part.extents);
+      for (int mu = 0; mu < 4; ++mu) site[mu] += part.origin[mu];
+      const std::int64_t index = index_in(field.box(), site, decomposition.lattice());
+      double norm2 = 0, trace = 0;
+      for (int mu = 0; mu < 4; ++mu) {
+        const auto link = field.link(index, mu);
+        for (const double real : link) norm2 += real * real;
+        trace += link[0] + link[8] + link[16];
+      }
+      runtime::add(sums[0], norm2);
+      runtime::add(sums[1], trace);
     }
-    return fmt::format("{:.13e} {:.13e}", norm2, trace);
+    if (decomposition.is_distributed()) Job::current().combine(sums);
+    return fmt::format("{:.13e} {:.13e}", runtime::value_of(sums[0]), runtime::value_of(sums[1]));
   };
-  return fmt::format("action {} fat links {} long links {} source {}", config.action, numbers(links.fat), numbers(links.long_links), text_of(config.source));
+  const std::string fat = numbers(links.fat), far = numbers(links.long_links);
+  return fmt::format("action {} fat links {} long links {} source {}", config.action, fat, far, text_of(config.source));
 }
 
 }  // namespace quarkstar::app

@@ -2,6 +2,7 @@
 // Restart files of a solve: what a column has come to, so that a job that ended early goes on where it was.
 #include "apps/config.hpp"
 #include "codelets/smear/staggered_links.hpp"
+#include "runtime/decomposition.hpp"
 
 #include <complex>
 #include <functional>
@@ -46,8 +47,8 @@ std::function<bool(int iterations)> restart_file_due(int every);
 /// Equation and source of a run as text: links (by their means), kappa, normalisation, boundary, source.
 std::string describe_problem(const RunConfig& config, double plaquette, double link_trace);
 
-/// The same of a staggered run but for the mass. The links stand for epsilon, u0, phases and boundary: whether they were made in place or
-/// read does not matter.
-std::string describe_problem(const RunConfig& config, const smear::StaggeredLinks& links);
+/// The same of a staggered run but for the mass. The links, by norm and trace over the whole lattice, stand for epsilon, u0, phases and
+/// boundary: whether they were made in place or read, and by how many ranks, does not matter. Collective.
+std::string describe_problem(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition);
 
 }  // namespace quarkstar::app

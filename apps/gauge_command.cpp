@@ -4,6 +4,7 @@
 #include "apps/gauge_smear_command.hpp"
 #include "apps/generate_run.hpp"
 #include "apps/statistics.hpp"
+#include "codelets/lattice/format/gauge_part.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/mpi/rank_grid.hpp"
@@ -120,7 +121,7 @@ LoadedGauge load_share(const ConvertOptions& options, std::optional<format::Gaug
   const runtime::RankGrid grid = runtime::mpi::make_rank_grid(lattice, options.ranks, alike, job.rank());
   const runtime::Decomposition decomposition(lattice, grid, {1, 1, 1, 1}, 1);
   part = {lattice, decomposition.part()};
-  return load_gauge_part(options.in, options.lattice, decomposition);
+  return load_gauge_part(options.in, options.lattice, decomposition, format::box_with_border(decomposition));
 }
 
 void run_convert(const ConvertOptions& options) {

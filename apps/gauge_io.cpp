@@ -83,10 +83,10 @@ LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& latt
   return measured(std::move(read), extents, {{}, extents});
 }
 
-LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition) {
+LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition, const Box& box) {
   format::GaugeReadOptions options;
   options.extents = lattice;
-  return measured(format::read_gauge_part(path, options, decomposition), decomposition.lattice(), decomposition.part());
+  return measured(format::read_gauge_part(path, options, decomposition, box), decomposition.lattice(), decomposition.part());
 }
 
 Coord gauge_extents(const std::string& path, const std::optional<Coord>& lattice) {

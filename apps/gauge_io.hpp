@@ -30,8 +30,8 @@ struct LoadedGauge {
 /// Under MPI every rank that calls reads all of it.
 LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice = {});
 
-/// The same for this rank's part of the configuration and the layers around it. Collective.
-LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition);
+/// The same for a box of the configuration that holds this rank's part and the layers around it. Collective.
+LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition, const Box& box);
 
 /// Extents of a configuration, from its header. Throws as load_gauge() does.
 Coord gauge_extents(const std::string& path, const std::optional<Coord>& lattice = {});

@@ -84,16 +84,6 @@ void move_rows(const std::string& path, int descriptor, const SiteRecords& recor
   }
 }
 
-/// The sites that two boxes share; an extent of zero where there are none.
-Box common(const Box& a, const Box& b) {
-  Box both;
-  for (int mu = 0; mu < 4; ++mu) {
-    both.origin[mu] = std::max(a.origin[mu], b.origin[mu]);
-    both.extents[mu] = std::max(0, std::min(a.origin[mu] + a.extents[mu], b.origin[mu] + b.extents[mu]) - both.origin[mu]);
-  }
-  return both;
-}
-
 /// Sites that move in one call: far from what MPI counts in int, and some seconds on a slow file system.
 std::int64_t sites_a_slab(std::size_t record_bytes) {
   constexpr std::size_t usual = std::size_t{128} << 20, most = std::size_t{1} << 30;
@@ -226,13 +216,20 @@ void SharedFile::release() noexcept {
 }
 
 template <bool Write, class Start, class Finish>
-void SharedFile::transfer(SiteRecords records, const Box& box, Start&& start, Finish&& finish) try {
+void SharedFile::transfer(SiteRecords records, std::span<const Box> boxes, Start&& start, Finish&& finish) try {
   std::vector<Box> slabs;
   job_.together([&] {
-    // What all ranks write in one call has no gaps, which a library might fill with what it has read before.
-    slabs = slabs_of(Write ? Box({}, records.lattice) : box, sites_a_slab(records.record_bytes));
-    if (Write)
-      for (Box& slab : slabs) slab = common(slab, box);
+    const std::int64_t most = sites_a_slab(records.record_bytes);
+    if constexpr (Write) {
+      // What all ranks write in one call has no gaps, which a library might fill with what it has read before.
+      slabs = slabs_of({{}, records.lattice}, most);
+      for (Box& slab : slabs) slab = common(slab, boxes.front());
+    } else {
+      for (const Box& box : boxes) {
+        const std::vector<Box> more = slabs_of(box, most);
+        slabs.insert(slabs.end(), more.begin(), more.end());
+      }
+    }
   });
   std::array<std::uint64_t, 2> agreed{slabs.size(), Write && !job_.is_root() ? 0 : records.offset};
   job_.combine(agreed, Combine::maximum);
@@ -267,7 +264,7 @@ void SharedFile::transfer(SiteRecords records, const Box& box, Start&& start, Fi
 
 void SharedFile::read(const SiteRecords& records, const Box& box, std::span<std::byte> out) {
   transfer<false>(
-      records, box,
+      records, {&box, 1},
       [&](const Box& slab) {
         const auto bytes = out.first(static_cast<std::size_t>(volume(slab.extents)) * records.record_bytes);
         out = out.subspan(bytes.size());
@@ -278,7 +275,7 @@ void SharedFile::read(const SiteRecords& records, const Box& box, std::span<std:
 
 void SharedFile::write(const SiteRecords& records, const Box& box, std::span<const std::byte> bytes) {
   transfer<true>(
-      records, box,
+      records, {&box, 1},
       [&](const Box& slab) {
         const auto part = bytes.first(static_cast<std::size_t>(volume(slab.extents)) * records.record_bytes);
         bytes = bytes.subspan(part.size());
@@ -287,10 +284,10 @@ void SharedFile::write(const SiteRecords& records, const Box& box, std::span<con
       [](const Box&, std::span<const std::byte>) {});
 }
 
-void SharedFile::read_slabs(const SiteRecords& records, const Box& box, const Take& take) {
+void SharedFile::read_slabs(const SiteRecords& records, std::span<const Box> boxes, const Take& take) {
   std::vector<std::byte> buffer;
   transfer<false>(
-      records, box,
+      records, boxes,
       [&](const Box& slab) {
         buffer.resize(static_cast<std::size_t>(volume(slab.extents)) * records.record_bytes);
         return std::span(buffer);
@@ -301,7 +298,7 @@ void SharedFile::read_slabs(const SiteRecords& records, const Box& box, const Ta
 void SharedFile::write_slabs(const SiteRecords& records, const Box& box, const Fill& fill) {
   std::vector<std::byte> buffer;
   transfer<true>(
-      records, box,
+      records, {&box, 1},
       [&](const Box& slab) {
         buffer.resize(static_cast<std::size_t>(volume(slab.extents)) * records.record_bytes);
         fill(slab, buffer);

@@ -44,8 +44,9 @@ class SharedFile {
   using Take = std::function<void(const Box& slab, std::span<const std::byte> bytes)>;
   using Fill = std::function<void(const Box& slab, std::span<std::byte> bytes)>;
   /// The same slab by slab, so that the records never need much memory: take() what has been read, fill() what will be written. What they
-  /// throw on one rank all ranks throw.
-  void read_slabs(const SiteRecords& records, const Box& box, const Take& take);
+  /// throw on one rank all ranks throw. Ranks may read different numbers of boxes, also none.
+  void read_slabs(const SiteRecords& records, std::span<const Box> boxes, const Take& take);
+  void read_slabs(const SiteRecords& records, const Box& box, const Take& take) { read_slabs(records, std::span(&box, 1), take); }
   void write_slabs(const SiteRecords& records, const Box& box, const Fill& fill);
 
   /// After the last call. Every rank flushes what it has written: the root can flush only what its own host has, and a file renamed without
@@ -56,7 +57,7 @@ class SharedFile {
   struct Native;
   /// start(slab): its bytes, before they move; finish(slab, bytes): after.
   template <bool Write, class Start, class Finish>
-  void transfer(SiteRecords records, const Box& box, Start&& start, Finish&& finish);
+  void transfer(SiteRecords records, std::span<const Box> boxes, Start&& start, Finish&& finish);
   void release() noexcept;
 
   Job& job_;

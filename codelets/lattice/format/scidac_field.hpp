@@ -32,6 +32,10 @@ class ScidacFieldFile {
   std::vector<double> read(const ScidacRecord& record, int reals_per_site,
                            ChecksumPolicy policy = ChecksumPolicy::enforce) const;
 
+  /// Collective. The same of a box that holds this rank's part of the lattice and may reach over its edges. The parts of all ranks are
+  /// the lattice, so their checksums make up the field's.
+  std::vector<double> read_part(const ScidacRecord& record, int reals_per_site, const Box& part, const Box& box) const;
+
  private:
   std::unique_ptr<ByteSource> source_;
   ScidacFile description_;
