@@ -28,9 +28,7 @@ struct SolveOptions {
 
 /// Reads the header only, so that a wrong name or source costs no time.
 Coord read_extents(const RunConfig& config) {
-  format::GaugeReadOptions options;
-  options.extents = config.lattice;
-  const Coord extents = format::GaugeFile(config.gauge, options).info().layout.extents;
+  const Coord extents = gauge_extents(config.gauge, config.lattice);
   check_source(config.source, extents);
   for (const Source& source : config.further_sources) check_source(source, extents);
   return extents;

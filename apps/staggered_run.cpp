@@ -136,7 +136,7 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
   const bool stopped = interrupted_anywhere();
   if (run.checkpoint) run.session.wait_all();
   for (std::size_t v = 0; v < batch.size(); ++v)
-    if (results[v].converged() || ((stopped || results[v].reason == StopReason::interrupted) && has_begun(solutions[v])))
+    if (results[v].converged() || (worth_saving(results[v]) && has_begun(solutions[v])))
       files.save(v, solutions[v], results[v].iterations);
   if (runtime::Turns::failed()) throw Interrupted{config.checkpoint};  // given up for another's failure, which is what comes out
   for (std::size_t v = 0; v < batch.size(); ++v) {
@@ -204,6 +204,7 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   std::optional<SharedAccount> account;
   if (together) account.emplace(session, decomposition);
   runtime::Turns::run(static_cast<int>(all.size()), config.solver.in_flight, [&](int b) {
+    stop_all_if_interrupted(config.checkpoint);  // between two batches, or while it all was set up
     const std::vector<StaggeredTask>& batch = all[static_cast<std::size_t>(b)];
     if (!among_others) {
       run.solver->prepare(static_cast<int>(batch.size()));
@@ -277,6 +278,7 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
       if (config.solver.in_flight > 1) account.emplace(session, decomposition);
       propagators.resize(config.staggered.masses.size());
       runtime::Turns::run(static_cast<int>(propagators.size()), config.solver.in_flight, [&](int m) {
+        stop_all_if_interrupted(config.checkpoint);  // before links are made
         RunConfig one = config;
         const double mass = config.staggered.masses[static_cast<std::size_t>(m)];
         one.staggered.masses = {mass};

@@ -10,7 +10,7 @@ struct Range {
   int begin, end;
 };
 
-void append_slices(std::vector<Box>& slices, const Box& box, const Coord& lattice) {
+void append_folded(std::vector<Box>& pieces, const Box& box, const Coord& lattice) {
   std::array<std::vector<Range>, 4> ranges;
   Coord counts{};
   for (std::size_t mu = 0; mu < 4; ++mu) {
@@ -21,15 +21,13 @@ void append_slices(std::vector<Box>& slices, const Box& box, const Coord& lattic
   }
   for (std::int64_t i = 0; i < volume(counts); ++i) {
     const Coord place = coordinates(i, counts);
-    Box slice;
+    Box piece;
     for (std::size_t mu = 0; mu < 4; ++mu) {
       const Range& range = ranges[mu][static_cast<std::size_t>(place[mu])];
-      slice.origin[mu] = range.begin;
-      slice.extents[mu] = range.end - range.begin;
+      piece.origin[mu] = range.begin;
+      piece.extents[mu] = range.end - range.begin;
     }
-    const int end = slice.origin[3] + slice.extents[3];
-    slice.extents[3] = 1;
-    for (; slice.origin[3] < end; ++slice.origin[3]) slices.push_back(slice);
+    pieces.push_back(piece);
   }
 }
 
@@ -64,10 +62,10 @@ std::vector<Box> border_of(const Box& box, const Box& part, const Coord& lattice
   return pieces;
 }
 
-std::vector<Box> slices_of(std::span<const Box> boxes, const Coord& lattice) {
-  std::vector<Box> slices;
-  for (const Box& box : boxes) append_slices(slices, box, lattice);
-  return slices;
+std::vector<Box> folded(std::span<const Box> boxes, const Coord& lattice) {
+  std::vector<Box> pieces;
+  for (const Box& box : boxes) append_folded(pieces, box, lattice);
+  return pieces;
 }
 
 }  // namespace quarkstar

@@ -30,8 +30,7 @@ Box with_border(const Box& part, const Coord& lattice, int before, int behind);
 /// The sites of a box that a part of it has not: boxes that do not meet.
 std::vector<Box> border_of(const Box& box, const Box& part, const Coord& lattice);
 
-/// The sites of boxes as boxes inside the lattice, one site thick in t.
-std::vector<Box> slices_of(std::span<const Box> boxes, const Coord& lattice);
-inline std::vector<Box> slices_of(const Box& box, const Coord& lattice) { return slices_of(std::span(&box, 1), lattice); }
+/// The sites of boxes as boxes inside the lattice.
+std::vector<Box> folded(std::span<const Box> boxes, const Coord& lattice);
 
 }  // namespace quarkstar

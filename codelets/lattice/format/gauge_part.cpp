@@ -1,9 +1,9 @@
 #include "codelets/lattice/format/gauge_part.hpp"
 
 #include "codelets/lattice/boxes.hpp"
+#include "codelets/lattice/format/border_check.hpp"
 #include "codelets/lattice/format/part_checksum.hpp"
 #include "codelets/lattice/format/reals.hpp"
-#include "codelets/lattice/format/slice_reader.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/shared_file.hpp"
 
@@ -20,15 +20,14 @@ namespace {
 using runtime::mpi::Job;
 using runtime::mpi::SharedFile;
 
-/// Stores the links of a slice in a field whose box may reach over the lattice's edges. Returns the first site with a link that is not finite.
-std::optional<Coord> store(HostGauge& gauge, const PayloadLayout& layout, const Box& slice, std::span<const std::byte> bytes) {
+/// Stores the links of a slab in a field whose box may reach over the lattice's edges. Returns the first site with a link that is not finite.
+std::optional<Coord> store(HostGauge& gauge, const PayloadLayout& layout, const Box& slab, std::span<const std::byte> bytes) {
   std::optional<Coord> not_finite;
   const Box box = gauge.box();
   std::array<double, 18> link;
   const std::byte* in = bytes.data();
-  for (std::int64_t i = 0; i < volume(slice.extents); ++i) {
-    Coord site = coordinates(i, slice.extents);
-    for (int mu = 0; mu < 4; ++mu) site[mu] += slice.origin[mu];
+  for (std::int64_t i = 0; i < volume(slab.extents); ++i) {
+    const Coord site = site_of(slab, i);
     const std::int64_t index = index_in(box, site, layout.extents);
     for (int mu = 0; mu < 4; ++mu, in += layout.link_bytes()) {
       decode_link(layout, in, link);
@@ -65,12 +64,13 @@ GaugeRead read_gauge_part(const std::string& path, const GaugeReadOptions& optio
   const runtime::mpi::SiteRecords records{layout.offset, layout.record_bytes(), layout.extents};
   PayloadChecksum checksum = file->new_checksum();
   std::optional<Coord> not_finite;
-  read_slices(job, shared, records, slices_of(part, lattice), [&](const Box& slice, std::span<const std::byte> bytes) {
-    add_box(checksum, slice, lattice, bytes);
-    if (const auto bad = store(result.gauge, layout, slice, bytes); bad && !not_finite) not_finite = bad;
+  shared.read_slabs(records, part, [&](const Box& slab, std::span<const std::byte> bytes) {
+    add_box(checksum, slab, lattice, bytes);
+    if (const auto bad = store(result.gauge, layout, slab, bytes); bad && !not_finite) not_finite = bad;
   });
-  read_slices(job, shared, records, slices_of(border_of(box, part, lattice), lattice),
-              [&](const Box& slice, std::span<const std::byte> bytes) { store(result.gauge, layout, slice, bytes); });
+  shared.read_slabs(records, folded(border_of(box, part, lattice), lattice),
+                    [&](const Box& slab, std::span<const std::byte> bytes) { store(result.gauge, layout, slab, bytes); });
+  shared.close();
   const PayloadChecksum total = over_ranks(job, checksum);
   job.together([&] {
     result.info.checksums = file->settle(total);
@@ -78,6 +78,7 @@ GaugeRead read_gauge_part(const std::string& path, const GaugeReadOptions& optio
     throw Error(ErrorKind::input, path, fmt::format("a link at x,y,z,t = {} is not finite", fmt::join(*not_finite, ",")),
                 "the file is damaged: copy it again");
   });
+  compare_borders(job, path, result.gauge.data, box, part, lattice);
   return result;
 }
 

@@ -1,9 +1,9 @@
 #include "codelets/lattice/format/scidac_field.hpp"
 
 #include "codelets/lattice/boxes.hpp"
+#include "codelets/lattice/format/border_check.hpp"
 #include "codelets/lattice/format/part_checksum.hpp"
 #include "codelets/lattice/format/reals.hpp"
-#include "codelets/lattice/format/slice_reader.hpp"
 #include "runtime/error.hpp"
 
 #include <fmt/format.h>
@@ -118,25 +118,25 @@ std::vector<double> ScidacFieldFile::read_part(const ScidacRecord& record, int r
     field = allocate_reals(source_->name(), static_cast<std::size_t>(volume(box.extents)) * reals);
   });
   const std::size_t site_bytes = reals * static_cast<std::size_t>(real_bytes);
-  const auto store = [&](const Box& slice, std::span<const std::byte> bytes) {
-    const std::size_t row = static_cast<std::size_t>(slice.extents[0]) * reals;
-    for (std::int64_t i = 0; i < volume(slice.extents); i += slice.extents[0]) {
-      Coord site = coordinates(i, slice.extents);
-      for (int mu = 0; mu < 4; ++mu) site[mu] += slice.origin[mu];
-      const auto first = static_cast<std::size_t>(index_in(box, site, extents_)) * reals;
+  const auto store = [&](const Box& slab, std::span<const std::byte> bytes) {
+    const std::size_t row = static_cast<std::size_t>(slab.extents[0]) * reals;
+    for (std::int64_t i = 0; i < volume(slab.extents); i += slab.extents[0]) {
+      const auto first = static_cast<std::size_t>(index_in(box, site_of(slab, i), extents_)) * reals;
       decode_reals(real_bytes, bytes.data() + static_cast<std::size_t>(i) * site_bytes, ByteOrder::big, std::span(field).subspan(first, row));
     }
   };
   runtime::mpi::SharedFile file(job, path(), runtime::mpi::SharedFile::Mode::read);
   const runtime::mpi::SiteRecords records{record.data.data_offset, site_bytes, extents_};
   PayloadChecksum checksum(ChecksumKind::scidac, ByteOrder::big, site_bytes);
-  read_slices(job, file, records, slices_of(part, extents_), [&](const Box& slice, std::span<const std::byte> bytes) {
-    add_box(checksum, slice, extents_, bytes);
-    store(slice, bytes);
+  file.read_slabs(records, part, [&](const Box& slab, std::span<const std::byte> bytes) {
+    add_box(checksum, slab, extents_, bytes);
+    store(slab, bytes);
   });
-  read_slices(job, file, records, slices_of(border_of(box, part, extents_), extents_), store);
+  file.read_slabs(records, folded(border_of(box, part, extents_), extents_), store);
+  file.close();
   const PayloadChecksum total = over_ranks(job, checksum);
   job.together([&] { settle(*source_, record, total, ChecksumPolicy::enforce, all_finite(field)); });
+  compare_borders(job, path(), field, box, part, extents_);
   return field;
 }
 
@@ -157,29 +157,35 @@ void write_scidac_field(LimeWriter& lime, const Coord& extents, const ScidacDatu
       });
 }
 
-void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, const Coord& extents, const Box& box, const ScidacDatum& datum,
-                             std::string_view user_xml, std::string_view date, std::span<const double> field) {
+void write_scidac_data_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, std::string_view type, const Coord& extents, const Box& box,
+                            std::size_t site_bytes, const runtime::mpi::SharedFile::Fill& encode) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
-  const std::size_t site_bytes = datum.site_bytes();
-  std::vector<std::byte> bytes;
   std::uint64_t offset = 0;
-  job.together([&] {
-    if (field.size() * static_cast<std::size_t>(datum.real_bytes) != static_cast<std::size_t>(volume(box.extents)) * site_bytes)
-      throw ShapeError("write_scidac_field_part", fmt::format("{} numbers do not fill the part of {}", field.size(), describe(box.extents)));
-    bytes.resize(field.size() * static_cast<std::size_t>(datum.real_bytes));
-    encode("the part of a field", datum, field, bytes);
-  });
-  job.on_root([&] {
-    write_scidac_record_header(*lime, datum, user_xml, date);
-    offset = lime->leave_record("scidac-binary-data", static_cast<std::uint64_t>(volume(extents)) * site_bytes, false, false);
-  });
-  out.fill({offset, site_bytes, extents}, box, bytes);
+  job.on_root([&] { offset = lime->leave_record(type, static_cast<std::uint64_t>(volume(extents)) * site_bytes, false, false); });
   PayloadChecksum checksum(ChecksumKind::scidac, ByteOrder::big, site_bytes);
-  add_box(checksum, box, extents, bytes);
+  out.fill_slabs({offset, site_bytes, extents}, box, [&](const Box& slab, std::span<std::byte> bytes) {
+    encode(slab, bytes);
+    add_box(checksum, slab, extents, bytes);
+  });
   const PayloadChecksum total = over_ranks(job, checksum);
   job.on_root([&] {
     lime->close_record();
     write_scidac_checksum(*lime, total);
+  });
+}
+
+void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, const Coord& extents, const Box& box, const ScidacDatum& datum,
+                             std::string_view user_xml, std::string_view date, std::span<const double> field) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const std::size_t reals = datum.site_bytes() / static_cast<std::size_t>(datum.real_bytes);
+  job.together([&] {
+    if (field.size() != static_cast<std::size_t>(volume(box.extents)) * reals)
+      throw ShapeError("write_scidac_field_part", fmt::format("{} numbers do not fill the part of {}", field.size(), describe(box.extents)));
+  });
+  job.on_root([&] { write_scidac_record_header(*lime, datum, user_xml, date); });
+  write_scidac_data_part(out, lime, "scidac-binary-data", extents, box, datum.site_bytes(), [&](const Box& slab, std::span<std::byte> bytes) {
+    const auto first = static_cast<std::size_t>(index_in(box, slab.origin, extents));
+    encode("the part of a field", datum, field.subspan(first * reals, static_cast<std::size_t>(volume(slab.extents)) * reals), bytes);
   });
 }
 
