@@ -149,6 +149,9 @@ std::vector<Field> make_fields() {
          c.solver.updates = parse_name(v, {"reliable", "correction"}) == "correction" ? Updates::correction : Updates::reliable;
        },
        [](const RunConfig& c) -> json { return c.solver.updates == Updates::correction ? "correction" : "reliable"; }},
+      {"refresh-drop", "F", "Reliable updates: one when |r| is below F times its largest value since the last (default 0.1 in half, 0.001 in single)",
+       [](RunConfig& c, Text v) { c.solver.refresh_drop = parse_positive(v, 1); },
+       [](const RunConfig& c) -> json { return c.solver.refresh_drop > 0 ? json(c.solver.refresh_drop) : json(); }},
       {"links", "N", "Stored reals of a link: 18 (default), 12 or 8; of a staggered long link: 18, 14, 13 or 9",
        [](RunConfig& c, Text v) { c.solver.link_reals = parse_integer(parse_name(v, {"18", "14", "13", "12", "9", "8"}), 8); },
        [](const RunConfig& c) -> json { return c.solver.link_reals; }},

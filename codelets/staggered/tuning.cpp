@@ -17,7 +17,7 @@ namespace {
 using namespace tuning;
 
 /// Goes into the keys: raise it when a change of the kernel can change what is best.
-constexpr int kernel_version = 1;
+constexpr int kernel_version = 2;
 
 int reach_of(const TuningProblem& problem) { return smear::longest_hop(problem.long_reals > 0); }
 
@@ -37,12 +37,12 @@ class Trial {
     submit<blas::Fill>({&in_odd_}, {0.3});
   }
 
-  /// Microseconds of one application, the best of a few passes.
+  /// Microseconds of an application in conjugate gradient, where every second one has a diagonal term and a sum; the best of a few passes.
   double time_of(const Launch& launch) {
     dslash_.set_launch(launch);
     return microseconds_of([&] {
       dslash_.apply(out_even_, in_odd_);
-      dslash_.apply(out_odd_, in_even_);
+      dslash_.apply(out_odd_, in_even_, {.x = &in_odd_, .diagonal = same_for_all(1), .y = &in_odd_, .sums = {.dot = true}});
     });
   }
 
