@@ -18,7 +18,6 @@
 #include <filesystem>
 #include <fstream>
 #include <string_view>
-#include <vector>
 
 namespace quarkstar::app {
 namespace {
