@@ -299,6 +299,7 @@ std::string Session::obstacle_to_gpu_messages() const {
   if (gpu_count_ != 1) return fmt::format("{} has {} GPUs, not one", job.name_of(job.rank()), gpu_count_);
   if (!keeps_owners(options_.policy)) return fmt::format("--policy {} places kernels one by one", options_.policy);
   if (options_.time_kernels) return "a trace times kernels";
+  if (options_.cpu_share.value_or(0) > 0) return "CPUs own blocks beside GPUs";
   return "";
 }
 

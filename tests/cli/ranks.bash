@@ -22,7 +22,7 @@ results() { grep -oE '"-?0x[^"]*"' "$1"; sed -n '/"correlators"/,$p' "$1" | sed 
 # compare N ARGUMENT...: histories and correlators on N ranks are those in expected.txt.
 compare() {
   ranks "$@" --residual-history --json ranks.json || { cat stderr.txt; die "mpirun -n $* failed"; }
-  grep -q " on [0-9x]* ranks\"" ranks.json || [ "$1" = 1 ] || die "$*: not run on several ranks"
+  grep -q " on [0-9x]* ranks" ranks.json || [ "$1" = 1 ] || die "$*: not run on several ranks"
   results ranks.json | cmp expected.txt - || die "the bits depend on the ranks: $*"
 }
 # reference ARGUMENT...: makes expected.txt on one rank without mpirun.

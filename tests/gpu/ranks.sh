@@ -58,6 +58,7 @@ for place in "${places[@]}"; do
   compare "$place" "${wilson[@]}" --precision single --links 12 --solver cgnr --check-every 3
   compare "$place" "${wilson[@]}" --precision half --links 8
   compare "$place" "${wilson[@]}" --precision single --blocks 1,1,2,2
+  compare "$place --cpu-share 25%" "${wilson[@]}" --precision single
   # shellcheck disable=SC2054  # commas belong to the flag
   hisq=(solve --gauge wide.ildg --action hisq --mass 0.1 --tol 1e-10 --source z2:3,8)
   compare "$place" "${hisq[@]}" --precision double
@@ -65,4 +66,20 @@ for place in "${places[@]}"; do
   compare "$place" "${hisq[@]}" --precision half --links 9
   compare "$place" "${hisq[@]}" --solver blockcg --precision single
   compare "$place" "${hisq[@]}" --solver multishift --masses 0.1,0.3
+  compare "$place --cpu-share 25%" "${hisq[@]}" --precision double
+done
+
+# A rank without GPUs before one with: the parts follow their speeds, and the second one's settings are tuned.
+for solve in wilson hisq; do
+  declare -n flags=$solve
+  expect 0 '^wrote one.json' "${flags[@]}" --gpus 1 --residual-history --json one.json
+  results one.json > expected.txt
+  [ -s expected.txt ] || die "no residual history: $solve"
+  set -- "${flags[@]}" --share-gpus --residual-history --json ranks.json
+  rm -f tune.json
+  QUARKSTAR_TUNE=$PWD/tune.json timeout 300 "${mpirun[@]}" --oversubscribe --bind-to none -n 1 "$QUARKSTAR" "$@" --gpus 0 : -n 1 "$QUARKSTAR" "$@" --gpus 1 \
+    >stdout.txt 2>stderr.txt || { cat stdout.txt stderr.txt; die "a rank without GPUs and one with: $solve"; }
+  results ranks.json | cmp expected.txt - || die "the bits depend on the devices of ranks: $solve"
+  grep -q 'measured speeds of the ranks' stderr.txt || { cat stderr.txt; die "the speeds of unlike ranks were not measured: $solve"; }
+  grep -q ' tuned ' stderr.txt || { cat stderr.txt; die "the rank with a GPU was not tuned: $solve"; }
 done
