@@ -43,7 +43,10 @@ class Line {
         const std::lock_guard lock(job_.library());
         check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
       }
-      if (done != 0) return true;
+      if (done != 0) {
+        job_.note_progress();  // other ranks may be waiting for this pair
+        return true;
+      }
       if (Clock::now() > end) return false;
       std::this_thread::yield();
     }
@@ -73,11 +76,8 @@ class Line {
   [[noreturn]] void silent(const std::vector<int>& ranks) const {
     std::vector<std::string> names;
     for (const int rank : ranks) names.push_back(job_.name_of(rank));
-    std::fflush(stdout);
-    fmt::print(stderr, "quarkstar: error: {}: no answer from {} within {} s; look at that host and its network\n", job_.name_of(job_.rank()),
-               fmt::join(names, ", "), limit_.count());
-    std::fflush(stderr);
-    job_.abort(static_cast<int>(ErrorKind::environment));
+    job_.fail_alone(fmt::format("no answer from {} within {} s; look at that host and its network", fmt::join(names, ", "), limit_.count()),
+                    static_cast<int>(ErrorKind::environment));
   }
 
  private:
@@ -150,8 +150,9 @@ void roll_call(Job& job, std::chrono::seconds limit) {
   const Line line(job, limit);
   std::uint64_t mine = static_cast<std::uint64_t>(job.rank());
   if (!job.is_root()) {
+    constexpr std::chrono::seconds for_its_words{5};
     line.send(std::span(&mine, 1), 0, call_tag);
-    line.receive(std::span(&mine, 1), 0, answer_tag);
+    Line(job, 2 * limit + for_its_words).receive(std::span(&mine, 1), 0, answer_tag);
     return;
   }
   std::vector<std::uint64_t> answers(static_cast<std::size_t>(job.size()), ~std::uint64_t{0});
