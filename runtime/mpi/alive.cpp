@@ -38,8 +38,10 @@ Job::Native::Note& note_to(std::vector<Job::Native::Note>& notes, int rank) { re
 
 void answer_calls(Job& job, const Answer& mine) {
   if (!can_ask(job)) return;
-  // A collective call on a file holds the library for as long as it hangs.
-  const std::unique_lock library(job.library(), std::try_to_lock);
+  // A collective call on a file holds the library for as long as it hangs; threads that poll leave gaps.
+  std::unique_lock library(job.library(), std::defer_lock);
+  constexpr int attempts = 50;
+  for (int i = 0; i < attempts && !library.try_lock(); ++i) std::this_thread::yield();
   if (!library || !can_ask(job)) return;
   Answer ignored;
   for (int asking = take(question_tag, ignored); asking >= 0; asking = take(question_tag, ignored))
