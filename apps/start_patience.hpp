@@ -1,5 +1,5 @@
 #pragma once
-// How long ranks may be silent before the command line is parsed: that is for the ranks that have met, and they meet under a watchdog.
+// What the watchdog may expect before the command line is parsed: ranks meet first, so that they can speak of a wrong line with one voice.
 #include "runtime/stall.hpp"
 
 #include <string>

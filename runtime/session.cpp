@@ -179,9 +179,10 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(s
   if constexpr (!simulate::active) starpu_execute_on_each_worker(bind_worker, this, STARPU_CPU | STARPU_CUDA);
   happens_after(this);
   if (mpi::Job& job = mpi::Job::current(); job.is_distributed()) {
-    // The watchdog speaks before a wait on the device ends in a trap; without one it takes an hour.
+    // The watchdog, which gives the others up to a minute to answer, speaks before a wait on the device ends in a trap; without one it takes
+    // an hour.
     constexpr std::uint64_t second = 1'000'000'000;
-    const std::uint64_t patience = options_.watchdog_seconds > 0 ? static_cast<std::uint64_t>(options_.watchdog_seconds) + 60 : 3600;
+    const std::uint64_t patience = options_.watchdog_seconds > 0 ? static_cast<std::uint64_t>(options_.watchdog_seconds) + 120 : 3600;
     messages_ = std::make_unique<mpi::Messages>(
         job, std::make_unique<mpi::GpuPeers>(job, workers_.front().device, obstacle_to_gpu_messages(), patience * second));
   }

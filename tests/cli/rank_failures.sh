@@ -3,16 +3,18 @@
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 command -v mpirun > /dev/null || { echo "SKIPPED rank_failures: no mpirun"; exit 77; }
 make_configuration
-run=(solve --gauge lattice.ildg --kappa 0.124 --tol 1e-14 --threads 1 --json run.json --checkpoint restart --watchdog 40)
+run=(solve --gauge lattice.ildg --kappa 0.124 --tol 1e-14 --threads 1 --json run.json --checkpoint restart --check-every 1 --watchdog 30)
 launch() { timeout 240 mpirun --allow-run-as-root --oversubscribe --bind-to none "$@"; }
 
-# victim SIGNAL RANKS: starts a solve on so many ranks, waits for its first restart file, and sends the signal to rank 1. Sets code.
+# victim SIGNAL RANKS FLAG...: starts a solve on so many ranks, waits for its first restart file, and sends the signal to rank 1. Sets code.
 victim() {
+  local signal=$1 ranks=$2
+  shift 2
   rm -rf restart
-  launch -n "$2" bash -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' "$QUARKSTAR" "${run[@]}" --checkpoint-every 1 --check-every 1 > stdout.txt 2> stderr.txt &
+  launch -n "$ranks" bash -c 'echo $$ > pid$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' "$QUARKSTAR" "${run[@]}" "$@" > stdout.txt 2> stderr.txt &
   local job=$!
   for ((i = 0; i < 600; ++i)); do [ -e restart/column00.checkpoint ] && break; sleep 0.1; done
-  kill "-$1" "$(cat pid1)"
+  kill "-$signal" "$(cat pid1)"
   code=0
   wait $job || code=$?
 }
@@ -25,13 +27,13 @@ names_rank_1() {
   ! grep -qE 'no answer from rank [023]' stderr.txt || { cat stderr.txt; die "another rank is named when rank 1 is silent $1"; }
 }
 
-victim KILL 2
+victim KILL 2 --checkpoint-every 1
 [ $code != 0 ] || die "the job ended well although a rank was killed"
 grep -qE 'rank 1 .*(signal 9|Killed)' stderr.txt || { cat stderr.txt; die "the killed rank is not named"; }
 launch -n 2 "$QUARKSTAR" "${run[@]}" > stdout.txt 2> stderr.txt || { cat stderr.txt; die "the restart failed"; }
 [ "$(grep -c '"reason": "converged"' run.json)" = 12 ] || die "not 12 columns after the restart"
 
-victim STOP 4
+victim STOP 4  # files are written between columns only, so this falls into the iterations
 kill -KILL "$(cat pid1)" 2> /dev/null || true
 names_rank_1 "in a solve"
 grep -q 'no task or message has completed.*no answer from rank 1 (' stderr.txt || { cat stderr.txt; die "no word of what is waited for"; }
@@ -69,7 +71,7 @@ if strace -f -qq -o strace.txt -P "$PWD/free.toml" -e trace=openat -e inject=ope
   stopped openat "$PWD/lattice.ildg" solve --gauge "$PWD/lattice.ildg" --kappa 0.124 --columns 0 --threads 1 --json stopped.json --watchdog 30
   names_rank_1 "before its session"
   # While files are written: inside a call of MPI-IO nobody can ask who is missing.
-  stopped fsync "" solve --gauge lattice.ildg --kappa 0.1 --columns 0 --tol 1e-5 --threads 1 --out stopped --watchdog 30
+  stopped fsync "" solve --gauge lattice.ildg --kappa 0.1 --columns 0 --tol 1e-5 --threads 1 --out stopped --watchdog 20
   if [ $code = 0 ]; then
     echo "rank 1 flushes no file here"
   else
