@@ -4,6 +4,7 @@
 #include "apps/parse.hpp"
 #include "codelets/lattice/format/part_checksum.hpp"
 #include "runtime/atomic_file.hpp"
+#include "runtime/binned_sum.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/shared_file.hpp"
 #include "runtime/mpi/shared_output.hpp"
@@ -12,9 +13,12 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
+#include <vector>
 
 namespace quarkstar::app {
 namespace {
@@ -22,19 +26,50 @@ namespace {
 using nlohmann::json;
 using runtime::mpi::Job;
 using runtime::mpi::SharedFile;
+using runtime::mpi::SiteRecords;
 
-constexpr std::size_t header_bytes = 4096;
+constexpr std::size_t header_bytes = 4096, digits_bytes = 8;
+constexpr const char* format_name = "quarkstar checkpoint 2";
+constexpr std::string_view ending = ".checkpoint";
 
 /// Bytes of a site of a field whose part of the lattice is `part`.
 std::size_t site_bytes_of(std::span<const std::complex<double>> field, const Box& part) {
   return field.size() / static_cast<std::size_t>(volume(part.extents)) * sizeof(std::complex<double>);
 }
 
-/// Checksums of a whole field (crc32 of each site, rotated by its number), from the parts of all ranks.
-std::array<std::uint32_t, 2> checksums(Job& job, std::span<const std::complex<double>> field, const Box& part, const Coord& lattice) {
-  const std::size_t site_bytes = site_bytes_of(field, part);
-  format::PayloadChecksum mine(format::ChecksumKind::scidac, format::ByteOrder::little, site_bytes);
+using Checksums = std::array<std::uint32_t, 2>;
+
+/// Of records that each have their crc32, rotated by their number.
+format::PayloadChecksum empty_sum(std::size_t record_bytes) { return {format::ChecksumKind::scidac, format::ByteOrder::little, record_bytes}; }
+
+/// The crc32 of a text: that of record 0 is not rotated.
+std::uint32_t crc32_of(std::string_view text) {
+  format::PayloadChecksum sum = empty_sum(text.size());
+  sum.add(0, std::as_bytes(std::span(text)));
+  return sum.sums()[0];
+}
+
+/// Checksums of a whole field, from the parts of all ranks.
+Checksums checksums(Job& job, std::span<const std::complex<double>> field, const Box& part, const Coord& lattice) {
+  format::PayloadChecksum mine = empty_sum(site_bytes_of(field, part));
   format::add_box(mine, part, lattice, std::as_bytes(field));
+  return format::over_ranks(job, mine).sums();
+}
+
+/// The same of a field in a file, a slice of t at a time. Reading is collective: ranks with fewer slices read their last one again.
+Checksums checksums(Job& job, const std::string& path, const SiteRecords& records, const Box& part) {
+  Box slice = part;
+  slice.extents[3] = 1;
+  std::vector<std::byte> bytes;
+  job.together([&] { bytes.resize(static_cast<std::size_t>(volume(slice.extents)) * records.record_bytes); });
+  const auto most = static_cast<int>(job.combined(static_cast<std::uint64_t>(part.extents[3]), runtime::mpi::Combine::maximum));
+  format::PayloadChecksum mine = empty_sum(records.record_bytes);
+  SharedFile file(job, path, SharedFile::Mode::read);
+  for (int t = 0; t < most; ++t) {
+    slice.origin[3] = part.origin[3] + std::min(t, part.extents[3] - 1);
+    file.read(records, slice, bytes);
+    if (t < part.extents[3]) format::add_box(mine, slice, records.lattice, bytes);
+  }
   return format::over_ranks(job, mine).sums();
 }
 
@@ -42,15 +77,39 @@ std::array<std::uint32_t, 2> checksums(Job& job, std::span<const std::complex<do
   throw Error(ErrorKind::input, path, what, "remove it to solve the column anew, or give another --checkpoint");
 }
 
-json read_header(const std::string& path, const std::string& problem, const Coord& lattice, std::size_t site_bytes) {
+struct Header {
+  std::string problem;
+  int iterations = 0;
+  Checksums checksums{};
+};
+
+std::string text_of(const Header& header) {
+  std::string text =
+      json{{"format", format_name}, {"problem", header.problem}, {"iterations", header.iterations}, {"checksums", header.checksums}}.dump();
+  if (text.size() > header_bytes - digits_bytes) throw ShapeError("Checkpoint::save", "the header is too long");
+  text.resize(header_bytes - digits_bytes, ' ');
+  return text + fmt::format("{:08x}", crc32_of(text));
+}
+
+Header read_header(const std::string& path, const std::string& problem, const Coord& lattice, std::size_t site_bytes) {
   std::ifstream file(path, std::ios::binary);
   std::string text(header_bytes, '\0');
   if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) refuse(path, "the restart file ends within its header");
-  const json header = json::parse(text, nullptr, false);
-  if (!header.is_object() || header.value("format", "") != "quarkstar checkpoint 1") refuse(path, "this is not a restart file");
-  if (header.value("problem", "") != problem) refuse(path, fmt::format("the restart file belongs to another problem ({})", header.value("problem", "")));
+  const std::string digits = text.substr(header_bytes - digits_bytes);
+  text.resize(header_bytes - digits_bytes);
+  Header header;
+  try {
+    const json fields = json::parse(text);
+    if (fields.at("format") != format_name) refuse(path, "this is not a restart file of this version");
+    if (digits != fmt::format("{:08x}", crc32_of(text))) refuse(path, "the header does not match the restart file's checksum");
+    header = {fields.at("problem").get<std::string>(), fields.at("iterations").get<int>(), fields.at("checksums").get<Checksums>()};
+  } catch (const json::exception&) {
+    refuse(path, "this is not a restart file");
+  }
+  if (header.problem != problem) refuse(path, fmt::format("the restart file belongs to another problem ({})", header.problem));
   const std::uint64_t expected = header_bytes + static_cast<std::uint64_t>(volume(lattice)) * site_bytes;
-  if (const std::uint64_t size = std::filesystem::file_size(path); size != expected)
+  file.seekg(0, std::ios::end);
+  if (const auto size = static_cast<std::uint64_t>(file.tellg()); size != expected)
     refuse(path, fmt::format("the restart file has {} bytes instead of {}", size, expected));
   return header;
 }
@@ -62,11 +121,12 @@ Checkpoint::Checkpoint(std::string folder, const Coord& lattice, const Box& part
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
     if (error) throw_write_error("--checkpoint: " + folder_, "making the folder", error.value());
+    remove_leftovers(folder_, [](std::string_view name) { return name.ends_with(ending); });
     const AtomicFile probe(path_of("probe"));
   });
 }
 
-std::string Checkpoint::path_of(const std::string& name) const { return fmt::format("{}/{}.checkpoint", folder_, name); }
+std::string Checkpoint::path_of(const std::string& name) const { return fmt::format("{}/{}{}", folder_, name, ending); }
 
 std::optional<int> Checkpoint::load(const RestartKey& key, std::span<std::complex<double>> solution) const {
   Job& job = Job::current();
@@ -75,17 +135,16 @@ std::optional<int> Checkpoint::load(const RestartKey& key, std::span<std::comple
   job.on_root([&] { found = std::filesystem::exists(path); });
   if (!job.any(found)) return std::nullopt;
   const std::size_t site_bytes = site_bytes_of(solution, part_);
-  json header;
+  Header header;
   job.together([&] { header = read_header(path, key.problem, lattice_, site_bytes); });
   SharedFile file(job, path, SharedFile::Mode::read);
   file.read({header_bytes, site_bytes, lattice_}, part_, std::as_writable_bytes(solution));
-  const std::array<std::uint32_t, 2> sums = checksums(job, solution, part_, lattice_);
-  int iterations = 0;
+  file.close();
+  const Checksums sums = checksums(job, solution, part_, lattice_);
   job.together([&] {
-    if (header.value("checksums", json()) != json(sums)) refuse(path, "the data do not match the restart file's checksums");
-    iterations = header.value("iterations", 0);
+    if (sums != header.checksums) refuse(path, "the data do not match the restart file's checksums");
   });
-  return iterations;
+  return header.iterations;
 }
 
 void Checkpoint::save(const RestartKey& key, std::span<const std::complex<double>> solution, int iterations) const {
@@ -93,20 +152,27 @@ void Checkpoint::save(const RestartKey& key, std::span<const std::complex<double
   // A field that is not finite is no start for anything: the file of before stays.
   const auto finite = [](const std::complex<double>& z) { return std::isfinite(z.real()) && std::isfinite(z.imag()); };
   if (job.any(!std::all_of(solution.begin(), solution.end(), finite))) return;
-  const std::array<std::uint32_t, 2> sums = checksums(job, solution, part_, lattice_);
-  std::string header = json{{"format", "quarkstar checkpoint 1"}, {"problem", key.problem}, {"iterations", iterations}, {"checksums", sums}}.dump();
-  runtime::mpi::SharedOutput file(job, path_of(key.name));
+  const Checksums sums = checksums(job, solution, part_, lattice_);
+  const std::string path = path_of(key.name);
+  const SiteRecords records{header_bytes, site_bytes_of(solution, part_), lattice_};
+  runtime::mpi::SharedOutput file(job, path);
   job.on_root([&] {
-    if (header.size() >= header_bytes) throw ShapeError("Checkpoint::save", "the header is too long");
-    header.resize(header_bytes, ' ');
-    file.root()->append(header);
+    file.root()->append(text_of(Header{key.problem, iterations, sums}));
+    file.root()->leave_room(static_cast<std::uint64_t>(volume(lattice_)) * records.record_bytes);
   });
-  file.fill({header_bytes, site_bytes_of(solution, part_), lattice_}, part_, std::as_bytes(solution));
+  file.fill(records, part_, std::as_bytes(solution));
+  // Open MPI's own MPI-IO (4.1) reports success for writes that the file system refused: only what has been read back replaces a good file.
+  if (job.is_distributed() && checksums(job, job.broadcast(file.root() != nullptr ? file.root()->temporary() : ""), records, part_) != sums)
+    throw Error(ErrorKind::environment, path, "what was written does not come back from the disk", "free space or write to another file system");
   file.commit();
 }
 
+bool worth_saving(const SolveResult& result) {
+  return std::isfinite(result.true_residual) && result.reason != StopReason::zero_denominator && result.reason != StopReason::not_finite;
+}
+
 std::function<bool(int iterations)> restart_file_due(int every) {
-  return [every, last = 0, seen = save_requests()](int iterations) mutable {
+  return [every, last = 0, seen = save_requests_so_far()](int iterations) mutable {
     const bool counted = every > 0 && iterations - last >= every;
     const int requests = save_requests();
     const bool asked = requests > seen;  // each solve in flight answers each request
@@ -117,22 +183,35 @@ std::function<bool(int iterations)> restart_file_due(int every) {
 }
 
 std::string describe_problem(const RunConfig& config, double plaquette, double link_trace) {
-  return fmt::format("plaquette {:.13e} link trace {:.13e} kappa {:.17g} {} boundary {} source {}", plaquette, link_trace, config.wilson.kappa,
+  return fmt::format("plaquette {:.13e} link trace {:.13e}{} kappa {:.17g} {} boundary {} source {}", plaquette, link_trace,
+                     config.reunitarize ? " reunitarized" : "", config.wilson.kappa,
                      config.wilson.normalisation == WilsonParameters::Normalisation::mass ? "mass" : "kappa", text_of(config.wilson.boundary),
                      text_of(config.source));
 }
 
-std::string describe_problem(const RunConfig& config, const smear::StaggeredLinks& links) {
+std::string describe_problem(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition) {
   // Norm and trace: the one no gauge changes, the other every change of a link.
-  const auto numbers = [](const HostGauge& field) {
-    double norm2 = 0, trace = 0;
-    for (std::size_t link = 0; link < field.data.size(); link += 18) {
-      for (std::size_t i = 0; i < 18; ++i) norm2 += field.data[link + i] * field.data[link + i];
-      for (const std::size_t diagonal : {0, 8, 16}) trace += field.data[link + diagonal];
+  const Box part = decomposition.part();
+  const auto numbers = [&](const HostGauge& field) {
+    std::array<runtime::BinnedSum, 2> sums{runtime::BinnedSum::zero(), runtime::BinnedSum::zero()};
+    for (std::int64_t i = 0; !field.data.empty() && i < volume(part.extents); ++i) {
+      Coord site = coordinates(i, part.extents);
+      for (int mu = 0; mu < 4; ++mu) site[mu] += part.origin[mu];
+      const std::int64_t index = index_in(field.box(), site, decomposition.lattice());
+      double norm2 = 0, trace = 0;
+      for (int mu = 0; mu < 4; ++mu) {
+        const auto link = field.link(index, mu);
+        for (const double real : link) norm2 += real * real;
+        trace += link[0] + link[8] + link[16];
+      }
+      runtime::add(sums[0], norm2);
+      runtime::add(sums[1], trace);
     }
-    return fmt::format("{:.13e} {:.13e}", norm2, trace);
+    if (decomposition.is_distributed()) Job::current().combine(sums);
+    return fmt::format("{:.13e} {:.13e}", runtime::value_of(sums[0]), runtime::value_of(sums[1]));
   };
-  return fmt::format("action {} fat links {} long links {} source {}", config.action, numbers(links.fat), numbers(links.long_links), text_of(config.source));
+  const std::string fat = numbers(links.fat), far = numbers(links.long_links);
+  return fmt::format("action {} fat links {} long links {} source {}", config.action, fat, far, text_of(config.source));
 }
 
 }  // namespace quarkstar::app

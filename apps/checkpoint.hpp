@@ -2,6 +2,8 @@
 // Restart files of a solve: what a column has come to, so that a job that ended early goes on where it was.
 #include "apps/config.hpp"
 #include "codelets/smear/staggered_links.hpp"
+#include "runtime/decomposition.hpp"
+#include "solvers/settings.hpp"
 
 #include <complex>
 #include <functional>
@@ -18,18 +20,20 @@ struct RestartKey {
 };
 
 /// One file a right-hand side in a folder, replaced as a whole (AtomicFile), so that whatever happens the last complete one stays. A file holds a
-/// header of 4096 bytes in JSON (problem, iterations, checksums) and the solution on the whole lattice, lexicographic, so that any
+/// header of 4096 bytes (problem, iterations, checksums of the data in JSON, filled up with blanks; the last 8 are the crc32 of the others in
+/// hexadecimal digits) and the solution on the whole lattice, lexicographic, so that any
 /// number of ranks can go on. Every rank writes and reads its own part. All calls are collective, when no task is running.
 class Checkpoint {
  public:
-  /// part: the box of this rank's part of every solution.
+  /// part: the box of this rank's part of every solution. One job at a time owns a folder: temporary files that killed ones left there go.
   Checkpoint(std::string folder, const Coord& lattice, const Box& part);
 
   /// Fills this rank's part of the solution and returns the iterations that it took; nothing where there is no file.
   /// Throws Error(input) naming the file when it is damaged, cut short, or of another problem.
   std::optional<int> load(const RestartKey& key, std::span<std::complex<double>> solution) const;
 
-  /// Throws Error as AtomicFile does; the file that was there then stays. So it does, without an error, where the solution is not finite.
+  /// Throws Error as AtomicFile does, and Error(environment) where what several ranks wrote does not come back; the file that was there then
+  /// stays. So it does, without an error, where the solution is not finite.
   void save(const RestartKey& key, std::span<const std::complex<double>> solution, int iterations) const;
 
  private:
@@ -40,14 +44,18 @@ class Checkpoint {
   Box part_;
 };
 
-/// Whether a restart file is due while a solve runs: every so many iterations (0: never), and when a signal asks for one. Collective.
+/// Whether a restart file should hold what a solve has ended with: an answer or a way to one, not what a breakdown or a NaN has left.
+bool worth_saving(const SolveResult& result);
+
+/// Whether a restart file is due while a solve runs: every so many iterations (0: never), and when a signal asks for one, be it before the
+/// solve began. Collective.
 std::function<bool(int iterations)> restart_file_due(int every);
 
-/// Equation and source of a run as text: links (by their means), kappa, normalisation, boundary, source.
+/// Equation and source of a run as text: links (by their means as read, and whether they were projected then), kappa, normalisation, boundary, source.
 std::string describe_problem(const RunConfig& config, double plaquette, double link_trace);
 
-/// The same of a staggered run but for the mass. The links stand for epsilon, u0, phases and boundary: whether they were made in place or
-/// read does not matter.
-std::string describe_problem(const RunConfig& config, const smear::StaggeredLinks& links);
+/// The same of a staggered run but for the mass. The links, by norm and trace over the whole lattice, stand for epsilon, u0, phases and
+/// boundary: whether they were made in place or read, and by how many ranks, does not matter. Collective.
+std::string describe_problem(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition);
 
 }  // namespace quarkstar::app

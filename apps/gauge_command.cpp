@@ -4,7 +4,10 @@
 #include "apps/gauge_smear_command.hpp"
 #include "apps/generate_run.hpp"
 #include "apps/statistics.hpp"
+#include "codelets/lattice/format/gauge_part.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/mpi/rank_grid.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -97,7 +100,7 @@ void add_info(CLI::App& gauge) {
 
 struct ConvertOptions {
   std::string in, out;
-  std::optional<Coord> lattice;
+  std::optional<Coord> lattice, ranks;
   bool reunitarize = false;
   SaveOptions save;
 };
@@ -108,6 +111,35 @@ void add_save_flags(CLI::App& command, SaveOptions& save) {
       ->check(CLI::IsMember({"single", "double"}));
 }
 
+/// The links that this rank has: all, or on several ranks its part and the layers around it.
+LoadedGauge load_share(const ConvertOptions& options, std::optional<format::GaugePart>& part) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  if (!job.is_distributed() || job.is_fake()) return load_gauge(options.in, options.lattice);
+  Coord lattice{};
+  job.together([&] { lattice = gauge_extents(options.in, options.lattice); });
+  const std::vector<double> alike(static_cast<std::size_t>(job.size()), 1.0);
+  const runtime::RankGrid grid = runtime::mpi::make_rank_grid(lattice, options.ranks, alike, job.rank());
+  const runtime::Decomposition decomposition(lattice, grid, {1, 1, 1, 1}, 1);
+  part = {lattice, decomposition.part()};
+  return load_gauge_part(options.in, options.lattice, decomposition, format::box_with_border(decomposition));
+}
+
+void run_convert(const ConvertOptions& options) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  job.on_root([&] {
+    std::error_code absent;  // a file that is not there yet is no one's twin
+    if (std::filesystem::equivalent(options.in, options.out, absent))
+      throw Error(ErrorKind::input, options.out, "IN and OUT are the same file", "give OUT another name");
+  });
+  std::optional<format::GaugePart> part;
+  LoadedGauge loaded = load_share(options, part);
+  job.together([&] {
+    if (options.reunitarize) gauge::reunitarize(loaded.gauge, host_team());
+  });
+  save_gauge(options.out, loaded.gauge, options.save, part);
+  if (job.is_root()) fmt::print("wrote {}: {} {}\n", options.out, extents_text(loaded.info.layout.extents), options.save.format);
+}
+
 void add_convert(CLI::App& gauge) {
   CLI::App* command = gauge.add_subcommand("convert", "Write a configuration in another format or precision");
   const auto options = std::make_shared<ConvertOptions>();
@@ -116,15 +148,8 @@ void add_convert(CLI::App& gauge) {
   add_save_flags(*command, options->save);
   add_bare_lattice_flag(*command, options->lattice);
   command->add_flag("--reunitarize", options->reunitarize, "Project the links back to SU(3) in double precision");
-  command->callback([options] {
-    std::error_code absent;  // a file that is not there yet is no one's twin
-    if (std::filesystem::equivalent(options->in, options->out, absent))
-      throw Error(ErrorKind::input, options->out, "IN and OUT are the same file", "give OUT another name");
-    LoadedGauge loaded = load_gauge(options->in, options->lattice);
-    if (options->reunitarize) gauge::reunitarize(loaded.gauge, host_team());
-    save_gauge(options->out, loaded.gauge, options->save);
-    fmt::print("wrote {}: {} {}\n", options->out, extents_text(loaded.gauge.extents), options->save.format);
-  });
+  add_coord_flag(*command, "--ranks", options->ranks, "Under mpirun: grid of ranks (default: the one with the smallest surface)", 1);
+  command->callback([options] { run_convert(*options); });
 }
 
 struct GenerateOptions {

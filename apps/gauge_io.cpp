@@ -1,7 +1,6 @@
 #include "apps/gauge_io.hpp"
 
 #include "codelets/lattice/format/gauge_part.hpp"
-#include "codelets/lattice/format/gauge_writer.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/topology.hpp"
@@ -36,17 +35,22 @@ format::GaugeFormat parse_format(const std::string& name) {
   return format::GaugeFormat::milc_v5;
 }
 
-/// Measures the links of a part, sums over the ranks that have the others, and compares with the header.
-LoadedGauge measured(format::GaugeRead read, const Coord& lattice, const Box& part) {
-  LoadedGauge loaded{std::move(read.gauge), std::move(read.info)};
+/// The sums over the sites of a part, and over the ranks that have the others.
+gauge::LinkSums sums_over_ranks(const HostGauge& gauge, const Coord& lattice, const Box& part) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   std::array<runtime::BinnedSum, 3> sums;
   job.together([&] {
-    const gauge::LinkSums mine = gauge::link_sums(loaded.gauge, lattice, part, host_team());
+    const gauge::LinkSums mine = gauge::link_sums(gauge, lattice, part, host_team());
     sums = {mine.spatial, mine.temporal, mine.trace};
   });
-  if (part.extents != lattice) job.combine(sums);  // ranks that each read all have all sums
-  const gauge::LinkSums all{sums[0], sums[1], sums[2]};
+  if (part.extents != lattice) job.combine(sums);  // ranks that each have all have all sums
+  return {sums[0], sums[1], sums[2]};
+}
+
+/// Measures the links of a part, or of all, and compares with the header.
+LoadedGauge measured(format::GaugeRead read, const Coord& lattice, const Box& part) {
+  LoadedGauge loaded{std::move(read.gauge), std::move(read.info)};
+  const gauge::LinkSums all = sums_over_ranks(loaded.gauge, lattice, part);
   loaded.plaquettes = all.plaquettes(lattice);
   loaded.link_trace = all.link_trace(lattice);
   check_stored(loaded.info.path, "plaquette", loaded.info.plaquette, loaded.plaquettes.mean());
@@ -79,10 +83,16 @@ LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& latt
   return measured(std::move(read), extents, {{}, extents});
 }
 
-LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition) {
+LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition, const Box& box) {
   format::GaugeReadOptions options;
   options.extents = lattice;
-  return measured(format::read_gauge_part(path, options, decomposition), decomposition.lattice(), decomposition.part());
+  return measured(format::read_gauge_part(path, options, decomposition, box), decomposition.lattice(), decomposition.part());
+}
+
+Coord gauge_extents(const std::string& path, const std::optional<Coord>& lattice) {
+  format::GaugeReadOptions options;
+  options.extents = lattice;
+  return format::GaugeFile(path, options).info().layout.extents;
 }
 
 const std::vector<std::string>& output_formats() {
@@ -90,12 +100,14 @@ const std::vector<std::string>& output_formats() {
   return names;
 }
 
-void save_gauge(const std::string& path, const HostGauge& gauge, const SaveOptions& options) {
-  const runtime::Team team = host_team();
+void save_gauge(const std::string& path, const HostGauge& gauge, const SaveOptions& options, const std::optional<format::GaugePart>& part) {
   format::GaugeWriteOptions write;
   write.real_bytes = real_bytes_of(options);
-  write.plaquette = gauge::plaquettes(gauge, team).mean();
-  write.link_trace = gauge::link_trace(gauge, team);
+  const Coord lattice = part ? part->lattice : gauge.extents;
+  const gauge::LinkSums sums = sums_over_ranks(gauge, lattice, part ? part->sites : gauge.box());
+  write.plaquette = sums.plaquettes(lattice).mean();
+  write.link_trace = sums.link_trace(lattice);
+  write.part = part;
   write.ensemble_label = options.label;
   write.sequence_number = options.sequence_number;
   format::write_gauge(path, parse_format(options.format), gauge, write);

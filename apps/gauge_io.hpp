@@ -3,6 +3,7 @@
 #include "apps/report.hpp"
 #include "codelets/gauge/observables.hpp"
 #include "codelets/lattice/format/gauge_file.hpp"
+#include "codelets/lattice/format/gauge_writer.hpp"
 #include "codelets/lattice/host_gauge.hpp"
 #include "runtime/decomposition.hpp"
 
@@ -29,8 +30,11 @@ struct LoadedGauge {
 /// Under MPI every rank that calls reads all of it.
 LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice = {});
 
-/// The same for this rank's part of the configuration and the layers around it. Collective.
-LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition);
+/// The same for a box of the configuration that holds this rank's part and the layers around it. Collective.
+LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition, const Box& box);
+
+/// Extents of a configuration, from its header. Throws as load_gauge() does.
+Coord gauge_extents(const std::string& path, const std::optional<Coord>& lattice = {});
 
 /// Names that --format takes.
 const std::vector<std::string>& output_formats();
@@ -42,8 +46,9 @@ struct SaveOptions {
   std::int64_t sequence_number = 0;
 };
 
-/// Writes a configuration. Throws Error(input) naming --format or --precision, and what the writer throws.
-void save_gauge(const std::string& path, const HostGauge& gauge, const SaveOptions& options);
+/// Writes a configuration. Throws Error(input) naming --format or --precision, and what the writer throws. part: on many ranks, what this one
+/// writes; `gauge` holds it and the layers around it. Collective then.
+void save_gauge(const std::string& path, const HostGauge& gauge, const SaveOptions& options, const std::optional<format::GaugePart>& part = {});
 
 /// "4x4x4x8"
 std::string extents_text(const Coord& extents);

@@ -1,45 +1,27 @@
 #include "apps/hdf5_file.hpp"
 
-#include "runtime/atomic_file.hpp"
 #include "runtime/error.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <filesystem>
+#include <functional>
+#include <numeric>
 
 namespace quarkstar::app {
 namespace {
 
-std::string temporary_name(const std::string& path) {
-  const std::filesystem::path target(path);
-  return (target.parent_path() / fmt::format(".{}.{}.tmp", target.filename().string(), getpid())).string();
-}
-
-Hdf5Id create(const std::string& temporary) {
+Hdf5Id open_empty(const std::string& file) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // errors reach the user as one line of ours
-  return {H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose};
+  return {H5Fcreate(file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose};
 }
 
 }  // namespace
 
-Hdf5File::Hdf5File(std::string path)
-    : path_(std::move(path)), temporary_(temporary_name(path_)), file_(create(temporary_)) {
-  if (file_ < 0) throw_write_error(path_, "creating a temporary file beside it", errno);
-}
-
-Hdf5File::~Hdf5File() {
-  file_.close();
-  if (!temporary_.empty()) unlink(temporary_.c_str());
-}
+Hdf5File::Hdf5File(const std::string& path) : output_(path), file_(open_empty(output_.temporary())) { checked(file_, "create the file"); }
 
 hid_t Hdf5File::checked(hid_t id, const char* step) const {
   if (id < 0)
-    throw Error(ErrorKind::environment, path_, fmt::format("HDF5 could not {}", step),
+    throw Error(ErrorKind::environment, output_.path(), fmt::format("HDF5 could not {}", step),
                 "check the free space of the disk");
   return id;
 }
@@ -82,17 +64,19 @@ std::uint64_t Hdf5File::leave_room(const std::string& name, hid_t type, const st
   checked(H5Fflush(file_, H5F_SCOPE_GLOBAL), "flush the file");
   const haddr_t offset = H5Dget_offset(dataset);
   checked(offset == HADDR_UNDEF ? -1 : 0, "place a data set");
+  output_.reserve(offset, std::accumulate(shape.begin(), shape.end(), hsize_t{H5Tget_size(type)}, std::multiplies<>()));
   return offset;
 }
 
-void Hdf5File::commit() {
+void Hdf5File::close() {
+  if (file_ < 0) return;
   checked(H5Fflush(file_, H5F_SCOPE_GLOBAL), "flush the file");
   checked(file_.close() ? 0 : -1, "close the file");
-  const int descriptor = open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
-  if (descriptor >= 0) close(descriptor);
-  if (!synced || std::rename(temporary_.c_str(), path_.c_str()) != 0) throw_write_error(path_, "renaming the temporary file", errno);
-  temporary_.clear();
+}
+
+void Hdf5File::commit() {
+  close();
+  output_.commit();
 }
 
 }  // namespace quarkstar::app

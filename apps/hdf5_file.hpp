@@ -1,5 +1,7 @@
 #pragma once
 // The HDF5 C library's handles with an owner, errors as exceptions, and files that appear when complete.
+#include "runtime/atomic_file.hpp"
+
 #include <hdf5.h>
 
 #include <span>
@@ -29,34 +31,34 @@ class Hdf5Id {
   herr_t (*close_)(hid_t);
 };
 
-/// A file being written under a temporary name beside `path`; commit() flushes and renames it, otherwise it is removed.
-/// All members throw Error(environment) naming the file when the library fails; the constructor throws Error(input)
-/// where no file can be made.
+/// What the library writes into an AtomicFile: it appears with commit(), otherwise it is removed. All members throw Error(environment) naming
+/// the file when the library fails, and what AtomicFile throws.
 class Hdf5File {
  public:
-  explicit Hdf5File(std::string path);
-  ~Hdf5File();
-  Hdf5File(const Hdf5File&) = delete;
-  Hdf5File& operator=(const Hdf5File&) = delete;
+  explicit Hdf5File(const std::string& path);
 
   void make_group(const std::string& name);
   void write(const std::string& name, std::span<const double> values);
   void write(const std::string& name, std::span<const int> values);
   void attribute(const std::string& name, const std::string& value);
 
-  /// Room for a data set of `shape`, numbers of `type` one after the other, last index fastest: the offset in the file where others write
-  /// them, before commit().
+  /// Room for a data set of `shape`, numbers of `type` one after the other, last index fastest, reserved: the offset in the file where others
+  /// write them, between close() and commit().
   std::uint64_t leave_room(const std::string& name, hid_t type, const std::vector<hsize_t>& shape);
 
   /// Where the bytes are until commit().
-  const std::string& temporary() const { return temporary_; }
+  const std::string& temporary() const { return output_.temporary(); }
 
+  /// After the last of the library's bytes. It locks its file while that is open, and on network file systems others that write would wait.
+  void close();
+
+  /// Closes the file if it is open.
   void commit();
 
  private:
   Hdf5Id make_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& shape, hid_t properties = H5P_DEFAULT);
   hid_t checked(hid_t id, const char* step) const;
-  std::string path_, temporary_;
+  AtomicFile output_;  ///< has made the file that the library opens
   Hdf5Id file_;
 };
 

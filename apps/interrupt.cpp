@@ -8,6 +8,7 @@ namespace quarkstar::app {
 namespace {
 
 volatile std::sig_atomic_t flag = 0, save_flag = 0;
+int noticed_requests = 0;
 
 void on_signal(int) { flag = 1; }
 void on_save(int) { save_flag = 1; }
@@ -22,8 +23,9 @@ void catch_interrupts() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  action.sa_handler = on_save;
   action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR2, &action, nullptr);
+  action.sa_handler = on_save;
   sigaction(SIGUSR1, &action, nullptr);
 }
 
@@ -32,15 +34,20 @@ bool interrupted() { return flag != 0; }
 bool interrupted_anywhere() { return runtime::mpi::Job::current().any(interrupted()); }
 
 int save_requests() {
-  static int requests = 0;
   const bool requested = save_flag != 0;
   if (requested) save_flag = 0;
-  if (runtime::mpi::Job::current().any(requested)) ++requests;
-  return requests;
+  if (runtime::mpi::Job::current().any(requested)) ++noticed_requests;
+  return noticed_requests;
 }
+
+int save_requests_so_far() { return noticed_requests; }
 
 void stop_if_interrupted() {
   if (interrupted()) throw Interrupted{};
+}
+
+void stop_all_if_interrupted(const std::string& saved) {
+  if (interrupted_anywhere()) throw Interrupted{saved};
 }
 
 }  // namespace quarkstar::app

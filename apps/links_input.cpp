@@ -7,12 +7,14 @@
 #include "codelets/smear/links_signs.hpp"
 #include "codelets/staggered/links.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace quarkstar::app {
 namespace {
@@ -57,10 +59,10 @@ double settled_weight(StaggeredConfig& staggered, const std::string& action, dou
   return weight;
 }
 
-void check_signs(const StaggeredConfig& files, const smear::StaggeredLinks& links, const runtime::Team& team) {
+void check_signs(const StaggeredConfig& files, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition, const runtime::Team& team) {
   // Rough links have plaquettes of either sign that average to nearly nothing; a long link stays close to the product of three fat ones.
   constexpr double rough = 0.1;
-  const smear::LinksSigns signs = smear::signs_of(links, team);
+  const smear::LinksSigns signs = smear::signs_of(links, decomposition.lattice(), decomposition.part(), team);
   if (signs.plaquette > rough)
     refuse(files.fat, fmt::format("the links contain no staggered phases (mean plaquette {:+.3f} of its size)", signs.plaquette),
            "give links with MILC's phases (docs/conventions.md, section 5)");
@@ -78,7 +80,8 @@ void check_form(const RunConfig& config, const smear::StaggeredLinks& links, con
   if (reals == 18) return;
   const bool whole = config.solver.precision == Precision::double_;
   const double allowed = !whole ? 1e-4 : reals == 9 ? 1e-8 : 1e-12;
-  const double error = staggered::form_error(links, reals, team);
+  double error = staggered::form_error(links, reals, team);
+  runtime::mpi::Job::current().combine(std::span(&error, 1), runtime::mpi::Combine::maximum);
   if (error <= allowed) return;
   refuse("--links",
          fmt::format("the long links of {} come back from {} reals with an error of {:.1e}, above {:g} in {} precision", config.staggered.long_links,
@@ -109,17 +112,21 @@ Coord accept_links_headers(RunConfig& config) {
   return fat.extents;
 }
 
-smear::StaggeredLinks load_links(RunConfig& config, const runtime::Team& team, GaugeSummary& summary) {
+smear::StaggeredLinks load_links(RunConfig& config, const runtime::Decomposition& decomposition, const runtime::Team& team, GaugeSummary& summary) {
   const StaggeredConfig& files = config.staggered;
-  const LinksHeader fat = smear::read_links_header(files.fat), far = smear::read_links_header(files.long_links);
-  smear::StaggeredLinks links = smear::read_links(files.fat, files.long_links);
+  LinksHeader fat, far;
+  runtime::mpi::Job::current().together([&] {
+    fat = smear::read_links_header(files.fat);
+    far = smear::read_links_header(files.long_links);
+  });
+  smear::StaggeredLinks links = smear::read_links_part(files.fat, files.long_links, decomposition);
   const bool stated = config.action == "asqtad" ? fat.u0 || far.u0 : fat.naik_epsilon || far.naik_epsilon;
   links.long_scale = settled_weight(config.staggered, config.action, links.long_scale, stated);
   links.naik_epsilon = *config.staggered.naik_epsilon;
-  check_signs(files, links, team);
+  check_signs(files, links, decomposition, team);
   check_form(config, links, team);
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  summary = {files.fat, "SciDAC fat and long links", links.fat.extents, unknown, unknown, unknown, files.long_links};
+  summary = {files.fat, "SciDAC fat and long links", decomposition.lattice(), unknown, unknown, unknown, files.long_links};
   return links;
 }
 

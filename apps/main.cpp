@@ -54,8 +54,9 @@ std::string remedy(const CLI::App& app) {
 void require_one_rank(int argc, char** argv) {
   const quarkstar::runtime::mpi::Job& job = quarkstar::runtime::mpi::Job::current();
   if (!job.is_distributed() || job.is_fake() || argc < 2) return;
-  const std::string_view command = argv[1];
-  if (command == "solve" || command == "machine" || command.starts_with("-")) return;
+  std::string command = argv[1];
+  if (command == "gauge" && argc > 2) command += fmt::format(" {}", argv[2]);
+  if (command == "solve" || command == "machine" || command == "gauge convert" || command.starts_with("-")) return;
   throw quarkstar::Error(quarkstar::ErrorKind::input, fmt::format("quarkstar {}", command), "this command runs on one rank",
                          "start it without mpirun, or with -n 1");
 }

@@ -7,6 +7,7 @@
 #include "codelets/lattice/format/gauge_part.hpp"
 #include "codelets/lattice/host_gauge.hpp"
 #include "codelets/lattice/host_spinor.hpp"
+#include "codelets/smear/links_file.hpp"
 #include "codelets/smear/padded_shape.hpp"
 #include "codelets/staggered/colour_field.hpp"
 #include "codelets/staggered/host_colour.hpp"
@@ -33,15 +34,18 @@ double columns_bytes(const RunConfig& config) {
 /// on the owners of blocks, and fields in host order, the configuration among them. Faces of borders come and go before the last of them.
 struct LinkStage {
   std::vector<int> depths;
-  int host_fields;
+  bool kept;  ///< whether the links that are kept are there too
 };
 
 /// In order; the host fields of the last one stay.
 std::vector<LinkStage> link_stages(const RunConfig& config) {
-  if (config.action == "hisq") return {{{1, 2, 0, 0}, 1}, {{2, 0, 0}, 3}};  // U, W, X, N for epsilon 0, without U once they are there
-  if (config.action == "asqtad") return {{{2, 0, 0}, 3}};
-  return {{{0}, 2}};
+  if (config.action == "hisq") return {{{1, 2, 0, 0}, false}, {{2, 0, 0}, true}};  // U, W, X, N for epsilon 0, without U once they are there
+  if (config.action == "asqtad") return {{{2, 0, 0}, true}};
+  return {{{0}, true}};
 }
+
+/// Bytes of a field in host order.
+double host_bytes(const Box& box) { return static_cast<double>(volume(box.extents)) * HostGauge::reals_per_site * sizeof(double); }
 
 double padded_bytes(const runtime::Block& block, const LinkStage& stage) {
   double reals = 0;
@@ -68,19 +72,14 @@ void multiply_links(Footprint& bytes, const RunConfig& config) {
   for (double* part : {&bytes.links, &bytes.tables}) *part *= config.solver.in_flight;
 }
 
-/// Links in the making, and what stays of them, or what is read from files. needs: of every GPU, then the host's.
-void add_staggered_links(std::vector<MemoryNeed>& needs, const runtime::Decomposition& decomposition, const RunConfig& config) {
+/// Links in the making, and what stays of them. needs: of every GPU, then the host's.
+void add_staggered_links(std::vector<MemoryNeed>& needs, const smear::Region& region, const RunConfig& config) {
   const std::size_t host = needs.size() - 1;
-  const double host_field = static_cast<double>(volume(decomposition.lattice())) * HostGauge::reals_per_site * sizeof(double);
-  if (config.staggered.from_files()) {
-    constexpr int files = 2;
-    needs[host].other += files * host_field;
-    return;
-  }
+  const double configuration = host_bytes(region.box), kept_links = host_bytes(region.fat) + (config.hops_far() ? host_bytes(region.far) : 0);
   const std::vector<LinkStage> stages = link_stages(config);
   const auto bytes_of = [&](const LinkStage& stage) {
     std::vector<double> bytes(needs.size(), 0);
-    for (const runtime::Block& block : decomposition.blocks()) {
+    for (const runtime::Block& block : region.blocks.blocks()) {
       const double padded = padded_bytes(block, stage);
       if (const auto owner = static_cast<std::size_t>(block.owner); owner < host) bytes[owner] += padded;
       bytes[host] += padded;  // for a GPU's block the copy that CPUs load and store
@@ -89,12 +88,12 @@ void add_staggered_links(std::vector<MemoryNeed>& needs, const runtime::Decompos
   };
   for (const LinkStage& stage : stages) {
     std::vector<double> bytes = bytes_of(stage);
-    bytes[host] += stage.host_fields * host_field;
+    bytes[host] += configuration + (stage.kept ? kept_links : 0);
     for (std::size_t i = 0; i < needs.size(); ++i) needs[i].making_links = std::max(needs[i].making_links, bytes[i]);
   }
-  needs[host].other += stages.back().host_fields * host_field;
+  needs[host].other += configuration + kept_links;
   if (config.staggered.naik_epsilon) return;
-  needs[host].other += (config.solver.in_flight - 1) * stages.back().host_fields * host_field;
+  needs[host].other += (config.solver.in_flight - 1) * kept_links;
   for (MemoryNeed& need : needs) multiply_links(need.fields, config);
   // Those for the next epsilon are made of the same.
   const std::vector<double> kept = bytes_of(stages.back());
@@ -130,7 +129,11 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
     const double together_bytes =
         config.solver.in_flight * most * 2.0 * HostColour::components * sizeof(double) * (config.solver.snapshots ? 2 : 1);  // sources, copies
     host.other = static_cast<double>(volume(decomposition.part().extents)) * (columns_bytes(config) + together_bytes) + host.fields.tables;
-    add_staggered_links(needs, plan_links(session, decomposition), config);
+    if (config.staggered.from_files()) {
+      for (const Box& box : smear::boxes_from_files(decomposition)) host.other += host_bytes(box);
+    } else {
+      add_staggered_links(needs, plan_links(session, decomposition, config), config);
+    }
   } else {
     host.other = host_fields_bytes(decomposition.part().extents, format::box_with_border(decomposition).extents, static_cast<int>(config.columns.size()) + config.solver.in_flight - 1);
   }

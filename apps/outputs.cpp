@@ -33,9 +33,7 @@ std::span<const double> reals_of(const HostSpinor& field) {
 std::vector<double> source_field(const RunReport& report, const Box& part) {
   std::vector<double> eta;
   for (std::int64_t i = 0; i < volume(part.extents); ++i) {
-    Coord site = coordinates(i, part.extents);
-    for (int mu = 0; mu < 4; ++mu) site[mu] += part.origin[mu];
-    const std::complex<double> value = source_at(report.config.source, lexicographic(site, report.gauge.extents), report.gauge.extents);
+    const std::complex<double> value = source_at(report.config.source, lexicographic(site_of(part, i), report.gauge.extents), report.gauge.extents);
     eta.push_back(value.real());
     eta.push_back(value.imag());
   }

@@ -4,6 +4,7 @@
 #include "apps/links_input.hpp"
 #include "apps/outputs.hpp"
 #include "apps/print_tables.hpp"
+#include "apps/solve_plan.hpp"
 #include "apps/solve_run.hpp"
 #include "apps/staggered_run.hpp"
 #include "runtime/error.hpp"
@@ -28,9 +29,7 @@ struct SolveOptions {
 
 /// Reads the header only, so that a wrong name or source costs no time.
 Coord read_extents(const RunConfig& config) {
-  format::GaugeReadOptions options;
-  options.extents = config.lattice;
-  const Coord extents = format::GaugeFile(config.gauge, options).info().layout.extents;
+  const Coord extents = gauge_extents(config.gauge, config.lattice);
   check_source(config.source, extents);
   for (const Source& source : config.further_sources) check_source(source, extents);
   return extents;
@@ -43,7 +42,8 @@ class LinkLoader {
 
   const HostGauge& operator()(const runtime::Decomposition& decomposition) {
     const RunConfig& config = report_.config;
-    loaded_ = decomposition.is_distributed() ? load_gauge_part(config.gauge, config.lattice, decomposition) : load_gauge(config.gauge, config.lattice);
+    loaded_ = decomposition.is_distributed() ? load_gauge_part(config.gauge, config.lattice, decomposition, box_to_read(decomposition, config))
+                                             : load_gauge(config.gauge, config.lattice);
     runtime::mpi::Job::current().together([&] {
       if (config.reunitarize) gauge::reunitarize(loaded_.gauge, host_team());
     });

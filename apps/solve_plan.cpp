@@ -3,6 +3,7 @@
 #include "apps/measure_owner.hpp"
 #include "apps/memory_check.hpp"
 #include "apps/staggered_batches.hpp"
+#include "codelets/lattice/format/gauge_part.hpp"
 #include "codelets/lattice/precision.hpp"
 #include "codelets/staggered/dslash.hpp"
 #include "runtime/error.hpp"
@@ -81,11 +82,27 @@ PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& ex
   return planned;
 }
 
-runtime::Decomposition plan_links(const runtime::Session& session, const runtime::Decomposition& decomposition) {
+namespace {
+
+smear::Border border_of_action(const RunConfig& config) {
+  if (config.action == "hisq") return smear::hisq_border;
+  return config.action == "asqtad" ? smear::asqtad_border : smear::naive_border;
+}
+
+}  // namespace
+
+smear::Region plan_links(const runtime::Session& session, const runtime::Decomposition& decomposition, const RunConfig& config) {
   if (!decomposition.is_distributed()) return decomposition;
   const Coord& lattice = decomposition.lattice();
+  const smear::Border border = border_of_action(config);
+  const Coord extents = smear::thin_links_box(decomposition.part(), lattice, border).extents;
   const int workers = session.block_owners();
-  return {lattice, block_grid({}, lattice, workers), workers};
+  return {lattice, decomposition.part(), border, block_grid({}, extents, workers), workers};
+}
+
+Box box_to_read(const runtime::Decomposition& decomposition, const RunConfig& config) {
+  if (!config.is_staggered()) return format::box_with_border(decomposition);
+  return smear::thin_links_box(decomposition.part(), decomposition.lattice(), border_of_action(config));
 }
 
 PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config) {

@@ -1,6 +1,7 @@
 #pragma once
 // Which worker owns which part of the lattice of a solve.
 #include "apps/device_plan.hpp"
+#include "codelets/smear/region.hpp"
 #include "solvers/settings.hpp"
 
 namespace quarkstar::app {
@@ -22,9 +23,12 @@ PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const
 /// or --cpu-share where a share above 0 is asked for.
 PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& extents, const RunConfig& config);
 
-/// Where the links of a staggered solve are made: on its own blocks; under MPI every rank makes those of the whole lattice on its
-/// session's owners, because smearing has no messages. The cut changes no bit of them.
-runtime::Decomposition plan_links(const runtime::Session& session, const runtime::Decomposition& decomposition);
+/// Where the links of a staggered solve are made: on its own blocks; under MPI every rank makes those of its part, with a border, on its
+/// session's owners. The cut changes no bit of them.
+smear::Region plan_links(const runtime::Session& session, const runtime::Decomposition& decomposition, const RunConfig& config);
+
+/// Sites whose links a rank reads from the configuration: its part, and what hops, plaquettes or smearing need around it.
+Box box_to_read(const runtime::Decomposition& decomposition, const RunConfig& config);
 
 /// plan_solve() on one rank, plan_equal_parts() on several.
 PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config);

@@ -34,10 +34,11 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-std::string remedy_for(StopReason reason) {
+std::string remedy_for(StopReason reason, const std::string& checkpoint) {
   switch (reason) {
     case StopReason::iteration_limit:
-      return "raise --max-iterations, or move the mass (kappa) away from its critical value";
+      return (checkpoint.empty() ? "" : fmt::format("start it again to go on from the restart files in {}, ", checkpoint)) +
+             "raise --max-iterations, or move the mass (kappa) away from its critical value";
     case StopReason::not_finite:
       return "check the links with `quarkstar gauge info`, and the mass (kappa)";
     case StopReason::stagnation:
@@ -85,6 +86,7 @@ class SourceColumns {
   }
 
   void solve(std::size_t number) {
+    stop_all_if_interrupted(config_.checkpoint);  // while the columns before were contracted and written, or it all was set up
     runtime::Session& session = shared_.session;
     const Box part = shared_.decomposition.part();
     const int column = config_.columns[number];
@@ -122,7 +124,7 @@ class SourceColumns {
       report_.solves.insert(report_.solves.end() - (report_.failed ? 1 : 0), std::move(solved));  // the one that failed stays the last
       if (shared_.done++ == 0) keep_timeline();
     }
-    if (checkpoint_ && (stopped || result.converged())) checkpoint_->save(key, solution.data, done_before + result.iterations);
+    if (checkpoint_ && worth_saving(result)) checkpoint_->save(key, solution.data, done_before + result.iterations);
     if (stopped || given_up) throw Interrupted{config_.checkpoint};
     if (!result.converged()) {
       report_.failed = true;
@@ -215,7 +217,7 @@ double further_columns_bytes(const runtime::Decomposition& decomposition, const 
 void throw_failure(const RunConfig& config, const std::string& right_hand_side, const SolveResult& result) {
   const std::string what = fmt::format("{} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}", config.solver.solver,
                                        result.iterations, result.true_residual, config.solver.tolerance, describe(result.reason));
-  throw runtime::mpi::SharedError(ErrorKind::numerical, right_hand_side, what, remedy_for(result.reason));
+  throw runtime::mpi::SharedError(ErrorKind::numerical, right_hand_side, what, remedy_for(result.reason, config.checkpoint));
 }
 
 void write_trace(runtime::Session& session, const RunConfig& config) {

@@ -89,11 +89,8 @@ void for_source_sites(const Source& source, const Coord& lattice, const Box& par
   const int slice = source.time() - part.origin[3];
   if (slice < 0 || slice >= part.extents[3]) return;
   const std::int64_t sites = volume(part.extents) / part.extents[3];
-  for (std::int64_t site = sites * slice; site < sites * (slice + 1); ++site) {
-    Coord x = coordinates(site, part.extents);
-    for (std::size_t mu = 0; mu < 4; ++mu) x[mu] += part.origin[mu];
-    set(site, source_at(source, lexicographic(x, lattice), lattice));
-  }
+  for (std::int64_t site = sites * slice; site < sites * (slice + 1); ++site)
+    set(site, source_at(source, lexicographic(site_of(part, site), lattice), lattice));
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
   const bool stopped = interrupted_anywhere();
   if (run.checkpoint) run.session.wait_all();
   for (std::size_t v = 0; v < batch.size(); ++v)
-    if (results[v].converged() || ((stopped || results[v].reason == StopReason::interrupted) && has_begun(solutions[v])))
+    if (results[v].converged() || (worth_saving(results[v]) && has_begun(solutions[v])))
       files.save(v, solutions[v], results[v].iterations);
   if (runtime::Turns::failed()) throw Interrupted{config.checkpoint};  // given up for another's failure, which is what comes out
   for (std::size_t v = 0; v < batch.size(); ++v) {
@@ -165,11 +165,11 @@ std::vector<SolveKey> all_solves(const RunConfig& config) {
 }
 
 /// The links of the action, with the one Naik epsilon of the run.
-smear::StaggeredLinks make_links(const runtime::Decomposition& decomposition, const HostGauge& gauge, const RunConfig& config) {
+smear::StaggeredLinks make_links(const smear::Region& region, const HostGauge& gauge, const RunConfig& config) {
   const BoundaryAngles& boundary = config.wilson.boundary;
-  if (config.action == "hisq") return smear::hisq_links(decomposition, gauge, boundary, *config.staggered.naik_epsilon);
-  if (config.action == "asqtad") return smear::asqtad_links(decomposition, gauge, boundary, *config.staggered.u0);
-  return smear::naive_links(decomposition, gauge, boundary);
+  if (config.action == "hisq") return smear::hisq_links(region, gauge, boundary, *config.staggered.naik_epsilon);
+  if (config.action == "asqtad") return smear::asqtad_links(region, gauge, boundary, *config.staggered.u0);
+  return smear::naive_links(region, gauge, boundary);
 }
 
 }  // namespace
@@ -186,7 +186,7 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   AdaptiveCut adaptive(session, decomposition.lattice(), thinnest_block(config.hops_far()), report.memory);
   if (!config.checkpoint.empty()) {
     run.checkpoint.emplace(config.checkpoint, decomposition.lattice(), decomposition.part());
-    run.problem = describe_problem(config, links);
+    run.problem = describe_problem(config, links, decomposition);
   }
   std::vector<StaggeredPropagator> propagators;
   for (const double mass : config.staggered.masses)
@@ -204,6 +204,7 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   std::optional<SharedAccount> account;
   if (together) account.emplace(session, decomposition);
   runtime::Turns::run(static_cast<int>(all.size()), config.solver.in_flight, [&](int b) {
+    stop_all_if_interrupted(config.checkpoint);  // between two batches, or while it all was set up
     const std::vector<StaggeredTask>& batch = all[static_cast<std::size_t>(b)];
     if (!among_others) {
       run.solver->prepare(static_cast<int>(batch.size()));
@@ -263,22 +264,21 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
     propagators = solve_staggered_on(decomposition, made, config, report);
   };
   if (config.staggered.from_files()) {
-    smear::StaggeredLinks read;
-    runtime::mpi::Job::current().together([&] { read = load_links(report.config, session.cpu_team(), report.gauge); });
-    solve_all(read);
+    solve_all(load_links(report.config, decomposition, session.cpu_team(), report.gauge));
   } else {
-    const runtime::Decomposition of_links = plan_links(session, decomposition);
-    const HostGauge& gauge = links(of_links);
+    const smear::Region region = plan_links(session, decomposition, config);
+    const HostGauge& gauge = links(decomposition);
     if (config.staggered.naik_epsilon) {
-      solve_all(make_links(of_links, gauge, config));
+      solve_all(make_links(region, gauge, config));
     } else {
-      const smear::HisqLinks hisq(of_links, gauge, config.wilson.boundary);  // only HISQ has an epsilon for each mass
+      const smear::HisqLinks hisq(region, gauge, config.wilson.boundary);  // only HISQ has an epsilon for each mass
       set_up();
       // The links of the next masses are made while others are solved for.
       std::optional<SharedAccount> account;
       if (config.solver.in_flight > 1) account.emplace(session, decomposition);
       propagators.resize(config.staggered.masses.size());
       runtime::Turns::run(static_cast<int>(propagators.size()), config.solver.in_flight, [&](int m) {
+        stop_all_if_interrupted(config.checkpoint);  // before links are made
         RunConfig one = config;
         const double mass = config.staggered.masses[static_cast<std::size_t>(m)];
         one.staggered.masses = {mass};

@@ -12,9 +12,8 @@ namespace quarkstar::app {
 
 /// As solve_columns(): checks the memory, makes the action's links of `links`, or reads them (config.staggered.fat: then accept_links_headers() came
 /// before, and `links` is not asked), then solves config.columns for every mass in staggered_batches().
-/// Under MPI the solves are shared by all ranks, but each of them makes the links of the whole lattice (plan_links()), which have the same
-/// bits everywhere, and needs the memory for them. Throws what solve_columns() throws. Who owns what:
-/// plan_staggered(). planned: called once it is clear what runs where and how much memory it takes.
+/// Under MPI all ranks call; each makes the links that its part needs (plan_links()), whose bits do not depend on that, or reads them. Throws what
+/// solve_columns() throws. Who owns what: plan_staggered(). planned: called once it is clear what runs where and how much memory it takes.
 std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const Coord& lattice, const RunConfig& config, RunReport& report,
                                                  const std::function<void(const RunReport&)>& planned = {});
 

@@ -71,17 +71,15 @@ void write_fields(const std::string& path, const Coord& extents, const std::vect
     shape.insert(shape.end(), site.begin(), site.end());
     const Hdf5Id real(H5Tcopy(H5T_IEEE_F64LE), H5Tclose), stored = complex_type(real);
     offset = file->leave_room("propagator", stored, shape);
+    file->close();
   });
-  const std::string temporary = job.broadcast(file ? file->temporary() : "");
-  offset = job.combined(offset, runtime::mpi::Combine::maximum);
-  {
-    runtime::mpi::SharedFile parts(job, temporary, runtime::mpi::SharedFile::Mode::write);
-    constexpr std::size_t site_bytes = Field::components * sizeof(std::complex<double>);
-    for (const Field* field : fields) {
-      parts.write({offset, site_bytes, extents}, field->box(), bytes_of(*field));
-      offset += static_cast<std::uint64_t>(volume(extents)) * site_bytes;
-    }
+  runtime::mpi::SharedFile parts(job, file ? file->temporary() : "", runtime::mpi::SharedFile::Mode::write);
+  constexpr std::size_t site_bytes = Field::components * sizeof(std::complex<double>);
+  for (const Field* field : fields) {
+    parts.write({offset, site_bytes, extents}, field->box(), bytes_of(*field));
+    offset += static_cast<std::uint64_t>(volume(extents)) * site_bytes;
   }
+  parts.close();
   job.on_root([&] { file->commit(); });
 }
 

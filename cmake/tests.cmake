@@ -61,6 +61,12 @@ add_dependencies(unit_tests fake_nvml)
 set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/unit/energy_test.cpp" PROPERTIES
   COMPILE_DEFINITIONS "QUARKSTAR_FAKE_NVML=\"$<TARGET_FILE:fake_nvml>\"")
 quarkstar_test_executable(battery)
+if(MPIEXEC_EXECUTABLE AND NOT CMAKE_CROSSCOMPILING)
+  foreach(count 2 4)  # on one process it is battery.tiling
+    quarkstar_test(ranks.tiling_${count} ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none ${MPIEXEC_NUMPROC_FLAG} ${count}
+      $<TARGET_FILE:battery_tests> "--source-file=*/battery/tiling_test.cpp")
+  endforeach()
+endif()
 include(howto)
 quarkstar_test_executable(gpu)
 include(kernel_tests)

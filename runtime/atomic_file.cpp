@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace quarkstar {
 namespace {
@@ -62,7 +63,31 @@ fs::path directory_of(const std::string& file) {
   return parent.empty() ? fs::path(".") : parent;
 }
 
+/// Names of temporary files: hidden, and different for every writer of a host; on other hosts the exclusive creation tells.
+std::string temporary_name(const std::string& base, int attempt) {
+  return "." + base + "." + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".tmp";
+}
+
+/// The base that such a name was made of; nothing for other files.
+std::string_view base_of_temporary(std::string_view name) {
+  if (!name.starts_with('.') || !name.ends_with(".tmp")) return {};
+  name = name.substr(1, name.size() - std::string_view("..tmp").size());
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || name.find_first_not_of("0123456789-", dot + 1) != std::string_view::npos) return {};
+  return name.substr(0, dot);
+}
+
 }  // namespace
+
+void remove_leftovers(const std::string& directory, const std::function<bool(std::string_view name)>& meant) {
+  std::error_code code;
+  std::vector<fs::path> leftovers;
+  for (fs::directory_iterator entry(directory, code), end; !code && entry != end; entry.increment(code)) {
+    const std::string name = entry->path().filename().string();
+    if (const std::string_view base = base_of_temporary(name); !base.empty() && meant(base)) leftovers.push_back(entry->path());
+  }
+  for (const fs::path& file : leftovers) fs::remove(file, code);
+}
 
 void throw_write_error(const std::string& path, const std::string& action, int code) {
   const std::string what = action + " failed: " + std::generic_category().message(code);
@@ -96,8 +121,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   const std::string base = fs::path(target_).filename().string().substr(0, 200);
   if (base.empty()) throw_write_error(path_, "writing", EISDIR);
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
-    const std::string name = "." + base + "." + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".tmp";
-    temporary_ = (directory_of(target_) / name).string();
+    temporary_ = (directory_of(target_) / temporary_name(base, attempt)).string();
     descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) throw_write_error(path_, "creating a temporary file beside it", errno);
   }
@@ -119,6 +143,20 @@ void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
     throw Error(ErrorKind::internal, path_, "write after commit", "this is a defect: please report it");
   }
   write_all(descriptor_, path_, offset, bytes);
+}
+
+std::uint64_t AtomicFile::leave_room(std::uint64_t bytes) {
+  reserve(end_, bytes);
+  end_ += bytes;
+  return end_ - bytes;
+}
+
+void AtomicFile::reserve(std::uint64_t offset, std::uint64_t bytes) {
+  int code = 0;
+  do code = ::fallocate(descriptor_, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  while (code == EINTR);
+  // Whatever else a file system says: it cannot do this, and writing will tell.
+  if (code == ENOSPC || code == EDQUOT || code == EFBIG) throw_write_error(path_, "reserving space", code);
 }
 
 void AtomicFile::commit() {

@@ -2,6 +2,7 @@
 // Output files that are either complete or absent: written under a temporary name beside the target, then renamed.
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,10 @@ namespace quarkstar {
 /// Throws the error of an output that cannot be written; code: errno. One rule for the kind: a wrong name (no such directory, a
 /// directory, too long) is input, what the machine refuses (permission, space) is environment.
 [[noreturn]] void throw_write_error(const std::string& path, const std::string& action, int code);
+
+/// Removes the temporary files of writers in this directory that were killed. meant: whether it is about files of that name, which nobody may
+/// be writing meanwhile. What cannot be removed stays.
+void remove_leftovers(const std::string& directory, const std::function<bool(std::string_view name)>& meant);
 
 /// A file that appears under its name only once it is complete.
 ///
@@ -30,11 +35,12 @@ class AtomicFile {
   void append(std::span<const std::byte> bytes);
   void append(std::string_view text) { append(std::as_bytes(std::span(text.data(), text.size()))); }
 
-  /// Room at the end for bytes that write_at() or other processes write; append() goes on behind it. Returns its offset.
-  std::uint64_t leave_room(std::uint64_t bytes) noexcept {
-    end_ += bytes;
-    return end_ - bytes;
-  }
+  /// Room at the end for bytes that write_at() or other processes write, reserved; append() goes on behind it. Returns its offset.
+  std::uint64_t leave_room(std::uint64_t bytes);
+
+  /// Takes space on the disk now, where the file system can: a full disk is then an error here, and not one of another process, whose MPI
+  /// library may keep it to itself.
+  void reserve(std::uint64_t offset, std::uint64_t bytes);
 
   /// Write at a byte offset, independent of append(). Disjoint ranges may be written by several threads at once.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);

@@ -15,6 +15,18 @@ struct Box {
   constexpr Box(const Coord& first, const Coord& size) : origin(first), extents(size) {}  // four numbers alone are a Coord
 };
 
+/// The sites that two boxes share; an extent of 0 where there are none.
+constexpr Box common(const Box& a, const Box& b) {
+  Box both;
+  for (int mu = 0; mu < 4; ++mu) {
+    const int a_end = a.origin[mu] + a.extents[mu], b_end = b.origin[mu] + b.extents[mu];
+    both.origin[mu] = a.origin[mu] > b.origin[mu] ? a.origin[mu] : b.origin[mu];
+    const int extent = (a_end < b_end ? a_end : b_end) - both.origin[mu];
+    both.extents[mu] = extent > 0 ? extent : 0;
+  }
+  return both;
+}
+
 /// Number of sites, 64 bit.
 constexpr std::int64_t volume(const Coord& extents) {
   return std::int64_t{extents[0]} * extents[1] * extents[2] * extents[3];
@@ -32,6 +44,13 @@ constexpr Coord coordinates(std::int64_t index, const Coord& extents) {
     site[mu] = static_cast<int>(index % extents[mu]);
     index /= extents[mu];
   }
+  return site;
+}
+
+/// The index-th site of a box, in coordinates of the lattice.
+constexpr Coord site_of(const Box& box, std::int64_t index) {
+  Coord site = coordinates(index, box.extents);
+  for (int mu = 0; mu < 4; ++mu) site[mu] += box.origin[mu];
   return site;
 }
 

@@ -49,9 +49,7 @@ std::vector<runtime::BinnedSum> staggered_sums(StaggeredMeson meson, std::span<c
       double square = 0;
       for (const HostColour& column : columns)
         for (int c = 0; c < 3; ++c) square += std::norm(column.at(site, c));
-      Coord x = coordinates(site, box.extents);
-      for (int mu = 0; mu < 4; ++mu) x[mu] += box.origin[mu];
-      runtime::add(sums[static_cast<std::size_t>(t)], phase_of(meson, x) * square);
+      runtime::add(sums[static_cast<std::size_t>(t)], phase_of(meson, site_of(box, site)) * square);
     }
   }
   return sums;

@@ -110,8 +110,7 @@ LinkSums link_sums(const HostGauge& gauge, const Coord& lattice, const Box& part
   team.for_range(volume(part.extents), [&](std::int64_t begin, std::int64_t end, int thread) {
     runtime::BinnedSum* sum = sums.of(thread);
     for (std::int64_t i = begin; i < end; ++i) {
-      Coord x = coordinates(i, part.extents);
-      for (int mu = 0; mu < 4; ++mu) x[mu] += part.origin[mu];
+      const Coord x = site_of(part, i);
       const std::int64_t site = index_in(box, x, lattice);
       std::array<std::int64_t, 4> forward;
       double trace = 0, plane[2] = {0, 0};  // spatial, temporal

@@ -77,15 +77,15 @@ void wrap(const PaddedLinks& links, const runtime::Block& block, int mu) {
 
 }  // namespace
 
-PaddedLinks::PaddedLinks(const runtime::Decomposition& decomposition, int depth) : decomposition_(decomposition), depth_(depth) {
-  for (const runtime::Block& block : decomposition_.blocks())
+PaddedLinks::PaddedLinks(const Region& region, int depth) : region_(region), depth_(depth) {
+  for (const runtime::Block& block : region_.blocks.blocks())
     for (int mu = 0; mu < 4; ++mu)
       if (block.extents[mu] < depth)
         throw Error(ErrorKind::input, "--blocks",
                     fmt::format("a block of extent {} along {} is thinner than the border of {} sites that smearing needs",
                                 block.extents[mu], "xyzt"[mu], depth),
                     "cut that direction into fewer blocks");
-  for (int b = 0; b < decomposition_.count(); ++b) blocks_.emplace_back(shape(b).reals() * sizeof(double));
+  for (int b = 0; b < region_.blocks.count(); ++b) blocks_.emplace_back(shape(b).reals() * sizeof(double));
 }
 
 void exchange_border(const PaddedLinks& links) {

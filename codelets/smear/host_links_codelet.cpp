@@ -9,23 +9,34 @@ namespace {
 
 using runtime::Call;
 
-/// Calls body(global coordinates, lexicographic index, offset in the block) for the sites inside the border.
+/// A block of a region, and where it is in the lattice.
+struct Place {
+  PaddedShape shape;
+  Coord origin;  ///< may be beyond the lattice's edge
+  Coord lattice;
+
+  Place(const PaddedLinks& links, const runtime::Block& block) : shape(links.shape(block.index)), origin(links.region().box.origin), lattice(links.region().lattice) {
+    for (int mu = 0; mu < 4; ++mu) origin[mu] += block.origin[mu];
+  }
+};
+
+/// Calls body(global coordinates, coordinates in the block) for the sites inside the border.
 template <class Body>
-void for_sites(const runtime::Team& team, const PaddedShape& shape, const Coord& origin, const Coord& lattice, Body&& body) {
+void for_sites(const runtime::Team& team, const Place& place, Body&& body) {
+  const PaddedShape& shape = place.shape;
   team.for_range(shape.rows(), [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t row = begin; row < end; ++row) {
       Coord local = shape.row_start(row), global{};
       for (; local[0] < shape.extents[0]; ++local[0]) {
-        for (int mu = 0; mu < 4; ++mu) global[mu] = origin[mu] + local[mu];
-        body(global, lexicographic(global, lattice), shape.offset(local));
+        for (int mu = 0; mu < 4; ++mu) global[mu] = (place.origin[mu] + local[mu]) % place.lattice[mu];
+        body(global, local);
       }
     }
   });
 }
 
 struct LoadTask {
-  PaddedShape shape;
-  Coord origin;
+  Place place;
   const HostGauge* gauge;
   std::complex<double> boundary[4];
 };
@@ -33,9 +44,13 @@ struct LoadTask {
 void run_load(Call& call) {
   const auto& task = call.arguments<LoadTask>();
   double* links = call.buffer<double>(0);
-  const LinkStrides strides = task.shape.strides();
-  const Coord& lattice = task.gauge->extents;
-  for_sites(call.team(), task.shape, task.origin, lattice, [&](const Coord& x, std::int64_t index, std::ptrdiff_t offset) {
+  const PaddedShape& shape = task.place.shape;
+  const LinkStrides strides = shape.strides();
+  const Coord& lattice = task.place.lattice;
+  const Box box = task.gauge->box();
+  for_sites(call.team(), task.place, [&](const Coord& x, const Coord& local) {
+    const std::int64_t index = index_in(box, x, lattice);
+    const std::ptrdiff_t offset = shape.offset(local);
     for (int mu = 0; mu < 4; ++mu) {
       const auto from = task.gauge->link(index, mu);
       const std::complex<double> phase = x[mu] == lattice[mu] - 1 ? task.boundary[mu] : 1.0;
@@ -50,8 +65,8 @@ void run_load(Call& call) {
 
 /// Buffers: the links, then the extra links (where there are any).
 struct StoreTask {
-  PaddedShape shape, extra_shape;
-  Coord origin;
+  Place place;
+  PaddedShape extra_shape;
   HostGauge* gauge;
   double scale, extra_scale;
   bool has_extra;
@@ -61,10 +76,14 @@ void run_store(Call& call) {
   const auto& task = call.arguments<StoreTask>();
   const double* links = call.buffer<const double>(0);
   const double* extra = task.has_extra ? call.buffer<const double>(1) : nullptr;
-  const LinkStrides strides = task.shape.strides(), extra_strides = task.extra_shape.strides();
-  for_sites(call.team(), task.shape, task.origin, task.gauge->extents, [&](const Coord& x, std::int64_t index, std::ptrdiff_t offset) {
-    Coord local{};
-    for (int mu = 0; mu < 4; ++mu) local[mu] = x[mu] - task.origin[mu];
+  const PaddedShape& shape = task.place.shape;
+  const LinkStrides strides = shape.strides(), extra_strides = task.extra_shape.strides();
+  const Coord& lattice = task.place.lattice;
+  const Box box = task.gauge->box();
+  for_sites(call.team(), task.place, [&](const Coord& x, const Coord& local) {
+    if (!contains(box, x, lattice)) return;
+    const std::int64_t index = index_in(box, x, lattice);
+    const std::ptrdiff_t offset = shape.offset(local);
     for (int mu = 0; mu < 4; ++mu) {
       const auto to = task.gauge->link(index, mu);
       const double phase = staggered_phase(x, mu);
@@ -81,35 +100,27 @@ void run_store(Call& call) {
 const runtime::Codelet load_codelet("smear.load", run_load);
 const runtime::Codelet store_codelet("smear.store", run_store);
 
-void require_extents(const char* where, const PaddedLinks& links, const HostGauge& gauge) {
-  if (links.decomposition().lattice() != gauge.extents || gauge.data.size() != static_cast<std::size_t>(volume(gauge.extents)) * HostGauge::reals_per_site)
+void require_within(const char* where, const Box& outer, const Box& inner, const PaddedLinks& links, const HostGauge& gauge) {
+  if (!contains(outer, inner, links.region().lattice) ||
+      gauge.data.size() != static_cast<std::size_t>(volume(gauge.extents)) * HostGauge::reals_per_site)
     throw ShapeError(where, "host field and blocks have other extents");
 }
 
 }  // namespace
 
 void load(const PaddedLinks& links, const HostGauge& gauge, const BoundaryAngles& boundary) {
-  require_extents("smear::load", links, gauge);
-  LoadTask task{};
-  task.gauge = &gauge;
-  for (std::size_t mu = 0; mu < 4; ++mu) task.boundary[mu] = boundary_phase(boundary[mu]);
+  require_within("smear::load", gauge.box(), links.region().box, links, gauge);
   for (const runtime::Block& block : links.decomposition().blocks()) {
-    task.shape = links.shape(block.index);
-    task.origin = block.origin;
+    LoadTask task{Place(links, block), &gauge, {}};
+    for (std::size_t mu = 0; mu < 4; ++mu) task.boundary[mu] = boundary_phase(boundary[mu]);
     runtime::submit(load_codelet, task, {runtime::out(links.block(block.index))}, {}, {.owner = block.owner, .block = block.index});
   }
 }
 
 void store_with_phases(HostGauge& gauge, const PaddedLinks& links, double scale, const PaddedLinks* extra, double extra_scale) {
-  require_extents("smear::store_with_phases", links, gauge);
-  StoreTask task{};
-  task.gauge = &gauge;
-  task.scale = scale;
-  task.extra_scale = extra_scale;
-  task.has_extra = extra != nullptr;
+  require_within("smear::store_with_phases", links.region().box, gauge.box(), links, gauge);
   for (const runtime::Block& block : links.decomposition().blocks()) {
-    task.shape = links.shape(block.index);
-    task.origin = block.origin;
+    StoreTask task{Place(links, block), {}, &gauge, scale, extra_scale, extra != nullptr};
     runtime::AccessList accesses{runtime::in(links.block(block.index))};
     if (extra != nullptr) {
       task.extra_shape = extra->shape(block.index);

@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <span>
 #include <sstream>
 
 #include "codelets/gauge/matrix3.hpp"
 #include "codelets/lattice/format/link_field_file.hpp"
 #include "codelets/lattice/format/text.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 
 namespace quarkstar::smear {
 namespace {
@@ -43,17 +45,19 @@ double deviation(std::span<const double, 18> link, double scale) {
   return largest;
 }
 
-double measured_long_scale(const std::string& path, const HostGauge& links) {
-  const double scale = scale_of(links.link(0, 0));
-  for (std::int64_t site = 0; site < volume(links.extents); ++site)
+/// All links of the part must be `scale` times unitary matrices.
+void require_scale(const std::string& path, const HostGauge& links, double scale, const Coord& lattice, const Box& part) {
+  for (std::int64_t i = 0; i < volume(part.extents); ++i) {
+    Coord site = coordinates(i, part.extents);
+    for (int mu = 0; mu < 4; ++mu) site[mu] += part.origin[mu];
     for (int mu = 0; mu < 4; ++mu) {
-      if (scale > 0 && deviation(links.link(site, mu), scale) < largest_deviation) continue;
+      if (scale > 0 && deviation(links.link(index_in(links.box(), site, lattice), mu), scale) < largest_deviation) continue;
       throw Error(ErrorKind::input, path,
                   fmt::format("the link U_{} at (x,y,z,t) = ({}) is not {:.6g} times a unitary matrix, as the first one is", "xyzt"[mu],
-                              fmt::join(coordinates(site, links.extents), ","), scale),
+                              fmt::join(site, ","), scale),
                   "give the file of the long links");
     }
-  return -scale;
+  }
 }
 
 }  // namespace
@@ -113,10 +117,38 @@ StaggeredLinks read_links(const std::string& fat_file, const std::optional<std::
     throw Error(ErrorKind::input, *long_file,
                 fmt::format("its lattice is {}, that of {} is {}", fmt::join(read.links.extents, "x"), fat_file, fmt::join(result.fat.extents, "x")),
                 "give fat and long links of one configuration");
-  result.long_scale = measured_long_scale(*long_file, read.links);
+  const double scale = scale_of(read.links.link(0, 0));
+  require_scale(*long_file, read.links, scale, read.links.extents, read.links.box());
+  result.long_scale = -scale;
   result.naik_epsilon = read_links_header(*long_file).naik_epsilon.value_or(0);
   result.long_links = std::move(read.links);
   result.has_long = true;
+  return result;
+}
+
+std::array<Box, 2> boxes_from_files(const runtime::Decomposition& decomposition) {
+  const Coord& lattice = decomposition.lattice();
+  const Box part = decomposition.part();
+  return {with_border(part, lattice, longest_hop(false), 2), hops_box(part, lattice, longest_hop(true))};
+}
+
+StaggeredLinks read_links_part(const std::string& fat_file, const std::string& long_file, const runtime::Decomposition& decomposition) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const Coord& lattice = decomposition.lattice();
+  const Box part = decomposition.part();
+  StaggeredLinks result;
+  result.has_long = true;
+  const auto [fat, far] = boxes_from_files(decomposition);
+  result.fat = format::read_link_field_part(fat_file, lattice, part, fat);
+  result.long_links = format::read_link_field_part(long_file, lattice, part, far);
+  // One rank has the lattice's first link.
+  double scale = part.origin == Coord{} ? scale_of(result.long_links.link(index_in(result.long_links.box(), {}, lattice), 0)) : 0;
+  job.combine(std::span(&scale, 1), runtime::mpi::Combine::sum);
+  job.together([&] {
+    require_scale(long_file, result.long_links, scale, lattice, part);
+    result.naik_epsilon = read_links_header(long_file).naik_epsilon.value_or(0);
+  });
+  result.long_scale = -scale;
   return result;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // Fat and long links in SciDAC files.
+#include <array>
 #include <optional>
 #include <string>
 
@@ -41,5 +42,11 @@ LinksHeader read_links_header(const std::string& path);
 /// header says, 0 where it says none. The scale of the long links is measured, with a negative sign as all actions have it: they must
 /// be one number times unitary matrices to 1e-5. Throws Error(input) where they are not, or where the extents differ.
 StaggeredLinks read_links(const std::string& fat_file, const std::optional<std::string>& long_file);
+
+/// What a rank's part needs of fat, then of long links from files: the hops_box()es, and for signs_of() two layers of fat links behind the part.
+std::array<Box, 2> boxes_from_files(const runtime::Decomposition& decomposition);
+
+/// Collective. The same of boxes_from_files(). Every rank checks its part. Throws the same on all ranks, and Error(input) where the lattice is another.
+StaggeredLinks read_links_part(const std::string& fat_file, const std::string& long_file, const runtime::Decomposition& decomposition);
 
 }  // namespace quarkstar::smear

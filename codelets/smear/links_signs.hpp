@@ -16,7 +16,13 @@ struct LinksSigns {
   std::array<double, 4> edge{};  ///< the same of the hops in each direction that cross the lattice's edge
 };
 
-/// links: with long links. Cost: 6.3 kflop a site. team: whose threads work.
-LinksSigns signs_of(const StaggeredLinks& links, const runtime::Team& team);
+/// Means over the whole lattice, of which `links`, with long links, hold this rank's part and of the fat ones two layers behind it
+/// (with_border()); where the part is not all, every rank calls. The bits depend on no cut. Cost: 6.3 kflop a site. team: whose threads work.
+LinksSigns signs_of(const StaggeredLinks& links, const Coord& lattice, const Box& part, const runtime::Team& team);
+
+/// Of links of the whole lattice.
+inline LinksSigns signs_of(const StaggeredLinks& links, const runtime::Team& team) {
+  return signs_of(links, links.fat.extents, {{}, links.fat.extents}, team);
+}
 
 }  // namespace quarkstar::smear

@@ -5,7 +5,7 @@
 #include "codelets/lattice/boundary.hpp"
 #include "codelets/lattice/host_gauge.hpp"
 #include "codelets/smear/padded_shape.hpp"
-#include "runtime/decomposition.hpp"
+#include "codelets/smear/region.hpp"
 #include "runtime/handle.hpp"
 
 namespace quarkstar::smear {
@@ -15,23 +15,24 @@ class PaddedLinks {
  public:
   /// depth: border in every direction, also in those that are not cut (there it repeats the block's other side).
   /// Throws Error(input) where a block of a cut direction, or the lattice, is thinner than that.
-  PaddedLinks(const runtime::Decomposition& decomposition, int depth);
+  PaddedLinks(const Region& region, int depth);
 
-  const runtime::Decomposition& decomposition() const { return decomposition_; }
+  const Region& region() const { return region_; }
+  const runtime::Decomposition& decomposition() const { return region_.blocks; }
   int depth() const { return depth_; }
-  PaddedShape shape(int block) const { return {decomposition_.block(block).extents, depth_}; }
+  PaddedShape shape(int block) const { return {decomposition().block(block).extents, depth_}; }
   const runtime::Handle& block(int index) const { return blocks_[static_cast<std::size_t>(index)]; }
 
  private:
-  runtime::Decomposition decomposition_;
+  Region region_;
   int depth_;
   std::vector<runtime::Handle> blocks_;
 };
 
 // The following submit tasks and return. Sites inside the border are meant unless it is mentioned.
 
-/// links <- gauge, multiplied by the boundary phase e^{i pi theta_mu} at x_mu = L_mu - 1. gauge must outlive the tasks.
-/// Throws ShapeError when extents differ.
+/// links <- gauge, multiplied by the boundary phase e^{i pi theta_mu} at x_mu = L_mu - 1 of the lattice. gauge holds the region's box, or more
+/// of the lattice, and must outlive the tasks. Throws ShapeError when it does not.
 void load(const PaddedLinks& links, const HostGauge& gauge, const BoundaryAngles& boundary);
 
 /// Fills the border: direction after direction, x first, each with the border of those before it, so that the corners come along.
@@ -39,7 +40,7 @@ void load(const PaddedLinks& links, const HostGauge& gauge, const BoundaryAngles
 void exchange_border(const PaddedLinks& links);
 
 /// gauge <- eta_mu(x) (scale links + extra_scale extra), eta: the staggered phases of docs/conventions.md 4. extra may be nullptr.
-/// gauge has the lattice's size and must outlive the tasks; wait for the session before reading it.
+/// gauge is a box within the region's, of which only it is stored, and must outlive the tasks; wait for the session before reading it.
 void store_with_phases(HostGauge& gauge, const PaddedLinks& links, double scale, const PaddedLinks* extra, double extra_scale);
 
 }  // namespace quarkstar::smear

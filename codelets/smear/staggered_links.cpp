@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "codelets/gauge/observables.hpp"
 #include "codelets/smear/hisq.hpp"
 #include "codelets/smear/smear.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
 #include "runtime/turns.hpp"
 
@@ -25,13 +27,26 @@ const runtime::Team& cpu_team() {
   return cpu->team;
 }
 
-void check(const runtime::Decomposition& decomposition, const HostGauge& gauge, const BoundaryAngles& boundary) {
-  if (gauge.extents != decomposition.lattice())
+/// How far the links are from SU(3), on all ranks alike.
+gauge::UnitarityDeviation deviation_of(const Region& region, const HostGauge& gauge) {
+  if (!region.is_part) return gauge::unitarity_deviation(gauge, cpu_team());
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  std::array<double, 2> largest{};
+  job.together([&] {
+    const gauge::UnitarityDeviation mine = gauge::unitarity_deviation(gauge, cpu_team());
+    largest = {mine.unitarity, mine.determinant};
+  });
+  job.combine(largest, runtime::mpi::Combine::maximum);
+  return {largest[0], largest[1]};
+}
+
+void check(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary) {
+  if (!contains(gauge.box(), region.box, region.lattice))
     throw ShapeError("link construction", fmt::format("the configuration is {}, the decomposition {}", fmt::join(gauge.extents, "x"),
-                                                      decomposition.describe()));
+                                                      region.blocks.describe()));
   if (!std::all_of(boundary.begin(), boundary.end(), [](double theta) { return std::isfinite(theta); }))
     throw Error(ErrorKind::input, "--boundary", "an angle is not a number", "give angles in units of pi");
-  const gauge::UnitarityDeviation deviation = gauge::unitarity_deviation(gauge, cpu_team());
+  const gauge::UnitarityDeviation deviation = deviation_of(region, gauge);
   if (std::max(deviation.unitarity, deviation.determinant) > largest_deviation)
     throw Error(ErrorKind::input, "gauge configuration",
                 fmt::format("links are not SU(3) (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})", deviation.unitarity, deviation.determinant),
@@ -39,36 +54,36 @@ void check(const runtime::Decomposition& decomposition, const HostGauge& gauge, 
 }
 
 /// The configuration in blocks, its boundary phases folded in, borders filled.
-PaddedLinks loaded(const runtime::Decomposition& decomposition, const HostGauge& gauge, const BoundaryAngles& boundary, int depth) {
-  check(decomposition, gauge, boundary);
-  PaddedLinks links(decomposition, depth);
+PaddedLinks loaded(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, int depth) {
+  check(region, gauge, boundary);
+  PaddedLinks links(region, depth);
   load(links, gauge, boundary);
   exchange_border(links);
   return links;
 }
 
-HostGauge empty_host(const Coord& extents) {
-  return {extents, std::vector<double>(static_cast<std::size_t>(volume(extents)) * HostGauge::reals_per_site)};
+HostGauge empty_host(const Box& box) {
+  return {box.extents, std::vector<double>(static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site), box.origin};
 }
 
 }  // namespace
 
-StaggeredLinks naive_links(const runtime::Decomposition& decomposition, const HostGauge& gauge, const BoundaryAngles& boundary) {
-  const PaddedLinks links = loaded(decomposition, gauge, boundary, 0);
+StaggeredLinks naive_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary) {
+  const PaddedLinks links = loaded(region, gauge, boundary, 0);
   StaggeredLinks result;
-  result.fat = empty_host(gauge.extents);
+  result.fat = empty_host(region.fat);
   store_with_phases(result.fat, links, 1, nullptr, 0);
   runtime::Session::current().wait_all();
   return result;
 }
 
-StaggeredLinks asqtad_links(const runtime::Decomposition& decomposition, const HostGauge& gauge, const BoundaryAngles& boundary, double u0) {
+StaggeredLinks asqtad_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, double u0) {
   if (!(u0 > 0) || !std::isfinite(u0)) throw Error(ErrorKind::input, "--u0", fmt::format("{} is no tadpole factor", u0), "give a number above 0, e.g. 0.87");
-  const PaddedLinks links = loaded(decomposition, gauge, boundary, 2);
-  const PaddedLinks fat(decomposition, 0), naik(decomposition, 0);
+  const PaddedLinks links = loaded(region, gauge, boundary, 2);
+  const PaddedLinks fat(region, 0), naik(region, 0);
   StaggeredLinks result;
-  result.fat = empty_host(gauge.extents);
-  result.long_links = empty_host(gauge.extents);
+  result.fat = empty_host(region.fat);
+  result.long_links = empty_host(region.far);
   result.has_long = true;
   result.long_scale = asqtad_naik_weight(u0);
   smear_links(fat, links, asqtad_weights(u0));
@@ -79,9 +94,9 @@ StaggeredLinks asqtad_links(const runtime::Decomposition& decomposition, const H
   return result;
 }
 
-HisqLinks::HisqLinks(const runtime::Decomposition& decomposition, const HostGauge& gauge, const BoundaryAngles& boundary)
-    : unitary_(decomposition, 2), fat_(decomposition, 0), long_(decomposition, 0) {
-  const PaddedLinks links = loaded(decomposition, gauge, boundary, 1);
+HisqLinks::HisqLinks(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary)
+    : unitary_(region, 2), fat_(region, 0), long_(region, 0) {
+  const PaddedLinks links = loaded(region, gauge, boundary, 1);
   smear_links(unitary_, links, fat7_weights());
   unitarize_links(unitary_);
   exchange_border(unitary_);
@@ -93,10 +108,10 @@ HisqLinks::HisqLinks(const runtime::Decomposition& decomposition, const HostGaug
 StaggeredLinks HisqLinks::links(double naik_epsilon) const {
   if (!std::isfinite(naik_epsilon) || naik_epsilon <= -1)
     throw Error(ErrorKind::input, "--naik-epsilon", fmt::format("{} leaves no Naik term", naik_epsilon), "give a number above -1, e.g. 0 for light quarks");
-  const Coord& lattice = unitary_.decomposition().lattice();
+  const Region& region = unitary_.region();
   StaggeredLinks result;
-  result.fat = empty_host(lattice);
-  result.long_links = empty_host(lattice);
+  result.fat = empty_host(region.fat);
+  result.long_links = empty_host(region.far);
   result.has_long = true;
   result.naik_epsilon = naik_epsilon;
   result.long_scale = hisq_naik_weight(naik_epsilon);
@@ -107,9 +122,8 @@ StaggeredLinks HisqLinks::links(double naik_epsilon) const {
   return result;
 }
 
-StaggeredLinks hisq_links(const runtime::Decomposition& decomposition, const HostGauge& gauge, const BoundaryAngles& boundary,
-                          double naik_epsilon) {
-  return HisqLinks(decomposition, gauge, boundary).links(naik_epsilon);
+StaggeredLinks hisq_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, double naik_epsilon) {
+  return HisqLinks(region, gauge, boundary).links(naik_epsilon);
 }
 
 double naik_epsilon_of_mass(double mass) {

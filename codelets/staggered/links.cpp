@@ -6,12 +6,14 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "codelets/site/lane.hpp"
 #include "codelets/site/long_link.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
 #include "runtime/turns.hpp"
 
@@ -21,12 +23,8 @@ namespace {
 using Complex = std::complex<double>;
 using Matrix = std::array<Complex, 9>;
 
-/// What multiplies the neighbour `hops` sites away in `direction`: the link, or minus the adjoint of the one that leads here.
-Matrix multiplier(const HostGauge& links, Coord site, int direction, int hops) {
-  const int mu = direction / 2, extent = links.extents[mu];
-  const bool forward = direction % 2 == 0;
-  if (!forward) site[mu] = ((site[mu] - hops) % extent + extent) % extent;
-  const auto reals = links.link(lexicographic(site, links.extents), mu);
+/// What multiplies the neighbour that a link leads to, forward: the link itself, or the one that it comes from: minus its adjoint.
+Matrix multiplier(std::span<const double, 18> reals, bool forward) {
   Matrix result;
   for (std::size_t row = 0; row < 3; ++row)
     for (std::size_t column = 0; column < 3; ++column) {
@@ -91,6 +89,7 @@ void write_link(F* to, const Stored& link, int reals, int lanes, double size) {
 struct LoadTask {
   const BlockGeometry* block;
   const HostGauge* host;
+  Coord lattice;
   int parity, reals, hops;
   double size;  ///< |c| of long links, the largest component of fat links
 };
@@ -100,15 +99,22 @@ void run_load(runtime::Call& call) {
   const auto& task = call.arguments<LoadTask>();
   F* links = call.buffer<F>(0);
   const BlockGeometry& block = *task.block;
+  const Box box = task.host->box();
   const int lanes = block.lanes().lanes, words = NumberFormat<F>::link_words(task.reals);
   call.team().for_range(block.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t outer = begin; outer < end; ++outer)
       for (int lane = 0; lane < lanes; ++lane) {
         Coord site = block.local_site({task.parity, static_cast<int>(outer), lane});
         for (int mu = 0; mu < 4; ++mu) site[mu] += block.block().origin[mu];
-        for (int d = 0; d < 8; ++d)
-          write_link(links + (outer * 8 + d) * words * lanes + lane,
-                     stored_numbers(multiplier(*task.host, site, d, task.hops), task.reals, task.size), task.reals, lanes, task.size);
+        for (int d = 0; d < 8; ++d) {
+          const int mu = d / 2, extent = task.lattice[mu];
+          const bool forward = d % 2 == 0;
+          Coord from = site;
+          if (!forward) from[mu] = ((site[mu] - task.hops) % extent + extent) % extent;
+          const auto link = task.host->link(index_in(box, from, task.lattice), mu);
+          write_link(links + (outer * 8 + d) * words * lanes + lane, stored_numbers(multiplier(link, forward), task.reals, task.size), task.reals, lanes,
+                     task.size);
+        }
       }
   });
 }
@@ -122,16 +128,17 @@ const runtime::Codelet& load_codelet(Precision precision) {
 
 void load(const LinkField& links, const HostGauge& host, int hops, double size) {
   const Lattice& lattice = *links.lattice();
-  if (lattice.decomposition().lattice() != host.extents) throw ShapeError("staggered::Links", "links and lattice have other extents");
   for (const int b : lattice.local_blocks())
-    runtime::submit(load_codelet(lattice.precision()), LoadTask{&lattice.block(b), &host, links.parity(), links.reals(), hops, size},
+    runtime::submit(load_codelet(lattice.precision()),
+                    LoadTask{&lattice.block(b), &host, lattice.decomposition().lattice(), links.parity(), links.reals(), hops, size},
                     {runtime::out(links.block(b))}, {}, {.owner = lattice.block(b).block().owner, .block = b});
 }
 
-/// The largest |component|, or 1 where all are zero.
-double largest_component(const HostGauge& links) {
+/// The largest |component| of the whole lattice, or 1 where all are zero.
+double largest_component(const HostGauge& links, const runtime::Decomposition& decomposition) {
   double largest = 0;
   for (const double component : links.data) largest = std::max(largest, std::abs(component));
+  if (decomposition.is_distributed()) runtime::mpi::Job::current().combine(std::span(&largest, 1), runtime::mpi::Combine::maximum);
   return largest > 0 ? largest : 1;
 }
 
@@ -175,15 +182,18 @@ double form_error(const smear::StaggeredLinks& host, int long_reals, const runti
   team.for_range(volume(links.extents), [&](std::int64_t begin, std::int64_t end, int thread) {
     double& largest = errors[static_cast<std::size_t>(thread)];
     for (std::int64_t site = begin; site < end; ++site)
-      for (int d = 0; d < 8; ++d)
-        largest = std::max(largest, error_of(multiplier(links, coordinates(site, links.extents), d, host.reach()), long_reals, host.long_scale));
+      for (int mu = 0; mu < 4; ++mu)
+        for (const bool forward : {true, false})
+          largest = std::max(largest, error_of(multiplier(links.link(site, mu), forward), long_reals, host.long_scale));
   });
   return *std::max_element(errors.begin(), errors.end()) / std::abs(host.long_scale);
 }
 
 Links::Links(const LatticePointer& lattice, int parity, const smear::StaggeredLinks& host, int long_reals) : fat(lattice, parity, 18) {
+  lattice->require_part("staggered::Links", host.fat.box(), smear::longest_hop(false));
+  if (host.has_long) lattice->require_part("staggered::Links", host.long_links.box(), host.reach());
   const bool half = lattice->precision() == Precision::half;
-  const double fat_size = half ? largest_component(host.fat) : 1, long_size = std::abs(host.long_scale);
+  const double fat_size = half ? largest_component(host.fat, lattice->decomposition()) : 1, long_size = std::abs(host.long_scale);
   if (half) fat_unit = fat_size * site::link_unit;
   load(fat, host.fat, 1, fat_size);
   if (host.has_long) {

@@ -22,8 +22,8 @@ struct Links {
   double fat_unit = 1, long_unit = 1;  ///< of stored links; 1 but in half precision
 
   /// Copies host links, which hold phases and coefficients (smear::StaggeredLinks), into the blocks; returns when they are there, and
-  /// frozen. On several ranks each holds the host links of the whole lattice. long_reals is ignored where there are no long links. Throws ShapeError when extents differ, Error(input) for another
-  /// long_reals than long_formats.
+  /// frozen. On several ranks each holds host links of its part and of hops into it, or of more, and in half precision all ranks call. long_reals is
+  /// ignored where there are no long links. Throws ShapeError when a link is missing, Error(input) for another long_reals than long_formats.
   Links(const LatticePointer& lattice, int parity, const smear::StaggeredLinks& host, int long_reals);
 
   /// Links without values, for measurements; long_reals 0: no long links.
@@ -33,7 +33,7 @@ struct Links {
 };
 
 /// How far long links stored as `long_reals` reals in double precision come back from what they are: the largest component of the
-/// difference over |long_scale|, of both ends of every link; infinite where one does not come back at all. host: with long links.
+/// difference over |long_scale|, of both ends of every link that host holds; infinite where one does not come back at all. host: with long links.
 /// Throws Error(input) for another long_reals than long_formats. Cost: about 4 kflop a site. team: whose threads work.
 double form_error(const smear::StaggeredLinks& host, int long_reals, const runtime::Team& team);
 

@@ -265,6 +265,9 @@ void Job::together(const std::function<void()>& work) {
   } catch (const std::bad_alloc&) {
     message = "out of memory; use more ranks or machines with more";
     kind = static_cast<int>(ErrorKind::environment);
+  } catch (const std::exception& error) {
+    message = fmt::format("{}; this is a defect: please report it with the command line", error.what());
+    kind = static_cast<int>(ErrorKind::internal);
   }
   const std::vector<int> kinds = gather(kind);
   const auto failed = [](int k) { return k != 0; };

@@ -1,26 +1,59 @@
 #include "runtime/mpi/shared_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
-#include <memory>
+#include <cstdlib>
 #include <system_error>
+#include <utility>
 
 #include "runtime/atomic_file.hpp"
 #include "runtime/mpi/native.hpp"
 
 namespace quarkstar::runtime::mpi {
-
-struct SharedFile::Native {
-  MPI_File file = MPI_FILE_NULL;
-  int descriptor = -1;  ///< where there is one rank
-};
-
 namespace {
 
-[[noreturn]] void fail(const std::string& path, const std::string& what, int code) {
-  throw Error(ErrorKind::environment, path, what + " failed: " + std::generic_category().message(code), "check the file system and try again");
+/// A datatype of MPI. Made and freed under the library's lock.
+class Type {
+ public:
+  Type() = default;
+  Type(const Type&) = delete;
+  Type& operator=(const Type&) = delete;
+  void clear() {
+    if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
+  }
+  /// make(type): a call that gives a new one.
+  template <class Make>
+  void set(const char* call, Make&& make) {
+    clear();
+    check(make(&type_), call);
+    check(MPI_Type_commit(&type_), "MPI_Type_commit");
+  }
+  operator MPI_Datatype() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+[[noreturn]] void fail(const std::string& path, const std::string& what, const std::string& why) {
+  throw Error(ErrorKind::environment, path, what + " failed: " + why, "check the file system, its free space and your permissions, and try again");
+}
+
+/// Throws Error(environment) unless a call of MPI-IO ended well.
+void check_io(int code, const std::string& path, const char* what) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  fail(path, what, std::string(text, static_cast<std::size_t>(length)));
+}
+
+[[noreturn]] void throw_short(const std::string& path) {
+  throw Error(ErrorKind::environment, path, "the file ends before its data do, on this host", "it is cut short, or still on its way: copy it again");
 }
 
 /// pread or pwrite until everything is done.
@@ -32,95 +65,246 @@ void move_all(const std::string& path, int descriptor, std::uint64_t offset, std
     else moved = ::pread(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (moved < 0 && errno == EINTR) continue;
     if (moved < 0 && Write) throw_write_error(path, "writing", errno);
-    if (moved <= 0) fail(path, "reading", moved < 0 ? errno : EIO);
+    if (moved < 0) fail(path, "reading", std::generic_category().message(errno));
+    if (moved == 0 && !Write) throw_short(path);
     offset += static_cast<std::uint64_t>(moved);
     bytes = bytes.subspan(static_cast<std::size_t>(moved));
   }
 }
 
-/// MPI's description of a box of a lattice.
-class BoxType {
- public:
-  BoxType(const SiteRecords& records, const Box& box) {
+/// The records of a box, by the system: rows that follow each other in the file, or more where the box has the lattice's extents.
+template <bool Write, class Byte>
+void move_rows(const std::string& path, int descriptor, const SiteRecords& records, const Box& box, std::span<Byte> bytes) {
+  std::int64_t sites = box.extents[0];
+  for (int mu = 1; mu < 4 && box.extents[mu - 1] == records.lattice[mu - 1]; ++mu) sites *= box.extents[mu];
+  const auto row = static_cast<std::size_t>(sites) * records.record_bytes;
+  for (std::int64_t i = 0; i < volume(box.extents) / sites; ++i) {
+    const auto first = static_cast<std::uint64_t>(lexicographic(site_of(box, i * sites), records.lattice));
+    move_all<Write>(path, descriptor, records.offset + first * records.record_bytes, bytes.subspan(static_cast<std::size_t>(i) * row, row));
+  }
+}
+
+/// Sites that move in one call: far from what MPI counts in int, and some seconds on a slow file system.
+std::int64_t sites_a_slab(std::size_t record_bytes) {
+  constexpr std::size_t usual = std::size_t{128} << 20, most = std::size_t{1} << 30;
+  const char* wish = std::getenv("QUARKSTAR_IO_SLAB");
+  const std::size_t wanted = wish != nullptr ? std::strtoull(wish, nullptr, 10) : 0;
+  return static_cast<std::int64_t>(std::max<std::size_t>(std::min(wanted > 0 ? wanted : usual, most) / record_bytes, 1));
+}
+
+}  // namespace
+
+struct SharedFile::Native {
+  MPI_File file = MPI_FILE_NULL;
+  int descriptor = -1;  ///< where there is one rank
+  Type record, sites;
+  std::size_t record_bytes = 0;  ///< of `record`
+
+  /// MPI's description of the sites of a box.
+  void describe(const SiteRecords& records, const Box& box) {
+    if (record_bytes != records.record_bytes)
+      record.set("MPI_Type_contiguous", [&](MPI_Datatype* type) { return MPI_Type_contiguous(static_cast<int>(records.record_bytes), MPI_BYTE, type); });
+    record_bytes = records.record_bytes;
     int sizes[4], parts[4], starts[4];
     for (int mu = 0; mu < 4; ++mu) {  // MPI's last index runs fastest
       sizes[3 - mu] = records.lattice[mu];
       parts[3 - mu] = box.extents[mu];
       starts[3 - mu] = box.origin[mu];
     }
-    check(MPI_Type_contiguous(static_cast<int>(records.record_bytes), MPI_BYTE, &record), "MPI_Type_contiguous");
-    MPI_Type_commit(&record);
-    check(MPI_Type_create_subarray(4, sizes, parts, starts, MPI_ORDER_C, record, &sites), "MPI_Type_create_subarray");
-    MPI_Type_commit(&sites);
+    sites.set("MPI_Type_create_subarray",
+              [&](MPI_Datatype* type) { return MPI_Type_create_subarray(4, sizes, parts, starts, MPI_ORDER_C, record, type); });
   }
-  ~BoxType() {
-    MPI_Type_free(&sites);
-    MPI_Type_free(&record);
+
+  /// The bytes of the box that was described, or none. Errors are looked at when all calls have been made: others wait in each of them.
+  template <bool Write, class Byte>
+  void move(const std::string& path, std::uint64_t offset, std::span<Byte> bytes) {
+    MPI_Status status{};
+    const int viewed = MPI_File_set_view(file, static_cast<MPI_Offset>(offset), record, sites, "native", MPI_INFO_NULL);
+    const int count = viewed == MPI_SUCCESS ? static_cast<int>(bytes.size() / record_bytes) : 0;
+    int moved = MPI_SUCCESS, done = 0;
+    if constexpr (Write) moved = MPI_File_write_all(file, bytes.data(), count, record, &status);
+    else moved = MPI_File_read_all(file, bytes.data(), count, record, &status);
+    check_io(viewed, path, "placing a part");
+    check_io(moved, path, Write ? "writing" : "reading");
+    if (count == 0) return;
+    check_io(MPI_Get_count(&status, record, &done), path, "counting");
+    if (done == count) return;
+    if (Write) fail(path, "writing", "only a part was written");
+    throw_short(path);
   }
-  MPI_Datatype record = MPI_DATATYPE_NULL, sites = MPI_DATATYPE_NULL;
+
+  /// Whether the records up to the box's last site are in the file. Open MPI's collective reads do not tell.
+  void require_length(const std::string& path, const SiteRecords& records, const Box& box) const {
+    MPI_Offset size = 0;
+    check_io(MPI_File_get_size(file, &size), path, "asking for the length");
+    const auto last = static_cast<std::uint64_t>(lexicographic(site_of(box, volume(box.extents) - 1), records.lattice));
+    if (static_cast<std::uint64_t>(size) < records.offset + (last + 1) * records.record_bytes) throw_short(path);
+  }
 };
 
-}  // namespace
+std::vector<Box> slabs_of(const Box& box, std::int64_t most) {
+  int mu = 3;  // the direction that is cut
+  std::int64_t layer = volume(box.extents) / box.extents[3];
+  for (; mu > 0 && layer > most; --mu) layer /= box.extents[mu - 1];
+  const int thick = static_cast<int>(std::clamp<std::int64_t>(most / layer, 1, box.extents[mu]));
+  Coord above{1, 1, 1, 1};
+  for (int nu = mu + 1; nu < 4; ++nu) above[nu] = box.extents[nu];
+  std::vector<Box> slabs;
+  for (std::int64_t i = 0; i < volume(above); ++i) {
+    const Coord place = coordinates(i, above);
+    for (int first = 0; first < box.extents[mu]; first += thick) {
+      Box slab = box;
+      slab.origin[mu] += first;
+      slab.extents[mu] = std::min(thick, box.extents[mu] - first);
+      for (int nu = mu + 1; nu < 4; ++nu) {
+        slab.origin[nu] += place[nu];
+        slab.extents[nu] = 1;
+      }
+      slabs.push_back(slab);
+    }
+  }
+  return slabs;
+}
 
-SharedFile::SharedFile(Job& job, const std::string& path, Mode mode) : job_(job), path_(path), native_(nullptr) {
-  auto native = std::make_unique<Native>();
-  job.together([&] {
+SharedFile::SharedFile(Job& job, const std::string& path, Mode mode)
+    : job_(job), path_(mode == Mode::write ? job.broadcast(path) : path), mode_(mode) {
+  job.together([this] {
+    native_ = std::make_unique<Native>();
     // Opened by the system first: its errors say more than MPI's.
-    native->descriptor = ::open(path.c_str(), (mode == Mode::write ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
-    if (native->descriptor < 0)
-      throw Error(ErrorKind::input, path, "opening failed: " + std::generic_category().message(errno),
+    native_->descriptor = ::open(path_.c_str(), (mode_ == Mode::write ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+    if (native_->descriptor < 0)
+      throw Error(ErrorKind::input, path_, "opening failed: " + std::generic_category().message(errno),
                   "every rank must see this file: use a file system that all hosts share");
   });
-  if (job.is_distributed() && !job.is_fake()) {
-    ::close(native->descriptor);
-    native->descriptor = -1;
-    const Job::Waiting waiting(job, "MPI_File_open");
-    const std::lock_guard lock(job.library());
-    check(MPI_File_open(job.native().control, path.c_str(), mode == Mode::write ? MPI_MODE_WRONLY : MPI_MODE_RDONLY, MPI_INFO_NULL, &native->file),
-          path);
-  }
-  native_ = native.release();
+  if (!job.is_distributed() || job.is_fake()) return;
+  ::close(std::exchange(native_->descriptor, -1));
+  job.together([this] {
+    const Job::Waiting waiting(job_, "MPI_File_open");
+    const std::lock_guard lock(job_.library());
+    const int access = mode_ == Mode::write ? MPI_MODE_WRONLY : MPI_MODE_RDONLY;
+    check_io(MPI_File_open(job_.native().control, path_.c_str(), access, MPI_INFO_NULL, &native_->file), path_, "opening");
+  });
 }
 
 SharedFile::~SharedFile() {
   if (native_->descriptor >= 0) ::close(native_->descriptor);
-  if (native_->file != MPI_FILE_NULL) {
-    const std::lock_guard lock(job_.library());
-    MPI_File_close(&native_->file);
-  }
-  delete native_;
+  const std::lock_guard lock(job_.library());
+  native_->sites.clear();
+  native_->record.clear();
 }
 
-template <bool Write, class Byte>
-void SharedFile::transfer(const SiteRecords& records, const Box& box, std::span<Byte> bytes) {
-  job_.together([&] {
-    if (native_->file == MPI_FILE_NULL) {
-      // Sites that follow each other in the file: rows, or more where the box has the lattice's extents.
-      std::int64_t sites = box.extents[0];
-      for (int mu = 1; mu < 4 && box.extents[mu - 1] == records.lattice[mu - 1]; ++mu) sites *= box.extents[mu];
-      const auto row = static_cast<std::size_t>(sites) * records.record_bytes;
-      for (std::int64_t i = 0; i < volume(box.extents) / sites; ++i) {
-        Coord site = coordinates(i * sites, box.extents);
-        for (int mu = 0; mu < 4; ++mu) site[mu] += box.origin[mu];
-        const auto first = static_cast<std::uint64_t>(lexicographic(site, records.lattice));
-        move_all<Write>(path_, native_->descriptor, records.offset + first * records.record_bytes, bytes.subspan(static_cast<std::size_t>(i) * row, row));
-      }
-      return;
-    }
-    const Job::Waiting waiting(job_, Write ? "MPI_File_write_all" : "MPI_File_read_all");
+void SharedFile::close() {
+  job_.together([this] {
+    if (native_->descriptor >= 0 && ::close(std::exchange(native_->descriptor, -1)) != 0 && errno != EINTR && mode_ == Mode::write)
+      throw_write_error(path_, "closing", errno);
+    if (native_->file == MPI_FILE_NULL) return;
+    const Job::Waiting waiting(job_, "MPI_File_close");
     const std::lock_guard lock(job_.library());
-    const BoxType type(records, box);
-    const int count = static_cast<int>(volume(box.extents));
-    check(MPI_File_set_view(native_->file, static_cast<MPI_Offset>(records.offset), type.record, type.sites, "native", MPI_INFO_NULL), path_);
-    if constexpr (Write) {
-      check(MPI_File_write_all(native_->file, bytes.data(), count, type.record, MPI_STATUS_IGNORE), path_ + ": writing");
-      // The root can flush only what its own host has: without this a renamed file may lack the parts of others.
-      check(MPI_File_sync(native_->file), path_ + ": flushing");
-    } else check(MPI_File_read_all(native_->file, bytes.data(), count, type.record, MPI_STATUS_IGNORE), path_ + ": reading");
+    const int flushed = mode_ == Mode::write ? MPI_File_sync(native_->file) : MPI_SUCCESS;
+    const int closed = MPI_File_close(&native_->file);
+    check_io(flushed, path_, "flushing");
+    check_io(closed, path_, "closing");
   });
 }
 
-void SharedFile::read(const SiteRecords& records, const Box& box, std::span<std::byte> out) { transfer<false>(records, box, out); }
-void SharedFile::write(const SiteRecords& records, const Box& box, std::span<const std::byte> bytes) { transfer<true>(records, box, bytes); }
+/// Closes a file on which all ranks have failed.
+void SharedFile::release() noexcept {
+  if (native_->file == MPI_FILE_NULL) return;
+  const Job::Waiting waiting(job_, "MPI_File_close");
+  const std::lock_guard lock(job_.library());
+  MPI_File_close(&native_->file);
+}
+
+template <bool Write, class Start, class Finish>
+void SharedFile::transfer(SiteRecords records, std::span<const Box> boxes, Start&& start, Finish&& finish) try {
+  std::vector<Box> slabs;
+  job_.together([&] {
+    const std::int64_t most = sites_a_slab(records.record_bytes);
+    if constexpr (Write) {
+      // What all ranks write in one call has no gaps, which a library might fill with what it has read before.
+      slabs = slabs_of({{}, records.lattice}, most);
+      for (Box& slab : slabs) slab = common(slab, boxes.front());
+    } else {
+      for (const Box& box : boxes) {
+        const std::vector<Box> more = slabs_of(box, most);
+        slabs.insert(slabs.end(), more.begin(), more.end());
+      }
+    }
+  });
+  std::array<std::uint64_t, 2> agreed{slabs.size(), Write && !job_.is_root() ? 0 : records.offset};
+  job_.combine(agreed, Combine::maximum);
+  records.offset = agreed[1];
+  const bool by_mpi = native_->file != MPI_FILE_NULL;
+  for (std::uint64_t step = 0; step < agreed[0]; ++step) {
+    const bool mine = step < slabs.size() && volume(slabs[step].extents) > 0;  // else this rank comes along with nothing
+    const Box slab = mine ? slabs[step] : Box({}, {1, 1, 1, 1});
+    decltype(start(slab)) bytes;
+    job_.together([&] {
+      if (mine) bytes = start(slab);
+      if (!by_mpi) return;
+      const std::lock_guard lock(job_.library());
+      native_->describe(records, slab);
+      if (mine && !Write) native_->require_length(path_, records, slab);
+    });
+    job_.together([&] {
+      if (by_mpi) {
+        const Job::Waiting waiting(job_, Write ? "MPI_File_write_all" : "MPI_File_read_all");
+        const std::lock_guard lock(job_.library());
+        native_->template move<Write>(path_, records.offset, bytes);
+      } else if (mine) {
+        move_rows<Write>(path_, native_->descriptor, records, slab, bytes);
+      }
+      if (mine) finish(slab, bytes);
+    });
+  }
+} catch (...) {  // from together(): on all ranks
+  release();
+  throw;
+}
+
+void SharedFile::read(const SiteRecords& records, const Box& box, std::span<std::byte> out) {
+  transfer<false>(
+      records, {&box, 1},
+      [&](const Box& slab) {
+        const auto bytes = out.first(static_cast<std::size_t>(volume(slab.extents)) * records.record_bytes);
+        out = out.subspan(bytes.size());
+        return bytes;
+      },
+      [](const Box&, std::span<std::byte>) {});
+}
+
+void SharedFile::write(const SiteRecords& records, const Box& box, std::span<const std::byte> bytes) {
+  transfer<true>(
+      records, {&box, 1},
+      [&](const Box& slab) {
+        const auto part = bytes.first(static_cast<std::size_t>(volume(slab.extents)) * records.record_bytes);
+        bytes = bytes.subspan(part.size());
+        return part;
+      },
+      [](const Box&, std::span<const std::byte>) {});
+}
+
+void SharedFile::read_slabs(const SiteRecords& records, std::span<const Box> boxes, const Take& take) {
+  std::vector<std::byte> buffer;
+  transfer<false>(
+      records, boxes,
+      [&](const Box& slab) {
+        buffer.resize(static_cast<std::size_t>(volume(slab.extents)) * records.record_bytes);
+        return std::span(buffer);
+      },
+      [&](const Box& slab, std::span<std::byte> bytes) { take(slab, bytes); });
+}
+
+void SharedFile::write_slabs(const SiteRecords& records, const Box& box, const Fill& fill) {
+  std::vector<std::byte> buffer;
+  transfer<true>(
+      records, {&box, 1},
+      [&](const Box& slab) {
+        buffer.resize(static_cast<std::size_t>(volume(slab.extents)) * records.record_bytes);
+        fill(slab, buffer);
+        return std::span<const std::byte>(buffer);
+      },
+      [](const Box&, std::span<const std::byte>) {});
+}
 
 }  // namespace quarkstar::runtime::mpi

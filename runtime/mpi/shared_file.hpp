@@ -1,8 +1,11 @@
 #pragma once
 // Files that all ranks read and write together, each its own part: MPI-IO, or plain reads and writes where there is one rank.
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/coord.hpp"
 #include "runtime/mpi/job.hpp"
@@ -16,29 +19,51 @@ struct SiteRecords {
   Coord lattice{};
 };
 
+/// A box cut into boxes of `most` sites or fewer (at least one), one behind the other in the box's lexicographic order: slabs of t, or where a
+/// slice of one t has more sites, of z, and so on.
+std::vector<Box> slabs_of(const Box& box, std::int64_t most);
+
 /// Its calls are collective, and for times when no message between tasks is on its way (Session::wait_all on every rank, then
-/// Job::barrier). All ranks throw the same Error.
+/// Job::barrier). All ranks throw the same Error. What one call of MPI moves is bounded ($QUARKSTAR_IO_SLAB bytes, 128 MiB; of a rank that
+/// reads, of all that write), so that a slow file system looks different from a hang.
 class SharedFile {
  public:
   enum class Mode { read, write };
-  /// write: the file exists (AtomicFile made it). Throws Error(input) if it cannot be opened on some rank.
+  /// write: the root has made the file, and its path counts. Throws Error(input) if it cannot be opened on some rank.
   SharedFile(Job& job, const std::string& path, Mode mode);
+  /// A file that is still open stays so until the job ends: this rank has failed on its own, and others may never come to close it too.
   ~SharedFile();
   SharedFile(const SharedFile&) = delete;
   SharedFile& operator=(const SharedFile&) = delete;
 
-  /// The records of a box inside the lattice, x fastest. Throws Error(environment) when the file system fails.
+  /// The records of a box inside the lattice, x fastest. write: the boxes of all ranks make up the lattice, and records.offset is the root's.
+  /// Throws Error(environment) when the file system fails, or the file ends before the records.
   void read(const SiteRecords& records, const Box& box, std::span<std::byte> out);
   void write(const SiteRecords& records, const Box& box, std::span<const std::byte> bytes);
 
+  using Take = std::function<void(const Box& slab, std::span<const std::byte> bytes)>;
+  using Fill = std::function<void(const Box& slab, std::span<std::byte> bytes)>;
+  /// The same slab by slab, so that the records never need much memory: take() what has been read, fill() what will be written. What they
+  /// throw on one rank all ranks throw. Ranks may read different numbers of boxes, also none.
+  void read_slabs(const SiteRecords& records, std::span<const Box> boxes, const Take& take);
+  void read_slabs(const SiteRecords& records, const Box& box, const Take& take) { read_slabs(records, std::span(&box, 1), take); }
+  void write_slabs(const SiteRecords& records, const Box& box, const Fill& fill);
+
+  /// After the last call. Every rank flushes what it has written: the root can flush only what its own host has, and a file renamed without
+  /// may lack the parts of others. Throws Error(environment) where the file system reports only now that it could not write.
+  void close();
+
  private:
   struct Native;
-  template <bool Write, class Byte>
-  void transfer(const SiteRecords& records, const Box& box, std::span<Byte> bytes);
+  /// start(slab): its bytes, before they move; finish(slab, bytes): after.
+  template <bool Write, class Start, class Finish>
+  void transfer(SiteRecords records, std::span<const Box> boxes, Start&& start, Finish&& finish);
+  void release() noexcept;
 
   Job& job_;
   std::string path_;
-  Native* native_;
+  Mode mode_;
+  std::unique_ptr<Native> native_;
 };
 
 }  // namespace quarkstar::runtime::mpi

@@ -4,12 +4,18 @@ namespace quarkstar::runtime::mpi {
 
 SharedOutput::SharedOutput(Job& job, const std::string& path) : job_(job) {
   job.on_root([&] { file_.emplace(path); });
-  temporary_ = job.broadcast(file_ ? file_->temporary() : "");
 }
 
-void SharedOutput::fill(SiteRecords records, const Box& box, std::span<const std::byte> bytes) {
-  records.offset = job_.combined(job_.is_root() ? records.offset : 0, Combine::maximum);
-  SharedFile(job_, temporary_, SharedFile::Mode::write).write(records, box, bytes);
+void SharedOutput::fill(const SiteRecords& records, const Box& box, std::span<const std::byte> bytes) {
+  SharedFile file(job_, temporary(), SharedFile::Mode::write);
+  file.write(records, box, bytes);
+  file.close();
+}
+
+void SharedOutput::fill_slabs(const SiteRecords& records, const Box& box, const SharedFile::Fill& slab) {
+  SharedFile file(job_, temporary(), SharedFile::Mode::write);
+  file.write_slabs(records, box, slab);
+  file.close();
 }
 
 void SharedOutput::commit() {

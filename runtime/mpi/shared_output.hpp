@@ -20,15 +20,17 @@ class SharedOutput {
   /// The file on the root, nullptr on the other ranks. Call it, like all work on it, within Job::on_root.
   AtomicFile* root() { return file_ ? &*file_ : nullptr; }
 
-  /// Every rank's box of the sites. records.offset: the root's; the root has left room there.
-  void fill(SiteRecords records, const Box& box, std::span<const std::byte> bytes);
+  /// Every rank's box of the sites. records.offset: the root's; the root has left room there. bytes: all of the box, or slab by slab.
+  void fill(const SiteRecords& records, const Box& box, std::span<const std::byte> bytes);
+  void fill_slabs(const SiteRecords& records, const Box& box, const SharedFile::Fill& slab);
 
   void commit();
 
  private:
+  std::string temporary() const { return file_ ? file_->temporary() : ""; }
+
   Job& job_;
   std::optional<AtomicFile> file_;
-  std::string temporary_;
 };
 
 }  // namespace quarkstar::runtime::mpi

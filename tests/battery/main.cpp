@@ -1,2 +1,10 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+// Cases run on one process; those of tiling_test.cpp also on the ranks that mpirun has started.
+#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
+
+#include "runtime/mpi/job.hpp"
+
+int main(int argc, char** argv) {
+  const quarkstar::runtime::mpi::Job job;
+  return doctest::Context(argc, argv).run();
+}

@@ -19,7 +19,12 @@ expect 0 '^wrote' "${solve[@]}" --json rest.json --checkpoint part
 [ "$(iterations rest.json)" -lt "$(iterations whole.json)" ] || die "the restarted solve began anew"
 grep -q '"reason": "converged"' rest.json || die "the restarted solve did not converge"
 
-# Killed at any moment: what was there stays whole.
+# The iteration limit alone leaves a file.
+expect 4 'iteration limit reached; start it again to go on from the restart files in limit, raise' "${solve[@]}" --json early.json --checkpoint limit --max-iterations 10
+expect 0 '^wrote' "${solve[@]}" --json rest.json --checkpoint limit
+[ "$(iterations rest.json)" -lt "$(iterations whole.json)" ] || die "the solve began anew after the iteration limit"
+
+# Killed at any moment: what was there stays whole, and the next run removes half-written files.
 long=(solve --gauge lattice.ildg --kappa 0.12 --threads 1 --json long.json --checkpoint killed --checkpoint-every 1 --check-every 1 --tol 1e-13)
 for delay in 0.3 0.6; do
   "$QUARKSTAR" "${long[@]}" > /dev/null 2>&1 &
@@ -28,8 +33,9 @@ for delay in 0.3 0.6; do
   kill -KILL $victim 2> /dev/null || true
   wait $victim 2> /dev/null || true
 done
-rm -f killed/.*.tmp
+echo half > killed/.column00.checkpoint.4711-0.tmp
 expect 0 '^wrote long.json' "${long[@]}"
+[ -z "$(find killed -name '.*')" ] || die "temporary files of killed runs are left"
 [ "$(grep -c '"reason": "converged"' long.json)" = 12 ] || die "not 12 columns after two kills"
 
 # SIGTERM writes a file and says where.
@@ -46,6 +52,7 @@ fi
 
 # Damage.
 expect 2 'part/column00.checkpoint: the restart file belongs to another problem' "${solve[@]}" --json x.json --checkpoint part --kappa 0.13
+expect 2 'part/column00.checkpoint: the restart file belongs to another problem' "${solve[@]}" --json x.json --checkpoint part --reunitarize
 cp part/column00.checkpoint good
 truncate -s -100 part/column00.checkpoint
 expect 2 'part/column00.checkpoint: the restart file has [0-9]* bytes instead of' "${solve[@]}" --json x.json --checkpoint part
@@ -53,25 +60,52 @@ truncate -s 100 part/column00.checkpoint
 expect 2 'part/column00.checkpoint: the restart file ends within its header' "${solve[@]}" --json x.json --checkpoint part
 cp good part/column00.checkpoint
 printf 'x' | dd of=part/column00.checkpoint bs=1 seek=5000 conv=notrunc status=none
-expect 2 'do not match the restart file' "${solve[@]}" --json x.json --checkpoint part
+expect 2 'the data do not match the restart file' "${solve[@]}" --json x.json --checkpoint part
+cp good part/column00.checkpoint
+digit=$(($(grep -abo '"iterations":' good | head -n 1 | cut -d: -f1) + 13))
+printf '%d' $(($(dd if=good bs=1 skip=$digit count=1 status=none) % 9 + 1)) | dd of=part/column00.checkpoint bs=1 seek=$digit conv=notrunc status=none
+expect 2 'the header does not match the restart file' "${solve[@]}" --json x.json --checkpoint part
+for header in '{"format": 1}' 'no JSON' ''; do
+  printf '%-8192s' "$header" > part/column00.checkpoint
+  expect 2 'part/column00.checkpoint: this is not a restart file' "${solve[@]}" --json x.json --checkpoint part
+done
 expect 2 '--checkpoint' "${solve[@]}" --json x.json --checkpoint lattice.ildg/nowhere
 expect 2 '--checkpoint-every' "${solve[@]}" --json x.json --checkpoint-every 4
 
-# A full disk and a read-only one: one error, and the file that was there stays.
+# A full disk and a read-only one, on one rank and on two: one error, and the files that were there stay.
+launchers=("$QUARKSTAR")
+if command -v mpirun > /dev/null; then
+  printf '#!/usr/bin/env bash\nexec timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 "%s" "$@"\n' "$QUARKSTAR" > two_ranks
+  chmod +x two_ranks
+  launchers+=("$PWD/two_ranks")
+fi
 mkdir disk
 if mount -t tmpfs -o size=160k none disk 2> why.txt; then
   trap 'umount disk; cd /; rm -rf "$folder"' EXIT
-  expect 4 'iteration limit' "${solve[@]}" --json early.json --checkpoint disk --checkpoint-every 100 --max-iterations 3
-  cp good disk/column00.checkpoint
-  dd if=/dev/zero of=disk/filling bs=1k count=40 status=none
-  cp disk/column00.checkpoint before
-  expect 3 'disk/.*No space left' "${solve[@]}" --json x.json --checkpoint disk --tol 1e-13 --checkpoint-every 1 --check-every 1
-  cmp before disk/column00.checkpoint || die "a full disk damaged the restart file"
-  absent
-  rm disk/filling
-  mount -o remount,ro disk
-  expect 3 'disk.*Read-only' "${solve[@]}" --json x.json --checkpoint disk --tol 1e-13 --checkpoint-every 1 --check-every 1
-  cmp before disk/column00.checkpoint || die "a read-only disk damaged the restart file"
+  expect 4 'iteration limit' "${solve[@]}" --json early.json --checkpoint disk --max-iterations 3
+  more=("${solve[@]}" --json x.json --checkpoint disk --tol 1e-13 --checkpoint-every 1 --check-every 1)
+  mkdir disk/out
+  for launcher in "${launchers[@]}"; do
+    stay() {
+      cmp good disk/column00.checkpoint || die "$1 disk damaged the restart file ($launcher)"
+      [ "$(cat disk/out/propagator.h5)" = old ] || die "$1 disk damaged the propagator ($launcher)"
+      [ "$(ls disk/out)" = propagator.h5 ] || die "files of a failed run are left on $1 disk ($launcher)"
+      absent x.json
+    }
+    cp good disk/column00.checkpoint
+    echo old > disk/out/propagator.h5
+    dd if=/dev/zero of=disk/filling bs=1k count=40 status=none
+    QUARKSTAR=$launcher expect 3 'disk/column00.checkpoint: .*No space left' "${more[@]}"
+    stay "a full"
+    rm disk/filling
+    QUARKSTAR=$launcher expect 3 'disk/out/propagator.h5: .*No space left' "${solve[@]}" --out disk/out
+    stay "a full"
+    mount -o remount,ro disk
+    QUARKSTAR=$launcher expect 3 'disk.*Read-only' "${more[@]}"
+    QUARKSTAR=$launcher expect 3 'disk/out.*Read-only' "${solve[@]}" --out disk/out
+    stay "a read-only"
+    mount -o remount,rw disk
+  done
 else
   echo "SKIPPED full and read-only disks: no mounts here ($(head -1 why.txt))"
 fi
@@ -124,3 +158,13 @@ ranks 2 "$QUARKSTAR" "${staggered[@]}" --json restranks.json --residual-history 
 for run in rest restranks; do grep -oE '"-?0x[^"]*"' $run.json > $run.txt; done
 [ -s rest.txt ] || die "no residual history"
 cmp rest.txt restranks.txt || die "the history of a staggered solve after a restart depends on the ranks"
+
+# SIGUSR2 to mpirun, which hands it on: the ranks save, and take the time that they need.
+mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 "$QUARKSTAR" "${long[@]}" --kappa 0.122 --checkpoint handed > stdout.txt 2> stderr.txt &
+victim=$!
+while [ ! -e handed/column00.checkpoint ] && kill -0 $victim 2> /dev/null; do sleep 0.05; done
+code=0
+kill -USR2 $victim || true
+wait $victim || code=$?
+[ $code = 130 ] || { cat stderr.txt; die "exit code $code after SIGUSR2"; }
+grep -q 'restart files are in handed' stderr.txt || { cat stderr.txt; die "no word of the restart files after SIGUSR2"; }

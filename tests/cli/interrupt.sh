@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Ctrl-C in the middle of a solve and of a Markov chain: exit code 130, one line, no files.
+# Ctrl-C in the middle of a solve and of a Markov chain: exit code 130, one line, no files. Signals while outputs are written, those
+# that launchers hand on, and what the Slurm script does with exit codes.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 expect 0 '^wrote' gauge generate lattice.ildg --lattice 8 8 8 8 --beta 5.7 --sweeps 2 --seed 7 --format ildg
 
-# interrupt ARGUMENT...: starts the command, waits for its first sign of work, sends SIGINT.
+# interrupt ARGUMENT...: starts the command, waits for its first sign of work, sends the signal.
 # Without job control (set -m) a shell starts background jobs with SIGINT ignored.
+signal=INT
 interrupt() {
   local got=0 tries=0
   set -m
@@ -12,7 +14,7 @@ interrupt() {
   local child=$!
   set +m
   until grep -q "$marker" stderr.txt || [ $((tries += 1)) -gt 600 ]; do sleep 0.1; done
-  kill -INT "$child"
+  kill "-$signal" "$child"
   wait "$child" || got=$?
   [ "$got" = 130 ] || { cat stdout.txt stderr.txt; die "quarkstar $*: exit code $got instead of 130"; }
   grep -q 'error: interrupted' stderr.txt || { cat stderr.txt; die "no word about the interrupt"; }
@@ -26,3 +28,52 @@ absent out run.json trace.json
 marker='sweep 1/'
 interrupt gauge generate new.ildg --lattice 8 8 8 8 --beta 6 --sweeps 1000000 --seed 1 --format ildg
 absent new.ildg
+
+# The signal that mpirun hands on; there are restart files of what was done.
+marker='column 1/12 done' signal=USR2
+interrupt solve --gauge lattice.ildg --kappa 0.14 --tol 1e-14 --solver cgnr --json run.json --checkpoint restart
+absent run.json
+grep -q 'restart files are in restart' stderr.txt || die "no word of the restart files"
+[ -s restart/column00.checkpoint ] || die "no restart file"
+
+# While the first of three sources is contracted and written: that is completed, and no other is.
+marker='column 12/36 done' signal=TERM
+interrupt solve --gauge lattice.ildg --kappa 0.12 --source point:0,0,0,0+wall:3+point:1,2,3,4 --out many --checkpoint kept
+[ -s many/source0/report.html ] || die "the outputs of the source that was done are missing"
+absent many/source2
+
+# batch ENDS [SIGNAL]: the Slurm script with a launcher that ends by itself or, where a signal is given to the script, when it is asked to,
+# with that exit code. Sets code.
+mkdir fakes
+cat > fakes/mpirun << 'END'
+#!/usr/bin/env bash
+trap 'exit "$ENDS"' USR2
+touch started
+if [ -z "$SIGNAL" ]; then exit "$ENDS"; fi
+for ((i = 0; i < 600; ++i)); do sleep 0.1; done
+exit 99
+END
+printf '#!/usr/bin/env bash\necho "$@" > queued\n' > fakes/scontrol
+chmod +x fakes/*
+batch() {
+  rm -f started queued
+  PATH=$PWD/fakes:$PATH ENDS=$1 SIGNAL=${2-} SLURM_CPUS_PER_TASK=2 SLURM_SUBMIT_DIR=$PWD SLURM_JOB_ID=17 bash "$here/../../docs/howto/quarkstar.sbatch" &
+  local job=$!
+  until [ -e started ]; do sleep 0.1; done
+  if [ $# = 2 ]; then
+    sleep 0.5  # until the script waits for its launcher
+    kill "-$2" $job
+  fi
+  code=0
+  wait $job || code=$?
+}
+batch 130 USR1
+[ "$code $(cat queued)" = '0 requeue 17' ] || die "an interrupted solve is not queued again"
+for ends in 0 2 4; do
+  batch $ends USR1
+  [ "$code" = $ends ] && [ ! -e queued ] || die "a solve that ended with $ends at the end of its time: exit code $code, or queued again"
+done
+for ends in 0 3 130; do
+  batch $ends
+  [ "$code" = $ends ] && [ ! -e queued ] || die "a solve that ended with $ends by itself: exit code $code, or queued again"
+done

@@ -63,7 +63,7 @@ struct Files {
 StaggeredLinks load(RunConfig& config) {
   GaugeSummary summary;
   accept_links_headers(config);
-  return load_links(config, team(), summary);
+  return load_links(config, smear_testing::whole(lattice), team(), summary);
 }
 
 std::string refusal_of(RunConfig config) {
@@ -90,7 +90,7 @@ TEST_CASE("links from files are those that were written, to the bit") {
   CHECK(accept_links_headers(config) == lattice);
   CHECK(config.wilson.boundary == antiperiodic_in_x);
   CHECK(*config.staggered.naik_epsilon == -0.07);
-  const StaggeredLinks read = load_links(config, team(), summary);
+  const StaggeredLinks read = load_links(config, smear_testing::whole(lattice), team(), summary);
   CHECK(read.fat.data == made.fat.data);
   CHECK(read.long_links.data == made.long_links.data);
   CHECK(read.long_scale == made.long_scale);

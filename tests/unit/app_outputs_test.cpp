@@ -192,6 +192,20 @@ TEST_CASE("an output folder is checked at once and leaves no trace of work "
   CHECK_NOTHROW(check_writable(""));
 }
 
+TEST_CASE("two writers of one HDF5 file do not disturb each other") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("numbers.h5");
+  Hdf5File first(path), second(path);
+  CHECK(first.temporary() != second.temporary());
+  first.write("numbers", std::vector<int>{1, 2});
+  second.write("numbers", std::vector<int>{3, 4, 5});
+  second.commit();
+  first.commit();
+  const Hdf5Id file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+  const Hdf5Id dataset(H5Dopen2(file, "numbers", H5P_DEFAULT), H5Dclose);
+  CHECK(shape_of(dataset) == std::vector<hsize_t>{2});
+}
+
 TEST_CASE("energy is in every output: joules where they are known, the reason where not") {
   RunReport report = testing::made_up_report(extents, testing::counted_propagator(extents));
   report.solves[0].energy = {{0, "no counter"}, {50, ""}};

@@ -51,6 +51,22 @@ TEST_CASE("without commit the old file stays and no temporary file remains") {
   CHECK(load_bytes(path) == bytes_of("new"));
 }
 
+TEST_CASE("temporary files of killed writers are removed where they are meant") {
+  const TemporaryDirectory directory;
+  AtomicFile killed(directory.file("a.checkpoint")), other(directory.file("a.json"));
+  for (const char* name : {"a.checkpoint", ".a.checkpoint.tmp", ".a.checkpoint.x1-0.tmp", ".checkpoint.tmp", ".tmp", "..tmp", "b.checkpoint.12-0.tmp"})
+    save_bytes(directory.file(name), bytes_of("kept"));
+  save_bytes(directory.file(".b.checkpoint.4711-12.tmp"), bytes_of("half"));
+  std::filesystem::create_directories(directory.file(".c.checkpoint.4711-0.tmp/in use"));
+  remove_leftovers(directory.path().string(), [](std::string_view name) { return name.ends_with(".checkpoint"); });
+  CHECK(!std::filesystem::exists(killed.temporary()));
+  CHECK(!std::filesystem::exists(directory.file(".b.checkpoint.4711-12.tmp")));
+  CHECK(std::filesystem::exists(other.temporary()));
+  CHECK(std::filesystem::exists(directory.file(".c.checkpoint.4711-0.tmp")));
+  CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 9);
+  remove_leftovers(directory.file("missing"), [](std::string_view) { return true; });
+}
+
 TEST_CASE("a link to the output file is followed") {
   const TemporaryDirectory directory;
   save_bytes(directory.file("target"), bytes_of("old"));
@@ -99,6 +115,14 @@ TEST_CASE("a refused write is reported and leaves nothing behind") {
                  file.commit();
                },
                {"out", "writing failed"});
+  // Where the file system reserves space, leave_room() fails, otherwise append() behind it.
+  expect_error(ErrorKind::environment,
+               [&] {
+                 AtomicFile file(directory.file("out"));
+                 file.leave_room(2000);
+                 file.append("x");
+               },
+               {"out", "failed"});
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &old_limit) == 0);
   std::signal(SIGXFSZ, old_handler);
   CHECK(std::filesystem::is_empty(directory.path()));

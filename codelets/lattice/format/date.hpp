@@ -4,7 +4,8 @@
 
 namespace quarkstar::format {
 
-/// Now in universal time, "Thu Feb 12 13:40:21 1998": 24 characters, the same in every locale.
+/// Now, or $SOURCE_DATE_EPOCH (seconds since 1970; files of equal content are then equal), in universal time: "Thu Feb 12 13:40:21 1998", 24
+/// characters, the same in every locale.
 std::string utc_date();
 
 }  // namespace quarkstar::format

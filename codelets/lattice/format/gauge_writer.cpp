@@ -1,5 +1,6 @@
 #include "codelets/lattice/format/gauge_writer.hpp"
 
+#include "codelets/lattice/format/part_checksum.hpp"
 #include "codelets/lattice/format/payload_writer.hpp"
 #include "codelets/lattice/format/text.hpp"
 #include "runtime/error.hpp"
@@ -10,11 +11,12 @@ namespace quarkstar::format {
 
 PayloadLayout writer_layout(const std::string& path, const HostGauge& gauge, const GaugeWriteOptions& options,
                             ByteOrder order) {
+  const Coord lattice = options.part ? options.part->lattice : gauge.extents;
   PayloadLayout layout;
-  layout.extents = checked_extents(path, {gauge.extents[0], gauge.extents[1], gauge.extents[2], gauge.extents[3]});
-  if (gauge.data.size() != static_cast<std::size_t>(volume(layout.extents)) * HostGauge::reals_per_site) {
+  layout.extents = checked_extents(path, {lattice[0], lattice[1], lattice[2], lattice[3]});
+  if (gauge.data.size() != static_cast<std::size_t>(volume(gauge.extents)) * HostGauge::reals_per_site) {
     throw ShapeError(
-        path, fmt::format("{} numbers do not make a gauge field on {}", gauge.data.size(), describe(layout.extents)));
+        path, fmt::format("{} numbers do not make a gauge field on {}", gauge.data.size(), describe(gauge.extents)));
   }
   if (options.real_bytes != 4 && options.real_bytes != 8) {
     throw Error(ErrorKind::input, path, fmt::format("reals have 4 or 8 bytes (real_bytes = {})", options.real_bytes),
@@ -34,12 +36,29 @@ void check_header_text(const std::string& path, std::string_view field, std::str
   }
 }
 
+Box sites_to_write(const HostGauge& gauge, const GaugeWriteOptions& options) {
+  return options.part ? options.part->sites : gauge.box();
+}
+
 PayloadChecksum encoded_checksum(std::string_view where, ChecksumKind kind, const PayloadLayout& layout,
-                                 const HostGauge& gauge) {
+                                 const HostGauge& gauge, const Box& sites) {
+  Job& job = Job::current();
   PayloadChecksum checksum(kind, layout.byte_order, layout.record_bytes());
-  for_each_chunk(where, layout, gauge,
-                 [&](std::int64_t first, std::span<const std::byte> bytes) { checksum.add(first, bytes); });
-  return checksum;
+  job.together([&] {
+    std::vector<std::byte> buffer;
+    for (const Box& slab : runtime::mpi::slabs_of(sites, records_per_chunk(layout.record_bytes()))) {
+      buffer.resize(static_cast<std::size_t>(volume(slab.extents)) * layout.record_bytes());
+      encode_box(where, layout, gauge, slab, buffer);
+      add_box(checksum, slab, layout.extents, buffer);
+    }
+  });
+  return over_ranks(job, checksum);
+}
+
+void write_links(SharedOutput& file, std::string_view where, const PayloadLayout& layout, const HostGauge& gauge,
+                 const Box& sites) {
+  file.fill_slabs({layout.offset, layout.record_bytes(), layout.extents}, sites,
+                  [&](const Box& slab, std::span<std::byte> bytes) { encode_box(where, layout, gauge, slab, bytes); });
 }
 
 void write_gauge(const std::string& path, GaugeFormat format, const HostGauge& gauge,

@@ -9,6 +9,12 @@
 
 namespace quarkstar::format {
 
+/// A rank's share of a configuration.
+struct GaugePart {
+  Coord lattice{};
+  Box sites;  ///< that this rank writes
+};
+
 /// What a header says beyond the links. Texts go into one header line each and may not contain line ends.
 struct GaugeWriteOptions {
   int real_bytes = 8;  ///< 4 (IEEE single) or 8 (IEEE double)
@@ -25,10 +31,13 @@ struct GaugeWriteOptions {
   std::string date;  ///< as from utc_date(); empty: now
   std::string lfn;   ///< ILDG only: logical file name; empty: no such record
   std::string info;  ///< ILDG only: free text for scidac-record-xml
+
+  std::optional<GaugePart> part;  ///< on many ranks, each with links of its own; none: gauge is the whole lattice
 };
 
-// All writers: the file appears under its name only once it is complete (AtomicFile); memory is a few MiB beside the
-// links; checksums are computed from the bytes written. Throws Error(input) for links that are not finite in the chosen
+// All writers: the file appears under its name only once it is complete (AtomicFile); memory is a few dozen MiB beside the
+// links; checksums are computed from the bytes written. On several ranks they are collective: the root writes the header, every rank its part,
+// checksums are combined, and the file has the bytes that one rank writes. Throws Error(input) for links that are not finite in the chosen
 // precision and for options that the format cannot express, ShapeError if gauge.data does not match gauge.extents, and
 // what AtomicFile throws.
 

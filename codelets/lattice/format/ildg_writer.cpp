@@ -1,6 +1,6 @@
 #include "codelets/lattice/format/date.hpp"
 #include "codelets/lattice/format/payload_writer.hpp"
-#include "codelets/lattice/format/scidac.hpp"
+#include "codelets/lattice/format/scidac_field.hpp"
 
 #include <fmt/format.h>
 
@@ -32,22 +32,26 @@ std::string ildg_format_xml(const PayloadLayout& layout) {
 }  // namespace
 
 void write_ildg(const std::string& path, const HostGauge& gauge, const GaugeWriteOptions& options) {
-  const PayloadLayout layout = writer_layout(path, gauge, options, ByteOrder::big);
+  Job& job = Job::current();
+  PayloadLayout layout;
+  job.together([&] { layout = writer_layout(path, gauge, options, ByteOrder::big); });
   ScidacDatum datum;
   datum.datatype = layout.real_bytes == 4 ? "QDP_F3_ColorMatrix" : "QDP_D3_ColorMatrix";
   datum.real_bytes = layout.real_bytes;
   datum.typesize = static_cast<int>(layout.link_bytes());
   datum.datacount = layout.links_per_record();
 
-  AtomicFile file(path);
-  LimeWriter lime(file);
-  write_scidac_file_header(lime, layout.extents, fmt::format("{}<title>gauge configuration</title>", declaration));
-  write_scidac_record_header(lime, datum, record_xml(options), options.date.empty() ? utc_date() : options.date);
-  lime.text_record("ildg-format", ildg_format_xml(layout), false, false);
-  if (!options.lfn.empty()) lime.text_record("ildg-data-lfn", options.lfn, false, false);
-  write_scidac_data(
-      lime, "ildg-binary-data", volume(layout.extents), layout.record_bytes(),
-      [&](std::int64_t first, std::span<std::byte> out) { encode_records(path, layout, gauge, first, out); });
+  SharedOutput file(job, path);
+  std::optional<LimeWriter> lime;
+  job.on_root([&] {
+    lime.emplace(*file.root());
+    write_scidac_file_header(*lime, layout.extents, fmt::format("{}<title>gauge configuration</title>", declaration));
+    write_scidac_record_header(*lime, datum, record_xml(options), options.date.empty() ? utc_date() : options.date);
+    lime->text_record("ildg-format", ildg_format_xml(layout), false, false);
+    if (!options.lfn.empty()) lime->text_record("ildg-data-lfn", options.lfn, false, false);
+  });
+  write_scidac_data_part(file, lime ? &*lime : nullptr, "ildg-binary-data", layout.extents, sites_to_write(gauge, options), layout.record_bytes(),
+                         [&](const Box& slab, std::span<std::byte> out) { encode_box(path, layout, gauge, slab, out); });
   file.commit();
 }
 

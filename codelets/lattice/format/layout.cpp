@@ -120,18 +120,17 @@ bool encode_link(const PayloadLayout& layout, std::span<const double, 18> link, 
   return encode_reals(layout.real_bytes, stored, layout.byte_order, out);
 }
 
-void encode_records(std::string_view where, const PayloadLayout& layout, const HostGauge& gauge,
-                    std::int64_t first_record, std::span<std::byte> out) {
-  const auto count = static_cast<std::int64_t>(out.size() / layout.record_bytes());
+void encode_box(std::string_view where, const PayloadLayout& layout, const HostGauge& gauge, const Box& box,
+                std::span<std::byte> out) {
   std::byte* next = out.data();
-  for (std::int64_t record = first_record; record < first_record + count; ++record) {
-    for (int k = 0; k < layout.links_per_record(); ++k, next += layout.link_bytes()) {
-      const LinkPlace place = link_place(layout, record, k);
-      if (encode_link(layout, gauge.link(place.site, place.mu), next)) continue;
-      const Coord site = coordinates(place.site, layout.extents);
+  for (std::int64_t i = 0; i < volume(box.extents); ++i) {
+    const Coord site = site_of(box, i);
+    const std::int64_t place = index_in(gauge.box(), site, layout.extents);
+    for (int mu = 0; mu < 4; ++mu, next += layout.link_bytes()) {
+      if (encode_link(layout, gauge.link(place, mu), next)) continue;
       throw Error(ErrorKind::input, where,
                   fmt::format("link at x,y,z,t = {},{},{},{} mu = {} has a number that is not finite in {}-bit reals",
-                              site[0], site[1], site[2], site[3], place.mu, 8 * layout.real_bytes),
+                              site[0], site[1], site[2], site[3], mu, 8 * layout.real_bytes),
                   "check how the configuration was made before writing it");
     }
   }

@@ -86,11 +86,11 @@ void for_each_link(const PayloadLayout& layout, std::int64_t first_record, std::
   }
 }
 
-/// Encode whole records from first_record on, as many as fit into `out`.
+/// Encodes the records of a box of the lattice, lexicographic within it; `gauge` holds these sites, and `out` has room for them.
 /// where: the output file, for the message. Throws Error(input) naming the link if a number is not finite in the file's
 /// precision.
-void encode_records(std::string_view where, const PayloadLayout& layout, const HostGauge& gauge,
-                    std::int64_t first_record, std::span<std::byte> out);
+void encode_box(std::string_view where, const PayloadLayout& layout, const HostGauge& gauge, const Box& box,
+                std::span<std::byte> out);
 
 /// Distance of the first two stored rows from unit norm, |(|a|^2 - 1)| + |(|b|^2 - 1)|; infinite if they are not
 /// finite. Tells precision and byte order apart where a header leaves them open: a wrong guess gives values far from 1.

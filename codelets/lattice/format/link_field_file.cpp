@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 namespace quarkstar::format {
 namespace {
 
@@ -57,6 +59,18 @@ LinkFieldRead read_link_field(const std::string& path) {
   result.links = {file.extents(), file.read(record, HostGauge::reals_per_site)};
   result.text = {file.file_text(), file.record_text(record)};
   return result;
+}
+
+HostGauge read_link_field_part(const std::string& path, const Coord& lattice, const Box& part, const Box& box) {
+  std::optional<ScidacFieldFile> file;
+  runtime::mpi::Job::current().together([&] {
+    file.emplace(path);
+    require_colour_matrices(*file);
+    if (file->extents() != lattice)
+      throw Error(ErrorKind::input, path, fmt::format("its lattice is {}, not {}", describe(file->extents()), describe(lattice)),
+                  "give links of this lattice");
+  });
+  return {box.extents, file->read_part(file->description().records.front(), HostGauge::reals_per_site, part, box), box.origin};
 }
 
 }  // namespace quarkstar::format

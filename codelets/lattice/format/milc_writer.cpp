@@ -1,10 +1,11 @@
 #include "codelets/lattice/format/date.hpp"
 #include "codelets/lattice/format/milc.hpp"
 #include "codelets/lattice/format/payload_writer.hpp"
-#include "runtime/atomic_file.hpp"
 #include "runtime/error.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace quarkstar::format {
 namespace {
@@ -40,18 +41,25 @@ void write_milc(const std::string& path, const HostGauge& gauge, const GaugeWrit
     throw Error(ErrorKind::input, path, "MILC version 5 files hold single precision only",
                 "choose single precision, or the ILDG or NERSC format");
   }
-  const PayloadLayout layout = writer_layout(path, gauge, options, ByteOrder::little);
+  Job& job = Job::current();
+  PayloadLayout layout;
+  job.together([&] { layout = writer_layout(path, gauge, options, ByteOrder::little); });
+  const Box sites = sites_to_write(gauge, options);
   const std::string date = options.date.empty() ? utc_date() : options.date;
   check_header_text(path, "date", date);
-  AtomicFile file(path);
-  Header header;
-  header.add(milc_v5_magic);
-  for (const int extent : layout.extents) header.add(std::int32_t{extent});
-  header.add_text(date, time_stamp_bytes);
-  header.add(std::int32_t{0});  // site order: lexicographic
-  for (const std::uint32_t sum : encoded_checksum(path, ChecksumKind::milc, layout, gauge).sums()) header.add(sum);
-  file.append(header.bytes());
-  for_each_chunk(path, layout, gauge, [&](std::int64_t, std::span<const std::byte> bytes) { file.append(bytes); });
+  SharedOutput file(job, path);
+  const PayloadChecksum checksum = encoded_checksum(path, ChecksumKind::milc, layout, gauge, sites);
+  job.on_root([&] {
+    Header header;
+    header.add(milc_v5_magic);
+    for (const int extent : layout.extents) header.add(std::int32_t{extent});
+    header.add_text(date, time_stamp_bytes);
+    header.add(std::int32_t{0});  // site order: lexicographic
+    for (const std::uint32_t sum : checksum.sums()) header.add(sum);
+    file.root()->append(header.bytes());
+    layout.offset = file.root()->leave_room(layout.payload_bytes());
+  });
+  write_links(file, path, layout, gauge, sites);
   file.commit();
 }
 

@@ -1,6 +1,5 @@
 #include "codelets/lattice/format/date.hpp"
 #include "codelets/lattice/format/payload_writer.hpp"
-#include "runtime/atomic_file.hpp"
 #include "runtime/error.hpp"
 
 #include <fmt/format.h>
@@ -11,12 +10,12 @@ namespace {
 // Configurations generated in single precision and never reunitarised are SU(3) to about 1e-6.
 constexpr double third_row_tolerance = 1e-5;
 
-void check_third_rows(const std::string& path, const HostGauge& gauge) {
-  for (std::int64_t site = 0; site < volume(gauge.extents); ++site) {
+void check_third_rows(const std::string& path, const HostGauge& gauge, const Coord& lattice, const Box& sites) {
+  for (std::int64_t i = 0; i < volume(sites.extents); ++i) {
+    const Coord x = site_of(sites, i);
     for (int mu = 0; mu < 4; ++mu) {
-      const double deviation = third_row_deviation(gauge.link(site, mu));
+      const double deviation = third_row_deviation(gauge.link(index_in(gauge.box(), x, lattice), mu));
       if (deviation <= third_row_tolerance) continue;
-      const Coord x = coordinates(site, gauge.extents);
       throw Error(ErrorKind::input, path,
                   fmt::format("two rows cannot hold the link at x,y,z,t = {},{},{},{} mu = {}: it is not in SU(3) "
                               "(third row off by {:.2g})",
@@ -61,16 +60,25 @@ std::string header_text(const std::string& path, const PayloadLayout& layout, co
 }  // namespace
 
 void write_nersc(const std::string& path, const HostGauge& gauge, const GaugeWriteOptions& options) {
-  PayloadLayout layout = writer_layout(path, gauge, options, ByteOrder::big);
-  if (options.rows != 2 && options.rows != 3) {
-    throw Error(ErrorKind::input, path, fmt::format("links have 2 or 3 rows in NERSC files (rows = {})", options.rows),
-                "choose 2 or 3");
-  }
-  layout.rows = options.rows;
-  AtomicFile file(path);
-  if (layout.rows == 2) check_third_rows(path, gauge);
-  file.append(header_text(path, layout, options, encoded_checksum(path, ChecksumKind::nersc, layout, gauge).sums()[0]));
-  for_each_chunk(path, layout, gauge, [&](std::int64_t, std::span<const std::byte> bytes) { file.append(bytes); });
+  Job& job = Job::current();
+  const Box sites = sites_to_write(gauge, options);
+  PayloadLayout layout;
+  job.together([&] {
+    layout = writer_layout(path, gauge, options, ByteOrder::big);
+    if (options.rows != 2 && options.rows != 3) {
+      throw Error(ErrorKind::input, path, fmt::format("links have 2 or 3 rows in NERSC files (rows = {})", options.rows),
+                  "choose 2 or 3");
+    }
+    layout.rows = options.rows;
+  });
+  SharedOutput file(job, path);
+  if (layout.rows == 2) job.together([&] { check_third_rows(path, gauge, layout.extents, sites); });
+  const std::uint32_t checksum = encoded_checksum(path, ChecksumKind::nersc, layout, gauge, sites).sums()[0];
+  job.on_root([&] {
+    file.root()->append(header_text(path, layout, options, checksum));
+    layout.offset = file.root()->leave_room(layout.payload_bytes());
+  });
+  write_links(file, path, layout, gauge, sites);
   file.commit();
 }
 

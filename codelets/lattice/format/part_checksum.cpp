@@ -5,9 +5,7 @@ namespace quarkstar::format {
 void add_box(PayloadChecksum& sum, const Box& box, const Coord& lattice, std::span<const std::byte> bytes) {
   const std::size_t row = bytes.size() / static_cast<std::size_t>(volume(box.extents)) * static_cast<std::size_t>(box.extents[0]);
   for (std::int64_t i = 0; i < volume(box.extents) / box.extents[0]; ++i) {
-    Coord site = coordinates(i * box.extents[0], box.extents);
-    for (int mu = 0; mu < 4; ++mu) site[mu] += box.origin[mu];
-    sum.add(lexicographic(site, lattice), bytes.subspan(static_cast<std::size_t>(i) * row, row));
+    sum.add(lexicographic(site_of(box, i * box.extents[0]), lattice), bytes.subspan(static_cast<std::size_t>(i) * row, row));
   }
 }
 

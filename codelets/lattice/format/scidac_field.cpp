@@ -1,5 +1,7 @@
 #include "codelets/lattice/format/scidac_field.hpp"
 
+#include "codelets/lattice/boxes.hpp"
+#include "codelets/lattice/format/border_check.hpp"
 #include "codelets/lattice/format/part_checksum.hpp"
 #include "codelets/lattice/format/reals.hpp"
 #include "runtime/error.hpp"
@@ -38,6 +40,22 @@ int real_bytes_of(const ByteSource& source, const ScidacRecord& record, std::int
       fmt::format("{} has {} bytes, which are not {} reals for each of {} sites{}", record.data.type,
                   record.data.length, reals_per_site, sites, stated == 0 ? "" : fmt::format(" in {} bit", 8 * stated)),
       "the record is damaged or holds another kind of field");
+}
+
+/// What is said of a field once all of it has been read. finite: whether all numbers are.
+void settle(const ByteSource& source, const ScidacRecord& record, const PayloadChecksum& checksum, ChecksumPolicy policy, bool finite) {
+  const std::string where = at_offset(source, record.data.header_offset);
+  std::vector<ChecksumVerdict> verdicts;
+  for (std::size_t i = 0; i < 2; ++i) {
+    verdicts.push_back({checksum_names(ChecksumKind::scidac)[i], std::nullopt, std::nullopt});
+    if (record.checksum) verdicts.back().stored = (*record.checksum)[i];
+  }
+  settle_checksums(where, checksum, true, policy, verdicts);
+  if (!finite) throw Error(ErrorKind::input, where, "the field has a number that is not finite", "the file is damaged: copy it again");
+}
+
+bool all_finite(std::span<const double> reals) {
+  return std::all_of(reals.begin(), reals.end(), [](double v) { return std::isfinite(v); });
 }
 
 /// Throws Error(input) for a number that is not finite in the file's precision.
@@ -85,16 +103,40 @@ std::vector<double> ScidacFieldFile::read(const ScidacRecord& record, int reals_
     checksum.add(first, bytes);
     decode_reals(real_bytes, bytes.data(), ByteOrder::big, std::span(field).subspan(start * reals, count * reals));
   }
-  std::vector<ChecksumVerdict> verdicts;
-  for (std::size_t i = 0; i < 2; ++i) {
-    verdicts.push_back({checksum_names(ChecksumKind::scidac)[i], std::nullopt, std::nullopt});
-    if (record.checksum) verdicts.back().stored = (*record.checksum)[i];
-  }
-  settle_checksums(at_offset(*source_, record.data.header_offset), checksum, true, policy, verdicts);
-  if (!std::all_of(field.begin(), field.end(), [](double v) { return std::isfinite(v); })) {
-    throw Error(ErrorKind::input, at_offset(*source_, record.data.header_offset),
-                "the field has a number that is not finite", "the file is damaged: copy it again");
-  }
+  settle(*source_, record, checksum, policy, all_finite(field));
+  return field;
+}
+
+std::vector<double> ScidacFieldFile::read_part(const ScidacRecord& record, int reals_per_site, const Box& part, const Box& box) const {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const auto reals = static_cast<std::size_t>(reals_per_site);
+  int real_bytes = 0;
+  std::vector<double> field;
+  job.together([&] {
+    if (!contains(box, part, extents_)) throw ShapeError("ScidacFieldFile::read_part", "the box does not hold the part");
+    real_bytes = real_bytes_of(*source_, record, volume(extents_), reals_per_site);
+    field = allocate_reals(source_->name(), static_cast<std::size_t>(volume(box.extents)) * reals);
+  });
+  const std::size_t site_bytes = reals * static_cast<std::size_t>(real_bytes);
+  const auto store = [&](const Box& slab, std::span<const std::byte> bytes) {
+    const std::size_t row = static_cast<std::size_t>(slab.extents[0]) * reals;
+    for (std::int64_t i = 0; i < volume(slab.extents); i += slab.extents[0]) {
+      const auto first = static_cast<std::size_t>(index_in(box, site_of(slab, i), extents_)) * reals;
+      decode_reals(real_bytes, bytes.data() + static_cast<std::size_t>(i) * site_bytes, ByteOrder::big, std::span(field).subspan(first, row));
+    }
+  };
+  runtime::mpi::SharedFile file(job, path(), runtime::mpi::SharedFile::Mode::read);
+  const runtime::mpi::SiteRecords records{record.data.data_offset, site_bytes, extents_};
+  PayloadChecksum checksum(ChecksumKind::scidac, ByteOrder::big, site_bytes);
+  file.read_slabs(records, part, [&](const Box& slab, std::span<const std::byte> bytes) {
+    add_box(checksum, slab, extents_, bytes);
+    store(slab, bytes);
+  });
+  file.read_slabs(records, folded(border_of(box, part, extents_), extents_), store);
+  file.close();
+  const PayloadChecksum total = over_ranks(job, checksum);
+  job.together([&] { settle(*source_, record, total, ChecksumPolicy::enforce, all_finite(field)); });
+  compare_borders(job, path(), field, box, part, extents_);
   return field;
 }
 
@@ -115,29 +157,35 @@ void write_scidac_field(LimeWriter& lime, const Coord& extents, const ScidacDatu
       });
 }
 
-void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, const Coord& extents, const Box& box, const ScidacDatum& datum,
-                             std::string_view user_xml, std::string_view date, std::span<const double> field) {
+void write_scidac_data_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, std::string_view type, const Coord& extents, const Box& box,
+                            std::size_t site_bytes, const runtime::mpi::SharedFile::Fill& encode) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
-  const std::size_t site_bytes = datum.site_bytes();
-  std::vector<std::byte> bytes;
   std::uint64_t offset = 0;
-  job.together([&] {
-    if (field.size() * static_cast<std::size_t>(datum.real_bytes) != static_cast<std::size_t>(volume(box.extents)) * site_bytes)
-      throw ShapeError("write_scidac_field_part", fmt::format("{} numbers do not fill the part of {}", field.size(), describe(box.extents)));
-    bytes.resize(field.size() * static_cast<std::size_t>(datum.real_bytes));
-    encode("the part of a field", datum, field, bytes);
-  });
-  job.on_root([&] {
-    write_scidac_record_header(*lime, datum, user_xml, date);
-    offset = lime->leave_record("scidac-binary-data", static_cast<std::uint64_t>(volume(extents)) * site_bytes, false, false);
-  });
-  out.fill({offset, site_bytes, extents}, box, bytes);
+  job.on_root([&] { offset = lime->leave_record(type, static_cast<std::uint64_t>(volume(extents)) * site_bytes, false, false); });
   PayloadChecksum checksum(ChecksumKind::scidac, ByteOrder::big, site_bytes);
-  add_box(checksum, box, extents, bytes);
+  out.fill_slabs({offset, site_bytes, extents}, box, [&](const Box& slab, std::span<std::byte> bytes) {
+    encode(slab, bytes);
+    add_box(checksum, slab, extents, bytes);
+  });
   const PayloadChecksum total = over_ranks(job, checksum);
   job.on_root([&] {
     lime->close_record();
     write_scidac_checksum(*lime, total);
+  });
+}
+
+void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, const Coord& extents, const Box& box, const ScidacDatum& datum,
+                             std::string_view user_xml, std::string_view date, std::span<const double> field) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const std::size_t reals = datum.site_bytes() / static_cast<std::size_t>(datum.real_bytes);
+  job.together([&] {
+    if (field.size() != static_cast<std::size_t>(volume(box.extents)) * reals)
+      throw ShapeError("write_scidac_field_part", fmt::format("{} numbers do not fill the part of {}", field.size(), describe(box.extents)));
+  });
+  job.on_root([&] { write_scidac_record_header(*lime, datum, user_xml, date); });
+  write_scidac_data_part(out, lime, "scidac-binary-data", extents, box, datum.site_bytes(), [&](const Box& slab, std::span<std::byte> bytes) {
+    const auto first = static_cast<std::size_t>(index_in(box, slab.origin, extents));
+    encode("the part of a field", datum, field.subspan(first * reals, static_cast<std::size_t>(volume(slab.extents)) * reals), bytes);
   });
 }
 

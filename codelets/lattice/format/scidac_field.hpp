@@ -32,6 +32,10 @@ class ScidacFieldFile {
   std::vector<double> read(const ScidacRecord& record, int reals_per_site,
                            ChecksumPolicy policy = ChecksumPolicy::enforce) const;
 
+  /// Collective. The same of a box that holds this rank's part of the lattice and may reach over its edges. The parts of all ranks are
+  /// the lattice, so their checksums make up the field's.
+  std::vector<double> read_part(const ScidacRecord& record, int reals_per_site, const Box& part, const Box& box) const;
+
  private:
   std::unique_ptr<ByteSource> source_;
   ScidacFile description_;
@@ -44,7 +48,12 @@ class ScidacFieldFile {
 void write_scidac_field(LimeWriter& lime, const Coord& extents, const ScidacDatum& datum, std::string_view user_xml,
                         std::string_view date, std::span<const double> field);
 
-/// The same from many ranks. Collective. lime: on the root, at the end of out's file; nullptr on the other ranks. box: this rank's part;
+/// A data record from many ranks and its checksum: site_bytes a site, of this rank's box; encode: as SharedOutput::fill_slabs(). Collective. lime:
+/// as below.
+void write_scidac_data_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, std::string_view type, const Coord& extents, const Box& box,
+                            std::size_t site_bytes, const runtime::mpi::SharedFile::Fill& encode);
+
+/// A whole field from many ranks. Collective. lime: on the root, at the end of out's file; nullptr on the other ranks. box: this rank's part;
 /// field: its sites.
 void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, const Coord& extents, const Box& box, const ScidacDatum& datum,
                              std::string_view user_xml, std::string_view date, std::span<const double> field);

@@ -1,0 +1,61 @@
+// The links of a staggered operator on one of several ranks: from the links of its part the memory is what it is from those of the whole lattice.
+#include "tests/battery/staggered_support.hpp"
+
+#include <algorithm>
+
+using namespace quarkstar;
+
+namespace {
+
+constexpr std::uint64_t seed = 31;
+
+HostGauge cut_out(const HostGauge& field, const Box& box) {
+  HostGauge part{box.extents, std::vector<double>(static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site), box.origin};
+  for (std::int64_t i = 0; i < volume(box.extents); ++i) {
+    Coord site = coordinates(i, box.extents);
+    for (int mu = 0; mu < 4; ++mu) site[mu] = (site[mu] + box.origin[mu]) % field.extents[mu];
+    for (int mu = 0; mu < 4; ++mu) {
+      const auto from = field.link(lexicographic(site, field.extents), mu);
+      std::copy(from.begin(), from.end(), part.link(i, mu).begin());
+    }
+  }
+  return part;
+}
+
+bool same_memory(const LinkField& a, const LinkField& b) {
+  for (const int block : a.lattice()->local_blocks()) {
+    const runtime::Handle &first = a.block(block), &second = b.block(block);
+    if (first.bytes() != second.bytes()) return false;
+    const runtime::HostView<char> left(first), right(second);
+    if (std::memcmp(left.get(), right.get(), first.bytes()) != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("staggered links of a rank come from those of its part") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 4, 8, 12};
+  const double scale = -1 / 24.;
+  const smear::StaggeredLinks whole = battery::with_phases(battery::random_links(lattice, seed, scale), scale);
+  const runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
+  for (const Coord& grid : {Coord{1, 1, 1, 3}, Coord{1, 1, 2, 2}, Coord{2, 1, 1, 1}})
+    for (int rank = 0; rank < volume(grid); ++rank) {
+      CAPTURE(grid);
+      CAPTURE(rank);
+      const runtime::Decomposition ranks(lattice, runtime::RankGrid{grid, rank, {}}, {1, 1, 1, 1}, 1);
+      smear::StaggeredLinks mine = whole;
+      mine.fat = cut_out(whole.fat, smear::hops_box(ranks.part(), lattice, 1));
+      mine.long_links = cut_out(whole.long_links, smear::hops_box(ranks.part(), lattice, 3));
+      const auto blocks = std::make_shared<Lattice>(ranks, Precision::double_, periodic, 16, 3);
+      for (const int parity : {0, 1}) {
+        const staggered::Links from_part(blocks, parity, mine, 18), from_whole(blocks, parity, whole, 18);
+        CHECK(same_memory(from_part.fat, from_whole.fat));
+        CHECK(same_memory(*from_part.far, *from_whole.far));
+      }
+      smear::StaggeredLinks thin = mine;
+      thin.long_links = cut_out(whole.long_links, smear::hops_box(ranks.part(), lattice, 1));
+      if (thin.long_links.box().extents != mine.long_links.box().extents) CHECK_THROWS_AS(staggered::Links(blocks, 0, thin, 18), ShapeError);
+    }
+}

@@ -1,0 +1,99 @@
+// A periodic configuration repeated twice in every direction, with a repeated source, has the repeated solution: on one process, and under
+// mpirun on ranks whose edges go between the copies. Bit for bit, because the sum of 16 equal parts is 16 times one of them, exactly.
+#include <algorithm>
+
+#include "runtime/mpi/job.hpp"
+#include "solvers/staggered_solver.hpp"
+#include "tests/battery/solver_support.hpp"
+#include "tests/battery/staggered_support.hpp"
+
+using namespace quarkstar;
+
+namespace {
+
+constexpr std::uint64_t seed = 20261122;
+constexpr Coord lattice{4, 4, 4, 4}, twice{2, 2, 2, 2}, tiled{8, 8, 8, 8};
+
+runtime::SessionOptions one_thread() { return {.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0}; }
+
+/// The large lattice over the ranks of this job, or in blocks; no part is thinner than three sites, the longest hop.
+runtime::Decomposition shared() {
+  const runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const int owners = runtime::Session::current().block_owners();
+  if (!job.is_distributed()) return {tiled, {1, 1, 2, 2}, owners};
+  const Coord grid = job.size() % 4 == 0 ? Coord{1, 1, 2, job.size() / 2} : Coord{1, 1, 1, job.size()};
+  return {tiled, runtime::RankGrid{grid, job.rank(), {}}, {1, 1, 1, 1}, owners};
+}
+
+/// The sites of a part of the large lattice, from the field that it repeats.
+template <class Field>
+Field repeated(const Field& field, const Box& part) {
+  Field result(part);
+  for (std::int64_t i = 0; i < volume(part.extents); ++i) {
+    Coord site = site_of(part, i);
+    for (int mu = 0; mu < 4; ++mu) site[mu] %= lattice[mu];
+    std::copy_n(field.data.begin() + lexicographic(site, lattice) * Field::components, Field::components,
+                result.data.begin() + i * Field::components);
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("tiling a periodic configuration and its source gives the tiled solution, Wilson") {
+  MESSAGE("seed " << seed);
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4), large = reference::tile(gauge, twice);
+  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const WilsonParameters parameters{0.11, {}, periodic};
+  const runtime::Session session(one_thread());
+  for (const char* name : {"bicgstab", "cgnr"}) {
+    INFO(name);
+    SolverSettings settings;
+    settings.solver = name;
+    settings.keep_history = true;
+    HostSpinor solution(lattice);
+    const SolveResult result = WilsonSolver(runtime::Decomposition::uncut(lattice, 0), gauge, parameters, settings).solve(source, solution);
+    REQUIRE(result.converged());
+    const runtime::Decomposition decomposition = shared();
+    const Box part = decomposition.part();
+    HostSpinor tiled_solution(part);
+    const SolveResult tiled_result = WilsonSolver(decomposition, large, parameters, settings).solve(repeated(source, part), tiled_solution);
+    CHECK(tiled_result.converged());
+    CHECK(tiled_result.residual_history == result.residual_history);
+    CHECK(tiled_result.true_residual == result.true_residual);
+    CHECK(tiled_solution.data == repeated(solution, part).data);
+  }
+}
+
+TEST_CASE("tiling a periodic configuration and its sources gives the tiled solutions, staggered with three hops") {
+  MESSAGE("seed " << seed);
+  constexpr double scale = -1 / 24.;
+  reference::StaggeredLinks smooth{reference::near_unit_gauge(lattice, seed + 2, 0.3), reference::near_unit_gauge(lattice, seed + 3, 0.3)};
+  for (double& real : smooth.naik.data) real *= scale;
+  const smear::StaggeredLinks links = battery::with_phases(smooth, scale);
+  smear::StaggeredLinks large = links;
+  large.fat = reference::tile(links.fat, twice);
+  large.long_links = reference::tile(links.long_links, twice);
+  const std::vector<HostColour> sources = battery::random_vectors(lattice, 3, seed + 4);
+  const std::vector<double> masses{0.2, 0.5, 0.3};
+  SolverSettings settings;
+  settings.solver = "cg";
+  settings.keep_history = true;
+  const runtime::Session session(one_thread());
+  std::vector<HostColour> solutions(sources.size(), HostColour(lattice));
+  const std::vector<SolveResult> results =
+      StaggeredSolver(runtime::Decomposition::uncut(lattice, 0), links, settings).solve(sources, masses, solutions);
+  const runtime::Decomposition decomposition = shared();
+  const Box part = decomposition.part();
+  std::vector<HostColour> tiled_sources, tiled_solutions(sources.size(), HostColour(part));
+  for (const HostColour& source : sources) tiled_sources.push_back(repeated(source, part));
+  const std::vector<SolveResult> tiled_results = StaggeredSolver(decomposition, large, settings).solve(tiled_sources, masses, tiled_solutions);
+  for (std::size_t v = 0; v < sources.size(); ++v) {
+    CAPTURE(v);
+    CHECK(results[v].converged());
+    CHECK(tiled_results[v].converged());
+    CHECK(tiled_results[v].residual_history == results[v].residual_history);
+    CHECK(tiled_results[v].true_residual == results[v].true_residual);
+    CHECK(tiled_solutions[v].data == repeated(solutions[v], part).data);
+  }
+}

@@ -1,0 +1,108 @@
+// Files that ranks share, on one rank: slabs that follow each other, any size of them, files that end too soon.
+#include "runtime/mpi/shared_file.hpp"
+#include "runtime/mpi/shared_output.hpp"
+#include "tests/unit/format_testing.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <numeric>
+
+namespace {
+
+using namespace quarkstar;
+using namespace quarkstar::testing;
+using namespace quarkstar::runtime::mpi;
+
+/// What one call moves, for as long as it lives.
+class SlabBytes {
+ public:
+  explicit SlabBytes(int bytes) { ::setenv("QUARKSTAR_IO_SLAB", std::to_string(bytes).c_str(), 1); }
+  ~SlabBytes() { ::unsetenv("QUARKSTAR_IO_SLAB"); }
+};
+
+constexpr Coord lattice{4, 3, 2, 5};
+constexpr std::size_t record_bytes = 8;
+
+std::vector<std::byte> numbered(std::int64_t sites) {
+  std::vector<std::uint64_t> numbers(static_cast<std::size_t>(sites));
+  std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(numbers));
+  return {bytes.begin(), bytes.end()};
+}
+
+std::uint64_t number_in(std::span<const std::byte> bytes, std::int64_t place) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, bytes.data() + static_cast<std::size_t>(place) * record_bytes, sizeof number);
+  return number;
+}
+
+}  // namespace
+
+TEST_CASE("slabs make up a box, one behind the other") {
+  const Box box{{2, 0, 4, 1}, {3, 4, 2, 5}};
+  for (const std::int64_t most : {1, 2, 3, 4, 7, 12, 13, 24, 50, 119, 120, 1000}) {
+    CAPTURE(most);
+    std::int64_t place = 0;
+    for (const Box& slab : slabs_of(box, most)) {
+      CHECK(volume(slab.extents) >= 1);
+      CHECK(volume(slab.extents) <= most);
+      for (std::int64_t i = 0; i < volume(slab.extents); ++i) CHECK(site_of(slab, i) == site_of(box, place++));
+    }
+    CHECK(place == volume(box.extents));
+  }
+  CHECK(slabs_of(box, 120).size() == 1);
+  CHECK(slabs_of(box, 48).size() == 3);
+}
+
+TEST_CASE("records come back from a shared file, whatever the slabs") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("records");
+  Job& job = Job::current();
+  const std::vector<std::byte> all = numbered(volume(lattice));
+  for (const int slab : {1, 30, 101, 500, 10001}) {
+    CAPTURE(slab);
+    const SlabBytes setting(slab);
+    SharedOutput output(job, path);
+    const std::uint64_t offset = output.root()->leave_room(16 + all.size()) + 16;
+    if (slab % 2 == 0) {
+      output.fill({offset, record_bytes, lattice}, {{}, lattice}, all);
+    } else {
+      output.fill_slabs({offset, record_bytes, lattice}, {{}, lattice}, [&](const Box& box, std::span<std::byte> bytes) {
+        const auto first = static_cast<std::size_t>(lexicographic(box.origin, lattice)) * record_bytes;
+        std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(first), bytes.size(), bytes.begin());
+      });
+    }
+    output.commit();
+    CHECK(std::filesystem::file_size(path) == 16 + all.size());
+
+    SharedFile file(job, path, SharedFile::Mode::read);
+    const Box part{{1, 1, 0, 2}, {3, 2, 1, 3}};
+    std::vector<std::byte> read(static_cast<std::size_t>(volume(part.extents)) * record_bytes);
+    file.read({16, record_bytes, lattice}, part, read);
+    for (std::int64_t i = 0; i < volume(part.extents); ++i)
+      CHECK(number_in(read, i) == static_cast<std::uint64_t>(lexicographic(site_of(part, i), lattice)));
+    std::int64_t place = 0;
+    file.read_slabs({16, record_bytes, lattice}, part, [&](const Box& box, std::span<const std::byte> bytes) {
+      for (std::int64_t i = 0; i < volume(box.extents); ++i, ++place)
+        CHECK(number_in(bytes, i) == static_cast<std::uint64_t>(lexicographic(site_of(part, place), lattice)));
+    });
+    CHECK(place == volume(part.extents));
+    file.close();
+  }
+}
+
+TEST_CASE("a file that ends before its records is an error, and so is one that is not there") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("records");
+  Job& job = Job::current();
+  SharedOutput output(job, path);
+  const std::vector<std::byte> all = numbered(volume(lattice));
+  output.root()->leave_room(all.size());
+  output.fill({0, record_bytes, lattice}, {{}, lattice}, all);
+  output.commit();
+  std::filesystem::resize_file(path, all.size() - 1);
+  SharedFile file(job, path, SharedFile::Mode::read);
+  std::vector<std::byte> read(all.size());
+  expect_error(ErrorKind::environment, [&] { file.read({0, record_bytes, lattice}, {{}, lattice}, read); }, {path, "ends before"});
+  expect_error(ErrorKind::input, [&] { SharedFile(job, directory.file("nothing"), SharedFile::Mode::read); }, {"nothing", "opening"});
+}
