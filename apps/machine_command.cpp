@@ -101,6 +101,7 @@ void run_machine(const MachineOptions& options) {
     job.on_root([&] { merge_tune(options); });
     return;
   }
+  if (options.self_test && job.is_distributed()) call_roll(options.limit_seconds);
   const runtime::Session session(options.session);
   Json machine = machine_json(session);
   Json ranks = Json::array();

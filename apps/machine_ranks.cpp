@@ -4,6 +4,7 @@
 #include "runtime/mpi/messages.hpp"
 #include "runtime/mpi/self_test.hpp"
 #include "runtime/session.hpp"
+#include "runtime/watchdog.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,9 +18,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 using runtime::mpi::Job;
 using runtime::mpi::PairTiming;
+using runtime::mpi::SharedError;
 
 [[noreturn]] void throw_damage(const std::string& what) {
-  throw Error(ErrorKind::environment, "machine --self-test", what, "do not compute on this network; look at the hosts named here");
+  throw SharedError(ErrorKind::environment, "machine --self-test", what, "do not compute on this network; look at the hosts named here");
 }
 
 Json test_pairs(Job& job, std::chrono::seconds limit, bool print) {
@@ -54,10 +56,15 @@ void print_ranks(const Json& ranks) {
   }
 }
 
+void call_roll(int limit_seconds) {
+  const std::chrono::seconds limit(limit_seconds);
+  Job::current().watchdog().set_silent(limit);
+  runtime::mpi::roll_call(Job::current(), limit);
+}
+
 Json self_test(int limit_seconds, bool print) {
   Job& job = Job::current();
   const std::chrono::seconds limit(limit_seconds);
-  runtime::mpi::roll_call(job, limit);
   if (print) fmt::print("\nself-test\nroll call         {} ranks answered\n", job.size());
   Json result{{"ranks", job.size()}, {"pairs", test_pairs(job, limit, print)}};
   const std::uint64_t wrong = runtime::mpi::exchange_known_faces(job);

@@ -7,7 +7,11 @@ namespace quarkstar::app {
 /// One line a rank: host, workers, cores. ranks: the machine_json() of each.
 void print_ranks(const nlohmann::ordered_json& ranks);
 
-/// The self-test: roll call, pairs, known faces, GPU messages. Collective; the root prints as it goes. Throws Error(environment) naming
+/// The first part of the self-test, for the time before a session, whose start asks all ranks. Here and afterwards ranks that do not answer for
+/// `limit` seconds are named, and end the job. Collective.
+void call_roll(int limit_seconds);
+
+/// The rest of it: pairs, known faces, GPU messages. Collective; the root prints as it goes. Throws Error(environment) naming
 /// the ranks when contents were damaged; silent ranks end the job after `limit` seconds. Needs a running session.
 nlohmann::ordered_json self_test(int limit_seconds, bool print);
 

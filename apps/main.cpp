@@ -4,6 +4,7 @@
 #include "apps/interrupt.hpp"
 #include "apps/parse.hpp"
 #include "apps/report.hpp"
+#include "apps/start_patience.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 
@@ -22,8 +23,10 @@ namespace {
 
 constexpr int exit_interrupted = 130;  // 128 + SIGINT, as shells report it
 
-/// One message for the whole job.
-int fail(const std::string& message, int code) { return quarkstar::runtime::mpi::Job::current().fail(message, code); }
+/// One message for the whole job. everywhere: every rank is on its way here.
+int fail(const std::string& message, int code, bool everywhere = false) {
+  return quarkstar::runtime::mpi::Job::current().fail(message, code, everywhere);
+}
 
 /// The deepest subcommand that was named.
 const CLI::App& named_command(const CLI::App& app) {
@@ -84,12 +87,14 @@ int main(int argc, char** argv) {
   spdlog::set_pattern("[%Y-%m-%d %H:%M:%S] %v");
   std::optional<quarkstar::runtime::mpi::Job> job;
   try {
-    job.emplace();
+    job.emplace(quarkstar::app::start_patience({argv + 1, argv + argc}));
     return run(argc, argv);
   } catch (const quarkstar::app::Interrupted& interrupt) {
     return fail(interrupt.saved.empty() ? "interrupted: nothing was written; start it again"
                                         : fmt::format("interrupted: restart files are in {}; start it again to go on", interrupt.saved),
-                exit_interrupted);
+                exit_interrupted, true);
+  } catch (const quarkstar::runtime::mpi::SharedError& error) {
+    return fail(error.what(), error.exit_code(), true);
   } catch (const quarkstar::Error& error) {
     return fail(error.what(), error.exit_code());
   } catch (const quarkstar::app::BadValue& bad) {

@@ -139,10 +139,11 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
   }
   if (!colours && config.solver.snapshots)
     host.other += static_cast<double>(volume(decomposition.part().extents)) * 2 * HostSpinor::components * sizeof(double);
-  // Ranks of one host look at the same number.
+  // Ranks of one host look at the same number. All ranks ask, also where the host does not tell one.
+  const int sharers = job.share_of("host memory").count;
   const auto free = runtime::available_host_memory();
   host.available = config.cpu_memory > 0 ? static_cast<double>(config.cpu_memory)
-                   : free                ? std::max(1.0, static_cast<double>(*free) / job.share_of("host memory").count)
+                   : free                ? std::max(1.0, static_cast<double>(*free) / sharers)
                                          : 0;
   std::erase_if(needs, [](const MemoryNeed& need) { return need.total() == 0; });
   return needs;

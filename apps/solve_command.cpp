@@ -9,6 +9,7 @@
 #include "apps/staggered_run.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
+#include "runtime/watchdog.hpp"
 
 #include <fmt/format.h>
 
@@ -119,6 +120,7 @@ void run_solve(const SolveOptions& options) {
   check_complete(run.config);
   std::vector<RunReport> reports = reports_of(run);
   runtime::mpi::Job& job = runtime::mpi::Job::current();
+  job.watchdog().set_idle(std::chrono::seconds(run.config.session.watchdog_seconds));
   std::vector<std::unique_ptr<OutputFolder>> folders;
   job.on_root([&] {
     for (const RunReport& report : reports) {

@@ -215,10 +215,9 @@ double further_columns_bytes(const runtime::Decomposition& decomposition, const 
 }  // namespace
 
 void throw_failure(const RunConfig& config, const std::string& right_hand_side, const SolveResult& result) {
-  throw Error(ErrorKind::numerical, right_hand_side,
-              fmt::format("{} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}",
-                          config.solver.solver, result.iterations, result.true_residual, config.solver.tolerance, describe(result.reason)),
-              remedy_for(result.reason, config.checkpoint));
+  const std::string what = fmt::format("{} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}", config.solver.solver,
+                                       result.iterations, result.true_residual, config.solver.tolerance, describe(result.reason));
+  throw runtime::mpi::SharedError(ErrorKind::numerical, right_hand_side, what, remedy_for(result.reason, config.checkpoint));
 }
 
 void write_trace(runtime::Session& session, const RunConfig& config) {

@@ -38,17 +38,17 @@ class Halo {
   std::size_t slot(int block, int direction) const { return static_cast<std::size_t>(decomposition_->local_index(block) * 8 + direction); }
   void open_mailboxes();
   int tag(int reader, int direction, std::size_t buffer) const {
-    return first_tag_ + 2 * static_cast<int>(slot(reader, direction)) + static_cast<int>(buffer);
+    return *first_tag_ + 2 * static_cast<int>(slot(reader, direction)) + static_cast<int>(buffer);
   }
 
   const Decomposition* decomposition_;
   const char* what_;
   bool only_gpus_;  ///< own blocks of this rank
+  std::shared_ptr<const int> first_tag_;  ///< given back after the faces are gone
   std::array<std::vector<Handle>, 2> incoming_, sent_;  ///< [local block * 8 + direction]; sent: for readers on other ranks
   std::shared_ptr<const mpi::Mailboxes> mailboxes_;
   bool mailboxes_tried_ = false;
   std::size_t buffer_ = 0;
-  int first_tag_ = 0;
 };
 
 }  // namespace quarkstar::runtime

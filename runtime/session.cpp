@@ -124,6 +124,7 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(s
   if (running != nullptr)
     throw Error(ErrorKind::internal, "Session", "a session is already running", "destroy it before starting another");
   starpu_sched_policy* const policy = resolve_policy(options.policy);
+  if constexpr (!simulate::active) mpi::Job::current().watchdog().set_idle(std::chrono::seconds(options_.watchdog_seconds));
   share_cores();
   plan_gpus();
   // On simulated machines every codelet has both versions, so nothing starves.
@@ -179,13 +180,14 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(s
   if constexpr (!simulate::active) starpu_execute_on_each_worker(bind_worker, this, STARPU_CPU | STARPU_CUDA);
   happens_after(this);
   if (mpi::Job& job = mpi::Job::current(); job.is_distributed()) {
-    // The watchdog speaks before a wait on the device ends in a trap; without one it takes an hour.
+    // The watchdog, which gives the others up to a minute to answer, speaks before a wait on the device ends in a trap; without one it takes
+    // an hour.
     constexpr std::uint64_t second = 1'000'000'000;
-    const std::uint64_t patience = options_.watchdog_seconds > 0 ? static_cast<std::uint64_t>(options_.watchdog_seconds) + 60 : 3600;
+    const std::uint64_t patience = options_.watchdog_seconds > 0 ? static_cast<std::uint64_t>(options_.watchdog_seconds) + 120 : 3600;
     messages_ = std::make_unique<mpi::Messages>(
         job, std::make_unique<mpi::GpuPeers>(job, workers_.front().device, obstacle_to_gpu_messages(), patience * second));
   }
-  if (options_.watchdog_seconds > 0 && !simulate::active) watchdog_ = std::make_unique<Watchdog>(*this, std::chrono::seconds(options_.watchdog_seconds));
+  if constexpr (!simulate::active) mpi::Job::current().watchdog().watch(this);
 }
 
 const Team& Session::cpu_team() const {
@@ -196,7 +198,7 @@ const Team& Session::cpu_team() const {
 
 Session::~Session() {
   wait_all();
-  watchdog_.reset();
+  if constexpr (!simulate::active) mpi::Job::current().watchdog().watch(nullptr);
   messages_.reset();
   starpu_shutdown();
   running = nullptr;
@@ -251,12 +253,15 @@ void Session::set_power(const MachinePower& power) {
 void Session::plan_gpus() {
   const std::vector<GpuDescription> found = gpus();
   const int all_present = static_cast<int>(found.size());
-  for (const int number : options_.gpu_numbers)
-    if (number < 0 || number >= all_present || std::count(options_.gpu_numbers.begin(), options_.gpu_numbers.end(), number) > 1)
-      throw Error(ErrorKind::environment, "--devices", fmt::format("GPU {} asked for, {} present", number, all_present),
-                  "give each number once; `quarkstar machine` lists the GPUs");
-  if (options_.devices == "cuda" && all_present == 0)
-    throw Error(ErrorKind::environment, "--devices", "GPUs asked for, none present", "use --devices cpu, or check the driver with nvidia-smi");
+  mpi::Job& job = mpi::Job::current();
+  job.together([&] {  // hosts may have different GPUs, and below all ranks ask each other
+    for (const int number : options_.gpu_numbers)
+      if (number < 0 || number >= all_present || std::count(options_.gpu_numbers.begin(), options_.gpu_numbers.end(), number) > 1)
+        throw Error(ErrorKind::environment, "--devices", fmt::format("GPU {} asked for, {} present", number, all_present),
+                    "give each number once; `quarkstar machine` lists the GPUs");
+    if (options_.devices == "cuda" && all_present == 0)
+      throw Error(ErrorKind::environment, "--devices", "GPUs asked for, none present", "use --devices cpu, or check the driver with nvidia-smi");
+  });
 
   // Ranks of one host that may use the same GPUs divide them, unless a number for each rank is given.
   std::vector<int> numbers = options_.gpu_numbers;
@@ -265,20 +270,21 @@ void Session::plan_gpus() {
   const int present = static_cast<int>(numbers.size());
   std::string seen;
   for (const int number : numbers) seen += found[static_cast<std::size_t>(number)].pci_bus_id + " ";
-  mpi::Job& job = mpi::Job::current();
   const mpi::Job::Share share = job.share_of("GPUs " + seen);
   const bool divided = options_.cuda_workers < 0 || !options_.gpu_numbers.empty();
   int first = divided ? share.index * present / share.count : share.index * options_.cuda_workers;
   gpu_count_ = divided ? (share.index + 1) * present / share.count - first : options_.cuda_workers;
-  if (gpu_count_ > present)
-    throw Error(ErrorKind::environment, "--gpus", fmt::format("{} GPUs asked for, {} present", gpu_count_, present),
-                "ask for fewer, or check the driver with `quarkstar machine`");
   // Of all ranks that share, so that all of them refuse together.
   const bool too_many = divided ? share.count > present && present > 0 : share.count * gpu_count_ > present;
-  if (too_many) {
-    if (!options_.share_gpus)
+  job.together([&] {
+    if (gpu_count_ > present)
+      throw Error(ErrorKind::environment, "--gpus", fmt::format("{} GPUs asked for, {} present", gpu_count_, present),
+                  "ask for fewer, or check the driver with `quarkstar machine`");
+    if (too_many && !options_.share_gpus)
       throw Error(ErrorKind::input, "--gpus", fmt::format("{} ranks on {} have {} GPUs", share.count, job.hosts()[static_cast<std::size_t>(job.rank())], present),
                   "start one rank a GPU, use --gpus 0, or allow two ranks on one GPU with --share-gpus");
+  });
+  if (too_many) {
     gpu_count_ = divided ? 1 : gpu_count_;
     first = share.index * gpu_count_ % present;
     ranks_a_gpu_ = (share.count * gpu_count_ + present - 1) / present;
@@ -293,8 +299,7 @@ std::string Session::obstacle_to_gpu_messages() const {
   const char* variable = std::getenv("QUARKSTAR_GPU_IPC");
   if (variable == nullptr || std::string_view(variable) != "on") return "QUARKSTAR_GPU_IPC is not on";
   if (job.is_fake()) return "the other ranks do not exist";
-  if (std::any_of(job.hosts().begin(), job.hosts().end(), [&](const std::string& host) { return host != job.hosts().front(); }))
-    return "the ranks sit on several hosts";
+  if (!job.is_on_one_host()) return "the ranks sit on several hosts";
   if (job.size() > most_gpu_ranks) return fmt::format("more than {} ranks", most_gpu_ranks);
   if (gpu_count_ != 1) return fmt::format("{} has {} GPUs, not one", job.name_of(job.rank()), gpu_count_);
   if (!keeps_owners(options_.policy)) return fmt::format("--policy {} places kernels one by one", options_.policy);

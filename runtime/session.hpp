@@ -13,7 +13,6 @@
 
 namespace quarkstar::runtime {
 
-class Watchdog;
 namespace mpi {
 class Messages;
 }
@@ -113,7 +112,6 @@ class Session {
   std::unique_ptr<Events> events_;
   Throttler throttler_;
   std::unique_ptr<mpi::Messages> messages_;
-  std::unique_ptr<Watchdog> watchdog_;
 };
 
 /// Version and build facts of the runtime underneath, e.g. "StarPU 1.4.10 (CUDA)".

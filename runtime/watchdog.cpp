@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <starpu.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
-#include <cstdio>
-#include <string>
+#include <optional>
+#include <vector>
 
 #include "runtime/error.hpp"
 #include "runtime/mpi/alive.hpp"
@@ -36,7 +38,8 @@ void Watchdog::ends(int worker) {
   activity.done.store(activity.done.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-Watchdog::Watchdog(Session& session, std::chrono::seconds limit) : session_(session), limit_(limit), thread_([this] { run(); }) {}
+Watchdog::Watchdog(mpi::Job& job, const Patience& patience)
+    : job_(job), patience_(patience), stall_(Stall::Clock::now()), thread_([this] { run(); }) {}
 
 Watchdog::~Watchdog() {
   {
@@ -47,56 +50,122 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
+void Watchdog::set_patience(const Patience& patience) {
+  const std::lock_guard lock(mutex_);
+  patience_ = patience;
+}
+
+void Watchdog::set_idle(std::chrono::seconds idle) {
+  const std::lock_guard lock(mutex_);
+  patience_.idle = idle;
+}
+
+void Watchdog::set_silent(std::chrono::seconds silent) {
+  const std::lock_guard lock(mutex_);
+  patience_.silent = silent;
+}
+
+void Watchdog::watch(Session* session) {
+  const std::lock_guard lock(mutex_);
+  session_ = session;
+}
+
+bool Watchdog::waits() const {
+  if (job_.waits_in() != nullptr) return true;
+  return session_ != nullptr && (starpu_task_nsubmitted() > 0 || (session_->messages() != nullptr && session_->messages()->pending() > 0));
+}
+
 std::int64_t Watchdog::progress() const {
-  std::int64_t done = session_.messages() != nullptr ? session_.messages()->progress() : 0;
-  done += mpi::Job::current().calls_done();
+  std::int64_t done = job_.calls_done();
+  if (session_ != nullptr && session_->messages() != nullptr) done += session_->messages()->progress();
   for (const Activity& activity : activities) done += activity.done.load(std::memory_order_relaxed);
   return done;
 }
 
+mpi::Answer Watchdog::answer() const {
+  return {std::chrono::duration_cast<std::chrono::milliseconds>(stall_.idle(Stall::Clock::now())).count(), waits() ? 1 : 0};
+}
+
+/// A rank that lives may be inside a call that keeps MPI to itself for a while.
+std::chrono::seconds Watchdog::time_to_answer() const {
+  constexpr std::chrono::seconds least{5}, most{60};  // watchdogs look twice a second, on busy cores somewhat less often
+  const std::chrono::seconds limit = patience_.silent.count() > 0 ? patience_.silent : patience_.idle;
+  return std::clamp(limit / 4, least, most);
+}
+
 void Watchdog::run() {
-  using Clock = std::chrono::steady_clock;
-  std::int64_t seen = -1;
-  Clock::time_point since = Clock::now();
-  std::unique_lock lock(mutex_);
-  while (!ending_.wait_for(lock, std::chrono::milliseconds(500), [this] { return ended_; })) {
-    mpi::answer_calls(mpi::Job::current());
-    const bool pending = starpu_task_nsubmitted() > 0 || mpi::Job::current().waits_in() != nullptr || (session_.messages() != nullptr && session_.messages()->pending() > 0);
-    const std::int64_t now = progress();
-    if (!pending || now != seen) {
-      seen = now;
-      since = Clock::now();
-    } else if (Clock::now() - since > limit_) {
-      report();
+  try {
+    std::unique_lock lock(mutex_);
+    while (!ending_.wait_for(lock, std::chrono::milliseconds(500), [this] { return ended_; })) {
+      look();
+      if (stall_.should_ask(Stall::Clock::now(), patience_)) ask(lock);
     }
+  } catch (const std::exception& error) {  // from MPI
+    job_.fail_alone(error.what(), static_cast<int>(ErrorKind::environment));
   }
 }
 
-void Watchdog::report() {
-  mpi::Job& job = mpi::Job::current();
-  std::string text = fmt::format("quarkstar: error: {}: no task or message has completed for {} s", job.name_of(job.rank()), limit_.count());
-  for (std::size_t worker = 0; worker < session_.workers().size(); ++worker)
-    if (const char* codelet = activities[worker].codelet.load(); codelet != nullptr)
-      text += fmt::format("; worker {} runs {}", session_.worker(static_cast<int>(worker)).name, codelet);
-  if (const char* call = job.waits_in(); call != nullptr) text += fmt::format("; the main thread waits for all ranks in {}", call);
+void Watchdog::look() {
+  stall_.look(Stall::Clock::now(), progress(), waits());
+  mpi::answer_calls(job_, answer());
+}
+
+/// Asks the other ranks, and reports where they do not answer, or know of no progress either.
+void Watchdog::ask(std::unique_lock<std::mutex>& lock) {
+  const Stall::Clock::time_point before = stall_.since();
+  const mpi::Answer mine = answer();
+  const std::chrono::seconds limit = time_to_answer();
+  lock.unlock();
+  const std::vector<std::optional<mpi::Answer>> answers = mpi::ask_ranks(job_, limit, mine);
+  lock.lock();
+  if (ended_) return;
+  look();
+  if (stall_.since() != before) return;  // something has happened meanwhile
+
+  std::string silent, alone;
+  std::optional<Stall::Clock::duration> shortest;
+  int silent_count = 0;
+  constexpr int most = 4;
+  for (int rank = 0; rank < static_cast<int>(answers.size()); ++rank) {
+    const std::optional<mpi::Answer>& said = answers[static_cast<std::size_t>(rank)];
+    if (!said && ++silent_count <= most) silent += "; no answer from " + job_.name_of(rank);
+    if (!said || rank == job_.rank()) continue;
+    const Stall::Clock::duration idle = std::chrono::milliseconds(said->idle_ms);
+    shortest = std::min(shortest.value_or(idle), idle);
+    if (said->waits == 0 && alone.empty()) alone = fmt::format("; {} works on its own and shows no progress", job_.name_of(rank));
+  }
+  if (silent_count > most) silent += fmt::format(" and {} more ranks", silent_count - most);
+  if (silent_count > 0) report(silent);
+  const Stall::Clock::time_point now = Stall::Clock::now();
+  if (shortest) stall_.heard(now, *shortest);
+  else stall_.heard_nothing(now);
+  if (!stall_.hangs(now, patience_)) return;
+  const bool unknown = answers.empty() && job_.waits_in() != nullptr;
+  report(unknown ? "; whether the other ranks answer cannot be asked during this call" : answers.empty() ? "" : "; all ranks answer" + alone);
+}
+
+/// ranks: what is known of the others.
+void Watchdog::report(const std::string& ranks) {
+  const auto still = std::chrono::duration_cast<std::chrono::seconds>(Stall::Clock::now() - stall_.since());
+  std::string text = fmt::format("no task or message has completed for {} s", still.count());
+  if (session_ != nullptr)
+    for (std::size_t worker = 0; worker < session_->workers().size(); ++worker)
+      if (const char* codelet = activities[worker].codelet.load(); codelet != nullptr)
+        text += fmt::format("; worker {} runs {}", session_->worker(static_cast<int>(worker)).name, codelet);
+  if (const char* call = job_.waits_in(); call != nullptr) text += fmt::format("; the main thread waits for all ranks in {}", call);
   constexpr std::size_t most = 4;
-  if (session_.messages() != nullptr) {
-    const std::vector<std::string> waiting = session_.messages()->waiting();
+  if (session_ != nullptr && session_->messages() != nullptr) {
+    const std::vector<std::string> waiting = session_->messages()->waiting();
     for (std::size_t i = 0; i < waiting.size() && i < most; ++i) text += "; waits for " + waiting[i];
     if (waiting.size() > most) text += fmt::format("; and {} more", waiting.size() - most);
   }
-  constexpr std::chrono::seconds to_answer{5};  // watchdogs look twice a second, on busy cores somewhat less often
-  const std::vector<int> silent = mpi::silent_ranks(job, to_answer);
-  for (std::size_t i = 0; i < silent.size() && i < most; ++i) text += "; no answer from " + job.name_of(silent[i]);
-  if (silent.size() > most) text += fmt::format(" and {} more ranks", silent.size() - most);
-  if (job.is_distributed() && silent.empty()) text += "; no rank is known to be silent";
-  text += "; look at the hosts named here, restart from the last checkpoint, or raise --watchdog\n";
-  std::fputs(text.c_str(), stderr);
-  std::fflush(stderr);
+  job_.print_error(text + ranks + "; look at the hosts named here, restart from the last checkpoint, or raise --watchdog");
   // Other ranks notice at nearly the same time; those that have asked us need an answer.
-  for (const auto end = std::chrono::steady_clock::now() + to_answer; std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(std::chrono::milliseconds(100)))
-    mpi::answer_calls(job);
-  job.abort(static_cast<int>(ErrorKind::environment));
+  constexpr std::chrono::seconds for_others{5};
+  const mpi::Answer mine = answer();
+  for (const auto end = Stall::Clock::now() + for_others; Stall::Clock::now() < end; std::this_thread::sleep_for(std::chrono::milliseconds(100)))
+    mpi::answer_calls(job_, mine);
+  job_.abort(static_cast<int>(ErrorKind::environment));
 }
 
 }  // namespace quarkstar::runtime

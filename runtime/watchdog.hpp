@@ -1,24 +1,38 @@
 #pragma once
 // Notices that nothing happens any more: a rank that has stopped, a link that is cut, a task that never ends.
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <string>
 #include <thread>
+
+#include "runtime/stall.hpp"
 
 namespace quarkstar::runtime {
 
 class Session;
+namespace mpi {
+class Job;
+struct Answer;
+}
 
-/// While tasks or messages are pending and none of them completes for `limit`, prints for this rank what runs and what is waited for
-/// (codelet; block, direction, peer and tag of a message; ranks that do not answer), gives other ranks a moment to do the same, and ends the job with the exit code
-/// of ErrorKind::environment. The main thread may be anywhere meanwhile.
+/// Guards a job from MPI_Init to its end. While tasks or messages are pending, or the main thread waits in a collective call, and neither
+/// this rank nor any other has completed anything for the patience's `idle`, or a rank does not answer any more, prints for this rank what
+/// runs and what is waited for (codelet; block, direction, peer and tag of a message; ranks that do not answer, or wait for nobody), gives
+/// other ranks a moment to do the same, and ends the job with the exit code of ErrorKind::environment. The main thread may be anywhere meanwhile.
 class Watchdog {
  public:
-  Watchdog(Session& session, std::chrono::seconds limit);
+  Watchdog(mpi::Job& job, const Patience& patience);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
+
+  void set_patience(const Patience& patience);
+  void set_idle(std::chrono::seconds idle);
+  void set_silent(std::chrono::seconds silent);
+
+  /// The session whose tasks and messages count from now on; nullptr: none.
+  void watch(Session* session);
 
   /// Called by a worker around a task.
   static void begins(int worker, const char* codelet);
@@ -26,11 +40,18 @@ class Watchdog {
 
  private:
   void run();
-  [[noreturn]] void report();
+  void look();
+  bool waits() const;
   std::int64_t progress() const;
+  mpi::Answer answer() const;
+  std::chrono::seconds time_to_answer() const;
+  void ask(std::unique_lock<std::mutex>& lock);
+  [[noreturn]] void report(const std::string& ranks);
 
-  Session& session_;
-  std::chrono::seconds limit_;
+  mpi::Job& job_;
+  Patience patience_;
+  Session* session_ = nullptr;
+  Stall stall_;
   std::mutex mutex_;
   std::condition_variable ending_;
   bool ended_ = false;

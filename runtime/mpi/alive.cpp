@@ -7,62 +7,74 @@
 namespace quarkstar::runtime::mpi {
 namespace {
 
-constexpr int question = 1, answer = 2;
+constexpr int question_tag = 1, answer_tag = 2;
 
-bool can_ask(const Job& job) { return job.is_distributed() && !job.is_fake(); }
+bool can_ask(const Job& job) { return job.is_connected() && job.is_distributed(); }
 
-/// An empty message that nobody waits for: a rank that has stopped must not stop those who write to it.
-void send_empty(Job& job, int to, int tag) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Isend(nullptr, 0, MPI_BYTE, to, tag, job.native().alive, &request), "asking whether a rank is alive");
-  MPI_Request_free(&request);
+/// Nobody waits for it: a rank that has stopped must not stop those who write to it. While it has not taken one note it gets no other.
+void send(Job::Native::Note& note, const Answer& words, int to, int tag) {
+  int taken = 1;
+  if (note.request != MPI_REQUEST_NULL) check(MPI_Test(&note.request, &taken, MPI_STATUS_IGNORE), "MPI_Test");
+  if (taken == 0) return;
+  note.words = {words.idle_ms, words.waits};
+  check(MPI_Isend(note.words.data(), sizeof note.words, MPI_BYTE, to, tag, MPI_COMM_WORLD, &note.request), "asking whether a rank is alive");
 }
 
-/// Takes one message with that tag, if there is any, and returns its sender or -1.
-int take(Job& job, int tag) {
+/// Takes one note with that tag, if there is any, and returns its sender or -1.
+int take(int tag, Answer& words) {
   MPI_Status status;
   int found = 0;
-  check(MPI_Iprobe(MPI_ANY_SOURCE, tag, job.native().alive, &found, &status), "MPI_Iprobe");
+  check(MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &found, &status), "MPI_Iprobe");
   if (found == 0) return -1;
-  check(MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, tag, job.native().alive, MPI_STATUS_IGNORE), "MPI_Recv");
+  Job::Native::Note note;
+  check(MPI_Recv(note.words.data(), sizeof note.words, MPI_BYTE, status.MPI_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");
+  words = {note.words[0], note.words[1]};
   return status.MPI_SOURCE;
 }
 
+Job::Native::Note& note_to(std::vector<Job::Native::Note>& notes, int rank) { return notes[static_cast<std::size_t>(rank)]; }
+
 }  // namespace
 
-void answer_calls(Job& job) {
+void answer_calls(Job& job, const Answer& mine) {
   if (!can_ask(job)) return;
-  // A collective call on a file holds the library for as long as it hangs.
-  const std::unique_lock library(job.library(), std::try_to_lock);
-  if (!library) return;
-  for (int asking = take(job, question); asking >= 0; asking = take(job, question)) send_empty(job, asking, answer);
+  // A collective call on a file holds the library for as long as it hangs; threads that poll leave gaps.
+  std::unique_lock library(job.library(), std::defer_lock);
+  constexpr int attempts = 50;
+  for (int i = 0; i < attempts && !library.try_lock(); ++i) std::this_thread::yield();
+  if (!library || !can_ask(job)) return;
+  Answer ignored;
+  for (int asking = take(question_tag, ignored); asking >= 0; asking = take(question_tag, ignored))
+    send(note_to(job.native().answers, asking), mine, asking, answer_tag);
 }
 
-std::vector<int> silent_ranks(Job& job, std::chrono::seconds limit) {
-  if (!can_ask(job)) return {};
-  std::vector<bool> answered(static_cast<std::size_t>(job.size()), false);
-  answered[static_cast<std::size_t>(job.rank())] = true;
+std::vector<std::optional<Answer>> ask_ranks(Job& job, std::chrono::seconds limit, const Answer& mine) {
+  std::vector<std::optional<Answer>> answers;
+  if (!can_ask(job)) return answers;
+  answers.resize(static_cast<std::size_t>(job.size()));
+  answers[static_cast<std::size_t>(job.rank())] = mine;
   int missing = job.size() - 1;
   bool asked = false;
   const auto end = std::chrono::steady_clock::now() + limit;
   while (missing > 0 && std::chrono::steady_clock::now() < end) {
-    answer_calls(job);
+    answer_calls(job, mine);
     if (const std::unique_lock library(job.library(), std::try_to_lock); library) {
+      if (!can_ask(job)) return {};
+      Answer words;
+      while (!asked && take(answer_tag, words) >= 0) {}  // too late for an earlier question
       for (int rank = 0; !asked && rank < job.size(); ++rank)
-        if (rank != job.rank()) send_empty(job, rank, question);
+        if (rank != job.rank()) send(note_to(job.native().questions, rank), {}, rank, question_tag);
       asked = true;
-      for (int rank = take(job, answer); rank >= 0; rank = take(job, answer)) {
-        if (!answered[static_cast<std::size_t>(rank)]) --missing;
-        answered[static_cast<std::size_t>(rank)] = true;
+      for (int rank = take(answer_tag, words); rank >= 0; rank = take(answer_tag, words)) {
+        std::optional<Answer>& answer = answers[static_cast<std::size_t>(rank)];
+        if (!answer) --missing;
+        answer = words;
       }
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  std::vector<int> silent;
-  if (!asked) return silent;
-  for (int rank = 0; rank < job.size(); ++rank)
-    if (!answered[static_cast<std::size_t>(rank)]) silent.push_back(rank);
-  return silent;
+  if (!asked) answers.clear();
+  return answers;
 }
 
 }  // namespace quarkstar::runtime::mpi

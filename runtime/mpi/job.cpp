@@ -5,16 +5,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <thread>
 
+#include "runtime/mpi/alive.hpp"
+#include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/native.hpp"
+#include "runtime/watchdog.hpp"
 
 namespace quarkstar::runtime::mpi {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 Job* started = nullptr;
 
@@ -23,41 +24,17 @@ int number_in(const char* variable, int otherwise) {
   return text != nullptr ? std::atoi(text) : otherwise;
 }
 
-/// Whether a launcher has made this process one of several. Their sizes: Open MPI's mpirun, MPICH's; PMIx (srun) tells a rank only.
-bool is_launched() {
-  if (const int wanted = number_in("QUARKSTAR_MPI", -1); wanted >= 0) return wanted > 0;
-  for (const char* size : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
-    if (std::getenv(size) != nullptr) return number_in(size, 1) > 1;
-  return std::getenv("PMIX_RANK") != nullptr || std::getenv("PMI_RANK") != nullptr;
-}
-
 std::string host_name() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
   return name;
 }
 
-MPI_Comm duplicate() {
-  MPI_Comm copy = MPI_COMM_NULL;
-  check(MPI_Comm_dup(MPI_COMM_WORLD, &copy), "MPI_Comm_dup");
-  MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
-  return copy;
-}
-
-/// Waits without holding the library, so that others can use it; spins at first, because most answers come soon.
-/// False when the limit has passed.
-bool wait(Job& job, MPI_Request request, const char* what, Clock::time_point limit = Clock::time_point::max()) {
-  for (int round = 0;; ++round) {
-    int done = 0;
-    {
-      const std::lock_guard lock(job.library());
-      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
-    }
-    if (done != 0) return true;
-    if (Clock::now() > limit) return false;
-    if (round < 1000) std::this_thread::yield();
-    else std::this_thread::sleep_for(std::chrono::microseconds(50));
-  }
+/// The host's name and what its kernel calls this boot: nodes and containers may have one name, "localhost".
+std::string machine_name() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  return host_name() + " " + boot;
 }
 
 MPI_Op native_of(Combine how) { return how == Combine::maximum ? MPI_MAX : how == Combine::sum ? MPI_SUM : MPI_BXOR; }
@@ -76,6 +53,20 @@ void in_pieces(Bytes bytes, Start&& start) {
 
 }  // namespace
 
+bool wait(Job& job, MPI_Request request, const char* what, std::chrono::steady_clock::time_point limit) {
+  for (int round = 0;; ++round) {
+    int done = 0;
+    {
+      const std::lock_guard lock(job.library());
+      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+    }
+    if (done != 0) return true;
+    if (std::chrono::steady_clock::now() > limit) return false;
+    if (round < 1000) std::this_thread::yield();
+    else std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
 /// Starts a non-blocking call under the library's lock and waits for it.
 template <class Start>
 void Job::complete(const char* what, Start&& start) {
@@ -86,11 +77,12 @@ void Job::complete(const char* what, Start&& start) {
   }
   const Waiting waiting(*this, what);
   wait(*this, request, what);
+  answer_calls(*this, {});
 }
 
 Job::Job(Alone) : hosts_{host_name()} {}
 
-Job::Job() : Job(Alone{}) {
+Job::Job(Patience patience) : Job(Alone{}) {
   if (started != nullptr) throw Error(ErrorKind::internal, "Job", "a job has begun already", "this is a defect: please report it");
   started = this;
   if (const int fake = number_in("STARPU_MPI_FAKE_SIZE", 0); fake > 1) {
@@ -100,24 +92,82 @@ Job::Job() : Job(Alone{}) {
     hosts_.assign(static_cast<std::size_t>(fake), hosts_.front());
     return;
   }
-  if (!is_launched()) return;
-  int level = 0;
+  const Launch launch = read_launch(std::getenv);
+  if (!launch.wants_mpi) return;
+  rank_ = launch.rank;
+  named_ = false;
+  // Starting many processes takes long, whatever is expected of them later.
+  Patience start = patience;
+  if (start.idle.count() > 0) start.idle = std::max(start.idle, Patience{}.idle);
+  watchdog_ = std::make_unique<Watchdog>(*this, start);
+  start_mpi(launch);
+  watchdog_->set_patience(patience);
+  try {
+    meet();
+  } catch (const std::exception& error) {  // others may have met
+    fail_alone(error.what(), static_cast<int>(ErrorKind::environment));
+  }
+}
+
+void Job::start_mpi(const Launch& launch) {
+  const Waiting waiting(*this, "MPI_Init");
+  const std::lock_guard lock(library_);
+  int level = 0, rank = 0, size = 1;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS || level < MPI_THREAD_SERIALIZED)
     throw Error(ErrorKind::environment, "MPI", "the library does not allow calls from several threads in turn",
                 "use one with MPI_THREAD_SERIALIZED, or start without a launcher");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-  MPI_Comm_size(MPI_COMM_WORLD, &size_);
-  native_ = new Native{duplicate(), duplicate(), duplicate(), duplicate(), duplicate()};
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  try {
+    require_all_connected(launch, size);
+  } catch (const Error&) {
+    MPI_Finalize();
+    throw;
+  }
+  if (rank != rank_) rank_ = rank;  // the watchdog may be about to print it
+  size_ = size;
+  native_ = new Native(size);
+  connected_ = true;
+}
+
+/// Everything in which ranks wait for each other, by calls that do not block: so that a watchdog can ask who is missing.
+void Job::meet() {
+  for (MPI_Comm* communicator : native_->all()) {
+    complete("MPI_Comm_idup", [&](MPI_Request* r) { return MPI_Comm_idup(MPI_COMM_WORLD, communicator, r); });
+    const std::lock_guard lock(library_);
+    MPI_Comm_set_errhandler(*communicator, MPI_ERRORS_RETURN);
+  }
+  machines_ = gather_text(machine_name());
   hosts_ = gather_text(hosts_.front());
+  named_ = true;
 }
 
 Job::~Job() {
   if (started == this) started = nullptr;
-  if (native_ == nullptr) return;
-  for (MPI_Comm* communicator : {&native_->control, &native_->faces, &native_->sums, &native_->failure, &native_->alive}) MPI_Comm_free(communicator);
-  delete native_;
-  MPI_Finalize();
+  if (native_ != nullptr) {
+    try {
+      barrier();  // MPI_Finalize waits for all ranks too, and answers nobody meanwhile
+    } catch (const Error&) {  // the work is done
+    }
+    const Waiting waiting(*this, "MPI_Finalize");
+    const std::lock_guard lock(library_);
+    connected_ = false;
+    for (MPI_Comm* communicator : native_->all()) MPI_Comm_free(communicator);
+    MPI_Finalize();
+    delete native_;
+  }
+  watchdog_.reset();
+}
+
+Watchdog& Job::watchdog() {
+  if (watchdog_ == nullptr) watchdog_ = std::make_unique<Watchdog>(*this, Patience{});
+  return *watchdog_;
+}
+
+void Job::note_progress() {
+  ++calls_done_;
+  answer_calls(*this, {});
 }
 
 Job& Job::current() {
@@ -125,11 +175,17 @@ Job& Job::current() {
   return started != nullptr ? *started : alone;
 }
 
-std::string Job::name_of(int rank) const { return fmt::format("rank {} ({})", rank, hosts_[static_cast<std::size_t>(rank)]); }
+std::string Job::name_of(int rank) const {
+  return named_ ? fmt::format("rank {} ({})", rank, hosts_[static_cast<std::size_t>(rank)]) : fmt::format("rank {}", rank);
+}
+
+bool Job::is_on_one_host() const {
+  return std::all_of(machines_.begin(), machines_.end(), [this](const std::string& machine) { return machine == machines_.front(); });
+}
 
 Job::Share Job::share_of(const std::string& resources) {
   if (!is_distributed() || is_fake()) return {};
-  const std::string mine = hosts_[static_cast<std::size_t>(rank_)] + ": " + resources;
+  const std::string mine = machines_[static_cast<std::size_t>(rank_)] + ": " + resources;
   const std::vector<std::string> all = gather_text(mine);
   return {static_cast<int>(std::count(all.begin(), all.begin() + rank_, mine)), static_cast<int>(std::count(all.begin(), all.end(), mine))};
 }
@@ -219,7 +275,7 @@ void Job::together(const std::function<void()>& work) {
   if (first == kinds.end()) return;
   const auto rank = static_cast<int>(first - kinds.begin());
   const std::string text = gather_text(message)[static_cast<std::size_t>(rank)];
-  throw Error(static_cast<ErrorKind>(*first), std::all_of(kinds.begin(), kinds.end(), failed) ? "" : name_of(rank), text, "");
+  throw SharedError(static_cast<ErrorKind>(*first), std::all_of(kinds.begin(), kinds.end(), failed) ? "" : name_of(rank), text, "");
 }
 
 void Job::on_root(const std::function<void()>& work) {
@@ -238,36 +294,6 @@ void Job::receive(std::span<std::byte> bytes, int from) {
   in_pieces(bytes, [&](std::byte* data, int count) {
     complete("MPI_Irecv", [&](MPI_Request* r) { return MPI_Irecv(data, count, MPI_BYTE, from, 0, native_->control, r); });
   });
-}
-
-int Job::fail(const std::string& message, int code) {
-  const auto print = [](const std::string& text) {
-    std::fflush(stdout);
-    fmt::print(stderr, "quarkstar: error: {}\n", text);
-    std::fflush(stderr);
-  };
-  if (native_ == nullptr) {
-    if (!is_distributed() || is_fake()) print(message);
-    return code;
-  }
-  // Ranks that fail for the same reason do so at nearly the same time.
-  constexpr auto grace = std::chrono::seconds(4);
-  MPI_Request request = MPI_REQUEST_NULL;
-  {
-    const std::lock_guard lock(library_);
-    MPI_Ibarrier(native_->failure, &request);
-  }
-  if (wait(*this, request, "agreeing on an error", Clock::now() + grace)) {
-    if (is_root()) print(message);
-    return code;
-  }
-  print(name_of(rank_) + ": " + message);
-  abort(code);
-}
-
-void Job::abort(int code) {
-  if (native_ != nullptr) MPI_Abort(MPI_COMM_WORLD, code);
-  std::_Exit(code);
 }
 
 }  // namespace quarkstar::runtime::mpi

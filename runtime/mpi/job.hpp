@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -12,10 +13,25 @@
 #include <vector>
 
 #include "runtime/binned_sum.hpp"
+#include "runtime/error.hpp"
+#include "runtime/stall.hpp"
+
+namespace quarkstar::runtime {
+class Watchdog;
+}
 
 namespace quarkstar::runtime::mpi {
 
-/// How contributions of ranks are combined; none depends on their order.
+struct Launch;
+
+/// An error that all ranks of the job throw: none of them goes on, so none has to be ended (Job::fail).
+class SharedError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// How contributions of ranks are combined. Only sums of floating-point numbers depend on their order, which is MPI's: in the last bits, so
+/// they are for reports. Sums that decide anything are sums of BinnedSum.
 enum class Combine { maximum, sum, exclusive_or };
 
 /// One at most, made by main(). Without it, or when no launcher (mpirun, srun) started the process, the job is this process alone and
@@ -23,10 +39,12 @@ enum class Combine { maximum, sum, exclusive_or };
 /// so that messages of tasks go on meanwhile.
 class Job {
  public:
-  /// Initialises MPI where a launcher's environment says that there are several ranks, or $QUARKSTAR_MPI is 1 (0: never).
+  /// Initialises MPI where a launcher's environment says that there are several ranks (launcher.hpp), or $QUARKSTAR_MPI is 1 (0: never).
+  /// A watchdog guards the job from here to its end; patience: of the watchdog, until a command sets another. MPI_Init may take 600 s at least.
   /// $STARPU_MPI_FAKE_RANK and _SIZE: a rank of a job that does not exist, whose messages go nowhere, to measure submission.
-  /// Throws Error(environment) when MPI cannot start.
-  Job();
+  /// Throws Error(environment) when MPI cannot start, or does not connect all processes that were started.
+  explicit Job(Patience patience = {});
+  /// Waits for all ranks.
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -39,11 +57,15 @@ class Job {
   bool is_root() const { return rank_ == 0; }
   bool is_distributed() const { return size_ > 1; }
   bool is_fake() const { return fake_; }
+  /// Whether MPI is running. For any thread.
+  bool is_connected() const { return connected_.load(); }
 
   /// Host names by rank.
   const std::vector<std::string>& hosts() const { return hosts_; }
-  /// "rank 3 (node12)"
+  /// "rank 3 (node12)"; "rank 3" while the ranks do not know each other yet.
   std::string name_of(int rank) const;
+  /// Whether all ranks run on one machine. Hosts of one name are not always one.
+  bool is_on_one_host() const;
 
   /// Ranks with this one's host and `resources` (a text that names cores or GPUs): how many there are, and which of them this one is.
   struct Share {
@@ -70,8 +92,8 @@ class Job {
   /// The root's text on every rank.
   std::string broadcast(const std::string& text);
 
-  /// Runs work on every rank, or on the root only, and throws on all ranks if it failed on any: the error of the lowest such rank, with
-  /// its name unless all failed. So that no rank waits for one that has gone, and the user reads one message.
+  /// Runs work on every rank, or on the root only, and throws SharedError on all ranks if it failed on any: the error of the lowest such
+  /// rank, with its name unless all failed. So that no rank waits for one that has gone, and the user reads one message.
   void together(const std::function<void()>& work);
   void on_root(const std::function<void()>& work);
 
@@ -81,7 +103,13 @@ class Job {
 
   /// A failure on its way to the user. Where every rank has failed (a wrong flag, a solve without an answer) the root prints and all
   /// return `code`. Where others go on, this rank prints its name with the message and ends the whole job with `code`.
-  int fail(const std::string& message, int code);
+  /// everywhere: all ranks come here, however long they take. Otherwise those that do not within a few seconds count as going on.
+  int fail(const std::string& message, int code, bool everywhere = false) noexcept;
+
+  /// Prints this rank's name, where there are several, with the message. For any thread.
+  void print_error(const std::string& message) const noexcept;
+  /// The same, and ends all processes of the job.
+  [[noreturn]] void fail_alone(const std::string& message, int code) noexcept;
 
   /// Ends all processes of the job at once.
   [[noreturn]] void abort(int code);
@@ -89,8 +117,15 @@ class Job {
   /// The collective call that the main thread waits in, or nullptr: for a watchdog.
   const char* waits_in() const { return waits_in_.load(); }
 
-  /// Collective calls that have ended: grows while the job makes progress.
+  /// Collective calls that have ended, and note_progress(): grows while the job makes progress.
   std::int64_t calls_done() const { return calls_done_.load(); }
+
+  /// For long work between collective calls, such as reading a file, after each piece of it: tells the watchdogs of all ranks that this rank
+  /// goes on. About a microsecond. Not while holding library().
+  void note_progress();
+
+  /// Ends the job when it hangs. For the main thread.
+  Watchdog& watchdog();
 
   /// While it lives the main thread counts as waiting in that collective call. call: for ever valid.
   class Waiting {
@@ -118,15 +153,21 @@ class Job {
   void complete(const char* what, Start&& start);
   struct Alone {};
   explicit Job(Alone);
+  void start_mpi(const Launch& launch);
+  void meet();
   void gather_bytes(const void* mine, void* all, std::size_t bytes);
 
   int rank_ = 0, size_ = 1;
   bool fake_ = false;
   std::vector<std::string> hosts_;
+  std::vector<std::string> machines_;  ///< by rank: equal on one host only
   std::mutex library_;
+  std::atomic<bool> connected_{false};  ///< size_ is known
+  std::atomic<bool> named_{true};       ///< hosts_ are
   std::atomic<const char*> waits_in_{nullptr};
   std::atomic<std::int64_t> calls_done_{0};
   Native* native_ = nullptr;  ///< nullptr: alone
+  std::unique_ptr<Watchdog> watchdog_;
 };
 
 }  // namespace quarkstar::runtime::mpi

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <map>
 
@@ -136,15 +135,13 @@ Messages::Messages(Job& job, std::unique_ptr<GpuPeers> peers) : job_(job), peers
     int known = 0;
     const std::lock_guard lock(job.library());
     MPI_Comm_get_attr(job.native().faces, MPI_TAG_UB, &highest, &known);
-    if (known != 0) most_tags_ = *highest;
+    if (known != 0) tags_ = std::make_shared<Tags>(*highest);
   }
   thread_ = std::thread([this] {
     try {
       run();
     } catch (const std::exception& error) {
-      std::fflush(stdout);
-      fmt::print(stderr, "quarkstar: error: {}: {}\n", job_.name_of(job_.rank()), error.what());
-      job_.abort(static_cast<int>(ErrorKind::environment));
+      job_.fail_alone(error.what(), static_cast<int>(ErrorKind::environment));
     }
   });
 }
@@ -159,11 +156,12 @@ Messages::~Messages() {
   thread_.join();
 }
 
-int Messages::reserve_tags(int count) {
-  // Numbers come back only after many solves, when their old users are long gone.
-  if (next_tag_ > most_tags_ - count) next_tag_ = 0;
-  next_tag_ += count;
-  return next_tag_ - count;
+std::shared_ptr<const int> Messages::reserve_tags(int count) {
+  const auto give_back = [tags = tags_](const int* first) {
+    tags->release(*first);
+    delete first;
+  };
+  return std::shared_ptr<const int>(new int(tags_->reserve(count)), give_back);
 }
 
 bool Messages::collected() const { return Batch::current() != nullptr && Batch::current()->tasks_wait(); }
@@ -236,9 +234,9 @@ void Messages::post_sum(const Handle& total, const Handle& local, int count, con
 }
 
 void Messages::post(std::unique_ptr<Message> owned) {
+  if (owned->bytes > static_cast<std::size_t>(INT32_MAX))
+    throw Error(ErrorKind::input, "--ranks", fmt::format("a face of {} bytes is more than MPI can count", owned->bytes), "use more ranks");
   Message* message = owned.release();  // complete() takes it back
-  if (message->bytes > static_cast<std::size_t>(INT32_MAX))
-    throw Error(ErrorKind::input, "--ranks", fmt::format("a face of {} bytes is more than MPI can count", message->bytes), "use more ranks");
   {
     const std::lock_guard lock(mutex_);
     posted_.push_back(message);

@@ -14,6 +14,7 @@
 #include "runtime/mpi/gpu_peers.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/mpi/mailboxes.hpp"
+#include "runtime/mpi/tags.hpp"
 
 namespace quarkstar::runtime {
 class Codelet;
@@ -37,8 +38,9 @@ class Messages {
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
 
-  /// Numbers that no other message of this session has: the same on every rank, because all ranks ask in the same order.
-  int reserve_tags(int count);
+  /// The first of `count` numbers that no other message has while the pointer lives: the same on every rank, because all ranks ask, and let go,
+  /// in the same order. Throws Error(environment) when there are not so many.
+  std::shared_ptr<const int> reserve_tags(int count);
 
   /// What a message is, for diagnostics; the text must live for ever.
   struct Label {
@@ -100,7 +102,7 @@ class Messages {
   Handle device_order_;
   std::vector<std::weak_ptr<const Mailboxes>> watched_;
   std::set<std::vector<const Codelet*>> kinds_;
-  int next_tag_ = 0, most_tags_ = 32767;
+  std::shared_ptr<Tags> tags_ = std::make_shared<Tags>(32767);  ///< the least that MPI allows
   std::int64_t next_sum_ = 0;
   mutable std::mutex mutex_;
   std::condition_variable changed_, idle_;

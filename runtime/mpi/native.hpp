@@ -2,20 +2,34 @@
 // MPI's own types. For runtime/mpi/*.cpp only.
 #include <mpi.h>
 
+#include <array>
+#include <chrono>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 
 namespace quarkstar::runtime::mpi {
 
-/// Communicators: what goes on in one never meets what goes on in another.
+/// Communicators: what goes on in one never meets what goes on in another. MPI_COMM_WORLD itself is for the questions of watchdogs, which
+/// come before there are others (alive.cpp).
 struct Job::Native {
+  explicit Native(int size) : questions(static_cast<std::size_t>(size)), answers(questions.size()) {}
+
   MPI_Comm control = MPI_COMM_NULL;  ///< collective calls and messages of main threads
   MPI_Comm faces = MPI_COMM_NULL;    ///< messages of tasks
   MPI_Comm sums = MPI_COMM_NULL;     ///< sums of tasks
   MPI_Comm failure = MPI_COMM_NULL;  ///< Job::fail
-  MPI_Comm alive = MPI_COMM_NULL;    ///< questions of watchdogs
+  std::array<MPI_Comm*, 4> all() { return {&control, &faces, &sums, &failure}; }
+
+  /// A small message that nobody waits for.
+  struct Note {
+    std::array<std::int64_t, 2> words{};
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  std::vector<Note> questions, answers;  ///< on their way, by the rank that they go to
 };
 
 /// Throws Error(environment) with MPI's text unless code is MPI_SUCCESS. what: the call, or what it was for.
@@ -27,5 +41,10 @@ inline void check(int code, const std::string& what) {
   throw Error(ErrorKind::environment, "MPI", what + ": " + std::string(text, static_cast<std::size_t>(length)),
               "check the network and the launcher (`quarkstar machine --self-test`)");
 }
+
+/// Waits without holding the library, so that others can use it; spins at first, because most answers come soon.
+/// False when the limit has passed.
+bool wait(Job& job, MPI_Request request, const char* what,
+          std::chrono::steady_clock::time_point limit = std::chrono::steady_clock::time_point::max());
 
 }  // namespace quarkstar::runtime::mpi

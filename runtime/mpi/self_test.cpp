@@ -37,7 +37,7 @@ class Line {
 
   bool wait(MPI_Request& request) const {
     const auto end = Clock::now() + limit_;
-    for (;;) {
+    for (int round = 0;; ++round) {
       int done = 0;
       {
         const std::lock_guard lock(job_.library());
@@ -45,7 +45,9 @@ class Line {
       }
       if (done != 0) return true;
       if (Clock::now() > end) return false;
-      std::this_thread::yield();
+      constexpr int in_a_hurry = 100000;  // longer than any answer that is timed; then the watchdog gets at the library
+      if (round < in_a_hurry) std::this_thread::yield();
+      else std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   }
   MPI_Request start_send(std::span<const std::uint64_t> words, int to, int tag) const {
@@ -73,11 +75,8 @@ class Line {
   [[noreturn]] void silent(const std::vector<int>& ranks) const {
     std::vector<std::string> names;
     for (const int rank : ranks) names.push_back(job_.name_of(rank));
-    std::fflush(stdout);
-    fmt::print(stderr, "quarkstar: error: {}: no answer from {} within {} s; look at that host and its network\n", job_.name_of(job_.rank()),
-               fmt::join(names, ", "), limit_.count());
-    std::fflush(stderr);
-    job_.abort(static_cast<int>(ErrorKind::environment));
+    job_.fail_alone(fmt::format("no answer from {} within {} s; look at that host and its network", fmt::join(names, ", "), limit_.count()),
+                    static_cast<int>(ErrorKind::environment));
   }
 
  private:
@@ -112,6 +111,7 @@ PairTiming time_pair(Job& job, const Line& line, int first, int second) {
     return std::chrono::duration<double>(Clock::now() - start).count() / (2 * rounds);
   };
   timing.latency_us = exchange(1, short_rounds, ping_tag) * 1e6;
+  job.note_progress();  // others wait for this pair
   timing.bandwidth_gbs = static_cast<double>(long_words * sizeof(std::uint64_t)) / exchange(long_words, long_rounds, data_tag) * 1e-9;
   return timing;
 }
@@ -150,8 +150,9 @@ void roll_call(Job& job, std::chrono::seconds limit) {
   const Line line(job, limit);
   std::uint64_t mine = static_cast<std::uint64_t>(job.rank());
   if (!job.is_root()) {
+    constexpr std::chrono::seconds for_its_words{5};
     line.send(std::span(&mine, 1), 0, call_tag);
-    line.receive(std::span(&mine, 1), 0, answer_tag);
+    Line(job, 2 * limit + for_its_words).receive(std::span(&mine, 1), 0, answer_tag);
     return;
   }
   std::vector<std::uint64_t> answers(static_cast<std::size_t>(job.size()), ~std::uint64_t{0});

@@ -15,7 +15,8 @@ struct PairTiming {
   std::uint64_t damaged = 0;  ///< 8-byte words that arrived with another value
 };
 
-/// What every rank answers within the limit; otherwise the job ends with an error that names the silent ones. Collective.
+/// The root hears every rank within the limit; otherwise the job ends with an error that names the silent ones. The others wait longer for the
+/// root, so that it is the one who speaks unless it is silent itself. Collective; needs no session.
 void roll_call(Job& job, std::chrono::seconds limit);
 
 /// Messages of known contents between pairs of ranks: all pairs up to 32 ranks, beyond that partners at distances of powers of 2. One pair

@@ -94,6 +94,12 @@ compact=(solve --gauge lattice.ildg --kappa 0.12 --columns 0 --threads 1 --preci
 reference "${compact[@]}"
 compare 4 "${compact[@]}"
 
+# Processes that no MPI connects are refused, in place of as many solves that write the same files.
+SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=0 expect 3 'error: srun: 2 processes .*srun --mpi=pmix' "${solve[@]}" --json alone.json
+PMI_SIZE=2 PMI_RANK=0 expect 3 'error: MPI: 2 processes were started .PMI_SIZE.*connects 1;' "${solve[@]}" --json alone.json
+[ ! -e alone.json ] || die "a refused solve has written a file"
+SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=0 QUARKSTAR_MPI=0 expect 0 '^wrote alone.json' "${solve[@]}" --json alone.json
+
 fails 2 "'-1' |--kappa" 2 solve --gauge lattice.ildg --kappa -1
 fails 2 'missing.ildg' 2 solve --gauge missing.ildg --json x.json
 fails 2 '--ranks.*2 were started' 2 "${solve[@]}" --json x.json --ranks 1,1,1,3

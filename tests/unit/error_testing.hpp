@@ -9,13 +9,13 @@
 
 namespace quarkstar::error_testing {
 
-/// The message of the input error that the call throws, or "no error".
+/// The message of the error of that kind that the call throws, or "no error".
 template <class Call>
-std::string message_of(Call&& call) {
+std::string message_of(Call&& call, ErrorKind kind = ErrorKind::input) {
   try {
     std::forward<Call>(call)();
   } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::input);
+    CHECK(error.kind() == kind);
     return error.what();
   }
   return "no error";

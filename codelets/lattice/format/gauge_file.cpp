@@ -8,6 +8,7 @@
 #include "codelets/lattice/format/reals.hpp"
 #include "codelets/lattice/format/text.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 
 #include <fmt/format.h>
 
@@ -83,6 +84,7 @@ GaugeRead read_gauge(const GaugeFile& file) {
     const std::span<std::byte> bytes =
         std::span(buffer).first(static_cast<std::size_t>(std::min(chunk, records - first)) * layout.record_bytes());
     file.read_records(first, bytes);
+    runtime::mpi::Job::current().note_progress();  // where every rank reads the whole file, some wait for the slowest
     checksum.add(first, bytes);
     for_each_link(layout, first, bytes, [&](std::int64_t site, int mu, std::span<const double, 18> link) {
       std::copy(link.begin(), link.end(), result.gauge.link(site, mu).begin());
