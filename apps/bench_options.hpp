@@ -34,6 +34,7 @@ struct BenchOptions {
   std::vector<std::string> solvers{"bicgstab", "cgnr"};
   Coord blocks{};      ///< of `bench solver`; zeros: as a solve cuts
   int iterations = 0;  ///< 0: 256 on GPUs, 64 on CPUs
+  bool bound = false;  ///< of `bench solver`: lower bounds of the task graph too
 };
 
 /// Bandwidth of the memory behind a session's blocks.

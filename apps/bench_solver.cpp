@@ -1,6 +1,7 @@
 #include "apps/bench_solver.hpp"
 
 #include "apps/bench_dslash.hpp"
+#include "apps/solve_bound.hpp"
 #include "codelets/blas/blas.hpp"
 #include "codelets/transfer/transfer.hpp"
 #include "runtime/clock.hpp"
@@ -50,6 +51,14 @@ void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::
   session.events().reset();
 }
 
+void time_bound(SolverTiming& timing, runtime::Session& session, const std::function<void()>& solve, const std::function<double()>& bytes) {
+  const BoundMeter meter(session);
+  const double start = runtime::now_us();
+  solve();
+  const BoundReport bound = meter.ended((runtime::now_us() - start) * 1e-6, bytes());
+  timing.bound_us = 1e6 * std::max({bound.bandwidth_seconds, bound.critical_path_seconds, bound.assignment_seconds}) / timing.iterations;
+}
+
 BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge)
     : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, 16, 1, tuning.tile)),
       even(lattice, 0, problem.link_reals),
@@ -61,7 +70,7 @@ BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::Hoppi
 }
 
 SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, const HostSpinor& wave,
-                         int iterations, int repetitions) {
+                         int iterations, int repetitions, bool bound) {
   constexpr int parity = EvenOddWilson::solved_parity;
   const SpinorField source(outer.lattice, parity), rhs(outer.lattice, parity), x(outer.lattice, parity);
   transfer::load_spinor(source, wave);
@@ -72,6 +81,7 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
   limits.patience = std::numeric_limits<int>::max();
   SolverTiming timing;
   const int owners = owner_count(outer.lattice->decomposition());
+  double bytes = 0;  // of the last solve
   const auto solve_once = [&](int count) {
     blas::submit<blas::Scale>({&rhs, &source}, {{{1, 0}}});
     session.wait_all();
@@ -84,6 +94,7 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
     const double wall_us = runtime::now_us() - start;
     const runtime::Totals after = session.events().totals();
     timing.iterations = result.iterations;
+    bytes = after.submitted_cost.bytes - before.submitted_cost.bytes - result.idle.cost.bytes;
     timing.us_per_task = std::max(0.0, wall_us * owners - (after.busy_us - before.busy_us)) / static_cast<double>(after.submitted - before.submitted);
     return wall_us / result.iterations;
   };
@@ -118,6 +129,7 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
   timing.best_us = times.front();
   timing.median_us = times[times.size() / 2];
 
+  if (bound) time_bound(timing, session, [&] { solve_once(iterations); }, [&] { return bytes; });
   time_parts(timing, session, outer.lattice->decomposition(), [&] { solve_once(iterations); });
   return timing;
 }

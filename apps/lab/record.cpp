@@ -213,7 +213,11 @@ Results results_of_bench(const Json& json) {
   r.flops = product(product(number(row, "gflops"), r.seconds), 1e9);
   r.bytes = product(number(row, "bytes_per_iteration"), r.iterations);
   r.tasks = product(number(row, "tasks_per_iteration"), r.iterations);
-  r.us_per_task = number(row, "runtime_us_per_kernel");
+  r.us_per_task = number(row, "us_per_task");
+  if (row.contains("bound_us_per_iteration")) {
+    r.bound_seconds = product(product(number(row, "bound_us_per_iteration"), vectors * 1e-6), r.iterations);
+    if (r.bound_seconds) r.bound = "task graph: bandwidth, critical path, assignment";
+  }
   r.no_joules = "bench solver measures none";
   return r;
 }
