@@ -72,6 +72,7 @@ void add_bench(CLI::App& app) {
   add_coord_flag(*solver, "--blocks", options->blocks, "Cut the lattice into that many blocks (default: as a solve would)", 1);
   solver->add_option("--iterations", options->iterations, "Iterations of a timed solve, rounded up to whole batches of 16 (default: 256 on GPUs, 64 on CPUs)")->check(CLI::Range(16, 100000));
   solver->add_flag("--bound", options->bound, "One more solve, whose task graph is recorded: the time over its lower bounds");
+  solver->add_option("--trace", options->trace, "File for the tasks of one more solve (of the last row) in Chrome's trace format")->type_name("FILE");
 }
 
 }  // namespace quarkstar::app

@@ -35,6 +35,7 @@ struct BenchOptions {
   Coord blocks{};      ///< of `bench solver`; zeros: as a solve cuts
   int iterations = 0;  ///< 0: 256 on GPUs, 64 on CPUs
   bool bound = false;  ///< of `bench solver`: lower bounds of the task graph too
+  std::string trace;   ///< of `bench solver`: file for the tasks of one more solve of the last row; empty: none
 };
 
 /// Bandwidth of the memory behind a session's blocks.

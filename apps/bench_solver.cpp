@@ -5,6 +5,7 @@
 #include "codelets/blas/blas.hpp"
 #include "codelets/transfer/transfer.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/observe/chrome_trace.hpp"
 #include "solvers/mixed_precision.hpp"
 
 #include <algorithm>
@@ -59,6 +60,15 @@ void time_bound(SolverTiming& timing, runtime::Session& session, const std::func
   timing.bound_us = 1e6 * std::max({bound.bandwidth_seconds, bound.critical_path_seconds, bound.assignment_seconds}) / timing.iterations;
 }
 
+void trace_solve(const std::string& file, runtime::Session& session, const std::function<void()>& solve) {
+  session.events().reset();
+  session.events().set_detail(runtime::Events::Detail::tasks);
+  solve();
+  runtime::write_chrome_trace(session, session.events(), file);
+  session.events().set_detail(runtime::Events::Detail::totals);
+  session.events().reset();
+}
+
 BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge)
     : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, 16, 1, tuning.tile)),
       even(lattice, 0, problem.link_reals),
@@ -70,7 +80,7 @@ BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::Hoppi
 }
 
 SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, const HostSpinor& wave,
-                         int iterations, int repetitions, bool bound) {
+                         int iterations, int repetitions, bool bound, const std::string& trace) {
   constexpr int parity = EvenOddWilson::solved_parity;
   const SpinorField source(outer.lattice, parity), rhs(outer.lattice, parity), x(outer.lattice, parity);
   transfer::load_spinor(source, wave);
@@ -130,6 +140,7 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
   timing.median_us = times[times.size() / 2];
 
   if (bound) time_bound(timing, session, [&] { solve_once(iterations); }, [&] { return bytes; });
+  if (!trace.empty()) trace_solve(trace, session, [&] { solve_once(2 * batch); });
   time_parts(timing, session, outer.lattice->decomposition(), [&] { solve_once(iterations); });
   return timing;
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string>
 
 namespace quarkstar::app {
 
@@ -50,8 +51,12 @@ void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::
 /// Fills in the bound from one more call of solve(), whose task graph is recorded. bytes(): what that solve moved.
 void time_bound(SolverTiming& timing, runtime::Session& session, const std::function<void()>& solve, const std::function<double()>& bytes);
 
-/// inner == outer: a solve in that level's precision; else mixed precision with reliable updates. wave: the source. bound: time_bound() too.
+/// Writes the tasks of one more call of solve() to a file (chrome_trace.hpp). The session's events are empty afterwards.
+void trace_solve(const std::string& file, runtime::Session& session, const std::function<void()>& solve);
+
+/// inner == outer: a solve in that level's precision; else mixed precision with reliable updates. wave: the source. bound: time_bound() too. trace: file for
+/// trace_solve(), or empty.
 SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, const HostSpinor& wave,
-                         int iterations, int repetitions, bool bound);
+                         int iterations, int repetitions, bool bound, const std::string& trace);
 
 }  // namespace quarkstar::app

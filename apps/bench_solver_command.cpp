@@ -3,6 +3,7 @@
 #include "apps/bench_options.hpp"
 #include "apps/bench_solver.hpp"
 #include "apps/bench_staggered.hpp"
+#include "apps/outputs.hpp"
 #include "apps/parse.hpp"
 #include "apps/solve_plan.hpp"
 
@@ -129,7 +130,7 @@ void bench_staggered(const BenchOptions& options, const std::string& devices, ru
         const SolverCase c{options.action, "cg", lattice, parse_precision(precision), reals, vectors};
         const PlannedLattice planned = bench.plan(c.precision, reals, vectors);
         const SolverTiming timing = bench.time_cg(bench.problem(planned.decomposition, c.precision, reals, vectors), speed_of(options, vectors),
-                                                  !options.no_tune, iterations_of(options, devices), options.repetitions, options.bound);
+                                                  !options.no_tune, iterations_of(options, devices), options.repetitions, options.bound, options.trace);
         rows.push_back(row_of(devices, c, timing, triad));
         if (!options.json) print_row(rows.back());
       }
@@ -163,7 +164,7 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
       for (const NamedKrylovSolver& solver : krylov_solvers()) {
         if (std::find(options.solvers.begin(), options.solvers.end(), solver.name) == options.solvers.end()) continue;
         const SolverTiming timing = time_solver(session, solver, above, inner, fields.wave(lattice, session.cpu_team()), iterations_of(options, devices),
-                                                options.repetitions, options.bound);
+                                                options.repetitions, options.bound, options.trace);
         rows.push_back(row_of(devices, {options.action, solver.name, lattice, precision, reals, 1}, timing, triad));
         if (!options.json) print_row(rows.back());
       }
@@ -174,6 +175,7 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
 
 void run_bench_solver(const BenchOptions& options) {
   links_of(options);  // fails before anything is measured
+  check_writable(options.trace);
   Json result = {{"solver", Json::array()}};
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
     const double triad = measure_memory(options.array_megabytes, options.repetitions, session).owners_triad;

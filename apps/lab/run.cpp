@@ -189,7 +189,7 @@ std::vector<std::string> command_of(const Plan& plan, const Cell& cell, RunKind 
   const bool together = std::any_of(cell.settings.begin(), cell.settings.end(),
                                     [](const auto& setting) { return setting.first == "in-flight" && setting.second != "1"; });
   if (kind != RunKind::measured && !together) arguments.push_back("--bound");  // the bounds are of one solve
-  if (solve && !trace.empty()) arguments.insert(arguments.end(), {"--trace", trace});
+  if (!trace.empty()) arguments.insert(arguments.end(), {"--trace", trace});
   for (const auto& [key, value] : cell.settings) {
     if (key == "lattice" && solve) continue;  // it is that of the configuration
     if (key == "machine" && !is_simulated(cell.settings)) continue;
