@@ -1,5 +1,6 @@
 #include "apps/lab/record.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include <bit>
@@ -203,8 +204,21 @@ Results results_of_solve(const Json& json) {
   return r;
 }
 
+Results results_of_sources(std::vector<Json> parts, double wall_seconds) {
+  Json& all = parts.at(0);
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    for (const Json& solve : parts[i].at("solves")) all.at("solves").push_back(solve);
+  Results r = results_of_solve(all);
+  r.seconds = wall_seconds;
+  r.bound_seconds.reset();
+  return r;
+}
+
 Results results_of_bench(const Json& json) {
-  const Json& row = json.at("solver").at(0);
+  // `--devices all` has rows of the CPUs and of the GPUs alone before those that were asked for.
+  const Json& rows = json.at("solver");
+  const std::string devices = rows.at(rows.size() - 1).value("devices", "");
+  const Json& row = *std::find_if(rows.begin(), rows.end(), [&](const Json& r) { return r.value("devices", "") == devices; });
   Results r;
   const double vectors = row.at("nrhs").get<double>();
   r.iterations = number(row, "iterations");

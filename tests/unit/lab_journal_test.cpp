@@ -211,6 +211,15 @@ TEST_CASE("cells are summarised; what is missing is unavailable, never 0") {
   CHECK(!cells[1].over_fastest);
 }
 
+TEST_CASE("several sources in one run: all solves, and the time of the whole process, because they overlap") {
+  const Results r = results_of_sources({solve_json(), solve_json()}, 3.0);
+  CHECK(r.seconds == 3.0);
+  CHECK(r.iterations == 44.0);
+  CHECK(*r.flops == doctest::Approx(5e9));
+  CHECK(r.histories.size() == 4);
+  CHECK(!r.bound_seconds);
+}
+
 TEST_CASE("a bench tells its bound and its tasks where they were asked for") {
   Json json = Json::parse(R"({"solver": [{"nrhs": 4, "iterations": 10, "us_per_iteration": 25.0, "gflops": 2.0, "bytes_per_iteration": 1e6,
     "tasks_per_iteration": 3.0, "us_per_task": 7.0, "runtime_us_per_kernel": 1.0}]})");
@@ -220,6 +229,13 @@ TEST_CASE("a bench tells its bound and its tasks where they were asked for") {
   CHECK(!plain.bound_seconds);
   json["solver"][0]["bound_us_per_iteration"] = 20.0;
   CHECK(*results_of_bench(json).over_bound() == doctest::Approx(1.25));
+  Json both = json["solver"][0];
+  both["devices"] = "all";
+  both["us_per_iteration"] = 10.0;
+  json["solver"][0]["devices"] = "cpu";
+  json["solver"].push_back(both);
+  CHECK(*results_of_bench(json).seconds == doctest::Approx(4e-4));
+  CHECK_THROWS_AS(results_of_bench(Json::parse(R"({"solver": []})")), Json::exception);
 }
 
 TEST_CASE("simulated cells are compared with those that ran here") {
