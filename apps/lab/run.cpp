@@ -30,12 +30,6 @@ bool is_simulated(const Settings& settings) {
   return machine != nullptr && *machine != "here";
 }
 
-std::string simulator() {
-  if (const char* named = std::getenv("QUARKSTAR_SIM")) return named;
-  const std::string built = own_executable("../simulation/quarkstar-sim");  // where ./bootstrap simulation builds it
-  return std::filesystem::exists(built) ? built : own_executable("quarkstar-sim");
-}
-
 /// A setting as flags.
 void add_flag(std::vector<std::string>& arguments, const std::string& key, const std::string& value) {
   const Field* field = find_field(key);
@@ -189,6 +183,17 @@ std::uint64_t seed_of(const Plan& plan, Journal& journal) {
 
 }  // namespace
 
+std::string simulator() {
+  if (const char* named = std::getenv("QUARKSTAR_SIM")) return named;
+  const std::string built = own_executable("../simulation/quarkstar-sim");  // where ./bootstrap simulation builds it
+  return std::filesystem::exists(built) ? built : own_executable("quarkstar-sim");
+}
+
+void require_simulator() {
+  if (!std::filesystem::exists(simulator()))
+    throw Error(ErrorKind::environment, simulator(), "is not there", "build it with ./bootstrap simulation, or name it by $QUARKSTAR_SIM");
+}
+
 Settings devices_of(const Settings& settings) {
   Settings devices;
   for (const auto& [key, value] : settings)
@@ -224,6 +229,7 @@ Outcome run(const Plan& plan) {
   catch_interrupts();
   Outcome outcome;
   outcome.cells = cells_of(plan, outcome.left_out);
+  if (std::any_of(outcome.cells.begin(), outcome.cells.end(), [](const Cell& cell) { return is_simulated(cell.settings); })) require_simulator();
   const OutputFolder folder(plan.out);
   Journal journal(plan.out + "/runs.jsonl");
   outcome.seed = seed_of(plan, journal);
