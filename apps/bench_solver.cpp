@@ -1,9 +1,11 @@
 #include "apps/bench_solver.hpp"
 
 #include "apps/bench_dslash.hpp"
+#include "apps/solve_bound.hpp"
 #include "codelets/blas/blas.hpp"
 #include "codelets/transfer/transfer.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/observe/chrome_trace.hpp"
 #include "solvers/mixed_precision.hpp"
 
 #include <algorithm>
@@ -47,6 +49,23 @@ void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::
   session.events().reset();
 }
 
+void time_bound(SolverTiming& timing, runtime::Session& session, const std::function<void()>& solve, const std::function<double()>& bytes) {
+  const BoundMeter meter(session);
+  const double start = runtime::now_us();
+  solve();
+  const BoundReport bound = meter.ended((runtime::now_us() - start) * 1e-6, bytes());
+  timing.bound_us = 1e6 * std::max({bound.bandwidth_seconds, bound.critical_path_seconds, bound.assignment_seconds}) / timing.iterations;
+}
+
+void trace_solve(const std::string& file, runtime::Session& session, const std::function<void()>& solve) {
+  session.events().reset();
+  session.events().set_detail(runtime::Events::Detail::tasks);
+  solve();
+  runtime::write_chrome_trace(session, session.events(), file);
+  session.events().set_detail(runtime::Events::Detail::totals);
+  session.events().reset();
+}
+
 BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge, double kappa)
     : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, 16, 1, tuning.tile)),
       even(lattice, 0, problem.link_reals),
@@ -58,7 +77,7 @@ BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::Hoppi
 }
 
 SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, const HostSpinor& wave,
-                         int iterations, int repetitions) {
+                         int iterations, int repetitions, bool bound, const std::string& trace) {
   constexpr int parity = EvenOddWilson::solved_parity;
   const SpinorField source(outer.lattice, parity), rhs(outer.lattice, parity), x(outer.lattice, parity);
   transfer::load_spinor(source, wave);
@@ -69,6 +88,7 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
   limits.patience = std::numeric_limits<int>::max();
   SolverTiming timing;
   const int owners = owner_count(outer.lattice->decomposition());
+  double bytes = 0;  // of the last solve
   const auto solve_once = [&](int count) {
     blas::submit<blas::Scale>({&rhs, &source}, {{{1, 0}}});
     session.wait_all();
@@ -82,6 +102,7 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
     const runtime::Totals after = session.events().totals();
     timing.iterations = result.iterations;
     timing.refreshes = result.refreshes;
+    bytes = after.submitted_cost.bytes - before.submitted_cost.bytes - result.idle.cost.bytes;
     timing.us_per_task = std::max(0.0, wall_us * owners - (after.busy_us - before.busy_us)) / static_cast<double>(after.submitted - before.submitted);
     return wall_us / result.iterations;
   };
@@ -116,6 +137,8 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
   timing.best_us = times.front();
   timing.median_us = times[times.size() / 2];
 
+  if (bound) time_bound(timing, session, [&] { solve_once(iterations); }, [&] { return bytes; });
+  if (!trace.empty()) trace_solve(trace, session, [&] { solve_once(2 * batch); });
   time_parts(timing, session, outer.lattice->decomposition(), [&] { solve_once(iterations); });
   return timing;
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string>
 
 namespace quarkstar::app {
 
@@ -34,6 +35,7 @@ struct SolverTiming {
   double flops = 0, bytes = 0;        ///< of one iteration, without refreshes
   double tasks = 0, kernels = 0;      ///< of one iteration, without refreshes (Wilson): StarPU's tasks, and the codelets in them
   double us_per_task = 0;             ///< wall time of the owners outside StarPU's tasks, a task
+  double bound_us = 0;                ///< no schedule of these tasks on these workers is faster (solve_bound.hpp), an iteration; 0: not asked for
 
   /// Time in tasks, an iteration and owner, with refreshes. Not known (has_parts false) for several GPUs, whose tasks are asynchronous.
   bool has_parts = false;
@@ -47,8 +49,15 @@ struct SolverTiming {
 /// The session's events are empty afterwards.
 void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::Decomposition& decomposition, const std::function<void()>& solve);
 
-/// inner == outer: a solve in that level's precision; else mixed precision with reliable updates. wave: the source.
+/// Fills in the bound from one more call of solve(), whose task graph is recorded. bytes(): what that solve moved.
+void time_bound(SolverTiming& timing, runtime::Session& session, const std::function<void()>& solve, const std::function<double()>& bytes);
+
+/// Writes the tasks of one more call of solve() to a file (chrome_trace.hpp). The session's events are empty afterwards.
+void trace_solve(const std::string& file, runtime::Session& session, const std::function<void()>& solve);
+
+/// inner == outer: a solve in that level's precision; else mixed precision with reliable updates. wave: the source. bound: time_bound() too. trace: file for
+/// trace_solve(), or empty.
 SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, const HostSpinor& wave,
-                         int iterations, int repetitions);
+                         int iterations, int repetitions, bool bound, const std::string& trace);
 
 }  // namespace quarkstar::app

@@ -3,6 +3,7 @@
 #include "apps/bench_options.hpp"
 #include "apps/bench_solver.hpp"
 #include "apps/bench_staggered.hpp"
+#include "apps/outputs.hpp"
 #include "apps/parse.hpp"
 #include "apps/solve_plan.hpp"
 
@@ -75,6 +76,8 @@ Json row_of(const std::string& devices, const SolverCase& c, const SolverTiming&
               {"kernels_per_iteration", t.kernels},
               {"us_per_task", t.us_per_task},
               {"runtime_us_per_kernel", nullptr},
+              {"bound_us_per_iteration", t.bound_us > 0 ? Json(t.bound_us / c.vectors) : Json()},
+              {"time_over_bound", t.bound_us > 0 ? Json(t.best_us / t.bound_us) : Json()},
               {"quda_h200_us", peer ? Json(*peer) : Json()}};
   if (t.has_parts) {
     const double whole = t.dslash_us + t.blas_us + t.scalars_us + t.conversion_us + t.runtime_us();
@@ -111,6 +114,9 @@ void print_row(const Json& row) {
              percent("dslash"), percent("blas"), percent("reductions"), percent("conversions"), percent("runtime"),
              row["tasks_per_iteration"].get<double>(), row["kernels_per_iteration"].get<double>(), row["us_per_task"].get<double>(),
              number("runtime_us_per_kernel"), number("quda_h200_us"));
+  if (!row["bound_us_per_iteration"].is_null())
+    fmt::print("{:>14} lower bound {:.1f} us/iter; the best time is {:.3f} times that\n", "", row["bound_us_per_iteration"].get<double>(),
+               row["time_over_bound"].get<double>());
 }
 
 int iterations_of(const BenchOptions& options, const std::string& devices) {
@@ -127,7 +133,8 @@ void bench_staggered(const BenchOptions& options, const std::string& devices, ru
         const SolverCase c{options.action, "cg", lattice, parse_precision(precision), reals, vectors};
         const PlannedLattice planned = bench.plan(c.precision, reals, vectors);
         const SolverTiming timing = bench.time_cg(bench.problem(planned.decomposition, c.precision, reals, vectors), speed_of(options, vectors),
-                                                  !options.no_tune, options.mass, iterations_of(options, devices), options.repetitions);
+                                                  !options.no_tune, options.mass, iterations_of(options, devices), options.repetitions,
+                                                  options.bound, options.trace);
         rows.push_back(row_of(devices, c, timing, triad));
         if (!options.json) print_row(rows.back());
       }
@@ -161,7 +168,7 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
       for (const NamedKrylovSolver& solver : krylov_solvers()) {
         if (std::find(options.solvers.begin(), options.solvers.end(), solver.name) == options.solvers.end()) continue;
         const SolverTiming timing = time_solver(session, solver, above, inner, fields.wave(lattice, session.cpu_team()), iterations_of(options, devices),
-                                                options.repetitions);
+                                                options.repetitions, options.bound, options.trace);
         rows.push_back(row_of(devices, {options.action, solver.name, lattice, precision, reals, 1}, timing, triad));
         if (!options.json) print_row(rows.back());
       }
@@ -172,6 +179,7 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
 
 void run_bench_solver(const BenchOptions& options) {
   links_of(options);  // fails before anything is measured
+  check_writable(options.trace);
   Json result = {{"solver", Json::array()}};
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
     const double triad = measure_memory(options.array_megabytes, options.repetitions, session).owners_triad;

@@ -3,14 +3,27 @@
 #include "apps/device_plan.hpp"
 #include "apps/solve_plan.hpp"
 #include "codelets/heatbath/start.hpp"
+#include "codelets/smear/coefficients.hpp"
 #include "codelets/staggered/colour_transfer.hpp"
 #include "codelets/staggered/dslash.hpp"
+#include "runtime/simulate/simulate.hpp"
 #include "solvers/staggered_solver.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace quarkstar::app {
+namespace {
+
+/// A field of zeros; without data in simulations, where nobody reads it, as heatbath::hot_start().
+HostColour host_field(const Coord& lattice) {
+  if constexpr (!runtime::simulate::active) return HostColour(lattice);
+  HostColour field;
+  field.extents = lattice;
+  return field;
+}
+
+}  // namespace
 
 StaggeredBench::StaggeredBench(runtime::Session& session, const Coord& lattice, const std::string& action, const Coord& blocks)
     : session_(session),
@@ -21,7 +34,17 @@ StaggeredBench::StaggeredBench(runtime::Session& session, const Coord& lattice, 
 
 smear::StaggeredLinks StaggeredBench::make_links(runtime::Session& session, const runtime::Decomposition& decomposition,
                                                  const std::string& action) {
-  const HostGauge gauge = heatbath::hot_start(decomposition.lattice(), 1, session.cpu_team());
+  HostGauge gauge = heatbath::hot_start(decomposition.lattice(), 1, session.cpu_team());
+  if constexpr (runtime::simulate::active) {  // no values, so nothing to smear: only which links there are counts
+    smear::StaggeredLinks links;
+    links.has_long = action != "naive";
+    if (links.has_long) {
+      links.long_links = gauge;
+      links.long_scale = smear::hisq_naik_weight(0);
+    }
+    links.fat = std::move(gauge);
+    return links;
+  }
   if (action == "naive") return smear::naive_links(decomposition, gauge, antiperiodic_in_time);
   if (action == "asqtad") return smear::asqtad_links(decomposition, gauge, antiperiodic_in_time, 1);
   return smear::hisq_links(decomposition, gauge, antiperiodic_in_time, 0);
@@ -31,7 +54,7 @@ StaggeredBench::StaggeredBench(runtime::Session& session, const runtime::Decompo
     : session_(session), decomposition_(decomposition), links_(std::move(links)) {}
 
 HostColour StaggeredBench::wave() const {
-  HostColour field(decomposition_.lattice());
+  HostColour field = host_field(decomposition_.lattice());
   for (std::size_t i = 0; i < field.data.size(); ++i) field.data[i] = wavy_number(i);
   return field;
 }
@@ -72,7 +95,7 @@ DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const
 }
 
 SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, double mass,
-                                     int iterations, int repetitions) const {
+                                     int iterations, int repetitions, bool bound, const std::string& trace) const {
   SolverSettings settings;
   settings.solver = "cg";
   settings.precision = problem.precision;
@@ -87,7 +110,7 @@ SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, co
   SolverTiming timing;
   std::vector<double> times;
   const auto solve_once = [&] {
-    std::vector<HostColour> solutions(sources.size(), HostColour(decomposition_.lattice()));
+    std::vector<HostColour> solutions(sources.size(), host_field(decomposition_.lattice()));
     const std::vector<SolveResult> results = solver.solve(sources, masses, solutions);
     timing.iterations = results[0].iterations;
     timing.refreshes = results[0].refreshes;
@@ -111,6 +134,8 @@ SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, co
   std::sort(times.begin(), times.end());
   timing.best_us = times.front();
   timing.median_us = times[times.size() / 2];
+  if (bound) time_bound(timing, session_, [&] { solve_once(); }, [&] { return timing.bytes * timing.iterations; });
+  if (!trace.empty()) trace_solve(trace, session_, [&] { solve_once(); });
   time_parts(timing, session_, problem.decomposition, [&] { solve_once(); });
   return timing;
 }

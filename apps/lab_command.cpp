@@ -65,6 +65,13 @@ lab::Plan plan_of(const LabOptions& options) {
   return plan;
 }
 
+void write(const std::string& path, const std::string& text) {
+  AtomicFile file(path);
+  file.append(text);
+  file.commit();
+  fmt::print("wrote {}\n", path);
+}
+
 void run_lab(const LabOptions& options) {
   const lab::Plan plan = plan_of(options);
   const lab::Outcome outcome = lab::run(plan);
@@ -72,12 +79,11 @@ void run_lab(const LabOptions& options) {
   const lab::HistoryCheck histories = lab::compare_histories(outcome.records);
   lab::print_summary(cells);
   fmt::print("\n{}\n", histories.text());
-  for (const lab::SimulationCheck& check : lab::compare_simulated(cells)) fmt::print("{}\n", check.text());
-  const std::string report = plan.out + "/report.html";
-  AtomicFile file(report);
-  file.append(lab::page(plan, outcome, cells, histories));
-  file.commit();
-  fmt::print("wrote {}/runs.jsonl\nwrote {}\n", plan.out, report);
+  const std::vector<lab::SimulationCheck> simulated = lab::compare_simulated(cells);
+  for (const lab::SimulationCheck& check : simulated) fmt::print("\n{}", check.table());
+  fmt::print("wrote {}/runs.jsonl\n", plan.out);
+  write(plan.out + "/report.html", lab::page(plan, outcome, cells, histories));
+  if (!simulated.empty()) write(plan.out + "/simulation.md", lab::simulation_report(simulated, plan));
   if (!histories.disagreements.empty())
     throw Error(ErrorKind::numerical, plan.out + "/runs.jsonl", histories.text(),
                 "this is a defect: no schedule may change a bit; please report it with both command lines");

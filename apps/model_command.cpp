@@ -4,6 +4,7 @@
 #include "apps/commands.hpp"
 #include "apps/hisq_model.hpp"
 #include "apps/model/figures.hpp"
+#include "apps/model/scaling.hpp"
 #include "apps/outputs.hpp"
 #include "apps/parse.hpp"
 #include "apps/plot_svg.hpp"
@@ -26,6 +27,8 @@ using Json = nlohmann::ordered_json;
 
 /// The figure that is also timed here, by right-hand sides.
 constexpr const char* default_figure = "rhs";
+/// The one that quarkstar-sim computes.
+constexpr const char* simulated_figure = "power8";
 
 struct ModelOptions {
   runtime::SessionOptions session;
@@ -163,9 +166,23 @@ void replace_triads(const ModelOptions& options, std::vector<model::Machine>& ma
   }
 }
 
+/// `inputs`: further keys of the JSON.
+void show(const ModelOptions& options, const model::FigureTable& figure, const Json& inputs) {
+  if (options.json) {
+    Json json = model::json_of(figure);
+    json.update(inputs);
+    json["versions"] = version_line();
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    fmt::print("{}", model::text_of(figure));
+  }
+  write_svg(options, model::svg_of(figure));
+}
+
 void run_model(const ModelOptions& options) {
   check_writable(options.svg);
   if (options.figure == default_figure) return run_right_hand_sides(options);
+  if (options.figure == simulated_figure) return show(options, model::power8_scaling(model::speed_of_simulator), Json::object());
   model::Inputs inputs{.machines = model::machines(), .lattice = options.lattice, .nrhs = options.nrhs, .overhead_us = options.overhead_us, .measured_dslash = {}};
   replace_triads(options, inputs.machines);
   add_machine_at_hand(options, options.figure == "dslash", inputs);
@@ -176,16 +193,7 @@ void run_model(const ModelOptions& options) {
     return;
   }
   const auto named = std::find_if(model::figures().begin(), model::figures().end(), [&](const model::NamedFigure& f) { return f.name == options.figure; });
-  const model::FigureTable figure = named->make(inputs);
-  if (options.json) {
-    Json json = model::json_of(figure);
-    json["inputs"] = model::sources_json(inputs.machines);
-    json["versions"] = version_line();
-    fmt::print("{}\n", json.dump(2));
-  } else {
-    fmt::print("{}", model::text_of(figure));
-  }
-  write_svg(options, model::svg_of(figure));
+  show(options, named->make(inputs), {{"inputs", model::sources_json(inputs.machines)}});
 }
 
 }  // namespace
@@ -193,8 +201,8 @@ void run_model(const ModelOptions& options) {
 void add_model(CLI::App& app) {
   CLI::App* command = app.add_subcommand("model", "What a seed document expected of the memory, beside what is measured here");
   const auto options = std::make_shared<ModelOptions>();
-  std::vector<std::string> names{default_figure, "machines"};
-  std::string help = "What to show: rhs (default), HISQ Dslash by right-hand sides, timed here too; machines, all inputs with their sources";
+  std::vector<std::string> names{default_figure, "machines", simulated_figure};
+  std::string help = "What to show: rhs (default), HISQ Dslash by right-hand sides, timed here too; machines, all inputs with their sources; power8, strong and weak scaling over K40s in POWER8 nodes, by quarkstar-sim (seed 1)";
   for (const model::NamedFigure& figure : model::figures()) {
     names.emplace_back(figure.name);
     help += fmt::format("; {}, {}", figure.name, figure.help);

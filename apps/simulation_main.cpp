@@ -32,17 +32,13 @@ std::string take_machine(std::vector<char*>& arguments) {
               fmt::format("give the path of a machine file, or one of {}", fmt::join(quarkstar::app::shipped_machines(), ", ")));
 }
 
-/// Nothing is computed, so only what measures times has a meaning; of staggered fermions, whose links are made by tasks, not even that.
+/// Nothing is computed, so only what measures times has a meaning.
 void require_timing_command(const std::vector<char*>& arguments) {
   const auto text = [&arguments](std::size_t i) { return std::string_view(i < arguments.size() ? arguments[i] : ""); };
   const bool timed = text(1) == "bench" && (text(2) == "solver" || text(2) == "dslash" || text(2).starts_with("-"));
   if (!timed && text(1) != "machine" && !text(1).starts_with("-"))
     throw Error(ErrorKind::input, fmt::format("quarkstar-sim {}", fmt::join(arguments.begin() + 1, arguments.end(), " ")),
                 "a simulation computes times and no numbers", "use `bench solver`, `bench dslash` or `machine`");
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
-    const bool other = text(i) == "--action" ? text(i + 1) != "wilson" : text(i).starts_with("--action=") && text(i) != "--action=wilson";
-    if (other) throw Error(ErrorKind::input, "--action", "staggered fermions are not simulated", "use wilson");
-  }
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "runtime/error.hpp"
 #include "runtime/observe/events.hpp"
 #include "runtime/observe/gpu_times.hpp"
+#include "runtime/observe/profiler_range.hpp"
 #include "runtime/observe/task_graph.hpp"
 #include "runtime/sanitizer.hpp"
 #include "runtime/session.hpp"
@@ -60,7 +61,10 @@ void run_on_cpu(void* descriptions[], void* argument) {
   Watchdog::begins(worker, record->codelet->name());
   const double begin = starpu_timing_now();
   tell(begin_access, task, buffers.data());
-  record->codelet->cpu()(call);
+  {
+    const ProfilerRange range(record->codelet->name());
+    record->codelet->cpu()(call);
+  }
   tell(end_access, task, buffers.data());
   Watchdog::ends(worker);
   if (!call.parts_recorded())
@@ -79,6 +83,7 @@ void run_on_cuda(void* descriptions[], void* argument) {
   const int worker = starpu_worker_get_id_check();
   Watchdog::begins(worker, record->codelet->name());
   Call call(buffers.data(), record->arguments(), nullptr, stream, worker);
+  const ProfilerRange range(record->codelet->name());
   record->gpu_times = new GpuTimes(stream, worker);
   call.set_gpu_times(record->gpu_times);
   record->codelet->cuda()(call);

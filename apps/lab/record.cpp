@@ -1,5 +1,6 @@
 #include "apps/lab/record.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include <bit>
@@ -203,8 +204,21 @@ Results results_of_solve(const Json& json) {
   return r;
 }
 
+Results results_of_sources(std::vector<Json> parts, double wall_seconds) {
+  Json& all = parts.at(0);
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    for (const Json& solve : parts[i].at("solves")) all.at("solves").push_back(solve);
+  Results r = results_of_solve(all);
+  r.seconds = wall_seconds;
+  r.bound_seconds.reset();
+  return r;
+}
+
 Results results_of_bench(const Json& json) {
-  const Json& row = json.at("solver").at(0);
+  // `--devices all` has rows of the CPUs and of the GPUs alone before those that were asked for.
+  const Json& rows = json.at("solver");
+  const std::string devices = rows.at(rows.size() - 1).value("devices", "");
+  const Json& row = *std::find_if(rows.begin(), rows.end(), [&](const Json& r) { return r.value("devices", "") == devices; });
   Results r;
   const double vectors = row.at("nrhs").get<double>();
   r.iterations = number(row, "iterations");
@@ -213,7 +227,11 @@ Results results_of_bench(const Json& json) {
   r.flops = product(product(number(row, "gflops"), r.seconds), 1e9);
   r.bytes = product(number(row, "bytes_per_iteration"), r.iterations);
   r.tasks = product(number(row, "tasks_per_iteration"), r.iterations);
-  r.us_per_task = number(row, "runtime_us_per_kernel");
+  r.us_per_task = number(row, "us_per_task");
+  if (row.contains("bound_us_per_iteration")) {
+    r.bound_seconds = product(product(number(row, "bound_us_per_iteration"), vectors * 1e-6), r.iterations);
+    if (r.bound_seconds) r.bound = "task graph: bandwidth, critical path, assignment";
+  }
   r.no_joules = "bench solver measures none";
   return r;
 }

@@ -30,12 +30,6 @@ bool is_simulated(const Settings& settings) {
   return machine != nullptr && *machine != "here";
 }
 
-std::string simulator() {
-  if (const char* named = std::getenv("QUARKSTAR_SIM")) return named;
-  const std::string built = own_executable("../simulation/quarkstar-sim");  // where ./bootstrap simulation builds it
-  return std::filesystem::exists(built) ? built : own_executable("quarkstar-sim");
-}
-
 /// A setting as flags.
 void add_flag(std::vector<std::string>& arguments, const std::string& key, const std::string& value) {
   const Field* field = find_field(key);
@@ -51,24 +45,43 @@ std::string utc_now() {
 }
 
 /// Removed with whatever it holds by then.
-class TemporaryFile {
+class TemporaryFolder {
  public:
-  explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {
+    std::error_code error;
+    std::filesystem::create_directories(path_, error);
+    if (error) throw Error(ErrorKind::environment, path_, error.message(), "check permissions and space of its folder");
   }
-  const std::string& path() const { return path_; }
-  Json parse() const {
-    std::ifstream stream(path_);
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  Json parse(const std::string& name) const {
+    std::ifstream stream(file(name));
     return Json::parse(stream);
   }
 
  private:
   std::string path_;
 };
+
+/// Of `source`, joined by +.
+std::ptrdiff_t source_count(const Settings& settings) {
+  const std::string* source = find(settings, "source");
+  return source == nullptr ? 1 : 1 + std::count(source->begin(), source->end(), '+');
+}
+
+/// What `solve --json run.json` left in the folder: one file, or one for each source.
+Results results_in(const TemporaryFolder& folder, const Settings& settings, double wall_seconds) {
+  const std::ptrdiff_t sources = source_count(settings);
+  if (sources == 1) return results_of_solve(folder.parse("run.json"));
+  std::vector<Json> parts;
+  for (std::ptrdiff_t i = 0; i < sources; ++i) parts.push_back(folder.parse(fmt::format("run.source{}.json", i)));
+  return results_of_sources(std::move(parts), wall_seconds);
+}
 
 /// Of what is done before the runs.
 constexpr double preparation_limit_seconds = 3600;
@@ -126,10 +139,10 @@ Record run_once(const Plan& plan, const Cell& cell, const PlannedRun& planned, i
   record.number = number;
   record.started = utc_now();
   record.built_with = version_line();
-  const TemporaryFile json(fmt::format("{}/.run{}.tmp.json", plan.out, number));
+  const TemporaryFolder folder(fmt::format("{}/.run{}.tmp", plan.out, number));
   if (planned.kind == RunKind::traced) record.trace = fmt::format("trace{}.json", number);
   const std::string trace = record.trace.empty() ? "" : plan.out + "/" + record.trace;
-  const ChildResult child = run_watched(plan, command_of(plan, cell, planned.kind, gauge, json.path(), trace), plan.limit_seconds);
+  const ChildResult child = run_watched(plan, command_of(plan, cell, planned.kind, gauge, folder.file("run.json"), trace), plan.limit_seconds);
   record.wall_seconds = child.seconds;
   if (!child.ok()) {
     record.status = child.timed_out ? RunStatus::time_limit : RunStatus::failed;
@@ -137,7 +150,7 @@ Record run_once(const Plan& plan, const Cell& cell, const PlannedRun& planned, i
     return record;
   }
   try {
-    record.results = plan.workload == Workload::solve ? results_of_solve(json.parse()) : results_of_bench(Json::parse(child.out));
+    record.results = plan.workload == Workload::solve ? results_in(folder, cell.settings, child.seconds) : results_of_bench(Json::parse(child.out));
   } catch (const Json::exception& error) {
     record.status = RunStatus::failed;
     record.message = fmt::format("its results cannot be read: {}", error.what());
@@ -170,6 +183,17 @@ std::uint64_t seed_of(const Plan& plan, Journal& journal) {
 
 }  // namespace
 
+std::string simulator() {
+  if (const char* named = std::getenv("QUARKSTAR_SIM")) return named;
+  const std::string built = own_executable("../simulation/quarkstar-sim");  // where ./bootstrap simulation builds it
+  return std::filesystem::exists(built) ? built : own_executable("quarkstar-sim");
+}
+
+void require_simulator() {
+  if (!std::filesystem::exists(simulator()))
+    throw Error(ErrorKind::environment, simulator(), "is not there", "build it with ./bootstrap simulation, or name it by $QUARKSTAR_SIM");
+}
+
 Settings devices_of(const Settings& settings) {
   Settings devices;
   for (const auto& [key, value] : settings)
@@ -188,8 +212,10 @@ std::vector<std::string> command_of(const Plan& plan, const Cell& cell, RunKind 
     arguments.insert(arguments.end(), {"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1"});  // its own triad is not used
   const bool together = std::any_of(cell.settings.begin(), cell.settings.end(),
                                     [](const auto& setting) { return setting.first == "in-flight" && setting.second != "1"; });
-  if (solve && kind != RunKind::measured && !together) arguments.push_back("--bound");  // the bounds are of one solve
-  if (solve && !trace.empty()) arguments.insert(arguments.end(), {"--trace", trace});
+  if (kind != RunKind::measured && !together) arguments.push_back("--bound");  // the bounds are of one solve
+  if (solve && source_count(cell.settings) > 1)  // so that there is something to contract and to write while others are solved for
+    arguments.insert(arguments.end(), {"--out", (std::filesystem::path(json).parent_path() / "out").string()});
+  if (!trace.empty()) arguments.insert(arguments.end(), {"--trace", trace});
   for (const auto& [key, value] : cell.settings) {
     if (key == "lattice" && solve) continue;  // it is that of the configuration
     if (key == "machine" && !is_simulated(cell.settings)) continue;
@@ -203,6 +229,7 @@ Outcome run(const Plan& plan) {
   catch_interrupts();
   Outcome outcome;
   outcome.cells = cells_of(plan, outcome.left_out);
+  if (std::any_of(outcome.cells.begin(), outcome.cells.end(), [](const Cell& cell) { return is_simulated(cell.settings); })) require_simulator();
   const OutputFolder folder(plan.out);
   Journal journal(plan.out + "/runs.jsonl");
   outcome.seed = seed_of(plan, journal);

@@ -18,12 +18,17 @@ struct Outcome {
   std::vector<Bandwidth> bandwidths;
 };
 
+/// The path of quarkstar-sim: $QUARKSTAR_SIM, else in the folder `simulation` beside that of the running executable, else in its own.
+std::string simulator();
+/// Throws Error(environment) with the remedy where it is not there.
+void require_simulator();
+
 /// The settings of a cell that choose its devices.
 Settings devices_of(const Settings& settings);
 
 /// The command line of a run: `gauge` is read (not by `bench solver`), the results go to `json` (`bench solver`: to stdout), a trace to
-/// `trace` unless empty. Runs that are not measured state lower bounds, for which tasks are recorded. Simulated runs are those of
-/// $QUARKSTAR_SIM, else of `quarkstar-sim` in the folder `simulation` beside the executable's own, else in its own.
+/// `trace` unless empty. Runs that are not measured state lower bounds, for which tasks are recorded; with several sources a solve
+/// writes into a folder `out` beside `json`. Simulated runs are simulator()'s.
 std::vector<std::string> command_of(const Plan& plan, const Cell& cell, RunKind kind, const std::string& gauge, const std::string& json,
                                     const std::string& trace);
 

@@ -1,6 +1,9 @@
 #include "apps/lab/simulation_check.hpp"
 
+#include "apps/report.hpp"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -31,6 +34,14 @@ bool are_apart(const Estimate& a, const Estimate& b) {
   return std::abs(a.mean - b.mean) > width(a) + width(b);
 }
 
+std::string settings_of(const Plan& plan) {
+  Settings settings;
+  for (const Assignment& setting : plan.fixed) settings.emplace_back(setting.key, setting.value);
+  for (const Axis& axis : plan.axes)
+    if (axis.values.size() == 1) settings.emplace_back(axis.key, axis.values.front());
+  return text_of(settings);
+}
+
 void count_orders(SimulationCheck& check) {
   for (std::size_t i = 0; i < check.pairs.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
@@ -39,11 +50,15 @@ void count_orders(SimulationCheck& check) {
           !are_apart(a.here->seconds, b.here->seconds))
         continue;
       ++check.ordered;
-      if ((a.seconds_here < b.seconds_here) == (a.seconds_simulated < b.seconds_simulated)) ++check.same_order;
+      const SimulatedPair &first = a.seconds_here < b.seconds_here ? a : b, &second = &first == &a ? b : a;
+      if (first.seconds_simulated < second.seconds_simulated) ++check.same_order;
+      else check.other_order.push_back(fmt::format("{} before {}", first.name(), second.name()));
     }
 }
 
 }  // namespace
+
+std::string SimulatedPair::name() const { return text_of(without(here->cell->varying, "machine")); }
 
 double SimulationCheck::largest_error() const {
   double largest = 0;
@@ -55,6 +70,26 @@ std::string SimulationCheck::text() const {
   return fmt::format(
       "{}, simulated: {} cells, within {:.1f} % of the time here; {} of {} pairs of policies that differ here are in the same order",
       machine, pairs.size(), 100 * largest_error(), same_order, ordered);
+}
+
+std::string SimulationCheck::table() const {
+  std::string markdown = fmt::format("{}.\n\n| cell | here, us an iteration | simulated | error |\n| --- | --- | --- | --- |\n", text());
+  for (const SimulatedPair& pair : pairs)
+    markdown += fmt::format("| {} | {} | {:.5g} | {:+.1f} % |\n", pair.name(), text_of({1e6 * pair.seconds_here, 1e6 * pair.spread_here()}),
+                            1e6 * pair.seconds_simulated, 100 * pair.error());
+  if (!other_order.empty()) markdown += fmt::format("\nHere, but not simulated: {}.\n", fmt::join(other_order, "; "));
+  return markdown;
+}
+
+std::string simulation_report(std::span<const SimulationCheck> checks, const Plan& plan) {
+  RunReport host;
+  describe_machine(host);
+  std::string markdown = fmt::format(
+      "# Simulated against measured, {}\n\nOn {}, {}. \"here\": mean of {} runs in random order and half of its {:.0f} % confidence interval (Student's t). "
+      "Settings of all runs: {}. Pairs of policies count whose intervals are apart.\n",
+      host.started.substr(0, 10), host.cpu_model, version_line(), plan.repetitions, 100 * confidence, settings_of(plan));
+  for (const SimulationCheck& check : checks) markdown += fmt::format("\n## {}\n\n{}", check.machine, check.table());
+  return markdown;
 }
 
 std::vector<SimulationCheck> compare_simulated(std::span<const CellSummary> cells) {

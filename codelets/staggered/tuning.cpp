@@ -10,6 +10,7 @@
 #include "codelets/staggered/dslash.hpp"
 #include "codelets/staggered/vector_blas.hpp"
 #include "codelets/tuning/measurement.hpp"
+#include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::staggered {
 namespace {
@@ -80,7 +81,9 @@ Choice cached(const TuningProblem& problem, const char* what, const std::string&
   return best;
 }
 
-bool measurable(const TuningProblem& problem, bool measure) { return measure && is_gpu(first_block(problem.decomposition).owner); }
+bool measurable(const TuningProblem& problem, bool measure) {
+  return measure && !runtime::simulate::active && is_gpu(first_block(problem.decomposition).owner);
+}
 
 std::string key_of(const char* what, const TuningProblem& problem, const std::string& device) {
   const LaneGrid lanes = choose_lane_grid(problem.decomposition, problem.precision, 16, reach_of(problem));

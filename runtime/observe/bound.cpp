@@ -56,8 +56,10 @@ double assignment_us(const TaskGraph& graph, std::span<const WorkerKind> kinds, 
     int count = 0;
     for (const WorkerKind& other : others) count += other.workers;
     std::vector<Pair> tasks;
-    for (const TaskGraph::Task& task : graph.tasks())
-      tasks.push_back({duration_us(task, kinds[k], launch_us), least_us(task, others, launch_us)});
+    for (const TaskGraph::Task& task : graph.tasks()) {
+      const Pair pair{duration_us(task, kinds[k], launch_us), least_us(task, others, launch_us)};
+      if (pair.one != never || pair.two != never) tasks.push_back(pair);
+    }
     bound = std::max(bound, two_kinds_us(std::move(tasks), kinds[k].workers, std::max(1, count)));
     if (kinds.size() == 2) break;  // the other way round is the same
   }
@@ -76,7 +78,8 @@ Bounds lower_bounds(const TaskGraph& graph, std::span<const WorkerKind> all, dou
   for (const WorkerKind& kind : kinds) bandwidth += kind.workers * kind.gbs;
   std::vector<double> ends;
   for (const TaskGraph::Task& task : graph.tasks()) {
-    const double takes = least_us(task, kinds, launch_us);
+    double takes = least_us(task, kinds, launch_us);
+    if (takes == never && !(task.cost.bytes > 0)) takes = launch_us;
     if (takes == never)
       throw Error(ErrorKind::input, "lower_bounds", "a task that no kind of worker can run", "name the bandwidths of CPUs and GPUs");
     double begin = 0;

@@ -1,5 +1,7 @@
 #include "runtime/observe/task_graph.hpp"
 
+#include "runtime/simulate/simulate.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -54,7 +56,8 @@ void GraphRecording::note(const Codelet& codelet, const Cost& cost, std::span<co
   if (recording == nullptr || recording->graph_.tasks().size() >= most_tasks) return;
   std::vector<TaskGraph::Use> uses;
   for (const Access& access : accesses) uses.push_back({access.handle->state(), access.mode, access.apart});
-  recording->graph_.add(cost, codelet.cpu() != nullptr, codelet.cuda() != nullptr, uses);
+  const bool on_cuda = codelet.cuda() != nullptr || (simulate::active && simulate::has_gpu_version(codelet.name()));
+  recording->graph_.add(cost, codelet.cpu() != nullptr, on_cuda, uses);
 }
 
 }  // namespace quarkstar::runtime

@@ -41,12 +41,21 @@ const Device& device_of(int worker) {
   return Session::current().worker(worker).kind == Worker::Kind::cuda ? machine().gpu : machine().cpu;
 }
 
+constexpr double least_us = 1e-3;  ///< StarPU takes 0 for unknown
+
+/// Of the kernels of a task, without what the runtime adds.
+double kernels_us(detail::TaskRecord& record, int worker) {
+  if (record.codelet == &message_codelet()) return least_us;
+  const Composite* composite = composite_of(record.codelet);
+  return composite != nullptr ? composite->microseconds(record.arguments(), worker) : kernel_us(*record.codelet, record.cost, worker);
+}
+
 /// Callback of every task; the worker calls it when the task's time is over.
 void finish(void* argument) {
   auto* task = static_cast<starpu_task*>(argument);
   auto* record = static_cast<detail::TaskRecord*>(task->cl_arg);
   const int worker = starpu_worker_get_id_check();
-  const double end = starpu_timing_now(), begin = end - task_us(task, worker);
+  const double end = starpu_timing_now(), begin = end - kernels_us(*record, worker);
   if (const Composite* composite = composite_of(record->codelet)) composite->finish(record->arguments(), worker, begin, end);
   else Session::current().events().record(worker, {record->codelet->name(), record->placement.block, begin, end, record->cost, false});
 }
@@ -108,13 +117,9 @@ Cost cost_of(Cost cost, const Placement& placement) {
 
 double task_us(starpu_task* task, int worker) {
   auto* record = static_cast<detail::TaskRecord*>(task->cl_arg);
-  constexpr double least = 1e-3;  // StarPU takes 0 for unknown
-  if (record->codelet == &message_codelet()) return least;
+  if (record->codelet == &message_codelet()) return least_us;
   const double handles = machine().handle_us * static_cast<double>(STARPU_TASK_GET_NBUFFERS(task));
-  const Composite* composite = composite_of(record->codelet);
-  const double kernels =
-      composite != nullptr ? composite->microseconds(record->arguments(), worker) : kernel_us(*record->codelet, record->cost, worker);
-  return device_of(worker).task_us + handles + kernels;
+  return device_of(worker).task_us + handles + kernels_us(*record, worker);
 }
 
 void prepare(starpu_task* task) {

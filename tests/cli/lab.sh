@@ -22,6 +22,11 @@ grep -q '"status":"failed","message":"column 0 .*iteration limit' failing/runs.j
 expect 4 'error: .*all 1 runs failed' lab "${small[@]}" --out late --repetitions 1 --warm-up 0 --no-bandwidth --time-limit 0.001
 grep -q '"status":"time limit"' late/runs.jsonl || die "no time limit"
 
+# Two sources, one after the other and together: contractions and files while the next one is solved for; nothing of them stays.
+expect 0 'residual histories: 4 runs of 1 problem, all bits equal' lab --lattice 4,4,4,4 --sweeps 2 --seed 7 --out sources \
+  --set kappa=0.12 tol=1e-6 threads=1 gpus=0 columns=0-11 source=point:0,0,0,0+point:0,0,0,2 --vary in-flight=1 in-flight=3 --repetitions 2 --warm-up 0 --no-bandwidth
+[ -z "$(find sources -name '.run*')" ] && [ ! -e sources/out ] || die "outputs of runs are left"
+
 # A history of other bits is an error that names both runs.
 sed -E 's/("kind":"traced".*"bits":")./\1x/' lab/runs.jsonl > other.jsonl
 cp other.jsonl lab/runs.jsonl
@@ -31,6 +36,7 @@ expect 2 'error: --policy: .*nonsense' lab --policy static nonsense
 expect 2 'error: --set kappa: ' lab --set kappa=-1
 expect 2 "error: --vary: 'kappa' is no KEY=VALUE" lab --vary kappa
 expect 2 'error: missing.toml: ' lab missing.toml
+QUARKSTAR_SIM=$folder/nowhere expect 3 'error: .*nowhere: is not there; build it' lab --run 'bench solver' --machine here h200 --out nowhere-lab
 
 ! grep -nE 'https?://|<script src|<link|<iframe|src=|url\(|@import|>nan<|>inf<' lab/report.html || die "the report needs other files, or has bad numbers"
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)

@@ -211,6 +211,33 @@ TEST_CASE("cells are summarised; what is missing is unavailable, never 0") {
   CHECK(!cells[1].over_fastest);
 }
 
+TEST_CASE("several sources in one run: all solves, and the time of the whole process, because they overlap") {
+  const Results r = results_of_sources({solve_json(), solve_json()}, 3.0);
+  CHECK(r.seconds == 3.0);
+  CHECK(r.iterations == 44.0);
+  CHECK(*r.flops == doctest::Approx(5e9));
+  CHECK(r.histories.size() == 4);
+  CHECK(!r.bound_seconds);
+}
+
+TEST_CASE("a bench tells its bound and its tasks where they were asked for") {
+  Json json = Json::parse(R"({"solver": [{"nrhs": 4, "iterations": 10, "us_per_iteration": 25.0, "gflops": 2.0, "bytes_per_iteration": 1e6,
+    "tasks_per_iteration": 3.0, "us_per_task": 7.0, "runtime_us_per_kernel": 1.0}]})");
+  const Results plain = results_of_bench(json);
+  CHECK(*plain.seconds == doctest::Approx(1e-3));  // 4 right-hand sides, 10 iterations of 25 us each
+  CHECK(*plain.us_per_task == 7);
+  CHECK(!plain.bound_seconds);
+  json["solver"][0]["bound_us_per_iteration"] = 20.0;
+  CHECK(*results_of_bench(json).over_bound() == doctest::Approx(1.25));
+  Json both = json["solver"][0];
+  both["devices"] = "all";
+  both["us_per_iteration"] = 10.0;
+  json["solver"][0]["devices"] = "cpu";
+  json["solver"].push_back(both);
+  CHECK(*results_of_bench(json).seconds == doctest::Approx(4e-4));
+  CHECK_THROWS_AS(results_of_bench(Json::parse(R"({"solver": []})")), Json::exception);
+}
+
 TEST_CASE("simulated cells are compared with those that ran here") {
   Outcome outcome;
   const auto add = [&](const std::string& machine, const std::string& policy, double seconds) {
@@ -239,6 +266,11 @@ TEST_CASE("simulated cells are compared with those that ran here") {
   CHECK(checks[0].largest_error() == doctest::Approx(0.5));
   CHECK(checks[0].ordered == 3);
   CHECK(checks[0].same_order == 2);
+  CHECK(checks[0].other_order == std::vector<std::string>{"lattice=4,4,4,4 policy=eager before lattice=4,4,4,4 policy=lws"});
+  const std::string table = checks[0].table();
+  CHECK(table.find("| lattice=4,4,4,4 policy=eager | 2e+05 +- 0 | 1.8e+05 | -10.0 % |\n") != std::string::npos);
+  CHECK(table.find("2 of 3 pairs of policies") != std::string::npos);
+  CHECK(simulation_report(checks, Plan{}).find("\n## h200\n") != std::string::npos);
 }
 
 TEST_CASE("child processes: output, exit codes, signals, time limits") {

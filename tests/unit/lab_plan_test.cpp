@@ -161,10 +161,15 @@ TEST_CASE("command lines of the runs") {
   };
   CHECK(words(plan) == std::vector<std::string>{"solve", "--gauge", "lat.1000", "--json", "r.json", "--residual-history", "--trace",
                                                 "t.json", "--kappa", "0.12", "--no-tune", "--columns", "0"});
+  plan = plan_with({}, {{"source", "point:0,0,0,0+wall:2", ""}});
+  const std::vector<std::string> sources = words(plan);
+  CHECK(std::find(sources.begin(), sources.end(), "out") != sources.end());
   plan = plan_with({{"lattice", {"4,4,4,8"}, ""}, {"machine", {"p8k40"}, ""}});
   plan.gauge.clear();
   plan.workload = Workload::bench_solver;
   CHECK(command_of(plan, cells_of(plan, left_out).front(), RunKind::measured, "g", "j", "").front().ends_with("quarkstar-sim"));
-  CHECK(words(plan) == std::vector<std::string>{"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1", "--lattice",
-                                                "4,4,4,8", "--machine", "p8k40"});
+  CHECK(words(plan) == std::vector<std::string>{"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1", "--trace", "t.json",
+                                                "--lattice", "4,4,4,8", "--machine", "p8k40"});
+  const std::vector<std::string> warm_up = command_of(plan, cells_of(plan, left_out).front(), RunKind::warm_up, "g", "j", "");
+  CHECK(std::find(warm_up.begin(), warm_up.end(), "--bound") != warm_up.end());
 }

@@ -2,6 +2,7 @@
 #include "apps/hisq_model.hpp"
 #include "apps/model/estimates.hpp"
 #include "apps/model/figures.hpp"
+#include "apps/model/scaling.hpp"
 
 #include <doctest/doctest.h>
 
@@ -47,7 +48,7 @@ TEST_CASE("seed 0: caches and speeds of the HISQ Dslash") {
   CHECK(*value(figure, "5110", "peak") == doctest::Approx(0.8003 * 320).epsilon(1e-4));
   CHECK(*value(figure, "K40", "cached/16") == 9);
   CHECK(*value(figure, "K40", "triad, cache") / *value(figure, "K40", "triad") == doctest::Approx(0.942 / 0.800).epsilon(1e-3));
-  CHECK(!value(figure, "POWER8", "triad"));
+  CHECK(*value(figure, "K40", "triad") == doctest::Approx(3 * *value(figure, "POWER8", "triad") / 2));  // a card, a socket
   CHECK(!value(figure, "K40", "measured"));
 }
 
@@ -95,6 +96,19 @@ TEST_CASE("seed 1: flops, bytes and the roofline of the Wilson Dslash") {
   CHECK(rounded(*value(figure, "K40", "single"), 1) == "279.0");
   CHECK(*value(figure, "K40", "double") / (*value(figure, "POWER8", "double") / 2) == doctest::Approx(3));  // a card, a socket
   CHECK(figure.notes.back().find("at most 33.3 %") != std::string::npos);
+}
+
+TEST_CASE("seed 1: scaling over K40s, from whatever simulates them") {
+  const FigureTable figure = power8_scaling([](const std::string& machine, const Coord& lattice, const std::string& precision) {
+    const double gpus = machine == "k40-power8" ? 2 : machine == "k40-power8-x2" ? 4 : 8;
+    return (precision == "single" ? 200 : 100) * gpus + 1e-3 * lattice[3];
+  });
+  CHECK(*value(figure, "2", "double 32^3x64") == doctest::Approx((200 + 0.064) * 1488 / 1320));
+  CHECK(*value(figure, "8", "single 48^3x96") == doctest::Approx((1600 + 0.096) * 1488 / 1320));
+  CHECK(*value(figure, "4", "double 32^3x16 a GPU") == *value(figure, "4", "double 32^3x64"));
+  CHECK(!value(figure, "4", "double published"));
+  CHECK(value(figure, "8", "double published") == 1000);
+  CHECK(svg_of(figure).ends_with("</svg>\n"));
 }
 
 TEST_CASE("seed 2: the Wilson Dslash on a V100") {

@@ -1,5 +1,6 @@
 // Simulated machines: their files, the platform that is made of them, and how long kernels take there.
 #include "apps/machine_file.hpp"
+#include "apps/model/machines.hpp"
 #include "runtime/error.hpp"
 #include "runtime/simulate/lane_times.hpp"
 #include "runtime/simulate/platform.hpp"
@@ -152,13 +153,34 @@ TEST_CASE("bad machine files are refused with line, key and remedy") {
 
 TEST_CASE("every shipped machine can be read and fits the simulator") {
   const std::vector<std::string> names = app::shipped_machines();
-  for (const char* name : {"h200", "h200-x2", "h200-x4", "k20", "k40", "k40-power8", "k40-power8-x4", "phi-5110", "phi-7120", "v100", "xeon-2-cores"})
+  for (const char* name : {"h200", "h200-x2", "h200-x4", "k20", "k40", "k40-power8", "k40-power8-x2", "k40-power8-x4", "phi-5110", "phi-7120", "v100", "xeon-2-cores"})
     CHECK(std::find(names.begin(), names.end(), name) != names.end());
   for (const std::string& name : names) {
     CAPTURE(name);
     const testing::TemporaryFolder folder;
     write_platform(app::read_machine(name), folder.file("models"), "m");
     for (const char* ending : {".platform.v4.xml", ".config", ".bandwidth", ".latency"}) CHECK(!testing::read_file(folder.file(std::string("models/bus/m") + ending)).empty());
+  }
+}
+
+TEST_CASE("machine files and the models' table state the same figures") {
+  struct Pair {
+    const char *file, *name;
+  };
+  for (const auto& [file, name] : {Pair{"k20", "K20"}, Pair{"k40", "K40"}, Pair{"k40-power8", "K40"}, Pair{"k40-power8-x2", "K40"}, Pair{"k40-power8-x4", "K40"}, Pair{"v100", "V100"}}) {
+    CAPTURE(file);
+    const Device gpu = app::read_machine(file).gpu;
+    const app::model::Machine& card = *app::model::find_machine(app::model::machines(), name);
+    CHECK(gpu.triad_gbs == doctest::Approx(*card.triad.value).epsilon(2e-3));
+    CHECK(gpu.peak_single_gflops == doctest::Approx(1e3 * *card.single_tflops.value).epsilon(2e-3));
+    CHECK(gpu.peak_double_gflops == doctest::Approx(1e3 * *card.double_tflops.value).epsilon(2e-3));
+  }
+  for (const auto& [file, name] : {Pair{"phi-5110", "5110"}, Pair{"phi-7120", "7120"}, Pair{"k40-power8", "POWER8"}, Pair{"k40-power8-x2", "POWER8"}, Pair{"k40-power8-x4", "POWER8"}}) {
+    CAPTURE(file);
+    const Machine node = app::read_machine(file);
+    const app::model::Machine& processors = *app::model::find_machine(app::model::machines(), name);
+    CHECK(node.domains * node.cpu.triad_gbs == doctest::Approx(*processors.triad.value).epsilon(2e-3));
+    CHECK(node.domains * node.cpu.peak_double_gflops == doctest::Approx(1e3 * *processors.double_tflops.value).epsilon(2e-3));
   }
 }
 
