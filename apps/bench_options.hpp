@@ -34,6 +34,9 @@ struct BenchOptions {
   std::vector<std::string> solvers{"bicgstab", "cgnr"};
   Coord blocks{};      ///< of `bench solver`; zeros: as a solve cuts
   int iterations = 0;  ///< 0: 256 on GPUs, 64 on CPUs
+  /// The critical kappa of a hot configuration is 1/4. So close below it iterations gain a digit as slowly as on configurations of physics.
+  double kappa = 0.245;
+  double mass = 1e-3;  ///< staggered
 };
 
 /// Bandwidth of the memory behind a session's blocks.

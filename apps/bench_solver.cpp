@@ -15,9 +15,6 @@
 namespace quarkstar::app {
 namespace {
 
-/// The critical value of a hot configuration is 1/4: close below it BiCGStab converges about as slowly as on a configuration of physics.
-constexpr WilsonParameters parameters{.kappa = 0.22};
-
 LinkField& load(LinkField& even, LinkField& odd, const HostGauge& gauge) {
   transfer::load_links(even, odd, gauge);
   return even;
@@ -50,12 +47,12 @@ void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::
   session.events().reset();
 }
 
-BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge)
-    : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, 16, 1, tuning.tile)),
+BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge, double kappa)
+    : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, 16, 1, tuning.tile)),
       even(lattice, 0, problem.link_reals),
       odd(lattice, 1, problem.link_reals),
       hopping(load(even, odd, gauge), odd),
-      system(hopping, parameters, Schur::asymmetric),
+      system(hopping, {.kappa = kappa}, Schur::asymmetric),
       normal(system) {
   hopping.set_block_threads(tuning.block_threads);
 }
@@ -84,6 +81,7 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
     const double wall_us = runtime::now_us() - start;
     const runtime::Totals after = session.events().totals();
     timing.iterations = result.iterations;
+    timing.refreshes = result.refreshes;
     timing.us_per_task = std::max(0.0, wall_us * owners - (after.busy_us - before.busy_us)) / static_cast<double>(after.submitted - before.submitted);
     return wall_us / result.iterations;
   };

@@ -12,7 +12,7 @@
 
 namespace quarkstar::app {
 
-/// The even-odd operator of a bench in one precision: a hot configuration, kappa close to where iterations stop converging.
+/// The even-odd operator of a bench in one precision, on a hot configuration.
 struct BenchLevel {
   LatticePointer lattice;
   LinkField even, odd;
@@ -20,7 +20,7 @@ struct BenchLevel {
   EvenOddWilson system;
   NormalOperator normal;  ///< for solvers that need a hermitian positive operator
 
-  BenchLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge);
+  BenchLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge, double kappa);
   LinearOperator& operator_of(const NamedKrylovSolver& solver) {
     if (solver.any_operator) return system;
     return normal;
@@ -29,6 +29,7 @@ struct BenchLevel {
 
 struct SolverTiming {
   int iterations = 0;                 ///< of the last timed solve
+  int refreshes = 0;                  ///< reliable updates in it; their time is in that of the iterations
   double best_us = 0, median_us = 0;  ///< wall time of a solve over its iterations, of all right-hand sides together
   double flops = 0, bytes = 0;        ///< of one iteration, without refreshes
   double tasks = 0, kernels = 0;      ///< of one iteration, without refreshes (Wilson): StarPU's tasks, and the codelets in them

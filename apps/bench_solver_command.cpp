@@ -64,6 +64,7 @@ Json row_of(const std::string& devices, const SolverCase& c, const SolverTiming&
               {"link_reals", c.link_reals},
               {"nrhs", c.vectors},
               {"iterations", t.iterations},
+              {"refreshes", t.refreshes},
               {"us_per_iteration", t.best_us / c.vectors},
               {"us_per_iteration_median", t.median_us / c.vectors},
               {"gflops", t.flops / t.best_us * 1e-3},
@@ -88,9 +89,9 @@ Json row_of(const std::string& devices, const SolverCase& c, const SolverTiming&
 }
 
 void print_header(const std::string& title, const std::string& devices, double triad) {
-  fmt::print("\nEven-odd {} solvers on {}; us/iter of one right-hand side; bandwidth = compulsory bytes of an iteration at a triad of {:.1f} GB/s\n"
-             "{:>14} {:>8} {:>13} {:>5} {:>4} {:>11} {:>11} {:>8} {:>6} | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6} {:>7} {:>8} {:>9} {:>9}\n",
-             title, devices, triad, "lattice", "solver", "precision", "links", "nrhs", "us/iter", "median", "GFLOP/s", "bandw.", "Dslash", "BLAS", "reduct.",
+  fmt::print("\nEven-odd {} solvers on {}; us/iter of one right-hand side; refresh = iterations to a reliable update; bandwidth = compulsory bytes of an iteration at a triad of {:.1f} GB/s\n"
+             "{:>14} {:>8} {:>13} {:>5} {:>4} {:>11} {:>11} {:>7} {:>8} {:>6} | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6} {:>7} {:>8} {:>9} {:>9}\n",
+             title, devices, triad, "lattice", "solver", "precision", "links", "nrhs", "us/iter", "median", "refresh", "GFLOP/s", "bandw.", "Dslash", "BLAS", "reduct.",
              "convers", "runtime", "tasks", "kernels", "us/task", "us/kernel", "QUDA H200");
 }
 
@@ -101,10 +102,12 @@ void print_row(const Json& row) {
   const auto number = [&](const char* key) {
     return row[key].is_null() ? std::string("-") : fmt::format("{:.1f}", row[key].get<double>());
   };
-  fmt::print("{:>14} {:>8} {:>13} {:>5} {:>4} {:>11.1f} {:>11.1f} {:>8.1f} {:>5.0f}% | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6.2f} {:>7.1f} {:>8.1f} {:>9} {:>9}\n",
+  const int refreshes = row["refreshes"].get<int>();
+  fmt::print("{:>14} {:>8} {:>13} {:>5} {:>4} {:>11.1f} {:>11.1f} {:>7} {:>8.1f} {:>5.0f}% | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6.2f} {:>7.1f} {:>8.1f} {:>9} {:>9}\n",
              fmt::format("{}", fmt::join(row["lattice"].get<std::vector<int>>(), ",")), row["solver"].get<std::string>(),
              row["precision"].get<std::string>(), row["link_reals"].get<int>(), row["nrhs"].get<int>(), row["us_per_iteration"].get<double>(),
-             row["us_per_iteration_median"].get<double>(), row["gflops"].get<double>(), 100 * row["bandwidth_fraction"].get<double>(),
+             row["us_per_iteration_median"].get<double>(),
+             refreshes > 0 ? fmt::format("{:.1f}", row["iterations"].get<double>() / refreshes) : std::string("-"), row["gflops"].get<double>(), 100 * row["bandwidth_fraction"].get<double>(),
              percent("dslash"), percent("blas"), percent("reductions"), percent("conversions"), percent("runtime"),
              row["tasks_per_iteration"].get<double>(), row["kernels_per_iteration"].get<double>(), row["us_per_task"].get<double>(),
              number("runtime_us_per_kernel"), number("quda_h200_us"));
@@ -124,7 +127,7 @@ void bench_staggered(const BenchOptions& options, const std::string& devices, ru
         const SolverCase c{options.action, "cg", lattice, parse_precision(precision), reals, vectors};
         const PlannedLattice planned = bench.plan(c.precision, reals, vectors);
         const SolverTiming timing = bench.time_cg(bench.problem(planned.decomposition, c.precision, reals, vectors), speed_of(options, vectors),
-                                                  !options.no_tune, iterations_of(options, devices), options.repetitions);
+                                                  !options.no_tune, options.mass, iterations_of(options, devices), options.repetitions);
         rows.push_back(row_of(devices, c, timing, triad));
         if (!options.json) print_row(rows.back());
       }
@@ -138,7 +141,7 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
   const auto level = [&](const runtime::Decomposition& decomposition, Precision precision, int reals, const BenchLevel* beside) {
     const double resident = beside != nullptr ? wilson::links_bytes_a_site(beside->lattice->precision(), beside->even.reals()) : 0;
     const wilson::TuningProblem problem{decomposition, precision, reals, resident};
-    return std::make_unique<BenchLevel>(problem, tuning_of(options, problem), gauge);
+    return std::make_unique<BenchLevel>(problem, tuning_of(options, problem), gauge, options.kappa);
   };
   std::unique_ptr<BenchLevel> outer;
   for (const std::string& precision_name : options.precisions)

@@ -71,8 +71,8 @@ DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const
   return {cost.flops / times.best * 1e-9, cost.flops / times.median * 1e-9, cost.bytes / times.best * 1e-9, times.runtime_cost};
 }
 
-SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, int iterations,
-                                     int repetitions) const {
+SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, double mass,
+                                     int iterations, int repetitions) const {
   SolverSettings settings;
   settings.solver = "cg";
   settings.precision = problem.precision;
@@ -83,13 +83,14 @@ SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, co
   StaggeredSolver solver(problem.decomposition, links_, settings, speed);
   solver.prepare(problem.vectors);
   const std::vector<HostColour> sources(static_cast<std::size_t>(problem.vectors), wave());
-  const std::vector<double> masses(sources.size(), 1e-3);
+  const std::vector<double> masses(sources.size(), mass);
   SolverTiming timing;
   std::vector<double> times;
   const auto solve_once = [&] {
     std::vector<HostColour> solutions(sources.size(), HostColour(decomposition_.lattice()));
     const std::vector<SolveResult> results = solver.solve(sources, masses, solutions);
     timing.iterations = results[0].iterations;
+    timing.refreshes = results[0].refreshes;
     double seconds = 0;
     timing.flops = timing.bytes = timing.kernels = timing.tasks = 0;
     double outside_us = 0, tasks = 0;

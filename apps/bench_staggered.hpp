@@ -36,7 +36,8 @@ class StaggeredBench {
   /// Conjugate gradient for `vectors` right-hand sides as `solve` runs it, with reliable updates below double precision, ended after
   /// `iterations`. Flops, bytes and tasks are those of whole solves over their iterations, refreshes included.
   /// problem: of the inner level. speed: what is not tuned; tune: measure the rest where the tune cache does not know it.
-  SolverTiming time_cg(const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, int iterations, int repetitions) const;
+  SolverTiming time_cg(const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, double mass, int iterations,
+                       int repetitions) const;
 
  private:
   static smear::StaggeredLinks make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const std::string& action);

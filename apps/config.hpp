@@ -29,6 +29,13 @@ struct StaggeredConfig {
   bool from_files() const { return !fat.empty(); }
 };
 
+/// What the parts of the lattice that MPI ranks get are in proportion to.
+struct RankWeights {
+  /// automatic: measured where ranks own different devices, else equal.
+  enum class Kind { automatic, equal, measured, given } kind = Kind::automatic;
+  std::vector<double> given{};  ///< of each rank
+};
+
 struct RunConfig {
   std::string gauge;
   std::optional<Coord> lattice;  ///< of a bare LIME file
@@ -42,6 +49,7 @@ struct RunConfig {
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};  ///< zeros: t cut by the number of workers
   std::optional<Coord> ranks;  ///< grid of the job's ranks; none: the one with the smallest surface
+  RankWeights rank_weights;
   runtime::SessionOptions session;
   std::size_t cpu_memory = 0;  ///< bytes that the solve may take of host memory; 0: what is available
   std::string out, json, trace;

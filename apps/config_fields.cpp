@@ -43,6 +43,32 @@ std::vector<double> parse_masses(Text text) {
   return masses;
 }
 
+RankWeights parse_rank_weights(Text text) {
+  using Kind = RankWeights::Kind;
+  if (text == "auto") return {Kind::automatic};
+  if (text == "equal") return {Kind::equal};
+  if (text == "measured") return {Kind::measured};
+  RankWeights weights{Kind::given};
+  for (const std::string& part : split(text, ',')) {
+    try {
+      weights.given.push_back(parse_positive(part));
+    } catch (const BadValue& bad) {
+      throw BadValue(bad.what(), "use auto, equal, measured, or a positive number for each rank, e.g. 3,1");
+    }
+  }
+  return weights;
+}
+
+std::string text_of_weights(const RankWeights& weights) {
+  switch (weights.kind) {
+    case RankWeights::Kind::automatic: return "auto";
+    case RankWeights::Kind::equal: return "equal";
+    case RankWeights::Kind::measured: return "measured";
+    case RankWeights::Kind::given: break;
+  }
+  return fmt::format("{}", fmt::join(weights.given, ","));
+}
+
 std::vector<std::string> all_solver_names() {
   std::vector<std::string> names = solver_names();
   for (const std::string& name : staggered_solver_names()) names.push_back(name);
@@ -149,6 +175,9 @@ std::vector<Field> make_fields() {
          c.solver.updates = parse_name(v, {"reliable", "correction"}) == "correction" ? Updates::correction : Updates::reliable;
        },
        [](const RunConfig& c) -> json { return c.solver.updates == Updates::correction ? "correction" : "reliable"; }},
+      {"refresh-drop", "F", "Reliable updates: one when |r| is below F times its largest value since the last (default 0.1 in half, 0.001 in single)",
+       [](RunConfig& c, Text v) { c.solver.refresh_drop = parse_positive(v, 1); },
+       [](const RunConfig& c) -> json { return c.solver.refresh_drop > 0 ? json(c.solver.refresh_drop) : json(); }},
       {"links", "N", "Stored reals of a link: 18 (default), 12 or 8; of a staggered long link: 18, 14, 13 or 9",
        [](RunConfig& c, Text v) { c.solver.link_reals = parse_integer(parse_name(v, {"18", "14", "13", "12", "9", "8"}), 8); },
        [](const RunConfig& c) -> json { return c.solver.link_reals; }},
@@ -168,6 +197,10 @@ std::vector<Field> make_fields() {
       {"ranks", "X,Y,Z,T", "Grid of MPI ranks over the lattice (default: the one whose parts have the smallest surface)",
        [](RunConfig& c, Text v) { c.ranks = parse_coord(v, 1); },
        [](const RunConfig& c) -> json { return c.ranks ? json(*c.ranks) : json(); }},
+      {"rank-weights", "auto|equal|measured|W,...",
+       "Sizes of the MPI ranks' parts: by measured speeds where their devices differ (auto, default), equal, always measured, or as these numbers",
+       [](RunConfig& c, Text v) { c.rank_weights = parse_rank_weights(v); },
+       [](const RunConfig& c) -> json { return text_of_weights(c.rank_weights); }},
       {"policy", "NAME|FILE", "Scheduling policy (default static; `quarkstar machine` lists them), or the shared library of one, ./libmine.so",
        [](RunConfig& c, Text v) {
          if (runtime::is_policy_library(v)) runtime::load_policy(std::string(v));

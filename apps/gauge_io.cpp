@@ -83,7 +83,8 @@ LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& latt
   return measured(std::move(read), extents, {{}, extents});
 }
 
-LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition, const Box& box) {
+LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition,
+                            const Box& box) {
   format::GaugeReadOptions options;
   options.extents = lattice;
   return measured(format::read_gauge_part(path, options, decomposition, box), decomposition.lattice(), decomposition.part());

@@ -31,7 +31,8 @@ struct LoadedGauge {
 LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice = {});
 
 /// The same for a box of the configuration that holds this rank's part and the layers around it. Collective.
-LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition, const Box& box);
+LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition,
+                            const Box& box);
 
 /// Extents of a configuration, from its header. Throws as load_gauge() does.
 Coord gauge_extents(const std::string& path, const std::optional<Coord>& lattice = {});

@@ -59,7 +59,8 @@ double settled_weight(StaggeredConfig& staggered, const std::string& action, dou
   return weight;
 }
 
-void check_signs(const StaggeredConfig& files, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition, const runtime::Team& team) {
+void check_signs(const StaggeredConfig& files, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition,
+                 const runtime::Team& team) {
   // Rough links have plaquettes of either sign that average to nearly nothing; a long link stays close to the product of three fat ones.
   constexpr double rough = 0.1;
   const smear::LinksSigns signs = smear::signs_of(links, decomposition.lattice(), decomposition.part(), team);
@@ -112,7 +113,8 @@ Coord accept_links_headers(RunConfig& config) {
   return fat.extents;
 }
 
-smear::StaggeredLinks load_links(RunConfig& config, const runtime::Decomposition& decomposition, const runtime::Team& team, GaugeSummary& summary) {
+smear::StaggeredLinks load_links(RunConfig& config, const runtime::Decomposition& decomposition, const runtime::Team& team,
+                                 GaugeSummary& summary) {
   const StaggeredConfig& files = config.staggered;
   LinksHeader fat, far;
   runtime::mpi::Job::current().together([&] {

@@ -2,16 +2,14 @@
 
 #include "apps/measure_owner.hpp"
 #include "apps/memory_check.hpp"
+#include "apps/rank_plan.hpp"
 #include "apps/staggered_batches.hpp"
 #include "codelets/lattice/format/gauge_part.hpp"
 #include "codelets/lattice/precision.hpp"
 #include "codelets/staggered/dslash.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
-#include "runtime/mpi/rank_grid.hpp"
 #include "solvers/footprint.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -39,46 +37,18 @@ PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const
   });
 }
 
-namespace {
-
-runtime::Decomposition cut_over_ranks(const Coord& extents, const RunConfig& config, const runtime::Session& session) {
-  runtime::mpi::Job& job = runtime::mpi::Job::current();
-  const int workers = session.block_owners();
-  double bandwidth = 0;
-  for (int w = 0; w < workers; ++w) bandwidth += session.worker(w).bandwidth_gbs;
-  const std::vector<double> bandwidths = job.gather(bandwidth);
-  const runtime::RankGrid ranks = runtime::mpi::make_rank_grid(extents, config.ranks, bandwidths, job.rank(), config.hops_far() ? thinnest_block(config.hops_far()) : 1);
-  // All ranks cut their parts alike, so that the blocks of the lattice are a grid.
-  const auto most = static_cast<int>(job.combined(static_cast<std::uint64_t>(workers), runtime::mpi::Combine::maximum));
-  Coord blocks{}, thinnest{};
-  for (std::size_t mu = 0; mu < 4; ++mu) {
-    thinnest[mu] = extents[mu] / ranks.grid[mu];
-    if (config.blocks[mu] % ranks.grid[mu] != 0)
-      throw Error(ErrorKind::input, "--blocks",
-                  fmt::format("{} blocks in {} on {} ranks", config.blocks[mu], "xyzt"[mu], ranks.grid[mu]),
-                  "give a multiple of --ranks in every direction");
-    blocks[mu] = config.blocks[mu] / ranks.grid[mu];
-  }
-  return {extents, ranks, block_grid(blocks, thinnest, most, thinnest_block(config.hops_far())), workers};
+void refuse_cpus_with_blocks() {
+  throw Error(ErrorKind::input, "--cpu-share", "CPUs own no blocks beside GPUs where --blocks are given", "leave out --blocks, use 0, or --devices cpu");
 }
 
-}  // namespace
-
 PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& extents, const RunConfig& config) {
-  runtime::mpi::Job& job = runtime::mpi::Job::current();
   const int workers = session.block_owners();
-  if (job.any(session.gpu_count() > 0) && session.options().cpu_share.value_or(0) > 0)
-    throw Error(ErrorKind::input, "--cpu-share", "CPUs own no blocks beside GPUs here", "use 0, one rank without --blocks, or --devices cpu");
-  PlannedLattice planned{job.is_distributed() ? cut_over_ranks(extents, config, session)
-                                              : runtime::Decomposition(extents, block_grid(config.blocks, extents, workers, thinnest_block(config.hops_far())), workers),
-                         {}};
+  if (session.gpu_count() > 0 && session.options().cpu_share.value_or(0) > 0) refuse_cpus_with_blocks();
+  PlannedLattice planned{runtime::Decomposition(extents, block_grid(config.blocks, extents, workers, thinnest_block(config.hops_far())), workers), {}};
   if (session.gpu_count() == 0) return planned;
-  for (const int b : planned.decomposition.local()) {
-    const runtime::Block& block = planned.decomposition.block(b);
+  for (const runtime::Block& block : planned.decomposition.blocks())
     planned.plan.parts.push_back({block.owner, session.worker(block.owner).name, block.extents, 0});
-  }
-  if (runtime::cpu_share_is_open(session.options()))
-    planned.plan.reason = job.is_distributed() ? "several ranks cut for the GPUs alone" : "--blocks cut for the GPUs alone";
+  if (runtime::cpu_share_is_open(session.options())) planned.plan.reason = "--blocks cut for the GPUs alone";
   return planned;
 }
 
@@ -106,15 +76,21 @@ Box box_to_read(const runtime::Decomposition& decomposition, const RunConfig& co
 }
 
 PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config) {
-  if (runtime::mpi::Job::current().is_distributed()) return plan_equal_parts(session, extents, config);
+  if (runtime::mpi::Job::current().is_distributed())
+    return plan_over_ranks(session, extents, config, [&](int worker, const Coord& part) {
+      // Loading links of 8 reals is collective; those of 12 are about as fast.
+      return measure_owner(session, worker, part, config.solver.precision, std::max(12, config.solver.link_reals));
+    });
   return plan_solve(session, extents, config.solver, config.blocks);
 }
 
 PlannedLattice plan_staggered(runtime::Session& session, const Coord& extents, const RunConfig& config) {
-  if (runtime::mpi::Job::current().is_distributed() || session.gpu_count() == 0 || config.blocks[0] > 0)
-    return plan_equal_parts(session, extents, config);
   const std::vector<int> together = numbers_together(config);
   const StaggeredProblem dslash{config.hops_far(), config.solver.precision, config.solver.link_reals, *std::max_element(together.begin(), together.end())};
+  if (runtime::mpi::Job::current().is_distributed())
+    return plan_over_ranks(session, extents, config,
+                           [&](int worker, const Coord& part) { return measure_staggered_owner(session, worker, part, dslash); });
+  if (session.gpu_count() == 0 || config.blocks[0] > 0) return plan_equal_parts(session, extents, config);
   const int reach = smear::longest_hop(dslash.hops_far);
   const PlanningProblem problem{
       .lattice = extents,

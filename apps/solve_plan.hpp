@@ -17,10 +17,9 @@ Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thi
 /// the memory that the solve takes and the speed of its Dslash.
 PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const SolverSettings& solver, const Coord& blocks = {});
 
-/// The lattice in nearly equal blocks for the session's owners; under MPI first over the ranks of the job (config.ranks, or the grid of the
-/// smallest surface), then each rank's part over its owners. Where there are GPUs they own everything; the plan then names the parts of
-/// this rank, and says so where a share of the CPUs was open to choice. All ranks must call. Throws Error(input) naming --ranks, --blocks,
-/// or --cpu-share where a share above 0 is asked for.
+/// One rank: the lattice in nearly equal blocks for the session's owners. Where there are GPUs they own everything; the plan then names the
+/// parts, and says so where a share of the CPUs was open to choice. Throws Error(input) naming --blocks, or --cpu-share where a share above 0
+/// is asked for beside GPUs.
 PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& extents, const RunConfig& config);
 
 /// Where the links of a staggered solve are made: on its own blocks; under MPI every rank makes those of its part, with a border, on its
@@ -30,10 +29,13 @@ smear::Region plan_links(const runtime::Session& session, const runtime::Decompo
 /// Sites whose links a rank reads from the configuration: its part, and what hops, plaquettes or smearing need around it.
 Box box_to_read(const runtime::Decomposition& decomposition, const RunConfig& config);
 
-/// plan_solve() on one rank, plan_equal_parts() on several.
+/// Throws Error(input) naming --cpu-share: blocks that are given are cut for the GPUs alone.
+[[noreturn]] void refuse_cpus_with_blocks();
+
+/// plan_solve() on one rank, plan_over_ranks() on several.
 PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config);
 
-/// Where one rank has GPUs and no --blocks are given, what plan_devices() finds for the memory of the solve, and of making its links, and the
+/// plan_over_ranks() on several ranks. Where one rank has GPUs and no --blocks are given, what plan_devices() finds for the memory of the solve, and of making its links, and the
 /// speed of its Dslash with as many right-hand sides as are solved together; else plan_equal_parts().
 PlannedLattice plan_staggered(runtime::Session& session, const Coord& extents, const RunConfig& config);
 

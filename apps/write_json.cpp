@@ -41,6 +41,7 @@ Json solve_json(const ColumnReport& column, double bound_gflops, bool with_histo
              {"reason", describe(result.reason)},
              {"iterations", result.iterations},
              {"restarts", result.restarts},
+             {"refreshes", result.refreshes},
              {"true_residual", result.true_residual},
              {"seconds", result.seconds},
              {"gflops", column.gflops()},

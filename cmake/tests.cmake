@@ -94,6 +94,11 @@ if(TARGET quarkstar)
   quarkstar_test(gpu.ranks ${CMAKE_COMMAND} -E env "QUARKSTAR=$<TARGET_FILE:quarkstar>" bash "${PROJECT_SOURCE_DIR}/tests/gpu/ranks.sh")
 endif()
 
+# They tell a rank that is silent from one that is slow.
+if(TARGET quarkstar)
+  set_tests_properties(cli.network cli.rank_failures PROPERTIES RUN_SERIAL TRUE)
+endif()
+
 if(NOT QUARKSTAR_SANITIZE AND NOT QUARKSTAR_FUZZ)
   # ---- kernels keep their instructions to themselves
   get_property(archs GLOBAL PROPERTY QUARKSTAR_VECTOR_ARCHS)

@@ -2,37 +2,30 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "runtime/error.hpp"
+#include "runtime/proportional_cut.hpp"
 
 namespace quarkstar::runtime {
 namespace {
 
 constexpr char direction_name[] = {'x', 'y', 'z', 't'};
 
-/// Parts of an extent, nearly in proportion to the weights (empty: nearly equal).
-std::vector<int> share(const char* flag, int mu, int extent, int parts, const std::vector<double>& weights = {}) {
-  // Lane splitting wants extents in multiples of 4, parity wants even x: hand out whole units of the coarsest granularity
-  // that still gives every part something.
-  for (const int unit : {4, 2, 1}) {
-    if (mu == 0 && unit == 1) break;
-    if (extent % unit != 0 || extent / unit < parts) continue;
-    std::vector<int> cuts(static_cast<std::size_t>(parts), unit);
-    // Each further unit goes to the part that has least for its weight.
-    const auto fill = [&](std::size_t part) { return cuts[part] / (weights.empty() ? 1.0 : weights[part]); };
-    for (int u = parts; u < extent / unit; ++u) {
-      std::size_t emptiest = 0;
-      for (std::size_t part = 1; part < cuts.size(); ++part)
-        if (fill(part) < fill(emptiest)) emptiest = part;
-      cuts[emptiest] += unit;
-    }
-    return cuts;
-  }
-  throw Error(ErrorKind::input, flag,
-              fmt::format("cannot cut {} = {} into {} parts", direction_name[mu], extent, parts),
-              fmt::format("use at most {} parts in {}", mu == 0 ? extent / 2 : extent, direction_name[mu]));
+/// Nearly equal parts of an extent.
+std::vector<int> share(const char* flag, int mu, int extent, int parts) {
+  const int least = mu == 0 ? 2 : 1;  // parity wants even x
+  std::vector<int> cuts = parts_for_all(extent, std::vector<double>(static_cast<std::size_t>(parts), 1.0), 1, least);
+  if (cuts.empty())
+    throw Error(ErrorKind::input, flag,
+                fmt::format("cannot cut {} = {} into {} parts", direction_name[mu], extent, parts),
+                fmt::format("use at most {} parts in {}", extent / least, direction_name[mu]));
+  return cuts;
 }
+
+/// The cuts of a lattice that one rank has.
+SlabCuts of_one_rank(const std::array<std::vector<int>, 4>& cuts) { return {{{cuts[0]}, {cuts[1]}, {cuts[2]}, {cuts[3]}}}; }
 
 void require_even(const Coord& lattice) {
   for (int mu = 0; mu < 4; ++mu)
@@ -55,31 +48,47 @@ Decomposition::Decomposition(const Coord& lattice, const Coord& grid, int worker
     cuts[mu] = share("--blocks", mu, lattice[mu], grid[mu]);
     count *= grid[mu];
   }
-  std::vector<int> owners(static_cast<std::size_t>(count));
-  for (int b = 0; b < count; ++b) owners[static_cast<std::size_t>(b)] = static_cast<int>(std::int64_t{b} * workers / count);
-  build(cuts, owners);
+  build(of_one_rank(cuts));
+  for (Block& block : blocks_) block.owner = static_cast<int>(std::int64_t{block.index} * workers / count);
 }
 
 Decomposition::Decomposition(const Coord& lattice, const RankGrid& ranks, const Coord& blocks_a_rank, int workers)
     : lattice_(lattice), ranks_(ranks.grid), rank_(ranks.rank) {
   require_even(lattice);
-  std::array<std::vector<int>, 4> cuts;
+  SlabCuts cuts;
   for (int mu = 0; mu < 4; ++mu) {
-    for (const int part : share("--ranks", mu, lattice[mu], ranks.grid[mu], ranks.weights[static_cast<std::size_t>(mu)])) {
-      const std::vector<int> blocks = share("--blocks", mu, part, blocks_a_rank[mu]);
-      cuts[static_cast<std::size_t>(mu)].insert(cuts[static_cast<std::size_t>(mu)].end(), blocks.begin(), blocks.end());
-    }
+    const auto direction = static_cast<std::size_t>(mu);
+    const std::vector<int>& given = ranks.slabs[direction];
+    for (const int slab : given.empty() ? share("--ranks", mu, lattice[mu], ranks.grid[mu]) : given)
+      cuts[direction].push_back(share("--blocks", mu, slab, blocks_a_rank[mu]));
   }
-  build(cuts, std::vector<int>(static_cast<std::size_t>(volume(ranks.grid) * volume(blocks_a_rank))));
+  build(cuts);
   const auto count = static_cast<std::int64_t>(local_.size());
   for (Block& block : blocks_)
     block.owner = static_cast<int>(std::int64_t{local_index(block.index)} * workers / count);
 }
 
+Decomposition::Decomposition(const Coord& lattice, const SlabCuts& cuts, int rank, const std::function<int(const Coord& position)>& worker_of)
+    : lattice_(lattice), rank_(rank) {
+  require_even(lattice);
+  for (std::size_t mu = 0; mu < 4; ++mu) ranks_[mu] = static_cast<int>(cuts[mu].size());
+  build(cuts);
+  const Coord first = block(local_.front()).position;
+  for (const int b : local_) {
+    Block& block = blocks_[static_cast<std::size_t>(b)];
+    Coord position = block.position;
+    for (std::size_t mu = 0; mu < 4; ++mu) position[mu] -= first[mu];
+    block.owner = worker_of(position);
+  }
+}
+
 Decomposition::Decomposition(const Coord& lattice, const std::array<std::vector<int>, 4>& cuts, std::vector<int> owners)
     : lattice_(lattice) {
   require_even(lattice);
-  build(cuts, owners);
+  build(of_one_rank(cuts));
+  if (owners.size() != blocks_.size())
+    throw ShapeError("Decomposition", fmt::format("{} owners for {} blocks", owners.size(), blocks_.size()));
+  for (Block& block : blocks_) block.owner = owners[static_cast<std::size_t>(block.index)];
 }
 
 Decomposition Decomposition::uncut(const Coord& lattice, int owner) {
@@ -87,8 +96,15 @@ Decomposition Decomposition::uncut(const Coord& lattice, int owner) {
   return Decomposition(lattice, cuts, {owner});
 }
 
-void Decomposition::build(const std::array<std::vector<int>, 4>& cuts, const std::vector<int>& owners) {
+void Decomposition::build(const SlabCuts& slabs) {
+  std::array<std::vector<int>, 4> cuts, slab_of;  // of all ranks, one after the other
   for (int mu = 0; mu < 4; ++mu) {
+    const auto direction = static_cast<std::size_t>(mu);
+    for (std::size_t slab = 0; slab < slabs[direction].size(); ++slab)
+      for (const int part : slabs[direction][slab]) {
+        cuts[direction].push_back(part);
+        slab_of[direction].push_back(static_cast<int>(slab));
+      }
     if (std::accumulate(cuts[mu].begin(), cuts[mu].end(), 0) != lattice_[mu])
       throw Error(ErrorKind::input, "blocks",
                   fmt::format("extents {} along {} do not sum to {}", fmt::join(cuts[mu], "+"), direction_name[mu], lattice_[mu]),
@@ -100,20 +116,17 @@ void Decomposition::build(const std::array<std::vector<int>, 4>& cuts, const std
     grid_[mu] = static_cast<int>(cuts[mu].size());
   }
   const auto count = static_cast<std::size_t>(volume(grid_));
-  if (owners.size() != count)
-    throw ShapeError("Decomposition", fmt::format("{} owners for {} blocks", owners.size(), count));
   for (std::size_t b = 0; b < count; ++b) {
     Block block;
     block.index = static_cast<int>(b);
     block.position = coordinates(static_cast<std::int64_t>(b), grid_);
+    Coord rank{};
     for (int mu = 0; mu < 4; ++mu) {
       const auto part = static_cast<std::size_t>(block.position[mu]);
       block.extents[mu] = cuts[mu][part];
       block.origin[mu] = std::accumulate(cuts[mu].begin(), cuts[mu].begin() + block.position[mu], 0);
+      rank[mu] = slab_of[mu][part];
     }
-    block.owner = owners[b];
-    Coord rank{};
-    for (int mu = 0; mu < 4; ++mu) rank[mu] = block.position[mu] / (grid_[mu] / ranks_[mu]);
     block.rank = static_cast<int>(lexicographic(rank, ranks_));
     blocks_.push_back(block);
   }
@@ -122,6 +135,7 @@ void Decomposition::build(const std::array<std::vector<int>, 4>& cuts, const std
     local_index_.push_back(counts[static_cast<std::size_t>(block.rank)]++);
     if (block.rank == rank_) local_.push_back(block.index);
   }
+  most_blocks_of_a_rank_ = *std::max_element(counts.begin(), counts.end());
 }
 
 Box Decomposition::part_of(int rank) const {
@@ -146,8 +160,23 @@ int Decomposition::neighbour(int block, int direction) const {
 
 std::string Decomposition::describe() const {
   std::string text = fmt::format("{} in {} blocks", fmt::join(lattice_, "x"), fmt::join(grid_, "x"));
-  if (volume(ranks_) > 1) text += fmt::format(" on {} ranks", fmt::join(ranks_, "x"));
-  return text;
+  if (!is_distributed()) return text;
+  text += fmt::format(" on {} ranks", fmt::join(ranks_, "x"));
+  std::string unequal;
+  for (int mu = 3; mu >= 0; --mu) {
+    std::vector<int> slabs;
+    for (int rank = 0; rank < volume(ranks_); ++rank) {
+      Coord place = coordinates(rank, ranks_);
+      place[mu] = 0;
+      if (place == Coord{}) slabs.push_back(part_of(rank).extents[mu]);
+    }
+    const auto [thinnest, thickest] = std::minmax_element(slabs.begin(), slabs.end());
+    if (*thinnest == *thickest) continue;
+    constexpr std::size_t legible = 8;
+    unequal += fmt::format("{}{} {}", unequal.empty() ? "" : ", ", direction_name[mu],
+                           slabs.size() > legible ? fmt::format("{} to {}", *thinnest, *thickest) : fmt::format("{}", fmt::join(slabs, "+")));
+  }
+  return unequal.empty() ? text : text + " (" + unequal + ")";
 }
 
 }  // namespace quarkstar::runtime

@@ -1,6 +1,7 @@
 #pragma once
 // The lattice cut into blocks: a grid of rectangles, unequal extents allowed, each with an owner: a rank and one of its workers.
 #include <array>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,9 +23,12 @@ struct Block {
 struct RankGrid {
   Coord grid{1, 1, 1, 1};
   int rank = 0;  ///< this one
-  /// Relative sizes of the parts of each direction; empty: equal.
-  std::array<std::vector<double>, 4> weights{};
+  /// Extents of the slabs into which each direction is cut; empty: nearly equal ones.
+  std::array<std::vector<int>, 4> slabs{};
 };
+
+/// Of each direction and slab of ranks the extents of its blocks. Slabs may have different numbers of them.
+using SlabCuts = std::array<std::vector<std::vector<int>>, 4>;
 
 /// Tensor-product cut: direction mu is cut into grid[mu] parts. Every block's x extent is even (so that both parities have
 /// the same number of sites in every block); other extents are free.
@@ -42,6 +46,8 @@ class Decomposition {
   /// The lattice cut over ranks, and each rank's part into blocks_a_rank nearly equal blocks. owners: those of a rank's blocks to its
   /// workers, consecutive blocks to consecutive workers. Throws Error(input) naming --ranks or --blocks and the direction.
   Decomposition(const Coord& lattice, const RankGrid& ranks, const Coord& blocks_a_rank, int workers);
+  /// The same with blocks as given. worker_of: owner of each block of this rank, which is at that position in the grid of its rank's blocks.
+  Decomposition(const Coord& lattice, const SlabCuts& cuts, int rank, const std::function<int(const Coord& position)>& worker_of);
 
   const Coord& lattice() const { return lattice_; }
   const Coord& grid() const { return grid_; }
@@ -56,6 +62,8 @@ class Decomposition {
   int rank() const { return rank_; }
   /// Whether other ranks have parts of it.
   bool is_distributed() const { return volume(ranks_) > 1; }
+  /// Of the rank that has most.
+  int most_blocks_of_a_rank() const { return most_blocks_of_a_rank_; }
   /// Ranks in each direction.
   const Coord& ranks() const { return ranks_; }
   /// The rectangle of this rank's blocks, or another's.
@@ -67,13 +75,13 @@ class Decomposition {
   /// Index of the neighbouring block: direction 2 mu is +mu, 2 mu + 1 is -mu; periodic.
   int neighbour(int block, int direction) const;
 
-  /// e.g. "8x8x8x16 in 1x1x1x2 blocks".
+  /// e.g. "8x8x8x16 in 1x1x1x2 blocks"; "8x8x8x16 in 1x1x1x3 blocks on 1x1x1x2 ranks (t 12+4)" where ranks have unequal parts.
   std::string describe() const;
 
  private:
-  void build(const std::array<std::vector<int>, 4>& cuts, const std::vector<int>& owners);
+  void build(const SlabCuts& cuts);
   Coord lattice_{}, grid_{}, ranks_{1, 1, 1, 1};
-  int rank_ = 0;
+  int rank_ = 0, most_blocks_of_a_rank_ = 0;
   std::vector<Block> blocks_;
   std::vector<int> local_, local_index_;
 };

@@ -29,9 +29,9 @@ Halo::Halo(const Decomposition& decomposition, const std::function<std::size_t(i
         sent_[buffer].push_back(leaves ? Handle(size) : Handle());
       }
   }
-  // Tags count blocks of the reader's rank; all ranks have as many.
+  // Tags count blocks of the reader's rank; all ranks reserve as many.
   if (mpi::Messages* messages = Session::current().messages(); messages != nullptr && decomposition.is_distributed())
-    first_tag_ = messages->reserve_tags(static_cast<int>(decomposition.local().size()) * 8 * 2);
+    first_tag_ = messages->reserve_tags(decomposition.most_blocks_of_a_rank() * 8 * 2);
 }
 
 const Handle& Halo::outgoing(int block, int direction) const {
@@ -54,9 +54,9 @@ void Halo::open_mailboxes() {
   mailboxes_tried_ = true;
   mpi::Messages& messages = *Session::current().messages();
   Session::current().wait_all();  // making and mapping device memory may wait for all that runs there
-  // Each end's slots are those of its own blocks.
+  // Each end's slots are those of its own blocks; all ranks have as many slots.
   const auto slot_of = [&](int b, int d, std::size_t buffer) { return 2 * slot(b, d) + buffer; };
-  std::vector<mpi::Mailboxes::Slot> received(decomposition_->local().size() * 8 * 2), sent(received.size());
+  std::vector<mpi::Mailboxes::Slot> received(static_cast<std::size_t>(decomposition_->most_blocks_of_a_rank()) * 8 * 2), sent(received.size());
   for (const int b : decomposition_->local())
     for (int d = 0; d < 8; ++d)
       for (std::size_t buffer = 0; buffer < 2; ++buffer) {

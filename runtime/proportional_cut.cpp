@@ -1,6 +1,8 @@
 #include "runtime/proportional_cut.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace quarkstar::runtime {
 
@@ -40,6 +42,35 @@ std::vector<int> proportional_parts(int extent, const std::vector<Share>& shares
     rest -= best_step;
   }
   return parts;
+}
+
+std::vector<int> parts_for_all(int extent, const std::vector<double>& weights, int thinnest, int multiple) {
+  constexpr double clear_gain = 0.9;
+  const bool equal = std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>()) == weights.end();
+  const auto count = static_cast<int>(weights.size());
+  if (count == 0) return {};
+  std::vector<int> best;
+  double least = 0;
+  for (const int lanes : {4, 2, 1}) {
+    const int unit = std::lcm(lanes, multiple), first = (thinnest + unit - 1) / unit * unit;
+    if (extent % unit != 0 || extent / first < count) continue;
+    std::vector<int> parts(weights.size(), first);
+    const auto time = [&](std::size_t i, int more) { return (parts[i] + more) / weights[i]; };
+    // One unit after the other to whom it delays least.
+    for (int rest = extent - count * first; rest > 0; rest -= unit) {
+      std::size_t to = 0;
+      for (std::size_t i = 1; i < parts.size(); ++i)
+        if (time(i, unit) < time(to, unit)) to = i;
+      parts[to] += unit;
+    }
+    double longest = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) longest = std::max(longest, time(i, 0));
+    if (!best.empty() && longest >= clear_gain * least) continue;
+    best = parts;
+    least = longest;
+    if (equal) break;
+  }
+  return best;
 }
 
 double slowest(const std::vector<int>& parts, const std::vector<Share>& shares) {

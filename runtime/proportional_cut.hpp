@@ -19,6 +19,12 @@ struct Share {
 /// Empty where the owners cannot hold the extent.
 std::vector<int> proportional_parts(int extent, const std::vector<Share>& shares, int unit, int thinnest = 1);
 
+/// Thicknesses of weights.size() parts, none empty, that sum to `extent`: nearly equal where the weights are, else such that the slowest part
+/// (thickness over weight) takes nearly the least time. Each is at least `thinnest` and a multiple of `multiple`; also of 4 or 2 where that can
+/// be, for such parts can be split over lanes, and a finer cut for unequal weights must make the slowest part a tenth faster.
+/// Empty where the extent has too few layers for so many parts. The same on all ranks for the same numbers.
+std::vector<int> parts_for_all(int extent, const std::vector<double>& weights, int thinnest = 1, int multiple = 1);
+
 /// max over parts of thickness / speed.
 double slowest(const std::vector<int>& parts, const std::vector<Share>& shares);
 

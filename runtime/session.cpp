@@ -127,7 +127,8 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(s
   if constexpr (!simulate::active) mpi::Job::current().watchdog().set_idle(std::chrono::seconds(options_.watchdog_seconds));
   share_cores();
   plan_gpus();
-  if (gpu_count_ > 0) require_policy_for_gpus(options.policy);
+  // On simulated machines every codelet has both versions, so nothing starves.
+  if (gpu_count_ > 0 && !simulate::active) require_policy_for_gpus(options.policy);
   plan_workers();
   throttler_ = Throttler(options.throttles, gpu_count_, gpu_count_ + static_cast<int>(workers_.size()));
   prepare_environment();
@@ -291,20 +292,20 @@ void Session::plan_gpus() {
   for (int g = 0; g < gpu_count_; ++g) gpu_numbers_.push_back(numbers[static_cast<std::size_t>((first + g) % present)]);
 }
 
-/// Why this rank's batches cannot hold messages from GPU to GPU; "": they can, if memory can be mapped. $QUARKSTAR_GPU_IPC: off, or on
-/// where ranks share a GPU, which then takes turns between them by the millisecond while one waits for the other.
+/// Why this rank's batches cannot hold messages from GPU to GPU; "": they can, if memory can be mapped. $QUARKSTAR_GPU_IPC has to ask
+/// for it, because it has not been tried on GPUs yet.
 std::string Session::obstacle_to_gpu_messages() const {
   const mpi::Job& job = mpi::Job::current();
   const char* variable = std::getenv("QUARKSTAR_GPU_IPC");
-  const std::string wish = variable != nullptr ? variable : "";
-  if (wish == "off") return "QUARKSTAR_GPU_IPC=off";
+  if (variable == nullptr || std::string_view(variable) != "on") return "QUARKSTAR_GPU_IPC is not on";
   if (job.is_fake()) return "the other ranks do not exist";
-  if (!job.is_on_one_host()) return "the ranks sit on several hosts";
+  if (std::any_of(job.machines().begin(), job.machines().end(), [&](const std::string& machine) { return machine != job.machines().front(); }))
+    return "the ranks sit on several hosts";
   if (job.size() > most_gpu_ranks) return fmt::format("more than {} ranks", most_gpu_ranks);
   if (gpu_count_ != 1) return fmt::format("{} has {} GPUs, not one", job.name_of(job.rank()), gpu_count_);
   if (!keeps_owners(options_.policy)) return fmt::format("--policy {} places kernels one by one", options_.policy);
   if (options_.time_kernels) return "a trace times kernels";
-  if (ranks_a_gpu_ > 1 && wish != "on") return "ranks share a GPU (QUARKSTAR_GPU_IPC=on has them wait for each other on it)";
+  if (options_.cpu_share.value_or(0) > 0) return "CPUs own blocks beside GPUs";
   return "";
 }
 

@@ -38,6 +38,7 @@ struct KrylovLimits {
 struct KrylovResult {
   StopReason reason = StopReason::running;
   int iterations = 0;
+  int refreshes = 0;          ///< reliable updates that happened
   std::vector<double> norm2;  ///< |r|^2 after each iteration (the first recorded_iterations())
   Work idle;                  ///< submitted ahead and not done, because the graph had stopped or no refresh was due
 };
@@ -184,6 +185,7 @@ KrylovResult run_iterations(runtime::GraphState<State>& state, const KrylovLimit
   KrylovResult result;
   result.reason = static_cast<StopReason>(seen.status.stop);
   result.iterations = seen.status.step;
+  result.refreshes = seen.status.refreshes;
   result.idle = idle;
   runtime::HostView<double> history(state.history());
   result.norm2.assign(history.get(), history.get() + std::min(seen.status.step, state.most_steps()));

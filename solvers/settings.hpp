@@ -63,6 +63,7 @@ struct SolveResult {
   StopReason reason = StopReason::running;
   int iterations = 0;            ///< summed over restarts
   int restarts = 0;              ///< outer corrections beyond the first solve
+  int refreshes = 0;             ///< reliable updates (of right-hand sides that advance together: to any of them)
   double true_residual = 0;      ///< |b - M x| / |b| recomputed in double on the whole lattice
   double seconds = 0;            ///< wall time of the solve, sources and links already in place
   double flops = 0, bytes = 0;   ///< of the tasks that ran

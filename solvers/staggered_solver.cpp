@@ -344,6 +344,7 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
         snapshots.take(s.copy_of_iterate(x, e, r, goal, working_ones, solutions[0].box()), iterations);
       };
     const std::vector<VectorResult> inner = shifted ? s.shifted_correction(e, sources[0], goal) : s.correction(e, r, goal);
+    for (SolveResult& result : results) result.refreshes += inner.front().refreshes;
     idle += inner.front().idle;
     const auto interrupted = [](const VectorResult& result) { return result.reason == StopReason::interrupted; };
     if (!shifted || std::none_of(inner.begin(), inner.end(), interrupted))

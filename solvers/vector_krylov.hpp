@@ -46,6 +46,7 @@ struct VectorResult {
   int iterations = 0;
   std::vector<double> norm2;  ///< |r|^2 after each iteration (the first recorded ones)
   Work idle;                  ///< as KrylovResult::idle, of all right-hand sides together; the first result has it
+  int refreshes = 0;          ///< reliable updates that happened to any right-hand side; the first result has them
 };
 
 /// Called now and then with the iterations so far and |r|^2 of every vector; false interrupts.
@@ -185,6 +186,7 @@ std::vector<VectorResult> run_vector_iterations(runtime::GraphState<State>& stat
   const auto [seen, idle] = run_in_batches<VectorInterrupt>(state, limits.check_every, refresh_every, proceed, iteration);
   std::vector<VectorResult> results(static_cast<std::size_t>(seen.vectors));
   results.front().idle = idle;
+  results.front().refreshes = seen.status.refreshes;
   const runtime::HostView<double> history(state.history());
   for (int v = 0; v < seen.vectors; ++v) {
     VectorResult& result = results[static_cast<std::size_t>(v)];

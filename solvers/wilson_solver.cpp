@@ -246,6 +246,7 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
     const KrylovResult inner = s.correction(e, r, target2, r_norm2, s.settings.max_iterations - result.iterations, report, observe);
     result.reason = inner.reason;
     result.iterations += inner.iterations;
+    result.refreshes += inner.refreshes;
     idle += inner.idle;
     if (s.settings.keep_history)
       for (const double norm2 : inner.norm2) result.residual_history.push_back(std::sqrt(norm2) * history_scale);

@@ -15,7 +15,8 @@ struct Place {
   Coord origin;  ///< may be beyond the lattice's edge
   Coord lattice;
 
-  Place(const PaddedLinks& links, const runtime::Block& block) : shape(links.shape(block.index)), origin(links.region().box.origin), lattice(links.region().lattice) {
+  Place(const PaddedLinks& links, const runtime::Block& block)
+      : shape(links.shape(block.index)), origin(links.region().box.origin), lattice(links.region().lattice) {
     for (int mu = 0; mu < 4; ++mu) origin[mu] += block.origin[mu];
   }
 };

@@ -46,7 +46,8 @@ StaggeredLinks read_links(const std::string& fat_file, const std::optional<std::
 /// What a rank's part needs of fat, then of long links from files: the hops_box()es, and for signs_of() two layers of fat links behind the part.
 std::array<Box, 2> boxes_from_files(const runtime::Decomposition& decomposition);
 
-/// Collective. The same of boxes_from_files(). Every rank checks its part. Throws the same on all ranks, and Error(input) where the lattice is another.
+/// Collective. read_links() of boxes_from_files(). Every rank checks its part. Throws the same on all ranks, and Error(input) where the lattice
+/// is another.
 StaggeredLinks read_links_part(const std::string& fat_file, const std::string& long_file, const runtime::Decomposition& decomposition);
 
 }  // namespace quarkstar::smear

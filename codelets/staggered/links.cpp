@@ -112,8 +112,8 @@ void run_load(runtime::Call& call) {
           Coord from = site;
           if (!forward) from[mu] = ((site[mu] - task.hops) % extent + extent) % extent;
           const auto link = task.host->link(index_in(box, from, task.lattice), mu);
-          write_link(links + (outer * 8 + d) * words * lanes + lane, stored_numbers(multiplier(link, forward), task.reals, task.size), task.reals, lanes,
-                     task.size);
+          const Stored stored = stored_numbers(multiplier(link, forward), task.reals, task.size);
+          write_link(links + (outer * 8 + d) * words * lanes + lane, stored, task.reals, lanes, task.size);
         }
       }
   });

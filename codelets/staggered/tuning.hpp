@@ -41,8 +41,8 @@ Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& m
 
 /// What a solve should use: all fields of a level share one order of sites, and each number of right-hand sides has a launch of its own.
 /// measure: on GPUs the user's tune cache answers, or a measurement that goes there. Else, on CPUs, and where a GPU has no room for a
-/// measurement, the rules: no tiles, the kernel's own launch. Where other ranks have parts of the lattice all must call: the root finds the
-/// settings for its own part, alone, and all ranks take them. cache: nullptr for the user's, which is not even read where nothing is measured.
+/// measurement, the rules: no tiles, the kernel's own launch. Where other ranks have parts of the lattice all must call: the lowest rank with a GPU
+/// finds the order of sites for its own part, alone, and all ranks take it; the launch is found by the lowest rank of each kind of GPU. cache: nullptr for the user's, which is not even read where nothing is measured.
 Coord tile_for(const TuningProblem& problem, bool measure, runtime::TuneCache* cache = nullptr);
 Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure, runtime::TuneCache* cache = nullptr);
 

@@ -105,6 +105,15 @@ double microseconds_of(const std::function<void()>& submit_pair) {
   return best;
 }
 
+Deciders deciders_of(const runtime::Decomposition& decomposition) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const std::string mine = is_gpu(first_block(decomposition).owner) ? device_of(decomposition) : "";
+  const std::vector<std::string> all = job.gather_text(mine);
+  const auto rank_of = [&](auto found) { return found == all.end() ? 0 : static_cast<int>(found - all.begin()); };
+  return {rank_of(std::find_if(all.begin(), all.end(), [](const std::string& device) { return !device.empty(); })),
+          rank_of(std::find(all.begin(), all.end(), mine))};
+}
+
 runtime::Decomposition part_alone(const runtime::Decomposition& all) {
   std::array<std::vector<int>, 4> cuts;
   std::vector<int> owners;

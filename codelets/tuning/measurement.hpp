@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "codelets/lattice/fields.hpp"
 #include "runtime/decomposition.hpp"
@@ -37,10 +38,23 @@ double microseconds_of(const std::function<void()>& submit_pair);
 /// This rank's part as a lattice of its own: what a rank can measure while the others do something else.
 runtime::Decomposition part_alone(const runtime::Decomposition& decomposition);
 
-/// Numbers on which all ranks must agree: the first one's. All must call.
+/// Which ranks find settings by measurement.
+struct Deciders {
+  int for_all = 0;   ///< what all ranks must agree on: the lowest rank whose first block is a GPU's, or rank 0 where there is none
+  int for_kind = 0;  ///< what each kind of device may have for itself: the lowest rank with the GPU that this one has
+  /// Whether this rank is one of them.
+  bool is_one(int rank) const { return rank == for_all || rank == for_kind; }
+};
+/// All ranks must call.
+Deciders deciders_of(const runtime::Decomposition& decomposition);
+
+/// mine of each rank, by rank. decide: what fails on one rank fails on all. All must call.
 template <std::size_t N>
-std::array<int, N> of_first_rank(const std::array<int, N>& mine) {
-  return runtime::mpi::Job::current().gather(mine).front();
+std::vector<std::array<int, N>> of_all_ranks(const std::function<std::array<int, N>()>& decide) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  std::array<int, N> mine{};
+  job.together([&] { mine = decide(); });
+  return job.gather(mine);
 }
 
 /// The wanted extents of tiles that are tried, no limits first.

@@ -89,12 +89,15 @@ std::optional<HoppingTuning> tuning_from(const std::vector<int>& choice) {
 
 HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::TuneCache* own_cache) {
   if (problem.decomposition.is_distributed()) {
+    const Deciders deciders = deciders_of(problem.decomposition);
+    const auto of_all = of_all_ranks<5>([&]() -> std::array<int, 5> {
+      if (!deciders.is_one(problem.decomposition.rank())) return {};
+      const HoppingTuning mine = tuning_for({part_alone(problem.decomposition), problem.precision, problem.link_reals, problem.resident}, measure, own_cache);
+      return {mine.tile[0], mine.tile[1], mine.tile[2], mine.tile[3], mine.block_threads};
+    });
     // The order of sites is also that of faces.
-    HoppingTuning mine;
-    if (runtime::mpi::Job::current().is_root())
-      mine = tuning_for({part_alone(problem.decomposition), problem.precision, problem.link_reals, problem.resident}, measure, own_cache);
-    const auto first = of_first_rank(std::array{mine.tile[0], mine.tile[1], mine.tile[2], mine.tile[3], mine.block_threads});
-    return {{first[0], first[1], first[2], first[3]}, first[4]};
+    const auto& order = of_all[static_cast<std::size_t>(deciders.for_all)];
+    return {{order[0], order[1], order[2], order[3]}, of_all[static_cast<std::size_t>(deciders.for_kind)][4]};
   }
   if (!measure || !is_gpu(first_block(problem.decomposition).owner) || runtime::simulate::active) return default_tuning(problem);
   runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();

@@ -47,7 +47,8 @@ std::string tuning_key(const TuningProblem& problem, const std::string& device);
 
 /// What a solve should use. measure: on GPUs the user's tune cache answers, or a measurement that goes there under tuning_key(). Else, on
 /// CPUs, and where a GPU has no room for a measurement: default_tuning(). On CPUs tiles and their like are within the noise, so nothing is measured there.
-/// Where other ranks have parts of the lattice all must call: the root finds the settings for its own part, alone, and all ranks take them.
+/// Where other ranks have parts of the lattice all must call: the lowest rank of each kind of GPU finds the settings for its own part, alone, and
+/// the ranks with such a GPU take the size of GPU blocks from it; all ranks take the order of sites that the lowest rank with a GPU found.
 /// cache: nullptr for the user's, which is not even read where nothing is measured.
 HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::TuneCache* cache = nullptr);
 

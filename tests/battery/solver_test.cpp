@@ -29,23 +29,25 @@ TEST_CASE("every solver reaches the tolerance that the reference confirms") {
   for (const std::string& name : solver_names())
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
       for (const int reals : {18, 12, 8})
-        for (const Schur schur : {Schur::asymmetric, Schur::symmetric})
-          for (const auto normalisation : {WilsonParameters::Normalisation::kappa, WilsonParameters::Normalisation::mass}) {
-            battery::SolveCase c;
-            c.settings.solver = name;
-            c.settings.precision = precision;
-            c.settings.link_reals = reals;
-            c.settings.schur = schur;
-            c.settings.tolerance = 1e-10;
-            const WilsonParameters parameters{0.12, normalisation, antiperiodic_in_time};
-            INFO(name << " " << name_of(precision) << " " << reals << " schur " << static_cast<int>(schur));
-            const battery::SolveOutcome outcome = battery::solve_once(c, gauge, parameters, source);
-            CHECK(outcome.result.reason == StopReason::converged);
-            CHECK(outcome.result.true_residual <= 1e-10);
-            const double checked = reference_residual(gauge, parameters, source, outcome.solution);
-            CHECK(checked == doctest::Approx(outcome.result.true_residual).epsilon(1e-3));
-            CHECK(outcome.result.iterations == static_cast<int>(outcome.result.residual_history.size()));
-          }
+        for (const Schur schur : {Schur::asymmetric, Schur::symmetric}) {
+          battery::SolveCase c;
+          c.settings.solver = name;
+          c.settings.precision = precision;
+          c.settings.link_reals = reals;
+          c.settings.schur = schur;
+          c.settings.tolerance = 1e-10;
+          // The two normalisations take turns, so that each meets each precision, link format and Schur complement.
+          const bool by_mass = (static_cast<int>(precision) + reals / 6 + static_cast<int>(schur)) % 2 == 0;
+          const WilsonParameters parameters{0.12, by_mass ? WilsonParameters::Normalisation::mass : WilsonParameters::Normalisation::kappa,
+                                            antiperiodic_in_time};
+          INFO(name << " " << name_of(precision) << " " << reals << " schur " << static_cast<int>(schur) << " by mass " << by_mass);
+          const battery::SolveOutcome outcome = battery::solve_once(c, gauge, parameters, source);
+          CHECK(outcome.result.reason == StopReason::converged);
+          CHECK(outcome.result.true_residual <= 1e-10);
+          const double checked = reference_residual(gauge, parameters, source, outcome.solution);
+          CHECK(checked == doctest::Approx(outcome.result.true_residual).epsilon(1e-3));
+          CHECK(outcome.result.iterations == static_cast<int>(outcome.result.residual_history.size()));
+        }
 }
 
 TEST_CASE("reliable updates and defect correction reach what double precision reaches") {

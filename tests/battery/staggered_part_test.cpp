@@ -1,26 +1,12 @@
 // The links of a staggered operator on one of several ranks: from the links of its part the memory is what it is from those of the whole lattice.
 #include "tests/battery/staggered_support.hpp"
 
-#include <algorithm>
-
 using namespace quarkstar;
+using reference::cut_out;
 
 namespace {
 
 constexpr std::uint64_t seed = 31;
-
-HostGauge cut_out(const HostGauge& field, const Box& box) {
-  HostGauge part{box.extents, std::vector<double>(static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site), box.origin};
-  for (std::int64_t i = 0; i < volume(box.extents); ++i) {
-    Coord site = coordinates(i, box.extents);
-    for (int mu = 0; mu < 4; ++mu) site[mu] = (site[mu] + box.origin[mu]) % field.extents[mu];
-    for (int mu = 0; mu < 4; ++mu) {
-      const auto from = field.link(lexicographic(site, field.extents), mu);
-      std::copy(from.begin(), from.end(), part.link(i, mu).begin());
-    }
-  }
-  return part;
-}
 
 bool same_memory(const LinkField& a, const LinkField& b) {
   for (const int block : a.lattice()->local_blocks()) {

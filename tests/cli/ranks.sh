@@ -1,39 +1,21 @@
 #!/usr/bin/env bash
 # Solves on several MPI ranks: the bits of one rank for every number of them, and one message when something is wrong.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
-command -v mpirun > /dev/null || { echo "SKIPPED ranks: no mpirun"; exit 77; }
+source "$here/ranks.bash"
 make_configuration
 
-# ranks N ARGUMENT...: the command on N ranks that share this machine's cores.
-ranks() {
-  local count=$1
-  shift
-  timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none -n "$count" "$QUARKSTAR" "$@" >stdout.txt 2>stderr.txt
-}
-# fails CODE PATTERN N ARGUMENT...: that exit code, and one line of error that matches.
-fails() {
-  local code=$1 pattern=$2 got=0
+# unlike FLAGS_OF_RANK_0 FLAGS_OF_RANK_1 ARGUMENT...: the same of two ranks whose devices differ.
+unlike() {
+  local first=$1 second=$2
   shift 2
-  ranks "$@" || got=$?
-  [ "$got" = "$code" ] || { cat stdout.txt stderr.txt; die "$*: exit code $got instead of $code"; }
-  [ "$(grep -c '^quarkstar: error: ' stderr.txt)" = 1 ] || { cat stderr.txt; die "$*: not one line of error"; }
-  grep -qE -- "^quarkstar: error: .*$pattern" stderr.txt || { cat stderr.txt; die "$*: no error matches '$pattern'"; }
+  set -- "$@" --residual-history --json ranks.json
+  # shellcheck disable=SC2086  # words are flags
+  timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 1 "$QUARKSTAR" "$@" $first : -n 1 "$QUARKSTAR" "$@" $second \
+    >stdout.txt 2>stderr.txt || { cat stderr.txt; die "ranks with $first and $second failed: $*"; }
+  results ranks.json | cmp expected.txt - || die "the bits depend on the ranks: $first and $second, $*"
 }
-# Residual histories, and correlators where all columns were solved.
-results() { grep -oE '"-?0x[^"]*"' "$1"; sed -n '/"correlators"/,$p' "$1" | sed -nE '/^ *-?[0-9]/p'; }
-
-# compare N ARGUMENT...: histories and correlators on N ranks are those in expected.txt.
-compare() {
-  ranks "$@" --residual-history --json ranks.json || { cat stderr.txt; die "mpirun -n $* failed"; }
-  grep -q " on [0-9x]* ranks\"" ranks.json || [ "$1" = 1 ] || die "$*: not run on several ranks"
-  results ranks.json | cmp expected.txt - || die "the bits depend on the ranks: $*"
-}
-# reference ARGUMENT...: makes expected.txt on one rank without mpirun.
-reference() {
-  expect 0 '^wrote one.json' "$@" --residual-history --json one.json
-  results one.json > expected.txt
-  [ -s expected.txt ] || die "no residual history"
-}
+# cut_is TEXT: how the last run cut the lattice.
+cut_is() { grep -qF "$1\"" ranks.json || { grep ' ranks' ranks.json; die "the lattice is not cut as $1"; }; }
 
 solve=(solve --gauge lattice.ildg --kappa 0.12 --columns 0 --threads 1)
 reference "${solve[@]}"
@@ -41,6 +23,34 @@ for count in 1 2 3 4 8; do compare $count "${solve[@]}"; done
 compare 4 "${solve[@]}" --ranks 2,1,2,1
 compare 2 "${solve[@]}" --ranks 1,2,1,1 --blocks 1,2,2,2 --workers 2
 compare 2 "${solve[@]}" --policy eager --check-every 3
+
+# Unequal parts, along one direction and two, as given and as measured.
+compare 2 "${solve[@]}" --rank-weights 3,1
+cut_is 'on 1x1x1x2 ranks (t 6+2)'
+compare 4 "${solve[@]}" --rank-weights 5,1,1,1
+cut_is 'on 1x1x1x4 ranks (t 5+1+1+1)'
+compare 4 "${solve[@]}" --rank-weights 1,3,1,3 --ranks 1,1,2,2
+cut_is 'on 1x1x2x2 ranks (z 1+3)'
+compare 2 "${solve[@]}" --rank-weights 1,3 --blocks 1,1,1,4 --workers 2
+cut_is 'in 1x1x1x4 blocks on 1x1x1x2 ranks (t 2+6)'
+compare 3 "${solve[@]}" --rank-weights measured
+compare 2 "${solve[@]}" --rank-weights equal
+cut_is 'on 1x1x1x2 ranks'
+# Ranks with different numbers of workers: each slab has its own number of blocks, a thin one fewer than its rank has workers.
+unlike '--workers 3' '--workers 1' "${solve[@]}" --rank-weights 7,1
+cut_is 'in 1x1x1x4 blocks on 1x1x1x2 ranks (t 7+1)'
+unlike '--workers 1' '--workers 4' "${solve[@]}" --rank-weights 7,1
+cut_is 'in 1x1x1x2 blocks on 1x1x1x2 ranks (t 7+1)'
+unlike '--workers 2' '--workers 1' "${solve[@]}"
+grep -q 'measured speeds of the ranks' stderr.txt || die "the speeds of unlike ranks were not measured"
+# shellcheck disable=SC2054  # commas belong to the flag
+gcr=(solve --gauge lattice.ildg --kappa 0.12 --columns 0 --threads 1 --solver gcr --schwarz-block 4,4,4,2)
+reference "${gcr[@]}"
+compare 2 "${gcr[@]}" --rank-weights 3,1
+cut_is 'on 1x1x1x2 ranks (t 6+2)'
+fails 2 '--rank-weights: 3 weights, but 2 ranks' 2 "${solve[@]}" --json x.json --rank-weights 3,1,1
+fails 2 '--rank-weights: .*a positive number for each rank' 2 "${solve[@]}" --json x.json --rank-weights 3,0
+fails 2 '--blocks: cannot cut t = 2 of a rank.s part into 4 parts' 2 "${solve[@]}" --json x.json --rank-weights 3,1 --blocks 1,1,1,8
 
 single=(solve --gauge lattice.ildg --kappa 0.12 --columns 5 --threads 1 --precision single --links 12 --solver cgnr --source wall:2)
 reference "${single[@]}"
@@ -57,6 +67,12 @@ hisq=(solve --gauge wide.ildg --action hisq --mass 0.3 --tol 1e-10 --threads 1)
 reference "${hisq[@]}" --source z2:3,5
 for count in 2 4 8; do compare $count "${hisq[@]}" --source z2:3,5; done
 compare 2 "${hisq[@]}" --source z2:3,5 --ranks 1,1,2,1 --blocks 1,1,2,2 --workers 2 --nrhs 1
+compare 2 "${hisq[@]}" --source z2:3,5 --rank-weights 7,1
+cut_is 'on 1x1x1x2 ranks (t 5+3)'
+compare 4 "${hisq[@]}" --source z2:3,5 --rank-weights 5,5,3,3 --ranks 2,1,1,2
+cut_is 'on 2x1x1x2 ranks (t 5+3)'
+compare 2 "${hisq[@]}" --source z2:3,5 --rank-weights measured
+unlike '--workers 2' '--workers 1' "${hisq[@]}" --source z2:3,5
 for flags in "--solver blockcg --precision single --links 13" "--solver multishift --masses 0.3,0.6" "--precision half --links 9" \
              "--naik-epsilon auto --masses 0.3,0.6"; do
   # shellcheck disable=SC2086  # words are flags
@@ -69,7 +85,7 @@ reference "${naive[@]}" --out naive1
 compare 3 "${naive[@]}" --out naive3
 for file in propagator.h5 correlators.h5 result.json report.html; do [ -s "naive3/$file" ] || die "naive3/$file is missing"; done
 fails 2 '--ranks.*4 ranks are too many' 4 solve --gauge lattice.ildg --action hisq --mass 0.3 --json x.json --threads 1
-fails 2 '--ranks: a block has extent 2' 4 solve --gauge lattice.ildg --action hisq --mass 0.3 --json x.json --threads 1 --ranks 1,1,1,4
+fails 2 '--ranks: cannot cut t = 8 into 4 parts of 3' 4 solve --gauge lattice.ildg --action hisq --mass 0.3 --json x.json --threads 1 --ranks 1,1,1,4
 fails 2 '--cpu-memory: this solve needs' 2 "${solve[@]}" --json x.json --cpu-memory 1MiB
 fails 2 '--cpu-memory: this solve needs .*--nrhs' 2 "${hisq[@]}" --json x.json --cpu-memory 1MiB
 

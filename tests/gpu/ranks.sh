@@ -45,11 +45,10 @@ verdict() {
 expect 0 '^plaquette ' gauge generate wide.ildg --lattice 8 8 8 16 --beta 6.0 --sweeps 3 --seed 3 --format ildg
 places=("--devices 0 --share-gpus")
 QUARKSTAR_GPU_IPC=on verdict "${places[0]}" 'from GPU to GPU'
-verdict "${places[0]}" 'through host memory: ranks share a GPU'
+verdict "${places[0]}" 'through host memory: QUARKSTAR_GPU_IPC is not on'
 if [ "$gpus" -gt 1 ]; then
   places=("--gpus 1" "${places[0]}")
-  verdict "${places[0]}" 'from GPU to GPU'
-  QUARKSTAR_GPU_IPC=off verdict "${places[0]}" 'through host memory: QUARKSTAR_GPU_IPC=off'
+  QUARKSTAR_GPU_IPC=on verdict "${places[0]}" 'from GPU to GPU'
 else
   echo "SKIPPED two ranks on two GPUs: one GPU"
 fi
@@ -59,6 +58,7 @@ for place in "${places[@]}"; do
   compare "$place" "${wilson[@]}" --precision single --links 12 --solver cgnr --check-every 3
   compare "$place" "${wilson[@]}" --precision half --links 8
   compare "$place" "${wilson[@]}" --precision single --blocks 1,1,2,2
+  compare "$place --cpu-share 25%" "${wilson[@]}" --precision single
   # shellcheck disable=SC2054  # commas belong to the flag
   hisq=(solve --gauge wide.ildg --action hisq --mass 0.1 --tol 1e-10 --source z2:3,8)
   compare "$place" "${hisq[@]}" --precision double
@@ -66,4 +66,20 @@ for place in "${places[@]}"; do
   compare "$place" "${hisq[@]}" --precision half --links 9
   compare "$place" "${hisq[@]}" --solver blockcg --precision single
   compare "$place" "${hisq[@]}" --solver multishift --masses 0.1,0.3
+  compare "$place --cpu-share 25%" "${hisq[@]}" --precision double
+done
+
+# A rank without GPUs before one with: the parts follow their speeds, and the second one's settings are tuned.
+for solve in wilson hisq; do
+  declare -n flags=$solve
+  expect 0 '^wrote one.json' "${flags[@]}" --gpus 1 --residual-history --json one.json
+  results one.json > expected.txt
+  [ -s expected.txt ] || die "no residual history: $solve"
+  set -- "${flags[@]}" --share-gpus --residual-history --json ranks.json
+  rm -f tune.json
+  QUARKSTAR_TUNE=$PWD/tune.json timeout 300 "${mpirun[@]}" --oversubscribe --bind-to none -n 1 "$QUARKSTAR" "$@" --gpus 0 : -n 1 "$QUARKSTAR" "$@" --gpus 1 \
+    >stdout.txt 2>stderr.txt || { cat stdout.txt stderr.txt; die "a rank without GPUs and one with: $solve"; }
+  results ranks.json | cmp expected.txt - || die "the bits depend on the devices of ranks: $solve"
+  grep -q 'measured speeds of the ranks' stderr.txt || { cat stderr.txt; die "the speeds of unlike ranks were not measured: $solve"; }
+  grep -q ' tuned ' stderr.txt || { cat stderr.txt; die "the rank with a GPU was not tuned: $solve"; }
 done

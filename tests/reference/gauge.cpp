@@ -149,6 +149,20 @@ HostGauge tile(const HostGauge& gauge, const Coord& repeats) {
   return tiled;
 }
 
+HostGauge cut_out(const HostGauge& gauge, const Box& box) {
+  HostGauge part = empty_gauge(box.extents);
+  part.origin = box.origin;
+  for (std::int64_t i = 0; i < volume(box.extents); ++i) {
+    Coord site = coordinates(i, box.extents);
+    for (int mu = 0; mu < 4; ++mu) site[mu] = (site[mu] + box.origin[mu]) % gauge.extents[mu];
+    for (int mu = 0; mu < 4; ++mu) {
+      const auto from = gauge.link(lexicographic(site, gauge.extents), mu);
+      std::copy(from.begin(), from.end(), part.link(i, mu).begin());
+    }
+  }
+  return part;
+}
+
 HostGauge with_boundary(const HostGauge& gauge, const Boundary& boundary) {
   HostGauge folded = gauge;
   for (std::int64_t site = 0; site < volume(gauge.extents); ++site) {

@@ -48,6 +48,9 @@ HostGauge transform(const HostGauge& gauge, const std::vector<Matrix<3>>& g);
 /// The configuration repeated repeats[mu] times in every direction.
 HostGauge tile(const HostGauge& gauge, const Coord& repeats);
 
+/// The links of a box of the lattice, which may reach over its edges.
+HostGauge cut_out(const HostGauge& gauge, const Box& box);
+
 /// The boundary phase folded into the links: U_mu(x) -> e^{i theta_mu} U_mu(x) at x_mu = extent - 1.
 HostGauge with_boundary(const HostGauge& gauge, const Boundary& boundary);
 

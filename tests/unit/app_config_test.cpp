@@ -107,7 +107,7 @@ TEST_CASE("errors name file, line, key and what is allowed") {
             .starts_with("run.toml:1: mass: -4 is not above -3.95"));
   CHECK(message_of("policy = \"lucky\"")
             .starts_with("run.toml:1: policy: 'lucky' is unknown; use one of "
-                         "static, eager, "));
+                         "static, adaptive, "));
   CHECK(message_of("kappa = \"much\"")
             .starts_with("run.toml:1: kappa: 'much' is no number"));
   CHECK(message_of("kappa = -0.1")

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 
@@ -85,6 +86,34 @@ TEST_CASE("parts are the best that any cut in units can be") {
   }
   CHECK(runtime::proportional_parts(8, {{0, 1, 3}, {1, 1, 3}}, 1).empty());
   CHECK(runtime::proportional_parts(8, {{0, 1, 3}, {1, 0, 100}}, 1).empty());
+}
+
+TEST_CASE("parts that all owners must have are nearly the best that can be") {
+  std::mt19937 random(13);
+  for (int round = 0; round < 300; ++round) {
+    const int multiple = 1 + static_cast<int>(random() % 3), thinnest = 1 + static_cast<int>(random() % 4), extent = multiple * static_cast<int>(4 + random() % 12);
+    const std::vector<double> weights{0.1 + static_cast<double>(random() % 100), 0.1 + static_cast<double>(random() % 100), 1};
+    INFO(extent << " for " << weights[0] << ", " << weights[1] << ", 1; multiples of " << multiple << ", thinnest " << thinnest);
+    const auto allowed = [&](int part) { return part >= thinnest && part % multiple == 0; };
+    const auto time = [&](int a, int b, int c) { return std::max({a / weights[0], b / weights[1], static_cast<double>(c)}); };
+    double best = 0;
+    for (int a = 1; a < extent; ++a)
+      for (int b = 1; a + b < extent; ++b)
+        if (const int c = extent - a - b; allowed(a) && allowed(b) && allowed(c))
+          if (const double t = time(a, b, c); best == 0 || t < best) best = t;
+    const std::vector<int> parts = runtime::parts_for_all(extent, weights, thinnest, multiple);
+    REQUIRE(parts.empty() == (best == 0));
+    if (parts.empty()) continue;
+    REQUIRE(parts.size() == 3);
+    CHECK(parts[0] + parts[1] + parts[2] == extent);
+    CHECK(std::all_of(parts.begin(), parts.end(), allowed));
+    // A finer cut is left out where it gains less than a tenth.
+    CHECK(time(parts[0], parts[1], parts[2]) <= best / 0.9 * (1 + 1e-12));
+  }
+  CHECK(runtime::parts_for_all(64, {1, 1, 1}) == std::vector<int>{24, 20, 20});
+  CHECK(runtime::parts_for_all(6, {1, 1}) == std::vector<int>{4, 2});
+  CHECK(runtime::parts_for_all(6, {1, 1}, 3) == std::vector<int>{3, 3});
+  CHECK(runtime::parts_for_all(8, {1, 1, 1}, 3).empty());
 }
 
 TEST_CASE("without a wish for CPUs, GPUs own everything that fits") {

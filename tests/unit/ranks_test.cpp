@@ -8,7 +8,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,16 +46,74 @@ TEST_CASE("the grid of ranks has the smallest surface") {
   CHECK(message.find("7 ranks") != std::string::npos);
 }
 
-TEST_CASE("slabs follow the bandwidth of their slowest rank") {
+TEST_CASE("slabs follow the speed of their slowest rank") {
   const std::vector<double> equal(4, 100.0), nearly{100, 105, 100, 98}, mixed{3000, 3000, 1000, 3000};
-  CHECK(mpi::make_rank_grid({8, 8, 8, 32}, {}, equal, 0).weights[3].empty());
-  CHECK(mpi::make_rank_grid({8, 8, 8, 32}, {}, nearly, 0).weights[3].empty());
+  CHECK(mpi::make_rank_grid({8, 8, 8, 32}, {}, equal, 0).slabs[3] == std::vector{8, 8, 8, 8});
+  CHECK(mpi::make_rank_grid({8, 8, 8, 32}, {}, nearly, 0).slabs[3] == std::vector{8, 8, 8, 8});
   const RankGrid grid = mpi::make_rank_grid({8, 8, 8, 40}, Coord{1, 1, 1, 4}, mixed, 2);
   CHECK(grid.rank == 2);
   const Decomposition decomposition({8, 8, 8, 40}, grid, {1, 1, 1, 1}, 1);
   CHECK(decomposition.part_of(0).extents == Coord{8, 8, 8, 12});
   CHECK(decomposition.part().extents == Coord{8, 8, 8, 4});
+  CHECK(decomposition.describe() == "8x8x8x40 in 1x1x1x4 blocks on 1x1x1x4 ranks (t 12+12+4+12)");
   CHECK(message_of([&] { mpi::make_rank_grid({8, 8, 8, 8}, Coord{1, 1, 1, 3}, equal, 0); }).find("4 were started") != std::string::npos);
+}
+
+TEST_CASE("unequal ranks: every direction that is cut follows, and no part is thinner than a hop") {
+  using Speeds = std::vector<double>;
+  using Slabs = std::array<std::vector<int>, 4>;
+  const auto slabs = [](const Coord& lattice, const std::optional<Coord>& wanted, const Speeds& speeds, const mpi::PartLimits& limits = {}) {
+    return mpi::make_rank_grid(lattice, wanted, speeds, 0, limits).slabs;
+  };
+  const mpi::PartLimits far{.thinnest = 3};
+  CHECK(slabs({4, 4, 4, 8}, {}, {3, 1}) == Slabs{{{4}, {4}, {4}, {6, 2}}});
+  // Ranks count x fastest: 0 and 1 share a slab of t.
+  CHECK(slabs({8, 8, 8, 16}, Coord{1, 1, 2, 2}, {3, 1, 3, 1}) == Slabs{{{8}, {8}, {6, 2}, {8, 8}}});
+  CHECK(slabs({8, 8, 8, 16}, Coord{1, 1, 2, 2}, {1, 2, 3, 6}) == Slabs{{{8}, {8}, {2, 6}, {4, 12}}});
+  CHECK(slabs({8, 8, 8, 16}, Coord{2, 1, 2, 1}, {1, 2, 3, 6}) == Slabs{{{2, 6}, {8}, {2, 6}, {16}}});
+  // Parts along x stay even.
+  CHECK(slabs({8, 4, 4, 4}, Coord{2, 1, 1, 1}, {100, 1}) == Slabs{{{6, 2}, {4}, {4}, {4}}});
+  // A GPU node and a CPU node.
+  CHECK(slabs({32, 32, 32, 64}, {}, {3000, 160}) == Slabs{{{32}, {32}, {32}, {62, 2}}});
+  CHECK(slabs({32, 32, 32, 64}, {}, {3000, 160}, far) == Slabs{{{32}, {32}, {32}, {61, 3}}});
+  CHECK(slabs({8, 4, 8, 8}, {}, {7, 1}, far)[3] == std::vector{5, 3});
+  CHECK(slabs({8, 4, 8, 6}, Coord{1, 1, 1, 2}, {1, 1}, far)[3] == std::vector{3, 3});
+  // Four ranks in t give the fast ones what is theirs; two by two would not.
+  CHECK(slabs({32, 32, 32, 64}, {}, {3000, 3000, 1000, 1000}) == Slabs{{{32}, {32}, {32}, {24, 24, 8, 8}}});
+  // Domains of a preconditioner stay whole, also with equal ranks.
+  CHECK(slabs({8, 8, 8, 24}, {}, {2, 1}, {.multiple = {4, 4, 4, 6}})[3] == std::vector{18, 6});
+  CHECK(slabs({8, 8, 8, 12}, {}, {1, 1}, {.multiple = {4, 4, 4, 6}})[3] == std::vector{6, 6});
+  const std::string message = message_of([&] { slabs({4, 4, 4, 8}, Coord{1, 1, 1, 4}, {1, 1, 1, 1}, far); });
+  CHECK(message.find("--ranks: cannot cut t = 8 into 4 parts of 3 sites or more; use at most 2 parts in t") != std::string::npos);
+  CHECK(message_of([&] { slabs({4, 4, 4, 8}, {}, {4, 3, 2, 1}, far); }).find("4 ranks are too many") != std::string::npos);
+}
+
+TEST_CASE("slabs of ranks may have different numbers of blocks") {
+  const Coord lattice{8, 4, 6, 10};
+  const SlabCuts cuts{{{{8}}, {{4}}, {{2, 2}, {2}}, {{3, 2, 2}, {3}}}};
+  std::set<int> seen;
+  for (int rank = 0; rank < 4; ++rank) {
+    const Decomposition view(lattice, cuts, rank, [](const Coord& position) { return position[3]; });
+    CHECK(view.grid() == Coord{1, 1, 3, 4});
+    CHECK(view.ranks() == Coord{1, 1, 2, 2});
+    CHECK(view.most_blocks_of_a_rank() == 6);
+    CHECK(view.local().size() == (rank % 2 == 0 ? 2U : 1U) * (rank < 2 ? 3U : 1U));
+    CHECK(view.part().origin == Coord{0, 0, rank % 2 == 0 ? 0 : 4, rank < 2 ? 0 : 7});
+    CHECK(view.part().extents == Coord{8, 4, rank % 2 == 0 ? 4 : 2, rank < 2 ? 7 : 3});
+    for (std::size_t i = 0; i < view.local().size(); ++i) {
+      const Block& block = view.block(view.local()[i]);
+      CHECK(seen.insert(block.index).second);
+      CHECK(view.local_index(block.index) == static_cast<int>(i));
+      CHECK(block.owner == (rank < 2 ? block.position[3] : 0));
+      // Neighbours across every face are where the extents say.
+      for (int d = 0; d < 8; ++d) {
+        const Block& next = view.block(view.neighbour(block.index, d));
+        const int mu = d / 2, edge = d % 2 == 0 ? block.origin[mu] + block.extents[mu] : next.origin[mu] + next.extents[mu];
+        CHECK(edge % lattice[mu] == (d % 2 == 0 ? next.origin[mu] : block.origin[mu]));
+      }
+    }
+  }
+  CHECK(seen.size() == 12);
 }
 
 TEST_CASE("every site belongs to one rank, and every rank sees the same blocks") {

@@ -6,8 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 #include <random>
 #include <set>
@@ -15,6 +13,7 @@
 
 using namespace quarkstar;
 using namespace quarkstar::smear;
+using reference::cut_out;
 using smear_testing::options;
 using smear_testing::whole;
 
@@ -28,17 +27,6 @@ Coord site_of(const Box& box, std::int64_t i, const Coord& lattice) {
   Coord site = coordinates(i, box.extents);
   for (int mu = 0; mu < 4; ++mu) site[mu] = (site[mu] + box.origin[mu]) % lattice[mu];
   return site;
-}
-
-/// A box of a field of the whole lattice, as a rank reads it.
-HostGauge cut_out(const HostGauge& field, const Box& box) {
-  HostGauge part{box.extents, std::vector<double>(static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site), box.origin};
-  for (std::int64_t i = 0; i < volume(box.extents); ++i)
-    for (int mu = 0; mu < 4; ++mu) {
-      const auto from = field.link(lexicographic(site_of(box, i, field.extents), field.extents), mu);
-      std::copy(from.begin(), from.end(), part.link(i, mu).begin());
-    }
-  return part;
 }
 
 bool same_bits(const HostGauge& part, const HostGauge& field) {
