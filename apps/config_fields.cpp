@@ -277,7 +277,7 @@ std::vector<Field> make_fields() {
       {"throttle", "W:F,...", "For experiments: CPU worker W looks F times slower; W:F:P:MS[:SEED]: and a part P of its tasks takes MS milliseconds more",
        [](RunConfig& c, Text v) { c.session.throttles = parse_throttles(v); },
        [](const RunConfig& c) -> json { return c.session.throttles.empty() ? json() : json(text_of(c.session.throttles)); }},
-      {"checkpoint", "DIR", "Folder for restart files, written on SIGTERM and SIGUSR1 and after each column or batch; read again at the start",
+      {"checkpoint", "DIR", "Folder for restart files, written on SIGUSR1, SIGUSR2 and SIGTERM and after each column or batch; read again at the start",
        [](RunConfig& c, Text v) { c.checkpoint = v; }, [](const RunConfig& c) -> json { return c.checkpoint; }},
       {"checkpoint-every", "N", "Write a restart file every N iterations too (with --checkpoint)",
        [](RunConfig& c, Text v) { c.checkpoint_every = parse_integer(v, 0); },

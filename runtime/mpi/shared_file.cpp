@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -84,6 +85,11 @@ void move_rows(const std::string& path, int descriptor, const SiteRecords& recor
   }
 }
 
+/// Of bytes that will be compared with what a file gives back.
+std::size_t hash_of(std::span<const std::byte> bytes) {
+  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
 /// Sites that move in one call: far from what MPI counts in int, and some seconds on a slow file system.
 std::int64_t sites_a_slab(std::size_t record_bytes) {
   constexpr std::size_t usual = std::size_t{128} << 20, most = std::size_t{1} << 30;
@@ -99,6 +105,16 @@ struct SharedFile::Native {
   int descriptor = -1;  ///< where there is one rank
   Type record, sites;
   std::size_t record_bytes = 0;  ///< of `record`
+  struct Piece {
+    SiteRecords records;
+    Box box;
+    std::size_t hash;
+  };
+  std::vector<Piece> written;  ///< by MPI, from this rank
+
+  ~Native() {
+    if (descriptor >= 0) ::close(descriptor);
+  }
 
   /// MPI's description of the sites of a box.
   void describe(const SiteRecords& records, const Box& box) {
@@ -131,6 +147,20 @@ struct SharedFile::Native {
     if (done == count) return;
     if (Write) fail(path, "writing", "only a part was written");
     throw_short(path);
+  }
+
+  /// Open MPI's own MPI-IO (4.1) reports success for writes that the file system has refused, so all must come back.
+  static void require_written(const std::string& path, const Piece& piece) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(volume(piece.box.extents)) * piece.records.record_bytes);
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    bool same = descriptor >= 0;
+    try {
+      if (same) move_rows<false>(path, descriptor, piece.records, piece.box, std::span(bytes));
+    } catch (const Error&) {
+      same = false;
+    }
+    if (descriptor >= 0) ::close(descriptor);
+    if (!same || hash_of(bytes) != piece.hash) fail(path, "writing", "what was written does not come back from the disk");
   }
 
   /// Whether the records up to the box's last site are in the file. Open MPI's collective reads do not tell.
@@ -187,7 +217,6 @@ SharedFile::SharedFile(Job& job, const std::string& path, Mode mode)
 }
 
 SharedFile::~SharedFile() {
-  if (native_->descriptor >= 0) ::close(native_->descriptor);
   const std::lock_guard lock(job_.library());
   native_->sites.clear();
   native_->record.clear();
@@ -205,6 +234,11 @@ void SharedFile::close() {
     check_io(flushed, path_, "flushing");
     check_io(closed, path_, "closing");
   });
+  const std::uint64_t steps = job_.combined(native_->written.size(), Combine::maximum);
+  for (std::uint64_t step = 0; step < steps; ++step)
+    job_.together([&] {
+      if (step < native_->written.size()) Native::require_written(path_, native_->written[step]);
+    });
 }
 
 /// Closes a file on which all ranks have failed.
@@ -251,6 +285,7 @@ void SharedFile::transfer(SiteRecords records, std::span<const Box> boxes, Start
         const Job::Waiting waiting(job_, Write ? "MPI_File_write_all" : "MPI_File_read_all");
         const std::lock_guard lock(job_.library());
         native_->template move<Write>(path_, records.offset, bytes);
+        if (Write && mine) native_->written.push_back({records, slab, hash_of(bytes)});
       } else if (mine) {
         move_rows<Write>(path_, native_->descriptor, records, slab, bytes);
       }

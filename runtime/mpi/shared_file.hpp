@@ -49,8 +49,9 @@ class SharedFile {
   void read_slabs(const SiteRecords& records, const Box& box, const Take& take) { read_slabs(records, std::span(&box, 1), take); }
   void write_slabs(const SiteRecords& records, const Box& box, const Fill& fill);
 
-  /// After the last call. Every rank flushes what it has written: the root can flush only what its own host has, and a file renamed without
-  /// may lack the parts of others. Throws Error(environment) where the file system reports only now that it could not write.
+  /// After the last call. Every rank flushes what it has written (the root can flush only what its own host has, and a file renamed without
+  /// may lack the parts of others), and where there are several reads it back. Throws Error(environment) where only now it shows that the file system
+  /// could not write.
   void close();
 
  private:
