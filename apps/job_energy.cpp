@@ -17,7 +17,7 @@ std::vector<std::string> gpus_counted_here(const runtime::Session& session) {
   Job& job = Job::current();
   std::vector<std::string> mine = gpu_bus_ids(session);
   const std::vector<std::string> all = job.gather_text(fmt::format("{}", fmt::join(mine, " ")));
-  const auto host_of = [&job](int rank) { return job.hosts()[static_cast<std::size_t>(rank)]; };
+  const auto host_of = [&job](int rank) { return job.machines()[static_cast<std::size_t>(rank)]; };
   for (int rank = 0; rank < job.rank(); ++rank)
     if (host_of(rank) == host_of(job.rank()))
       std::erase_if(mine, [&](const std::string& gpu) { return all[static_cast<std::size_t>(rank)].find(gpu) != std::string::npos; });

@@ -299,7 +299,8 @@ std::string Session::obstacle_to_gpu_messages() const {
   const char* variable = std::getenv("QUARKSTAR_GPU_IPC");
   if (variable == nullptr || std::string_view(variable) != "on") return "QUARKSTAR_GPU_IPC is not on";
   if (job.is_fake()) return "the other ranks do not exist";
-  if (!job.is_on_one_host()) return "the ranks sit on several hosts";
+  if (std::any_of(job.machines().begin(), job.machines().end(), [&](const std::string& machine) { return machine != job.machines().front(); }))
+    return "the ranks sit on several hosts";
   if (job.size() > most_gpu_ranks) return fmt::format("more than {} ranks", most_gpu_ranks);
   if (gpu_count_ != 1) return fmt::format("{} has {} GPUs, not one", job.name_of(job.rank()), gpu_count_);
   if (!keeps_owners(options_.policy)) return fmt::format("--policy {} places kernels one by one", options_.policy);

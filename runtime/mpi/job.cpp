@@ -80,7 +80,7 @@ void Job::complete(const char* what, Start&& start) {
   answer_calls(*this, {});
 }
 
-Job::Job(Alone) : hosts_{host_name()} {}
+Job::Job(Alone) : hosts_{host_name()}, machines_(hosts_) {}
 
 Job::Job(Patience patience) : Job(Alone{}) {
   if (started != nullptr) throw Error(ErrorKind::internal, "Job", "a job has begun already", "this is a defect: please report it");
@@ -89,7 +89,8 @@ Job::Job(Patience patience) : Job(Alone{}) {
     fake_ = true;
     size_ = fake;
     rank_ = std::clamp(number_in("STARPU_MPI_FAKE_RANK", 0), 0, fake - 1);
-    hosts_.assign(static_cast<std::size_t>(fake), hosts_.front());
+    hosts_.resize(static_cast<std::size_t>(fake), hosts_.front());
+    machines_ = hosts_;
     return;
   }
   const Launch launch = read_launch(std::getenv);
@@ -177,10 +178,6 @@ Job& Job::current() {
 
 std::string Job::name_of(int rank) const {
   return named_ ? fmt::format("rank {} ({})", rank, hosts_[static_cast<std::size_t>(rank)]) : fmt::format("rank {}", rank);
-}
-
-bool Job::is_on_one_host() const {
-  return std::all_of(machines_.begin(), machines_.end(), [this](const std::string& machine) { return machine == machines_.front(); });
 }
 
 Job::Share Job::share_of(const std::string& resources) {

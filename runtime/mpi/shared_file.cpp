@@ -223,13 +223,21 @@ SharedFile::~SharedFile() {
 }
 
 void SharedFile::close() {
-  job_.together([this] {
+  int flushed = MPI_SUCCESS;
+  if (mode_ == Mode::write && native_->file != MPI_FILE_NULL) {
+    {
+      const Job::Waiting waiting(job_, "MPI_File_sync");
+      const std::lock_guard lock(job_.library());
+      flushed = MPI_File_sync(native_->file);
+    }
+    job_.barrier();  // who waits here can name a rank that hangs in its flush; inside MPI_File_close nobody can
+  }
+  job_.together([this, flushed] {
     if (native_->descriptor >= 0 && ::close(std::exchange(native_->descriptor, -1)) != 0 && errno != EINTR && mode_ == Mode::write)
       throw_write_error(path_, "closing", errno);
     if (native_->file == MPI_FILE_NULL) return;
     const Job::Waiting waiting(job_, "MPI_File_close");
     const std::lock_guard lock(job_.library());
-    const int flushed = mode_ == Mode::write ? MPI_File_sync(native_->file) : MPI_SUCCESS;
     const int closed = MPI_File_close(&native_->file);
     check_io(flushed, path_, "flushing");
     check_io(closed, path_, "closing");
