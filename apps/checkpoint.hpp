@@ -32,8 +32,7 @@ class Checkpoint {
   /// Throws Error(input) naming the file when it is damaged, cut short, or of another problem.
   std::optional<int> load(const RestartKey& key, std::span<std::complex<double>> solution) const;
 
-  /// Throws Error as AtomicFile does, and Error(environment) where what several ranks wrote does not come back; the file that was there then
-  /// stays. So it does, without an error, where the solution is not finite.
+  /// Throws Error as SharedOutput does; the file that was there then stays. So it does, without an error, where the solution is not finite.
   void save(const RestartKey& key, std::span<const std::complex<double>> solution, int iterations) const;
 
  private:
