@@ -71,8 +71,9 @@ void add_bench(CLI::App& app) {
       ->check(CLI::IsMember({"bicgstab", "cgnr", "gcr", "cg"}));
   add_coord_flag(*solver, "--blocks", options->blocks, "Cut the lattice into that many blocks (default: as a solve would)", 1);
   solver->add_option("--iterations", options->iterations, "Iterations of a timed solve, rounded up to whole batches of 16 (default: 256 on GPUs, 64 on CPUs)")->check(CLI::Range(16, 100000));
-  solver->add_flag("--bound", options->bound, "One more solve, whose task graph is recorded: the time over its lower bounds");
-  solver->add_option("--trace", options->trace, "File for the tasks of one more solve (of the last row) in Chrome's trace format")->type_name("FILE");
+  solver->add_flag("--bound", options->extra.bound, "One more solve, whose task graph is recorded: the time over its lower bounds");
+  solver->add_flag("--profile", options->extra.profile, "One more solve: where the time of each worker went, bytes between memories (JSON)");
+  solver->add_option("--trace", options->extra.trace, "File for the tasks of one more solve (of the last row) in Chrome's trace format")->type_name("FILE");
 }
 
 }  // namespace quarkstar::app

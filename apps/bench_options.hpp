@@ -1,5 +1,6 @@
 #pragma once
 // What the subcommands of `quarkstar bench` share: flags, devices, and the bandwidth that speeds are compared with.
+#include "apps/extra_solves.hpp"
 #include "codelets/bench/stream.hpp"
 #include "codelets/wilson/tuning.hpp"
 #include "runtime/coord.hpp"
@@ -34,8 +35,7 @@ struct BenchOptions {
   std::vector<std::string> solvers{"bicgstab", "cgnr"};
   Coord blocks{};      ///< of `bench solver`; zeros: as a solve cuts
   int iterations = 0;  ///< 0: 256 on GPUs, 64 on CPUs
-  bool bound = false;  ///< of `bench solver`: lower bounds of the task graph too
-  std::string trace;   ///< of `bench solver`: file for the tasks of one more solve of the last row; empty: none
+  ExtraSolves extra;   ///< of `bench solver`
 };
 
 /// Bandwidth of the memory behind a session's blocks.
