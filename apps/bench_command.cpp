@@ -73,8 +73,9 @@ void add_bench(CLI::App& app) {
   solver->add_option("--kappa", options->kappa, "Wilson (default 0.245; the critical value of the hot configuration is 0.25)")->check(CLI::Range(1e-6, 0.25));
   solver->add_option("--mass", options->mass, "Staggered (default 0.001)")->check(CLI::Range(1e-12, 100.0));
   solver->add_option("--iterations", options->iterations, "Iterations of a timed solve, rounded up to whole batches of 16 (default: 256 on GPUs, 64 on CPUs)")->check(CLI::Range(16, 100000));
-  solver->add_flag("--bound", options->bound, "One more solve, whose task graph is recorded: the time over its lower bounds");
-  solver->add_option("--trace", options->trace, "File for the tasks of one more solve (of the last row) in Chrome's trace format")->type_name("FILE");
+  solver->add_flag("--bound", options->extra.bound, "One more solve, whose task graph is recorded: the time over its lower bounds");
+  solver->add_flag("--profile", options->extra.profile, "One more solve: where the time of each worker went, bytes between memories (JSON)");
+  solver->add_option("--trace", options->extra.trace, "File for the tasks of one more solve (of the last row) in Chrome's trace format")->type_name("FILE");
 }
 
 }  // namespace quarkstar::app

@@ -1,5 +1,6 @@
 #pragma once
 // What the subcommands of `quarkstar bench` share: flags, devices, and the bandwidth that speeds are compared with.
+#include "apps/extra_solves.hpp"
 #include "codelets/bench/stream.hpp"
 #include "codelets/wilson/tuning.hpp"
 #include "runtime/coord.hpp"
@@ -37,8 +38,7 @@ struct BenchOptions {
   /// The critical kappa of a hot configuration is 1/4. So close below it iterations gain a digit as slowly as on configurations of physics.
   double kappa = 0.245;
   double mass = 1e-3;  ///< staggered
-  bool bound = false;  ///< of `bench solver`: lower bounds of the task graph too
-  std::string trace;   ///< of `bench solver`: file for the tasks of one more solve of the last row; empty: none
+  ExtraSolves extra;   ///< of `bench solver`
 };
 
 /// Bandwidth of the memory behind a session's blocks.

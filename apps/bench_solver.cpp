@@ -49,7 +49,9 @@ void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::
   session.events().reset();
 }
 
-void time_bound(SolverTiming& timing, runtime::Session& session, const std::function<void()>& solve, const std::function<double()>& bytes) {
+namespace {
+
+void find_bound(SolverTiming& timing, runtime::Session& session, const std::function<void()>& solve, const std::function<double()>& bytes) {
   const BoundMeter meter(session);
   const double start = runtime::now_us();
   solve();
@@ -57,13 +59,33 @@ void time_bound(SolverTiming& timing, runtime::Session& session, const std::func
   timing.bound_us = 1e6 * std::max({bound.bandwidth_seconds, bound.critical_path_seconds, bound.assignment_seconds}) / timing.iterations;
 }
 
-void trace_solve(const std::string& file, runtime::Session& session, const std::function<void()>& solve) {
+void profile_workers(SolverTiming& timing, runtime::Session& session, const std::function<void()>& solve) {
+  runtime::WorkerProfile profile(session);
+  solve();
+  const std::vector<runtime::WorkerTimes> times = profile.times();
+  for (std::size_t w = 0; w < times.size(); ++w) {
+    const runtime::Worker& worker = session.worker(static_cast<int>(w));
+    timing.workers.push_back({worker.name, worker.kind == runtime::Worker::Kind::cuda, times[w]});
+  }
+  timing.links = profile.links();
+}
+
+void trace_tasks(const std::string& file, runtime::Session& session, const std::function<void()>& solve) {
   session.events().reset();
   session.events().set_detail(runtime::Events::Detail::tasks);
   solve();
   runtime::write_chrome_trace(session, session.events(), file);
   session.events().set_detail(runtime::Events::Detail::totals);
   session.events().reset();
+}
+
+}  // namespace
+
+void run_extra_solves(const ExtraSolves& extra, SolverTiming& timing, runtime::Session& session, const std::function<void()>& solve,
+                      const std::function<double()>& bytes) {
+  if (extra.bound) find_bound(timing, session, solve, bytes);
+  if (extra.profile) profile_workers(timing, session, solve);
+  if (!extra.trace.empty()) trace_tasks(extra.trace, session, solve);
 }
 
 BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge, double kappa)
@@ -77,7 +99,7 @@ BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::Hoppi
 }
 
 SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, const HostSpinor& wave,
-                         int iterations, int repetitions, bool bound, const std::string& trace) {
+                         int iterations, int repetitions, const ExtraSolves& extra) {
   constexpr int parity = EvenOddWilson::solved_parity;
   const SpinorField source(outer.lattice, parity), rhs(outer.lattice, parity), x(outer.lattice, parity);
   transfer::load_spinor(source, wave);
@@ -137,8 +159,7 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
   timing.best_us = times.front();
   timing.median_us = times[times.size() / 2];
 
-  if (bound) time_bound(timing, session, [&] { solve_once(iterations); }, [&] { return bytes; });
-  if (!trace.empty()) trace_solve(trace, session, [&] { solve_once(2 * batch); });
+  run_extra_solves(extra, timing, session, [&] { solve_once(iterations); }, [&] { return bytes; });
   time_parts(timing, session, outer.lattice->decomposition(), [&] { solve_once(iterations); });
   return timing;
 }

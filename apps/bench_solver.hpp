@@ -1,8 +1,10 @@
 #pragma once
 // Times Krylov iterations as a solve runs them: mixed precision, reliable updates, through the task graph.
+#include "apps/extra_solves.hpp"
 #include "codelets/lattice/host_gauge.hpp"
 #include "codelets/lattice/host_spinor.hpp"
 #include "codelets/wilson/tuning.hpp"
+#include "runtime/observe/worker_times.hpp"
 #include "runtime/session.hpp"
 #include "solvers/even_odd_wilson.hpp"
 #include "solvers/krylov.hpp"
@@ -10,6 +12,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace quarkstar::app {
 
@@ -37,6 +40,14 @@ struct SolverTiming {
   double us_per_task = 0;             ///< wall time of the owners outside StarPU's tasks, a task
   double bound_us = 0;                ///< no schedule of these tasks on these workers is faster (solve_bound.hpp), an iteration; 0: not asked for
 
+  struct WorkerProfile {
+    std::string name;
+    bool cuda = false;
+    runtime::WorkerTimes times;  ///< of a whole solve
+  };
+  std::vector<WorkerProfile> workers;       ///< empty: not asked for
+  std::vector<runtime::LinkTraffic> links;
+
   /// Time in tasks, an iteration and owner, with refreshes. Not known (has_parts false) for several GPUs, whose tasks are asynchronous.
   bool has_parts = false;
   double dslash_us = 0, blas_us = 0, scalars_us = 0, conversion_us = 0;
@@ -49,15 +60,12 @@ struct SolverTiming {
 /// The session's events are empty afterwards.
 void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::Decomposition& decomposition, const std::function<void()>& solve);
 
-/// Fills in the bound from one more call of solve(), whose task graph is recorded. bytes(): what that solve moved.
-void time_bound(SolverTiming& timing, runtime::Session& session, const std::function<void()>& solve, const std::function<double()>& bytes);
+/// Calls solve() once more for each thing that is asked for. bytes(): what the last solve moved. The session's events are empty after a trace.
+void run_extra_solves(const ExtraSolves& extra, SolverTiming& timing, runtime::Session& session, const std::function<void()>& solve,
+                      const std::function<double()>& bytes);
 
-/// Writes the tasks of one more call of solve() to a file (chrome_trace.hpp). The session's events are empty afterwards.
-void trace_solve(const std::string& file, runtime::Session& session, const std::function<void()>& solve);
-
-/// inner == outer: a solve in that level's precision; else mixed precision with reliable updates. wave: the source. bound: time_bound() too. trace: file for
-/// trace_solve(), or empty.
+/// inner == outer: a solve in that level's precision; else mixed precision with reliable updates. wave: the source.
 SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, const HostSpinor& wave,
-                         int iterations, int repetitions, bool bound, const std::string& trace);
+                         int iterations, int repetitions, const ExtraSolves& extra);
 
 }  // namespace quarkstar::app

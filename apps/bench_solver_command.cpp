@@ -88,6 +88,21 @@ Json row_of(const std::string& devices, const SolverCase& c, const SolverTiming&
                     {"runtime", t.runtime_us() / whole}};
     row["runtime_us_per_kernel"] = t.runtime_us_per_kernel();
   }
+  if (!t.workers.empty()) {
+    row["workers"] = row["links"] = Json::array();
+    for (const SolverTiming::WorkerProfile& worker : t.workers)
+      row["workers"].push_back({{"name", worker.name},
+                                {"kind", worker.cuda ? "CUDA" : "CPU"},
+                                {"tasks", worker.times.tasks},
+                                {"seconds",
+                                 {{"total", worker.times.total},
+                                  {"busy", worker.times.busy},
+                                  {"transfer", worker.times.transfer},
+                                  {"overhead", worker.times.overhead},
+                                  {"idle", worker.times.idle}}}});
+    for (const runtime::LinkTraffic& link : t.links)
+      row["links"].push_back({{"from", link.from}, {"to", link.to}, {"bytes", link.bytes}, {"transfers", link.transfers}});
+  }
   return row;
 }
 
@@ -134,7 +149,7 @@ void bench_staggered(const BenchOptions& options, const std::string& devices, ru
         const PlannedLattice planned = bench.plan(c.precision, reals, vectors);
         const SolverTiming timing = bench.time_cg(bench.problem(planned.decomposition, c.precision, reals, vectors), speed_of(options, vectors),
                                                   !options.no_tune, options.mass, iterations_of(options, devices), options.repetitions,
-                                                  options.bound, options.trace);
+                                                  options.extra);
         rows.push_back(row_of(devices, c, timing, triad));
         if (!options.json) print_row(rows.back());
       }
@@ -168,7 +183,7 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
       for (const NamedKrylovSolver& solver : krylov_solvers()) {
         if (std::find(options.solvers.begin(), options.solvers.end(), solver.name) == options.solvers.end()) continue;
         const SolverTiming timing = time_solver(session, solver, above, inner, fields.wave(lattice, session.cpu_team()), iterations_of(options, devices),
-                                                options.repetitions, options.bound, options.trace);
+                                                options.repetitions, options.extra);
         rows.push_back(row_of(devices, {options.action, solver.name, lattice, precision, reals, 1}, timing, triad));
         if (!options.json) print_row(rows.back());
       }
@@ -179,7 +194,7 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
 
 void run_bench_solver(const BenchOptions& options) {
   links_of(options);  // fails before anything is measured
-  check_writable(options.trace);
+  check_writable(options.extra.trace);
   Json result = {{"solver", Json::array()}};
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
     const double triad = measure_memory(options.array_megabytes, options.repetitions, session).owners_triad;

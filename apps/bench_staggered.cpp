@@ -95,7 +95,7 @@ DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const
 }
 
 SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, double mass,
-                                     int iterations, int repetitions, bool bound, const std::string& trace) const {
+                                     int iterations, int repetitions, const ExtraSolves& extra) const {
   SolverSettings settings;
   settings.solver = "cg";
   settings.precision = problem.precision;
@@ -134,8 +134,7 @@ SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, co
   std::sort(times.begin(), times.end());
   timing.best_us = times.front();
   timing.median_us = times[times.size() / 2];
-  if (bound) time_bound(timing, session_, [&] { solve_once(); }, [&] { return timing.bytes * timing.iterations; });
-  if (!trace.empty()) trace_solve(trace, session_, [&] { solve_once(); });
+  run_extra_solves(extra, timing, session_, [&] { solve_once(); }, [&] { return timing.bytes * timing.iterations; });
   time_parts(timing, session_, problem.decomposition, [&] { solve_once(); });
   return timing;
 }

@@ -36,9 +36,8 @@ class StaggeredBench {
   /// Conjugate gradient for `vectors` right-hand sides as `solve` runs it, with reliable updates below double precision, ended after
   /// `iterations`. Flops, bytes and tasks are those of whole solves over their iterations, refreshes included.
   /// problem: of the inner level. speed: what is not tuned; tune: measure the rest where the tune cache does not know it.
-  /// bound: time_bound() too. trace: file for trace_solve(), or empty.
   SolverTiming time_cg(const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, double mass, int iterations,
-                       int repetitions, bool bound = false, const std::string& trace = {}) const;
+                       int repetitions, const ExtraSolves& extra) const;
 
  private:
   static smear::StaggeredLinks make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const std::string& action);

@@ -364,9 +364,21 @@ double simulated_us(const void* arguments, int) {
   return last;
 }
 
+/// Time during which at least one of the events ran: steps of two lanes run beside each other.
+double busy_us(std::vector<Event> events) {
+  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.begin_us < b.begin_us; });
+  double busy = 0, end = events.empty() ? 0 : events.front().begin_us;
+  for (const Event& event : events) {
+    busy += std::max(0.0, event.end_us - std::max(end, event.begin_us));
+    end = std::max(end, event.end_us);
+  }
+  return busy;
+}
+
 /// The task has ended: its steps become events of the GPU that ran them, as on GPUs.
 void finish_simulated(const void* arguments, int, double begin_us, double) {
   const std::unique_ptr<const GpuProgram> work(&program_in(arguments));
+  std::vector<std::vector<Event>> events(work->owners.size());
   for (std::size_t i = 0; i < work->times.size(); ++i) {
     const ScheduledStep& scheduled = work->schedule.steps[i];
     const Batch::Part& part = work->program.steps[static_cast<std::size_t>(scheduled.step)].part;
@@ -375,8 +387,10 @@ void finish_simulated(const void* arguments, int, double begin_us, double) {
     event.begin_us = begin_us + work->times[i].begin;
     event.end_us = begin_us + work->times[i].end;
     event.side = scheduled.lane != scheduled.device * LaneSchedule::lanes_a_device;
-    Session::current().events().record(work->owners[static_cast<std::size_t>(scheduled.device)], event);
+    events[static_cast<std::size_t>(scheduled.device)].push_back(event);
   }
+  for (std::size_t device = 0; device < events.size(); ++device)
+    Session::current().events().record(work->owners[device], events[device], busy_us(events[device]));
 }
 
 void run_across_gpus(Call&) {}

@@ -233,6 +233,7 @@ Results results_of_bench(const Json& json) {
     if (r.bound_seconds) r.bound = "task graph: bandwidth, critical path, assignment";
   }
   r.no_joules = "bench solver measures none";
+  take_machine(row, r);
   return r;
 }
 

@@ -209,7 +209,7 @@ std::vector<std::string> command_of(const Plan& plan, const Cell& cell, RunKind 
   if (solve)
     arguments.insert(arguments.end(), {"solve", "--gauge", gauge, "--json", json, "--residual-history"});
   else
-    arguments.insert(arguments.end(), {"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1"});  // its own triad is not used
+    arguments.insert(arguments.end(), {"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1", "--profile"});  // its own triad is not used
   const bool together = std::any_of(cell.settings.begin(), cell.settings.end(),
                                     [](const auto& setting) { return setting.first == "in-flight" && setting.second != "1"; });
   if (kind != RunKind::measured && !together) arguments.push_back("--bound");  // the bounds are of one solve

@@ -22,7 +22,7 @@ Trace read_trace(const std::string& path, std::size_t most) {
       const auto phase = event.at("ph").get<std::string>();
       const auto worker = event.at("tid").get<int>();
       if (phase == "M") {
-        if (worker < 0) continue;
+        if (worker < 0 || event.at("name").get<std::string>() != "thread_name") continue;  // rows have places too
         trace.workers.resize(std::max(trace.workers.size(), static_cast<std::size_t>(worker) + 1));
         trace.workers[static_cast<std::size_t>(worker)] = event.at("args").at("name").get<std::string>();
       } else if (phase == "X") {

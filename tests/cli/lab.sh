@@ -36,6 +36,9 @@ expect 2 'error: --policy: .*nonsense' lab --policy static nonsense
 expect 2 'error: --set kappa: ' lab --set kappa=-1
 expect 2 "error: --vary: 'kappa' is no KEY=VALUE" lab --vary kappa
 expect 2 'error: missing.toml: ' lab missing.toml
+for plan in "$here"/../../apps/lab/plans/*.toml; do  # every shipped plan is valid: it comes as far as asking for the simulator
+  QUARKSTAR_SIM=$folder/nowhere expect 3 'error: .*nowhere: is not there; build it' lab "$plan" --out nowhere-lab
+done
 QUARKSTAR_SIM=$folder/nowhere expect 3 'error: .*nowhere: is not there; build it' lab --run 'bench solver' --machine here h200 --out nowhere-lab
 
 ! grep -nE 'https?://|<script src|<link|<iframe|src=|url\(|@import|>nan<|>inf<' lab/report.html || die "the report needs other files, or has bad numbers"

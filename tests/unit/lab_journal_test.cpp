@@ -227,6 +227,11 @@ TEST_CASE("a bench tells its bound and its tasks where they were asked for") {
   CHECK(*plain.seconds == doctest::Approx(1e-3));  // 4 right-hand sides, 10 iterations of 25 us each
   CHECK(*plain.us_per_task == 7);
   CHECK(!plain.bound_seconds);
+  CHECK(plain.workers.empty());
+  json["solver"][0]["workers"] = Json::parse(R"([{"name": "CPU 0", "kind": "CPU", "seconds": {"busy": 4e-4, "idle": 6e-4}}])");
+  json["solver"][0]["links"] = Json::parse(R"([{"from": "NUMA 0", "to": "CUDA 0", "bytes": 64}])");
+  CHECK(results_of_bench(json).workers.at(0).busy == 4e-4);
+  CHECK(results_of_bench(json).links.at(0).bytes == 64);
   json["solver"][0]["bound_us_per_iteration"] = 20.0;
   CHECK(*results_of_bench(json).over_bound() == doctest::Approx(1.25));
   Json both = json["solver"][0];

@@ -18,6 +18,7 @@ constexpr char two_workers[] = R"({"traceEvents":[
 {"ph":"M","name":"thread_name","pid":0,"tid":0,"args":{"name":"CPU 0"}},
 {"ph":"X","name":"wilson.double.18.interior","pid":0,"tid":0,"ts":5.0,"dur":2.5,"args":{"block":1,"flops":1,"bytes":1}},
 {"ph":"M","name":"thread_name","pid":0,"tid":1,"args":{"name":"</script>"}},
+{"ph":"M","name":"thread_sort_index","pid":0,"tid":1,"args":{"sort_index":2}},
 {"ph":"X","name":"blas.norm.double","pid":0,"tid":1,"ts":1.0,"dur":1.0,"args":{"block":0,"flops":1,"bytes":1}},
 {"ph":"X","name":"blas.norm.double","pid":0,"tid":1,"ts":3.0,"dur":1.0,"args":{"block":0,"flops":1,"bytes":1}}]})";
 
