@@ -37,10 +37,11 @@ std::string text_of(const runtime::Decomposition& decomposition) {
 
 }  // namespace
 
-AdaptiveCut::AdaptiveCut(runtime::Session& session, const Coord& lattice, int thinnest, const std::vector<MemoryNeed>& memory)
+AdaptiveCut::AdaptiveCut(runtime::Session& session, const Coord& lattice, int thinnest, const std::vector<MemoryNeed>& memory,
+                         const Coord& domain)
     : session_(session),
       watches_(session.options().policy == "adaptive" && !runtime::mpi::Job::current().is_distributed()),
-      resplitter_(thinnest, thickest_parts(session, lattice, bytes_on_gpus(memory))) {}
+      resplitter_(thinnest, thickest_parts(session, lattice, bytes_on_gpus(memory)), domain) {}
 
 std::vector<double> AdaptiveCut::busy_seconds() const {
   std::vector<double> seconds;

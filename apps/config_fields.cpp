@@ -216,7 +216,7 @@ std::vector<Field> make_fields() {
        [](const RunConfig& c) -> json {
          const runtime::MachinePower& p = c.session.power;
          if (p.origin != "given") return json();
-         return fmt::format("cpu={:g}:{:g},cuda={:g}:{:g},host={:g}", p.cpu.idle, p.cpu.busy, p.cuda.idle, p.cuda.busy, p.host);
+         return fmt::format("cpu={}:{},cuda={}:{},host={}", p.cpu.idle, p.cpu.busy, p.cuda.idle, p.cuda.busy, p.host);
        }},
       {"devices", "NAMES", "What owns blocks: cpu, cuda, all (CPUs beside GPUs where that is faster), or numbers of GPUs, 0,2",
        [](RunConfig& c, Text v) {

@@ -175,8 +175,8 @@ std::vector<runtime::Throttle> parse_throttles(std::string_view text) {
 std::string text_of(const std::vector<runtime::Throttle>& throttles) {
   std::vector<std::string> parts;
   for (const runtime::Throttle& t : throttles)
-    parts.push_back(t.chance > 0 ? fmt::format("{}:{:g}:{:g}:{:g}:{}", t.worker, t.factor, t.chance, t.hiccup_us / 1e3, t.seed)
-                                 : fmt::format("{}:{:g}", t.worker, t.factor));
+    parts.push_back(t.chance > 0 ? fmt::format("{}:{}:{}:{}:{}", t.worker, t.factor, t.chance, t.hiccup_us / 1e3, t.seed)
+                                 : fmt::format("{}:{}", t.worker, t.factor));
   return fmt::format("{}", fmt::join(parts, ","));
 }
 

@@ -3,6 +3,8 @@
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 
+#include <spdlog/spdlog.h>
+
 namespace quarkstar::app {
 
 using Kind = runtime::Worker::Kind;
@@ -35,7 +37,13 @@ BoundReport BoundMeter::ended(double seconds, double bytes) const {
     ++kind.workers;
   }
   const runtime::WorkerKind kinds[] = {cpu, cuda};
-  const runtime::Bounds bounds = runtime::lower_bounds(recording_.graph(), kinds);
+  runtime::Bounds bounds;
+  try {
+    bounds = runtime::lower_bounds(recording_.graph(), kinds);
+  } catch (const Error& error) {  // the solve has come to its end, and its results are worth more than this figure
+    spdlog::warn("--bound: no bound is reported: {}", error.what());
+    return report;
+  }
   const double scale = 1e-6 * bytes / recorded;
   report.bandwidth_seconds = scale * bounds.bandwidth_us;
   report.critical_path_seconds = scale * bounds.critical_path_us;

@@ -15,8 +15,8 @@ class BoundMeter {
   explicit BoundMeter(runtime::Session& session);
 
   /// The bounds for workers as fast as those that took part were in their tasks: what is lost is waiting, unequal shares and overhead.
-  /// Iterations are submitted beyond the one that stops the graph, so the recorded graph is scaled to the `bytes` that were done. Call when
-  /// no task is running.
+  /// Iterations are submitted beyond the one that stops the graph, so the recorded graph is scaled to the `bytes` that were done. Zeros, and a
+  /// warning, where no bound can be told. Call when no task is running.
   BoundReport ended(double seconds, double bytes) const;
 
  private:

@@ -64,7 +64,7 @@ struct ColumnsShared {
   std::function<void()> make_solver;      ///< for the decomposition as it is
   const double& making_seconds;
   AdaptiveCut& adaptive;
-  runtime::WorkerProfile& profile;
+  std::optional<runtime::WorkerProfile>& profile;
   int columns;            ///< of all sources
   bool together;          ///< several are in flight
   JobEnergyMeter meter;
@@ -152,7 +152,7 @@ class SourceColumns {
       report_.timeline = shared_.first->timeline;
     }
     report_.resplits = shared_.adaptive.resplits();
-    record_worker_times(shared_.profile, report_);
+    if (shared_.profile) record_worker_times(*shared_.profile, report_);
     if (runtime::mpi::Job::current().is_distributed()) shared_.session.wait_all();  // files are for times without messages
     done_(std::move(propagator_));
     propagator_ = {};
@@ -273,7 +273,8 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   make_solver();
   session.events().reset();
   report.setup_seconds = seconds_since(start);
-  AdaptiveCut adaptive(session, lattice, thinnest_block(config.hops_far()), report.memory);
+  AdaptiveCut adaptive(session, lattice, thinnest_block(config.hops_far()), report.memory,
+                       settings.schwarz ? settings.schwarz->domain : Coord{1, 1, 1, 1});
   for (SourceRun& source : sources.subspan(1)) {
     source.report.decomposition = report.decomposition;
     source.report.devices = report.devices;
@@ -283,7 +284,8 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
     source.report.setup_seconds = report.setup_seconds;
   }
   const int columns = static_cast<int>(config.columns.size() * sources.size());
-  runtime::WorkerProfile profile(session);
+  std::optional<runtime::WorkerProfile> profile;
+  if (!config.json.empty()) profile.emplace(session);  // it costs every task some clock readings, and only the JSON shows it
   ColumnsShared shared{.session = session,
                        .lattice = lattice,
                        .decomposition = decomposition,

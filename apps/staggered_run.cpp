@@ -256,7 +256,7 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
     report.setup_seconds = std::chrono::duration<double>(Clock::now() - start).count();
     session.wait_all();
     session.events().reset();
-    profile.emplace(session);
+    if (!config.json.empty()) profile.emplace(session);  // it costs every task some clock readings, and only the JSON shows it
   };
   std::vector<StaggeredPropagator> propagators;
   const auto solve_all = [&](const smear::StaggeredLinks& made) {
@@ -292,7 +292,7 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
       }
     }
   }
-  record_worker_times(*profile, report);
+  if (profile) record_worker_times(*profile, report);
   write_trace(session, config);
   return propagators;
 }

@@ -3,15 +3,18 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <list>
 
 #include "runtime/observe/step_times.hpp"
+#include "runtime/turns.hpp"
 
 namespace quarkstar::runtime {
 namespace {
 
-/// The latest few graphs are kept, and replays of one are sampled every so many times.
-constexpr std::size_t most_entries = 8;
+/// The latest few graphs are kept: two kinds of batches for each solve in flight; replays of one are sampled every so many times.
+constexpr std::size_t fewest_entries = 8;
+std::size_t most_entries() { return std::max(fewest_entries, 2 * static_cast<std::size_t>(Turns::in_flight())); }
 constexpr int sampled_every = 8;
 
 struct Entry {
@@ -40,7 +43,7 @@ class Cache {
         entries_.splice(entries_.begin(), entries_, entry);
         return {entries_.front(), true};
       }
-    if (entries_.size() == most_entries) {
+    while (entries_.size() >= most_entries()) {
       entries_.back().destroy();
       entries_.pop_back();
     }

@@ -13,7 +13,8 @@ class StepTimes;
 
 /// Runs `enqueue` on the stream; where the same key comes again, the work is captured as a CUDA graph, and from then on replayed: a
 /// kernel in a graph starts in about half a microsecond instead of three. The first time runs plainly, so that memory which kernels
-/// keep is there before a capture. key: everything that the enqueued work depends on. Per worker; the latest few graphs are kept.
+/// keep is there before a capture. key: everything that the enqueued work depends on. Per worker; the latest few graphs are kept,
+/// more while many solves are in flight.
 ///
 /// sampled: the first replay and every eighth runs a second graph of the same work, into which `enqueue` puts the marks of the StepTimes
 /// that it is given (otherwise nullptr); these are returned, to be recorded when the work has ended. Nothing is returned for other runs.

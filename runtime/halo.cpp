@@ -1,7 +1,10 @@
 #include "runtime/halo.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
+#include "runtime/mpi/job.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/session.hpp"
 #include "runtime/simulate/message.hpp"
@@ -71,6 +74,8 @@ void Halo::open_mailboxes() {
       }
   mailboxes_ = mpi::Mailboxes::open(messages.peers(), decomposition_->rank(), received, sent);
   if (mailboxes_ != nullptr) messages.watch(mailboxes_);
+  else if (mpi::Job::current().is_root())
+    spdlog::warn("{}: a rank's GPU has no memory left for messages; they go through host memory, without a batch's graph", what_);
 }
 
 void Halo::exchange() {

@@ -79,6 +79,7 @@ class Planner {
         (sends ? use.room : use.arrival).push_back(*b.mailbox);
       }
       b.last_user = number;
+      use.touches = true;
     }
     return true;
   }

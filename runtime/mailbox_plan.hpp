@@ -11,7 +11,7 @@ namespace quarkstar::runtime {
 /// What a step does with mailboxes: waits before it begins, and signals when it has ended.
 struct MailboxUse {
   std::vector<Mailbox> room, arrival, sent, consumed;
-  bool any() const { return !room.empty() || !arrival.empty() || !sent.empty() || !consumed.empty(); }
+  bool touches = false;  ///< writes or reads a mailbox, be it between others that wait and signal
 };
 
 struct MailboxPlan {
@@ -22,7 +22,8 @@ struct MailboxPlan {
 /// Takes the messages out of a program. Who writes a handle that is sent writes into the receiver's memory instead, and who reads one that
 /// is received reads its mailbox: no byte is copied. Before the first writer there must be room; with the last one the message is sent;
 /// the first reader waits for it; with the last one it is consumed. Nothing where that does not fit: a message without a mailbox, a handle
-/// with two, one that is sent unwritten, or read without having been received. Steps that use mailboxes must keep their order.
+/// with two, one that is sent unwritten, or read without having been received. Steps that touch mailboxes must keep their order, for one between
+/// the first and the last neither waits nor signals itself.
 std::optional<MailboxPlan> plan_mailboxes(Program& program);
 
 }  // namespace quarkstar::runtime

@@ -93,10 +93,11 @@ Decomposition cut_in_parts(const Coord& lattice, int direction, const std::vecto
   return Decomposition(lattice, cuts, owners);
 }
 
-std::vector<int> units_for(int extent) {
+std::vector<int> units_for(int extent, int whole) {
   std::vector<int> units;
   for (const int unit : {4, 2, 1})
-    if (extent % unit == 0) units.push_back(unit);
+    if (extent % unit == 0 && unit % whole == 0) units.push_back(unit);
+  if (units.empty()) units.push_back(whole);
   return units;
 }
 

@@ -32,7 +32,7 @@ double slowest(const std::vector<int>& parts, const std::vector<Share>& shares);
 Decomposition cut_in_parts(const Coord& lattice, int direction, const std::vector<int>& parts, const std::vector<Share>& shares);
 
 /// Units of thickness that can be tried for an extent, thick first: parts in multiples of 4 keep a direction that lanes can be split over,
-/// thinner ones follow the speeds more closely.
-std::vector<int> units_for(int extent);
+/// thinner ones follow the speeds more closely. whole: what no cut may divide, a divisor of the extent; units are multiples of it.
+std::vector<int> units_for(int extent, int whole = 1);
 
 }  // namespace quarkstar::runtime

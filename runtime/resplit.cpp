@@ -61,10 +61,11 @@ std::optional<Decomposition> Resplitter::best_extents(const Decomposition& now, 
     if (blocks.count(worker) == 0) shares.push_back({worker, speed, most_(worker, direction)});
 
   std::optional<Decomposition> best;
-  for (const int unit : units_for(now.lattice()[mu])) {
+  const int extent = now.lattice()[mu];
+  for (const int unit : units_for(extent, domain_[mu])) {
     if (direction == 0 && unit == 1) continue;  // both parities need the same number of sites in every block
-    const std::vector<int> parts = proportional_parts(now.lattice()[mu], shares, unit);
-    if (parts.empty() || std::any_of(parts.begin(), parts.end(), [this](int part) { return part > 0 && part < thinnest_; })) continue;
+    const std::vector<int> parts = proportional_parts(extent, shares, unit, std::min(thinnest_, extent));
+    if (parts.empty()) continue;
     const Decomposition candidate = cut_in_parts(now.lattice(), direction, parts, shares);
     if (!best || slowest(candidate) < clearly * slowest(*best)) best = candidate;
   }

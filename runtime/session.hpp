@@ -58,7 +58,8 @@ struct Worker {
 /// The runtime between construction and destruction. One at a time in a process; another may follow it.
 class Session {
  public:
-  /// Ranks of one host that have the same cores, or see the same GPUs, divide them. Under MPI all ranks start their sessions together.
+  /// Ranks of one host that have the same cores, or see the same GPUs, divide them. Collective: under MPI all ranks start their sessions
+  /// together, and try each other's GPU memory.
   /// Throws Error(input) for two ranks on one GPU unless asked for, for an unknown policy (listing the known ones) and for numbers of workers or threads that are
   /// negative or more than StarPU was built for, Error(environment) when StarPU cannot start.
   explicit Session(const SessionOptions& options);

@@ -450,7 +450,7 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts) {
   for (const Access& access : work->program.accesses) work->bytes.push_back(access.handle->bytes());
 
   std::vector<ScheduleStep> steps = schedule_steps(work->program, owners);
-  for (std::size_t i = 0; i < steps.size() && work->has_messages; ++i) steps[i].aside = work->mailboxes.uses[i].any();
+  for (std::size_t i = 0; i < steps.size() && work->has_messages; ++i) steps[i].aside = work->mailboxes.uses[i].touches;
   auto schedule = schedule_lanes(steps, static_cast<int>(owners.size()), static_cast<int>(work->program.accesses.size()));
   if (!schedule) return false;
   work->schedule = *std::move(schedule);

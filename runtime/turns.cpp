@@ -1,6 +1,7 @@
 #include "runtime/turns.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -36,6 +37,7 @@ struct Ring {
   }
 };
 
+std::atomic<int> programs{1};
 thread_local Ring* ring = nullptr;
 thread_local int own_lane = 0;
 
@@ -50,6 +52,7 @@ void Turns::run(int count, int in_flight, const std::function<void(int)>& progra
   Ring shared;
   shared.running.assign(static_cast<std::size_t>(lanes), true);
   shared.count = count;
+  programs = lanes;
   std::vector<std::thread> threads;
   for (int lane = 0; lane < lanes; ++lane)
     threads.emplace_back([&shared, &program, lane] {
@@ -68,6 +71,7 @@ void Turns::run(int count, int in_flight, const std::function<void(int)>& progra
       shared.give_turn(lane);
     });
   for (std::thread& thread : threads) thread.join();
+  programs = 1;
   if (shared.error != nullptr) std::rethrow_exception(shared.error);
 }
 
@@ -78,6 +82,7 @@ void Turns::pass() {
 }
 
 int Turns::lane() { return own_lane; }
+int Turns::in_flight() { return programs; }
 bool Turns::taken() { return ring != nullptr; }
 bool Turns::failed() { return ring != nullptr && ring->error != nullptr; }
 

@@ -19,6 +19,8 @@ class Turns {
 
   /// Which of the programs in flight this thread runs, from 0; 0 outside run().
   static int lane();
+  /// How many programs are in flight in the process; 1 outside run(). For any thread.
+  static int in_flight();
   /// Whether programs are in flight together here.
   static bool taken();
   /// Whether one of them has thrown, so that the others should come to an end.

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
+
+#include "runtime/error.hpp"
 
 #ifdef QUARKSTAR_CUDA
 #include <cuda_runtime_api.h>
@@ -96,6 +99,7 @@ std::shared_ptr<GpuPiece> GpuPeers::allocate(std::size_t bytes, std::size_t host
     exported.valid = worked(cudaHostAlloc(&host, host_words * sizeof(std::uint32_t), cudaHostAllocPortable | cudaHostAllocMapped));
     if (exported.valid) std::fill_n(static_cast<std::uint32_t*>(host), host_words, 0u);
   }
+  piece->own = static_cast<std::byte*>(memory);
   piece->host = static_cast<std::uint32_t*>(host);
   const std::vector<Exported> all = job_.gather(exported);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -106,6 +110,15 @@ std::shared_ptr<GpuPiece> GpuPeers::allocate(std::size_t bytes, std::size_t host
     if (mapped[rank]) piece->of_rank[rank] = static_cast<std::byte*>(address);
   }
   return piece;
+}
+
+void GpuPeers::release(GpuPiece& piece) {
+  const Device device(device_);
+  for (std::size_t rank = 0; rank < piece.of_rank.size(); ++rank)
+    if (piece.of_rank[rank] != nullptr && static_cast<int>(rank) != job_.rank()) (void)worked(cudaIpcCloseMemHandle(piece.of_rank[rank]));
+  job_.barrier();
+  (void)worked(cudaFree(piece.own));
+  (void)worked(cudaFreeHost(piece.host));
 }
 
 void GpuPeers::try_pairs() {
@@ -133,16 +146,21 @@ void GpuPeers::try_pairs() {
   for (std::size_t to = 0; to < count; ++to) {
     if (to == self || !mapped[to]) continue;
     enqueue_known_words(area(to, self), seed(self, to), test_words, nullptr);
+    if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) {
+      fmt::print(stderr, "quarkstar: error: {} cannot write into the GPU memory of {}: {}; leave QUARKSTAR_GPU_IPC off\n", job_.name_of(job_.rank()),
+                 job_.name_of(static_cast<int>(to)), cudaGetErrorString(error));
+      std::fflush(stderr);
+      job_.abort(static_cast<int>(ErrorKind::environment));
+    }
     reached[self * count + to] = 1;
   }
-  const bool ran = worked(cudaDeviceSynchronize());
   job_.barrier();
   std::vector<std::uint64_t> words(test_words);
   job_.combine(std::span(reached), Combine::sum);
   for (std::size_t from = 0; from < count; ++from) {
     if (from == self || reached[from * count + self] == 0) continue;
     const bool read = worked(cudaMemcpy(words.data(), area(self, from), test_words * sizeof(std::uint64_t), cudaMemcpyDeviceToHost));
-    for (std::size_t i = 0; i < test_words; ++i) damaged[from * count + self] += !ran || !read || words[i] != known_word(seed(from, self), i) ? 1 : 0;
+    for (std::size_t i = 0; i < test_words; ++i) damaged[from * count + self] += !read || words[i] != known_word(seed(from, self), i) ? 1 : 0;
   }
   job_.combine(std::span(damaged), Combine::sum);
 
@@ -159,6 +177,10 @@ void GpuPeers::try_pairs() {
   usable_ = all_mapped && wrong.empty();
   verdict_ = usable_ ? fmt::format("from GPU to GPU, tried between all {} ranks", ranks)
                      : fmt::format("through host memory: {}", wrong.empty() ? "a rank has no GPU memory left for mailboxes" : wrong);
+  if (!all_mapped) {
+    release(*common_);
+    common_.reset();
+  }
   if (!usable_) return;
 
   board_.ranks = ranks;
@@ -194,13 +216,7 @@ std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t bytes, std::size_t host_wo
   std::vector<bool> mapped;
   auto fresh = allocate(bytes, host_words, mapped);
   if (job_.any(std::find(mapped.begin(), mapped.end(), false) != mapped.end())) {
-    // No rank uses the piece: what it mapped and made goes back.
-    const Device device(device_);
-    for (std::size_t rank = 0; rank < ranks; ++rank)
-      if (fresh->of_rank[rank] != nullptr && static_cast<int>(rank) != job_.rank()) (void)worked(cudaIpcCloseMemHandle(fresh->of_rank[rank]));
-    job_.barrier();
-    (void)worked(cudaFree(fresh->of_rank[static_cast<std::size_t>(job_.rank())]));
-    (void)worked(cudaFreeHost(fresh->host));
+    release(*fresh);  // no rank uses it
     return nullptr;
   }
   fresh->row_length = row.size();

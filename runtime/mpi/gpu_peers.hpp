@@ -14,6 +14,7 @@ namespace quarkstar::runtime::mpi {
 
 /// A piece of every rank's GPU memory, zeroed at first. It goes with the process: other ranks may still write the last answer into it.
 struct GpuPiece {
+  std::byte* own = nullptr;               ///< this rank's part, also where others cannot map it
   std::vector<std::byte*> of_rank;        ///< addresses in this process
   std::uint32_t* host = nullptr;          ///< zeroed words of this rank's host memory that its kernels can write
   std::vector<std::uint64_t> rows;        ///< what each rank said of its piece, by rank
@@ -24,8 +25,9 @@ struct GpuPiece {
 class GpuPeers {
  public:
   /// device: number of this rank's GPU. obstacle: why this rank cannot take part; "": it can. Collective, as all its calls.
-  /// Maps the GPU memory of all ranks everywhere, and writes and checks known words between every two of them. Throws nothing: the verdict
-  /// says what is wrong.
+  /// Maps the GPU memory of all ranks everywhere, and writes and checks known words between every two of them. The verdict says what is
+  /// wrong. Only a fault while a GPU writes ends the job, with the names of the two ranks: it stays with the process, so that nothing could
+  /// go through host memory either. Throws nothing.
   GpuPeers(Job& job, int device, const std::string& obstacle, std::uint64_t patience_ns);
 
   /// Whether messages may go from GPU to GPU: the same on every rank.
@@ -50,6 +52,8 @@ class GpuPeers {
 
  private:
   std::shared_ptr<GpuPiece> allocate(std::size_t bytes, std::size_t host_words, std::vector<bool>& mapped);
+  /// What a rank mapped and made goes back. Collective; nothing may be under way in the piece.
+  void release(GpuPiece& piece);
   void try_pairs();
 
   Job& job_;

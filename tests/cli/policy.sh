@@ -25,8 +25,22 @@ for known in static adaptive halo-first energy eager prio lws dmda dmdar dmdas h
   grep -qx "$known" <<< "$policies" || die "quarkstar machine does not list the policy $known"
 done
 for policy in $policies; do same_bits "$policy" --policy "$policy" --blocks 1,1,2,2; done
-# Where the shares are unequal, three blocks of two owners, `adaptive` may cut anew; bits stay.
+# Where the shares are unequal, three blocks of two owners, `adaptive` may cut anew; where one worker is slow it does; bits stay.
 same_bits unequal --policy adaptive --blocks 1,1,1,3 --columns 0-1
+# cut_anew ARGUMENT...: a solve in two blocks with that does so under `adaptive`, with the residuals of `static`.
+cut_anew() {
+  expect 0 '' "${solve[@]}" --json even.json "$@" --blocks 1,1,1,2
+  expect 0 '' "${solve[@]}" --json anew.json "$@" --blocks 1,1,1,2 --policy adaptive --throttle 1:8
+  ! grep -q '"resplits"' even.json || die "static cut anew: $*"
+  grep -q '"resplits"' anew.json || die "adaptive did not cut anew beside a slow worker: $*"
+  residuals even.json > even.txt
+  [ -s even.txt ] || die "even: no residuals: $*"
+  residuals anew.json | cmp even.txt - || die "other residuals after another cut: $*"
+}
+cut_anew --columns 0-5
+# Domains stay whole: parts of their thickness, or one owner.
+expect 0 '^plaquette ' gauge generate long.ildg --lattice 4 4 4 16 --beta 6.0 --sweeps 2 --seed 8 --format ildg
+cut_anew --gauge long.ildg --columns 0-5 --solver gcr --schwarz-block 4,4,4,4
 same_bits watts --policy energy --watts cpu=20:90,cuda=50:300,host=40 --blocks 1,1,1,2
 
 # What the JSON tells of workers and bounds.
@@ -34,6 +48,13 @@ expect 0 '' "${solve[@]}" --json bound.json --bound --blocks 1,1,1,2
 for key in us_per_task transfer overhead idle links time_over_bound critical_path_seconds assignment_seconds bandwidth_seconds workers_gbs; do
   grep -q "\"$key\"" bound.json || die "bound.json has no $key"
 done
+if "$QUARKSTAR" machine --json | grep '"kind": "CUDA"' > /dev/null; then
+  # Only loads and stores run on CPUs, and have no bytes.
+  expect 0 '' "${solve[@]}" --json bound.json --bound --devices cuda --gpus 1
+  grep -qE '"time_over_bound": [0-9]' bound.json || die "no bound of a solve on a GPU"
+else
+  echo "SKIPPED bound of a solve on a GPU: no GPU"
+fi
 
 expect 2 "error: --policy: 'random-walk' is unknown" "${solve[@]}" --json x.json --policy random-walk
 expect 2 'error: --policy: ./missing.so: no such file' "${solve[@]}" --json x.json --policy ./missing.so

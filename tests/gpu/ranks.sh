@@ -20,6 +20,8 @@ gpus=$(grep -c '"kind": "CUDA"' machine.json || true)
 
 # ranks ARGUMENT...: the command on two ranks.
 ranks() { timeout 300 "${mpirun[@]}" --oversubscribe --bind-to none -n 2 "$QUARKSTAR" "$@" >stdout.txt 2>stderr.txt; }
+# tasks FILE: of an iteration of the last solve, when all kinds of batches have been seen.
+tasks() { grep -oE '"tasks_per_iteration": [0-9.e-]+' "$1" | tail -n 1 | grep -oE '[0-9.e-]+$'; }
 results() { grep -oE '"-?0x[^"]*"' "$1"; }
 
 # compare PLACE ARGUMENT...: histories of one rank on one GPU are those of two ranks with these flags, whichever way messages go.
@@ -33,7 +35,14 @@ compare() {
     # shellcheck disable=SC2086  # words are flags
     QUARKSTAR_GPU_IPC=$way ranks "$@" $place --residual-history --json ranks.json || { cat stdout.txt stderr.txt; die "QUARKSTAR_GPU_IPC=$way $place $*"; }
     results ranks.json | cmp expected.txt - || die "the bits depend on the ranks: QUARKSTAR_GPU_IPC=$way $place $*"
+    tasks ranks.json > "tasks.$way"
   done
+}
+# fused: in the last solve of what compare ran last, whole batches of iterations were single tasks from GPU to GPU, but
+# not through the host. Some tasks of a solve are outside of batches.
+fused() {
+  awk -v on="$(cat tasks.on)" -v off="$(cat tasks.off)" 'BEGIN { exit !(on > 0 && on < off / 2) }' ||
+    die "$(cat tasks.on) tasks an iteration from GPU to GPU, $(cat tasks.off) through the host: $1"
 }
 # verdict PLACE PATTERN: what the self-test says of messages in batches.
 verdict() {
@@ -55,6 +64,7 @@ fi
 for place in "${places[@]}"; do
   wilson=(solve --gauge wide.ildg --kappa 0.13 --columns 0-1 --tol 1e-10)
   compare "$place" "${wilson[@]}" --precision double
+  fused "$place"
   compare "$place" "${wilson[@]}" --precision single --links 12 --solver cgnr --check-every 3
   compare "$place" "${wilson[@]}" --precision half --links 8
   compare "$place" "${wilson[@]}" --precision single --blocks 1,1,2,2

@@ -73,7 +73,7 @@ void check_staggered() {
   const Precision precision = NumberFormat<F>::precision;
   for (const int lanes : lane_counts(precision))
     for (const int vectors : {1, 2, 3, 4, 7})
-      for (const int reals : {0, 18, 14, 13}) {
+      for (const int reals : {0, 18, 14, 13, 9}) {
         INFO(describe(precision, lanes) << " right-hand sides " << vectors << " long links " << reals);
         StaggeredCase<F> c(lanes, vectors, reals, sites, true);
         std::vector<runtime::BinnedSum> sums(static_cast<std::size_t>(2 * vectors), runtime::BinnedSum::zero());

@@ -30,7 +30,7 @@ struct StaggeredCase {
       : StaggeredCase(Numbers(2), block_lanes, right_hand_sides, reals, outer_sites, special) {}
   StaggeredCase(const StaggeredCase&) = delete;
 
-  /// The result at one list position and lane. Not for links of 9 reals, which are drawn as they are stored.
+  /// The result at one list position and lane.
   std::array<Complex, 3> expected(int position, int lane, int vector) const {
     const int here = static_cast<int>(list[static_cast<std::size_t>(position)]);
     reference::Vector<3> sum{};
@@ -96,13 +96,35 @@ struct StaggeredCase {
     return drawn;
   }
 
+  static Complex turn(double phase) {
+    const portable::SineCosine z = portable::sine_cosine_of_turns(phase < 0 ? 1 + phase / 2 : phase / 2);
+    return {z.cosine, z.sine};
+  }
+
+  /// The link that nine numbers stand for (codelets/site/long_link.hpp): |c| e^{i pi t} times the matrix of SU(3) with the rows b, a, -c.
+  /// a is known; with any rows p and q that complete it to a matrix of SU(3), b = x p + y q and c = x* q - y* p have the first column that is
+  /// wanted for one x and y.
+  static reference::Matrix<3> link_of_nine(const std::array<double, 18>& stored) {
+    const Complex a2{stored[0], stored[1]}, a3{stored[2], stored[3]}, b1{stored[4], stored[5]};
+    const double n = std::norm(a2) + std::norm(a3);
+    const Complex a1 = std::sqrt(1 - n) * turn(stored[6]), c1 = std::sqrt(n - std::norm(b1)) * turn(stored[7]);
+    reference::Matrix<3> rows;
+    rows.entries = {a1, a2, a3, 1, 0.5, 0, 0, 0, 0};
+    rows = reference::reunitarize(rows);
+    const Complex p1 = rows(1, 0), q1 = rows(2, 0);
+    const Complex x = (std::conj(p1) * b1 + q1 * std::conj(c1)) / n, y = (std::conj(q1) * b1 - p1 * std::conj(c1)) / n;
+    reference::Matrix<3> link;
+    for (int j = 0; j < 3; ++j) {
+      link(0, j) = x * rows(1, j) + y * rows(2, j);
+      link(1, j) = rows(0, j);
+      link(2, j) = std::conj(y) * rows(1, j) - std::conj(x) * rows(2, j);
+    }
+    return -long_scale * turn(stored[8]) * link;
+  }
+
   /// A long link: V = e^{i pi t} S, S in SU(3), and det V |c| / c = e^{i pi (3 t + 1)} because c < 0.
   std::array<double, 18> draw_long(Numbers& numbers) {
     const double t = (numbers.real() - 1) / 3, own_phase = 3 * t + 1;
-    const auto turn = [](double phase) {
-      const portable::SineCosine z = portable::sine_cosine_of_turns(phase < 0 ? 1 + phase / 2 : phase / 2);
-      return Complex(z.cosine, z.sine);
-    };
     const Complex factor = long_scale * turn(t);
     exact_long.push_back(factor * reference::reunitarize(draw(numbers)));
     std::array<double, 18> stored = reals_of(exact_long.back());
@@ -110,6 +132,7 @@ struct StaggeredCase {
       // Any eight numbers with |a2|^2 + |a3|^2 well above 0 and |b1|^2 below it.
       for (std::size_t i = 0; i < 9; ++i) stored[i] = numbers.real() * (i < 4 ? 0.4 : i < 6 ? 0.1 : 1);
       stored[0] = 0.3 + 0.1 * stored[0];
+      exact_long.back() = link_of_nine(stored);
     }
     if (long_reals == 14) {
       stored[12] = turn(own_phase).real();

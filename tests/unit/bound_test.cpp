@@ -92,6 +92,20 @@ TEST_CASE("tasks of one kind stay there") {
   CHECK_THROWS_AS(bounds_of(graph, {gpus(1, 9)}), Error);
 }
 
+TEST_CASE("a task without bytes asks for no bandwidth") {
+  // Loads and stores of a solve on GPUs run on CPUs, which then have no bandwidth of their own.
+  TaskGraph graph = independent({9});
+  const Use use{&a, Mode::out};
+  graph.add({0, 0}, true, false, std::span(&use, 1));
+  for (const WorkerKind& cpu : {cpus(2, 0), cpus(0, 0)}) {
+    const Bounds bounds = bounds_of(graph, {cpu, gpus(1, 9)});
+    CHECK(bounds.critical_path_us == doctest::Approx(1));
+    CHECK(bounds.assignment_us == doctest::Approx(1));
+    CHECK(bounds.bandwidth_us == doctest::Approx(1));
+  }
+  CHECK(bounds_of(graph, {gpus(1, 9)}, 3).critical_path_us == doctest::Approx(4));
+}
+
 TEST_CASE("with a launch cost small tasks go where they lose least") {
   // A: 10 us of bytes on the CPU and 1 on the GPU; B: 2 and 0.2; each launch 1 us. Durations A 11, 2; B 3, 1.2.
   // A gains more by the GPU (5.5 against 2.5). A there and B on the CPU: 2 and 3; of B goes x over: 3 (1 - x) = 2 + 1.2 x, x = 1/4.2.

@@ -63,7 +63,8 @@ TEST_CASE("packs wait for room and send, boundaries wait for the message and ans
     CHECK(is(pack.room, to));
     CHECK(is(pack.sent, to));
     CHECK((pack.arrival.empty() && pack.consumed.empty()));
-    CHECK(!interior.any());
+    CHECK((interior.room.empty() && interior.sent.empty() && interior.arrival.empty() && interior.consumed.empty()));
+    CHECK((pack.touches && !interior.touches && boundary.touches));
     CHECK(is(boundary.arrival, from));
     CHECK(is(boundary.consumed, from));
     CHECK((boundary.room.empty() && boundary.sent.empty()));
@@ -83,15 +84,35 @@ TEST_CASE("packs wait for room and send, boundaries wait for the message and ans
 TEST_CASE("a message with several readers is answered by the last one") {
   const Session session(runtime_testing::options(1));
   const Problem problem;
-  std::vector<Part> parts{receive(problem.coming[0], &problem.from[0]), task({in(problem.coming[0]), out(problem.result)}),
-                          task({in(problem.field), out(problem.result)}), task({in(problem.coming[0]), out(problem.result)})};
+  const Part read = task({in(problem.coming[0]), out(problem.result)}), other = task({in(problem.field), out(problem.result)});
+  std::vector<Part> parts{receive(problem.coming[0], &problem.from[0]), read, other, read, read};
   Program program(parts);
   const auto plan = plan_mailboxes(program);
   REQUIRE(plan);
-  CHECK(is(plan->uses[0].arrival, problem.from[0]));
-  CHECK(plan->uses[0].consumed.empty());
-  CHECK(plan->uses[2].arrival.empty());
-  CHECK(is(plan->uses[2].consumed, problem.from[0]));
+  const std::vector<MailboxUse>& uses = plan->uses;
+  REQUIRE(uses.size() == 4);
+  CHECK(is(uses[0].arrival, problem.from[0]));
+  CHECK(uses[0].consumed.empty());
+  CHECK((uses[2].arrival.empty() && uses[2].consumed.empty()));
+  CHECK(uses[3].arrival.empty());
+  CHECK(is(uses[3].consumed, problem.from[0]));
+  // The one between them neither waits nor answers: it keeps its place in the order of those that do.
+  CHECK((uses[0].touches && !uses[1].touches && uses[2].touches && uses[3].touches));
+}
+
+TEST_CASE("a message with several writers is sent by the last one") {
+  const Session session(runtime_testing::options(1));
+  const Problem problem;
+  const Part write = task({in(problem.field), out(problem.leaving[0])});
+  std::vector<Part> parts{write, write, write, send(problem.leaving[0], &problem.to[0])};
+  Program program(parts);
+  const auto plan = plan_mailboxes(program);
+  REQUIRE(plan);
+  const std::vector<MailboxUse>& uses = plan->uses;
+  REQUIRE(uses.size() == 3);
+  CHECK(is(uses[0].room, problem.to[0]));
+  CHECK((uses[1].room.empty() && uses[1].sent.empty() && uses[1].touches));
+  CHECK(is(uses[2].sent, problem.to[0]));
 }
 
 TEST_CASE("programs whose messages do not fit mailboxes are left to the host") {

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int any_thickness = 1 << 20;
 
-Resplitter resplitter(int thinnest = 2) {
-  return Resplitter(thinnest, [](int, int) { return any_thickness; });
+Resplitter resplitter(int thinnest = 2, const Coord& domain = {1, 1, 1, 1}) {
+  return Resplitter(thinnest, [](int, int) { return any_thickness; }, domain);
 }
 
 std::vector<int> thickness(const Decomposition& decomposition, std::size_t mu = 3) {
@@ -75,6 +75,37 @@ TEST_CASE("blocks that are too thin are not made") {
   const auto found = speeds.propose(now, 10, 0);
   REQUIRE(found);
   for (const int part : thickness(found->decomposition)) CHECK(part >= 4);
+}
+
+TEST_CASE("a part that would be too thin is made thick enough, or left out") {
+  const Decomposition now({8, 8, 8, 18}, Coord{1, 1, 1, 2}, 2);  // 10 and 8 slices; 4 does not divide 18
+  Resplitter speeds = resplitter(4);
+  speeds.solved(now, std::vector{1.0, 8.0}, 8);
+  const auto alone = speeds.propose(now, 10, 0);  // 16 and 2 would be in proportion
+  REQUIRE(alone);
+  CHECK(thickness(alone->decomposition) == std::vector{18});
+  Resplitter bounded(4, [](int worker, int) { return worker == 0 ? 16 : any_thickness; });
+  bounded.solved(now, std::vector{1.0, 8.0}, 8);
+  const auto both = bounded.propose(now, 10, 0);
+  REQUIRE(both);
+  CHECK(thickness(both->decomposition) == std::vector{14, 4});
+}
+
+TEST_CASE("domains stay whole") {
+  // Speeds 3 to 1.
+  const Decomposition now({8, 8, 8, 40}, Coord{1, 1, 1, 2}, 2);
+  const auto cut = [&](const Coord& domain) {
+    Resplitter speeds = resplitter(2, domain);
+    speeds.solved(now, std::vector{1.0, 3.0}, 3.5);
+    const auto found = speeds.propose(now, 10, 0);
+    REQUIRE(found);
+    return thickness(found->decomposition);
+  };
+  CHECK(cut({1, 1, 1, 1}) == std::vector{30, 10});
+  CHECK(cut({4, 4, 4, 2}) == std::vector{30, 10});
+  CHECK(cut({2, 2, 2, 4}) == std::vector{32, 8});
+  CHECK(cut({4, 4, 4, 8}) == std::vector{32, 8});
+  CHECK(cut({4, 4, 4, 10}) == std::vector{30, 10});
 }
 
 TEST_CASE("what a memory holds bounds its owner's part") {

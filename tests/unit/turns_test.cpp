@@ -18,6 +18,7 @@ TEST_CASE("programs take turns in order, and one that ends makes room for the ne
   std::string log;
   Turns::run(4, 2, [&](int program) {
     CHECK(Turns::taken());
+    CHECK(Turns::in_flight() == 2);
     for (int step = 0; step <= program; ++step) {
       log += static_cast<char>('a' + program);
       Turns::pass();
@@ -26,6 +27,7 @@ TEST_CASE("programs take turns in order, and one that ends makes room for the ne
   // a and b in flight; a ends after one step and c takes its lane, and so on.
   CHECK(log == "abcbcdcddd");
   CHECK_FALSE(Turns::taken());
+  CHECK(Turns::in_flight() == 1);
 }
 
 TEST_CASE("one at a time runs in this thread, one after another") {
