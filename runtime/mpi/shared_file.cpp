@@ -1,19 +1,17 @@
 #include "runtime/mpi/shared_file.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "runtime/atomic_file.hpp"
 #include "runtime/mpi/native.hpp"
+#include "runtime/mpi/slabs.hpp"
 
 namespace quarkstar::runtime::mpi {
 namespace {
@@ -90,14 +88,6 @@ std::size_t hash_of(std::span<const std::byte> bytes) {
   return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-/// Sites that move in one call: far from what MPI counts in int, and some seconds on a slow file system.
-std::int64_t sites_a_slab(std::size_t record_bytes) {
-  constexpr std::size_t usual = std::size_t{128} << 20, most = std::size_t{1} << 30;
-  const char* wish = std::getenv("QUARKSTAR_IO_SLAB");
-  const std::size_t wanted = wish != nullptr ? std::strtoull(wish, nullptr, 10) : 0;
-  return static_cast<std::int64_t>(std::max<std::size_t>(std::min(wanted > 0 ? wanted : usual, most) / record_bytes, 1));
-}
-
 }  // namespace
 
 struct SharedFile::Native {
@@ -171,30 +161,6 @@ struct SharedFile::Native {
     if (static_cast<std::uint64_t>(size) < records.offset + (last + 1) * records.record_bytes) throw_short(path);
   }
 };
-
-std::vector<Box> slabs_of(const Box& box, std::int64_t most) {
-  int mu = 3;  // the direction that is cut
-  std::int64_t layer = volume(box.extents) / box.extents[3];
-  for (; mu > 0 && layer > most; --mu) layer /= box.extents[mu - 1];
-  const int thick = static_cast<int>(std::clamp<std::int64_t>(most / layer, 1, box.extents[mu]));
-  Coord above{1, 1, 1, 1};
-  for (int nu = mu + 1; nu < 4; ++nu) above[nu] = box.extents[nu];
-  std::vector<Box> slabs;
-  for (std::int64_t i = 0; i < volume(above); ++i) {
-    const Coord place = coordinates(i, above);
-    for (int first = 0; first < box.extents[mu]; first += thick) {
-      Box slab = box;
-      slab.origin[mu] += first;
-      slab.extents[mu] = std::min(thick, box.extents[mu] - first);
-      for (int nu = mu + 1; nu < 4; ++nu) {
-        slab.origin[nu] += place[nu];
-        slab.extents[nu] = 1;
-      }
-      slabs.push_back(slab);
-    }
-  }
-  return slabs;
-}
 
 SharedFile::SharedFile(Job& job, const std::string& path, Mode mode)
     : job_(job), path_(mode == Mode::write ? job.broadcast(path) : path), mode_(mode) {

@@ -5,7 +5,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "runtime/coord.hpp"
 #include "runtime/mpi/job.hpp"
@@ -19,13 +18,9 @@ struct SiteRecords {
   Coord lattice{};
 };
 
-/// A box cut into boxes of `most` sites or fewer (at least one), one behind the other in the box's lexicographic order: slabs of t, or where a
-/// slice of one t has more sites, of z, and so on.
-std::vector<Box> slabs_of(const Box& box, std::int64_t most);
-
 /// Its calls are collective, and for times when no message between tasks is on its way (Session::wait_all on every rank, then
-/// Job::barrier). All ranks throw the same Error. What one call of MPI moves is bounded ($QUARKSTAR_IO_SLAB bytes, 128 MiB; of a rank that
-/// reads, of all that write), so that a slow file system looks different from a hang.
+/// Job::barrier). All ranks throw the same Error. What one call of MPI moves is bounded (sites_a_slab(), of a rank that reads, of all that
+/// write), so that a slow file system looks different from a hang.
 class SharedFile {
  public:
   enum class Mode { read, write };

@@ -1,6 +1,7 @@
 // Files that ranks share, on one rank: slabs that follow each other, any size of them, files that end too soon.
 #include "runtime/mpi/shared_file.hpp"
 #include "runtime/mpi/shared_output.hpp"
+#include "runtime/mpi/slabs.hpp"
 #include "tests/unit/format_testing.hpp"
 
 #include <cstdlib>

@@ -4,6 +4,7 @@
 #include "codelets/lattice/format/payload_writer.hpp"
 #include "codelets/lattice/format/text.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/slabs.hpp"
 
 #include <fmt/format.h>
 
