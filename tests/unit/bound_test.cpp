@@ -90,6 +90,10 @@ TEST_CASE("tasks of one kind stay there") {
   CHECK(bounds_of(graph, {cpus(2, 1), gpus(1, 9)}).assignment_us == doctest::Approx(3));
   CHECK(bounds_of(graph, {cpus(1, 1), gpus(1, 9)}).bandwidth_us == doctest::Approx(1.5));
   CHECK_THROWS_AS(bounds_of(graph, {gpus(1, 9)}), Error);
+  // A step without bytes bounds nothing, even where no kind is known to run it.
+  TaskGraph with_step = independent({9.0, 9.0});
+  with_step.add({1, 0}, true, false, {});
+  CHECK(bounds_of(with_step, {gpus(1, 9)}).assignment_us == doctest::Approx(2));
 }
 
 TEST_CASE("with a launch cost small tasks go where they lose least") {
