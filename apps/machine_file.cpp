@@ -21,9 +21,13 @@ namespace fs = std::filesystem;
 using runtime::simulate::Device;
 using runtime::simulate::Machine;
 
+/// That of $QUARKSTAR_MACHINES, of the installation or bundle that this program belongs to, or else of the sources that it was built from.
 fs::path shipped_folder() {
-  const char* wish = std::getenv("QUARKSTAR_MACHINES");
-  return wish != nullptr && *wish != 0 ? wish : QUARKSTAR_MACHINES_FOLDER;
+  if (const char* wish = std::getenv("QUARKSTAR_MACHINES"); wish != nullptr && *wish != 0) return wish;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path installed = program.parent_path().parent_path() / "share/quarkstar/machines";  // cmake/packaging.cmake, scripts/bundle
+  return fs::is_directory(installed, error) ? installed : fs::path(QUARKSTAR_MACHINES_FOLDER);
 }
 
 std::string path_of(const std::string& file) {

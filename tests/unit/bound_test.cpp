@@ -184,3 +184,16 @@ TEST_CASE("what is submitted is recorded, the parts of batches once") {
   submit_three();  // nobody records
   session.wait_all();
 }
+
+TEST_CASE("data that come after others have gone wait for none of their tasks") {
+  Session session(options(1));
+  static const Codelet codelet("test.temporary", [](Call&) {});
+  const GraphRecording recording;
+  for (int i = 0; i < 100; ++i) {
+    const Handle temporary(64);  // often at an address that one before had
+    submit(codelet, 0, {out(temporary)}, {1, 10});
+    session.wait_all();
+  }
+  REQUIRE(recording.graph().tasks().size() == 100);
+  for (const TaskGraph::Task& task : recording.graph().tasks()) CHECK(task.after.empty());
+}
