@@ -70,8 +70,15 @@ void add_bench(CLI::App& app) {
   solver->add_option("--solver", options->solvers, "Wilson: bicgstab, cgnr, gcr, cg (on the normal equations' matrix); staggered actions: cg")
       ->check(CLI::IsMember({"bicgstab", "cgnr", "gcr", "cg"}));
   add_coord_flag(*solver, "--blocks", options->blocks, "Cut the lattice into that many blocks (default: as a solve would)", 1);
-  solver->add_option("--kappa", options->kappa, "Wilson (default 0.245; the critical value of the hot configuration is 0.25)")->check(CLI::Range(1e-6, 0.25));
+  solver->add_option("--kappa", options->kappa, "Wilson (default 0.245; the critical value of the hot configuration is 0.25)")->check(CLI::Range(1e-6, 0.2499));
   solver->add_option("--mass", options->mass, "Staggered (default 0.001)")->check(CLI::Range(1e-12, 100.0));
+  solver->callback([options, solver] {
+    for (const auto& [flag, wilson] : {std::pair("--kappa", true), std::pair("--mass", false)})
+      if (solver->count(flag) > 0 && (options->action == "wilson") != wilson)
+        throw Error(ErrorKind::input, flag, fmt::format("it means nothing for the action {}", options->action),
+                    wilson ? "give --mass" : "give --kappa");
+    run_bench_solver(*options);
+  });
   solver->add_option("--iterations", options->iterations, "Iterations of a timed solve, rounded up to whole batches of 16 (default: 256 on GPUs, 64 on CPUs)")->check(CLI::Range(16, 100000));
   solver->add_flag("--bound", options->extra.bound, "One more solve, whose task graph is recorded: the time over its lower bounds");
   solver->add_flag("--profile", options->extra.profile, "One more solve: where the time of each worker went, bytes between memories (JSON)");

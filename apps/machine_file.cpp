@@ -21,9 +21,13 @@ namespace fs = std::filesystem;
 using runtime::simulate::Device;
 using runtime::simulate::Machine;
 
+/// That of $QUARKSTAR_MACHINES, of the installation or bundle that this program belongs to, or else of the sources that it was built from.
 fs::path shipped_folder() {
-  const char* wish = std::getenv("QUARKSTAR_MACHINES");
-  return wish != nullptr && *wish != 0 ? wish : QUARKSTAR_MACHINES_FOLDER;
+  if (const char* wish = std::getenv("QUARKSTAR_MACHINES"); wish != nullptr && *wish != 0) return wish;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path installed = program.parent_path().parent_path() / "share/quarkstar/machines";  // cmake/packaging.cmake, scripts/bundle
+  return fs::is_directory(installed, error) ? installed : fs::path(QUARKSTAR_MACHINES_FOLDER);
 }
 
 std::string path_of(const std::string& file) {
@@ -72,25 +76,26 @@ class Table {
       fail(key, "is out of range", fmt::format("give a whole number, at least {}", least));
     return static_cast<int>(*value);
   }
-  runtime::simulate::Efficiency efficiency() {
-    seen_.insert("efficiency");
-    runtime::simulate::Efficiency all;
-    const toml::node* node = table_.get("efficiency");
+  /// A table inside this one: "codelet" = number. what: the numbers are, for an error.
+  runtime::simulate::ByCodelet by_codelet(const char* table, const char* what) {
+    seen_.insert(table);
+    runtime::simulate::ByCodelet all;
+    const toml::node* node = table_.get(table);
     if (node == nullptr) return all;
-    if (!node->is_table()) fail("efficiency", "is no table", "write \"codelet\" = fraction, one a line");
+    if (!node->is_table()) fail(table, "is no table", "write \"codelet\" = number, one a line");
     for (const auto& [key, value] : *node->as_table()) {
-      const auto fraction = value.value<double>();
-      if (!value.is_number() || !(*fraction > 0))
-        throw Error(ErrorKind::input, fmt::format("{}:{}: {}.efficiency.{}", path_, key.source().begin.line, name_, key.str()),
-                    "is no positive number", "give the part of the triad that the kernel's bytes reach");
-      all.entries.push_back({std::string(key.str()), *fraction});
+      const auto number = value.value<double>();
+      if (!value.is_number() || !(*number > 0))
+        throw Error(ErrorKind::input, fmt::format("{}:{}: {}.{}.{}", path_, key.source().begin.line, name_, table, key.str()),
+                    "is no positive number", fmt::format("give {}", what));
+      all.entries.push_back({std::string(key.str()), *number});
     }
     return all;
   }
   /// Refuses keys that nobody asked for.
   void close() const {
     for (const auto& [key, value] : table_)
-      if (!value.is_table() && seen_.count(std::string(key.str())) == 0)
+      if ((!value.is_table() || !name_.empty()) && seen_.count(std::string(key.str())) == 0)
         throw Error(ErrorKind::input, fmt::format("{}:{}: {}", path_, key.source().begin.line, full(key.str())), "unknown key",
                     fmt::format("use {}", fmt::join(seen_, ", ")));
   }
@@ -124,7 +129,8 @@ Device device_in(Table& table) {
   device.kernel_us = table.real("kernel_us", 0);
   device.task_us = table.positive("task_us");
   device.memory_gib = table.positive("memory_gib");
-  device.efficiency = table.efficiency();
+  device.efficiency = table.by_codelet("efficiency", "the part of the triad that the kernel's bytes reach");
+  device.cached_gflops = table.by_codelet("cached_gflops", "the GFLOP/s of the kernel with everything in caches");
   return device;
 }
 

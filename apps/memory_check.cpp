@@ -11,6 +11,7 @@
 #include "codelets/smear/padded_shape.hpp"
 #include "codelets/staggered/colour_field.hpp"
 #include "codelets/staggered/host_colour.hpp"
+#include "codelets/wilson/schwarz.hpp"
 #include "runtime/error.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/mpi/job.hpp"
@@ -136,6 +137,11 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
     }
   } else {
     host.other = host_fields_bytes(decomposition.part().extents, format::box_with_border(decomposition).extents, static_cast<int>(config.columns.size()) + config.solver.in_flight - 1);
+  }
+  if (!colours && config.solver.schwarz) {
+    double threads = 0;
+    for (const int worker : session.cpu_workers()) threads += static_cast<double>(session.worker(worker).team.cores().size());
+    host.fields.spinors += threads * wilson::schwarz_thread_bytes(config.solver.schwarz->domain);
   }
   if (!colours && config.solver.snapshots)
     host.other += static_cast<double>(volume(decomposition.part().extents)) * 2 * HostSpinor::components * sizeof(double);

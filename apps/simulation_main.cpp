@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +18,13 @@ namespace {
 using quarkstar::Error;
 using quarkstar::ErrorKind;
 
-/// Takes "--machine X" or "--machine=X" out of the arguments.
+/// Whether the answer is the same on every machine.
+bool asks_for_text(const std::vector<char*>& arguments) {
+  constexpr std::string_view texts[] = {"--help", "--help-all", "-h", "--version"};
+  return std::any_of(arguments.begin() + 1, arguments.end(), [&](const char* a) { return std::find(std::begin(texts), std::end(texts), a) != std::end(texts); });
+}
+
+/// Takes "--machine X" or "--machine=X" out of the arguments. Without one any will do for texts.
 std::string take_machine(std::vector<char*>& arguments) {
   constexpr std::string_view flag = "--machine";
   for (auto at = arguments.begin() + 1; at < arguments.end(); ++at) {
@@ -28,6 +36,8 @@ std::string take_machine(std::vector<char*>& arguments) {
     arguments.erase(at, at + (joined ? 1 : 2));
     return value;
   }
+  if (const std::vector<std::string> shipped = quarkstar::app::shipped_machines(); asks_for_text(arguments) && !shipped.empty())
+    return shipped.front();
   throw Error(ErrorKind::input, "--machine", "no machine to simulate was given",
               fmt::format("give the path of a machine file, or one of {}", fmt::join(quarkstar::app::shipped_machines(), ", ")));
 }

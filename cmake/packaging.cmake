@@ -6,6 +6,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS quarkstar_runtime quarkstar_codelets quarkstar_solvers EXPORT quarkstar-targets)
 if(TARGET quarkstar)
   install(TARGETS quarkstar)
+  install(DIRECTORY apps/machines/ DESTINATION "${CMAKE_INSTALL_DATADIR}/quarkstar/machines" FILES_MATCHING PATTERN "*.toml")
 endif()
 install(DIRECTORY runtime codelets solvers DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/quarkstar"
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")

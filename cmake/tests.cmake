@@ -94,6 +94,18 @@ if(TARGET quarkstar)
   quarkstar_test(gpu.ranks ${CMAKE_COMMAND} -E env "QUARKSTAR=$<TARGET_FILE:quarkstar>" bash "${PROJECT_SOURCE_DIR}/tests/gpu/ranks.sh")
 endif()
 
+# Each session takes most of a GPU's memory, and kernels of ranks wait for each other: where there is a GPU, one test of it at a time. The
+# command's own tests use what they find.
+file(GLOB gpus "/dev/nvidia[0-9]*")
+if(QUARKSTAR_CUDA AND gpus)
+  get_property(names DIRECTORY PROPERTY TESTS)
+  list(FILTER names INCLUDE REGEX "^(gpu|cli)\\.")
+  set_tests_properties(${names} PROPERTIES RESOURCE_LOCK gpu)
+endif()
+if(TARGET quarkstar)
+  set_tests_properties(gpu.ranks PROPERTIES RUN_SERIAL TRUE TIMEOUT 1800)  # some thirty jobs of two ranks
+endif()
+
 # They tell a rank that is silent from one that is slow.
 if(TARGET quarkstar)
   set_tests_properties(cli.network cli.rank_failures PROPERTIES RUN_SERIAL TRUE)

@@ -1,42 +1,16 @@
-#include <cuda/atomic>
 #include <cuda_runtime.h>
 
 #include <algorithm>
 
+#include "runtime/gpu_flags.cuh"
 #include "runtime/gpu_messages.hpp"
 
 namespace quarkstar::runtime {
 namespace {
 
-using Word = cuda::atomic_ref<GpuFlag, cuda::thread_scope_system>;
-
 struct MailboxList {
   Mailbox at[most_gpu_flags];
 };
-
-__device__ unsigned long long nanoseconds() {
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-}
-
-/// Until the flag has reached `number`. The host learns of a long wait.
-__device__ void wait_for(const GpuFlag* flag, GpuFlag number, std::uint32_t* late, std::uint64_t patience_ns) {
-  constexpr unsigned long long second = 1'000'000'000;
-  Word word(*const_cast<GpuFlag*>(flag));
-  const unsigned long long start = nanoseconds();
-  bool told = false;
-  while (word.load(cuda::memory_order_acquire) < number) {
-    const unsigned long long waited = nanoseconds() - start;
-    if (!told && waited > second) {
-      *static_cast<volatile std::uint32_t*>(late) = 1;
-      told = true;
-    }
-    if (waited > patience_ns) __trap();
-  }
-  if (told) *static_cast<volatile std::uint32_t*>(late) = 0;
-  __threadfence_system();
-}
 
 // What the ends do with a mailbox, each in one thread.
 struct Room {
@@ -46,7 +20,7 @@ struct Sent {
   static __device__ void run(const Mailbox& m) {
     // The end of earlier kernels of the stream comes before this one, and release makes both visible everywhere in that order.
     __threadfence_system();
-    Word(*m.arrived).store(++*m.count, cuda::memory_order_release);
+    FlagWord(*m.arrived).store(++*m.count, cuda::memory_order_release);
   }
 };
 struct Arrival {
@@ -55,7 +29,7 @@ struct Arrival {
 struct Consumed {
   static __device__ void run(const Mailbox& m) {
     __threadfence_system();
-    Word(*m.consumed).store(++*m.count, cuda::memory_order_release);
+    FlagWord(*m.consumed).store(++*m.count, cuda::memory_order_release);
   }
 };
 
@@ -90,7 +64,7 @@ __global__ void sum_kernel(const __grid_constant__ SumBoard board, const __grid_
   __threadfence_system();
   __syncthreads();
   if (thread < board.ranks) {
-    Word(*board.arrived_at[thread]).store(number, cuda::memory_order_release);
+    FlagWord(*board.arrived_at[thread]).store(number, cuda::memory_order_release);
     wait_for(board.arrived + thread * flag_stride, number, board.late + thread, board.patience_ns);
   }
   __syncthreads();

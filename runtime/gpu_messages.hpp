@@ -70,7 +70,7 @@ void enqueue_sum(const SumBoard& board, const GpuPartials& partials, BinnedSum* 
 
 /// Enqueues: words[i] <- a value that follows from seed and i, i < count; words may be in another device's memory.
 void enqueue_known_words(std::uint64_t* words, std::uint64_t seed, std::size_t count, CudaStream stream);
-/// The value of a word.
+/// The value of a word, which names its place: any two words differ, whoever sent them.
 QUARKSTAR_HD std::uint64_t known_word(std::uint64_t seed, std::uint64_t index) {
   std::uint64_t z = (seed << 32) + index + 0x9e3779b97f4a7c15ull;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "runtime/error.hpp"
+#include "runtime/observe/task_graph.hpp"
 #include "runtime/sanitizer.hpp"
 #include "runtime/session.hpp"
 
@@ -40,6 +41,7 @@ void Handle::freeze() {
 
 void Handle::release() noexcept {
   if (state_ != nullptr && starpu_is_initialized()) {
+    GraphRecording::gone(state_);
     // With its order untracked (after freeze) nothing tells StarPU which readers are still to come: wait for them all.
     if (starpu_data_get_sequential_consistency_flag(state_) == 0) {
       Session::current().wait_all();

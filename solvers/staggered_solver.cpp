@@ -15,6 +15,7 @@
 #include "runtime/turns.hpp"
 #include "solvers/staggered_level.hpp"
 #include "solvers/vector_krylov.hpp"
+#include "solvers/wait_for_readers.hpp"
 
 namespace quarkstar {
 namespace {
@@ -32,14 +33,6 @@ PerVector for_each_vector(std::size_t n, Function&& f) {
   PerVector values{};
   for (std::size_t v = 0; v < n; ++v) values[v] = f(v);
   return values;
-}
-
-/// Waits for the tasks that read the vectors, and for no other; their content is lost.
-void wait_for_readers(const ColourFields& vectors) {
-  runtime::Turns::pass();
-  for (const int parity : {0, 1})
-    for (const int b : vectors.of(parity).lattice()->local_blocks())
-      const runtime::HostView<std::byte> view(vectors.of(parity).block(b), runtime::HostAccess::overwrite);
 }
 
 }  // namespace
@@ -376,7 +369,7 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
   }
   for (const int parity : {0, 1}) staggered::store_vectors(solutions, x.of(parity));
   if (alone) session.wait_all();
-  else wait_for_readers(x);
+  else wait_for_readers(x.of(0), x.of(1));
   return results;
 }
 

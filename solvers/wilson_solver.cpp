@@ -18,6 +18,7 @@
 #include "solvers/even_odd_wilson.hpp"
 #include "solvers/krylov.hpp"
 #include "solvers/mixed_precision.hpp"
+#include "solvers/wait_for_readers.hpp"
 
 namespace quarkstar {
 namespace {
@@ -92,13 +93,6 @@ struct FullField {
   SpinorField even, odd;
   explicit FullField(const LatticePointer& lattice) : even(lattice, 0), odd(lattice, 1) {}
 };
-
-/// Waits for the tasks that read the field, and for no other; its content is lost.
-void wait_for_readers(const FullField& field) {
-  runtime::Turns::pass();
-  for (const SpinorField* part : {&field.even, &field.odd})
-    for (const int b : part->lattice()->local_blocks()) const runtime::HostView<std::byte> view(part->block(b), runtime::HostAccess::overwrite);
-}
 
 }  // namespace
 
@@ -267,7 +261,7 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
   transfer::store_spinor(solution, x.even);
   transfer::store_spinor(solution, x.odd);
   if (alone) session.wait_all();
-  else wait_for_readers(x);
+  else wait_for_readers(x.even, x.odd);
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <bit>
 #include <cstdlib>
@@ -60,6 +61,14 @@ std::optional<double> bound_of(const Json& solve, std::string& name) {
 }
 
 /// Seconds of the workers and bytes between memories.
+std::string machine_text(const Json& machine) {
+  std::vector<std::string> parts{text(machine, "cpu")};
+  for (const Json& gpu : machine.value("gpus", Json::array())) parts.push_back(gpu.get<std::string>());
+  for (const Json& worker : machine.value("workers", Json::array()))
+    if (text(worker, "kind") == "CUDA") parts.push_back(text(worker, "name"));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 void take_machine(const Json& machine, Results& r) {
   for (const Json& worker : machine.value("workers", Json::array())) {
     const Json seconds = worker.value("seconds", Json::object());
@@ -120,6 +129,7 @@ Json results_json(const Results& r) {
           {"us_per_task", optional_json(r.us_per_task)},
           {"joules", optional_json(r.joules)},
           {"no_joules", r.no_joules},
+          {"machine", r.machine},
           {"joule_seconds", optional_json(r.energy_delay())},
           {"workers", workers},
           {"links", links},
@@ -139,6 +149,7 @@ Results results_of(const Json& json) {
   r.us_per_task = number(json, "us_per_task");
   r.joules = number(json, "joules");
   r.no_joules = text(json, "no_joules");
+  r.machine = text(json, "machine");
   for (const Json& w : json.at("workers"))
     r.workers.push_back({text(w, "name"), text(w, "kind"), number(w, "busy_seconds"), number(w, "idle_seconds"),
                          number(w, "overhead_seconds"), number(w, "transfer_seconds")});
@@ -200,6 +211,7 @@ Results results_of_solve(const Json& json) {
   if (outside_us.value() && r.tasks.value_or(0) > 0) r.us_per_task = *outside_us.value() / *r.tasks;
   r.joules = joules.value();
   r.bound_seconds = bound.value();
+  r.machine = machine_text(json.value("machine", Json::object()));
   take_machine(json.value("machine", Json::object()), r);
   return r;
 }
@@ -233,6 +245,7 @@ Results results_of_bench(const Json& json) {
     if (r.bound_seconds) r.bound = "task graph: bandwidth, critical path, assignment";
   }
   r.no_joules = "bench solver measures none";
+  r.machine = machine_text(json.value("machine", Json::object()));
   take_machine(row, r);
   return r;
 }

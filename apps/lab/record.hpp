@@ -41,6 +41,7 @@ struct Results {
   std::optional<double> us_per_task;  ///< time of the owners outside kernels, a task
   std::optional<double> joules;
   std::string no_joules;  ///< why there are none
+  std::string machine;    ///< processor and GPUs that it ran on: a journal may have been carried from elsewhere
   std::vector<WorkerTimes> workers;
   std::vector<LinkBytes> links;
   std::vector<History> histories;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace quarkstar::app::lab {
 namespace {
@@ -82,12 +83,14 @@ std::string SimulationCheck::table() const {
 }
 
 std::string simulation_report(std::span<const SimulationCheck> checks, const Plan& plan) {
-  RunReport host;
-  describe_machine(host);
+  std::set<std::string> machines, days;
+  for (const SimulationCheck& check : checks)
+    for (const SimulatedPair& pair : check.pairs)
+      for (const Record* record : pair.here->measured) machines.insert(record->results.machine), days.insert(record->started.substr(0, 10));
   std::string markdown = fmt::format(
-      "# Simulated against measured, {}\n\nOn {}, {}. \"here\": mean of {} runs in random order and half of its {:.0f} % confidence interval (Student's t). "
+      "# Simulated against measured, {}\n\nHere: {}; {}. Times here: mean of {} runs in random order and half of its {:.0f} % confidence interval (Student's t). "
       "Settings of all runs: {}. Pairs of policies count whose intervals are apart.\n",
-      host.started.substr(0, 10), host.cpu_model, version_line(), plan.repetitions, 100 * confidence, settings_of(plan));
+      fmt::join(days, ", "), fmt::join(machines, "; "), version_line(), plan.repetitions, 100 * confidence, settings_of(plan));
   for (const SimulationCheck& check : checks) markdown += fmt::format("\n## {}\n\n{}", check.machine, check.table());
   return markdown;
 }

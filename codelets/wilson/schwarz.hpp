@@ -11,6 +11,9 @@ namespace quarkstar::wilson {
 /// Solves no more than `most` sites a domain, for each thread keeps a few spinors of one in its memory.
 void require_domains(const runtime::Decomposition& decomposition, const Coord& domain);
 
+/// Bytes that a thread keeps for solving domains, at most: 3072 a site (four spinors on half of the sites, in all lanes of 64-byte registers).
+double schwarz_thread_bytes(const Coord& domain);
+
 /// out = K in, K an approximate inverse of A = diagonal + scale H_oe H_eo on the odd sites: the lattice is cut into domains, rectangles of
 /// sites counted from the origin; each solves A_D z = in on its own sites by a fixed number of steps of minimal residual from z = 0, A_D
 /// being A with the hops that leave the domain left out (Dirichlet; also where a domain is as long as the lattice). No message, no face, no
@@ -27,8 +30,6 @@ class Schwarz {
 
   /// Submits out = K in, fields of odd sites. guard: the state that stops it.
   void apply(const SpinorField& out, const SpinorField& in, const runtime::Guard& guard = {}) const;
-
-  const Coord& domain() const { return domain_; }
 
  private:
   void make_tables();

@@ -16,7 +16,7 @@ namespace {
 using runtime::Call;
 using runtime::Codelet;
 
-constexpr std::int64_t most_domain_sites = 16384;  // 48 MiB of working memory a thread in single precision
+constexpr std::int64_t most_domain_sites = 16384;  // 48 MiB of working memory a thread (schwarz_thread_bytes)
 
 /// Buffers: tables, links of even and of odd sites, in, out, then the state where there is one.
 struct SchwarzTask {
@@ -57,7 +57,7 @@ void run_schwarz(Call& call) {
   static constexpr arch::KernelTable<SchwarzKernel<F> (*)(int, int)> kernels = QUARKSTAR_KERNEL_TABLE(schwarz_kernel<F>);
   const SchwarzKernel<F> kernel = kernels.current()(task.lanes, task.link_reals);
   call.team().for_range(task.outer_sites / task.domain_sites * kernel.groups, [&](std::int64_t begin, std::int64_t end, int) {
-    if (begin < end) kernel.run(a, begin, end, working_memory<Real<F>>(schwarz_memory(task.domain_sites)));
+    if (begin < end) kernel.run(a, begin, end, working_memory<Real<F>>(schwarz_memory(task.domain_sites, task.lanes / kernel.groups)));
   });
 }
 
@@ -118,6 +118,11 @@ void require_domains(const runtime::Decomposition& decomposition, const Coord& d
         refuse(fmt::format("a block of {} sites in {} from {} on would cut domains of {}", block.extents[mu], direction, block.origin[mu], domain[mu]),
                "cut that direction into fewer blocks or ranks (--blocks, --ranks), or give smaller domains");
   }
+}
+
+double schwarz_thread_bytes(const Coord& domain) {
+  constexpr int widest_register = 64;  // bytes: lanes times the bytes of a real
+  return static_cast<double>(schwarz_memory(static_cast<int>(volume(domain) / 2), widest_register));
 }
 
 Schwarz::Schwarz(const LinkField& even, const LinkField& odd, const Coord& domain, int steps, double diagonal, double scale)

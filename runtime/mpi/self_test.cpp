@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "runtime/codelet.hpp"
+#include "runtime/gpu_messages.hpp"
 #include "runtime/halo.hpp"
 #include "runtime/mpi/native.hpp"
 #include "runtime/mpi/rank_grid.hpp"
@@ -20,13 +21,6 @@ namespace quarkstar::runtime::mpi {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// A value that names its place: any two words differ, whoever sent them.
-std::uint64_t word(std::uint64_t stream, std::uint64_t index) {
-  std::uint64_t z = (stream << 32) + index + 0x9e3779b97f4a7c15ull;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  return z ^ (z >> 27);
-}
 
 enum Tag { call_tag = 1, answer_tag, ping_tag, data_tag };
 
@@ -100,12 +94,12 @@ PairTiming time_pair(Job& job, const Line& line, int first, int second) {
         const auto stream = static_cast<std::uint64_t>(sender * rounds + round);
         const std::span<std::uint64_t> used(data.data(), words);
         if (sends) {
-          for (std::size_t i = 0; i < words; ++i) used[i] = word(stream, i);
+          for (std::size_t i = 0; i < words; ++i) used[i] = known_word(stream, i);
           line.send(used, partner, tag);
         } else {
           std::fill(used.begin(), used.end(), 0);
           line.receive(used, partner, tag);
-          for (std::size_t i = 0; i < words; ++i) timing.damaged += used[i] != word(stream, i) ? 1 : 0;
+          for (std::size_t i = 0; i < words; ++i) timing.damaged += used[i] != known_word(stream, i) ? 1 : 0;
         }
       }
     return std::chrono::duration<double>(Clock::now() - start).count() / (2 * rounds);
@@ -133,13 +127,13 @@ struct FaceTask {
 void fill_faces(Call& call) {
   const auto& task = call.arguments<FaceTask>();
   for (int f = 0; f < task.faces; ++f)
-    for (std::uint64_t i = 0; i < task.words; ++i) call.buffer<std::uint64_t>(f)[i] = word(task.stream[f], i);
+    for (std::uint64_t i = 0; i < task.words; ++i) call.buffer<std::uint64_t>(f)[i] = known_word(task.stream[f], i);
 }
 void check_faces(Call& call) {
   const auto& task = call.arguments<FaceTask>();
   auto* wrong = call.buffer<std::uint64_t>(0);
   for (int f = 0; f < task.faces; ++f)
-    for (std::uint64_t i = 0; i < task.words; ++i) *wrong += call.buffer<const std::uint64_t>(1 + f)[i] != word(task.stream[f], i) ? 1 : 0;
+    for (std::uint64_t i = 0; i < task.words; ++i) *wrong += call.buffer<const std::uint64_t>(1 + f)[i] != known_word(task.stream[f], i) ? 1 : 0;
 }
 const Codelet fill_codelet("self_test.fill", fill_faces), check_codelet("self_test.check", check_faces);
 

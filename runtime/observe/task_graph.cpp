@@ -49,6 +49,9 @@ Cost TaskGraph::total() const {
 
 GraphRecording::GraphRecording() { recording = this; }
 GraphRecording::~GraphRecording() { recording = nullptr; }
+void GraphRecording::gone(const void* data) {
+  if (recording != nullptr) recording->graph_.forget(data);
+}
 GraphRecording::Pause::Pause() : paused_(std::exchange(recording, nullptr)) {}
 GraphRecording::Pause::~Pause() { recording = paused_; }
 

@@ -27,6 +27,9 @@ class TaskGraph {
   /// One more task. It waits for the latest writers of what it reads, and for the latest writers and readers of what it writes.
   void add(const Cost& cost, bool on_cpu, bool on_cuda, std::span<const Use> uses);
 
+  /// The data have gone: what is used at their address from now on are others.
+  void forget(const void* data) { states_.erase(data); }
+
   const std::vector<Task>& tasks() const { return tasks_; }
   Cost total() const;
 
@@ -56,6 +59,9 @@ class GraphRecording {
 
   /// For whoever submits: adds to the graph that this thread records, if any.
   static void note(const Codelet& codelet, const Cost& cost, std::span<const Access> accesses);
+
+  /// For handles that go.
+  static void gone(const void* data);
 
   /// While one lives, nothing is added: what is submitted has been noted before.
   class Pause {

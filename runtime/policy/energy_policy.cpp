@@ -2,7 +2,6 @@
 // where that ends the whole so much earlier that the idle power saved is worth more; else they stay idle.
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <mutex>
 #include <vector>
 
@@ -24,8 +23,7 @@ std::mutex mutex;  ///< of the loads; held while no lock of StarPU's is taken
 std::vector<Load> loads;
 
 void start(unsigned context) {
-  starpu_sched_ctx_set_min_priority(context, INT_MIN);
-  starpu_sched_ctx_set_max_priority(context, INT_MAX);
+  placing::allow_any_priority(context);
   const std::lock_guard lock(mutex);
   loads.assign(starpu_worker_get_count(), {});
 }

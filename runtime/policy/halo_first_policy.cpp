@@ -3,7 +3,6 @@
 // where the owner would end it later than the thief has brought its data, run it and brought the result back.
 #include <algorithm>
 #include <atomic>
-#include <climits>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -42,8 +41,7 @@ int workers = 0;
 std::atomic<std::uint64_t> changes{0};  ///< of what there is to steal
 
 void start(unsigned context) {
-  starpu_sched_ctx_set_min_priority(context, INT_MIN);
-  starpu_sched_ctx_set_max_priority(context, INT_MAX);
+  placing::allow_any_priority(context);
   workers = static_cast<int>(starpu_worker_get_count());
   queues = std::make_unique<Queue[]>(static_cast<std::size_t>(workers));
   changes = 0;

@@ -14,11 +14,6 @@ namespace {
 
 std::atomic<bool> idle_workers_yield{false};
 
-void start(unsigned context) {
-  starpu_sched_ctx_set_min_priority(context, INT_MIN);
-  starpu_sched_ctx_set_max_priority(context, INT_MAX);
-}
-
 void stop(unsigned) {}
 void workers_changed(unsigned, int*, unsigned) {}
 
@@ -41,6 +36,11 @@ double measured_gbs(Session& session, int worker) {
 void yield_when_idle(bool yields) { idle_workers_yield = yields; }
 
 namespace placing {
+
+void allow_any_priority(unsigned context) {
+  starpu_sched_ctx_set_min_priority(context, INT_MIN);
+  starpu_sched_ctx_set_max_priority(context, INT_MAX);
+}
 
 void idle() {
   if (idle_workers_yield.load(std::memory_order_relaxed)) std::this_thread::yield();
@@ -104,7 +104,7 @@ int push_to_owner(starpu_task* task) { return push_to(owner_of(task), task); }
 
 starpu_sched_policy policy_that_places(const char* name, const char* description, int (*push)(starpu_task*)) {
   starpu_sched_policy policy{};
-  policy.init_sched = start;
+  policy.init_sched = allow_any_priority;
   policy.deinit_sched = stop;
   policy.add_workers = workers_changed;
   policy.remove_workers = workers_changed;

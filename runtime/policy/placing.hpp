@@ -26,6 +26,9 @@ double expected_us(starpu_task* task, int worker);
 /// Microseconds that moving the task's data to that worker's memory takes, and what it writes back to its owner's; 0 where both have one memory.
 double moving_us(starpu_task* task, int worker);
 
+/// For init_sched: tasks of this scheduling context may have any priority.
+void allow_any_priority(unsigned context);
+
 /// What an idle worker does before it looks again (yield_when_idle).
 void idle();
 

@@ -1,23 +1,25 @@
 #include "runtime/simulate/machine.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace quarkstar::runtime::simulate {
 
-double Efficiency::of(std::string_view codelet) const {
-  double fraction = 1;
+double ByCodelet::of(std::string_view codelet, double otherwise) const {
+  double number = otherwise;
   std::size_t longest = 0;
   for (const Entry& entry : entries)
     if (entry.codelet.size() > longest && codelet.starts_with(entry.codelet)) {
       longest = entry.codelet.size();
-      fraction = entry.fraction;
+      number = entry.number;
     }
-  return fraction;
+  return number;
 }
 
 double Device::kernel_time_us(std::string_view codelet, double flops, double bytes, double gbs) const {
   const double peak = codelet.find("double") != codelet.npos ? peak_double_gflops : peak_single_gflops;
-  return kernel_us + std::max(bytes / (efficiency.of(codelet) * gbs), flops / peak) * 1e-3;
+  const double memory = bytes / (efficiency.of(codelet, 1) * gbs), cached = cached_gflops.of(codelet, 0);
+  return kernel_us + std::max(cached > 0 ? std::hypot(memory, flops / cached) : memory, flops / peak) * 1e-3;
 }
 
 double Machine::team_gbs(int threads, int teams) const { return std::min(cpu.triad_gbs / teams, core_triad_gbs * threads); }

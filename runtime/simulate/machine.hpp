@@ -6,14 +6,14 @@
 
 namespace quarkstar::runtime::simulate {
 
-/// Part of the triad that the compulsory bytes of a kernel reach, by the beginning of the codelet's name; the longest one counts.
-struct Efficiency {
+/// A number for each kind of kernel, by the beginning of the codelet's name; the longest one counts.
+struct ByCodelet {
   struct Entry {
     std::string codelet;
-    double fraction;
+    double number;
   };
   std::vector<Entry> entries;
-  double of(std::string_view codelet) const;  ///< 1 where nothing is said
+  double of(std::string_view codelet, double otherwise) const;  ///< otherwise: where nothing is said
 };
 
 /// A processor, or what a worker has of one.
@@ -24,9 +24,12 @@ struct Device {
   double kernel_us = 0;           ///< what a kernel costs beside its bytes: launch, or start and end of a team's loop
   double task_us = 0;             ///< what the runtime costs beside the kernels of a task
   double memory_gib = 0;          ///< of a CPU domain, of a GPU
-  Efficiency efficiency;
+  ByCodelet efficiency;           ///< part of the triad that the compulsory bytes reach, else 1
+  ByCodelet cached_gflops;        ///< where everything comes from caches
 
-  /// Microseconds of a kernel: kernel_us + the larger of bytes over the part of `gbs` that it reaches and flops over the peak.
+  /// Microseconds of a kernel: kernel_us + the larger of bytes over the part of `gbs` that it reaches and flops over the peak. For kernels with
+  /// `cached_gflops` the former is the root of the sum of squares of that and flops over cached_gflops: they read some operands from memory and the
+  /// same ones many times from caches, and the two hide each other in part.
   double kernel_time_us(std::string_view codelet, double flops, double bytes, double gbs) const;
 };
 

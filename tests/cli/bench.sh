@@ -26,3 +26,6 @@ expect 2 'error: .*--solver' bench solver --solver gmres
 expect 0 '"tasks_per_iteration": [1-9][0-9]' bench solver --json --lattice 4,4,4,8 --iterations 16 --blocks 1,1,2,2 --policy eager --solver cg --precision double --links 18 "${small[@]}"
 expect 0 '4,4,4,8 +cg +double +18 +1 ' bench solver --action hisq --nrhs 1 --lattice 4,4,4,8 --iterations 16 --blocks 1,1,1,2 --precision double --links 18 "${small[@]}"
 expect 2 'error: --links: 12 reals are not for the action hisq' bench solver --action hisq --links 12 "${small[@]}"
+expect 2 'error: --mass: it means nothing for the action wilson' bench solver --mass 0.1 "${small[@]}"
+expect 2 'error: --kappa: it means nothing for the action hisq' bench solver --action hisq --kappa 0.12 "${small[@]}"
+expect 2 'error: .*--kappa' bench solver --kappa 0.25 "${small[@]}"

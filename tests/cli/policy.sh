@@ -27,20 +27,22 @@ done
 for policy in $policies; do same_bits "$policy" --policy "$policy" --blocks 1,1,2,2; done
 # Where the shares are unequal, three blocks of two owners, `adaptive` may cut anew; where one worker is slow it does; bits stay.
 same_bits unequal --policy adaptive --blocks 1,1,1,3 --columns 0-1
-# cut_anew ARGUMENT...: a solve in two blocks with that does so under `adaptive`, with the residuals of `static`.
+# cut_anew FACTOR ARGUMENT...: a solve in two blocks does so under `adaptive` where a worker is that much slower, with the residuals of `static`.
 cut_anew() {
+  local factor=$1
+  shift
   expect 0 '' "${solve[@]}" --json even.json "$@" --blocks 1,1,1,2
-  expect 0 '' "${solve[@]}" --json anew.json "$@" --blocks 1,1,1,2 --policy adaptive --throttle 1:8
+  expect 0 '' "${solve[@]}" --json anew.json "$@" --blocks 1,1,1,2 --policy adaptive --throttle "1:$factor"
   ! grep -q '"resplits"' even.json || die "static cut anew: $*"
   grep -q '"resplits"' anew.json || die "adaptive did not cut anew beside a slow worker: $*"
   residuals even.json > even.txt
   [ -s even.txt ] || die "even: no residuals: $*"
   residuals anew.json | cmp even.txt - || die "other residuals after another cut: $*"
 }
-cut_anew --columns 0-5
-# Domains stay whole: parts of their thickness, or one owner.
+cut_anew 20 --columns 0-11
+# Domains stay whole: speeds 6 to 1 alone would cut 13 and 3.
 expect 0 '^plaquette ' gauge generate long.ildg --lattice 4 4 4 16 --beta 6.0 --sweeps 2 --seed 8 --format ildg
-cut_anew --gauge long.ildg --columns 0-5 --solver gcr --schwarz-block 4,4,4,4
+cut_anew 6 --gauge long.ildg --columns 0-11 --solver gcr --schwarz-block 4,4,4,4
 same_bits watts --policy energy --watts cpu=20:90,cuda=50:300,host=40 --blocks 1,1,1,2
 
 # What the JSON tells of workers and bounds.

@@ -17,6 +17,7 @@
 #include "codelets/staggered/vector_blas_kernels.hpp"
 #include "codelets/transfer/convert_site.hpp"
 #include "codelets/wilson/hopping_kernels.hpp"
+#include "codelets/wilson/schwarz_kernels.hpp"
 #include "tests/kernels/architectures.hpp"
 #include "tests/kernels/staggered_case.hpp"
 #include "tests/kernels/wilson_case.hpp"
@@ -65,6 +66,33 @@ void wilson_kernels(Results& results, int lanes) {
       wilson::pack_kernel<F>(lanes, d, sign)({c.list.data(), c.in.stored.data(), face.data(), stride}, 0, sites);
       results["wilson pack" + where + " direction " + std::to_string(d) + (sign > 0 ? "" : " adjoint")] = checksum_of(face);
     }
+}
+
+/// Two domains with neighbours of any kind.
+template <class F>
+void schwarz_kernels(Results& results, int lanes) {
+  constexpr int domains = 2, steps = 2;
+  std::vector<std::uint32_t> even, odd, entries[2];
+  for (std::uint32_t site = 0; site < domains * sites; ++site) even.push_back(site);
+  odd.assign(even.rbegin(), even.rend());
+  Numbers numbers(8);
+  for (auto& of_parity : entries)
+    for (int i = 0; i < sites * 8; ++i) {
+      const bool leaves = numbers.below(4) == 0;
+      const int neighbour = numbers.below(sites);
+      of_parity.push_back(leaves ? wilson::outside_domain : static_cast<std::uint32_t>(neighbour));
+    }
+  const arch::KernelTable<wilson::SchwarzKernel<F> (*)(int, int)> table = QUARKSTAR_KERNEL_TABLE(schwarz_kernel<F>);
+  for (const int reals : {18, 12, 8}) {
+    WilsonCase<F> c(lanes, reals, domains * sites, false);
+    const wilson::SchwarzKernel<F> kernel = table.current()(lanes, reals);
+    std::vector<Real<F>> memory(static_cast<std::size_t>(wilson::schwarz_memory(sites, lanes / kernel.groups)));
+    const F* links = c.links.data();
+    kernel.run({{even.data(), odd.data()}, {entries[0].data(), entries[1].data()}, {links, links}, c.in.stored.data(), c.out.data(),
+                static_cast<Real<F>>(1.25), static_cast<Real<F>>(-0.0625), sites, steps},
+               0, domains * kernel.groups, memory.data());
+    results["wilson schwarz " + describe(NumberFormat<F>::precision, lanes) + " links " + std::to_string(reals)] = checksum_of(c.out);
+  }
 }
 
 template <class F>
@@ -147,6 +175,7 @@ template <class F>
 void kernels_of(Results& results) {
   for (const int lanes : lane_counts(NumberFormat<F>::precision)) {
     wilson_kernels<F>(results, lanes);
+    schwarz_kernels<F>(results, lanes);
     staggered_kernels<F>(results, lanes);
 #define QUARKSTAR_OPERATION(operation) blas_operation<F, blas::operation>(results, lanes);
     QUARKSTAR_FOR_BLAS_OPERATIONS(QUARKSTAR_OPERATION)

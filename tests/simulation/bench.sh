@@ -45,6 +45,8 @@ done
 # A lattice far beyond this machine's memory costs none.
 expect 0 '64,64,64,128 +bicgstab' "${solve[@]}" --machine h200-x4 --devices cuda --lattice 64,64,64,128 --iterations 16
 
+expect 0 'quarkstar [0-9]' --version
+expect 0 'bench' --help
 expect 2 'error: --machine: no machine' bench solver
 expect 2 "error: --machine: there is no file 'nowhere'" bench solver --machine nowhere
 expect 2 'a simulation computes times' solve --machine h200

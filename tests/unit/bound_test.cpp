@@ -90,6 +90,10 @@ TEST_CASE("tasks of one kind stay there") {
   CHECK(bounds_of(graph, {cpus(2, 1), gpus(1, 9)}).assignment_us == doctest::Approx(3));
   CHECK(bounds_of(graph, {cpus(1, 1), gpus(1, 9)}).bandwidth_us == doctest::Approx(1.5));
   CHECK_THROWS_AS(bounds_of(graph, {gpus(1, 9)}), Error);
+  // A step without bytes bounds nothing, even where no kind is known to run it.
+  TaskGraph with_step = independent({9.0, 9.0});
+  with_step.add({1, 0}, true, false, {});
+  CHECK(bounds_of(with_step, {gpus(1, 9)}).assignment_us == doctest::Approx(2));
 }
 
 TEST_CASE("a task without bytes asks for no bandwidth") {
@@ -183,4 +187,17 @@ TEST_CASE("what is submitted is recorded, the parts of batches once") {
   }
   submit_three();  // nobody records
   session.wait_all();
+}
+
+TEST_CASE("data that come after others have gone wait for none of their tasks") {
+  Session session(options(1));
+  static const Codelet codelet("test.temporary", [](Call&) {});
+  const GraphRecording recording;
+  for (int i = 0; i < 100; ++i) {
+    const Handle temporary(64);  // often at an address that one before had
+    submit(codelet, 0, {out(temporary)}, {1, 10});
+    session.wait_all();
+  }
+  REQUIRE(recording.graph().tasks().size() == 100);
+  for (const TaskGraph::Task& task : recording.graph().tasks()) CHECK(task.after.empty());
 }

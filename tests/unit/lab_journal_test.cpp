@@ -232,6 +232,8 @@ TEST_CASE("a bench tells its bound and its tasks where they were asked for") {
   json["solver"][0]["links"] = Json::parse(R"([{"from": "NUMA 0", "to": "CUDA 0", "bytes": 64}])");
   CHECK(results_of_bench(json).workers.at(0).busy == 4e-4);
   CHECK(results_of_bench(json).links.at(0).bytes == 64);
+  json["machine"] = Json::parse(R"({"cpu": "a CPU", "gpus": ["GPU 0", "GPU 1"]})");
+  CHECK(results_of_bench(json).machine == "a CPU, GPU 0, GPU 1");
   json["solver"][0]["bound_us_per_iteration"] = 20.0;
   CHECK(*results_of_bench(json).over_bound() == doctest::Approx(1.25));
   Json both = json["solver"][0];

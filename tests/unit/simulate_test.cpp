@@ -102,13 +102,17 @@ TEST_CASE("a machine file gives every number, and teams share a domain") {
   CHECK(m.team_gbs(4, 1) == doctest::Approx(40));
   CHECK(m.team_gbs(1, 1) == doctest::Approx(15));
   CHECK(m.team_gbs(2, 2) == doctest::Approx(20));  // two of two cores each
-  CHECK(m.cpu.efficiency.of("wilson.double.12.interior") == doctest::Approx(0.8));
-  CHECK(m.cpu.efficiency.of("wilson.single.pack") == doctest::Approx(0.5));
-  CHECK(m.cpu.efficiency.of("blas.norm") == doctest::Approx(1));
+  CHECK(m.cpu.efficiency.of("wilson.double.12.interior", 1) == doctest::Approx(0.8));
+  CHECK(m.cpu.efficiency.of("wilson.single.pack", 1) == doctest::Approx(0.5));
+  CHECK(m.cpu.efficiency.of("blas.norm", 1) == doctest::Approx(1));
   // 8e6 bytes at 0.8 of 40 GB/s: 250 us, and 2 us for the kernel; 2e8 flops at 400 GFLOP/s: 500 us.
   CHECK(m.cpu.kernel_time_us("wilson.double.pack", 0, 8e6, 40) == doctest::Approx(252));
   CHECK(m.cpu.kernel_time_us("wilson.double.pack", 2e8, 8e6, 40) == doctest::Approx(502));
   CHECK(m.cpu.kernel_time_us("blas.single", 2e8, 0, 40) == doctest::Approx(252));
+  // 4e6 bytes at 40 GB/s: 100 us; 1.5e7 flops at 200 GFLOP/s from caches: 75 us; together 125.
+  const Machine cached = machine_of(cpu_only + "[cpu.cached_gflops]\n\"staggered\" = 200\n");
+  CHECK(cached.cpu.kernel_time_us("staggered.single.4", 1.5e7, 4e6, 40) == doctest::Approx(127));
+  CHECK(cached.cpu.kernel_time_us("blas.single", 1.5e7, 4e6, 40) == doctest::Approx(102));
 }
 
 TEST_CASE("copies between GPUs go directly, through the host, or through two hosts and the network") {
@@ -138,6 +142,7 @@ TEST_CASE("bad machine files are refused with line, key and remedy") {
   CHECK(refusal(replaced(cpu_only, "memory_gib", "memory_gb = 1\nmemory_gib")).find("m.toml:13: cpu.memory_gb: unknown key") == 0);
   CHECK(refusal(replaced(cpu_only, "source = \"made up\"\nmodel", "model")).find("cpu.source: is missing") != std::string::npos);
   CHECK(refusal(replaced(cpu_only, "\"wilson\" = 0.5", "\"wilson\" = 0")).find("cpu.efficiency.wilson: is no positive number") != std::string::npos);
+  CHECK(refusal(cpu_only + "[cpu.eficiency]\n\"wilson\" = 1\n").find("cpu.eficiency: unknown key") != std::string::npos);
   CHECK(refusal(cpu_only + "[disk]\nsize = 1\n").find("disk: unknown table; use cpu, gpu") != std::string::npos);
   CHECK(refusal(replaced(cpu_only, "nodes = 1", "nodes = 4") + gpus).find("network: the table is missing") != std::string::npos);
   CHECK(refusal(replaced(cpu_only, "nodes = 1", "nodes = 4") + network).find("several nodes without GPUs") != std::string::npos);

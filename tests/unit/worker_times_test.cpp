@@ -43,7 +43,6 @@ TEST_CASE("a worker's time is all accounted for") {
     CHECK(t.idle >= 0);
     CHECK(t.busy + t.transfer + t.overhead + t.idle == doctest::Approx(t.total));
   }
-  CHECK(times[1].idle > 0);
   CHECK(profile.links().empty());  // one memory
 
   profile.restart();
