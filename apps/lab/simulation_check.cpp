@@ -106,7 +106,7 @@ std::vector<SimulationCheck> compare_simulated(std::span<const CellSummary> cell
     });
     if (here == cells.end()) continue;
     auto check = std::find_if(checks.begin(), checks.end(), [&](const SimulationCheck& c) { return c.machine == machine; });
-    if (check == checks.end()) check = checks.insert(checks.end(), SimulationCheck{machine, {}});
+    if (check == checks.end()) check = checks.insert(checks.end(), SimulationCheck{.machine = machine});
     check->pairs.push_back({&*here, &simulated, machine, seconds_of(*here), seconds_of(simulated)});
   }
   for (SimulationCheck& check : checks) count_orders(check);

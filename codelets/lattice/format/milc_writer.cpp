@@ -21,11 +21,9 @@ class Header {
   }
 
   void add_text(std::string_view text, std::size_t length) {
-    const std::size_t start = bytes_.size();
-    bytes_.resize(start + length);
     text = text.substr(0, length - 1);
-    std::transform(text.begin(), text.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(start),
-                   [](char c) { return std::byte(c); });
+    for (const char c : text) bytes_.push_back(std::byte(c));
+    bytes_.insert(bytes_.end(), length - text.size(), std::byte(0));
   }
 
   std::span<const std::byte> bytes() const { return bytes_; }
