@@ -1,11 +1,11 @@
 #include "runtime/huge_pages.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
-#include <cstdlib>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <memory>
 #include <sstream>
 
 #include "runtime/large_pages.hpp"
@@ -39,12 +39,16 @@ HugePageUse huge_page_use(const std::string& smaps) {
 }
 
 std::string describe_huge_pages(const std::string& setting) {
+  // Pages of its own: what the C library hands out may have been written, and be huge, before.
   constexpr std::size_t bytes = 4 * huge_page;
-  const std::unique_ptr<void, void (*)(void*)> memory(allocate_pages(bytes), std::free);
-  if (memory == nullptr) return "unavailable: not enough memory to try";
+  void* const mapped = mmap(nullptr, bytes + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return "unavailable: not enough memory to try";
+  void* const memory = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(mapped) + huge_page - 1) / huge_page * huge_page);
+  madvise(memory, bytes, MADV_HUGEPAGE);
   const HugePageUse before = huge_page_use();
-  std::memset(memory.get(), 1, bytes);
+  std::memset(memory, 1, bytes);
   const HugePageUse after = huge_page_use();
+  munmap(mapped, bytes + huge_page);
   std::ifstream file(setting);
   std::string modes, mode = "no such setting";
   std::getline(file, modes);
