@@ -12,10 +12,14 @@ namespace {
 
 void run_stream(const BenchOptions& options) {
   const runtime::Session session(options.session);
-  const BenchMemory memory = measure_memory(options.array_megabytes, options.repetitions, session);
+  BenchMemory memory = measure_memory(options.array_megabytes, options.repetitions, session);
+  measure_peak(memory, options.repetitions, session);
   if (options.json) {
     const nlohmann::ordered_json result = {
-        {"machine", machine_facts(session)}, {"stream", stream_json(memory)}, {"owners_triad_gbs", memory.owners_triad}};
+        {"machine", machine_facts(session)},
+        {"stream", stream_json(memory)},
+        {"owners_triad_gbs", memory.owners_triad},
+        {"peak_gflops", {{"single", memory.owners_peak.single}, {"double", memory.owners_peak.double_}}}};
     fmt::print("{}\n", result.dump(2));
   } else {
     print_stream(memory);
@@ -59,6 +63,9 @@ void add_bench(CLI::App& app) {
   add("submission", "What an iteration costs one rank besides its kernels (docs/howto/cluster.md)", run_submission)
       ->add_option_function<std::vector<std::string>>("--lattice", take_lattices, "Sites of each rank (default 4,4,4,4)")
       ->type_name("X,Y,Z,T");
+  CLI::App* blas = add("blas", "Vector operations of the Wilson solvers: GFLOP/s, GB/s, fraction of the roofline", run_bench_blas);
+  blas->add_option_function<std::vector<std::string>>("--lattice", take_lattices, "Extents, one lattice or several")->type_name("X,Y,Z,T");
+  add_precision_flag(*blas, options);
   CLI::App* dslash = add("dslash", "Wilson or staggered Dslash: GFLOP/s, GB/s, fraction of the roofline", run_bench_dslash);
   add_case_flags(*dslash, options);
   add_action_flags(*dslash, options);

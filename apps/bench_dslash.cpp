@@ -63,25 +63,30 @@ PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Prec
 }
 
 DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, int repetitions,
-                         BenchFields& fields) {
+                         BenchFields& fields, const runtime::HardwareCounters* counters) {
   const Coord& extents = problem.decomposition.lattice();
   const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, 16, 1, tuning.tile);
   LinkField even(lattice, 0, problem.link_reals), odd(lattice, 1, problem.link_reals);
   transfer::load_links(even, odd, fields.links(extents, session.cpu_team()));
   wilson::Hopping hopping(even, odd);
   hopping.set_block_threads(tuning.block_threads);
+  hopping.set_memory_access(tuning.memory);
   const SpinorField on_even(lattice, 0), on_odd(lattice, 1);
   transfer::load_spinor(on_odd, fields.wave(extents, session.cpu_team()));
   session.wait_all();
   // Alternating parities, as in a solve: one pair of applications reads every link once.
-  const PairTiming times = time_pairs(session, owner_count(problem.decomposition), repetitions, [&] {
-    hopping.apply(on_even, on_odd, {.scale = 0.1});
-    hopping.apply(on_odd, on_even, {.scale = 0.1});
-  });
+  const int owners = owner_count(problem.decomposition);
+  const PairTiming times = time_pairs(
+      session, owners, repetitions,
+      [&] {
+        hopping.apply(on_even, on_odd, {.scale = 0.1});
+        hopping.apply(on_odd, on_even, {.scale = 0.1});
+      },
+      counters);
   const double sites = static_cast<double>(lattice->sites_of_parity());
-  const double bytes = hopping.cost(lattice->sites_of_parity() / lattice->lanes().lanes, {}).bytes;
-  return {1320 * sites / times.best * 1e-9,   1320 * sites / times.median * 1e-9, bytes / times.best * 1e-9,
-          times.runtime_cost};
+  const double bytes = hopping.cost(lattice->sites_of_parity() / lattice->lanes().lanes, {}).bytes / sites;
+  const auto spinor = static_cast<double>(site_bytes(problem.precision, SpinorField::reals));
+  return dslash_timing(times, {1320, bytes, spinor, 2 * sites * (bytes - spinor)}, sites, owners);
 }
 
 }  // namespace quarkstar::app

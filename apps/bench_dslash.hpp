@@ -44,6 +44,6 @@ PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Prec
 
 /// repetitions: timed passes; each is as many applications as fill about a tenth of a second.
 DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, int repetitions,
-                         BenchFields& fields);
+                         BenchFields& fields, const runtime::HardwareCounters* counters = nullptr);
 
 }  // namespace quarkstar::app

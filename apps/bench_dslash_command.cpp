@@ -1,5 +1,6 @@
 // quarkstar bench dslash: the table
 #include "apps/bench_dslash.hpp"
+#include "apps/bench_explain.hpp"
 #include "apps/bench_options.hpp"
 #include "apps/bench_staggered.hpp"
 #include "apps/parse.hpp"
@@ -9,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
+#include <optional>
 #include <string_view>
 
 namespace quarkstar::app {
@@ -33,12 +35,14 @@ std::string_view flop_a_site(std::string_view action) {
 /// The rows of one session, printed as they come.
 class Table {
  public:
-  Table(const BenchOptions& options, const std::string& devices, runtime::Session& session, double triad, BenchFields& fields)
-      : options_(options), devices_(devices), session_(session), triad_(triad), fields_(fields) {}
+  Table(const BenchOptions& options, const std::string& devices, runtime::Session& session, const BenchMemory& memory, BenchFields& fields,
+        const runtime::HardwareCounters& counters, const runtime::HardwareCounts& counted)
+      : options_(options), devices_(devices), session_(session), memory_(memory), triad_(memory.owners_triad), fields_(fields), counters_(counters), counted_(counted) {}
 
-  void print_header(const BenchMemory& memory) const {
+  void print_header() const {
     if (options_.json) return;
-    print_stream(memory);
+    print_stream(memory_);
+    fmt::print("hardware counters: {}\n", describe_counters(counted_));
     fmt::print("\n{} Dslash on {}, one parity, {}; roofline = compulsory bytes (each link and vector once) at a triad of {:.1f} GB/s\n"
                "{:>14} {:>8} {:>6} {:>5} {:>10} {:>10} {:>9} {:>10} {:>9} {:>11} {:>13}  {}\n",
                title_of(options_.action), devices_, flop_a_site(options_.action), triad_, "lattice", "format", "links", "nrhs", "GFLOP/s", "median",
@@ -53,10 +57,11 @@ class Table {
         const PlannedLattice planned = plan_dslash(session_, lattice, format, reals, choose, options_.repetitions, fields_);
         const wilson::TuningProblem problem{planned.decomposition, format, reals};
         const wilson::HoppingTuning tuning = tuning_of(options_, problem);
-        const DslashTiming timing = time_dslash(session_, problem, tuning, options_.repetitions, fields_);
+        const DslashTiming timing = time_dslash(session_, problem, tuning, options_.repetitions, fields_, &counters_);
         add(lattice, precision, reals, 1, timing, bound_text(planned.plan, timing.best_gflops));
         rows.back()["tile"] = tuning.tile;
         rows.back()["block_threads"] = tuning.block_threads;
+        add_memory(tuning.memory);
         if (!planned.plan.parts.empty()) rows.back()["plan"] = devices_json(planned.plan, timing.best_gflops);
       }
   }
@@ -72,18 +77,24 @@ class Table {
           const StaggeredSpeed given = speed_of(options_, vectors);
           const Coord tile = given.tile ? *given.tile : staggered::tile_for(problem, !options_.no_tune);
           const staggered::Launch launch = given.launch ? *given.launch : staggered::launch_for(problem, tile, !options_.no_tune);
-          const DslashTiming timing = bench.time(problem, tile, launch, options_.repetitions);
+          const DslashTiming timing = bench.time(problem, tile, launch, options_.repetitions, &counters_);
           add(lattice, precision, reals, vectors, timing, bound_text(planned.plan, timing.best_gflops));
           if (!planned.plan.parts.empty()) rows.back()["plan"] = devices_json(planned.plan, timing.best_gflops);
           rows.back()["tile"] = tile;
           rows.back()["block_threads"] = launch.block_threads;
           rows.back()["vectors_a_thread"] = launch.vectors_a_thread;
+          add_memory(launch.memory);
         }
   }
 
   Json rows = Json::array();
 
  private:
+  void add_memory(const arch::MemoryAccess& memory) {
+    rows.back()["prefetch"] = memory.prefetch;
+    rows.back()["stores"] = arch::name_of(memory.stores);
+  }
+
   void add(const Coord& lattice, const std::string& precision, int reals, int vectors, const DslashTiming& t, const std::string& bound) {
     const double fraction = t.best_gbs / triad_;
     rows.push_back({{"devices", devices_},
@@ -99,18 +110,25 @@ class Table {
                     {"us_per_task", t.runtime_cost.us_per_task},
                     {"tasks_per_application", t.runtime_cost.tasks},
                     {"kernels_per_application", t.runtime_cost.kernels}});
+    std::optional<Roofline> roofline;
+    if (session_.gpu_count() == 0) roofline = measure_roofline(options_, session_, memory_, t, parse_precision(precision));
+    explain(rows.back(), t, roofline ? &*roofline : nullptr);
     if (options_.json) return;
     fmt::print("{:>14} {:>8} {:>6} {:>5} {:>10.2f} {:>10.2f} {:>9.2f} {:>9.0f}% {:>9.1f} {:>11.2f} {:>13.2f}  {}\n",
                fmt::format("{}", fmt::join(lattice, ",")), precision, reals, vectors, t.best_gflops, t.median_gflops, t.best_gbs,
                100 * fraction, t.runtime_cost.us_per_task, t.runtime_cost.tasks, t.runtime_cost.kernels, bound);
+    fmt::print("{:>14} {}\n", "", explain(t, roofline ? &*roofline : nullptr));
     std::fflush(stdout);
   }
 
   const BenchOptions& options_;
   const std::string& devices_;
   runtime::Session& session_;
+  const BenchMemory& memory_;
   double triad_;
   BenchFields& fields_;
+  const runtime::HardwareCounters& counters_;
+  const runtime::HardwareCounts& counted_;  ///< before the first row
 };
 
 }  // namespace
@@ -119,13 +137,20 @@ void run_bench_dslash(const BenchOptions& options) {
   links_of(options);  // fails before anything is measured
   Json result = {{"dslash", Json::array()}};
   BenchFields fields;
+  const runtime::HardwareCounters counters;  // before the sessions, whose threads it counts
+  const runtime::HardwareCounts at_start = counters.read();
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
-    const BenchMemory memory = measure_memory(options.array_megabytes, options.repetitions, session);
+    BenchMemory memory = measure_memory(options.array_megabytes, options.repetitions, session);
+    measure_peak(memory, options.repetitions, session);
     result["machine"] = machine_facts(session);
     result["stream"] = stream_json(memory);
     result["triad_gbs"][devices] = memory.owners_triad;
-    Table table(options, devices, session, memory.owners_triad, fields);
-    table.print_header(memory);
+    const runtime::HardwareCounts counted = counters.read() - at_start;
+    result["counters"] = counters_json(counted);
+    result["peak_gflops"][devices] = {{"single", memory.owners_peak.single > 0 ? Json(memory.owners_peak.single) : Json()},
+                                      {"double", memory.owners_peak.double_ > 0 ? Json(memory.owners_peak.double_) : Json()}};
+    Table table(options, devices, session, memory, fields, counters, counted);
+    table.print_header();
     const std::vector<Coord> defaults{{16, 16, 16, 16}, {24, 24, 24, 24}};
     for (const Coord& lattice : options.lattices.empty() ? defaults : options.lattices) {
       if (options.action == "wilson") table.add_wilson(lattice);

@@ -18,23 +18,41 @@ namespace quarkstar::app {
 using Json = nlohmann::ordered_json;
 using Kind = runtime::Worker::Kind;
 
+namespace {
+
+/// Whether a worker owns blocks, or may.
+bool owns(const runtime::Session& session, int worker) { return worker < session.block_owners() || cpus_may_own(session.options()); }
+
+}  // namespace
+
 BenchMemory measure_memory(double array_megabytes, int repetitions, const runtime::Session& session) {
   const auto bytes = static_cast<std::size_t>(array_megabytes * 1e6);
   BenchMemory memory;
   bool first = true;
   for (int id = 0; id < static_cast<int>(session.workers().size()); ++id) {
     const runtime::Worker& worker = session.worker(id);
-    const bool owns = id < session.block_owners() || cpus_may_own(session.options());
     if (worker.kind == Kind::cuda) {
       memory.owners_triad += bench::measure_triad_on_gpu(worker.device, bytes, repetitions);
-    } else if (first || owns) {
+    } else if (first || owns(session, id)) {
       const bench::StreamResult result = bench::measure_stream(worker.team, bytes, repetitions);
       if (first) memory.cpu = result;
-      if (owns) memory.owners_triad += result.best_triad();
+      if (owns(session, id)) {
+        memory.owners_triad += result.best_triad();
+        memory.owners_read += result.read;
+      }
       first = false;
     }
   }
   return memory;
+}
+
+void measure_peak(BenchMemory& memory, int repetitions, const runtime::Session& session) {
+  for (const int id : session.cpu_workers()) {
+    if (!owns(session, id)) continue;
+    const bench::FusedPeak peak = bench::measure_fused_peak(session.worker(id).team, repetitions);
+    memory.owners_peak.single += peak.single;
+    memory.owners_peak.double_ += peak.double_;
+  }
 }
 
 void for_devices(const BenchOptions& options, const std::function<void(const std::string&, runtime::Session&)>& body) {
@@ -70,19 +88,29 @@ Json machine_facts(const runtime::Session& session) {
           {"versions", version_line()}};
 }
 
+namespace {
+
+/// What flags give, else what goes by rule.
+arch::MemoryAccess memory_of(const BenchOptions& options, const arch::MemoryAccess& rule) {
+  return {options.prefetch.value_or(rule.prefetch), options.stores.value_or(rule.stores)};
+}
+
+}  // namespace
+
 wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::TuningProblem& problem) {
-  const bool given = options.tile || options.block_threads;
+  const bool given = options.tile || options.block_threads || options.prefetch || options.stores;
   wilson::HoppingTuning tuning = wilson::tuning_for(problem, !options.no_tune && !given);
   if (options.tile) tuning.tile = *options.tile;
   if (options.block_threads) tuning.block_threads = *options.block_threads;
+  tuning.memory = memory_of(options, tuning.memory);
   return tuning;
 }
 
 StaggeredSpeed speed_of(const BenchOptions& options, int vectors) {
   StaggeredSpeed speed{.vectors = vectors, .tile = options.tile};
-  if (!options.block_threads && !options.vectors_a_thread && !options.tile) return speed;
+  if (!options.block_threads && !options.vectors_a_thread && !options.tile && !options.prefetch && !options.stores) return speed;
   speed.tile = options.tile.value_or(Coord{});
-  speed.launch = {options.block_threads.value_or(0), options.vectors_a_thread.value_or(0)};
+  speed.launch = {options.block_threads.value_or(0), options.vectors_a_thread.value_or(0), memory_of(options, {})};
   return speed;
 }
 
@@ -95,6 +123,8 @@ void print_stream(const BenchMemory& memory) {
   const bench::StreamResult& s = memory.cpu;
   fmt::print("triad {:.1f} GB/s, with streaming stores {:.1f}; copy {:.1f}; read {:.1f}\n", s.triad, s.triad_streaming, s.copy_streaming,
              s.read);
+  if (memory.owners_peak.single > 0)
+    fmt::print("fused multiply-adds {:.1f} GFLOP/s in single, {:.1f} in double precision\n", memory.owners_peak.single, memory.owners_peak.double_);
 }
 
 std::string title_of(const std::string& action) {
@@ -142,8 +172,19 @@ void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& opti
   command.add_flag("--no-tune", options->no_tune, "Speed settings by fixed rules: read and write no tune cache, measure nothing");
   command.add_option("--block-threads", options->block_threads, "Threads of a GPU block, 0: the kernel's own choice (default: tuned)")
       ->check(CLI::IsMember({0, 32, 64, 96, 128, 192, 256, 384, 512}));
+  command.add_option("--prefetch", options->prefetch, "CPUs: hops ahead for which kernels ask for lines, 0: none (default: tuned)")
+      ->check(CLI::IsMember({0, 1}));
+  const auto take_stores = [options](const std::string& value) {
+    options->stores = value == "streaming" ? arch::Stores::streaming : arch::Stores::plain;
+  };
+  command.add_option_function<std::string>("--stores", take_stores, "CPUs: plain stores, or streaming ones past the caches (default: tuned)")
+      ->check(CLI::IsMember({"plain", "streaming"}));
   command.add_option("--links", options->links, "Stored reals of a link (default 18 and 12; of a staggered long link 18)")
       ->check(CLI::IsMember({18, 14, 13, 12, 9, 8}));
+  add_precision_flag(command, options);
+}
+
+void add_precision_flag(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
   command.add_option("--precision", options->precisions, "half, single, double")->check(CLI::IsMember({"half", "single", "double"}));
 }
 

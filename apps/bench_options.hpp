@@ -30,6 +30,8 @@ struct BenchOptions {
   std::optional<Coord> tile;         ///< none: tuned
   std::optional<int> block_threads;  ///< none: tuned
   std::optional<int> vectors_a_thread;  ///< none: tuned
+  std::optional<int> prefetch;          ///< none: tuned
+  std::optional<arch::Stores> stores;   ///< none: tuned
   bool no_tune = false;
   std::vector<std::string> precisions{"half", "single", "double"};
   std::vector<std::string> solvers{"bicgstab", "cgnr"};
@@ -45,9 +47,14 @@ struct BenchOptions {
 struct BenchMemory {
   bench::StreamResult cpu;  ///< of the first CPU worker's threads
   double owners_triad = 0;  ///< best triad, GB/s, summed over the workers that own blocks, or may (CPUs beside GPUs)
+  double owners_read = 0;   ///< GB/s of reading alone, of the same workers but GPUs
+  bench::FusedPeak owners_peak;  ///< of the same workers but GPUs; where it was asked for
 };
+/// Bandwidths only.
 BenchMemory measure_memory(double array_megabytes, int repetitions, const runtime::Session& session);
-/// The bandwidths of the CPU, as text.
+/// Adds the arithmetic peak.
+void measure_peak(BenchMemory& memory, int repetitions, const runtime::Session& session);
+/// The bandwidths of the CPU, and where it is known the peak, as text.
 void print_stream(const BenchMemory& memory);
 nlohmann::ordered_json stream_json(const BenchMemory& memory);
 
@@ -64,7 +71,9 @@ wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::Tunin
 /// What flags give of a staggered solve's; where they give something, the rest goes by rule. vectors: right-hand sides.
 StaggeredSpeed speed_of(const BenchOptions& options, int vectors);
 
-/// Adds --lattice, --tile, --block-threads, --no-tune, --links and --precision; `options` must outlive the parsing.
+/// Adds --precision.
+void add_precision_flag(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
+/// Adds --lattice, --tile, --block-threads, --prefetch, --stores, --no-tune, --links and --precision; `options` must outlive the parsing.
 void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
 
 /// An action's name at the head of a table: "Wilson", "HISQ", "asqtad", "naive staggered".
@@ -80,6 +89,9 @@ void add_vectors_a_thread(CLI::App& command, const std::shared_ptr<BenchOptions>
 
 /// `quarkstar bench dslash`.
 void run_bench_dslash(const BenchOptions& options);
+
+/// `quarkstar bench blas`.
+void run_bench_blas(const BenchOptions& options);
 
 /// `quarkstar bench solver`.
 void run_bench_solver(const BenchOptions& options);

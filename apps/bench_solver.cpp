@@ -96,6 +96,7 @@ BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::Hoppi
       system(hopping, {.kappa = kappa}, Schur::asymmetric),
       normal(system) {
   hopping.set_block_threads(tuning.block_threads);
+  hopping.set_memory_access(tuning.memory);
 }
 
 SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, const HostSpinor& wave,

@@ -76,7 +76,8 @@ staggered::TuningProblem StaggeredBench::problem(const runtime::Decomposition& d
   return {decomposition, precision, links_.has_long ? long_reals : 0, vectors};
 }
 
-DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions) const {
+DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions,
+                                  const runtime::HardwareCounters* counters) const {
   const int vectors = problem.vectors;
   const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, 16, links_.reach(), tile);
   const staggered::Links even(lattice, 0, links_, problem.long_reals), odd(lattice, 1, links_, problem.long_reals);
@@ -86,12 +87,18 @@ DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const
   const std::vector<HostColour> waves(static_cast<std::size_t>(vectors), wave());
   staggered::load_vectors(on_odd, waves);
   session_.wait_all();
-  const PairTiming times = time_pairs(session_, owner_count(problem.decomposition), repetitions, [&] {
-    dslash.apply(on_even, on_odd, {.scale = staggered::same_for_all(0.1)});
-    dslash.apply(on_odd, on_even, {.scale = staggered::same_for_all(0.1)});
-  });
+  const int owners = owner_count(problem.decomposition);
+  const PairTiming times = time_pairs(
+      session_, owners, repetitions,
+      [&] {
+        dslash.apply(on_even, on_odd, {.scale = staggered::same_for_all(0.1)});
+        dslash.apply(on_odd, on_even, {.scale = staggered::same_for_all(0.1)});
+      },
+      counters);
+  const double sites = static_cast<double>(lattice->sites_of_parity());
   const runtime::Cost cost = dslash.cost(lattice->sites_of_parity() / lattice->lanes().lanes, {});
-  return {cost.flops / times.best * 1e-9, cost.flops / times.median * 1e-9, cost.bytes / times.best * 1e-9, times.runtime_cost};
+  const double written = vectors * static_cast<double>(site_bytes(problem.precision, staggered::ColourField::reals));
+  return dslash_timing(times, {cost.flops / sites, cost.bytes / sites, written, 2 * (cost.bytes - sites * written)}, sites, owners);
 }
 
 SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, double mass,

@@ -25,7 +25,8 @@ class StaggeredBench {
   StaggeredBench(runtime::Session& session, const runtime::Decomposition& decomposition, smear::StaggeredLinks links);
 
   /// One application to problem.vectors right-hand sides, in the order of sites `tile`.
-  DslashTiming time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions) const;
+  DslashTiming time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions,
+                    const runtime::HardwareCounters* counters = nullptr) const;
 
   /// Who owns what: the blocks given, else t cut by the number of workers or, where CPUs may own blocks beside GPUs, as a CG solve would be cut.
   PlannedLattice plan(Precision precision, int long_reals, int vectors) const;

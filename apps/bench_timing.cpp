@@ -13,7 +13,34 @@ std::complex<double> wavy_number(std::size_t i) {
   return {std::sin(0.37 * static_cast<double>(i) + 0.2), std::cos(0.23 * static_cast<double>(i) + 0.5)};
 }
 
-PairTiming time_pairs(runtime::Session& session, int owners, int repetitions, const std::function<void()>& submit_pair) {
+namespace {
+
+/// A part of what has been counted.
+runtime::HardwareCounts part_of(runtime::HardwareCounts counts, double part) {
+  for (runtime::CounterReading* reading : {&counts.instructions, &counts.cycles, &counts.cache_misses, &counts.memory_bytes}) reading->value *= part;
+  return counts;
+}
+
+runtime::HardwareCounts not_counted() {
+  const runtime::CounterReading none{0, 0, 0, "not counted"};
+  return {none, none, none, none};
+}
+
+}  // namespace
+
+DslashTiming dslash_timing(const PairTiming& times, const KernelBytes& kernel, double sites, int owners) {
+  return {kernel.flops * sites / times.best * 1e-9,
+          kernel.flops * sites / times.median * 1e-9,
+          kernel.bytes * sites / times.best * 1e-9,
+          times.runtime_cost,
+          kernel,
+          owners,
+          part_of(times.counts, 1 / sites),
+          runtime::huge_page_use()};
+}
+
+PairTiming time_pairs(runtime::Session& session, int owners, int repetitions, const std::function<void()>& submit_pair,
+                      const runtime::HardwareCounters* counters) {
   const auto seconds_for = [&](int pairs) {
     const double start = runtime::now_us();
     constexpr int pairs_a_batch = 16;  // as many iterations as a solver submits at a time
@@ -30,17 +57,22 @@ PairTiming time_pairs(runtime::Session& session, int owners, int repetitions, co
   for (int warm = 0; warm < 2; ++warm) seconds_for(pairs);  // graphs are captured in the second pass
   std::vector<double> times;
   const runtime::Totals before = session.events().totals();
+  const runtime::HardwareCounts counted_before = counters != nullptr ? counters->read() : not_counted();
   double wall = 0;
   for (int r = 0; r < repetitions; ++r) {
     times.push_back(seconds_for(pairs) / (2 * pairs));
     wall += times.back() * 2 * pairs;
   }
+  const runtime::HardwareCounts counted = (counters != nullptr ? counters->read() : not_counted()) - counted_before;
   const runtime::Totals after = session.events().totals();
   std::sort(times.begin(), times.end());
   const auto tasks = static_cast<double>(std::max<std::int64_t>(1, after.submitted - before.submitted));
   const auto kernels = static_cast<double>(after.submitted_parts - before.submitted_parts);
   const double applications = 2.0 * pairs * repetitions, outside_us = wall * 1e6 * owners - (after.busy_us - before.busy_us);
-  return {times.front(), times[times.size() / 2], {tasks / applications, kernels / applications, std::max(0.0, outside_us) / tasks}};
+  return {times.front(),
+          times[times.size() / 2],
+          {tasks / applications, kernels / applications, std::max(0.0, outside_us) / tasks},
+          part_of(counted, 1 / applications)};
 }
 
 }  // namespace quarkstar::app

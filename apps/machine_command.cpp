@@ -3,6 +3,7 @@
 #include "apps/machine_ranks.hpp"
 #include "apps/report.hpp"
 #include "codelets/arch/dispatch.hpp"
+#include "runtime/huge_pages.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/tune/tune_cache.hpp"
@@ -52,6 +53,7 @@ Json machine_json(const runtime::Session& session) {
           {"architectures", architectures},
           {"architecture", arch::name_of(arch::current())},
           {"workers", workers},
+          {"huge_pages", runtime::describe_huge_pages()},
           {"energy", {{"cpu", counter_text(energy.cpu)}, {"gpu", counter_text(energy.gpu)}}},
           {"policy", session.options().policy},
           {"policies", runtime::policy_names()},
@@ -67,6 +69,7 @@ void print_machine(const Json& machine) {
                fmt::join(domain["cores"].get<std::vector<int>>(), " "));
   fmt::print("kernels        {} (of {})\n", machine["architecture"].get<std::string>(),
              fmt::join(machine["architectures"].get<std::vector<std::string>>(), ", "));
+  fmt::print("huge pages     {}\n", machine["huge_pages"].get<std::string>());
   for (const char* part : {"cpu", "gpu"}) fmt::print("energy, {}    {}\n", part, machine["energy"][part].get<std::string>());
   fmt::print("policy         {} (of {}, and others of StarPU's)\n", machine["policy"].get<std::string>(),
              fmt::join(machine["policies"].get<std::vector<std::string>>(), ", "));

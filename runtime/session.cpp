@@ -1,6 +1,7 @@
 #include "runtime/session.hpp"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <starpu.h>
 #include <starpu_scheduler.h>
 #include <unistd.h>
@@ -151,6 +152,8 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(s
   conf.catch_signals = 0;
   pin_memory = gpu_count_ > 0 && !simulate::active;
   starpu_malloc_set_hooks(allocate, deallocate);
+  // Freed pages that the C library keeps stay on the memory of the domain whose team wrote them first. A field must not get another's.
+  if (topology_.domains().size() > 1) mallopt(M_MMAP_THRESHOLD, huge_page);
   if (const int result = start_runtime(conf); result != 0)
     throw Error(ErrorKind::environment, "StarPU", fmt::format("start-up failed with code {}", result),
                 "run `quarkstar machine` to see the workers it was asked for");

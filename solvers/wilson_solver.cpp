@@ -43,9 +43,10 @@ KrylovSolver find_solver(const SolverSettings& settings) {
 struct WilsonSystem {
   wilson::Hopping hopping;
   EvenOddWilson system;
-  WilsonSystem(const LinkField& even, const LinkField& odd, int block_threads, const WilsonParameters& parameters, Schur schur)
+  WilsonSystem(const LinkField& even, const LinkField& odd, const wilson::HoppingTuning& tuning, const WilsonParameters& parameters, Schur schur)
       : hopping(even, odd), system(hopping, parameters, schur) {
-    hopping.set_block_threads(block_threads);
+    hopping.set_block_threads(tuning.block_threads);
+    hopping.set_memory_access(tuning.memory);
   }
 };
 
@@ -59,7 +60,7 @@ struct WilsonLevel {
   EvenOddWilson& system() {
     const auto lane = static_cast<std::size_t>(runtime::Turns::lane());
     if (systems_.size() <= lane) systems_.resize(lane + 1);
-    if (!systems_[lane]) systems_[lane] = std::make_unique<WilsonSystem>(even, odd, block_threads_, parameters_, schur_);
+    if (!systems_[lane]) systems_[lane] = std::make_unique<WilsonSystem>(even, odd, tuning_, parameters_, schur_);
     return systems_[lane]->system;
   }
 
@@ -75,14 +76,14 @@ struct WilsonLevel {
                                           domains ? domains->domain : Coord{2, 2, 2, 2})),
         even(lattice, 0, problem.link_reals),
         odd(lattice, 1, problem.link_reals),
-        block_threads_(tuning.block_threads),
+        tuning_(tuning),
         parameters_(parameters),
         schur_(settings.schur) {
     transfer::load_links(even, odd, gauge);
     if (domains) schwarz.emplace(even, odd, domains->domain, domains->steps, system().diagonal(), system().hops());
   }
 
-  int block_threads_;
+  wilson::HoppingTuning tuning_;
   WilsonParameters parameters_;
   Schur schur_;
   std::vector<std::unique_ptr<WilsonSystem>> systems_;  ///< by Turns::lane()

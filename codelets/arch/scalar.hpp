@@ -16,6 +16,8 @@ inline __attribute__((always_inline)) double1 fused_multiply_add(double1 a, doub
 }
 inline __attribute__((always_inline)) void nontemporal_store(float* p, float1 v) { *p = v[0]; }
 inline __attribute__((always_inline)) void nontemporal_store(double* p, double1 v) { *p = v[0]; }
+inline constexpr bool has_nontemporal_stores = false;
+inline __attribute__((always_inline)) void finish_nontemporal_stores() {}
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME
 #include "codelets/arch/pack.hpp"

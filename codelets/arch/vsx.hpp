@@ -26,6 +26,8 @@ inline __attribute__((always_inline)) void nontemporal_store(float* p, float1 v)
 inline __attribute__((always_inline)) void nontemporal_store(double* p, double1 v) { *p = v[0]; }
 inline __attribute__((always_inline)) void nontemporal_store(float* p, float4 v) { __builtin_memcpy(p, &v, sizeof v); }
 inline __attribute__((always_inline)) void nontemporal_store(double* p, double2 v) { __builtin_memcpy(p, &v, sizeof v); }
+inline constexpr bool has_nontemporal_stores = false;
+inline __attribute__((always_inline)) void finish_nontemporal_stores() {}
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME
 #include "codelets/arch/pack.hpp"

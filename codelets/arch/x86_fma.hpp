@@ -20,5 +20,8 @@ inline __attribute__((always_inline)) void nontemporal_store(float* p, float1 v)
 inline __attribute__((always_inline)) void nontemporal_store(double* p, double1 v) { *p = v[0]; }
 inline __attribute__((always_inline)) void nontemporal_store(float* p, __m256 v) { _mm256_stream_ps(p, v); }
 inline __attribute__((always_inline)) void nontemporal_store(double* p, __m256d v) { _mm256_stream_pd(p, v); }
+inline constexpr bool has_nontemporal_stores = true;
+/// Makes nontemporal stores visible to other threads before what follows.
+inline __attribute__((always_inline)) void finish_nontemporal_stores() { _mm_sfence(); }
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME

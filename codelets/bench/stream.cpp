@@ -69,6 +69,27 @@ StreamResult measure_stream(const runtime::Team& team, std::size_t bytes_per_arr
   return result;
 }
 
+FusedPeak measure_fused_peak(const runtime::Team& team, int repetitions) {
+  if constexpr (runtime::simulate::active) return {};
+  static constexpr arch::KernelTable<StreamKernels (*)()> table = QUARKSTAR_KERNEL_TABLE(stream_kernels);
+  const StreamKernels kernels = table.current()();
+  constexpr std::int64_t steps = 50000;
+  std::vector<double> sinks(static_cast<std::size_t>(team.threads()));
+  const auto best_of = [&](double (*chains)(std::int64_t), int lanes) {
+    double best = 0;
+    for (int r = 0; r < repetitions; ++r) {
+      const auto start = std::chrono::steady_clock::now();
+      team.for_range(team.threads(), [&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t i = begin; i < end; ++i) sinks[static_cast<std::size_t>(i)] = chains(steps);
+      });
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      best = std::max(best, 2.0 * static_cast<double>(steps) * fused_chains * lanes * team.threads() / seconds * 1e-9);
+    }
+    return best;
+  };
+  return {best_of(kernels.fused_single, kernels.lanes_single), best_of(kernels.fused_double, kernels.lanes_double)};
+}
+
 #ifndef QUARKSTAR_CUDA
 double measure_triad_on_gpu(int, std::size_t, int) {
   if constexpr (runtime::simulate::active) return runtime::simulate::machine().gpu.triad_gbs;

@@ -17,4 +17,10 @@ struct StreamResult {
 /// Definitions after McCalpin's STREAM.
 StreamResult measure_stream(const runtime::Team& team, std::size_t bytes_per_array, int repetitions);
 
+/// What the arithmetic units can do, GFLOP/s: fused multiply-adds of whole registers that wait for nothing, two flop a number.
+struct FusedPeak {
+  double single = 0, double_ = 0;  ///< 0: not known (simulated machines)
+};
+FusedPeak measure_fused_peak(const runtime::Team& team, int repetitions);
+
 }  // namespace quarkstar::bench

@@ -1,5 +1,6 @@
 #include "codelets/arch/arch.hpp"
 #include "codelets/bench/stream_kernels.hpp"
+#include "codelets/site/unroll.hpp"
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 namespace {
@@ -38,8 +39,24 @@ double read(const double* a, std::int64_t begin, std::int64_t end) {
   return total;
 }
 
+template <class T>
+double fused(std::int64_t steps) {
+  using P = Pack<T, native_lanes<T>>;
+  const P a = P::broadcast(static_cast<T>(0.75)), b = P::broadcast(static_cast<T>(0.25));  // x -> 1: never subnormal
+  P x[bench::fused_chains];
+  site::unroll<bench::fused_chains>([&](auto k) QUARKSTAR_INLINE_LAMBDA { x[k] = P::broadcast(static_cast<T>(1 + k)); });
+  for (std::int64_t i = 0; i < steps; ++i)
+    site::unroll<bench::fused_chains>([&](auto k) QUARKSTAR_INLINE_LAMBDA { x[k] = fma(a, x[k], b); });
+  site::unroll<bench::fused_chains - 1>([&](auto k) QUARKSTAR_INLINE_LAMBDA { x[0] = x[0] + x[k + 1]; });
+  T lanes[P::lanes];
+  x[0].store(lanes);
+  return static_cast<double>(lanes[0]);
+}
+
 }  // namespace
 
-bench::StreamKernels stream_kernels() { return {triad<false>, triad<true>, copy, read}; }
+bench::StreamKernels stream_kernels() {
+  return {triad<false>, triad<true>, copy, read, fused<double>, fused<float>, native_lanes<double>, native_lanes<float>};
+}
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME

@@ -38,7 +38,7 @@ class Dslash {
   /// Submits out = Output(D in). Throws ShapeError when the fields' parities, lattices or numbers of vectors do not fit.
   void apply(const ColourField& out, const ColourField& in, const Output& output = {}, const Control& control = {});
 
-  /// How GPUs launch the kernels from now on.
+  /// How the kernels are launched from now on.
   void set_launch(const Launch& launch) { launch_ = launch; }
 
   /// The sums of the last apply(): OutputSums::count() of them.

@@ -2,6 +2,7 @@
 // What a staggered Dslash kernel reads and writes: the contract between the codelet and the drivers of every architecture.
 #include <cstdint>
 
+#include "codelets/arch/memory_access.hpp"
 #include "codelets/site/number_format.hpp"
 #include "codelets/staggered/colour_field.hpp"
 #include "runtime/binned_sum.hpp"
@@ -41,6 +42,7 @@ struct DslashArguments {
   int stride[4];                  ///< LaneGrid::stride
   int vectors;
   OutputSums sums;
+  bool stream_out;                ///< on CPUs: arch::Stores::streaming; out aligned to 64 bytes
 };
 
 /// Kernel over list positions [begin, end). left_out: nullptr, or for each vector non-zero where nobody needs its result.
@@ -61,10 +63,12 @@ struct PackArguments {
 template <class F>
 using PackKernel = void (*)(const PackArguments<F>& arguments, std::int64_t begin, std::int64_t end);
 
-/// How a GPU kernel is launched; no bit depends on it. 0: the launcher's own choice.
+/// How a kernel is launched; no bit depends on it. 0: the GPU launcher's own choice.
 struct Launch {
   int block_threads = 0;     ///< threads of a block
   int vectors_a_thread = 0;  ///< right-hand sides for which a thread holds a link: 1, 2, 3, 4 or 8
+  arch::MemoryAccess memory{};  ///< of a CPU kernel
+  friend bool operator==(const Launch&, const Launch&) = default;
 };
 
 /// Which instantiation: lanes of the block, stored reals of a long link (0: none).

@@ -76,6 +76,7 @@ const VectorStatus* unpack(Call& call, const SitesTask& task, DslashArguments<F>
   for (int mu = 0; mu < 4; ++mu) a.stride[mu] = task.stride[mu];
   a.vectors = task.vectors;
   a.sums = task.sums;
+  a.stream_out = task.choice.launch.memory.stores == arch::Stores::streaming;
   return status;
 }
 

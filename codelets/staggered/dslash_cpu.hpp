@@ -6,14 +6,20 @@
 
 #include "codelets/arch/lane_sum.hpp"
 #include "codelets/arch/lanes.hpp"
+#include "codelets/arch/site_stores.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "codelets/staggered/dslash_kernels.hpp"
 #include "codelets/staggered/staggered_site.hpp"
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
-/// The neighbours of lanes [lane0, lane0 + VL) of one outer site, and the links to them. W: lanes of the block.
-template <class F, int W, int VL, int LongReals>
+/// What a hop asks for of the next one.
+enum class Ahead { nothing, vectors, links_and_vectors };
+template <Ahead Asked>
+using AheadOf = std::integral_constant<Ahead, Asked>;
+
+/// The neighbours of lanes [lane0, lane0 + VL) of one outer site for Count vectors, and the links to them. W: lanes of the block.
+template <class F, int W, int VL, int LongReals, int Count, Ahead Asked>
 struct ColourHops {
   using T = Real<F>;
   using V = Pack<T, VL>;
@@ -21,9 +27,9 @@ struct ColourHops {
   static constexpr bool has_far = LongReals > 0, in_units = is_half<F>;
   static constexpr int fat_words = NumberFormat<F>::link_words(18), far_words = NumberFormat<F>::link_words(LongReals);
   const staggered::DslashArguments<F>& a;
-  std::size_t outer;
-  std::int64_t position;  ///< in the list of sites
-  int lane0, first;       ///< first: of the block of vectors
+  std::size_t outer, next;  ///< next: the site after this one
+  std::int64_t position;    ///< in the list of sites
+  int lane0, first;         ///< first: of the block of vectors
 
   template <class Body>
   inline __attribute__((always_inline)) void for_directions(Body&& body) const {
@@ -48,11 +54,13 @@ struct ColourHops {
   using FarLink = std::conditional_t<in_units || LongReals != 18, site::Link<V>, StoredLink>;
 
   inline __attribute__((always_inline)) void fat_link(FatLink& u, int d) const {
+    prefetch<fat_words>(a.near, a.fat, d);
     const F* p = a.fat + (outer * 8 + static_cast<std::size_t>(d)) * (fat_words * W) + lane0;
     if constexpr (staggered::stays_in_memory<FatLink>) u.p = p;
     else site::load_link<F, 18, site::PlainLoads>(u, p, W);
   }
   inline __attribute__((always_inline)) void far_link(FarLink& u, int d) const {
+    prefetch<far_words>(a.far, a.far_links, d);
     const F* p = a.far_links + (outer * 8 + static_cast<std::size_t>(d)) * (far_words * W) + lane0;
     if constexpr (staggered::stays_in_memory<FarLink>) u.p = p;
     else site::load_long_link<F, LongReals, site::PlainLoads>(u, V::broadcast(a.long_factor), p, W);
@@ -66,6 +74,22 @@ struct ColourHops {
   }
 
  private:
+  /// Asks for the next hop in the same table: after the last one for the next site's first.
+  template <int LinkWords>
+  inline __attribute__((always_inline)) void prefetch(const std::uint32_t* table, const F* links, int d) const {
+    if constexpr (Asked == Ahead::nothing) return;
+    const std::size_t hop = (d == 7 ? next : outer) * 8 + static_cast<std::size_t>((d + 1) % 8);
+    const std::size_t at = static_cast<std::size_t>(table[hop] >> neighbour_entry::shift) * static_cast<std::size_t>(a.vectors) +
+                           static_cast<std::size_t>(first);
+    prefetch_words<Count * staggered::vector_words<F>>(a.in + at * (staggered::vector_words<F> * W));
+    if constexpr (Asked == Ahead::links_and_vectors) prefetch_words<LinkWords>(links + hop * (LinkWords * W));
+  }
+  template <int Words>
+  static inline __attribute__((always_inline)) void prefetch_words(const F* p) {
+    const char* from = reinterpret_cast<const char*>(p);
+    site::unroll<(Words * W * static_cast<int>(sizeof(F)) + 63) / 64>([&](auto line) QUARKSTAR_INLINE_LAMBDA { __builtin_prefetch(from + 64 * line); });
+  }
+
   inline __attribute__((always_inline)) void read(Vector& h, std::uint32_t entry, const std::uint32_t* faces_at, int d, int v) const {
     int lane = lane0;
     if constexpr (W > VL)
@@ -126,11 +150,12 @@ struct VectorSums {
 };
 
 /// Vectors [first, first + Count) at one site.
-template <class F, int W, int VL, int LongReals, int Count>
-inline __attribute__((always_inline)) void dslash_vectors(const staggered::DslashArguments<F>& a, std::size_t outer, std::int64_t position,
-                                                          int lane0, int first, VectorSums<VL>& sums) {
+template <class F, int W, int VL, int LongReals, int Count, Ahead Asked, class Stores>
+inline __attribute__((always_inline)) void dslash_vectors(const staggered::DslashArguments<F>& a, Stores& stores, std::size_t outer,
+                                                          std::size_t next, std::int64_t position, int lane0, int first,
+                                                          VectorSums<VL>& sums) {
   using V = Pack<Real<F>, VL>;
-  ColourHops<F, W, VL, LongReals> hops{a, outer, position, lane0, first};
+  ColourHops<F, W, VL, LongReals, Count, Asked> hops{a, outer, next, position, lane0, first};
   site::ColourVector<V> r[Count];
   staggered::dslash_term(r, hops);
   // Written out, or else r would be an array in memory all the time.
@@ -149,7 +174,7 @@ inline __attribute__((always_inline)) void dslash_vectors(const staggered::Dslas
         z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
       });
     }
-    site::write_site<F>(a.out + at, W, z);
+    site::write_site<F>(stores.place(a.out + at, v * (staggered::vector_words<F> * W) + lane0), W, z);
     if (a.sums.norm) {
       V norm = V::broadcast(0);
       site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
@@ -167,11 +192,12 @@ inline __attribute__((always_inline)) void dslash_vectors(const staggered::Dslas
   });
 }
 
-/// Body of a Dslash kernel over list positions [begin, end).
-template <class F, int W, int VL, int LongReals>
+/// Body of a Dslash kernel over list positions [begin, end). Prefetch: hops ahead, 0 or 1.
+template <class F, int W, int VL, int LongReals, int Prefetch>
 void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
                   runtime::BinnedSum* sums) {
   constexpr int most = 4;  // vectors in registers: 24 results of 32 registers
+  constexpr int vector_words = staggered::vector_words<F>;
   const staggered::DslashArguments<F> a = arguments;
   VectorSums<VL> totals(a.sums, a.vectors);
   const auto wanted = [left_out](int first, int count) {
@@ -180,17 +206,33 @@ void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t b
       if (left_out[v] == 0) return true;
     return false;
   };
+  SiteStores<F, W, most * vector_words, bool> stores(a.stream_out);
+  const auto site_at = [&a](std::int64_t i) { return a.sites != nullptr ? a.sites[i] : static_cast<std::uint32_t>(i); };
   for (std::int64_t i = begin; i < end; ++i) {
-    const std::size_t outer = a.sites != nullptr ? a.sites[i] : static_cast<std::uint32_t>(i);
-    for (int lane0 = 0; lane0 < W; lane0 += VL)
-      for (int first = 0; first < a.vectors; first += most) {
-        const int count = a.vectors - first < most ? a.vectors - first : most;
-        if (!wanted(first, count)) continue;
+    const std::size_t outer = site_at(i), next = Prefetch > 0 ? site_at(i + 1 < end ? i + 1 : i) : 0;
+    for (int first = 0; first < a.vectors; first += most) {
+      const int count = a.vectors - first < most ? a.vectors - first : most;
+      if (!wanted(first, count)) continue;
+      for (int lane0 = 0; lane0 < W; lane0 += VL)
         site::unroll<most>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-          if (count == c + 1) dslash_vectors<F, W, VL, LongReals, c + 1>(a, outer, i, lane0, first, totals);
+          if (count != c + 1) return;
+          const auto compute = [&](auto ahead) QUARKSTAR_INLINE_LAMBDA {
+            dslash_vectors<F, W, VL, LongReals, c + 1, ahead>(a, stores, outer, next, i, lane0, first, totals);
+          };
+          // The first lane group asks for the others; the first block of vectors brings the links for all, and a last one that is not full,
+          // which would need a kernel more, asks for them again.
+          if constexpr (Prefetch > 0) {
+            if constexpr (c + 1 == most)
+              if (lane0 == 0 && first > 0) return compute(AheadOf<Ahead::vectors>{});
+            if (lane0 == 0) return compute(AheadOf<Ahead::links_and_vectors>{});
+          }
+          if constexpr (Prefetch == 0 || VL < W) compute(AheadOf<Ahead::nothing>{});
         });
-      }
+      stores.complete(a.out + (outer * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(first)) * (vector_words * W),
+                      count * vector_words);
+    }
   }
+  stores.finish();
   totals.merge_into(sums);
 }
 
@@ -225,9 +267,15 @@ void colour_pack_range(const staggered::PackArguments<F>& a, std::int64_t begin,
 }
 
 template <class F, int LongReals, int... Ws>
-staggered::DslashKernel<F> find_dslash(int lanes, std::integer_sequence<int, Ws...>) {
+staggered::DslashKernel<F> find_dslash(int lanes, int prefetch, std::integer_sequence<int, Ws...>) {
   staggered::DslashKernel<F> found = nullptr;
-  ((lanes == Ws ? void(found = dslash_range<F, Ws, vector_lanes<F, Ws>, LongReals>) : void()), ...);
+  const auto consider = [&](auto w) {
+    if (lanes != w) return;
+    found = with_prefetch<F, w, 0>(prefetch, [&](auto hops) -> staggered::DslashKernel<F> {
+      return dslash_range<F, w, vector_lanes<F, w>, LongReals, hops>;
+    });
+  };
+  (consider(site::Index<Ws>{}), ...);
   return found;
 }
 
@@ -242,8 +290,8 @@ staggered::PackKernel<F> find_colour_pack(int lanes, bool forward, std::integer_
 }
 
 template <class F, int LongReals>
-staggered::DslashKernel<F> dslash_kernel(int lanes) {
-  return find_dslash<F, LongReals>(lanes, LaneCounts<F>{});
+staggered::DslashKernel<F> dslash_kernel(int lanes, int prefetch) {
+  return find_dslash<F, LongReals>(lanes, prefetch, LaneCounts<F>{});
 }
 
 template <class F>
@@ -255,6 +303,6 @@ staggered::PackKernel<F> colour_pack_kernel(int lanes, bool forward) {
 
 /// In a *_kernel.cpp: the kernels of one format and one kind of long link.
 #define QUARKSTAR_DSLASH_KERNEL(F, LongReals) \
-  template quarkstar::staggered::DslashKernel<F> quarkstar::QUARKSTAR_ARCH_NAME::dslash_kernel<F, LongReals>(int);
+  template quarkstar::staggered::DslashKernel<F> quarkstar::QUARKSTAR_ARCH_NAME::dslash_kernel<F, LongReals>(int, int);
 #define QUARKSTAR_COLOUR_PACK_KERNEL(F) \
   template quarkstar::staggered::PackKernel<F> quarkstar::QUARKSTAR_ARCH_NAME::colour_pack_kernel<F>(int, bool);

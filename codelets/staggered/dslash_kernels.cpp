@@ -6,11 +6,11 @@ namespace quarkstar {
 
 #define QUARKSTAR_KNOW_DSLASH_OF(architecture, F)                                  \
   namespace architecture {                                                         \
-  extern template staggered::DslashKernel<F> dslash_kernel<F, 0>(int);             \
-  extern template staggered::DslashKernel<F> dslash_kernel<F, 18>(int);            \
-  extern template staggered::DslashKernel<F> dslash_kernel<F, 14>(int);            \
-  extern template staggered::DslashKernel<F> dslash_kernel<F, 13>(int);            \
-  extern template staggered::DslashKernel<F> dslash_kernel<F, 9>(int);             \
+  extern template staggered::DslashKernel<F> dslash_kernel<F, 0>(int, int);             \
+  extern template staggered::DslashKernel<F> dslash_kernel<F, 18>(int, int);            \
+  extern template staggered::DslashKernel<F> dslash_kernel<F, 14>(int, int);            \
+  extern template staggered::DslashKernel<F> dslash_kernel<F, 13>(int, int);            \
+  extern template staggered::DslashKernel<F> dslash_kernel<F, 9>(int, int);             \
   extern template staggered::PackKernel<F> colour_pack_kernel<F>(int, bool);       \
   }
 QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_KNOW_DSLASH_OF, Half)
@@ -22,9 +22,9 @@ namespace staggered {
 namespace {
 
 template <class F, int LongReals>
-DslashKernel<F> kernel_of(int lanes) {
-  static constexpr arch::KernelTable<DslashKernel<F> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(dslash_kernel<F, LongReals>);
-  return table.current()(lanes);
+DslashKernel<F> kernel_of(const KernelChoice& choice) {
+  static constexpr arch::KernelTable<DslashKernel<F> (*)(int, int)> table = QUARKSTAR_KERNEL_TABLE(dslash_kernel<F, LongReals>);
+  return table.current()(choice.lanes, choice.launch.memory.prefetch);
 }
 
 }  // namespace
@@ -32,11 +32,11 @@ DslashKernel<F> kernel_of(int lanes) {
 template <class F>
 DslashKernel<F> dslash_kernel(const KernelChoice& choice) {
   switch (choice.long_reals) {
-    case 0: return kernel_of<F, 0>(choice.lanes);
-    case 18: return kernel_of<F, 18>(choice.lanes);
-    case 14: return kernel_of<F, 14>(choice.lanes);
-    case 13: return kernel_of<F, 13>(choice.lanes);
-    case 9: return kernel_of<F, 9>(choice.lanes);
+    case 0: return kernel_of<F, 0>(choice);
+    case 18: return kernel_of<F, 18>(choice);
+    case 14: return kernel_of<F, 14>(choice);
+    case 13: return kernel_of<F, 13>(choice);
+    case 9: return kernel_of<F, 9>(choice);
     default: return nullptr;
   }
 }

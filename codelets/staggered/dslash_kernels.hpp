@@ -9,7 +9,7 @@ namespace quarkstar {
 #define QUARKSTAR_DECLARE_DSLASH(architecture)                  \
   namespace architecture {                                      \
   template <class F, int LongReals>                             \
-  staggered::DslashKernel<F> dslash_kernel(int lanes);          \
+  staggered::DslashKernel<F> dslash_kernel(int lanes, int prefetch); \
   template <class F>                                            \
   staggered::PackKernel<F> colour_pack_kernel(int lanes, bool forward); \
   }

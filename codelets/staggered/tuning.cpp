@@ -20,6 +20,9 @@ using namespace tuning;
 /// Goes into the keys: raise it when a change of the kernel can change what is best.
 constexpr int kernel_version = 2;
 
+/// Of a measurement on CPUs, with one right-hand side and with many: some 200 MB.
+constexpr double most_sites_for_one = 1 << 19, most_sites_for_many = 1 << 17;
+
 int reach_of(const TuningProblem& problem) { return smear::longest_hop(problem.long_reals > 0); }
 
 /// A Dslash in one order of sites, on links and fields of its own.
@@ -72,7 +75,8 @@ Choice cached(const TuningProblem& problem, const char* what, const std::string&
   runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
   if (const auto known = cache.find(key))
     if (const std::optional<Choice> choice = from(known->choice)) return *choice;
-  if (!gpus_hold(measurement_bytes(problem))) return Choice{};
+  const std::map<int, double> bytes = measurement_bytes(problem);
+  if (!gpus_hold(bytes) || !host_holds(bytes)) return Choice{};
   double microseconds = 0;
   const Choice best = measure(microseconds);
   const std::vector<int> choice = numbers(best);
@@ -81,9 +85,7 @@ Choice cached(const TuningProblem& problem, const char* what, const std::string&
   return best;
 }
 
-bool measurable(const TuningProblem& problem, bool measure) {
-  return measure && !runtime::simulate::active && is_gpu(first_block(problem.decomposition).owner);
-}
+bool on_gpus(const TuningProblem& problem) { return is_gpu(first_block(problem.decomposition).owner); }
 
 std::string key_of(const char* what, const TuningProblem& problem, const std::string& device) {
   const LaneGrid lanes = choose_lane_grid(problem.decomposition, problem.precision, 16, reach_of(problem));
@@ -135,6 +137,10 @@ Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& m
     best = candidate;
     microseconds = time;
   };
+  if (!on_gpus(problem)) {
+    for (const arch::MemoryAccess& memory : arch::memory_accesses) consider({0, 0, memory});
+    return best;
+  }
   for (const int vectors : {1, 2, 4, 8})
     if (vectors <= problem.vectors && problem.vectors > 1) consider({0, vectors});
   const int vectors_a_thread = best.vectors_a_thread;
@@ -150,10 +156,15 @@ std::optional<Coord> tile_from(const std::vector<int>& choice) {
 std::optional<Launch> launch_from(const std::vector<int>& choice) {
   constexpr int warp = 32, most_threads = 256;
   constexpr int groups[] = {0, 1, 2, 3, 4, 8};
-  if (choice.size() != 2) return std::nullopt;
+  if (choice.size() != 2 && choice.size() != 4) return std::nullopt;  // 2: written before there were settings of CPUs
   const bool threads = choice[0] >= 0 && choice[0] <= most_threads && choice[0] % warp == 0;
-  if (!threads || std::find(std::begin(groups), std::end(groups), choice[1]) == std::end(groups)) return std::nullopt;
-  return Launch{choice[0], choice[1]};
+  const auto memory = choice.size() == 2 ? arch::MemoryAccess{} : arch::memory_access_from(choice[2], choice[3]);
+  if (!threads || !memory || std::find(std::begin(groups), std::end(groups), choice[1]) == std::end(groups)) return std::nullopt;
+  return Launch{choice[0], choice[1], *memory};
+}
+
+std::vector<int> numbers_of(const Launch& launch) {
+  return {launch.block_threads, launch.vectors_a_thread, launch.memory.prefetch, launch.memory.stores == arch::Stores::streaming ? 1 : 0};
 }
 
 Coord tile_for(const TuningProblem& problem, bool measure, runtime::TuneCache* cache) {
@@ -165,7 +176,7 @@ Coord tile_for(const TuningProblem& problem, bool measure, runtime::TuneCache* c
     });
     return of_all[static_cast<std::size_t>(decider)];
   }
-  if (!measurable(problem, measure)) return no_tile;
+  if (!measure || runtime::simulate::active || !on_gpus(problem)) return no_tile;
   return cached<Coord>(
       problem, "the order of sites", tile_key(problem, device_of(problem.decomposition)), cache, tile_from,
       [](const Coord& tile) { return std::vector<int>(tile.begin(), tile.end()); },
@@ -175,19 +186,25 @@ Coord tile_for(const TuningProblem& problem, bool measure, runtime::TuneCache* c
 Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure, runtime::TuneCache* cache) {
   if (problem.decomposition.is_distributed()) {
     const int decider = deciders_of(problem.decomposition).for_kind;
-    const auto of_all = of_all_ranks<2>([&]() -> std::array<int, 2> {
-      if (problem.decomposition.rank() != decider) return {};
-      const Launch mine = launch_for(alone(problem), tile, measure, cache);
-      return {mine.block_threads, mine.vectors_a_thread};
+    const auto of_all = of_all_ranks<4>([&]() -> std::array<int, 4> {
+      std::array<int, 4> numbers{};
+      if (problem.decomposition.rank() != decider) return numbers;
+      const std::vector<int> found = numbers_of(launch_for(alone(problem), tile, measure, cache));
+      std::copy(found.begin(), found.end(), numbers.begin());
+      return numbers;
     });
     const auto& found = of_all[static_cast<std::size_t>(decider)];
-    return {found[0], found[1]};
+    return launch_from({found.begin(), found.end()}).value();
   }
-  if (!measurable(problem, measure)) return {};
+  if (!measure || runtime::simulate::active) return {};
+  const bool gpus = on_gpus(problem);
+  if (!gpus && !is_cpus_memory(measurement_bytes(problem))) return {};
+  TuningProblem measured = problem;
+  if (!gpus) measured.decomposition = measured_part(problem.decomposition, std::max(most_sites_for_many, most_sites_for_one / problem.vectors));
   return cached<Launch>(
-      problem, "threads and right-hand sides a thread", launch_key(problem, tile, device_of(problem.decomposition)), cache, launch_from,
-      [](const Launch& launch) { return std::vector<int>{launch.block_threads, launch.vectors_a_thread}; },
-      [&](double& microseconds) { return measure_launch(problem, tile, microseconds); });
+      measured, gpus ? "threads and right-hand sides a thread" : "prefetch and stores",
+      launch_key(measured, tile, gpus ? device_of(problem.decomposition) : cpu_of_session()), cache, launch_from,
+      [](const Launch& launch) { return numbers_of(launch); }, [&](double& microseconds) { return measure_launch(measured, tile, microseconds); });
 }
 
 }  // namespace quarkstar::staggered

@@ -34,20 +34,24 @@ std::string tile_key(const TuningProblem& problem, const std::string& device);
 std::string launch_key(const TuningProblem& problem, const Coord& tile, const std::string& device);
 
 /// Times the Dslash in a few orders of sites (wanted extents of a tile of outer sites, BlockShape::set_tile; the rule: no limits), or with a few
-/// launches in one order; keeps what is at least 1 % faster than the rule. On the session's workers, with nothing else running, in
+/// launches in one order (on GPUs threads of a block and right-hand sides of a thread, on CPUs prefetch and stores); keeps what is at least 1 % faster than the rule. On the session's workers, with nothing else running, in
 /// the memory of measurement_bytes(). microseconds: of one application with the result.
 Coord measure_tile(const TuningProblem& problem, double& microseconds);
 Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& microseconds);
 
 /// What a solve should use: all fields of a level share one order of sites, and each number of right-hand sides has a launch of its own.
-/// measure: on GPUs the user's tune cache answers, or a measurement that goes there. Else, on CPUs, and where a GPU has no room for a
-/// measurement, the rules: no tiles, the kernel's own launch. Where other ranks have parts of the lattice all must call: the lowest rank with a GPU
-/// finds the order of sites for its own part, alone, and all ranks take it; the launch is found by the lowest rank of each kind of GPU. cache: nullptr for the user's, which is not even read where nothing is measured.
+/// measure: the user's tune cache answers, or a measurement that goes there; on CPUs only for launches, on tuning::measured_part(), and for
+/// fields beyond the caches (tuning::is_cpus_memory()). Else, and where there is no room for a measurement, the rules: no tiles, the kernel's own
+/// launch, on CPUs no prefetch and plain stores. Where other ranks have parts of the lattice all must call: the lowest rank with a GPU finds the
+/// order of sites for its own part, alone, and all ranks take it; the launch is found by the lowest rank of each kind of GPU, and of those
+/// without one. cache: nullptr for the user's, which is not even read where nothing is measured.
 Coord tile_for(const TuningProblem& problem, bool measure, runtime::TuneCache* cache = nullptr);
 Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure, runtime::TuneCache* cache = nullptr);
 
 /// What entries of a tune cache say; nothing where their numbers are none that a kernel could run with.
 std::optional<Coord> tile_from(const std::vector<int>& choice);
 std::optional<Launch> launch_from(const std::vector<int>& choice);
+/// What an entry holds of a launch: threads of a GPU block, vectors of a thread, hops of prefetch, 1 for streaming stores.
+std::vector<int> numbers_of(const Launch& launch);
 
 }  // namespace quarkstar::staggered

@@ -9,8 +9,10 @@
 #include <numeric>
 #include <vector>
 
+#include "codelets/arch/dispatch.hpp"
 #include "runtime/batch.hpp"
 #include "runtime/cuda.hpp"
+#include "runtime/memory.hpp"
 #include "runtime/session.hpp"
 #ifdef QUARKSTAR_CUDA
 #include <cuda_runtime_api.h>
@@ -71,6 +73,11 @@ std::string place_of(const runtime::Decomposition& decomposition, int lanes) {
                      lanes, gpus, static_cast<int>(owners.size()) - gpus, replays);
 }
 
+std::string describe(const arch::MemoryAccess& memory) {
+  return fmt::format("{}, {} stores", memory.prefetch > 0 ? fmt::format("prefetch of {} hop", memory.prefetch) : "no prefetch",
+                     arch::name_of(memory.stores));
+}
+
 LinkField& fill(LinkField& links) {
   const Lattice& lattice = *links.lattice();
   for (const int b : lattice.local_blocks()) {
@@ -114,28 +121,75 @@ Deciders deciders_of(const runtime::Decomposition& decomposition) {
           rank_of(std::find(all.begin(), all.end(), mine))};
 }
 
-runtime::Decomposition part_alone(const runtime::Decomposition& all) {
+std::string cpu_of_session() {
+  const runtime::Session& session = runtime::Session::current();
+  return fmt::format("{}, {}, {} threads", session.topology().cpu_model(), arch::name_of(arch::current()), session.cpu_team().threads());
+}
+
+bool is_cpus_memory(const std::map<int, double>& bytes_by_worker) {
+  constexpr double in_cache = 160.0 * (1 << 20);
+  bool beyond = false;
+  for (const auto& [worker, bytes] : bytes_by_worker) {
+    if (is_gpu(worker)) return false;
+    beyond = beyond || bytes > in_cache;
+  }
+  return beyond;
+}
+
+bool host_holds(const std::map<int, double>& bytes_by_worker) {
+  constexpr double part = 0.5;
+  double total = 0;
+  for (const auto& [worker, bytes] : bytes_by_worker) total += is_gpu(worker) ? 0 : bytes;
+  const auto available = runtime::available_host_memory();
+  return !available || total < part * static_cast<double>(*available);
+}
+
+namespace {
+
+/// This rank's part: lengths of its blocks in each direction, and the owner of each block.
+struct Part {
   std::array<std::vector<int>, 4> cuts;
   std::vector<int> owners;
+  Coord extents() const {
+    Coord sums{};
+    for (std::size_t mu = 0; mu < 4; ++mu) sums[mu] = std::accumulate(cuts[mu].begin(), cuts[mu].end(), 0);
+    return sums;
+  }
+};
+
+Part part_of(const runtime::Decomposition& all) {
+  Part part;
   for (const int b : all.local()) {
     const runtime::Block& block = all.block(b);
-    owners.push_back(block.owner);
+    part.owners.push_back(block.owner);
     // The blocks along one edge of the part tell where that direction is cut.
     for (std::size_t mu = 0; mu < 4; ++mu) {
       bool on_edge = true;
       for (std::size_t nu = 0; nu < 4; ++nu) on_edge = on_edge && (nu == mu || block.position[nu] == first_block(all).position[nu]);
-      if (on_edge) cuts[mu].push_back(block.extents[mu]);
+      if (on_edge) part.cuts[mu].push_back(block.extents[mu]);
     }
   }
-  Coord extents{};
-  for (std::size_t mu = 0; mu < 4; ++mu) extents[mu] = std::accumulate(cuts[mu].begin(), cuts[mu].end(), 0);
   // A part of odd extent is no lattice: one layer more is.
+  const Coord extents = part.extents();
   for (std::size_t mu = 0; mu < 4; ++mu)
-    if (extents[mu] % 2 != 0) {
-      cuts[mu].back() += 1;
-      extents[mu] += 1;
-    }
-  return runtime::Decomposition(extents, cuts, owners);
+    if (extents[mu] % 2 != 0) part.cuts[mu].back() += 1;
+  return part;
+}
+
+}  // namespace
+
+runtime::Decomposition part_alone(const runtime::Decomposition& all) {
+  const Part part = part_of(all);
+  return runtime::Decomposition(part.extents(), part.cuts, part.owners);
+}
+
+runtime::Decomposition measured_part(const runtime::Decomposition& all, double most_sites) {
+  Part part = part_of(all);
+  for (std::size_t mu = 4; mu-- > 0;)
+    while (static_cast<double>(volume(part.extents())) > most_sites &&
+           std::all_of(part.cuts[mu].begin(), part.cuts[mu].end(), [](int length) { return length % 8 == 0; }))
+      for (int& length : part.cuts[mu]) length /= 2;
+  return runtime::Decomposition(part.extents(), part.cuts, part.owners);
 }
 
 }  // namespace quarkstar::tuning

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "codelets/arch/memory_access.hpp"
 #include "codelets/lattice/fields.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/mpi/job.hpp"
@@ -29,8 +30,26 @@ bool gpus_hold(const std::map<int, double>& bytes_by_worker);
 /// The part of a key that names lattice, blocks, lanes, how many GPUs and CPU workers of the session own them, and whether other ranks take part.
 std::string place_of(const runtime::Decomposition& decomposition, int lanes);
 
+/// "prefetch of 1 hop, streaming stores"
+std::string describe(const arch::MemoryAccess& memory);
+
 /// Links of any value: their speed does not depend on it. Frozen.
 LinkField& fill(LinkField& links);
+
+/// What CPUs call themselves in keys: processor, instructions, threads of a worker.
+std::string cpu_of_session();
+
+/// Whether CPUs own all of this rank's blocks, with more bytes in one owner's hands than its caches keep from one application to the next. Only
+/// then is there something to find: how fields come from memory.
+bool is_cpus_memory(const std::map<int, double>& bytes_by_worker);
+
+/// Whether the host can take what its CPUs own of so many bytes; half of what it has is left for what comes after.
+bool host_holds(const std::map<int, double>& bytes_by_worker);
+
+/// Where CPUs measure: this rank's part of a lattice (part_alone()), with t, then z, y, x of all blocks halved until it has no more than
+/// `most_sites`, as far as blocks keep extents of whole multiples of four. So lattices of one shape share what is measured, and a measurement
+/// takes seconds on any.
+runtime::Decomposition measured_part(const runtime::Decomposition& decomposition, double most_sites);
 
 /// Microseconds of one application, the best of a few passes in batches; submit_pair submits two. Nothing else should run.
 double microseconds_of(const std::function<void()>& submit_pair);
@@ -41,7 +60,7 @@ runtime::Decomposition part_alone(const runtime::Decomposition& decomposition);
 /// Which ranks find settings by measurement.
 struct Deciders {
   int for_all = 0;   ///< what all ranks must agree on: the lowest rank whose first block is a GPU's, or rank 0 where there is none
-  int for_kind = 0;  ///< what each kind of device may have for itself: the lowest rank with the GPU that this one has
+  int for_kind = 0;  ///< what each kind of device may have for itself: the lowest rank with the GPU that this one has, or with none either
   /// Whether this rank is one of them.
   bool is_one(int rank) const { return rank == for_all || rank == for_kind; }
 };

@@ -42,6 +42,9 @@ class Hopping {
   /// Threads of a GPU block, a multiple of 32 up to 256; 0: chosen by size. Changes no bit.
   void set_block_threads(int threads) { block_threads_ = threads; }
 
+  /// How CPU kernels move the fields. Changes no bit.
+  void set_memory_access(const arch::MemoryAccess& memory) { memory_ = memory; }
+
   /// Compulsory bytes and flops of `outer_sites` outer sites.
   runtime::Cost cost(std::int64_t outer_sites, const Output& output) const;
 
@@ -54,6 +57,7 @@ class Hopping {
   std::array<const LinkField*, 2> links_;
   runtime::Halo faces_;
   int block_threads_ = 0;
+  arch::MemoryAccess memory_ = default_memory_access;
   runtime::PartialSums sums_;
 };
 

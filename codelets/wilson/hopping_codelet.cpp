@@ -242,7 +242,7 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
   const TableRange list = boundary ? geometry.boundary(parity) : geometry.interior(parity);
   const Output& output = submission.output;
   SitesTask task{};
-  task.choice = {lattice()->lanes().lanes, link_reals(), submission.sign, block_threads_};
+  task.choice = {lattice()->lanes().lanes, link_reals(), submission.sign, block_threads_, memory_};
   task.neighbours = geometry.neighbours(parity);
   const bool listed = geometry.has_faces() && list.first < 0;
   task.sites = listed ? list.offset : no_list;

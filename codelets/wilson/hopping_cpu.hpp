@@ -4,14 +4,15 @@
 
 #include "codelets/arch/lane_sum.hpp"
 #include "codelets/arch/lanes.hpp"
+#include "codelets/arch/site_stores.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "codelets/wilson/hopping_kernels.hpp"
 #include "codelets/wilson/wilson_site.hpp"
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
-/// The eight neighbours of lanes [lane0, lane0 + VL) of one outer site. W: lanes of the block.
-template <class F, int W, int VL, int Reals>
+/// The eight neighbours of lanes [lane0, lane0 + VL) of one outer site. W: lanes of the block; Prefetch: hops ahead, 0 or 1.
+template <class F, int W, int VL, int Reals, int Prefetch>
 struct CpuNeighbours {
   using T = Real<F>;
   using V = Pack<T, VL>;
@@ -53,6 +54,7 @@ struct CpuNeighbours {
   /// Asks for the next direction's lines (the next site's first direction after the last): the hardware cannot guess them.
   template <int D>
   inline __attribute__((always_inline)) void prefetch() {
+    if constexpr (Prefetch == 0) return;
     if (lane0 != 0) return;
     constexpr int next = (D + 1) % 8;
     const std::uint32_t entry = D == 7 ? next_entries[0] : entries[next];
@@ -108,24 +110,25 @@ struct CpuNeighbours {
 };
 
 /// Body of a hopping kernel over list positions [begin, end).
-template <class F, int W, int VL, int Reals, int Sign>
+template <class F, int W, int VL, int Reals, int Sign, int Prefetch, bool Stream>
 void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums) {
   using V = Pack<Real<F>, VL>;
   using Reader = site::SiteReader<F, V>;
   const wilson::HoppingArguments<F> a = arguments;
   constexpr std::size_t site_links = std::size_t{8} * NumberFormat<F>::link_words(Reals) * W;
+  SiteStores<F, W, spinor_words<F>, std::bool_constant<Stream>> stores({});
   LaneSum<VL> norm_sum, dot_re_sum, dot_im_sum;
   const auto site_at = [&a](std::int64_t i) { return a.sites != nullptr ? a.sites[i] : static_cast<std::uint32_t>(i); };
   for (std::int64_t i = begin; i < end; ++i) {
     const std::size_t outer = site_at(i), next = site_at(i + 1 < end ? i + 1 : i);
     for (int lane0 = 0; lane0 < W; lane0 += VL) {
-      CpuNeighbours<F, W, VL, Reals> neighbours{a,
-                                                a.neighbours + outer * 8,
-                                                a.faces_at + i * 8,
-                                                a.links + outer * site_links,
-                                                a.links + next * site_links,
-                                                a.neighbours + next * 8,
-                                                lane0};
+      CpuNeighbours<F, W, VL, Reals, Prefetch> neighbours{a,
+                                                          a.neighbours + outer * 8,
+                                                          a.faces_at + i * 8,
+                                                          a.links + outer * site_links,
+                                                          a.links + next * site_links,
+                                                          a.neighbours + next * 8,
+                                                          lane0};
       site::Spinor<V> r;
       wilson::hopping_term<Sign>(r, neighbours);
 
@@ -140,7 +143,7 @@ void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t be
           z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
         });
       }
-      site::write_site<F>(a.out + at, W, z);
+      site::write_site<F>(stores.place(a.out + at, lane0), W, z);
       if (a.sums.norm) {
         V norm = V::broadcast(0);
         site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
@@ -158,7 +161,9 @@ void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t be
         dot_im_sum.add(dot_im);
       }
     }
+    stores.complete(a.out + outer * (spinor_words<F> * W), spinor_words<F>);
   }
+  stores.finish();
   if (a.sums.norm) (sums++)->merge(norm_sum.total());
   if (a.sums.dot) {
     sums[0].merge(dot_re_sum.total());
@@ -205,8 +210,12 @@ wilson::HoppingKernel<F> find_hopping(const wilson::KernelChoice& choice, std::i
   wilson::HoppingKernel<F> found = nullptr;
   const auto over_lanes = [&](auto w) {
     const auto consider = [&](auto reals, auto sign) {
-      if (choice.lanes == w && choice.link_reals == reals && (choice.sign > 0) == (sign > 0))
-        found = hopping_range<F, w, vector_lanes<F, w>, reals, sign>;
+      if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
+      found = with_prefetch<F, w, wilson::default_memory_access.prefetch>(choice.memory.prefetch, [&](auto prefetch) {
+        return with_stores<F, w>(choice.memory.stores, [&](auto stream) -> wilson::HoppingKernel<F> {
+          return hopping_range<F, w, vector_lanes<F, w>, reals, sign, prefetch, stream>;
+        });
+      });
     };
     consider(site::Index<18>{}, site::Index<1>{});
     consider(site::Index<18>{}, site::Index<-1>{});

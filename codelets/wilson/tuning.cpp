@@ -20,12 +20,16 @@ using namespace tuning;
 /// Goes into the key: raise it when a change of the kernel can change what is best.
 constexpr int kernel_version = 1;
 
+/// Of a measurement on CPUs: 200 MB of links of 12 reals in single precision.
+constexpr double most_sites_on_cpus = 1 << 19;
+
 /// Microseconds of one application, the best of a few passes.
 double time_of(const TuningProblem& problem, const HoppingTuning& tuning) {
   const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, 16, 1, tuning.tile);
   LinkField even(lattice, 0, problem.link_reals), odd(lattice, 1, problem.link_reals);
   Hopping hopping(fill(even), fill(odd));
   hopping.set_block_threads(tuning.block_threads);
+  hopping.set_memory_access(tuning.memory);
   const SpinorField in_even(lattice, 0), in_odd(lattice, 1), out_even(lattice, 0), out_odd(lattice, 1);
   blas::submit<blas::Fill>({&in_even}, {{{0.7, -0.4}}});
   blas::submit<blas::Fill>({&in_odd}, {{{0.3, 0.6}}});
@@ -71,45 +75,65 @@ HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds)
     best = candidate;
     microseconds = time;
   };
-  for (const Coord& tile : tried_tiles) consider({tile, 0});
-  const Coord tile = best.tile;
-  if (is_gpu(first_block(problem.decomposition).owner))
+  if (is_gpu(first_block(problem.decomposition).owner)) {
+    for (const Coord& tile : tried_tiles) consider({tile, 0});
+    const Coord tile = best.tile;
     for (const int threads : {64, 128, 192, 256}) consider({tile, threads});
+  } else {
+    for (const arch::MemoryAccess& memory : arch::memory_accesses) consider({best.tile, 0, memory});
+  }
   return best;
 }
 
 std::optional<HoppingTuning> tuning_from(const std::vector<int>& choice) {
   constexpr int warp = 32, most_threads = 256;
-  if (choice.size() != 5) return std::nullopt;
+  if (choice.size() != 5 && choice.size() != 7) return std::nullopt;  // 5: written before there were settings of CPUs
   const bool tile = std::all_of(choice.begin(), choice.begin() + 4, [](int extent) { return extent >= 0; });
   const bool threads = choice[4] >= 0 && choice[4] <= most_threads && choice[4] % warp == 0;
-  if (!tile || !threads) return std::nullopt;
-  return HoppingTuning{{choice[0], choice[1], choice[2], choice[3]}, choice[4]};
+  const auto memory = choice.size() == 5 ? default_memory_access : arch::memory_access_from(choice[5], choice[6]);
+  if (!tile || !threads || !memory) return std::nullopt;
+  return HoppingTuning{{choice[0], choice[1], choice[2], choice[3]}, choice[4], *memory};
+}
+
+std::vector<int> numbers_of(const HoppingTuning& tuning) {
+  return {tuning.tile[0],       tuning.tile[1],         tuning.tile[2], tuning.tile[3],
+          tuning.block_threads, tuning.memory.prefetch, tuning.memory.stores == arch::Stores::streaming ? 1 : 0};
 }
 
 HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::TuneCache* own_cache) {
   if (problem.decomposition.is_distributed()) {
     const Deciders deciders = deciders_of(problem.decomposition);
-    const auto of_all = of_all_ranks<5>([&]() -> std::array<int, 5> {
-      if (!deciders.is_one(problem.decomposition.rank())) return {};
-      const HoppingTuning mine = tuning_for({part_alone(problem.decomposition), problem.precision, problem.link_reals, problem.resident}, measure, own_cache);
-      return {mine.tile[0], mine.tile[1], mine.tile[2], mine.tile[3], mine.block_threads};
+    const auto of_all = of_all_ranks<7>([&]() -> std::array<int, 7> {
+      std::array<int, 7> numbers{};
+      if (!deciders.is_one(problem.decomposition.rank())) return numbers;
+      const std::vector<int> found =
+          numbers_of(tuning_for({part_alone(problem.decomposition), problem.precision, problem.link_reals, problem.resident}, measure, own_cache));
+      std::copy(found.begin(), found.end(), numbers.begin());
+      return numbers;
     });
     // The order of sites is also that of faces.
     const auto& order = of_all[static_cast<std::size_t>(deciders.for_all)];
-    return {{order[0], order[1], order[2], order[3]}, of_all[static_cast<std::size_t>(deciders.for_kind)][4]};
+    std::array<int, 7> numbers = of_all[static_cast<std::size_t>(deciders.for_kind)];
+    std::copy(order.begin(), order.begin() + 4, numbers.begin());
+    return tuning_from({numbers.begin(), numbers.end()}).value();
   }
-  if (!measure || !is_gpu(first_block(problem.decomposition).owner) || runtime::simulate::active) return default_tuning(problem);
+  if (!measure || runtime::simulate::active) return default_tuning(problem);
+  const bool on_gpus = is_gpu(first_block(problem.decomposition).owner);
+  if (!on_gpus && !is_cpus_memory(measurement_bytes(problem))) return default_tuning(problem);
   runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
-  const std::string key = tuning_key(problem, device_of(problem.decomposition));
+  TuningProblem measured = problem;
+  if (!on_gpus) measured.decomposition = measured_part(problem.decomposition, most_sites_on_cpus);
+  const std::string key = tuning_key(measured, on_gpus ? device_of(problem.decomposition) : cpu_of_session());
   if (const auto known = cache.find(key))
     if (const auto tuning = tuning_from(known->choice)) return *tuning;
-  if (!gpus_hold(measurement_bytes(problem))) return default_tuning(problem);
+  const std::map<int, double> bytes = measurement_bytes(measured);
+  if (!gpus_hold(bytes) || !host_holds(bytes)) return default_tuning(problem);
   double microseconds = 0;
-  const HoppingTuning best = measure_tuning(problem, microseconds);
-  cache.put(key, {{best.tile[0], best.tile[1], best.tile[2], best.tile[3], best.block_threads}, microseconds});
-  spdlog::info("tuned the hopping term ({}): tile {}, {} threads a block, {:.1f} us; kept in {}", key, fmt::join(best.tile, ","),
-               best.block_threads, microseconds, cache.path());
+  const HoppingTuning best = measure_tuning(measured, microseconds);
+  cache.put(key, {numbers_of(best), microseconds});
+  spdlog::info("tuned the hopping term ({}): {}, {:.1f} us; kept in {}", key,
+               on_gpus ? fmt::format("tile {}, {} threads a block", fmt::join(best.tile, ","), best.block_threads) : describe(best.memory),
+               microseconds, cache.path());
   return best;
 }
 

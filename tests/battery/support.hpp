@@ -42,6 +42,7 @@ struct HoppingCase {
   int most_lanes = 16;
   Coord tile{};
   int block_threads = 0;
+  arch::MemoryAccess memory = wilson::default_memory_access;
   std::string text() const;
 };
 
@@ -65,6 +66,7 @@ class HoppingHarness {
     transfer::load_links(even_, odd_, gauge);
     hopping_ = std::make_unique<wilson::Hopping>(even_, odd_);
     hopping_->set_block_threads(c.block_threads);
+    hopping_->set_memory_access(c.memory);
   }
 
   /// H psi (or its adjoint) on the whole lattice.

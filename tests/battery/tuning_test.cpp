@@ -1,7 +1,9 @@
 // Settings that are tuned change no bit, and are what rule, measurement and cache say.
+#include <algorithm>
 #include <filesystem>
 
 #include "codelets/staggered/tuning.hpp"
+#include "codelets/tuning/measurement.hpp"
 #include "codelets/wilson/tuning.hpp"
 #include "runtime/memory.hpp"
 #include "solvers/staggered_solver.hpp"
@@ -33,6 +35,31 @@ TEST_CASE("the order of sites in memory changes no bit") {
   }
 }
 
+TEST_CASE("prefetch and stores change no bit") {
+  const Coord lattice{8, 8, 16, 12};
+  MESSAGE("seed " << seed);
+  const HostGauge gauge = reference::random_gauge(lattice, seed);
+  const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const smear::StaggeredLinks links = battery::with_phases(battery::random_links(lattice, seed, -1 / 24.), -1 / 24.);
+  const std::vector<HostColour> chi = battery::random_vectors(lattice, 5, seed + 5);
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+  for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+    const HostSpinor plain = battery::HoppingHarness({lattice, {1, 1, 1, 1}, precision, 12}, gauge, antiperiodic_in_time).apply(psi);
+    const std::vector<HostColour> colours = battery::DslashHarness({lattice, {1, 1, 1, 1}, precision, 13}, links).apply(chi);
+    for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{2, 1, 1, 3}})
+      for (const arch::MemoryAccess& memory : arch::memory_accesses) {
+        HoppingCase c{lattice, blocks, precision, 12};
+        c.memory = memory;
+        INFO(c.text() << " prefetch " << memory.prefetch << " stores " << std::string(arch::name_of(memory.stores)));
+        CHECK(battery::same_bits(battery::HoppingHarness(c, gauge, antiperiodic_in_time).apply(psi), plain));
+        battery::DslashCase staggered{lattice, blocks, precision, 13};
+        staggered.launch = {0, 0, memory};
+        const std::vector<HostColour> moved = battery::DslashHarness(staggered, links).apply(chi);
+        for (std::size_t v = 0; v < chi.size(); ++v) CHECK(battery::same_bits(moved[v], colours[v]));
+      }
+  }
+}
+
 TEST_CASE("a measurement returns one of its candidates") {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}})
@@ -42,7 +69,8 @@ TEST_CASE("a measurement returns one of its candidates") {
           wilson::measure_tuning({runtime::Decomposition({8, 8, 8, 8}, blocks, 1), Precision::single, reals}, microseconds);
       CHECK(microseconds > 0);
       CHECK(tuning.block_threads == 0);
-      CHECK((tuning.tile == Coord{} || tuning.tile == Coord{0, 0, 8, 8} || tuning.tile == Coord{0, 0, 4, 4} || tuning.tile == Coord{0, 0, 0, 4}));
+      CHECK(tuning.tile == Coord{});
+      CHECK(std::count(std::begin(arch::memory_accesses), std::end(arch::memory_accesses), tuning.memory) == 1);
     }
 }
 
@@ -84,24 +112,68 @@ TEST_CASE("another number of owners is another problem to tune") {
   CHECK(key(2).find("0 GPU + 2 CPU") != std::string::npos);
 }
 
-TEST_CASE("CPUs measure nothing and keep nothing") {
+TEST_CASE("CPUs measure nothing for fields that their caches hold") {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const std::string path = (std::filesystem::temp_directory_path() / "quarkstar-no-such-tune.json").string();
   runtime::TuneCache cache(path);
   for (const bool measure : {false, true}) {
     const wilson::HoppingTuning tuning =
-        wilson::tuning_for({runtime::Decomposition({64, 64, 64, 8}, {1, 1, 1, 1}, 1), Precision::single, 12}, measure, &cache);
+        wilson::tuning_for({runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1), Precision::single, 12}, measure, &cache);
     CHECK(tuning == wilson::HoppingTuning{});
   }
   CHECK(cache.size() == 0);
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
+TEST_CASE("what CPUs measure for larger fields is kept, and answers the next time") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "quarkstar-cpu-tune";
+  std::filesystem::remove_all(folder);
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
+  const runtime::Decomposition small({8, 8, 8, 8}, {1, 1, 1, 1}, 1);
+  constexpr double much = 50000;  // bytes a site that another level holds: 200 MB
+  const wilson::TuningProblem wilson_problem{small, Precision::single, 12, much};
+  const staggered::TuningProblem staggered_problem{small, Precision::single, 13, 4, much};
+  wilson::HoppingTuning tuning;
+  staggered::Launch launch;
+  {
+    runtime::TuneCache cache((folder / "tune.json").string());
+    CHECK(wilson::tuning_for(wilson_problem, false, &cache) == wilson::HoppingTuning{});
+    CHECK(staggered::launch_for(staggered_problem, {}, false, &cache) == staggered::Launch{});
+    CHECK(cache.size() == 0);
+    tuning = wilson::tuning_for(wilson_problem, true, &cache);
+    launch = staggered::launch_for(staggered_problem, {}, true, &cache);
+    CHECK(staggered::tile_for(staggered_problem, true, &cache) == Coord{});
+    CHECK(cache.size() == 2);
+  }
+  runtime::TuneCache cache((folder / "tune.json").string());
+  CHECK(wilson::tuning_for(wilson_problem, true, &cache) == tuning);
+  CHECK(staggered::launch_for(staggered_problem, {}, true, &cache) == launch);
+  CHECK(cache.size() == 2);
+  CHECK(tuning.tile == Coord{});
+  CHECK(launch.vectors_a_thread == 0);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("CPUs measure on a part that is small enough, with the same owners") {
+  const runtime::Decomposition part = tuning::measured_part(runtime::Decomposition({32, 32, 32, 64}, {1, 1, 1, 2}, 2), 1 << 19);
+  CHECK(part.lattice() == Coord{32, 32, 32, 16});
+  REQUIRE(part.count() == 2);
+  CHECK(part.block(0).owner == 0);
+  CHECK(part.block(1).owner == 1);
+  // Halves would be no multiples of four.
+  CHECK(tuning::measured_part(runtime::Decomposition({24, 24, 24, 20}, {1, 1, 1, 1}, 1), 1000).lattice() == Coord{12, 12, 12, 20});
+  CHECK(tuning::measured_part(runtime::Decomposition({8, 8, 8, 8}, {1, 1, 1, 1}, 1), 1 << 19).lattice() == Coord{8, 8, 8, 8});
+}
+
 TEST_CASE("numbers that no kernel could run with are no tuning") {
   CHECK(wilson::tuning_from({0, 0, 8, 8, 128}) == wilson::HoppingTuning{{0, 0, 8, 8}, 128});
   CHECK(wilson::tuning_from({0, 0, 0, 0, 0}) == wilson::HoppingTuning{});
+  CHECK(wilson::tuning_from({0, 0, 0, 0, 0, 0, 1}) == wilson::HoppingTuning{{}, 0, {0, arch::Stores::streaming}});
+  const wilson::HoppingTuning some{{0, 0, 8, 8}, 64, {1, arch::Stores::streaming}};
+  CHECK(wilson::tuning_from(wilson::numbers_of(some)) == some);
   for (const std::vector<int>& damaged : {std::vector<int>{}, {0, 0, 8, 8}, {0, 0, 8, 8, 128, 1}, {0, 0, -1, 8, 128}, {0, 0, 8, 8, -32},
-                                          {0, 0, 8, 8, 16}, {0, 0, 8, 8, 100}, {0, 0, 8, 8, 288}, {0, 0, 8, 8, 512}})
+                                          {0, 0, 8, 8, 16}, {0, 0, 8, 8, 100}, {0, 0, 8, 8, 288}, {0, 0, 8, 8, 512}, {0, 0, 0, 0, 0, 2, 0},
+                                          {0, 0, 0, 0, 0, 1, -1}})
     CHECK_FALSE(wilson::tuning_from(damaged).has_value());
 }
 
@@ -165,7 +237,7 @@ TEST_CASE("staggered: what a choice depends on is in its key") {
   CHECK(staggered::launch_key(problem, {0, 0, 8, 8}, "device") != launch);
 }
 
-TEST_CASE("staggered: CPUs measure nothing and keep nothing; settings of a benchmark change no bit of a solve") {
+TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; settings of a benchmark change no bit of a solve") {
   MESSAGE("seed " << seed);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const std::string path = (std::filesystem::temp_directory_path() / "quarkstar-no-such-tune.json").string();
@@ -206,6 +278,9 @@ TEST_CASE("staggered: numbers that no kernel could run with are no tuning") {
   CHECK(launch->block_threads == 128);
   CHECK(launch->vectors_a_thread == 4);
   CHECK(staggered::launch_from({0, 0}).has_value());
-  for (const std::vector<int>& damaged : {std::vector<int>{}, {128}, {128, 4, 0}, {100, 4}, {-32, 4}, {288, 4}, {128, 5}, {128, 16}, {128, -1}})
+  const staggered::Launch on_cpu{0, 0, {1, arch::Stores::streaming}};
+  CHECK(staggered::launch_from(staggered::numbers_of(on_cpu)) == on_cpu);
+  for (const std::vector<int>& damaged : {std::vector<int>{}, {128}, {128, 4, 0}, {100, 4}, {-32, 4}, {288, 4}, {128, 5}, {128, 16}, {128, -1},
+                                          {0, 0, 1, 2}, {0, 0, -1, 0}})
     CHECK_FALSE(staggered::launch_from(damaged).has_value());
 }

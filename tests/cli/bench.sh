@@ -15,6 +15,19 @@ for fact in '"kernels_per_iteration": 10.0625' '"iterations": 16' '"tasks_per_it
   [ "$(grep -A 20 '"solver": "bicgstab"' stdout.txt | grep -cF "$fact")" = 9 ] || { cat stdout.txt; die "BiCGStab: not always $fact"; }
 done
 expect 2 'error: .*--devices' bench dslash --devices tpu
+# Every row tells its bytes and flops, its roofline, and what could not be counted.
+explained=(bench dslash --lattice 4,4,4,8 --precision single --links 12 --devices cpu --prefetch 0 --stores streaming "${small[@]}")
+expect 0 '^ +1320 flop and 576 B a site \(96 written\).* % of the cache-aware roofline' "${explained[@]}"
+grep -qE '^hardware counters: ' stdout.txt || { cat stdout.txt; die "no word about hardware counters"; }
+expect 0 '"stores": "streaming"' "${explained[@]}" --json
+for key in flops_per_site bytes_per_site cache_aware triad_gbs read_gbs instructions_per_site llc_misses_per_site memory_bytes_per_site huge_page_fraction prefetch; do
+  grep -q "\"$key\":" stdout.txt || { cat stdout.txt; die "the JSON has no $key"; }
+done
+if grep -qE '"(instructions|cycles|llc_misses|memory_bytes)_per_site": 0(\.0)?,?$' stdout.txt; then cat stdout.txt; die "a counter is 0"; fi
+expect 0 '"prefetch": 1' bench dslash --json --action hisq --nrhs 2 --lattice 4,4,4,8 --precision half --links 18 --prefetch 1 "${small[@]}"
+expect 2 'error: .*--stores' bench dslash --stores quick
+expect 0 '4,4,4,8 +half +blas.bicgstab_direction ' bench blas --lattice 4,4,4,8 --precision half --devices cpu "${small[@]}"
+expect 0 '"operation": "blas.dot"' bench blas --json --lattice 4,4,4,8 --precision single "${small[@]}"
 expect 0 '4,4,4,8 +cg +double/single +13 +2 ' bench solver --action hisq --nrhs 1 2 --lattice 4,4,4,8 --iterations 16 --links 13 "${small[@]}"
 expect 0 '4,4,4,8 +cg +double/half +18 +3 ' bench solver --action hisq --nrhs 3 --lattice 4,4,4,8 --iterations 16 --precision half \
   --tile 0,0,2,2 --block-threads 64 --vectors-a-thread 1 "${small[@]}"

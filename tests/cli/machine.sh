@@ -3,6 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 expect 0 '^workers' machine
 expect 0 '"architecture"' machine --json
+expect 0 '^huge pages +(granted|refused|unavailable: )' machine
 expect 0 '"policy": "eager"' machine --json --policy eager --workers 2 --threads 1
 [ "$(grep -c '"kind": "CPU"' stdout.txt)" = 2 ] || die "not two workers"
 expect 2 'error: --worker-mode' machine --worker-mode socket

@@ -1,0 +1,132 @@
+// quarkstar bench blas: the vector operations of the Wilson solvers, each by itself
+#include "apps/bench_explain.hpp"
+#include "apps/bench_options.hpp"
+#include "apps/device_plan.hpp"
+#include "apps/parse.hpp"
+#include "codelets/blas/blas.hpp"
+#include "runtime/decomposition.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarkstar::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Coefficients are below 1, so that what is applied again and again stays finite.
+template <class Operation>
+DslashTiming time_operation(runtime::Session& session, const LatticePointer& lattice, int repetitions, const runtime::HardwareCounters& counters) {
+  constexpr std::size_t count = blas::field_count<Operation>;
+  std::vector<SpinorField> fields;
+  fields.reserve(count);
+  std::array<const SpinorField*, count> pointers{};
+  for (const SpinorField*& pointer : pointers) {
+    pointer = &fields.emplace_back(lattice, 0);
+    blas::submit<blas::Fill>({pointer}, {{{0.7, -0.4}}});
+  }
+  std::array<runtime::Coefficient, Operation::coefficients> coefficients{};
+  for (runtime::Coefficient& coefficient : coefficients) coefficient = {0.5, -0.25};
+  const runtime::PartialSums sums(static_cast<int>(lattice->local_blocks().size()));
+  const int owners = owner_count(lattice->decomposition());
+  const PairTiming times = time_pairs(
+      session, owners, repetitions,
+      [&] {
+        for (int i = 0; i < 2; ++i) blas::submit<Operation>(pointers, coefficients, {}, &sums);
+      },
+      &counters);
+  const auto spinor = static_cast<double>(site_bytes(lattice->precision(), SpinorField::reals)), sites = static_cast<double>(lattice->sites_of_parity());
+  KernelBytes kernel{SpinorField::reals / 2.0 * Operation::flops, 0, 0, static_cast<double>(count) * spinor * sites};
+  for (const blas::Use use : Operation::uses) {
+    kernel.bytes += use == blas::Use::inout ? 2 * spinor : spinor;
+    kernel.written += use == blas::Use::in ? 0 : spinor;
+  }
+  return dslash_timing(times, kernel, sites, owners);
+}
+
+/// The rows of one session, printed as they come.
+class BlasTable {
+ public:
+  BlasTable(const BenchOptions& options, const std::string& devices, runtime::Session& session, const BenchMemory& memory,
+            const runtime::HardwareCounters& counters)
+      : options_(options), devices_(devices), session_(session), memory_(memory), counters_(counters) {}
+
+  void print_header(const runtime::HardwareCounts& counted) const {
+    if (options_.json) return;
+    print_stream(memory_);
+    fmt::print("hardware counters: {}\n", describe_counters(counted));
+    fmt::print("\nVector operations on {}, one parity; roofline = bytes of every field, once for each way it is used, at a triad of {:.1f} GB/s\n"
+               "{:>14} {:>8} {:>32} {:>10} {:>10} {:>9} {:>9}\n",
+               devices_, memory_.owners_triad, "lattice", "format", "operation", "GFLOP/s", "GB/s", "roofline", "us/task");
+  }
+
+  void add(const Coord& extents, const std::string& precision) {
+    const int owners = session_.block_owners();
+    const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(extents, {1, 1, 1, owners}, owners), parse_precision(precision), periodic);
+#define QUARKSTAR_OPERATION(operation) \
+  add(extents, precision, blas::operation::name, time_operation<blas::operation>(session_, lattice, options_.repetitions, counters_));
+    QUARKSTAR_FOR_BLAS_OPERATIONS(QUARKSTAR_OPERATION)
+#undef QUARKSTAR_OPERATION
+  }
+
+  Json rows = Json::array();
+
+ private:
+  void add(const Coord& extents, const std::string& precision, const char* operation, const DslashTiming& t) {
+    std::optional<Roofline> roofline;
+    if (session_.gpu_count() == 0) roofline = measure_roofline(options_, session_, memory_, t, parse_precision(precision));
+    rows.push_back({{"devices", devices_},
+                    {"lattice", extents},
+                    {"precision", precision},
+                    {"operation", operation},
+                    {"gflops", t.best_gflops},
+                    {"gflops_median", t.median_gflops},
+                    {"gbs", t.best_gbs},
+                    {"roofline_fraction", t.best_gbs / memory_.owners_triad},
+                    {"us_per_task", t.runtime_cost.us_per_task}});
+    explain(rows.back(), t, roofline ? &*roofline : nullptr);
+    if (options_.json) return;
+    fmt::print("{:>14} {:>8} {:>32} {:>10.2f} {:>10.2f} {:>8.0f}% {:>9.1f}\n{:>14} {}\n", fmt::format("{}", fmt::join(extents, ",")), precision, operation,
+               t.best_gflops, t.best_gbs, 100 * t.best_gbs / memory_.owners_triad, t.runtime_cost.us_per_task, "",
+               explain(t, roofline ? &*roofline : nullptr));
+    std::fflush(stdout);
+  }
+
+  const BenchOptions& options_;
+  const std::string& devices_;
+  runtime::Session& session_;
+  const BenchMemory& memory_;
+  const runtime::HardwareCounters& counters_;
+};
+
+}  // namespace
+
+void run_bench_blas(const BenchOptions& options) {
+  Json result = {{"blas", Json::array()}};
+  const runtime::HardwareCounters counters;  // before the sessions, whose threads it counts
+  const runtime::HardwareCounts at_start = counters.read();
+  for_devices(options, [&](const std::string& devices, runtime::Session& session) {
+    BenchMemory memory = measure_memory(options.array_megabytes, options.repetitions, session);
+    measure_peak(memory, options.repetitions, session);
+    const runtime::HardwareCounts counted = counters.read() - at_start;
+    result["machine"] = machine_facts(session);
+    result["stream"] = stream_json(memory);
+    result["triad_gbs"][devices] = memory.owners_triad;
+    result["counters"] = counters_json(counted);
+    BlasTable table(options, devices, session, memory, counters);
+    table.print_header(counted);
+    const std::vector<Coord> defaults{{16, 16, 16, 16}, {24, 24, 24, 24}};
+    for (const Coord& lattice : options.lattices.empty() ? defaults : options.lattices)
+      for (const std::string& precision : options.precisions) table.add(lattice, precision);
+    for (const Json& row : table.rows) result["blas"].push_back(row);
+  });
+  if (options.json) fmt::print("{}\n", result.dump(2));
+}
+
+}  // namespace quarkstar::app
