@@ -12,8 +12,8 @@ namespace quarkstar::app {
 /// Watches the solves of a run. Without the policy `adaptive`, and on several ranks, it never cuts.
 class AdaptiveCut {
  public:
-  /// thinnest: least extent of a block where it is cut; memory: what the fields of the lattice take, for what fits on GPUs; domain: extents of what no
-  /// cut may divide.
+  /// thinnest: least extent of a block where it is cut; memory: what the fields of the lattice take, for what fits on GPUs;
+  /// domain: extents of what no cut may divide.
   AdaptiveCut(runtime::Session& session, const Coord& lattice, int thinnest, const std::vector<MemoryNeed>& memory,
               const Coord& domain = {1, 1, 1, 1});
 

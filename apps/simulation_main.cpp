@@ -21,7 +21,8 @@ using quarkstar::ErrorKind;
 /// Whether the answer is the same on every machine.
 bool asks_for_text(const std::vector<char*>& arguments) {
   constexpr std::string_view texts[] = {"--help", "--help-all", "-h", "--version"};
-  return std::any_of(arguments.begin() + 1, arguments.end(), [&](const char* a) { return std::find(std::begin(texts), std::end(texts), a) != std::end(texts); });
+  const auto is_one = [&](const char* argument) { return std::find(std::begin(texts), std::end(texts), argument) != std::end(texts); };
+  return std::any_of(arguments.begin() + 1, arguments.end(), is_one);
 }
 
 /// Takes "--machine X" or "--machine=X" out of the arguments. Without one any will do for texts.

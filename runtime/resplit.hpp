@@ -30,7 +30,8 @@ class Resplitter {
   /// that owner gains 3 % (less is noise). A solve is predicted to take what it did less what its slowest owner gains: the rest, waiting and
   /// messages, is taken to stay.
   /// Where one direction is cut, extents change: in multiples of 4 or 2 where that is as good within 3 %, because such parts keep the
-  /// direction for the lanes, and of whole domains; an owner may lose its block, and get one again. Where several are cut, blocks stay and change owners.
+  /// direction for the lanes, and always of whole domains; an owner may lose its block, and get one again. Where several are cut, blocks stay
+  /// and change owners.
   std::optional<Resplit> propose(const Decomposition& now, int remaining, double migration_seconds) const;
 
  private:
