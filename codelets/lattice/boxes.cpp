@@ -48,7 +48,8 @@ std::vector<Box> border_of(const Box& box, const Box& part, const Coord& lattice
   // Before and behind the part along mu: as wide as the box in the directions before mu, as the part in those after it.
   Box piece = part;
   for (int mu = 0; mu < 4; ++mu) {
-    const int before = (part.origin[mu] - box.origin[mu] + lattice[mu]) % lattice[mu];
+    // Where the box is all of the direction, all that is missing comes behind the part, over the edge.
+    const int before = box.extents[mu] == lattice[mu] ? 0 : (part.origin[mu] - box.origin[mu] + lattice[mu]) % lattice[mu];
     const int behind = box.extents[mu] - before - part.extents[mu];
     piece.origin[mu] = box.origin[mu];
     piece.extents[mu] = before;
