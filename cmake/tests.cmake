@@ -107,6 +107,13 @@ if(TARGET quarkstar)
   set_tests_properties(gpu.ranks PROPERTIES RUN_SERIAL TRUE TIMEOUT 1800)  # some thirty jobs of two ranks
 endif()
 
+# Eight ranks share the cores with whatever else runs: two such jobs at once take minutes for seconds of work.
+get_property(names DIRECTORY PROPERTY TESTS)
+list(FILTER names INCLUDE REGEX "^(ranks\\.|cli\\.(ranks|checkpoint|in_flight))")
+foreach(name IN LISTS names)
+  set_property(TEST ${name} APPEND PROPERTY RESOURCE_LOCK ranks)
+endforeach()
+
 # They tell a rank that is silent from one that is slow.
 if(TARGET quarkstar)
   set_tests_properties(cli.network cli.rank_failures PROPERTIES RUN_SERIAL TRUE)
