@@ -152,6 +152,7 @@ Job::~Job() {
       barrier();  // MPI_Finalize waits for all ranks too, and answers nobody meanwhile
     } catch (const Error&) {  // the work is done
     }
+    if (watchdog_ != nullptr) watchdog_->allow(Patience{}.idle);  // all is written, and ending many processes may take long
     const Waiting waiting(*this, "MPI_Finalize");
     const std::lock_guard lock(library_);
     connected_ = false;
