@@ -1,6 +1,7 @@
 // quarkstar solve [RUN.toml]
 #include "apps/commands.hpp"
 #include "apps/gauge_io.hpp"
+#include "apps/interrupt.hpp"
 #include "apps/links_input.hpp"
 #include "apps/outputs.hpp"
 #include "apps/print_tables.hpp"
@@ -114,6 +115,7 @@ void finish(const RunReport& report, const OutputFolder& folder, const Fields& p
 
 void run_solve(const SolveOptions& options) {
   const auto start = std::chrono::steady_clock::now();
+  catch_interrupts();  // a signal while files are opened counts before the first column
   RunReport run;
   if (!options.file.empty()) apply_settings(run.config, read_toml(options.file));
   apply_settings(run.config, options.flags);
