@@ -146,6 +146,8 @@ void Checkpoint::save(const RestartKey& key, std::span<const std::complex<double
 }
 
 bool worth_saving(const SolveResult& result) {
+  // CG comes nearer while its residual still grows; what has stagnated above that of zero does not.
+  if (result.reason == StopReason::stagnation && result.true_residual >= 1) return false;
   return std::isfinite(result.true_residual) && result.reason != StopReason::zero_denominator && result.reason != StopReason::not_finite;
 }
 

@@ -43,7 +43,8 @@ class Checkpoint {
   Box part_;
 };
 
-/// Whether a restart file should hold what a solve has ended with: an answer or a way to one, not what a breakdown or a NaN has left.
+/// Whether a restart file should hold what a solve has ended with: an answer or a way to one, not what a breakdown or a NaN has left,
+/// or a stagnation farther away than zero.
 bool worth_saving(const SolveResult& result);
 
 /// Whether a restart file is due while a solve runs: every so many iterations (0: never), and when a signal asks for one, be it before the

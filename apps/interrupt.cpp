@@ -16,6 +16,7 @@ void on_save(int) { save_flag = 1; }
 }  // namespace
 
 void catch_interrupts() {
+  if (interrupted()) return;  // the handlers are there, and the next signal is the second one
   struct sigaction action {};
   action.sa_handler = on_signal;
   // SA_RESETHAND gives the second signal its default effect, for work that does not look at the flag.

@@ -10,7 +10,7 @@ struct Interrupted {
 };
 
 /// From here on the first SIGINT or SIGTERM sets the flag; a second one ends the process as usual. SIGUSR2 sets it too: launchers hand it on,
-/// and give ranks all the time they need, where SIGTERM has `mpirun` kill them after seconds. SIGUSR1 asks for a restart file.
+/// and give ranks all the time they need, where SIGTERM has `mpirun` kill them after seconds. SIGUSR1 asks for a restart file. May be called again.
 void catch_interrupts();
 bool interrupted();
 /// Whether any rank of the job has been interrupted: the same answer on all of them, so all must ask.

@@ -199,7 +199,8 @@ SlabBlocks blocks_of_slab(int extent, const std::vector<RankOwners>& ranks, doub
 }
 
 PlannedLattice plan_over_ranks(runtime::Session& session, const Coord& extents, const RunConfig& config, const MeasureOnPart& measure) {
-  if (cpu_share_of(session) > 0 && Job::current().any(session.gpu_count() > 0)) {
+  const bool gpus = Job::current().any(session.gpu_count() > 0);  // all ranks ask
+  if (cpu_share_of(session) > 0 && gpus) {
     if (config.blocks[0] > 0) refuse_cpus_with_blocks();
     if (cpu_share_of(session) >= 1)
       throw Error(ErrorKind::input, "--cpu-share", "on several ranks a part of the lattice stays with the GPUs", "use --devices cpu, or less than 100%");

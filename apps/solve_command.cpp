@@ -1,9 +1,11 @@
 // quarkstar solve [RUN.toml]
 #include "apps/commands.hpp"
 #include "apps/gauge_io.hpp"
+#include "apps/interrupt.hpp"
 #include "apps/links_input.hpp"
 #include "apps/outputs.hpp"
 #include "apps/print_tables.hpp"
+#include "apps/shared_settings.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/solve_run.hpp"
 #include "apps/staggered_run.hpp"
@@ -113,6 +115,7 @@ void finish(const RunReport& report, const OutputFolder& folder, const Fields& p
 
 void run_solve(const SolveOptions& options) {
   const auto start = std::chrono::steady_clock::now();
+  catch_interrupts();  // a signal while files are opened counts before the first column
   RunReport run;
   if (!options.file.empty()) apply_settings(run.config, read_toml(options.file));
   apply_settings(run.config, options.flags);
@@ -121,6 +124,8 @@ void run_solve(const SolveOptions& options) {
   std::vector<RunReport> reports = reports_of(run);
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   job.watchdog().set_idle(std::chrono::seconds(run.config.session.watchdog_seconds));
+  const std::string settings = shared_settings(run.config), roots = job.broadcast(settings);
+  job.together([&] { require_same_settings(settings, roots); });
   std::vector<std::unique_ptr<OutputFolder>> folders;
   job.on_root([&] {
     for (const RunReport& report : reports) {

@@ -10,6 +10,7 @@
 #include "apps/solve_bound.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/timeline.hpp"
+#include "apps/turns_on_ranks.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
@@ -194,7 +195,7 @@ void run_columns(ColumnsShared& shared, std::span<SourceRun> sources, int in_fli
   const bool several = sources.size() > 1;
   std::optional<SharedAccount> account;
   if (shared.together && !several) account.emplace(shared.session, shared.decomposition);
-  runtime::Turns::run(static_cast<int>(columns * sources.size()), in_flight, [&](int number) {
+  run_on_ranks(static_cast<int>(columns * sources.size()), in_flight, [&](int number) {
     SourceColumns& source = *all[static_cast<std::size_t>(number) / columns];
     source.solve(static_cast<std::size_t>(number) % columns);
     if (several && source.complete()) source.conclude();  // while columns of the next source are on the graph

@@ -13,6 +13,7 @@
 #include "apps/solve_run.hpp"
 #include "apps/staggered_batches.hpp"
 #include "apps/timeline.hpp"
+#include "apps/turns_on_ranks.hpp"
 #include "codelets/smear/hisq.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/turns.hpp"
@@ -203,7 +204,7 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   }
   std::optional<SharedAccount> account;
   if (together) account.emplace(session, decomposition);
-  runtime::Turns::run(static_cast<int>(all.size()), config.solver.in_flight, [&](int b) {
+  run_on_ranks(static_cast<int>(all.size()), config.solver.in_flight, [&](int b) {
     stop_all_if_interrupted(config.checkpoint);  // between two batches, or while it all was set up
     const std::vector<StaggeredTask>& batch = all[static_cast<std::size_t>(b)];
     if (!among_others) {
@@ -277,7 +278,7 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
       std::optional<SharedAccount> account;
       if (config.solver.in_flight > 1) account.emplace(session, decomposition);
       propagators.resize(config.staggered.masses.size());
-      runtime::Turns::run(static_cast<int>(propagators.size()), config.solver.in_flight, [&](int m) {
+      run_on_ranks(static_cast<int>(propagators.size()), config.solver.in_flight, [&](int m) {
         stop_all_if_interrupted(config.checkpoint);  // before links are made
         RunConfig one = config;
         const double mass = config.staggered.masses[static_cast<std::size_t>(m)];

@@ -65,6 +65,11 @@ void Watchdog::set_silent(std::chrono::seconds silent) {
   patience_.silent = silent;
 }
 
+void Watchdog::allow(std::chrono::seconds idle) {
+  const std::lock_guard lock(mutex_);
+  if (patience_.idle.count() > 0) patience_.idle = std::max(patience_.idle, idle);
+}
+
 void Watchdog::watch(Session* session) {
   const std::lock_guard lock(mutex_);
   session_ = session;

@@ -30,6 +30,8 @@ class Watchdog {
   void set_patience(const Patience& patience);
   void set_idle(std::chrono::seconds idle);
   void set_silent(std::chrono::seconds silent);
+  /// `idle` becomes so long at least; 0, for ever, stays.
+  void allow(std::chrono::seconds idle);
 
   /// The session whose tasks and messages count from now on; nullptr: none.
   void watch(Session* session);

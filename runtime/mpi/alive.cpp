@@ -1,6 +1,8 @@
 #include "runtime/mpi/alive.hpp"
 
+#include <algorithm>
 #include <thread>
+#include <vector>
 
 #include "runtime/mpi/native.hpp"
 
@@ -11,13 +13,15 @@ constexpr int question_tag = 1, answer_tag = 2;
 
 bool can_ask(const Job& job) { return job.is_connected() && job.is_distributed(); }
 
-/// Nobody waits for it: a rank that has stopped must not stop those who write to it. While it has not taken one note it gets no other.
-void send(Job::Native::Note& note, const Answer& words, int to, int tag) {
+/// Nobody waits for it: a rank that has stopped must not stop those who write to it. While it has not taken one note it gets no other; whether
+/// it got this one.
+bool send(Job::Native::Note& note, const Answer& words, int to, int tag) {
   int taken = 1;
   if (note.request != MPI_REQUEST_NULL) check(MPI_Test(&note.request, &taken, MPI_STATUS_IGNORE), "MPI_Test");
-  if (taken == 0) return;
+  if (taken == 0) return false;
   note.words = {words.idle_ms, words.waits};
   check(MPI_Isend(note.words.data(), sizeof note.words, MPI_BYTE, to, tag, MPI_COMM_WORLD, &note.request), "asking whether a rank is alive");
+  return true;
 }
 
 /// Takes one note with that tag, if there is any, and returns its sender or -1.
@@ -44,8 +48,10 @@ void answer_calls(Job& job, const Answer& mine) {
   for (int i = 0; i < attempts && !library.try_lock(); ++i) std::this_thread::yield();
   if (!library || !can_ask(job)) return;
   Answer ignored;
-  for (int asking = take(question_tag, ignored); asking >= 0; asking = take(question_tag, ignored))
-    send(note_to(job.native().answers, asking), mine, asking, answer_tag);
+  std::vector<int>& asking = job.native().asking;
+  for (int rank = take(question_tag, ignored); rank >= 0; rank = take(question_tag, ignored))
+    if (std::find(asking.begin(), asking.end(), rank) == asking.end()) asking.push_back(rank);
+  std::erase_if(asking, [&](int rank) { return send(note_to(job.native().answers, rank), mine, rank, answer_tag); });
 }
 
 std::vector<std::optional<Answer>> ask_ranks(Job& job, std::chrono::seconds limit, const Answer& mine) {

@@ -7,11 +7,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <thread>
 
 #include "runtime/mpi/alive.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/native.hpp"
+#include "runtime/number_variable.hpp"
 #include "runtime/watchdog.hpp"
 
 namespace quarkstar::runtime::mpi {
@@ -19,9 +21,8 @@ namespace {
 
 Job* started = nullptr;
 
-int number_in(const char* variable, int otherwise) {
-  const char* text = std::getenv(variable);
-  return text != nullptr ? std::atoi(text) : otherwise;
+int fake_number(const char* variable) {
+  return static_cast<int>(number_in(variable, std::getenv(variable), std::numeric_limits<int>::max()).value_or(0));
 }
 
 std::string host_name() {
@@ -85,10 +86,10 @@ Job::Job(Alone) : hosts_{host_name()}, machines_(hosts_) {}
 Job::Job(Patience patience) : Job(Alone{}) {
   if (started != nullptr) throw Error(ErrorKind::internal, "Job", "a job has begun already", "this is a defect: please report it");
   started = this;
-  if (const int fake = number_in("STARPU_MPI_FAKE_SIZE", 0); fake > 1) {
+  if (const int fake = fake_number("STARPU_MPI_FAKE_SIZE"); fake > 1) {
     fake_ = true;
     size_ = fake;
-    rank_ = std::clamp(number_in("STARPU_MPI_FAKE_RANK", 0), 0, fake - 1);
+    rank_ = std::clamp(fake_number("STARPU_MPI_FAKE_RANK"), 0, fake - 1);
     hosts_.resize(static_cast<std::size_t>(fake), hosts_.front());
     machines_ = hosts_;
     return;
@@ -151,6 +152,7 @@ Job::~Job() {
       barrier();  // MPI_Finalize waits for all ranks too, and answers nobody meanwhile
     } catch (const Error&) {  // the work is done
     }
+    if (watchdog_ != nullptr) watchdog_->allow(Patience{}.idle);  // all is written, and ending many processes may take long
     const Waiting waiting(*this, "MPI_Finalize");
     const std::lock_guard lock(library_);
     connected_ = false;

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <optional>
 
 #include "runtime/error.hpp"
+#include "runtime/number_variable.hpp"
 
 namespace quarkstar::runtime::mpi {
 namespace {
@@ -40,14 +43,14 @@ Launch read_launch(const Environment& variable) {
     launch.wants_mpi = launcher.always || launch.size > 1;
     break;
   }
-  const int wish = number_in(variable, "QUARKSTAR_MPI", -1);
-  if (wish >= 0) launch.wants_mpi = wish > 0;
+  const std::optional<std::int64_t> wish = runtime::number_in("QUARKSTAR_MPI", variable("QUARKSTAR_MPI"), 1);
+  if (wish) launch.wants_mpi = *wish == 1;
   if (!launch.by.empty()) return launch;
   launch.size = number_in(variable, slurm_size, 1);
   launch.rank = number_in(variable, "SLURM_PROCID", 0);
   if (launch.size <= 1) return launch;
   launch.by = slurm_size;
-  if (wish < 0)
+  if (!wish)
     throw Error(ErrorKind::environment, "srun", fmt::format("{} processes were started that nothing connects: each would run alone and write the same files", launch.size),
                 "use `srun --mpi=pmix` (`srun --mpi=list` shows what there is) or mpirun; with QUARKSTAR_MPI=0 each runs alone all the same");
   return launch;

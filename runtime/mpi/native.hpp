@@ -30,6 +30,7 @@ struct Job::Native {
     MPI_Request request = MPI_REQUEST_NULL;
   };
   std::vector<Note> questions, answers;  ///< on their way, by the rank that they go to
+  std::vector<int> asking;               ///< ranks whose questions are not answered yet: the answer before is still on its way
 };
 
 /// Throws Error(environment) with MPI's text unless code is MPI_SUCCESS. what: the call, or what it was for.

@@ -150,7 +150,7 @@ struct SharedFile::Native {
       same = false;
     }
     if (descriptor >= 0) ::close(descriptor);
-    if (!same || hash_of(bytes) != piece.hash) fail(path, "writing", "what was written does not come back from the disk");
+    if (!same || hash_of(bytes) != piece.hash) fail(path, "writing", "what was written does not come back from the file system");
   }
 
   /// Whether the records up to the box's last site are in the file. Open MPI's collective reads do not tell.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "runtime/number_variable.hpp"
+
 namespace quarkstar::runtime::mpi {
 
 std::vector<Box> slabs_of(const Box& box, std::int64_t most) {
@@ -31,8 +33,7 @@ std::vector<Box> slabs_of(const Box& box, std::int64_t most) {
 
 std::int64_t sites_a_slab(std::size_t record_bytes) {
   constexpr std::size_t usual = std::size_t{128} << 20, most = std::size_t{1} << 30;
-  const char* wish = std::getenv("QUARKSTAR_IO_SLAB");
-  const std::size_t wanted = wish != nullptr ? std::strtoull(wish, nullptr, 10) : 0;
+  const auto wanted = static_cast<std::size_t>(number_in("QUARKSTAR_IO_SLAB", std::getenv("QUARKSTAR_IO_SLAB")).value_or(0));
   return static_cast<std::int64_t>(std::max<std::size_t>(std::min(wanted > 0 ? wanted : usual, most) / record_bytes, 1));
 }
 

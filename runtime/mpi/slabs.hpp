@@ -13,7 +13,7 @@ namespace quarkstar::runtime::mpi {
 std::vector<Box> slabs_of(const Box& box, std::int64_t most);
 
 /// Sites that move in one call of MPI: $QUARKSTAR_IO_SLAB bytes, by default 128 MiB, at most 1 GiB. Far from what MPI counts in int, and some
-/// seconds on a slow file system.
+/// seconds on a slow file system. Throws Error(input) where the variable is no number.
 std::int64_t sites_a_slab(std::size_t record_bytes);
 
 }  // namespace quarkstar::runtime::mpi

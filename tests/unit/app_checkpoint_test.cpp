@@ -127,6 +127,8 @@ TEST_CASE("what a solve ended with is worth a restart file unless it broke down"
   }
   CHECK_FALSE(worth_saving(result(StopReason::not_finite, 1e-3)));
   CHECK_FALSE(worth_saving(result(StopReason::zero_denominator, 1e-3)));
+  CHECK_FALSE(worth_saving(result(StopReason::stagnation, 1.5)));
+  CHECK(worth_saving(result(StopReason::interrupted, 1.5)));
 }
 
 TEST_CASE("a request for a restart file between two solves waits for the next one") {

@@ -67,6 +67,15 @@ TEST_CASE("processes that nothing connects are refused") {
   CHECK(refusal_of([&] { require_all_connected(read_launch(of(wanted)), 1); }).find("4 processes") != std::string::npos);
 }
 
+TEST_CASE("QUARKSTAR_MPI is 0 or 1, and empty as if it were not there") {
+  for (const char* wrong : {"on", "yes", "-1", "2", "1 "}) {
+    const auto read = [&] { read_launch(of({{"SLURM_STEP_NUM_TASKS", "4"}, {"QUARKSTAR_MPI", wrong}})); };
+    CHECK(quarkstar::error_testing::message_of(read).starts_with("$QUARKSTAR_MPI: '" + std::string(wrong) + "' is not"));
+  }
+  CHECK(read_launch(of({{"PMI_SIZE", "2"}, {"QUARKSTAR_MPI", ""}})).wants_mpi);
+  CHECK(refusal_of([&] { read_launch(of({{"SLURM_STEP_NUM_TASKS", "4"}, {"QUARKSTAR_MPI", ""}})); }).find("4 processes") != std::string::npos);
+}
+
 TEST_CASE("a launcher that the MPI library does not know is refused") {
   const Launch foreign = read_launch(of({{"PMI_SIZE", "4"}, {"PMI_RANK", "2"}}));
   CHECK(refusal_of([&] { require_all_connected(foreign, 1); }).find("PMI_SIZE") != std::string::npos);

@@ -1,5 +1,7 @@
 #include "codelets/lattice/format/date.hpp"
 
+#include "runtime/number_variable.hpp"
+
 #include <array>
 #include <cstdlib>
 #include <ctime>
@@ -7,8 +9,8 @@
 namespace quarkstar::format {
 
 std::string utc_date() {
-  const char* given = std::getenv("SOURCE_DATE_EPOCH");
-  const std::time_t now = given != nullptr ? static_cast<std::time_t>(std::strtoll(given, nullptr, 10)) : std::time(nullptr);
+  const auto given = runtime::number_in("SOURCE_DATE_EPOCH", std::getenv("SOURCE_DATE_EPOCH"));
+  const std::time_t now = given ? static_cast<std::time_t>(*given) : std::time(nullptr);
   std::tm parts{};
   std::array<char, 32> text{};
   if (::gmtime_r(&now, &parts) == nullptr || ::asctime_r(&parts, text.data()) == nullptr) return "unknown";
