@@ -93,7 +93,7 @@ mpi::Answer Watchdog::answer() const {
 
 /// A rank that lives may be inside a call that keeps MPI to itself for a while.
 std::chrono::seconds Watchdog::time_to_answer() const {
-  constexpr std::chrono::seconds least{5}, most{60};  // watchdogs look twice a second, on busy cores somewhat less often
+  constexpr std::chrono::seconds least{15}, most{60};  // watchdogs look twice a second, on busy cores somewhat less often
   const std::chrono::seconds limit = patience_.silent.count() > 0 ? patience_.silent : patience_.idle;
   return std::clamp(limit / 4, least, most);
 }

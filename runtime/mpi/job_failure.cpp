@@ -29,8 +29,8 @@ int Job::fail(const std::string& message, int code, bool everywhere) noexcept {
     print_line("", message);
     return code;
   }
-  // Ranks that fail for the same reason do so at nearly the same time.
-  constexpr auto grace = std::chrono::seconds(4);
+  // Ranks that fail for the same reason do so at nearly the same time; on busy hosts some start seconds later.
+  constexpr auto grace = std::chrono::seconds(20);
   bool all = false;
   try {
     MPI_Request request = MPI_REQUEST_NULL;
