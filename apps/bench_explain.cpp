@@ -29,10 +29,14 @@ constexpr double line_bytes = 64;
 }  // namespace
 
 Roofline roofline_of(const KernelBytes& kernel, double triad, double read, double peak_gflops) {
-  Roofline roofline{triad, read, 0, 0, peak_gflops};
+  Roofline roofline;
+  roofline.triad = triad;
+  roofline.read = read;
+  roofline.peak_gflops = peak_gflops;
   const double write_time = std::max(0.0, 3 / triad - 2 / read);  // ns a byte
   roofline.write = write_time > 0 ? 1 / write_time : std::numeric_limits<double>::infinity();
-  roofline.memory_gflops = kernel.flops / ((kernel.bytes - kernel.written) / read + kernel.written * write_time);
+  roofline.memory_gbs = kernel.bytes / ((kernel.bytes - kernel.written) / read + kernel.written * write_time);
+  roofline.memory_gflops = roofline.memory_gbs * kernel.flops / kernel.bytes;
   return roofline;
 }
 
@@ -51,9 +55,11 @@ std::string explain(const DslashTiming& t, const Roofline* roofline) {
   std::vector<std::string> parts{fmt::format("{:.0f} flop and {:.0f} B a site ({:.0f} written), fields {:.1f} MB", t.kernel.flops, t.kernel.bytes,
                                              t.kernel.written, t.kernel.resident * 1e-6)};
   if (roofline != nullptr) {
-    parts.push_back(fmt::format("{:.0f} % of the cache-aware roofline of {:.1f} GFLOP/s (there triad {:.1f}, read {:.1f} GB/s)",
-                                100 * t.best_gflops / roofline->gflops(), roofline->gflops(), roofline->triad, roofline->read));
-    if (roofline->peak_gflops > 0)
+    const bool computes = roofline->gflops() > 0;
+    parts.push_back(fmt::format("{:.0f} % of the cache-aware roofline of {:.1f} {} (there triad {:.1f}, read {:.1f} GB/s)",
+                                100 * roofline->fraction(t), computes ? roofline->gflops() : roofline->memory_gbs, computes ? "GFLOP/s" : "GB/s",
+                                roofline->triad, roofline->read));
+    if (computes && roofline->peak_gflops > 0)
       parts.push_back(fmt::format("{:.0f} % of the arithmetic peak of {:.1f}", 100 * t.best_gflops / roofline->peak_gflops, roofline->peak_gflops));
   }
   const HardwareCounts& c = t.counts_a_site;
@@ -74,10 +80,11 @@ void explain(Json& row, const DslashTiming& t, const Roofline* roofline) {
   if (roofline != nullptr)
     row["cache_aware"] = {{"triad_gbs", roofline->triad},
                           {"read_gbs", roofline->read},
+                          {"memory_gbs", roofline->memory_gbs},
                           {"memory_gflops", roofline->memory_gflops},
                           {"peak_gflops", roofline->peak_gflops > 0 ? Json(roofline->peak_gflops) : Json()},
                           {"gflops", roofline->gflops()},
-                          {"fraction", t.best_gflops / roofline->gflops()}};
+                          {"fraction", roofline->fraction(t)}};
   for (const NamedCounter& counter : counters) {
     const CounterReading& reading = t.counts_a_site.*counter.reading;
     row[std::string(counter.key) + "_per_site"] = reading.available() ? Json(reading.value) : Json();

@@ -16,9 +16,12 @@ namespace quarkstar::app {
 struct Roofline {
   double triad = 0, read = 0;       ///< GB/s, of all owners
   double write = 0;                 ///< GB/s; infinite where the triad is as fast as reading alone
-  double memory_gflops = 0;         ///< what the bytes allow
+  double memory_gbs = 0;            ///< of the kernel's bytes
+  double memory_gflops = 0;         ///< what the bytes allow; 0: a kernel without arithmetic
   double peak_gflops = 0;           ///< what the arithmetic allows; 0: not known
   double gflops() const { return peak_gflops > 0 && peak_gflops < memory_gflops ? peak_gflops : memory_gflops; }
+  /// What a kernel achieves of it; without arithmetic by its bytes.
+  double fraction(const DslashTiming& timing) const { return gflops() > 0 ? timing.best_gflops / gflops() : timing.best_gbs / memory_gbs; }
 };
 Roofline roofline_of(const KernelBytes& kernel, double triad, double read, double peak_gflops);
 

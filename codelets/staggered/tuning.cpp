@@ -115,6 +115,7 @@ std::string launch_key(const TuningProblem& problem, const Coord& tile, const st
 }
 
 Coord measure_tile(const TuningProblem& problem, double& microseconds) {
+  const double worthwhile = on_gpus(problem) ? worthwhile_on_gpus : worthwhile_on_cpus;
   Coord best = no_tile;
   microseconds = Trial(problem, best).time_of({});
   for (const Coord& tile : tried_tiles) {
@@ -128,10 +129,12 @@ Coord measure_tile(const TuningProblem& problem, double& microseconds) {
 }
 
 Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& microseconds) {
+  const double worthwhile = on_gpus(problem) ? worthwhile_on_gpus : worthwhile_on_cpus;
   Trial trial(problem, tile);
   Launch best;
   microseconds = trial.time_of(best);
   const auto consider = [&](const Launch& candidate) {
+    if (candidate == Launch{}) return;  // timed
     const double time = trial.time_of(candidate);
     if (time >= worthwhile * microseconds) return;
     best = candidate;
@@ -198,9 +201,13 @@ Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure,
   }
   if (!measure || runtime::simulate::active) return {};
   const bool gpus = on_gpus(problem);
-  if (!gpus && !is_cpus_memory(measurement_bytes(problem))) return {};
+  TuningProblem used = problem;
+  used.resident = 0;  // the kernel's own links and fields decide where they come from
+  if (!gpus && (shares_host() || !is_cpus_memory(measurement_bytes(used), problem.cached))) return {};
   TuningProblem measured = problem;
-  if (!gpus) measured.decomposition = measured_part(problem.decomposition, std::max(most_sites_for_many, most_sites_for_one / problem.vectors));
+  if (!gpus)
+    measured.decomposition =
+        measured_part(problem.decomposition, std::max(most_sites_for_many, most_sites_for_one / problem.vectors), reach_of(problem));
   return cached<Launch>(
       measured, gpus ? "threads and right-hand sides a thread" : "prefetch and stores",
       launch_key(measured, tile, gpus ? device_of(problem.decomposition) : cpu_of_session()), cache, launch_from,

@@ -126,14 +126,19 @@ std::string cpu_of_session() {
   return fmt::format("{}, {}, {} threads", session.topology().cpu_model(), arch::name_of(arch::current()), session.cpu_team().threads());
 }
 
-bool is_cpus_memory(const std::map<int, double>& bytes_by_worker) {
-  constexpr double in_cache = 160.0 * (1 << 20);
+bool is_cpus_memory(const std::map<int, double>& bytes_by_worker, double cached) {
   bool beyond = false;
   for (const auto& [worker, bytes] : bytes_by_worker) {
     if (is_gpu(worker)) return false;
-    beyond = beyond || bytes > in_cache;
+    beyond = beyond || bytes > cached;
   }
   return beyond;
+}
+
+bool shares_host() {
+  const runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const std::vector<std::string>& machines = job.machines();
+  return std::count(machines.begin(), machines.end(), machines[static_cast<std::size_t>(job.rank())]) > 1;
 }
 
 bool host_holds(const std::map<int, double>& bytes_by_worker) {
@@ -183,11 +188,12 @@ runtime::Decomposition part_alone(const runtime::Decomposition& all) {
   return runtime::Decomposition(part.extents(), part.cuts, part.owners);
 }
 
-runtime::Decomposition measured_part(const runtime::Decomposition& all, double most_sites) {
+runtime::Decomposition measured_part(const runtime::Decomposition& all, double most_sites, int reach) {
   Part part = part_of(all);
   for (std::size_t mu = 4; mu-- > 0;)
     while (static_cast<double>(volume(part.extents())) > most_sites &&
-           std::all_of(part.cuts[mu].begin(), part.cuts[mu].end(), [](int length) { return length % 8 == 0; }))
+           // Halves can still be split over lanes (choose_lane_grid()), so the kernel stays the same.
+           std::all_of(part.cuts[mu].begin(), part.cuts[mu].end(), [reach](int length) { return length % 8 == 0 && length / 4 >= reach; }))
       for (int& length : part.cuts[mu]) length /= 2;
   return runtime::Decomposition(part.extents(), part.cuts, part.owners);
 }

@@ -8,6 +8,7 @@
 
 #include "codelets/arch/memory_access.hpp"
 #include "codelets/lattice/fields.hpp"
+#include "codelets/tuning/cached.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/mpi/job.hpp"
 
@@ -39,17 +40,21 @@ LinkField& fill(LinkField& links);
 /// What CPUs call themselves in keys: processor, instructions, threads of a worker.
 std::string cpu_of_session();
 
-/// Whether CPUs own all of this rank's blocks, with more bytes in one owner's hands than its caches keep from one application to the next. Only
-/// then is there something to find: how fields come from memory.
-bool is_cpus_memory(const std::map<int, double>& bytes_by_worker);
+/// Whether CPUs own all of this rank's blocks, with more than `cached` bytes in one owner's hands. Only then is there something to find: how
+/// fields come from memory.
+bool is_cpus_memory(const std::map<int, double>& bytes_by_worker, double cached = cached_bytes);
+
+/// Whether other ranks are on this one's host. Its CPUs then share memory and caches with theirs, and what one measures alone is not what all
+/// have in a solve.
+bool shares_host();
 
 /// Whether the host can take what its CPUs own of so many bytes; half of what it has is left for what comes after.
 bool host_holds(const std::map<int, double>& bytes_by_worker);
 
 /// Where CPUs measure: this rank's part of a lattice (part_alone()), with t, then z, y, x of all blocks halved until it has no more than
-/// `most_sites`, as far as blocks keep extents of whole multiples of four. So lattices of one shape share what is measured, and a measurement
-/// takes seconds on any.
-runtime::Decomposition measured_part(const runtime::Decomposition& decomposition, double most_sites);
+/// `most_sites`, as far as blocks keep extents of whole multiples of four that hops of `reach` sites let choose_lane_grid() split: lanes, and with
+/// them the kernel, are those of the whole. So lattices of one shape share what is measured, and a measurement takes seconds on any.
+runtime::Decomposition measured_part(const runtime::Decomposition& decomposition, double most_sites, int reach);
 
 /// Microseconds of one application, the best of a few passes in batches; submit_pair submits two. Nothing else should run.
 double microseconds_of(const std::function<void()>& submit_pair);
@@ -80,7 +85,7 @@ std::vector<std::array<int, N>> of_all_ranks(const std::function<std::array<int,
 inline constexpr Coord no_tile{}, tile_zt8{0, 0, 8, 8};
 inline constexpr Coord tried_tiles[] = {no_tile, tile_zt8, {0, 0, 4, 4}, {0, 0, 0, 4}};
 
-/// Another choice must be so much faster than the one that is kept.
-inline constexpr double worthwhile = 0.99;
+/// Another choice must be so much faster than the one that is kept; on CPUs less is noise.
+inline constexpr double worthwhile_on_gpus = 0.99, worthwhile_on_cpus = 0.97;
 
 }  // namespace quarkstar::tuning

@@ -66,16 +66,19 @@ HoppingTuning default_tuning(const TuningProblem& problem) {
 }
 
 HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds) {
-  HoppingTuning best = default_tuning(problem);
+  const HoppingTuning rule = default_tuning(problem);
+  const bool on_gpus = is_gpu(first_block(problem.decomposition).owner);
+  const double worthwhile = on_gpus ? worthwhile_on_gpus : worthwhile_on_cpus;
+  HoppingTuning best = rule;
   microseconds = time_of(problem, best);
   const auto consider = [&](const HoppingTuning& candidate) {
-    if (candidate == best) return;
+    if (candidate == rule) return;  // timed
     const double time = time_of(problem, candidate);
     if (time >= worthwhile * microseconds) return;
     best = candidate;
     microseconds = time;
   };
-  if (is_gpu(first_block(problem.decomposition).owner)) {
+  if (on_gpus) {
     for (const Coord& tile : tried_tiles) consider({tile, 0});
     const Coord tile = best.tile;
     for (const int threads : {64, 128, 192, 256}) consider({tile, threads});
@@ -106,8 +109,9 @@ HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::Tu
     const auto of_all = of_all_ranks<7>([&]() -> std::array<int, 7> {
       std::array<int, 7> numbers{};
       if (!deciders.is_one(problem.decomposition.rank())) return numbers;
-      const std::vector<int> found =
-          numbers_of(tuning_for({part_alone(problem.decomposition), problem.precision, problem.link_reals, problem.resident}, measure, own_cache));
+      TuningProblem alone = problem;
+      alone.decomposition = part_alone(problem.decomposition);
+      const std::vector<int> found = numbers_of(tuning_for(alone, measure, own_cache));
       std::copy(found.begin(), found.end(), numbers.begin());
       return numbers;
     });
@@ -119,10 +123,12 @@ HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::Tu
   }
   if (!measure || runtime::simulate::active) return default_tuning(problem);
   const bool on_gpus = is_gpu(first_block(problem.decomposition).owner);
-  if (!on_gpus && !is_cpus_memory(measurement_bytes(problem))) return default_tuning(problem);
+  TuningProblem used = problem;
+  used.resident = 0;  // the kernel's own links and fields decide where they come from
+  if (!on_gpus && (shares_host() || !is_cpus_memory(measurement_bytes(used), problem.cached))) return default_tuning(problem);
   runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
   TuningProblem measured = problem;
-  if (!on_gpus) measured.decomposition = measured_part(problem.decomposition, most_sites_on_cpus);
+  if (!on_gpus) measured.decomposition = measured_part(problem.decomposition, most_sites_on_cpus, 1);
   const std::string key = tuning_key(measured, on_gpus ? device_of(problem.decomposition) : cpu_of_session());
   if (const auto known = cache.find(key))
     if (const auto tuning = tuning_from(known->choice)) return *tuning;

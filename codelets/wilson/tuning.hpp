@@ -1,6 +1,7 @@
 #pragma once
 // Settings of the hopping term that change its speed and no bit of its results.
 #include "codelets/lattice/precision.hpp"
+#include "codelets/tuning/cached.hpp"
 #include "codelets/wilson/hopping_arguments.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/tune/tune_cache.hpp"
@@ -25,6 +26,7 @@ struct TuningProblem {
   Precision precision;
   int link_reals;
   double resident = 0;  ///< bytes a site that the owners of the blocks hold already, such as links_bytes_a_site() of another level
+  double cached = tuning::cached_bytes;  ///< CPU owners of no more bytes of links and fields take default_tuning()
 };
 
 /// Links are stored at both of their ends: eight a site.
@@ -35,8 +37,8 @@ constexpr double links_bytes_a_site(Precision precision, int link_reals) { retur
 HoppingTuning default_tuning(const TuningProblem& problem);
 
 /// Times the hopping term, on GPUs with a few tiles, then with a few sizes of thread blocks, on CPUs with and without prefetch and streaming
-/// stores, on the session's workers; keeps what is at least 1 % faster than the default. Nothing else should run. Costs up to some ten thousand applications on a small lattice, and the memory of
-/// measurement_bytes(). microseconds: of one application with the result.
+/// stores, on the session's workers; keeps what is at least 1 % faster than the default, on CPUs 3 %. Nothing else should run. Costs up to some
+/// ten thousand applications on a small lattice, and the memory of measurement_bytes(). microseconds: of one application with the result.
 HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds);
 
 /// Bytes on each of this rank's owners of blocks, by worker, while measure_tuning() runs: links and two spinors of its own, and what is
@@ -48,8 +50,8 @@ std::map<int, double> measurement_bytes(const TuningProblem& problem);
 std::string tuning_key(const TuningProblem& problem, const std::string& device);
 
 /// What a solve should use. measure: the user's tune cache answers, or a measurement that goes there under tuning_key(). On CPUs it is taken
-/// on tuning::measured_part(), and only for fields beyond the caches (tuning::is_cpus_memory()); tiles, which are within the noise there, are not
-/// tried. Else, and where there is no room for a measurement: default_tuning().
+/// on tuning::measured_part(), only for links and fields of this level beyond the caches (tuning::is_cpus_memory()), and only by a rank that has
+/// its host to itself (tuning::shares_host()); tiles, which are within the noise there, are not tried. Else, and where there is no room for a measurement: default_tuning().
 /// Where other ranks have parts of the lattice all must call: the lowest rank of each kind of GPU, and of those without one, finds the settings
 /// for its own part, alone, and the ranks of that kind take them, but for the order of sites: all take that of the lowest rank with a GPU.
 /// cache: nullptr for the user's, which is not even read where nothing is measured.

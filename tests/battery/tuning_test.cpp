@@ -1,4 +1,6 @@
 // Settings that are tuned change no bit, and are what rule, measurement and cache say.
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -116,23 +118,24 @@ TEST_CASE("CPUs measure nothing for fields that their caches hold") {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const std::string path = (std::filesystem::temp_directory_path() / "quarkstar-no-such-tune.json").string();
   runtime::TuneCache cache(path);
-  for (const bool measure : {false, true}) {
-    const wilson::HoppingTuning tuning =
-        wilson::tuning_for({runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1), Precision::single, 12}, measure, &cache);
-    CHECK(tuning == wilson::HoppingTuning{});
-  }
+  constexpr double much = 50000;  // bytes a site that another level holds, and this one never touches
+  for (const bool measure : {false, true})
+    for (const double resident : {0., much}) {
+      const wilson::HoppingTuning tuning =
+          wilson::tuning_for({runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1), Precision::single, 12, resident}, measure, &cache);
+      CHECK(tuning == wilson::HoppingTuning{});
+    }
   CHECK(cache.size() == 0);
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
 TEST_CASE("what CPUs measure for larger fields is kept, and answers the next time") {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "quarkstar-cpu-tune";
-  std::filesystem::remove_all(folder);
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("quarkstar-cpu-tune-" + std::to_string(::getpid()));
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const runtime::Decomposition small({8, 8, 8, 8}, {1, 1, 1, 1}, 1);
-  constexpr double much = 50000;  // bytes a site that another level holds: 200 MB
-  const wilson::TuningProblem wilson_problem{small, Precision::single, 12, much};
-  const staggered::TuningProblem staggered_problem{small, Precision::single, 13, 4, much};
+  constexpr double little_cache = 1e6;  // less than the fields
+  const wilson::TuningProblem wilson_problem{small, Precision::single, 12, 0, little_cache};
+  const staggered::TuningProblem staggered_problem{small, Precision::single, 13, 4, 0, little_cache};
   wilson::HoppingTuning tuning;
   staggered::Launch launch;
   {
@@ -155,14 +158,26 @@ TEST_CASE("what CPUs measure for larger fields is kept, and answers the next tim
 }
 
 TEST_CASE("CPUs measure on a part that is small enough, with the same owners") {
-  const runtime::Decomposition part = tuning::measured_part(runtime::Decomposition({32, 32, 32, 64}, {1, 1, 1, 2}, 2), 1 << 19);
+  const runtime::Decomposition part = tuning::measured_part(runtime::Decomposition({32, 32, 32, 64}, {1, 1, 1, 2}, 2), 1 << 19, 1);
   CHECK(part.lattice() == Coord{32, 32, 32, 16});
   REQUIRE(part.count() == 2);
   CHECK(part.block(0).owner == 0);
   CHECK(part.block(1).owner == 1);
   // Halves would be no multiples of four.
-  CHECK(tuning::measured_part(runtime::Decomposition({24, 24, 24, 20}, {1, 1, 1, 1}, 1), 1000).lattice() == Coord{12, 12, 12, 20});
-  CHECK(tuning::measured_part(runtime::Decomposition({8, 8, 8, 8}, {1, 1, 1, 1}, 1), 1 << 19).lattice() == Coord{8, 8, 8, 8});
+  CHECK(tuning::measured_part(runtime::Decomposition({24, 24, 24, 20}, {1, 1, 1, 1}, 1), 1000, 1).lattice() == Coord{12, 12, 12, 20});
+  CHECK(tuning::measured_part(runtime::Decomposition({8, 8, 8, 8}, {1, 1, 1, 1}, 1), 1 << 19, 1).lattice() == Coord{8, 8, 8, 8});
+}
+
+TEST_CASE("CPUs measure the kernel that they will run: the part has the lanes of the whole") {
+  for (const Coord& lattice : {Coord{48, 48, 48, 8}, Coord{32, 32, 32, 64}, Coord{24, 24, 24, 16}})
+    for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}})
+      for (const int reach : {1, 3})
+        for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+          const runtime::Decomposition whole(lattice, blocks, 1);
+          INFO(name_of(precision) << " reach " << reach << " t " << lattice[3] << " blocks " << blocks[3]);
+          CHECK(choose_lane_grid(tuning::measured_part(whole, 1 << 17, reach), precision, 16, reach).lanes ==
+                choose_lane_grid(whole, precision, 16, reach).lanes);
+        }
 }
 
 TEST_CASE("numbers that no kernel could run with are no tuning") {

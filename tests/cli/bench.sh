@@ -27,7 +27,9 @@ if grep -qE '"(instructions|cycles|llc_misses|memory_bytes)_per_site": 0(\.0)?,?
 expect 0 '"prefetch": 1' bench dslash --json --action hisq --nrhs 2 --lattice 4,4,4,8 --precision half --links 18 --prefetch 1 "${small[@]}"
 expect 2 'error: .*--stores' bench dslash --stores quick
 expect 0 '4,4,4,8 +half +blas.bicgstab_direction ' bench blas --lattice 4,4,4,8 --precision half --devices cpu "${small[@]}"
+! grep -qiw 'nan' stdout.txt || { cat stdout.txt; die "a kernel without arithmetic has no roofline"; }
 expect 0 '"operation": "blas.dot"' bench blas --json --lattice 4,4,4,8 --precision single "${small[@]}"
+! grep -qE '"(fraction|memory_gbs)": null' stdout.txt || { cat stdout.txt; die "a roofline that is not known"; }
 expect 0 '4,4,4,8 +cg +double/single +13 +2 ' bench solver --action hisq --nrhs 1 2 --lattice 4,4,4,8 --iterations 16 --links 13 "${small[@]}"
 expect 0 '4,4,4,8 +cg +double/half +18 +3 ' bench solver --action hisq --nrhs 3 --lattice 4,4,4,8 --iterations 16 --precision half \
   --tile 0,0,2,2 --block-threads 64 --vectors-a-thread 1 "${small[@]}"

@@ -25,6 +25,26 @@ TEST_CASE("arithmetic caps a roofline, and writes cost nothing where the triad i
   CHECK(roofline.memory_gflops == doctest::Approx(30. / 8));
 }
 
+TEST_CASE("a kernel without arithmetic has a roofline of bytes") {
+  DslashTiming timing;
+  timing.best_gbs = 12;
+  timing.kernel = {0, 96, 96, 2e8};
+  for (runtime::CounterReading* none : {&timing.counts_a_site.instructions, &timing.counts_a_site.cycles, &timing.counts_a_site.cache_misses,
+                                        &timing.counts_a_site.memory_bytes})
+    none->unavailable = "hidden";
+  timing.pages.unavailable = "not read";
+  const Roofline roofline = roofline_of(timing.kernel, 24, 30, 300);
+  CHECK(roofline.memory_gbs == doctest::Approx(1 / (3. / 24 - 2. / 30)));
+  CHECK(roofline.gflops() == 0);
+  CHECK(roofline.fraction(timing) == doctest::Approx(12 / roofline.memory_gbs));
+  const std::string text = explain(timing, &roofline);
+  CHECK(text.find("70 % of the cache-aware roofline of 17.1 GB/s") != std::string::npos);
+  for (const char* absent : {"nan", "arithmetic peak"}) CHECK(text.find(absent) == std::string::npos);
+  nlohmann::ordered_json row;
+  explain(row, timing, &roofline);
+  CHECK(row["cache_aware"]["fraction"].get<double>() == doctest::Approx(12 / roofline.memory_gbs));
+}
+
 TEST_CASE("counters are numbers, or null with a reason") {
   DslashTiming timing;
   timing.best_gflops = 50;
