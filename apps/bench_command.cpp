@@ -19,7 +19,7 @@ void run_stream(const BenchOptions& options) {
         {"machine", machine_facts(session)},
         {"stream", stream_json(memory)},
         {"owners_triad_gbs", memory.owners_triad},
-        {"peak_gflops", {{"single", memory.owners_peak.single}, {"double", memory.owners_peak.double_}}}};
+        {"peak_gflops", peak_json(memory)}};
     fmt::print("{}\n", result.dump(2));
   } else {
     print_stream(memory);

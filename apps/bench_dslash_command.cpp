@@ -147,8 +147,7 @@ void run_bench_dslash(const BenchOptions& options) {
     result["triad_gbs"][devices] = memory.owners_triad;
     const runtime::HardwareCounts counted = counters.read() - at_start;
     result["counters"] = counters_json(counted);
-    result["peak_gflops"][devices] = {{"single", memory.owners_peak.single > 0 ? Json(memory.owners_peak.single) : Json()},
-                                      {"double", memory.owners_peak.double_ > 0 ? Json(memory.owners_peak.double_) : Json()}};
+    result["peak_gflops"][devices] = peak_json(memory);
     Table table(options, devices, session, memory, fields, counters, counted);
     table.print_header();
     const std::vector<Coord> defaults{{16, 16, 16, 16}, {24, 24, 24, 24}};

@@ -55,6 +55,11 @@ void measure_peak(BenchMemory& memory, int repetitions, const runtime::Session& 
   }
 }
 
+Json peak_json(const BenchMemory& memory) {
+  const auto known = [](double gflops) { return gflops > 0 ? Json(gflops) : Json(); };
+  return {{"single", known(memory.owners_peak.single)}, {"double", known(memory.owners_peak.double_)}};
+}
+
 void for_devices(const BenchOptions& options, const std::function<void(const std::string&, runtime::Session&)>& body) {
   const runtime::SessionOptions& asked = options.session;
   const auto run = [&](const runtime::SessionOptions& session_options) {

@@ -57,6 +57,8 @@ void measure_peak(BenchMemory& memory, int repetitions, const runtime::Session& 
 /// The bandwidths of the CPU, and where it is known the peak, as text.
 void print_stream(const BenchMemory& memory);
 nlohmann::ordered_json stream_json(const BenchMemory& memory);
+/// null: not known, as where GPUs own all blocks.
+nlohmann::ordered_json peak_json(const BenchMemory& memory);
 
 /// Calls body(devices, session) in a session for each set of devices that --devices names: "cpu", "cuda", and for `all` these two, then
 /// "all", CPUs and GPUs together. Without GPUs `all` is "cpu". Throws Error(environment) for --devices cuda without a GPU.

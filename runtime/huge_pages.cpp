@@ -9,11 +9,16 @@
 #include <sstream>
 
 #include "runtime/large_pages.hpp"
+#include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::runtime {
 
 HugePageUse huge_page_use(const std::string& smaps) {
   HugePageUse use;
+  if constexpr (simulate::active) {
+    use.unavailable = "simulated";
+    return use;
+  }
   std::ifstream file(smaps);
   if (!file) {
     use.unavailable = fmt::format("{} cannot be read", smaps);

@@ -60,7 +60,7 @@ std::optional<double> bound_of(const Json& solve, std::string& name) {
   return seconds && over && *over > 0 ? std::optional(*seconds / *over) : std::nullopt;
 }
 
-/// Seconds of the workers and bytes between memories.
+/// Processor and GPUs.
 std::string machine_text(const Json& machine) {
   std::vector<std::string> parts{text(machine, "cpu")};
   for (const Json& gpu : machine.value("gpus", Json::array())) parts.push_back(gpu.get<std::string>());
@@ -69,6 +69,7 @@ std::string machine_text(const Json& machine) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// Seconds of the workers and bytes between memories.
 void take_machine(const Json& machine, Results& r) {
   for (const Json& worker : machine.value("workers", Json::array())) {
     const Json seconds = worker.value("seconds", Json::object());

@@ -63,8 +63,11 @@ StreamResult measure_stream(const runtime::Team& team, std::size_t bytes_per_arr
   result.triad_streaming =
       best_of(3 * size, [&](auto begin, auto end, int) { kernels.triad_streaming(a.get(), b.get(), c.get(), 3.0, begin, end); });
   result.copy_streaming = best_of(2 * size, [&](auto begin, auto end, int) { kernels.copy_streaming(a.get(), b.get(), begin, end); });
-  result.read = best_of(size, [&](auto begin, auto end, int thread) {
-    sinks[static_cast<std::size_t>(thread)].value = kernels.read(a.get(), begin, end);
+  // All three, as the triad: one alone may stay in a cache that they do not fit into together.
+  result.read = best_of(3 * size, [&](auto begin, auto end, int thread) {
+    double sum = 0;
+    for (const double* array : {a.get(), b.get(), c.get()}) sum += kernels.read(array, begin, end);
+    sinks[static_cast<std::size_t>(thread)].value = sum;
   });
   return result;
 }
@@ -73,11 +76,13 @@ FusedPeak measure_fused_peak(const runtime::Team& team, int repetitions) {
   if constexpr (runtime::simulate::active) return {};
   static constexpr arch::KernelTable<StreamKernels (*)()> table = QUARKSTAR_KERNEL_TABLE(stream_kernels);
   const StreamKernels kernels = table.current()();
-  constexpr std::int64_t steps = 50000;
+  // Some milliseconds a pass: waking a team and the frequency of wide registers take tenths of one.
+  constexpr std::int64_t steps = 1000000;
+  constexpr int least_passes = 5;
   std::vector<double> sinks(static_cast<std::size_t>(team.threads()));
   const auto best_of = [&](double (*chains)(std::int64_t), int lanes) {
     double best = 0;
-    for (int r = 0; r < repetitions; ++r) {
+    for (int r = 0; r < std::max(repetitions, least_passes); ++r) {
       const auto start = std::chrono::steady_clock::now();
       team.for_range(team.threads(), [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t i = begin; i < end; ++i) sinks[static_cast<std::size_t>(i)] = chains(steps);

@@ -20,9 +20,6 @@ using namespace tuning;
 /// Goes into the keys: raise it when a change of the kernel can change what is best.
 constexpr int kernel_version = 2;
 
-/// Of a measurement on CPUs, with one right-hand side and with many: some 200 MB.
-constexpr double most_sites_for_one = 1 << 19, most_sites_for_many = 1 << 17;
-
 int reach_of(const TuningProblem& problem) { return smear::longest_hop(problem.long_reals > 0); }
 
 /// A Dslash in one order of sites, on links and fields of its own.
@@ -207,7 +204,7 @@ Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure,
   TuningProblem measured = problem;
   if (!gpus)
     measured.decomposition =
-        measured_part(problem.decomposition, std::max(most_sites_for_many, most_sites_for_one / problem.vectors), reach_of(problem));
+        measured_part(problem.decomposition, sites_beyond(problem.cached, measurement_bytes(used), problem.decomposition), reach_of(problem));
   return cached<Launch>(
       measured, gpus ? "threads and right-hand sides a thread" : "prefetch and stores",
       launch_key(measured, tile, gpus ? device_of(problem.decomposition) : cpu_of_session()), cache, launch_from,

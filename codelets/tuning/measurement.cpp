@@ -183,6 +183,13 @@ Part part_of(const runtime::Decomposition& all) {
 
 }  // namespace
 
+double sites_beyond(double cached, const std::map<int, double>& bytes_by_owner, const runtime::Decomposition& all) {
+  double bytes = 0, sites = 0;
+  for (const auto& [worker, of_worker] : bytes_by_owner) bytes += of_worker;
+  for (const auto& [worker, of_worker] : sites_by_owner(all)) sites += of_worker;
+  return 2 * cached * static_cast<double>(bytes_by_owner.size()) * sites / bytes;
+}
+
 runtime::Decomposition part_alone(const runtime::Decomposition& all) {
   const Part part = part_of(all);
   return runtime::Decomposition(part.extents(), part.cuts, part.owners);

@@ -56,6 +56,10 @@ bool host_holds(const std::map<int, double>& bytes_by_worker);
 /// them the kernel, are those of the whole. So lattices of one shape share what is measured, and a measurement takes seconds on any.
 runtime::Decomposition measured_part(const runtime::Decomposition& decomposition, double most_sites, int reach);
 
+/// `most_sites` with which that part, too, is beyond the caches: its owners keep between one and two times `cached` bytes in the mean, where
+/// extents can be halved so far. bytes_by_owner: of the whole.
+double sites_beyond(double cached, const std::map<int, double>& bytes_by_owner, const runtime::Decomposition& decomposition);
+
 /// Microseconds of one application, the best of a few passes in batches; submit_pair submits two. Nothing else should run.
 double microseconds_of(const std::function<void()>& submit_pair);
 

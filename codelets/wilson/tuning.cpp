@@ -20,9 +20,6 @@ using namespace tuning;
 /// Goes into the key: raise it when a change of the kernel can change what is best.
 constexpr int kernel_version = 1;
 
-/// Of a measurement on CPUs: 200 MB of links of 12 reals in single precision.
-constexpr double most_sites_on_cpus = 1 << 19;
-
 /// Microseconds of one application, the best of a few passes.
 double time_of(const TuningProblem& problem, const HoppingTuning& tuning) {
   const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, 16, 1, tuning.tile);
@@ -128,7 +125,7 @@ HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::Tu
   if (!on_gpus && (shares_host() || !is_cpus_memory(measurement_bytes(used), problem.cached))) return default_tuning(problem);
   runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
   TuningProblem measured = problem;
-  if (!on_gpus) measured.decomposition = measured_part(problem.decomposition, most_sites_on_cpus, 1);
+  if (!on_gpus) measured.decomposition = measured_part(problem.decomposition, sites_beyond(problem.cached, measurement_bytes(used), problem.decomposition), 1);
   const std::string key = tuning_key(measured, on_gpus ? device_of(problem.decomposition) : cpu_of_session());
   if (const auto known = cache.find(key))
     if (const auto tuning = tuning_from(known->choice)) return *tuning;

@@ -93,7 +93,7 @@ TEST_CASE("the Schwarz preconditioner: same bits for every cut, layout, worker c
   const HostGauge gauge = reference::random_gauge(lattice, seed + 3);
   const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 4));
   const char* policies[] = {"static", "eager", "dmdas", "halo-first", "lws"};
-  std::size_t turn = 0;  // policies take turns: each meets each cut and number of workers in some precision
+  std::size_t turn = 0;  // policies take turns: in three precisions each cut and number of workers meets three of them
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
     const Case first{.lattice = lattice, .precision = precision, .link_reals = 12};
     const HostSpinor expected = apply(first, gauge, source);

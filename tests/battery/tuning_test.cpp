@@ -168,6 +168,21 @@ TEST_CASE("CPUs measure on a part that is small enough, with the same owners") {
   CHECK(tuning::measured_part(runtime::Decomposition({8, 8, 8, 8}, {1, 1, 1, 1}, 1), 1 << 19, 1).lattice() == Coord{8, 8, 8, 8});
 }
 
+TEST_CASE("what CPUs measure is beyond the caches of each owner, in any format") {
+  for (const int owners : {1, 2})
+    for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+      const wilson::TuningProblem whole{runtime::Decomposition({64, 64, 64, 64}, {1, 1, 1, owners}, owners), precision, 12};
+      wilson::TuningProblem part = whole;
+      part.decomposition = tuning::measured_part(
+          whole.decomposition, tuning::sites_beyond(tuning::cached_bytes, wilson::measurement_bytes(whole), whole.decomposition), 1);
+      INFO(name_of(precision) << " owners " << owners);
+      for (const auto& [worker, bytes] : wilson::measurement_bytes(part)) {
+        CHECK(bytes > tuning::cached_bytes);
+        CHECK(bytes <= 2 * tuning::cached_bytes);
+      }
+    }
+}
+
 TEST_CASE("CPUs measure the kernel that they will run: the part has the lanes of the whole") {
   for (const Coord& lattice : {Coord{48, 48, 48, 8}, Coord{32, 32, 32, 64}, Coord{24, 24, 24, 16}})
     for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}})

@@ -53,8 +53,21 @@ void check_all(Case& c, int sums, Run&& run) {
   }
 }
 
+/// The settings are other kernels where there are vectors, and stores past the cache.
+template <class F>
+void check_wilson_choice() {
+  const auto kernel = [](const arch::MemoryAccess& memory) {
+    return wilson::hopping_kernel<F>({.lanes = lane_counts(NumberFormat<F>::precision).front(), .link_reals = 18, .sign = 1, .memory = memory});
+  };
+  const std::string architecture(arch::name_of(arch::current()));
+  const bool has_vectors = architecture != "scalar", streams = architecture.starts_with("avx");
+  CHECK((kernel({0, arch::Stores::plain}) != kernel({1, arch::Stores::plain})) == has_vectors);
+  CHECK((kernel({1, arch::Stores::plain}) != kernel({1, arch::Stores::streaming})) == streams);
+}
+
 template <class F>
 void check_wilson() {
+  check_wilson_choice<F>();
   for (const int lanes : lane_counts(NumberFormat<F>::precision))
     for (const int reals : {18, 12, 8})
       for (const int sign : {1, -1})

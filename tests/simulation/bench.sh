@@ -42,6 +42,12 @@ for policy in static eager prio lws dmda dmdas; do
   cmp first.txt stdout.txt || die "$policy: another time in the second run"
 done
 
+dslash=(bench dslash --json --machine h200 --devices cuda --lattice 16,16,16,16 --precision single --links 12 --repetitions 1)
+expect 0 '"instructions_per_site": null' "${dslash[@]}"
+mv stdout.txt first.txt
+expect 0 '"cycles": "unavailable: simulated"' "${dslash[@]}"
+cmp first.txt stdout.txt || die "bench dslash: another result in the second run"
+
 # A lattice far beyond this machine's memory costs none.
 expect 0 '64,64,64,128 +bicgstab' "${solve[@]}" --machine h200-x4 --devices cuda --lattice 64,64,64,128 --iterations 16
 
