@@ -6,6 +6,7 @@
 #include "apps/outputs.hpp"
 #include "apps/parse.hpp"
 #include "apps/solve_plan.hpp"
+#include "apps/write_json.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -89,19 +90,13 @@ Json row_of(const std::string& devices, const SolverCase& c, const SolverTiming&
     row["runtime_us_per_kernel"] = t.runtime_us_per_kernel();
   }
   if (!t.workers.empty()) {
-    row["workers"] = row["links"] = Json::array();
+    row["workers"] = Json::array();
     for (const SolverTiming::WorkerProfile& worker : t.workers)
       row["workers"].push_back({{"name", worker.name},
                                 {"kind", worker.cuda ? "CUDA" : "CPU"},
                                 {"tasks", worker.times.tasks},
-                                {"seconds",
-                                 {{"total", worker.times.total},
-                                  {"busy", worker.times.busy},
-                                  {"transfer", worker.times.transfer},
-                                  {"overhead", worker.times.overhead},
-                                  {"idle", worker.times.idle}}}});
-    for (const runtime::LinkTraffic& link : t.links)
-      row["links"].push_back({{"from", link.from}, {"to", link.to}, {"bytes", link.bytes}, {"transfers", link.transfers}});
+                                {"seconds", seconds_json(worker.times)}});
+    row["links"] = links_json(t.links);
   }
   return row;
 }

@@ -175,9 +175,7 @@ std::string describe_problem(const RunConfig& config, const smear::StaggeredLink
   const auto numbers = [&](const HostGauge& field) {
     std::array<runtime::BinnedSum, 2> sums{runtime::BinnedSum::zero(), runtime::BinnedSum::zero()};
     for (std::int64_t i = 0; !field.data.empty() && i < volume(part.extents); ++i) {
-      Coord site = coordinates(i, part.extents);
-      for (int mu = 0; mu < 4; ++mu) site[mu] += part.origin[mu];
-      const std::int64_t index = index_in(field.box(), site, decomposition.lattice());
+      const std::int64_t index = index_in(field.box(), site_of(part, i), decomposition.lattice());
       double norm2 = 0, trace = 0;
       for (int mu = 0; mu < 4; ++mu) {
         const auto link = field.link(index, mu);

@@ -1,5 +1,6 @@
 #include "apps/machine_file.hpp"
 
+#include "apps/toml_text.hpp"
 #include "runtime/error.hpp"
 
 #include <fmt/format.h>
@@ -36,15 +37,6 @@ std::string path_of(const std::string& file) {
   if (file.find('/') == file.npos && fs::exists(shipped)) return shipped.string();
   throw Error(ErrorKind::input, "--machine", fmt::format("there is no file '{}'", file),
               fmt::format("give the path of a machine file, or one of {}", fmt::join(shipped_machines(), ", ")));
-}
-
-toml::table parse(const std::string& path) {
-  try {
-    return toml::parse_file(path);
-  } catch (const toml::parse_error& error) {
-    throw Error(ErrorKind::input, fmt::format("{}:{}", path, error.source().begin.line), std::string(error.description()),
-                "see docs/howto/simulation.md for the keys and an example");
-  }
 }
 
 /// One table of the file; knows which of its keys were asked for.
@@ -147,7 +139,7 @@ std::vector<std::string> shipped_machines() {
 
 Machine read_machine(const std::string& file) {
   const std::string path = path_of(file);
-  const toml::table root = parse(path);
+  const toml::table root = parse_toml(path, "docs/howto/simulation.md");
   for (const auto& [key, value] : root)
     if (value.is_table() && key != "cpu" && key != "gpu" && key != "peers" && key != "network" && key != "runtime")
       throw Error(ErrorKind::input, fmt::format("{}:{}: {}", path, key.source().begin.line, key.str()), "unknown table",

@@ -6,6 +6,7 @@
 #include "apps/report.hpp"
 #include "apps/start_patience.hpp"
 #include "runtime/error.hpp"
+#include "runtime/failure.hpp"
 #include "runtime/mpi/job.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <new>
 #include <optional>
 #include <stdexcept>
 
@@ -95,17 +95,12 @@ int main(int argc, char** argv) {
                 exit_interrupted, true);
   } catch (const quarkstar::runtime::mpi::SharedError& error) {
     return fail(error.what(), error.exit_code(), true);
-  } catch (const quarkstar::Error& error) {
-    return fail(error.what(), error.exit_code());
   } catch (const quarkstar::app::BadValue& bad) {
     return fail(fmt::format("{}; {}", bad.what(), bad.allowed()), static_cast<int>(quarkstar::ErrorKind::input));
-  } catch (const std::bad_alloc&) {
-    return fail("out of memory; use a machine with more, or a smaller lattice",
-                static_cast<int>(quarkstar::ErrorKind::environment));
   } catch (const std::length_error&) {
     return fail("a lattice with more sites than memory can number; use a smaller lattice", static_cast<int>(quarkstar::ErrorKind::input));
   } catch (const std::exception& error) {
-    return fail(fmt::format("{}; this is a defect: please report it with the command line", error.what()),
-                static_cast<int>(quarkstar::ErrorKind::internal));
+    const quarkstar::runtime::Failure failure = quarkstar::runtime::failure_of(error, "use a machine with more, or a smaller lattice");
+    return fail(failure.message, failure.exit_code);
   }
 }

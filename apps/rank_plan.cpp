@@ -99,7 +99,7 @@ std::vector<int> equal_parts(int extent, int count, int thinnest, int multiple) 
 
 /// As many parts of a slab as --blocks asks for.
 std::vector<int> parts_as_asked(std::size_t mu, int extent, int count, const PartLimits& limits) {
-  const int multiple = mu == 0 ? std::lcm(2, limits.multiple[mu]) : limits.multiple[mu];
+  const int multiple = limits.unit(mu);
   std::vector<int> parts = equal_parts(extent, count, limits.thinnest, multiple);
   if (parts.empty())
     throw Error(ErrorKind::input, "--blocks",

@@ -33,14 +33,14 @@ std::string setting_text(const toml::node& node, const std::string& where) {
   return fmt::format("{}", fmt::join(parts, ","));
 }
 
-toml::table parse_toml(const std::string& path) {
+toml::table parse_toml(const std::string& path, std::string_view page) {
   try {
     return toml::parse_file(path);
   } catch (const toml::parse_error& error) {
     const bool opened = error.source().begin.line > 0;
     throw Error(ErrorKind::input, opened ? fmt::format("{}:{}", path, error.source().begin.line) : path,
                 std::string(error.description()),
-                opened ? "see docs/usage.md for the keys and an example" : "check the path");
+                opened ? fmt::format("see {} for the keys and an example", page) : "check the path");
   }
 }
 

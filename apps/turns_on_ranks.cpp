@@ -1,13 +1,10 @@
 #include "apps/turns_on_ranks.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/failure.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/turns.hpp"
 
-#include <fmt/format.h>
-
 #include <exception>
-#include <new>
 
 namespace quarkstar::app {
 namespace {
@@ -21,12 +18,9 @@ void run_guarded(const std::function<void(int)>& program, int number) {
     program(number);
   } catch (const runtime::mpi::SharedError&) {
     throw;
-  } catch (const Error& error) {
-    job.fail_alone(error.what(), error.exit_code());
-  } catch (const std::bad_alloc&) {
-    job.fail_alone("out of memory; use more ranks, machines with more, or a smaller --in-flight", static_cast<int>(ErrorKind::environment));
   } catch (const std::exception& error) {
-    job.fail_alone(fmt::format("{}; this is a defect: please report it with the command line", error.what()), static_cast<int>(ErrorKind::internal));
+    const runtime::Failure failure = runtime::failure_of(error, "use more ranks, machines with more, or a smaller --in-flight");
+    job.fail_alone(failure.message, failure.exit_code);
   }
 }
 

@@ -74,25 +74,13 @@ Json workers_json(const RunReport& report) {
                        {"busy", worker.busy},
                        {"tasks", worker.times.tasks},
                        {"us_per_task", worker.times.us_per_task()},
-                       {"seconds",
-                        {{"total", worker.times.total},
-                         {"busy", worker.times.busy},
-                         {"transfer", worker.times.transfer},
-                         {"overhead", worker.times.overhead},
-                         {"idle", worker.times.idle}}}});
+                       {"seconds", seconds_json(worker.times)}});
   return workers;
 }
 
 Json watts_json(const runtime::MachinePower& power) {
   const auto draw = [](const runtime::PowerDraw& device) { return Json{{"idle", device.idle}, {"busy", device.busy}}; };
   return {{"cpu", draw(power.cpu)}, {"cuda", draw(power.cuda)}, {"host", power.host}, {"origin", power.origin}};
-}
-
-Json links_json(const RunReport& report) {
-  Json links = Json::array();
-  for (const runtime::LinkTraffic& link : report.links)
-    links.push_back({{"from", link.from}, {"to", link.to}, {"bytes", link.bytes}, {"transfers", link.transfers}});
-  return links;
 }
 
 Json resplits_json(const RunReport& report) {
@@ -124,6 +112,17 @@ Json memory_json(const RunReport& report) {
 
 }  // namespace
 
+Json seconds_json(const runtime::WorkerTimes& times) {
+  return {{"total", times.total}, {"busy", times.busy}, {"transfer", times.transfer}, {"overhead", times.overhead}, {"idle", times.idle}};
+}
+
+Json links_json(const std::vector<runtime::LinkTraffic>& links) {
+  Json rows = Json::array();
+  for (const runtime::LinkTraffic& link : links)
+    rows.push_back({{"from", link.from}, {"to", link.to}, {"bytes", link.bytes}, {"transfers", link.transfers}});
+  return rows;
+}
+
 Json devices_json(const DevicePlan& plan, double gflops) {
   Json parts = Json::array();
   for (const DevicePart& part : plan.parts)
@@ -145,7 +144,7 @@ Json report_json(const RunReport& report) {
   json["revision"] = revision;
   json["built_with"] = version_line();
   json["started"] = report.started;
-  json["machine"] = {{"host", report.host}, {"cpu", report.cpu_model}, {"workers", workers_json(report)}, {"links", links_json(report)}};
+  json["machine"] = {{"host", report.host}, {"cpu", report.cpu_model}, {"workers", workers_json(report)}, {"links", links_json(report.links)}};
   if (report.config.session.policy == "energy") json["machine"]["watts"] = watts_json(report.power);
   const GaugeSummary& gauge = report.gauge;
   json["gauge"] = {{"file", gauge.path},

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "runtime/first_line.hpp"
 #include "runtime/large_pages.hpp"
 #include "runtime/simulate/simulate.hpp"
 
@@ -54,9 +55,8 @@ std::string describe_huge_pages(const std::string& setting) {
   std::memset(memory, 1, bytes);
   const HugePageUse after = huge_page_use();
   munmap(mapped, bytes + huge_page);
-  std::ifstream file(setting);
-  std::string modes, mode = "no such setting";
-  std::getline(file, modes);
+  std::string mode = "no such setting";
+  const std::string modes = first_line(setting);
   if (const std::size_t from = modes.find('['), to = modes.find(']'); from != std::string::npos && to != std::string::npos)
     mode = modes.substr(from + 1, to - from - 1);
   if (!after.available()) return fmt::format("unavailable: {} (transparent huge pages: {})", after.unavailable, mode);

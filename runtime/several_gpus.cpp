@@ -3,6 +3,8 @@
 #if defined(QUARKSTAR_CUDA) || defined(QUARKSTAR_SIMULATION)
 #ifdef QUARKSTAR_CUDA
 #include <cuda_runtime_api.h>
+
+#include "runtime/current_device.hpp"
 #endif
 #include <starpu.h>
 
@@ -103,14 +105,11 @@ class Lanes {
   /// Zeroed; what was in a smaller piece is forgotten.
   static void* grown(Memory& memory, int cuda_device, std::size_t bytes) {
     if (memory.bytes < bytes) {
-      int current = 0;
-      cudaGetDevice(&current);
-      cudaSetDevice(cuda_device);
+      const CurrentDevice current(cuda_device);
       cudaMalloc(&memory.pointer, bytes);
       cudaMemset(memory.pointer, 0, bytes);
       cudaDeviceSynchronize();
       memory.bytes = bytes;
-      cudaSetDevice(current);
       check_launch("memory for several GPUs");
     }
     return memory.pointer;

@@ -77,7 +77,7 @@ void set_field(Plan& plan, const std::string& key, const std::string& value, con
 
 Plan read_plan(const std::string& path) {
   Plan plan;
-  const toml::table file = parse_toml(path);
+  const toml::table file = parse_toml(path, "docs/howto/laboratory.md");
   const auto where_is = [&](unsigned line, const std::string& key) { return fmt::format("{}:{}: {}", path, line, key); };
   in_order(file, [&](const std::string& key, const toml::node& value, unsigned line) {
     const std::string where = where_is(line, key);

@@ -5,6 +5,7 @@
 
 #include "codelets/bench/stream_cuda.hpp"
 #include "runtime/cuda.hpp"
+#include "runtime/current_device.hpp"
 #include "runtime/error.hpp"
 
 namespace quarkstar::bench {
@@ -18,21 +19,6 @@ __global__ void __launch_bounds__(block_threads)
   const std::size_t i = std::size_t{blockIdx.x} * block_threads + threadIdx.x;
   if (i < count) a[i] = {fma(s, c[i].x, b[i].x), fma(s, c[i].y, b[i].y)};
 }
-
-/// Makes a device current, and the one before again at the end.
-class CurrentDevice {
- public:
-  explicit CurrentDevice(int device) {
-    cudaGetDevice(&before_);
-    cudaSetDevice(device);
-  }
-  ~CurrentDevice() { cudaSetDevice(before_); }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
-
- private:
-  int before_ = 0;
-};
 
 struct Free {
   void operator()(double2* memory) const { cudaFree(memory); }
@@ -52,7 +38,7 @@ Array allocate(std::size_t bytes) {
 }  // namespace
 
 double measure_triad_on_gpu(int device, std::size_t bytes_per_array, int repetitions) {
-  const CurrentDevice current(device);
+  const runtime::CurrentDevice current(device);
   const std::size_t count = std::max<std::size_t>(1, bytes_per_array / sizeof(double2));
   const Array a = allocate(count * sizeof(double2)), b = allocate(count * sizeof(double2)), c = allocate(count * sizeof(double2));
   const auto blocks = static_cast<unsigned>((count + block_threads - 1) / block_threads);

@@ -48,8 +48,7 @@ double deviation(std::span<const double, 18> link, double scale) {
 /// All links of the part must be `scale` times unitary matrices.
 void require_scale(const std::string& path, const HostGauge& links, double scale, const Coord& lattice, const Box& part) {
   for (std::int64_t i = 0; i < volume(part.extents); ++i) {
-    Coord site = coordinates(i, part.extents);
-    for (int mu = 0; mu < 4; ++mu) site[mu] += part.origin[mu];
+    const Coord site = site_of(part, i);
     for (int mu = 0; mu < 4; ++mu) {
       if (scale > 0 && deviation(links.link(index_in(links.box(), site, lattice), mu), scale) < largest_deviation) continue;
       throw Error(ErrorKind::input, path,

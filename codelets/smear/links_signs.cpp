@@ -37,8 +37,7 @@ LinksSigns signs_of(const StaggeredLinks& links, const Coord& lattice, const Box
   team.for_range(volume(part.extents), [&](std::int64_t begin, std::int64_t end, int thread) {
     runtime::BinnedSum* sum = sums.of(thread);
     for (std::int64_t index = begin; index < end; ++index) {
-      Coord site = coordinates(index, part.extents);
-      for (int mu = 0; mu < 4; ++mu) site[mu] += part.origin[mu];
+      const Coord site = site_of(part, index);
       double plaquette = 0, line = 0;
       for (int mu = 0; mu < 4; ++mu) {
         for (int nu = mu + 1; nu < 4; ++nu)

@@ -10,6 +10,8 @@
 
 #ifdef QUARKSTAR_CUDA
 #include <cuda_runtime_api.h>
+
+#include "runtime/current_device.hpp"
 #endif
 
 namespace quarkstar::runtime::mpi {
@@ -30,21 +32,6 @@ struct CommonLayout {
   std::size_t count() const { return flags() + static_cast<std::size_t>(ranks) * flag_stride * sizeof(GpuFlag); }
   std::size_t test() const { return count() + flag_stride * sizeof(GpuFlag); }
   std::size_t bytes() const { return test() + static_cast<std::size_t>(ranks) * test_words * sizeof(std::uint64_t); }
-};
-
-/// Makes a device the current one of this thread while it lives.
-class Device {
- public:
-  explicit Device(int device) {
-    cudaGetDevice(&before_);
-    cudaSetDevice(device);
-  }
-  ~Device() { cudaSetDevice(before_); }
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
-
- private:
-  int before_ = 0;
 };
 
 /// True unless the call failed; its error is then forgotten, because the caller does without.
@@ -83,7 +70,7 @@ GpuPeers::GpuPeers(Job& job, int device, const std::string& obstacle, std::uint6
 
 /// mapped: by rank.
 std::shared_ptr<GpuPiece> GpuPeers::allocate(std::size_t bytes, std::size_t host_words, std::vector<bool>& mapped) {
-  const Device device(device_);
+  const CurrentDevice device(device_);
   const auto ranks = static_cast<std::size_t>(job_.size());
   auto piece = std::make_shared<GpuPiece>();
   piece->of_rank.assign(ranks, nullptr);
@@ -113,7 +100,7 @@ std::shared_ptr<GpuPiece> GpuPeers::allocate(std::size_t bytes, std::size_t host
 }
 
 void GpuPeers::release(GpuPiece& piece) {
-  const Device device(device_);
+  const CurrentDevice device(device_);
   for (std::size_t rank = 0; rank < piece.of_rank.size(); ++rank)
     if (piece.of_rank[rank] != nullptr && static_cast<int>(rank) != job_.rank()) (void)worked(cudaIpcCloseMemHandle(piece.of_rank[rank]));
   job_.barrier();
@@ -134,7 +121,7 @@ void GpuPeers::try_pairs() {
   else mapped.assign(count, true);
 
   std::vector<std::uint64_t> reached(count * count, 0), damaged(count * count, 0);
-  const Device device(device_);
+  const CurrentDevice device(device_);
   const auto area = [&](std::size_t owner, std::size_t writer) {
     return reinterpret_cast<std::uint64_t*>(common_->of_rank[owner] + layout.test()) + writer * test_words;
   };

@@ -10,6 +10,7 @@
 #include <limits>
 #include <thread>
 
+#include "runtime/failure.hpp"
 #include "runtime/mpi/alive.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/native.hpp"
@@ -258,15 +259,10 @@ void Job::together(const std::function<void()>& work) {
   int kind = 0;
   try {
     work();
-  } catch (const Error& error) {
-    message = error.what();
-    kind = error.exit_code();
-  } catch (const std::bad_alloc&) {
-    message = "out of memory; use more ranks or machines with more";
-    kind = static_cast<int>(ErrorKind::environment);
   } catch (const std::exception& error) {
-    message = fmt::format("{}; this is a defect: please report it with the command line", error.what());
-    kind = static_cast<int>(ErrorKind::internal);
+    const Failure failure = failure_of(error, "use more ranks or machines with more");
+    message = failure.message;
+    kind = failure.exit_code;
   }
   const std::vector<int> kinds = gather(kind);
   const auto failed = [](int k) { return k != 0; };

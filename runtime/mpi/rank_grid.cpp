@@ -44,12 +44,9 @@ void for_each_grid(int ranks, Each&& each) {
 
 using Slabs = std::array<std::vector<int>, 4>;
 
-/// Extents of parts along x are even.
-int unit_of(std::size_t mu, const PartLimits& limits) { return mu == 0 ? std::lcm(2, limits.multiple[mu]) : limits.multiple[mu]; }
-
 std::vector<int> cut(const Coord& lattice, std::size_t mu, const std::vector<double>& weights, const PartLimits& limits) {
   if (weights.size() == 1) return {lattice[mu]};
-  return parts_for_all(lattice[mu], weights, limits.thinnest, unit_of(mu, limits));
+  return parts_for_all(lattice[mu], weights, limits.thinnest, limits.unit(mu));
 }
 
 /// Nearly equal slabs. Empty for a direction that has too few layers.
@@ -176,7 +173,7 @@ RankGrid make_rank_grid(const Coord& lattice, const std::optional<Coord>& wanted
   result.slabs = alike ? equal_slabs(lattice, result.grid, limits) : balanced_slabs(lattice, result.grid, speeds, limits);
   for (std::size_t mu = 0; mu < 4; ++mu) {
     if (!result.slabs[mu].empty()) continue;
-    const int unit = unit_of(mu, limits), least = (limits.thinnest + unit - 1) / unit * unit;
+    const int unit = limits.unit(mu), least = (limits.thinnest + unit - 1) / unit * unit;
     throw Error(ErrorKind::input, "--ranks", fmt::format("cannot cut {} = {} into {} parts of {} sites or more", "xyzt"[mu], lattice[mu], result.grid[mu], least),
                 fmt::format("use at most {} parts in {}", std::max(1, lattice[mu] / least), "xyzt"[mu]));
   }

@@ -1,5 +1,7 @@
 #pragma once
 // Which rectangle of the lattice each rank gets.
+#include <cstddef>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -17,6 +19,8 @@ Coord choose_rank_grid(const Coord& lattice, int ranks, int thinnest = 1);
 struct PartLimits {
   int thinnest = 1;             ///< least extent in a direction that is cut
   Coord multiple{1, 1, 1, 1};   ///< extents are multiples of it; x is even in any case
+  /// What extents in a direction are multiples of.
+  int unit(std::size_t mu) const { return mu == 0 ? std::lcm(2, multiple[mu]) : multiple[mu]; }
 };
 
 /// The grid wanted (or chosen), and the slabs of each direction, for `rank` of speeds.size() ranks. Speeds are in any unit that all have in

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <optional>
 
+#include "runtime/first_line.hpp"
 #include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::runtime {
@@ -21,16 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string line_of(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
 std::string reason_for(int error, const CounterSources& sources) {
   if (error == EACCES || error == EPERM)
-    return fmt::format("not permitted (kernel.perf_event_paranoid is {})", line_of(sources.paranoid).empty() ? "unknown" : line_of(sources.paranoid));
+    return fmt::format("not permitted (kernel.perf_event_paranoid is {})", first_line(sources.paranoid).empty() ? "unknown" : first_line(sources.paranoid));
   if (error == ENOENT || error == EOPNOTSUPP || error == ENODEV) return "the processor shows no such counter (virtual machines hide them)";
   if (error == ENOSYS) return "the kernel has no perf_event_open";
   return fmt::format("perf_event_open: {}", std::strerror(error));
@@ -128,14 +122,14 @@ HardwareCounters::HardwareCounters(const CounterSources& sources) {
   std::error_code error;
   for (const fs::directory_entry& device : fs::directory_iterator(sources.devices, error)) {
     if (!device.path().filename().string().starts_with("uncore_imc")) continue;
-    const std::string type = line_of(device.path() / "type");
+    const std::string type = first_line(device.path() / "type");
     for (const char* name : {"cas_count_read", "cas_count_write", "data_read", "data_write"}) {
       const fs::path event = device.path() / "events" / name;
-      const std::string scale = line_of(event.string() + ".scale");
-      const auto config = config_of(line_of(event));
-      if (!config || type.empty() || scale.empty() || line_of(event.string() + ".unit") != "MiB") continue;
+      const std::string scale = first_line(event.string() + ".scale");
+      const auto config = config_of(first_line(event));
+      if (!config || type.empty() || scale.empty() || first_line(event.string() + ".unit") != "MiB") continue;
       const double unit = std::strtod(scale.c_str(), nullptr) * (1 << 20);
-      for (const int cpu : numbers_of(line_of(device.path() / "cpumask")))
+      for (const int cpu : numbers_of(first_line(device.path() / "cpumask")))
         memory_.push_back(std::make_unique<Counter>(static_cast<std::uint32_t>(std::strtoul(type.c_str(), nullptr, 10)), *config, cpu, unit, sources));
     }
   }

@@ -8,19 +8,13 @@
 #include <fstream>
 #include <optional>
 
+#include "runtime/first_line.hpp"
 #include "runtime/observe/energy.hpp"
 
 namespace quarkstar::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string line_of(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
 
 std::optional<std::uint64_t> number_of(const fs::path& path) {
   std::ifstream file(path);
@@ -69,7 +63,7 @@ class RaplCounter : public EnergyCounter {
   /// and the second interface (intel-rapl-mmio), which counts the same again.
   void consider(const fs::path& folder) {
     if (folder.filename().string().rfind("intel-rapl:", 0) != 0) return;
-    const std::string name = line_of(folder / "name");
+    const std::string name = first_line(folder / "name");
     if (name.rfind("package", 0) != 0 && name != "dram") return;
     Zone zone{folder / "energy_uj", 0, 0};
     errno = 0;
