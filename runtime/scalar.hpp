@@ -72,8 +72,9 @@ class GraphState {
 struct Guard {
   const Handle* state = nullptr;
   When when = When::running;
+  bool keeps = false;  ///< what a task that does not work leaves in its output is read later, so no copy of it may be given up
   Guard() = default;
-  Guard(const Handle* handle, When works = When::running) : state(handle), when(works) {}
+  Guard(const Handle* handle, When works = When::running, bool kept = false) : state(handle), when(works), keeps(kept || works == When::refreshing) {}
 };
 
 /// The role of a task with such a guard.

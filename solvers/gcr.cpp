@@ -60,9 +60,11 @@ KrylovResult generalised_conjugate_residual(LinearOperator& a, const SpinorField
   runtime::submit_scalar<Begin>(state, &sums, 1);
 
   std::size_t j = 0;
+  // Directions of the last round outlive the tasks that a stop leaves undone.
+  const runtime::Guard kept(s, runtime::When::running, true);
   const KrylovResult result = run_iterations(state, limits, progress, [&](bool last) {
-    if (limits.precondition) limits.precondition(p[j], r, s);                       // p = K r
-    else blas::submit<blas::Scale>({&p[j], &r}, {{{1, 0}}}, s);
+    if (limits.precondition) limits.precondition(p[j], r, kept);                    // p = K r
+    else blas::submit<blas::Scale>({&p[j], &r}, {{{1, 0}}}, kept);
     if (j == 0) {
       a.apply(q[j], p[j], {.norm = true, .y = &r}, false, s);                       // q = A p,  |q|^2, <r, q>
     } else {

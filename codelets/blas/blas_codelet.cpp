@@ -117,8 +117,7 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
     runtime::AccessList accesses;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const runtime::Handle& handle = fields[i]->block(b);
-      // A refresh that is not due must leave its output as it was, so what was there must not be given up.
-      const bool overwrites = Operation::uses[i] == Use::out && guard.when == runtime::When::running;
+      const bool overwrites = Operation::uses[i] == Use::out && !guard.keeps;
       accesses.push_back(Operation::uses[i] == Use::in ? runtime::in(handle) : overwrites ? runtime::out(handle) : runtime::inout(handle));
     }
     if constexpr (Operation::sums > 0) {

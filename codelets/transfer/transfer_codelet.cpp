@@ -220,12 +220,8 @@ void convert(const SpinorField& to, const SpinorField& from, const runtime::Guar
     throw ShapeError("convert", "fields of another parity or decomposition");
   const Codelet& codelet = convert_codelet(a.precision(), b.precision());
   for (const int i : a.local_blocks()) {
-    runtime::AccessList accesses{runtime::out(to.block(i)), runtime::in(from.block(i))};
-    if (guard.state != nullptr) {
-      // A task that may leave its output alone must not lose what was there.
-      accesses[0] = runtime::inout(to.block(i));
-      accesses.push_back(runtime::in(*guard.state));
-    }
+    runtime::AccessList accesses{guard.keeps ? runtime::inout(to.block(i)) : runtime::out(to.block(i)), runtime::in(from.block(i))};
+    if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
     const ConvertTask task{&a.block(i), &b.block(i), to.parity(), guard.state != nullptr, guard.when};
     const double bytes = static_cast<double>(to.block_reals(i)) / SpinorField::reals *
                          static_cast<double>(site_bytes(a.precision(), SpinorField::reals) + site_bytes(b.precision(), SpinorField::reals));

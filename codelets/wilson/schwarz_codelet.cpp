@@ -179,7 +179,7 @@ void Schwarz::apply(const SpinorField& out, const SpinorField& in, const runtime
     const SchwarzTask task{lattice.lanes().lanes, links_[0]->reals(), steps_, static_cast<int>(volume(domain_) / 2), geometry.outer_sites(),
                            diagonal_, scale_, guard.state != nullptr, guard.when};
     runtime::AccessList accesses{runtime::in(tables_[i]), runtime::in(links_[0]->block(b)), runtime::in(links_[1]->block(b)), runtime::in(in.block(b)),
-                                 runtime::out(out.block(b))};
+                                 guard.keeps ? runtime::inout(out.block(b)) : runtime::out(out.block(b))};
     if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
     runtime::submit(schwarz_codelet(lattice.precision()), task, accesses, cost(geometry.outer_sites()),
                     {.owner = geometry.block().owner, .block = b, .role = runtime::role_of(guard.when)});
