@@ -32,7 +32,7 @@ void prepare_worker_memory(int lanes);
 /// own. 0 outside of such work.
 void use_worker_memory_of_lane(int lane);
 
-/// From now on this worker's kernels start only when the one before them has ended (codelets/arch/cuda_launch.cuh), or, false, as their
+/// From now on this worker's kernels start only when the one before them has ended (runtime/cuda_launch.cuh), or, false, as their
 /// launches say.
 void launch_one_by_one(bool only);
 bool launches_one_by_one();

@@ -1,6 +1,7 @@
 #pragma once
 // Scalar steps on a GPU: one thread, but the numbers stay where the fields are.
 #include "runtime/cuda.hpp"
+#include "runtime/cuda_launch.cuh"
 #include "runtime/scalar.hpp"
 
 namespace quarkstar::runtime::detail {
@@ -18,6 +19,7 @@ struct PartialPointers {
 template <class State, class Step>
 __global__ void scalar_step_kernel(State* state, double* history, const __grid_constant__ PartialPointers partials, int count, int sums,
                                    int most_steps, BinnedSum* carried, bool first, bool last) {
+  wait_for_predecessors();
   if (idles<Step>(state->status)) return;
   // One thread a sum; thread 0 then takes the step.
   __shared__ double values[most_sums_on_cuda];
@@ -42,9 +44,9 @@ void run_scalar_step_on_cuda(Call& call) {
     PartialPointers partials{};
     const int count = std::min(arguments.partials - done, partials_a_launch);
     for (int p = 0; p < count; ++p) partials.pointers[p] = call.buffer<const BinnedSum>(2 + done + p);
-    scalar_step_kernel<State, Step><<<1, most_sums_on_cuda, 0, static_cast<cudaStream_t>(call.stream())>>>(
-        call.buffer<State>(0), call.buffer<double>(1), partials, count, arguments.sums, arguments.most_steps, carried, done == 0,
-        done + count == arguments.partials);
+    launch_overlapping(scalar_step_kernel<State, Step>, 1, most_sums_on_cuda, static_cast<cudaStream_t>(call.stream()), call.buffer<State>(0),
+                       call.buffer<double>(1), partials, count, arguments.sums, arguments.most_steps, carried, done == 0,
+                       done + count == arguments.partials);
     done += count;
   } while (done < arguments.partials);
   check_launch(Step::name);

@@ -6,14 +6,19 @@
 
 namespace quarkstar::cuda {
 
-/// One sum while a kernel runs: every limb of every window at its own place, so that blocks add with integer atomics in any order.
-/// Taking the three limbs below the highest window gives the bits of a BinnedSum.
-struct SumTable {
+/// One sum while a kernel runs: every limb of every window at its own place, so that warps add with integer atomics in any order. Many
+/// warps end at the same time, so there are several places for the same number; a warp takes the one of its own number.
+/// The three limbs below the highest window, added over the places, are the bits of a BinnedSum.
+struct alignas(16) SumTable {
   static constexpr int limbs = 2 * 31 + 3;  // windows -31..31, two limbs below
-  unsigned long long limb[limbs];
   static constexpr int window_bias = 64;
-  int window;   ///< highest so far plus window_bias; 0: nothing yet, so that zeroed memory is an empty table
-  int poisoned;
+  struct Place {
+    unsigned long long limb[limbs];
+    int window;   ///< highest so far plus window_bias; 0: nothing yet, so that zeroed memory is an empty table
+    int poisoned;
+  };
+  static constexpr int places = 32;  // lanes of a warp, which gathers them
+  Place place[places];
 };
 
 /// Tables of one CUDA worker; zero between kernels (finish_sums leaves them so). Kernels of a worker follow each other.

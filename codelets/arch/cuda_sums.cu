@@ -1,28 +1,39 @@
-#include "codelets/arch/cuda_launch.cuh"
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/arch/cuda_sums.hpp"
+#include "runtime/cuda_launch.cuh"
 
 namespace quarkstar::cuda {
 namespace {
 
-/// One block a sum: reads the three limbs that count, then clears the table for the next kernel.
-__global__ void finish_kernel(SumTable* tables, runtime::BinnedSum* partial, const std::int32_t* stop) {
-  wait_for_predecessors();
+/// Threads of a block: three warps gather a limb each.
+constexpr int finish_threads = 256;
+
+/// One block a sum: adds the three limbs that count over the places, then clears the table for the next kernel.
+__global__ void __launch_bounds__(finish_threads) finish_kernel(SumTable* tables, runtime::BinnedSum* partial, const std::int32_t* stop) {
+  runtime::wait_for_predecessors();
   if (stop != nullptr && *stop != 0) return;
+  constexpr unsigned all = 0xffffffffu;
   SumTable& table = tables[blockIdx.x];
-  if (threadIdx.x == 0) {
-    runtime::BinnedSum sum = runtime::BinnedSum::zero();
-    sum.poisoned = table.poisoned;
-    if (table.window != 0) {
-      sum.window = table.window - SumTable::window_bias;
-      for (int i = 0; i < 3; ++i) sum.limb[i] = static_cast<std::int64_t>(table.limb[sum.window + 33 - i]);
+  const int limb = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  if (limb < 3) {
+    const SumTable::Place& place = table.place[lane];
+    const int window = __reduce_max_sync(all, place.window);
+    const bool poisoned = __any_sync(all, place.poisoned != 0);
+    unsigned long long digits = window != 0 ? place.limb[window - SumTable::window_bias + 33 - limb] : 0;
+    for (int half = 16; half > 0; half /= 2) digits += __shfl_xor_sync(all, digits, half);
+    if (lane == 0) {
+      runtime::BinnedSum& sum = partial[blockIdx.x];
+      sum.limb[limb] = static_cast<std::int64_t>(digits);
+      if (limb == 0) {
+        sum.window = window != 0 ? window - SumTable::window_bias : runtime::BinnedSum::empty_window;
+        sum.poisoned = poisoned ? 1 : 0;
+      }
     }
-    partial[blockIdx.x] = sum;
-    table.window = 0;
-    table.poisoned = 0;
   }
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < SumTable::limbs; i += static_cast<int>(blockDim.x)) table.limb[i] = 0;
+  static_assert(sizeof(SumTable) % sizeof(uint4) == 0 && alignof(SumTable) == 16);
+  auto* words = reinterpret_cast<uint4*>(&table);
+  for (unsigned i = threadIdx.x; i < sizeof(SumTable) / sizeof(uint4); i += finish_threads) words[i] = make_uint4(0, 0, 0, 0);
 }
 
 }  // namespace
@@ -34,7 +45,7 @@ SumTable* sum_tables() {
 
 void finish_sums(runtime::BinnedSum* partial, int count, const std::int32_t* stop, runtime::CudaStream stream) {
   if (count == 0) return;
-  launch_overlapping(finish_kernel, static_cast<unsigned>(count), 64, stream, sum_tables(), partial, stop);
+  runtime::launch_overlapping(finish_kernel, static_cast<unsigned>(count), finish_threads, stream, sum_tables(), partial, stop);
   runtime::check_launch("finish_sums");
 }
 

@@ -1,8 +1,8 @@
-#include "codelets/arch/cuda_launch.cuh"
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/arch/cuda_sums.hpp"
 #include "codelets/blas/blas_cuda.hpp"
 #include "codelets/blas/blas_site.hpp"
+#include "runtime/cuda_launch.cuh"
 
 namespace quarkstar::cuda {
 namespace {
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(block_threads<F>, resident_blocks<F, Operation
   using V = Lane<Real<F>>;
   constexpr int coefficient_count = Operation::coefficients > 0 ? Operation::coefficients : 1;
   constexpr int sum_count = Operation::sums > 0 ? Operation::sums : 1;
-  wait_for_predecessors();
+  runtime::wait_for_predecessors();
   if (state != nullptr && *runtime::idle_flag(state, when) != 0) return;
   site::Complex<V> c[coefficient_count];
   for (int k = 0; k < Operation::coefficients; ++k) {
@@ -56,7 +56,7 @@ void launch_blas(const blas::Arguments<F>& arguments, const runtime::Coefficient
   const std::int64_t sites = outer_sites * arguments.lanes;
   if (sites == 0) return;
   SumTable* tables = Operation::sums > 0 ? sum_tables() : nullptr;
-  launch_overlapping(range<F, Operation>, static_cast<unsigned>((sites + threads - 1) / threads), threads, stream, arguments, copy, state, when,
+  runtime::launch_overlapping(range<F, Operation>, static_cast<unsigned>((sites + threads - 1) / threads), threads, stream, arguments, copy, state, when,
                      static_cast<std::uint32_t>(sites), tables);
   runtime::check_launch(Operation::name);
 }

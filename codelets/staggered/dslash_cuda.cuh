@@ -8,6 +8,7 @@
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "codelets/staggered/dslash_cuda.hpp"
 #include "codelets/staggered/staggered_site.hpp"
+#include "runtime/cuda_launch.cuh"
 
 #include <algorithm>
 
@@ -79,9 +80,15 @@ constexpr Room room_of() {
 template <class F, int Count>
 inline constexpr Room room = room_of<F, Count>();
 
+/// A thread's place in a row of threads whose summands belong together; rows are whole warps.
+struct RowPlace {
+  int row, in_row, row_threads;
+};
+
 /// Gathers a number that every thread has for its group of vectors (threadIdx.y) into rows of one group each, so that add_to_table() finds
 /// whole warps. `exchange`: shared memory for a number a thread.
 __device__ __forceinline__ double in_rows_of_groups(double x, double* exchange, const RowPlace& place) {
+  if (blockDim.y == 1) return x;
   const int own = static_cast<int>(threadIdx.y) * place.row_threads + static_cast<int>(threadIdx.z * blockDim.x + threadIdx.x);
   exchange[own] = x;
   __syncthreads();
@@ -97,6 +104,7 @@ __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
     dslash_kernel(const __grid_constant__ staggered::DslashArguments<F> a, std::uint32_t sites, const staggered::VectorStatus* status,
                   staggered::Obedience obedience, SumTable* tables) {
   using V = Lane<Real<F>>;
+  runtime::wait_for_predecessors();
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
   const int lanes = W > 0 ? W : static_cast<int>(blockDim.x), lane = static_cast<int>(threadIdx.x);
   const std::uint32_t i = blockIdx.x * blockDim.z + threadIdx.z;
@@ -158,7 +166,7 @@ __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
   const int first_of_row = min(place.row * Count, a.vectors - Count);
   const auto add = [&](SumTable* of_vectors, const V(&summands)[Count]) {
     site::unroll<Count>([&](auto v) {
-      add_to_table(of_vectors[first_of_row + v], in_rows_of_groups(static_cast<double>(summands[v].v), exchange, place), place);
+      add_to_table(of_vectors[first_of_row + v], in_rows_of_groups(static_cast<double>(summands[v].v), exchange, place));
     });
   };
   if (a.sums.norm) add(tables, norm);
@@ -228,8 +236,10 @@ void launch_dslash_of(const staggered::DslashArguments<F>& a, std::int64_t sites
     const int row = std::max(32, std::min(wanted / groups, 64 * lanes) / 32 * 32), sites_a_block = row / lanes;
     const auto blocks = static_cast<unsigned>((sites + sites_a_block - 1) / sites_a_block);
     const dim3 shape(static_cast<unsigned>(lanes), static_cast<unsigned>(groups), static_cast<unsigned>(sites_a_block));
-    dslash_kernel<F, W, LongReals, count, Straight>
-        <<<blocks, shape, 0, stream>>>(a, static_cast<std::uint32_t>(sites), status, obedience, tables);
+    // As for Wilson fermions, a grid that does not fill the GPU twice would only get in the way of the one before it.
+    constexpr std::int64_t least_overlapping = 1 << 16;
+    runtime::launch(dslash_kernel<F, W, LongReals, count, Straight>, sites * lanes >= least_overlapping, blocks, shape, stream, a,
+                    static_cast<std::uint32_t>(sites), status, obedience, tables);
   };
   (consider(site::Index<Counts>{}), ...);
 }

@@ -1,6 +1,7 @@
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/arch/cuda_sums.hpp"
 #include "codelets/staggered/vector_blas_cuda.hpp"
+#include "runtime/cuda_launch.cuh"
 
 namespace quarkstar::cuda {
 namespace {
@@ -17,6 +18,7 @@ __global__ void __launch_bounds__(1024)
   using V = Lane<Real<F>>;
   constexpr int coefficient_count = Operation::coefficients > 0 ? Operation::coefficients : 1;
   constexpr int sum_count = Operation::sums > 0 ? Operation::sums : 1;
+  runtime::wait_for_predecessors();
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
   const std::int32_t* left_out = obedience.left_out(status);
   const int v = static_cast<int>(threadIdx.y);
@@ -44,8 +46,8 @@ void launch_vector_blas(const staggered::VectorArguments<F>& arguments, const st
   const auto n = static_cast<unsigned>(arguments.vectors);
   const unsigned width = n == 1 ? 256 : n <= 2 ? 128 : n <= 8 ? 64 : 32;
   SumTable* tables = Operation::sums > 0 ? sum_tables() : nullptr;
-  vector_range<F, Operation><<<static_cast<unsigned>((sites + width - 1) / width), dim3(width, n), 0, stream>>>(
-      arguments, copy, status, obedience, static_cast<std::uint32_t>(sites), tables);
+  runtime::launch_overlapping(vector_range<F, Operation>, static_cast<unsigned>((sites + width - 1) / width), dim3(width, n), stream, arguments, copy,
+                              status, obedience, static_cast<std::uint32_t>(sites), tables);
   runtime::check_launch(Operation::name);
 }
 

@@ -2,12 +2,12 @@
 // CUDA driver of the Wilson hopping term: one thread a lane of an outer site, around the same site body as the CPU.
 #include <algorithm>
 
-#include "codelets/arch/cuda_launch.cuh"
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/arch/cuda_sums.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "codelets/wilson/hopping_cuda.hpp"
 #include "codelets/wilson/wilson_site.hpp"
+#include "runtime/cuda_launch.cuh"
 
 namespace quarkstar::cuda {
 
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(most_threads, resident_blocks<F>)
     hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, std::uint32_t threads, const std::int32_t* stop,
                    SumTable* tables) {
   using V = Lane<Real<F>>;
-  wait_for_predecessors();
+  runtime::wait_for_predecessors();
   if (stop != nullptr && *stop != 0) return;
   const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
   const bool active = id < threads;
@@ -141,7 +141,7 @@ template <class F, int W, int D, int Sign>
 __global__ void __launch_bounds__(most_pack_threads) pack_kernel(const wilson::PackArguments<F> a, std::uint32_t threads, const std::int32_t* stop) {
   using V = Lane<Real<F>>;
   constexpr bool forward = D % 2 == 0;
-  wait_for_predecessors();
+  runtime::wait_for_predecessors();
   if (stop != nullptr && *stop != 0) return;
   const int width = a.stride == 0 ? W : W / 2;
   for (std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x; id < threads; id += gridDim.x * blockDim.x) {
@@ -198,7 +198,7 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
     const auto consider = [&](auto reals, auto sign) {
       if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
       const auto threads32 = static_cast<std::uint32_t>(threads);
-      const auto start = [&](auto kernel) { launch(kernel, overlap, blocks, block_threads, stream, arguments, threads32, stop, tables); };
+      const auto start = [&](auto kernel) { runtime::launch(kernel, overlap, blocks, block_threads, stream, arguments, threads32, stop, tables); };
       if constexpr (w == 1) start(hopping_kernel<F, w, reals, sign, all_directions>);  // odd extents: rare, not worth three kernels
       else if (branching == 0) start(hopping_kernel<F, w, reals, sign, 0>);
       else if ((branching & ~both_times) == 0) start(hopping_kernel<F, w, reals, sign, both_times>);
@@ -231,8 +231,8 @@ void launch_pack_over(const wilson::PackChoice& choice, const wilson::PackArgume
     if (choice.lanes != w) return;
     site::unroll<8>([&](auto d) {
       if (choice.direction != d) return;
-      launch_overlapping(choice.sign > 0 ? pack_kernel<F, w, d, 1> : pack_kernel<F, w, d, -1>, blocks, block_threads, stream, arguments,
-                         static_cast<std::uint32_t>(threads), stop);
+      runtime::launch_overlapping(choice.sign > 0 ? pack_kernel<F, w, d, 1> : pack_kernel<F, w, d, -1>, blocks, block_threads, stream, arguments,
+                                  static_cast<std::uint32_t>(threads), stop);
     });
   };
   (over_lanes(site::Index<Ws>{}), ...);

@@ -4,10 +4,10 @@
 #include <map>
 #include <string_view>
 
-#include "codelets/arch/cuda_launch.hpp"
+#include "runtime/cuda_launch.hpp"
 #include "runtime/cuda.hpp"
 
-namespace quarkstar::cuda {
+namespace quarkstar::runtime {
 namespace {
 
 /// Compiled for the same architectures as all kernels; asked which of them this GPU runs.
@@ -34,7 +34,7 @@ bool kernels_can_overlap() {
   cudaGetDevice(&device);
   const auto [at, fresh] = known.try_emplace(device, false);
   if (fresh) at->second = probe();
-  return at->second && !runtime::launches_one_by_one();
+  return at->second && !launches_one_by_one();
 }
 
-}  // namespace quarkstar::cuda
+}  // namespace quarkstar::runtime

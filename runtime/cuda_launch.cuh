@@ -5,9 +5,9 @@
 
 #include <utility>
 
-#include "codelets/arch/cuda_launch.hpp"
+#include "runtime/cuda_launch.hpp"
 
-namespace quarkstar::cuda {
+namespace quarkstar::runtime {
 
 /// Must be the first statement of a kernel that is launched by launch_overlapping(), for every thread and before any return: lets the
 /// next kernel be brought onto the GPU, then waits until all that was enqueued before has run and its writes can be seen. As every kernel
@@ -21,13 +21,13 @@ __device__ __forceinline__ void wait_for_predecessors() {
 
 /// kernel<<<blocks, threads, 0, stream>>>(arguments...) that may be brought onto the GPU early where `overlap`; also inside a capture.
 template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), bool overlap, unsigned blocks, unsigned threads, cudaStream_t stream, Arguments&&... arguments) {
+void launch(void (*kernel)(Parameters...), bool overlap, unsigned blocks, dim3 threads, cudaStream_t stream, Arguments&&... arguments) {
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t configuration{};
   configuration.gridDim = dim3(blocks);
-  configuration.blockDim = dim3(threads);
+  configuration.blockDim = threads;
   configuration.stream = stream;
   configuration.attrs = &early;
   configuration.numAttrs = overlap && kernels_can_overlap() ? 1 : 0;
@@ -35,8 +35,8 @@ void launch(void (*kernel)(Parameters...), bool overlap, unsigned blocks, unsign
   (void)cudaLaunchKernelEx(&configuration, kernel, std::forward<Arguments>(arguments)...);
 }
 template <class... Parameters, class... Arguments>
-void launch_overlapping(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t stream, Arguments&&... arguments) {
+void launch_overlapping(void (*kernel)(Parameters...), unsigned blocks, dim3 threads, cudaStream_t stream, Arguments&&... arguments) {
   launch(kernel, true, blocks, threads, stream, std::forward<Arguments>(arguments)...);
 }
 
-}  // namespace quarkstar::cuda
+}  // namespace quarkstar::runtime
