@@ -1,5 +1,7 @@
 #pragma once
 // Scalar steps on a GPU: one thread, but the numbers stay where the fields are.
+#include <type_traits>
+
 #include "runtime/cuda.hpp"
 #include "runtime/cuda_launch.cuh"
 #include "runtime/scalar.hpp"
@@ -20,18 +22,27 @@ template <class State, class Step>
 __global__ void scalar_step_kernel(State* state, double* history, const __grid_constant__ PartialPointers partials, int count, int sums,
                                    int most_steps, BinnedSum* carried, bool first, bool last) {
   wait_for_predecessors();
-  if (idles<Step>(state->status)) return;
-  // One thread a sum; thread 0 then takes the step.
+  // A step goes from one number to the next. Taken from memory each of them would be a wait, so all come at once and go back at once.
+  using Word = unsigned long long;
+  constexpr int words = sizeof(State) / sizeof(Word);
+  static_assert(sizeof(State) % sizeof(Word) == 0 && alignof(State) == alignof(Word) && std::is_trivially_copyable_v<State>);
+  __shared__ Word copy[words];
   __shared__ double values[most_sums_on_cuda];
-  const int s = static_cast<int>(threadIdx.x);
-  if (s < sums) {
-    BinnedSum total = first ? BinnedSum::zero() : carried[s];
-    for (int p = 0; p < count; ++p) total.merge(partials.pointers[p][s]);
-    carried[s] = total;
-    values[s] = value_of(total);
+  auto* state_words = reinterpret_cast<Word*>(state);
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int i = thread; i < words; i += most_sums_on_cuda) copy[i] = state_words[i];
+  if (thread < sums) {
+    BinnedSum total = first ? BinnedSum::zero() : carried[thread];
+    for (int p = 0; p < count; ++p) total.merge(partials.pointers[p][thread]);
+    carried[thread] = total;
+    values[thread] = value_of(total);
   }
   __syncthreads();
-  if (s == 0 && last) take_step<Step>(*state, values, history, most_steps);
+  State& here = reinterpret_cast<State&>(copy);
+  if (!last || idles<Step>(here.status)) return;
+  if (thread == 0) take_step<Step>(here, values, history, most_steps);
+  __syncthreads();
+  for (int i = thread; i < words; i += most_sums_on_cuda) state_words[i] = copy[i];
 }
 
 template <class State, class Step>
