@@ -56,15 +56,16 @@ KrylovResult generalised_conjugate_residual(LinearOperator& a, const SpinorField
   }
 
   blas::submit<blas::Fill>({&x}, {{{0, 0}}});
+  for (const SpinorField& kept : p) blas::submit<blas::Fill>({&kept}, {{{0, 0}}});  // what a task may keep must be there
   blas::submit<blas::Norm>({&r}, {}, nullptr, &sums);
   runtime::submit_scalar<Begin>(state, &sums, 1);
 
   std::size_t j = 0;
   // Directions of the last round outlive the tasks that a stop leaves undone.
-  const runtime::Guard kept(s, runtime::When::running, true);
+  const runtime::Guard keeping(s, runtime::When::running, true);
   const KrylovResult result = run_iterations(state, limits, progress, [&](bool last) {
-    if (limits.precondition) limits.precondition(p[j], r, kept);                    // p = K r
-    else blas::submit<blas::Scale>({&p[j], &r}, {{{1, 0}}}, kept);
+    if (limits.precondition) limits.precondition(p[j], r, keeping);                 // p = K r
+    else blas::submit<blas::Scale>({&p[j], &r}, {{{1, 0}}}, keeping);
     if (j == 0) {
       a.apply(q[j], p[j], {.norm = true, .y = &r}, false, s);                       // q = A p,  |q|^2, <r, q>
     } else {

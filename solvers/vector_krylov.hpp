@@ -24,8 +24,9 @@ struct VectorRefresh {
   std::function<void(const ColourField& x, const ColourField& r, const Control& due)> submit;
   double drop = 0.1;  ///< due when |r| is less than this times the largest since the last
   /// Iterations between two places in the graph where a refresh can happen. One that is not due still costs the launches of its kernels
-  /// (16 of 3.5 us each on an H200, together a fifth of a HISQ iteration at 32^4); one that waits for its place lets |r| fall below `drop`.
-  int every = 16;
+  /// (16 of 3.5 us each on an H200, together a fifth of a HISQ iteration at 32^4); a refresh that waits for its place lets |r| fall further,
+  /// in half precision by no more than it can follow.
+  int every = 8;
 };
 
 struct VectorKrylovState;
