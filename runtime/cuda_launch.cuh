@@ -9,14 +9,22 @@
 
 namespace quarkstar::runtime {
 
+/// Until all that was enqueued before has run and its writes can be seen. The first statement of kernels that are launched by
+/// launch_overlapping() and may have to wait for others long: the next kernel then takes no room meanwhile.
+__device__ __forceinline__ void wait_for_predecessors_alone() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /// Must be the first statement of a kernel that is launched by launch_overlapping(), for every thread and before any return: lets the
-/// next kernel be brought onto the GPU, then waits until all that was enqueued before has run and its writes can be seen. As every kernel
-/// waits before it does anything, one that has ended has all before it ended too.
+/// next kernel be brought onto the GPU, then waits as above. As every kernel waits before it does anything, one that has ended has all
+/// before it ended too.
 __device__ __forceinline__ void wait_for_predecessors() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-  asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
+  wait_for_predecessors_alone();
 }
 
 /// kernel<<<blocks, threads, 0, stream>>>(arguments...) that may be brought onto the GPU early where `overlap`; also inside a capture.

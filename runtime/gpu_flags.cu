@@ -1,3 +1,4 @@
+#include "runtime/cuda_launch.cuh"
 #include "runtime/gpu_flags.cuh"
 
 namespace quarkstar::runtime {
@@ -6,12 +7,14 @@ namespace {
 __global__ void epoch_kernel(GpuFlag* epoch) { ++*epoch; }
 
 __global__ void signal_kernel(const __grid_constant__ GpuFlagList flags, const GpuFlag* epoch) {
+  wait_for_predecessors();
   // The end of earlier kernels of the stream comes before this one, and release makes both visible everywhere in that order.
   __threadfence_system();
   FlagWord(*flags.flag[threadIdx.x]).store(*epoch, cuda::memory_order_release);
 }
 
 __global__ void wait_kernel(const __grid_constant__ GpuFlagList flags, const GpuFlag* epoch) {
+  wait_for_predecessors_alone();
   constexpr unsigned long long patience = 60'000'000'000;
   wait_for(flags.flag[threadIdx.x], *epoch, nullptr, patience);
 }
@@ -24,12 +27,12 @@ void enqueue_epoch(GpuFlag* epoch, CudaStream stream) {
 }
 void enqueue_signal(const GpuFlagList& flags, const GpuFlag* epoch, CudaStream stream) {
   if (flags.count == 0) return;
-  signal_kernel<<<1, static_cast<unsigned>(flags.count), 0, stream>>>(flags, epoch);
+  launch_overlapping(signal_kernel, 1, static_cast<unsigned>(flags.count), stream, flags, epoch);
   check_launch("signal to another GPU");
 }
 void enqueue_wait(const GpuFlagList& flags, const GpuFlag* epoch, CudaStream stream) {
   if (flags.count == 0) return;
-  wait_kernel<<<1, static_cast<unsigned>(flags.count), 0, stream>>>(flags, epoch);
+  launch_overlapping(wait_kernel, 1, static_cast<unsigned>(flags.count), stream, flags, epoch);
   check_launch("wait for another GPU");
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/cuda_launch.cuh"
 #include "runtime/gpu_flags.cuh"
 #include "runtime/gpu_messages.hpp"
 
@@ -35,6 +36,7 @@ struct Consumed {
 
 template <class Action>
 __global__ void mailbox_kernel(const __grid_constant__ MailboxList list) {
+  wait_for_predecessors_alone();
   Action::run(list.at[threadIdx.x]);
 }
 
@@ -44,13 +46,14 @@ void enqueue(const std::vector<Mailbox>& mailboxes, CudaStream stream, const cha
     const std::size_t count = std::min<std::size_t>(mailboxes.size() - first, most_gpu_flags);
     MailboxList list{};
     std::copy_n(mailboxes.begin() + static_cast<std::ptrdiff_t>(first), count, list.at);
-    mailbox_kernel<Action><<<1, static_cast<unsigned>(count), 0, stream>>>(list);
+    launch_overlapping(mailbox_kernel<Action>, 1, static_cast<unsigned>(count), stream, list);
   }
   check_launch(what);
 }
 
 __global__ void sum_kernel(const __grid_constant__ SumBoard board, const __grid_constant__ GpuPartials partials, BinnedSum* total, int sums,
                            const std::int32_t* idle) {
+  wait_for_predecessors_alone();
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   const GpuFlag number = *board.count + 1;
   const std::size_t slot = (number % 2) * board.slot_stride();
@@ -101,7 +104,7 @@ void enqueue_consumed(const std::vector<Mailbox>& from, CudaStream stream) { enq
 void enqueue_sum(const SumBoard& board, const GpuPartials& partials, BinnedSum* total, int sums, const std::int32_t* idle, CudaStream stream) {
   constexpr unsigned threads = 64;
   static_assert(most_gpu_ranks <= threads);
-  sum_kernel<<<1, threads, 0, stream>>>(board, partials, total, sums, idle);
+  launch_overlapping(sum_kernel, 1, threads, stream, board, partials, total, sums, idle);
   check_launch("sum over ranks");
 }
 

@@ -2,6 +2,7 @@
 
 #include "codelets/staggered/convert_cuda.hpp"
 #include "codelets/staggered/convert_site.hpp"
+#include "runtime/cuda_launch.cuh"
 
 namespace quarkstar::cuda {
 namespace {
@@ -10,6 +11,7 @@ template <class To, class From>
 __global__ void convert_vectors_kernel(To* to, const From* from, const __grid_constant__ BlockShape to_shape,
                                        const __grid_constant__ BlockShape from_shape, int parity, int vectors, const staggered::VectorStatus* status,
                                        staggered::Obedience obedience, std::uint32_t sites) {
+  runtime::wait_for_predecessors();
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
   const std::int32_t* left_out = obedience.left_out(status);
   const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
@@ -31,8 +33,8 @@ void launch_convert_vectors(To* to, const From* from, const BlockShape& to_shape
                             const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream) {
   constexpr unsigned threads = 256;
   const auto sites = static_cast<std::uint32_t>(to_shape.outer_sites() * to_shape.lanes);
-  convert_vectors_kernel<<<(sites + threads - 1) / threads, threads, 0, stream>>>(to, from, to_shape, from_shape, parity, vectors,
-                                                                                  status, obedience, sites);
+  runtime::launch_overlapping(convert_vectors_kernel<To, From>, (sites + threads - 1) / threads, threads, stream, to, from, to_shape, from_shape, parity,
+                              vectors, status, obedience, sites);
   runtime::check_launch("staggered.convert");
 }
 

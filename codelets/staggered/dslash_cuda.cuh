@@ -177,6 +177,7 @@ template <class F>
 __global__ void __launch_bounds__(128)
     colour_pack_kernel(const staggered::PackArguments<F> a, int lanes, bool forward, std::uint32_t threads, const std::int32_t* stop) {
   using V = Lane<Real<F>>;
+  runtime::wait_for_predecessors();
   if (stop != nullptr && *stop != 0) return;
   const int width = a.stride == 0 ? lanes : lanes / 2;
   for (std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x; id < threads; id += gridDim.x * blockDim.x) {

@@ -38,7 +38,7 @@ void launch_colour_pack(int lanes, bool forward, bool remote, const staggered::P
   // The link between GPUs is the limit: one small block a multiprocessor fills it, and the interior keeps the rest.
   constexpr unsigned most_remote = 128;
   const unsigned blocks = (threads + width - 1) / width;
-  colour_pack_kernel<F><<<remote ? std::min(blocks, most_remote) : blocks, width, 0, stream>>>(arguments, lanes, forward, threads, stop);
+  runtime::launch_overlapping(colour_pack_kernel<F>, remote ? std::min(blocks, most_remote) : blocks, width, stream, arguments, lanes, forward, threads, stop);
   runtime::check_launch("staggered pack");
 }
 

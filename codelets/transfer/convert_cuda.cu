@@ -2,6 +2,7 @@
 
 #include "codelets/transfer/convert_cuda.hpp"
 #include "codelets/transfer/convert_site.hpp"
+#include "runtime/cuda_launch.cuh"
 
 namespace quarkstar::cuda {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 template <class To, class From>
 __global__ void convert_kernel(To* to, const From* from, const __grid_constant__ BlockShape to_shape,
                                const __grid_constant__ BlockShape from_shape, int parity, const std::int32_t* idle, std::uint32_t sites) {
+  runtime::wait_for_predecessors();
   if (idle != nullptr && *idle != 0) return;
   const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
   if (id >= sites) return;
@@ -25,7 +27,8 @@ void launch_convert(To* to, const From* from, const BlockShape& to_shape, const 
                     const std::int32_t* idle, runtime::CudaStream stream) {
   constexpr unsigned threads = 256;
   const auto sites = static_cast<std::uint32_t>(to_shape.outer_sites() * to_shape.lanes);
-  convert_kernel<<<(sites + threads - 1) / threads, threads, 0, stream>>>(to, from, to_shape, from_shape, parity, idle, sites);
+  runtime::launch_overlapping(convert_kernel<To, From>, (sites + threads - 1) / threads, threads, stream, to, from, to_shape, from_shape, parity, idle,
+                              sites);
   runtime::check_launch("transfer.convert");
 }
 
