@@ -25,8 +25,8 @@ struct VectorRefresh {
   double drop = 0.1;  ///< due when |r| is less than this times the largest since the last
   /// Iterations between two places in the graph where a refresh can happen. One that is not due still costs the launches of its kernels
   /// (16 of 3.5 us each on an H200, together a fifth of a HISQ iteration at 32^4); a refresh that waits for its place lets |r| fall further,
-  /// in half precision by no more than it can follow.
-  int every = 8;
+  /// but conjugate gradient on staggered fermions takes many iterations for a digit.
+  int every = 16;
 };
 
 struct VectorKrylovState;

@@ -124,7 +124,7 @@ TEST_CASE("an iteration of CPUs and GPUs is eleven tasks an owner, batches inclu
     config.solver.check_every = batch;
     config.solver.max_iterations = iterations;
     config.solver.tolerance = 1e-14;
-    config.session = {.cpu_workers = 1, .devices = "all", .cpu_share = 0.34};
+    config.session = {.cpu_workers = 1, .cuda_workers = 1, .devices = "all", .cpu_share = 0.34};
     config.columns = {column};
     config.solver.tune = false;
     app::RunReport report;
@@ -227,12 +227,13 @@ TEST_CASE("staggered: an open share is solved with, and a lattice larger than th
   const Coord lattice{16, 16, 16, 32};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
   const app::RunConfig config = staggered_config("cg", Precision::single, 18);
-  const StaggeredOutcome gpu = solve_staggered(config, gauge, {.devices = "cuda"});
-  const StaggeredOutcome open = solve_staggered(config, gauge, {.devices = "all"});
+  const StaggeredOutcome gpu = solve_staggered(config, gauge, {.cuda_workers = 1, .devices = "cuda"});
+  const StaggeredOutcome open = solve_staggered(config, gauge, {.cuda_workers = 1, .devices = "all"});
   check_same(open, gpu);
   CHECK(open.report.devices.reason.find("predicted") == 0);
   // Half of what the GPU alone would need.
   runtime::SessionOptions limited;
+  limited.cuda_workers = 1;
   limited.gpu_memory = static_cast<std::size_t>(gpu.report.memory.front().total() / 2);
   const StaggeredOutcome spilled = solve_staggered(config, gauge, limited);
   check_same(spilled, gpu);
