@@ -1,6 +1,8 @@
 // The machine as hwloc shows it: this one, and ones that we do not have, described to a child process.
 #include "runtime/topology.hpp"
 
+#include "tests/unit/affinity_testing.hpp"
+
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <unistd.h>
@@ -19,18 +21,9 @@
 using quarkstar::runtime::bind_this_thread;
 using quarkstar::runtime::Domain;
 using quarkstar::runtime::Topology;
+using quarkstar::runtime_testing::allowed_cpus;
 
 namespace {
-
-std::vector<int> allowed_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-      if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  return cpus;
-}
 
 /// "node:core,core,...;" for each domain.
 std::string text_of(const Topology& topology) {
