@@ -41,10 +41,12 @@ void write_milc(const std::string& path, const HostGauge& gauge, const GaugeWrit
   }
   Job& job = Job::current();
   PayloadLayout layout;
-  job.together([&] { layout = writer_layout(path, gauge, options, ByteOrder::little); });
-  const Box sites = sites_to_write(gauge, options);
   const std::string date = options.date.empty() ? utc_date() : options.date;
-  check_header_text(path, "date", date);
+  job.together([&] {
+    layout = writer_layout(path, gauge, options, ByteOrder::little);
+    check_header_text(path, "date", date);
+  });
+  const Box sites = sites_to_write(gauge, options);
   SharedOutput file(job, path);
   const PayloadChecksum checksum = encoded_checksum(path, ChecksumKind::milc, layout, gauge, sites);
   job.on_root([&] {

@@ -185,7 +185,7 @@ void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, 
   job.on_root([&] { write_scidac_record_header(*lime, datum, user_xml, date); });
   write_scidac_data_part(out, lime, "scidac-binary-data", extents, box, datum.site_bytes(), [&](const Box& slab, std::span<std::byte> bytes) {
     const auto first = static_cast<std::size_t>(index_in(box, slab.origin, extents));
-    encode("the part of a field", datum, field.subspan(first * reals, static_cast<std::size_t>(volume(slab.extents)) * reals), bytes);
+    encode(out.path(), datum, field.subspan(first * reals, static_cast<std::size_t>(volume(slab.extents)) * reals), bytes);
   });
 }
 
