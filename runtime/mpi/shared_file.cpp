@@ -230,7 +230,6 @@ void SharedFile::close() {
     });
 }
 
-/// Closes a file on which all ranks have failed.
 void SharedFile::release() noexcept {
   if (native_->file == MPI_FILE_NULL) return;
   const Job::Waiting waiting(job_, "MPI_File_close");

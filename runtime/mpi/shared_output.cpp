@@ -6,6 +6,13 @@ SharedOutput::SharedOutput(Job& job, const std::string& path) : job_(job), path_
   job.on_root([&] { file_.emplace(path); });
 }
 
+void SharedOutput::on_root(const std::function<void()>& work) try {
+  job_.on_root(work);
+} catch (...) {  // on all ranks
+  if (shared_) shared_->release();
+  throw;
+}
+
 SharedFile& SharedOutput::shared() {
   if (!shared_) shared_.emplace(job_, file_ ? file_->temporary() : "", SharedFile::Mode::write);
   return *shared_;

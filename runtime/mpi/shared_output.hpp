@@ -1,6 +1,7 @@
 #pragma once
 // Output files that many ranks write together: complete, or absent.
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,8 +18,10 @@ class SharedOutput {
   /// Throws what AtomicFile throws.
   SharedOutput(Job& job, const std::string& path);
 
-  /// The file on the root, nullptr on the other ranks. Call it, like all work on it, within Job::on_root.
+  /// The file on the root, nullptr on the other ranks. Call it, like all work on it, within on_root().
   AtomicFile* root() { return file_ ? &*file_ : nullptr; }
+  /// Job::on_root, after whose failure the ranks close what they have open.
+  void on_root(const std::function<void()>& work);
 
   const std::string& path() const { return path_; }
 

@@ -132,6 +132,13 @@ TEST_CASE("an output whose ranks fail between two fields leaves nothing behind")
     const auto fill = [](const Box&, std::span<std::byte>) { throw Error(ErrorKind::input, "a field", "is not finite", "check it"); };
     CHECK_THROWS_AS(output.fill_slabs({all.size(), record_bytes, lattice}, {{}, lattice}, fill), Error);
   }
+  {
+    SharedOutput output(Job::current(), directory.file("fields"));
+    output.root()->leave_room(all.size());
+    output.fill({0, record_bytes, lattice}, {{}, lattice}, all);
+    const auto work = [] { throw Error(ErrorKind::environment, "the root's header", "does not fit", "free space"); };
+    CHECK_THROWS_AS(output.on_root(work), Error);
+  }
   CHECK(std::filesystem::is_empty(directory.path()));
 }
 

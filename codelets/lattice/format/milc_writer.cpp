@@ -49,7 +49,7 @@ void write_milc(const std::string& path, const HostGauge& gauge, const GaugeWrit
   const Box sites = sites_to_write(gauge, options);
   SharedOutput file(job, path);
   const PayloadChecksum checksum = encoded_checksum(path, ChecksumKind::milc, layout, gauge, sites);
-  job.on_root([&] {
+  file.on_root([&] {
     Header header;
     header.add(milc_v5_magic);
     for (const int extent : layout.extents) header.add(std::int32_t{extent});
