@@ -123,15 +123,25 @@ TEST_CASE("another number of owners is another problem to tune") {
   CHECK(key(2).find("0 GPU + 2 CPU") != std::string::npos);
 }
 
+TEST_CASE("CPU workers divide the caches that the machine shows") {
+  for (const int workers : {1, 2}) {
+    const runtime::Session session({.cpu_workers = workers, .threads_per_worker = 1, .cuda_workers = 0});
+    const double known = session.topology().cache_bytes();
+    CHECK(tuning::cached_bytes() == (known > 0 ? known / workers : tuning::usual_cached_bytes));
+  }
+}
+
 TEST_CASE("CPUs measure nothing for fields that their caches hold") {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const std::string path = (std::filesystem::temp_directory_path() / "quarkstar-no-such-tune.json").string();
   runtime::TuneCache cache(path);
   constexpr double much = 50000;  // bytes a site that another level holds, and this one never touches
+  constexpr double large_cache = 1e9;
   for (const bool measure : {false, true})
     for (const double resident : {0., much}) {
       const wilson::HoppingTuning tuning =
-          wilson::tuning_for({runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1), Precision::single, 12, resident}, measure, &cache);
+          wilson::tuning_for({runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1), Precision::single, 12, resident, large_cache},
+                             measure, &cache);
       CHECK(tuning == wilson::HoppingTuning{});
     }
   CHECK(cache.size() == 0);
@@ -183,11 +193,11 @@ TEST_CASE("what CPUs measure is beyond the caches of each owner, in any format")
       const wilson::TuningProblem whole{runtime::Decomposition({64, 64, 64, 64}, {1, 1, 1, owners}, owners), precision, 12};
       wilson::TuningProblem part = whole;
       part.decomposition = tuning::measured_part(
-          whole.decomposition, tuning::sites_beyond(tuning::cached_bytes, wilson::measurement_bytes(whole), whole.decomposition), 1);
+          whole.decomposition, tuning::sites_beyond(tuning::usual_cached_bytes, wilson::measurement_bytes(whole), whole.decomposition), 1);
       INFO(name_of(precision) << " owners " << owners);
       for (const auto& [worker, bytes] : wilson::measurement_bytes(part)) {
-        CHECK(bytes > tuning::cached_bytes);
-        CHECK(bytes <= 2 * tuning::cached_bytes);
+        CHECK(bytes > tuning::usual_cached_bytes);
+        CHECK(bytes <= 2 * tuning::usual_cached_bytes);
       }
     }
 }
@@ -277,7 +287,7 @@ TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; se
   const Coord lattice{8, 8, 8, 8};
   const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
   for (const bool measure : {false, true}) {
-    const staggered::TuningProblem problem{whole, Precision::single, 18, 4};
+    const staggered::TuningProblem problem{whole, Precision::single, 18, 4, 0, 1e9};
     CHECK(staggered::tile_for(problem, measure, &cache) == Coord{});
     const staggered::Launch launch = staggered::launch_for(problem, {}, measure, &cache);
     CHECK(launch.block_threads == 0);

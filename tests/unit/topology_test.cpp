@@ -74,7 +74,8 @@ class TemporaryFile {
 
 TEST_CASE("machine as a child process sees it" * doctest::skip()) {
   const Topology topology = Topology::discover();
-  std::printf("machine=[%s %d %s]\n", text_of(topology).c_str(), topology.cores(), topology.cpu_model().c_str());
+  const std::string caches = topology.cache_bytes() > 0 ? " " + std::to_string(topology.cache_bytes() / (1 << 20)) + " MiB" : "";
+  std::printf("machine=[%s %d %s%s]\n", text_of(topology).c_str(), topology.cores(), topology.cpu_model().c_str(), caches.c_str());
 }
 
 TEST_CASE("this machine has cores, each in one domain") {
@@ -118,6 +119,10 @@ TEST_CASE("machines that we do not have") {
   CHECK(found_under("HWLOC_SYNTHETIC='numa:1 core:1 pu:1'") == "0:0; 1 ");
   CHECK(found_under("HWLOC_SYNTHETIC='numa:1 core:4 pu:2'") == "0:0,2,4,6; 4 ");
   CHECK(found_under("HWLOC_SYNTHETIC='package:2 numa:2 core:3 pu:1'") == "0:0,1,2;1:3,4,5;2:6,7,8;3:9,10,11; 12 ");
+}
+
+TEST_CASE("caches count from the second level on") {
+  CHECK(found_under("HWLOC_SYNTHETIC='package:2 l3:1(size=32MiB) l2:2(size=1MiB) l1:1(size=32KiB) core:1 pu:1'") == "0:0,1,2,3; 4  68.000000 MiB");
 }
 
 TEST_CASE("two kinds of memory near the same cores are one domain") {
