@@ -11,7 +11,6 @@
 
 #include <array>
 #include <cstdio>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,10 +56,8 @@ class BlasTable {
             const runtime::HardwareCounters& counters)
       : options_(options), devices_(devices), session_(session), memory_(memory), counters_(counters) {}
 
-  void print_header(const runtime::HardwareCounts& counted) const {
+  void print_header() const {
     if (options_.json) return;
-    print_stream(memory_);
-    fmt::print("hardware counters: {}\n", describe_counters(counted));
     fmt::print("\nVector operations on {}, one parity; roofline = bytes of every field, once for each way it is used, at a triad of {:.1f} GB/s\n"
                "{:>14} {:>8} {:>32} {:>10} {:>10} {:>9} {:>9}\n",
                devices_, memory_.owners_triad, "lattice", "format", "operation", "GFLOP/s", "GB/s", "roofline", "us/task");
@@ -79,8 +76,6 @@ class BlasTable {
 
  private:
   void add(const Coord& extents, const std::string& precision, const char* operation, const DslashTiming& t) {
-    std::optional<Roofline> roofline;
-    if (session_.gpu_count() == 0) roofline = measure_roofline(options_, session_, memory_, t, parse_precision(precision));
     rows.push_back({{"devices", devices_},
                     {"lattice", extents},
                     {"precision", precision},
@@ -90,11 +85,10 @@ class BlasTable {
                     {"gbs", t.best_gbs},
                     {"roofline_fraction", t.best_gbs / memory_.owners_triad},
                     {"us_per_task", t.runtime_cost.us_per_task}});
-    explain(rows.back(), t, roofline ? &*roofline : nullptr);
+    const std::string why = explain_measured(rows.back(), options_, session_, memory_, t, parse_precision(precision));
     if (options_.json) return;
     fmt::print("{:>14} {:>8} {:>32} {:>10.2f} {:>10.2f} {:>8.0f}% {:>9.1f}\n{:>14} {}\n", fmt::format("{}", fmt::join(extents, ",")), precision, operation,
-               t.best_gflops, t.best_gbs, 100 * t.best_gbs / memory_.owners_triad, t.runtime_cost.us_per_task, "",
-               explain(t, roofline ? &*roofline : nullptr));
+               t.best_gflops, t.best_gbs, 100 * t.best_gbs / memory_.owners_triad, t.runtime_cost.us_per_task, "", why);
     std::fflush(stdout);
   }
 
@@ -112,15 +106,9 @@ void run_bench_blas(const BenchOptions& options) {
   const runtime::HardwareCounters counters;  // before the sessions, whose threads it counts
   const runtime::HardwareCounts at_start = counters.read();
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
-    BenchMemory memory = measure_memory(options.array_megabytes, options.repetitions, session);
-    measure_peak(memory, options.repetitions, session);
-    const runtime::HardwareCounts counted = counters.read() - at_start;
-    result["machine"] = machine_facts(session);
-    result["stream"] = stream_json(memory);
-    result["triad_gbs"][devices] = memory.owners_triad;
-    result["counters"] = counters_json(counted);
+    const BenchMemory memory = measure_for_rows(result, options, devices, session, counters, at_start);
     BlasTable table(options, devices, session, memory, counters);
-    table.print_header(counted);
+    table.print_header();
     const std::vector<Coord> defaults{{16, 16, 16, 16}, {24, 24, 24, 24}};
     for (const Coord& lattice : options.lattices.empty() ? defaults : options.lattices)
       for (const std::string& precision : options.precisions) table.add(lattice, precision);

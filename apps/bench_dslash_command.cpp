@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <optional>
 #include <string_view>
 
 namespace quarkstar::app {
@@ -36,13 +35,11 @@ std::string_view flop_a_site(std::string_view action) {
 class Table {
  public:
   Table(const BenchOptions& options, const std::string& devices, runtime::Session& session, const BenchMemory& memory, BenchFields& fields,
-        const runtime::HardwareCounters& counters, const runtime::HardwareCounts& counted)
-      : options_(options), devices_(devices), session_(session), memory_(memory), triad_(memory.owners_triad), fields_(fields), counters_(counters), counted_(counted) {}
+        const runtime::HardwareCounters& counters)
+      : options_(options), devices_(devices), session_(session), memory_(memory), triad_(memory.owners_triad), fields_(fields), counters_(counters) {}
 
   void print_header() const {
     if (options_.json) return;
-    print_stream(memory_);
-    fmt::print("hardware counters: {}\n", describe_counters(counted_));
     fmt::print("\n{} Dslash on {}, one parity, {}; roofline = compulsory bytes (each link and vector once) at a triad of {:.1f} GB/s\n"
                "{:>14} {:>8} {:>6} {:>5} {:>10} {:>10} {:>9} {:>10} {:>9} {:>11} {:>13}  {}\n",
                title_of(options_.action), devices_, flop_a_site(options_.action), triad_, "lattice", "format", "links", "nrhs", "GFLOP/s", "median",
@@ -110,14 +107,12 @@ class Table {
                     {"us_per_task", t.runtime_cost.us_per_task},
                     {"tasks_per_application", t.runtime_cost.tasks},
                     {"kernels_per_application", t.runtime_cost.kernels}});
-    std::optional<Roofline> roofline;
-    if (session_.gpu_count() == 0) roofline = measure_roofline(options_, session_, memory_, t, parse_precision(precision));
-    explain(rows.back(), t, roofline ? &*roofline : nullptr);
+    const std::string why = explain_measured(rows.back(), options_, session_, memory_, t, parse_precision(precision));
     if (options_.json) return;
     fmt::print("{:>14} {:>8} {:>6} {:>5} {:>10.2f} {:>10.2f} {:>9.2f} {:>9.0f}% {:>9.1f} {:>11.2f} {:>13.2f}  {}\n",
                fmt::format("{}", fmt::join(lattice, ",")), precision, reals, vectors, t.best_gflops, t.median_gflops, t.best_gbs,
                100 * fraction, t.runtime_cost.us_per_task, t.runtime_cost.tasks, t.runtime_cost.kernels, bound);
-    fmt::print("{:>14} {}\n", "", explain(t, roofline ? &*roofline : nullptr));
+    fmt::print("{:>14} {}\n", "", why);
     std::fflush(stdout);
   }
 
@@ -128,7 +123,6 @@ class Table {
   double triad_;
   BenchFields& fields_;
   const runtime::HardwareCounters& counters_;
-  const runtime::HardwareCounts& counted_;  ///< before the first row
 };
 
 }  // namespace
@@ -140,15 +134,9 @@ void run_bench_dslash(const BenchOptions& options) {
   const runtime::HardwareCounters counters;  // before the sessions, whose threads it counts
   const runtime::HardwareCounts at_start = counters.read();
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
-    BenchMemory memory = measure_memory(options.array_megabytes, options.repetitions, session);
-    measure_peak(memory, options.repetitions, session);
-    result["machine"] = machine_facts(session);
-    result["stream"] = stream_json(memory);
-    result["triad_gbs"][devices] = memory.owners_triad;
-    const runtime::HardwareCounts counted = counters.read() - at_start;
-    result["counters"] = counters_json(counted);
+    const BenchMemory memory = measure_for_rows(result, options, devices, session, counters, at_start);
     result["peak_gflops"][devices] = peak_json(memory);
-    Table table(options, devices, session, memory, fields, counters, counted);
+    Table table(options, devices, session, memory, fields, counters);
     table.print_header();
     const std::vector<Coord> defaults{{16, 16, 16, 16}, {24, 24, 24, 24}};
     for (const Coord& lattice : options.lattices.empty() ? defaults : options.lattices) {

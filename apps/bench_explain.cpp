@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace quarkstar::app {
@@ -38,17 +39,6 @@ Roofline roofline_of(const KernelBytes& kernel, double triad, double read, doubl
   roofline.memory_gbs = kernel.bytes / ((kernel.bytes - kernel.written) / read + kernel.written * write_time);
   roofline.memory_gflops = roofline.memory_gbs * kernel.flops / kernel.bytes;
   return roofline;
-}
-
-Roofline measure_roofline(const BenchOptions& options, const runtime::Session& session, const BenchMemory& memory, const DslashTiming& timing,
-                          Precision precision) {
-  constexpr int arrays = 3, few_megabytes = 64;
-  const double megabytes = timing.kernel.resident * 1e-6 / (arrays * timing.owners);
-  // A pass over little takes microseconds: then more of them.
-  const int repetitions = megabytes < few_megabytes ? std::max(options.repetitions, 20) : options.repetitions;
-  const BenchMemory beside = measure_memory(std::min(megabytes, options.array_megabytes), repetitions, session);
-  return roofline_of(timing.kernel, beside.owners_triad, beside.owners_read,
-                     precision == Precision::double_ ? memory.owners_peak.double_ : memory.owners_peak.single);
 }
 
 std::string explain(const DslashTiming& t, const Roofline* roofline) {
@@ -92,6 +82,30 @@ void explain(Json& row, const DslashTiming& t, const Roofline* roofline) {
   row["huge_page_fraction"] = t.pages.available() ? Json(t.pages.fraction()) : Json();
 }
 
+namespace {
+
+Roofline measure_roofline(const BenchOptions& options, const runtime::Session& session, const BenchMemory& memory, const DslashTiming& timing,
+                          Precision precision) {
+  constexpr int arrays = 3, few_megabytes = 64;
+  const double megabytes = timing.kernel.resident * 1e-6 / (arrays * timing.owners);
+  // A pass over little takes microseconds: then more of them.
+  const int repetitions = megabytes < few_megabytes ? std::max(options.repetitions, 20) : options.repetitions;
+  const BenchMemory beside = measure_memory(std::min(megabytes, options.array_megabytes), repetitions, session);
+  return roofline_of(timing.kernel, beside.owners_triad, beside.owners_read,
+                     precision == Precision::double_ ? memory.owners_peak.double_ : memory.owners_peak.single);
+}
+
+}  // namespace
+
+std::string explain_measured(Json& row, const BenchOptions& options, const runtime::Session& session, const BenchMemory& memory,
+                             const DslashTiming& timing, Precision precision) {
+  std::optional<Roofline> roofline;
+  if (session.gpu_count() == 0) roofline = measure_roofline(options, session, memory, timing, precision);
+  const Roofline* known = roofline ? &*roofline : nullptr;
+  explain(row, timing, known);
+  return explain(timing, known);
+}
+
 std::string describe_counters(const HardwareCounts& counts) {
   std::vector<std::string> known, missing;
   for (const NamedCounter& counter : counters) {
@@ -110,6 +124,21 @@ Json counters_json(const HardwareCounts& counts) {
     json[counter.key] = reading.available() ? Json() : Json("unavailable: " + reading.unavailable);
   }
   return json;
+}
+
+BenchMemory measure_for_rows(Json& result, const BenchOptions& options, const std::string& devices, const runtime::Session& session,
+                             const runtime::HardwareCounters& counters, const HardwareCounts& at_start) {
+  BenchMemory memory = measure_memory(options.array_megabytes, options.repetitions, session);
+  measure_peak(memory, options.repetitions, session);
+  const HardwareCounts counted = counters.read() - at_start;
+  result["machine"] = machine_facts(session);
+  result["stream"] = stream_json(memory);
+  result["triad_gbs"][devices] = memory.owners_triad;
+  result["counters"] = counters_json(counted);
+  if (options.json) return memory;
+  print_stream(memory);
+  fmt::print("hardware counters: {}\n", describe_counters(counted));
+  return memory;
 }
 
 }  // namespace quarkstar::app

@@ -25,18 +25,24 @@ struct Roofline {
 };
 Roofline roofline_of(const KernelBytes& kernel, double triad, double read, double peak_gflops);
 
-/// Measures the bandwidths. Not for sessions with GPUs, of whose memory only the triad is known.
-Roofline measure_roofline(const BenchOptions& options, const runtime::Session& session, const BenchMemory& memory, const DslashTiming& timing,
-                          Precision precision);
-
 /// One line under a row of the table.
 std::string explain(const DslashTiming& timing, const Roofline* roofline);
 
 /// The keys that it adds to a row: bytes and flops of a site, roofline, counters (null where they cannot be read), huge pages.
 void explain(nlohmann::ordered_json& row, const DslashTiming& timing, const Roofline* roofline);
 
+/// Both for a row that was just measured. Returns the line. On sessions without GPUs, of whose memory only the triad is known, it measures the
+/// bandwidths of the roofline.
+std::string explain_measured(nlohmann::ordered_json& row, const BenchOptions& options, const runtime::Session& session, const BenchMemory& memory,
+                             const DslashTiming& timing, Precision precision);
+
 /// Which counters there are: "instructions, cycles; unavailable: LLC misses (why)", and the same as JSON, with a reason or null for each.
 std::string describe_counters(const runtime::HardwareCounts& counts);
 nlohmann::ordered_json counters_json(const runtime::HardwareCounts& counts);
+
+/// What a table's rows are compared with: measures bandwidths and arithmetic peak of a session, adds them, the machine and which counters there
+/// are to the JSON, and without --json prints them. at_start: what the counters read before the session.
+BenchMemory measure_for_rows(nlohmann::ordered_json& result, const BenchOptions& options, const std::string& devices, const runtime::Session& session,
+                             const runtime::HardwareCounters& counters, const runtime::HardwareCounts& at_start);
 
 }  // namespace quarkstar::app

@@ -137,7 +137,7 @@ void Checkpoint::save(const RestartKey& key, std::span<const std::complex<double
   const Checksums sums = checksums(job, solution, part_, lattice_);
   const SiteRecords records{header_bytes, site_bytes_of(solution, part_), lattice_};
   runtime::mpi::SharedOutput file(job, path_of(key.name));
-  job.on_root([&] {
+  file.on_root([&] {
     file.root()->append(text_of(Header{key.problem, iterations, sums}));
     file.root()->leave_room(static_cast<std::uint64_t>(volume(lattice_)) * records.record_bytes);
   });

@@ -22,7 +22,7 @@ Hdf5File::Hdf5File(const std::string& path) : output_(path), file_(open_empty(ou
 hid_t Hdf5File::checked(hid_t id, const char* step) const {
   if (id < 0)
     throw Error(ErrorKind::environment, output_.path(), fmt::format("HDF5 could not {}", step),
-                "check the free space of the disk");
+                "check the free space of the disk; where its file system knows no locks, set HDF5_USE_FILE_LOCKING=FALSE");
   return id;
 }
 

@@ -3,6 +3,7 @@
 #include "codelets/contract/effective_mass.hpp"
 #include "codelets/contract/meson.hpp"
 #include "codelets/contract/staggered_meson.hpp"
+#include "codelets/contract/time_slices.hpp"
 #include "quarkstar_version.hpp"
 #include "runtime/cuda.hpp"
 #include "runtime/mpi/job.hpp"
@@ -26,7 +27,7 @@ CorrelatorReport correlator_of(std::string name, std::vector<runtime::BinnedSum>
   runtime::mpi::Job::current().combine(sums);
   CorrelatorReport correlator;
   correlator.name = std::move(name);
-  for (const runtime::BinnedSum& sum : sums) correlator.values.push_back(runtime::value_of(sum));
+  correlator.values = values_of(sums);
   correlator.log_mass = log_effective_mass(correlator.values);
   correlator.cosh_mass = cosh_effective_mass(correlator.values);
   return correlator;

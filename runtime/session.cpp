@@ -296,7 +296,7 @@ void Session::plan_gpus() {
 }
 
 /// Why this rank's batches cannot hold messages from GPU to GPU; "": they can, if memory can be mapped. $QUARKSTAR_GPU_IPC has to ask
-/// for it, because it has not been tried on GPUs yet.
+/// for it.
 std::string Session::obstacle_to_gpu_messages() const {
   const mpi::Job& job = mpi::Job::current();
   const char* variable = std::getenv("QUARKSTAR_GPU_IPC");

@@ -66,6 +66,15 @@ std::vector<hwloc_obj_t> memory_nodes(hwloc_topology_t topology) {
   return nodes;
 }
 
+/// Of the caches of these levels beside units that this process may use.
+double bytes_of_caches(hwloc_topology_t topology) {
+  double bytes = 0;
+  for (const hwloc_obj_type_t level : {HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L4CACHE})
+    for (hwloc_obj_t cache = nullptr; (cache = hwloc_get_next_obj_by_type(topology, level, cache)) != nullptr;)
+      if (cache->attr != nullptr && hwloc_bitmap_intersects(cache->cpuset, allowed_units())) bytes += static_cast<double>(cache->attr->cache.size);
+  return bytes;
+}
+
 }  // namespace
 
 Topology Topology::discover() {
@@ -86,6 +95,7 @@ Topology Topology::discover() {
                 "widen the CPU mask (taskset, Slurm --cpus-per-task)");
   if (hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0); package != nullptr)
     if (const char* model = hwloc_obj_get_info_by_name(package, "CPUModel"); model != nullptr) found.cpu_model_ = model;
+  found.cache_bytes_ = bytes_of_caches(topology);
   return found;
 }
 
@@ -108,6 +118,7 @@ Topology Topology::share(int index, int count) const {
     domain.cores = std::move(kept);
     if (!domain.cores.empty()) mine.domains_.push_back(std::move(domain));
   }
+  mine.cache_bytes_ = cache_bytes_ * mine.cores() / total;
   return mine;
 }
 

@@ -29,11 +29,14 @@ class Topology {
 
   const std::vector<Domain>& domains() const { return domains_; }
   const std::string& cpu_model() const { return cpu_model_; }
+  /// Of the caches, from the second level on, that these cores reach: what they may keep of large fields. 0: not known.
+  double cache_bytes() const { return cache_bytes_; }
   int cores() const;
 
  private:
   std::vector<Domain> domains_;
   std::string cpu_model_;
+  double cache_bytes_ = 0;
 };
 
 /// Binds the calling thread to one processing unit (hwloc logical index). False where the system does not allow it.

@@ -80,6 +80,14 @@ void take_machine(const Json& machine, Results& r) {
     r.links.push_back({text(link, "from"), text(link, "to"), number(link, "bytes").value_or(0)});
 }
 
+/// Of all workers together, as far as they are told.
+double worker_seconds(const Json& solve) {
+  double total = 0;
+  for (const Json& worker : solve.value("machine", Json::object()).value("workers", Json::array()))
+    total += number(worker.value("seconds", Json::object()), "total").value_or(0);
+  return total;
+}
+
 Json optional_json(std::optional<double> value) { return value ? Json(*value) : Json(); }
 
 constexpr RunStatus all_statuses[] = {RunStatus::ok, RunStatus::failed, RunStatus::time_limit};
@@ -218,7 +226,11 @@ Results results_of_solve(const Json& json) {
 }
 
 Results results_of_sources(std::vector<Json> parts, double wall_seconds) {
+  // What the source that was concluded last tells of the workers is that of all.
+  const auto less = [](const Json& a, const Json& b) { return worker_seconds(a) < worker_seconds(b); };
+  const Json machine = std::max_element(parts.begin(), parts.end(), less)->value("machine", Json::object());
   Json& all = parts.at(0);
+  all["machine"] = machine;
   for (std::size_t i = 1; i < parts.size(); ++i)
     for (const Json& solve : parts[i].at("solves")) all.at("solves").push_back(solve);
   Results r = results_of_solve(all);

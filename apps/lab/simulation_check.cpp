@@ -84,13 +84,17 @@ std::string SimulationCheck::table() const {
 
 std::string simulation_report(std::span<const SimulationCheck> checks, const Plan& plan) {
   std::set<std::string> machines, days;
+  std::set<std::size_t> runs;  // of a cell, without those that failed
   for (const SimulationCheck& check : checks)
-    for (const SimulatedPair& pair : check.pairs)
+    for (const SimulatedPair& pair : check.pairs) {
+      runs.insert(pair.here->measured.size());
       for (const Record* record : pair.here->measured) machines.insert(record->results.machine), days.insert(record->started.substr(0, 10));
+    }
+  const std::string count = runs.size() < 2 ? fmt::format("{}", fmt::join(runs, "")) : fmt::format("{} to {}", *runs.begin(), *runs.rbegin());
   std::string markdown = fmt::format(
       "# Simulated against measured, {}\n\nHere: {}; {}. Times here: mean of {} runs in random order and half of its {:.0f} % confidence interval (Student's t). "
       "Settings of all runs: {}. Pairs of policies count whose intervals are apart.\n",
-      fmt::join(days, ", "), fmt::join(machines, "; "), version_line(), plan.repetitions, 100 * confidence, settings_of(plan));
+      fmt::join(days, ", "), fmt::join(machines, "; "), version_line(), count, 100 * confidence, settings_of(plan));
   for (const SimulationCheck& check : checks) markdown += fmt::format("\n## {}\n\n{}", check.machine, check.table());
   return markdown;
 }

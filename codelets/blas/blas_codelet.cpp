@@ -1,4 +1,5 @@
 #include "codelets/arch/cuda_sums.hpp"
+#include "codelets/arch/implementations.hpp"
 #include "codelets/arch/table.hpp"
 #include "codelets/blas/blas.hpp"
 #include "codelets/blas/blas_cuda.hpp"
@@ -73,21 +74,11 @@ void run_on_cuda(Call& call) {
 }
 #endif
 
-template <class F, class Operation>
-constexpr runtime::Implementation cuda_implementation() {
-#ifdef QUARKSTAR_CUDA
-  return run_on_cuda<F, Operation>;
-#else
-  return nullptr;
-#endif
-}
-
 template <class Operation>
 const runtime::Codelet& codelet_of(Precision precision) {
   return with_format(precision, [&](auto format) -> const runtime::Codelet& {
     using F = typename decltype(format)::type;
-    static const runtime::Codelet codelet(std::string(Operation::name) + "." + std::string(name_of(precision)), run<F, Operation>,
-                                          cuda_implementation<F, Operation>());
+    static const runtime::Codelet codelet(std::string(Operation::name) + "." + std::string(name_of(precision)), QUARKSTAR_BOTH(run, F, Operation));
     return codelet;
   });
 }

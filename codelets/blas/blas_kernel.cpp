@@ -1,4 +1,5 @@
 #include "codelets/arch/lane_sum.hpp"
+#include "codelets/arch/native_width.hpp"
 #include "codelets/blas/blas_kernels.hpp"
 #include "codelets/blas/blas_site.hpp"
 
@@ -29,13 +30,7 @@ void range(const blas::Arguments<F>& arguments, std::int64_t begin, std::int64_t
 
 template <class F, class Operation>
 blas::Kernel<F> blas_kernel(int lanes) {
-  constexpr int native = native_lanes<Real<F>>;
-  if (lanes >= native) return range<F, native, Operation>;
-  // A block narrower than a register: half-width vectors where it has that many lanes, else one at a time.
-  constexpr int half = native / 2;
-  if constexpr (half * sizeof(Real<F>) >= 32)
-    if (lanes >= half) return range<F, half, Operation>;
-  return range<F, 1, Operation>;
+  return with_native_width<Real<F>>(lanes, [](auto width) { return range<F, width(), Operation>; });
 }
 
 #define QUARKSTAR_BLAS_OPERATION(operation)                              \

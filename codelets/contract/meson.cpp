@@ -1,6 +1,7 @@
 #include "codelets/contract/meson.hpp"
 
 #include "codelets/contract/spin_matrix.hpp"
+#include "codelets/contract/time_slices.hpp"
 #include "runtime/error.hpp"
 
 #include <string>
@@ -69,23 +70,12 @@ std::string_view name_of(Meson meson) {
 std::vector<runtime::BinnedSum> meson_sums(Meson meson, std::span<const HostSpinor> columns, int source_time, int times) {
   check_shapes(columns);
   const SpinStructure gamma = structure_of(meson);
-  const Box box = columns.front().box();
-  const std::int64_t sites_per_slice = volume(box.extents) / box.extents[3];
-  std::vector<runtime::BinnedSum> sums(static_cast<std::size_t>(times), runtime::BinnedSum::zero());
-  for (int slice = 0; slice < box.extents[3]; ++slice) {
-    const int t = (box.origin[3] + slice - source_time + times) % times;
-    for (std::int64_t site = sites_per_slice * slice; site < sites_per_slice * (slice + 1); ++site)
-      runtime::add(sums[static_cast<std::size_t>(t)], trace_at(gamma, columns, site));
-  }
-  return sums;
+  return sum_time_slices(columns.front().box(), source_time, times, [&](std::int64_t site) { return trace_at(gamma, columns, site); });
 }
 
 std::vector<double> meson_correlator(Meson meson, std::span<const HostSpinor> columns, int source_time) {
   check_shapes(columns);
-  std::vector<double> correlator;
-  for (const runtime::BinnedSum& sum : meson_sums(meson, columns, source_time, columns.front().extents[3]))
-    correlator.push_back(runtime::value_of(sum));
-  return correlator;
+  return values_of(meson_sums(meson, columns, source_time, columns.front().extents[3]));
 }
 
 }  // namespace quarkstar

@@ -1,5 +1,6 @@
 #include "codelets/contract/staggered_meson.hpp"
 
+#include "codelets/contract/time_slices.hpp"
 #include "runtime/error.hpp"
 
 namespace quarkstar {
@@ -41,26 +42,17 @@ std::string_view name_of(StaggeredMeson meson) {
 std::vector<runtime::BinnedSum> staggered_sums(StaggeredMeson meson, std::span<const HostColour> columns, int source_time, int times) {
   check_shapes(columns);
   const Box box = columns.front().box();
-  const std::int64_t sites_per_slice = volume(box.extents) / box.extents[3];
-  std::vector<runtime::BinnedSum> sums(static_cast<std::size_t>(times), runtime::BinnedSum::zero());
-  for (int slice = 0; slice < box.extents[3]; ++slice) {
-    const int t = (box.origin[3] + slice - source_time + times) % times;
-    for (std::int64_t site = sites_per_slice * slice; site < sites_per_slice * (slice + 1); ++site) {
-      double square = 0;
-      for (const HostColour& column : columns)
-        for (int c = 0; c < 3; ++c) square += std::norm(column.at(site, c));
-      runtime::add(sums[static_cast<std::size_t>(t)], phase_of(meson, site_of(box, site)) * square);
-    }
-  }
-  return sums;
+  return sum_time_slices(box, source_time, times, [&](std::int64_t site) {
+    double square = 0;
+    for (const HostColour& column : columns)
+      for (int c = 0; c < 3; ++c) square += std::norm(column.at(site, c));
+    return phase_of(meson, site_of(box, site)) * square;
+  });
 }
 
 std::vector<double> staggered_correlator(StaggeredMeson meson, std::span<const HostColour> columns, int source_time) {
   check_shapes(columns);
-  std::vector<double> correlator;
-  for (const runtime::BinnedSum& sum : staggered_sums(meson, columns, source_time, columns.front().extents[3]))
-    correlator.push_back(runtime::value_of(sum));
-  return correlator;
+  return values_of(staggered_sums(meson, columns, source_time, columns.front().extents[3]));
 }
 
 }  // namespace quarkstar

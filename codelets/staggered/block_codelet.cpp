@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "codelets/arch/cuda_sums.hpp"
+#include "codelets/arch/implementations.hpp"
 #include "codelets/arch/table.hpp"
 #include "codelets/staggered/block_cuda.hpp"
 #include "codelets/staggered/block_kernels.hpp"
@@ -79,10 +80,6 @@ void run_gram_on_cuda(Call& call) {
   cuda::launch_block_gram(unpack<F>(call, task), task.outer_sites, stop_of(call), stream);
   cuda::finish_sums(call.buffer<runtime::BinnedSum>(1), task.vectors * task.vectors, stop_of(call), stream);
 }
-/// The CPU and the CUDA implementation of a codelet.
-#define QUARKSTAR_BOTH(function, F) function<F>, function##_on_cuda<F>
-#else
-#define QUARKSTAR_BOTH(function, F) function<F>
 #endif
 
 const Codelet& multiply_codelet(Precision precision) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "codelets/arch/implementations.hpp"
 #include "codelets/staggered/convert_cuda.hpp"
 #include "codelets/staggered/convert_site.hpp"
 #include "runtime/codelet.hpp"
@@ -84,18 +85,14 @@ void run_convert(Call& call) {
   });
 }
 
-template <class To, class From>
-constexpr runtime::Implementation convert_on_cuda() {
 #ifdef QUARKSTAR_CUDA
-  return [](Call& call) {
-    const auto& task = call.arguments<ConvertTask>();
-    cuda::launch_convert_vectors(call.buffer<To>(0), call.buffer<const From>(1), task.to->shape(), task.from->shape(), task.parity,
-                                 task.vectors, status_of(call, task), task.obedience, static_cast<runtime::CudaStream>(call.stream()));
-  };
-#else
-  return nullptr;
-#endif
+template <class To, class From>
+void run_convert_on_cuda(Call& call) {
+  const auto& task = call.arguments<ConvertTask>();
+  cuda::launch_convert_vectors(call.buffer<To>(0), call.buffer<const From>(1), task.to->shape(), task.from->shape(), task.parity,
+                               task.vectors, status_of(call, task), task.obedience, static_cast<runtime::CudaStream>(call.stream()));
 }
+#endif
 
 template <bool Load>
 const Codelet& vectors_codelet(Precision precision) {
@@ -111,8 +108,7 @@ const Codelet& convert_codelet(Precision to, Precision from) {
     return with_format(from, [&](auto from_format) -> const Codelet& {
       using To = typename decltype(to_format)::type;
       using From = typename decltype(from_format)::type;
-      static const Codelet codelet(fmt::format("staggered.{}_to_{}", name_of(from), name_of(to)), run_convert<To, From>,
-                                   convert_on_cuda<To, From>());
+      static const Codelet codelet(fmt::format("staggered.{}_to_{}", name_of(from), name_of(to)), QUARKSTAR_BOTH(run_convert, To, From));
       return codelet;
     });
   });

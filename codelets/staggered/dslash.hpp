@@ -55,7 +55,6 @@ class Dslash {
   struct Submission;
   void submit_pack(int block, const ColourField& in, const Submission& submission);
   void submit_sites(int block, bool boundary, const ColourField& out, const ColourField& in, const Submission& submission);
-  runtime::Halo make_faces() const;
 
   std::array<const Links*, 2> links_;
   int vectors_;

@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "codelets/arch/cuda_sums.hpp"
+#include "codelets/arch/implementations.hpp"
+#include "codelets/lattice/halo_tasks.hpp"
 #include "codelets/site/long_link.hpp"
 #include "codelets/staggered/dslash.hpp"
 #include "codelets/staggered/dslash_cuda.hpp"
@@ -136,10 +138,6 @@ void run_pack_on_cuda(Call& call) {
     cuda::launch_colour_pack(task.lanes, task.face[f].direction % 2 == 0, task.face[f].remote != 0, unpack<F>(call, task, f), task.face[f].count,
                              stop_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
 }
-/// The CPU and the CUDA implementation of a codelet.
-#define QUARKSTAR_BOTH(function, F) function<F>, function##_on_cuda<F>
-#else
-#define QUARKSTAR_BOTH(function, F) function<F>
 #endif
 
 /// A codelet for each format, kind of long link and part, so that traces and models tell them apart.
@@ -170,9 +168,6 @@ const Codelet& pack_codelet(Precision precision) {
   });
 }
 
-/// Tasks that compute the sites of one block: interior and boundary, or all at once where nothing is cut.
-int parts_of(const Lattice& lattice) { return lattice.block(lattice.local_blocks().front()).has_faces() ? 2 : 1; }
-
 }  // namespace
 
 struct Dslash::Submission {
@@ -183,20 +178,10 @@ struct Dslash::Submission {
 Dslash::Dslash(const Links& even, const Links& odd, int vectors)
     : links_{&even, &odd},
       vectors_(vectors),
-      faces_(make_faces()),
+      faces_(make_faces(*even.fat.lattice(), ColourField::reals * vectors, "face of colour vectors")),
       sums_(parts_of(*even.fat.lattice()) * static_cast<int>(even.fat.lattice()->local_blocks().size()), 2 * vectors) {
   if (even.fat.parity() != 0 || odd.fat.parity() != 1 || even.fat.lattice() != odd.fat.lattice() || even.long_reals() != odd.long_reals())
     throw ShapeError("Dslash", "the links of the two parities do not belong together");
-}
-
-runtime::Halo Dslash::make_faces() const {
-  const auto bytes = [this](int b, int d) -> std::size_t {
-    const BlockGeometry& block = lattice()->block(b);
-    if (!block.is_cut(d / 2)) return 0;
-    return static_cast<std::size_t>(block.face_sites(d)) * static_cast<std::size_t>(block.face_lanes(d)) *
-           static_cast<std::size_t>(ColourField::reals * vectors_) * computed_bytes(lattice()->precision());
-  };
-  return {lattice()->decomposition(), bytes, "face of colour vectors"};
 }
 
 runtime::Cost Dslash::cost(std::int64_t outer_sites, const Output& output) const {
@@ -220,14 +205,9 @@ void Dslash::apply(const ColourField& out, const ColourField& in, const Output& 
   if (output.x == &out) throw ShapeError("Dslash::apply", "out = diagonal out + scale D in would read what it overwrites");
   if (output.sums.dot && output.y == nullptr) throw ShapeError("Dslash::apply", "a dot product without its left factor");
   const Submission submission{output, control};
-  const std::vector<int>& blocks = lattice()->local_blocks();
-  faces_.next();
-  for (const int b : blocks)
-    if (lattice()->block(b).has_faces()) submit_pack(b, in, submission);
-  faces_.exchange();
-  for (const int b : blocks) submit_sites(b, false, out, in, submission);
-  for (const int b : blocks)
-    if (lattice()->block(b).has_faces()) submit_sites(b, true, out, in, submission);
+  submit_with_faces(
+      *lattice(), faces_, [&](int b) { submit_pack(b, in, submission); },
+      [&](int b, bool boundary) { submit_sites(b, boundary, out, in, submission); });
 }
 
 void Dslash::submit_pack(int b, const ColourField& in, const Submission& submission) {
@@ -288,14 +268,7 @@ void Dslash::submit_sites(int b, bool boundary, const ColourField& out, const Co
   if (task.has_y) accesses.push_back(runtime::in(output.y->block(b)));
   if (task.has_state) accesses.push_back(runtime::in(*submission.control.state));
   for (int d = 0; d < 8; ++d) task.face_buffer[d] = -1;
-  if (boundary) {
-    std::int8_t buffers = 0;
-    for (int d = 0; d < 8; ++d)
-      if (geometry.is_cut(d / 2)) {
-        task.face_buffer[d] = buffers++;
-        accesses.push_back(runtime::in(faces_.incoming(b, d)));
-      }
-  }
+  if (boundary) read_faces(geometry, faces_, task.face_buffer, accesses);
   runtime::submit(sites_codelet(lattice()->precision(), long_reals(), boundary), task, accesses, cost(list.count, output),
                   {.owner = geometry.block().owner, .block = b, .urgent = boundary, .role = runtime::role_of(submission.control.obedience.when)});
 }

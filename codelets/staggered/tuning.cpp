@@ -200,11 +200,12 @@ Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure,
   const bool gpus = on_gpus(problem);
   TuningProblem used = problem;
   used.resident = 0;  // the kernel's own links and fields decide where they come from
-  if (!gpus && (shares_host() || !is_cpus_memory(measurement_bytes(used), problem.cached))) return {};
+  const double beyond = problem.cached ? *problem.cached : cached_bytes();
+  if (!gpus && (shares_host() || !is_cpus_memory(measurement_bytes(used), beyond))) return {};
   TuningProblem measured = problem;
   if (!gpus)
     measured.decomposition =
-        measured_part(problem.decomposition, sites_beyond(problem.cached, measurement_bytes(used), problem.decomposition), reach_of(problem));
+        measured_part(problem.decomposition, sites_beyond(beyond, measurement_bytes(used), problem.decomposition), reach_of(problem));
   return cached<Launch>(
       measured, gpus ? "threads and right-hand sides a thread" : "prefetch and stores",
       launch_key(measured, tile, gpus ? device_of(problem.decomposition) : cpu_of_session()), cache, launch_from,

@@ -7,7 +7,6 @@
 
 #include "codelets/lattice/fields.hpp"
 #include "codelets/staggered/dslash_arguments.hpp"
-#include "codelets/tuning/cached.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/tune/tune_cache.hpp"
 
@@ -20,7 +19,7 @@ struct TuningProblem {
   int long_reals;       ///< 0: no long links
   int vectors;          ///< right-hand sides
   double resident = 0;  ///< bytes a site that the owners of the blocks hold already, such as links_bytes_a_site() of another level
-  double cached = tuning::cached_bytes;  ///< CPU owners of no more bytes of links and fields take the rules
+  std::optional<double> cached{};  ///< CPU owners of no more bytes of links and fields take the rules; none: tuning::cached_bytes()
 };
 
 /// Links are stored at both of their ends: eight fat ones a site, and eight long ones.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "codelets/arch/cuda_sums.hpp"
+#include "codelets/arch/implementations.hpp"
 #include "codelets/arch/table.hpp"
 #include "codelets/staggered/vector_blas.hpp"
 #include "codelets/staggered/vector_blas_cuda.hpp"
@@ -72,21 +73,11 @@ void run_on_cuda(Call& call) {
 }
 #endif
 
-template <class F, class Operation>
-constexpr runtime::Implementation cuda_implementation() {
-#ifdef QUARKSTAR_CUDA
-  return run_on_cuda<F, Operation>;
-#else
-  return nullptr;
-#endif
-}
-
 template <class Operation>
 const runtime::Codelet& codelet_of(Precision precision) {
   return with_format(precision, [&](auto format) -> const runtime::Codelet& {
     using F = typename decltype(format)::type;
-    static const runtime::Codelet codelet(fmt::format("{}.vectors.{}", Operation::name, name_of(precision)), run<F, Operation>,
-                                          cuda_implementation<F, Operation>());
+    static const runtime::Codelet codelet(fmt::format("{}.vectors.{}", Operation::name, name_of(precision)), QUARKSTAR_BOTH(run, F, Operation));
     return codelet;
   });
 }

@@ -1,4 +1,5 @@
 #include "codelets/arch/lane_sum.hpp"
+#include "codelets/arch/native_width.hpp"
 #include "codelets/staggered/vector_blas_kernels.hpp"
 
 #include <vector>
@@ -33,13 +34,7 @@ void vector_range(const staggered::VectorArguments<F>& arguments, const staggere
 
 template <class F, class Operation>
 staggered::VectorKernel<F> vector_kernel(int lanes) {
-  constexpr int native = native_lanes<Real<F>>;
-  if (lanes >= native) return vector_range<F, native, Operation>;
-  // A block narrower than a register: half-width vectors where it has that many lanes, else one at a time.
-  constexpr int half = native / 2;
-  if constexpr (half * sizeof(Real<F>) >= 32)
-    if (lanes >= half) return vector_range<F, half, Operation>;
-  return vector_range<F, 1, Operation>;
+  return with_native_width<Real<F>>(lanes, [](auto width) { return vector_range<F, width(), Operation>; });
 }
 
 #define QUARKSTAR_VECTOR_OPERATION(operation)                                   \

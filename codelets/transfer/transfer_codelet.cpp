@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "codelets/arch/implementations.hpp"
 #include "codelets/gauge/observables.hpp"
 #include "codelets/transfer/convert_cuda.hpp"
 #include "codelets/transfer/convert_site.hpp"
@@ -122,18 +123,14 @@ void run_convert(Call& call) {
   });
 }
 
-template <class To, class From>
-constexpr runtime::Implementation convert_on_cuda() {
 #ifdef QUARKSTAR_CUDA
-  return [](Call& call) {
-    const auto& task = call.arguments<ConvertTask>();
-    cuda::launch_convert(call.buffer<To>(0), call.buffer<const From>(1), task.to->shape(), task.from->shape(), task.parity,
-                         idle_flag_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
-  };
-#else
-  return nullptr;
-#endif
+template <class To, class From>
+void run_convert_on_cuda(Call& call) {
+  const auto& task = call.arguments<ConvertTask>();
+  cuda::launch_convert(call.buffer<To>(0), call.buffer<const From>(1), task.to->shape(), task.from->shape(), task.parity,
+                       idle_flag_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
 }
+#endif
 
 const Codelet& load_links_codelet(Precision precision) {
   return with_format(precision, [&](auto format) -> const Codelet& {
@@ -156,8 +153,7 @@ const Codelet& convert_codelet(Precision to, Precision from) {
     return with_format(from, [&](auto from_format) -> const Codelet& {
       using To = typename decltype(to_format)::type;
       using From = typename decltype(from_format)::type;
-      static const Codelet codelet(fmt::format("transfer.{}_to_{}", name_of(from), name_of(to)), run_convert<To, From>,
-                                   convert_on_cuda<To, From>());
+      static const Codelet codelet(fmt::format("transfer.{}_to_{}", name_of(from), name_of(to)), QUARKSTAR_BOTH(run_convert, To, From));
       return codelet;
     });
   });

@@ -126,6 +126,12 @@ std::string cpu_of_session() {
   return fmt::format("{}, {}, {} threads", session.topology().cpu_model(), arch::name_of(arch::current()), session.cpu_team().threads());
 }
 
+double cached_bytes() {
+  const runtime::Session& session = runtime::Session::current();
+  const double known = session.topology().cache_bytes();
+  return known > 0 ? known / static_cast<double>(std::max<std::size_t>(session.cpu_workers().size(), 1)) : usual_cached_bytes;
+}
+
 bool is_cpus_memory(const std::map<int, double>& bytes_by_worker, double cached) {
   bool beyond = false;
   for (const auto& [worker, bytes] : bytes_by_worker) {

@@ -8,7 +8,6 @@
 
 #include "codelets/arch/memory_access.hpp"
 #include "codelets/lattice/fields.hpp"
-#include "codelets/tuning/cached.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/mpi/job.hpp"
 
@@ -40,9 +39,14 @@ LinkField& fill(LinkField& links);
 /// What CPUs call themselves in keys: processor, instructions, threads of a worker.
 std::string cpu_of_session();
 
+/// Bytes of its fields that each CPU worker's caches may keep from one application to the next: its part of those that hwloc shows
+/// (Topology::cache_bytes()), else the usual ones. On virtual machines hwloc may show the host's.
+double cached_bytes();
+inline constexpr double usual_cached_bytes = 160.0 * (1 << 20);
+
 /// Whether CPUs own all of this rank's blocks, with more than `cached` bytes in one owner's hands. Only then is there something to find: how
 /// fields come from memory.
-bool is_cpus_memory(const std::map<int, double>& bytes_by_worker, double cached = cached_bytes);
+bool is_cpus_memory(const std::map<int, double>& bytes_by_worker, double cached);
 
 /// Whether other ranks are on this one's host. Its CPUs then share memory and caches with theirs, and what one measures alone is not what all
 /// have in a solve.

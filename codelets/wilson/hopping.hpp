@@ -52,7 +52,6 @@ class Hopping {
   struct Submission;
   void submit_pack(int block, const SpinorField& in, const Submission& submission);
   void submit_sites(int block, bool boundary, const SpinorField& out, const SpinorField& in, const Submission& submission);
-  runtime::Halo make_faces() const;
 
   std::array<const LinkField*, 2> links_;
   runtime::Halo faces_;

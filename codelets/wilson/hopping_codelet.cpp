@@ -3,6 +3,8 @@
 #include <memory>
 
 #include "codelets/arch/cuda_sums.hpp"
+#include "codelets/arch/implementations.hpp"
+#include "codelets/lattice/halo_tasks.hpp"
 #include "codelets/wilson/hopping.hpp"
 #include "codelets/wilson/hopping_cuda.hpp"
 #include "codelets/wilson/hopping_kernels.hpp"
@@ -130,10 +132,6 @@ void run_pack_on_cuda(Call& call) {
     cuda::launch_pack<F>({task.lanes, task.face[f].direction, task.sign, task.face[f].remote}, unpack<F>(call, task.face[f], f), task.face[f].count,
                          stop_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
 }
-/// The CPU and the CUDA implementation of a codelet.
-#define QUARKSTAR_BOTH(function, F) function<F>, function##_on_cuda<F>
-#else
-#define QUARKSTAR_BOTH(function, F) function<F>
 #endif
 
 /// A codelet for each format, link format and part, so that traces and models tell them apart.
@@ -159,9 +157,6 @@ const Codelet& pack_codelet(Precision precision) {
   });
 }
 
-/// Tasks that compute the sites of one block: interior and boundary, or all at once where nothing is cut.
-int parts_of(const Lattice& lattice) { return lattice.block(lattice.local_blocks().front()).has_faces() ? 2 : 1; }
-
 }  // namespace
 
 struct Hopping::Submission {
@@ -171,19 +166,11 @@ struct Hopping::Submission {
 };
 
 Hopping::Hopping(const LinkField& even, const LinkField& odd)
-    : links_{&even, &odd}, faces_(make_faces()), sums_(parts_of(*even.lattice()) * static_cast<int>(even.lattice()->local_blocks().size())) {
+    : links_{&even, &odd},
+      faces_(make_faces(*even.lattice(), 12, "face of half spinors")),
+      sums_(parts_of(*even.lattice()) * static_cast<int>(even.lattice()->local_blocks().size())) {
   if (even.parity() != 0 || odd.parity() != 1 || even.lattice() != odd.lattice() || even.reals() != odd.reals())
     throw ShapeError("Hopping", "the two link fields do not belong together");
-}
-
-runtime::Halo Hopping::make_faces() const {
-  const auto bytes = [this](int b, int d) -> std::size_t {
-    const BlockGeometry& block = lattice()->block(b);
-    if (!block.is_cut(d / 2)) return 0;
-    return static_cast<std::size_t>(block.face_sites(d)) * 12 * static_cast<std::size_t>(block.face_lanes(d)) *
-           computed_bytes(lattice()->precision());
-  };
-  return {lattice()->decomposition(), bytes, "face of half spinors"};
 }
 
 runtime::Cost Hopping::cost(std::int64_t outer_sites, const Output& output) const {
@@ -204,14 +191,9 @@ void Hopping::apply(const SpinorField& out, const SpinorField& in, const Output&
   if (output.x == &out) throw ShapeError("Hopping::apply", "out = diagonal out + scale H in would read what it overwrites");
   if (output.sums.dot && output.y == nullptr) throw ShapeError("Hopping::apply", "a dot product without its left factor");
   const Submission submission{output, adjoint ? -1 : 1, guard};
-  const std::vector<int>& blocks = lattice()->local_blocks();
-  faces_.next();
-  for (const int b : blocks)
-    if (lattice()->block(b).has_faces()) submit_pack(b, in, submission);
-  faces_.exchange();
-  for (const int b : blocks) submit_sites(b, false, out, in, submission);
-  for (const int b : blocks)
-    if (lattice()->block(b).has_faces()) submit_sites(b, true, out, in, submission);
+  submit_with_faces(
+      *lattice(), faces_, [&](int b) { submit_pack(b, in, submission); },
+      [&](int b, bool boundary) { submit_sites(b, boundary, out, in, submission); });
 }
 
 void Hopping::submit_pack(int b, const SpinorField& in, const Submission& submission) {
@@ -274,14 +256,7 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
   if (task.has_x) accesses.push_back(runtime::in(output.x->block(b)));
   if (task.has_y) accesses.push_back(runtime::in(output.y->block(b)));
   if (task.has_state) accesses.push_back(runtime::in(*submission.guard.state));
-  if (boundary) {
-    std::int8_t buffers = 0;
-    for (int d = 0; d < 8; ++d)
-      if (geometry.is_cut(d / 2)) {
-        task.face_buffer[d] = buffers++;
-        accesses.push_back(runtime::in(faces_.incoming(b, d)));
-      }
-  }
+  if (boundary) read_faces(geometry, faces_, task.face_buffer, accesses);
   runtime::submit(sites_codelet(lattice()->precision(), link_reals(), boundary), task, accesses, cost(list.count, output),
                   {.owner = geometry.block().owner, .block = b, .urgent = boundary, .role = role_of(submission.guard.when)});
 }

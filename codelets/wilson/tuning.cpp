@@ -122,10 +122,11 @@ HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::Tu
   const bool on_gpus = is_gpu(first_block(problem.decomposition).owner);
   TuningProblem used = problem;
   used.resident = 0;  // the kernel's own links and fields decide where they come from
-  if (!on_gpus && (shares_host() || !is_cpus_memory(measurement_bytes(used), problem.cached))) return default_tuning(problem);
+  const double cached = problem.cached ? *problem.cached : cached_bytes();
+  if (!on_gpus && (shares_host() || !is_cpus_memory(measurement_bytes(used), cached))) return default_tuning(problem);
   runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
   TuningProblem measured = problem;
-  if (!on_gpus) measured.decomposition = measured_part(problem.decomposition, sites_beyond(problem.cached, measurement_bytes(used), problem.decomposition), 1);
+  if (!on_gpus) measured.decomposition = measured_part(problem.decomposition, sites_beyond(cached, measurement_bytes(used), problem.decomposition), 1);
   const std::string key = tuning_key(measured, on_gpus ? device_of(problem.decomposition) : cpu_of_session());
   if (const auto known = cache.find(key))
     if (const auto tuning = tuning_from(known->choice)) return *tuning;

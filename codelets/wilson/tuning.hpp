@@ -1,7 +1,6 @@
 #pragma once
 // Settings of the hopping term that change its speed and no bit of its results.
 #include "codelets/lattice/precision.hpp"
-#include "codelets/tuning/cached.hpp"
 #include "codelets/wilson/hopping_arguments.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/tune/tune_cache.hpp"
@@ -26,7 +25,7 @@ struct TuningProblem {
   Precision precision;
   int link_reals;
   double resident = 0;  ///< bytes a site that the owners of the blocks hold already, such as links_bytes_a_site() of another level
-  double cached = tuning::cached_bytes;  ///< CPU owners of no more bytes of links and fields take default_tuning()
+  std::optional<double> cached{};  ///< CPU owners of no more bytes of links and fields take default_tuning(); none: tuning::cached_bytes()
 };
 
 /// Links are stored at both of their ends: eight a site.

@@ -128,7 +128,7 @@ void Job::start_mpi(const Launch& launch) {
     MPI_Finalize();
     throw;
   }
-  if (rank != rank_) rank_ = rank;  // the watchdog may be about to print it
+  rank_ = rank;
   size_ = size;
   native_ = new Native(size);
   connected_ = true;
@@ -187,7 +187,7 @@ Job::Share Job::share_of(const std::string& resources) {
   if (!is_distributed() || is_fake()) return {};
   const std::string mine = machines_[static_cast<std::size_t>(rank_)] + ": " + resources;
   const std::vector<std::string> all = gather_text(mine);
-  return {static_cast<int>(std::count(all.begin(), all.begin() + rank_, mine)), static_cast<int>(std::count(all.begin(), all.end(), mine))};
+  return {static_cast<int>(std::count(all.begin(), all.begin() + rank(), mine)), static_cast<int>(std::count(all.begin(), all.end(), mine))};
 }
 
 void Job::barrier() {

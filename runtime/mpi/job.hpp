@@ -157,7 +157,8 @@ class Job {
   void meet();
   void gather_bytes(const void* mine, void* all, std::size_t bytes);
 
-  int rank_ = 0, size_ = 1;
+  std::atomic<int> rank_{0};  ///< what the launcher says, until MPI has started: a watchdog may print it meanwhile
+  int size_ = 1;
   bool fake_ = false;
   std::vector<std::string> hosts_;
   std::vector<std::string> machines_;

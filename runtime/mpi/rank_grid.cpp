@@ -119,8 +119,19 @@ std::int64_t surface_of(const Slabs& slabs, const Coord& grid, std::size_t ranks
 
 constexpr double tolerated = 1.1;
 
-[[noreturn]] void refuse_ranks(const Coord& lattice, int ranks) {
-  throw Error(ErrorKind::input, "--ranks", fmt::format("{} ranks are too many for a lattice of {}", ranks, fmt::join(lattice, "x")), "start fewer");
+/// Least extent of a part that is cut in this direction.
+int least_extent(const PartLimits& limits, std::size_t mu) {
+  const int unit = limits.unit(mu);
+  return (limits.thinnest + unit - 1) / unit * unit;
+}
+
+[[noreturn]] void refuse_ranks(const Coord& lattice, int ranks, const PartLimits& limits) {
+  Coord least{};
+  for (std::size_t mu = 0; mu < 4; ++mu) least[mu] = least_extent(limits, mu);
+  throw Error(ErrorKind::input, "--ranks",
+              fmt::format("{} ranks are too many for a lattice of {}: parts have {} sites or more in the directions that are cut", ranks,
+                          fmt::join(lattice, "x"), fmt::join(least, "x")),
+              "start fewer");
 }
 
 Coord balanced_grid(const Coord& lattice, std::span<const double> speeds, const PartLimits& limits) {
@@ -134,7 +145,7 @@ Coord balanced_grid(const Coord& lattice, std::span<const double> speeds, const 
     const Slabs slabs = balanced_slabs(lattice, grid, speeds, limits);
     if (is_cut(slabs)) all.push_back({grid, time_of(slabs, grid, speeds), surface_of(slabs, grid, speeds.size())});
   });
-  if (all.empty()) refuse_ranks(lattice, static_cast<int>(speeds.size()));
+  if (all.empty()) refuse_ranks(lattice, static_cast<int>(speeds.size()), limits);
   const double least = std::min_element(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.time < b.time; })->time;
   std::erase_if(all, [least](const Candidate& c) { return c.time > tolerated * least; });
   return std::min_element(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.surface < b.surface; })->grid;
@@ -151,7 +162,7 @@ Coord choose_rank_grid(const Coord& lattice, int ranks, int thinnest) {
     least = sites;
     best = grid;
   });
-  if (least < 0) refuse_ranks(lattice, ranks);
+  if (least < 0) refuse_ranks(lattice, ranks, {.thinnest = thinnest});
   return best;
 }
 
@@ -173,7 +184,7 @@ RankGrid make_rank_grid(const Coord& lattice, const std::optional<Coord>& wanted
   result.slabs = alike ? equal_slabs(lattice, result.grid, limits) : balanced_slabs(lattice, result.grid, speeds, limits);
   for (std::size_t mu = 0; mu < 4; ++mu) {
     if (!result.slabs[mu].empty()) continue;
-    const int unit = limits.unit(mu), least = (limits.thinnest + unit - 1) / unit * unit;
+    const int least = least_extent(limits, mu);
     throw Error(ErrorKind::input, "--ranks", fmt::format("cannot cut {} = {} into {} parts of {} sites or more", "xyzt"[mu], lattice[mu], result.grid[mu], least),
                 fmt::format("use at most {} parts in {}", std::max(1, lattice[mu] / least), "xyzt"[mu]));
   }

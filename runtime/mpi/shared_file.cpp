@@ -16,6 +16,8 @@
 namespace quarkstar::runtime::mpi {
 namespace {
 
+std::size_t bytes_of(const Box& box, std::size_t record_bytes) { return static_cast<std::size_t>(volume(box.extents)) * record_bytes; }
+
 /// A datatype of MPI. Made and freed under the library's lock.
 class Type {
  public:
@@ -83,6 +85,19 @@ void move_rows(const std::string& path, int descriptor, const SiteRecords& recor
   }
 }
 
+/// The bytes of one slab after another, from a span that holds all of them in turn.
+template <class Byte>
+auto in_turn(std::size_t record_bytes, std::span<Byte> bytes) {
+  return [record_bytes, bytes](const Box& slab) mutable {
+    const std::span<Byte> part = bytes.first(bytes_of(slab, record_bytes));
+    bytes = bytes.subspan(part.size());
+    return part;
+  };
+}
+
+/// Where a slab that has moved needs no more work.
+constexpr auto nothing = [](const Box&, auto) {};
+
 /// Of bytes that will be compared with what a file gives back.
 std::size_t hash_of(std::span<const std::byte> bytes) {
   return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -141,7 +156,7 @@ struct SharedFile::Native {
 
   /// Open MPI's own MPI-IO (4.1) reports success for writes that the file system has refused, so all must come back.
   static void require_written(const std::string& path, const Piece& piece) {
-    std::vector<std::byte> bytes(static_cast<std::size_t>(volume(piece.box.extents)) * piece.records.record_bytes);
+    std::vector<std::byte> bytes(bytes_of(piece.box, piece.records.record_bytes));
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     bool same = descriptor >= 0;
     try {
@@ -215,7 +230,6 @@ void SharedFile::close() {
     });
 }
 
-/// Closes a file on which all ranks have failed.
 void SharedFile::release() noexcept {
   if (native_->file == MPI_FILE_NULL) return;
   const Job::Waiting waiting(job_, "MPI_File_close");
@@ -272,25 +286,11 @@ void SharedFile::transfer(SiteRecords records, std::span<const Box> boxes, Start
 }
 
 void SharedFile::read(const SiteRecords& records, const Box& box, std::span<std::byte> out) {
-  transfer<false>(
-      records, {&box, 1},
-      [&](const Box& slab) {
-        const auto bytes = out.first(static_cast<std::size_t>(volume(slab.extents)) * records.record_bytes);
-        out = out.subspan(bytes.size());
-        return bytes;
-      },
-      [](const Box&, std::span<std::byte>) {});
+  transfer<false>(records, {&box, 1}, in_turn(records.record_bytes, out), nothing);
 }
 
 void SharedFile::write(const SiteRecords& records, const Box& box, std::span<const std::byte> bytes) {
-  transfer<true>(
-      records, {&box, 1},
-      [&](const Box& slab) {
-        const auto part = bytes.first(static_cast<std::size_t>(volume(slab.extents)) * records.record_bytes);
-        bytes = bytes.subspan(part.size());
-        return part;
-      },
-      [](const Box&, std::span<const std::byte>) {});
+  transfer<true>(records, {&box, 1}, in_turn(records.record_bytes, bytes), nothing);
 }
 
 void SharedFile::read_slabs(const SiteRecords& records, std::span<const Box> boxes, const Take& take) {
@@ -298,7 +298,7 @@ void SharedFile::read_slabs(const SiteRecords& records, std::span<const Box> box
   transfer<false>(
       records, boxes,
       [&](const Box& slab) {
-        buffer.resize(static_cast<std::size_t>(volume(slab.extents)) * records.record_bytes);
+        buffer.resize(bytes_of(slab, records.record_bytes));
         return std::span(buffer);
       },
       [&](const Box& slab, std::span<std::byte> bytes) { take(slab, bytes); });
@@ -309,11 +309,11 @@ void SharedFile::write_slabs(const SiteRecords& records, const Box& box, const F
   transfer<true>(
       records, {&box, 1},
       [&](const Box& slab) {
-        buffer.resize(static_cast<std::size_t>(volume(slab.extents)) * records.record_bytes);
+        buffer.resize(bytes_of(slab, records.record_bytes));
         fill(slab, buffer);
         return std::span<const std::byte>(buffer);
       },
-      [](const Box&, std::span<const std::byte>) {});
+      nothing);
 }
 
 }  // namespace quarkstar::runtime::mpi

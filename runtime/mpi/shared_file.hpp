@@ -49,12 +49,14 @@ class SharedFile {
   /// could not write.
   void close();
 
+  /// Closes the file as it is, where all ranks have failed.
+  void release() noexcept;
+
  private:
   struct Native;
   /// start(slab): its bytes, before they move; finish(slab, bytes): after.
   template <bool Write, class Start, class Finish>
   void transfer(SiteRecords records, std::span<const Box> boxes, Start&& start, Finish&& finish);
-  void release() noexcept;
 
   Job& job_;
   std::string path_;

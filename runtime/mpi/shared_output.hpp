@@ -1,6 +1,7 @@
 #pragma once
 // Output files that many ranks write together: complete, or absent.
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,20 +18,28 @@ class SharedOutput {
   /// Throws what AtomicFile throws.
   SharedOutput(Job& job, const std::string& path);
 
-  /// The file on the root, nullptr on the other ranks. Call it, like all work on it, within Job::on_root.
+  /// The file on the root, nullptr on the other ranks. Call it, like all work on it, within on_root().
   AtomicFile* root() { return file_ ? &*file_ : nullptr; }
+  /// Job::on_root, after whose failure the ranks close what they have open.
+  void on_root(const std::function<void()>& work);
 
-  /// Every rank's box of the sites. records.offset: the root's; the root has left room there. bytes: all of the box, or slab by slab.
+  const std::string& path() const { return path_; }
+
+  /// Every rank's box of the sites. records.offset: the root's; the root has left room there. bytes: all of the box, or slab by slab. The file
+  /// is opened once, for all fields.
   void fill(const SiteRecords& records, const Box& box, std::span<const std::byte> bytes);
   void fill_slabs(const SiteRecords& records, const Box& box, const SharedFile::Fill& slab);
 
+  /// Makes the file visible under its name, after SharedFile::close(): every rank has flushed its sites and read them back.
   void commit();
 
  private:
-  std::string temporary() const { return file_ ? file_->temporary() : ""; }
+  SharedFile& shared();
 
   Job& job_;
+  std::string path_;
   std::optional<AtomicFile> file_;
+  std::optional<SharedFile> shared_;  ///< from the first field on
 };
 
 }  // namespace quarkstar::runtime::mpi

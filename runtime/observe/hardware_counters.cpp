@@ -120,10 +120,12 @@ HardwareCounters::HardwareCounters(const CounterSources& sources) {
   cache_misses_ = of_threads(PERF_COUNT_HW_CACHE_MISSES);
 
   std::error_code error;
+  bool controllers = false;
   for (const fs::directory_entry& device : fs::directory_iterator(sources.devices, error)) {
     if (!device.path().filename().string().starts_with("uncore_imc")) continue;
+    controllers = true;
     const std::string type = first_line(device.path() / "type");
-    for (const char* name : {"cas_count_read", "cas_count_write", "data_read", "data_write"}) {
+    for (const char* name : {"cas_count_read", "cas_count_write", "data_read", "data_write", "data_reads", "data_writes"}) {
       const fs::path event = device.path() / "events" / name;
       const std::string scale = first_line(event.string() + ".scale");
       const auto config = config_of(first_line(event));
@@ -133,7 +135,8 @@ HardwareCounters::HardwareCounters(const CounterSources& sources) {
         memory_.push_back(std::make_unique<Counter>(static_cast<std::uint32_t>(std::strtoul(type.c_str(), nullptr, 10)), *config, cpu, unit, sources));
     }
   }
-  if (memory_.empty()) no_memory_ = fmt::format("no memory controller (uncore_imc) in {}", sources.devices);
+  if (memory_.empty())
+    no_memory_ = fmt::format("{} (uncore_imc) in {}", controllers ? "no event that is known of the memory controllers" : "no memory controller", sources.devices);
 }
 
 HardwareCounters::~HardwareCounters() = default;

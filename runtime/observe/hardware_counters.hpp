@@ -31,7 +31,7 @@ struct CounterSources {
 
 /// Counts with Linux's perf_event_open the thread that makes it, and every thread that this one and those start from then on: so it is made
 /// before the session whose workers it is to count. Memory controllers are Intel's (uncore_imc), which count for the host and are rarely
-/// permitted. What cannot be counted says why.
+/// permitted. What cannot be counted says why. Where a processor has cores of two kinds, those of one kind count.
 class HardwareCounters {
  public:
   explicit HardwareCounters(const CounterSources& sources = {});

@@ -9,6 +9,7 @@ namespace quarkstar::runtime {
 namespace {
 
 thread_local GraphRecording* recording = nullptr;
+thread_local bool paused = false;
 
 void append(std::vector<int>& list, const std::vector<int>& more) { list.insert(list.end(), more.begin(), more.end()); }
 
@@ -52,11 +53,11 @@ GraphRecording::~GraphRecording() { recording = nullptr; }
 void GraphRecording::gone(const void* data) {
   if (recording != nullptr) recording->graph_.forget(data);
 }
-GraphRecording::Pause::Pause() : paused_(std::exchange(recording, nullptr)) {}
-GraphRecording::Pause::~Pause() { recording = paused_; }
+GraphRecording::Pause::Pause() : paused_before_(std::exchange(paused, true)) {}
+GraphRecording::Pause::~Pause() { paused = paused_before_; }
 
 void GraphRecording::note(const Codelet& codelet, const Cost& cost, std::span<const Access> accesses) {
-  if (recording == nullptr || recording->graph_.tasks().size() >= most_tasks) return;
+  if (recording == nullptr || paused || recording->graph_.tasks().size() >= most_tasks) return;
   std::vector<TaskGraph::Use> uses;
   for (const Access& access : accesses) uses.push_back({access.handle->state(), access.mode, access.apart});
   const bool on_cuda = codelet.cuda() != nullptr || (simulate::active && simulate::has_gpu_version(codelet.name()));

@@ -60,7 +60,7 @@ class GraphRecording {
   /// For whoever submits: adds to the graph that this thread records, if any.
   static void note(const Codelet& codelet, const Cost& cost, std::span<const Access> accesses);
 
-  /// For handles that go.
+  /// For handles that go, also during a Pause. On the thread that records: one that went on another would leave its address to the next.
   static void gone(const void* data);
 
   /// While one lives, nothing is added: what is submitted has been noted before.
@@ -72,7 +72,7 @@ class GraphRecording {
     Pause& operator=(const Pause&) = delete;
 
    private:
-    GraphRecording* paused_;
+    bool paused_before_;
   };
 
  private:

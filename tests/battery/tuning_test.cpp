@@ -17,7 +17,23 @@ using battery::HoppingCase;
 
 namespace {
 constexpr std::uint64_t seed = 8128;
+
+/// measure() takes the memory that is announced for the problem, and frees it; what is resident beside it counts too.
+template <class Problem, class Measure>
+void check_announced(Problem problem, Measure&& measure) {
+  const std::size_t before = runtime::host_memory_use().now;
+  runtime::restart_peak();
+  measure();
+  const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
+  CHECK(runtime::host_memory_use().now == before);
+  const double announced = measurement_bytes(problem).at(0);
+  CHECK(announced <= taken);
+  CHECK(announced > 0.9 * taken);
+  problem.resident = 1152;
+  CHECK(measurement_bytes(problem).at(0) == announced + 1152.0 * static_cast<double>(volume(problem.decomposition.lattice())));
 }
+
+}  // namespace
 
 TEST_CASE("the order of sites in memory changes no bit") {
   const Coord lattice{8, 8, 16, 12};
@@ -80,19 +96,12 @@ TEST_CASE("a measurement takes the memory that is announced, and frees it") {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
     for (const int reals : {18, 8}) {
-      wilson::TuningProblem problem{runtime::Decomposition({16, 8, 8, 16}, {1, 1, 1, 1}, 1), precision, reals};
+      const wilson::TuningProblem problem{runtime::Decomposition({16, 8, 8, 16}, {1, 1, 1, 1}, 1), precision, reals};
       INFO(name_of(precision) << " links " << reals);
-      const std::size_t before = runtime::host_memory_use().now;
-      runtime::restart_peak();
-      double microseconds = 0;
-      wilson::measure_tuning(problem, microseconds);
-      const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
-      CHECK(runtime::host_memory_use().now == before);
-      const double announced = wilson::measurement_bytes(problem).at(0);
-      CHECK(announced <= taken);
-      CHECK(announced > 0.9 * taken);
-      problem.resident = 1152;
-      CHECK(wilson::measurement_bytes(problem).at(0) == announced + 1152 * 16 * 8 * 8 * 16);
+      check_announced(problem, [&] {
+        double microseconds = 0;
+        wilson::measure_tuning(problem, microseconds);
+      });
     }
 }
 
@@ -114,15 +123,25 @@ TEST_CASE("another number of owners is another problem to tune") {
   CHECK(key(2).find("0 GPU + 2 CPU") != std::string::npos);
 }
 
+TEST_CASE("CPU workers divide the caches that the machine shows") {
+  for (const int workers : {1, 2}) {
+    const runtime::Session session({.cpu_workers = workers, .threads_per_worker = 1, .cuda_workers = 0});
+    const double known = session.topology().cache_bytes();
+    CHECK(tuning::cached_bytes() == (known > 0 ? known / workers : tuning::usual_cached_bytes));
+  }
+}
+
 TEST_CASE("CPUs measure nothing for fields that their caches hold") {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const std::string path = (std::filesystem::temp_directory_path() / "quarkstar-no-such-tune.json").string();
   runtime::TuneCache cache(path);
   constexpr double much = 50000;  // bytes a site that another level holds, and this one never touches
+  constexpr double large_cache = 1e9;
   for (const bool measure : {false, true})
     for (const double resident : {0., much}) {
       const wilson::HoppingTuning tuning =
-          wilson::tuning_for({runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1), Precision::single, 12, resident}, measure, &cache);
+          wilson::tuning_for({runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1), Precision::single, 12, resident, large_cache},
+                             measure, &cache);
       CHECK(tuning == wilson::HoppingTuning{});
     }
   CHECK(cache.size() == 0);
@@ -174,11 +193,11 @@ TEST_CASE("what CPUs measure is beyond the caches of each owner, in any format")
       const wilson::TuningProblem whole{runtime::Decomposition({64, 64, 64, 64}, {1, 1, 1, owners}, owners), precision, 12};
       wilson::TuningProblem part = whole;
       part.decomposition = tuning::measured_part(
-          whole.decomposition, tuning::sites_beyond(tuning::cached_bytes, wilson::measurement_bytes(whole), whole.decomposition), 1);
+          whole.decomposition, tuning::sites_beyond(tuning::usual_cached_bytes, wilson::measurement_bytes(whole), whole.decomposition), 1);
       INFO(name_of(precision) << " owners " << owners);
       for (const auto& [worker, bytes] : wilson::measurement_bytes(part)) {
-        CHECK(bytes > tuning::cached_bytes);
-        CHECK(bytes <= 2 * tuning::cached_bytes);
+        CHECK(bytes > tuning::usual_cached_bytes);
+        CHECK(bytes <= 2 * tuning::usual_cached_bytes);
       }
     }
 }
@@ -230,21 +249,14 @@ TEST_CASE("staggered: measurements return their candidates, take the memory that
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   for (const int long_reals : {18, 13, 0})
     for (const int vectors : {1, 3}) {
-      staggered::TuningProblem problem{runtime::Decomposition({16, 8, 8, 16}, {1, 1, 1, 1}, 1), Precision::single, long_reals, vectors};
+      const staggered::TuningProblem problem{runtime::Decomposition({16, 8, 8, 16}, {1, 1, 1, 1}, 1), Precision::single, long_reals, vectors};
       INFO("long links " << long_reals << " vectors " << vectors);
-      const std::size_t before = runtime::host_memory_use().now;
-      runtime::restart_peak();
-      double microseconds = 0;
-      const Coord tile = staggered::measure_tile(problem, microseconds);
-      CHECK(microseconds > 0);
-      CHECK((tile == Coord{} || tile == Coord{0, 0, 8, 8} || tile == Coord{0, 0, 4, 4} || tile == Coord{0, 0, 0, 4}));
-      const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
-      CHECK(runtime::host_memory_use().now == before);
-      const double announced = staggered::measurement_bytes(problem).at(0);
-      CHECK(announced <= taken);
-      CHECK(announced > 0.9 * taken);
-      problem.resident = 1152;
-      CHECK(staggered::measurement_bytes(problem).at(0) == announced + 1152 * 16 * 8 * 8 * 16);
+      check_announced(problem, [&] {
+        double microseconds = 0;
+        const Coord tile = staggered::measure_tile(problem, microseconds);
+        CHECK(microseconds > 0);
+        CHECK((tile == Coord{} || tile == Coord{0, 0, 8, 8} || tile == Coord{0, 0, 4, 4} || tile == Coord{0, 0, 0, 4}));
+      });
     }
 }
 
@@ -275,7 +287,7 @@ TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; se
   const Coord lattice{8, 8, 8, 8};
   const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
   for (const bool measure : {false, true}) {
-    const staggered::TuningProblem problem{whole, Precision::single, 18, 4};
+    const staggered::TuningProblem problem{whole, Precision::single, 18, 4, 0, 1e9};
     CHECK(staggered::tile_for(problem, measure, &cache) == Coord{});
     const staggered::Launch launch = staggered::launch_for(problem, {}, measure, &cache);
     CHECK(launch.block_threads == 0);

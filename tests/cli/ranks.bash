@@ -1,20 +1,33 @@
 # What the tests on several MPI ranks share. Sourced after testing.bash.
 command -v mpirun > /dev/null || { echo "SKIPPED ranks: no mpirun"; exit 77; }
 
+launch() { timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none "$@" >stdout.txt 2>stderr.txt; }
 # ranks N ARGUMENT...: the command on N ranks that share this machine's cores.
 ranks() {
   local count=$1
   shift
-  timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none -n "$count" "$QUARKSTAR" "$@" >stdout.txt 2>stderr.txt
+  launch -n "$count" "$QUARKSTAR" "$@"
+}
+# two FLAGS_OF_RANK_0 FLAGS_OF_RANK_1 ARGUMENT...: the command on two ranks, each with flags of its own behind the arguments.
+two() {
+  local first=$1 second=$2
+  shift 2
+  # shellcheck disable=SC2086  # words are flags
+  launch -n 1 "$QUARKSTAR" "$@" $first : -n 1 "$QUARKSTAR" "$@" $second
+}
+# one_error CODE PATTERN GOT WHAT: the last job has ended with that code, not GOT, and one line of error that matches.
+one_error() {
+  local code=$1 pattern=$2 got=$3 what=$4
+  [ "$got" = "$code" ] || { cat stdout.txt stderr.txt; die "$what: exit code $got instead of $code"; }
+  [ "$(grep -c '^quarkstar: error: ' stderr.txt)" = 1 ] || { cat stderr.txt; die "$what: not one line of error"; }
+  grep -qE -- "^quarkstar: error: .*$pattern" stderr.txt || { cat stderr.txt; die "$what: no error matches '$pattern'"; }
 }
 # fails CODE PATTERN N ARGUMENT...: that exit code, and one line of error that matches.
 fails() {
   local code=$1 pattern=$2 got=0
   shift 2
   ranks "$@" || got=$?
-  [ "$got" = "$code" ] || { cat stdout.txt stderr.txt; die "$*: exit code $got instead of $code"; }
-  [ "$(grep -c '^quarkstar: error: ' stderr.txt)" = 1 ] || { cat stderr.txt; die "$*: not one line of error"; }
-  grep -qE -- "^quarkstar: error: .*$pattern" stderr.txt || { cat stderr.txt; die "$*: no error matches '$pattern'"; }
+  one_error "$code" "$pattern" "$got" "$*"
 }
 # Residual histories, and correlators where all columns were solved.
 results() { grep -oE '"-?0x[^"]*"' "$1"; sed -n '/"correlators"/,$p' "$1" | sed -nE '/^ *-?[0-9]/p'; }

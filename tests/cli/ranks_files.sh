@@ -7,14 +7,15 @@ make_configuration
 solve=(solve --gauge lattice.ildg --kappa 0.12 --columns 0 --threads 1)
 
 # Configurations: cut in several directions, in pieces that do not divide the parts, from every format and into every one. The date in the
-# headers is given.
+# headers is given. Every cut for one format without pieces and one with them; the others are cut once with a thin last part and once in two
+# directions.
 export SOURCE_DATE_EPOCH=1700000000
 # convert NAME ARGUMENT...: writes NAME.1 on one rank, and the same on several.
 convert() {
   local name=$1 grid
   shift
   QUARKSTAR_IO_SLAB='' expect 0 "^wrote $name.1: " gauge convert "$@" "$name.1"
-  for grid in 2 4 1,1,1,3 2,1,2,1 2,2,1,2; do
+  for grid in $grids; do
     local place=()
     [ "$grid" = "${grid%,*}" ] || place=(--ranks "$grid")
     ranks $((${grid//,/*})) gauge convert "$@" "$name.ranks" "${place[@]}" || { cat stderr.txt; die "gauge convert $* on ranks $grid"; }
@@ -24,9 +25,11 @@ convert() {
   done
   absent
 }
+grids='2 4 1,1,1,3 2,1,2,1 2,2,1,2'
 convert to-nersc lattice.ildg --format nersc
-convert to-single lattice.ildg --format nersc --precision single --reunitarize
 QUARKSTAR_IO_SLAB=10000 convert to-ildg to-nersc.1 --format ildg  # 4 rows of 4 sites of 576 bytes
+grids='1,1,1,3 2,1,2,1'
+convert to-single lattice.ildg --format nersc --precision single --reunitarize
 QUARKSTAR_IO_SLAB=1000 convert to-milc to-single.1 --format milc   # 3 sites of 288 bytes
 convert from-milc to-milc.1 --format ildg --precision single
 

@@ -1,6 +1,7 @@
 // Prefetch and streaming stores change no bit of what kernels of any architecture make of made-up blocks.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -19,20 +20,30 @@ namespace {
 
 constexpr int sites = 6;
 
-/// A field on whole lines, as streaming stores need it, with a pattern in it.
+/// A field on whole lines, as streaming stores need it, between two lines, with a pattern everywhere.
 template <class F>
 class Lines {
  public:
   explicit Lines(std::size_t words)
-      : words_(words), memory_(static_cast<F*>(std::aligned_alloc(64, (words * sizeof(F) + 63) / 64 * 64)), std::free) {
-    std::memset(memory_.get(), 0x5a, words * sizeof(F));
+      : words_(words),
+        bytes_((words * sizeof(F) + line - 1) / line * line + 2 * line),
+        memory_(static_cast<unsigned char*>(std::aligned_alloc(line, bytes_)), std::free) {
+    std::memset(memory_.get(), pattern, bytes_);
   }
-  F* get() const { return memory_.get(); }
-  std::span<const F> words() const { return {memory_.get(), words_}; }
+  F* get() const { return reinterpret_cast<F*>(memory_.get() + line); }
+  std::span<const F> words() const { return {get(), words_}; }
+  /// Whether nothing was written before the words or behind them.
+  bool within() const {
+    const unsigned char *const first = memory_.get(), *const last = first + bytes_;
+    const auto kept = [](unsigned char byte) { return byte == pattern; };
+    return std::all_of(first, first + line, kept) && std::all_of(first + line + words_ * sizeof(F), last, kept);
+  }
 
  private:
-  std::size_t words_;
-  std::unique_ptr<F, void (*)(void*)> memory_;
+  static constexpr std::size_t line = 64;
+  static constexpr unsigned char pattern = 0x5a;
+  std::size_t words_, bytes_;
+  std::unique_ptr<unsigned char, void (*)(void*)> memory_;
 };
 
 /// Runs a kernel with every kind of memory access; the first one's result is what the others must give. run: kernel of an access, its sums.
@@ -50,8 +61,11 @@ void check_all(Case& c, int sums, Run&& run) {
     if (memory == arch::memory_accesses[0]) first = checksum.value();
     INFO("prefetch " << memory.prefetch << " stores " << std::string(arch::name_of(memory.stores)));
     CHECK(checksum.value() == first);
+    CHECK(out.within());
   }
 }
+
+bool has_vectors() { return arch::name_of(arch::current()) != "scalar"; }
 
 /// The settings are other kernels where there are vectors, and stores past the cache.
 template <class F>
@@ -59,10 +73,19 @@ void check_wilson_choice() {
   const auto kernel = [](const arch::MemoryAccess& memory) {
     return wilson::hopping_kernel<F>({.lanes = lane_counts(NumberFormat<F>::precision).front(), .link_reals = 18, .sign = 1, .memory = memory});
   };
-  const std::string architecture(arch::name_of(arch::current()));
-  const bool has_vectors = architecture != "scalar", streams = architecture.starts_with("avx");
-  CHECK((kernel({0, arch::Stores::plain}) != kernel({1, arch::Stores::plain})) == has_vectors);
+  const bool streams = arch::name_of(arch::current()).starts_with("avx");
+  CHECK((kernel({0, arch::Stores::plain}) != kernel({1, arch::Stores::plain})) == has_vectors());
   CHECK((kernel({1, arch::Stores::plain}) != kernel({1, arch::Stores::streaming})) == streams);
+}
+
+/// Of the staggered kernels prefetch makes others; stores are a question to each.
+template <class F>
+void check_staggered_choice() {
+  const auto kernel = [](int prefetch) {
+    return staggered::dslash_kernel<F>(
+        {.lanes = lane_counts(NumberFormat<F>::precision).front(), .long_reals = 18, .launch = {.memory = {prefetch, arch::Stores::plain}}});
+  };
+  CHECK((kernel(0) != kernel(1)) == has_vectors());
 }
 
 template <class F>
@@ -82,6 +105,7 @@ void check_wilson() {
 
 template <class F>
 void check_staggered() {
+  check_staggered_choice<F>();
   for (const int lanes : lane_counts(NumberFormat<F>::precision))
     for (const int reals : {0, 18, 14, 13, 9})
       for (const int vectors : {1, 2, 3, 4, 7, 9})

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -194,9 +195,12 @@ TEST_CASE("data that come after others have gone wait for none of their tasks") 
   static const Codelet codelet("test.temporary", [](Call&) {});
   const GraphRecording recording;
   for (int i = 0; i < 100; ++i) {
-    const Handle temporary(64);  // often at an address that one before had
-    submit(codelet, 0, {out(temporary)}, {1, 10});
+    std::optional<Handle> temporary(std::in_place, 64);  // often at an address that one before had
+    submit(codelet, 0, {out(*temporary)}, {1, 10});
     session.wait_all();
+    std::optional<GraphRecording::Pause> pause;
+    if (i % 2 == 1) pause.emplace();
+    temporary.reset();
   }
   REQUIRE(recording.graph().tasks().size() == 100);
   for (const TaskGraph::Task& task : recording.graph().tasks()) CHECK(task.after.empty());

@@ -218,6 +218,21 @@ TEST_CASE("several sources in one run: all solves, and the time of the whole pro
   CHECK(*r.flops == doctest::Approx(5e9));
   CHECK(r.histories.size() == 4);
   CHECK(!r.bound_seconds);
+  // Workers are counted from the start of the run, so the source that was concluded last tells most.
+  const auto with_workers = [](double total) {
+    Json json = solve_json();
+    const Json seconds{{"total", total}, {"busy", total / 2}};
+    const Json worker{{"name", "CPU 0"}, {"kind", "CPU"}, {"seconds", seconds}}, link{{"from", "host"}, {"to", "GPU 0"}, {"bytes", 100 * total}};
+    json["machine"] = {{"workers", Json::array({worker})}, {"links", Json::array({link})}};
+    return json;
+  };
+  for (const bool in_order : {true, false}) {
+    const Results all = results_of_sources({with_workers(in_order ? 2 : 4), with_workers(in_order ? 4 : 2)}, 5.0);
+    REQUIRE(all.workers.size() == 1);
+    CHECK(all.workers[0].busy == 2.0);
+    REQUIRE(all.links.size() == 1);
+    CHECK(all.links[0].bytes == 400);
+  }
 }
 
 TEST_CASE("a bench tells its bound and its tasks where they were asked for") {

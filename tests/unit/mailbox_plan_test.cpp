@@ -45,6 +45,14 @@ struct Problem {
 
 bool is(const std::vector<Mailbox>& list, const Mailbox& only) { return list.size() == 1 && list.front().data == only.data; }
 
+/// What the steps of a program of these parts do with messages.
+std::vector<MailboxUse> uses_of(const std::vector<Part>& parts) {
+  Program program(parts);
+  const auto plan = plan_mailboxes(program);
+  REQUIRE(plan);
+  return plan->uses;
+}
+
 }  // namespace
 
 TEST_CASE("packs wait for room and send, boundaries wait for the message and answer") {
@@ -85,11 +93,7 @@ TEST_CASE("a message with several readers is answered by the last one") {
   const Session session(runtime_testing::options(1));
   const Problem problem;
   const Part read = task({in(problem.coming[0]), out(problem.result)}), other = task({in(problem.field), out(problem.result)});
-  std::vector<Part> parts{receive(problem.coming[0], &problem.from[0]), read, other, read, read};
-  Program program(parts);
-  const auto plan = plan_mailboxes(program);
-  REQUIRE(plan);
-  const std::vector<MailboxUse>& uses = plan->uses;
+  const std::vector<MailboxUse> uses = uses_of({receive(problem.coming[0], &problem.from[0]), read, other, read, read});
   REQUIRE(uses.size() == 4);
   CHECK(is(uses[0].arrival, problem.from[0]));
   CHECK(uses[0].consumed.empty());
@@ -104,11 +108,7 @@ TEST_CASE("a message with several writers is sent by the last one") {
   const Session session(runtime_testing::options(1));
   const Problem problem;
   const Part write = task({in(problem.field), out(problem.leaving[0])});
-  std::vector<Part> parts{write, write, write, send(problem.leaving[0], &problem.to[0])};
-  Program program(parts);
-  const auto plan = plan_mailboxes(program);
-  REQUIRE(plan);
-  const std::vector<MailboxUse>& uses = plan->uses;
+  const std::vector<MailboxUse> uses = uses_of({write, write, write, send(problem.leaving[0], &problem.to[0])});
   REQUIRE(uses.size() == 3);
   CHECK(is(uses[0].room, problem.to[0]));
   CHECK((uses[1].room.empty() && uses[1].sent.empty() && uses[1].touches));

@@ -40,7 +40,8 @@ TEST_CASE("the grid of ranks has the smallest surface") {
   CHECK(mpi::choose_rank_grid({32, 32, 32, 32}, 1024) == Coord{4, 4, 8, 8});
   CHECK(mpi::choose_rank_grid({8, 8, 8, 8}, 4, 4) == Coord{1, 1, 2, 2});
   CHECK(mpi::choose_rank_grid({4, 4, 4, 16}, 4, 4) == Coord{1, 1, 1, 4});
-  CHECK(message_of([] { mpi::choose_rank_grid({4, 4, 4, 8}, 4, 4); }).find("4 ranks") != std::string::npos);
+  CHECK(message_of([] { mpi::choose_rank_grid({4, 4, 4, 8}, 4, 4); }).find("4 ranks are too many for a lattice of 4x4x4x8: parts have 4x4x4x4 sites") !=
+        std::string::npos);
   const std::string message = message_of([] { mpi::choose_rank_grid({4, 4, 4, 4}, 7); });
   CHECK(message.find("--ranks") != std::string::npos);
   CHECK(message.find("7 ranks") != std::string::npos);

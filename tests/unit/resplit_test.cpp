@@ -28,6 +28,14 @@ std::vector<int> owners(const Decomposition& decomposition) {
   return list;
 }
 
+/// Thickness of the blocks that are proposed for ten more solves, after one in which `busy` are the owners' seconds; a cut costs nothing.
+std::vector<int> cut_after(Resplitter speeds, const Decomposition& now, const std::vector<double>& busy, double seconds) {
+  speeds.solved(now, busy, seconds);
+  const auto found = speeds.propose(now, 10, 0);
+  REQUIRE(found);
+  return thickness(found->decomposition);
+}
+
 }  // namespace
 
 TEST_CASE("equal owners are left alone") {
@@ -70,37 +78,21 @@ TEST_CASE("an owner may lose its block and get it back when the others slow down
 
 TEST_CASE("blocks that are too thin are not made") {
   const Decomposition now({8, 8, 8, 12}, Coord{1, 1, 1, 2}, 2);
-  Resplitter speeds = resplitter(4);
-  speeds.solved(now, std::vector{1.0, 5.0}, 5);
-  const auto found = speeds.propose(now, 10, 0);
-  REQUIRE(found);
-  for (const int part : thickness(found->decomposition)) CHECK(part >= 4);
+  for (const int part : cut_after(resplitter(4), now, {1.0, 5.0}, 5)) CHECK(part >= 4);
 }
 
 TEST_CASE("a part that would be too thin is made thick enough, or left out") {
   const Decomposition now({8, 8, 8, 18}, Coord{1, 1, 1, 2}, 2);  // 10 and 8 slices; 4 does not divide 18
-  Resplitter speeds = resplitter(4);
-  speeds.solved(now, std::vector{1.0, 8.0}, 8);
-  const auto alone = speeds.propose(now, 10, 0);  // 16 and 2 would be in proportion
-  REQUIRE(alone);
-  CHECK(thickness(alone->decomposition) == std::vector{18});
-  Resplitter bounded(4, [](int worker, int) { return worker == 0 ? 16 : any_thickness; });
-  bounded.solved(now, std::vector{1.0, 8.0}, 8);
-  const auto both = bounded.propose(now, 10, 0);
-  REQUIRE(both);
-  CHECK(thickness(both->decomposition) == std::vector{14, 4});
+  const std::vector<double> busy{1.0, 8.0};  // 16 and 2 would be in proportion
+  CHECK(cut_after(resplitter(4), now, busy, 8) == std::vector{18});
+  const Resplitter bounded(4, [](int worker, int) { return worker == 0 ? 16 : any_thickness; });
+  CHECK(cut_after(bounded, now, busy, 8) == std::vector{14, 4});
 }
 
 TEST_CASE("domains stay whole") {
   // Speeds 3 to 1.
   const Decomposition now({8, 8, 8, 40}, Coord{1, 1, 1, 2}, 2);
-  const auto cut = [&](const Coord& domain) {
-    Resplitter speeds = resplitter(2, domain);
-    speeds.solved(now, std::vector{1.0, 3.0}, 3.5);
-    const auto found = speeds.propose(now, 10, 0);
-    REQUIRE(found);
-    return thickness(found->decomposition);
-  };
+  const auto cut = [&](const Coord& domain) { return cut_after(resplitter(2, domain), now, {1.0, 3.0}, 3.5); };
   CHECK(cut({1, 1, 1, 1}) == std::vector{30, 10});
   CHECK(cut({4, 4, 4, 2}) == std::vector{30, 10});
   CHECK(cut({2, 2, 2, 4}) == std::vector{32, 8});
@@ -110,11 +102,8 @@ TEST_CASE("domains stay whole") {
 
 TEST_CASE("what a memory holds bounds its owner's part") {
   const Decomposition now({8, 8, 8, 32}, Coord{1, 1, 1, 2}, 2);
-  Resplitter speeds(2, [](int worker, int) { return worker == 0 ? 20 : any_thickness; });
-  speeds.solved(now, std::vector{1.0, 3.0}, 3.5);
-  const auto found = speeds.propose(now, 10, 0);
-  REQUIRE(found);
-  CHECK(thickness(found->decomposition) == std::vector{20, 12});
+  const Resplitter bounded(2, [](int worker, int) { return worker == 0 ? 20 : any_thickness; });
+  CHECK(cut_after(bounded, now, {1.0, 3.0}, 3.5) == std::vector{20, 12});
 }
 
 TEST_CASE("where several directions are cut blocks change owners") {

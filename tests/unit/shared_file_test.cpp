@@ -5,8 +5,12 @@
 #include "tests/unit/format_testing.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <numeric>
+#include <string_view>
 
 namespace {
 
@@ -90,6 +94,52 @@ TEST_CASE("records come back from a shared file, whatever the slabs") {
     CHECK(place == volume(part.extents));
     file.close();
   }
+}
+
+TEST_CASE("an output takes several fields, with what the root writes between them") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("fields");
+  const SlabBytes setting(100);
+  SharedOutput output(Job::current(), path);
+  const std::vector<std::byte> all = numbered(volume(lattice));
+  constexpr std::string_view between = "what follows a field";
+  std::vector<std::uint64_t> offsets;
+  for (int field = 0; field < 3; ++field) {
+    offsets.push_back(output.root()->leave_room(all.size()));
+    const std::size_t bytes = field == 1 ? 2 * record_bytes : record_bytes;  // half as many sites of twice the bytes
+    const Coord extents = field == 1 ? Coord{2, 3, 2, 5} : lattice;
+    output.fill({offsets.back(), bytes, extents}, {{}, extents}, all);
+    output.root()->append(between);
+  }
+  CHECK_FALSE(std::filesystem::exists(path));
+  output.commit();
+  std::ifstream file(path, std::ios::binary);
+  const std::string content((std::istreambuf_iterator<char>(file)), {});
+  REQUIRE(content.size() == 3 * (all.size() + between.size()));
+  for (const std::uint64_t offset : offsets) {
+    CHECK(std::memcmp(content.data() + offset, all.data(), all.size()) == 0);
+    CHECK(content.compare(offset + all.size(), between.size(), between) == 0);
+  }
+}
+
+TEST_CASE("an output whose ranks fail between two fields leaves nothing behind") {
+  const TemporaryDirectory directory;
+  const std::vector<std::byte> all = numbered(volume(lattice));
+  {
+    SharedOutput output(Job::current(), directory.file("fields"));
+    output.root()->leave_room(2 * all.size());
+    output.fill({0, record_bytes, lattice}, {{}, lattice}, all);
+    const auto fill = [](const Box&, std::span<std::byte>) { throw Error(ErrorKind::input, "a field", "is not finite", "check it"); };
+    CHECK_THROWS_AS(output.fill_slabs({all.size(), record_bytes, lattice}, {{}, lattice}, fill), Error);
+  }
+  {
+    SharedOutput output(Job::current(), directory.file("fields"));
+    output.root()->leave_room(all.size());
+    output.fill({0, record_bytes, lattice}, {{}, lattice}, all);
+    const auto work = [] { throw Error(ErrorKind::environment, "the root's header", "does not fit", "free space"); };
+    CHECK_THROWS_AS(output.on_root(work), Error);
+  }
+  CHECK(std::filesystem::is_empty(directory.path()));
 }
 
 TEST_CASE("a file that ends before its records is an error, and so is one that is not there") {

@@ -2,11 +2,11 @@
 #include "runtime/team.hpp"
 
 #include "runtime/topology.hpp"
+#include "tests/unit/affinity_testing.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>
 #include <omp.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +17,7 @@
 
 using namespace quarkstar;
 using namespace quarkstar::runtime;
+using runtime_testing::allowed_cpus;
 using runtime_testing::options;
 using runtime_testing::Script;
 
@@ -54,22 +55,12 @@ void check_ranges(const std::vector<Range>& ranges, std::int64_t items) {
 
 std::vector<int> cores(int threads) { return std::vector<int>(static_cast<std::size_t>(threads), 0); }
 
-std::vector<int> mask_of_this_thread() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-      if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  return cpus;
-}
-
 /// Where a thread that binds itself to a processing unit may run, in the kernel's numbers; empty: binding is not
 /// allowed.
 std::vector<int> mask_when_bound(int logical_pu) {
   std::vector<int> mask;
   std::thread([&] {
-    if (bind_this_thread(logical_pu)) mask = mask_of_this_thread();
+    if (bind_this_thread(logical_pu)) mask = allowed_cpus();
   }).join();
   return mask;
 }
@@ -113,7 +104,7 @@ TEST_CASE("workers' threads are bound to the cores of their teams and keep their
               call.team().for_range(64, [&](std::int64_t, std::int64_t, int thread) {
                 const auto t = static_cast<std::size_t>(thread);
                 const bool complete = omp_get_num_threads() == threads;  // fewer under OMP_THREAD_LIMIT
-                if (complete && !expected[t].empty()) wrong += mask_of_this_thread() != expected[t];
+                if (complete && !expected[t].empty()) wrong += allowed_cpus() != expected[t];
                 if (task == 0) owners[t] = std::this_thread::get_id();
                 changed += owners[t] != std::this_thread::get_id();
               });

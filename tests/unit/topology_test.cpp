@@ -1,6 +1,8 @@
 // The machine as hwloc shows it: this one, and ones that we do not have, described to a child process.
 #include "runtime/topology.hpp"
 
+#include "tests/unit/affinity_testing.hpp"
+
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <unistd.h>
@@ -19,18 +21,9 @@
 using quarkstar::runtime::bind_this_thread;
 using quarkstar::runtime::Domain;
 using quarkstar::runtime::Topology;
+using quarkstar::runtime_testing::allowed_cpus;
 
 namespace {
-
-std::vector<int> allowed_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-      if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  return cpus;
-}
 
 /// "node:core,core,...;" for each domain.
 std::string text_of(const Topology& topology) {
@@ -81,7 +74,8 @@ class TemporaryFile {
 
 TEST_CASE("machine as a child process sees it" * doctest::skip()) {
   const Topology topology = Topology::discover();
-  std::printf("machine=[%s %d %s]\n", text_of(topology).c_str(), topology.cores(), topology.cpu_model().c_str());
+  const std::string caches = topology.cache_bytes() > 0 ? " " + std::to_string(topology.cache_bytes() / (1 << 20)) + " MiB" : "";
+  std::printf("machine=[%s %d %s%s]\n", text_of(topology).c_str(), topology.cores(), topology.cpu_model().c_str(), caches.c_str());
 }
 
 TEST_CASE("this machine has cores, each in one domain") {
@@ -125,6 +119,10 @@ TEST_CASE("machines that we do not have") {
   CHECK(found_under("HWLOC_SYNTHETIC='numa:1 core:1 pu:1'") == "0:0; 1 ");
   CHECK(found_under("HWLOC_SYNTHETIC='numa:1 core:4 pu:2'") == "0:0,2,4,6; 4 ");
   CHECK(found_under("HWLOC_SYNTHETIC='package:2 numa:2 core:3 pu:1'") == "0:0,1,2;1:3,4,5;2:6,7,8;3:9,10,11; 12 ");
+}
+
+TEST_CASE("caches count from the second level on") {
+  CHECK(found_under("HWLOC_SYNTHETIC='package:2 l3:1(size=32MiB) l2:2(size=1MiB) l1:1(size=32KiB) core:1 pu:1'") == "0:0,1,2,3; 4  68.000000 MiB");
 }
 
 TEST_CASE("two kinds of memory near the same cores are one domain") {

@@ -43,7 +43,7 @@ void write_ildg(const std::string& path, const HostGauge& gauge, const GaugeWrit
 
   SharedOutput file(job, path);
   std::optional<LimeWriter> lime;
-  job.on_root([&] {
+  file.on_root([&] {
     lime.emplace(*file.root());
     write_scidac_file_header(*lime, layout.extents, fmt::format("{}<title>gauge configuration</title>", declaration));
     write_scidac_record_header(*lime, datum, record_xml(options), options.date.empty() ? utc_date() : options.date);

@@ -41,13 +41,15 @@ void write_milc(const std::string& path, const HostGauge& gauge, const GaugeWrit
   }
   Job& job = Job::current();
   PayloadLayout layout;
-  job.together([&] { layout = writer_layout(path, gauge, options, ByteOrder::little); });
-  const Box sites = sites_to_write(gauge, options);
   const std::string date = options.date.empty() ? utc_date() : options.date;
-  check_header_text(path, "date", date);
+  job.together([&] {
+    layout = writer_layout(path, gauge, options, ByteOrder::little);
+    check_header_text(path, "date", date);
+  });
+  const Box sites = sites_to_write(gauge, options);
   SharedOutput file(job, path);
   const PayloadChecksum checksum = encoded_checksum(path, ChecksumKind::milc, layout, gauge, sites);
-  job.on_root([&] {
+  file.on_root([&] {
     Header header;
     header.add(milc_v5_magic);
     for (const int extent : layout.extents) header.add(std::int32_t{extent});

@@ -74,7 +74,7 @@ void write_nersc(const std::string& path, const HostGauge& gauge, const GaugeWri
   SharedOutput file(job, path);
   if (layout.rows == 2) job.together([&] { check_third_rows(path, gauge, layout.extents, sites); });
   const std::uint32_t checksum = encoded_checksum(path, ChecksumKind::nersc, layout, gauge, sites).sums()[0];
-  job.on_root([&] {
+  file.on_root([&] {
     file.root()->append(header_text(path, layout, options, checksum));
     layout.offset = file.root()->leave_room(layout.payload_bytes());
   });

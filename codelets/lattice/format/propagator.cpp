@@ -50,7 +50,7 @@ PropagatorWriter::PropagatorWriter(const std::string& path, const Coord& extents
                 "choose single or double precision");
   }
   if (options_.date.empty()) options_.date = utc_date();
-  runtime::mpi::Job::current().on_root([this] {
+  file_.on_root([this] {
     lime_.emplace(*file_.root());
     write_scidac_file_header(*lime_, extents_, file_xml(options_));
   });

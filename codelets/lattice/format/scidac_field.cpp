@@ -161,14 +161,14 @@ void write_scidac_data_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, s
                             std::size_t site_bytes, const runtime::mpi::SharedFile::Fill& encode) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   std::uint64_t offset = 0;
-  job.on_root([&] { offset = lime->leave_record(type, static_cast<std::uint64_t>(volume(extents)) * site_bytes, false, false); });
+  out.on_root([&] { offset = lime->leave_record(type, static_cast<std::uint64_t>(volume(extents)) * site_bytes, false, false); });
   PayloadChecksum checksum(ChecksumKind::scidac, ByteOrder::big, site_bytes);
   out.fill_slabs({offset, site_bytes, extents}, box, [&](const Box& slab, std::span<std::byte> bytes) {
     encode(slab, bytes);
     add_box(checksum, slab, extents, bytes);
   });
   const PayloadChecksum total = over_ranks(job, checksum);
-  job.on_root([&] {
+  out.on_root([&] {
     lime->close_record();
     write_scidac_checksum(*lime, total);
   });
@@ -182,10 +182,10 @@ void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, 
     if (field.size() != static_cast<std::size_t>(volume(box.extents)) * reals)
       throw ShapeError("write_scidac_field_part", fmt::format("{} numbers do not fill the part of {}", field.size(), describe(box.extents)));
   });
-  job.on_root([&] { write_scidac_record_header(*lime, datum, user_xml, date); });
+  out.on_root([&] { write_scidac_record_header(*lime, datum, user_xml, date); });
   write_scidac_data_part(out, lime, "scidac-binary-data", extents, box, datum.site_bytes(), [&](const Box& slab, std::span<std::byte> bytes) {
     const auto first = static_cast<std::size_t>(index_in(box, slab.origin, extents));
-    encode("the part of a field", datum, field.subspan(first * reals, static_cast<std::size_t>(volume(slab.extents)) * reals), bytes);
+    encode(out.path(), datum, field.subspan(first * reals, static_cast<std::size_t>(volume(slab.extents)) * reals), bytes);
   });
 }
 
