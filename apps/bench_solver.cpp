@@ -12,6 +12,7 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 namespace quarkstar::app {
@@ -51,29 +52,33 @@ void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::
 
 namespace {
 
-void find_bound(SolverTiming& timing, runtime::Session& session, const std::function<void()>& solve, const std::function<double()>& bytes) {
-  const BoundMeter meter(session);
-  const double start = runtime::now_us();
-  solve();
-  const BoundReport bound = meter.ended((runtime::now_us() - start) * 1e-6, bytes());
+void find_bound(SolverTiming& timing, runtime::Session& session, const WatchedSolve& solve, const std::function<double()>& bytes) {
+  std::optional<BoundMeter> meter;
+  double start = 0;
+  solve([&] {
+    meter.emplace(session);
+    start = runtime::now_us();
+  });
+  const BoundReport bound = meter->ended((runtime::now_us() - start) * 1e-6, bytes());
   timing.bound_us = 1e6 * std::max({bound.bandwidth_seconds, bound.critical_path_seconds, bound.assignment_seconds}) / timing.iterations;
 }
 
-void profile_workers(SolverTiming& timing, runtime::Session& session, const std::function<void()>& solve) {
-  runtime::WorkerProfile profile(session);
-  solve();
-  const std::vector<runtime::WorkerTimes> times = profile.times();
+void profile_workers(SolverTiming& timing, runtime::Session& session, const WatchedSolve& solve) {
+  std::optional<runtime::WorkerProfile> profile;
+  solve([&] { profile.emplace(session); });
+  const std::vector<runtime::WorkerTimes> times = profile->times();
   for (std::size_t w = 0; w < times.size(); ++w) {
     const runtime::Worker& worker = session.worker(static_cast<int>(w));
     timing.workers.push_back({worker.name, worker.kind == runtime::Worker::Kind::cuda, times[w]});
   }
-  timing.links = profile.links();
+  timing.links = profile->links();
 }
 
-void trace_tasks(const std::string& file, runtime::Session& session, const std::function<void()>& solve) {
-  session.events().reset();
-  session.events().set_detail(runtime::Events::Detail::tasks);
-  solve();
+void trace_tasks(const std::string& file, runtime::Session& session, const WatchedSolve& solve) {
+  solve([&] {
+    session.events().reset();
+    session.events().set_detail(runtime::Events::Detail::tasks);
+  });
   runtime::write_chrome_trace(session, session.events(), file);
   session.events().set_detail(runtime::Events::Detail::totals);
   session.events().reset();
@@ -81,7 +86,7 @@ void trace_tasks(const std::string& file, runtime::Session& session, const std::
 
 }  // namespace
 
-void run_extra_solves(const ExtraSolves& extra, SolverTiming& timing, runtime::Session& session, const std::function<void()>& solve,
+void run_extra_solves(const ExtraSolves& extra, SolverTiming& timing, runtime::Session& session, const WatchedSolve& solve,
                       const std::function<double()>& bytes) {
   if (extra.bound) find_bound(timing, session, solve, bytes);
   if (extra.profile) profile_workers(timing, session, solve);
@@ -112,9 +117,10 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
   SolverTiming timing, instrumented;  // what watching a solve costs is not in the first
   const int owners = owner_count(outer.lattice->decomposition());
   double bytes = 0;  // of the last solve
-  const auto solve_once = [&](int count, SolverTiming& of) {
+  const auto solve_once = [&](int count, SolverTiming& of, const std::function<void()>& begins = {}) {
     blas::submit<blas::Scale>({&rhs, &source}, {{{1, 0}}});
     session.wait_all();
+    if (begins) begins();
     limits.most_iterations = count;
     const runtime::Totals before = session.events().totals();
     const double start = runtime::now_us();
@@ -160,7 +166,7 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
   timing.best_us = times.front();
   timing.median_us = times[times.size() / 2];
 
-  run_extra_solves(extra, timing, session, [&] { solve_once(iterations, instrumented); }, [&] { return bytes; });
+  run_extra_solves(extra, timing, session, [&](const auto& begins) { solve_once(iterations, instrumented, begins); }, [&] { return bytes; });
   time_parts(timing, session, outer.lattice->decomposition(), [&] { solve_once(iterations, instrumented); });
   return timing;
 }

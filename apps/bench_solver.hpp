@@ -60,8 +60,12 @@ struct SolverTiming {
 /// The session's events are empty afterwards.
 void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::Decomposition& decomposition, const std::function<void()>& solve);
 
-/// Calls solve() once more for each thing that is asked for. bytes(): what the last solve moved. The session's events are empty after a trace.
-void run_extra_solves(const ExtraSolves& extra, SolverTiming& timing, runtime::Session& session, const std::function<void()>& solve,
+/// Solves once and calls begins() where the time that is told begins: what comes before is not to be watched either.
+using WatchedSolve = std::function<void(const std::function<void()>& begins)>;
+
+/// Calls solve() once more for each thing that is asked for. bytes(): what the last solve moved since it began. The session's events are empty
+/// after a trace.
+void run_extra_solves(const ExtraSolves& extra, SolverTiming& timing, runtime::Session& session, const WatchedSolve& solve,
                       const std::function<double()>& bytes);
 
 /// inner == outer: a solve in that level's precision; else mixed precision with reliable updates. wave: the source.

@@ -141,7 +141,11 @@ SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, co
   std::sort(times.begin(), times.end());
   timing.best_us = times.front();
   timing.median_us = times[times.size() / 2];
-  run_extra_solves(extra, timing, session_, [&] { solve_once(instrumented); }, [&] { return instrumented.bytes * instrumented.iterations; });
+  const auto watched = [&](const std::function<void()>& begins) {
+    begins();
+    solve_once(instrumented);
+  };
+  run_extra_solves(extra, timing, session_, watched, [&] { return instrumented.bytes * instrumented.iterations; });
   time_parts(timing, session_, problem.decomposition, [&] { solve_once(instrumented); });
   return timing;
 }

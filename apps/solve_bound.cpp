@@ -21,9 +21,9 @@ BoundReport BoundMeter::ended(double seconds, double bytes) const {
   double counted = 0;
   for (int worker = 0; worker < session_.events().workers(); ++worker) {
     const runtime::Events::Lifetime now = session_.events().lifetime(worker), before = before_[static_cast<std::size_t>(worker)];
-    const double busy_us = now.busy_us - before.busy_us, worker_bytes = now.bytes - before.bytes;
+    const double moving_us = now.moving_us - before.moving_us, worker_bytes = now.bytes - before.bytes;
     counted += worker_bytes;
-    report.workers_gbs.push_back(busy_us > 0 ? 1e-3 * worker_bytes / busy_us : 0);
+    report.workers_gbs.push_back(moving_us > 0 ? 1e-3 * worker_bytes / moving_us : 0);
   }
   if (!(recorded > 0) || !(counted > 0) || !(bytes > 0)) return report;
   // A GPU counts the tasks of a stopped graph as if they had moved their bytes.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "runtime/batch.hpp"
+#include "runtime/early_copy.hpp"
 #include "runtime/error.hpp"
 #include "runtime/observe/events.hpp"
 #include "runtime/observe/gpu_times.hpp"
@@ -195,6 +196,8 @@ void detail::submit(const Codelet& codelet, const void* arguments, std::size_t s
   if (result != 0)
     throw Error(ErrorKind::environment, codelet.name(), "no worker of this session can run the codelet",
                 "give the session a CPU worker");
+  for (const Access& access : accesses)
+    if (access.mode != Access::Mode::in) submit_early_copy(*access.handle);
 }
 
 }  // namespace quarkstar::runtime

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "runtime/early_copy.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/mpi/messages.hpp"
+#include "runtime/policy/policy.hpp"
 #include "runtime/session.hpp"
-#include "runtime/simulate/message.hpp"
+#include "runtime/several_gpus.hpp"
 #include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::runtime {
@@ -17,6 +19,18 @@ bool gpus_own_all(const Decomposition& decomposition) {
   const std::vector<int>& blocks = decomposition.local();
   const int gpus = Session::current().gpu_count();
   return std::all_of(blocks.begin(), blocks.end(), [&](int b) { return decomposition.block(b).owner < gpus; });
+}
+
+/// Whether faces are copied as soon as they are packed. Not where GPUs write into each other's memory, in batches that are one task; nor under policies
+/// that are not ours, which may run a block's tasks anywhere, except between nodes of a simulated machine: what crosses a network is a message, whatever the policy.
+bool copies_early(const Decomposition& decomposition) {
+  const std::string& policy = Session::current().options().policy;
+  if constexpr (simulate::active)
+    if (simulate::machine().nodes > 1) return true;
+  if (find_own_policy(policy) == nullptr) return false;
+  std::vector<int> owners;
+  for (const int b : decomposition.local()) owners.push_back(decomposition.block(b).owner);
+  return !(keeps_owners(policy) && reach_each_other(owners));
 }
 
 }  // namespace
@@ -32,6 +46,12 @@ Halo::Halo(const Decomposition& decomposition, const std::function<std::size_t(i
         sent_[buffer].push_back(leaves ? Handle(size) : Handle());
       }
   }
+  if (copies_early(decomposition))
+    for (const int b : decomposition.local())
+      for (int d = 0; d < 8; ++d)
+        if (const int sender = decomposition.neighbour(b, d); incoming_[0][slot(b, d)] && decomposition.is_local(sender))
+          for (const std::vector<Handle>& faces : incoming_)
+            copy_early(faces[slot(b, d)], decomposition.block(sender).owner, decomposition.block(b).owner);
   // Tags count blocks of the reader's rank; all ranks reserve as many.
   if (mpi::Messages* messages = Session::current().messages(); messages != nullptr && decomposition.is_distributed())
     first_tag_ = messages->reserve_tags(decomposition.most_blocks_of_a_rank() * 8 * 2);
@@ -79,11 +99,6 @@ void Halo::open_mailboxes() {
 }
 
 void Halo::exchange() {
-  if constexpr (simulate::active)
-    if (simulate::machine().nodes > 1)
-      for (const int b : decomposition_->local())
-        for (int d = 0; d < 8; ++d)
-          if (incoming_[buffer_][slot(b, d)]) simulate::submit_message(incoming(b, d), decomposition_->block(b).owner);
   mpi::Messages* messages = Session::current().messages();
   if (messages == nullptr || !decomposition_->is_distributed()) return;
   if (messages->collected() && !mailboxes_tried_) open_mailboxes();

@@ -31,6 +31,7 @@
 namespace quarkstar::runtime {
 
 #if !defined(QUARKSTAR_CUDA) && !defined(QUARKSTAR_SIMULATION)
+bool reach_each_other(const std::vector<int>&) { return false; }
 bool can_run_across_gpus(const std::vector<Batch::Part>&) { return false; }
 bool submit_across_gpus(const std::vector<Batch::Part>&) { return false; }
 #else
@@ -422,19 +423,23 @@ const Codelet& codelet_for(const std::vector<int>& nodes) {
 
 }  // namespace
 
+bool reach_each_other(const std::vector<int>& workers) {
+  for (const int a : workers) {
+    if (Session::current().worker(a).kind != Worker::Kind::cuda) return false;
+    for (const int b : workers)
+      if (a != b && !reach_each_other(starpu_worker_get_devid(a), starpu_worker_get_devid(b))) return false;
+  }
+  return true;
+}
+
 bool can_run_across_gpus(const std::vector<Batch::Part>& parts) {
   const Session& session = Session::current();
   if (!keeps_owners(session.options().policy) || parts.size() < 2 || parts_timed_apart()) return false;
   const std::vector<int> owners = owners_of(parts);
   if (has_messages(parts) ? owners.size() != 1 : owners.size() < 2) return false;
-  for (const int owner : owners)
-    if (session.worker(owner).kind != Worker::Kind::cuda) return false;
   for (const Batch::Part& part : parts)
     if (part.codelet == nullptr ? part.mailbox == nullptr : part.codelet->cuda() == nullptr) return false;
-  for (const int a : owners)
-    for (const int b : owners)
-      if (a != b && !reach_each_other(starpu_worker_get_devid(a), starpu_worker_get_devid(b))) return false;
-  return true;
+  return reach_each_other(owners);
 }
 
 bool submit_across_gpus(const std::vector<Batch::Part>& parts) {

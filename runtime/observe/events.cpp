@@ -24,6 +24,7 @@ void Events::record(int worker, std::span<const Event> events, double busy_us) {
   lane.lifetime.executed += executed;
   lane.lifetime.busy_us += busy_us;
   lane.lifetime.bytes += cost.bytes;
+  if (cost.bytes > 0) lane.lifetime.moving_us += busy_us;
   constexpr double shortest_us = 2, older = 0.95;  // on a GPU what a stopped graph skips is known by its shortness only
   if (executed > 0 && busy_us >= shortest_us * static_cast<double>(executed) && cost.bytes > 0) {
     lane.recent_bytes = older * lane.recent_bytes + cost.bytes;

@@ -74,6 +74,7 @@ class Events {
   struct Lifetime {
     std::int64_t executed = 0;
     double busy_us = 0, bytes = 0;
+    double moving_us = 0;  ///< in tasks that moved bytes: not in those that copy from fields of the host, whose bytes nobody counts
   };
   Lifetime lifetime(int worker) const {
     const Lane& lane = lanes_[static_cast<std::size_t>(worker)];

@@ -11,7 +11,7 @@
 #include "runtime/error.hpp"
 #include "runtime/program.hpp"
 #include "runtime/session.hpp"
-#include "runtime/simulate/message.hpp"
+#include "runtime/simulate/early_copy.hpp"
 #include "runtime/task_record.hpp"
 
 namespace quarkstar::runtime::simulate {
@@ -31,21 +31,12 @@ const Composite* composite_of(const Codelet* codelet) {
 
 bool refresh_due = false;
 
-void arrive(Call&) {}
-const Codelet& message_codelet() {
-  static const Codelet codelet("message", arrive);
-  return codelet;
-}
-
 const Device& device_of(int worker) {
   return Session::current().worker(worker).kind == Worker::Kind::cuda ? machine().gpu : machine().cpu;
 }
 
-constexpr double least_us = 1e-3;  ///< StarPU takes 0 for unknown
-
 /// Of the kernels of a task, without what the runtime adds.
 double kernels_us(detail::TaskRecord& record, int worker) {
-  if (record.codelet == &message_codelet()) return least_us;
   const Composite* composite = composite_of(record.codelet);
   return composite != nullptr ? composite->microseconds(record.arguments(), worker) : kernel_us(*record.codelet, record.cost, worker);
 }
@@ -117,19 +108,23 @@ Cost cost_of(Cost cost, const Placement& placement) {
 
 double task_us(starpu_task* task, int worker) {
   auto* record = static_cast<detail::TaskRecord*>(task->cl_arg);
-  if (record->codelet == &message_codelet()) return least_us;
   const double handles = machine().handle_us * static_cast<double>(STARPU_TASK_GET_NBUFFERS(task));
   return device_of(worker).task_us + handles + kernels_us(*record, worker);
 }
 
+namespace {
+
+void pay_for_submission(double handles) { starpu_sleep(static_cast<float>((machine().submit_us + machine().handle_us * handles) * 1e-6)); }
+
+}  // namespace
+
 void prepare(starpu_task* task) {
   task->callback_func = finish;
   task->callback_arg = task;
-  const double handles = static_cast<double>(STARPU_TASK_GET_NBUFFERS(task));
-  starpu_sleep(static_cast<float>((machine().submit_us + machine().handle_us * handles) * 1e-6));
+  pay_for_submission(static_cast<double>(STARPU_TASK_GET_NBUFFERS(task)));
 }
 
-void submit_message(const Handle& face, int reader) { submit(message_codelet(), 0, {in(face)}, {}, {.owner = reader}); }
+void pay_for_early_copy() { pay_for_submission(1); }
 
 namespace {
 
