@@ -45,6 +45,13 @@ struct Messages::Message {
   std::atomic<int> missing{0};  ///< acquisitions
   Clock::time_point submitted = Clock::now();
 
+  /// Between two ranks.
+  void address(std::size_t size, int other, int number, const Label& text) {
+    bytes = size;
+    peer = other;
+    tag = number;
+    label = text;
+  }
   void* memory(starpu_data_handle_t handle) const { return starpu_data_handle_to_pointer(handle, STARPU_MAIN_RAM); }
 
   std::string describe(const Job& job) const {
@@ -198,20 +205,14 @@ void Messages::receive(const Handle& handle, int from, int tag, const Label& lab
 void Messages::post_send(const Handle& handle, int to, int tag, const Label& label) {
   auto message = std::make_unique<Message>(Message::Kind::send, this);
   message->read = handle.state();
-  message->bytes = handle.bytes();
-  message->peer = to;
-  message->tag = tag;
-  message->label = label;
+  message->address(handle.bytes(), to, tag, label);
   post(std::move(message));
 }
 
 void Messages::post_receive(const Handle& handle, int from, int tag, const Label& label) {
   auto message = std::make_unique<Message>(Message::Kind::receive, this);
   message->write = handle.state();
-  message->bytes = handle.bytes();
-  message->peer = from;
-  message->tag = tag;
-  message->label = label;
+  message->address(handle.bytes(), from, tag, label);
   post(std::move(message));
 }
 

@@ -18,7 +18,8 @@ TEST_CASE("a rank that lacks memory for a column ends those in flight") {
   const runtime::mpi::Job& job = runtime::mpi::Job::current();
   const runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const runtime::Decomposition decomposition(lattice, runtime::RankGrid{{1, 1, 1, job.size()}, job.rank(), {}}, {1, 1, 1, 1}, session.block_owners());
-  WilsonSolver solver(decomposition, reference::near_unit_gauge(lattice, seed, 0.4), {0.12, {}, antiperiodic_in_time}, SolverSettings{});
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
+  WilsonSolver solver(decomposition, gauge, {0.12, {}, antiperiodic_in_time}, SolverSettings{});
   HostSpinor source(decomposition.part());
   source.data.front() = 1;
   const auto solve = [&](int column) {
