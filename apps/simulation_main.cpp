@@ -13,6 +13,9 @@
 #include <string_view>
 #include <vector>
 
+/// The main() of `quarkstar` (apps/main.cpp), as StarPU's headers rename it.
+extern "C" int starpu_main(int argc, char** argv);
+
 namespace {
 
 using quarkstar::Error;
@@ -25,7 +28,7 @@ bool asks_for_text(const std::vector<char*>& arguments) {
   return std::any_of(arguments.begin() + 1, arguments.end(), is_one);
 }
 
-/// Takes "--machine X" or "--machine=X" out of the arguments. Without one any will do for texts.
+/// Takes "--machine X" or "--machine=X" out of the arguments.
 std::string take_machine(std::vector<char*>& arguments) {
   constexpr std::string_view flag = "--machine";
   for (auto at = arguments.begin() + 1; at < arguments.end(); ++at) {
@@ -37,8 +40,6 @@ std::string take_machine(std::vector<char*>& arguments) {
     arguments.erase(at, at + (joined ? 1 : 2));
     return value;
   }
-  if (const std::vector<std::string> shipped = quarkstar::app::shipped_machines(); asks_for_text(arguments) && !shipped.empty())
-    return shipped.front();
   throw Error(ErrorKind::input, "--machine", "no machine to simulate was given",
               fmt::format("give the path of a machine file, or one of {}", fmt::join(quarkstar::app::shipped_machines(), ", ")));
 }
@@ -57,6 +58,7 @@ void require_timing_command(const std::vector<char*>& arguments) {
 int main(int argc, char** argv) {
   try {
     std::vector<char*> arguments(argv, argv + argc);
+    if (asks_for_text(arguments)) return starpu_main(argc, argv);  // SimGrid would take these flags for its own
     const std::string machine = take_machine(arguments);
     require_timing_command(arguments);
     return quarkstar::runtime::simulate::run(quarkstar::app::read_machine(machine), static_cast<int>(arguments.size()), arguments.data());

@@ -21,8 +21,9 @@ bool gpus_own_all(const Decomposition& decomposition) {
   return std::all_of(blocks.begin(), blocks.end(), [&](int b) { return decomposition.block(b).owner < gpus; });
 }
 
-/// Whether faces are copied as soon as they are packed. Not where GPUs write into each other's memory, in batches that are one task; nor under policies
-/// that are not ours, which may run a block's tasks anywhere, except between nodes of a simulated machine: what crosses a network is a message, whatever the policy.
+/// Whether faces are copied as soon as they are packed. Not where GPUs write into each other's memory, in batches that are one task; nor
+/// under policies that are not ours, which may run a block's tasks anywhere, except between nodes of a simulated machine: what crosses a
+/// network is a message, whatever the policy.
 bool copies_early(const Decomposition& decomposition) {
   const std::string& policy = Session::current().options().policy;
   if constexpr (simulate::active)

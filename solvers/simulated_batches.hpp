@@ -40,7 +40,7 @@ class SimulatedRefreshes {
   bool is_due() {
     since_ += every_;
     if (!(between_ > 0) || since_ < between_) return false;
-    since_ -= between_;
+    since_ = 0;  // |r| falls from where it is then, however long it has waited for its place
     return true;
   }
 
