@@ -27,12 +27,15 @@ using Json = nlohmann::ordered_json;
 
 /// The figure that is also timed here, by right-hand sides.
 constexpr const char* default_figure = "rhs";
+/// Its document.
+constexpr const char* hisq_document = "hisq";
 /// The one that quarkstar-sim computes.
 constexpr const char* simulated_figure = "power8";
 
 struct ModelOptions {
   runtime::SessionOptions session;
-  std::string figure = default_figure, seed = "hisq", svg;
+  std::string figure = default_figure, svg;
+  std::optional<std::string> seed;  ///< document; none: the figure's own
   bool json = false, estimate_only = false;
   std::optional<double> bandwidth;  ///< GB/s; none: measured
   std::vector<int> nrhs{1, 2, 3, 4, 5};
@@ -111,7 +114,7 @@ Json json_of(const std::vector<Row>& rows, const std::string& where, double band
                      {"measured_gflops", row.measured ? Json(*row.measured) : Json()}});
   for (const int cached : hisq_model::cached_neighbours)
     caches.push_back({{"cached_neighbours", cached}, {"intensity", hisq_model::intensity(1, cached / 16.)}});
-  return {{"seed", options.seed}, {"device", where},          {"bandwidth_gbs", bandwidth}, {"lattice", measured_lattice(options)},
+  return {{"seed", hisq_document}, {"device", where},          {"bandwidth_gbs", bandwidth}, {"lattice", measured_lattice(options)},
           {"rows", table},        {"cache_table", caches},    {"versions", version_line()}};
 }
 
@@ -181,6 +184,9 @@ void show(const ModelOptions& options, const model::FigureTable& figure, const J
 
 void run_model(const ModelOptions& options) {
   check_writable(options.svg);
+  if (options.seed && options.figure != default_figure)
+    throw Error(ErrorKind::input, "--seed", fmt::format("the figure {} is of another document than {}", options.figure, *options.seed),
+                fmt::format("leave --seed out, or take the figure {}", default_figure));
   if (options.figure == default_figure) return run_right_hand_sides(options);
   if (options.figure == simulated_figure) return show(options, model::power8_scaling(model::speed_of_simulator), Json::object());
   model::Inputs inputs{.machines = model::machines(), .lattice = options.lattice, .nrhs = options.nrhs, .overhead_us = options.overhead_us, .measured_dslash = {}};
@@ -208,7 +214,7 @@ void add_model(CLI::App& app) {
     help += fmt::format("; {}, {}", figure.name, figure.help);
   }
   command->add_option("FIGURE", options->figure, help)->check(CLI::IsMember(names));
-  command->add_option("--seed", options->seed, "hisq: intensity of the HISQ Dslash by right-hand sides and cache hits")->check(CLI::IsMember({"hisq"}));
+  command->add_option("--seed", options->seed, "hisq: the document of the figure rhs, intensity of the HISQ Dslash by right-hand sides and cache hits")->check(CLI::IsMember({hisq_document}));
   command->add_option("--nrhs", options->nrhs, "Right-hand sides (default 1 2 3 4 5)")->check(CLI::Range(1, 32));
   command->add_option("--bandwidth", options->bandwidth, "GB/s in place of the triad measured here")->check(at_least(0.001));
   command->add_flag("--estimate-only", options->estimate_only, "Measure no Dslash");

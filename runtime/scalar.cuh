@@ -8,9 +8,6 @@
 
 namespace quarkstar::runtime::detail {
 
-/// Sums that a step on a GPU can gather: a thread each.
-inline constexpr int most_sums_on_cuda = 64;
-
 /// Partial sums that one launch gathers; more take several launches.
 inline constexpr int partials_a_launch = 128;
 

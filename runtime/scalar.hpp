@@ -97,6 +97,9 @@ Guard guard_of(const Handle& state) {
   return {&state};
 }
 
+/// Sums that a step on a GPU can gather: a thread each.
+inline constexpr int most_sums_on_cuda = 64;
+
 struct ScalarArguments {
   int partials, sums, most_steps;
 };
@@ -148,6 +151,8 @@ void submit_copy(const Handle& to, const Handle& from, std::size_t bytes, int wo
 /// `from_outside` it is no part of the iteration.
 template <class Step, class State>
 void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullptr, int sums = 0) {
+  if constexpr (requires { Step::on_cuda; })
+    if (sums > detail::most_sums_on_cuda) throw ShapeError(Step::name, "more sums than a step on a GPU gathers");
   AccessList accesses{inout(state.handle()), inout(state.history())};
   int count = partials != nullptr ? partials->tasks() : 0;
   if (partials != nullptr && partials->is_distributed()) {

@@ -16,10 +16,7 @@ struct Refresh {
   /// Submits, all guarded: y += x, x = 0, r = b - A y, with y and b the caller's, in the higher precision. Empty: no refreshes.
   std::function<void(const SpinorField& x, const SpinorField& r, const runtime::Guard& guard)> submit;
   double drop = 0.1;  ///< due when |r| is less than this times the largest since the last
-  /// Iterations between two places in the graph where a refresh can happen. One that is not due still costs the launches of its kernels
-  /// (16 of 3.5 us each on an H200, together a fifth of a HISQ iteration at 32^4); a refresh that waits for its place lets |r| fall further,
-  /// in half precision by no more than it can follow.
-  int every = 8;
+  int every = 4;      ///< iterations between two places in the graph where a refresh can happen
 };
 
 /// Submits out = an approximate inverse of A times in, on the solver's own lattice.

@@ -21,7 +21,7 @@ struct alignas(16) SumTable {
   Place place[places];
 };
 
-/// Tables of one CUDA worker; zero between kernels (finish_sums leaves them so). Kernels of a worker follow each other.
+/// Tables of one CUDA worker, 17 MB for each of its lanes; zero between kernels (finish_sums leaves them so). Kernels of a worker follow each other.
 inline constexpr int most_sums = 1024;
 
 }  // namespace quarkstar::cuda

@@ -172,7 +172,10 @@ TEST_CASE("staggered block CG: fewer iterations than CG, the same bits everywher
   // Twins, a sum of two others, and nothing at all.
   sources[3] = sources[0];
   for (std::size_t i = 0; i < sources[5].data.size(); ++i) sources[5].data[i] = 2.0 * sources[1].data[i] - sources[2].data[i];
-  check_residuals(solve(whole, links, sources, masses));
+  for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+    INFO(name_of(precision));
+    check_residuals(solve({.settings = settings_for("blockcg", precision)}, links, sources, masses));
+  }
   std::fill(sources[6].data.begin(), sources[6].data.end(), 0.0);
   const Outcome with_zero = solve(whole, links, sources, masses);
   for (std::size_t v = 0; v < sources.size(); ++v) CHECK(with_zero.results[v].converged());

@@ -18,5 +18,6 @@ expect 0 '^ *4 +1.73 ' model --nrhs 1 4 "${given[@]}" --gpus 0
 expect 2 'error: FIGURE: ' model nonsense
 QUARKSTAR_SIM=$folder/nowhere expect 3 'error: .*nowhere: is not there; build it with ./bootstrap simulation' model power8
 expect 2 "error: --triad: 'K80=1' is no NAME=GB/s" model wilson "${given[@]}" --triad K80=1
+expect 2 'error: --seed: the figure wilson is of another document than hisq' model wilson --seed hisq "${given[@]}"
 expect 2 'error: --svg: the table of machines has no chart' model machines "${given[@]}" --svg a.svg
 [ -z "${QUARKSTAR_SCREENSHOTS:-}" ] || cp ./*.svg "$QUARKSTAR_SCREENSHOTS"
