@@ -16,7 +16,7 @@ TEST_CASE("residual histories on GPUs have the CPU's bits") {
   const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   const WilsonParameters parameters{0.125, {}, antiperiodic_in_time};
   const int gpus = static_cast<int>(runtime::gpus().size());
-  for (const char* solver : {"bicgstab", "cgnr", "gcr"})
+  for (const std::string solver : {"bicgstab", "cgnr", "gcr"})
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
       for (const int reals : {18, 12, 8}) {
         battery::SolveCase c;
@@ -27,7 +27,7 @@ TEST_CASE("residual histories on GPUs have the CPU's bits") {
         REQUIRE(expected.result.converged());
         for (int count = 1; count <= gpus; count *= 2)
           for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}, Coord{1, 1, 2, 2}})
-            for (const char* policy : {"static", "dmdas"}) {
+            for (const std::string policy : {"static", "dmdas"}) {
               INFO(solver << " " << name_of(precision) << " links " << reals << " gpus " << count << " blocks " << blocks[2] << blocks[3] << " " << policy);
               battery::SolveCase on_gpu = c;
               on_gpu.gpus = count;
