@@ -32,5 +32,7 @@ set(HDF5_C_COMPILER_EXECUTABLE "" CACHE FILEPATH "")
 set(HDF5_C_INCLUDE_DIR "${QUARKSTAR_POWER8_ROOT}/usr/include/hdf5/serial" CACHE PATH "")
 set(HDF5_C_LIBRARY_hdf5 "${libraries}/hdf5/serial/libhdf5.so" CACHE FILEPATH "")
 
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-ppc64le -cpu power8 -L "${QUARKSTAR_POWER8_ROOT}"
+# Code is for POWER8; the processor is a later one because the C library's trigonometric functions set the rounding by an instruction
+# (mffscrni) that a POWER8 takes for an older one, while qemu's POWER8 refuses it.
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-ppc64le -cpu power9 -L "${QUARKSTAR_POWER8_ROOT}"
   -E "LD_LIBRARY_PATH=/lib/${triplet}:/usr/lib/${triplet}:${libraries}")

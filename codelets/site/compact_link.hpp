@@ -69,7 +69,9 @@ inline CompactLink compact_link(const double* link) {
   const double y[] = {a[0].imag(), a[1].real(), a[1].imag(), a[2].real(), a[2].imag()};
   for (int i = 0; i < 5; ++i) c.p[i] = y[i] * y_scale;
   // <g_j, row 1>
-  const Number along = entry(3) / (Number(1) + a[0]);
+  // Not by the operator: compilers' libraries divide in different ways. |1 + a_0| >= 1, so nothing overflows.
+  const Number divisor = Number(1) + a[0];
+  const Number along = entry(3) * std::conj(divisor) * (1 / std::norm(divisor));
   for (int j = 0; j < 2; ++j) beta[j] = entry(4 + j) - a[1 + j] * along;
   c.minus[1] = beta[0].real() < 0;
   const double size = (c.minus[1] ? -1 : 1) / std::sqrt(std::norm(beta[0]) + std::norm(beta[1]));
