@@ -3,6 +3,7 @@
 // microseconds each, starting one costs about as much as running it.
 #include <cuda_runtime.h>
 
+#include <cstdint>
 #include <utility>
 
 #include "runtime/cuda_launch.hpp"
@@ -26,6 +27,10 @@ __device__ __forceinline__ void wait_for_predecessors() {
 #endif
   wait_for_predecessors_alone();
 }
+
+/// Threads from which on a Dslash is brought onto the GPU early: a grid that does not fill the GPU twice only gets in the way of the one
+/// before it. At 16^4 a fifth slower in single, a third in half precision, from 24^4 on 1 to 4 % faster (one H200, docs/results).
+inline constexpr std::int64_t least_overlapping = 1 << 16;
 
 /// kernel<<<blocks, threads, 0, stream>>>(arguments...) that may be brought onto the GPU early where `overlap`; also inside a capture.
 template <class... Parameters, class... Arguments>

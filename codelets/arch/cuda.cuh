@@ -11,15 +11,18 @@ namespace quarkstar::cuda {
 
 using site::Lane;
 
-/// Through the read-only cache: data that several threads read.
+// Vectors are read coherently, never by ld.global.nc (__ldg): a kernel that starts before the one ahead of it has ended
+// (runtime/cuda_launch.cuh) reads what is written while it is already there.
+
+/// Data that several threads read.
 struct CachedLoads {
   template <class V, class T>
   static __device__ __forceinline__ V real(const T* p) {
-    return {__ldg(p)};
+    return {__ldca(p)};
   }
   template <class V>
   static __device__ __forceinline__ site::Complex<V> pair(const Half* p) {
-    return V::from_word(__ldg(&p->word));
+    return V::from_word(__ldca(&p->word));
   }
 };
 
@@ -54,12 +57,12 @@ struct PassingLoads {
   }
   static __device__ __forceinline__ float load(const float* p) {
     float x;
-    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.f32 %0, [%1], %2;" : "=f"(x) : "l"(p), "l"(first_to_leave()));
+    asm volatile("ld.global.L1::no_allocate.L2::cache_hint.f32 %0, [%1], %2;" : "=f"(x) : "l"(p), "l"(first_to_leave()));
     return x;
   }
   static __device__ __forceinline__ double load(const double* p) {
     double x;
-    asm("ld.global.nc.L1::no_allocate.L2::cache_hint.f64 %0, [%1], %2;" : "=d"(x) : "l"(p), "l"(first_to_leave()));
+    asm volatile("ld.global.L1::no_allocate.L2::cache_hint.f64 %0, [%1], %2;" : "=d"(x) : "l"(p), "l"(first_to_leave()));
     return x;
   }
 };

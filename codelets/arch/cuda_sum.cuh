@@ -27,7 +27,7 @@ __device__ __forceinline__ void add_to_table(SumTable& table, double x) {
       const unsigned low = __reduce_add_sync(all, static_cast<unsigned>(whole & 0xffffff));
       const int high = __reduce_add_sync(all, static_cast<int>(whole >> 24));
       const long long limb = (static_cast<long long>(high) << 24) + low;
-      if (in_warp == i && limb != 0) atomicAdd(&place.limb[window + 33 - static_cast<int>(i)], static_cast<unsigned long long>(limb));
+      if (in_warp == i && limb != 0) atomicAdd(&place.limb_of(window, static_cast<int>(i)), static_cast<unsigned long long>(limb));
     }
     if (in_warp == 3) atomicMax(&place.window, window + SumTable::window_bias);
   }

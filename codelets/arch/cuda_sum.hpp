@@ -16,6 +16,8 @@ struct alignas(16) SumTable {
     unsigned long long limb[limbs];
     int window;   ///< highest so far plus window_bias; 0: nothing yet, so that zeroed memory is an empty table
     int poisoned;
+    /// Limb 0, 1 or 2 of a sum with this window.
+    QUARKSTAR_HD unsigned long long& limb_of(int of_window, int number) { return limb[of_window + 33 - number]; }
   };
   static constexpr int places = 32;  // lanes of a warp, which gathers them
   Place place[places];

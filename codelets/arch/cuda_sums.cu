@@ -16,10 +16,10 @@ __global__ void __launch_bounds__(finish_threads) finish_kernel(SumTable* tables
   SumTable& table = tables[blockIdx.x];
   const int limb = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   if (limb < 3) {
-    const SumTable::Place& place = table.place[lane];
+    SumTable::Place& place = table.place[lane];
     const int window = __reduce_max_sync(all, place.window);
     const bool poisoned = __any_sync(all, place.poisoned != 0);
-    unsigned long long digits = window != 0 ? place.limb[window - SumTable::window_bias + 33 - limb] : 0;
+    unsigned long long digits = window != 0 ? place.limb_of(window - SumTable::window_bias, limb) : 0;
     for (int half = 16; half > 0; half /= 2) digits += __shfl_xor_sync(all, digits, half);
     if (lane == 0) {
       runtime::BinnedSum& sum = partial[blockIdx.x];

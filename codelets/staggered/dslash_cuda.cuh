@@ -128,34 +128,36 @@ __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
     staggered::dslash_term(r, hops);
     const int words = staggered::vector_words<F> * lanes;
     const std::size_t of_site = (outer * a.vectors + first) * words + lane;
+    const auto at = [&](int v) { return of_site + static_cast<std::size_t>(v) * words; };
+    // All loads before the first store: the compiler may not move a load past one.
     site::unroll<Count>([&](auto v) {
-      const std::size_t at = of_site + v * words;
       const V scale{a.scale[first + v]};
-      site::ColourVector<V> z;
-      site::unroll<3>([&](auto c) { z[c] = {scale * r[v][c].re, scale * r[v][c].im}; });
+      site::ColourVector<V>& z = r[v];
+      site::unroll<3>([&](auto c) { z[c] = {scale * z[c].re, scale * z[c].im}; });
       if (a.x != nullptr) {
         const V diagonal{a.diagonal[first + v]};
-        // Like the links: one load that the compiler must not move past a store costs 6 % of the whole kernel, taken or not.
-        const site::SiteReader<F, V, Links> x(a.x + at, lanes);
+        const site::SiteReader<F, V, Links> x(a.x + at(v), lanes);
         site::unroll<3>([&](auto c) {
           const site::Complex<V> value = x.component(c);
           z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
         });
       }
-      if constexpr (passing) site::unroll<3>([&](auto c) {
-        __stcs(a.out + at + 2 * c * lanes, z[c].re.v);
-        __stcs(a.out + at + (2 * c + 1) * lanes, z[c].im.v);
-      });
-      else site::write_site<F>(a.out + at, lanes, z);
       if (first + v < own) return;
       if (a.sums.norm) site::unroll<3>([&](auto c) { norm[v] = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm[v])); });
       if (a.sums.dot) {
-        const site::SiteReader<F, V> y(a.y + at, lanes);
+        const site::SiteReader<F, V> y(a.y + at(v), lanes);
         site::unroll<3>([&](auto c) {
           const site::Complex<V> value = y.component(c);
           dot[v] = fma(value.im, z[c].im, fma(value.re, z[c].re, dot[v]));
         });
       }
+    });
+    site::unroll<Count>([&](auto v) {
+      if constexpr (passing) site::unroll<3>([&](auto c) {
+        __stcs(a.out + at(v) + 2 * c * lanes, r[v][c].re.v);
+        __stcs(a.out + at(v) + (2 * c + 1) * lanes, r[v][c].im.v);
+      });
+      else site::write_site<F>(a.out + at(v), lanes, r[v]);
     });
   }
   if (!a.sums.norm && !a.sums.dot) return;
@@ -237,9 +239,7 @@ void launch_dslash_of(const staggered::DslashArguments<F>& a, std::int64_t sites
     const int row = std::max(32, std::min(wanted / groups, 64 * lanes) / 32 * 32), sites_a_block = row / lanes;
     const auto blocks = static_cast<unsigned>((sites + sites_a_block - 1) / sites_a_block);
     const dim3 shape(static_cast<unsigned>(lanes), static_cast<unsigned>(groups), static_cast<unsigned>(sites_a_block));
-    // As for Wilson fermions, a grid that does not fill the GPU twice would only get in the way of the one before it.
-    constexpr std::int64_t least_overlapping = 1 << 16;
-    runtime::launch(dslash_kernel<F, W, LongReals, count, Straight>, sites * lanes >= least_overlapping, blocks, shape, stream, a,
+    runtime::launch(dslash_kernel<F, W, LongReals, count, Straight>, sites * lanes >= runtime::least_overlapping, blocks, shape, stream, a,
                     static_cast<std::uint32_t>(sites), status, obedience, tables);
   };
   (consider(site::Index<Counts>{}), ...);

@@ -187,10 +187,7 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
   const unsigned block_threads = choice.block_threads > 0 ? static_cast<unsigned>(choice.block_threads) : threads_for<F>(threads);
   const unsigned blocks = blocks_for(threads, block_threads);
   SumTable* tables = arguments.sums.count() > 0 ? sum_tables() : nullptr;
-  // A grid that does not fill the GPU twice only gets in the way of the one before it: at 16^4 a fifth slower in single, a third in half
-  // precision, from 24^4 on 1 to 4 % faster (one H200, docs/results).
-  constexpr std::int64_t least_overlapping = 1 << 16;
-  const bool overlap = threads >= least_overlapping;
+  const bool overlap = threads >= runtime::least_overlapping;
   unsigned branching = 0;
   for (int d = 0; d < 8; ++d)
     if (arguments.faces[d] != nullptr || arguments.phase_im[d] != 0) branching |= 1u << d;
