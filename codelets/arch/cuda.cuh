@@ -11,6 +11,9 @@ namespace quarkstar::cuda {
 
 using site::Lane;
 
+/// Sets of directions, a bit each, with Dslash kernels of their own: most cuts are in time only.
+inline constexpr unsigned no_directions = 0, both_times = 0b11000000, all_directions = 0b11111111;
+
 // Vectors are read coherently, never by ld.global.nc (__ldg): a kernel that starts before the one ahead of it has ended
 // (runtime/cuda_launch.cuh) reads what is written while it is already there.
 

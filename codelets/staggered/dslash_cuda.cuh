@@ -15,9 +15,9 @@
 namespace quarkstar::cuda {
 
 /// The neighbours of one lane of an outer site, and the links to them. W: lanes of the block; 0: known at run time only.
-/// Straight: no faces, so that a hop takes no branch and the compiler can load the next direction's data while it computes this one.
-/// Links: how links are loaded.
-template <class F, int W, int LongReals, bool Straight, class Links>
+/// Faced: directions (a bit each) that may have a face. No hop takes a branch, so that the compiler can load the next direction's data while
+/// it computes this one. Links: how links are loaded.
+template <class F, int W, int LongReals, unsigned Faced, class Links>
 struct ColourHops {
   using T = Real<F>;
   using V = Lane<T>;
@@ -52,18 +52,30 @@ struct ColourHops {
     const int from = (entry & neighbour_entry::exchange) != 0 ? lane ^ stride : lane;
     // One address for all vectors; what differs goes into the instructions as a constant. An address each cost a fifth of all instructions,
     // and so many registers that eight vectors did not fit (one H200: 14117 GFLOP/s became 15897).
-    const int words = staggered::vector_words<F> * lanes();
-    const F* of_site = a.in + (static_cast<std::size_t>(entry >> neighbour_entry::shift) * a.vectors + first) * words + from;
-    const site::SiteReader<F, V, CachedLoads> stored(of_site + v * words, lanes());
-    if constexpr (!Straight)
-      if ((entry & neighbour_entry::face) != 0 && (stride == 0 || ((lane & stride) != 0) == (d % 2 == 0))) {
-        const int width = stride == 0 ? lanes() : lanes() / 2;
-        const int face_lane = stride == 0 ? lane : (lane & (stride - 1)) | ((lane >> 1) & ~(stride - 1));
-        const T* p = a.faces[d] + (static_cast<std::size_t>(faces_at[position * 8 + d]) * a.vectors + (first + v)) * 6 * width + face_lane;
-        site::unroll<3>([&](auto c) { h[c] = {{p[2 * c * width]}, {p[(2 * c + 1) * width]}}; });
-        return;
-      }
-    site::unroll<3>([&](auto c) { h[c] = stored.component(c); });
+    constexpr int words = staggered::vector_words<F>;
+    const F* of_site = a.in + (static_cast<std::size_t>(entry >> neighbour_entry::shift) * a.vectors + first) * (words * lanes()) + from;
+    const auto read_stored = [&](const F* of_vectors, int step) {
+      const site::SiteReader<F, V, CachedLoads> stored(of_vectors + v * words * step, step);
+      site::unroll<3>([&](auto c) { h[c] = stored.component(c); });
+    };
+    if ((Faced >> d & 1) == 0) return read_stored(of_site, lanes());
+    const bool from_face = (entry & neighbour_entry::face) != 0 && (stride == 0 || ((lane & stride) != 0) == (d % 2 == 0));
+    const int width = stride == 0 ? lanes() : lanes() / 2;
+    const int face_lane = stride == 0 ? lane : (lane & (stride - 1)) | ((lane >> 1) & ~(stride - 1));
+    const T* of_face = a.faces[d] + (static_cast<std::size_t>(faces_at[position * 8 + d]) * a.vectors + first) * (6 * width) + face_lane;
+    if constexpr (!is_half<F>) {
+      // The numbers of a face are stored as those of a field are, in fewer lanes.
+      read_stored(from_face ? of_face : of_site, from_face ? width : lanes());
+    } else {
+      read_stored(of_site, lanes());
+      // A lane that wants no face reads any one number.
+      const T* p = from_face ? of_face + v * 6 * width : reinterpret_cast<const T*>(of_site);
+      const int step = from_face ? width : 0;
+      site::unroll<3>([&](auto c) {
+        const V re{p[2 * c * step]}, im{p[(2 * c + 1) * step]};
+        h[c] = {{from_face ? re.v : h[c].re.v}, {from_face ? im.v : h[c].im.v}};
+      });
+    }
   }
 };
 
@@ -99,7 +111,7 @@ __device__ __forceinline__ double in_rows_of_groups(double x, double* exchange, 
 
 /// A block: threadIdx.x is the lane, .y the group of Count vectors, .z the site, so that the groups of a site share its links in one load of
 /// a warp. The last group may overlap the one before it (its results are the same), but adds only what is its own to the sums.
-template <class F, int W, int LongReals, int Count, bool Straight>
+template <class F, int W, int LongReals, int Count, unsigned Faced>
 __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
     dslash_kernel(const __grid_constant__ staggered::DslashArguments<F> a, std::uint32_t sites, const staggered::VectorStatus* status,
                   staggered::Obedience obedience, SumTable* tables) {
@@ -123,7 +135,7 @@ __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
     // L2 cost up to 6 % (one H200).
     constexpr bool passing = Count > 1 && !is_half<F>;
     using Links = std::conditional_t<passing, PassingLoads, StreamedLoads>;
-    ColourHops<F, W, LongReals, Straight, Links> hops{a, outer, i, lanes, lane, first};
+    ColourHops<F, W, LongReals, Faced, Links> hops{a, outer, i, lanes, lane, first};
     site::ColourVector<V> r[Count];
     staggered::dslash_term(r, hops);
     const int words = staggered::vector_words<F> * lanes;
@@ -217,7 +229,7 @@ int vectors_a_thread(int n, int wanted, int usual, std::integer_sequence<int, Co
   return best;
 }
 
-template <class F, int W, int LongReals, bool Straight, int... Counts>
+template <class F, int W, int LongReals, unsigned Faced, int... Counts>
 void launch_dslash_of(const staggered::DslashArguments<F>& a, std::int64_t sites, const staggered::KernelChoice& choice,
                       const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream,
                       std::integer_sequence<int, Counts...> counts) {
@@ -239,7 +251,7 @@ void launch_dslash_of(const staggered::DslashArguments<F>& a, std::int64_t sites
     const int row = std::max(32, std::min(wanted / groups, 64 * lanes) / 32 * 32), sites_a_block = row / lanes;
     const auto blocks = static_cast<unsigned>((sites + sites_a_block - 1) / sites_a_block);
     const dim3 shape(static_cast<unsigned>(lanes), static_cast<unsigned>(groups), static_cast<unsigned>(sites_a_block));
-    runtime::launch(dslash_kernel<F, W, LongReals, count, Straight>, sites * lanes >= runtime::least_overlapping, blocks, shape, stream, a,
+    runtime::launch(dslash_kernel<F, W, LongReals, count, Faced>, sites * lanes >= runtime::least_overlapping, blocks, shape, stream, a,
                     static_cast<std::uint32_t>(sites), status, obedience, tables);
   };
   (consider(site::Index<Counts>{}), ...);
@@ -252,15 +264,19 @@ inline constexpr int full_lanes = sizeof(Real<F>) == 4 ? 16 : 8;
 template <class F, int LongReals>
 void launch_dslash_with(const staggered::KernelChoice& choice, const staggered::DslashArguments<F>& a, std::int64_t count, const staggered::VectorStatus* status,
                         staggered::Obedience obedience, runtime::CudaStream stream) {
-  bool straight = true;
-  for (int d = 0; d < 8; ++d) straight = straight && a.faces[d] == nullptr;
-  if (choice.lanes != full_lanes<F>)
-    launch_dslash_of<F, 0, LongReals, false>(a, count, choice, status, obedience, stream, std::integer_sequence<int, 1, 4>{});
-  else if (straight)
-    launch_dslash_of<F, full_lanes<F>, LongReals, true>(a, count, choice, status, obedience, stream,
-                                                        std::integer_sequence<int, 1, 2, 3, 4, 8>{});
-  else
-    launch_dslash_of<F, full_lanes<F>, LongReals, false>(a, count, choice, status, obedience, stream, std::integer_sequence<int, 1, 2, 4, 8>{});
+  unsigned faced = 0;
+  for (int d = 0; d < 8; ++d)
+    if (a.faces[d] != nullptr) faced |= 1u << d;
+  const auto start = [&](auto lanes, auto directions, auto counts) {
+    launch_dslash_of<F, lanes, LongReals, directions>(a, count, choice, status, obedience, stream, counts);
+  };
+  constexpr site::Index<full_lanes<F>> full{};
+  using Any = std::integral_constant<unsigned, all_directions>;
+  // What is rare has fewer kernels.
+  if (choice.lanes != full) start(site::Index<0>{}, Any{}, std::integer_sequence<int, 1, 4>{});
+  else if (faced == no_directions) start(full, std::integral_constant<unsigned, no_directions>{}, std::integer_sequence<int, 1, 2, 3, 4, 8>{});
+  else if ((faced & ~both_times) == 0) start(full, std::integral_constant<unsigned, both_times>{}, std::integer_sequence<int, 1, 2, 4, 8>{});
+  else start(full, Any{}, std::integer_sequence<int, 1, 4>{});
   runtime::check_launch("staggered dslash");
 }
 

@@ -2,6 +2,7 @@
 // CUDA driver of the Wilson hopping term: one thread a lane of an outer site, around the same site body as the CPU.
 #include <algorithm>
 
+#include "codelets/arch/cuda.cuh"
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/arch/cuda_sums.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
@@ -172,9 +173,6 @@ unsigned threads_for(std::int64_t threads) {
 inline unsigned blocks_for(std::int64_t threads, unsigned block_threads = default_threads) {
   return static_cast<unsigned>((threads + block_threads - 1) / block_threads);
 }
-
-/// Sets of directions with a kernel of their own: most cuts are in time only.
-inline constexpr unsigned both_times = 0b11000000, all_directions = 0b11111111;
 
 template <class F>
 using LaneCounts = std::conditional_t<sizeof(Real<F>) == 8, std::integer_sequence<int, 8, 4, 1>, std::integer_sequence<int, 16, 8, 1>>;
