@@ -62,7 +62,8 @@ struct ColourHops {
     const bool from_face = (entry & neighbour_entry::face) != 0 && (stride == 0 || ((lane & stride) != 0) == (d % 2 == 0));
     const int width = stride == 0 ? lanes() : lanes() / 2;
     const int face_lane = stride == 0 ? lane : (lane & (stride - 1)) | ((lane >> 1) & ~(stride - 1));
-    const T* of_face = a.faces[d] + (static_cast<std::size_t>(faces_at[position * 8 + d]) * a.vectors + first) * (6 * width) + face_lane;
+    const std::uint32_t place = from_face ? faces_at[position * 8 + d] : 0;  // there is no table where nothing is cut
+    const T* of_face = a.faces[d] + (static_cast<std::size_t>(place) * a.vectors + first) * (6 * width) + face_lane;
     if constexpr (!is_half<F>) {
       // The numbers of a face are stored as those of a field are, in fewer lanes.
       read_stored(from_face ? of_face : of_site, from_face ? width : lanes());

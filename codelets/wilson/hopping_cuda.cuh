@@ -18,9 +18,9 @@ __device__ __forceinline__ double flip_sign(double x, unsigned flip) {
   return __hiloint2double(__double2hiint(x) ^ static_cast<int>(flip), __double2loint(x));
 }
 
-/// Branching: a bit for each direction that may have a face or a complex phase. Hops in the other directions take no branch, so that the
-/// compiler can load one direction's data while it computes another (twice as fast where no direction branches).
-template <class F, int W, int Reals, unsigned Branching>
+/// Edged: a bit for each direction that may have a face or a complex phase. No hop takes a branch, so that the compiler can load one
+/// direction's data while it computes another (twice as fast).
+template <class F, int W, int Reals, unsigned Edged>
 struct CudaNeighbours {
   using T = Real<F>;
   using V = Lane<T>;
@@ -46,7 +46,7 @@ struct CudaNeighbours {
       const F* p = a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W) + from;
       wilson::read_projected<F, mu, Projector, CachedLoads>(h, p, W, unit_of_link);
     };
-    if constexpr ((Branching >> D & 1) == 0) {
+    if constexpr ((Edged >> D & 1) == 0) {
       const bool minus = (entry & neighbour_entry::phase) != 0 && on_edge(mu, forward) && a.phase_re[D] < 0;
       read_field(V::broadcast(minus ? -site::link_unit : site::link_unit));
       if constexpr (!is_half<F>) {
@@ -57,21 +57,31 @@ struct CudaNeighbours {
       }
     } else {
       const bool edge = on_edge(mu, forward);
-      if ((entry & neighbour_entry::face) != 0 && edge) read_face(h, D);
-      else read_field(V::broadcast(site::link_unit));
-      if ((entry & neighbour_entry::phase) != 0 && edge) {
-        const site::Complex<V> phase{{a.phase_re[D]}, {a.phase_im[D]}};
-        site::unroll<6>([&](auto c) { h[c / 3][c % 3] = site::multiply(phase, h[c / 3][c % 3]); });
-      }
+      read_field(V::broadcast(site::link_unit));
+      replace_by_face(h, D, (entry & neighbour_entry::face) != 0 && edge);
+      const bool turned = (entry & neighbour_entry::phase) != 0 && edge;
+      const site::Complex<V> phase{{a.phase_re[D]}, {a.phase_im[D]}};
+      site::unroll<6>([&](auto c) {
+        site::Complex<V>& z = h[c / 3][c % 3];
+        const site::Complex<V> product = site::multiply(phase, z);
+        z = {{turned ? product.re.v : z.re.v}, {turned ? product.im.v : z.im.v}};
+      });
     }
   }
 
-  __device__ __forceinline__ void read_face(site::HalfSpinor<V>& h, int direction) const {
+  /// A lane that wants no face reads any one number.
+  __device__ __forceinline__ void replace_by_face(site::HalfSpinor<V>& h, int direction, bool wanted) const {
     const int stride = a.stride[direction / 2];
-    const int width = stride == 0 ? W : W / 2;
+    const int width = stride == 0 ? W : W / 2, step = wanted ? width : 0;
     const int face_lane = stride == 0 ? lane : (lane & (stride - 1)) | ((lane >> 1) & ~(stride - 1));
-    const T* p = a.faces[direction] + static_cast<std::size_t>(faces_at[direction]) * 12 * width + face_lane;
-    site::unroll<6>([&](auto c) { h[c / 3][c % 3] = {{p[2 * c * width]}, {p[(2 * c + 1) * width]}}; });
+    const std::uint32_t place = wanted ? faces_at[direction] : 0;  // there is no table where nothing is cut
+    const T* of_face = a.faces[direction] + static_cast<std::size_t>(place) * 12 * width + face_lane;
+    const T* p = wanted ? of_face : reinterpret_cast<const T*>(a.in);
+    site::unroll<6>([&](auto c) {
+      const V re{p[2 * c * step]}, im{p[(2 * c + 1) * step]};
+      site::Complex<V>& z = h[c / 3][c % 3];
+      z = {{wanted ? re.v : z.re.v}, {wanted ? im.v : z.im.v}};
+    });
   }
 
   template <int D>
@@ -88,7 +98,7 @@ inline constexpr int most_threads = 256;
 template <class F>
 inline constexpr int resident_blocks = sizeof(Real<F>) == 8 ? 1 : is_half<F> ? 3 : 2;
 
-template <class F, int W, int Reals, int Sign, unsigned Branching>
+template <class F, int W, int Reals, int Sign, unsigned Edged>
 __global__ void __launch_bounds__(most_threads, resident_blocks<F>)
     hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, std::uint32_t threads, const std::int32_t* stop,
                    SumTable* tables) {
@@ -102,7 +112,7 @@ __global__ void __launch_bounds__(most_threads, resident_blocks<F>)
     const std::uint32_t i = id / W;
     const int lane = static_cast<int>(id % W);
     const std::size_t outer = a.sites != nullptr ? __ldg(a.sites + i) : i;
-    CudaNeighbours<F, W, Reals, Branching> neighbours{a, a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8,
+    CudaNeighbours<F, W, Reals, Edged> neighbours{a, a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8,
                                                      a.links + outer * (8 * NumberFormat<F>::link_words(Reals) * W), lane};
     site::Spinor<V> r;
     wilson::hopping_term<Sign>(r, neighbours);
@@ -148,7 +158,7 @@ __global__ void __launch_bounds__(most_pack_threads) pack_kernel(const wilson::P
   for (std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x; id < threads; id += gridDim.x * blockDim.x) {
     const std::uint32_t i = id / width;
     const int face_lane = static_cast<int>(id % width);
-    // The inverse of CudaNeighbours::read_face: the bit of the edge goes back in. A reader that looks forward needs our lower half.
+    // The inverse of CudaNeighbours::replace_by_face: the bit of the edge goes back in. A reader that looks forward needs our lower half.
     const int lane = a.stride == 0 ? face_lane
                                    : (face_lane & (a.stride - 1)) | ((face_lane & ~(a.stride - 1)) << 1) | (forward ? 0 : a.stride);
     site::HalfSpinor<V> h;
@@ -186,17 +196,17 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
   const unsigned blocks = blocks_for(threads, block_threads);
   SumTable* tables = arguments.sums.count() > 0 ? sum_tables() : nullptr;
   const bool overlap = threads >= runtime::least_overlapping;
-  unsigned branching = 0;
+  unsigned edged = 0;
   for (int d = 0; d < 8; ++d)
-    if (arguments.faces[d] != nullptr || arguments.phase_im[d] != 0) branching |= 1u << d;
+    if (arguments.faces[d] != nullptr || arguments.phase_im[d] != 0) edged |= 1u << d;
   const auto over_lanes = [&](auto w) {
     const auto consider = [&](auto reals, auto sign) {
       if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
       const auto threads32 = static_cast<std::uint32_t>(threads);
       const auto start = [&](auto kernel) { runtime::launch(kernel, overlap, blocks, block_threads, stream, arguments, threads32, stop, tables); };
       if constexpr (w == 1) start(hopping_kernel<F, w, reals, sign, all_directions>);  // odd extents: rare, not worth three kernels
-      else if (branching == 0) start(hopping_kernel<F, w, reals, sign, 0>);
-      else if ((branching & ~both_times) == 0) start(hopping_kernel<F, w, reals, sign, both_times>);
+      else if (edged == 0) start(hopping_kernel<F, w, reals, sign, 0>);
+      else if ((edged & ~both_times) == 0) start(hopping_kernel<F, w, reals, sign, both_times>);
       else start(hopping_kernel<F, w, reals, sign, all_directions>);
     };
     consider(site::Index<18>{}, site::Index<1>{});
