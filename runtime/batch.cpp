@@ -15,6 +15,7 @@
 #include "runtime/several_gpus.hpp"
 #include "runtime/session.hpp"
 #include "runtime/simulate/simulate.hpp"
+#include "runtime/turns.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -77,8 +78,9 @@ void run_fused_on_cuda(Call& call) {
     }
   };
   if (batches_are_sampled()) times.join_unmarked();
-  times.take(run_through_graph(key.take(), stream, enqueue_all, batches_are_sampled()));
-  for (const Program::Step& step : task.program->steps) times.add(event_of(step.part), false);
+  const GraphRun run = run_through_graph(key.take(), stream, enqueue_all, batches_are_sampled(), false, replay_limit(*task.program, call));
+  times.take(run.steps);
+  for (const Program::Step& step : task.program->steps) times.add(event_of(step.part, run.times), false);
 }
 const Codelet fused_codelet("fused", run_fused, run_fused_on_cuda), joined_codelet("joined", run_fused, run_joined_on_cuda);
 #else
@@ -120,7 +122,13 @@ bool Batch::can_fuse() const {
   });
 }
 
-Cost Batch::submit() {
+bool Batch::can_be_replayed() {
+  Session& session = Session::current();
+  return session.gpu_count() > 0 && keeps_owners(session.options().policy) && (session.messages() == nullptr || session.messages()->by_device()) &&
+         !parts_timed_apart() && !batches_are_sampled() && !GraphRecording::is_active() && Turns::in_flight() == 1;
+}
+
+Cost Batch::submit(const Replays& replays) {
   collecting = nullptr;
   Cost total;
   for (const Part& part : parts_) {
@@ -134,7 +142,7 @@ Cost Batch::submit() {
     for (const Codelet* codelet : {&fused_codelet, &joined_codelet}) simulate::describe(*codelet, {simulated_us, finish_simulated});
   const GraphRecording::Pause noted;
   if (fuse) {
-    submit_program(fused_codelet, std::make_unique<Program>(parts));
+    submit_program(fused_codelet, std::make_unique<Program>(parts, replays));
     return total;
   }
   // Ranks agree on what is new without a word, because they submit the same codelets in the same order; what differs between them (numbers
@@ -145,7 +153,7 @@ Cost Batch::submit() {
     for (const Part& part : parts) kind.push_back(part.codelet);
     is_new = Session::current().messages()->is_new(std::move(kind));
   }
-  if (!is_new && can_run_across_gpus(parts) && submit_across_gpus(parts)) return total;
+  if (!is_new && can_run_across_gpus(parts) && submit_across_gpus(parts, replays)) return total;
   if (can_join(parts) && submit_joined(joined_codelet, parts)) return total;
   for (const Part& part : parts) {
     if (part.unfused) part.unfused();

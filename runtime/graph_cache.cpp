@@ -62,20 +62,61 @@ cudaGraphExec_t capture(CudaStream stream, const std::function<void()>& enqueue)
   cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
   enqueue();
   cudaStreamEndCapture(stream, &graph);
-  cudaGraphInstantiate(&made, graph, 0);
+  // Kernels keep the priority of the stream that they were captured from: packs and boundaries go before interiors.
+  cudaGraphInstantiate(&made, graph, cudaGraphInstantiateFlagUseNodePriority);
   cudaGraphDestroy(graph);
   return made;
 }
 
+/// A stop flag in device memory, as the host sees it between the replays of a graph. One a worker; it goes with the process.
+class StopFlag {
+ public:
+  StopFlag() {
+    cudaHostAlloc(reinterpret_cast<void**>(&seen_), copies * sizeof *seen_, cudaHostAllocPortable);
+    for (cudaEvent_t& event : copied_) cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  }
+  /// What the flag is after all that has been enqueued: copied there, to be read by number.
+  void copy(int number, const std::int32_t* flag, CudaStream stream) {
+    cudaMemcpyAsync(seen_ + number % copies, flag, sizeof *flag, cudaMemcpyDeviceToHost, stream);
+    cudaEventRecord(copied_[number % copies], stream);
+  }
+  /// Waits for that copy. An error counts as a stop: it is told by the next check_launch().
+  bool is_raised(int number) const {
+    return cudaEventSynchronize(copied_[number % copies]) != cudaSuccess || seen_[number % copies] != 0;
+  }
+
+ private:
+  static constexpr int copies = 2;
+  std::int32_t* seen_ = nullptr;
+  cudaEvent_t copied_[copies]{};
+};
+
+/// launch() until the flag is raised or it has been called limit.most times; how often it was.
+int replay(const ReplayLimit& limit, CudaStream stream, const std::function<void()>& launch) {
+  if (limit.most <= 1) {
+    launch();
+    return 1;
+  }
+  static thread_local auto* flag = new StopFlag;
+  flag->copy(0, limit.stop, stream);
+  if (flag->is_raised(0)) return 0;
+  for (int times = 1;; ++times) {
+    launch();
+    if (times == limit.most) return times;
+    flag->copy(times, limit.stop, stream);
+    if (times > 1 && flag->is_raised(times - 1)) return times;
+  }
+}
+
 }  // namespace
 
-std::shared_ptr<StepTimes> run_through_graph(std::vector<std::byte> key, CudaStream stream, const std::function<void(StepTimes*)>& enqueue,
-                                             bool sampled, bool at_once) {
+GraphRun run_through_graph(std::vector<std::byte> key, CudaStream stream, const std::function<void(StepTimes*)>& enqueue, bool sampled, bool at_once,
+                           const ReplayLimit& limit) {
   static thread_local Cache cache;
   const auto [entry, seen] = cache.find(std::move(key));
   if (!seen && !at_once) {
     enqueue(nullptr);
-    return nullptr;
+    return {};
   }
   if (entry.graph == nullptr) entry.graph = capture(stream, [&] { enqueue(nullptr); });
   // A graph's marks are read when its task has ended; the next task may be enqueued before.
@@ -88,9 +129,10 @@ std::shared_ptr<StepTimes> run_through_graph(std::vector<std::byte> key, CudaStr
     launch_one_by_one(false);
   }
   if (sample) entry.steps->launch();
-  cudaGraphLaunch(sample ? entry.marked : entry.graph, stream);
+  const cudaGraphExec_t graph = sample ? entry.marked : entry.graph;
+  const int times = replay(sample ? ReplayLimit{} : limit, stream, [&] { cudaGraphLaunch(graph, stream); });
   check_launch("graph replay");
-  return sample ? entry.steps : nullptr;
+  return {sample ? entry.steps : nullptr, times};
 }
 
 }  // namespace quarkstar::runtime

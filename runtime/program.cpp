@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/graph_status.hpp"
 #include "runtime/session.hpp"
 
 namespace quarkstar::runtime {
 
-Program::Program(const std::vector<Batch::Part>& parts) {
+Program::Program(const std::vector<Batch::Part>& parts, const Replays& replays) : most_replays(replays.most) {
   struct Use {
     int number;
     Access::Mode mode;
@@ -27,6 +28,7 @@ Program::Program(const std::vector<Batch::Part>& parts) {
     }
     steps.push_back(std::move(step));
   }
+  if (most_replays > 1) state = uses.at(replays.state->state()).number;
 }
 
 std::vector<int> owners_of(const std::vector<Batch::Part>& parts) {
@@ -62,8 +64,14 @@ void record_step(Call& part, const Program::Step& step, double begin_us, double 
   Session::current().events().record(part.worker(), event);
 }
 
-Event event_of(const Batch::Part& part) {
-  return {part.codelet->name(), part.placement.block, 0, 0, part.cost, false, false, part.counted ? 1 : 0};
+Event event_of(const Batch::Part& part, int times) {
+  const Cost cost{times * part.cost.flops, times * part.cost.bytes};
+  return {part.codelet->name(), part.placement.block, 0, 0, cost, times == 0, false, part.counted ? times : 0};
+}
+
+ReplayLimit replay_limit(const Program& program, const Call& call) {
+  if (program.state < 0) return {};
+  return {program.most_replays, &call.buffer<const GraphStatus>(program.state)->stop};
 }
 
 bool parts_timed_apart() { return Session::current().events().detail() == Events::Detail::parts; }

@@ -6,6 +6,7 @@
 
 #include "runtime/batch.hpp"
 #include "runtime/codelet.hpp"
+#include "runtime/graph_cache.hpp"
 #include "runtime/lane_schedule.hpp"
 #include "runtime/observe/events.hpp"
 
@@ -20,8 +21,10 @@ struct Program {
   std::vector<Step> steps;
   AccessList accesses;  ///< each handle once, with the mode that covers all uses
   Cost cost;
+  int most_replays = 1;
+  int state = -1;  ///< number of the buffer that begins with the status that ends replays; -1: runs once
 
-  explicit Program(const std::vector<Batch::Part>& parts);
+  explicit Program(const std::vector<Batch::Part>& parts, const Replays& replays = {});
 };
 
 /// Owners of parts in ascending order; messages have none.
@@ -52,8 +55,11 @@ class ProgramKey {
 /// Records one step of a fused CPU task as an event.
 void record_step(Call& part, const Program::Step& step, double begin_us, double end_us);
 
-/// The event of a part that a GPU runs; its times are not known yet (GpuTimes::add).
-Event event_of(const Batch::Part& part);
+/// The event of a part that a GPU runs so many times; when is not known yet (GpuTimes::add).
+Event event_of(const Batch::Part& part, int times = 1);
+
+/// Of a program that a GPU is about to run.
+ReplayLimit replay_limit(const Program& program, const Call& call);
 
 /// Whether GPUs time the parts of a batch one by one: then they are enqueued one by one, by the worker that owns them, and no CUDA graph
 /// is replayed, because inside one nothing can be told apart.

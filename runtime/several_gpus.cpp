@@ -33,7 +33,7 @@ namespace quarkstar::runtime {
 #if !defined(QUARKSTAR_CUDA) && !defined(QUARKSTAR_SIMULATION)
 bool reach_each_other(const std::vector<int>&) { return false; }
 bool can_run_across_gpus(const std::vector<Batch::Part>&) { return false; }
-bool submit_across_gpus(const std::vector<Batch::Part>&) { return false; }
+bool submit_across_gpus(const std::vector<Batch::Part>&, const Replays&) { return false; }
 #else
 namespace {
 
@@ -237,9 +237,9 @@ class Run {
     check_launch("work of several GPUs");
   }
 
-  void record_events(GpuTimes& times) const {
+  void record_events(GpuTimes& times, int runs) const {
     for (const ScheduledStep& scheduled : work_.schedule.steps)
-      if (const Event event = event_on_device(scheduled); event.codelets > 0) times.add(owner(scheduled.device), event);
+      if (const Event event = event_on_device(scheduled, runs); event.codelets > 0) times.add(owner(scheduled.device), event);
   }
 
  private:
@@ -290,8 +290,8 @@ class Run {
   }
 
   /// A step that every device takes is work of the first.
-  Event event_on_device(const ScheduledStep& scheduled) const {
-    Event event = event_of(step(scheduled).part);
+  Event event_on_device(const ScheduledStep& scheduled, int runs = 1) const {
+    Event event = event_of(step(scheduled).part, runs);
     event.side = scheduled.lane != main_lane(scheduled.device);
     if (scheduled.device > 0 && step(scheduled).part.placement.everywhere) event.codelets = 0;
     return event;
@@ -329,9 +329,10 @@ void run_across_gpus(Call& call) {
   GpuTimes& times = *call.gpu_times();
   if (batches_are_sampled()) times.join_unmarked();
   if (work->has_messages) prepare_worker_memory(LaneSchedule::lanes_a_device);
-  times.take(run_through_graph(run.key(), static_cast<CudaStream>(call.stream()), [&run](StepTimes* steps) { run.enqueue(steps); },
-                               batches_are_sampled(), work->has_messages));
-  run.record_events(times);
+  const GraphRun done = run_through_graph(run.key(), static_cast<CudaStream>(call.stream()), [&run](StepTimes* steps) { run.enqueue(steps); },
+                                          batches_are_sampled(), work->has_messages, replay_limit(work->program, call));
+  times.take(done.steps);
+  run.record_events(times, done.times);
 }
 #else
 /// Steps in lanes, as on GPUs (runtime/simulate/lane_times.hpp): a kernel shares its device's bandwidth with the one beside it, and what it
@@ -442,9 +443,9 @@ bool can_run_across_gpus(const std::vector<Batch::Part>& parts) {
   return reach_each_other(owners);
 }
 
-bool submit_across_gpus(const std::vector<Batch::Part>& parts) {
+bool submit_across_gpus(const std::vector<Batch::Part>& parts, const Replays& replays) {
   const std::vector<int> owners = owners_of(parts);
-  auto work = std::make_unique<GpuProgram>(GpuProgram{Program(parts), {}, owners, {}, {}, {}, {}, has_messages(parts)});
+  auto work = std::make_unique<GpuProgram>(GpuProgram{Program(parts, replays), {}, owners, {}, {}, {}, {}, has_messages(parts)});
   if (work->has_messages) {
     auto plan = plan_mailboxes(work->program);
     if (!plan) return false;

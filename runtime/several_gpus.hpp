@@ -20,6 +20,6 @@ bool can_run_across_gpus(const std::vector<Batch::Part>& parts);
 /// captured as one CUDA graph over all devices when it comes again. Messages go through mailboxes (runtime/mailbox_plan.hpp); such a task
 /// begins only when all earlier messages are complete, so that no rank waits on its GPU for what its own host has still to send.
 /// Returns false, with nothing submitted, when the parts do not fit (an ordinary part writes what scalar steps write).
-bool submit_across_gpus(const std::vector<Batch::Part>& parts);
+bool submit_across_gpus(const std::vector<Batch::Part>& parts, const Replays& replays);
 
 }  // namespace quarkstar::runtime

@@ -5,6 +5,7 @@
 #include "runtime/batch.hpp"
 #include "runtime/scalar.hpp"
 #include "runtime/turns.hpp"
+#include "solvers/replay_pace.hpp"
 #include "solvers/simulated_batches.hpp"
 #include "solvers/work_ledger.hpp"
 
@@ -18,8 +19,8 @@ constexpr int iterations_a_batch(int check_every, int refresh_every) {
 }
 
 /// Submits iterations in batches, always one batch ahead of the one whose outcome it looks at, until the graph stops; between the two it
-/// gives the turn to other solves (runtime/turns.hpp). Returns the state at
-/// the end, and the work that was submitted and not done.
+/// gives the turn to other solves (runtime/turns.hpp). A GPU replays a batch several times (solvers/replay_pace.hpp). Returns the state at
+/// the end, and the work that was submitted and not done; less than nothing where batches were replayed.
 /// check_every, refresh_every: see above, check_every >= 1. proceed(seen): false interrupts, by the step Interrupt. iteration(bool refresh): with refresh
 /// it offers a place for one.
 template <class Interrupt, class State, class Proceed, class Iteration>
@@ -36,11 +37,12 @@ std::pair<State, Work> run_in_batches(runtime::GraphState<State>& state, int che
     };
     return {simulate_batches(state, iterations, refresh_every, iteration, submit), Work{}};
   }
+  ReplayPace pace;
   const auto submit_batch = [&] {
     runtime::Batch batch;
     for (int i = 1; i <= iterations; ++i) iteration(refresh_every > 0 && i % refresh_every == 0);
     ledger.add(batch.parts());
-    batch.submit();
+    batch.submit({pace.next(), &state.handle()});
   };
   submit_batch();
   runtime::publish(state);
@@ -49,6 +51,7 @@ std::pair<State, Work> run_in_batches(runtime::GraphState<State>& state, int che
     runtime::Turns::pass();
     const State seen = runtime::look(state);
     if (seen.status.stop != 0) return {seen, ledger.idle(seen.status, steps_before)};
+    pace.looked();
     if (!proceed(seen)) runtime::submit_scalar<Interrupt>(state);
     runtime::publish(state);
   }

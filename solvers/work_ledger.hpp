@@ -37,7 +37,7 @@ class WorkLedger {
     }
   }
 
-  /// What the batches contain that was not done. steps_before: scalar steps submitted before the first batch; status: at the end.
+  /// What the batches, each counted once, contain that was not done; negative where they were replayed. steps_before: scalar steps submitted before the first batch; status: at the end.
   Work idle(const runtime::GraphStatus& status, std::int64_t steps_before) const {
     const auto steps = static_cast<std::int64_t>(up_to_step_.size());
     const std::int64_t ran = steps > 0 ? status.steps_taken - steps_before : 0;

@@ -145,8 +145,8 @@ __global__ void __launch_bounds__(most_threads, resident_blocks<F>)
   }
 }
 
-/// Threads of a pack kernel's block at most.
-inline constexpr int most_pack_threads = 1024;
+/// Threads of a pack kernel's block at most: no more than a block of the interior has, whose place it takes where one has ended.
+inline constexpr int most_pack_threads = 256;
 
 template <class F, int W, int D, int Sign>
 __global__ void __launch_bounds__(most_pack_threads) pack_kernel(const wilson::PackArguments<F> a, std::uint32_t threads, const std::int32_t* stop) {
@@ -222,7 +222,7 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
 
 /// Blocks of a pack into another GPU's memory: the link between GPUs is the limit, so a few multiprocessors saturate it, and the others
 /// stay with the interior.
-inline constexpr unsigned remote_pack_blocks = 16;
+inline constexpr unsigned remote_pack_blocks = 64;
 
 template <class F, int... Ws>
 void launch_pack_over(const wilson::PackChoice& choice, const wilson::PackArguments<F>& arguments, std::int64_t count,

@@ -50,6 +50,8 @@ Cost TaskGraph::total() const {
 
 GraphRecording::GraphRecording() { recording = this; }
 GraphRecording::~GraphRecording() { recording = nullptr; }
+
+bool GraphRecording::is_active() { return recording != nullptr; }
 void GraphRecording::gone(const void* data) {
   if (recording != nullptr) recording->graph_.forget(data);
 }

@@ -57,6 +57,9 @@ class GraphRecording {
 
   const TaskGraph& graph() const { return graph_; }
 
+  /// Whether this thread records.
+  static bool is_active();
+
   /// For whoever submits: adds to the graph that this thread records, if any.
   static void note(const Codelet& codelet, const Cost& cost, std::span<const Access> accesses);
 

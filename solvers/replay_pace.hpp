@@ -1,0 +1,48 @@
+#pragma once
+// How many times a GPU replays a batch of iterations before the main thread looks again.
+#include <algorithm>
+#include <chrono>
+#include <deque>
+
+#include "runtime/batch.hpp"
+#include "runtime/mpi/job.hpp"
+
+namespace quarkstar {
+
+/// A task that ends costs a GPU an idle time, because the next one begins when the host has seen the end; a look that comes late keeps users
+/// and restart files waiting. So looks come every tenth of a second, or every eighth batch where that is sooner. All ranks agree.
+class ReplayPace {
+ public:
+  /// For the next batch to be submitted.
+  int next() {
+    submitted_.push_back(most_);
+    return most_;
+  }
+
+  /// The outcome of the first batch that has not been looked at is known. Collective.
+  void looked() {
+    if (!runtime::Batch::can_be_replayed()) return;
+    const auto now = Clock::now();
+    const int replays = submitted_.front();
+    submitted_.pop_front();
+    double seconds = std::chrono::duration<double>(now - last_).count() / replays;
+    last_ = now;
+    if (first_look_) {  // includes what came before the solve
+      first_look_ = false;
+      return;
+    }
+    runtime::mpi::Job::current().combine(std::span(&seconds, 1), runtime::mpi::Combine::maximum);
+    most_ = static_cast<int>(std::clamp(between_looks / seconds, 1.0, static_cast<double>(longest)));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr double between_looks = 0.1;  ///< seconds
+  static constexpr int longest = 8;
+  std::deque<int> submitted_;  ///< replays of the batches that have not been looked at
+  Clock::time_point last_ = Clock::now();
+  int most_ = 1;
+  bool first_look_ = true;
+};
+
+}  // namespace quarkstar
