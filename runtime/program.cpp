@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/gpu_sums.hpp"
 #include "runtime/session.hpp"
 
 namespace quarkstar::runtime {
@@ -65,6 +66,13 @@ void record_step(Call& part, const Program::Step& step, double begin_us, double 
 Event event_of(const Batch::Part& part) {
   return {part.codelet->name(), part.placement.block, 0, 0, part.cost, false, false, part.counted ? 1 : 0};
 }
+
+#ifdef QUARKSTAR_CUDA
+void enqueue_step(const Batch::Part& part, Call& call) {
+  if (!part.placement.everywhere) flush_sums(static_cast<CudaStream>(call.stream()));
+  part.codelet->cuda()(call);
+}
+#endif
 
 bool parts_timed_apart() { return Session::current().events().detail() == Events::Detail::parts; }
 

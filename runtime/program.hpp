@@ -55,6 +55,10 @@ void record_step(Call& part, const Program::Step& step, double begin_us, double 
 /// The event of a part that a GPU runs; its times are not known yet (GpuTimes::add).
 Event event_of(const Batch::Part& part);
 
+/// Enqueues the kernels of a step of a GPU's program. Sums of the step before are finished by a scalar step itself, before any other by
+/// flush_sums(), which the caller also owes at the end and before others learn how far the stream is.
+void enqueue_step(const Batch::Part& part, Call& call);
+
 /// Whether GPUs time the parts of a batch one by one: then they are enqueued one by one, by the worker that owns them, and no CUDA graph
 /// is replayed, because inside one nothing can be told apart.
 bool parts_timed_apart();

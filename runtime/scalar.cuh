@@ -1,23 +1,35 @@
 #pragma once
 // Scalar steps on a GPU: one thread, but the numbers stay where the fields are.
+#include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 #include "runtime/cuda.hpp"
 #include "runtime/cuda_launch.cuh"
+#include "runtime/gpu_sums.cuh"
+#include "runtime/gpu_sums.hpp"
 #include "runtime/scalar.hpp"
 
 namespace quarkstar::runtime::detail {
 
 /// Partial sums that one launch gathers; more take several launches.
 inline constexpr int partials_a_launch = 128;
+/// Each finishes a sum at a time. More than 16 would leave a thread too few registers for the steps.
+inline constexpr int most_scalar_warps = 16;
 
-struct PartialPointers {
-  const BinnedSum* pointers[partials_a_launch];
+/// What a launch gathers.
+struct ScalarSums {
+  const BinnedSum* partials[partials_a_launch];
+  int count, sums;
+  UnfinishedSums unfinished;     ///< at most most_sums_on_cuda of them; of one partial, whose sums from first_unfinished on they are
+  int unfinished_partial, first_unfinished;
+  BinnedSum* carried;            ///< from one launch to the next
+  bool first, last;
 };
 
 template <class State, class Step>
-__global__ void scalar_step_kernel(State* state, double* history, const __grid_constant__ PartialPointers partials, int count, int sums,
-                                   int most_steps, BinnedSum* carried, bool first, bool last) {
+__global__ void __launch_bounds__(32 * most_scalar_warps)
+    scalar_step_kernel(State* state, double* history, int most_steps, const __grid_constant__ ScalarSums work) {
   wait_for_predecessors();
   // A step goes from one number to the next. Taken from memory each of them would be a wait, so all come at once and go back at once.
   using Word = unsigned long long;
@@ -25,37 +37,71 @@ __global__ void scalar_step_kernel(State* state, double* history, const __grid_c
   static_assert(sizeof(State) % sizeof(Word) == 0 && alignof(State) == alignof(Word) && std::is_trivially_copyable_v<State>);
   __shared__ Word copy[words];
   __shared__ double values[most_sums_on_cuda];
+  __shared__ BinnedSum finished[most_sums_on_cuda];
   auto* state_words = reinterpret_cast<Word*>(state);
-  const int thread = static_cast<int>(threadIdx.x);
-  for (int i = thread; i < words; i += most_sums_on_cuda) copy[i] = state_words[i];
-  if (thread < sums) {
-    BinnedSum total = first ? BinnedSum::zero() : carried[thread];
-    for (int p = 0; p < count; ++p) total.merge(partials.pointers[p][thread]);
-    carried[thread] = total;
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  for (int i = thread; i < words; i += threads) copy[i] = state_words[i];
+  const UnfinishedSums& unfinished = work.unfinished;
+  const bool finishes = unfinished.count > 0 && (unfinished.idle == nullptr || *unfinished.idle == 0);
+  for (int s = thread / 32; finishes && s < unfinished.count; s += threads / 32) {
+    const BinnedSum sum = take_sum(unfinished.tables[s]);
+    if (thread % 32 == 0) unfinished.partial[s] = finished[s] = sum;
+  }
+  __syncthreads();
+  if (thread < work.sums) {
+    BinnedSum total = work.first ? BinnedSum::zero() : work.carried[thread];
+    const int new_one = thread - work.first_unfinished;
+    const bool is_new = finishes && new_one >= 0 && new_one < unfinished.count;
+    for (int p = 0; p < work.count; ++p)
+      total.merge(is_new && p == work.unfinished_partial ? finished[new_one] : work.partials[p][thread]);
+    if (!work.last) work.carried[thread] = total;
     values[thread] = value_of(total);
   }
   __syncthreads();
   State& here = reinterpret_cast<State&>(copy);
-  if (!last || idles<Step>(here.status)) return;
+  if (!work.last || idles<Step>(here.status)) return;
   if (thread == 0) take_step<Step>(here, values, history, most_steps);
   __syncthreads();
-  for (int i = thread; i < words; i += most_sums_on_cuda) state_words[i] = copy[i];
+  for (int i = thread; i < words; i += threads) state_words[i] = copy[i];
+}
+
+/// What the lane has not finished becomes a part of the step where it is of one of these partials; otherwise it is enqueued.
+inline void take_unfinished(ScalarSums& work, CudaStream stream) {
+  const UnfinishedSums unfinished = take_unfinished_sums(stream);
+  if (unfinished.count == 0) return;
+  for (int p = 0; p < work.count && unfinished.count <= most_sums_on_cuda; ++p) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(work.partials[p]), at = reinterpret_cast<std::uintptr_t>(unfinished.partial);
+    if (at < begin || at >= begin + static_cast<std::size_t>(work.sums) * sizeof(BinnedSum)) continue;
+    work.unfinished = unfinished;
+    work.unfinished_partial = p;
+    work.first_unfinished = static_cast<int>((at - begin) / sizeof(BinnedSum));
+    return;
+  }
+  enqueue_finish(unfinished, stream);
 }
 
 template <class State, class Step>
 void run_scalar_step_on_cuda(Call& call) {
   const auto& arguments = call.arguments<ScalarArguments>();
+  const auto stream = static_cast<CudaStream>(call.stream());
   constexpr int slot = 1;
-  auto* carried = static_cast<BinnedSum*>(worker_memory(slot, most_sums_on_cuda * sizeof(BinnedSum)));
+  ScalarSums work{};
+  work.sums = arguments.sums;
+  if (arguments.partials > partials_a_launch) {
+    flush_sums(stream);
+    work.carried = static_cast<BinnedSum*>(worker_memory(slot, most_sums_on_cuda * sizeof(BinnedSum)));
+  }
   int done = 0;
   do {
-    PartialPointers partials{};
-    const int count = std::min(arguments.partials - done, partials_a_launch);
-    for (int p = 0; p < count; ++p) partials.pointers[p] = call.buffer<const BinnedSum>(2 + done + p);
-    launch_overlapping(scalar_step_kernel<State, Step>, 1, most_sums_on_cuda, static_cast<cudaStream_t>(call.stream()), call.buffer<State>(0),
-                       call.buffer<double>(1), partials, count, arguments.sums, arguments.most_steps, carried, done == 0,
-                       done + count == arguments.partials);
-    done += count;
+    work.count = std::min(arguments.partials - done, partials_a_launch);
+    for (int p = 0; p < work.count; ++p) work.partials[p] = call.buffer<const BinnedSum>(2 + done + p);
+    work.first = done == 0;
+    done += work.count;
+    work.last = done == arguments.partials;
+    take_unfinished(work, stream);
+    const int warps = std::clamp(work.unfinished.count, most_sums_on_cuda / 32, most_scalar_warps);
+    launch_overlapping(scalar_step_kernel<State, Step>, 1, static_cast<unsigned>(32 * warps), stream, call.buffer<State>(0), call.buffer<double>(1),
+                       arguments.most_steps, work);
   } while (done < arguments.partials);
   check_launch(Step::name);
 }

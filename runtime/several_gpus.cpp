@@ -16,6 +16,7 @@
 
 #include "runtime/cuda.hpp"
 #include "runtime/gpu_flags.hpp"
+#include "runtime/gpu_sums.hpp"
 #include "runtime/graph_cache.hpp"
 #include "runtime/lane_schedule.hpp"
 #include "runtime/mailbox_plan.hpp"
@@ -201,6 +202,8 @@ class Run {
       const ScheduledStep& scheduled = schedule.steps[i];
       use(scheduled.lane);
       const MailboxUse* mailboxes = work_.mailboxes.uses.empty() ? nullptr : &work_.mailboxes.uses[static_cast<std::size_t>(scheduled.step)];
+      // Others may wait for these sums: they come before all waits but those of the scalar step that finishes them.
+      if (!step(scheduled).part.placement.everywhere) flush_sums(stream(scheduled.lane));
       // There is room long before it is needed: that wait comes before the others.
       if (mailboxes != nullptr) enqueue_room(mailboxes->room, stream(scheduled.lane));
       GpuFlagList watched;
@@ -215,9 +218,10 @@ class Run {
       if (watched.count > 0) enqueue_wait(watched, epoch(scheduled.device), stream(scheduled.lane));
       if (mailboxes != nullptr) enqueue_arrival(mailboxes->arrival, stream(scheduled.lane));
       if (steps != nullptr) steps->begin_step(stream(scheduled.lane));
-      step(scheduled).part.codelet->cuda()(calls_[i]);
+      enqueue_step(step(scheduled).part, calls_[i]);
       if (steps != nullptr) steps->end_step(stream(scheduled.lane), owner(scheduled.device), event_on_device(scheduled));
       if (mailboxes != nullptr) enqueue_sent(mailboxes->sent, stream(scheduled.lane));
+      if (!scheduled.awaited_on.empty()) flush_sums(stream(scheduled.lane));
       GpuFlagList set;
       bool awaited_by_event = false;
       for (const int device : scheduled.awaited_on) {
@@ -232,7 +236,11 @@ class Run {
       if (awaited_by_event) ended[i] = record(scheduled.lane);
       if (mailboxes != nullptr) enqueue_consumed(mailboxes->consumed, stream(scheduled.lane));
     }
-    for (int lane = 1; lane < lane_count(); ++lane) cudaStreamWaitEvent(stream(0), record(lane), 0);
+    for (int lane = 0; lane < lane_count(); ++lane) {
+      use(lane);
+      flush_sums(stream(lane));
+      if (lane > 0) cudaStreamWaitEvent(stream(0), record(lane), 0);
+    }
     use(0);
     check_launch("work of several GPUs");
   }
