@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(32 * warps) finish_kernel(const UnfinishedSums
   if (sums.idle != nullptr && *sums.idle != 0) return;
   const int s = static_cast<int>(blockIdx.x) * warps + static_cast<int>(threadIdx.x) / 32;
   if (s >= sums.count) return;
-  const BinnedSum sum = take_sum(sums.tables[s]);
+  const BinnedSum sum = take_sum(sums.tables[s], seen_in(sums.tables[s]));
   if (threadIdx.x % 32 == 0) sums.partial[s] = sum;
 }
 

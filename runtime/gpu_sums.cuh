@@ -4,13 +4,15 @@
 
 namespace quarkstar::runtime {
 
-/// The sum of a table, which is empty afterwards. To be called by all threads of a warp with the same table; each has the result.
-/// Every thread reads and clears one place, and of that only what summands have touched.
-__device__ inline BinnedSum take_sum(SumTable& table) {
+/// What the place of this thread has seen.
+__device__ __forceinline__ unsigned long long seen_in(const SumTable& table) { return __ldcg(&table.place[threadIdx.x % 32].seen); }
+
+/// The sum of a table, which is empty afterwards. To be called by all threads of a warp with the same table and their seen_in(), which may be read
+/// long before; each has the result. Every thread reads and clears one place, and of that only what summands have touched.
+__device__ inline BinnedSum take_sum(SumTable& table, unsigned long long seen) {
   constexpr unsigned all = 0xffffffffu;
   static_assert(SumTable::places == 32);
   SumTable::Place& place = table.place[threadIdx.x % 32];
-  const unsigned long long seen = __ldcg(&place.seen);
   const unsigned low = __reduce_or_sync(all, static_cast<unsigned>(seen)), high = __reduce_or_sync(all, static_cast<unsigned>(seen >> 32));
   const unsigned long long anywhere = static_cast<unsigned long long>(high) << 32 | low, windows = anywhere & ~SumTable::poison;
   BinnedSum sum = BinnedSum::zero();

@@ -14,38 +14,46 @@ namespace quarkstar::runtime::detail {
 
 /// Partial sums that one launch gathers; more take several launches.
 inline constexpr int partials_a_launch = 128;
-/// Each finishes a sum at a time. More than 16 would leave a thread too few registers for the steps.
-inline constexpr int most_scalar_warps = 16;
+/// Each finishes a sum at a time; together they fetch the state. More than 16 would leave a thread too few registers for the steps.
+inline constexpr int least_scalar_warps = 4, most_scalar_warps = 16;
+static_assert(32 * least_scalar_warps >= most_sums_on_cuda);
 
 /// What a launch gathers.
 struct ScalarSums {
   const BinnedSum* partials[partials_a_launch];
   int count, sums;
-  UnfinishedSums unfinished;     ///< at most most_sums_on_cuda of them; of one partial, whose sums from first_unfinished on they are
-  int unfinished_partial, first_unfinished;
-  BinnedSum* carried;            ///< from one launch to the next
+  UnfinishedSums unfinished;                 ///< at most most_sums_on_cuda of them
+  int unfinished_partial, first_unfinished;  ///< where they go: of which partial, from which of its sums on
+  BinnedSum* carried;  ///< from one launch to the next
   bool first, last;
 };
 
 template <class State, class Step>
-__global__ void __launch_bounds__(32 * most_scalar_warps)
+__global__ void __launch_bounds__(32 * most_scalar_warps, 1)
     scalar_step_kernel(State* state, double* history, int most_steps, const __grid_constant__ ScalarSums work) {
   wait_for_predecessors();
-  // A step goes from one number to the next. Taken from memory each of them would be a wait, so all come at once and go back at once.
+  // A step goes from one number to the next. Taken from memory each of them would be a wait, so all come at once and go
+  // back at once.
   using Word = unsigned long long;
   constexpr int words = sizeof(State) / sizeof(Word);
-  static_assert(sizeof(State) % sizeof(Word) == 0 && alignof(State) == alignof(Word) && std::is_trivially_copyable_v<State>);
+  static_assert(sizeof(State) % sizeof(Word) == 0 && alignof(State) == alignof(Word) &&
+                std::is_trivially_copyable_v<State>);
   __shared__ Word copy[words];
   __shared__ double values[most_sums_on_cuda];
   __shared__ BinnedSum finished[most_sums_on_cuda];
   auto* state_words = reinterpret_cast<Word*>(state);
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-  for (int i = thread; i < words; i += threads) copy[i] = state_words[i];
+  // What does not depend on each other is asked for together.
   const UnfinishedSums& unfinished = work.unfinished;
+  int s = thread / 32;
+  unsigned long long seen = s < unfinished.count ? seen_in(unfinished.tables[s]) : 0;
   const bool finishes = unfinished.count > 0 && (unfinished.idle == nullptr || *unfinished.idle == 0);
-  for (int s = thread / 32; finishes && s < unfinished.count; s += threads / 32) {
-    const BinnedSum sum = take_sum(unfinished.tables[s]);
+  for (int i = thread; i < words; i += threads) copy[i] = state_words[i];
+  while (finishes && s < unfinished.count) {
+    const BinnedSum sum = take_sum(unfinished.tables[s], seen);
     if (thread % 32 == 0) unfinished.partial[s] = finished[s] = sum;
+    s += threads / 32;
+    if (s < unfinished.count) seen = seen_in(unfinished.tables[s]);
   }
   __syncthreads();
   if (thread < work.sums) {
@@ -65,12 +73,14 @@ __global__ void __launch_bounds__(32 * most_scalar_warps)
   for (int i = thread; i < words; i += threads) state_words[i] = copy[i];
 }
 
-/// What the lane has not finished becomes a part of the step where it is of one of these partials; otherwise it is enqueued.
+/// What the lane has not finished becomes a part of the step where it is of one of these partials; otherwise it is
+/// enqueued.
 inline void take_unfinished(ScalarSums& work, CudaStream stream) {
   const UnfinishedSums unfinished = take_unfinished_sums(stream);
   if (unfinished.count == 0) return;
   for (int p = 0; p < work.count && unfinished.count <= most_sums_on_cuda; ++p) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(work.partials[p]), at = reinterpret_cast<std::uintptr_t>(unfinished.partial);
+    const auto begin = reinterpret_cast<std::uintptr_t>(work.partials[p]),
+               at = reinterpret_cast<std::uintptr_t>(unfinished.partial);
     if (at < begin || at >= begin + static_cast<std::size_t>(work.sums) * sizeof(BinnedSum)) continue;
     work.unfinished = unfinished;
     work.unfinished_partial = p;
@@ -93,15 +103,15 @@ void run_scalar_step_on_cuda(Call& call) {
   }
   int done = 0;
   do {
-    work.count = std::min(arguments.partials - done, partials_a_launch);
-    for (int p = 0; p < work.count; ++p) work.partials[p] = call.buffer<const BinnedSum>(2 + done + p);
     work.first = done == 0;
-    done += work.count;
+    for (work.count = 0; done < arguments.partials && work.count < partials_a_launch; ++done)
+      if (const auto* partial = call.buffer<const BinnedSum>(2 + done); partial != nullptr)
+        work.partials[work.count++] = partial;
     work.last = done == arguments.partials;
     take_unfinished(work, stream);
-    const int warps = std::clamp(work.unfinished.count, most_sums_on_cuda / 32, most_scalar_warps);
-    launch_overlapping(scalar_step_kernel<State, Step>, 1, static_cast<unsigned>(32 * warps), stream, call.buffer<State>(0), call.buffer<double>(1),
-                       arguments.most_steps, work);
+    const int warps = std::clamp(work.unfinished.count, least_scalar_warps, most_scalar_warps);
+    launch_overlapping(scalar_step_kernel<State, Step>, 1, static_cast<unsigned>(32 * warps), stream,
+                       call.buffer<State>(0), call.buffer<double>(1), arguments.most_steps, work);
   } while (done < arguments.partials);
   check_launch(Step::name);
 }
