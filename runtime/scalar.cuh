@@ -9,6 +9,7 @@
 #include "runtime/gpu_sums.cuh"
 #include "runtime/gpu_sums.hpp"
 #include "runtime/scalar.hpp"
+#include "runtime/sum_exchange.cuh"
 
 namespace quarkstar::runtime::detail {
 
@@ -26,12 +27,16 @@ struct ScalarSums {
   int unfinished_partial, first_unfinished;  ///< where they go: of which partial, from which of its sums on
   BinnedSum* carried;  ///< from one launch to the next
   bool first, last;
+  SumExchange exchange;  ///< devices = 0: none
 };
 
 template <class State, class Step>
 __global__ void __launch_bounds__(32 * most_scalar_warps, 1)
     scalar_step_kernel(State* state, double* history, int most_steps, const __grid_constant__ ScalarSums work) {
-  wait_for_predecessors();
+  const bool exchanges = work.last && work.exchange.devices > 0;
+  // A kernel that waits for other devices lets none take room meanwhile.
+  if (!exchanges) let_successors_start();
+  wait_for_predecessors_alone();
   // A step goes from one number to the next. Taken from memory each of them would be a wait, so all come at once and go
   // back at once.
   using Word = unsigned long long;
@@ -40,31 +45,42 @@ __global__ void __launch_bounds__(32 * most_scalar_warps, 1)
                 std::is_trivially_copyable_v<State>);
   __shared__ Word copy[words];
   __shared__ double values[most_sums_on_cuda];
-  __shared__ BinnedSum finished[most_sums_on_cuda];
+  __shared__ BinnedSum finished[most_sums_on_cuda], totals[most_sums_on_cuda];
   auto* state_words = reinterpret_cast<Word*>(state);
   const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-  // What does not depend on each other is asked for together.
-  const UnfinishedSums& unfinished = work.unfinished;
-  int s = thread / 32;
-  unsigned long long seen = s < unfinished.count ? seen_in(unfinished.tables[s]) : 0;
-  const bool finishes = unfinished.count > 0 && (unfinished.idle == nullptr || *unfinished.idle == 0);
-  for (int i = thread; i < words; i += threads) copy[i] = state_words[i];
-  while (finishes && s < unfinished.count) {
-    const BinnedSum sum = take_sum(unfinished.tables[s], seen);
-    if (thread % 32 == 0) unfinished.partial[s] = finished[s] = sum;
-    s += threads / 32;
-    if (s < unfinished.count) seen = seen_in(unfinished.tables[s]);
-  }
-  __syncthreads();
-  if (thread < work.sums) {
+  const auto gather = [&] {
+    // What does not depend on each other is asked for together.
+    const UnfinishedSums& unfinished = work.unfinished;
+    int s = thread / 32;
+    unsigned long long seen = s < unfinished.count ? seen_in(unfinished.tables[s]) : 0;
+    const bool finishes = unfinished.count > 0 && (unfinished.idle == nullptr || *unfinished.idle == 0);
+    for (int i = thread; i < words; i += threads) copy[i] = state_words[i];
+    while (finishes && s < unfinished.count) {
+      const BinnedSum sum = take_sum(unfinished.tables[s], seen);
+      if (thread % 32 == 0) unfinished.partial[s] = finished[s] = sum;
+      s += threads / 32;
+      if (s < unfinished.count) seen = seen_in(unfinished.tables[s]);
+    }
+    __syncthreads();
+    if (thread >= work.sums) return;
     BinnedSum total = work.first ? BinnedSum::zero() : work.carried[thread];
     const int new_one = thread - work.first_unfinished;
     const bool is_new = finishes && new_one >= 0 && new_one < unfinished.count;
     for (int p = 0; p < work.count; ++p)
       total.merge(is_new && p == work.unfinished_partial ? finished[new_one] : work.partials[p][thread]);
     if (!work.last) work.carried[thread] = total;
-    values[thread] = value_of(total);
+    totals[thread] = total;
+  };
+  if (exchanges) {
+    const BlockExchange exchange(work.exchange, max(work.sums, 1));  // no sums: still a word, that this device is here
+    gather();
+    __syncthreads();
+    exchange.merge_all(totals);
+    let_successors_start();
+  } else {
+    gather();
   }
+  if (thread < work.sums) values[thread] = value_of(totals[thread]);
   __syncthreads();
   State& here = reinterpret_cast<State&>(copy);
   if (!work.last || idles<Step>(here.status)) return;
@@ -101,6 +117,8 @@ void run_scalar_step_on_cuda(Call& call) {
     flush_sums(stream);
     work.carried = static_cast<BinnedSum*>(worker_memory(slot, most_sums_on_cuda * sizeof(BinnedSum)));
   }
+  if (call.exchange() != nullptr) work.exchange = *call.exchange();
+  const int sending_warps = call.exchange() != nullptr ? 2 : 0;  // enough for eight sums and one other device
   int done = 0;
   do {
     work.first = done == 0;
@@ -109,7 +127,7 @@ void run_scalar_step_on_cuda(Call& call) {
         work.partials[work.count++] = partial;
     work.last = done == arguments.partials;
     take_unfinished(work, stream);
-    const int warps = std::clamp(work.unfinished.count, least_scalar_warps, most_scalar_warps);
+    const int warps = std::clamp(work.unfinished.count + sending_warps, least_scalar_warps, most_scalar_warps);
     launch_overlapping(scalar_step_kernel<State, Step>, 1, static_cast<unsigned>(32 * warps), stream,
                        call.buffer<State>(0), call.buffer<double>(1), arguments.most_steps, work);
   } while (done < arguments.partials);

@@ -1,5 +1,6 @@
 // Sums in tables on a GPU become partial sums, and the numbers of a scalar step, with the bits of the host's.
 #include "runtime/gpu_sums.hpp"
+#include "runtime/sum_exchange.hpp"
 #include "solvers/vector_cg_steps.hpp"
 #include "tests/gpu/support.hpp"
 
@@ -74,12 +75,14 @@ void add_to_table(SumTable& table, int place, double x) {
   }
 }
 
-/// Random sums as tables and as sums: of numbers of any size and sign, some of which cancel; now and then none, or one that is no number.
+/// Random sums as tables and as sums: of numbers of any size and sign, some of which cancel; now and then none, or one
+/// that is no number.
 struct Case {
   std::vector<SumTable> tables;
   std::vector<BinnedSum> sums;
 
-  Case(int count, std::mt19937_64& random) : tables(static_cast<std::size_t>(count)), sums(tables.size(), BinnedSum::zero()) {
+  Case(int count, std::mt19937_64& random)
+      : tables(static_cast<std::size_t>(count)), sums(tables.size(), BinnedSum::zero()) {
     std::uniform_real_distribution<double> exponent(-1000, 1000), mantissa(-1, 1);
     for (std::size_t s = 0; s < sums.size(); ++s) {
       const double scale = exponent(random);
@@ -110,7 +113,8 @@ bool tables_are_empty(int count) {
 }
 
 void fill_tables(const std::vector<SumTable>& tables) {
-  REQUIRE(cudaMemcpy(sum_tables(), tables.data(), tables.size() * sizeof(SumTable), cudaMemcpyHostToDevice) == cudaSuccess);
+  REQUIRE(cudaMemcpy(sum_tables(), tables.data(), tables.size() * sizeof(SumTable), cudaMemcpyHostToDevice) ==
+          cudaSuccess);
 }
 void clear_tables(int count) { fill_tables(std::vector<SumTable>(static_cast<std::size_t>(count))); }
 
@@ -157,8 +161,8 @@ TEST_CASE("a scalar step finishes the sums of the kernel before it, wherever the
     const int first = below(3) == 0 ? below(sums) : 0, count = below(3) == 0 ? 1 + below(64) : sums - first;
     const auto idle = static_cast<Idle>(below(4));
     const bool elsewhere = below(8) == 0;  // the sums are of no partial of the step
-    INFO("trial " << trial << ": sums " << sums << " partials " << partials << " unfinished " << unfinished << " from " << first << " count " << count
-                  << " idle " << static_cast<int>(idle) << " elsewhere " << elsewhere);
+    INFO("trial " << trial << ": sums " << sums << " partials " << partials << " unfinished " << unfinished << " from "
+                  << first << " count " << count << " idle " << static_cast<int>(idle) << " elsewhere " << elsewhere);
     const Case c(count, random);
     std::vector<std::vector<BinnedSum>> host;
     for (int p = 0; p <= partials; ++p) {
@@ -215,12 +219,101 @@ TEST_CASE("a scalar step finishes the sums of the kernel before it, wherever the
   }
 }
 
+TEST_CASE("scalar steps that exchange their sums have the same bits on every device, run after run") {
+  QUARKSTAR_NEEDS_GPU("gpu exchange of sums");
+  const unsigned seed = 20261124;
+  std::printf("seed %u\n", seed);
+  std::mt19937_64 random(seed);
+  // Streams of one GPU stand for devices, with tables of their own.
+  constexpr int most_devices = 16, most_sums = 32, partials_a_device = 2;
+  const Stream streams[most_devices];
+  const auto take_step_on = [&](int device, const State* state, void* history, const std::vector<void*>& partials,
+                                int sums, const SumExchange* exchange) {
+    std::vector<void*> buffers{const_cast<State*>(state), history};
+    buffers.insert(buffers.end(), partials.begin(), partials.end());
+    const runtime::detail::ScalarArguments arguments{static_cast<int>(partials.size()), sums, 4};
+    Call call(buffers.data(), &arguments, nullptr, streams[device].stream, 0);
+    call.set_exchange(exchange);
+    runtime::detail::run_scalar_step_on_cuda<State, Begin>(call);
+  };
+  const OnGpu<double> history(std::vector<double>(4));
+  {
+    // Loads the kernel: later that might wait for one that waits for it.
+    const OnGpu<State> state({State{}});
+    take_step_on(0, state.get(), history.get(), {}, 0, nullptr);
+    REQUIRE(cudaStreamSynchronize(streams[0].stream) == cudaSuccess);
+  }
+  std::uint64_t epoch = 0;
+  const OnGpu<GpuFlag> epoch_on_gpu(std::vector<GpuFlag>(1, epoch));
+  for (const int devices : {2, 3, 16}) {
+    const auto words = static_cast<std::size_t>(devices) * devices * most_sums * SumExchange::words_a_sum;
+    const OnGpu<GpuFlag> places(std::vector<GpuFlag>(words, 0));
+    for (const int sums : {1, 2, 17, 32, 0}) {
+      for (int round = 0; round < 3; ++round) {
+        INFO("devices " << devices << " sums " << sums << " round " << round);
+        epoch_on_gpu.set({++epoch});
+        std::vector<std::unique_ptr<OnGpu<BinnedSum>>> partials;
+        std::vector<BinnedSum> totals(most_sums, BinnedSum::zero());
+        std::vector<std::unique_ptr<OnGpu<State>>> states;
+        std::vector<SumExchange> exchanges;
+        for (int device = 0; device < devices; ++device) {
+          State initial{};
+          initial.vectors = sums;
+          states.push_back(std::make_unique<OnGpu<State>>(std::vector<State>{initial}));
+          SumExchange exchange{};
+          exchange.devices = devices;
+          exchange.self = device;
+          exchange.most_sums = most_sums;
+          exchange.epoch = epoch_on_gpu.get();
+          exchange.from = places.get() + static_cast<std::size_t>(device * devices) * exchange.place_words();
+          for (int other = 0; other < devices; ++other)
+            exchange.to[other] =
+                places.get() + static_cast<std::size_t>(other * devices + device) * exchange.place_words();
+          exchanges.push_back(exchange);
+          use_worker_memory_of_lane(device);
+          const Case unfinished(most_sums, random), finished(most_sums, random);
+          fill_tables(unfinished.tables);
+          partials.push_back(std::make_unique<OnGpu<BinnedSum>>(std::vector<BinnedSum>(most_sums, BinnedSum::zero())));
+          partials.push_back(std::make_unique<OnGpu<BinnedSum>>(finished.sums));
+          for (std::size_t s = 0; s < totals.size(); ++s) {
+            totals[s].merge(unfinished.sums[s]);
+            totals[s].merge(finished.sums[s]);
+          }
+        }
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        for (int device = 0; device < devices; ++device) {
+          use_worker_memory_of_lane(device);
+          std::vector<void*> own(static_cast<std::size_t>(devices * partials_a_device), nullptr);
+          for (int p = 0; p < partials_a_device; ++p) {
+            const auto number = static_cast<std::size_t>(device * partials_a_device + p);
+            own[number] = partials[number]->get();
+          }
+          const auto first = static_cast<std::size_t>(device * partials_a_device);
+          if (sums > 0) finish_sums(partials[first]->get(), sums, nullptr, streams[device].stream);
+          take_step_on(device, states[static_cast<std::size_t>(device)]->get(), history.get(), own, sums,
+                       &exchanges[static_cast<std::size_t>(device)]);
+        }
+        for (const Stream& stream : streams) REQUIRE(cudaStreamSynchronize(stream.stream) == cudaSuccess);
+        for (int device = 0; device < devices; ++device) {
+          use_worker_memory_of_lane(device);
+          clear_tables(most_sums);
+          const State got = states[static_cast<std::size_t>(device)]->read()[0];
+          for (int v = 0; v < sums; ++v) CHECK(same(got.rho[v], value_of(totals[static_cast<std::size_t>(v)])));
+          CHECK(got.status.steps_taken == 1);
+        }
+        use_worker_memory_of_lane(0);
+      }
+    }
+  }
+}
+
 TEST_CASE("sums that are put off are finished before the tables are used again") {
   QUARKSTAR_NEEDS_GPU("gpu sums put off");
   std::mt19937_64 random(1);
   const Stream s;
   const Case one(5, random), two(3, random);
-  const OnGpu<BinnedSum> first(std::vector<BinnedSum>(5, BinnedSum::zero())), second(std::vector<BinnedSum>(3, BinnedSum::zero()));
+  const OnGpu<BinnedSum> first(std::vector<BinnedSum>(5, BinnedSum::zero())),
+      second(std::vector<BinnedSum>(3, BinnedSum::zero()));
   fill_tables(one.tables);
   finish_sums(first.get(), 5, nullptr, s.stream);
   (void)sum_tables();
