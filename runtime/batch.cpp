@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "runtime/gpu_sums.hpp"
 #include "runtime/graph_cache.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/observe/gpu_times.hpp"
@@ -51,7 +52,7 @@ void run_fused(Call& call) {
 void enqueue_parts(Call& call, Unpacked& task, bool marked) {
   for (std::size_t i = 0; i < task.calls.size(); ++i) {
     const Batch::Part& part = task.program->steps[i].part;
-    part.codelet->cuda()(task.calls[i]);
+    enqueue_step(part, task.calls[i]);
     call.gpu_times()->add(event_of(part), marked);
   }
 }
@@ -73,9 +74,10 @@ void run_fused_on_cuda(Call& call) {
   const auto enqueue_all = [&](StepTimes* steps) {
     for (std::size_t i = 0; i < task.calls.size(); ++i) {
       if (steps != nullptr) steps->begin_step(stream);
-      part(i).codelet->cuda()(task.calls[i]);
+      enqueue_step(part(i), task.calls[i]);
       if (steps != nullptr) steps->end_step(stream, call.worker(), event_of(part(i)));
     }
+    flush_sums(stream);
   };
   if (batches_are_sampled()) times.join_unmarked();
   const GraphRun run = run_through_graph(key.take(), stream, enqueue_all, batches_are_sampled(), false, replay_limit(*task.program, call));

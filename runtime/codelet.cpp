@@ -14,6 +14,7 @@
 #include "runtime/batch.hpp"
 #include "runtime/early_copy.hpp"
 #include "runtime/error.hpp"
+#include "runtime/gpu_sums.hpp"
 #include "runtime/observe/events.hpp"
 #include "runtime/observe/gpu_times.hpp"
 #include "runtime/observe/profiler_range.hpp"
@@ -88,6 +89,7 @@ void run_on_cuda(void* descriptions[], void* argument) {
   record->gpu_times = new GpuTimes(stream, worker);
   call.set_gpu_times(record->gpu_times);
   record->codelet->cuda()(call);
+  flush_sums(stream);
   if (!call.parts_recorded()) record->gpu_times->add({record->codelet->name(), record->placement.block, 0, 0, record->cost, false}, false);
   record->gpu_times->end();
 }

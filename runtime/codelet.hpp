@@ -16,6 +16,7 @@ struct starpu_codelet;
 namespace quarkstar::runtime {
 
 class GpuTimes;
+struct SumExchange;
 
 /// What an implementation sees while it runs.
 class Call {
@@ -43,6 +44,10 @@ class Call {
   GpuTimes* gpu_times() const { return gpu_times_; }
   void set_gpu_times(GpuTimes* times) { gpu_times_ = times; }
 
+  /// Where a scalar step that several GPUs take meets the others; its buffers are then nullptr where partial sums are theirs. Otherwise nullptr.
+  const SumExchange* exchange() const { return exchange_; }
+  void set_exchange(const SumExchange* exchange) { exchange_ = exchange; }
+
   /// The graph had been stopped, so nothing was done: the task must not count as work.
   void skip() { skipped_ = true; }
   bool skipped() const { return skipped_; }
@@ -55,6 +60,7 @@ class Call {
   int worker_;
   bool skipped_ = false, parts_recorded_ = false;
   GpuTimes* gpu_times_ = nullptr;
+  const SumExchange* exchange_ = nullptr;
 };
 
 /// Implementations must not throw: an exception cannot cross the runtime. Check arguments before submission.

@@ -18,13 +18,18 @@ __device__ __forceinline__ void wait_for_predecessors_alone() {
 #endif
 }
 
+/// The next kernel may be brought onto the GPU, where it waits for the end of this one as above.
+__device__ __forceinline__ void let_successors_start() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /// Must be the first statement of a kernel that is launched by launch_overlapping(), for every thread and before any return: lets the
 /// next kernel be brought onto the GPU, then waits as above. As every kernel waits before it does anything, one that has ended has all
 /// before it ended too.
 __device__ __forceinline__ void wait_for_predecessors() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
+  let_successors_start();
   wait_for_predecessors_alone();
 }
 

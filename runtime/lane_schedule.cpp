@@ -66,11 +66,49 @@ class Scheduler {
         uses_(static_cast<std::size_t>(buffers * devices)) {}
 
   void add(int number, const ScheduleStep& step, int device) {
+    const int index = place(number, step, device);
+    Clock& clock = clock_of(index);
+    clock[static_cast<std::size_t>(lane_of(index))] = index;
+    ended_.push_back(clock);
+  }
+
+  /// The step on all devices, which meet in it.
+  void add_exchange(int number, const ScheduleStep& step) {
+    const int first = static_cast<int>(schedule_.steps.size());
+    for (int device = 0; device < devices_; ++device) place(number, step, device);
+    Clock met(static_cast<std::size_t>(lanes_), nobody);
+    for (int index = first; index < first + devices_; ++index) join(met, clock_of(index));
+    for (int index = first; index < first + devices_; ++index) {
+      Clock& clock = clock_of(index);
+      clock = met;
+      clock[static_cast<std::size_t>(lane_of(index))] = index;
+      ended_.push_back(clock);
+      for (int other = first; other < first + devices_; ++other)
+        if (other != index) schedule_.steps[static_cast<std::size_t>(index)].meets.push_back(other);
+    }
+  }
+
+ private:
+  static void join(Clock& clock, const Clock& known) {
+    for (std::size_t lane = 0; lane < known.size(); ++lane) clock[lane] = std::max(clock[lane], known[lane]);
+  }
+  int lane_of(int index) const { return schedule_.steps[static_cast<std::size_t>(index)].lane; }
+  Clock& clock_of(int index) { return clocks_[static_cast<std::size_t>(lane_of(index))]; }
+
+  /// Whether the step on this device leaves this use to another.
+  bool is_elsewhere(const ScheduleStep& step, const ScheduleStep::Use& use, int device) const {
+    const auto buffer = static_cast<std::size_t>(use.buffer);
+    return step.exchanges && !schedule_.copied[buffer] && schedule_.home[buffer] != device;
+  }
+
+  /// Puts the step into a lane behind what it must wait for; returns its index.
+  int place(int number, const ScheduleStep& step, int device) {
     const int index = static_cast<int>(schedule_.steps.size());
-    ScheduledStep scheduled{number, device, device * LaneSchedule::lanes_a_device, {}, {}};
+    ScheduledStep scheduled{number, device, device * LaneSchedule::lanes_a_device, {}, {}, {}};
     if (side_lanes_ && step.aside) ++scheduled.lane;
     std::vector<int> after;
     for (const ScheduleStep::Use& use : step.uses) {
+      if (is_elsewhere(step, use, device)) continue;
       if (side_lanes_ && !step.everywhere && is_exchanged(use, device)) scheduled.lane = device * LaneSchedule::lanes_a_device + 1;
       const std::vector<int> earlier = uses_of(use.buffer, device).must_end_before(use);
       after.insert(after.end(), earlier.begin(), earlier.end());
@@ -83,16 +121,14 @@ class Scheduler {
       if (before.lane == scheduled.lane || clock[static_cast<std::size_t>(before.lane)] >= earlier) continue;
       if (std::find(before.awaited_on.begin(), before.awaited_on.end(), device) == before.awaited_on.end()) before.awaited_on.push_back(device);
       scheduled.waits.push_back(earlier);
-      const Clock& known = ended_[static_cast<std::size_t>(earlier)];
-      for (std::size_t lane = 0; lane < known.size(); ++lane) clock[lane] = std::max(clock[lane], known[lane]);
+      join(clock, ended_[static_cast<std::size_t>(earlier)]);
     }
-    clock[static_cast<std::size_t>(scheduled.lane)] = index;
-    ended_.push_back(clock);
-    for (const ScheduleStep::Use& use : step.uses) uses_of(use.buffer, device).add(use, index);
+    for (const ScheduleStep::Use& use : step.uses)
+      if (!is_elsewhere(step, use, device)) uses_of(use.buffer, device).add(use, index);
     schedule_.steps.push_back(std::move(scheduled));
+    return index;
   }
 
- private:
   /// Whether a use on this device writes into another's memory, or reads here what another device writes.
   bool is_exchanged(const ScheduleStep::Use& use, int device) const {
     const auto buffer = static_cast<std::size_t>(use.buffer);
@@ -154,6 +190,10 @@ std::optional<LaneSchedule> schedule_lanes(const std::vector<ScheduleStep>& step
   Scheduler scheduler(schedule, users, devices, buffers, side_lanes);
   for (std::size_t number = 0; number < steps.size(); ++number) {
     const ScheduleStep& step = steps[number];
+    if (step.exchanges) {
+      scheduler.add_exchange(static_cast<int>(number), step);
+      continue;
+    }
     for (int device = step.everywhere ? 0 : step.device; device < (step.everywhere ? devices : step.device + 1); ++device)
       scheduler.add(static_cast<int>(number), step, device);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/gpu_sums.hpp"
 #include "runtime/graph_status.hpp"
 #include "runtime/session.hpp"
 
@@ -73,6 +74,13 @@ ReplayLimit replay_limit(const Program& program, const Call& call) {
   if (program.state < 0) return {};
   return {program.most_replays, &call.buffer<const GraphStatus>(program.state)->stop};
 }
+
+#ifdef QUARKSTAR_CUDA
+void enqueue_step(const Batch::Part& part, Call& call) {
+  if (!part.placement.everywhere) flush_sums(static_cast<CudaStream>(call.stream()));
+  part.codelet->cuda()(call);
+}
+#endif
 
 bool parts_timed_apart() { return Session::current().events().detail() == Events::Detail::parts; }
 

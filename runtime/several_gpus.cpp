@@ -16,6 +16,7 @@
 
 #include "runtime/cuda.hpp"
 #include "runtime/gpu_flags.hpp"
+#include "runtime/gpu_sums.hpp"
 #include "runtime/graph_cache.hpp"
 #include "runtime/lane_schedule.hpp"
 #include "runtime/mailbox_plan.hpp"
@@ -23,9 +24,11 @@
 #include "runtime/observe/gpu_times.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/program.hpp"
+#include "runtime/scalar.hpp"
 #include "runtime/session.hpp"
 #include "runtime/simulate/lane_times.hpp"
 #include "runtime/simulate/simulate.hpp"
+#include "runtime/sum_exchange.hpp"
 #endif
 
 namespace quarkstar::runtime {
@@ -93,6 +96,9 @@ class Lanes {
   GpuFlag* flags(const std::vector<int>& devices, int cuda_device, std::size_t count) {
     return static_cast<GpuFlag*>(grown(flags_[{devices, cuda_device}], cuda_device, count * sizeof(GpuFlag)));
   }
+  GpuFlag* exchange_words(const std::vector<int>& devices, int cuda_device, std::size_t count) {
+    return static_cast<GpuFlag*>(grown(exchange_words_[{devices, cuda_device}], cuda_device, count * sizeof(GpuFlag)));
+  }
   GpuFlag* epoch(const std::vector<int>& devices, int cuda_device) {
     return static_cast<GpuFlag*>(grown(epochs_[{devices, cuda_device}], cuda_device, sizeof(GpuFlag)));
   }
@@ -127,7 +133,7 @@ class Lanes {
   std::map<std::pair<int, int>, CudaStream> streams_;
   std::map<int, std::vector<cudaEvent_t>> events_;
   std::map<std::pair<int, std::size_t>, Memory> copies_;
-  std::map<std::pair<std::vector<int>, int>, Memory> flags_, epochs_;
+  std::map<std::pair<std::vector<int>, int>, Memory> flags_, exchange_words_, epochs_;
 };
 
 /// $QUARKSTAR_GPU_FLAGS=off: events between GPUs in graphs too.
@@ -168,9 +174,9 @@ class Run {
     ProgramKey key;
     for (const MailboxUse& use : work_.mailboxes.uses)
       for (const auto* list : {&use.room, &use.arrival, &use.sent, &use.consumed}) key.append(list->data(), list->size() * sizeof(Mailbox));
-    // Memory for flags must be there before a capture, and a graph keeps their addresses.
+    // Memory for flags and exchanges must be there before a capture, and a graph keeps their addresses.
     for (int device = 0; device < device_count() && device_count() > 1; ++device) {
-      const GpuFlag* of_device[] = {flag(device, 0), epoch(device)};
+      const GpuFlag* of_device[] = {flag(device, 0), epoch(device), exchange_words(device)};
       key.append(of_device, sizeof of_device);
     }
     for (std::size_t i = 0; i < calls_.size(); ++i) {
@@ -188,51 +194,34 @@ class Run {
     const LaneSchedule& schedule = work_.schedule;
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     cudaStreamIsCapturing(stream(0), &status);
-    const bool by_flags = device_count() > 1 && status == cudaStreamCaptureStatusActive && flags_allowed();
+    by_flags_ = device_count() > 1 && status == cudaStreamCaptureStatusActive && flags_allowed();
+    ended_.assign(schedule.steps.size(), nullptr);
     begin(steps);
-    if (by_flags)
+    if (by_flags_)
       for (int device = 0; device < device_count(); ++device) {
         use(main_lane(device));
         enqueue_epoch(epoch(device), stream(main_lane(device)));
       }
-    fork(by_flags);
-    std::vector<cudaEvent_t> ended(schedule.steps.size());
-    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
-      const ScheduledStep& scheduled = schedule.steps[i];
-      use(scheduled.lane);
-      const MailboxUse* mailboxes = work_.mailboxes.uses.empty() ? nullptr : &work_.mailboxes.uses[static_cast<std::size_t>(scheduled.step)];
-      // There is room long before it is needed: that wait comes before the others.
-      if (mailboxes != nullptr) enqueue_room(mailboxes->room, stream(scheduled.lane));
-      GpuFlagList watched;
-      for (const int before : scheduled.waits) {
-        if (by_flags && schedule.steps[static_cast<std::size_t>(before)].device != scheduled.device) {
-          if (watched.count == most_gpu_flags) enqueue_wait(std::exchange(watched, {}), epoch(scheduled.device), stream(scheduled.lane));
-          watched.flag[watched.count++] = flag(scheduled.device, before);
-        } else {
-          cudaStreamWaitEvent(stream(scheduled.lane), ended[static_cast<std::size_t>(before)], 0);
-        }
+    fork();
+    std::size_t exchanges = 0, together = 1;
+    for (std::size_t i = 0; i < schedule.steps.size(); i += together) {
+      const bool exchange = !schedule.steps[i].meets.empty();
+      together = schedule.steps[i].meets.size() + 1;
+      for (std::size_t k = i; k < i + together; ++k) enqueue_waits(k);
+      if (exchange && !by_flags_) meet();
+      for (std::size_t k = i; k < i + together; ++k) {
+        if (exchange && by_flags_) enqueue_exchange(k, exchanges, steps);
+        else enqueue_kernels(k, calls_[k], steps);
       }
-      if (watched.count > 0) enqueue_wait(watched, epoch(scheduled.device), stream(scheduled.lane));
-      if (mailboxes != nullptr) enqueue_arrival(mailboxes->arrival, stream(scheduled.lane));
-      if (steps != nullptr) steps->begin_step(stream(scheduled.lane));
-      step(scheduled).part.codelet->cuda()(calls_[i]);
-      if (steps != nullptr) steps->end_step(stream(scheduled.lane), owner(scheduled.device), event_on_device(scheduled));
-      if (mailboxes != nullptr) enqueue_sent(mailboxes->sent, stream(scheduled.lane));
-      GpuFlagList set;
-      bool awaited_by_event = false;
-      for (const int device : scheduled.awaited_on) {
-        if (by_flags && device != scheduled.device) {
-          if (set.count == most_gpu_flags) enqueue_signal(std::exchange(set, {}), epoch(scheduled.device), stream(scheduled.lane));
-          set.flag[set.count++] = flag(device, static_cast<int>(i));
-        } else {
-          awaited_by_event = true;
-        }
-      }
-      if (set.count > 0) enqueue_signal(set, epoch(scheduled.device), stream(scheduled.lane));
-      if (awaited_by_event) ended[i] = record(scheduled.lane);
-      if (mailboxes != nullptr) enqueue_consumed(mailboxes->consumed, stream(scheduled.lane));
+      if (exchange && !by_flags_) meet();
+      for (std::size_t k = i; k < i + together; ++k) tell_others(k);
+      exchanges += exchange ? 1 : 0;
     }
-    for (int lane = 1; lane < lane_count(); ++lane) cudaStreamWaitEvent(stream(0), record(lane), 0);
+    for (int lane = 0; lane < lane_count(); ++lane) {
+      use(lane);
+      flush_sums(stream(lane));
+      if (lane > 0) cudaStreamWaitEvent(stream(0), record(lane), 0);
+    }
     use(0);
     check_launch("work of several GPUs");
   }
@@ -250,6 +239,91 @@ class Run {
     std::size_t bytes;
   };
 
+  /// What a step does with its mailboxes; nullptr: nothing.
+  const MailboxUse* mailboxes_of(const ScheduledStep& scheduled) const {
+    return work_.mailboxes.uses.empty() ? nullptr : &work_.mailboxes.uses[static_cast<std::size_t>(scheduled.step)];
+  }
+
+  void enqueue_waits(std::size_t i) {
+    const ScheduledStep& scheduled = work_.schedule.steps[i];
+    const CudaStream lane = stream(scheduled.lane);
+    const MailboxUse* mailboxes = mailboxes_of(scheduled);
+    use(scheduled.lane);
+    // Others may wait for these sums: they come before all waits but those of the scalar step that finishes them.
+    if (!step(scheduled).part.placement.everywhere) flush_sums(lane);
+    // There is room long before it is needed: that wait comes before the others.
+    if (mailboxes != nullptr) enqueue_room(mailboxes->room, lane);
+    GpuFlagList watched;
+    for (const int before : scheduled.waits) {
+      if (by_flags_ && work_.schedule.steps[static_cast<std::size_t>(before)].device != scheduled.device) {
+        if (watched.count == most_gpu_flags) enqueue_wait(std::exchange(watched, {}), epoch(scheduled.device), lane);
+        watched.flag[watched.count++] = flag(scheduled.device, before);
+      } else {
+        cudaStreamWaitEvent(lane, ended_[static_cast<std::size_t>(before)], 0);
+      }
+    }
+    if (watched.count > 0) enqueue_wait(watched, epoch(scheduled.device), lane);
+    if (mailboxes != nullptr) enqueue_arrival(mailboxes->arrival, lane);
+  }
+
+  void enqueue_kernels(std::size_t i, Call& call, StepTimes* steps) {
+    const ScheduledStep& scheduled = work_.schedule.steps[i];
+    use(scheduled.lane);
+    if (steps != nullptr) steps->begin_step(stream(scheduled.lane));
+    enqueue_step(step(scheduled).part, call);
+    if (steps != nullptr) steps->end_step(stream(scheduled.lane), owner(scheduled.device), event_on_device(scheduled));
+  }
+
+  /// A step that exchanges, on its own device's partial sums.
+  void enqueue_exchange(std::size_t i, std::size_t number, StepTimes* steps) {
+    const ScheduledStep& scheduled = work_.schedule.steps[i];
+    std::vector<void*> own = pointers_[i];
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      const auto buffer = static_cast<std::size_t>(step(scheduled).buffers[k]);
+      if (!work_.schedule.copied[buffer] && work_.schedule.home[buffer] != scheduled.device) own[k] = nullptr;
+    }
+    const SumExchange exchange = exchange_on(scheduled.device, number);
+    Call call = calls_[i].part(own.data(), step(scheduled).part.arguments.data());
+    call.set_exchange(&exchange);
+    enqueue_kernels(i, call, steps);
+  }
+
+  void tell_others(std::size_t i) {
+    const ScheduledStep& scheduled = work_.schedule.steps[i];
+    const CudaStream lane = stream(scheduled.lane);
+    const MailboxUse* mailboxes = mailboxes_of(scheduled);
+    use(scheduled.lane);
+    if (mailboxes != nullptr) enqueue_sent(mailboxes->sent, lane);
+    if (!scheduled.awaited_on.empty()) flush_sums(lane);
+    GpuFlagList set;
+    bool awaited_by_event = false;
+    for (const int device : scheduled.awaited_on) {
+      if (by_flags_ && device != scheduled.device) {
+        if (set.count == most_gpu_flags) enqueue_signal(std::exchange(set, {}), epoch(scheduled.device), lane);
+        set.flag[set.count++] = flag(device, static_cast<int>(i));
+      } else {
+        awaited_by_event = true;
+      }
+    }
+    if (set.count > 0) enqueue_signal(set, epoch(scheduled.device), lane);
+    if (awaited_by_event) ended_[i] = record(scheduled.lane);
+    if (mailboxes != nullptr) enqueue_consumed(mailboxes->consumed, lane);
+  }
+
+  /// By events: no main lane goes on before all have got here. Around a step that exchanges, in which every device then reads the others' partial
+  /// sums itself.
+  void meet() {
+    std::vector<cudaEvent_t> here;
+    for (int device = 0; device < device_count(); ++device) {
+      use(main_lane(device));
+      flush_sums(stream(main_lane(device)));
+      here.push_back(record(main_lane(device)));
+    }
+    for (int device = 0; device < device_count(); ++device)
+      for (int other = 0; other < device_count(); ++other)
+        if (other != device) cudaStreamWaitEvent(stream(main_lane(device)), here[static_cast<std::size_t>(other)], 0);
+  }
+
   /// Lanes start when the worker's stream gets here; then every device but the first copies the states.
   void begin(StepTimes* steps) {
     events_used_ = 0;
@@ -265,9 +339,9 @@ class Run {
   }
   /// What the main lanes have done so far comes before all that follows: side lanes use copies and epochs, and the first device may
   /// overwrite the states that the others have copied.
-  void fork(bool epochs) {
+  void fork() {
     for (int device = 0; device < device_count(); ++device) {
-      if (copies_.empty() && !epochs) return;
+      if (copies_.empty() && !by_flags_) return;
       const cudaEvent_t ready = record(main_lane(device));
       cudaStreamWaitEvent(stream(main_lane(device) + 1), ready, 0);
       if (device > 0) cudaStreamWaitEvent(stream(0), ready, 0);
@@ -287,6 +361,26 @@ class Run {
   /// In the memory of `device`: set when scheduled step `index` has ended.
   GpuFlag* flag(int device, int index) const {
     return lanes().flags(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)], work_.schedule.steps.size()) + index;
+  }
+
+  SumExchange exchange_on(int device, std::size_t number) const {
+    SumExchange exchange{};
+    exchange.devices = device_count();
+    exchange.self = device;
+    exchange.most_sums = detail::most_sums_on_cuda;
+    exchange.epoch = epoch(device);
+    const std::size_t place = exchange.place_words(), all = place * work_.cuda_devices.size();
+    exchange.from = exchange_words(device) + number * all;
+    for (int other = 0; other < device_count(); ++other)
+      exchange.to[other] = exchange_words(other) + number * all + static_cast<std::size_t>(device) * place;
+    return exchange;
+  }
+  /// In the memory of `device`: what it is sent in all exchanges of the program.
+  GpuFlag* exchange_words(int device) const {
+    const auto& steps = work_.schedule.steps;
+    const auto words = static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), [](const ScheduledStep& s) { return !s.meets.empty(); })) *
+                       detail::most_sums_on_cuda * SumExchange::words_a_sum;
+    return lanes().exchange_words(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)], words);
   }
 
   /// A step that every device takes is work of the first.
@@ -320,6 +414,8 @@ class Run {
   std::vector<Call> calls_;
   std::vector<Copy> copies_;
   std::size_t events_used_ = 0;
+  bool by_flags_ = false;
+  std::vector<cudaEvent_t> ended_;  ///< of the steps that are awaited by events
 };
 
 void run_across_gpus(Call& call) {
@@ -456,6 +552,9 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts, const Replays& re
 
   std::vector<ScheduleStep> steps = schedule_steps(work->program, owners);
   for (std::size_t i = 0; i < steps.size() && work->has_messages; ++i) steps[i].aside = work->mailboxes.uses[i].touches;
+  const auto reads_only = [](const ScheduleStep::Use& use) { return !use.writes; };
+  for (ScheduleStep& step : steps)  // scalar steps with sums
+    step.exchanges = step.everywhere && owners.size() <= most_gpu_flags && std::any_of(step.uses.begin(), step.uses.end(), reads_only);
   auto schedule = schedule_lanes(steps, static_cast<int>(owners.size()), static_cast<int>(work->program.accesses.size()));
   if (!schedule) return false;
   work->schedule = *std::move(schedule);

@@ -1,8 +1,11 @@
 #pragma once
 #include "codelets/arch/cuda.cuh"
-#include "codelets/arch/cuda_sum.hpp"
+#include "runtime/gpu_sums.hpp"
 
 namespace quarkstar::cuda {
+
+using runtime::sum_tables;
+using runtime::SumTable;
 
 /// Adds one summand a thread to `table`, the same for all threads of a warp; all of them must call it (0 where one has none). No warp waits
 /// for another. 4 atomics a warp. Source: warp reductions of integers are exact in any order.
@@ -17,7 +20,9 @@ __device__ __forceinline__ void add_to_table(SumTable& table, double x) {
   const unsigned warps = (blockDim.x * blockDim.y * blockDim.z + 31) / 32;
   SumTable::Place& place = table.place[(blockIdx.x * warps + thread / 32) % SumTable::places];
   const unsigned in_warp = thread % 32;
+  unsigned long long seen = poisoned ? SumTable::poison : 0;
   if (window != BinnedSum::empty_window) {
+    seen |= SumTable::bit_of(window);
     double y = finite ? x * runtime::power_of_window(-window) : 0.0;
     for (unsigned i = 0; i < 3; ++i) {
       const double digit = runtime::nearest_integer(y);
@@ -29,9 +34,8 @@ __device__ __forceinline__ void add_to_table(SumTable& table, double x) {
       const long long limb = (static_cast<long long>(high) << 24) + low;
       if (in_warp == i && limb != 0) atomicAdd(&place.limb_of(window, static_cast<int>(i)), static_cast<unsigned long long>(limb));
     }
-    if (in_warp == 3) atomicMax(&place.window, window + SumTable::window_bias);
   }
-  if (poisoned && in_warp == 4) atomicOr(&place.poisoned, 1);
+  if (in_warp == 3 && seen != 0) atomicOr(&place.seen, seen);
 }
 
 }  // namespace quarkstar::cuda

@@ -1,10 +1,10 @@
-#include "codelets/arch/cuda_sums.hpp"
 #include "codelets/arch/implementations.hpp"
 #include "codelets/arch/table.hpp"
 #include "codelets/blas/blas.hpp"
 #include "codelets/blas/blas_cuda.hpp"
 #include "codelets/blas/blas_kernels.hpp"
 #include "runtime/error.hpp"
+#include "runtime/gpu_sums.hpp"
 #include "runtime/thread_sums.hpp"
 
 #include <string>
@@ -69,7 +69,7 @@ void run_on_cuda(Call& call) {
   const runtime::GraphStatus* state = state_of<Operation>(call, task);
   cuda::launch_blas<F, Operation>(unpack<F, Operation>(call, task), task.coefficients, state, task.when, task.outer_sites, stream);
   if constexpr (Operation::sums > 0)
-    cuda::finish_sums(sums_of<Operation>(call, task), Operation::sums,
+    runtime::finish_sums(sums_of<Operation>(call, task), Operation::sums,
                       state != nullptr ? idle_flag(state, task.when) : nullptr, stream);
 }
 #endif

@@ -1,5 +1,4 @@
 #include "codelets/arch/cuda_sum.cuh"
-#include "codelets/arch/cuda_sums.hpp"
 #include "codelets/blas/blas_cuda.hpp"
 #include "codelets/blas/blas_site.hpp"
 #include "runtime/cuda_launch.cuh"

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include "codelets/arch/cuda_sums.hpp"
 #include "codelets/arch/implementations.hpp"
 #include "codelets/arch/table.hpp"
 #include "codelets/staggered/block_cuda.hpp"
 #include "codelets/staggered/block_kernels.hpp"
 #include "codelets/staggered/block_operations.hpp"
 #include "runtime/error.hpp"
+#include "runtime/gpu_sums.hpp"
 #include "runtime/thread_sums.hpp"
 
 namespace quarkstar::staggered {
@@ -78,7 +78,7 @@ void run_gram_on_cuda(Call& call) {
   const auto& task = call.arguments<GramTask>();
   const auto stream = static_cast<runtime::CudaStream>(call.stream());
   cuda::launch_block_gram(unpack<F>(call, task), task.outer_sites, stop_of(call), stream);
-  cuda::finish_sums(call.buffer<runtime::BinnedSum>(1), task.vectors * task.vectors, stop_of(call), stream);
+  runtime::finish_sums(call.buffer<runtime::BinnedSum>(1), task.vectors * task.vectors, stop_of(call), stream);
 }
 #endif
 

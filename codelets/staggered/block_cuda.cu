@@ -1,5 +1,4 @@
 #include "codelets/arch/cuda_sum.cuh"
-#include "codelets/arch/cuda_sums.hpp"
 #include "codelets/staggered/block_cuda.hpp"
 
 namespace quarkstar::cuda {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "codelets/arch/cuda_sums.hpp"
 #include "codelets/arch/implementations.hpp"
 #include "codelets/lattice/halo_tasks.hpp"
 #include "codelets/site/long_link.hpp"
@@ -11,6 +10,7 @@
 #include "codelets/staggered/dslash_cuda.hpp"
 #include "codelets/staggered/dslash_kernels.hpp"
 #include "runtime/error.hpp"
+#include "runtime/gpu_sums.hpp"
 #include "runtime/thread_sums.hpp"
 
 namespace quarkstar::staggered {
@@ -128,7 +128,7 @@ void run_sites_on_cuda(Call& call) {
   DslashArguments<F> a{};
   const VectorStatus* status = unpack(call, task, a);
   cuda::launch_dslash(task.choice, a, task.count, status, task.obedience, stream);
-  cuda::finish_sums(call.buffer<BinnedSum>(4), task.sums.count(task.vectors), task.obedience.idle(status), stream);
+  runtime::finish_sums(call.buffer<BinnedSum>(4), task.sums.count(task.vectors), task.obedience.idle(status), stream);
 }
 
 template <class F>

@@ -4,7 +4,6 @@
 // loads a link once for two of them.
 #include "codelets/arch/cuda.cuh"
 #include "codelets/arch/cuda_sum.cuh"
-#include "codelets/arch/cuda_sums.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "codelets/staggered/dslash_cuda.hpp"
 #include "codelets/staggered/staggered_site.hpp"

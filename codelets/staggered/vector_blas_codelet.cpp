@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include "codelets/arch/cuda_sums.hpp"
 #include "codelets/arch/implementations.hpp"
 #include "codelets/arch/table.hpp"
 #include "codelets/staggered/vector_blas.hpp"
 #include "codelets/staggered/vector_blas_cuda.hpp"
 #include "codelets/staggered/vector_blas_kernels.hpp"
 #include "runtime/error.hpp"
+#include "runtime/gpu_sums.hpp"
 #include "runtime/thread_sums.hpp"
 
 namespace quarkstar::staggered {
@@ -68,7 +68,7 @@ void run_on_cuda(Call& call) {
   const VectorStatus* status = status_of<Operation>(call, task);
   cuda::launch_vector_blas<F, Operation>(unpack<F, Operation>(call, task), task.coefficients, status, task.obedience, task.outer_sites, stream);
   if constexpr (Operation::sums > 0)
-    cuda::finish_sums(call.buffer<runtime::BinnedSum>(blas::field_count<Operation>), Operation::sums * task.vectors,
+    runtime::finish_sums(call.buffer<runtime::BinnedSum>(blas::field_count<Operation>), Operation::sums * task.vectors,
                       task.obedience.idle(status), stream);
 }
 #endif

@@ -2,13 +2,13 @@
 
 #include <memory>
 
-#include "codelets/arch/cuda_sums.hpp"
 #include "codelets/arch/implementations.hpp"
 #include "codelets/lattice/halo_tasks.hpp"
 #include "codelets/wilson/hopping.hpp"
 #include "codelets/wilson/hopping_cuda.hpp"
 #include "codelets/wilson/hopping_kernels.hpp"
 #include "runtime/error.hpp"
+#include "runtime/gpu_sums.hpp"
 #include "runtime/thread_sums.hpp"
 
 namespace quarkstar::wilson {
@@ -122,7 +122,7 @@ void run_sites_on_cuda(Call& call) {
   HoppingArguments<F> a{};
   const std::int32_t* stop = unpack(call, task, a);
   cuda::launch_hopping(task.choice, a, task.count, stop, stream);
-  if (task.sums.count() > 0) cuda::finish_sums(call.buffer<BinnedSum>(sums_buffer), task.sums.count(), stop, stream);
+  if (task.sums.count() > 0) runtime::finish_sums(call.buffer<BinnedSum>(sums_buffer), task.sums.count(), stop, stream);
 }
 
 template <class F>

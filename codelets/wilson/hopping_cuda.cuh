@@ -4,7 +4,6 @@
 
 #include "codelets/arch/cuda.cuh"
 #include "codelets/arch/cuda_sum.cuh"
-#include "codelets/arch/cuda_sums.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "codelets/wilson/hopping_cuda.hpp"
 #include "codelets/wilson/wilson_site.hpp"

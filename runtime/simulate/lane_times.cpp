@@ -22,7 +22,7 @@ struct Lane {
 class Run {
  public:
   Run(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits)
-      : schedule_(schedule), needs_(needs), waits_(waits), times_(needs.size(), {never, never}) {
+      : schedule_(schedule), needs_(needs), waits_(waits), times_(needs.size(), {never, never}), reached_(needs.size(), never) {
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
       const auto lane = static_cast<std::size_t>(schedule.steps[i].lane);
       if (lanes_.size() <= lane) lanes_.resize(lane + 1);
@@ -41,18 +41,30 @@ class Run {
   }
 
  private:
-  /// When the step that the lane is at may begin; never: something that it waits for is not over.
-  double ready(const Lane& lane) const {
-    const ScheduledStep& step = schedule_.steps[lane.steps[lane.at]];
+  /// Notes when the step that the lane is at has what it waits for in its own device's place; never: something of that is not over.
+  void reach(const Lane& lane) {
+    const std::size_t at = lane.steps[lane.at];
+    if (reached_[at] != never) return;
+    const ScheduledStep& step = schedule_.steps[at];
     double time = now_;
     for (const int before : step.waits) {
       const auto index = static_cast<std::size_t>(before);
       time = std::max(time, times_[index].end + (schedule_.steps[index].device != step.device ? waits_.signal : waits_.join));
     }
+    reached_[at] = time;
+  }
+
+  /// When the step that the lane is at may begin: where it meets others, not before it has heard that they are there.
+  double ready(const Lane& lane) const {
+    const std::size_t at = lane.steps[lane.at];
+    double time = std::max(now_, reached_[at]);
+    for (const int other : schedule_.steps[at].meets) time = std::max(time, reached_[static_cast<std::size_t>(other)] + waits_.signal);
     return time;
   }
 
   void start_what_can() {
+    for (const Lane& lane : lanes_)
+      if (!lane.running && !lane.done()) reach(lane);
     for (Lane& lane : lanes_) {
       if (lane.running || lane.done() || ready(lane) > now_) continue;
       const std::size_t step = lane.steps[lane.at];
@@ -104,6 +116,7 @@ class Run {
   double now_ = 0;
   std::vector<Lane> lanes_;
   std::vector<Interval> times_;
+  std::vector<double> reached_;  ///< of each step
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ struct WaitTimes {
 };
 
 /// Intervals of the scheduled steps from 0 on. Each lane takes its steps in order; a step begins when it knows that those that it waits
-/// for have ended. Cost: steps times lanes.
+/// for have ended, and one that exchanges when it also knows that the others have got to theirs. Cost: steps times lanes.
 std::vector<Interval> lane_times(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits);
 
 }  // namespace quarkstar::runtime::simulate

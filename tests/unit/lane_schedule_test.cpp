@@ -16,7 +16,7 @@ Use writes(int buffer) { return {buffer, false, true}; }
 Use updates(int buffer) { return {buffer, true, true}; }
 Use updates_apart(int buffer) { return {buffer, true, true, true}; }
 
-/// ended[i][j]: step i begins after step j has ended, as follows from lanes and waits alone.
+/// after[i][j]: step i begins after step j has ended, as follows from lanes, waits and exchanges alone.
 std::vector<std::vector<bool>> order_of(const LaneSchedule& schedule) {
   const std::size_t n = schedule.steps.size();
   std::vector<std::vector<bool>> after(n, std::vector<bool>(n, false));
@@ -26,8 +26,12 @@ std::vector<std::vector<bool>> order_of(const LaneSchedule& schedule) {
       if (schedule.steps[j].lane == schedule.steps[i].lane) direct.push_back(static_cast<int>(j));
     for (const int j : direct) {
       after[i][static_cast<std::size_t>(j)] = true;
-      for (std::size_t k = 0; k < n; ++k)
-        if (after[static_cast<std::size_t>(j)][k]) after[i][k] = true;
+      // What had ended when j ended: before it began, or before those began that it met.
+      std::vector<int> begun = schedule.steps[static_cast<std::size_t>(j)].meets;
+      begun.push_back(j);
+      for (const int b : begun)
+        for (std::size_t k = 0; k < n; ++k)
+          if (after[static_cast<std::size_t>(b)][k]) after[i][k] = true;
     }
   }
   return after;
@@ -35,22 +39,27 @@ std::vector<std::vector<bool>> order_of(const LaneSchedule& schedule) {
 
 /// Whether b, later than a, must wait for it; of two writers of which the later writes apart, that is left to the case below.
 bool conflict(const LaneSchedule& schedule, const std::vector<ScheduleStep>& steps, const ScheduledStep& a, const ScheduledStep& b) {
+  const auto is_elsewhere = [&](const ScheduledStep& at, const Use& use) {
+    const auto buffer = static_cast<std::size_t>(use.buffer);
+    return steps[static_cast<std::size_t>(at.step)].exchanges && !schedule.copied[buffer] && schedule.home[buffer] != at.device;
+  };
   for (const Use& x : steps[static_cast<std::size_t>(a.step)].uses)
     for (const Use& y : steps[static_cast<std::size_t>(b.step)].uses) {
-      if (x.buffer != y.buffer || (!x.writes && !y.writes) || (x.writes && y.apart)) continue;
+      if (x.buffer != y.buffer || (!x.writes && !y.writes) || (x.writes && y.apart) || is_elsewhere(a, x) || is_elsewhere(b, y)) continue;
       if (!schedule.copied[static_cast<std::size_t>(x.buffer)] || a.device == b.device) return true;
     }
   return false;
 }
 
-/// Forty steps on some of these buffers, of which the first `states` are written everywhere and only there.
-std::vector<ScheduleStep> random_program(std::mt19937& random, int devices, int buffers, int states) {
+/// Forty steps on some of these buffers, of which the first `states` are written everywhere and only there. exchanges: some everywhere exchange.
+std::vector<ScheduleStep> random_program(std::mt19937& random, int devices, int buffers, int states, bool exchanges) {
   const auto below = [&random](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   std::vector<ScheduleStep> steps;
   for (int i = 0; i < 40; ++i) {
     ScheduleStep step;
     step.device = below(devices);
     step.everywhere = below(5) == 0;
+    step.exchanges = exchanges && step.everywhere && devices > 1 && below(2) == 0;
     std::vector<int> of;
     for (int u = below(4) + 1; u > 0; --u) of.push_back(below(buffers));
     std::sort(of.begin(), of.end());
@@ -82,10 +91,10 @@ TEST_CASE("lane schedule: conflicting steps of random programs are ordered, and 
   std::printf("seed %u\n", seed);
   std::mt19937 random(seed);
   const auto below = [&random](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  int orders = 0;
+  int orders = 0, meetings = 0;
   for (int trial = 0; trial < 200; ++trial) {
     const int devices = 1 + below(4), buffers = 4 + below(12), states = 1 + below(2);
-    const std::vector<ScheduleStep> steps = random_program(random, devices, buffers, states);
+    const std::vector<ScheduleStep> steps = random_program(random, devices, buffers, states, true);
     const auto schedule = schedule_lanes(steps, devices, buffers, trial % 2 == 0);
     REQUIRE(schedule);
     const auto after = order_of(*schedule);
@@ -112,7 +121,21 @@ TEST_CASE("lane schedule: conflicting steps of random programs are ordered, and 
       CHECK(static_cast<int>(on.size()) == (steps[s].everywhere ? devices : 1));
       if (!steps[s].everywhere) CHECK(on.front() == steps[s].device);
     }
+    // Steps meet the same step on all other devices, side by side in the list, in main lanes, and none needs another's end.
+    for (std::size_t i = 0; i < schedule->steps.size(); ++i) {
+      const ScheduledStep& step = schedule->steps[i];
+      CHECK(step.meets.size() == (steps[static_cast<std::size_t>(step.step)].exchanges ? static_cast<std::size_t>(devices - 1) : 0));
+      for (const int other : step.meets) {
+        const ScheduledStep& there = schedule->steps[static_cast<std::size_t>(other)];
+        CHECK(there.step == step.step);
+        CHECK(other - static_cast<int>(i) == there.device - step.device);
+        CHECK(step.lane == step.device * LaneSchedule::lanes_a_device);
+        CHECK_FALSE(after[i][static_cast<std::size_t>(other)]);
+        ++meetings;
+      }
+    }
   }
+  CHECK(meetings > 500);
   CHECK(orders > 10000);
 }
 
@@ -138,6 +161,35 @@ TEST_CASE("lane schedule: a hopping term over two devices writes faces at their 
     // The scalar step overwrites the state that this device's pack and boundary read.
     CHECK(at(scalar).waits == std::vector<int>{boundary + device});
   }
+}
+
+TEST_CASE("lane schedule: in an exchange a device waits for its own steps only, and knows of the others' afterwards") {
+  const int in = 0, out = 2, faces = 4, state = 6, sums = 7;
+  std::vector<ScheduleStep> steps = hopping(in, out, faces, state);
+  for (const int i : {4, 5}) steps[static_cast<std::size_t>(i)].uses.push_back(writes(sums + i - 4));
+  steps.push_back({0, true, {updates(state), reads(sums), reads(sums + 1)}, false, true});
+  // What device 1 has read is known to device 0 by then: it may overwrite the face and its own field.
+  steps.push_back({0, false, {writes(faces + 1), reads(in), reads(state)}});
+  steps.push_back({0, false, {writes(out), reads(state)}});
+  const auto schedule = schedule_lanes(steps, 2, 9);
+  REQUIRE(schedule);
+  CHECK(schedule->home[sums] == 0);
+  CHECK(schedule->home[sums + 1] == 1);
+  REQUIRE(schedule->steps.size() == 10);
+  const auto& at = schedule->steps;
+  for (int device = 0; device < 2; ++device) {
+    const ScheduledStep &boundary = at[static_cast<std::size_t>(4 + device)], &scalar = at[static_cast<std::size_t>(6 + device)];
+    CHECK(scalar.waits == std::vector<int>{4 + device});
+    CHECK(scalar.meets == std::vector<int>{7 - device});
+    CHECK(boundary.awaited_on == std::vector<int>{device});
+    CHECK(scalar.lane == 2 * device);
+  }
+  // The pack in the side lane waits for its device's scalar step alone, which implies that device 1 has read the face before.
+  CHECK(at[8].lane == 1);
+  CHECK(at[8].waits == std::vector<int>{6});
+  CHECK(at[9].waits.empty());
+  CHECK(at[6].awaited_on == std::vector<int>{0});
+  CHECK(at[7].awaited_on.empty());
 }
 
 TEST_CASE("lane schedule: what follows writers that write apart waits for all of them") {
@@ -184,7 +236,7 @@ TEST_CASE("segments: every step once, conflicting steps in order, waits only at 
   int joined = 0, orders = 0;
   for (int trial = 0; trial < 300; ++trial) {
     const int devices = 1 + static_cast<int>(random() % 4), buffers = 4 + static_cast<int>(random() % 12), states = 1 + static_cast<int>(random() % 2);
-    const std::vector<ScheduleStep> steps = random_program(random, devices, buffers, states);
+    const std::vector<ScheduleStep> steps = random_program(random, devices, buffers, states, false);
     const auto schedule = schedule_lanes(steps, devices, buffers, trial % 2 == 0);
     REQUIRE(schedule);
     const std::vector<LaneSegment> segments = segments_of(*schedule);

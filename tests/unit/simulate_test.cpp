@@ -89,7 +89,7 @@ std::string refusal(const std::string& text) {
 }
 
 runtime::ScheduledStep step(int lane, std::vector<int> waits = {}) {
-  return {0, lane / runtime::LaneSchedule::lanes_a_device, lane, std::move(waits), {}};
+  return {0, lane / runtime::LaneSchedule::lanes_a_device, lane, std::move(waits), {}, {}};
 }
 
 }  // namespace
@@ -232,4 +232,21 @@ TEST_CASE("steps in lanes share their device, wait for each other, and signals t
   CHECK(times[3].begin == doctest::Approx(15.25));
   CHECK(times[3].end == doctest::Approx(18.25));
   CHECK(lane_times({}, {}, {}).empty());
+}
+
+TEST_CASE("steps that exchange begin when all have been heard of") {
+  runtime::LaneSchedule schedule;
+  // 5 on device 0, 9 on device 1, then a step on both; device 2 is there 1 before device 1.
+  schedule.steps = {step(0), step(2), step(4), step(0), step(2), step(4), step(2)};
+  for (int i = 3; i < 6; ++i)
+    for (int other = 3; other < 6; ++other)
+      if (other != i) schedule.steps[static_cast<std::size_t>(i)].meets.push_back(other);
+  const std::vector<StepTime> needs{{5, 0}, {9, 0}, {8, 0}, {1, 0}, {1, 0}, {1, 0}, {2, 0}};
+  const std::vector<Interval> times = lane_times(schedule, needs, {.signal = 3, .join = 0.25});
+  REQUIRE(times.size() == 7);
+  CHECK(times[3].begin == doctest::Approx(12));
+  CHECK(times[4].begin == doctest::Approx(11));  // the last to come has to hear of device 2
+  CHECK(times[5].begin == doctest::Approx(12));
+  CHECK(times[6].begin == doctest::Approx(12));
+  CHECK(times[6].end == doctest::Approx(14));
 }
