@@ -295,12 +295,14 @@ void Session::plan_gpus() {
   for (int g = 0; g < gpu_count_; ++g) gpu_numbers_.push_back(numbers[static_cast<std::size_t>((first + g) % present)]);
 }
 
-/// Why this rank's batches cannot hold messages from GPU to GPU; "": they can, if memory can be mapped. $QUARKSTAR_GPU_IPC has to ask
-/// for it.
+/// Why this rank's batches cannot hold messages from GPU to GPU; "": they can, if memory can be mapped. $QUARKSTAR_GPU_IPC:
+/// `off` forbids it, `on` allows it also to ranks that share a GPU, which takes turns between them while one waits for the other.
 std::string Session::obstacle_to_gpu_messages() const {
   const mpi::Job& job = mpi::Job::current();
   const char* variable = std::getenv("QUARKSTAR_GPU_IPC");
-  if (variable == nullptr || std::string_view(variable) != "on") return "QUARKSTAR_GPU_IPC is not on";
+  const std::string_view wish = variable == nullptr ? "" : variable;
+  if (wish == "off") return "QUARKSTAR_GPU_IPC is off";
+  if (wish != "on" && ranks_a_gpu_ > 1) return "ranks share a GPU";
   if (job.is_fake()) return "the other ranks do not exist";
   if (std::any_of(job.machines().begin(), job.machines().end(), [&](const std::string& machine) { return machine != job.machines().front(); }))
     return "the ranks sit on several hosts";

@@ -54,10 +54,11 @@ verdict() {
 expect 0 '^plaquette ' gauge generate wide.ildg --lattice 8 8 8 16 --beta 6.0 --sweeps 3 --seed 3 --format ildg
 places=("--devices 0 --share-gpus")
 QUARKSTAR_GPU_IPC=on verdict "${places[0]}" 'from GPU to GPU'
-verdict "${places[0]}" 'through host memory: QUARKSTAR_GPU_IPC is not on'
+verdict "${places[0]}" 'through host memory: ranks share a GPU'
 if [ "$gpus" -gt 1 ]; then
   places=("--gpus 1" "${places[0]}")
-  QUARKSTAR_GPU_IPC=on verdict "${places[0]}" 'from GPU to GPU'
+  verdict "${places[0]}" 'from GPU to GPU'
+  QUARKSTAR_GPU_IPC=off verdict "${places[0]}" 'through host memory: QUARKSTAR_GPU_IPC is off'
 else
   echo "SKIPPED two ranks on two GPUs: one GPU"
 fi
