@@ -1,6 +1,7 @@
 #include "codelets/gauge/observables.hpp"
 
 #include "codelets/gauge/matrix3.hpp"
+#include "codelets/lattice/portable.hpp"
 #include "runtime/error.hpp"
 #include "runtime/thread_sums.hpp"
 
@@ -89,9 +90,9 @@ UnitarityDeviation deviation(const Matrix3& u) {
   double largest = 0;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
-      largest = std::max(largest, std::hypot(product.e[i][j][0] - (i == j ? 1.0 : 0.0), product.e[i][j][1]));
+      largest = std::max(largest, portable::modulus(product.e[i][j][0] - (i == j ? 1.0 : 0.0), product.e[i][j][1]));
   const Complex det = determinant(u);
-  return {largest, std::hypot(det[0] - 1.0, det[1])};
+  return {largest, portable::modulus(det[0] - 1.0, det[1])};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "codelets/gauge/matrix3.hpp"
 #include "codelets/lattice/format/link_field_file.hpp"
 #include "codelets/lattice/format/text.hpp"
+#include "codelets/lattice/portable.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 
@@ -38,10 +39,11 @@ double scale_of(std::span<const double, 18> link) {
 /// Largest entry of N N^+ / scale^2 - 1.
 double deviation(std::span<const double, 18> link, double scale) {
   const gauge::Matrix3 n = gauge::Matrix3::load(link.data()), product = gauge::multiply_adjoint(n, n);
+  const double scale2 = scale * scale;
   double largest = 0;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
-      largest = std::max(largest, std::hypot(product.e[i][j][0] / (scale * scale) - (i == j ? 1.0 : 0.0), product.e[i][j][1] / (scale * scale)));
+      largest = std::max(largest, portable::modulus(product.e[i][j][0] / scale2 - (i == j ? 1.0 : 0.0), product.e[i][j][1] / scale2));
   return largest;
 }
 

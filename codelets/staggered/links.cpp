@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "codelets/lattice/portable.hpp"
 #include "codelets/site/lane.hpp"
 #include "codelets/site/long_link.hpp"
 #include "runtime/codelet.hpp"
@@ -22,6 +23,10 @@ namespace {
 
 using Complex = std::complex<double>;
 using Matrix = std::array<Complex, 9>;
+
+// Not std::arg and std::abs, whose last digits depend on the processor.
+double argument_over_pi(const Complex& z) { return portable::argument_over_pi(z.imag(), z.real()); }
+double modulus(const Complex& z) { return portable::modulus(z.real(), z.imag()); }
 
 /// What multiplies the neighbour that a link leads to, forward: the link itself, or the one that it comes from: minus its adjoint.
 Matrix multiplier(std::span<const double, 18> reals, bool forward) {
@@ -45,10 +50,11 @@ struct Stored {
 Stored stored_as_nine(const Matrix& m, double size) {
   const Complex det = (m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6])) /
                       (size * size * size);
-  const double t = std::arg(det) / (3 * M_PI);
-  const Complex rotate = std::polar(1 / size, -M_PI * t);
+  const double t = argument_over_pi(det) / 3, over_size = 1 / size;
+  const auto [sine, cosine] = portable::sine_cosine_of_turns(-t / 2);
+  const Complex rotate{over_size * cosine, over_size * sine};
   const Complex a2 = rotate * m[4], a3 = rotate * m[5], b1 = rotate * m[0];
-  return {{a2.real(), a2.imag(), a3.real(), a3.imag(), b1.real(), b1.imag(), std::arg(rotate * m[3]) / M_PI, std::arg(-rotate * m[6]) / M_PI, t}, 0};
+  return {{a2.real(), a2.imag(), a3.real(), a3.imag(), b1.real(), b1.imag(), argument_over_pi(rotate * m[3]), argument_over_pi(-rotate * m[6]), t}, 0};
 }
 
 Stored stored_numbers(const Matrix& m, int reals, double size) {
@@ -65,8 +71,8 @@ Stored stored_numbers(const Matrix& m, int reals, double size) {
     const std::size_t p = (c + 1) % 3, q = (c + 2) % 3;
     along += (m[p] * m[3 + q] - m[q] * m[3 + p]) * m[6 + c];
   }
-  const Complex phase = along / std::abs(along);
-  stored.numbers[12] = reals == 14 ? phase.real() : std::arg(phase) / M_PI;
+  const Complex phase = along / modulus(along);
+  stored.numbers[12] = reals == 14 ? phase.real() : argument_over_pi(phase);
   stored.numbers[13] = phase.imag();
   return stored;
 }
@@ -158,7 +164,7 @@ double error_of(const Matrix& m, double scale) {
   double largest = 0;
   for (int i = 0; i < 9; ++i) {
     const site::Complex<V>& entry = loaded[i / 3][i % 3];
-    const double difference = std::abs(Complex{entry.re.v, entry.im.v} - m[static_cast<std::size_t>(i)]);
+    const double difference = modulus(Complex{entry.re.v, entry.im.v} - m[static_cast<std::size_t>(i)]);
     largest = std::isfinite(difference) ? std::max(largest, difference) : std::numeric_limits<double>::infinity();
   }
   return largest;

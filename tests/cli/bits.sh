@@ -20,6 +20,7 @@ solve "staggered double 18" --action naive --mass 0.2
 solve "staggered half 18" --action naive --mass 0.2 --precision half
 solve "hisq double 14" --action hisq --mass 0.2 --links 14
 solve "hisq single 13" --action hisq --mass 0.2 --precision single --links 13
+solve "hisq double 13, boundary" --action hisq --mass 0.2 --links 13 --boundary x=0.3
 
 if [ -n "${QUARKSTAR_WRITE_BITS:-}" ]; then cp bits.txt "$QUARKSTAR_WRITE_BITS"; fi
 diff -u "$here/bits.txt" bits.txt || die "other bits than those recorded in tests/cli/bits.txt"

@@ -87,33 +87,3 @@ TEST_CASE("random: uniform and normal numbers have the right range and moments")
   }
   CHECK(std::abs(within_pair) < 5 * std::sqrt(1.0 / (2.0 * groups)));
 }
-
-TEST_CASE("random: the portable log, sine and cosine agree with the C library's") {
-  const std::uint64_t seed = 5;
-  CAPTURE(seed);
-  RandomStream stream(seed, RandomPurpose::noise_source, 1, 0);
-  double worst_log = 0, worst_trigonometric = 0;
-  const auto compare = [&](double u) {
-    const double exact = static_cast<double>(std::log(static_cast<long double>(u)));
-    worst_log = std::max(worst_log, std::abs(portable::log(u) - exact) / std::max(std::abs(exact), 1e-300));
-    const long double angle = 2 * std::numbers::pi_v<long double> * u;
-    const auto [sine, cosine] = portable::sine_cosine_of_turns(u);
-    worst_trigonometric = std::max(worst_trigonometric, std::abs(sine - static_cast<double>(std::sin(angle))));
-    worst_trigonometric = std::max(worst_trigonometric, std::abs(cosine - static_cast<double>(std::cos(angle))));
-  };
-  for (int n = 0; n < 20000; ++n)
-    for (const double u : stream.uniforms()) {
-      compare(u);
-      compare(1.0 - u * 0x1p-30);
-      compare(u * 0x1p-20);
-    }
-  for (const double u :
-       {0x1p-53, 0x1p-1022, 0.125, 0.25, 0.375, 0.5, 0.75, 0.875, 1.0 - 0x1p-53, std::numbers::sqrt2 / 2})
-    compare(u);
-  CHECK(worst_log < 4.5e-16);
-  CHECK(worst_trigonometric < 2.5e-16);
-  CHECK(portable::log(1.0) == 0.0);
-  CHECK(portable::log(0.5) == -std::numbers::ln2);
-  CHECK(portable::sine_cosine_of_turns(0.25).sine == 1.0);
-  CHECK(portable::sine_cosine_of_turns(0.5).cosine == -1.0);
-}
