@@ -1,0 +1,38 @@
+// Batches that a GPU replays: the host looks less often, and nothing else changes.
+#include "tests/battery/solver_support.hpp"
+#include "tests/gpu/support.hpp"
+
+using namespace quarkstar;
+
+TEST_CASE("replayed batches have the bits and the flops of batches that are looked at") {
+  QUARKSTAR_NEEDS_GPU("gpu replays");
+  constexpr std::uint64_t seed = 16180;
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 16};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
+  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const WilsonParameters parameters{0.13, {}, antiperiodic_in_time};
+  for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
+    for (const int check_every : {1, 2, 16}) {
+      battery::SolveCase on_cpu;
+      on_cpu.settings.solver = "cgnr";  // many iterations
+      on_cpu.settings.precision = precision;
+      on_cpu.settings.check_every = check_every;
+      const battery::SolveOutcome expected = battery::solve_once(on_cpu, gauge, parameters, source);
+      REQUIRE(expected.result.converged());
+      REQUIRE(expected.result.iterations > 40);
+      const int gpus = static_cast<int>(runtime::gpus().size());
+      for (int count = 1; count <= gpus; count *= 2) {
+        INFO(name_of(precision) << " a look every " << check_every << ", GPUs " << count);
+        battery::SolveCase on_gpu = on_cpu;
+        on_gpu.gpus = count;
+        on_gpu.blocks = {1, 1, 1, count};
+        const battery::SolveOutcome outcome = battery::solve_once(on_gpu, gauge, parameters, source);
+        CHECK(outcome.result.residual_history == expected.result.residual_history);
+        CHECK(battery::same_bits(outcome.solution, expected.solution));
+        CHECK(outcome.result.flops == doctest::Approx(expected.result.flops).epsilon(1e-12));
+        // Without replays there would be a batch and a publication for each iteration.
+        if (precision == Precision::double_ && check_every == 1) CHECK(outcome.result.tasks < outcome.result.iterations);
+      }
+    }
+}
