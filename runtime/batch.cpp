@@ -53,6 +53,7 @@ void enqueue_parts(Call& call, Unpacked& task, bool marked) {
   for (std::size_t i = 0; i < task.calls.size(); ++i) {
     const Batch::Part& part = task.program->steps[i].part;
     enqueue_step(part, task.calls[i]);
+    if (i + 1 == task.calls.size()) flush_sums(static_cast<CudaStream>(call.stream()));
     call.gpu_times()->add(event_of(part), marked);
   }
 }
