@@ -130,7 +130,7 @@ void print_row(const Json& row) {
 }
 
 int iterations_of(const BenchOptions& options, const std::string& devices) {
-  return options.iterations > 0 ? options.iterations : devices == "cpu" ? 64 : 256;
+  return options.iterations > 0 ? options.iterations : devices == "cpu" ? 64 : 512;
 }
 
 /// The rows of one lattice, staggered.

@@ -9,10 +9,10 @@ namespace quarkstar::runtime {
 
 struct Mailbox;
 
-/// How often a task may replay its batch before it ends.
+/// Of a batch that comes again and again: how often a task may replay it before it ends.
 struct Replays {
   int most = 1;
-  const Handle* state = nullptr;  ///< begins with the GraphStatus that ends the replays; needed where most > 1
+  const Handle* state = nullptr;  ///< begins with the GraphStatus that ends the replays; one of the batch's handles
 };
 
 /// While a Batch lives, the submitting thread's tasks are collected. When it ends, and all of them belong to one worker under the

@@ -116,6 +116,7 @@ GraphRun run_through_graph(std::vector<std::byte> key, CudaStream stream, const 
   const auto [entry, seen] = cache.find(std::move(key));
   if (!seen && !at_once) {
     enqueue(nullptr);
+    if (limit.comes_again) entry.graph = capture(stream, [&] { enqueue(nullptr); });
     return {};
   }
   if (entry.graph == nullptr) entry.graph = capture(stream, [&] { enqueue(nullptr); });

@@ -16,6 +16,7 @@ class StepTimes;
 struct ReplayLimit {
   int most = 1;
   const std::int32_t* stop = nullptr;  ///< device memory; not zero: nothing is left to do. Only needed where most > 1.
+  bool comes_again = false;  ///< the same work is likely to follow, so its graph is made while the GPU does what runs plainly
 };
 
 struct GraphRun {

@@ -29,7 +29,7 @@ Program::Program(const std::vector<Batch::Part>& parts, const Replays& replays) 
     }
     steps.push_back(std::move(step));
   }
-  if (most_replays > 1) state = uses.at(replays.state->state()).number;
+  if (replays.state != nullptr) state = uses.at(replays.state->state()).number;
 }
 
 std::vector<int> owners_of(const std::vector<Batch::Part>& parts) {
@@ -72,7 +72,7 @@ Event event_of(const Batch::Part& part, int times) {
 
 ReplayLimit replay_limit(const Program& program, const Call& call) {
   if (program.state < 0) return {};
-  return {program.most_replays, &call.buffer<const GraphStatus>(program.state)->stop};
+  return {program.most_replays, &call.buffer<const GraphStatus>(program.state)->stop, true};
 }
 
 #ifdef QUARKSTAR_CUDA

@@ -10,7 +10,7 @@
 namespace quarkstar {
 
 /// A task that ends costs a GPU an idle time, because the next one begins when the host has seen the end; a look that comes late keeps users
-/// and restart files waiting. So looks come every tenth of a second, or every eighth batch where that is sooner. All ranks agree.
+/// and restart files waiting. So looks come every fifth of a second, or every 32nd batch where that is sooner. All ranks agree.
 class ReplayPace {
  public:
   /// For the next batch to be submitted.
@@ -37,8 +37,8 @@ class ReplayPace {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr double between_looks = 0.1;  ///< seconds
-  static constexpr int longest = 8;
+  static constexpr double between_looks = 0.2;  ///< seconds
+  static constexpr int longest = 32;
   std::deque<int> submitted_;  ///< replays of the batches that have not been looked at
   Clock::time_point last_ = Clock::now();
   int most_ = 1;

@@ -40,6 +40,7 @@ class OnGpu {
   T* get() const { return memory_; }
   void set(const std::vector<T>& host) const {
     REQUIRE(cudaMemcpy(memory_, host.data(), count_ * sizeof(T), cudaMemcpyHostToDevice) == cudaSuccess);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);  // it may return before the bytes are there
   }
   std::vector<T> read() const {
     std::vector<T> host(count_);
@@ -115,6 +116,7 @@ bool tables_are_empty(int count) {
 void fill_tables(const std::vector<SumTable>& tables) {
   REQUIRE(cudaMemcpy(sum_tables(), tables.data(), tables.size() * sizeof(SumTable), cudaMemcpyHostToDevice) ==
           cudaSuccess);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
 }
 void clear_tables(int count) { fill_tables(std::vector<SumTable>(static_cast<std::size_t>(count))); }
 
