@@ -100,7 +100,7 @@ TEST_CASE("solves that ended in any order are told apart by source, column and m
     for (const std::size_t source : {std::size_t{0}, std::size_t{1}})
       for (const int column : {0, 1, 2}) {
         order.push_back({column, mass, source});
-        solves.insert(solves.begin(), {.column = column, .mass = mass, .source = source});
+        solves.insert(solves.begin(), {.column = column, .result = {}, .mass = mass, .source = source});
       }
   bring_into_order(solves, order);
   REQUIRE(solves.size() == order.size());
