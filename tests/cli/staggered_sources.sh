@@ -97,7 +97,7 @@ expect 2 "error: bad.toml:1: source: 'line:1' is no source; use point:" "${solve
 expect 2 "error: --source: 'line:1' is no source; use point:" "${solve[@]}" --source point:0,0,0,0+line:1 --json x.json
 expect 2 "error: --source: '' is no source; use point:" "${solve[@]}" --source point:0,0,0,0+ --json x.json
 expect 2 'error: --source: point:0,0,0,9 lies outside of the 4x4x4x8 lattice; use coordinates below' "${solve[@]}" --source wall:0+point:0,0,0,9 --json x.json
-expect 2 'error: --nrhs: 33 is not below 33|error: --nrhs: ' "${solve[@]}" --source "$list" --nrhs 33 --json x.json
+expect 2 "error: --nrhs: '33' is no integer in range" "${solve[@]}" --source "$list" --nrhs 33 --json x.json
 absent x.json x.source0.json
 
 command -v mpirun > /dev/null || { echo "SKIPPED ranks: no mpirun"; exit 0; }
