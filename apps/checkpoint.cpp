@@ -169,7 +169,8 @@ std::string describe_problem(const RunConfig& config, double plaquette, double l
                      text_of(config.source));
 }
 
-std::string describe_problem(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition) {
+std::string describe_operator(const RunConfig& config, const smear::StaggeredLinks& links,
+                              const runtime::Decomposition& decomposition) {
   // Norm and trace: the one no gauge changes, the other every change of a link.
   const Box part = decomposition.part();
   const auto numbers = [&](const HostGauge& field) {
@@ -189,7 +190,12 @@ std::string describe_problem(const RunConfig& config, const smear::StaggeredLink
     return fmt::format("{:.13e} {:.13e}", runtime::value_of(sums[0]), runtime::value_of(sums[1]));
   };
   const std::string fat = numbers(links.fat), far = numbers(links.long_links);
-  return fmt::format("action {} fat links {} long links {} source {}", config.action, fat, far, text_of(config.source));
+  return fmt::format("action {} fat links {} long links {}", config.action, fat, far);
+}
+
+RestartKey staggered_key(const std::string& equation, const Source& source, int column, double mass) {
+  return {fmt::format("column{:02}-mass{}", column, mass),
+          fmt::format("{} source {} mass {}", equation, text_of(source), mass)};
 }
 
 }  // namespace quarkstar::app

@@ -54,8 +54,13 @@ std::function<bool(int iterations)> restart_file_due(int every);
 /// Equation and source of a run as text: links (by their means as read, and whether they were projected then), kappa, normalisation, boundary, source.
 std::string describe_problem(const RunConfig& config, double plaquette, double link_trace);
 
-/// The same of a staggered run but for the mass. The links, by norm and trace over the whole lattice, stand for epsilon, u0, phases and
-/// boundary: whether they were made in place or read, and by how many ranks, does not matter. Collective.
-std::string describe_problem(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition);
+/// The same of a staggered run but for source and mass. The links, by norm and trace over the whole lattice, stand for
+/// epsilon, u0, phases and boundary: whether they were made in place or read, and by how many ranks, does not matter.
+/// Collective.
+std::string describe_operator(const RunConfig& config, const smear::StaggeredLinks& links,
+                              const runtime::Decomposition& decomposition);
+
+/// The restart file of a staggered right-hand side. equation: of describe_operator().
+RestartKey staggered_key(const std::string& equation, const Source& source, int column, double mass);
 
 }  // namespace quarkstar::app

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace quarkstar::app {
 
@@ -17,6 +18,26 @@ const Field* find_field(std::string_view key) {
   const std::vector<Field>& fields = run_fields();
   const auto field = std::find_if(fields.begin(), fields.end(), [key](const Field& f) { return f.key == key; });
   return field == fields.end() ? nullptr : &*field;
+}
+
+std::vector<Source> RunConfig::all_sources() const {
+  std::vector<Source> sources{source};
+  sources.insert(sources.end(), further_sources.begin(), further_sources.end());
+  return sources;
+}
+
+RunConfig of_source(const RunConfig& config, std::size_t i) {
+  RunConfig one = config;
+  if (config.further_sources.empty()) return one;
+  one.source = config.all_sources().at(i);
+  one.further_sources.clear();
+  const std::string name = fmt::format("source{}", i);
+  for (std::string* folder : {&one.out, &one.checkpoint})
+    if (!folder->empty()) *folder += "/" + name;
+  if (const std::filesystem::path file(config.json); !config.json.empty())
+    one.json =
+        (file.parent_path() / fmt::format("{}.{}{}", file.stem().string(), name, file.extension().string())).string();
+  return one;
 }
 
 void apply_settings(RunConfig& config, const std::vector<Assignment>& settings) {
@@ -100,7 +121,6 @@ void check_action(const RunConfig& config) {
   const StaggeredConfig& staggered = config.staggered;
   require_name("--solver", config.action, config.solver.solver, staggered_solver_names());
   require_name("--links", config.action, links, {"18", "14", "13", "9"});
-  if (!config.further_sources.empty()) refuse("--source", fmt::format("several sources are not for the action {}", config.action), "give one");
   if (config.columns.empty()) refuse("--columns", "no column is a colour", "staggered fields have the columns 0, 1, 2");
   for (const double mass : staggered.masses)
     if (!(mass > 0)) refuse("--mass", fmt::format("{} is not positive", mass), "give a mass above 0: the even-odd system divides by it");

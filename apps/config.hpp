@@ -44,7 +44,7 @@ struct RunConfig {
   WilsonParameters wilson;
   StaggeredConfig staggered;
   Source source;
-  std::vector<Source> further_sources;  ///< Wilson: others of the same run, a propagator each
+  std::vector<Source> further_sources;                             ///< others of the same run, a propagator each
   std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};  ///< staggered: those below 3, the colours
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};  ///< zeros: t cut by the number of workers
@@ -63,8 +63,13 @@ struct RunConfig {
     return std::any_of(given.begin(), given.end(), [key](const auto& setting) { return setting.first == key; });
   }
   bool is_staggered() const { return action != "wilson"; }
+  std::vector<Source> all_sources() const;
   bool hops_far() const { return app::hops_far(action); }
 };
+
+/// The settings of the i-th of a run's sources alone; where the run has several, with a folder of its own, `source<i>`,
+/// in `out` and `checkpoint`, and a file of its own, `run.source<i>.json`.
+RunConfig of_source(const RunConfig& config, std::size_t i);
 
 /// The actions for which a setting means something.
 enum class Actions { any, wilson, staggered };
@@ -77,6 +82,7 @@ struct Field {
   void (*set)(RunConfig&, std::string_view);  ///< throws BadValue
   nlohmann::json (*get)(const RunConfig&);
   Actions actions = Actions::any;
+  std::string_view separator = ",";  ///< between the parts that a list in TOML gives one by one
 
   bool applies(const RunConfig& config) const {
     return actions == Actions::any || (actions == Actions::staggered) == config.is_staggered();

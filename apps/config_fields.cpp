@@ -106,7 +106,7 @@ std::vector<Field> make_fields() {
       {"long", "FILE", "The long links that belong to --fat",
        [](RunConfig& c, Text v) { c.staggered.long_links = v; }, [](const RunConfig& c) -> json { return c.staggered.long_links; },
        Actions::staggered},
-      {"nrhs", "N", "Staggered: right-hand sides solved together, 1 to 32 (default 3)",
+      {"nrhs", "N", "Staggered: right-hand sides (sources, columns, masses) solved together, 1 to 32 (default 3)",
        [](RunConfig& c, Text v) { c.staggered.nrhs = parse_integer(v, 1, 32); },
        [](const RunConfig& c) -> json { return c.staggered.nrhs; }, Actions::staggered},
       {"normalisation", "NAME", "kappa: M = 1 - kappa H (default); mass: M = (M0 + 4) - H/2",
@@ -130,7 +130,8 @@ std::vector<Field> make_fields() {
          std::string text = text_of(c.source);
          for (const Source& source : c.further_sources) text += "+" + text_of(source);
          return text;
-       }},
+       },
+       Actions::any, "+"},
       {"columns", "LIST", "Source columns 3 spin + colour to solve (default 0-11; staggered 0-2; correlators need them all)",
        [](RunConfig& c, Text v) { c.columns = parse_columns(v); },
        [](const RunConfig& c) -> json { return c.columns; }},

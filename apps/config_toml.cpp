@@ -25,8 +25,9 @@ std::vector<Assignment> read_toml(const std::string& path) {
   for (const auto& [key, value] : table) {
     const unsigned line = key.source().begin.line;
     const std::string where = fmt::format("{}:{}: {}", path, line, key.str());
-    if (find_field(key.str()) == nullptr) throw_unknown_key(where);
-    lines.emplace_back(line, Assignment{std::string(key.str()), setting_text(value, where), where});
+    const Field* field = find_field(key.str());
+    if (field == nullptr) throw_unknown_key(where);
+    lines.emplace_back(line, Assignment{std::string(key.str()), setting_text(value, where, field->separator), where});
   }
   // The table is sorted by key; errors should come in the order of the file.
   std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -109,7 +109,7 @@ Coord accept_links_headers(RunConfig& config) {
   if (const auto& epsilon = agreed(fat, far, &LinksHeader::naik_epsilon, "Naik epsilon"); epsilon && config.action == "hisq")
     staggered.naik_epsilon = *epsilon;
   staggered.u0 = agreed(fat, far, &LinksHeader::u0, "u0");
-  check_source(config.source, fat.extents);
+  for (const Source& source : config.all_sources()) check_source(source, fat.extents);
   return fat.extents;
 }
 

@@ -24,11 +24,11 @@ namespace quarkstar::app {
 
 namespace {
 
-/// Bytes of one site of all solutions.
-double columns_bytes(const RunConfig& config) {
-  const double reals = 2 * (config.is_staggered() ? HostColour::components : HostSpinor::components);
-  const std::size_t columns = config.columns.size() * (config.is_staggered() ? config.staggered.masses.size() : 1);
-  return static_cast<double>(columns) * reals * sizeof(double);
+/// Bytes of one site of all solutions of a staggered run.
+double colours_bytes(const RunConfig& config) {
+  const std::size_t solutions =
+      (1 + config.further_sources.size()) * config.columns.size() * config.staggered.masses.size();
+  return static_cast<double>(solutions) * 2 * HostColour::components * sizeof(double);
 }
 
 /// What is there at once while the links of a staggered action are made (codelets/smear/staggered_links.cpp): PaddedLinks of these depths
@@ -129,7 +129,8 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
   if (colours) {
     const double together_bytes =
         config.solver.in_flight * most * 2.0 * HostColour::components * sizeof(double) * (config.solver.snapshots ? 2 : 1);  // sources, copies
-    host.other = static_cast<double>(volume(decomposition.part().extents)) * (columns_bytes(config) + together_bytes) + host.fields.tables;
+    host.other = static_cast<double>(volume(decomposition.part().extents)) * (colours_bytes(config) + together_bytes) +
+                 host.fields.tables;
     if (config.staggered.from_files()) {
       for (const Box& box : smear::boxes_from_files(decomposition)) host.other += host_bytes(box);
     } else {
@@ -188,7 +189,8 @@ namespace {
 const char* remedy_for(const MemoryNeed& need) {
   if (need.staggered)
     return need.gpu ? "use --precision double with --links 13 or 9, fewer --nrhs, more GPUs or ranks, or --devices cpu"
-                    : "use --precision double with --links 13 or 9, fewer --nrhs, fewer --columns or --masses at a time, or a machine with more memory";
+                    : "use --precision double with --links 13 or 9, fewer --nrhs, fewer sources, --columns or --masses "
+                      "at a time, or a machine with more memory";
   return need.gpu ? "use --precision double with --links 12 or 8, more GPUs or ranks, or on one rank --devices all without --blocks"
                   : "use --precision double with --links 12 or 8, fewer --columns at a time, more ranks, or a machine with more memory";
 }

@@ -101,7 +101,7 @@ std::vector<std::string> write_outputs(const OutputFolder& folder, const RunRepo
 }
 
 std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report,
-                                       const std::vector<StaggeredPropagator>& propagators) {
+                                       const StaggeredPropagators& propagators) {
   std::vector<std::string> written{folder.file("propagator.h5")};
   write_propagator_hdf5(written.back(), report, propagators);
   write_tables(folder, report, written);

@@ -42,6 +42,6 @@ std::vector<std::string> write_outputs(const OutputFolder& folder, const RunRepo
                                        const Propagator& propagator);
 /// The same of staggered propagators: propagator.h5, correlators.h5 (all 3 columns only), result.json and report.html.
 std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report,
-                                       const std::vector<StaggeredPropagator>& propagators);
+                                       const StaggeredPropagators& propagators);
 
 }  // namespace quarkstar::app

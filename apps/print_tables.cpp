@@ -56,6 +56,7 @@ void print_plan(const RunReport& report) {
 }
 
 void print_report(const RunReport& report) {
+  if (!report.sources.empty()) fmt::print("source {}\n", text_of(report.config.source));
   print_solves(report);
   if (!report.correlators.empty()) print_correlators(report);
 }

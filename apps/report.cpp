@@ -91,7 +91,7 @@ std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_
   return correlators;
 }
 
-std::vector<CorrelatorReport> contract(const std::vector<StaggeredPropagator>& propagators, int source_time, int times) {
+std::vector<CorrelatorReport> contract(const StaggeredPropagators& propagators, int source_time, int times) {
   std::vector<CorrelatorReport> correlators;
   for (const StaggeredPropagator& propagator : propagators) {
     if (propagator.columns.size() != HostColour::components) continue;

@@ -40,6 +40,7 @@ struct ColumnReport {
   double gbs() const { return result.seconds > 0 ? result.bytes / result.seconds * 1e-9 : 0; }
   std::optional<double> idle_us = {};  ///< time of the owners outside StarPU's tasks, a task; none where solves of several sources were in flight
   std::optional<BoundReport> bound = {};  ///< with --bound; staggered: of all that were solved together
+  std::size_t source = 0;                 ///< staggered: its place among the run's sources
   /// StarPU's tasks (a batch of iterations may be one), and codelets.
   double tasks_per_iteration() const { return result.iterations > 0 ? result.tasks / result.iterations : 0; }
   double kernels_per_iteration() const { return result.iterations > 0 ? static_cast<double>(result.kernels) / result.iterations : 0; }
@@ -75,6 +76,8 @@ struct TimelineTask {
 
 struct RunReport {
   RunConfig config;
+  std::vector<std::string>
+      sources;  ///< of the whole run, where it has several: this report is of one of them, that of `config`
   GaugeSummary gauge;
   std::string started;  ///< UTC, ISO 8601
   std::string host, cpu_model, decomposition;
@@ -102,6 +105,9 @@ struct StaggeredPropagator {
   std::vector<HostColour> columns;
 };
 
+/// Those of one source, in the order of its masses.
+using StaggeredPropagators = std::vector<StaggeredPropagator>;
+
 /// "quarkstar 0.1.0 (abc1234), StarPU 1.4.10, g++ 12.2.0".
 std::string version_line();
 
@@ -127,6 +133,6 @@ std::string runtime_note(const RunReport& report, const ColumnReport& column);
 std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_time, int times);
 
 /// The same for the staggered propagators that have all 3 columns. Names: pion5, pion05, rho, ...; with several masses pion5_m0.05 and so on.
-std::vector<CorrelatorReport> contract(const std::vector<StaggeredPropagator>& propagators, int source_time, int times);
+std::vector<CorrelatorReport> contract(const StaggeredPropagators& propagators, int source_time, int times);
 
 }  // namespace quarkstar::app

@@ -164,9 +164,10 @@ std::string report_html(const RunReport& report) {
   const RunConfig& config = report.config;
   const Coord& l = report.gauge.extents;
   const std::string title =
-      fmt::format("Quark propagator: {}, {}x{}x{}x{}, {}", config.action, l[0], l[1], l[2], l[3],
+      fmt::format("Quark propagator: {}, {}x{}x{}x{}, {}, source {}", config.action, l[0], l[1], l[2], l[3],
                   config.is_staggered() ? fmt::format("m = {}", fmt::join(config.staggered.masses, ", "))
-                                        : fmt::format("kappa = {}", config.wilson.kappa));
+                                        : fmt::format("kappa = {}", config.wilson.kappa),
+                  text_of(config.source));
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">";

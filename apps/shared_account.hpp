@@ -6,14 +6,19 @@
 #include "runtime/session.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace quarkstar::app {
 
-/// A solve's column and, staggered, its mass.
-using SolveKey = std::pair<int, std::optional<double>>;
+/// A solve's column and, staggered, its mass and source, as in ColumnReport.
+struct SolveKey {
+  int column;
+  std::optional<double> mass = {};
+  std::size_t source = 0;
+  bool operator==(const SolveKey&) const = default;
+};
 
 /// Brings solves that ended in any order into this one.
 void bring_into_order(std::vector<ColumnReport>& solves, const std::vector<SolveKey>& order);

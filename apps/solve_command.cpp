@@ -15,8 +15,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -32,8 +32,7 @@ struct SolveOptions {
 /// Reads the header only, so that a wrong name or source costs no time.
 Coord read_extents(const RunConfig& config) {
   const Coord extents = gauge_extents(config.gauge, config.lattice);
-  check_source(config.source, extents);
-  for (const Source& source : config.further_sources) check_source(source, extents);
+  for (const Source& source : config.all_sources()) check_source(source, extents);
   return extents;
 }
 
@@ -58,35 +57,34 @@ class LinkLoader {
   LoadedGauge loaded_;
 };
 
-/// A report for each source of the run; where there are several, with folders and files of their own.
+/// A report for each source of the run, with its solves.
 std::vector<RunReport> reports_of(const RunReport& run) {
-  std::vector<Source> sources{run.config.source};
-  sources.insert(sources.end(), run.config.further_sources.begin(), run.config.further_sources.end());
+  const std::vector<Source> sources = run.config.all_sources();
   std::vector<RunReport> reports(sources.size(), run);
   if (sources.size() == 1) return reports;
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    RunConfig& config = reports[i].config;
-    config.source = sources[i];
-    config.further_sources.clear();
-    const std::string name = fmt::format("source{}", i);
-    for (std::string* folder : {&config.out, &config.checkpoint})
-      if (!folder->empty()) *folder += "/" + name;
-    if (std::filesystem::path file(config.json); !config.json.empty())
-      config.json = (file.parent_path() / fmt::format("{}.{}{}", file.stem().string(), name, file.extension().string())).string();
+    RunReport& report = reports[i];
+    report.config = of_source(run.config, i);
+    for (const Source& source : sources) report.sources.push_back(text_of(source));
+    std::erase_if(report.solves, [i](const ColumnReport& solve) { return solve.source != i; });
+    report.failed = std::any_of(report.solves.begin(), report.solves.end(),
+                                [](const ColumnReport& solve) { return !solve.result.converged(); });
   }
   return reports;
 }
 
-/// solve(links, planned); a failed one leaves a JSON behind, for scripts that want to know how it failed, and nothing else.
+/// solve(links, planned); a failed one leaves a JSON behind, for scripts that want to know how it failed, and nothing
+/// else. run: of the links; staggered: of all sources.
 template <class Solve>
-void solve_or_report(std::vector<RunReport>& reports, Solve&& solve) {
+void solve_or_report(RunReport& run, std::vector<RunReport>& reports, Solve&& solve) {
   const bool speaks = runtime::mpi::Job::current().is_root();
-  LinkLoader links(reports.front());
+  LinkLoader links(run);
   try {
     solve(std::ref(links), [speaks](const RunReport& planned) {
       if (speaks) print_plan(planned);
     });
   } catch (const Error&) {
+    if (run.config.is_staggered()) reports = reports_of(run);
     for (const RunReport& report : reports)
       if (report.failed && !report.config.json.empty() && speaks) write_json_file(report.config.json, report);
     throw;
@@ -121,6 +119,7 @@ void run_solve(const SolveOptions& options) {
   apply_settings(run.config, options.flags);
   complete(run.config);
   check_complete(run.config);
+  describe_machine(run);
   std::vector<RunReport> reports = reports_of(run);
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   job.watchdog().set_idle(std::chrono::seconds(run.config.session.watchdog_seconds));
@@ -135,9 +134,10 @@ void run_solve(const SolveOptions& options) {
     check_writable(run.config.trace);
   });
 
-  for (RunReport& report : reports) describe_machine(report);
   Coord lattice{};
-  job.together([&] { lattice = run.config.staggered.from_files() ? accept_links_headers(reports.front().config) : read_extents(run.config); });
+  job.together([&] {
+    lattice = run.config.staggered.from_files() ? accept_links_headers(run.config) : read_extents(run.config);
+  });
   if (folders.empty())
     for (const RunReport& report : reports) folders.push_back(std::make_unique<OutputFolder>(report.config.out, OutputFolder::MadeElsewhere{}));
   // Contracts where all columns are there.
@@ -148,10 +148,17 @@ void run_solve(const SolveOptions& options) {
     report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     finish(report, *folders[i], parts, complete);
   };
-  solve_or_report(reports, [&](const LinksOfPart& links, const std::function<void(const RunReport&)>& planned) {
-    if (run.config.is_staggered())
-      return conclude(0, solve_staggered(links, lattice, reports[0].config, reports[0], planned), HostColour::components);
-    if (reports.size() == 1) return conclude(0, solve_columns(links, lattice, reports[0].config, reports[0], planned), HostSpinor::components);
+  // Solves of staggered sources end together and are told apart afterwards.
+  RunReport& solved = run.config.is_staggered() ? run : reports[0];
+  solve_or_report(solved, reports, [&](const LinksOfPart& links, const std::function<void(const RunReport&)>& planned) {
+    if (run.config.is_staggered()) {
+      const auto propagators = solve_staggered(links, lattice, run.config, run, planned);
+      reports = reports_of(run);
+      for (std::size_t i = 0; i < reports.size(); ++i) conclude(i, propagators[i], HostColour::components);
+      return;
+    }
+    if (reports.size() == 1)
+      return conclude(0, solve_columns(links, lattice, reports[0].config, reports[0], planned), HostSpinor::components);
     std::vector<SourceRun> sources;
     for (std::size_t i = 0; i < reports.size(); ++i)
       sources.push_back({reports[i].config, reports[i], [&conclude, i](const Propagator& propagator) { conclude(i, propagator, HostSpinor::components); }});

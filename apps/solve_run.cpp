@@ -146,7 +146,7 @@ class SourceColumns {
   /// Gives the propagator away.
   void conclude() {
     std::vector<SolveKey> order;
-    for (const int column : config_.columns) order.emplace_back(column, std::nullopt);
+    for (const int column : config_.columns) order.push_back({column});
     bring_into_order(report_.solves, order);
     if (shared_.first != &report_) {
       report_.workers = shared_.first->workers;

@@ -6,22 +6,25 @@ namespace quarkstar::app {
 
 std::vector<std::vector<StaggeredTask>> staggered_batches(const RunConfig& config) {
   std::vector<std::vector<StaggeredTask>> result;
-  const std::size_t masses = config.staggered.masses.size(), most = static_cast<std::size_t>(config.staggered.nrhs);
+  const std::size_t masses = config.staggered.masses.size(), most = static_cast<std::size_t>(config.staggered.nrhs),
+                    sources = 1 + config.further_sources.size();
   if (config.solver.solver == "multishift") {
     constexpr std::size_t most_together = staggered::most_vectors;
-    for (const int column : config.columns)
-      for (std::size_t m = 0; m < masses; ++m) {
-        if (m % most_together == 0) result.emplace_back();
-        result.back().push_back({column, m});
-      }
+    for (std::size_t s = 0; s < sources; ++s)
+      for (const int column : config.columns)
+        for (std::size_t m = 0; m < masses; ++m) {
+          if (m % most_together == 0) result.emplace_back();
+          result.back().push_back({s, column, m});
+        }
     return result;
   }
   for (std::size_t m = 0; m < masses; ++m)
-    for (const int column : config.columns) {
-      const bool other_mass = !result.empty() && result.back().back().mass != m && config.solver.solver == "blockcg";
-      if (result.empty() || result.back().size() == most || other_mass) result.emplace_back();
-      result.back().push_back({column, m});
-    }
+    for (std::size_t s = 0; s < sources; ++s)
+      for (const int column : config.columns) {
+        const bool other_mass = !result.empty() && result.back().back().mass != m && config.solver.solver == "blockcg";
+        if (result.empty() || result.back().size() == most || other_mass) result.emplace_back();
+        result.back().push_back({s, column, m});
+      }
   return result;
 }
 

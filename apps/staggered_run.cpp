@@ -39,13 +39,20 @@ runtime::Energy share_of(runtime::Energy energy, std::size_t n) {
   return energy;
 }
 
+/// A source of the run, and its restart files where there are any.
+struct SourceFiles {
+  Source source;
+  std::optional<Checkpoint> checkpoint = {};
+};
+
 /// What all batches of one operator need.
 struct OperatorRun {
   runtime::Session& session;
   runtime::Decomposition decomposition;
   JobEnergyMeter meter;
-  std::optional<Checkpoint> checkpoint;
-  std::string problem;  ///< of the restart files, without the mass
+  std::vector<SourceFiles> sources = {};
+  std::string equation = {};  ///< of the restart files; empty: there are none
+  bool has_files() const { return !equation.empty(); }
   std::optional<StaggeredSolver> solver = {};
   double making_seconds = 0;
 
@@ -62,30 +69,32 @@ struct OperatorRun {
 class BatchFiles {
  public:
   BatchFiles(const OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config)
-      : checkpoint_(run.checkpoint ? &*run.checkpoint : nullptr), every_(config.checkpoint_every), done_before_(batch.size(), 0) {
+      : every_(config.checkpoint_every), done_before_(batch.size(), 0) {
+    if (!run.has_files()) return;
     for (const StaggeredTask& task : batch) {
-      const double mass = config.staggered.masses[task.mass];
-      keys_.push_back({fmt::format("column{:02}-mass{}", task.column, mass), fmt::format("{} mass {}", run.problem, mass)});
+      const SourceFiles& files = run.sources[task.source];
+      checkpoints_.push_back(&*files.checkpoint);
+      keys_.push_back(staggered_key(run.equation, files.source, task.column, config.staggered.masses[task.mass]));
     }
   }
   /// Where there are files.
   void load(std::vector<HostColour>& solutions) {
-    if (checkpoint_ == nullptr) return;
-    for (std::size_t v = 0; v < keys_.size(); ++v) done_before_[v] = checkpoint_->load(keys_[v], solutions[v].data).value_or(0);
+    for (std::size_t v = 0; v < keys_.size(); ++v)
+      done_before_[v] = checkpoints_[v]->load(keys_[v], solutions[v].data).value_or(0);
   }
   void save(std::size_t v, const HostColour& solution, int iterations) const {
-    if (checkpoint_ != nullptr) checkpoint_->save(keys_[v], solution.data, done_before_[v] + iterations);
+    if (!keys_.empty()) checkpoints_[v]->save(keys_[v], solution.data, done_before_[v] + iterations);
   }
   ColourSnapshots snapshots() const {
-    if (checkpoint_ == nullptr) return {};
+    if (keys_.empty()) return {};
     return {restart_file_due(every_), [this](std::span<const HostColour> solutions, std::span<const int> iterations) {
               for (std::size_t v = 0; v < keys_.size(); ++v) save(v, solutions[v], iterations[v]);
             }};
   }
 
  private:
-  const Checkpoint* checkpoint_;
   int every_;
+  std::vector<const Checkpoint*> checkpoints_;  ///< of each right-hand side, as the keys; none without files
   std::vector<RestartKey> keys_;
   std::vector<int> done_before_;
 };
@@ -98,16 +107,17 @@ bool has_begun(const HostColour& solution) {
 
 /// Solves one batch, keeps what comes back, and tells how many seconds it took. together: other batches are in flight, whose shares of time and
 /// energy are told later.
-double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, bool together, ProgressBar& bar, RunReport& report,
-                 std::vector<StaggeredPropagator>& propagators) {
+double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, bool together,
+                   ProgressBar& bar, RunReport& report, std::vector<StaggeredPropagators>& propagators) {
   const Box part = run.decomposition.part();
   std::vector<HostColour> sources, solutions(batch.size(), HostColour(part));
   std::vector<double> masses;
   for (const StaggeredTask& task : batch) {
-    sources.push_back(make_colour_source(config.source, run.decomposition.lattice(), part, task.column));
+    sources.push_back(
+        make_colour_source(run.sources[task.source].source, run.decomposition.lattice(), part, task.column));
     masses.push_back(config.staggered.masses[task.mass]);
   }
-  if (run.checkpoint) run.session.wait_all();  // files are for times without messages
+  if (run.has_files()) run.session.wait_all();  // files are for times without messages
   BatchFiles files(run, batch, config);
   files.load(solutions);
   const runtime::Energy before = together ? runtime::Energy{} : run.meter.read();
@@ -135,21 +145,29 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
     idle_us = idle_us_a_task(run.decomposition, results);
   }
   const bool stopped = interrupted_anywhere();
-  if (run.checkpoint) run.session.wait_all();
+  if (run.has_files()) run.session.wait_all();
   for (std::size_t v = 0; v < batch.size(); ++v)
     if (results[v].converged() || (worth_saving(results[v]) && has_begun(solutions[v])))
       files.save(v, solutions[v], results[v].iterations);
   if (runtime::Turns::failed()) throw Interrupted{config.checkpoint};  // given up for another's failure, which is what comes out
   for (std::size_t v = 0; v < batch.size(); ++v) {
-    report.solves.push_back({.column = batch[v].column, .result = results[v], .energy = energy, .mass = masses[v], .idle_us = idle_us, .bound = bound});
+    report.solves.push_back({.column = batch[v].column,
+                             .result = results[v],
+                             .energy = energy,
+                             .mass = masses[v],
+                             .idle_us = idle_us,
+                             .bound = bound,
+                             .source = batch[v].source});
     if (results[v].reason == StopReason::interrupted || stopped) throw Interrupted{config.checkpoint};
     if (!results[v].converged()) {
       report.failed = true;
       write_trace(run.session, config);
-      throw_failure(config, fmt::format("colour {}, mass {}", batch[v].column, masses[v]), results[v]);
+      const std::string source =
+          run.sources.size() > 1 ? fmt::format("source {}, ", text_of(run.sources[batch[v].source].source)) : "";
+      throw_failure(config, fmt::format("{}colour {}, mass {}", source, batch[v].column, masses[v]), results[v]);
     }
     const auto place = std::find(config.columns.begin(), config.columns.end(), batch[v].column) - config.columns.begin();
-    propagators[batch[v].mass].columns[static_cast<std::size_t>(place)] = std::move(solutions[v]);
+    propagators[batch[v].source][batch[v].mass].columns[static_cast<std::size_t>(place)] = std::move(solutions[v]);
   }
   bar.step_done(static_cast<int>(report.solves.size()),
                 fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", results[0].iterations, results[0].true_residual,
@@ -161,7 +179,8 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
 std::vector<SolveKey> all_solves(const RunConfig& config) {
   std::vector<SolveKey> keys;
   for (const auto& batch : staggered_batches(config))
-    for (const StaggeredTask& task : batch) keys.emplace_back(task.column, config.staggered.masses[task.mass]);
+    for (const StaggeredTask& task : batch)
+      keys.push_back({task.column, config.staggered.masses[task.mass], task.source});
   return keys;
 }
 
@@ -175,24 +194,29 @@ smear::StaggeredLinks make_links(const smear::Region& region, const HostGauge& g
 
 }  // namespace
 
-std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links,
-                                                    const RunConfig& config, RunReport& report) {
+std::vector<StaggeredPropagators> solve_staggered_on(const runtime::Decomposition& decomposition,
+                                                     const smear::StaggeredLinks& links, const RunConfig& config,
+                                                     RunReport& report) {
   runtime::Session& session = runtime::Session::current();
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
   const std::vector<int> numbers = numbers_together(config);
   const StaggeredSpeed speed{.vectors = *std::max_element(numbers.begin(), numbers.end())};
-  OperatorRun run{session, decomposition, JobEnergyMeter(session), std::nullopt, {}};
+  OperatorRun run{session, decomposition, JobEnergyMeter(session)};
   run.make_solver(links, settings, speed);
   AdaptiveCut adaptive(session, decomposition.lattice(), thinnest_block(config.hops_far()), report.memory);
+  for (const Source& source : config.all_sources()) run.sources.push_back({source});
   if (!config.checkpoint.empty()) {
-    run.checkpoint.emplace(config.checkpoint, decomposition.lattice(), decomposition.part());
-    run.problem = describe_problem(config, links, decomposition);
+    run.equation = describe_operator(config, links, decomposition);
+    for (std::size_t s = 0; s < run.sources.size(); ++s)
+      run.sources[s].checkpoint.emplace(of_source(config, s).checkpoint, decomposition.lattice(), decomposition.part());
   }
-  std::vector<StaggeredPropagator> propagators;
+  StaggeredPropagators unsolved;
   for (const double mass : config.staggered.masses)
-    propagators.push_back({mass, links.naik_epsilon, std::vector<HostColour>(config.columns.size())});
-  ProgressBar bar("right-hand side", static_cast<int>(config.columns.size() * report.config.staggered.masses.size()));
+    unsolved.push_back({mass, links.naik_epsilon, std::vector<HostColour>(config.columns.size())});
+  std::vector<StaggeredPropagators> propagators(run.sources.size(), unsolved);
+  ProgressBar bar("right-hand side",
+                  static_cast<int>(run.sources.size() * config.columns.size() * report.config.staggered.masses.size()));
   const auto all = staggered_batches(config);
   const bool together = config.solver.in_flight > 1, among_others = together || runtime::Turns::taken();
   const auto forget_events = [&] {  // of links, and of measurements
@@ -235,8 +259,9 @@ std::vector<StaggeredPropagator> solve_staggered_on(const runtime::Decomposition
   return propagators;
 }
 
-std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const Coord& lattice, const RunConfig& config, RunReport& report,
-                                                 const std::function<void(const RunReport&)>& planned) {
+std::vector<StaggeredPropagators> solve_staggered(const LinksOfPart& links, const Coord& lattice,
+                                                  const RunConfig& config, RunReport& report,
+                                                  const std::function<void(const RunReport&)>& planned) {
   const auto start = Clock::now();
   catch_interrupts();
   runtime::SessionOptions options = config.session;
@@ -259,7 +284,7 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
     session.events().reset();
     if (!config.json.empty()) profile.emplace(session);  // it costs every task some clock readings, and only the JSON shows it
   };
-  std::vector<StaggeredPropagator> propagators;
+  std::vector<StaggeredPropagators> propagators;
   const auto solve_all = [&](const smear::StaggeredLinks& made) {
     set_up();
     propagators = solve_staggered_on(decomposition, made, config, report);
@@ -277,15 +302,18 @@ std::vector<StaggeredPropagator> solve_staggered(const LinksOfPart& links, const
       // The links of the next masses are made while others are solved for.
       std::optional<SharedAccount> account;
       if (config.solver.in_flight > 1) account.emplace(session, decomposition);
-      propagators.resize(config.staggered.masses.size());
-      run_on_ranks(static_cast<int>(propagators.size()), config.solver.in_flight, [&](int m) {
+      const std::size_t masses = config.staggered.masses.size();
+      propagators.assign(1 + config.further_sources.size(), StaggeredPropagators(masses));
+      run_on_ranks(static_cast<int>(masses), config.solver.in_flight, [&](int m) {
         stop_all_if_interrupted(config.checkpoint);  // before links are made
         RunConfig one = config;
         const double mass = config.staggered.masses[static_cast<std::size_t>(m)];
         one.staggered.masses = {mass};
         one.solver.in_flight = 1;
-        propagators[static_cast<std::size_t>(m)] =
-            std::move(solve_staggered_on(decomposition, hisq.links(smear::naik_epsilon_of_mass(mass)), one, report).front());
+        std::vector<StaggeredPropagators> of_mass =
+            solve_staggered_on(decomposition, hisq.links(smear::naik_epsilon_of_mass(mass)), one, report);
+        for (std::size_t s = 0; s < of_mass.size(); ++s)
+          propagators[s][static_cast<std::size_t>(m)] = std::move(of_mass[s].front());
       });
       if (account) {
         account->share(report.solves);

@@ -16,12 +16,12 @@ std::string scalar_text(const toml::node& node, const std::string& where) {
   if (const auto* real = node.as_floating_point()) return fmt::format("{}", real->get());
   if (const auto* boolean = node.as_boolean()) return boolean->get() ? "true" : "false";
   throw Error(ErrorKind::input, where, "the value has a type that no setting takes",
-              "use a string, a number, true or false, a list of numbers, or { t = \"antiperiodic\" }");
+              "use a string, a number, true or false, a list of them, or { t = \"antiperiodic\" }");
 }
 
 }  // namespace
 
-std::string setting_text(const toml::node& node, const std::string& where) {
+std::string setting_text(const toml::node& node, const std::string& where, std::string_view separator) {
   std::vector<std::string> parts;
   if (const toml::array* list = node.as_array()) {
     for (const toml::node& element : *list) parts.push_back(scalar_text(element, where));
@@ -30,7 +30,7 @@ std::string setting_text(const toml::node& node, const std::string& where) {
   } else {
     return scalar_text(node, where);
   }
-  return fmt::format("{}", fmt::join(parts, ","));
+  return fmt::format("{}", fmt::join(parts, separator));
 }
 
 toml::table parse_toml(const std::string& path, std::string_view page) {

@@ -94,7 +94,7 @@ void write_propagator_hdf5(const std::string& path, const RunReport& report, con
   });
 }
 
-void write_propagator_hdf5(const std::string& path, const RunReport& report, const std::vector<StaggeredPropagator>& propagators) {
+void write_propagator_hdf5(const std::string& path, const RunReport& report, const StaggeredPropagators& propagators) {
   std::vector<double> masses, epsilons;
   std::vector<const HostColour*> fields;
   for (const StaggeredPropagator& propagator : propagators) {

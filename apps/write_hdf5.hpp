@@ -16,6 +16,6 @@ void write_correlators_hdf5(const std::string& path, const RunReport& report);
 void write_propagator_hdf5(const std::string& path, const RunReport& report, const Propagator& propagator);
 
 /// The same of staggered fields: /propagator [mass][column][t][z][y][x][colour], /masses, /naik_epsilons, /columns (colours).
-void write_propagator_hdf5(const std::string& path, const RunReport& report, const std::vector<StaggeredPropagator>& propagators);
+void write_propagator_hdf5(const std::string& path, const RunReport& report, const StaggeredPropagators& propagators);
 
 }  // namespace quarkstar::app

@@ -33,9 +33,10 @@ Json bound_json(const BoundReport& bound) {
           {"workers_gbs", bound.workers_gbs}};
 }
 
-Json solve_json(const ColumnReport& column, double bound_gflops, bool with_history) {
+Json solve_json(const ColumnReport& column, const Source& source, double bound_gflops, bool with_history) {
   const SolveResult& result = column.result;
-  Json solve{{"column", column.column},
+  Json solve{{"source", text_of(source)},
+             {"column", column.column},
              {"spin", column.column / 3},
              {"colour", column.column % 3},
              {"reason", describe(result.reason)},
@@ -161,12 +162,14 @@ Json report_json(const RunReport& report) {
   if (!report.devices.parts.empty()) json["devices"] = devices_json(report.devices);
   if (!report.resplits.empty()) json["resplits"] = resplits_json(report);
   json["memory"] = memory_json(report);
+  if (!report.sources.empty()) json["sources"] = report.sources;
   json["source_time"] = report.config.source.time();
   json["setup_seconds"] = report.setup_seconds;
   json["total_seconds"] = report.total_seconds;
   json["solves"] = Json::array();
   for (const ColumnReport& column : report.solves)
-    json["solves"].push_back(solve_json(column, report.devices.bound_gflops(), report.config.residual_history));
+    json["solves"].push_back(
+        solve_json(column, report.config.source, report.devices.bound_gflops(), report.config.residual_history));
   if (report.failed) return json;
   for (const CorrelatorReport& correlator : report.correlators) {
     json["correlators"][correlator.name] = correlator.values;

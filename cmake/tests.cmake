@@ -109,7 +109,7 @@ endif()
 
 # Eight ranks share the cores with whatever else runs: two such jobs at once take minutes for seconds of work.
 get_property(names DIRECTORY PROPERTY TESTS)
-list(FILTER names INCLUDE REGEX "^(ranks\\.|cli\\.(ranks|checkpoint|in_flight))")
+list(FILTER names INCLUDE REGEX "^(ranks\\.|cli\\.(ranks|checkpoint|in_flight|staggered_sources))")
 foreach(name IN LISTS names)
   set_property(TEST ${name} APPEND PROPERTY RESOURCE_LOCK ranks)
 endforeach()

@@ -47,7 +47,6 @@ for in_flight in 1 7; do
   rm -r many kept many.source*.json
 done
 absent many.json
-expect 2 'error: --source: several sources are not for the action hisq' solve --gauge lattice.ildg --action hisq --source point:0,0,0,0+wall:2 --json x.json
 expect 2 'error: --source: ' "${solve[@]}" --source point:0,0,0,0+point:0,0,0,9 --json x.json
 absent x.json x.source0.json
 

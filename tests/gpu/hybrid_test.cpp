@@ -46,7 +46,7 @@ bool owns(const app::RunReport& report, bool gpu) {
 
 struct StaggeredOutcome {
   app::RunReport report;
-  std::vector<app::StaggeredPropagator> propagators;
+  app::StaggeredPropagators propagators;
 };
 
 /// Three colours for every mass, through the code of the command: links made, then solved with.
@@ -58,7 +58,8 @@ StaggeredOutcome solve_staggered(app::RunConfig config, const HostGauge& gauge, 
   config.source.position = {1, 2, 3, 1};
   StaggeredOutcome outcome;
   outcome.report.config = config;
-  outcome.propagators = app::solve_staggered(app::links_at_hand(gauge), gauge.extents, outcome.report.config, outcome.report);
+  outcome.propagators =
+      app::solve_staggered(app::links_at_hand(gauge), gauge.extents, outcome.report.config, outcome.report).front();
   return outcome;
 }
 

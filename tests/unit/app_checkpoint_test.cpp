@@ -104,6 +104,22 @@ TEST_CASE("a damaged restart file is refused, whatever byte it is") {
   CHECK(refusal(checkpoint, {key.name, "another"}).find("another problem (a problem)") != std::string::npos);
 }
 
+TEST_CASE("a staggered restart file knows its links, source, colour and mass") {
+  RunConfig config;
+  config.action = "naive";
+  smear::StaggeredLinks links;
+  links.fat = {lattice, std::vector<double>(static_cast<std::size_t>(volume(lattice)) * HostGauge::reals_per_site)};
+  for (std::int64_t site = 0; site < volume(lattice); ++site)
+    for (int mu = 0; mu < 4; ++mu) links.fat.link(site, mu)[8] = 0.5;  // the real part of the middle of the diagonal
+  const std::string equation = describe_operator(config, links, runtime::Decomposition::uncut(lattice, 0));
+  CHECK(equation ==
+        "action naive fat links 3.2000000000000e+01 6.4000000000000e+01 long links 0.0000000000000e+00 "
+        "0.0000000000000e+00");
+  const RestartKey of_one = staggered_key(equation, parse_source("point:1,0,1,3"), 2, 0.05);
+  CHECK(of_one.name == "column02-mass0.05");
+  CHECK(of_one.problem == equation + " source point:1,0,1,3 mass 0.05");
+}
+
 TEST_CASE("the job that owns a restart folder removes what killed ones left") {
   const TemporaryFolder folder;
   std::filesystem::create_directories(folder.file("restart"));

@@ -178,6 +178,34 @@ TEST_CASE("several sources, and no more in flight than there is to solve") {
   CHECK(config.solver.in_flight == 2);
 }
 
+TEST_CASE("a list of sources is what + joins") {
+  const RunConfig config = config_of("source = [\"point:1,2,3,4\", \"wall:5\", \"z2:0,7\"]");
+  CHECK(find_field("source")->get(config) == "point:1,2,3,4+wall:5+z2:0,7");
+  CHECK(find_field("source")->get(config_of("source = [\"wall:5\"]")) == "wall:5");
+  CHECK(message_of("source = [\"point:0,0,0,0\", \"line:1\"]")
+            .starts_with("run.toml:1: source: 'line:1' is no source; use point:"));
+  CHECK(message_of("source = \"point:0,0,0,0+\"").starts_with("run.toml:1: source: '' is no source"));
+  CHECK(message_of("source = []").starts_with("run.toml:1: source: '' is no source"));
+  CHECK(message_of("source = [[\"wall:1\"]]").starts_with("run.toml:1: source: the value has a type"));
+}
+
+TEST_CASE("of several sources each has folders and files of its own") {
+  RunConfig config = config_of(
+      "source = \"point:1,2,3,4+wall:5\"\nout = \"results\"\ncheckpoint = \"saved\"\njson = \"there/run.json\"");
+  REQUIRE(config.all_sources().size() == 2);
+  const RunConfig second = of_source(config, 1);
+  CHECK(find_field("source")->get(second) == "wall:5");
+  CHECK(second.out == "results/source1");
+  CHECK(second.checkpoint == "saved/source1");
+  CHECK(second.json == "there/run.source1.json");
+  config.json.clear();
+  config.checkpoint.clear();
+  CHECK(of_source(config, 0).json.empty());
+  CHECK(of_source(config, 0).checkpoint.empty());
+  config.further_sources.clear();
+  CHECK(of_source(config, 0).out == "results");
+}
+
 TEST_CASE("columns, switches and numbers are read strictly") {
   CHECK(parse_columns("0-2,5") == std::vector<int>{0, 1, 2, 5});
   for (const char *wrong :

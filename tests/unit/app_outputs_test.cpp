@@ -113,7 +113,7 @@ TEST_CASE("staggered propagators are written column by column") {
   report.config.action = "hisq";
   report.config.columns = {0, 2};
   report.gauge.extents = extents;
-  std::vector<StaggeredPropagator> propagators;
+  StaggeredPropagators propagators;
   for (int mass = 0; mass < 3; ++mass) {
     propagators.push_back({0.1 * (mass + 1), 0, {}});
     for (int column = 0; column < 2; ++column) {

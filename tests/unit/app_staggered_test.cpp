@@ -1,11 +1,13 @@
 // Settings, sources and the model of staggered runs.
-#include <doctest/doctest.h>
-
 #include "apps/hisq_model.hpp"
 #include "apps/parse.hpp"
 #include "apps/plot_svg.hpp"
+#include "apps/shared_account.hpp"
+#include "apps/staggered_batches.hpp"
 #include "runtime/error.hpp"
 #include "tests/unit/app_testing.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace quarkstar;
 using namespace quarkstar::app;
@@ -55,6 +57,55 @@ TEST_CASE("staggered settings complete themselves and exclude each other") {
   CHECK_FALSE(config_of({flag("action", "hisq")}).solver.snapshots);
   CHECK(refusal_of({flag("masses", "0.1,0.2")}).starts_with("--masses"));
   CHECK(refusal_of({flag("action", "hisq"), flag("solver", "multishift"), flag("naik-epsilon", "auto")}).starts_with("--naik-epsilon"));
+}
+
+TEST_CASE("right-hand sides of any sources, colours and masses are solved together") {
+  const auto batches = [](const std::string& solver, const std::string& sources, const std::string& masses,
+                          const std::string& nrhs) {
+    const RunConfig config = config_of({flag("action", "hisq"), flag("solver", solver), flag("source", sources),
+                                        flag("masses", masses), flag("nrhs", nrhs)});
+    check_complete(config);
+    return staggered_batches(config);
+  };
+  const std::string three = "point:0,0,0,0+point:0,0,0,4+wall:0";
+  using Batch = std::vector<StaggeredTask>;
+  // One source: mass after mass, as many as go together.
+  CHECK(batches("cg", "wall:1", "0.1,0.2", "4") ==
+        std::vector<Batch>{{{0, 0, 0}, {0, 1, 0}, {0, 2, 0}, {0, 0, 1}}, {{0, 1, 1}, {0, 2, 1}}});
+  CHECK(batches("cg", three, "0.1", "8") ==
+        std::vector<Batch>{{{0, 0, 0}, {0, 1, 0}, {0, 2, 0}, {1, 0, 0}, {1, 1, 0}, {1, 2, 0}, {2, 0, 0}, {2, 1, 0}},
+                           {{2, 2, 0}}});
+  CHECK(batches("cg", three, "0.1,0.2", "32").size() == 1);
+  const auto block = batches("blockcg", three, "0.1,0.2", "32");
+  REQUIRE(block.size() == 2);
+  for (std::size_t m = 0; m < 2; ++m) {
+    CHECK(block[m].size() == 9);
+    for (const StaggeredTask& task : block[m]) CHECK(task.mass == m);
+  }
+  const auto shifts = batches("multishift", three, "0.1,0.2,0.4", "1");
+  REQUIRE(shifts.size() == 9);
+  CHECK(shifts[4] == Batch{{1, 1, 0}, {1, 1, 1}, {1, 1, 2}});
+  const auto in_flight = [&three](const std::string& nrhs) {
+    return config_of({flag("action", "hisq"), flag("source", three), flag("nrhs", nrhs), flag("in-flight", "64")})
+        .solver.in_flight;
+  };
+  CHECK(in_flight("3") == 3);
+  CHECK(in_flight("8") == 2);
+}
+
+TEST_CASE("solves that ended in any order are told apart by source, column and mass") {
+  std::vector<ColumnReport> solves;
+  std::vector<SolveKey> order;
+  for (const double mass : {0.1, 0.2})
+    for (const std::size_t source : {std::size_t{0}, std::size_t{1}})
+      for (const int column : {0, 1, 2}) {
+        order.push_back({column, mass, source});
+        solves.insert(solves.begin(), {.column = column, .result = {}, .mass = mass, .source = source});
+      }
+  bring_into_order(solves, order);
+  REQUIRE(solves.size() == order.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    CHECK(SolveKey{solves[i].column, solves[i].mass, solves[i].source} == order[i]);
 }
 
 TEST_CASE("links from files and what would make links exclude each other") {

@@ -125,6 +125,16 @@ TEST_CASE("staggered needs: links in the making, then links, fields and columns"
   CHECK(several.fields.links == hisq.fields.links + padded(2) + 2 * field);
   CHECK(several.fields.spinors == hisq.fields.spinors);
   CHECK(several.other == hisq.other + sites * 3 * 48);
+  // Every source has its solutions; what is solved together is not more.
+  config.further_sources.resize(2);
+  CHECK(app::numbers_together(config) == std::vector<int>{3, 3, 3});
+  CHECK(need().fields.spinors == hisq.fields.spinors);
+  CHECK(need().other == hisq.other + sites * 15 * 48);
+  config.staggered.nrhs = 9;
+  CHECK(app::numbers_together(config) == std::vector<int>{9});
+  CHECK(need().fields.spinors == hisq.fields.spinors * 3);
+  CHECK(need().other == hisq.other + sites * (15 + 6) * 48);
+  config.further_sources.clear();
   config.staggered.naik_epsilon = 0;
   config.staggered.nrhs = 4;
   CHECK(app::numbers_together(config) == std::vector<int>{4, 2});
