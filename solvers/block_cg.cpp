@@ -3,8 +3,8 @@
 
 namespace quarkstar {
 
-std::vector<VectorResult> block_conjugate_gradient(VectorOperator& a, const ColourField& x, const ColourField& r, const VectorLimits& limits,
-                                                   const VectorProgress& progress) {
+std::vector<VectorResult> block_conjugate_gradient(VectorOperator& a, const ColourField& x, const ColourField& r,
+                                                   const VectorLimits& limits, const VectorProgress& progress) {
   using namespace block_cg_steps;
   using staggered::block_gram;
   using staggered::block_multiply;

@@ -43,8 +43,8 @@ struct Factors {
   Matrix t, s;
 };
 
-/// Columns are first brought to one length, so that a small one is not taken for a dependent one; then G = V L V^+, T = V L^(-1/2) on the
-/// directions with L above resolution^2 of the largest.
+/// Columns are first brought to one length, so that a small one is not taken for a dependent one; then G = V L V^+, T =
+/// V L^(-1/2) on the directions with L above resolution^2 of the largest.
 Factors factorise(const Matrix& gram, double resolution) {
   const Eigen::Index n = gram.rows();
   Eigen::VectorXd length(n);

@@ -1,5 +1,6 @@
 #pragma once
-// The scalar steps of block_cg.cpp, on n x n matrices. They run on CPUs: their eigenvalue decompositions are no work for one GPU thread.
+// The scalar steps of block_cg.cpp, on n x n matrices. They run on CPUs: their eigenvalue decompositions are no work
+// for one GPU thread.
 #include "codelets/staggered/block_operations.hpp"
 #include "solvers/vector_krylov.hpp"
 
@@ -30,7 +31,8 @@ struct Alpha {  // alpha = (P^+ A P)^-1, from P^+ A P
   static void run(State& s, const double* gram);
 };
 
-struct Orthonormalise {  // Q' S = Q - A P alpha, C' = S C, from the Gram matrix of that block;  |r_v|^2 = sum_i |C'_iv|^2
+struct Orthonormalise {  // Q' S = Q - A P alpha, C' = S C, from the Gram matrix of that block;  |r_v|^2 = sum_i
+                         // |C'_iv|^2
   static constexpr const char* name = "block_cg.orthonormalise";
   static constexpr bool ends_iteration = true;
   static double record(const State& s, int v) { return s.norm2[v]; }

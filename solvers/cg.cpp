@@ -4,8 +4,8 @@
 
 namespace quarkstar {
 
-KrylovResult conjugate_gradient(LinearOperator& a, const SpinorField& x, const SpinorField& r, const KrylovLimits& limits,
-                                const KrylovProgress& progress) {
+KrylovResult conjugate_gradient(LinearOperator& a, const SpinorField& x, const SpinorField& r,
+                                const KrylovLimits& limits, const KrylovProgress& progress) {
   using namespace cg_steps;
   const SpinorField p(a.lattice(), a.parity()), q(a.lattice(), a.parity());
   runtime::GraphState<State> state(initial_state<State>(limits), recorded_iterations(limits));

@@ -1,12 +1,13 @@
-// Conjugate gradient on the normal equations in the CGLS form (Hestenes and Stiefel 1952; Bjorck 1996, section 7.4): the residual of
-// A x = b itself is carried along, so the solve stops on what the user asked for and squares no small number.
+// Conjugate gradient on the normal equations in the CGLS form (Hestenes and Stiefel 1952; Bjorck 1996, section 7.4):
+// the residual of A x = b itself is carried along, so the solve stops on what the user asked for and squares no small
+// number.
 #include "codelets/blas/blas.hpp"
 #include "solvers/cgnr_steps.hpp"
 
 namespace quarkstar {
 
-KrylovResult cg_normal_equations(LinearOperator& a, const SpinorField& x, const SpinorField& r, const KrylovLimits& limits,
-                                 const KrylovProgress& progress) {
+KrylovResult cg_normal_equations(LinearOperator& a, const SpinorField& x, const SpinorField& r,
+                                 const KrylovLimits& limits, const KrylovProgress& progress) {
   using namespace cgnr_steps;
   const SpinorField p(a.lattice(), a.parity()), q(a.lattice(), a.parity()), z(a.lattice(), a.parity());
   runtime::GraphState<State> state(initial_state<State>(limits), recorded_iterations(limits));

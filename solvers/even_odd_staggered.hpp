@@ -5,14 +5,15 @@
 
 namespace quarkstar {
 
-/// The normal operator on the sites of one parity,  A_v = 4 m_v^2 - D D,  hermitian positive; the other parity is a station on the way.
-/// Cost: two Dslashes. Source: docs/conventions.md, section 3.
+/// The normal operator on the sites of one parity,  A_v = 4 m_v^2 - D D,  hermitian positive; the other parity is a
+/// station on the way. Cost: two Dslashes. Source: docs/conventions.md, section 3.
 class StaggeredNormal : public VectorOperator {
  public:
   /// mass: m_v of each vector.
   StaggeredNormal(staggered::Dslash& dslash, int parity, const staggered::PerVector& mass);
 
-  void apply(const staggered::ColourField& out, const staggered::ColourField& in, bool dot, const staggered::Control& control) override;
+  void apply(const staggered::ColourField& out, const staggered::ColourField& in, bool dot,
+             const staggered::Control& control) override;
   const runtime::PartialSums& sums() const override { return dslash_.sums(); }
   const LatticePointer& lattice() const override { return dslash_.lattice(); }
   int parity() const override { return parity_; }

@@ -13,7 +13,11 @@ void EvenOddWilson::apply(const SpinorField& out, const SpinorField& in, const A
                           const runtime::Guard& guard) {
   hopping_.apply(even_, in, {}, adjoint, guard);
   hopping_.apply(out, even_,
-                 {.x = &in, .diagonal = diagonal(), .scale = hops(), .y = sums.y, .sums = {.norm = sums.norm, .dot = sums.y != nullptr}},
+                 {.x = &in,
+                  .diagonal = diagonal(),
+                  .scale = hops(),
+                  .y = sums.y,
+                  .sums = {.norm = sums.norm, .dot = sums.y != nullptr}},
                  adjoint, guard);
 }
 

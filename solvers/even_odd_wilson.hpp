@@ -9,8 +9,9 @@ namespace quarkstar {
 /// The Wilson matrix M = a - h H on both parities, and its Schur complement on the odd sites,
 ///   asymmetric:  Mh = a - (h^2 / a) H_oe H_eo,   right-hand side  b_o + (h / a) H_oe b_e,
 ///   symmetric:   Mh = 1 - (h / a)^2 H_oe H_eo,   right-hand side (b_o + (h / a) H_oe b_e) / a,
-/// with x_e = (b_e + h H_eo x_o) / a in both cases. kappa normalisation: a = 1, h = kappa; mass normalisation: a = m0 + 4, h = 1/2.
-/// Cost of Mh: two hopping terms (2640 flop and 16 links a site of one parity). Source: docs/conventions.md, section 3.
+/// with x_e = (b_e + h H_eo x_o) / a in both cases. kappa normalisation: a = 1, h = kappa; mass normalisation: a = m0 +
+/// 4, h = 1/2. Cost of Mh: two hopping terms (2640 flop and 16 links a site of one parity). Source:
+/// docs/conventions.md, section 3.
 class EvenOddWilson : public LinearOperator {
  public:
   static constexpr int solved_parity = 1;

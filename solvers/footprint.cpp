@@ -20,14 +20,15 @@
 namespace quarkstar {
 namespace {
 
-/// Fields of one parity in the outer level, at the peak of WilsonSolver::solve: b, x, r, e on both parities, the even-odd system's image,
-/// its right-hand side.
+/// Fields of one parity in the outer level, at the peak of WilsonSolver::solve: b, x, r, e on both parities, the
+/// even-odd system's image, its right-hand side.
 constexpr int outer_fields = 8 + 2;
 /// Below double precision also the two of solve_below_double().
 constexpr int bridge_fields = 2;
 /// A copy of what has come so far, for a restart file (WilsonSolver).
 constexpr int copied_fields = 2;
-/// In the Krylov solver's level: the even-odd system's image, x and r (which double precision has among the outer ones).
+/// In the Krylov solver's level: the even-odd system's image, x and r (which double precision has among the outer
+/// ones).
 constexpr int inner_fields = 3;
 
 /// What a solve holds in one precision.
@@ -40,9 +41,11 @@ struct Level {
   std::optional<SchwarzSettings> schwarz{};
 };
 
-Footprint level_footprint(const runtime::Decomposition& decomposition, const runtime::Block& block, const Level& level) {
+Footprint level_footprint(const runtime::Decomposition& decomposition, const runtime::Block& block,
+                          const Level& level) {
   constexpr int most_lanes = 16;
-  const LaneGrid grid = choose_lane_grid(decomposition, level.precision, most_lanes, level.reach, level.schwarz ? level.schwarz->domain : Coord{2, 2, 2, 2});
+  const LaneGrid grid = choose_lane_grid(decomposition, level.precision, most_lanes, level.reach,
+                                         level.schwarz ? level.schwarz->domain : Coord{2, 2, 2, 2});
   const double half = static_cast<double>(volume(block.extents)) / 2, lanes = grid.lanes;
   Coord outer{}, inside{};
   double face_reals = 0, packed = 0;
@@ -68,16 +71,23 @@ Footprint level_footprint(const runtime::Decomposition& decomposition, const run
   bytes.faces = 2 * face_reals * static_cast<double>(computed_bytes(level.precision));
   bytes.tables = sizeof(std::uint32_t) * 2 * (hops * 8 * sites + sites + hops * 8 * edge + packed);
   if (level.schwarz)
-    bytes.tables += sizeof(std::uint32_t) * static_cast<double>(wilson::schwarz_table_words(volume(outer) / 2, level.schwarz->domain));
+    bytes.tables += sizeof(std::uint32_t) *
+                    static_cast<double>(wilson::schwarz_table_words(volume(outer) / 2, level.schwarz->domain));
   return bytes;
 }
 
 /// Both ends of each link of `reals` reals.
 double links_bytes(Precision precision, int reals) { return 8 * static_cast<double>(link_bytes(precision, reals)); }
 
-Level wilson_level(Precision precision, int link_reals, int fields, const std::optional<SchwarzSettings>& schwarz = {}) {
+Level wilson_level(Precision precision, int link_reals, int fields,
+                   const std::optional<SchwarzSettings>& schwarz = {}) {
   constexpr double half_spinor = 12;
-  return {precision, 1, links_bytes(precision, link_reals), fields * static_cast<double>(site_bytes(precision, SpinorField::reals)), half_spinor, schwarz};
+  return {precision,
+          1,
+          links_bytes(precision, link_reals),
+          fields * static_cast<double>(site_bytes(precision, SpinorField::reals)),
+          half_spinor,
+          schwarz};
 }
 
 const NamedKrylovSolver& solver_named(const std::string& name) {
@@ -93,7 +103,8 @@ struct ColourVectors {
 
 /// At the peak of StaggeredSolver::solve for n right-hand sides, while a correction by `cg` or `blockcg` runs.
 ColourVectors vectors_of_correction(const SolverSettings& settings, int n) {
-  // b, x, r, e on both parities, and the even-odd system's right-hand side; of a copy both parities, and the odd one of the correction
+  // b, x, r, e on both parities, and the even-odd system's right-hand side; of a copy both parities, and the odd one of
+  // the correction
   const int outer = 8 + 1 + (settings.snapshots ? 3 : 0);
   constexpr int krylov = 1 + 2;  // the system's image, and p and A p
   if (settings.precision == Precision::double_) return {static_cast<double>(n) * (outer + krylov), 0};
@@ -121,8 +132,8 @@ std::size_t state_bytes(const std::string& solver) {
 int sum_of(const std::set<int>& numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0); }
 
 /// While the last of these numbers of right-hand sides is solved.
-std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
-                                         std::span<const int> vectors) {
+std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposition, const SolverSettings& settings,
+                                         bool hops_far, std::span<const int> vectors) {
   const bool mixed = settings.precision != Precision::double_, shifted = settings.solver == "multishift";
   const int n = vectors.back();
   std::set<int> outer_kinds(vectors.begin(), vectors.end()), inner_kinds;
@@ -130,8 +141,10 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
   if (shifted) (mixed ? inner_kinds : outer_kinds).insert(1);
 
   const auto level = [&](Precision precision, int long_reals, double fields, const std::set<int>& kinds) -> Level {
-    return {precision, smear::longest_hop(hops_far), links_bytes(precision, 18) + (hops_far ? links_bytes(precision, long_reals) : 0),
-            fields * static_cast<double>(site_bytes(precision, ColourField::reals)), static_cast<double>(ColourField::reals) * sum_of(kinds)};
+    return {precision, smear::longest_hop(hops_far),
+            links_bytes(precision, 18) + (hops_far ? links_bytes(precision, long_reals) : 0),
+            fields * static_cast<double>(site_bytes(precision, ColourField::reals)),
+            static_cast<double>(ColourField::reals) * sum_of(kinds)};
   };
   const auto levels = [&](const ColourVectors& fields) {
     std::vector<Level> all{level(Precision::double_, mixed ? 18 : settings.link_reals, fields.outer, outer_kinds)};
@@ -157,7 +170,8 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
   VectorLimits limits;
   limits.most_iterations.fill(settings.max_iterations);
   blocks[static_cast<std::size_t>(decomposition.local().front())].scalars +=
-      settings.in_flight * (static_cast<double>(2 * state_bytes(settings.solver)) + static_cast<double>(sizeof(double)) * recorded_numbers(limits, n));
+      settings.in_flight * (static_cast<double>(2 * state_bytes(settings.solver)) +
+                            static_cast<double>(sizeof(double)) * recorded_numbers(limits, n));
   return blocks;
 }
 
@@ -184,14 +198,18 @@ std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposit
   const double sums = 2.0 * 4 + 2, bytes_of_sums = sums * runtime::PartialSums::most * sizeof(runtime::BinnedSum);
   std::vector<Footprint> blocks;
   for (const runtime::Block& block : decomposition.blocks()) {
-    Footprint bytes = level_footprint(decomposition, block, wilson_level(Precision::double_, mixed ? 18 : settings.link_reals,
-                                                                         outer_fields + (mixed ? bridge_fields : krylov_fields) +
-                                                                             (settings.snapshots ? copied_fields : 0),
-                                                                         mixed ? std::nullopt : settings.schwarz));
+    Footprint bytes = level_footprint(
+        decomposition, block,
+        wilson_level(Precision::double_, mixed ? 18 : settings.link_reals,
+                     outer_fields + (mixed ? bridge_fields : krylov_fields) + (settings.snapshots ? copied_fields : 0),
+                     mixed ? std::nullopt : settings.schwarz));
     if (mixed)
-      bytes += level_footprint(decomposition, block, wilson_level(settings.precision, settings.link_reals, inner_fields + krylov_fields, settings.schwarz));
+      bytes += level_footprint(
+          decomposition, block,
+          wilson_level(settings.precision, settings.link_reals, inner_fields + krylov_fields, settings.schwarz));
     bytes.scalars = bytes_of_sums;
-    if (solver.fields_a_direction > 0) bytes.scalars += 2.0 * settings.restart * sizeof(runtime::BinnedSum);  // products with all directions
+    if (solver.fields_a_direction > 0)
+      bytes.scalars += 2.0 * settings.restart * sizeof(runtime::BinnedSum);  // products with all directions
     blocks.push_back(bytes);
   }
   KrylovLimits limits;
@@ -203,14 +221,15 @@ std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposit
   return blocks;
 }
 
-std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
-                                           std::span<const int> vectors) {
+std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings,
+                                           bool hops_far, std::span<const int> vectors) {
   if (settings.in_flight > 1) {  // the largest together, beside every kind of Dslash
     std::vector<int> rising(vectors.begin(), vectors.end());
     std::sort(rising.begin(), rising.end());
     return footprint_of_last(decomposition, settings, hops_far, rising);
   }
-  // A Dslash stays for every number of right-hand sides that was asked for, its vectors only while they are solved: the peak may be at any of them.
+  // A Dslash stays for every number of right-hand sides that was asked for, its vectors only while they are solved: the
+  // peak may be at any of them.
   std::vector<Footprint> peak;
   for (std::size_t k = 1; k <= vectors.size(); ++k) {
     const std::vector<Footprint> now = footprint_of_last(decomposition, settings, hops_far, vectors.first(k));
@@ -223,8 +242,13 @@ std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decompo
 
 Footprint host_copies(const Footprint& on_gpu, const runtime::Block& block, int site_reals) {
   constexpr int transferred = 4;  // b and x on both parities
-  const double field = static_cast<double>(volume(block.extents)) / 2 * static_cast<double>(site_bytes(Precision::double_, site_reals));
-  return {.links = on_gpu.links, .spinors = transferred * field, .faces = 0, .tables = on_gpu.tables, .scalars = on_gpu.scalars};
+  const double field =
+      static_cast<double>(volume(block.extents)) / 2 * static_cast<double>(site_bytes(Precision::double_, site_reals));
+  return {.links = on_gpu.links,
+          .spinors = transferred * field,
+          .faces = 0,
+          .tables = on_gpu.tables,
+          .scalars = on_gpu.scalars};
 }
 
 double host_fields_bytes(const Coord& part, const Coord& links, int columns) {

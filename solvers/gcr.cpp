@@ -1,6 +1,6 @@
-// Restarted generalised conjugate residuals, GCR(k) (Eisenstat, Elman and Schultz 1983), flexible: every direction may come from another
-// preconditioner. The directions themselves are kept, not combined, and the solution is put together when they are given up
-// (M. Luescher, hep-lat/0310048), so that an iteration reads each kept vector twice.
+// Restarted generalised conjugate residuals, GCR(k) (Eisenstat, Elman and Schultz 1983), flexible: every direction may
+// come from another preconditioner. The directions themselves are kept, not combined, and the solution is put together
+// when they are given up (M. Luescher, hep-lat/0310048), so that an iteration reads each kept vector twice.
 #include <cstddef>
 #include <vector>
 
@@ -20,24 +20,27 @@ runtime::Coefficient element(runtime::ComplexScalar (State::*array)[most_directi
 }
 
 /// to += sum c_i vectors_i.
-void add_all(const SpinorField& to, const std::vector<SpinorField>& vectors, const std::vector<runtime::Coefficient>& c, const runtime::Guard& guard) {
+void add_all(const SpinorField& to, const std::vector<SpinorField>& vectors, const std::vector<runtime::Coefficient>& c,
+             const runtime::Guard& guard) {
   std::size_t i = 0;
-  for (; i + 2 <= c.size(); i += 2) blas::submit<blas::AddScaledPair>({&to, &vectors[i], &vectors[i + 1]}, {c[i], c[i + 1]}, guard);
+  for (; i + 2 <= c.size(); i += 2)
+    blas::submit<blas::AddScaledPair>({&to, &vectors[i], &vectors[i + 1]}, {c[i], c[i + 1]}, guard);
   if (i < c.size()) blas::submit<blas::AddScaled>({&to, &vectors[i]}, {c[i]}, guard);
 }
 
 /// <vectors_i, x> for the first `count`.
-void dot_all(const SpinorField& x, const std::vector<SpinorField>& vectors, std::size_t count, const runtime::Guard& guard,
-             const runtime::PartialSums& sums) {
+void dot_all(const SpinorField& x, const std::vector<SpinorField>& vectors, std::size_t count,
+             const runtime::Guard& guard, const runtime::PartialSums& sums) {
   std::size_t i = 0;
-  for (; i + 2 <= count; i += 2) blas::submit<blas::DotPair>({&x, &vectors[i], &vectors[i + 1]}, {}, guard, &sums, static_cast<int>(2 * i));
+  for (; i + 2 <= count; i += 2)
+    blas::submit<blas::DotPair>({&x, &vectors[i], &vectors[i + 1]}, {}, guard, &sums, static_cast<int>(2 * i));
   if (i < count) blas::submit<blas::Dot>({&x, &vectors[i]}, {}, guard, &sums, static_cast<int>(2 * i));
 }
 
 }  // namespace
 
-KrylovResult generalised_conjugate_residual(LinearOperator& a, const SpinorField& x, const SpinorField& r, const KrylovLimits& limits,
-                                            const KrylovProgress& progress) {
+KrylovResult generalised_conjugate_residual(LinearOperator& a, const SpinorField& x, const SpinorField& r,
+                                            const KrylovLimits& limits, const KrylovProgress& progress) {
   const auto directions = static_cast<std::size_t>(limits.restart);
   std::vector<SpinorField> p, q;
   for (std::size_t i = 0; i < directions; ++i) {
@@ -56,7 +59,8 @@ KrylovResult generalised_conjugate_residual(LinearOperator& a, const SpinorField
   }
 
   blas::submit<blas::Fill>({&x}, {{{0, 0}}});
-  for (const SpinorField& kept : p) blas::submit<blas::Fill>({&kept}, {{{0, 0}}});  // what a task may keep must be there
+  for (const SpinorField& kept : p)
+    blas::submit<blas::Fill>({&kept}, {{{0, 0}}});  // what a task may keep must be there
   blas::submit<blas::Norm>({&r}, {}, nullptr, &sums);
   runtime::submit_scalar<Begin>(state, &sums, 1);
 

@@ -1,11 +1,13 @@
-// Multi-shift conjugate gradient (Jegerlehner, hep-lat/9612014): the Krylov space of A serves A + shift for every shift.
+// Multi-shift conjugate gradient (Jegerlehner, hep-lat/9612014): the Krylov space of A serves A + shift for every
+// shift.
 #include "runtime/error.hpp"
 #include "solvers/multishift_cg_steps.hpp"
 
 namespace quarkstar {
 
-std::vector<VectorResult> multishift_conjugate_gradient(VectorOperator& a, const ColourField& x, const ColourField& r, const PerVector& shifts,
-                                                        const VectorLimits& limits, const VectorProgress& progress) {
+std::vector<VectorResult> multishift_conjugate_gradient(VectorOperator& a, const ColourField& x, const ColourField& r,
+                                                        const PerVector& shifts, const VectorLimits& limits,
+                                                        const VectorProgress& progress) {
   using namespace multishift_cg_steps;
   if (a.vectors() != 1) throw ShapeError("multishift_conjugate_gradient", "the base system has one vector");
   const int n = x.vectors();
@@ -27,10 +29,11 @@ std::vector<VectorResult> multishift_conjugate_gradient(VectorOperator& a, const
 
   return run_vector_iterations(state, limits, progress, [&](bool) {
     a.apply(q, p, true, base);                                                                  // q = A p,  <p, q>
-    runtime::submit_scalar<Alpha>(state, &a.sums(), 1);                                         // alpha, zeta_s, alpha_s
+    runtime::submit_scalar<Alpha>(state, &a.sums(), 1);  // alpha, zeta_s, alpha_s
     staggered::submit<blas::AddScaledNorm>({&r, &q}, {-alpha}, base, &sums);                    // r -= alpha q,  |r|^2
     runtime::submit_scalar<Beta>(state, &sums, 1);                                              // beta, beta_s
-    staggered::submit<staggered::ShiftedSolutionDirection>({&x, &shifted_p, &r}, {alpha_s, zeta_s, beta_s}, shifted);  // x_s, p_s
+    staggered::submit<staggered::ShiftedSolutionDirection>({&x, &shifted_p, &r}, {alpha_s, zeta_s, beta_s},
+                                                           shifted);                            // x_s, p_s
     staggered::submit<staggered::Direction>({&p, &r}, {beta}, base);                            // p = r + beta p
   });
 }

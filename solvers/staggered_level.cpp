@@ -10,8 +10,9 @@ namespace quarkstar {
 
 using staggered::PerVector;
 
-StaggeredLevel::StaggeredLevel(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links,
-                               int long_reals, const StaggeredSpeed& speed, bool measure, double resident)
+StaggeredLevel::StaggeredLevel(const runtime::Decomposition& decomposition, Precision precision,
+                               const smear::StaggeredLinks& links, int long_reals, const StaggeredSpeed& speed,
+                               bool measure, double resident)
     : speed_(speed),
       measure_(measure),
       problem_{decomposition, precision, links.has_long ? long_reals : 0, speed.vectors, resident},
@@ -28,7 +29,9 @@ staggered::Dslash& StaggeredLevel::dslash(int vectors) {
   if (launch == launches_.end()) {
     problem_.vectors = vectors;
     const bool measure = measure_ && !runtime::Turns::taken();
-    launch = launches_.emplace(vectors, speed_.launch ? *speed_.launch : staggered::launch_for(problem_, tile_, measure)).first;
+    launch =
+        launches_.emplace(vectors, speed_.launch ? *speed_.launch : staggered::launch_for(problem_, tile_, measure))
+            .first;
   }
   found->set_launch(launch->second);
   return *found;
@@ -37,10 +40,12 @@ staggered::Dslash& StaggeredLevel::dslash(int vectors) {
 void StaggeredLevel::apply(const ColourFields& out, const ColourFields& in, const PerVector& a, double scale) {
   for (const int parity : {0, 1})
     dslash(in.even.vectors())
-        .apply(out.of(parity), in.of(1 - parity), {.x = &in.of(parity), .diagonal = a, .scale = staggered::same_for_all(scale)});
+        .apply(out.of(parity), in.of(1 - parity),
+               {.x = &in.of(parity), .diagonal = a, .scale = staggered::same_for_all(scale)});
 }
 
-void StaggeredLevel::residual(const ColourFields& r, const ColourFields& b, const ColourFields& x, const PerVector& mass) {
+void StaggeredLevel::residual(const ColourFields& r, const ColourFields& b, const ColourFields& x,
+                              const PerVector& mass) {
   PerVector minus_two_mass = mass;
   for (double& m : minus_two_mass) m *= -2;
   apply(r, x, minus_two_mass, -1);

@@ -24,20 +24,21 @@ struct ColourFields {
 struct StaggeredSpeed {
   int vectors = 1;                            ///< right-hand sides for which the order of sites is chosen
   std::optional<Coord> tile = {};             ///< the order of sites, else it is tuned
-  std::optional<staggered::Launch> launch = {};  ///< of GPU kernels, else it is tuned for each number of right-hand sides
+  std::optional<staggered::Launch> launch =
+      {};  ///< of GPU kernels, else it is tuned for each number of right-hand sides
 };
 
 /// Layout, links, and a Dslash for every number of vectors that was asked for.
 class StaggeredLevel {
  public:
-  /// measure: speed settings that the tune cache does not know; false: the rules of staggered::tile_for() and launch_for(). resident: bytes a site that
-  /// the owners hold besides.
-  StaggeredLevel(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links, int long_reals,
-                 const StaggeredSpeed& speed, bool measure, double resident);
+  /// measure: speed settings that the tune cache does not know; false: the rules of staggered::tile_for() and
+  /// launch_for(). resident: bytes a site that the owners hold besides.
+  StaggeredLevel(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links,
+                 int long_reals, const StaggeredSpeed& speed, bool measure, double resident);
 
   const LatticePointer& lattice() const { return lattice_; }
-  /// That of the solve which has the turn (runtime/turns.hpp): its faces and sums are its own. The first call for a number of vectors may
-  /// measure: then nothing else should run; among other solves in flight it does not.
+  /// That of the solve which has the turn (runtime/turns.hpp): its faces and sums are its own. The first call for a
+  /// number of vectors may measure: then nothing else should run; among other solves in flight it does not.
   staggered::Dslash& dslash(int vectors);
   /// Of the links.
   double bytes_a_site() const { return staggered::links_bytes_a_site(lattice_->precision(), even_.long_reals()); }
@@ -58,7 +59,8 @@ class StaggeredLevel {
   Coord tile_;
   LatticePointer lattice_;
   staggered::Links even_, odd_;
-  std::map<std::pair<int, int>, std::unique_ptr<staggered::Dslash>> dslash_;  ///< by Turns::lane() and number of vectors
+  std::map<std::pair<int, int>, std::unique_ptr<staggered::Dslash>>
+      dslash_;                                 ///< by Turns::lane() and number of vectors
   std::map<int, staggered::Launch> launches_;  ///< by number of vectors
 };
 

@@ -24,8 +24,11 @@ constexpr double infinite = std::numeric_limits<double>::max();
 /// The parity on which the even-odd system is solved.
 constexpr int solved_parity = 0;
 
-/// A power of two that brings numbers of this square near 1, away from where single precision underflows; it changes no digit.
-double scale_of(double norm2) { return norm2 > 0 && std::isfinite(norm2) ? std::exp2(-std::round(0.5 * std::log2(norm2))) : 1; }
+/// A power of two that brings numbers of this square near 1, away from where single precision underflows; it changes no
+/// digit.
+double scale_of(double norm2) {
+  return norm2 > 0 && std::isfinite(norm2) ? std::exp2(-std::round(0.5 * std::log2(norm2))) : 1;
+}
 
 /// f(v) for the first n vectors.
 template <class Function>
@@ -47,11 +50,14 @@ struct StaggeredSolver::Impl {
   StaggeredLevel outer;                    ///< double precision: right-hand sides, corrections, true residuals
   std::unique_ptr<StaggeredLevel> inner;   ///< the precision of the Krylov solver where that is another one
 
-  Impl(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links, const SolverSettings& s, const StaggeredSpeed& speed,
-       bool measure)
-      : settings(s), outer(decomposition, Precision::double_, links, s.precision == Precision::double_ ? s.link_reals : 18, speed, measure, 0) {
+  Impl(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links, const SolverSettings& s,
+       const StaggeredSpeed& speed, bool measure)
+      : settings(s),
+        outer(decomposition, Precision::double_, links, s.precision == Precision::double_ ? s.link_reals : 18, speed,
+              measure, 0) {
     if (s.precision != Precision::double_)
-      inner = std::make_unique<StaggeredLevel>(decomposition, s.precision, links, s.link_reals, speed, measure, outer.bytes_a_site());
+      inner = std::make_unique<StaggeredLevel>(decomposition, s.precision, links, s.link_reals, speed, measure,
+                                               outer.bytes_a_site());
     const double links_bytes = outer.bytes_a_site() + (inner ? inner->bytes_a_site() : 0);
     outer.set_resident(links_bytes);
     if (inner) inner->set_resident(links_bytes);
@@ -83,7 +89,8 @@ struct StaggeredSolver::Impl {
     limits.check_every = settings.check_every;
     limits.most_iterations = goal.budget;
     limits.observe = goal.observe;
-    // What one solve without refreshes can gain: five digits in single precision, two in half; asking for more would end in stagnation.
+    // What one solve without refreshes can gain: five digits in single precision, two in half; asking for more would
+    // end in stagnation.
     const bool half = settings.precision == Precision::half;
     const double gain2 = half ? 1e-4 : 1e-10;
     if (inner) {
@@ -98,12 +105,11 @@ struct StaggeredSolver::Impl {
     return limits;
   }
 
-  /// Runs solve(x, b, scaled limits, progress) in the Krylov solver's precision for A x = rhs; rhs is overwritten, x in double precision.
-  /// factor: as above. refreshed_system: A in double precision where `solve` knows
-  /// reliable updates.
+  /// Runs solve(x, b, scaled limits, progress) in the Krylov solver's precision for A x = rhs; rhs is overwritten, x in
+  /// double precision. factor: as above. refreshed_system: A in double precision where `solve` knows reliable updates.
   template <class Solve>
-  std::vector<VectorResult> solve_scaled(const ColourField& x, const ColourField& rhs, const Goal& goal, const PerVector& factor,
-                                         VectorOperator* refreshed_system, Solve&& solve) {
+  std::vector<VectorResult> solve_scaled(const ColourField& x, const ColourField& rhs, const Goal& goal,
+                                         const PerVector& factor, VectorOperator* refreshed_system, Solve&& solve) {
     const PerVector scale = inner ? for_each_vector(goal.n, [&](std::size_t v) { return scale_of(goal.r_norm2[v]); })
                                   : staggered::same_for_all(1);
     const PerVector inverse = for_each_vector(goal.n, [&](std::size_t v) { return 1 / scale[v]; });
@@ -111,17 +117,21 @@ struct StaggeredSolver::Impl {
     VectorProgress progress;
     if (goal.progress)
       progress = [&](int iterations, const double* norm2) {
-        const PerVector unscaled = for_each_vector(goal.n, [&](std::size_t v) { return norm2[v] / (whole[v] * whole[v]); });
+        const PerVector unscaled =
+            for_each_vector(goal.n, [&](std::size_t v) { return norm2[v] / (whole[v] * whole[v]); });
         return goal.progress(iterations, unscaled.data());
       };
     const bool refreshes = inner && refreshed_system != nullptr && settings.updates == Updates::reliable;
     VectorLimits limits = limits_of(goal, whole, refreshes);
     std::vector<VectorResult> results;
     if (inner) {
-      const ColourField low_x(inner->lattice(), x.parity(), x.vectors()), low_b(inner->lattice(), x.parity(), rhs.vectors());
-      const ColourField scaled(outer.lattice(), x.parity(), rhs.vectors()), wide(outer.lattice(), x.parity(), x.vectors());
+      const ColourField low_x(inner->lattice(), x.parity(), x.vectors()),
+          low_b(inner->lattice(), x.parity(), rhs.vectors());
+      const ColourField scaled(outer.lattice(), x.parity(), rhs.vectors()),
+          wide(outer.lattice(), x.parity(), x.vectors());
       staggered::submit<blas::Fill>({&x}, {0.0});
-      staggered::submit<blas::Fill>({&wide}, {0.0});  // a refresh that is not due keeps what is there, so something must be
+      staggered::submit<blas::Fill>({&wide},
+                                    {0.0});  // a refresh that is not due keeps what is there, so something must be
       staggered::submit<blas::Scale>({&scaled, &rhs}, {scale});
       staggered::convert(low_b, scaled);
       const auto add_to_x = [&](const ColourField& low, const Control& control) {
@@ -129,7 +139,9 @@ struct StaggeredSolver::Impl {
         staggered::submit<blas::AddScaled>({&x, &wide}, {inverse}, control);
       };
       if (refreshes) {
-        limits.refresh.drop = settings.refresh_drop > 0 ? settings.refresh_drop : settings.precision == Precision::half ? 0.1 : 1e-3;
+        limits.refresh.drop = settings.refresh_drop > 0               ? settings.refresh_drop
+                              : settings.precision == Precision::half ? 0.1
+                                                                      : 1e-3;
         limits.refresh.submit = [&](const ColourField& low, const ColourField& low_r, const Control& due) {
           add_to_x(low, due);
           staggered::submit<blas::Fill>({&low}, {0.0}, due);
@@ -162,9 +174,8 @@ struct StaggeredSolver::Impl {
     const auto krylov = block ? block_conjugate_gradient : conjugate_gradient;
     // The residual of the system is 2m times that of M e = r.
     auto results = solve_scaled(e.even, rhs, goal, two_mass, block ? nullptr : &outer_system,
-                                [&](const ColourField& x, const ColourField& b, const VectorLimits& limits, const VectorProgress& progress) {
-                                  return krylov(system, x, b, limits, progress);
-                                });
+                                [&](const ColourField& x, const ColourField& b, const VectorLimits& limits,
+                                    const VectorProgress& progress) { return krylov(system, x, b, limits, progress); });
     reconstruct(e.odd, e.even, r.odd, goal);
     return results;
   }
@@ -176,9 +187,10 @@ struct StaggeredSolver::Impl {
     outer.dslash(static_cast<int>(goal.n)).apply(odd, even, {.x = &r_odd, .diagonal = inverse, .scale = minus_inverse});
   }
 
-  /// x + e as far as correction() has come with e; x alone of right-hand sides that `working` leaves out. Waits for the tasks before it.
-  std::vector<HostColour> copy_of_iterate(const ColourFields& x, const ColourFields& e, const ColourFields& r, const Goal& goal,
-                                          const Control& working, const Box& part) {
+  /// x + e as far as correction() has come with e; x alone of right-hand sides that `working` leaves out. Waits for the
+  /// tasks before it.
+  std::vector<HostColour> copy_of_iterate(const ColourFields& x, const ColourFields& e, const ColourFields& r,
+                                          const Goal& goal, const Control& working, const Box& part) {
     const int n = x.even.vectors();
     const ColourFields copy(outer.lattice(), n);
     const ColourField odd(outer.lattice(), 1, n);
@@ -193,11 +205,13 @@ struct StaggeredSolver::Impl {
     return host;
   }
 
-  /// Solves M_s e_s = source for all masses, each parity of (4m^2 - D^2) y = source by itself, then e = M^+ y = 2m y - D y.
+  /// Solves M_s e_s = source for all masses, each parity of (4m^2 - D^2) y = source by itself, then e = M^+ y = 2m y -
+  /// D y.
   std::vector<VectorResult> shifted_correction(const ColourFields& e, const HostColour& source, const Goal& goal) {
     const auto n = static_cast<int>(goal.n);
     const double least = *std::min_element(goal.mass.begin(), goal.mass.begin() + n);
-    const PerVector shifts = for_each_vector(goal.n, [&](std::size_t v) { return 4 * (goal.mass[v] * goal.mass[v] - least * least); });
+    const PerVector shifts =
+        for_each_vector(goal.n, [&](std::size_t v) { return 4 * (goal.mass[v] * goal.mass[v] - least * least); });
     const ColourFields y(outer.lattice(), n);
     Goal half = goal;  // a parity may keep half of the residual
     for (double& target2 : half.target2)
@@ -207,10 +221,11 @@ struct StaggeredSolver::Impl {
       const ColourField rhs(outer.lattice(), parity, 1);
       staggered::load_vectors(rhs, {&source, 1});
       StaggeredNormal system(krylov_level().dslash(1), parity, staggered::same_for_all(least));
-      const auto part = solve_scaled(y.of(parity), rhs, half, staggered::same_for_all(1), nullptr,
-                                     [&](const ColourField& x, const ColourField& b, const VectorLimits& limits, const VectorProgress& progress) {
-                                       return multishift_conjugate_gradient(system, x, b, shifts, limits, progress);
-                                     });
+      const auto part = solve_scaled(
+          y.of(parity), rhs, half, staggered::same_for_all(1), nullptr,
+          [&](const ColourField& x, const ColourField& b, const VectorLimits& limits, const VectorProgress& progress) {
+            return multishift_conjugate_gradient(system, x, b, shifts, limits, progress);
+          });
       for (std::size_t v = 0; v < goal.n; ++v) {
         VectorResult& result = results[v];
         if (parity == 0 || result.reason == StopReason::converged) result.reason = part[v].reason;
@@ -233,7 +248,8 @@ StaggeredSolver::StaggeredSolver(const runtime::Decomposition& decomposition, co
     throw Error(ErrorKind::input, "--solver", fmt::format("'{}' is no solver for staggered fermions", settings.solver),
                 fmt::format("use one of {}", fmt::join(names, ", ")));
   check_limits(settings);
-  impl_ = std::make_unique<Impl>(decomposition, links, settings, speed, settings.tune && !speed.tile && !speed.launch && !runtime::Turns::taken());
+  impl_ = std::make_unique<Impl>(decomposition, links, settings, speed,
+                                 settings.tune && !speed.tile && !speed.launch && !runtime::Turns::taken());
 }
 
 void StaggeredSolver::prepare(int vectors) {
@@ -254,14 +270,18 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
     throw ShapeError("StaggeredSolver::solve", "sources, masses and solutions do not belong together");
   for (const double mass : masses)
     if (!(mass > 0) || !std::isfinite(mass))
-      throw Error(ErrorKind::input, "--mass", fmt::format("mass {}", mass), "give a positive number: the even-odd system divides by it");
-  if (s.settings.solver == "blockcg" && std::any_of(masses.begin(), masses.end(), [&](double mass) { return mass != masses[0]; }))
-    throw Error(ErrorKind::input, "--solver", "blockcg needs one mass for all right-hand sides", "use cg, or multishift for several masses");
+      throw Error(ErrorKind::input, "--mass", fmt::format("mass {}", mass),
+                  "give a positive number: the even-odd system divides by it");
+  if (s.settings.solver == "blockcg" &&
+      std::any_of(masses.begin(), masses.end(), [&](double mass) { return mass != masses[0]; }))
+    throw Error(ErrorKind::input, "--solver", "blockcg needs one mass for all right-hand sides",
+                "use cg, or multishift for several masses");
   const auto zero = [](const HostColour& field) {
     return std::all_of(field.data.begin(), field.data.end(), [](const std::complex<double>& c) { return c == 0.0; });
   };
   const bool shifts = s.settings.solver == "multishift";
-  if (shifts && std::any_of(sources.begin(), sources.end(), [&](const HostColour& source) { return source.data != sources[0].data; }))
+  if (shifts && std::any_of(sources.begin(), sources.end(),
+                            [&](const HostColour& source) { return source.data != sources[0].data; }))
     throw ShapeError("StaggeredSolver::solve", "multishift solves for one source");
   const bool guessed = runtime::mpi::Job::current().any(!std::all_of(solutions.begin(), solutions.end(), zero));
   runtime::Session& session = runtime::Session::current();
@@ -281,7 +301,13 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
   std::vector<SolveResult> results(n);
   int spent = 0;  // iterations of all cycles so far, of the right-hand side that took most
   Work idle;
-  Impl::Goal goal{.n = n, .mass = for_each_vector(n, [&](std::size_t v) { return masses[v]; }), .target2 = {}, .r_norm2 = {}, .budget = {}, .progress = {}, .observe = {}};
+  Impl::Goal goal{.n = n,
+                  .mass = for_each_vector(n, [&](std::size_t v) { return masses[v]; }),
+                  .target2 = {},
+                  .r_norm2 = {},
+                  .budget = {},
+                  .progress = {},
+                  .observe = {}};
   const std::vector<double> b_norm2 = s.outer.norm2(b);
   PerVector keep = for_each_vector(n, [&](std::size_t v) { return b_norm2[v] == 0 ? 0.0 : 1.0; }), previous2{};
   // The solution for a zero source is zero, whatever the guess.
@@ -333,15 +359,19 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
         if (!snapshots.due(spent + seen.status.step)) return;
         std::vector<int> iterations(n);
         for (std::size_t v = 0; v < n; ++v)
-          iterations[v] = results[v].iterations + (goal.target2[v] == infinite ? 0 : seen.stopped[v] != 0 ? seen.iterations[v] : seen.status.step);
+          iterations[v] = results[v].iterations + (goal.target2[v] == infinite ? 0
+                                                   : seen.stopped[v] != 0      ? seen.iterations[v]
+                                                                               : seen.status.step);
         snapshots.take(s.copy_of_iterate(x, e, r, goal, working_ones, solutions[0].box()), iterations);
       };
-    const std::vector<VectorResult> inner = shifted ? s.shifted_correction(e, sources[0], goal) : s.correction(e, r, goal);
+    const std::vector<VectorResult> inner =
+        shifted ? s.shifted_correction(e, sources[0], goal) : s.correction(e, r, goal);
     for (SolveResult& result : results) result.refreshes += inner.front().refreshes;
     idle += inner.front().idle;
     const auto interrupted = [](const VectorResult& result) { return result.reason == StopReason::interrupted; };
     if (!shifted || std::none_of(inner.begin(), inner.end(), interrupted))
-      for (const int parity : {0, 1}) staggered::submit<blas::AddScaled>({&x.of(parity), &e.of(parity)}, {1.0}, working_ones);
+      for (const int parity : {0, 1})
+        staggered::submit<blas::AddScaled>({&x.of(parity), &e.of(parity)}, {1.0}, working_ones);
     const auto fewer = [](const VectorResult& a, const VectorResult& b) { return a.iterations < b.iterations; };
     spent += std::max_element(inner.begin(), inner.end(), fewer)->iterations;
     for (std::size_t v = 0; v < n; ++v) {
@@ -356,8 +386,9 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
   const double share = 1 / static_cast<double>(n), seconds = (runtime::now_us() - start) * 1e-6;
   const double busy_us = alone ? session.events().totals().busy_us - busy_before : 0;
   const runtime::Submissions& after = runtime::Events::of_this_thread();
-  double work[] = {after.cost.flops - before.cost.flops - idle.cost.flops, after.cost.bytes - before.cost.bytes - idle.cost.bytes,
-                   static_cast<double>(after.parts - before.parts - idle.tasks), static_cast<double>(after.tasks - before.tasks)};
+  double work[] = {
+      after.cost.flops - before.cost.flops - idle.cost.flops, after.cost.bytes - before.cost.bytes - idle.cost.bytes,
+      static_cast<double>(after.parts - before.parts - idle.tasks), static_cast<double>(after.tasks - before.tasks)};
   runtime::mpi::Job::current().combine(std::span<double>(work), runtime::mpi::Combine::sum);
   for (SolveResult& result : results) {
     result.seconds = seconds * share;

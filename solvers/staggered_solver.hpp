@@ -24,29 +24,35 @@ struct ColourSnapshots {
   std::function<void(std::span<const HostColour> solutions, std::span<const int> iterations)> take;
 };
 
-/// Holds the links on the workers that own them; then solves for any number of sources. Needs a running runtime::Session.
+/// Holds the links on the workers that own them; then solves for any number of sources. Needs a running
+/// runtime::Session.
 class StaggeredSolver {
  public:
-  /// links: with all phases, of this rank's part and of hops into it, or more. settings.link_reals: of long links (18, 14, 13, 9);
-  /// settings.solver: one of staggered_solver_names(); schur has no meaning here, updates none for `blockcg`, which corrects by
-  /// restarts; multishift corrects by `cg`. Throws Error(input) for what cannot be, ShapeError when a link is missing.
-  /// speed: for benchmarks, and how many right-hand sides are to come together; with settings.tune what it leaves open is measured, unless it gives something.
-  StaggeredSolver(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links, const SolverSettings& settings,
-                  const StaggeredSpeed& speed = {});
+  /// links: with all phases, of this rank's part and of hops into it, or more. settings.link_reals: of long links (18,
+  /// 14, 13, 9); settings.solver: one of staggered_solver_names(); schur has no meaning here, updates none for
+  /// `blockcg`, which corrects by restarts; multishift corrects by `cg`. Throws Error(input) for what cannot be,
+  /// ShapeError when a link is missing. speed: for benchmarks, and how many right-hand sides are to come together; with
+  /// settings.tune what it leaves open is measured, unless it gives something.
+  StaggeredSolver(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links,
+                  const SolverSettings& settings, const StaggeredSpeed& speed = {});
   ~StaggeredSolver();
 
-  /// Makes what a solve for so many right-hand sides needs, measurements of speed settings among it; solve() does so too.
+  /// Makes what a solve for so many right-hand sides needs, measurements of speed settings among it; solve() does so
+  /// too.
   void prepare(int vectors);
 
-  /// Solves (2 masses[v] + D) solutions[v] = sources[v] for all v at once, each to the settings' tolerance; the solutions are the initial
-  /// guesses on entry. 1 to 32 of them, masses positive. With the solver `cg` the bits of each are those of a solve of its own, also with
-  /// other right-hand sides beside it. `blockcg` needs one mass; `multishift` the same source for every mass: from zero guesses all share one Krylov space before `cg` refines each,
-  /// other guesses are refined at once. Never throws for a numerical
-  /// failure: each result's reason tells. Under MPI sources and solutions are this rank's part (or whole), and all ranks solve together. seconds, flops, bytes and tasks of a result are its equal share of the whole.
-  /// progress: iterations, largest relative residual. snapshots: none are taken, and an interrupted solve ends with the guess, while masses share
-  /// a Krylov space, which can only begin from zero.
-  std::vector<SolveResult> solve(std::span<const HostColour> sources, std::span<const double> masses, std::span<HostColour> solutions,
-                                 const Progress& progress = {}, const ColourSnapshots& snapshots = {});
+  /// Solves (2 masses[v] + D) solutions[v] = sources[v] for all v at once, each to the settings' tolerance; the
+  /// solutions are the initial guesses on entry. 1 to 32 of them, masses positive. With the solver `cg` the bits of
+  /// each are those of a solve of its own, also with other right-hand sides beside it. `blockcg` needs one mass;
+  /// `multishift` the same source for every mass: from zero guesses all share one Krylov space before `cg` refines
+  /// each, other guesses are refined at once. Never throws for a numerical failure: each result's reason tells. Under
+  /// MPI sources and solutions are this rank's part (or whole), and all ranks solve together. seconds, flops, bytes and
+  /// tasks of a result are its equal share of the whole. progress: iterations, largest relative residual. snapshots:
+  /// none are taken, and an interrupted solve ends with the guess, while masses share a Krylov space, which can only
+  /// begin from zero.
+  std::vector<SolveResult> solve(std::span<const HostColour> sources, std::span<const double> masses,
+                                 std::span<HostColour> solutions, const Progress& progress = {},
+                                 const ColourSnapshots& snapshots = {});
 
  private:
   struct Impl;

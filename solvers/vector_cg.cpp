@@ -1,10 +1,11 @@
-// Conjugate gradient (Hestenes and Stiefel 1952) for several right-hand sides together; each has its own alpha, beta and end.
+// Conjugate gradient (Hestenes and Stiefel 1952) for several right-hand sides together; each has its own alpha, beta
+// and end.
 #include "solvers/vector_cg_steps.hpp"
 
 namespace quarkstar {
 
-std::vector<VectorResult> conjugate_gradient(VectorOperator& a, const ColourField& x, const ColourField& r, const VectorLimits& limits,
-                                             const VectorProgress& progress) {
+std::vector<VectorResult> conjugate_gradient(VectorOperator& a, const ColourField& x, const ColourField& r,
+                                             const VectorLimits& limits, const VectorProgress& progress) {
   using namespace vector_cg_steps;
   const int n = a.vectors();
   const ColourField p(a.lattice(), a.parity(), n), q(a.lattice(), a.parity(), n);

@@ -12,7 +12,8 @@ template <class Field>
 void wait_for_readers(const Field& even, const Field& odd) {
   runtime::Turns::pass();
   for (const Field* part : {&even, &odd})
-    for (const int b : part->lattice()->local_blocks()) const runtime::HostView<std::byte> view(part->block(b), runtime::HostAccess::overwrite);
+    for (const int b : part->lattice()->local_blocks())
+      const runtime::HostView<std::byte> view(part->block(b), runtime::HostAccess::overwrite);
 }
 
 }  // namespace quarkstar

@@ -28,10 +28,14 @@ KrylovSolver find_solver(const SolverSettings& settings) {
   for (const NamedKrylovSolver& solver : krylov_solvers())
     if (solver.name == name) {
       if (settings.schwarz && !solver.flexible)
-        throw Error(ErrorKind::input, "--schwarz-block", fmt::format("the preconditioner differs from one application to the next, and {} cannot do with that", name),
-                    "use --solver gcr");
+        throw Error(
+            ErrorKind::input, "--schwarz-block",
+            fmt::format("the preconditioner differs from one application to the next, and {} cannot do with that",
+                        name),
+            "use --solver gcr");
       if (!solver.any_operator)
-        throw Error(ErrorKind::input, "--solver", fmt::format("'{}' needs a hermitian positive operator, which Wilson's is not", name),
+        throw Error(ErrorKind::input, "--solver",
+                    fmt::format("'{}' needs a hermitian positive operator, which Wilson's is not", name),
                     fmt::format("use one of {}", fmt::join(solver_names(), ", ")));
       return solver.solve;
     }
@@ -43,7 +47,8 @@ KrylovSolver find_solver(const SolverSettings& settings) {
 struct WilsonSystem {
   wilson::Hopping hopping;
   EvenOddWilson system;
-  WilsonSystem(const LinkField& even, const LinkField& odd, const wilson::HoppingTuning& tuning, const WilsonParameters& parameters, Schur schur)
+  WilsonSystem(const LinkField& even, const LinkField& odd, const wilson::HoppingTuning& tuning,
+               const WilsonParameters& parameters, Schur schur)
       : hopping(even, odd), system(hopping, parameters, schur) {
     hopping.set_block_threads(tuning.block_threads);
     hopping.set_memory_access(tuning.memory);
@@ -71,9 +76,10 @@ struct WilsonLevel {
 
  private:
   WilsonLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge,
-              const WilsonParameters& parameters, const SolverSettings& settings, const std::optional<SchwarzSettings>& domains)
-      : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, 16, 1, tuning.tile,
-                                          domains ? domains->domain : Coord{2, 2, 2, 2})),
+              const WilsonParameters& parameters, const SolverSettings& settings,
+              const std::optional<SchwarzSettings>& domains)
+      : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, 16, 1,
+                                          tuning.tile, domains ? domains->domain : Coord{2, 2, 2, 2})),
         even(lattice, 0, problem.link_reals),
         odd(lattice, 1, problem.link_reals),
         tuning_(tuning),
@@ -107,12 +113,12 @@ struct WilsonSolver::Impl {
        const SolverSettings& s)
       : settings(s),
         krylov(find_solver(s)),
-        outer({decomposition, Precision::double_, s.precision == Precision::double_ ? s.link_reals : 18}, gauge, parameters, s,
-              s.precision == Precision::double_ ? s.schwarz : std::nullopt) {
+        outer({decomposition, Precision::double_, s.precision == Precision::double_ ? s.link_reals : 18}, gauge,
+              parameters, s, s.precision == Precision::double_ ? s.schwarz : std::nullopt) {
     if (s.precision == Precision::double_) return;
     const double resident = wilson::links_bytes_a_site(Precision::double_, outer.even.reals());
-    inner = std::make_unique<WilsonLevel>(wilson::TuningProblem{decomposition, s.precision, s.link_reals, resident}, gauge, parameters, s,
-                                          s.schwarz);
+    inner = std::make_unique<WilsonLevel>(wilson::TuningProblem{decomposition, s.precision, s.link_reals, resident},
+                                          gauge, parameters, s, s.schwarz);
   }
 
   /// |field|^2 over both parities; waits for the tasks before it.
@@ -143,14 +149,16 @@ struct WilsonSolver::Impl {
     limits.check_every = settings.check_every;
     limits.restart = settings.restart;
     if (const WilsonLevel& level = inner ? *inner : outer; level.schwarz)
-      limits.precondition = [&level](const SpinorField& to, const SpinorField& from, const runtime::Guard& guard) { level.schwarz->apply(to, from, guard); };
+      limits.precondition = [&level](const SpinorField& to, const SpinorField& from, const runtime::Guard& guard) {
+        level.schwarz->apply(to, from, guard);
+      };
     const double system2 = 1 / (outer.system().residual_scale() * outer.system().residual_scale());
     const SpinorField rhs(outer.lattice, EvenOddWilson::solved_parity);
     outer.system().prepare(rhs, r.even, r.odd);
     limits.target_norm2 = target2 * system2;
-    const KrylovResult result =
-        inner ? solve_below_double(outer.system(), inner->system(), krylov, settings, e.odd, rhs, limits, r_norm2 * system2, progress)
-              : krylov(outer.system(), e.odd, rhs, limits, progress);
+    const KrylovResult result = inner ? solve_below_double(outer.system(), inner->system(), krylov, settings, e.odd,
+                                                           rhs, limits, r_norm2 * system2, progress)
+                                      : krylov(outer.system(), e.odd, rhs, limits, progress);
     outer.system().reconstruct(e.even, r.even, e.odd);
     return result;
   }
@@ -175,18 +183,20 @@ struct WilsonSolver::Impl {
   }
 };
 
-WilsonSolver::WilsonSolver(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
-                           const SolverSettings& settings) {
+WilsonSolver::WilsonSolver(const runtime::Decomposition& decomposition, const HostGauge& gauge,
+                           const WilsonParameters& parameters, const SolverSettings& settings) {
   if (settings.link_reals != 18 && settings.link_reals != 12 && settings.link_reals != 8)
     throw Error(ErrorKind::input, "--links", fmt::format("{} reals a link", settings.link_reals), "use 18, 12 or 8");
   check_limits(settings);
   if (settings.schwarz) wilson::require_domains(decomposition, settings.schwarz->domain);
   constexpr double largest_kappa = 10;  // far beyond any use; the free critical value is 1/8
   if (!(parameters.kappa > 0) || parameters.kappa > largest_kappa)
-    throw Error(ErrorKind::input, "--kappa", fmt::format("hopping parameter {}", parameters.kappa), "give a number between 0 and 10");
+    throw Error(ErrorKind::input, "--kappa", fmt::format("hopping parameter {}", parameters.kappa),
+                "give a number between 0 and 10");
   for (const double angle : parameters.boundary)
     if (!(std::abs(angle) <= 2))
-      throw Error(ErrorKind::input, "--boundary", fmt::format("an angle of {} pi", angle), "give angles between -2 and 2, in units of pi");
+      throw Error(ErrorKind::input, "--boundary", fmt::format("an angle of {} pi", angle),
+                  "give angles between -2 and 2, in units of pi");
   impl_ = std::make_unique<Impl>(decomposition, gauge, parameters, settings);
 }
 
@@ -194,7 +204,8 @@ WilsonSolver::~WilsonSolver() {
   if (runtime::Session::is_running()) runtime::Session::current().wait_all();
 }
 
-SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, const Progress& progress, const Snapshots& snapshots) {
+SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, const Progress& progress,
+                                const Snapshots& snapshots) {
   Impl& s = *impl_;
   runtime::Session& session = runtime::Session::current();
   const FullField b(s.outer.lattice), x(s.outer.lattice), r(s.outer.lattice), e(s.outer.lattice);
@@ -232,13 +243,17 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
 
     KrylovProgress report;
     if (progress)
-      report = [&](int iterations, double norm2) { return progress(result.iterations + iterations, std::sqrt(norm2) * history_scale); };
+      report = [&](int iterations, double norm2) {
+        return progress(result.iterations + iterations, std::sqrt(norm2) * history_scale);
+      };
     std::function<void(int)> observe;
     if (snapshots.due)
       observe = [&](int iterations) {
-        if (snapshots.due(result.iterations + iterations)) snapshots.take(s.copy_of_iterate(x, e, r, solution.box()), result.iterations + iterations);
+        if (snapshots.due(result.iterations + iterations))
+          snapshots.take(s.copy_of_iterate(x, e, r, solution.box()), result.iterations + iterations);
       };
-    const KrylovResult inner = s.correction(e, r, target2, r_norm2, s.settings.max_iterations - result.iterations, report, observe);
+    const KrylovResult inner =
+        s.correction(e, r, target2, r_norm2, s.settings.max_iterations - result.iterations, report, observe);
     result.reason = inner.reason;
     result.iterations += inner.iterations;
     result.refreshes += inner.refreshes;
@@ -251,8 +266,9 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
   if (alone) session.wait_all();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const runtime::Submissions& after = runtime::Events::of_this_thread();
-  double work[] = {after.cost.flops - before.cost.flops - idle.cost.flops, after.cost.bytes - before.cost.bytes - idle.cost.bytes,
-                   static_cast<double>(after.parts - before.parts - idle.tasks), static_cast<double>(after.tasks - before.tasks)};
+  double work[] = {
+      after.cost.flops - before.cost.flops - idle.cost.flops, after.cost.bytes - before.cost.bytes - idle.cost.bytes,
+      static_cast<double>(after.parts - before.parts - idle.tasks), static_cast<double>(after.tasks - before.tasks)};
   runtime::mpi::Job::current().combine(std::span<double>(work), runtime::mpi::Combine::sum);
   result.flops = work[0];
   result.bytes = work[1];

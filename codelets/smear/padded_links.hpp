@@ -31,16 +31,19 @@ class PaddedLinks {
 
 // The following submit tasks and return. Sites inside the border are meant unless it is mentioned.
 
-/// links <- gauge, multiplied by the boundary phase e^{i pi theta_mu} at x_mu = L_mu - 1 of the lattice. gauge holds the region's box, or more
-/// of the lattice, and must outlive the tasks. Throws ShapeError when it does not.
+/// links <- gauge, multiplied by the boundary phase e^{i pi theta_mu} at x_mu = L_mu - 1 of the lattice. gauge holds
+/// the region's box, or more of the lattice, and must outlive the tasks. Throws ShapeError when it does not.
 void load(const PaddedLinks& links, const HostGauge& gauge, const BoundaryAngles& boundary);
 
-/// Fills the border: direction after direction, x first, each with the border of those before it, so that the corners come along.
-/// A cut direction sends its faces as handles of their own, one writer and one reader each; others are copied within the block.
+/// Fills the border: direction after direction, x first, each with the border of those before it, so that the corners
+/// come along. A cut direction sends its faces as handles of their own, one writer and one reader each; others are
+/// copied within the block.
 void exchange_border(const PaddedLinks& links);
 
-/// gauge <- eta_mu(x) (scale links + extra_scale extra), eta: the staggered phases of docs/conventions.md 4. extra may be nullptr.
-/// gauge is a box within the region's, of which only it is stored, and must outlive the tasks; wait for the session before reading it.
-void store_with_phases(HostGauge& gauge, const PaddedLinks& links, double scale, const PaddedLinks* extra, double extra_scale);
+/// gauge <- eta_mu(x) (scale links + extra_scale extra), eta: the staggered phases of docs/conventions.md 4. extra may
+/// be nullptr. gauge is a box within the region's, of which only it is stored, and must outlive the tasks; wait for the
+/// session before reading it.
+void store_with_phases(HostGauge& gauge, const PaddedLinks& links, double scale, const PaddedLinks* extra,
+                       double extra_scale);
 
 }  // namespace quarkstar::smear

@@ -6,7 +6,8 @@
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 namespace {
 
-/// body(Index<VL>) with the lanes of a register for blocks of `lanes` lanes: a whole one, half of one where blocks are that narrow, or one.
+/// body(Index<VL>) with the lanes of a register for blocks of `lanes` lanes: a whole one, half of one where blocks are
+/// that narrow, or one.
 template <class F, class Body>
 auto with_register_lanes(int lanes, Body&& body) {
   constexpr int native = native_lanes<Real<F>>, half = native / 2;
@@ -22,11 +23,13 @@ void multiply_range(const staggered::BlockMultiplyArguments<F>& arguments, std::
   const std::size_t site_words = static_cast<std::size_t>(a.vectors * staggered::vector_words<F> * a.lanes);
   for (std::int64_t outer = begin; outer < end; ++outer)
     for (int lane = 0; lane < a.lanes; lane += VL)
-      staggered::block_multiply_site<F, Pack<Real<F>, VL>>(a, static_cast<std::size_t>(outer) * site_words + static_cast<std::size_t>(lane));
+      staggered::block_multiply_site<F, Pack<Real<F>, VL>>(
+          a, static_cast<std::size_t>(outer) * site_words + static_cast<std::size_t>(lane));
 }
 
 template <class F, int VL>
-void gram_range(const staggered::BlockGramArguments<F>& a, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums) {
+void gram_range(const staggered::BlockGramArguments<F>& a, std::int64_t begin, std::int64_t end,
+                runtime::BinnedSum* sums) {
   using V = Pack<Real<F>, VL>;
   const int n = a.vectors;
   const std::size_t site_words = static_cast<std::size_t>(n * staggered::vector_words<F> * a.lanes);
@@ -51,7 +54,8 @@ void gram_range(const staggered::BlockGramArguments<F>& a, std::int64_t begin, s
 
 template <class F>
 staggered::BlockMultiplyKernel<F> block_multiply_kernel(int lanes) {
-  return with_register_lanes<F>(lanes, [](auto vl) -> staggered::BlockMultiplyKernel<F> { return multiply_range<F, vl>; });
+  return with_register_lanes<F>(lanes,
+                                [](auto vl) -> staggered::BlockMultiplyKernel<F> { return multiply_range<F, vl>; });
 }
 template <class F>
 staggered::BlockGramKernel<F> block_gram_kernel(int lanes) {

@@ -9,7 +9,8 @@ ColourField::ColourField(LatticePointer lattice, int parity, int vectors)
   if (vectors < 1 || vectors > most_vectors) throw ShapeError("ColourField", "a number of vectors outside of 1..32");
   blocks_.resize(static_cast<std::size_t>(lattice_->block_count()));
   for (const int b : lattice_->local_blocks())
-    blocks_[static_cast<std::size_t>(b)] = runtime::Handle(static_cast<std::size_t>(block_vectors(b)) * site_bytes(lattice_->precision(), reals));
+    blocks_[static_cast<std::size_t>(b)] =
+        runtime::Handle(static_cast<std::size_t>(block_vectors(b)) * site_bytes(lattice_->precision(), reals));
 }
 
 }  // namespace quarkstar::staggered

@@ -40,7 +40,8 @@ void run_vectors(Call& call) {
           using V = site::Lane<Real<F>>;
           if constexpr (Load) {
             site::Complex<V> z[3];
-            for (int c = 0; c < 3; ++c) z[c] = {{static_cast<Real<F>>(host[c].real())}, {static_cast<Real<F>>(host[c].imag())}};
+            for (int c = 0; c < 3; ++c)
+              z[c] = {{static_cast<Real<F>>(host[c].real())}, {static_cast<Real<F>>(host[c].imag())}};
             site::write_site<F>(p, lanes, z);
           } else {
             const site::SiteReader<F, V> reader(p, lanes);
@@ -61,7 +62,9 @@ struct ConvertTask {
   Obedience obedience;
 };
 
-const VectorStatus* status_of(Call& call, const ConvertTask& task) { return task.has_state ? call.buffer<const VectorStatus>(2) : nullptr; }
+const VectorStatus* status_of(Call& call, const ConvertTask& task) {
+  return task.has_state ? call.buffer<const VectorStatus>(2) : nullptr;
+}
 
 template <class To, class From>
 void run_convert(Call& call) {
@@ -79,7 +82,8 @@ void run_convert(Call& call) {
         for (int v = 0; v < task.vectors; ++v) {
           if (left_out != nullptr && left_out[v] != 0) continue;
           convert_vector<To, From>(to + vector_offset<To>(outer, v, lane, task.vectors, to_lanes), to_lanes,
-                                   from + vector_offset<From>(source.outer, v, source.lane, task.vectors, from_lanes), from_lanes);
+                                   from + vector_offset<From>(source.outer, v, source.lane, task.vectors, from_lanes),
+                                   from_lanes);
         }
       }
   });
@@ -89,8 +93,9 @@ void run_convert(Call& call) {
 template <class To, class From>
 void run_convert_on_cuda(Call& call) {
   const auto& task = call.arguments<ConvertTask>();
-  cuda::launch_convert_vectors(call.buffer<To>(0), call.buffer<const From>(1), task.to->shape(), task.from->shape(), task.parity,
-                               task.vectors, status_of(call, task), task.obedience, static_cast<runtime::CudaStream>(call.stream()));
+  cuda::launch_convert_vectors(call.buffer<To>(0), call.buffer<const From>(1), task.to->shape(), task.from->shape(),
+                               task.parity, task.vectors, status_of(call, task), task.obedience,
+                               static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif
 
@@ -108,13 +113,16 @@ const Codelet& convert_codelet(Precision to, Precision from) {
     return with_format(from, [&](auto from_format) -> const Codelet& {
       using To = typename decltype(to_format)::type;
       using From = typename decltype(from_format)::type;
-      static const Codelet codelet(fmt::format("staggered.{}_to_{}", name_of(from), name_of(to)), QUARKSTAR_BOTH(run_convert, To, From));
+      static const Codelet codelet(fmt::format("staggered.{}_to_{}", name_of(from), name_of(to)),
+                                   QUARKSTAR_BOTH(run_convert, To, From));
       return codelet;
     });
   });
 }
 
-runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = block.block().owner, .block = block.block().index}; }
+runtime::Placement placement_of(const BlockGeometry& block) {
+  return {.owner = block.block().owner, .block = block.block().index};
+}
 
 void require_shape(const char* where, const ColourField& field, std::span<const HostColour> host) {
   if (host.size() != static_cast<std::size_t>(field.vectors())) throw ShapeError(where, "another number of vectors");
@@ -129,7 +137,8 @@ void load_vectors(const ColourField& field, std::span<const HostColour> host) {
   const Lattice& lattice = *field.lattice();
   for (const int b : lattice.local_blocks())
     runtime::submit(vectors_codelet<true>(lattice.precision()),
-                    VectorTask{&lattice.block(b), const_cast<HostColour*>(host.data()), lattice.decomposition().lattice(), field.parity(), field.vectors()},
+                    VectorTask{&lattice.block(b), const_cast<HostColour*>(host.data()),
+                               lattice.decomposition().lattice(), field.parity(), field.vectors()},
                     {runtime::out(field.block(b))}, {}, placement_of(lattice.block(b)));
 }
 
@@ -137,26 +146,32 @@ void store_vectors(std::span<HostColour> host, const ColourField& field) {
   require_shape("store_vectors", field, host);
   const Lattice& lattice = *field.lattice();
   for (const int b : lattice.local_blocks())
-    runtime::submit(vectors_codelet<false>(lattice.precision()),
-                    VectorTask{&lattice.block(b), host.data(), lattice.decomposition().lattice(), field.parity(), field.vectors()}, {runtime::in(field.block(b))}, {},
-                    placement_of(lattice.block(b)));
+    runtime::submit(
+        vectors_codelet<false>(lattice.precision()),
+        VectorTask{&lattice.block(b), host.data(), lattice.decomposition().lattice(), field.parity(), field.vectors()},
+        {runtime::in(field.block(b))}, {}, placement_of(lattice.block(b)));
 }
 
 void convert(const ColourField& to, const ColourField& from, const Control& control) {
   const Lattice &a = *to.lattice(), &b = *from.lattice();
-  if (to.parity() != from.parity() || to.vectors() != from.vectors() || a.decomposition().grid() != b.decomposition().grid() ||
+  if (to.parity() != from.parity() || to.vectors() != from.vectors() ||
+      a.decomposition().grid() != b.decomposition().grid() ||
       a.decomposition().lattice() != b.decomposition().lattice())
     throw ShapeError("staggered::convert", "fields of another parity, decomposition or number of vectors");
   const Codelet& codelet = convert_codelet(a.precision(), b.precision());
   for (const int i : a.local_blocks()) {
-    runtime::AccessList accesses{control.state != nullptr ? runtime::inout(to.block(i)) : runtime::out(to.block(i)), runtime::in(from.block(i))};
+    runtime::AccessList accesses{control.state != nullptr ? runtime::inout(to.block(i)) : runtime::out(to.block(i)),
+                                 runtime::in(from.block(i))};
     if (control.state != nullptr) accesses.push_back(runtime::in(*control.state));
-    const double bytes = static_cast<double>(to.block_vectors(i)) *
-                         static_cast<double>(site_bytes(a.precision(), ColourField::reals) + site_bytes(b.precision(), ColourField::reals));
+    const double bytes =
+        static_cast<double>(to.block_vectors(i)) * static_cast<double>(site_bytes(a.precision(), ColourField::reals) +
+                                                                       site_bytes(b.precision(), ColourField::reals));
     runtime::Placement placement = placement_of(a.block(i));
     placement.role = runtime::role_of(control.obedience.when);
-    runtime::submit(codelet, ConvertTask{&a.block(i), &b.block(i), to.parity(), to.vectors(), control.state != nullptr, control.obedience},
-                    accesses, {0, bytes}, placement);
+    runtime::submit(
+        codelet,
+        ConvertTask{&a.block(i), &b.block(i), to.parity(), to.vectors(), control.state != nullptr, control.obedience},
+        accesses, {0, bytes}, placement);
   }
 }
 

@@ -8,14 +8,14 @@
 
 namespace quarkstar::staggered {
 
-/// Field <- one host field a vector (sites of the field's parity), and back. The host fields must outlive the tasks (store: wait for the
-/// session before reading). They hold the whole lattice (of which store writes this rank's part) or this rank's part. Throws ShapeError when
-/// they do not, or numbers differ.
+/// Field <- one host field a vector (sites of the field's parity), and back. The host fields must outlive the tasks
+/// (store: wait for the session before reading). They hold the whole lattice (of which store writes this rank's part)
+/// or this rank's part. Throws ShapeError when they do not, or numbers differ.
 void load_vectors(const ColourField& field, std::span<const HostColour> host);
 void store_vectors(std::span<HostColour> host, const ColourField& field);
 
-/// to <- from, rounded to nearest where `to` is narrower. Lane grids may differ; decompositions, parities and vectors may not.
-/// control: whose flags it obeys.
+/// to <- from, rounded to nearest where `to` is narrower. Lane grids may differ; decompositions, parities and vectors
+/// may not. control: whose flags it obeys.
 void convert(const ColourField& to, const ColourField& from, const Control& control = {});
 
 }  // namespace quarkstar::staggered

@@ -14,7 +14,8 @@ namespace quarkstar::staggered {
 /// Of a site and right-hand side: 16 products of a matrix and a vector and 15 sums, half of that without long links.
 constexpr double dslash_flops(bool has_long) { return has_long ? 1146 : 570; }
 
-/// What is done with D in before it is stored, and which sums are taken over the result (|out|^2, Re <y, out>), for each vector.
+/// What is done with D in before it is stored, and which sums are taken over the result (|out|^2, Re <y, out>), for
+/// each vector.
 struct Output {
   const ColourField* x = nullptr;  ///< out_v = diagonal_v x_v + scale_v D in_v; without x: scale_v D in_v
   PerVector diagonal{}, scale = same_for_all(1);
@@ -22,20 +23,21 @@ struct Output {
   OutputSums sums = {};
 };
 
-/// D chi(x) = sum_mu [X_mu(x) chi(x + mu) - X_mu^+(x - mu) chi(x - mu) + N_mu(x) chi(x + 3 mu) - N_mu^+(x - 3 mu) chi(x - 3 mu)] for n
-/// vectors at once; chi of one parity in, the other parity out; lattice units, phases within the links. D^+ = -D.
-/// Tasks for each block: pack its faces (three layers of colour vectors, one where there are no long links), interior sites, boundary
-/// sites; where nothing is cut, one task. A link is read once for all vectors.
-/// Cost: 1146 flop a site and vector (570 without long links); bytes 16 links + n (in + out [+ x] [+ y]), each once.
-/// In half precision in, out, x and y have a unit a site, links one for the lattice; arithmetic is in single precision.
-/// Same bits for every cut, architecture, schedule, and number of vectors beside a vector.
-/// Source: Follana et al., hep-lat/0610092; phases and normalisation in docs/conventions.md, sections 4 and 5.
+/// D chi(x) = sum_mu [X_mu(x) chi(x + mu) - X_mu^+(x - mu) chi(x - mu) + N_mu(x) chi(x + 3 mu) - N_mu^+(x - 3 mu) chi(x
+/// - 3 mu)] for n vectors at once; chi of one parity in, the other parity out; lattice units, phases within the links.
+/// D^+ = -D. Tasks for each block: pack its faces (three layers of colour vectors, one where there are no long links),
+/// interior sites, boundary sites; where nothing is cut, one task. A link is read once for all vectors. Cost: 1146 flop
+/// a site and vector (570 without long links); bytes 16 links + n (in + out [+ x] [+ y]), each once. In half precision
+/// in, out, x and y have a unit a site, links one for the lattice; arithmetic is in single precision. Same bits for
+/// every cut, architecture, schedule, and number of vectors beside a vector. Source: Follana et al., hep-lat/0610092;
+/// phases and normalisation in docs/conventions.md, sections 4 and 5.
 class Dslash {
  public:
   /// links of even and odd sites; n: vectors of every field.
   Dslash(const Links& even, const Links& odd, int vectors);
 
-  /// Submits out = Output(D in). Throws ShapeError when the fields' parities, lattices or numbers of vectors do not fit.
+  /// Submits out = Output(D in). Throws ShapeError when the fields' parities, lattices or numbers of vectors do not
+  /// fit.
   void apply(const ColourField& out, const ColourField& in, const Output& output = {}, const Control& control = {});
 
   /// How the kernels are launched from now on.
@@ -54,7 +56,8 @@ class Dslash {
  private:
   struct Submission;
   void submit_pack(int block, const ColourField& in, const Submission& submission);
-  void submit_sites(int block, bool boundary, const ColourField& out, const ColourField& in, const Submission& submission);
+  void submit_sites(int block, bool boundary, const ColourField& out, const ColourField& in,
+                    const Submission& submission);
 
   std::array<const Links*, 2> links_;
   int vectors_;

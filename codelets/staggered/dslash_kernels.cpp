@@ -23,7 +23,8 @@ namespace {
 
 template <class F, int LongReals>
 DslashKernel<F> kernel_of(const KernelChoice& choice) {
-  static constexpr arch::KernelTable<DslashKernel<F> (*)(int, int)> table = QUARKSTAR_KERNEL_TABLE(dslash_kernel<F, LongReals>);
+  static constexpr arch::KernelTable<DslashKernel<F> (*)(int, int)> table =
+      QUARKSTAR_KERNEL_TABLE(dslash_kernel<F, LongReals>);
   return table.current()(choice.lanes, choice.launch.memory.prefetch);
 }
 
@@ -43,7 +44,8 @@ DslashKernel<F> dslash_kernel(const KernelChoice& choice) {
 
 template <class F>
 PackKernel<F> pack_kernel(int lanes, bool forward) {
-  static constexpr arch::KernelTable<PackKernel<F> (*)(int, bool)> table = QUARKSTAR_KERNEL_TABLE(colour_pack_kernel<F>);
+  static constexpr arch::KernelTable<PackKernel<F> (*)(int, bool)> table =
+      QUARKSTAR_KERNEL_TABLE(colour_pack_kernel<F>);
   return table.current()(lanes, forward);
 }
 

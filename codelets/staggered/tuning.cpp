@@ -26,7 +26,8 @@ int reach_of(const TuningProblem& problem) { return smear::longest_hop(problem.l
 class Trial {
  public:
   Trial(const TuningProblem& problem, const Coord& tile)
-      : lattice_(std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, 16, reach_of(problem), tile)),
+      : lattice_(
+            std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, 16, reach_of(problem), tile)),
         links_even_(lattice_, 0, problem.long_reals),
         links_odd_(lattice_, 1, problem.long_reals),
         dslash_(filled(links_even_), filled(links_odd_), problem.vectors),
@@ -38,12 +39,14 @@ class Trial {
     submit<blas::Fill>({&in_odd_}, {0.3});
   }
 
-  /// Microseconds of an application in conjugate gradient, where every second one has a diagonal term and a sum; the best of a few passes.
+  /// Microseconds of an application in conjugate gradient, where every second one has a diagonal term and a sum; the
+  /// best of a few passes.
   double time_of(const Launch& launch) {
     dslash_.set_launch(launch);
     return microseconds_of([&] {
       dslash_.apply(out_even_, in_odd_);
-      dslash_.apply(out_odd_, in_even_, {.x = &in_odd_, .diagonal = same_for_all(1), .y = &in_odd_, .sums = {.dot = true}});
+      dslash_.apply(out_odd_, in_even_,
+                    {.x = &in_odd_, .diagonal = same_for_all(1), .y = &in_odd_, .sums = {.dot = true}});
     });
   }
 
@@ -67,8 +70,8 @@ TuningProblem alone(const TuningProblem& problem) {
 
 /// The cache's answer, or measure(), whose answer is kept. from: what an entry says; numbers: what is kept of a choice.
 template <class Choice, class From, class Numbers, class Measure>
-Choice cached(const TuningProblem& problem, const char* what, const std::string& key, runtime::TuneCache* own_cache, From&& from,
-              Numbers&& numbers, Measure&& measure) {
+Choice cached(const TuningProblem& problem, const char* what, const std::string& key, runtime::TuneCache* own_cache,
+              From&& from, Numbers&& numbers, Measure&& measure) {
   runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
   if (const auto known = cache.find(key))
     if (const std::optional<Choice> choice = from(known->choice)) return *choice;
@@ -78,7 +81,8 @@ Choice cached(const TuningProblem& problem, const char* what, const std::string&
   const Choice best = measure(microseconds);
   const std::vector<int> choice = numbers(best);
   cache.put(key, {choice, microseconds});
-  spdlog::info("tuned {} of the staggered Dslash ({}): {}, {:.1f} us; kept in {}", what, key, fmt::join(choice, ","), microseconds, cache.path());
+  spdlog::info("tuned {} of the staggered Dslash ({}): {}, {:.1f} us; kept in {}", what, key, fmt::join(choice, ","),
+               microseconds, cache.path());
   return best;
 }
 
@@ -86,14 +90,16 @@ bool on_gpus(const TuningProblem& problem) { return is_gpu(first_block(problem.d
 
 std::string key_of(const char* what, const TuningProblem& problem, const std::string& device) {
   const LaneGrid lanes = choose_lane_grid(problem.decomposition, problem.precision, 16, reach_of(problem));
-  return fmt::format("{}; staggered {} {}; {} long links {}; {} right-hand sides; {}", device, what, kernel_version, name_of(problem.precision),
-                     problem.long_reals, problem.vectors, place_of(problem.decomposition, lanes.lanes));
+  return fmt::format("{}; staggered {} {}; {} long links {}; {} right-hand sides; {}", device, what, kernel_version,
+                     name_of(problem.precision), problem.long_reals, problem.vectors,
+                     place_of(problem.decomposition, lanes.lanes));
 }
 
 }  // namespace
 
 double links_bytes_a_site(Precision precision, int long_reals) {
-  return 8.0 * static_cast<double>(link_bytes(precision, 18) + (long_reals > 0 ? link_bytes(precision, long_reals) : 0));
+  return 8.0 *
+         static_cast<double>(link_bytes(precision, 18) + (long_reals > 0 ? link_bytes(precision, long_reals) : 0));
 }
 
 std::map<int, double> measurement_bytes(const TuningProblem& problem) {
@@ -105,7 +111,9 @@ std::map<int, double> measurement_bytes(const TuningProblem& problem) {
   return bytes;
 }
 
-std::string tile_key(const TuningProblem& problem, const std::string& device) { return key_of("order", problem, device); }
+std::string tile_key(const TuningProblem& problem, const std::string& device) {
+  return key_of("order", problem, device);
+}
 
 std::string launch_key(const TuningProblem& problem, const Coord& tile, const std::string& device) {
   return fmt::format("{}; tile {}", key_of("launch", problem, device), fmt::join(tile, ","));
@@ -149,7 +157,8 @@ Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& m
 }
 
 std::optional<Coord> tile_from(const std::vector<int>& choice) {
-  if (choice.size() != 4 || std::any_of(choice.begin(), choice.end(), [](int extent) { return extent < 0; })) return std::nullopt;
+  if (choice.size() != 4 || std::any_of(choice.begin(), choice.end(), [](int extent) { return extent < 0; }))
+    return std::nullopt;
   return Coord{choice[0], choice[1], choice[2], choice[3]};
 }
 
@@ -159,12 +168,14 @@ std::optional<Launch> launch_from(const std::vector<int>& choice) {
   if (choice.size() != 2 && choice.size() != 4) return std::nullopt;  // 2: written before there were settings of CPUs
   const bool threads = choice[0] >= 0 && choice[0] <= most_threads && choice[0] % warp == 0;
   const auto memory = choice.size() == 2 ? arch::MemoryAccess{} : arch::memory_access_from(choice[2], choice[3]);
-  if (!threads || !memory || std::find(std::begin(groups), std::end(groups), choice[1]) == std::end(groups)) return std::nullopt;
+  if (!threads || !memory || std::find(std::begin(groups), std::end(groups), choice[1]) == std::end(groups))
+    return std::nullopt;
   return Launch{choice[0], choice[1], *memory};
 }
 
 std::vector<int> numbers_of(const Launch& launch) {
-  return {launch.block_threads, launch.vectors_a_thread, launch.memory.prefetch, launch.memory.stores == arch::Stores::streaming ? 1 : 0};
+  return {launch.block_threads, launch.vectors_a_thread, launch.memory.prefetch,
+          launch.memory.stores == arch::Stores::streaming ? 1 : 0};
 }
 
 Coord tile_for(const TuningProblem& problem, bool measure, runtime::TuneCache* cache) {
@@ -204,12 +215,13 @@ Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure,
   if (!gpus && (shares_host() || !is_cpus_memory(measurement_bytes(used), beyond))) return {};
   TuningProblem measured = problem;
   if (!gpus)
-    measured.decomposition =
-        measured_part(problem.decomposition, sites_beyond(beyond, measurement_bytes(used), problem.decomposition), reach_of(problem));
+    measured.decomposition = measured_part(
+        problem.decomposition, sites_beyond(beyond, measurement_bytes(used), problem.decomposition), reach_of(problem));
   return cached<Launch>(
       measured, gpus ? "threads and right-hand sides a thread" : "prefetch and stores",
       launch_key(measured, tile, gpus ? device_of(problem.decomposition) : cpu_of_session()), cache, launch_from,
-      [](const Launch& launch) { return numbers_of(launch); }, [&](double& microseconds) { return measure_launch(measured, tile, microseconds); });
+      [](const Launch& launch) { return numbers_of(launch); },
+      [&](double& microseconds) { return measure_launch(measured, tile, microseconds); });
 }
 
 }  // namespace quarkstar::staggered

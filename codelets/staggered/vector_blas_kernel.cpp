@@ -8,8 +8,8 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 namespace {
 
 template <class F, int VL, class Operation>
-void vector_range(const staggered::VectorArguments<F>& arguments, const staggered::VectorNumbers<F>& numbers, std::int64_t begin,
-                  std::int64_t end, runtime::BinnedSum* sums) {
+void vector_range(const staggered::VectorArguments<F>& arguments, const staggered::VectorNumbers<F>& numbers,
+                  std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums) {
   using V = Pack<Real<F>, VL>;
   constexpr int coefficients = Operation::coefficients > 0 ? Operation::coefficients : 1;
   constexpr int sum_count = Operation::sums > 0 ? Operation::sums : 1;

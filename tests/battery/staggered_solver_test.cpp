@@ -1,15 +1,15 @@
 // Whole staggered solves: true residuals by the reference, and the same bits whatever runs them.
-#include <cmath>
+#include "tests/battery/staggered_solver_support.hpp"
 
-#include "solvers/staggered_solver.hpp"
-#include "tests/battery/staggered_support.hpp"
+#include <cmath>
 
 using namespace quarkstar;
 
 namespace {
 
 constexpr std::uint64_t seed = 20261125;
-constexpr double scale = -1 / 24.;
+using battery::true_residual;
+using Outcome = battery::StaggeredOutcome;
 
 /// One way to run a solve.
 struct Run {
@@ -19,39 +19,10 @@ struct Run {
   SolverSettings settings;
 };
 
-SolverSettings settings_for(const std::string& solver, Precision precision = Precision::double_, int long_reals = 18) {
-  SolverSettings settings;
-  settings.solver = solver;
-  settings.precision = precision;
-  settings.link_reals = long_reals;
-  settings.keep_history = true;
-  return settings;
-}
-
-struct Outcome {
-  std::vector<SolveResult> results;
-  std::vector<HostColour> solutions;
-};
-
 Outcome solve(const Run& run, const smear::StaggeredLinks& links, std::span<const HostColour> sources, std::span<const double> masses) {
   runtime::Session session({.cpu_workers = run.workers, .threads_per_worker = run.threads, .cuda_workers = 0, .policy = run.policy});
   StaggeredSolver solver(runtime::Decomposition(links.fat.extents, run.blocks, session.block_owners()), links, run.settings);
-  Outcome outcome{{}, std::vector<HostColour>(sources.size(), HostColour(links.fat.extents))};
-  outcome.results = solver.solve(sources, masses, outcome.solutions);
-  return outcome;
-}
-
-double true_residual(const reference::StaggeredLinks& links, double mass, const HostColour& source, const HostColour& solution) {
-  const reference::Field b = battery::to_reference(source);
-  return std::sqrt(reference::norm2(b - reference::staggered(links, mass, battery::to_reference(solution))) / reference::norm2(b));
-}
-
-/// Smooth links, on which solves are quick: unit links with noise.
-reference::StaggeredLinks smooth_links(const Coord& extents) {
-  reference::StaggeredLinks links{reference::near_unit_gauge(extents, seed, 0.3), reference::near_unit_gauge(extents, seed + 1, 0.3)};
-  for (double& real : links.fat.data) real *= 9. / 8;
-  for (double& real : links.naik.data) real *= scale;
-  return links;
+  return battery::solve_together(solver, sources, masses);
 }
 
 const Coord lattice{8, 8, 8, 8};
@@ -60,8 +31,8 @@ const Coord lattice{8, 8, 8, 8};
 
 TEST_CASE("staggered solves reach their tolerance by the reference's operator") {
   MESSAGE("seed " << seed);
-  const reference::StaggeredLinks links = smooth_links(lattice);
-  const smear::StaggeredLinks host = battery::with_phases(links, scale);
+  const reference::StaggeredLinks links = battery::smooth_links(lattice, seed);
+  const smear::StaggeredLinks host = battery::with_phases(links, battery::naik_weight);
   std::vector<HostColour> sources = battery::random_vectors(lattice, 3, seed + 2);
   for (const std::string& solver : staggered_solver_names())
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
@@ -71,7 +42,8 @@ TEST_CASE("staggered solves reach their tolerance by the reference's operator") 
         const bool shifted = solver == "multishift";
         const std::vector<double> masses = shifted ? std::vector<double>{0.1, 0.2, 0.5} : std::vector<double>{0.2, 0.2, 0.2};
         const std::vector<HostColour> b = shifted ? std::vector<HostColour>(3, sources[0]) : sources;
-        const Outcome outcome = solve({.settings = settings_for(solver, precision, long_reals)}, host, b, masses);
+        const Outcome outcome =
+            solve({.settings = battery::staggered_settings(solver, precision, long_reals)}, host, b, masses);
         for (std::size_t v = 0; v < 3; ++v) {
           CHECK(outcome.results[v].converged());
           CHECK(outcome.results[v].iterations > 0);
@@ -83,25 +55,21 @@ TEST_CASE("staggered solves reach their tolerance by the reference's operator") 
 
 TEST_CASE("staggered residual histories have the same bits for every cut, policy, number of workers, architecture and right-hand sides") {
   MESSAGE("seed " << seed);
-  const smear::StaggeredLinks links = battery::with_phases(smooth_links(lattice), scale);
+  const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed), battery::naik_weight);
   const std::vector<HostColour> sources = battery::random_vectors(lattice, 4, seed + 3);
   const std::vector<double> masses{0.1, 0.5, 0.2, 0.1};  // so that they end at different times
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
     std::vector<Outcome> alone;
     for (std::size_t v = 0; v < sources.size(); ++v)
-      alone.push_back(solve({.settings = settings_for("cg", precision)}, links, {&sources[v], 1}, {&masses[v], 1}));
+      alone.push_back(
+          solve({.settings = battery::staggered_settings("cg", precision)}, links, {&sources[v], 1}, {&masses[v], 1}));
     const auto check = [&](const Run& run) {
       INFO(name_of(precision) << " blocks " << run.blocks[0] << run.blocks[1] << run.blocks[2] << run.blocks[3] << " " << run.policy << " workers "
                               << run.workers << " " << arch::name_of(arch::current()));
       const Outcome outcome = solve(run, links, sources, masses);
-      for (std::size_t v = 0; v < sources.size(); ++v) {
-        CHECK(outcome.results[v].iterations == alone[v].results[0].iterations);
-        CHECK(outcome.results[v].residual_history == alone[v].results[0].residual_history);
-        CHECK(outcome.results[v].true_residual == alone[v].results[0].true_residual);
-        CHECK(battery::same_bits(outcome.solutions[v], alone[v].solutions[0]));
-      }
+      for (std::size_t v = 0; v < sources.size(); ++v) battery::check_same_bits(outcome, v, alone[v], 0);
     };
-    Run run{.settings = settings_for("cg", precision)};
+    Run run{.settings = battery::staggered_settings("cg", precision)};
     battery::for_architectures([&] { check(run); });
     for (const Coord& blocks : {Coord{1, 1, 1, 2}, Coord{2, 2, 1, 1}})
       for (const char* policy : {"static", "dmdas", "lws"})
@@ -118,14 +86,15 @@ TEST_CASE("staggered residual histories have the same bits for every cut, policy
 TEST_CASE("staggered: neither other right-hand sides nor the batches change a bit, wherever a vector stops") {
   MESSAGE("seed " << seed);
   // In low precision a refresh may be due when a vector stops: the tolerances are close enough to hit every place.
-  const smear::StaggeredLinks links = battery::with_phases(smooth_links({4, 4, 4, 8}), scale);
+  const smear::StaggeredLinks links =
+      battery::with_phases(battery::smooth_links({4, 4, 4, 8}, seed), battery::naik_weight);
   const std::vector<HostColour> sources = battery::random_vectors(links.fat.extents, 3, seed + 20);
   const std::vector<double> masses{0.5, 0.6, 0.8};
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   const runtime::Decomposition decomposition(links.fat.extents, {1, 1, 1, 1}, 1);
   for (const Precision precision : {Precision::single, Precision::half})
     for (int step = 0; step < 12; ++step) {
-      SolverSettings settings = settings_for("cg", precision);
+      SolverSettings settings = battery::staggered_settings("cg", precision);
       settings.tolerance = std::pow(10.0, -6 - 0.25 * step);
       StaggeredSolver first(decomposition, links, settings);
       settings.check_every = step % 2 == 0 ? 5 : 64;
@@ -145,52 +114,15 @@ TEST_CASE("staggered: neither other right-hand sides nor the batches change a bi
     }
 }
 
-TEST_CASE("staggered block CG: fewer iterations than CG, the same bits everywhere, dependent right-hand sides") {
-  MESSAGE("seed " << seed);
-  const reference::StaggeredLinks reference_links = smooth_links(lattice);
-  const smear::StaggeredLinks links = battery::with_phases(reference_links, scale);
-  std::vector<HostColour> sources = battery::random_vectors(lattice, 8, seed + 5);
-  const std::vector<double> masses(8, 0.02);
-  const Outcome cg = solve({.settings = settings_for("cg")}, links, sources, masses);
-  const Run whole{.settings = settings_for("blockcg")};
-  const Outcome block = solve(whole, links, sources, masses);
-  MESSAGE("iterations of CG " << cg.results[0].iterations << ", of block CG " << block.results[0].iterations);
-  const auto check_residuals = [&](const Outcome& outcome) {
-    for (std::size_t v = 0; v < sources.size(); ++v) {
-      CHECK(outcome.results[v].converged());
-      CHECK(true_residual(reference_links, masses[v], sources[v], outcome.solutions[v]) < 1.01e-10);
-    }
-  };
-  check_residuals(block);
-  for (std::size_t v = 0; v < sources.size(); ++v) CHECK(10 * block.results[v].iterations < 9 * cg.results[v].iterations);
-  const Run cut{.blocks = {1, 2, 1, 2}, .policy = "dmdas", .workers = 2, .threads = 1, .settings = settings_for("blockcg")};
-  const Outcome other = solve(cut, links, sources, masses);
-  for (std::size_t v = 0; v < sources.size(); ++v) {
-    CHECK(other.results[v].residual_history == block.results[v].residual_history);
-    CHECK(battery::same_bits(other.solutions[v], block.solutions[v]));
-  }
-  // Twins, a sum of two others, and nothing at all.
-  sources[3] = sources[0];
-  for (std::size_t i = 0; i < sources[5].data.size(); ++i) sources[5].data[i] = 2.0 * sources[1].data[i] - sources[2].data[i];
-  for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
-    INFO(name_of(precision));
-    check_residuals(solve({.settings = settings_for("blockcg", precision)}, links, sources, masses));
-  }
-  std::fill(sources[6].data.begin(), sources[6].data.end(), 0.0);
-  const Outcome with_zero = solve(whole, links, sources, masses);
-  for (std::size_t v = 0; v < sources.size(); ++v) CHECK(with_zero.results[v].converged());
-  for (const auto& z : with_zero.solutions[6].data) CHECK(z == std::complex<double>(0));
-}
-
 TEST_CASE("staggered: a zero source, a guess that is the answer, and an iteration limit") {
   MESSAGE("seed " << seed);
-  const smear::StaggeredLinks links = battery::with_phases(smooth_links(lattice), scale);
+  const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed), battery::naik_weight);
   std::vector<HostColour> sources = battery::random_vectors(lattice, 2, seed + 4);
   std::fill(sources[1].data.begin(), sources[1].data.end(), 0.0);
   const std::vector<double> masses{0.2, 0.2};
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
-  StaggeredSolver solver(whole, links, settings_for("cg"));
+  StaggeredSolver solver(whole, links, battery::staggered_settings("cg"));
   std::vector<HostColour> solutions(2, HostColour(lattice));
   auto results = solver.solve(sources, masses, solutions);
   CHECK(results[0].converged());
@@ -201,7 +133,7 @@ TEST_CASE("staggered: a zero source, a guess that is the answer, and an iteratio
   results = solver.solve(sources, masses, solutions);
   CHECK(results[0].iterations == 0);
   CHECK(battery::same_bits(first[0], solutions[0]));
-  SolverSettings settings = settings_for("cg");
+  SolverSettings settings = battery::staggered_settings("cg");
   settings.max_iterations = 5;
   StaggeredSolver impatient(whole, links, settings);
   solutions.assign(2, HostColour(lattice));
@@ -213,8 +145,8 @@ TEST_CASE("staggered: a zero source, a guess that is the answer, and an iteratio
 
 TEST_CASE("staggered: a solve goes on from a copy of its iterate") {
   MESSAGE("seed " << seed);
-  const reference::StaggeredLinks reference_links = smooth_links(lattice);
-  const smear::StaggeredLinks links = battery::with_phases(reference_links, scale);
+  const reference::StaggeredLinks reference_links = battery::smooth_links(lattice, seed);
+  const smear::StaggeredLinks links = battery::with_phases(reference_links, battery::naik_weight);
   const std::vector<HostColour> random = battery::random_vectors(lattice, 3, seed + 6);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   const runtime::Decomposition cut(lattice, {1, 1, 1, 2}, 1);
@@ -225,7 +157,7 @@ TEST_CASE("staggered: a solve goes on from a copy of its iterate") {
       const std::vector<HostColour> sources = shifted ? std::vector<HostColour>(3, random[0]) : random;
       // One right-hand side is done long before the others, and stays as it is.
       const std::vector<double> masses = name == "blockcg" ? std::vector<double>(3, 0.05) : std::vector<double>{0.05, 2.0, 0.1};
-      SolverSettings settings = settings_for(name, precision);
+      SolverSettings settings = battery::staggered_settings(name, precision);
       settings.check_every = 4;
       StaggeredSolver solver(cut, links, settings);
       struct Copy {
@@ -268,12 +200,12 @@ TEST_CASE("staggered: a solve goes on from a copy of its iterate") {
 
 TEST_CASE("staggered: an interrupted Krylov space of several masses leaves the guess; other guesses are refined") {
   MESSAGE("seed " << seed);
-  const reference::StaggeredLinks reference_links = smooth_links(lattice);
-  const smear::StaggeredLinks links = battery::with_phases(reference_links, scale);
+  const reference::StaggeredLinks reference_links = battery::smooth_links(lattice, seed);
+  const smear::StaggeredLinks links = battery::with_phases(reference_links, battery::naik_weight);
   const std::vector<HostColour> random = battery::random_vectors(lattice, 2, seed + 7), sources(2, random[0]);
   const std::vector<double> masses{0.05, 0.2};
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
-  SolverSettings settings = settings_for("multishift");
+  SolverSettings settings = battery::staggered_settings("multishift");
   settings.check_every = 4;
   StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), links, settings);
   std::vector<HostColour> solutions(2, HostColour(lattice));

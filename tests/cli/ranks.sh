@@ -77,8 +77,8 @@ compare 4 "${hisq[@]}" --source z2:3,5 --rank-weights 5,5,3,3 --ranks 2,1,1,2
 cut_is 'on 2x1x1x2 ranks (t 5+3)'
 compare 2 "${hisq[@]}" --source z2:3,5 --rank-weights measured
 unlike '--workers 2' '--workers 1' "${hisq[@]}" --source z2:3,5
-for flags in "--solver blockcg --precision single --links 13" "--solver multishift --masses 0.3,0.6" "--precision half --links 9" \
-             "--naik-epsilon auto --masses 0.3,0.6"; do
+for flags in "--solver blockcg --precision single --links 13 --source wall:5" "--solver multishift --masses 0.3,0.6" \
+             "--precision half --links 9 --source random:2,4" "--naik-epsilon auto --masses 0.3,0.6 --source corner-wall:1"; do
   # shellcheck disable=SC2086  # words are flags
   reference "${hisq[@]}" $flags
   # shellcheck disable=SC2086

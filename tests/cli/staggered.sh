@@ -10,7 +10,9 @@ for file in out/propagator.h5 out/correlators.h5 out/result.json out/report.html
 done
 absent out/propagator.lime
 [ "$(grep -c '"reason": "converged"' first.json)" = 3 ] || die "not 3 converged columns"
-for name in pion5 pion05 rho_x rho; do grep -q "\"$name\": \[" first.json || die "no correlator $name"; done
+for name in pion5 pion05 rho_x rho_y rho_z rho; do
+  sed -n '/^  "correlators": {/,/^  }/p' first.json | grep -q "^    \"$name\": \[" || die "no correlators.$name"
+done
 
 # The first value of pion5, to nine digits.
 pion5() { grep -A1 "\"pion5$2\": \[" "$1" | tail -1 | tr -d ' ,' | cut -c1-11; }
@@ -23,10 +25,32 @@ done
 expect 0 '^wrote masses.json' "${solve[@]}" --masses 0.2,0.5 --solver multishift --json masses.json
 [ "$(pion5 first.json '')" = "$(pion5 masses.json _m0.2)" ] || die "pion5 of one mass depends on the others"
 
-for flags in "--action asqtad --u0 0.86" "--action naive" "--action hisq --naik-epsilon auto --masses 0.3,0.6" "--action hisq --source corner-wall:2" \
-             "--action hisq --source z2:1,5" "--action hisq --source random:1"; do
+for flags in "--action asqtad --u0 0.86" "--action naive" "--action hisq --naik-epsilon auto --masses 0.3,0.6"; do
   # shellcheck disable=SC2086
   expect 0 '^wrote other.json' solve --gauge lattice.ildg --mass 0.3 --tol 1e-8 --json other.json $flags
+done
+
+# Sources: noise belongs to its kind and seed, a wall to its time slice.
+declare -A first
+for source in corner-wall:2 wall:1 wall:2 z2:1 z2:1,5 random:1 random:1,1; do
+  expect 0 '^wrote source.json' "${solve[@]}" --source $source --json source.json
+  slice=${source#*:}
+  grep -q "\"source_time\": ${slice%,*}," source.json || die "the JSON does not name the time of $source"
+  first[$source]=$(pion5 source.json '')
+done
+[ "${first[random:1]}" = "${first[random:1,1]}" ] || die "the seed is not 1 by itself"
+[ "${first[z2:1]}" != "${first[z2:1,5]}" ] || die "noise does not depend on its seed"
+[ "${first[z2:1]}" != "${first[random:1]}" ] || die "normal noise is that of signs"
+[ "${first[wall:1]}" != "${first[wall:2]}" ] || die "a wall does not depend on its time slice"
+[ "${first[corner-wall:2]}" != "${first[wall:2]}" ] || die "corners are a whole wall"
+
+# Epsilon from the mass: -27/40 m^2 + 327/1120 m^4 - 15607/268800 m^6 - 73697/3942400 m^8.
+for mass in 0.3 0.6; do
+  epsilon=$(awk -v q=$mass 'BEGIN {q *= q; x = 327 / 1120 + q * (-15607 / 268800 - q * 73697 / 3942400)
+                                   printf "%.17g", q * (-27 / 40 + q * x)}')
+  expect 0 '^wrote auto.json' "${solve[@]}" --mass $mass --naik-epsilon auto --json auto.json
+  expect 0 '^wrote given.json' "${solve[@]}" --mass $mass --naik-epsilon "$epsilon" --json given.json
+  [ "$(pion5 auto.json '')" = "$(pion5 given.json '')" ] || die "epsilon of the mass $mass is not $epsilon"
 done
 
 # Links from files: the bits of links made in place, and words for what does not fit.

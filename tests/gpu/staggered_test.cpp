@@ -1,7 +1,8 @@
 // The GPU's staggered Dslash and solves, bit for bit against the CPU's.
-#include "solvers/staggered_solver.hpp"
-#include "tests/battery/staggered_support.hpp"
+#include "tests/battery/staggered_solver_support.hpp"
 #include "tests/gpu/support.hpp"
+
+#include <algorithm>
 
 using namespace quarkstar;
 
@@ -11,18 +12,13 @@ constexpr std::uint64_t seed = 14142;
 constexpr double scale = -1 / 24.;
 constexpr Precision precisions[] = {Precision::double_, Precision::single, Precision::half};
 
-struct Outcome {
-  std::vector<SolveResult> results;
-  std::vector<HostColour> solutions;
-};
+using Outcome = battery::StaggeredOutcome;
 
 Outcome solve(const runtime::SessionOptions& options, const Coord& blocks, const SolverSettings& settings, const smear::StaggeredLinks& links,
               std::span<const HostColour> sources, std::span<const double> masses) {
   runtime::Session session(options);
   StaggeredSolver solver(runtime::Decomposition(links.fat.extents, blocks, session.block_owners()), links, settings);
-  Outcome outcome{{}, std::vector<HostColour>(sources.size(), HostColour(links.fat.extents))};
-  outcome.results = solver.solve(sources, masses, outcome.solutions);
-  return outcome;
+  return battery::solve_together(solver, sources, masses);
 }
 
 }  // namespace
@@ -85,6 +81,104 @@ TEST_CASE("staggered residual histories on GPUs have the CPU's bits") {
               CHECK(battery::same_bits(outcome.solutions[v], expected.solutions[v]));
             }
           }
+    }
+}
+
+TEST_CASE("staggered CG on a GPU: any number of right-hand sides has the bits of as many single solves on the CPU") {
+  QUARKSTAR_NEEDS_GPU("gpu staggered right-hand sides");
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 8};
+  constexpr std::size_t most = staggered::most_vectors;
+  const smear::StaggeredLinks links =
+      battery::with_phases(battery::smooth_links(lattice, seed + 20), battery::naik_weight);
+  const std::vector<HostColour> sources = battery::random_vectors(lattice, most, seed + 22);
+  std::vector<double> masses;  // unlike, so that right-hand sides stop at different iterations
+  for (std::size_t v = 0; v < most; ++v) masses.push_back(0.1 + 0.05 * static_cast<double>(11 * v % most));
+  for (const Precision precision : precisions)
+    for (const int long_reals : {18, 13}) {
+      SolverSettings settings = battery::staggered_settings("cg", precision, long_reals);
+      settings.tune = false;
+      std::vector<Outcome> alone;
+      {
+        runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
+        StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), links, settings);
+        for (std::size_t v = 0; v < most; ++v)
+          alone.push_back(battery::solve_together(solver, {&sources[v], 1}, {&masses[v], 1}));
+      }
+      runtime::Session gpu({.cuda_workers = 1});
+      for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}}) {
+        StaggeredSolver solver(runtime::Decomposition(lattice, blocks, gpu.block_owners()), links, settings);
+        for (const std::size_t n : {1, 2, 3, 4, 5, 8, 12, 16, 32}) {
+          const Outcome together =
+              battery::solve_together(solver, std::span(sources).first(n), std::span(masses).first(n));
+          for (std::size_t v = 0; v < n; ++v) {
+            INFO(name_of(precision) << " long links " << long_reals << " blocks " << blocks[2] << blocks[3]
+                                    << " vectors " << n << ", number " << v);
+            CHECK(together.results[v].converged());
+            battery::check_same_bits(together, v, alone[v], 0);
+          }
+        }
+      }
+    }
+}
+
+TEST_CASE(
+    "staggered block CG with up to 32 right-hand sides on a GPU has the CPU's bits, also where they depend on each "
+    "other") {
+  QUARKSTAR_NEEDS_GPU("gpu staggered block CG");
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 8};
+  const reference::StaggeredLinks reference_links = battery::smooth_links(lattice, seed + 30);
+  const smear::StaggeredLinks links = battery::with_phases(reference_links, battery::naik_weight);
+  std::vector<HostColour> sources = battery::random_vectors(lattice, staggered::most_vectors, seed + 32);
+  const std::vector<double> masses(sources.size(), 0.1);
+  sources[3] = sources[0];
+  sources[17] = sources[1];
+  for (std::size_t i = 0; i < sources[9].data.size(); ++i) sources[9].data[i] = sources[1].data[i] + sources[2].data[i];
+  for (const Precision precision : precisions) {
+    SolverSettings settings = battery::staggered_settings("blockcg", precision);
+    settings.tune = false;
+    for (const std::size_t n : {5, 12, 32}) {
+      const auto solve_on = [&](const runtime::SessionOptions& options, const Coord& blocks) {
+        return solve(options, blocks, settings, links, std::span(sources).first(n), std::span(masses).first(n));
+      };
+      const Outcome expected = solve_on({.cpu_workers = 1, .cuda_workers = 0}, {1, 1, 1, 1});
+      for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}}) {
+        const Outcome outcome = solve_on({.cuda_workers = 1}, blocks);
+        for (std::size_t v = 0; v < n; ++v) {
+          INFO(name_of(precision) << " blocks " << blocks[3] << " vectors " << n << ", number " << v);
+          CHECK(outcome.results[v].converged());
+          CHECK(battery::true_residual(reference_links, masses[v], sources[v], outcome.solutions[v]) < 1.01e-10);
+          battery::check_same_bits(outcome, v, expected, v);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("staggered multi-shift CG with refinement on a GPU has the CPU's bits for every long-link format") {
+  QUARKSTAR_NEEDS_GPU("gpu staggered multi-shift");
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 8};
+  const reference::StaggeredLinks reference_links = battery::smooth_links(lattice, seed + 40);
+  const smear::StaggeredLinks links = battery::with_phases(reference_links, battery::naik_weight);
+  const std::vector<double> masses{0.2, 0.05, 0.5, 0.1, 1.0};
+  const std::vector<HostColour> sources(masses.size(), battery::random_vectors(lattice, 1, seed + 42)[0]);
+  for (const Precision precision : precisions)
+    for (const int long_reals : {18, 14, 13, 9}) {
+      SolverSettings settings = battery::staggered_settings("multishift", precision, long_reals);
+      settings.tune = false;
+      const Outcome expected =
+          solve({.cpu_workers = 1, .cuda_workers = 0}, {1, 1, 1, 1}, settings, links, sources, masses);
+      for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}}) {
+        const Outcome outcome = solve({.cuda_workers = 1}, blocks, settings, links, sources, masses);
+        for (std::size_t s = 0; s < masses.size(); ++s) {
+          INFO(name_of(precision) << " long links " << long_reals << " blocks " << blocks[3] << " mass " << masses[s]);
+          CHECK(outcome.results[s].converged());
+          CHECK(battery::true_residual(reference_links, masses[s], sources[s], outcome.solutions[s]) < 1.01e-10);
+          battery::check_same_bits(outcome, s, expected, s);
+        }
+      }
     }
 }
 

@@ -1,4 +1,6 @@
-// Settings, sources and the model of staggered runs.
+// Settings and the model of staggered runs.
+#include <doctest/doctest.h>
+
 #include "apps/hisq_model.hpp"
 #include "apps/parse.hpp"
 #include "apps/plot_svg.hpp"
@@ -7,7 +9,6 @@
 #include "runtime/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
-#include <doctest/doctest.h>
 
 using namespace quarkstar;
 using namespace quarkstar::app;
@@ -127,57 +128,6 @@ TEST_CASE("links from files and what would make links exclude each other") {
                                   flag("naik-epsilon", "auto")})
     CHECK_MESSAGE(refusal({fat, far, maker}).starts_with("--" + maker.key + ": " + maker.key + " is for links that are made"), maker.key);
   CHECK(refusal({fat, far, flag("u0", "0.9")}, "asqtad").starts_with("--u0: u0 is for links that are made"));
-}
-
-TEST_CASE("sources of a time slice: corners, signs, noise that belongs to sites") {
-  const Coord extents{4, 2, 4, 6};
-  double corners = 0, z2 = 0, normal = 0;
-  const Source corner = parse_source("corner-wall:3"), sign = parse_source("z2:3,7"), noise = parse_source("random:3");
-  for (std::int64_t site = 0; site < volume(extents); ++site) {
-    const std::complex<double> at = source_at(sign, site, extents);
-    corners += source_at(corner, site, extents).real();
-    z2 += std::norm(at);
-    normal += std::norm(source_at(noise, site, extents));
-    CHECK(at.imag() == 0);
-    if (coordinates(site, extents)[3] != 3) CHECK(at == 0.0);
-  }
-  CHECK(corners == 4);
-  CHECK(z2 == 32);
-  CHECK(normal > 10);
-  CHECK(normal < 90);
-  const HostColour field = make_colour_source(sign, extents, 2);
-  const std::int64_t site = lexicographic({1, 1, 2, 3}, extents);
-  CHECK(field.at(site, 2) == source_at(sign, site, extents));
-  CHECK(field.at(site, 0) == 0.0);
-  CHECK(make_source(sign, extents, 5).at(site, 1, 2) == source_at(sign, site, extents));
-  const Source outside = parse_source("point:0,0,0,99");
-  CHECK_THROWS_AS(make_source(outside, extents, 0), Error);
-  CHECK_THROWS_AS(make_colour_source(outside, extents, 0), Error);
-  for (const char* text : {"corner-wall:3", "z2:3,7", "random:3,1"}) CHECK(text_of(parse_source(text)) == text);
-  for (const char* wrong : {"z2", "z2:1,2,3", "wall:1,2", "random:-1", "corner:1"}) CHECK_THROWS_AS(parse_source(wrong), BadValue);
-}
-
-TEST_CASE("parts of a source are those of the whole") {
-  const Coord extents{4, 2, 4, 6};
-  for (const char* text : {"point:3,1,2,5", "wall:0", "corner-wall:3", "z2:3,7", "random:1"}) {
-    const Source source = parse_source(text);
-    const HostSpinor spinor = make_source(source, extents, 7);
-    const HostColour colour = make_colour_source(source, extents, 1);
-    const runtime::Decomposition cut(extents, runtime::RankGrid{{2, 1, 2, 3}, 0, {}}, {1, 1, 1, 1}, 1);
-    for (int rank = 0; rank < 12; ++rank) {
-      const Box box = cut.part_of(rank);
-      const HostSpinor spinor_part = make_source(source, extents, box, 7);
-      const HostColour colour_part = make_colour_source(source, extents, box, 1);
-      CHECK(spinor_part.origin == box.origin);
-      for (std::int64_t i = 0; i < volume(box.extents); ++i) {
-        Coord x = coordinates(i, box.extents);
-        for (std::size_t mu = 0; mu < 4; ++mu) x[mu] += box.origin[mu];
-        const std::int64_t site = lexicographic(x, extents);
-        CHECK(spinor_part.at(i, 2, 1) == spinor.at(site, 2, 1));
-        CHECK(colour_part.at(i, 1) == colour.at(site, 1));
-      }
-    }
-  }
 }
 
 TEST_CASE("the seed's table of HISQ intensities") {

@@ -1,0 +1,103 @@
+// Any number of right-hand sides that are solved together: each has the bits of its own solve, whatever its company.
+#include "tests/battery/staggered_solver_support.hpp"
+
+#include <algorithm>
+#include <set>
+
+using namespace quarkstar;
+using battery::StaggeredOutcome;
+
+namespace {
+
+constexpr std::uint64_t seed = 20261126;
+constexpr std::size_t most = staggered::most_vectors;
+const Coord lattice{4, 4, 4, 8};
+
+/// A way to a residual in double precision.
+struct Way {
+  Precision precision;
+  Updates updates;
+  int long_reals;
+};
+constexpr Way ways[] = {{Precision::double_, Updates::reliable, 18},
+                        {Precision::single, Updates::reliable, 13},
+                        {Precision::half, Updates::reliable, 14},
+                        {Precision::half, Updates::correction, 18}};
+
+/// Unlike masses, in no order: right-hand sides stop at different iterations, heavy ones beside light ones.
+double mass_of(std::size_t v) { return 0.4 * std::pow(1.07, static_cast<double>(11 * v % most)); }
+
+}  // namespace
+
+TEST_CASE("staggered CG: any number of right-hand sides has the bits of as many single solves") {
+  MESSAGE("seed " << seed);
+  const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed), battery::naik_weight);
+  const std::vector<HostColour> sources = battery::random_vectors(lattice, most, seed + 2);
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
+  const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1), cut(lattice, {1, 1, 1, 2}, 1);
+  for (const Way& way : ways) {
+    SolverSettings settings = battery::staggered_settings("cg", way.precision, way.long_reals);
+    settings.updates = way.updates;
+    StaggeredSolver single(whole, links, settings);
+    std::vector<StaggeredOutcome> alone;
+    std::set<int> ends;
+    for (std::size_t v = 0; v < most; ++v) {
+      const double mass = mass_of(v);
+      alone.push_back(battery::solve_together(single, {&sources[v], 1}, {&mass, 1}));
+      const SolveResult& result = alone.back().results[0];
+      REQUIRE(result.converged());
+      REQUIRE_FALSE(result.residual_history.empty());
+      if (way.precision != Precision::double_) REQUIRE((result.refreshes > 0) == (way.updates == Updates::reliable));
+      ends.insert(result.iterations);
+    }
+    MESSAGE(name_of(way.precision) << ": " << *ends.begin() << " to " << *ends.rbegin() << " iterations, "
+                                   << ends.size() << " different numbers");
+    for (const runtime::Decomposition& decomposition : {whole, cut}) {
+      StaggeredSolver together(decomposition, links, settings);
+      for (const std::size_t n : {2, 3, 4, 5, 8, 12, 16, 32}) {
+        std::vector<std::size_t> chosen;  // others for each n, so that a vector has other places and other company
+        std::vector<HostColour> some;
+        std::vector<double> masses;
+        std::set<int> different;
+        for (std::size_t v = 0; v < n; ++v) {
+          chosen.push_back((5 * v + n) % most);
+          some.push_back(sources[chosen[v]]);
+          masses.push_back(mass_of(chosen[v]));
+          different.insert(alone[chosen[v]].results[0].iterations);
+        }
+        CHECK(different.size() > 1);
+        const StaggeredOutcome outcome = battery::solve_together(together, some, masses);
+        for (std::size_t v = 0; v < n; ++v) {
+          INFO(name_of(way.precision) << " updates " << static_cast<int>(way.updates) << " " << decomposition.describe()
+                                      << " vectors " << n << ", number " << v);
+          battery::check_same_bits(outcome, v, alone[chosen[v]], 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("staggered CG: right-hand sides that need nothing, or cannot be solved, leave their company as it is") {
+  MESSAGE("seed " << seed);
+  const smear::StaggeredLinks links =
+      battery::with_phases(battery::smooth_links(lattice, seed + 10), battery::naik_weight);
+  std::vector<HostColour> sources = battery::random_vectors(lattice, 5, seed + 12);
+  std::fill(sources[1].data.begin(), sources[1].data.end(), 0.0);
+  sources[3].data[7] = NAN;
+  const std::vector<double> masses{0.2, 0.2, 0.1, 0.2, 0.5};
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
+  for (const Way& way : ways) {
+    INFO(name_of(way.precision) << " updates " << static_cast<int>(way.updates));
+    SolverSettings settings = battery::staggered_settings("cg", way.precision, way.long_reals);
+    settings.updates = way.updates;
+    StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), links, settings);
+    const StaggeredOutcome together = battery::solve_together(solver, sources, masses);
+    CHECK(together.results[1].iterations == 0);
+    CHECK(together.results[3].reason == StopReason::not_finite);
+    for (const std::size_t v : {0, 1, 2, 4}) {
+      INFO("number " << v);
+      CHECK(together.results[v].converged());
+      battery::check_same_bits(together, v, battery::solve_together(solver, {&sources[v], 1}, {&masses[v], 1}), 0);
+    }
+  }
+}
