@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "runtime/conditional_graph.hpp"
 #include "runtime/gpu_sums.hpp"
 #include "runtime/graph_cache.hpp"
 #include "runtime/mpi/messages.hpp"
@@ -58,6 +59,41 @@ void enqueue_parts(Call& call, Unpacked& task, bool marked) {
   }
 }
 
+/// While it lives, kernels start when the one before them has ended.
+class OneByOne {
+ public:
+  OneByOne() { launch_one_by_one(true); }
+  ~OneByOne() { launch_one_by_one(before_); }
+  OneByOne(const OneByOne&) = delete;
+  OneByOne& operator=(const OneByOne&) = delete;
+
+ private:
+  bool before_ = launches_one_by_one();
+};
+
+/// A scalar step, the refresh behind it as a conditional part of the graph, and the step behind that where there is one, which cannot start before
+/// such a part has ended; returns how many steps. 0: nothing was enqueued, the refresh cannot be such a part.
+std::size_t enqueue_with_refresh(Unpacked& task, std::size_t step, std::size_t refresh, CudaStream stream) {
+  const std::unique_ptr<ConditionalGraph> conditional = ConditionalGraph::make(stream);
+  if (conditional == nullptr) return 0;
+  const auto& steps = task.program->steps;
+  Call scalar = task.calls[step];
+  scalar.set_refresh_condition(conditional->condition());
+  enqueue_step(steps[step].part, scalar);
+  const CudaStream inside = conditional->begin();
+  const OneByOne one_by_one;
+  const std::size_t next = step + 1 + refresh;
+  for (std::size_t i = step + 1; i < next; ++i) {
+    Call call(task.pointers[i].data(), steps[i].part.arguments.data(), nullptr, inside, scalar.worker());
+    enqueue_step(steps[i].part, call);
+  }
+  flush_sums(inside);
+  conditional->end();
+  if (next == steps.size()) return next - step;
+  enqueue_step(steps[next].part, task.calls[next]);
+  return next + 1 - step;
+}
+
 /// A few kernels that never come twice in a row: the host enqueues them while others run.
 void run_joined_on_cuda(Call& call) {
   Unpacked task(call);
@@ -74,6 +110,12 @@ void run_fused_on_cuda(Call& call) {
   for (std::size_t i = 0; i < task.calls.size(); ++i) key.append(part(i), task.pointers[i]);
   const auto enqueue_all = [&](StepTimes* steps) {
     for (std::size_t i = 0; i < task.calls.size(); ++i) {
+      // Marks cannot be in a conditional part.
+      if (const std::size_t refresh = steps == nullptr ? refresh_behind(*task.program, i) : 0; refresh > 0)
+        if (const std::size_t enqueued = enqueue_with_refresh(task, i, refresh, stream); enqueued > 0) {
+          i += enqueued - 1;
+          continue;
+        }
       if (steps != nullptr) steps->begin_step(stream);
       enqueue_step(part(i), task.calls[i]);
       if (steps != nullptr) steps->end_step(stream, call.worker(), event_of(part(i)));

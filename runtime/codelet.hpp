@@ -48,6 +48,10 @@ class Call {
   const SumExchange* exchange() const { return exchange_; }
   void set_exchange(const SumExchange* exchange) { exchange_ = exchange; }
 
+  /// The handle of a conditional part of a CUDA graph that a scalar step is to let run where a refresh is due; 0: none.
+  unsigned long long refresh_condition() const { return refresh_condition_; }
+  void set_refresh_condition(unsigned long long condition) { refresh_condition_ = condition; }
+
   /// The graph had been stopped, so nothing was done: the task must not count as work.
   void skip() { skipped_ = true; }
   bool skipped() const { return skipped_; }
@@ -61,6 +65,7 @@ class Call {
   bool skipped_ = false, parts_recorded_ = false;
   GpuTimes* gpu_times_ = nullptr;
   const SumExchange* exchange_ = nullptr;
+  unsigned long long refresh_condition_ = 0;
 };
 
 /// Implementations must not throw: an exception cannot cross the runtime. Check arguments before submission.

@@ -82,6 +82,18 @@ void enqueue_step(const Batch::Part& part, Call& call) {
 }
 #endif
 
+std::size_t refresh_behind(const Program& program, std::size_t step) {
+  const Program::Step& scalar = program.steps[step];
+  if (scalar.part.placement.role != Role::step) return 0;
+  const int state = scalar.buffers.front();
+  const auto is_refresh = [state](const Program::Step& s) {
+    const Role role = s.part.placement.role;
+    return (role == Role::refresh || role == Role::refresh_step) && std::find(s.buffers.begin(), s.buffers.end(), state) != s.buffers.end();
+  };
+  const auto begin = program.steps.begin() + static_cast<std::ptrdiff_t>(step) + 1;
+  return static_cast<std::size_t>(std::find_if_not(begin, program.steps.end(), is_refresh) - begin);
+}
+
 bool parts_timed_apart() { return Session::current().events().detail() == Events::Detail::parts; }
 
 bool batches_are_sampled() { return Session::current().options().time_kernels; }

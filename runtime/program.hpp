@@ -65,6 +65,9 @@ ReplayLimit replay_limit(const Program& program, const Call& call);
 /// flush_sums(), which the caller also owes at the end and before others learn how far the stream is.
 void enqueue_step(const Batch::Part& part, Call& call);
 
+/// How many steps behind a scalar step do nothing unless that has found a refresh due: they go by its state, and follow each other; 0 behind others.
+std::size_t refresh_behind(const Program& program, std::size_t step);
+
 /// Whether GPUs time the parts of a batch one by one: then they are enqueued one by one, by the worker that owns them, and no CUDA graph
 /// is replayed, because inside one nothing can be told apart.
 bool parts_timed_apart();

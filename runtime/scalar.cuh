@@ -28,6 +28,7 @@ struct ScalarSums {
   BinnedSum* carried;  ///< from one launch to the next
   bool first, last;
   SumExchange exchange;  ///< devices = 0: none
+  unsigned long long refresh_condition;  ///< 0: none
 };
 
 template <class State, class Step>
@@ -84,7 +85,12 @@ __global__ void __launch_bounds__(32 * most_scalar_warps, 1)
   __syncthreads();
   State& here = reinterpret_cast<State&>(copy);
   if (!work.last || idles<Step>(here.status)) return;
-  if (thread == 0) take_step<Step>(here, values, history, most_steps);
+  if (thread == 0) {
+    take_step<Step>(here, values, history, most_steps);
+#if CUDART_VERSION >= 13000
+    if (work.refresh_condition != 0) cudaGraphSetConditional(work.refresh_condition, here.status.resting == 0 ? 1 : 0);
+#endif
+  }
   __syncthreads();
   for (int i = thread; i < words; i += threads) state_words[i] = copy[i];
 }
@@ -119,6 +125,7 @@ void run_scalar_step_on_cuda(Call& call) {
   }
   if (call.exchange() != nullptr) work.exchange = *call.exchange();
   const int sending_warps = call.exchange() != nullptr ? 2 : 0;  // enough for eight sums and one other device
+  work.refresh_condition = call.refresh_condition();
   int done = 0;
   do {
     work.first = done == 0;

@@ -1,0 +1,79 @@
+#ifdef QUARKSTAR_CUDA
+#include "runtime/conditional_graph.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdlib>
+#include <map>
+#include <string_view>
+
+namespace quarkstar::runtime {
+
+#if CUDART_VERSION >= 13000
+namespace {
+
+bool wanted() {
+  const char* wish = std::getenv("QUARKSTAR_GRAPH_CONDITIONS");
+  return wish != nullptr && std::string_view(wish) == "on";
+}
+
+/// A stream of the current GPU for the calling worker's parts, which are captured one at a time.
+CudaStream stream_inside() {
+  static thread_local std::map<int, CudaStream> streams;
+  int device = 0;
+  cudaGetDevice(&device);
+  CudaStream& stream = streams[device];
+  if (stream == nullptr) cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  return stream;
+}
+
+}  // namespace
+
+std::unique_ptr<ConditionalGraph> ConditionalGraph::make(CudaStream stream) {
+  if (!wanted()) return nullptr;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  cudaGraph_t graph = nullptr;
+  cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph, nullptr, nullptr, nullptr);
+  if (status != cudaStreamCaptureStatusActive) return nullptr;
+  cudaGraphConditionalHandle handle = 0;
+  if (cudaGraphConditionalHandleCreate(&handle, graph, 0, cudaGraphCondAssignDefault) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return nullptr;
+  }
+  return std::unique_ptr<ConditionalGraph>(new ConditionalGraph(stream, handle));
+}
+
+CudaStream ConditionalGraph::begin() {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  cudaGraph_t graph = nullptr;
+  const cudaGraphNode_t* before = nullptr;
+  const cudaGraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+  cudaStreamGetCaptureInfo(stream_, &status, nullptr, &graph, &before, &edges, &count);
+  cudaGraphNodeParams node{};
+  node.type = cudaGraphNodeTypeConditional;
+  node.conditional.handle = condition_;
+  node.conditional.type = cudaGraphCondTypeIf;
+  node.conditional.size = 1;
+  cudaGraphNode_t part = nullptr;
+  cudaGraphAddNode(&part, graph, before, edges, count, &node);
+  cudaStreamUpdateCaptureDependencies(stream_, &part, nullptr, 1, cudaStreamSetCaptureDependencies);
+  check_launch("a conditional part of a graph");
+  inside_ = stream_inside();
+  cudaStreamBeginCaptureToGraph(inside_, node.conditional.phGraph_out[0], nullptr, nullptr, 0, cudaStreamCaptureModeRelaxed);
+  return inside_;
+}
+
+void ConditionalGraph::end() {
+  cudaGraph_t graph = nullptr;
+  cudaStreamEndCapture(inside_, &graph);  // it belongs to the node
+  check_launch("a conditional part of a graph");
+}
+#else
+std::unique_ptr<ConditionalGraph> ConditionalGraph::make(CudaStream) { return nullptr; }
+CudaStream ConditionalGraph::begin() { return inside_; }
+void ConditionalGraph::end() {}
+#endif
+
+}  // namespace quarkstar::runtime
+#endif

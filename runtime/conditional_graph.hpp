@@ -1,0 +1,30 @@
+#pragma once
+// A part of a CUDA graph that runs only where a kernel before it says so.
+#ifdef QUARKSTAR_CUDA
+#include <memory>
+
+#include "runtime/cuda.hpp"
+
+namespace quarkstar::runtime {
+
+/// Made while a stream is captured, in this order: the object; on the stream a kernel that gets condition() and calls cudaGraphSetConditional with
+/// 1 where the part is to run (where it does not call, the part does not run); begin(), what it returns takes the part; end(). What the stream is
+/// given then comes after the part. One that does not run costs about as much as a kernel or two, however many it has.
+class ConditionalGraph {
+ public:
+  /// nullptr: the stream is not being captured, the driver has no such nodes, or $QUARKSTAR_GRAPH_CONDITIONS is not `on`.
+  static std::unique_ptr<ConditionalGraph> make(CudaStream stream);
+
+  unsigned long long condition() const { return condition_; }
+  /// The stream on which the kernels of the part are to be enqueued, as plain launches one after the other.
+  CudaStream begin();
+  void end();
+
+ private:
+  ConditionalGraph(CudaStream stream, unsigned long long condition) : stream_(stream), condition_(condition) {}
+  CudaStream stream_, inside_ = nullptr;
+  unsigned long long condition_;
+};
+
+}  // namespace quarkstar::runtime
+#endif
