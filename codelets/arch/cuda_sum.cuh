@@ -33,6 +33,7 @@ __device__ __forceinline__ void add_to_table(SumTable& table, double x) {
       const int high = __reduce_add_sync(all, static_cast<int>(whole >> 24));
       const long long limb = (static_cast<long long>(high) << 24) + low;
       if (in_warp == i && limb != 0) atomicAdd(&place.limb_of(window, static_cast<int>(i)), static_cast<unsigned long long>(limb));
+      if (!__any_sync(all, y != 0)) break;  // most summands are sums of floats: two digits are all they have
     }
   }
   if (in_warp == 3 && seen != 0) atomicOr(&place.seen, seen);
