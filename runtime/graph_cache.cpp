@@ -74,6 +74,7 @@ class StopFlag {
   StopFlag() {
     cudaHostAlloc(reinterpret_cast<void**>(&seen_), copies * sizeof *seen_, cudaHostAllocPortable);
     for (cudaEvent_t& event : copied_) cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    check_launch("a stop flag's copies");  // without them there is nothing to read
   }
   /// What the flag is after all that has been enqueued: copied there, to be read by number.
   void copy(int number, const std::int32_t* flag, CudaStream stream) {
@@ -110,8 +111,8 @@ int replay(const ReplayLimit& limit, CudaStream stream, const std::function<void
 
 }  // namespace
 
-GraphRun run_through_graph(std::vector<std::byte> key, CudaStream stream, const std::function<void(StepTimes*)>& enqueue, bool sampled, bool at_once,
-                           const ReplayLimit& limit) {
+GraphRun run_through_graph(std::vector<std::byte> key, CudaStream stream, const std::function<void(StepTimes*)>& enqueue,
+                           bool sampled, bool at_once, const ReplayLimit& limit) {
   static thread_local Cache cache;
   const auto [entry, seen] = cache.find(std::move(key));
   if (!seen && !at_once) {
