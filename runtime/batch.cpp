@@ -71,8 +71,9 @@ class OneByOne {
   bool before_ = launches_one_by_one();
 };
 
-/// A scalar step, the refresh behind it as a conditional part of the graph, and the step behind that where there is one, which cannot start before
-/// such a part has ended; returns how many steps. 0: nothing was enqueued, the refresh cannot be such a part.
+/// A scalar step, the refresh behind it as a conditional part of the graph, and the step behind that where there is one,
+/// which cannot start before such a part has ended; returns how many steps. 0: nothing was enqueued, the refresh cannot be
+/// such a part.
 std::size_t enqueue_with_refresh(Unpacked& task, std::size_t step, std::size_t refresh, CudaStream stream) {
   const std::unique_ptr<ConditionalGraph> conditional = ConditionalGraph::make(stream);
   if (conditional == nullptr) return 0;
@@ -123,7 +124,8 @@ void run_fused_on_cuda(Call& call) {
     flush_sums(stream);
   };
   if (batches_are_sampled()) times.join_unmarked();
-  const GraphRun run = run_through_graph(key.take(), stream, enqueue_all, batches_are_sampled(), false, replay_limit(*task.program, call));
+  const GraphRun run =
+      run_through_graph(key.take(), stream, enqueue_all, batches_are_sampled(), false, replay_limit(*task.program, call));
   times.take(run.steps);
   for (const Program::Step& step : task.program->steps) times.add(event_of(step.part, run.times), false);
 }
@@ -169,8 +171,9 @@ bool Batch::can_fuse() const {
 
 bool Batch::can_be_replayed() {
   Session& session = Session::current();
-  return session.gpu_count() > 0 && keeps_owners(session.options().policy) && (session.messages() == nullptr || session.messages()->by_device()) &&
-         !parts_timed_apart() && !batches_are_sampled() && !GraphRecording::is_active() && Turns::in_flight() == 1;
+  return session.gpu_count() > 0 && keeps_owners(session.options().policy) &&
+         (session.messages() == nullptr || session.messages()->by_device()) && !parts_timed_apart() &&
+         !batches_are_sampled() && !GraphRecording::is_active() && Turns::in_flight() == 1;
 }
 
 Cost Batch::submit(const Replays& replays) {

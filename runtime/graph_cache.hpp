@@ -16,7 +16,8 @@ class StepTimes;
 struct ReplayLimit {
   int most = 1;
   const std::int32_t* stop = nullptr;  ///< device memory; not zero: nothing is left to do. Only needed where most > 1.
-  bool comes_again = false;  ///< the same work is likely to follow, so its graph is made while the GPU does what runs plainly
+  /// The same work is likely to follow, so its graph is made while the GPU does what runs plainly.
+  bool comes_again = false;
 };
 
 struct GraphRun {
@@ -32,9 +33,9 @@ struct GraphRun {
 /// sampled: the first replay and every eighth runs a second graph of the same work, into which `enqueue` puts the marks of the StepTimes
 /// that it is given (otherwise nullptr); these are returned, to be recorded when the work has ended. Nothing is returned for other runs.
 /// at_once: never plainly, for work that waits for other processes while this one may still have to load kernels.
-/// limit: a replay is followed by the next one until the stop flag is seen; there is always one ahead, so that the GPU has no gap, and at
-/// most one too many. How often depends on the flag alone. The calling thread waits meanwhile.
-GraphRun run_through_graph(std::vector<std::byte> key, CudaStream stream, const std::function<void(StepTimes*)>& enqueue, bool sampled,
-                           bool at_once = false, const ReplayLimit& limit = {});
+/// limit: a replay is followed by the next one until the stop flag is seen; there is always one ahead, so that the GPU
+/// has no gap, and at most one too many. How often depends on the flag alone. The calling thread waits meanwhile.
+GraphRun run_through_graph(std::vector<std::byte> key, CudaStream stream, const std::function<void(StepTimes*)>& enqueue,
+                           bool sampled, bool at_once = false, const ReplayLimit& limit = {});
 
 }  // namespace quarkstar::runtime

@@ -17,7 +17,8 @@ struct ScheduleStep {
   bool everywhere = false;  ///< every device computes it, into copies of its own of what it writes
   std::vector<Use> uses;
   bool aside = false;       ///< takes part in an exchange with others that are not devices of this program
-  bool exchanges = false;   ///< everywhere, and a device reads what lives with it: of the rest they tell each other while they are at it
+  /// Everywhere, and a device reads what lives with it: of the rest they tell each other while they are at it.
+  bool exchanges = false;
 };
 
 /// A step on one device.
@@ -27,7 +28,8 @@ struct ScheduledStep {
   int lane = 0;              ///< 2 device: main, 2 device + 1: side
   std::vector<int> waits;    ///< indices of scheduled steps in other lanes that must have ended before
   std::vector<int> awaited_on;  ///< devices on which a step waits for this one, each once
-  std::vector<int> meets;       ///< the same step on the other devices, if it exchanges: it ends on none before it has begun on all
+  /// The same step on the other devices, if it exchanges: it ends on none before it has begun on all.
+  std::vector<int> meets;
 };
 
 struct LaneSchedule {
@@ -44,9 +46,9 @@ struct LaneSegment {
   std::vector<int> steps;  ///< indices of scheduled steps
 };
 
-/// All segments of a schedule without exchanges, in the order of their first steps. Of two steps that must not change places the earlier one's segment is
-/// never behind the later one's: it is submitted first. (A step that waits begins a segment, and a lane knows of an earlier step in another lane
-/// only by a wait after it.)
+/// All segments of a schedule without exchanges, in the order of their first steps. Of two steps that must not change
+/// places the earlier one's segment is never behind the later one's: it is submitted first. (A step that waits begins a
+/// segment, and a lane knows of an earlier step in another lane only by a wait after it.)
 std::vector<LaneSegment> segments_of(const LaneSchedule& schedule);
 
 /// Spreads steps, given in program order, over devices.
@@ -56,8 +58,8 @@ std::vector<LaneSegment> segments_of(const LaneSchedule& schedule);
 ///   (aside), runs in the side lane of its device, so that it overlaps what the main lane does; all others, and those everywhere, in the main
 ///   lane. Without side_lanes all are there.
 /// - Steps wait for exactly the conflicting steps (write-write, write-read, read-write) of other lanes that no earlier wait implies.
-/// - The steps of an exchange follow each other, one a device. Each waits for what its own device reads and writes; when one has ended, its lane
-///   knows of all that the others had waited for and had before them.
+/// - The steps of an exchange follow each other, one a device. Each waits for what its own device reads and writes; when
+///   one has ended, its lane knows of all that the others had waited for and had before them.
 /// Nothing when a buffer that is written everywhere is written by an ordinary step too. Cost: steps times lanes.
 std::optional<LaneSchedule> schedule_lanes(const std::vector<ScheduleStep>& steps, int devices, int buffers, bool side_lanes = true);
 

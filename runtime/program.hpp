@@ -61,11 +61,12 @@ Event event_of(const Batch::Part& part, int times = 1);
 /// Of a program that a GPU is about to run.
 ReplayLimit replay_limit(const Program& program, const Call& call);
 
-/// Enqueues the kernels of a step of a GPU's program. Sums of the step before are finished by a scalar step itself, before any other by
-/// flush_sums(), which the caller also owes at the end and before others learn how far the stream is.
+/// Enqueues the kernels of a step of a GPU's program. Sums of the step before are finished by a scalar step itself, before
+/// any other by flush_sums(), which the caller also owes at the end and before others learn how far the stream is.
 void enqueue_step(const Batch::Part& part, Call& call);
 
-/// How many steps behind a scalar step do nothing unless that has found a refresh due: they go by its state, and follow each other; 0 behind others.
+/// How many steps behind a scalar step do nothing unless that has found a refresh due: they go by its state, and follow
+/// each other; 0 behind others.
 std::size_t refresh_behind(const Program& program, std::size_t step);
 
 /// Whether GPUs time the parts of a batch one by one: then they are enqueued one by one, by the worker that owns them, and no CUDA graph

@@ -295,8 +295,9 @@ void Session::plan_gpus() {
   for (int g = 0; g < gpu_count_; ++g) gpu_numbers_.push_back(numbers[static_cast<std::size_t>((first + g) % present)]);
 }
 
-/// Why this rank's batches cannot hold messages from GPU to GPU; "": they can, if memory can be mapped. $QUARKSTAR_GPU_IPC:
-/// `off` forbids it, `on` allows it also to ranks that share a GPU, which takes turns between them while one waits for the other.
+/// Why this rank's batches cannot hold messages from GPU to GPU; "": they can, if memory can be mapped.
+/// $QUARKSTAR_GPU_IPC: `off` forbids it, `on` allows it also to ranks that share a GPU, which takes turns between them
+/// while one waits for the other.
 std::string Session::obstacle_to_gpu_messages() const {
   const mpi::Job& job = mpi::Job::current();
   const char* variable = std::getenv("QUARKSTAR_GPU_IPC");

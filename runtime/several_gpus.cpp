@@ -228,7 +228,8 @@ class Run {
 
   void record_events(GpuTimes& times, int runs) const {
     for (const ScheduledStep& scheduled : work_.schedule.steps)
-      if (const Event event = event_on_device(scheduled, runs); event.codelets > 0) times.add(owner(scheduled.device), event);
+      if (const Event event = event_on_device(scheduled, runs); event.codelets > 0)
+        times.add(owner(scheduled.device), event);
   }
 
  private:
@@ -310,8 +311,8 @@ class Run {
     if (mailboxes != nullptr) enqueue_consumed(mailboxes->consumed, lane);
   }
 
-  /// By events: no main lane goes on before all have got here. Around a step that exchanges, in which every device then reads the others' partial
-  /// sums itself.
+  /// By events: no main lane goes on before all have got here. Around a step that exchanges, in which every device then
+  /// reads the others' partial sums itself.
   void meet() {
     std::vector<cudaEvent_t> here;
     for (int device = 0; device < device_count(); ++device) {
@@ -378,7 +379,8 @@ class Run {
   /// In the memory of `device`: what it is sent in all exchanges of the program.
   GpuFlag* exchange_words(int device) const {
     const auto& steps = work_.schedule.steps;
-    const auto words = static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), [](const ScheduledStep& s) { return !s.meets.empty(); })) *
+    const auto exchanges = [](const ScheduledStep& s) { return !s.meets.empty(); };  // one a device
+    const auto words = static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), exchanges)) *
                        detail::most_sums_on_cuda * SumExchange::words_a_sum;
     return lanes().exchange_words(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)], words);
   }
@@ -425,8 +427,9 @@ void run_across_gpus(Call& call) {
   GpuTimes& times = *call.gpu_times();
   if (batches_are_sampled()) times.join_unmarked();
   if (work->has_messages) prepare_worker_memory(LaneSchedule::lanes_a_device);
-  const GraphRun done = run_through_graph(run.key(), static_cast<CudaStream>(call.stream()), [&run](StepTimes* steps) { run.enqueue(steps); },
-                                          batches_are_sampled(), work->has_messages, replay_limit(work->program, call));
+  const GraphRun done = run_through_graph(
+      run.key(), static_cast<CudaStream>(call.stream()), [&run](StepTimes* steps) { run.enqueue(steps); },
+      batches_are_sampled(), work->has_messages, replay_limit(work->program, call));
   times.take(done.steps);
   run.record_events(times, done.times);
 }
@@ -541,7 +544,8 @@ bool can_run_across_gpus(const std::vector<Batch::Part>& parts) {
 
 bool submit_across_gpus(const std::vector<Batch::Part>& parts, const Replays& replays) {
   const std::vector<int> owners = owners_of(parts);
-  auto work = std::make_unique<GpuProgram>(GpuProgram{Program(parts, replays), {}, owners, {}, {}, {}, {}, has_messages(parts)});
+  auto work = std::make_unique<GpuProgram>(
+      GpuProgram{Program(parts, replays), {}, owners, {}, {}, {}, {}, has_messages(parts)});
   if (work->has_messages) {
     auto plan = plan_mailboxes(work->program);
     if (!plan) return false;
@@ -554,7 +558,8 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts, const Replays& re
   for (std::size_t i = 0; i < steps.size() && work->has_messages; ++i) steps[i].aside = work->mailboxes.uses[i].touches;
   const auto reads_only = [](const ScheduleStep::Use& use) { return !use.writes; };
   for (ScheduleStep& step : steps)  // scalar steps with sums
-    step.exchanges = step.everywhere && owners.size() <= most_gpu_flags && std::any_of(step.uses.begin(), step.uses.end(), reads_only);
+    step.exchanges = step.everywhere && owners.size() <= most_gpu_flags &&
+                     std::any_of(step.uses.begin(), step.uses.end(), reads_only);
   auto schedule = schedule_lanes(steps, static_cast<int>(owners.size()), static_cast<int>(work->program.accesses.size()));
   if (!schedule) return false;
   work->schedule = *std::move(schedule);

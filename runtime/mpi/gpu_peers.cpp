@@ -134,8 +134,8 @@ void GpuPeers::try_pairs() {
     if (to == self || !mapped[to]) continue;
     enqueue_known_words(area(to, self), seed(self, to), test_words, nullptr);
     if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) {
-      fmt::print(stderr, "quarkstar: error: {} cannot write into the GPU memory of {}: {}; set QUARKSTAR_GPU_IPC=off\n", job_.name_of(job_.rank()),
-                 job_.name_of(static_cast<int>(to)), cudaGetErrorString(error));
+      fmt::print(stderr, "quarkstar: error: {} cannot write into the GPU memory of {}: {}; set QUARKSTAR_GPU_IPC=off\n",
+                 job_.name_of(job_.rank()), job_.name_of(static_cast<int>(to)), cudaGetErrorString(error));
       std::fflush(stderr);
       job_.abort(static_cast<int>(ErrorKind::environment));
     }

@@ -22,7 +22,11 @@ struct Lane {
 class Run {
  public:
   Run(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits)
-      : schedule_(schedule), needs_(needs), waits_(waits), times_(needs.size(), {never, never}), reached_(needs.size(), never) {
+      : schedule_(schedule),
+        needs_(needs),
+        waits_(waits),
+        times_(needs.size(), {never, never}),
+        reached_(needs.size(), never) {
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
       const auto lane = static_cast<std::size_t>(schedule.steps[i].lane);
       if (lanes_.size() <= lane) lanes_.resize(lane + 1);
@@ -41,7 +45,7 @@ class Run {
   }
 
  private:
-  /// Notes when the step that the lane is at has what it waits for in its own device's place; never: something of that is not over.
+  /// Notes when the step that the lane is at has all that it waits for by itself; never: something of that is not over.
   void reach(const Lane& lane) {
     const std::size_t at = lane.steps[lane.at];
     if (reached_[at] != never) return;
@@ -58,7 +62,8 @@ class Run {
   double ready(const Lane& lane) const {
     const std::size_t at = lane.steps[lane.at];
     double time = std::max(now_, reached_[at]);
-    for (const int other : schedule_.steps[at].meets) time = std::max(time, reached_[static_cast<std::size_t>(other)] + waits_.signal);
+    for (const int other : schedule_.steps[at].meets)
+      time = std::max(time, reached_[static_cast<std::size_t>(other)] + waits_.signal);
     return time;
   }
 

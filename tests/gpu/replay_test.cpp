@@ -32,7 +32,8 @@ TEST_CASE("replayed batches have the bits and the flops of batches that are look
         CHECK(battery::same_bits(outcome.solution, expected.solution));
         CHECK(outcome.result.flops == doctest::Approx(expected.result.flops).epsilon(1e-12));
         // Without replays there would be a batch and a publication for each iteration.
-        if (precision == Precision::double_ && check_every == 1) CHECK(outcome.result.tasks < outcome.result.iterations);
+        if (precision == Precision::double_ && check_every == 1)
+          CHECK(outcome.result.tasks < outcome.result.iterations);
       }
     }
 }

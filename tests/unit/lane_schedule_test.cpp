@@ -41,17 +41,20 @@ std::vector<std::vector<bool>> order_of(const LaneSchedule& schedule) {
 bool conflict(const LaneSchedule& schedule, const std::vector<ScheduleStep>& steps, const ScheduledStep& a, const ScheduledStep& b) {
   const auto is_elsewhere = [&](const ScheduledStep& at, const Use& use) {
     const auto buffer = static_cast<std::size_t>(use.buffer);
-    return steps[static_cast<std::size_t>(at.step)].exchanges && !schedule.copied[buffer] && schedule.home[buffer] != at.device;
+    return steps[static_cast<std::size_t>(at.step)].exchanges && !schedule.copied[buffer] &&
+           schedule.home[buffer] != at.device;
   };
   for (const Use& x : steps[static_cast<std::size_t>(a.step)].uses)
     for (const Use& y : steps[static_cast<std::size_t>(b.step)].uses) {
-      if (x.buffer != y.buffer || (!x.writes && !y.writes) || (x.writes && y.apart) || is_elsewhere(a, x) || is_elsewhere(b, y)) continue;
+      if (x.buffer != y.buffer || (!x.writes && !y.writes) || (x.writes && y.apart)) continue;
+      if (is_elsewhere(a, x) || is_elsewhere(b, y)) continue;
       if (!schedule.copied[static_cast<std::size_t>(x.buffer)] || a.device == b.device) return true;
     }
   return false;
 }
 
-/// Forty steps on some of these buffers, of which the first `states` are written everywhere and only there. exchanges: some everywhere exchange.
+/// Forty steps on some of these buffers, of which the first `states` are written everywhere and only there. exchanges:
+/// some of those that are taken everywhere exchange.
 std::vector<ScheduleStep> random_program(std::mt19937& random, int devices, int buffers, int states, bool exchanges) {
   const auto below = [&random](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   std::vector<ScheduleStep> steps;
@@ -121,10 +124,12 @@ TEST_CASE("lane schedule: conflicting steps of random programs are ordered, and 
       CHECK(static_cast<int>(on.size()) == (steps[s].everywhere ? devices : 1));
       if (!steps[s].everywhere) CHECK(on.front() == steps[s].device);
     }
-    // Steps meet the same step on all other devices, side by side in the list, in main lanes, and none needs another's end.
+    // Steps meet the same step on all other devices, side by side in the list, in main lanes, and none needs another's
+    // end.
     for (std::size_t i = 0; i < schedule->steps.size(); ++i) {
       const ScheduledStep& step = schedule->steps[i];
-      CHECK(step.meets.size() == (steps[static_cast<std::size_t>(step.step)].exchanges ? static_cast<std::size_t>(devices - 1) : 0));
+      const bool exchanges = steps[static_cast<std::size_t>(step.step)].exchanges;
+      CHECK(step.meets.size() == (exchanges ? static_cast<std::size_t>(devices - 1) : 0));
       for (const int other : step.meets) {
         const ScheduledStep& there = schedule->steps[static_cast<std::size_t>(other)];
         CHECK(there.step == step.step);
@@ -178,13 +183,15 @@ TEST_CASE("lane schedule: in an exchange a device waits for its own steps only, 
   REQUIRE(schedule->steps.size() == 10);
   const auto& at = schedule->steps;
   for (int device = 0; device < 2; ++device) {
-    const ScheduledStep &boundary = at[static_cast<std::size_t>(4 + device)], &scalar = at[static_cast<std::size_t>(6 + device)];
+    const ScheduledStep& boundary = at[static_cast<std::size_t>(4 + device)];
+    const ScheduledStep& scalar = at[static_cast<std::size_t>(6 + device)];
     CHECK(scalar.waits == std::vector<int>{4 + device});
     CHECK(scalar.meets == std::vector<int>{7 - device});
     CHECK(boundary.awaited_on == std::vector<int>{device});
     CHECK(scalar.lane == 2 * device);
   }
-  // The pack in the side lane waits for its device's scalar step alone, which implies that device 1 has read the face before.
+  // The pack in the side lane waits for its device's scalar step alone, which implies that device 1 has read the face
+  // before.
   CHECK(at[8].lane == 1);
   CHECK(at[8].waits == std::vector<int>{6});
   CHECK(at[9].waits.empty());
