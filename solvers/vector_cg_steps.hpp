@@ -51,14 +51,17 @@ struct Beta {  // beta = |r'|^2 / |r|^2
   }
 };
 
-struct Refreshed {  // beta with the new residual; alpha p is in the solution already
+/// beta with the new residual; alpha p is in the solution already. Where that is more than twice as long as the recursion
+/// says, most of it is error that p knows nothing of: the next direction is r alone. With beta, which is then far above 1,
+/// it would be p again for hundreds of iterations.
+struct Refreshed {
   static constexpr const char* name = "vector_cg.refreshed";
   static constexpr bool on_cuda = true, refreshing = true;
   static constexpr bool ends_iteration = false;
   static QUARKSTAR_HD void run(State& s, const double* sums) {
     for (int v = 0; v < s.vectors; ++v) {
       if (s.not_due[v] != 0) continue;
-      s.beta[v] = sums[v] / s.previous[v];
+      s.beta[v] = sums[v] > 4 * s.rho[v] ? 0 : sums[v] / s.previous[v];
       s.rho[v] = sums[v];
       s.alpha[v] = 0;
       s.refreshed(v, sums[v]);

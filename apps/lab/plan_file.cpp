@@ -1,5 +1,6 @@
 // TOML files of `quarkstar lab`.
 #include "apps/lab/plan.hpp"
+#include "apps/config.hpp"
 #include "apps/parse.hpp"
 #include "apps/toml_text.hpp"
 #include "runtime/error.hpp"
@@ -93,7 +94,9 @@ Plan read_plan(const std::string& path) {
       });
     } else if (key == "solve") {
       in_order(table_of(value, where), [&](const std::string& name, const toml::node& setting, unsigned at) {
-        plan.fixed.push_back({name, setting_text(setting, where_is(at, name)), where_is(at, name)});
+        const Field* field = find_field(name);
+        const std::string_view separator = field != nullptr ? field->separator : ",";
+        plan.fixed.push_back({name, setting_text(setting, where_is(at, name), separator), where_is(at, name)});
       });
     } else {
       set_field(plan, key, setting_text(value, where), where);

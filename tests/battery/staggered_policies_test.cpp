@@ -32,10 +32,10 @@ std::vector<Problem> all_problems() {
   for (const std::string& solver : staggered_solver_names())
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
       const int long_reals = precision == Precision::double_ ? 18 : precision == Precision::single ? 13 : 9;
-      Problem problem{battery::staggered_settings(solver, precision, long_reals), random, {0.4, 0.9, 0.6}};
+      Problem problem{battery::staggered_settings(solver, precision, long_reals), random, {0.8, 1.8, 1.2}};
       problem.settings.tolerance = 1e-6;
       if (solver == "multishift") problem.sources.assign(n, random[0]);
-      if (solver == "blockcg") problem.masses.assign(n, 0.4);
+      if (solver == "blockcg") problem.masses.assign(n, 0.8);
       problems.push_back(std::move(problem));
     }
   return problems;

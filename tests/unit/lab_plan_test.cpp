@@ -119,6 +119,7 @@ traces = true
 seed = 5
 time-limit = 2.5
 [solve]
+source = ["point:0,0,0,0", "wall:2"]
 kappa = 0.12
 [vary]
 policy = ["static", "eager"]
@@ -133,9 +134,10 @@ blocks = [[1, 1, 1, 2], "1,1,2,2"]
   REQUIRE(plan.axes.size() == 2);
   CHECK(plan.axes[0].key == "policy");
   CHECK(plan.axes[1].values == std::vector<std::string>{"1,1,1,2", "1,1,2,2"});
-  CHECK(plan.axes[1].where == folder.file("run.toml") + ":11: blocks");
-  REQUIRE(plan.fixed.size() == 1);
-  CHECK(plan.fixed[0].value == "0.12");
+  CHECK(plan.axes[1].where == folder.file("run.toml") + ":12: blocks");
+  REQUIRE(plan.fixed.size() == 2);
+  CHECK(plan.fixed[0].value == "point:0,0,0,0+wall:2");
+  CHECK(plan.fixed[1].value == "0.12");
   const auto refused = [&](const std::string& text) {
     quarkstar::testing::write_file(folder.file("bad.toml"), text);
     try {
