@@ -127,6 +127,7 @@ void run_fused_on_cuda(Call& call) {
   const GraphRun run =
       run_through_graph(key.take(), stream, enqueue_all, batches_are_sampled(), false, replay_limit(*task.program, call));
   times.take(run.steps);
+  if (run.times > 1) times.join_unmarked();
   for (const Program::Step& step : task.program->steps) times.add(event_of(step.part, run.times), false);
 }
 const Codelet fused_codelet("fused", run_fused, run_fused_on_cuda), joined_codelet("joined", run_fused, run_joined_on_cuda);

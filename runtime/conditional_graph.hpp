@@ -12,7 +12,7 @@ namespace quarkstar::runtime {
 /// given then comes after the part. One that does not run costs about as much as a kernel or two, however many it has.
 class ConditionalGraph {
  public:
-  /// nullptr: the stream is not being captured, the driver has no such nodes, or $QUARKSTAR_GRAPH_CONDITIONS is not `on`.
+  /// nullptr: the stream is not being captured, the driver has no such nodes, or $QUARKSTAR_GRAPH_CONDITIONS is `off`.
   static std::unique_ptr<ConditionalGraph> make(CudaStream stream);
 
   unsigned long long condition() const { return condition_; }

@@ -63,6 +63,7 @@ __global__ void __launch_bounds__(32 * most_scalar_warps, 1)
       if (s < unfinished.count) seen = seen_in(unfinished.tables[s]);
     }
     __syncthreads();
+    if (work.sums == 0 && thread == 0) totals[0] = BinnedSum::zero();  // what is exchanged where nothing is summed
     if (thread >= work.sums) return;
     BinnedSum total = work.first ? BinnedSum::zero() : work.carried[thread];
     const int new_one = thread - work.first_unfinished;

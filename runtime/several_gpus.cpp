@@ -431,6 +431,7 @@ void run_across_gpus(Call& call) {
       run.key(), static_cast<CudaStream>(call.stream()), [&run](StepTimes* steps) { run.enqueue(steps); },
       batches_are_sampled(), work->has_messages, replay_limit(work->program, call));
   times.take(done.steps);
+  if (done.times > 1) times.join_unmarked();
   run.record_events(times, done.times);
 }
 #else

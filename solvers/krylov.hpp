@@ -32,7 +32,8 @@ struct KrylovLimits {
   int restart = 8;                 ///< directions that a solver keeps before it starts anew, where it keeps them
   Preconditioner precondition{};   ///< empty: none. Obeyed by solvers that are `flexible`
   /// Called between two batches of a running solve: may submit tasks that read the solution as it is there in the graph, and wait for them.
-  std::function<void(int iterations)> observe{};
+  /// iterations: at least so many are done; now(): how many the graph has done behind all that was submitted, for which it waits.
+  std::function<void(int iterations, const std::function<int()>& now)> observe{};
 };
 
 struct KrylovResult {
@@ -177,7 +178,7 @@ template <class State, class Iteration>
 KrylovResult run_iterations(runtime::GraphState<State>& state, const KrylovLimits& limits, const KrylovProgress& progress,
                             Iteration&& iteration, int cycle = 0) {
   const auto proceed = [&](const State& seen) {
-    if (limits.observe) limits.observe(seen.status.step);
+    if (limits.observe) limits.observe(seen.status.step, [&state] { return runtime::HostView<State>(state.handle())->status.step; });
     return !progress || progress(seen.status.step, seen.norm2);
   };
   const int refresh_every = cycle > 0 ? cycle : limits.refresh.submit ? limits.refresh.every : 0;

@@ -80,7 +80,7 @@ struct StaggeredSolver::Impl {
     PerVector r_norm2;
     std::array<int, most_vectors> budget;  ///< iterations
     VectorProgress progress;               ///< with |b - M x|^2
-    std::function<void(const VectorKrylovState& seen)> observe;
+    decltype(VectorLimits::observe) observe;
   };
 
   /// Limits of a Krylov solve, with refreshes or without, whose residual is factor_v times that of M x = b.
@@ -355,14 +355,14 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
         return progress(spent + iterations, worst);
       };
     if (snapshots.due && !shifted)
-      goal.observe = [&](const VectorKrylovState& seen) {
+      goal.observe = [&](const VectorKrylovState& seen, const std::function<VectorKrylovState()>& now) {
         if (!snapshots.due(spent + seen.status.step)) return;
+        const std::vector<HostColour> iterates = s.copy_of_iterate(x, e, r, goal, working_ones, solutions[0].box());
+        const VectorKrylovState then = now();
         std::vector<int> iterations(n);
         for (std::size_t v = 0; v < n; ++v)
-          iterations[v] = results[v].iterations + (goal.target2[v] == infinite ? 0
-                                                   : seen.stopped[v] != 0      ? seen.iterations[v]
-                                                                               : seen.status.step);
-        snapshots.take(s.copy_of_iterate(x, e, r, goal, working_ones, solutions[0].box()), iterations);
+          iterations[v] = results[v].iterations + (goal.target2[v] == infinite ? 0 : then.stopped[v] != 0 ? then.iterations[v] : then.status.step);
+        snapshots.take(iterates, iterations);
       };
     const std::vector<VectorResult> inner =
         shifted ? s.shifted_correction(e, sources[0], goal) : s.correction(e, r, goal);

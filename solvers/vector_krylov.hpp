@@ -39,7 +39,8 @@ struct VectorLimits {
   VectorRefresh refresh;        ///< for conjugate_gradient
   double resolution = 1e-6;     ///< for block_conjugate_gradient
   /// Called between two batches of a running solve: may submit tasks that read the solution as it is there in the graph, and wait for them.
-  std::function<void(const VectorKrylovState& seen)> observe{};
+  /// seen: at least so far it has come; now(): as it is behind all that was submitted, for which it waits.
+  std::function<void(const VectorKrylovState& seen, const std::function<VectorKrylovState()>& now)> observe{};
 };
 
 /// Of one right-hand side.
@@ -181,7 +182,7 @@ template <class State, class Iteration>
 std::vector<VectorResult> run_vector_iterations(runtime::GraphState<State>& state, const VectorLimits& limits, const VectorProgress& progress,
                                                 Iteration&& iteration) {
   const auto proceed = [&](const State& seen) {
-    if (limits.observe) limits.observe(seen);
+    if (limits.observe) limits.observe(seen, [&state] { return static_cast<const VectorKrylovState&>(*runtime::HostView<State>(state.handle())); });
     return !progress || progress(seen.status.step, seen.norm2);
   };
   const int refresh_every = limits.refresh.submit ? limits.refresh.every : 0;

@@ -142,7 +142,7 @@ struct WilsonSolver::Impl {
 
   /// Solves M e = r for a correction e to |residual|^2 <= target2, in at most `budget` (> 0) iterations.
   KrylovResult correction(const FullField& e, const FullField& r, double target2, double r_norm2, int budget,
-                          const KrylovProgress& progress, const std::function<void(int)>& observe) {
+                          const KrylovProgress& progress, const decltype(KrylovLimits::observe)& observe) {
     KrylovLimits limits;
     limits.observe = observe;
     limits.most_iterations = budget;
@@ -246,11 +246,12 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
       report = [&](int iterations, double norm2) {
         return progress(result.iterations + iterations, std::sqrt(norm2) * history_scale);
       };
-    std::function<void(int)> observe;
+    decltype(KrylovLimits::observe) observe;
     if (snapshots.due)
-      observe = [&](int iterations) {
-        if (snapshots.due(result.iterations + iterations))
-          snapshots.take(s.copy_of_iterate(x, e, r, solution.box()), result.iterations + iterations);
+      observe = [&](int iterations, const std::function<int()>& now) {
+        if (!snapshots.due(result.iterations + iterations)) return;
+        const HostSpinor iterate = s.copy_of_iterate(x, e, r, solution.box());
+        snapshots.take(iterate, result.iterations + now());
       };
     const KrylovResult inner =
         s.correction(e, r, target2, r_norm2, s.settings.max_iterations - result.iterations, report, observe);
