@@ -69,7 +69,7 @@ TEST_CASE("reliable updates as conditional parts of GPU graphs change no bit") {
       c.settings.check_every = 4;  // many replays
       c.gpus = 1;
       const battery::SolveOutcome expected = battery::solve_once(c, gauge, parameters, source);
-      const Conditions on;
+      const Conditions off;
       const battery::SolveOutcome outcome = battery::solve_once(c, gauge, parameters, source);
       refreshes += outcome.result.refreshes;
       CHECK(outcome.result.refreshes == expected.result.refreshes);

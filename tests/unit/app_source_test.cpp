@@ -112,7 +112,7 @@ TEST_CASE("noise belongs to its seed and site: Philox's numbers, with the moment
 }
 
 TEST_CASE("parts of a source are those of the whole") {
-  const Coord extents{4, 2, 4, 6};
+  const Coord extents{8, 4, 4, 6};
   for (const char* text : {"point:3,1,2,5", "wall:0", "corner-wall:3", "z2:3,7", "random:1"}) {
     INFO(text);
     const Source source = parse_source(text);
