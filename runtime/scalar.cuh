@@ -85,7 +85,9 @@ __global__ void __launch_bounds__(32 * most_scalar_warps, 1)
   if (thread < work.sums) values[thread] = value_of(totals[thread]);
   __syncthreads();
   State& here = reinterpret_cast<State&>(copy);
-  if (!work.last || idles<Step>(here.status)) return;
+  const bool idle = !work.last || idles<Step>(here.status);
+  __syncthreads();  // the step may stop the graph: all must have asked before
+  if (idle) return;
   if (thread == 0) {
     take_step<Step>(here, values, history, most_steps);
 #if CUDART_VERSION >= 13000
