@@ -16,6 +16,7 @@
 
 #include "runtime/cuda.hpp"
 #include "runtime/gpu_flags.hpp"
+#include "runtime/gpu_lanes.hpp"
 #include "runtime/gpu_sums.hpp"
 #include "runtime/graph_cache.hpp"
 #include "runtime/lane_schedule.hpp"
@@ -40,15 +41,6 @@ bool submit_across_gpus(const std::vector<Batch::Part>&, const Replays&) { retur
 #else
 namespace {
 
-bool reach_each_other([[maybe_unused]] int a, [[maybe_unused]] int b) {
-#ifdef QUARKSTAR_SIMULATION
-  return simulate::machine().reach_each_other(a, b);
-#else
-  int there = 0, back = 0;
-  return cudaDeviceCanAccessPeer(&there, a, b) == cudaSuccess && cudaDeviceCanAccessPeer(&back, b, a) == cudaSuccess && there && back;
-#endif
-}
-
 /// A program over several GPUs, from submission to its run.
 struct GpuProgram {
   Program program;
@@ -63,88 +55,10 @@ struct GpuProgram {
 
 #ifdef QUARKSTAR_CUDA
 
-/// Streams, events and copies of states, kept by the worker that runs such programs. They go with the process, like worker_memory().
-class Lanes {
- public:
-  /// with_peers: for programs over several devices of this process; the others are left alone otherwise.
-  CudaStream stream(int cuda_device, int lane_of_device, bool with_peers) {
-    CudaStream& stream = streams_[{cuda_device, lane_of_device}];
-    if (stream == nullptr) {
-      cudaSetDevice(cuda_device);
-      int least = 0, greatest = 0;
-      cudaDeviceGetStreamPriorityRange(&least, &greatest);
-      // Packs and copies are short and others wait for them: they go first where both have threads to place.
-      cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, lane_of_device == 0 ? least : greatest);
-      if (with_peers) enable_peers(cuda_device);
-    }
-    return stream;
-  }
-  cudaEvent_t event(int cuda_device, std::size_t number) {
-    std::vector<cudaEvent_t>& events = events_[cuda_device];
-    while (events.size() <= number) {
-      cudaSetDevice(cuda_device);
-      cudaEventCreateWithFlags(&events.emplace_back(), cudaEventDisableTiming);
-    }
-    return events[number];
-  }
-  /// Device memory for the number-th copied buffer. A larger one replaces it; the old one stays, because graphs may use it.
-  void* copy(int cuda_device, std::size_t number, std::size_t bytes) {
-    return grown(copies_[{cuda_device, number}], cuda_device, bytes);
-  }
-  /// Zeroed flags in a device's memory, and the number of its runs.
-  /// Of each set of devices apart, because devices must count the same runs.
-  GpuFlag* flags(const std::vector<int>& devices, int cuda_device, std::size_t count) {
-    return static_cast<GpuFlag*>(grown(flags_[{devices, cuda_device}], cuda_device, count * sizeof(GpuFlag)));
-  }
-  GpuFlag* exchange_words(const std::vector<int>& devices, int cuda_device, std::size_t count) {
-    return static_cast<GpuFlag*>(grown(exchange_words_[{devices, cuda_device}], cuda_device, count * sizeof(GpuFlag)));
-  }
-  GpuFlag* epoch(const std::vector<int>& devices, int cuda_device) {
-    return static_cast<GpuFlag*>(grown(epochs_[{devices, cuda_device}], cuda_device, sizeof(GpuFlag)));
-  }
-
- private:
-  struct Memory {
-    void* pointer = nullptr;
-    std::size_t bytes = 0;
-  };
-
-  /// Zeroed; what was in a smaller piece is forgotten.
-  static void* grown(Memory& memory, int cuda_device, std::size_t bytes) {
-    if (memory.bytes < bytes) {
-      const CurrentDevice current(cuda_device);
-      cudaMalloc(&memory.pointer, bytes);
-      cudaMemset(memory.pointer, 0, bytes);
-      cudaDeviceSynchronize();
-      memory.bytes = bytes;
-      check_launch("memory for several GPUs");
-    }
-    return memory.pointer;
-  }
-
-  static void enable_peers(int cuda_device) {
-    int count = 0;
-    cudaGetDeviceCount(&count);
-    for (int peer = 0; peer < count; ++peer)
-      if (peer != cuda_device && reach_each_other(peer, cuda_device)) cudaDeviceEnablePeerAccess(peer, 0);
-    (void)cudaGetLastError();  // already enabled is as good
-  }
-
-  std::map<std::pair<int, int>, CudaStream> streams_;
-  std::map<int, std::vector<cudaEvent_t>> events_;
-  std::map<std::pair<int, std::size_t>, Memory> copies_;
-  std::map<std::pair<std::vector<int>, int>, Memory> flags_, exchange_words_, epochs_;
-};
-
 /// $QUARKSTAR_GPU_FLAGS=off: events between GPUs in graphs too.
 bool flags_allowed() {
   const char* wish = std::getenv("QUARKSTAR_GPU_FLAGS");
   return wish == nullptr || std::string_view(wish) != "off";
-}
-
-Lanes& lanes() {
-  static thread_local auto* lanes = new Lanes;
-  return *lanes;
 }
 
 /// A program that is about to run: streams of its lanes, buffers and call of each scheduled step.
@@ -155,7 +69,7 @@ class Run {
     for (std::size_t device = 0; device < work.cuda_devices.size(); ++device)
       for (int lane = 0; lane < LaneSchedule::lanes_a_device; ++lane)
         // StarPU watches the stream of the worker, so that is where the program begins and ends.
-        streams_.push_back(device == 0 && lane == 0 ? static_cast<CudaStream>(call.stream()) : lanes().stream(work.cuda_devices[device], lane, device_count() > 1));
+        streams_.push_back(device == 0 && lane == 0 ? static_cast<CudaStream>(call.stream()) : gpu_lanes().stream(work.cuda_devices[device], lane, device_count() > 1));
     pointers_.resize(schedule.steps.size());
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
       const ScheduledStep& scheduled = schedule.steps[i];
@@ -350,7 +264,7 @@ class Run {
   }
   cudaEvent_t record(int lane) {
     use(lane);
-    const cudaEvent_t event = lanes().event(device_of(lane), events_used_++);
+    const cudaEvent_t event = gpu_lanes().event(device_of(lane), events_used_++);
     cudaEventRecord(event, stream(lane));
     return event;
   }
@@ -358,10 +272,10 @@ class Run {
     cudaSetDevice(device_of(lane));
     use_worker_memory_of_lane(lane % LaneSchedule::lanes_a_device);
   }
-  GpuFlag* epoch(int device) const { return lanes().epoch(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)]); }
+  GpuFlag* epoch(int device) const { return gpu_lanes().epoch(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)]); }
   /// In the memory of `device`: set when scheduled step `index` has ended.
   GpuFlag* flag(int device, int index) const {
-    return lanes().flags(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)], work_.schedule.steps.size()) + index;
+    return gpu_lanes().flags(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)], work_.schedule.steps.size()) + index;
   }
 
   SumExchange exchange_on(int device, std::size_t number) const {
@@ -382,7 +296,7 @@ class Run {
     const auto exchanges = [](const ScheduledStep& s) { return !s.meets.empty(); };  // one a device
     const auto words = static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), exchanges)) *
                        detail::most_sums_on_cuda * SumExchange::words_a_sum;
-    return lanes().exchange_words(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)], words);
+    return gpu_lanes().exchange_words(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)], words);
   }
 
   /// A step that every device takes is work of the first.
@@ -406,7 +320,7 @@ class Run {
     const std::vector<bool>& copied = work_.schedule.copied;
     if (device == 0 || !copied[static_cast<std::size_t>(buffer)]) return call.buffer<void>(buffer);
     const auto number = static_cast<std::size_t>(std::count(copied.begin(), copied.begin() + buffer, true));
-    return lanes().copy(work_.cuda_devices[static_cast<std::size_t>(device)], number, work_.bytes[static_cast<std::size_t>(buffer)]);
+    return gpu_lanes().copy(work_.cuda_devices[static_cast<std::size_t>(device)], number, work_.bytes[static_cast<std::size_t>(buffer)]);
   }
 
   const GpuProgram& work_;
@@ -528,7 +442,7 @@ bool reach_each_other(const std::vector<int>& workers) {
   for (const int a : workers) {
     if (Session::current().worker(a).kind != Worker::Kind::cuda) return false;
     for (const int b : workers)
-      if (a != b && !reach_each_other(starpu_worker_get_devid(a), starpu_worker_get_devid(b))) return false;
+      if (a != b && !devices_reach_each_other(starpu_worker_get_devid(a), starpu_worker_get_devid(b))) return false;
   }
   return true;
 }
