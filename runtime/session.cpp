@@ -80,8 +80,22 @@ int start_runtime(starpu_conf& conf) {
   return starpu_init(&conf);
 }
 
+/// Policy heteroprio keeps what it has learnt of kinds of tasks in a file, for the next run of the program, and aborts when there are more than
+/// 100: so each session gets a file of its own, unless the user names one.
+void forget_heteroprio_data() {
+  constexpr const char* name = "STARPU_HETEROPRIO_DATA_FILE";
+  std::error_code error;
+  const std::string prefix = (std::filesystem::temp_directory_path(error) / "quarkstar-heteroprio-").string();
+  const char* file = std::getenv(name);
+  if (file != nullptr && !std::string_view(file).starts_with(prefix)) return;
+  const std::string own = prefix + std::to_string(getpid());  // a child process inherits its parent's
+  setenv(name, own.c_str(), 1);
+  std::filesystem::remove(own, error);
+}
+
 /// Settings of StarPU that have no field in starpu_conf. A user's own environment wins.
 void prepare_environment() {
+  forget_heteroprio_data();
   // By default StarPU writes clean GPU buffers back to the host for ever, which takes the bus from the solver.
   setenv("STARPU_MINIMUM_CLEAN_BUFFERS", "0", 0);
   setenv("STARPU_TARGET_CLEAN_BUFFERS", "0", 0);
@@ -204,6 +218,7 @@ Session::~Session() {
   if constexpr (!simulate::active) mpi::Job::current().watchdog().watch(nullptr);
   messages_.reset();
   starpu_shutdown();
+  forget_heteroprio_data();
   running = nullptr;
 }
 
