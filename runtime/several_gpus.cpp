@@ -3,8 +3,6 @@
 #if defined(QUARKSTAR_CUDA) || defined(QUARKSTAR_SIMULATION)
 #ifdef QUARKSTAR_CUDA
 #include <cuda_runtime_api.h>
-
-#include "runtime/current_device.hpp"
 #endif
 #include <starpu.h>
 

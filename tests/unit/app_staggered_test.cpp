@@ -9,7 +9,6 @@
 #include "runtime/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
-
 using namespace quarkstar;
 using namespace quarkstar::app;
 
