@@ -11,6 +11,7 @@
 #include "runtime/mpi/messages.hpp"
 #include "runtime/observe/gpu_times.hpp"
 #include "runtime/observe/task_graph.hpp"
+#include "runtime/one_by_one.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/program.hpp"
 #include "runtime/segments.hpp"
@@ -58,18 +59,6 @@ void enqueue_parts(Call& call, Unpacked& task, bool marked) {
     call.gpu_times()->add(event_of(part), marked);
   }
 }
-
-/// While it lives, kernels start when the one before them has ended.
-class OneByOne {
- public:
-  OneByOne() { launch_one_by_one(true); }
-  ~OneByOne() { launch_one_by_one(before_); }
-  OneByOne(const OneByOne&) = delete;
-  OneByOne& operator=(const OneByOne&) = delete;
-
- private:
-  bool before_ = launches_one_by_one();
-};
 
 /// A scalar step, the refresh behind it as a conditional part of the graph, and the step behind that where there is one,
 /// which cannot start before such a part has ended; returns how many steps. 0: nothing was enqueued, the refresh cannot be
@@ -123,11 +112,10 @@ void run_fused_on_cuda(Call& call) {
     }
     flush_sums(stream);
   };
-  if (batches_are_sampled()) times.join_unmarked();
   const GraphRun run =
       run_through_graph(key.take(), stream, enqueue_all, batches_are_sampled(), false, replay_limit(*task.program, call));
   times.take(run.steps);
-  if (run.times > 1) times.join_unmarked();
+  if (batches_are_sampled() || run.times > 1) times.join_unmarked();
   for (const Program::Step& step : task.program->steps) times.add(event_of(step.part, run.times), false);
 }
 const Codelet fused_codelet("fused", run_fused, run_fused_on_cuda), joined_codelet("joined", run_fused, run_joined_on_cuda);

@@ -7,6 +7,7 @@
 #include <list>
 
 #include "runtime/observe/step_times.hpp"
+#include "runtime/one_by_one.hpp"
 #include "runtime/turns.hpp"
 
 namespace quarkstar::runtime {
@@ -126,9 +127,8 @@ GraphRun run_through_graph(std::vector<std::byte> key, CudaStream stream, const 
   if (sample && entry.marked == nullptr) {
     entry.steps = std::make_shared<StepTimes>();
     // A kernel that is brought onto the GPU early would be measured with the end of the one before it.
-    launch_one_by_one(true);
+    const OneByOne one_by_one;
     entry.marked = capture(stream, [&] { enqueue(entry.steps.get()); });
-    launch_one_by_one(false);
   }
   if (sample) entry.steps->launch();
   const cudaGraphExec_t graph = sample ? entry.marked : entry.graph;

@@ -337,13 +337,12 @@ void run_across_gpus(Call& call) {
   const std::unique_ptr<GpuProgram> work(const_cast<GpuProgram*>(call.arguments<const GpuProgram*>()));
   Run run(call, *work);
   GpuTimes& times = *call.gpu_times();
-  if (batches_are_sampled()) times.join_unmarked();
   if (work->has_messages) prepare_worker_memory(LaneSchedule::lanes_a_device);
   const GraphRun done = run_through_graph(
       run.key(), static_cast<CudaStream>(call.stream()), [&run](StepTimes* steps) { run.enqueue(steps); },
       batches_are_sampled(), work->has_messages, replay_limit(work->program, call));
   times.take(done.steps);
-  if (done.times > 1) times.join_unmarked();
+  if (batches_are_sampled() || done.times > 1) times.join_unmarked();
   run.record_events(times, done.times);
 }
 #else
