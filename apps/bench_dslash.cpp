@@ -52,7 +52,8 @@ PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Prec
   const PlanningProblem problem{
       .lattice = lattice,
       .slice_bytes = [=](int mu) { return slice_sites(mu) * site; },
-      .face_bytes = [=](int mu) { return slice_sites(mu) / 2 * 12 * static_cast<double>(computed_bytes(precision)); }};
+      .face_bytes = [=](int mu) { return slice_sites(mu) / 2 * 12 * static_cast<double>(computed_bytes(precision)); },
+      .thin_speed = thin_speed(precision)};
   return plan_devices(owners_of(session), session.options(), problem, [&](int worker) {
     constexpr int widest = 48;
     constexpr double most_sites = 1 << 21;

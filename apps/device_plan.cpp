@@ -58,10 +58,18 @@ bool uses_cpus(const std::vector<Owner>& owners, const std::vector<int>& parts) 
   return false;
 }
 
+/// Whether a part cannot be split over lanes along the cut: then no part is.
+bool is_thin(const Candidate& c, const PlanningProblem& problem) {
+  return owners_used(c.parts) > 1 && std::any_of(c.parts.begin(), c.parts.end(), [&](int part) {
+    return part % 4 != 0 || (part > 0 && part / 2 < problem.thinnest);
+  });
+}
+
 /// Seconds of an application: flop of a slice and parity, over GFLOP/s.
 double predict(const std::vector<Owner>& owners, const PlanningProblem& problem, const Candidate& c, const std::vector<Share>& shares) {
   const double slice = static_cast<double>(volume(problem.lattice)) / problem.lattice[static_cast<std::size_t>(c.direction)];
   double seconds = runtime::slowest(c.parts, shares) * slice / 2 * problem.flops_a_site * 1e-9;
+  if (is_thin(c, problem)) seconds /= problem.thin_speed;
   if (owners_used(c.parts) > 1)
     seconds += uses_cpus(owners, c.parts) ? stages * stage_seconds + face_seconds + problem.face_bytes(c.direction) / bus_bytes_per_second
                                           : gpus_together_seconds;
@@ -83,11 +91,6 @@ Candidate best_cut(const std::vector<Owner>& owners, const std::vector<double>& 
     }
   }
   return best;
-}
-
-/// Whether a part is no multiple of 4, so that the direction of the cut has no lanes.
-bool is_thin(const Candidate& c) {
-  return std::any_of(c.parts.begin(), c.parts.end(), [](int part) { return part % 4 != 0; });
 }
 
 /// Of the cuts whose CPU part is as near as can be to `wanted` of the lattice, or nearer than a tenth of it, the fastest; thin parts must gain
@@ -126,7 +129,7 @@ Candidate forced_cut(const std::vector<Owner>& owners, const std::vector<double>
   Candidate best;
   double fastest = 0;
   for (const Near& near : all) {
-    const double seconds = near.cut.seconds / (is_thin(near.cut) ? clear_gain : 1);
+    const double seconds = near.cut.seconds / (is_thin(near.cut, problem) ? clear_gain : 1);
     if (near.error > close_enough || (!best.parts.empty() && seconds >= fastest)) continue;
     best = near.cut;
     fastest = seconds;
@@ -176,6 +179,8 @@ int thickest_part(const Owner& owner, const PlanningProblem& problem, int direct
   if (!owner.gpu || owner.memory <= 0) return static_cast<int>(any);
   return static_cast<int>(std::clamp((usable(owner) - problem.border_bytes(direction)) / problem.slice_bytes(direction), 0.0, any));
 }
+
+double thin_speed(Precision precision) { return precision == Precision::double_ ? 1 : 0.84; }
 
 PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::SessionOptions& wish, const PlanningProblem& problem,
                             const MeasureOwner& measure) {

@@ -56,7 +56,12 @@ struct PlanningProblem {
   double flops_a_site = 1320;                        ///< of an application
   int thinnest = 1;                                  ///< least thickness of a part where the lattice is cut
   std::function<double(int direction)> border_bytes = [](int) { return 0.0; };  ///< memory of a part besides its slices
+  double thin_speed = 1;  ///< what is left of the speed where a part is too thin to be split over lanes; see thin_speed()
 };
+
+/// PlanningProblem::thin_speed. A direction without lanes leaves eight: in double precision that is all there are, in others half of them (Wilson
+/// Dslash, single, 48^3 x 93 beside CPUs on an H200: 6525 of 7727 GFLOP/s; docs/results/2026-11-22-h200-hybrid.md).
+double thin_speed(Precision precision);
 
 /// The thickest part along `direction` that the owner's memory holds; a CPU's is not asked for.
 int thickest_part(const Owner& owner, const PlanningProblem& problem, int direction);
@@ -65,7 +70,7 @@ int thickest_part(const Owner& owner, const PlanningProblem& problem, int direct
 /// where slices allow, and of the cuts that do the fastest is taken; where cpu_share_is_open() the
 /// one that their measured speeds give, if the predicted time of an application is better by 1 %; and else what the GPUs' memory does not
 /// hold, unless only GPUs were asked for. Cut in t, in z where t is too short.
-/// An application is predicted to take what its slowest part takes at its stand-alone speed; where CPUs have a part beside others also 3.5
+/// An application is predicted to take what its slowest part takes at its stand-alone speed, times thin_speed where a part is thin; where CPUs have a part beside others also 3.5
 /// stages of 12 us that StarPU waits between dependent GPU tasks, and 15 us + bytes / 44 GB/s for a face (both measured on an H200;
 /// docs/starpu.md). GPUs alone are one task (runtime/several_gpus.hpp) and lose 14 us (32^4 a GPU on two H200s, docs/results/).
 /// Throws Error(input) where the GPUs cannot hold what they must, or the lattice cannot be cut for its owners.

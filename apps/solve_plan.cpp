@@ -31,7 +31,8 @@ PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const
       .face_bytes = [&](int mu) {
         const auto layer = static_cast<double>(volume(extents)) / extents[static_cast<std::size_t>(mu)] / 2;
         return layer * 12 * static_cast<double>(computed_bytes(solver.precision));
-      }};
+      },
+      .thin_speed = thin_speed(solver.precision)};
   return plan_devices(owners_of(session), session.options(), problem, [&](int worker) {
     return measure_owner(session, worker, extents, solver.precision, solver.link_reals);
   });
@@ -101,7 +102,8 @@ PlannedLattice plan_staggered(runtime::Session& session, const Coord& extents, c
       },
       .flops_a_site = dslash.vectors * staggered::dslash_flops(dslash.hops_far),
       .thinnest = reach,  // more than the two layers that smearing needs
-      .border_bytes = [&](int mu) { return staggered_part_bytes(extents, mu, config).border; }};
+      .border_bytes = [&](int mu) { return staggered_part_bytes(extents, mu, config).border; },
+      .thin_speed = thin_speed(dslash.precision)};
   return plan_devices(owners_of(session), session.options(), problem,
                       [&](int worker) { return measure_staggered_owner(session, worker, extents, dslash); });
 }

@@ -25,9 +25,20 @@ struct ColourHops {
   using FarLink = site::Link<V>;
   static constexpr bool has_far = LongReals > 0, in_units = is_half<F>;
   static constexpr int fat_words = NumberFormat<F>::link_words(18), far_words = NumberFormat<F>::link_words(LongReals);
+  static constexpr int vector_words = staggered::vector_words<F>;
   const staggered::DslashArguments<F>& a;
   std::size_t outer, position;
   int lanes_at_run_time, lane, first;
+
+  /// Where the vectors of the hop whose link was loaded last are. One address for all; what differs goes into the instructions as a constant.
+  /// An address each cost a fifth of all instructions, and so many registers that eight vectors did not fit (one H200: 14117 GFLOP/s became
+  /// 15897).
+  struct Neighbour {
+    const F* of_site;
+    const T* of_face;
+    int width;
+    bool from_face;
+  } neighbour{};
 
   __device__ __forceinline__ int lanes() const { return W > 0 ? W : lanes_at_run_time; }
 
@@ -35,34 +46,44 @@ struct ColourHops {
   __device__ __forceinline__ void for_directions(Body&& body) const {
     site::unroll<8>(body);
   }
-  __device__ __forceinline__ void fat_link(site::Link<V>& u, int d) const {
+  __device__ __forceinline__ void fat_link(site::Link<V>& u, int d) {
+    find(a.near, a.near_at, d);
     site::load_link<F, 18, Links>(u, a.fat + (outer * 8 + d) * (fat_words * lanes()) + lane, lanes());
   }
-  __device__ __forceinline__ void far_link(site::Link<V>& u, int d) const {
+  __device__ __forceinline__ void far_link(site::Link<V>& u, int d) {
+    find(a.far, a.far_at, d);
     site::load_long_link<F, LongReals, Links>(u, V{a.long_factor}, a.far_links + (outer * 8 + d) * (far_words * lanes()) + lane, lanes());
   }
   __device__ __forceinline__ V near_factor() const { return {a.near_factor}; }
-  __device__ __forceinline__ void near(Vector& h, int d, int v) const { read(h, __ldg(a.near + outer * 8 + d), a.near_at, d, v); }
-  __device__ __forceinline__ void far(Vector& h, int d, int v) const { read(h, __ldg(a.far + outer * 8 + d), a.far_at, d, v); }
+  __device__ __forceinline__ void near(Vector& h, int d, int v) const { read(h, d, v); }
+  __device__ __forceinline__ void far(Vector& h, int d, int v) const { read(h, d, v); }
 
  private:
-  __device__ __forceinline__ void read(Vector& h, std::uint32_t entry, const std::uint32_t* faces_at, int d, int v) const {
+  __device__ __forceinline__ void find(const std::uint32_t* table, const std::uint32_t* faces_at, int d) {
+    const std::uint32_t entry = __ldg(table + outer * 8 + d);
     const int stride = a.stride[d / 2];
     const int from = (entry & neighbour_entry::exchange) != 0 ? lane ^ stride : lane;
-    // One address for all vectors; what differs goes into the instructions as a constant. An address each cost a fifth of all instructions,
-    // and so many registers that eight vectors did not fit (one H200: 14117 GFLOP/s became 15897).
-    constexpr int words = staggered::vector_words<F>;
-    const F* of_site = a.in + (static_cast<std::size_t>(entry >> neighbour_entry::shift) * a.vectors + first) * (words * lanes()) + from;
+    auto& [of_site, of_face, width, from_face] = neighbour;
+    // In bytes and with 32-bit factors this is one instruction; n vectors of a site take 32 KiB at most.
+    const std::uint32_t site_bytes = static_cast<std::uint32_t>(a.vectors * (vector_words * lanes())) * sizeof(F);
+    const F* of_first_site = a.in + first * (vector_words * lanes()) + from;
+    of_site = reinterpret_cast<const F*>(reinterpret_cast<const char*>(of_first_site) +
+                                         std::uint64_t{entry >> neighbour_entry::shift} * site_bytes);
+    if ((Faced >> d & 1) == 0) return;
+    from_face = (entry & neighbour_entry::face) != 0 && (stride == 0 || ((lane & stride) != 0) == (d % 2 == 0));
+    width = stride == 0 ? lanes() : lanes() / 2;
+    const int face_lane = stride == 0 ? lane : (lane & (stride - 1)) | ((lane >> 1) & ~(stride - 1));
+    const std::uint32_t place = from_face ? faces_at[position * 8 + d] : 0;  // there is no table where nothing is cut
+    of_face = a.faces[d] + (static_cast<std::size_t>(place) * a.vectors + first) * (6 * width) + face_lane;
+  }
+
+  __device__ __forceinline__ void read(Vector& h, int d, int v) const {
+    const auto& [of_site, of_face, width, from_face] = neighbour;
     const auto read_stored = [&](const F* of_vectors, int step) {
-      const site::SiteReader<F, V, CachedLoads> stored(of_vectors + v * words * step, step);
+      const site::SiteReader<F, V, CachedLoads> stored(of_vectors + v * vector_words * step, step);
       site::unroll<3>([&](auto c) { h[c] = stored.component(c); });
     };
     if ((Faced >> d & 1) == 0) return read_stored(of_site, lanes());
-    const bool from_face = (entry & neighbour_entry::face) != 0 && (stride == 0 || ((lane & stride) != 0) == (d % 2 == 0));
-    const int width = stride == 0 ? lanes() : lanes() / 2;
-    const int face_lane = stride == 0 ? lane : (lane & (stride - 1)) | ((lane >> 1) & ~(stride - 1));
-    const std::uint32_t place = from_face ? faces_at[position * 8 + d] : 0;  // there is no table where nothing is cut
-    const T* of_face = a.faces[d] + (static_cast<std::size_t>(place) * a.vectors + first) * (6 * width) + face_lane;
     if constexpr (!is_half<F>) {
       // The numbers of a face are stored as those of a field are, in fewer lanes.
       read_stored(from_face ? of_face : of_site, from_face ? width : lanes());

@@ -175,6 +175,18 @@ TEST_CASE("an open share follows the measured speeds where that is predicted to 
   CHECK(thickness(plan_devices(machine(1, 40), open, problem(), speeds(1, 4000, 1))) == std::vector<int>{37, 27});
 }
 
+TEST_CASE("parts too thin for lanes are predicted to be slower") {
+  // Three slices of 64 for the CPU end 4 % earlier than four, but take the lanes of all blocks away.
+  const auto cut = [](double thin) {
+    PlanningProblem of = problem({64, 64, 64, 64});
+    of.thin_speed = thin;
+    return thickness(plan_devices(machine(1, 1000), {.devices = "all"}, of, speeds(1, 4000, 200)));
+  };
+  CHECK(cut(1) == std::vector<int>{61, 3});
+  CHECK(cut(thin_speed(Precision::single)) == std::vector<int>{64});
+  CHECK(thin_speed(Precision::double_) == 1);
+}
+
 TEST_CASE("plans for hops over three sites") {
   PlanningProblem hisq = problem({32, 32, 4, 16});
   hisq.thinnest = 3;
