@@ -49,6 +49,7 @@ struct GpuProgram {
   std::vector<simulate::Interval> times;  ///< of each scheduled step, in simulations
   MailboxPlan mailboxes;
   bool has_messages = false;
+  SumExchange over_ranks{};           ///< for steps whose sums are of all ranks
 };
 
 #ifdef QUARKSTAR_CUDA
@@ -74,6 +75,7 @@ class Run {
       for (const int buffer : step(scheduled).buffers) pointers_[i].push_back(memory(call, buffer, scheduled.device));
       calls_.push_back(Call(pointers_[i].data(), step(scheduled).part.arguments.data(), nullptr,
                             streams_[static_cast<std::size_t>(scheduled.lane)], worker_));
+      if (step(scheduled).part.kind == Batch::Part::Kind::sum) calls_[i].set_exchange(&work.over_ranks);
     }
     for (int buffer = 0; buffer < static_cast<int>(schedule.copied.size()); ++buffer) {
       if (!schedule.copied[static_cast<std::size_t>(buffer)]) continue;
@@ -91,6 +93,7 @@ class Run {
       const GpuFlag* of_device[] = {flag(device, 0), epoch(device), exchange_words(device)};
       key.append(of_device, sizeof of_device);
     }
+    key.append(work_.over_ranks.to, sizeof work_.over_ranks.to);
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       const ScheduledStep& scheduled = work_.schedule.steps[i];
       key.append(&scheduled.lane, sizeof scheduled.lane);
@@ -115,19 +118,10 @@ class Run {
         enqueue_epoch(epoch(device), stream(main_lane(device)));
       }
     fork();
-    std::size_t exchanges = 0, together = 1;
+    std::size_t together = 1;
     for (std::size_t i = 0; i < schedule.steps.size(); i += together) {
-      const bool exchange = !schedule.steps[i].meets.empty();
       together = schedule.steps[i].meets.size() + 1;
-      for (std::size_t k = i; k < i + together; ++k) enqueue_waits(k);
-      if (exchange && !by_flags_) meet();
-      for (std::size_t k = i; k < i + together; ++k) {
-        if (exchange && by_flags_) enqueue_exchange(k, exchanges, steps);
-        else enqueue_kernels(k, calls_[k], steps);
-      }
-      if (exchange && !by_flags_) meet();
-      for (std::size_t k = i; k < i + together; ++k) tell_others(k);
-      exchanges += exchange ? 1 : 0;
+      enqueue_together(i, together, steps);
     }
     for (int lane = 0; lane < lane_count(); ++lane) {
       use(lane);
@@ -179,6 +173,21 @@ class Run {
     if (mailboxes != nullptr) enqueue_arrival(mailboxes->arrival, lane);
   }
 
+  /// A step; or one that exchanges, on all devices.
+  void enqueue_together(std::size_t first, std::size_t count, StepTimes* steps) {
+    const bool exchange = count > 1;
+    for (std::size_t i = first; i < first + count; ++i) enqueue_waits(i);
+    if (exchange && !by_flags_) meet();
+    for (std::size_t i = first; i < first + count; ++i) {
+      if (exchange && by_flags_)
+        enqueue_exchange(i, steps);
+      else
+        enqueue_kernels(i, calls_[i], steps);
+    }
+    if (exchange && !by_flags_) meet();
+    for (std::size_t i = first; i < first + count; ++i) tell_others(i);
+  }
+
   void enqueue_kernels(std::size_t i, Call& call, StepTimes* steps) {
     const ScheduledStep& scheduled = work_.schedule.steps[i];
     use(scheduled.lane);
@@ -188,14 +197,14 @@ class Run {
   }
 
   /// A step that exchanges, on its own device's partial sums.
-  void enqueue_exchange(std::size_t i, std::size_t number, StepTimes* steps) {
+  void enqueue_exchange(std::size_t i, StepTimes* steps) {
     const ScheduledStep& scheduled = work_.schedule.steps[i];
     std::vector<void*> own = pointers_[i];
     for (std::size_t k = 0; k < own.size(); ++k) {
       const auto buffer = static_cast<std::size_t>(step(scheduled).buffers[k]);
       if (!work_.schedule.copied[buffer] && work_.schedule.home[buffer] != scheduled.device) own[k] = nullptr;
     }
-    const SumExchange exchange = exchange_on(scheduled.device, number);
+    const SumExchange exchange = exchange_on(scheduled.device);
     Call call = calls_[i].part(own.data(), step(scheduled).part.arguments.data());
     call.set_exchange(&exchange);
     enqueue_kernels(i, call, steps);
@@ -276,25 +285,27 @@ class Run {
     return gpu_lanes().flags(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)], work_.schedule.steps.size()) + index;
   }
 
-  SumExchange exchange_on(int device, std::size_t number) const {
+  /// As far as its sizes go.
+  SumExchange exchange_of_devices() const {
     SumExchange exchange{};
     exchange.devices = device_count();
-    exchange.self = device;
     exchange.most_sums = detail::most_sums_on_cuda;
-    exchange.epoch = epoch(device);
-    const std::size_t place = exchange.place_words(), all = place * work_.cuda_devices.size();
-    exchange.from = exchange_words(device) + number * all;
-    for (int other = 0; other < device_count(); ++other)
-      exchange.to[other] = exchange_words(other) + number * all + static_cast<std::size_t>(device) * place;
     return exchange;
   }
-  /// In the memory of `device`: what it is sent in all exchanges of the program.
+  SumExchange exchange_on(int device) const {
+    SumExchange exchange = exchange_of_devices();
+    exchange.self = device;
+    exchange.patience_ns = gpu_patience_ns;
+    exchange.from = exchange_words(device);
+    exchange.count = exchange_words(device) + 2 * exchange.turn_words();
+    for (int other = 0; other < device_count(); ++other)
+      exchange.to[other] = exchange_words(other) + static_cast<std::size_t>(device) * exchange.place_words();
+    return exchange;
+  }
+  /// In the memory of `device`: what it is sent in exchanges, then how many there were.
   GpuFlag* exchange_words(int device) const {
-    const auto& steps = work_.schedule.steps;
-    const auto exchanges = [](const ScheduledStep& s) { return !s.meets.empty(); };  // one a device
-    const auto words = static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), exchanges)) *
-                       detail::most_sums_on_cuda * SumExchange::words_a_sum;
-    return gpu_lanes().exchange_words(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)], words);
+    return gpu_lanes().exchange_words(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)],
+                                      2 * exchange_of_devices().turn_words() + 1);
   }
 
   /// A step that every device takes is work of the first.
@@ -462,6 +473,7 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts, const Replays& re
     auto plan = plan_mailboxes(work->program);
     if (!plan) return false;
     work->mailboxes = *std::move(plan);
+    work->over_ranks = Session::current().messages()->peers().sum_exchange();
   }
   for (const int owner : owners) work->cuda_devices.push_back(starpu_worker_get_devid(owner));
   for (const Access& access : work->program.accesses) work->bytes.push_back(access.handle->bytes());
@@ -470,7 +482,7 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts, const Replays& re
   for (std::size_t i = 0; i < steps.size() && work->has_messages; ++i) steps[i].aside = work->mailboxes.uses[i].touches;
   const auto reads_only = [](const ScheduleStep::Use& use) { return !use.writes; };
   for (ScheduleStep& step : steps)  // scalar steps with sums
-    step.exchanges = step.everywhere && owners.size() <= most_gpu_flags &&
+    step.exchanges = step.everywhere && owners.size() <= SumExchange::most_devices &&
                      std::any_of(step.uses.begin(), step.uses.end(), reads_only);
   auto schedule = schedule_lanes(steps, static_cast<int>(owners.size()), static_cast<int>(work->program.accesses.size()));
   if (!schedule) return false;

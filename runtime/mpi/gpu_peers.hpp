@@ -9,6 +9,7 @@
 
 #include "runtime/gpu_messages.hpp"
 #include "runtime/mpi/job.hpp"
+#include "runtime/sum_exchange.hpp"
 
 namespace quarkstar::runtime::mpi {
 
@@ -47,7 +48,8 @@ class GpuPeers {
   /// again, with the contents that it was left with. Nothing where a rank has no memory left.
   std::shared_ptr<GpuPiece> piece(std::size_t bytes, std::size_t host_words, std::span<const std::uint64_t> row);
 
-  const SumBoard& sum_board() const { return board_; }
+  /// Where the scalar steps of all ranks exchange their sums, where usable().
+  const SumExchange& sum_exchange() const { return exchange_; }
   std::uint64_t patience_ns() const { return patience_ns_; }
 
  private:
@@ -63,7 +65,7 @@ class GpuPeers {
   std::string verdict_;
   std::vector<Pair> pairs_;
   std::shared_ptr<GpuPiece> common_;
-  SumBoard board_{};
+  SumExchange exchange_{};
 };
 
 }  // namespace quarkstar::runtime::mpi

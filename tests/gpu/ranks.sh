@@ -68,6 +68,7 @@ for place in "${places[@]}"; do
   fused "$place"
   compare "$place" "${wilson[@]}" --precision single --links 12 --solver cgnr --check-every 3
   compare "$place" "${wilson[@]}" --precision half --links 8
+  compare "$place" "${wilson[@]}" --precision half --solver gcr --check-every 1
   compare "$place" "${wilson[@]}" --precision single --blocks 1,1,2,2
   compare "$place --cpu-share 25%" "${wilson[@]}" --precision single
   # shellcheck disable=SC2054  # commas belong to the flag
