@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "runtime/conditional_graph.hpp"
 #include "runtime/cuda.hpp"
 #include "runtime/gpu_flags.hpp"
 #include "runtime/gpu_lanes.hpp"
@@ -21,6 +23,7 @@
 #include "runtime/mailbox_plan.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/observe/gpu_times.hpp"
+#include "runtime/one_by_one.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/program.hpp"
 #include "runtime/scalar.hpp"
@@ -50,6 +53,7 @@ struct GpuProgram {
   MailboxPlan mailboxes;
   bool has_messages = false;
   SumExchange over_ranks{};           ///< for steps whose sums are of all ranks
+  bool leaves_out_refreshes = false;  ///< those behind a scalar step are conditional parts of the main lane's graph
 };
 
 #ifdef QUARKSTAR_CUDA
@@ -118,10 +122,18 @@ class Run {
         enqueue_epoch(epoch(device), stream(main_lane(device)));
       }
     fork();
-    std::size_t together = 1;
-    for (std::size_t i = 0; i < schedule.steps.size(); i += together) {
-      together = schedule.steps[i].meets.size() + 1;
-      enqueue_together(i, together, steps);
+    in_refresh_.assign(schedule.steps.size(), false);
+    behind_refresh_ = false;
+    std::size_t done = 0;
+    for (std::size_t i = 0; i < schedule.steps.size(); i += done) {
+      // Marks cannot be in a conditional part.
+      const bool conditional = work_.leaves_out_refreshes && steps == nullptr;
+      const std::size_t refresh = conditional ? whole_refresh_behind(work_.program, i) : 0;
+      done = schedule.steps[i].meets.size() + 1 + refresh;
+      if (refresh > 0)
+        enqueue_with_refresh(i, refresh);
+      else
+        enqueue_together(i, done, steps);
     }
     for (int lane = 0; lane < lane_count(); ++lane) {
       use(lane);
@@ -175,6 +187,7 @@ class Run {
 
   /// A step; or one that exchanges, on all devices.
   void enqueue_together(std::size_t first, std::size_t count, StepTimes* steps) {
+    const std::optional<OneByOne> one_by_one = after_refresh(first);
     const bool exchange = count > 1;
     for (std::size_t i = first; i < first + count; ++i) enqueue_waits(i);
     if (exchange && !by_flags_) meet();
@@ -186,6 +199,58 @@ class Run {
     }
     if (exchange && !by_flags_) meet();
     for (std::size_t i = first; i < first + count; ++i) tell_others(i);
+  }
+
+  /// A scalar step of a rank's only device, and the refresh behind it as a conditional part of the graph. The part's
+  /// steps are in the main lane; those of the side lane that they wait for end before it begins. All ranks find a
+  /// refresh due or none does, because their states are equal: so every message of the part has both its ends, and
+  /// every exchange all ranks.
+  void enqueue_with_refresh(std::size_t number, std::size_t refresh) {
+    std::optional<OneByOne> one_by_one = after_refresh(number);
+    enqueue_waits(number);
+    const CudaStream main = stream(0);
+    const std::unique_ptr<ConditionalGraph> conditional = ConditionalGraph::make(main);
+    Call scalar = calls_[number];
+    scalar.set_refresh_condition(conditional->condition());
+    enqueue_kernels(number, scalar, nullptr);
+    tell_others(number);
+    const std::size_t begin = number + 1, end = begin + refresh;
+    for (std::size_t i = begin; i < end; ++i)
+      for (const int before : work_.schedule.steps[i].waits)
+        cudaStreamWaitEvent(main, ended_[static_cast<std::size_t>(before)], 0);
+    const CudaStream inside = conditional->begin();
+    one_by_one.emplace();
+    for (std::size_t i = begin; i < end; ++i) enqueue_in_refresh(i, inside);
+    flush_sums(inside);
+    conditional->end();
+    const cudaEvent_t ended = record(0);
+    for (std::size_t i = begin; i < end; ++i) {
+      ended_[i] = ended;
+      in_refresh_[i] = true;
+    }
+    behind_refresh_ = true;
+  }
+
+  void enqueue_in_refresh(std::size_t i, CudaStream inside) {
+    const Batch::Part& part = step(work_.schedule.steps[i]).part;
+    const MailboxUse& mailboxes = *mailboxes_of(work_.schedule.steps[i]);
+    Call call(pointers_[i].data(), part.arguments.data(), nullptr, inside, worker_);
+    call.set_exchange(calls_[i].exchange());
+    enqueue_room(mailboxes.room, inside);
+    enqueue_arrival(mailboxes.arrival, inside);
+    enqueue_step(part, call);
+    enqueue_sent(mailboxes.sent, inside);
+    enqueue_consumed(mailboxes.consumed, inside);
+  }
+
+  /// For the first step behind a conditional part in its lane: kernels cannot be brought onto the GPU before that ends.
+  std::optional<OneByOne> after_refresh(std::size_t i) {
+    const ScheduledStep& scheduled = work_.schedule.steps[i];
+    const bool in_main_lane = scheduled.lane == main_lane(scheduled.device);
+    const bool waits = std::any_of(scheduled.waits.begin(), scheduled.waits.end(),
+                                   [this](int before) { return in_refresh_[static_cast<std::size_t>(before)]; });
+    if (!waits && !(in_main_lane && std::exchange(behind_refresh_, false))) return std::nullopt;
+    return std::optional<OneByOne>(std::in_place);
   }
 
   void enqueue_kernels(std::size_t i, Call& call, StepTimes* steps) {
@@ -341,6 +406,8 @@ class Run {
   std::size_t events_used_ = 0;
   bool by_flags_ = false;
   std::vector<cudaEvent_t> ended_;  ///< of the steps that are awaited by events
+  std::vector<bool> in_refresh_;    ///< steps in a conditional part of the graph
+  bool behind_refresh_ = false;     ///< such a part is the latest in the main lane
 };
 
 void run_across_gpus(Call& call) {
@@ -473,13 +540,15 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts, const Replays& re
     auto plan = plan_mailboxes(work->program);
     if (!plan) return false;
     work->mailboxes = *std::move(plan);
-    work->over_ranks = Session::current().messages()->peers().sum_exchange();
+    const mpi::GpuPeers& peers = Session::current().messages()->peers();
+    work->over_ranks = peers.sum_exchange();
+    work->leaves_out_refreshes = peers.leaves_out_refreshes();
   }
   for (const int owner : owners) work->cuda_devices.push_back(starpu_worker_get_devid(owner));
   for (const Access& access : work->program.accesses) work->bytes.push_back(access.handle->bytes());
 
   std::vector<ScheduleStep> steps = schedule_steps(work->program, owners);
-  for (std::size_t i = 0; i < steps.size() && work->has_messages; ++i) steps[i].aside = work->mailboxes.uses[i].touches;
+  if (work->has_messages) place_messages(steps, work->mailboxes, work->program, work->leaves_out_refreshes);
   const auto reads_only = [](const ScheduleStep::Use& use) { return !use.writes; };
   for (ScheduleStep& step : steps)  // scalar steps with sums
     step.exchanges = step.everywhere && owners.size() <= SumExchange::most_devices &&

@@ -11,6 +11,7 @@
 #ifdef QUARKSTAR_CUDA
 #include <cuda_runtime_api.h>
 
+#include "runtime/conditional_graph.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/scalar.hpp"
 #endif
@@ -183,6 +184,7 @@ void GpuPeers::try_pairs() {
   exchange_.from = reinterpret_cast<const GpuFlag*>(here);
   exchange_.count = reinterpret_cast<GpuFlag*>(here + layout.count());
   exchange_.late = common_->host;
+  leaves_out_refreshes_ = !job_.any(!ConditionalGraph::is_possible());
 }
 
 std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t bytes, std::size_t host_words, std::span<const std::uint64_t> row) {

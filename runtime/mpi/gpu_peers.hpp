@@ -50,6 +50,9 @@ class GpuPeers {
 
   /// Where the scalar steps of all ranks exchange their sums, where usable().
   const SumExchange& sum_exchange() const { return exchange_; }
+  /// Whether graphs leave out refreshes that are not due (runtime/conditional_graph.hpp): on every rank or on none,
+  /// because refreshes have messages too.
+  bool leaves_out_refreshes() const { return leaves_out_refreshes_; }
   std::uint64_t patience_ns() const { return patience_ns_; }
 
  private:
@@ -61,7 +64,7 @@ class GpuPeers {
   Job& job_;
   int device_;
   std::uint64_t patience_ns_;
-  bool usable_ = false;
+  bool usable_ = false, leaves_out_refreshes_ = false;
   std::string verdict_;
   std::vector<Pair> pairs_;
   std::shared_ptr<GpuPiece> common_;
