@@ -40,16 +40,16 @@ class Batch {
   static bool can_be_replayed();
 
   struct Part {
-    const Codelet* codelet = nullptr;  ///< nullptr: a message, or a sum through the host
+    const Codelet* codelet = nullptr;  ///< nullptr: a message
     std::vector<std::byte> arguments{};
     AccessList accesses{};
     Cost cost{};
     Placement placement{};
     bool counted = true;  ///< false: a copy of a scalar step, which the first owner's counts
-    /// A sum is a task that meets those of other ranks.
+    /// A sum is a scalar step that exchanges its sums with those of other ranks.
     enum class Kind { task, sum, send, receive } kind = Kind::task;
     const Mailbox* mailbox = nullptr;   ///< of a message; nullptr: it cannot go from GPU to GPU
-    std::function<void()> unfused{};    ///< of what is not a task: submits it where the batch is not one task
+    std::function<void()> unfused{};    ///< of what is no task of one rank: submits it where the batch is not one task
   };
   void add(Part part) { parts_.push_back(std::move(part)); }
   /// Whether tasks wait here until submit(); otherwise add() takes parts without arguments and accesses, and the tasks go their own way.

@@ -17,6 +17,17 @@ bool wanted() {
   return wish == nullptr || std::string_view(wish) != "off";
 }
 
+/// Asked once, on the current device.
+bool driver_has_conditions() {
+  cudaGraph_t graph = nullptr;
+  cudaGraphConditionalHandle handle = 0;
+  const bool has = cudaGraphCreate(&graph, 0) == cudaSuccess &&
+                   cudaGraphConditionalHandleCreate(&handle, graph, 0, cudaGraphCondAssignDefault) == cudaSuccess;
+  if (graph != nullptr) cudaGraphDestroy(graph);
+  if (!has) (void)cudaGetLastError();
+  return has;
+}
+
 /// A stream of the current GPU for the calling worker's parts, which are captured one at a time.
 CudaStream stream_inside() {
   static thread_local std::map<int, CudaStream> streams;
@@ -29,17 +40,20 @@ CudaStream stream_inside() {
 
 }  // namespace
 
+bool ConditionalGraph::is_possible() {
+  static const bool known = driver_has_conditions();
+  return known && wanted();
+}
+
 std::unique_ptr<ConditionalGraph> ConditionalGraph::make(CudaStream stream) {
-  if (!wanted()) return nullptr;
+  if (!is_possible()) return nullptr;
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   cudaGraph_t graph = nullptr;
   cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph, nullptr, nullptr, nullptr);
   if (status != cudaStreamCaptureStatusActive) return nullptr;
   cudaGraphConditionalHandle handle = 0;
-  if (cudaGraphConditionalHandleCreate(&handle, graph, 0, cudaGraphCondAssignDefault) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return nullptr;
-  }
+  (void)cudaGraphConditionalHandleCreate(&handle, graph, 0, cudaGraphCondAssignDefault);
+  check_launch("a condition of a graph");
   return std::unique_ptr<ConditionalGraph>(new ConditionalGraph(stream, handle));
 }
 
@@ -70,6 +84,7 @@ void ConditionalGraph::end() {
   check_launch("a conditional part of a graph");
 }
 #else
+bool ConditionalGraph::is_possible() { return false; }
 std::unique_ptr<ConditionalGraph> ConditionalGraph::make(CudaStream) { return nullptr; }
 CudaStream ConditionalGraph::begin() { return inside_; }
 void ConditionalGraph::end() {}

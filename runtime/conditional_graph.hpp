@@ -12,7 +12,10 @@ namespace quarkstar::runtime {
 /// given then comes after the part. One that does not run costs about as much as a kernel or two, however many it has.
 class ConditionalGraph {
  public:
-  /// nullptr: the stream is not being captured, the driver has no such nodes, or $QUARKSTAR_GRAPH_CONDITIONS is `off`.
+  /// Whether the driver has such nodes and $QUARKSTAR_GRAPH_CONDITIONS is not `off`.
+  static bool is_possible();
+
+  /// nullptr: not possible, or the stream is not being captured.
   static std::unique_ptr<ConditionalGraph> make(CudaStream stream);
 
   unsigned long long condition() const { return condition_; }

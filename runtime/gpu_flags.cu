@@ -15,8 +15,7 @@ __global__ void signal_kernel(const __grid_constant__ GpuFlagList flags, const G
 
 __global__ void wait_kernel(const __grid_constant__ GpuFlagList flags, const GpuFlag* epoch) {
   wait_for_predecessors_alone();
-  constexpr unsigned long long patience = 60'000'000'000;
-  wait_for(flags.flag[threadIdx.x], *epoch, nullptr, patience);
+  wait_for(flags.flag[threadIdx.x], *epoch, {nullptr, gpu_patience_ns});
 }
 
 }  // namespace

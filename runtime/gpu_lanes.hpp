@@ -26,8 +26,8 @@ class GpuLanes {
   void* copy(int cuda_device, std::size_t number, std::size_t bytes) {
     return grown(copies_[{cuda_device, number}], cuda_device, bytes);
   }
-  /// Zeroed flags and words of exchanges in a device's memory, and the number of its runs.
-  /// Of each set of devices apart, because devices must count the same runs.
+  /// Zeroed flags, words of exchanges in a device's memory, and the number of its runs.
+  /// Of each set of devices apart, because devices must count the same runs and the same exchanges.
   GpuFlag* flags(const std::vector<int>& devices, int cuda_device, std::size_t count) {
     return static_cast<GpuFlag*>(grown(flags_[{devices, cuda_device}], cuda_device, count * sizeof(GpuFlag)));
   }

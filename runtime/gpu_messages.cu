@@ -15,7 +15,7 @@ struct MailboxList {
 
 // What the ends do with a mailbox, each in one thread.
 struct Room {
-  static __device__ void run(const Mailbox& m) { wait_for(m.consumed, *m.count, m.late, m.patience_ns); }
+  static __device__ void run(const Mailbox& m) { wait_for(m.consumed, *m.count, {m.late, m.patience_ns}); }
 };
 struct Sent {
   static __device__ void run(const Mailbox& m) {
@@ -25,7 +25,7 @@ struct Sent {
   }
 };
 struct Arrival {
-  static __device__ void run(const Mailbox& m) { wait_for(m.arrived, *m.count + 1, m.late, m.patience_ns); }
+  static __device__ void run(const Mailbox& m) { wait_for(m.arrived, *m.count + 1, {m.late, m.patience_ns}); }
 };
 struct Consumed {
   static __device__ void run(const Mailbox& m) {
@@ -51,35 +51,6 @@ void enqueue(const std::vector<Mailbox>& mailboxes, CudaStream stream, const cha
   check_launch(what);
 }
 
-__global__ void sum_kernel(const __grid_constant__ SumBoard board, const __grid_constant__ GpuPartials partials, BinnedSum* total, int sums,
-                           const std::int32_t* idle) {
-  wait_for_predecessors_alone();
-  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-  const GpuFlag number = *board.count + 1;
-  const std::size_t slot = (number % 2) * board.slot_stride();
-  // What a stopped graph left in the partial sums is no sum, and other ranks would add it.
-  const int partial_count = idle != nullptr && *idle != 0 ? 0 : partials.count;
-  for (int s = thread; s < sums; s += threads) {
-    BinnedSum mine = BinnedSum::zero();
-    for (int p = 0; p < partial_count; ++p) mine.merge(partials.of[p][s]);
-    for (int rank = 0; rank < board.ranks; ++rank) board.to[rank][slot + static_cast<std::size_t>(s)] = mine;
-  }
-  __threadfence_system();
-  __syncthreads();
-  if (thread < board.ranks) {
-    FlagWord(*board.arrived_at[thread]).store(number, cuda::memory_order_release);
-    wait_for(board.arrived + thread * flag_stride, number, board.late + thread, board.patience_ns);
-  }
-  __syncthreads();
-  for (int s = thread; s < sums; s += threads) {
-    BinnedSum all = BinnedSum::zero();
-    for (int rank = 0; rank < board.ranks; ++rank)
-      all.merge(board.from[slot + static_cast<std::size_t>(rank) * SumBoard::most_sums + static_cast<std::size_t>(s)]);
-    total[s] = all;
-  }
-  if (thread == 0) *board.count = number;
-}
-
 __global__ void known_words_kernel(std::uint64_t* words, std::uint64_t seed, std::size_t count) {
   for (std::size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += static_cast<std::size_t>(gridDim.x) * blockDim.x)
     words[i] = known_word(seed, i);
@@ -89,9 +60,10 @@ __global__ void known_words_kernel(std::uint64_t* words, std::uint64_t seed, std
 
 void load_gpu_messages() {
   cudaFuncAttributes attributes{};
-  for (const void* kernel : {reinterpret_cast<const void*>(mailbox_kernel<Room>), reinterpret_cast<const void*>(mailbox_kernel<Sent>),
-                             reinterpret_cast<const void*>(mailbox_kernel<Arrival>), reinterpret_cast<const void*>(mailbox_kernel<Consumed>),
-                             reinterpret_cast<const void*>(sum_kernel), reinterpret_cast<const void*>(known_words_kernel)})
+  for (const void* kernel :
+       {reinterpret_cast<const void*>(mailbox_kernel<Room>), reinterpret_cast<const void*>(mailbox_kernel<Sent>),
+        reinterpret_cast<const void*>(mailbox_kernel<Arrival>), reinterpret_cast<const void*>(mailbox_kernel<Consumed>),
+        reinterpret_cast<const void*>(known_words_kernel)})
     cudaFuncGetAttributes(&attributes, kernel);
   check_launch("kernels of messages");
 }
@@ -100,13 +72,6 @@ void enqueue_room(const std::vector<Mailbox>& to, CudaStream stream) { enqueue<R
 void enqueue_sent(const std::vector<Mailbox>& to, CudaStream stream) { enqueue<Sent>(to, stream, "message to another GPU"); }
 void enqueue_arrival(const std::vector<Mailbox>& from, CudaStream stream) { enqueue<Arrival>(from, stream, "wait for a message"); }
 void enqueue_consumed(const std::vector<Mailbox>& from, CudaStream stream) { enqueue<Consumed>(from, stream, "answer to a message"); }
-
-void enqueue_sum(const SumBoard& board, const GpuPartials& partials, BinnedSum* total, int sums, const std::int32_t* idle, CudaStream stream) {
-  constexpr unsigned threads = 64;
-  static_assert(most_gpu_ranks <= threads);
-  launch_overlapping(sum_kernel, 1, threads, stream, board, partials, total, sums, idle);
-  check_launch("sum over ranks");
-}
 
 void enqueue_known_words(std::uint64_t* words, std::uint64_t seed, std::size_t count, CudaStream stream) {
   known_words_kernel<<<64, 256, 0, stream>>>(words, seed, count);

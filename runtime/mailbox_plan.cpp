@@ -97,4 +97,15 @@ std::optional<MailboxPlan> plan_mailboxes(Program& program) {
   return plan;
 }
 
+void place_messages(std::vector<ScheduleStep>& steps, const MailboxPlan& plan, const Program& program,
+                    bool leaves_out_refreshes) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    steps[i].aside = plan.uses[i].touches;
+    for (ScheduleStep::Use& use : steps[i].uses)
+      if (plan.memory[static_cast<std::size_t>(use.buffer)] != nullptr) use.reads = use.writes = true;
+  }
+  for (std::size_t i = 0; i < steps.size() && leaves_out_refreshes; ++i)
+    for (std::size_t left = whole_refresh_behind(program, i); left > 0; --left) steps[i + left].aside = false;
+}
+
 }  // namespace quarkstar::runtime

@@ -26,4 +26,10 @@ struct MailboxPlan {
 /// the first and the last neither waits nor signals itself.
 std::optional<MailboxPlan> plan_mailboxes(Program& program);
 
+/// For the schedule of a program with messages on one device: steps that touch mailboxes go in the side lane, beside
+/// the interior; but where refreshes may be left out, each of these (whole_refresh_behind()) stays together in the main
+/// lane. Steps that touch the same mailbox keep their order, whatever their lanes, because messages are counted.
+void place_messages(std::vector<ScheduleStep>& steps, const MailboxPlan& plan, const Program& program,
+                    bool leaves_out_refreshes);
+
 }  // namespace quarkstar::runtime

@@ -1,7 +1,6 @@
-#include <cstring>
-
 #include "runtime/batch.hpp"
 #include "runtime/mpi/messages.hpp"
+#include "runtime/observe/task_graph.hpp"
 #include "runtime/scalar.hpp"
 #include "runtime/session.hpp"
 #include "runtime/turns.hpp"
@@ -30,43 +29,6 @@ void merge_partials(Call& call) {
 }
 const Codelet merge_codelet("scalar.merge", merge_partials);
 
-#ifdef QUARKSTAR_CUDA
-struct DeviceSumArguments {
-  MergeArguments merge;
-  SumBoard board;
-};
-
-/// Buffers as above, but for the result: of all ranks.
-void sum_over_ranks_on_cuda(Call& call) {
-  const auto& arguments = call.arguments<DeviceSumArguments>();
-  const MergeArguments& merge = arguments.merge;
-  GpuPartials partials{};
-  for (; partials.count < merge.partials; ++partials.count) partials.of[partials.count] = call.buffer<const BinnedSum>(1 + partials.count);
-  const std::int32_t* idle = merge.has_state ? idle_flag(call.buffer<const GraphStatus>(1 + merge.partials), merge.when) : nullptr;
-  enqueue_sum(arguments.board, partials, call.buffer<BinnedSum>(0), merge.sums, idle, static_cast<CudaStream>(call.stream()));
-}
-void sum_on_gpus_only(Call&) {}
-const Codelet device_sum_codelet("scalar.sum", sum_on_gpus_only, sum_over_ranks_on_cuda);
-
-/// The sum as a step of a batch over GPUs.
-void collect_sum(const PartialSums& partials, int sums, const Guard& guard, const AccessList& merged, const char* name) {
-  const mpi::Messages& messages = *Session::current().messages();
-  DeviceSumArguments arguments;
-  std::memset(static_cast<void*>(&arguments), 0, sizeof arguments);  // graphs are recognised by their arguments' bytes
-  arguments.merge.partials = partials.tasks();
-  arguments.merge.sums = sums;
-  arguments.merge.has_state = guard.state != nullptr;
-  arguments.merge.when = guard.when;
-  arguments.board = messages.peers().sum_board();
-  const auto* bytes = reinterpret_cast<const std::byte*>(&arguments);
-  Batch::Part part{.codelet = &device_sum_codelet, .arguments = {bytes, bytes + sizeof arguments}, .accesses = merged, .kind = Batch::Part::Kind::sum};
-  part.accesses.front() = out(partials.all_ranks());
-  part.placement = {.owner = 0, .block = -1, .urgent = true, .role = role_of(guard.when)};
-  part.unfused = [&partials, sums, guard, name] { detail::submit_sum_over_ranks(partials, sums, guard, name); };
-  Batch::current()->add(std::move(part));
-}
-#endif
-
 }  // namespace
 
 PartialSums::PartialSums(int tasks, int sums) {
@@ -82,13 +44,24 @@ void detail::submit_sum_over_ranks(const PartialSums& partials, int sums, const 
   AccessList accesses{out(partials.this_rank())};
   for (int p = 0; p < partials.tasks(); ++p) accesses.push_back(in(partials.task(p)));
   if (guard.state != nullptr) accesses.push_back(in(*guard.state));
-#ifdef QUARKSTAR_CUDA
-  if (Session::current().messages()->collected() && partials.tasks() <= most_gpu_partials && sums <= SumBoard::most_sums)
-    return collect_sum(partials, sums, guard, accesses, name);
-#endif
   submit(merge_codelet, MergeArguments{partials.tasks(), sums, guard.state != nullptr, guard.when}, accesses, {},
          Placement{.owner = 0, .block = -1, .urgent = true, .role = role_of(guard.when)});
   Session::current().messages()->sum(partials.all_ranks(), partials.this_rank(), sums, name);
+}
+
+bool detail::collect_step_over_ranks(const Codelet& codelet, const ScalarArguments& arguments,
+                                     const AccessList& accesses, const Placement& placement,
+                                     const std::function<void()>& through_host) {
+  if (!Session::current().messages()->collected()) return false;
+  GraphRecording::note(codelet, {}, accesses);
+  const auto* bytes = reinterpret_cast<const std::byte*>(&arguments);
+  Batch::current()->add({.codelet = &codelet,
+                         .arguments = {bytes, bytes + sizeof arguments},
+                         .accesses = accesses,
+                         .placement = placement,
+                         .kind = Batch::Part::Kind::sum,
+                         .unfused = through_host});
+  return true;
 }
 
 std::vector<double> values_of(const PartialSums& partials, int sums) {

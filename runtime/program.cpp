@@ -82,16 +82,29 @@ void enqueue_step(const Batch::Part& part, Call& call) {
 }
 #endif
 
+namespace {
+
+bool is_refresh(const Program::Step& step) {
+  const Role role = step.part.placement.role;
+  return role == Role::refresh || role == Role::refresh_step;
+}
+
+}  // namespace
+
 std::size_t refresh_behind(const Program& program, std::size_t step) {
   const Program::Step& scalar = program.steps[step];
   if (scalar.part.placement.role != Role::step) return 0;
   const int state = scalar.buffers.front();
-  const auto is_refresh = [state](const Program::Step& s) {
-    const Role role = s.part.placement.role;
-    return (role == Role::refresh || role == Role::refresh_step) && std::find(s.buffers.begin(), s.buffers.end(), state) != s.buffers.end();
+  const auto goes_by_state = [state](const Program::Step& s) {
+    return is_refresh(s) && std::find(s.buffers.begin(), s.buffers.end(), state) != s.buffers.end();
   };
   const auto begin = program.steps.begin() + static_cast<std::ptrdiff_t>(step) + 1;
-  return static_cast<std::size_t>(std::find_if_not(begin, program.steps.end(), is_refresh) - begin);
+  return static_cast<std::size_t>(std::find_if_not(begin, program.steps.end(), goes_by_state) - begin);
+}
+
+std::size_t whole_refresh_behind(const Program& program, std::size_t step) {
+  const std::size_t count = refresh_behind(program, step), next = step + 1 + count;
+  return next < program.steps.size() && is_refresh(program.steps[next]) ? 0 : count;
 }
 
 bool parts_timed_apart() { return Session::current().events().detail() == Events::Detail::parts; }

@@ -69,6 +69,10 @@ void enqueue_step(const Batch::Part& part, Call& call);
 /// each other; 0 behind others.
 std::size_t refresh_behind(const Program& program, std::size_t step);
 
+/// The same, but 0 where more of a refresh follows them, which goes by something else: what a whole refresh sends is
+/// also received in it. Roles and states decide, which all ranks have in common.
+std::size_t whole_refresh_behind(const Program& program, std::size_t step);
+
 /// Whether GPUs time the parts of a batch one by one: then they are enqueued one by one, by the worker that owns them, and no CUDA graph
 /// is replayed, because inside one nothing can be told apart.
 bool parts_timed_apart();

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "runtime/binned_sum.hpp"
@@ -136,8 +137,15 @@ const Codelet& scalar_codelet() {
   return codelet;
 }
 
-/// Submits: partials.all_ranks() <- the first `sums` sums over all tasks of all ranks; zeros where the state idles.
+/// Submits: partials.all_ranks() <- the first `sums` sums over all tasks of all ranks, through the host; zeros where
+/// the state idles.
 void submit_sum_over_ranks(const PartialSums& partials, int sums, const Guard& guard, const char* name);
+
+/// Adds a scalar step to the batch that is being collected for a GPU of each rank: a step of its program that reads
+/// this rank's partial sums and exchanges them with the other ranks (runtime/sum_exchange.hpp). through_host: submits
+/// it where the batch is not one task. False where no such batch is being collected.
+bool collect_step_over_ranks(const Codelet& codelet, const ScalarArguments& arguments, const AccessList& accesses,
+                             const Placement& placement, const std::function<void()>& through_host);
 
 /// Copies `bytes` of one handle to another, on a worker.
 void submit_copy(const Handle& to, const Handle& from, std::size_t bytes, int worker = 0);
@@ -153,22 +161,24 @@ template <class Step, class State>
 void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullptr, int sums = 0) {
   if constexpr (requires { Step::on_cuda; })
     if (sums > detail::most_sums_on_cuda) throw ShapeError(Step::name, "more sums than a step on a GPU gathers");
-  AccessList accesses{inout(state.handle()), inout(state.history())};
-  int count = partials != nullptr ? partials->tasks() : 0;
-  if (partials != nullptr && partials->is_distributed()) {
-    detail::submit_sum_over_ranks(*partials, sums, detail::guard_of<Step>(state.handle()), Step::name);
-    accesses.push_back(in(partials->all_ranks()));
-    count = 1;
-  } else {
-    for (int p = 0; p < count; ++p) accesses.push_back(in(partials->task(p)));
-  }
-  const detail::ScalarArguments arguments{count, sums, state.most_steps()};
   Role role = Role::work;
   if constexpr (requires { Step::refreshing; }) role = Role::refresh_step;
   else if constexpr (!requires { Step::from_outside; }) role = Role::step;
   state.count(role);
-  submit(detail::scalar_codelet<State, Step>(), arguments, accesses, {},
-         Placement{.owner = 0, .block = -1, .urgent = true, .everywhere = true, .role = role});
+  const Placement placement{.owner = 0, .block = -1, .urgent = true, .everywhere = true, .role = role};
+  const Codelet* codelet = &detail::scalar_codelet<State, Step>();
+  const int count = partials != nullptr ? partials->tasks() : 0;
+  const detail::ScalarArguments arguments{count, sums, state.most_steps()}, on_one{1, sums, state.most_steps()};
+  AccessList accesses{inout(state.handle()), inout(state.history())}, on_all_ranks = accesses;
+  for (int p = 0; p < count; ++p) accesses.push_back(in(partials->task(p)));
+  if (partials == nullptr || !partials->is_distributed()) return submit(*codelet, arguments, accesses, {}, placement);
+  on_all_ranks.push_back(in(partials->all_ranks()));
+  const Guard guard = detail::guard_of<Step>(state.handle());
+  const auto through_host = [codelet, on_one, placement, partials, guard, on_all_ranks] {
+    detail::submit_sum_over_ranks(*partials, on_one.sums, guard, Step::name);
+    submit(*codelet, on_one, on_all_ranks, {}, placement);
+  };
+  if (!detail::collect_step_over_ranks(*codelet, arguments, accesses, placement, through_host)) through_host();
 }
 
 /// The first `sums` sums, over all ranks. Waits for the tasks that add to them; before that other programs have a turn (runtime/turns.hpp).

@@ -21,6 +21,7 @@
 #include "runtime/sanitizer.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/stderr_filter.hpp"
+#include "runtime/sum_exchange.hpp"
 #include "runtime/watchdog.hpp"
 
 namespace quarkstar::runtime {
@@ -322,7 +323,7 @@ std::string Session::obstacle_to_gpu_messages() const {
   if (job.is_fake()) return "the other ranks do not exist";
   if (std::any_of(job.machines().begin(), job.machines().end(), [&](const std::string& machine) { return machine != job.machines().front(); }))
     return "the ranks sit on several hosts";
-  if (job.size() > most_gpu_ranks) return fmt::format("more than {} ranks", most_gpu_ranks);
+  if (job.size() > SumExchange::most_devices) return fmt::format("more than {} ranks", SumExchange::most_devices);
   if (gpu_count_ != 1) return fmt::format("{} has {} GPUs, not one", job.name_of(job.rank()), gpu_count_);
   if (!keeps_owners(options_.policy)) return fmt::format("--policy {} places kernels one by one", options_.policy);
   if (options_.time_kernels) return "a trace times kernels";

@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "runtime/conditional_graph.hpp"
 #include "runtime/cuda.hpp"
 #include "runtime/gpu_flags.hpp"
 #include "runtime/gpu_lanes.hpp"
@@ -21,6 +23,7 @@
 #include "runtime/mailbox_plan.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/observe/gpu_times.hpp"
+#include "runtime/one_by_one.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/program.hpp"
 #include "runtime/scalar.hpp"
@@ -49,6 +52,8 @@ struct GpuProgram {
   std::vector<simulate::Interval> times;  ///< of each scheduled step, in simulations
   MailboxPlan mailboxes;
   bool has_messages = false;
+  SumExchange over_ranks{};           ///< for steps whose sums are of all ranks
+  bool leaves_out_refreshes = false;  ///< those behind a scalar step are conditional parts of the main lane's graph
 };
 
 #ifdef QUARKSTAR_CUDA
@@ -74,6 +79,7 @@ class Run {
       for (const int buffer : step(scheduled).buffers) pointers_[i].push_back(memory(call, buffer, scheduled.device));
       calls_.push_back(Call(pointers_[i].data(), step(scheduled).part.arguments.data(), nullptr,
                             streams_[static_cast<std::size_t>(scheduled.lane)], worker_));
+      if (step(scheduled).part.kind == Batch::Part::Kind::sum) calls_[i].set_exchange(&work.over_ranks);
     }
     for (int buffer = 0; buffer < static_cast<int>(schedule.copied.size()); ++buffer) {
       if (!schedule.copied[static_cast<std::size_t>(buffer)]) continue;
@@ -91,6 +97,7 @@ class Run {
       const GpuFlag* of_device[] = {flag(device, 0), epoch(device), exchange_words(device)};
       key.append(of_device, sizeof of_device);
     }
+    key.append(work_.over_ranks.to, sizeof work_.over_ranks.to);
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       const ScheduledStep& scheduled = work_.schedule.steps[i];
       key.append(&scheduled.lane, sizeof scheduled.lane);
@@ -115,19 +122,18 @@ class Run {
         enqueue_epoch(epoch(device), stream(main_lane(device)));
       }
     fork();
-    std::size_t exchanges = 0, together = 1;
-    for (std::size_t i = 0; i < schedule.steps.size(); i += together) {
-      const bool exchange = !schedule.steps[i].meets.empty();
-      together = schedule.steps[i].meets.size() + 1;
-      for (std::size_t k = i; k < i + together; ++k) enqueue_waits(k);
-      if (exchange && !by_flags_) meet();
-      for (std::size_t k = i; k < i + together; ++k) {
-        if (exchange && by_flags_) enqueue_exchange(k, exchanges, steps);
-        else enqueue_kernels(k, calls_[k], steps);
-      }
-      if (exchange && !by_flags_) meet();
-      for (std::size_t k = i; k < i + together; ++k) tell_others(k);
-      exchanges += exchange ? 1 : 0;
+    in_refresh_.assign(schedule.steps.size(), false);
+    behind_refresh_ = false;
+    std::size_t done = 0;
+    for (std::size_t i = 0; i < schedule.steps.size(); i += done) {
+      // Marks cannot be in a conditional part.
+      const bool conditional = work_.leaves_out_refreshes && steps == nullptr;
+      const std::size_t refresh = conditional ? whole_refresh_behind(work_.program, i) : 0;
+      done = schedule.steps[i].meets.size() + 1 + refresh;
+      if (refresh > 0)
+        enqueue_with_refresh(i, refresh);
+      else
+        enqueue_together(i, done, steps);
     }
     for (int lane = 0; lane < lane_count(); ++lane) {
       use(lane);
@@ -179,6 +185,74 @@ class Run {
     if (mailboxes != nullptr) enqueue_arrival(mailboxes->arrival, lane);
   }
 
+  /// A step; or one that exchanges, on all devices.
+  void enqueue_together(std::size_t first, std::size_t count, StepTimes* steps) {
+    const std::optional<OneByOne> one_by_one = after_refresh(first);
+    const bool exchange = count > 1;
+    for (std::size_t i = first; i < first + count; ++i) enqueue_waits(i);
+    if (exchange && !by_flags_) meet();
+    for (std::size_t i = first; i < first + count; ++i) {
+      if (exchange && by_flags_)
+        enqueue_exchange(i, steps);
+      else
+        enqueue_kernels(i, calls_[i], steps);
+    }
+    if (exchange && !by_flags_) meet();
+    for (std::size_t i = first; i < first + count; ++i) tell_others(i);
+  }
+
+  /// A scalar step of a rank's only device, and the refresh behind it as a conditional part of the graph. The part's
+  /// steps are in the main lane; those of the side lane that they wait for end before it begins. All ranks find a
+  /// refresh due or none does, because their states are equal: so every message of the part has both its ends, and
+  /// every exchange all ranks.
+  void enqueue_with_refresh(std::size_t number, std::size_t refresh) {
+    std::optional<OneByOne> one_by_one = after_refresh(number);
+    enqueue_waits(number);
+    const CudaStream main = stream(0);
+    const std::unique_ptr<ConditionalGraph> conditional = ConditionalGraph::make(main);
+    Call scalar = calls_[number];
+    scalar.set_refresh_condition(conditional->condition());
+    enqueue_kernels(number, scalar, nullptr);
+    tell_others(number);
+    const std::size_t begin = number + 1, end = begin + refresh;
+    for (std::size_t i = begin; i < end; ++i)
+      for (const int before : work_.schedule.steps[i].waits)
+        cudaStreamWaitEvent(main, ended_[static_cast<std::size_t>(before)], 0);
+    const CudaStream inside = conditional->begin();
+    one_by_one.emplace();
+    for (std::size_t i = begin; i < end; ++i) enqueue_in_refresh(i, inside);
+    flush_sums(inside);
+    conditional->end();
+    const cudaEvent_t ended = record(0);
+    for (std::size_t i = begin; i < end; ++i) {
+      ended_[i] = ended;
+      in_refresh_[i] = true;
+    }
+    behind_refresh_ = true;
+  }
+
+  void enqueue_in_refresh(std::size_t i, CudaStream inside) {
+    const Batch::Part& part = step(work_.schedule.steps[i]).part;
+    const MailboxUse& mailboxes = *mailboxes_of(work_.schedule.steps[i]);
+    Call call(pointers_[i].data(), part.arguments.data(), nullptr, inside, worker_);
+    call.set_exchange(calls_[i].exchange());
+    enqueue_room(mailboxes.room, inside);
+    enqueue_arrival(mailboxes.arrival, inside);
+    enqueue_step(part, call);
+    enqueue_sent(mailboxes.sent, inside);
+    enqueue_consumed(mailboxes.consumed, inside);
+  }
+
+  /// For the first step behind a conditional part in its lane: kernels cannot be brought onto the GPU before that ends.
+  std::optional<OneByOne> after_refresh(std::size_t i) {
+    const ScheduledStep& scheduled = work_.schedule.steps[i];
+    const bool in_main_lane = scheduled.lane == main_lane(scheduled.device);
+    const bool waits = std::any_of(scheduled.waits.begin(), scheduled.waits.end(),
+                                   [this](int before) { return in_refresh_[static_cast<std::size_t>(before)]; });
+    if (!waits && !(in_main_lane && std::exchange(behind_refresh_, false))) return std::nullopt;
+    return std::optional<OneByOne>(std::in_place);
+  }
+
   void enqueue_kernels(std::size_t i, Call& call, StepTimes* steps) {
     const ScheduledStep& scheduled = work_.schedule.steps[i];
     use(scheduled.lane);
@@ -188,14 +262,14 @@ class Run {
   }
 
   /// A step that exchanges, on its own device's partial sums.
-  void enqueue_exchange(std::size_t i, std::size_t number, StepTimes* steps) {
+  void enqueue_exchange(std::size_t i, StepTimes* steps) {
     const ScheduledStep& scheduled = work_.schedule.steps[i];
     std::vector<void*> own = pointers_[i];
     for (std::size_t k = 0; k < own.size(); ++k) {
       const auto buffer = static_cast<std::size_t>(step(scheduled).buffers[k]);
       if (!work_.schedule.copied[buffer] && work_.schedule.home[buffer] != scheduled.device) own[k] = nullptr;
     }
-    const SumExchange exchange = exchange_on(scheduled.device, number);
+    const SumExchange exchange = exchange_on(scheduled.device);
     Call call = calls_[i].part(own.data(), step(scheduled).part.arguments.data());
     call.set_exchange(&exchange);
     enqueue_kernels(i, call, steps);
@@ -276,25 +350,27 @@ class Run {
     return gpu_lanes().flags(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)], work_.schedule.steps.size()) + index;
   }
 
-  SumExchange exchange_on(int device, std::size_t number) const {
+  /// As far as its sizes go.
+  SumExchange exchange_of_devices() const {
     SumExchange exchange{};
     exchange.devices = device_count();
-    exchange.self = device;
     exchange.most_sums = detail::most_sums_on_cuda;
-    exchange.epoch = epoch(device);
-    const std::size_t place = exchange.place_words(), all = place * work_.cuda_devices.size();
-    exchange.from = exchange_words(device) + number * all;
-    for (int other = 0; other < device_count(); ++other)
-      exchange.to[other] = exchange_words(other) + number * all + static_cast<std::size_t>(device) * place;
     return exchange;
   }
-  /// In the memory of `device`: what it is sent in all exchanges of the program.
+  SumExchange exchange_on(int device) const {
+    SumExchange exchange = exchange_of_devices();
+    exchange.self = device;
+    exchange.patience_ns = gpu_patience_ns;
+    exchange.from = exchange_words(device);
+    exchange.count = exchange_words(device) + 2 * exchange.turn_words();
+    for (int other = 0; other < device_count(); ++other)
+      exchange.to[other] = exchange_words(other) + static_cast<std::size_t>(device) * exchange.place_words();
+    return exchange;
+  }
+  /// In the memory of `device`: what it is sent in exchanges, then how many there were.
   GpuFlag* exchange_words(int device) const {
-    const auto& steps = work_.schedule.steps;
-    const auto exchanges = [](const ScheduledStep& s) { return !s.meets.empty(); };  // one a device
-    const auto words = static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), exchanges)) *
-                       detail::most_sums_on_cuda * SumExchange::words_a_sum;
-    return gpu_lanes().exchange_words(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)], words);
+    return gpu_lanes().exchange_words(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)],
+                                      2 * exchange_of_devices().turn_words() + 1);
   }
 
   /// A step that every device takes is work of the first.
@@ -330,6 +406,8 @@ class Run {
   std::size_t events_used_ = 0;
   bool by_flags_ = false;
   std::vector<cudaEvent_t> ended_;  ///< of the steps that are awaited by events
+  std::vector<bool> in_refresh_;    ///< steps in a conditional part of the graph
+  bool behind_refresh_ = false;     ///< such a part is the latest in the main lane
 };
 
 void run_across_gpus(Call& call) {
@@ -462,15 +540,18 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts, const Replays& re
     auto plan = plan_mailboxes(work->program);
     if (!plan) return false;
     work->mailboxes = *std::move(plan);
+    const mpi::GpuPeers& peers = Session::current().messages()->peers();
+    work->over_ranks = peers.sum_exchange();
+    work->leaves_out_refreshes = peers.leaves_out_refreshes();
   }
   for (const int owner : owners) work->cuda_devices.push_back(starpu_worker_get_devid(owner));
   for (const Access& access : work->program.accesses) work->bytes.push_back(access.handle->bytes());
 
   std::vector<ScheduleStep> steps = schedule_steps(work->program, owners);
-  for (std::size_t i = 0; i < steps.size() && work->has_messages; ++i) steps[i].aside = work->mailboxes.uses[i].touches;
+  if (work->has_messages) place_messages(steps, work->mailboxes, work->program, work->leaves_out_refreshes);
   const auto reads_only = [](const ScheduleStep::Use& use) { return !use.writes; };
   for (ScheduleStep& step : steps)  // scalar steps with sums
-    step.exchanges = step.everywhere && owners.size() <= most_gpu_flags &&
+    step.exchanges = step.everywhere && owners.size() <= SumExchange::most_devices &&
                      std::any_of(step.uses.begin(), step.uses.end(), reads_only);
   auto schedule = schedule_lanes(steps, static_cast<int>(owners.size()), static_cast<int>(work->program.accesses.size()));
   if (!schedule) return false;

@@ -5,16 +5,16 @@
 
 namespace quarkstar::runtime {
 
-/// The low half of a word once its other half is `epoch`; what its writer had fenced is visible afterwards. Traps after
-/// a minute.
-__device__ inline unsigned await_word(const GpuFlag* place, unsigned epoch) {
-  constexpr unsigned long long patience_ns = 60'000'000'000;
+/// The low half of a word once its other half is that of `number`; what its writer had fenced is visible afterwards.
+__device__ inline unsigned await_word(const GpuFlag* place, GpuFlag number, DeviceWait wait) {
   FlagWord word(*const_cast<GpuFlag*>(place));
-  const unsigned long long start = nanoseconds();
   for (;;) {
     const GpuFlag seen = word.load(cuda::memory_order_acquire);
-    if (static_cast<unsigned>(seen >> 32) == epoch) return static_cast<unsigned>(seen);
-    if (nanoseconds() - start > patience_ns) __trap();
+    if (seen >> 32 == (number & 0xffffffffu)) {
+      wait.end();
+      return static_cast<unsigned>(seen);
+    }
+    wait.again();
   }
 }
 
@@ -24,18 +24,19 @@ class BlockExchange {
   /// First, after waiting for the predecessors of the kernel: those threads that will send make what these did visible
   /// to other devices. They are the last of the block, so that this goes beside other threads' work.
   __device__ BlockExchange(const SumExchange& e, int sums)
-      : e_(e), sums_(sums), words_(sums * SumExchange::words_a_sum), epoch_(static_cast<unsigned>(*e.epoch)) {
+      : e_(e), sums_(sums), words_(sums * SumExchange::words_a_sum), number_(*e.count + 1) {
     if (sender() < words_ * (e.devices - 1)) __threadfence_system();
   }
 
   /// total[s], in shared memory and seen by all threads, <- the sum of all devices' total[s], merged by thread s, s <
-  /// sums.
+  /// sums. There must have been a barrier since the constructor.
   __device__ void merge_all(BinnedSum* total) const {
     const int threads = static_cast<int>(blockDim.x), thread = static_cast<int>(threadIdx.x), others = e_.devices - 1;
+    const std::size_t turn = number_ % 2 * e_.turn_words();
     const auto* own = reinterpret_cast<const unsigned*>(total);
     for (int i = sender(); i < others * words_; i += threads) {
-      const GpuFlag word = static_cast<GpuFlag>(epoch_) << 32 | own[i % words_];
-      FlagWord(e_.to[other(i / words_)][i % words_]).store(word, cuda::memory_order_relaxed);
+      GpuFlag* place = e_.to[other(i / words_)] + turn;
+      FlagWord(place[i % words_]).store(number_ << 32 | own[i % words_], cuda::memory_order_relaxed);
     }
     constexpr int room = 256;
     __shared__ BinnedSum received[room];
@@ -44,14 +45,17 @@ class BlockExchange {
     for (int first = 0; first < others; first += at_once) {
       const int count = min(at_once, others - first);
       for (int i = thread; i < count * words_; i += threads) {
-        const auto place =
-            static_cast<std::size_t>(other(first + i / words_)) * e_.most_sums * SumExchange::words_a_sum;
-        received_words[i] = await_word(e_.from + place + i % words_, epoch_);
+        const int device = other(first + i / words_);
+        const GpuFlag* place = e_.from + turn + static_cast<std::size_t>(device) * e_.place_words();
+        // Threads that wait for the same device share its word of lateness: its words come together.
+        const DeviceWait wait(e_.late == nullptr ? nullptr : e_.late + device, e_.patience_ns);
+        received_words[i] = await_word(place + i % words_, number_, wait);
       }
       __syncthreads();
       for (int from = 0; thread < sums_ && from < count; ++from) total[thread].merge(received[from * sums_ + thread]);
       __syncthreads();
     }
+    if (thread == 0) *e_.count = number_;
   }
 
  private:
@@ -62,7 +66,7 @@ class BlockExchange {
 
   const SumExchange& e_;
   int sums_, words_;
-  unsigned epoch_;
+  GpuFlag number_;
 };
 
 }  // namespace quarkstar::runtime

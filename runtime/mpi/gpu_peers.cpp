@@ -11,7 +11,9 @@
 #ifdef QUARKSTAR_CUDA
 #include <cuda_runtime_api.h>
 
+#include "runtime/conditional_graph.hpp"
 #include "runtime/current_device.hpp"
+#include "runtime/scalar.hpp"
 #endif
 
 namespace quarkstar::runtime::mpi {
@@ -25,13 +27,14 @@ namespace {
 
 constexpr std::size_t test_words = std::size_t{1} << 13;
 
-/// Where things lie in the common piece of a rank.
+/// Where things lie in the common piece of a rank: words of exchanges, their number, words to try the memory with.
 struct CommonLayout {
-  int ranks;
-  std::size_t flags() const { return 2 * static_cast<std::size_t>(ranks) * SumBoard::most_sums * sizeof(BinnedSum); }
-  std::size_t count() const { return flags() + static_cast<std::size_t>(ranks) * flag_stride * sizeof(GpuFlag); }
+  SumExchange exchange;  ///< devices, most_sums
+  std::size_t count() const { return 2 * exchange.turn_words() * sizeof(GpuFlag); }
   std::size_t test() const { return count() + flag_stride * sizeof(GpuFlag); }
-  std::size_t bytes() const { return test() + static_cast<std::size_t>(ranks) * test_words * sizeof(std::uint64_t); }
+  std::size_t bytes() const {
+    return test() + static_cast<std::size_t>(exchange.devices) * test_words * sizeof(std::uint64_t);
+  }
 };
 
 /// True unless the call failed; its error is then forgotten, because the caller does without.
@@ -111,7 +114,9 @@ void GpuPeers::release(GpuPiece& piece) {
 void GpuPeers::try_pairs() {
   const int ranks = job_.size();
   const auto count = static_cast<std::size_t>(ranks), self = static_cast<std::size_t>(job_.rank());
-  const CommonLayout layout{ranks};
+  CommonLayout layout{};
+  layout.exchange.devices = ranks;
+  layout.exchange.most_sums = runtime::detail::most_sums_on_cuda;
   // One common piece for the process and its device: sessions follow each other.
   std::vector<bool> mapped;
   std::vector<std::uint64_t> row{static_cast<std::uint64_t>(device_)};
@@ -170,18 +175,16 @@ void GpuPeers::try_pairs() {
   }
   if (!usable_) return;
 
-  board_.ranks = ranks;
-  board_.patience_ns = patience_ns_;
-  for (std::size_t rank = 0; rank < count; ++rank) {
-    std::byte* there = common_->of_rank[rank];
-    board_.to[rank] = reinterpret_cast<BinnedSum*>(there) + self * SumBoard::most_sums;
-    board_.arrived_at[rank] = reinterpret_cast<GpuFlag*>(there + layout.flags()) + self * flag_stride;
-  }
+  exchange_ = layout.exchange;
+  exchange_.self = job_.rank();
+  exchange_.patience_ns = patience_ns_;
+  for (std::size_t rank = 0; rank < count; ++rank)
+    exchange_.to[rank] = reinterpret_cast<GpuFlag*>(common_->of_rank[rank]) + self * exchange_.place_words();
   std::byte* here = common_->of_rank[self];
-  board_.from = reinterpret_cast<const BinnedSum*>(here);
-  board_.arrived = reinterpret_cast<const GpuFlag*>(here + layout.flags());
-  board_.count = reinterpret_cast<GpuFlag*>(here + layout.count());
-  board_.late = common_->host;
+  exchange_.from = reinterpret_cast<const GpuFlag*>(here);
+  exchange_.count = reinterpret_cast<GpuFlag*>(here + layout.count());
+  exchange_.late = common_->host;
+  leaves_out_refreshes_ = !job_.any(!ConditionalGraph::is_possible());
 }
 
 std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t bytes, std::size_t host_words, std::span<const std::uint64_t> row) {

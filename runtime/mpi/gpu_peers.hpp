@@ -9,6 +9,7 @@
 
 #include "runtime/gpu_messages.hpp"
 #include "runtime/mpi/job.hpp"
+#include "runtime/sum_exchange.hpp"
 
 namespace quarkstar::runtime::mpi {
 
@@ -47,7 +48,11 @@ class GpuPeers {
   /// again, with the contents that it was left with. Nothing where a rank has no memory left.
   std::shared_ptr<GpuPiece> piece(std::size_t bytes, std::size_t host_words, std::span<const std::uint64_t> row);
 
-  const SumBoard& sum_board() const { return board_; }
+  /// Where the scalar steps of all ranks exchange their sums, where usable().
+  const SumExchange& sum_exchange() const { return exchange_; }
+  /// Whether graphs leave out refreshes that are not due (runtime/conditional_graph.hpp): on every rank or on none,
+  /// because refreshes have messages too.
+  bool leaves_out_refreshes() const { return leaves_out_refreshes_; }
   std::uint64_t patience_ns() const { return patience_ns_; }
 
  private:
@@ -59,11 +64,11 @@ class GpuPeers {
   Job& job_;
   int device_;
   std::uint64_t patience_ns_;
-  bool usable_ = false;
+  bool usable_ = false, leaves_out_refreshes_ = false;
   std::string verdict_;
   std::vector<Pair> pairs_;
   std::shared_ptr<GpuPiece> common_;
-  SumBoard board_{};
+  SumExchange exchange_{};
 };
 
 }  // namespace quarkstar::runtime::mpi

@@ -217,13 +217,6 @@ void Messages::post_receive(const Handle& handle, int from, int tag, const Label
 }
 
 void Messages::sum(const Handle& total, const Handle& local, int count, const char* what) {
-  if (!collected()) return post_sum(total, local, count, what);
-  Batch::Part part{.accesses = {out(total), in(local)}, .kind = Batch::Part::Kind::sum};
-  part.unfused = [this, &total, &local, count, what] { post_sum(total, local, count, what); };
-  Batch::current()->add(std::move(part));
-}
-
-void Messages::post_sum(const Handle& total, const Handle& local, int count, const char* what) {
   auto message = std::make_unique<Message>(Message::Kind::sum, this);
   message->read = local.state();
   message->write = total.state();
@@ -328,7 +321,7 @@ std::vector<std::string> Messages::waiting() const {
       for (const std::string& line : mailboxes->waiting()) lines.push_back(line + " (GPU to GPU)");
   if (by_device())
     for (int rank = 0; rank < job_.size(); ++rank)
-      if (static_cast<const volatile std::uint32_t*>(peers_->sum_board().late)[rank] != 0)
+      if (static_cast<const volatile std::uint32_t*>(peers_->sum_exchange().late)[rank] != 0)
         lines.push_back(fmt::format("sum over ranks from {} (GPU to GPU)", job_.name_of(rank)));
   return lines;
 }

@@ -22,14 +22,15 @@ class Codelet;
 
 namespace quarkstar::runtime::mpi {
 
-/// Places in the graph where a handle is sent, received, or summed over ranks. The graph orders them like tasks that read or write the
-/// handle. A thread of this class makes the calls of MPI; it sleeps while there is nothing to do.
+/// Places in the graph where a handle is sent, received, or summed over ranks. The graph orders them like tasks that
+/// read or write the handle. A thread of this class makes the calls of MPI; it sleeps while there is nothing to do.
 ///
-/// Why not StarPU's own MPI layer: it sends an envelope before each message and lets one envelope in at a time, its thread polls
-/// without pause, and it ends the process with an assertion where we name the peer (docs/starpu.md has the comparison).
+/// Why not StarPU's own MPI layer: it sends an envelope before each message and lets one envelope in at a time, its
+/// thread polls without pause, and it ends the process with an assertion where we name the peer (docs/starpu.md has the
+/// comparison).
 ///
-/// Where the GPUs of all ranks reach each other (by_device()), messages of a batch are steps of its program instead, and no host takes
-/// part: runtime/gpu_messages.hpp.
+/// Where the GPUs of all ranks reach each other (by_device()), messages of a batch are steps of its program instead,
+/// sums are exchanged by its scalar steps, and no host takes part: runtime/gpu_messages.hpp, runtime/sum_exchange.hpp.
 class Messages {
  public:
   Messages(Job& job, std::unique_ptr<GpuPeers> peers);
@@ -51,7 +52,8 @@ class Messages {
   /// Whole handles, of equal length at both ends. mailbox: for batches where by_device(), else nullptr.
   void send(const Handle& handle, int to, int tag, const Label& label, const Mailbox* mailbox = nullptr);
   void receive(const Handle& handle, int from, int tag, const Label& label, const Mailbox* mailbox = nullptr);
-  /// total <- sums over all ranks of `local`, both holding `count` BinnedSum. All ranks submit their sums in the same order.
+  /// total <- sums over all ranks of `local`, both holding `count` BinnedSum, through the host. All ranks submit their
+  /// sums in the same order.
   void sum(const Handle& total, const Handle& local, int count, const char* what);
 
   /// Whether batches may send from GPU to GPU: the same on every rank.
@@ -90,7 +92,6 @@ class Messages {
   struct Calls;
   void post_send(const Handle& handle, int to, int tag, const Label& label);
   void post_receive(const Handle& handle, int from, int tag, const Label& label);
-  void post_sum(const Handle& total, const Handle& local, int count, const char* what);
   void post(std::unique_ptr<Message> message);
   static void acquired(void* message) noexcept;
   void ready(Message* message);

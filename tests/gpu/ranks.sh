@@ -68,6 +68,7 @@ for place in "${places[@]}"; do
   fused "$place"
   compare "$place" "${wilson[@]}" --precision single --links 12 --solver cgnr --check-every 3
   compare "$place" "${wilson[@]}" --precision half --links 8
+  compare "$place" "${wilson[@]}" --precision half --solver gcr --check-every 1
   compare "$place" "${wilson[@]}" --precision single --blocks 1,1,2,2
   compare "$place --cpu-share 25%" "${wilson[@]}" --precision single
   # shellcheck disable=SC2054  # commas belong to the flag
@@ -78,6 +79,23 @@ for place in "${places[@]}"; do
   compare "$place" "${hisq[@]}" --solver blockcg --precision single
   compare "$place" "${hisq[@]}" --solver multishift --masses 0.1,0.3
   compare "$place --cpu-share 25%" "${hisq[@]}" --precision double
+done
+
+# Refreshes that are not due are left out of the graphs of all ranks or of none: one rank that cannot decides for all.
+for solve in wilson hisq; do
+  declare -n flags=$solve
+  expect 0 '^wrote one.json' "${flags[@]}" --precision half --gpus 1 --residual-history --json one.json
+  results one.json > expected.txt
+  [ -s expected.txt ] || die "no residual history: $solve"
+  # shellcheck disable=SC2086  # words are flags
+  set -- "${flags[@]}" --precision half ${places[0]} --residual-history --json ranks.json
+  for wish in on off; do
+    QUARKSTAR_GPU_IPC=on timeout 300 "${mpirun[@]}" --oversubscribe --bind-to none \
+      -n 1 env QUARKSTAR_GRAPH_CONDITIONS=$wish "$QUARKSTAR" "$@" : \
+      -n 1 env QUARKSTAR_GRAPH_CONDITIONS=off "$QUARKSTAR" "$@" >stdout.txt 2>stderr.txt ||
+      { cat stdout.txt stderr.txt; die "refreshes run by ranks that agree on it: $solve, first rank $wish"; }
+    results ranks.json | cmp expected.txt - || die "the bits depend on refreshes that are not due: $solve, first rank $wish"
+  done
 done
 
 # A rank without GPUs before one with: the parts follow their speeds, and the second one's settings are tuned.

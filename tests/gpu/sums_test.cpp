@@ -120,6 +120,58 @@ void fill_tables(const std::vector<SumTable>& tables) {
 }
 void clear_tables(int count) { fill_tables(std::vector<SumTable>(static_cast<std::size_t>(count))); }
 
+/// Enqueues a scalar step on these partial sums; it exchanges its sums where there is an exchange.
+void enqueue_step(const State* state, const OnGpu<double>& history, const std::vector<void*>& partials, int sums,
+                  const SumExchange* exchange, cudaStream_t stream) {
+  std::vector<void*> buffers{const_cast<State*>(state), history.get()};
+  buffers.insert(buffers.end(), partials.begin(), partials.end());
+  const runtime::detail::ScalarArguments arguments{static_cast<int>(partials.size()), sums, 4};
+  Call call(buffers.data(), &arguments, nullptr, stream, 0);
+  call.set_exchange(exchange);
+  runtime::detail::run_scalar_step_on_cuda<State, Begin>(call);
+}
+
+/// Loads the kernel: later that might wait for one that waits for it.
+void load_step(const OnGpu<double>& history, const Stream& stream) {
+  const OnGpu<State> state({State{}});
+  enqueue_step(state.get(), history, {}, 0, nullptr, stream.stream);
+  REQUIRE(cudaStreamSynchronize(stream.stream) == cudaSuccess);
+}
+
+/// Where streams of one GPU that stand for devices exchange sums.
+class Exchanges {
+ public:
+  Exchanges(int devices, int most_sums, GpuFlag so_far)
+      : sizes_(of_sizes(devices, most_sums)),
+        words_(std::vector<GpuFlag>(static_cast<std::size_t>(devices) * 2 * sizes_.turn_words(), 0)),
+        counts_(std::vector<GpuFlag>(static_cast<std::size_t>(devices), so_far)) {}
+
+  SumExchange on(int device) const {
+    SumExchange exchange = sizes_;
+    exchange.self = device;
+    exchange.from = words_of(device);
+    exchange.count = counts_.get() + device;
+    for (int other = 0; other < exchange.devices; ++other)
+      exchange.to[other] = words_of(other) + static_cast<std::size_t>(device) * exchange.place_words();
+    return exchange;
+  }
+  std::vector<GpuFlag> counts() const { return counts_.read(); }
+
+ private:
+  static SumExchange of_sizes(int devices, int most_sums) {
+    SumExchange exchange{};
+    exchange.devices = devices;
+    exchange.most_sums = most_sums;
+    exchange.patience_ns = gpu_patience_ns;
+    return exchange;
+  }
+  GpuFlag* words_of(int device) const {
+    return words_.get() + static_cast<std::size_t>(device) * 2 * sizes_.turn_words();
+  }
+  SumExchange sizes_;
+  OnGpu<GpuFlag> words_, counts_;
+};
+
 }  // namespace
 
 TEST_CASE("finished sums have the bits of the host's, and leave empty tables") {
@@ -229,31 +281,15 @@ TEST_CASE("scalar steps that exchange their sums have the same bits on every dev
   // Streams of one GPU stand for devices, with tables of their own.
   constexpr int most_devices = 16, most_sums = 32, partials_a_device = 2;
   const Stream streams[most_devices];
-  const auto take_step_on = [&](int device, const State* state, void* history, const std::vector<void*>& partials,
-                                int sums, const SumExchange* exchange) {
-    std::vector<void*> buffers{const_cast<State*>(state), history};
-    buffers.insert(buffers.end(), partials.begin(), partials.end());
-    const runtime::detail::ScalarArguments arguments{static_cast<int>(partials.size()), sums, 4};
-    Call call(buffers.data(), &arguments, nullptr, streams[device].stream, 0);
-    call.set_exchange(exchange);
-    runtime::detail::run_scalar_step_on_cuda<State, Begin>(call);
-  };
   const OnGpu<double> history(std::vector<double>(4));
-  {
-    // Loads the kernel: later that might wait for one that waits for it.
-    const OnGpu<State> state({State{}});
-    take_step_on(0, state.get(), history.get(), {}, 0, nullptr);
-    REQUIRE(cudaStreamSynchronize(streams[0].stream) == cudaSuccess);
-  }
-  std::uint64_t epoch = 0;
-  const OnGpu<GpuFlag> epoch_on_gpu(std::vector<GpuFlag>(1, epoch));
+  load_step(history, streams[0]);
   for (const int devices : {2, 3, 16}) {
-    const auto words = static_cast<std::size_t>(devices) * devices * most_sums * SumExchange::words_a_sum;
-    const OnGpu<GpuFlag> places(std::vector<GpuFlag>(words, 0));
+    const Exchanges places(devices, most_sums, 0);
+    GpuFlag exchanged = 0;
     for (const int sums : {1, 2, 17, 32, 0}) {
       for (int round = 0; round < 3; ++round) {
         INFO("devices " << devices << " sums " << sums << " round " << round);
-        epoch_on_gpu.set({++epoch});
+        ++exchanged;
         std::vector<std::unique_ptr<OnGpu<BinnedSum>>> partials;
         std::vector<BinnedSum> totals(most_sums, BinnedSum::zero());
         std::vector<std::unique_ptr<OnGpu<State>>> states;
@@ -262,16 +298,7 @@ TEST_CASE("scalar steps that exchange their sums have the same bits on every dev
           State initial{};
           initial.vectors = sums;
           states.push_back(std::make_unique<OnGpu<State>>(std::vector<State>{initial}));
-          SumExchange exchange{};
-          exchange.devices = devices;
-          exchange.self = device;
-          exchange.most_sums = most_sums;
-          exchange.epoch = epoch_on_gpu.get();
-          exchange.from = places.get() + static_cast<std::size_t>(device * devices) * exchange.place_words();
-          for (int other = 0; other < devices; ++other)
-            exchange.to[other] =
-                places.get() + static_cast<std::size_t>(other * devices + device) * exchange.place_words();
-          exchanges.push_back(exchange);
+          exchanges.push_back(places.on(device));
           use_worker_memory_of_lane(device);
           const Case unfinished(most_sums, random), finished(most_sums, random);
           fill_tables(unfinished.tables);
@@ -292,8 +319,8 @@ TEST_CASE("scalar steps that exchange their sums have the same bits on every dev
           }
           const auto first = static_cast<std::size_t>(device * partials_a_device);
           if (sums > 0) finish_sums(partials[first]->get(), sums, nullptr, streams[device].stream);
-          take_step_on(device, states[static_cast<std::size_t>(device)]->get(), history.get(), own, sums,
-                       &exchanges[static_cast<std::size_t>(device)]);
+          enqueue_step(states[static_cast<std::size_t>(device)]->get(), history, own, sums,
+                       &exchanges[static_cast<std::size_t>(device)], streams[device].stream);
         }
         for (const Stream& stream : streams) REQUIRE(cudaStreamSynchronize(stream.stream) == cudaSuccess);
         for (int device = 0; device < devices; ++device) {
@@ -303,9 +330,71 @@ TEST_CASE("scalar steps that exchange their sums have the same bits on every dev
           for (int v = 0; v < sums; ++v) CHECK(same(got.rho[v], value_of(totals[static_cast<std::size_t>(v)])));
           CHECK(got.status.steps_taken == 1);
         }
+        CHECK(places.counts() == std::vector<GpuFlag>(static_cast<std::size_t>(devices), exchanged));
         use_worker_memory_of_lane(0);
       }
     }
+  }
+}
+
+TEST_CASE("exchanges of replayed graphs follow each other without the host, and no sum is overwritten unread") {
+  QUARKSTAR_NEEDS_GPU("gpu exchanges in graphs");
+  const unsigned seed = 20261125;
+  std::printf("seed %u\n", seed);
+  std::mt19937_64 random(seed);
+  // Streams stand for ranks. An even number of rounds has a round's words in the same place in every replay.
+  constexpr int devices = 3, most_sums = 32, rounds = 12, replays = 5;
+  const Stream streams[devices];
+  const OnGpu<double> history(std::vector<double>(4));
+  load_step(history, streams[0]);
+  constexpr GpuFlag so_far = (GpuFlag{1} << 32) - 40;  // the half that is sent begins again on the way
+  const Exchanges places(devices, most_sums, so_far);
+  std::vector<int> sums;
+  std::vector<std::vector<BinnedSum>> totals(rounds, std::vector<BinnedSum>(most_sums, BinnedSum::zero()));
+  std::vector<std::unique_ptr<OnGpu<BinnedSum>>> partials;
+  std::vector<std::unique_ptr<OnGpu<State>>> states;
+  for (std::vector<BinnedSum>& total : totals) {
+    sums.push_back(1 + static_cast<int>(random() % most_sums));
+    for (int device = 0; device < devices; ++device) {
+      const Case c(most_sums, random);
+      for (std::size_t s = 0; s < total.size(); ++s) total[s].merge(c.sums[s]);
+      partials.push_back(std::make_unique<OnGpu<BinnedSum>>(c.sums));
+      State initial{};
+      initial.vectors = sums.back();
+      std::fill(std::begin(initial.target), std::end(initial.target), -std::numeric_limits<double>::infinity());
+      states.push_back(std::make_unique<OnGpu<State>>(std::vector<State>{initial}));
+    }
+  }
+  std::vector<cudaGraphExec_t> graphs;
+  for (int device = 0; device < devices; ++device) {
+    const SumExchange exchange = places.on(device);
+    const cudaStream_t stream = streams[device].stream;
+    cudaGraph_t graph = nullptr;
+    REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed) == cudaSuccess);
+    for (int round = 0; round < rounds; ++round) {
+      const auto of_device = static_cast<std::size_t>(round * devices + device);
+      enqueue_step(states[of_device]->get(), history, {partials[of_device]->get()},
+                   sums[static_cast<std::size_t>(round)], &exchange, stream);
+    }
+    REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+    REQUIRE(cudaGraphInstantiate(&graphs.emplace_back(), graph, 0) == cudaSuccess);
+    REQUIRE(cudaGraphUpload(graphs.back(), stream) == cudaSuccess);
+    cudaGraphDestroy(graph);
+  }
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  // Each device's replays at once: the first is ahead of the others as far as it can be.
+  for (int device = 0; device < devices; ++device)
+    for (int replay = 0; replay < replays; ++replay)
+      REQUIRE(cudaGraphLaunch(graphs[static_cast<std::size_t>(device)], streams[device].stream) == cudaSuccess);
+  for (const Stream& stream : streams) REQUIRE(cudaStreamSynchronize(stream.stream) == cudaSuccess);
+  for (cudaGraphExec_t graph : graphs) cudaGraphExecDestroy(graph);
+  CHECK(places.counts() == std::vector<GpuFlag>(devices, so_far + rounds * replays));
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    const std::size_t round = i / devices;
+    INFO("round " << round << " device " << i % devices);
+    const State got = states[i]->read()[0];
+    for (std::size_t v = 0; v < static_cast<std::size_t>(sums[round]); ++v)
+      CHECK(same(got.rho[v], value_of(totals[round][v])));
   }
 }
 

@@ -24,5 +24,6 @@ TEST_CASE("behind a scalar step: the tasks that go by its state and wait for a r
   for (std::size_t i = 0; i < expected.size(); ++i) {
     INFO("step " << i);
     CHECK(refresh_behind(program, i) == expected[i]);
+    CHECK(whole_refresh_behind(program, i) == (i == 10 ? 0 : expected[i]));
   }
 }
