@@ -62,9 +62,9 @@ struct ColourHops {
   __device__ __forceinline__ void find(const std::uint32_t* table, const std::uint32_t* faces_at, int d) {
     const std::uint32_t entry = __ldg(table + outer * 8 + d);
     const int stride = a.stride[d / 2];
-    const int from = (entry & neighbour_entry::exchange) != 0 ? lane ^ stride : lane;
+    const auto from = static_cast<unsigned>((entry & neighbour_entry::exchange) != 0 ? lane ^ stride : lane);
     auto& [of_site, of_face, width, from_face] = neighbour;
-    // In bytes and with 32-bit factors this is one instruction; n vectors of a site take 32 KiB at most.
+    // In bytes and with 32-bit factors a product and a sum are one instruction; n vectors of a site take 32 KiB at most.
     const std::uint32_t site_bytes = static_cast<std::uint32_t>(a.vectors * (vector_words * lanes())) * sizeof(F);
     const F* of_first_site = a.in + first * (vector_words * lanes()) + from;
     of_site = reinterpret_cast<const F*>(reinterpret_cast<const char*>(of_first_site) +
