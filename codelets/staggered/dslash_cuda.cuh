@@ -65,9 +65,10 @@ struct ColourHops {
     const auto from = static_cast<unsigned>((entry & neighbour_entry::exchange) != 0 ? lane ^ stride : lane);
     auto& [of_site, of_face, width, from_face] = neighbour;
     // In bytes and with 32-bit factors a product and a sum are one instruction; n vectors of a site take 32 KiB at most.
-    const std::uint32_t site_bytes = static_cast<std::uint32_t>(a.vectors * (vector_words * lanes())) * sizeof(F);
-    const F* of_first_site = a.in + first * (vector_words * lanes()) + from;
-    of_site = reinterpret_cast<const F*>(reinterpret_cast<const char*>(of_first_site) +
+    const auto number_bytes = static_cast<std::uint32_t>(sizeof(F));
+    const auto site_bytes = static_cast<std::uint32_t>(a.vectors * (vector_words * lanes())) * number_bytes;
+    const auto* of_group = reinterpret_cast<const char*>(a.in + first * (vector_words * lanes()));
+    of_site = reinterpret_cast<const F*>(of_group + std::uint64_t{from} * number_bytes +
                                          std::uint64_t{entry >> neighbour_entry::shift} * site_bytes);
     if ((Faced >> d & 1) == 0) return;
     from_face = (entry & neighbour_entry::face) != 0 && (stride == 0 || ((lane & stride) != 0) == (d % 2 == 0));
@@ -162,29 +163,38 @@ __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
     const int words = staggered::vector_words<F> * lanes;
     const std::size_t of_site = (outer * a.vectors + first) * words + lane;
     const auto at = [&](int v) { return of_site + static_cast<std::size_t>(v) * words; };
-    // All loads before the first store: the compiler may not move a load past one.
+    // All loads before the first store: the compiler may not move a load past one. Each question is asked once for all vectors.
     site::unroll<Count>([&](auto v) {
       const V scale{a.scale[first + v]};
-      site::ColourVector<V>& z = r[v];
-      site::unroll<3>([&](auto c) { z[c] = {scale * z[c].re, scale * z[c].im}; });
-      if (a.x != nullptr) {
+      site::unroll<3>([&](auto c) { r[v][c] = {scale * r[v][c].re, scale * r[v][c].im}; });
+    });
+    if (a.x != nullptr)
+      site::unroll<Count>([&](auto v) {
         const V diagonal{a.diagonal[first + v]};
         const site::SiteReader<F, V, Links> x(a.x + at(v), lanes);
         site::unroll<3>([&](auto c) {
           const site::Complex<V> value = x.component(c);
-          z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
+          r[v][c] = {fma(diagonal, value.re, r[v][c].re), fma(diagonal, value.im, r[v][c].im)};
         });
-      }
-      if (first + v < own) return;
-      if (a.sums.norm) site::unroll<3>([&](auto c) { norm[v] = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm[v])); });
-      if (a.sums.dot) {
+      });
+    const auto for_own_vectors = [&](auto&& body) {
+      site::unroll<Count>([&](auto v) {
+        if (first + v >= own) body(v);
+      });
+    };
+    if (a.sums.norm)
+      for_own_vectors([&](auto v) {
+        const site::ColourVector<V>& z = r[v];
+        site::unroll<3>([&](auto c) { norm[v] = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm[v])); });
+      });
+    if (a.sums.dot)
+      for_own_vectors([&](auto v) {
         const site::SiteReader<F, V> y(a.y + at(v), lanes);
         site::unroll<3>([&](auto c) {
           const site::Complex<V> value = y.component(c);
-          dot[v] = fma(value.im, z[c].im, fma(value.re, z[c].re, dot[v]));
+          dot[v] = fma(value.im, r[v][c].im, fma(value.re, r[v][c].re, dot[v]));
         });
-      }
-    });
+      });
     site::unroll<Count>([&](auto v) {
       if constexpr (passing) site::unroll<3>([&](auto c) {
         __stcs(a.out + at(v) + 2 * c * lanes, r[v][c].re.v);
