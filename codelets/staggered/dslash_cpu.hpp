@@ -34,10 +34,12 @@ struct WantedVectors {
   }
 };
 
-/// What becomes of the sum r of a vector's hops: diagonal x + scale r, into `out` and into the sums of its vector. at: of lane0 in the fields.
+/// What becomes of the sum r of a vector's hops: diagonal x + scale r, into `out` and into the sums of its vector. at:
+/// of lane0 in the fields.
 template <class F, int W, int VL>
-inline __attribute__((always_inline)) void finish(const staggered::DslashArguments<F>& a, F* out, std::size_t at, int vector,
-                                                  const site::ColourVector<Pack<Real<F>, VL>>& r, VectorSums<VL>& sums) {
+inline __attribute__((always_inline)) void finish(const staggered::DslashArguments<F>& a, F* out, std::size_t at,
+                                                  int vector, const site::ColourVector<Pack<Real<F>, VL>>& r,
+                                                  VectorSums<VL>& sums) {
   using V = Pack<Real<F>, VL>;
   const auto v = static_cast<std::size_t>(vector);
   const V scale = V::broadcast(a.scale[v]);
@@ -70,8 +72,8 @@ inline __attribute__((always_inline)) void finish(const staggered::DslashArgumen
 
 /// Body of a Dslash kernel over list positions [begin, end). Prefetch: hops ahead, 0 or 1.
 template <class F, int W, int VL, int LongReals, int Prefetch>
-void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
-                  runtime::BinnedSum* sums) {
+void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end,
+                  const std::int32_t* left_out, runtime::BinnedSum* sums) {
   using V = Pack<Real<F>, VL>;
   using Many = ManyVectors<F, W, VL, LongReals, Prefetch>;
   constexpr int vector_words = staggered::vector_words<F>;
@@ -81,12 +83,16 @@ void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t b
   SiteStores<F, W, vector_words, bool> stores(a.stream_out);
   ColourNeighbours<F, W, VL> neighbours{a, 0};
   Many many(neighbours);
-  const auto site_at = [&a](std::int64_t i) -> std::size_t { return a.sites != nullptr ? a.sites[i] : static_cast<std::size_t>(i); };
+  const auto site_at = [&a](std::int64_t i) -> std::size_t {
+    return a.sites != nullptr ? a.sites[i] : static_cast<std::size_t>(i);
+  };
   for (std::int64_t position = begin; position < end; ++position) {
-    const std::size_t outer = site_at(position), next = Prefetch > 0 ? site_at(position + 1 < end ? position + 1 : position) : 0;
+    const std::size_t outer = site_at(position),
+                      next = Prefetch > 0 ? site_at(position + 1 < end ? position + 1 : position) : 0;
     neighbours.position = position;
     const auto at = [&](int vector, int lane0) QUARKSTAR_INLINE_LAMBDA {
-      return (outer * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(vector)) * (vector_words * W) + static_cast<std::size_t>(lane0);
+      return (outer * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(vector)) * (vector_words * W) +
+             static_cast<std::size_t>(lane0);
     };
     if (wanted.count == 1) {
       const int vector = wanted.vector[0];

@@ -1,11 +1,13 @@
 #pragma once
-// The hops of several vectors on CPUs. Their results wait in the first-level cache, and each hop is done for all of them: its link is loaded (and
-// unpacked) once, and a neighbour's vectors, which lie side by side in memory, are read one after the other.
+// The hops of several vectors on CPUs. Their results wait in the first-level cache, and each hop is done for all of
+// them: its link is loaded (and unpacked) once, and a neighbour's vectors, which lie side by side in memory, are read
+// one after the other.
 #include "codelets/staggered/colour_neighbours.hpp"
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
-/// Up to `most` vectors at one outer site. Results stay bit for bit those of staggered::dslash_term(): the same hops in the same order.
+/// Up to `most` vectors at one outer site. Results stay bit for bit those of staggered::dslash_term(): the same hops in
+/// the same order.
 template <class F, int W, int VL, int LongReals, int Prefetch>
 class ManyVectors {
   using T = Real<F>;
@@ -13,8 +15,9 @@ class ManyVectors {
   using V = typename Neighbours::V;
   using Vector = site::ColourVector<V>;
   static constexpr int vector_words = Neighbours::vector_words, groups = W / VL;
-  static constexpr bool link_fits = vector_registers >= 32;  // 18 for the link, 6 for a result, 2 for a component of the neighbour
-  static constexpr int links_ahead = 4;                      // hops
+  static constexpr bool link_fits =
+      vector_registers >= 32;            // 18 for the link, 6 for a result, 2 for a component of the neighbour
+  static constexpr int links_ahead = 4;  // hops
 
  public:
   /// With a hop's link and the vectors of two neighbours the results fill a first-level cache of 32 KB.
@@ -23,25 +26,30 @@ class ManyVectors {
   explicit ManyVectors(const Neighbours& neighbours) : neighbours_(neighbours), a_(neighbours.a) {}
 
   /// All hops of `count` vectors. next: the site after this one.
-  inline __attribute__((always_inline)) void compute(std::size_t outer, std::size_t next, const int* vectors, int count) {
+  inline __attribute__((always_inline)) void compute(std::size_t outer, std::size_t next, const int* vectors,
+                                                     int count) {
     vectors_ = vectors;
     count_ = count;
     const Table<18> near{a_.near + outer * 8, a_.near_at, a_.fat + outer * 8 * Table<18>::link_size};
     const Table<18> next_near{a_.near + next * 8, a_.near_at, a_.fat + next * 8 * Table<18>::link_size};
     for (int i = 0; i < count * 6 * W; i += VL) V::broadcast(0).store(results_ + i);
-    if constexpr (LongReals == 0) return hops(near, next_near);
+    if constexpr (LongReals == 0)
+      return hops(near, next_near);
     else {
       const Table<LongReals> far{a_.far + outer * 8, a_.far_at, a_.far_links + outer * 8 * Table<LongReals>::link_size};
       hops(near, far);
       if constexpr (is_half<F>)
-        for (int i = 0; i < count * 6 * W; i += VL) (V::broadcast(a_.near_factor) * V::load(results_ + i)).store(results_ + i);
+        for (int i = 0; i < count * 6 * W; i += VL)
+          (V::broadcast(a_.near_factor) * V::load(results_ + i)).store(results_ + i);
       hops(far, next_near);
     }
   }
 
   inline __attribute__((always_inline)) void load(Vector& r, int i, int lane0) const {
     const T* p = results_ + (i * W + lane0) * 6;
-    site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { r[c] = {V::load(p + 2 * c * VL), V::load(p + (2 * c + 1) * VL)}; });
+    site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+      r[c] = {V::load(p + 2 * c * VL), V::load(p + (2 * c + 1) * VL)};
+    });
   }
 
  private:
@@ -67,12 +75,14 @@ class ManyVectors {
   template <int Reals, int FollowingReals>
   inline __attribute__((always_inline)) void hops(const Table<Reals>& table, const Table<FollowingReals>& following) {
     for (int d = 0; d < 8; ++d) {
-      // What is needed next is asked for little by little, because a processor waits for few lines at a time: with each vector the same
-      // vector of the next hop, and some lines of the link that comes a few hops later.
-      const F* in_ahead = Prefetch > 0 ? neighbours_.vectors_at(d < 7 ? table.entries[d + 1] : following.entries[0]) : nullptr;
+      // What is needed next is asked for little by little, because a processor waits for few lines at a time: with each
+      // vector the same vector of the next hop, and some lines of the link that comes a few hops later.
+      const F* in_ahead =
+          Prefetch > 0 ? neighbours_.vectors_at(d < 7 ? table.entries[d + 1] : following.entries[0]) : nullptr;
       const bool same_table = d + links_ahead < 8;
-      const char* line_ahead = reinterpret_cast<const char*>(same_table ? table.links + (d + links_ahead) * table.link_size
-                                                                        : following.links + (d + links_ahead - 8) * following.link_size);
+      const char* line_ahead =
+          reinterpret_cast<const char*>(same_table ? table.links + (d + links_ahead) * table.link_size
+                                                   : following.links + (d + links_ahead - 8) * following.link_size);
       const int lines = same_table ? table.link_lines : following.link_lines;
       const int lines_a_vector = Prefetch > 0 ? (lines + count_ - 1) / count_ : 0;
       const auto ask = [&](int i, int lane0) QUARKSTAR_INLINE_LAMBDA {
@@ -103,8 +113,10 @@ class ManyVectors {
 
   template <int Reals>
   inline __attribute__((always_inline)) void load_link(site::Link<V>& u, const F* p) const {
-    if constexpr (Reals == 18) site::load_link<F, 18, site::PlainLoads>(u, p, W);
-    else site::load_long_link<F, Reals, site::PlainLoads>(u, V::broadcast(a_.long_factor), p, W);
+    if constexpr (Reals == 18)
+      site::load_link<F, 18, site::PlainLoads>(u, p, W);
+    else
+      site::load_long_link<F, Reals, site::PlainLoads>(u, V::broadcast(a_.long_factor), p, W);
   }
 
   /// Calls body(u) with the link at p.
@@ -114,8 +126,8 @@ class ManyVectors {
       StoredLink<V, W, true> u{p};
       body(u);
     } else if constexpr (link_fits) {
-      site::Link<V> u;
-      load_link<Reals>(u, p);
+      HeldLink<V> u;
+      load_link<Reals>(u.numbers, p);
       body(u);
     } else {
       site::Link<V> u;
@@ -144,7 +156,8 @@ class ManyVectors {
   }
 
   /// Fills moved_ where the hop crosses an edge. in: the neighbour's vectors.
-  __attribute__((noinline)) void move(const F* in, std::uint32_t entry, const std::uint32_t* faces_at, int d, int lane0) {
+  __attribute__((noinline)) void move(const F* in, std::uint32_t entry, const std::uint32_t* faces_at, int d,
+                                      int lane0) {
     const F* from = in + neighbours_.lane_from(entry, d, lane0);
     with_stride<VL>(a_.stride[d / 2], [&](auto s) QUARKSTAR_INLINE_LAMBDA {
       for (int i = 0; i < count_; ++i) {
