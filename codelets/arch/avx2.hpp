@@ -6,6 +6,7 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
 template <class T>
 inline constexpr int native_lanes = 32 / sizeof(T);
+inline constexpr int vector_registers = 16;
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME
 #include "codelets/arch/pack.hpp"

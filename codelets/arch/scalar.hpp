@@ -5,6 +5,7 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
 template <class T>
 inline constexpr int native_lanes = 1;
+inline constexpr int vector_registers = 16;
 
 typedef float float1 __attribute__((vector_size(4)));
 typedef double double1 __attribute__((vector_size(8)));
@@ -18,6 +19,8 @@ inline __attribute__((always_inline)) void nontemporal_store(float* p, float1 v)
 inline __attribute__((always_inline)) void nontemporal_store(double* p, double1 v) { *p = v[0]; }
 inline constexpr bool has_nontemporal_stores = false;
 inline __attribute__((always_inline)) void finish_nontemporal_stores() {}
+template <class Vector>
+inline __attribute__((always_inline)) void hold_in_register(Vector&) {}
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME
 #include "codelets/arch/pack.hpp"

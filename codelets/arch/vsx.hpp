@@ -4,6 +4,7 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
 template <class T>
 inline constexpr int native_lanes = 16 / sizeof(T);
+inline constexpr int vector_registers = 64;
 
 typedef float float1 __attribute__((vector_size(4)));
 typedef double double1 __attribute__((vector_size(8)));
@@ -28,6 +29,8 @@ inline __attribute__((always_inline)) void nontemporal_store(float* p, float4 v)
 inline __attribute__((always_inline)) void nontemporal_store(double* p, double2 v) { __builtin_memcpy(p, &v, sizeof v); }
 inline constexpr bool has_nontemporal_stores = false;
 inline __attribute__((always_inline)) void finish_nontemporal_stores() {}
+template <class Vector>
+inline __attribute__((always_inline)) void hold_in_register(Vector&) {}
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME
 #include "codelets/arch/pack.hpp"

@@ -1,0 +1,106 @@
+#pragma once
+// On CPUs, where the vectors of a hop's neighbour are, what becomes of them at the edge of a virtual node or of the
+// block, and how a link is read.
+#include "codelets/arch/lanes.hpp"
+#include "codelets/lattice/neighbour_entry.hpp"
+#include "codelets/staggered/dslash_arguments.hpp"
+#include "codelets/staggered/staggered_site.hpp"
+
+#include <cstddef>
+
+namespace quarkstar::QUARKSTAR_ARCH_NAME {
+
+/// A link whose numbers, Stride apart, are loaded where they are multiplied: kept, they would not fit into registers
+/// beside the results, and the compiler would store them, and load them, too. Held: each is loaded once for its two
+/// products, which is fastest where numbers come from the cache; otherwise loads are parts of the multiplications, so
+/// that a processor that waits for memory sees more of them at a time.
+template <class V, int Stride, bool Held>
+struct StoredLink {
+  using T = std::remove_cvref_t<decltype(V{}.v[0])>;
+  struct Row {
+    const T* p;
+    inline __attribute__((always_inline)) site::Complex<V> operator[](int column) const {
+      site::Complex<V> z{V::load(p + 2 * column * Stride), V::load(p + (2 * column + 1) * Stride)};
+      if constexpr (Held) {
+        hold_in_register(z.re.v);
+        hold_in_register(z.im.v);
+      }
+      return z;
+    }
+  };
+  const T* p;
+  inline __attribute__((always_inline)) Row operator[](int row) const { return {p + 6 * row * Stride}; }
+  /// The compiler must not know that the next loads give the same.
+  inline __attribute__((always_inline)) void again() { asm volatile("" : "+r"(p)); }
+};
+
+/// A link in registers, for all vectors. Read column by column, as a stored one, it leaves room for the results.
+template <class V>
+struct HeldLink {
+  site::Link<V> numbers;
+  inline __attribute__((always_inline)) const site::Complex<V> (&operator[](int row) const)[3] { return numbers[row]; }
+  /// Before each vector: nothing but the numbers themselves is kept.
+  inline __attribute__((always_inline)) void again() {
+    site::unroll<9>([&](auto i) QUARKSTAR_INLINE_LAMBDA { hold_in_register(numbers[i / 3][i % 3].im.v); });
+  }
+};
+
+/// Asks for the lines of Words words of W lanes.
+template <int W, int Words, class F>
+inline __attribute__((always_inline)) void prefetch_words(const F* p) {
+  const char* from = reinterpret_cast<const char*>(p);
+  site::unroll<(Words * W * static_cast<int>(sizeof(F)) + 63) / 64>(
+      [&](auto line) QUARKSTAR_INLINE_LAMBDA { __builtin_prefetch(from + 64 * line); });
+}
+
+/// W: lanes of the block; VL: of a register.
+template <class F, int W, int VL>
+struct ColourNeighbours {
+  using T = Real<F>;
+  using V = Pack<T, VL>;
+  static constexpr int vector_words = staggered::vector_words<F>;
+  static constexpr std::uint32_t crosses = neighbour_entry::exchange | neighbour_entry::face;
+  const staggered::DslashArguments<F>& a;
+  std::int64_t position;  ///< in the list of sites
+
+  /// Vectors of the outer site that an entry names.
+  inline __attribute__((always_inline)) const F* vectors_at(std::uint32_t entry) const {
+    const std::size_t at =
+        static_cast<std::size_t>(entry >> neighbour_entry::shift) * static_cast<std::size_t>(a.vectors);
+    return a.in + at * (vector_words * W);
+  }
+  /// First of the lanes that come to lane0: another one where the hop exchanges registers.
+  inline __attribute__((always_inline)) int lane_from(std::uint32_t entry, int d, int lane0) const {
+    if constexpr (W > VL)
+      if ((entry & neighbour_entry::exchange) != 0 && a.stride[d / 2] >= VL) return lane0 ^ a.stride[d / 2];
+    return lane0;
+  }
+
+  /// What is special about a hop that crosses the edge of a virtual node or of the block. S: the direction's stride
+  /// where it lies within a register, else 0. h: loaded from lane_from().
+  template <int S>
+  inline __attribute__((always_inline)) void cross(V (&h)[6], std::uint32_t entry, const std::uint32_t* faces_at, int d,
+                                                   int lane0, int vector) const {
+    if constexpr (S > 0)
+      if ((entry & neighbour_entry::exchange) != 0)
+        for (V& x : h) x = x.template exchange<S>();
+    if ((entry & neighbour_entry::face) == 0) return;
+    const int stride = a.stride[d / 2], width = stride == 0 ? W : W / 2;
+    const bool forward = d % 2 == 0;
+    const std::size_t at = static_cast<std::size_t>(faces_at[position * 8 + d]) * static_cast<std::size_t>(a.vectors) +
+                           static_cast<std::size_t>(vector);
+    const T* face = a.faces[d] + at * 6 * static_cast<std::size_t>(width);
+    if constexpr (S > 0) {
+      // Lanes in the half that ends at the edge.
+      for (int c = 0; c < 6; ++c) {
+        const V edge = V::template load_half<S>(face + c * width + lane0 / 2);
+        h[c] = forward ? h[c].template select<S, 1>(edge) : h[c].template select<S, 0>(edge);
+      }
+    } else if (stride == 0 || ((lane0 & stride) != 0) == forward) {
+      const int lane = stride == 0 ? lane0 : face_lane(lane0, stride);
+      for (int c = 0; c < 6; ++c) h[c] = V::load(face + c * width + lane);
+    }
+  }
+};
+
+}  // namespace quarkstar::QUARKSTAR_ARCH_NAME
