@@ -60,7 +60,7 @@ struct PlanningProblem {
 };
 
 /// PlanningProblem::thin_speed. A direction without lanes leaves eight: in double precision that is all there are, in others half of them (Wilson
-/// Dslash, single, 48^3 x 93 beside CPUs on an H200: 6525 of 7727 GFLOP/s; docs/results/2026-11-22-h200-hybrid.md).
+/// Dslash, single, 48^3 x 93 beside CPUs on an H200: 6525 of 7727 GFLOP/s; docs/results/2026-11-22-h200-layout.md).
 double thin_speed(Precision precision);
 
 /// The thickest part along `direction` that the owner's memory holds; a CPU's is not asked for.
