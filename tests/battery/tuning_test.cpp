@@ -44,7 +44,7 @@ TEST_CASE("the order of sites in memory changes no bit") {
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
     const HostSpinor plain = battery::HoppingHarness({lattice, {1, 1, 1, 1}, precision, 12}, gauge, antiperiodic_in_time).apply(psi);
     for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 1}, Coord{2, 1, 1, 3}})
-      for (const Coord& tile : {Coord{0, 0, 8, 8}, Coord{0, 0, 4, 4}, Coord{0, 0, 0, 4}, Coord{2, 2, 2, 3}, Coord{4, 1, 5, 100}}) {
+      for (const Coord& tile : {Coord{0, 0, 8, 8}, Coord{0, 0, 4, 4}, Coord{0, 6, 6, 6}, Coord{0, 0, 0, 4}, Coord{2, 2, 2, 3}, Coord{4, 1, 5, 100}}) {
         HoppingCase c{lattice, blocks, precision, 12};
         c.tile = tile;
         INFO(c.text());
@@ -235,7 +235,7 @@ TEST_CASE("staggered: the order of sites in memory changes no bit") {
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
     const std::vector<HostColour> plain = battery::DslashHarness({lattice, {1, 1, 1, 1}, precision, 13}, links).apply(chi);
     for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 1}, Coord{2, 1, 1, 3}})
-      for (const Coord& tile : {Coord{0, 0, 8, 8}, Coord{0, 0, 4, 4}, Coord{0, 0, 0, 4}, Coord{2, 2, 2, 3}}) {
+      for (const Coord& tile : {Coord{0, 0, 8, 8}, Coord{0, 0, 4, 4}, Coord{0, 6, 6, 6}, Coord{0, 0, 0, 4}, Coord{2, 2, 2, 3}}) {
         battery::DslashCase c{lattice, blocks, precision, 13};
         c.tile = tile;
         INFO(c.text());
@@ -255,7 +255,7 @@ TEST_CASE("staggered: measurements return their candidates, take the memory that
         double microseconds = 0;
         const Coord tile = staggered::measure_tile(problem, microseconds);
         CHECK(microseconds > 0);
-        CHECK((tile == Coord{} || tile == Coord{0, 0, 8, 8} || tile == Coord{0, 0, 4, 4} || tile == Coord{0, 0, 0, 4}));
+        CHECK(std::find(std::begin(tuning::tried_tiles), std::end(tuning::tried_tiles), tile) != std::end(tuning::tried_tiles));
       });
     }
 }
