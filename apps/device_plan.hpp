@@ -59,8 +59,9 @@ struct PlanningProblem {
   double thin_speed = 1;  ///< what is left of the speed where a part is too thin to be split over lanes; see thin_speed()
 };
 
-/// PlanningProblem::thin_speed. A direction without lanes leaves eight: in double precision that is all there are, in others half of them (Wilson
-/// Dslash, single, 48^3 x 93 beside CPUs on an H200: 6525 of 7727 GFLOP/s; docs/results/2026-11-22-h200-layout.md).
+/// PlanningProblem::thin_speed. A direction without lanes leaves eight: in double precision that is all there are, in others half of them.
+/// Measured for the Wilson Dslash in single precision, 48^3 x 93 beside CPUs on an H200 (6525 of 7727 GFLOP/s;
+/// docs/results/2026-11-22-h200-layout.md), and assumed for the rest.
 double thin_speed(Precision precision);
 
 /// The thickest part along `direction` that the owner's memory holds; a CPU's is not asked for.

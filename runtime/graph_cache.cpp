@@ -61,6 +61,7 @@ cudaGraphExec_t capture(CudaStream stream, const std::function<void()>& enqueue)
   cudaGraphExec_t made = nullptr;
   // Relaxed: other threads of the runtime may call what a strict capture forbids.
   cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
+  check_launch("the capture of a graph");
   enqueue();
   cudaStreamEndCapture(stream, &graph);
   // Kernels keep the priority of the stream that they were captured from: packs and boundaries go before interiors.

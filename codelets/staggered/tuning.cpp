@@ -26,7 +26,8 @@ int reach_of(const TuningProblem& problem) { return smear::longest_hop(problem.l
 class Trial {
  public:
   Trial(const TuningProblem& problem, const Coord& tile)
-      : lattice_(
+      : on_gpus_(is_gpu(first_block(problem.decomposition).owner)),
+        lattice_(
             std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, 16, reach_of(problem), tile)),
         links_even_(lattice_, 0, problem.long_reals),
         links_odd_(lattice_, 1, problem.long_reals),
@@ -43,11 +44,12 @@ class Trial {
   /// best of a few passes.
   double time_of(const Launch& launch) {
     dslash_.set_launch(launch);
-    return microseconds_of([&] {
+    const auto submit_pair = [this] {
       dslash_.apply(out_even_, in_odd_);
       dslash_.apply(out_odd_, in_even_,
                     {.x = &in_odd_, .diagonal = same_for_all(1), .y = &in_odd_, .sums = {.dot = true}});
-    });
+    };
+    return microseconds_of(submit_pair, on_gpus_);
   }
 
  private:
@@ -56,6 +58,7 @@ class Trial {
     if (links.far) fill(*links.far);
     return links;
   }
+  bool on_gpus_;
   LatticePointer lattice_;
   Links links_even_, links_odd_;
   Dslash dslash_;

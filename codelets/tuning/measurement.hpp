@@ -64,9 +64,9 @@ runtime::Decomposition measured_part(const runtime::Decomposition& decomposition
 /// extents can be halved so far. bytes_by_owner: of the whole.
 double sites_beyond(double cached, const std::map<int, double>& bytes_by_owner, const runtime::Decomposition& decomposition);
 
-/// Microseconds of one application, the best of a few passes in batches; submit_pair submits two. Nothing else should run. GPUs are kept busy
-/// for 50 ms first: from rest their clocks take as long, and what was timed first would seem slow.
-double microseconds_of(const std::function<void()>& submit_pair);
+/// Microseconds of one application, the best of a few passes in batches; submit_pair submits two. Nothing else should run. A GPU is kept busy
+/// for 50 ms before each measurement (on_gpus): from rest its clocks take as long, and what was timed first would seem slow.
+double microseconds_of(const std::function<void()>& submit_pair, bool on_gpus);
 
 /// This rank's part as a lattice of its own: what a rank can measure while the others do something else.
 runtime::Decomposition part_alone(const runtime::Decomposition& decomposition);

@@ -178,7 +178,7 @@ TEST_CASE("an open share follows the measured speeds where that is predicted to 
 TEST_CASE("parts too thin for lanes are predicted to be slower") {
   // Three slices of 64 for the CPU end 4 % earlier than none, but take the lanes of all blocks away; four end later.
   const auto cut = [](double thin) {
-    PlanningProblem of = problem({96, 96, 96, 64});
+    PlanningProblem of = problem({96, 2304, 4, 64});  // no other direction can be cut
     of.thin_speed = thin;
     return thickness(plan_devices(machine(1, 1000), {.devices = "all"}, of, speeds(1, 4000, 250)));
   };
