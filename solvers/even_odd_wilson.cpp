@@ -1,5 +1,7 @@
 #include "solvers/even_odd_wilson.hpp"
 
+#include "solvers/submit_together.hpp"
+
 namespace quarkstar {
 
 EvenOddWilson::EvenOddWilson(wilson::Hopping& hopping, const WilsonParameters& parameters, Schur schur)
@@ -23,11 +25,11 @@ void EvenOddWilson::apply(const SpinorField& out, const SpinorField& in, const A
 
 void EvenOddWilson::prepare(const SpinorField& rhs, const SpinorField& even, const SpinorField& odd) {
   const double scale = schur_ == Schur::symmetric ? 1 / a_ : 1;
-  hopping_.apply(rhs, even, {.x = &odd, .diagonal = scale, .scale = scale * h_ / a_});
+  submit_together([&] { hopping_.apply(rhs, even, {.x = &odd, .diagonal = scale, .scale = scale * h_ / a_}); });
 }
 
 void EvenOddWilson::reconstruct(const SpinorField& x_even, const SpinorField& b_even, const SpinorField& x_odd) {
-  hopping_.apply(x_even, x_odd, {.x = &b_even, .diagonal = 1 / a_, .scale = h_ / a_});
+  submit_together([&] { hopping_.apply(x_even, x_odd, {.x = &b_even, .diagonal = 1 / a_, .scale = h_ / a_}); });
 }
 
 void EvenOddWilson::minus_m(const SpinorField& out, const SpinorField& same, const SpinorField& other) {

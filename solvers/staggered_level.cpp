@@ -5,6 +5,7 @@
 #include "codelets/staggered/vector_blas.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/turns.hpp"
+#include "solvers/submit_together.hpp"
 
 namespace quarkstar {
 
@@ -38,10 +39,12 @@ staggered::Dslash& StaggeredLevel::dslash(int vectors) {
 }
 
 void StaggeredLevel::apply(const ColourFields& out, const ColourFields& in, const PerVector& a, double scale) {
-  for (const int parity : {0, 1})
-    dslash(in.even.vectors())
-        .apply(out.of(parity), in.of(1 - parity),
-               {.x = &in.of(parity), .diagonal = a, .scale = staggered::same_for_all(scale)});
+  staggered::Dslash& hops = dslash(in.even.vectors());
+  submit_together([&] {
+    for (const int parity : {0, 1})
+      hops.apply(out.of(parity), in.of(1 - parity),
+                 {.x = &in.of(parity), .diagonal = a, .scale = staggered::same_for_all(scale)});
+  });
 }
 
 void StaggeredLevel::residual(const ColourFields& r, const ColourFields& b, const ColourFields& x,

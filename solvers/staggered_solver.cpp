@@ -14,6 +14,7 @@
 #include "runtime/session.hpp"
 #include "runtime/turns.hpp"
 #include "solvers/staggered_level.hpp"
+#include "solvers/submit_together.hpp"
 #include "solvers/vector_krylov.hpp"
 #include "solvers/wait_for_readers.hpp"
 
@@ -167,7 +168,9 @@ struct StaggeredSolver::Impl {
     staggered::Dslash& dslash = outer.dslash(n);
     const PerVector two_mass = for_each_vector(goal.n, [&](std::size_t v) { return 2 * goal.mass[v]; });
     const ColourField rhs(outer.lattice(), solved_parity, n);
-    dslash.apply(rhs, r.odd, {.x = &r.even, .diagonal = two_mass, .scale = staggered::same_for_all(-1)});
+    submit_together([&] {
+      dslash.apply(rhs, r.odd, {.x = &r.even, .diagonal = two_mass, .scale = staggered::same_for_all(-1)});
+    });
     StaggeredNormal system(krylov_level().dslash(n), solved_parity, goal.mass);
     StaggeredNormal outer_system(dslash, solved_parity, goal.mass);
     const bool block = settings.solver == "blockcg";
@@ -184,7 +187,9 @@ struct StaggeredSolver::Impl {
   void reconstruct(const ColourField& odd, const ColourField& even, const ColourField& r_odd, const Goal& goal) {
     const PerVector inverse = for_each_vector(goal.n, [&](std::size_t v) { return 1 / (2 * goal.mass[v]); });
     const PerVector minus_inverse = for_each_vector(goal.n, [&](std::size_t v) { return -1 / (2 * goal.mass[v]); });
-    outer.dslash(static_cast<int>(goal.n)).apply(odd, even, {.x = &r_odd, .diagonal = inverse, .scale = minus_inverse});
+    staggered::Dslash& dslash = outer.dslash(static_cast<int>(goal.n));
+    submit_together(
+        [&] { dslash.apply(odd, even, {.x = &r_odd, .diagonal = inverse, .scale = minus_inverse}); });
   }
 
   /// x + e as far as correction() has come with e; x alone of right-hand sides that `working` leaves out. Waits for the

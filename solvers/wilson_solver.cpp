@@ -18,6 +18,7 @@
 #include "solvers/even_odd_wilson.hpp"
 #include "solvers/krylov.hpp"
 #include "solvers/mixed_precision.hpp"
+#include "solvers/submit_together.hpp"
 #include "solvers/wait_for_readers.hpp"
 
 namespace quarkstar {
@@ -134,10 +135,12 @@ struct WilsonSolver::Impl {
 
   /// r = b - M x.
   void residual(const FullField& r, const FullField& b, const FullField& x) {
-    outer.system().minus_m(r.even, x.even, x.odd);
-    outer.system().minus_m(r.odd, x.odd, x.even);
-    blas::submit<blas::AddScaled>({&r.even, &b.even}, {{{1, 0}}});
-    blas::submit<blas::AddScaled>({&r.odd, &b.odd}, {{{1, 0}}});
+    submit_together([&] {
+      outer.system().minus_m(r.even, x.even, x.odd);
+      outer.system().minus_m(r.odd, x.odd, x.even);
+      blas::submit<blas::AddScaled>({&r.even, &b.even}, {{{1, 0}}});
+      blas::submit<blas::AddScaled>({&r.odd, &b.odd}, {{{1, 0}}});
+    });
   }
 
   /// Solves M e = r for a correction e to |residual|^2 <= target2, in at most `budget` (> 0) iterations.
