@@ -133,7 +133,14 @@ template <class Arguments>
 void submit(const Codelet& codelet, const Arguments& arguments, const AccessList& accesses, Cost cost = {},
             Placement placement = {}) {
   static_assert(std::is_trivially_copyable_v<Arguments>);
+#if __has_builtin(__builtin_clear_padding)
+  // What chance has left between members would make two batches with the same work differ (ProgramKey).
+  Arguments cleared = arguments;
+  __builtin_clear_padding(&cleared);
+  detail::submit(codelet, &cleared, sizeof cleared, accesses, cost, placement);
+#else
   detail::submit(codelet, &arguments, sizeof arguments, accesses, cost, placement);
+#endif
 }
 
 }  // namespace quarkstar::runtime

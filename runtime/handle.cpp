@@ -16,13 +16,19 @@ namespace {
 constexpr std::size_t element_bytes = 64;  // StarPU counts elements in 32 bits: 64-byte elements reach 256 GiB a handle
 }
 
-Handle::Handle(std::size_t bytes) : bytes_(bytes) {
+Handle::Handle(std::size_t bytes) : bytes_(bytes), pool_(HandlePool::in_use()) {
   if (!starpu_is_initialized())
     throw Error(ErrorKind::internal, "Handle", "no session is running", "create a runtime::Session first");
   const std::size_t elements = (bytes + element_bytes - 1) / element_bytes;
   if (elements > std::numeric_limits<std::uint32_t>::max())
     throw Error(ErrorKind::input, "Handle", fmt::format("a block of {} bytes is more than the runtime can count", bytes),
                 "cut the lattice into more blocks");
+  if (pool_ != nullptr) {
+    const HandlePool::Kept kept = pool_->take(bytes);
+    number_ = kept.number;
+    state_ = kept.state;
+    if (state_ != nullptr) return;
+  }
   starpu_vector_data_register(&state_, -1, 0, static_cast<std::uint32_t>(elements), element_bytes);
 }
 
@@ -46,12 +52,16 @@ void Handle::release() noexcept {
     if (starpu_data_get_sequential_consistency_flag(state_) == 0) {
       Session::current().wait_all();
       starpu_data_unregister_no_coherency(state_);
+    } else if (pool_ != nullptr) {
+      starpu_data_set_user_data(state_, nullptr);  // the next user says itself whether it is copied early
+      pool_->give_back(bytes_, {state_, number_});
     } else {
       starpu_data_unregister_submit(state_);
     }
   }
   state_ = nullptr;
   copies_.reset();
+  pool_.reset();
 }
 
 void* detail::acquire(const Handle& handle, HostAccess access) {

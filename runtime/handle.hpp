@@ -1,9 +1,12 @@
 #pragma once
 // A piece of memory that the task graph tracks: StarPU's data handle with an owner.
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <utility>
+
+#include "runtime/handle_pool.hpp"
 
 struct _starpu_data_state;
 
@@ -12,7 +15,7 @@ namespace quarkstar::runtime {
 /// Registers a byte range with the runtime, which keeps its copies on the memory nodes coherent. Movable, not copyable.
 /// Without memory of its own (the usual case) the range is allocated where a task first writes it, 64-byte aligned.
 /// Destroying a handle waits for nothing: tasks already submitted on it complete first, then the memory goes. A frozen handle's
-/// readers are not tracked, so destroying it waits for every task.
+/// readers are not tracked, so destroying it waits for every task. Where a pool is in use (runtime/handle_pool.hpp) handles come from there.
 class Handle {
  public:
   Handle() = default;
@@ -20,13 +23,19 @@ class Handle {
   explicit Handle(std::size_t bytes);
   ~Handle() { release(); }
   Handle(Handle&& other) noexcept
-      : state_(std::exchange(other.state_, nullptr)), bytes_(std::exchange(other.bytes_, 0)), copies_(std::move(other.copies_)) {}
+      : state_(std::exchange(other.state_, nullptr)),
+        bytes_(std::exchange(other.bytes_, 0)),
+        copies_(std::move(other.copies_)),
+        pool_(std::move(other.pool_)),
+        number_(other.number_) {}
   Handle& operator=(Handle&& other) noexcept {
     if (this != &other) {
       release();
       state_ = std::exchange(other.state_, nullptr);
       bytes_ = std::exchange(other.bytes_, 0);
       copies_ = std::move(other.copies_);
+      pool_ = std::move(other.pool_);
+      number_ = other.number_;
     }
     return *this;
   }
@@ -48,6 +57,8 @@ class Handle {
   _starpu_data_state* state_ = nullptr;
   std::size_t bytes_ = 0;
   mutable std::unique_ptr<std::map<int, Handle>> copies_;
+  std::shared_ptr<HandlePool> pool_;  ///< where it goes back to
+  std::uint64_t number_ = 0;          ///< its number there
 };
 
 enum class HostAccess { read, modify, overwrite };

@@ -10,6 +10,7 @@
 
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
+#include "runtime/handle_pool.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
 #include "runtime/turns.hpp"
@@ -50,6 +51,7 @@ struct StaggeredSolver::Impl {
   SolverSettings settings;
   StaggeredLevel outer;                    ///< double precision: right-hand sides, corrections, true residuals
   std::unique_ptr<StaggeredLevel> inner;   ///< the precision of the Krylov solver where that is another one
+  runtime::HandlePools pools;              ///< for the fields of a solve
 
   Impl(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links, const SolverSettings& s,
        const StaggeredSpeed& speed, bool measure)
@@ -291,11 +293,13 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
   const bool guessed = runtime::mpi::Job::current().any(!std::all_of(solutions.begin(), solutions.end(), zero));
   runtime::Session& session = runtime::Session::current();
   prepare(static_cast<int>(n));
+  const runtime::HandlePool::Use pooled(s.pools.mine(static_cast<int>(n)));
   const ColourFields b(s.outer.lattice(), static_cast<int>(n)), x(s.outer.lattice(), static_cast<int>(n)),
       r(s.outer.lattice(), static_cast<int>(n)), e(s.outer.lattice(), static_cast<int>(n));
   for (const int parity : {0, 1}) {
     staggered::load_vectors(b.of(parity), sources);
-    staggered::load_vectors(x.of(parity), solutions);
+    if (guessed) staggered::load_vectors(x.of(parity), solutions);
+    else staggered::submit<blas::Fill>({&x.of(parity)}, {0.0});  // zeros need not cross a bus
   }
   const bool alone = !runtime::Turns::taken();
   if (alone) session.wait_all();

@@ -12,6 +12,7 @@
 #include "codelets/wilson/schwarz.hpp"
 #include "codelets/wilson/tuning.hpp"
 #include "runtime/error.hpp"
+#include "runtime/handle_pool.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
 #include "runtime/turns.hpp"
@@ -109,6 +110,7 @@ struct WilsonSolver::Impl {
   KrylovSolver krylov;
   WilsonLevel outer;                   ///< double precision: right-hand sides, corrections, true residuals
   std::unique_ptr<WilsonLevel> inner;  ///< the precision of the Krylov solver where that is another one
+  runtime::HandlePools pools;          ///< for the fields of a solve
 
   Impl(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
        const SolverSettings& s)
@@ -180,7 +182,7 @@ struct WilsonSolver::Impl {
     return host;
   }
 
-  /// x = 0, the solution for a zero source.
+  /// x = 0.
   void clear(const FullField& x) {
     for (const SpinorField* part : {&x.even, &x.odd}) blas::submit<blas::Fill>({part}, {{{0, 0}}});
   }
@@ -211,11 +213,20 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
                                 const Snapshots& snapshots) {
   Impl& s = *impl_;
   runtime::Session& session = runtime::Session::current();
+  for (WilsonLevel* level : {&s.outer, s.inner.get()})
+    if (level != nullptr) level->system();  // it outlives the solve, so its handles are not the pool's
+  const runtime::HandlePool::Use pooled(s.pools.mine());
   const FullField b(s.outer.lattice), x(s.outer.lattice), r(s.outer.lattice), e(s.outer.lattice);
   transfer::load_spinor(b.even, source);
   transfer::load_spinor(b.odd, source);
-  transfer::load_spinor(x.even, solution);
-  transfer::load_spinor(x.odd, solution);
+  const bool guessed = runtime::mpi::Job::current().any(
+      std::any_of(solution.data.begin(), solution.data.end(), [](const std::complex<double>& c) { return c != 0.0; }));
+  if (guessed) {
+    transfer::load_spinor(x.even, solution);
+    transfer::load_spinor(x.odd, solution);
+  } else {
+    s.clear(x);  // zeros need not cross a bus
+  }
   const bool alone = !runtime::Turns::taken();
   if (alone) session.wait_all();
   const double busy_before = alone ? session.events().totals().busy_us : 0;
