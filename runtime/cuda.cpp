@@ -5,9 +5,9 @@
 #include <starpu.h>
 
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
+
+#include "runtime/cuda_failure.hpp"
 #else
 #include "runtime/simulate/simulate.hpp"
 #endif
@@ -21,11 +21,6 @@ constexpr int slots = 8;
 thread_local int memory_lane = 0;
 thread_local bool one_by_one = false;
 thread_local std::array<std::size_t, slots> slot_bytes{};  ///< of the slots that this worker has taken
-
-[[noreturn]] void fail(const char* what, cudaError_t error) {
-  std::fprintf(stderr, "quarkstar: error: CUDA: %s: %s\n", what, cudaGetErrorString(error));
-  std::abort();
-}
 
 }  // namespace
 
@@ -55,11 +50,12 @@ void* worker_memory(int slot, std::size_t bytes) {
   cudaGetDevice(&device);
   void*& pointer = memory[{device, memory_lane}][static_cast<std::size_t>(slot)];
   if (pointer == nullptr) {
-    if (const cudaError_t error = cudaMalloc(&pointer, bytes); error != cudaSuccess) fail("allocation", error);
+    if (const cudaError_t error = cudaMalloc(&pointer, bytes); error != cudaSuccess) fail_on_gpu("allocation", error);
     // On a stream of its own: waiting for the device would be forbidden while another one is captured.
     cudaStream_t stream = nullptr;
     cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-    if (const cudaError_t error = cudaMemsetAsync(pointer, 0, bytes, stream); error != cudaSuccess) fail("clearing", error);
+    if (const cudaError_t error = cudaMemsetAsync(pointer, 0, bytes, stream); error != cudaSuccess)
+      fail_on_gpu("clearing", error);
     cudaStreamSynchronize(stream);
     cudaStreamDestroy(stream);
   }
@@ -82,13 +78,13 @@ bool launches_one_by_one() { return one_by_one; }
 std::vector<double> time_parts(CudaStream stream, std::size_t count, const std::function<void(std::size_t)>& enqueue) {
   std::vector<cudaEvent_t> marks(count + 1);
   for (cudaEvent_t& mark : marks)
-    if (const cudaError_t error = cudaEventCreate(&mark); error != cudaSuccess) fail("timing", error);
+    if (const cudaError_t error = cudaEventCreate(&mark); error != cudaSuccess) fail_on_gpu("timing", error);
   cudaEventRecord(marks[0], stream);
   for (std::size_t i = 0; i < count; ++i) {
     enqueue(i);
     cudaEventRecord(marks[i + 1], stream);
   }
-  if (const cudaError_t error = cudaEventSynchronize(marks.back()); error != cudaSuccess) fail("timing", error);
+  if (const cudaError_t error = cudaEventSynchronize(marks.back()); error != cudaSuccess) fail_on_gpu("timing", error);
   std::vector<double> microseconds(count);
   for (std::size_t i = 0; i < count; ++i) {
     float milliseconds = 0;
@@ -100,7 +96,7 @@ std::vector<double> time_parts(CudaStream stream, std::size_t count, const std::
 }
 
 void check_launch(const char* what) {
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) fail(what, error);
+  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) fail_on_gpu(what, error);
 }
 #else
 std::vector<GpuDescription> gpus() {

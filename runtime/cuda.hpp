@@ -41,7 +41,14 @@ bool launches_one_by_one();
 /// that the GPU finishes faster than the host enqueues the next counts the wait for it too (a few microseconds a kernel).
 std::vector<double> time_parts(CudaStream stream, std::size_t count, const std::function<void(std::size_t)>& enqueue);
 
-/// Throws nothing: a failed launch ends the program with the codelet's name, because no exception may cross the runtime.
+/// Throws nothing: a failed call or launch before this one ends the job with that name, the error and a remedy
+/// (runtime/cuda_failure.hpp), because no exception may cross the runtime.
 void check_launch(const char* what);
+
+/// Ends the job for a defect, such as a launcher that finds no kernel for what it is asked, with exit code 70.
+[[noreturn]] void fail_as_defect(const char* what);
+
+/// The oldest GPUs that kernels were compiled for: 80 for sm_80.
+int least_capability();
 
 }  // namespace quarkstar::runtime

@@ -1,6 +1,8 @@
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -25,7 +27,12 @@ bool probe() {
   return attributes.ptxVersion >= 90;
 }
 
+/// The architectures that the kernels are compiled for, 900 for sm_90.
+constexpr int compiled_for[] = {__CUDA_ARCH_LIST__};
+
 }  // namespace
+
+int least_capability() { return *std::min_element(std::begin(compiled_for), std::end(compiled_for)) / 10; }
 
 bool kernels_can_overlap() {
   // A worker is a thread, which may drive several GPUs.
