@@ -209,7 +209,9 @@ class Run {
     std::optional<OneByOne> one_by_one = after_refresh(number);
     enqueue_waits(number);
     const CudaStream main = stream(0);
+    // The schedule was made for such a part, so that nothing else can take its place.
     const std::unique_ptr<ConditionalGraph> conditional = ConditionalGraph::make(main);
+    if (conditional == nullptr) fail_as_defect("a conditional part of a graph outside a capture");
     Call scalar = calls_[number];
     scalar.set_refresh_condition(conditional->condition());
     enqueue_kernels(number, scalar, nullptr);
