@@ -2,7 +2,7 @@
 
 #ifdef QUARKSTAR_CUDA
 #include <cuda_runtime_api.h>
-#include <starpu.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <map>
@@ -32,14 +32,34 @@ std::vector<GpuDescription> gpus() {
     return found;
   }
   for (int device = 0; device < count; ++device) {
+    GpuDescription& gpu = found.emplace_back();
     cudaDeviceProp properties;
-    if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) continue;
+    if (const cudaError_t error = cudaGetDeviceProperties(&properties, device); error != cudaSuccess) {
+      (void)cudaGetLastError();
+      gpu.obstacle = fmt::format("the driver tells nothing of it: {}", cudaGetErrorString(error));
+      continue;
+    }
     char bus_id[32] = {};
     if (cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, device) != cudaSuccess) (void)cudaGetLastError();
-    found.push_back({properties.name, properties.totalGlobalMem, properties.multiProcessorCount,
-                     properties.major * 10 + properties.minor, bus_id});
+    gpu.name = properties.name;
+    gpu.memory_bytes = properties.totalGlobalMem;
+    gpu.pci_bus_id = bus_id;
+    const int least = least_capability();
+    if (properties.major * 10 + properties.minor < least)
+      gpu.obstacle = fmt::format("{} has compute capability {}.{}, and this build's kernels need {}.{}", gpu.name,
+                                 properties.major, properties.minor, least / 10, least % 10);
   }
   return found;
+}
+
+std::string obstacle_to_gpus() {
+  int count = 0, driver = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  (void)cudaGetLastError();
+  // No device: there is none, or CUDA_VISIBLE_DEVICES hides them all. Version 0: there is no driver.
+  if (error == cudaSuccess || error == cudaErrorNoDevice) return {};
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) return {};
+  return fmt::format("{} (driver for CUDA {}.{})", cudaGetErrorString(error), driver / 1000, driver % 1000 / 10);
 }
 
 void* worker_memory(int slot, std::size_t bytes) {
@@ -103,6 +123,7 @@ std::vector<GpuDescription> gpus() {
   if constexpr (simulate::active) return simulate::gpus();
   return {};
 }
+std::string obstacle_to_gpus() { return {}; }
 #endif
 
 }  // namespace quarkstar::runtime

@@ -14,12 +14,15 @@ using CudaStream = CUstream_st*;
 struct GpuDescription {
   std::string name;
   std::size_t memory_bytes = 0;
-  int multiprocessors = 0, capability = 0;  ///< capability 90 for sm_90
-  std::string pci_bus_id;                   ///< "0000:3b:00.0": how other tools of the driver name the device, in every process of the host
+  std::string pci_bus_id;  ///< "0000:3b:00.0": how other tools of the driver name the device, in every process of the host
+  std::string obstacle{};  ///< why this build cannot use it; "": it can
 };
 
-/// GPUs that the driver shows; empty without a driver or in a build without CUDA.
+/// GPUs that the driver shows, by their numbers; empty without a driver or in a build without CUDA.
 std::vector<GpuDescription> gpus();
+
+/// Why gpus() is empty although there is a driver: what the driver says; "" where that is not so.
+std::string obstacle_to_gpus();
 
 /// Zeroed memory of the current device for the current CUDA worker, made once; a slot always has one size. Slot: which piece (0..7).
 /// It goes with the process, not with the session, whose workers are new threads: tables of sums, a few MiB.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
+#include <spdlog/spdlog.h>
 #include <starpu.h>
 #include <starpu_scheduler.h>
 #include <unistd.h>
@@ -272,20 +273,36 @@ void Session::set_power(const MachinePower& power) {
 void Session::plan_gpus() {
   const std::vector<GpuDescription> found = gpus();
   const int all_present = static_cast<int>(found.size());
+  std::vector<int> numbers = options_.gpu_numbers;
+  std::string obstacle = found.empty() ? obstacle_to_gpus() : "";
+  if (!obstacle.empty() && options_.cuda_workers != 0)
+    spdlog::warn("no GPU can be used: {}; check the driver with nvidia-smi", obstacle);
+  if (numbers.empty())
+    for (int number = 0; number < all_present; ++number) {
+      const std::string& of_gpu = found[static_cast<std::size_t>(number)].obstacle;
+      if (of_gpu.empty()) {
+        numbers.push_back(number);
+        continue;
+      }
+      obstacle = of_gpu;
+      if (options_.cuda_workers != 0) spdlog::warn("GPU {} is left out: {}", number, of_gpu);
+    }
   mpi::Job& job = mpi::Job::current();
   job.together([&] {  // hosts may have different GPUs, and below all ranks ask each other
     for (const int number : options_.gpu_numbers)
       if (number < 0 || number >= all_present || std::count(options_.gpu_numbers.begin(), options_.gpu_numbers.end(), number) > 1)
         throw Error(ErrorKind::environment, "--devices", fmt::format("GPU {} asked for, {} present", number, all_present),
                     "give each number once; `quarkstar machine` lists the GPUs");
-    if (options_.devices == "cuda" && all_present == 0)
-      throw Error(ErrorKind::environment, "--devices", "GPUs asked for, none present", "use --devices cpu, or check the driver with nvidia-smi");
+      else if (const std::string& of_gpu = found[static_cast<std::size_t>(number)].obstacle; !of_gpu.empty())
+        throw Error(ErrorKind::environment, "--devices", fmt::format("GPU {} asked for: {}", number, of_gpu),
+                    "leave it out, or build for it with ./bootstrap build --cuda-architectures LIST");
+    if (options_.devices == "cuda" && numbers.empty())
+      throw Error(ErrorKind::environment, "--devices",
+                  obstacle.empty() ? "GPUs asked for, none present" : "GPUs asked for, none can be used: " + obstacle,
+                  "use --devices cpu, or check the driver with nvidia-smi");
   });
 
   // Ranks of one host that may use the same GPUs divide them, unless a number for each rank is given.
-  std::vector<int> numbers = options_.gpu_numbers;
-  if (numbers.empty())
-    for (int number = 0; number < all_present; ++number) numbers.push_back(number);
   const int present = static_cast<int>(numbers.size());
   std::string seen;
   for (const int number : numbers) seen += found[static_cast<std::size_t>(number)].pci_bus_id + " ";
