@@ -6,6 +6,7 @@
 
 #include <array>
 #include <map>
+#include <thread>
 
 #include "runtime/cuda_failure.hpp"
 #else
@@ -50,6 +51,18 @@ std::vector<GpuDescription> gpus() {
                                  properties.major, properties.minor, least / 10, least % 10);
   }
   return found;
+}
+
+std::optional<std::size_t> free_gpu_memory(int number) {
+  std::size_t free = 0, whole = 0;
+  cudaError_t error = cudaSuccess;
+  // The current device is a thread's own. To choose the one before again would make a context on that too.
+  std::thread([&] {
+    error = cudaSetDevice(number);
+    if (error == cudaSuccess) error = cudaMemGetInfo(&free, &whole);
+  }).join();
+  if (error != cudaSuccess) return {};
+  return free;
 }
 
 std::string obstacle_to_gpus() {
@@ -123,6 +136,7 @@ std::vector<GpuDescription> gpus() {
   if constexpr (simulate::active) return simulate::gpus();
   return {};
 }
+std::optional<std::size_t> free_gpu_memory(int) { return {}; }
 std::string obstacle_to_gpus() { return {}; }
 #endif
 

@@ -2,6 +2,7 @@
 // What the CUDA parts share on the host: the stream type, error checks, devices, and memory that a worker keeps.
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct GpuDescription {
 
 /// GPUs that the driver shows, by their numbers; empty without a driver or in a build without CUDA.
 std::vector<GpuDescription> gpus();
+
+/// Bytes of a GPU, by number, that nobody has taken; none where the driver does not say. Makes this process's context there.
+std::optional<std::size_t> free_gpu_memory(int number);
 
 /// Why gpus() is empty although there is a driver: what the driver says; "" where that is not so.
 std::string obstacle_to_gpus();

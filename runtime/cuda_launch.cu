@@ -1,13 +1,12 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <map>
-#include <string_view>
 
-#include "runtime/cuda_launch.hpp"
 #include "runtime/cuda.hpp"
+#include "runtime/cuda_launch.hpp"
+#include "runtime/switch_variable.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -16,8 +15,7 @@ namespace {
 __global__ void probe_kernel() {}
 
 bool probe() {
-  const char* wish = std::getenv("QUARKSTAR_OVERLAP");
-  if (wish != nullptr && std::string_view(wish) == "off") return false;
+  if (!switch_in(overlap_switch).value_or(true)) return false;
   cudaFuncAttributes attributes{};
   if (cudaFuncGetAttributes(&attributes, probe_kernel) != cudaSuccess) {
     (void)cudaGetLastError();
