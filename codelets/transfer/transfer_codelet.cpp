@@ -159,16 +159,16 @@ const Codelet& convert_codelet(Precision to, Precision from) {
   });
 }
 
-/// 8 reals cannot hold what is not SU(3). The same verdict on all ranks.
-void require_special_unitary(const HostGauge& gauge) {
+/// 12 and 8 reals cannot hold what is not SU(3). The same verdict on all ranks that have parts of the lattice.
+void require_special_unitary(const HostGauge& gauge, int reals, bool distributed) {
   constexpr double largest_deviation = 1e-4;  // single-precision files stay far below
   const gauge::UnitarityDeviation mine = gauge::unitarity_deviation(gauge, runtime::Session::current().cpu_team());
   double deviation[] = {mine.unitarity, mine.determinant};
-  runtime::mpi::Job::current().combine(std::span<double>(deviation), runtime::mpi::Combine::maximum);
+  if (distributed) runtime::mpi::Job::current().combine(std::span<double>(deviation), runtime::mpi::Combine::maximum);
   if (!(std::max(deviation[0], deviation[1]) <= largest_deviation))
     throw Error(ErrorKind::input, "--links",
-                fmt::format("8 reals store SU(3) matrices only, and these links are not (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})",
-                            deviation[0], deviation[1]),
+                fmt::format("{} reals store SU(3) matrices only, and these links are not (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})",
+                            reals, deviation[0], deviation[1]),
                 "use 18, or reunitarize the configuration");
 }
 
@@ -181,7 +181,8 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge) {
   if (even.parity() != 0 || odd.parity() != 1 || odd.lattice().get() != &lattice || even.reals() != odd.reals())
     throw ShapeError("load_links", "the two link fields do not belong together");
   lattice.require_part("load_links", gauge.box(), 1);
-  if (even.reals() == 8 && !runtime::simulate::active) require_special_unitary(gauge);
+  if (even.reals() < 18 && !runtime::simulate::active)
+    require_special_unitary(gauge, even.reals(), lattice.decomposition().is_distributed());
   const Codelet& codelet = load_links_codelet(lattice.precision());
   for (const LinkField* links : {&even, &odd})
     for (const int b : lattice.local_blocks())
