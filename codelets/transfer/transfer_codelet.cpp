@@ -96,7 +96,7 @@ void run_spinor(Call& call) {
 }
 
 struct ConvertTask {
-  const BlockGeometry *to, *from;
+  BlockShape to, from;  ///< not pointers to them: equal bytes of arguments must mean equal work, because graphs are kept by them
   int parity;
   bool has_state;
   runtime::When when;
@@ -112,11 +112,11 @@ void run_convert(Call& call) {
   if (const std::int32_t* idle = idle_flag_of(call, task); idle != nullptr && *idle != 0) return call.skip();
   To* to = call.buffer<To>(0);
   const From* from = call.buffer<const From>(1);
-  const int to_lanes = task.to->lanes().lanes, from_lanes = task.from->lanes().lanes;
-  call.team().for_range(task.to->outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
+  const int to_lanes = task.to.lanes, from_lanes = task.from.lanes;
+  call.team().for_range(task.to.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (auto outer = static_cast<int>(begin); outer < end; ++outer)
       for (int lane = 0; lane < to_lanes; ++lane) {
-        const SitePosition source = task.from->locate(task.to->local_site({task.parity, outer, lane}));
+        const SitePosition source = task.from.locate(task.to.local_site({task.parity, outer, lane}));
         convert_site<To, From>(to + spinor_offset<To>(outer, lane, to_lanes), to_lanes,
                                from + spinor_offset<From>(source.outer, source.lane, from_lanes), from_lanes);
       }
@@ -127,7 +127,7 @@ void run_convert(Call& call) {
 template <class To, class From>
 void run_convert_on_cuda(Call& call) {
   const auto& task = call.arguments<ConvertTask>();
-  cuda::launch_convert(call.buffer<To>(0), call.buffer<const From>(1), task.to->shape(), task.from->shape(), task.parity,
+  cuda::launch_convert(call.buffer<To>(0), call.buffer<const From>(1), task.to, task.from, task.parity,
                        idle_flag_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif
@@ -219,7 +219,7 @@ void convert(const SpinorField& to, const SpinorField& from, const runtime::Guar
   for (const int i : a.local_blocks()) {
     runtime::AccessList accesses{guard.keeps ? runtime::inout(to.block(i)) : runtime::out(to.block(i)), runtime::in(from.block(i))};
     if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
-    const ConvertTask task{&a.block(i), &b.block(i), to.parity(), guard.state != nullptr, guard.when};
+    const ConvertTask task{a.block(i).shape(), b.block(i).shape(), to.parity(), guard.state != nullptr, guard.when};
     const double bytes = static_cast<double>(to.block_reals(i)) / SpinorField::reals *
                          static_cast<double>(site_bytes(a.precision(), SpinorField::reals) + site_bytes(b.precision(), SpinorField::reals));
     runtime::Placement placement = placement_of(a.block(i));
