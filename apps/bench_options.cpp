@@ -72,7 +72,8 @@ void for_devices(const BenchOptions& options, const std::function<void(const std
   alone.devices = "cpu";
   alone.cuda_workers = 0;
   run(alone);
-  if (asked.cuda_workers == 0 || runtime::gpus().empty()) return;
+  const std::vector<runtime::GpuDescription> gpus = runtime::gpus();
+  if (asked.cuda_workers == 0 || std::none_of(gpus.begin(), gpus.end(), [](const auto& gpu) { return gpu.obstacle.empty(); })) return;
   alone.devices = "cuda";
   alone.cuda_workers = asked.cuda_workers;
   run(alone);

@@ -3,6 +3,7 @@
 #include "apps/machine_ranks.hpp"
 #include "apps/report.hpp"
 #include "codelets/arch/dispatch.hpp"
+#include "runtime/cuda.hpp"
 #include "runtime/huge_pages.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/policy/policy.hpp"
@@ -33,6 +34,15 @@ std::string counter_text(const runtime::EnergyReading& reading) {
   return reading.available() ? "readable" : "unavailable: " + reading.unavailable;
 }
 
+/// What keeps GPUs that are here from being used.
+Json gpu_obstacles() {
+  Json all = Json::array();
+  if (const std::string driver = runtime::obstacle_to_gpus(); !driver.empty()) all.push_back(driver);
+  for (const runtime::GpuDescription& gpu : runtime::gpus())
+    if (!gpu.obstacle.empty()) all.push_back(gpu.obstacle);
+  return all;
+}
+
 Json machine_json(const runtime::Session& session) {
   const runtime::Energy energy = runtime::EnergyMeter(gpu_bus_ids(session)).read();
   Json domains = Json::array(), workers = Json::array(), architectures = Json::array();
@@ -54,6 +64,7 @@ Json machine_json(const runtime::Session& session) {
           {"architecture", arch::name_of(arch::current())},
           {"workers", workers},
           {"huge_pages", runtime::describe_huge_pages()},
+          {"gpu_obstacles", gpu_obstacles()},
           {"energy", {{"cpu", counter_text(energy.cpu)}, {"gpu", counter_text(energy.gpu)}}},
           {"policy", session.options().policy},
           {"policies", runtime::policy_names()},
@@ -69,6 +80,8 @@ void print_machine(const Json& machine) {
                fmt::join(domain["cores"].get<std::vector<int>>(), " "));
   fmt::print("kernels        {} (of {})\n", machine["architecture"].get<std::string>(),
              fmt::join(machine["architectures"].get<std::vector<std::string>>(), ", "));
+  for (const Json& obstacle : machine["gpu_obstacles"])
+    fmt::print("GPU            not used: {}\n", obstacle.get<std::string>());
   fmt::print("huge pages     {}\n", machine["huge_pages"].get<std::string>());
   for (const char* part : {"cpu", "gpu"}) fmt::print("energy, {}    {}\n", part, machine["energy"][part].get<std::string>());
   fmt::print("policy         {} (of {}, and others of StarPU's)\n", machine["policy"].get<std::string>(),

@@ -198,9 +198,11 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
   unsigned edged = 0;
   for (int d = 0; d < 8; ++d)
     if (arguments.faces[d] != nullptr || arguments.phase_im[d] != 0) edged |= 1u << d;
+  bool started = false;
   const auto over_lanes = [&](auto w) {
     const auto consider = [&](auto reals, auto sign) {
       if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
+      started = true;
       const auto threads32 = static_cast<std::uint32_t>(threads);
       const auto start = [&](auto kernel) { runtime::launch(kernel, overlap, blocks, block_threads, stream, arguments, threads32, stop, tables); };
       if constexpr (w == 1) start(hopping_kernel<F, w, reals, sign, all_directions>);  // odd extents: rare, not worth three kernels
@@ -216,6 +218,7 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
     consider(site::Index<8>{}, site::Index<-1>{});
   };
   (over_lanes(site::Index<Ws>{}), ...);
+  if (!started) runtime::fail_as_defect("wilson hopping: no kernel of that kind was compiled");
   runtime::check_launch("wilson hopping");
 }
 
@@ -231,15 +234,18 @@ void launch_pack_over(const wilson::PackChoice& choice, const wilson::PackArgume
   const unsigned block_threads = choice.remote ? most_pack_threads : default_threads;
   unsigned blocks = blocks_for(threads, block_threads);
   if (choice.remote) blocks = std::min(blocks, remote_pack_blocks);
+  bool started = false;
   const auto over_lanes = [&](auto w) {
     if (choice.lanes != w) return;
     site::unroll<8>([&](auto d) {
       if (choice.direction != d) return;
+      started = true;
       runtime::launch_overlapping(choice.sign > 0 ? pack_kernel<F, w, d, 1> : pack_kernel<F, w, d, -1>, blocks, block_threads, stream, arguments,
                                   static_cast<std::uint32_t>(threads), stop);
     });
   };
   (over_lanes(site::Index<Ws>{}), ...);
+  if (!started) runtime::fail_as_defect("wilson pack: no kernel of that kind was compiled");
   runtime::check_launch("wilson pack");
 }
 
