@@ -168,10 +168,15 @@ void convert(const ColourField& to, const ColourField& from, const Control& cont
                                                                        site_bytes(b.precision(), ColourField::reals));
     runtime::Placement placement = placement_of(a.block(i));
     placement.role = runtime::role_of(control.obedience.when);
-    runtime::submit(
-        codelet,
-        ConvertTask{a.block(i).shape(), b.block(i).shape(), to.parity(), to.vectors(), control.state != nullptr, control.obedience},
-        accesses, {0, bytes}, placement);
+    auto task = runtime::blank<ConvertTask>();
+    task.to = a.block(i).shape();
+    task.from = b.block(i).shape();
+    task.parity = to.parity();
+    task.vectors = to.vectors();
+    task.has_state = control.state != nullptr;
+    task.obedience.masked = control.obedience.masked;
+    task.obedience.when = control.obedience.when;
+    runtime::submit(codelet, task, accesses, {0, bytes}, placement);
   }
 }
 

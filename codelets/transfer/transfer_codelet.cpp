@@ -219,7 +219,12 @@ void convert(const SpinorField& to, const SpinorField& from, const runtime::Guar
   for (const int i : a.local_blocks()) {
     runtime::AccessList accesses{guard.keeps ? runtime::inout(to.block(i)) : runtime::out(to.block(i)), runtime::in(from.block(i))};
     if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
-    const ConvertTask task{a.block(i).shape(), b.block(i).shape(), to.parity(), guard.state != nullptr, guard.when};
+    auto task = runtime::blank<ConvertTask>();
+    task.to = a.block(i).shape();
+    task.from = b.block(i).shape();
+    task.parity = to.parity();
+    task.has_state = guard.state != nullptr;
+    task.when = guard.when;
     const double bytes = static_cast<double>(to.block_reals(i)) / SpinorField::reals *
                          static_cast<double>(site_bytes(a.precision(), SpinorField::reals) + site_bytes(b.precision(), SpinorField::reals));
     runtime::Placement placement = placement_of(a.block(i));
