@@ -37,6 +37,13 @@ double time_of(const TuningProblem& problem, const HoppingTuning& tuning) {
   return microseconds_of(submit_pair, is_gpu(first_block(problem.decomposition).owner));
 }
 
+/// Threads of a block that the kernel takes by itself on the blocks of a lattice; 0: more than one number, interiors being smaller.
+int usual_block_threads(const TuningProblem& problem) {
+  const std::vector<int>& local = problem.decomposition.local();
+  if (problem.decomposition.blocks().size() > 1) return 0;
+  return usual_block_threads(problem.precision == Precision::double_, volume(problem.decomposition.block(local.front()).extents) / 2);
+}
+
 }  // namespace
 
 std::map<int, double> measurement_bytes(const TuningProblem& problem) {
@@ -79,7 +86,9 @@ HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds)
   if (on_gpus) {
     for (const Coord& tile : tried_tiles) consider({tile, 0});
     const Coord tile = best.tile;
-    for (const int threads : {64, 128, 192, 256}) consider({tile, threads});
+    const int usual = usual_block_threads(problem);
+    for (const int threads : {64, 128, 192, 256})
+      if (threads != usual) consider({tile, threads});
   } else {
     for (const arch::MemoryAccess& memory : arch::memory_accesses) consider({best.tile, 0, memory});
   }
@@ -87,10 +96,9 @@ HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds)
 }
 
 std::optional<HoppingTuning> tuning_from(const std::vector<int>& choice) {
-  constexpr int warp = 32, most_threads = 256;
   if (choice.size() != 5 && choice.size() != 7) return std::nullopt;  // 5: written before there were settings of CPUs
   const bool tile = std::all_of(choice.begin(), choice.begin() + 4, [](int extent) { return extent >= 0; });
-  const bool threads = choice[4] >= 0 && choice[4] <= most_threads && choice[4] % warp == 0;
+  const bool threads = arch::is_block_size(choice[4]);
   const auto memory = choice.size() == 5 ? default_memory_access : arch::memory_access_from(choice[5], choice[6]);
   if (!tile || !threads || !memory) return std::nullopt;
   return HoppingTuning{{choice[0], choice[1], choice[2], choice[3]}, choice[4], *memory};
