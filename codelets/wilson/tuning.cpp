@@ -38,10 +38,9 @@ double time_of(const TuningProblem& problem, const HoppingTuning& tuning) {
 }
 
 /// Threads of a block that the kernel takes by itself on the blocks of a lattice; 0: more than one number, interiors being smaller.
-int usual_block_threads(const TuningProblem& problem) {
-  const std::vector<int>& local = problem.decomposition.local();
+int block_threads_by_rule(const TuningProblem& problem) {
   if (problem.decomposition.blocks().size() > 1) return 0;
-  return usual_block_threads(problem.precision == Precision::double_, volume(problem.decomposition.block(local.front()).extents) / 2);
+  return usual_block_threads(problem.precision == Precision::double_, volume(first_block(problem.decomposition).extents) / 2);
 }
 
 }  // namespace
@@ -86,7 +85,7 @@ HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds)
   if (on_gpus) {
     for (const Coord& tile : tried_tiles) consider({tile, 0});
     const Coord tile = best.tile;
-    const int usual = usual_block_threads(problem);
+    const int usual = block_threads_by_rule(problem);
     for (const int threads : {64, 128, 192, 256})
       if (threads != usual) consider({tile, threads});
   } else {
