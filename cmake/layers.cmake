@@ -63,7 +63,7 @@ endif()
 if(QUARKSTAR_SIMULATION)
   set(starpu PkgConfig::STARPU SimGrid::SMPI)
 else()
-  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/runtime/simulate/rank.cpp")
+  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/runtime/simulate/rank.cpp" "${PROJECT_SOURCE_DIR}/runtime/simulate/waiting.cpp")
   set(starpu PkgConfig::STARPUMPI PkgConfig::STARPU MPI::MPI_C)
 endif()
 quarkstar_layer(runtime SOURCES ${sources} LINK
@@ -141,7 +141,8 @@ if(sources)
     target_include_directories(quarkstar_rank PRIVATE "$<TARGET_PROPERTY:quarkstar_apps,INCLUDE_DIRECTORIES>")
     target_compile_definitions(quarkstar_rank PRIVATE "$<TARGET_PROPERTY:quarkstar_apps,COMPILE_DEFINITIONS>")
     target_link_libraries(quarkstar_rank PRIVATE -Wl,--start-group ${archives} "${STARPU_LIBDIR}/libstarpu-1.4.a" -Wl,--end-group
-      SimGrid::SMPI PkgConfig::HWLOC OpenMP::OpenMP_CXX Threads::Threads fmt::fmt spdlog::spdlog pugixml::pugixml ZLIB::ZLIB ${CMAKE_DL_LIBS})
+      SimGrid::SMPI PkgConfig::HWLOC OpenMP::OpenMP_CXX Threads::Threads fmt::fmt spdlog::spdlog tomlplusplus::tomlplusplus pugixml::pugixml
+      ZLIB::ZLIB ${CMAKE_DL_LIBS})
     target_link_options(quarkstar_rank PRIVATE -Wl,--as-needed -Wl,--strip-debug -Wl,-z,defs)
     add_dependencies(quarkstar quarkstar_rank)
   endif()

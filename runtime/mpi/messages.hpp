@@ -14,7 +14,7 @@
 #include "runtime/mpi/mailboxes.hpp"
 #include "runtime/mpi/tags.hpp"
 #include "runtime/simulate/rank.hpp"
-#include "runtime/waiting.hpp"
+#include "runtime/simulate/waiting.hpp"
 
 namespace quarkstar::runtime {
 class Codelet;
@@ -105,8 +105,8 @@ class Messages {
   std::set<std::vector<const Codelet*>> kinds_;
   std::shared_ptr<Tags> tags_ = std::make_shared<Tags>(32767);  ///< the least that MPI allows
   std::int64_t next_sum_ = 0;
-  mutable Mutex mutex_;
-  Condition changed_, idle_;
+  mutable simulate::Mutex mutex_;
+  simulate::Condition changed_, idle_;
   std::vector<Message*> ready_;    ///< their data can be used
   std::vector<Message*> posted_;   ///< all that are not complete, for diagnostics
   std::atomic<std::int64_t> pending_{0}, completed_{0};

@@ -1,7 +1,7 @@
 // Built for simulations only (cmake/layers.cmake).
 #include "runtime/simulate/rank.hpp"
 
-#include "runtime/waiting.hpp"
+#include "runtime/simulate/waiting.hpp"
 
 #include <mpi.h>
 #include <simgrid/actor.h>

@@ -1,10 +1,17 @@
 #pragma once
-// Waiting for another thread; in a simulation, whose actors share one thread, for another of them:
-// std::condition_variable would stop all.
-#include <memory>
+// Waiting for another thread; in a simulation for another actor: all share one thread, which std::condition_variable
+// would stop.
 #include <mutex>
 
-namespace quarkstar::runtime {
+#ifdef QUARKSTAR_SIMULATION
+#include <memory>
+#else
+#include <condition_variable>
+#endif
+
+namespace quarkstar::runtime::simulate {
+
+#ifdef QUARKSTAR_SIMULATION
 
 /// For std::lock_guard and std::unique_lock.
 class Mutex {
@@ -42,4 +49,11 @@ class Condition {
   std::unique_ptr<Native> native_;
 };
 
-}  // namespace quarkstar::runtime
+#else
+
+using Mutex = std::mutex;
+using Condition = std::condition_variable;
+
+#endif
+
+}  // namespace quarkstar::runtime::simulate

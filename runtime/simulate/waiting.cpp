@@ -1,10 +1,11 @@
-#include "runtime/waiting.hpp"
+// Built for simulations only (cmake/layers.cmake).
+#include "runtime/simulate/waiting.hpp"
 
 #include <starpu.h>
 
-namespace quarkstar::runtime {
+namespace quarkstar::runtime::simulate {
 
-// StarPU's are those of threads in a real run and those of actors in a simulation.
+// StarPU's are those of SimGrid's actors.
 struct Mutex::Native {
   starpu_pthread_mutex_t mutex;
 };
@@ -23,4 +24,4 @@ void Condition::notify_one() { starpu_pthread_cond_signal(&native_->condition); 
 void Condition::notify_all() { starpu_pthread_cond_broadcast(&native_->condition); }
 void Condition::wait_once(Mutex& mutex) { starpu_pthread_cond_wait(&native_->condition, &mutex.native_->mutex); }
 
-}  // namespace quarkstar::runtime
+}  // namespace quarkstar::runtime::simulate
