@@ -158,7 +158,7 @@ TEST_CASE("bad machine files are refused with line, key and remedy") {
 
 TEST_CASE("every shipped machine can be read and fits the simulator") {
   const std::vector<std::string> names = app::shipped_machines();
-  for (const char* name : {"h200", "h200-x2", "h200-x4", "k20", "k40", "k40-power8", "k40-power8-x2", "k40-power8-x4", "phi-5110", "phi-7120", "v100", "xeon-2-cores"})
+  for (const char* name : {"epyc-2-cores", "h200", "h200-x2", "h200-x4", "k20", "k40", "k40-power8", "k40-power8-x2", "k40-power8-x4", "phi-5110", "phi-7120", "v100", "xeon-2-cores"})
     CHECK(std::find(names.begin(), names.end(), name) != names.end());
   for (const std::string& name : names) {
     CAPTURE(name);
