@@ -30,8 +30,11 @@ struct Reading {
 Reading read() {
   runtime::Session& session = runtime::Session::current();
   const auto sent = session.messages() != nullptr ? session.messages()->totals() : runtime::mpi::Messages::Totals{};
-  return {runtime::now_us(), 1e6 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC,
-          static_cast<double>(session.events().totals().submitted), static_cast<double>(sent.messages), static_cast<double>(sent.sums)};
+  return {.us = runtime::now_us(),
+          .real_us = 1e6 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC,
+          .tasks = static_cast<double>(session.events().totals().submitted),
+          .messages = static_cast<double>(sent.messages),
+          .sums = static_cast<double>(sent.sums)};
 }
 
 runtime::Decomposition cut(const Coord& part) {

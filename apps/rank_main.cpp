@@ -1,8 +1,9 @@
 // One rank of `quarkstar-sim bench submission --ranks N`: a library that SimGrid's MPI loads once for each rank.
-// Arguments, from apps/simulated_job.cpp: the machine, sites of a rank, repetitions, and "json" or "text".
+// Arguments, from apps/simulated_job.cpp: the machine's file, sites of a rank, repetitions, and "json" or "text".
 #include "apps/bench_submission.hpp"
 #include "apps/machine_file.hpp"
 #include "apps/parse.hpp"
+#include "runtime/failure.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
 #include "runtime/simulate/process.hpp"
@@ -14,6 +15,7 @@
 #include <sys/resource.h>
 
 #include <exception>
+#include <string_view>
 
 namespace quarkstar::app {
 namespace {
@@ -61,7 +63,8 @@ int run(int, char** argv) {
     time_rank(argv);
     return 0;
   } catch (const std::exception& error) {
-    runtime::mpi::Job::current().fail_alone(error.what(), static_cast<int>(ErrorKind::environment));
+    const runtime::Failure failure = runtime::failure_of(error, "ask for fewer ranks");
+    runtime::mpi::Job::current().fail_alone(failure.message, failure.exit_code);
   }
 }
 

@@ -63,7 +63,8 @@ endif()
 if(QUARKSTAR_SIMULATION)
   set(starpu PkgConfig::STARPU SimGrid::SMPI)
 else()
-  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/runtime/simulate/rank.cpp" "${PROJECT_SOURCE_DIR}/runtime/simulate/waiting.cpp")
+  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/runtime/simulate/rank.cpp"
+    "${PROJECT_SOURCE_DIR}/runtime/simulate/waiting.cpp")
   set(starpu PkgConfig::STARPUMPI PkgConfig::STARPU MPI::MPI_C)
 endif()
 quarkstar_layer(runtime SOURCES ${sources} LINK
@@ -128,10 +129,11 @@ if(sources)
   quarkstar_settings(quarkstar)
   target_link_libraries(quarkstar PRIVATE quarkstar_apps)
   if(QUARKSTAR_SIMULATION)
-    # What a rank of a simulated job runs. SimGrid's MPI loads a copy for each rank, so that each has globals of its own, those of StarPU
-    # among them: hence the static one, and no debug information.
+    # What a rank of a simulated job runs. SimGrid's MPI loads a copy for each rank, so that each has globals of its own,
+    # those of StarPU among them: hence the static one, and no debug information.
     add_library(quarkstar_rank MODULE apps/rank_main.cpp)
-    set_target_properties(quarkstar_rank PROPERTIES PREFIX "" OUTPUT_NAME quarkstar-rank LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+    set_target_properties(quarkstar_rank PROPERTIES
+      PREFIX "" OUTPUT_NAME quarkstar-rank LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
     quarkstar_settings(quarkstar_rank)
     set(layers quarkstar_apps quarkstar_solvers quarkstar_codelets quarkstar_runtime)
     foreach(layer IN LISTS layers)
@@ -140,9 +142,10 @@ if(sources)
     add_dependencies(quarkstar_rank ${layers})
     target_include_directories(quarkstar_rank PRIVATE "$<TARGET_PROPERTY:quarkstar_apps,INCLUDE_DIRECTORIES>")
     target_compile_definitions(quarkstar_rank PRIVATE "$<TARGET_PROPERTY:quarkstar_apps,COMPILE_DEFINITIONS>")
-    target_link_libraries(quarkstar_rank PRIVATE -Wl,--start-group ${archives} "${STARPU_LIBDIR}/libstarpu-1.4.a" -Wl,--end-group
-      SimGrid::SMPI PkgConfig::HWLOC OpenMP::OpenMP_CXX Threads::Threads fmt::fmt spdlog::spdlog tomlplusplus::tomlplusplus pugixml::pugixml
-      ZLIB::ZLIB ${CMAKE_DL_LIBS})
+    target_link_libraries(quarkstar_rank PRIVATE
+      -Wl,--start-group ${archives} "${STARPU_LIBDIR}/libstarpu-1.4.a" -Wl,--end-group
+      SimGrid::SMPI PkgConfig::HWLOC OpenMP::OpenMP_CXX Threads::Threads fmt::fmt spdlog::spdlog
+      tomlplusplus::tomlplusplus pugixml::pugixml ZLIB::ZLIB ${CMAKE_DL_LIBS})
     target_link_options(quarkstar_rank PRIVATE -Wl,--as-needed -Wl,--strip-debug -Wl,-z,defs)
     add_dependencies(quarkstar quarkstar_rank)
   endif()

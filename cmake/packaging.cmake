@@ -6,6 +6,9 @@ include(CMakePackageConfigHelpers)
 install(TARGETS quarkstar_runtime quarkstar_codelets quarkstar_solvers EXPORT quarkstar-targets)
 if(TARGET quarkstar)
   install(TARGETS quarkstar)
+  if(TARGET quarkstar_rank)
+    install(TARGETS quarkstar_rank LIBRARY DESTINATION "${CMAKE_INSTALL_BINDIR}")  # quarkstar-sim looks for it beside itself
+  endif()
   install(DIRECTORY apps/machines/ DESTINATION "${CMAKE_INSTALL_DATADIR}/quarkstar/machines" FILES_MATCHING PATTERN "*.toml")
 endif()
 install(DIRECTORY runtime codelets solvers DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/quarkstar"

@@ -60,7 +60,8 @@ if(QUARKSTAR_SANITIZE)
   endif()
 endif()
 if(QUARKSTAR_SIMULATION)
-  # Ranks of a simulated job are copies of one library in one process: the loader must not make one object of what is unique in each.
+  # Ranks of a simulated job are copies of one library in one process: the loader must not make one object of what is
+  # unique in each.
   list(APPEND QUARKSTAR_CXX_OPTIONS -fno-gnu-unique)
 endif()
 if(QUARKSTAR_FUZZ)

@@ -76,7 +76,8 @@ std::string model_folder() {
 /// built it. Nothing turns the warning off.
 int start_runtime(starpu_conf& conf) {
   std::optional<StderrFilter> quiet;
-  const bool shares_stderr = simulate::active && mpi::Job::current().is_distributed();  // with other ranks, which end in any order
+  // With other ranks, which end in any order.
+  const bool shares_stderr = simulate::active && mpi::Job::current().is_distributed();
   if (std::error_code error; !shares_stderr && !std::filesystem::is_directory(QUARKSTAR_STARPU_MODELS, error))
     quiet.emplace("as set by installation directory does not exist");
   return starpu_init(&conf);

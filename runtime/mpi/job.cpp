@@ -107,6 +107,7 @@ Job::Job(Patience patience) : Job(Alone{}) {
     machines_ = hosts_;
     return;
   }
+  if constexpr (simulate::active) return;  // whoever launched it: SimGrid's MPI is there for simulated ranks only
   const Launch launch = read_launch(std::getenv);
   if (!launch.wants_mpi) return;
   rank_ = launch.rank;

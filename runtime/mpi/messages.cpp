@@ -146,15 +146,15 @@ struct Messages::Calls {
     ++m->running;
     if constexpr (simulate::active) {
       int complete = 0;
-      MPI_Test(&request, &complete, MPI_STATUS_IGNORE);
+      check(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
       if (complete != 0) return at_once.push_back(m);
     }
     requests.push_back(request);
     messages.push_back(m);
   }
 
-  /// MPI_Iallreduce of SimGrid sends from every rank to every other. In its place: as many rounds as the number of ranks has bits, in each of
-  /// which a rank hears from another at twice the distance, as MPI libraries do it.
+  /// MPI_Iallreduce of SimGrid sends from every rank to every other. In its place: as many rounds as the number of ranks
+  /// has bits, in each of which a rank hears from another at twice the distance, as MPI libraries do it.
   void start_round(Message* m) {
     constexpr std::int64_t tags = 32768, most_rounds = 32;
     const int ranks = job.size(), distance = 1 << m->round;
@@ -179,7 +179,8 @@ struct Messages::Calls {
       std::vector<Message*> calls = std::exchange(at_once, {});
       if constexpr (simulate::active) take_each(calls);
       else take_some(calls);
-      std::copy_if(calls.begin(), calls.end(), std::back_inserter(complete), [this](Message* message) { return is_complete(message); });
+      std::copy_if(calls.begin(), calls.end(), std::back_inserter(complete),
+                   [this](Message* message) { return is_complete(message); });
     } while (!at_once.empty());
     return complete;
   }
@@ -200,7 +201,8 @@ struct Messages::Calls {
   void take_each(std::vector<Message*>& calls) {
     while (!requests.empty()) {
       int index = MPI_UNDEFINED, found = 0;
-      check(MPI_Testany(static_cast<int>(requests.size()), requests.data(), &index, &found, MPI_STATUS_IGNORE), "MPI_Testany");
+      check(MPI_Testany(static_cast<int>(requests.size()), requests.data(), &index, &found, MPI_STATUS_IGNORE),
+            "MPI_Testany");
       if (found == 0 || index == MPI_UNDEFINED) return;
       calls.push_back(messages[static_cast<std::size_t>(index)]);
       messages.erase(messages.begin() + index);
@@ -360,7 +362,8 @@ void Messages::run() {
     idle_rounds = fresh.empty() && complete_now.empty() ? idle_rounds + 1 : 0;
     fresh.clear();
     for (Message* message : complete_now) complete(message);
-    // On a core of its own the thread polls; where others want the core they get it. In a simulation each look costs real time.
+    // On a core of its own the thread polls; where others want the core they get it. In a simulation each look costs
+    // real time.
     constexpr int patient_rounds = 20000;
     constexpr double looks_every_us = 5;
     if (idle_rounds == 0) continue;

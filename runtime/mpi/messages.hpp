@@ -23,8 +23,8 @@ class Codelet;
 namespace quarkstar::runtime::mpi {
 
 /// Places in the graph where a handle is sent, received, or summed over ranks. The graph orders them like tasks that
-/// read or write the handle. A thread of this class makes the calls of MPI; it sleeps while there is nothing to do. In a
-/// simulation it is an actor, and MPI is SimGrid's.
+/// read or write the handle. A thread of this class makes the calls of MPI; it sleeps while there is nothing to do. In
+/// a simulation it is an actor, and MPI is SimGrid's.
 ///
 /// Why not StarPU's own MPI layer: it sends an envelope before each message and lets one envelope in at a time, its
 /// thread polls without pause, and it ends the process with an assertion where we name the peer (docs/starpu.md has the

@@ -55,7 +55,8 @@ Machine::Link between_nodes(const Machine& machine, int from, int to) {
   return from == 0 || to == 0 ? Machine::Link{machine.host_gpu_gbs, machine.host_gpu_us} : machine.between(from - 1, to - 1);
 }
 
-/// What every description begins with. A message takes its latency and its bytes over the bandwidth: none of what TCP adds.
+/// What every description begins with. A message takes its latency and its bytes over the bandwidth: none of what TCP
+/// adds.
 std::string head() {
   std::string xml =
       "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM 'http://simgrid.gforge.inria.fr/simgrid/simgrid.dtd'>\n<platform version=\"4\">\n"
@@ -118,11 +119,13 @@ void write_platform(const Machine& machine, const std::string& folder, const std
 std::string job_xml(const Machine& machine, int ranks) {
   // A message crosses the link of its sender and that of its receiver.
   std::string xml = head() + " <AS id=\"JOB\" routing=\"None\">\n" +
-                    fmt::format("  <cluster id=\"NETWORK\" prefix=\"NODE\" suffix=\"\" radical=\"0-{}\" speed=\"1Gf\" bw=\"{:.0f}Bps\" lat=\"{:.9f}s\"/>\n",
+                    fmt::format("  <cluster id=\"NETWORK\" prefix=\"NODE\" suffix=\"\" radical=\"0-{}\" speed=\"1Gf\" "
+                                "bw=\"{:.0f}Bps\" lat=\"{:.9f}s\"/>\n",
                                 ranks - 1, machine.network_gbs * 1e9, machine.network_us * 0.5e-6);
   for (int rank = 0; rank < ranks; ++rank) {
     const std::string zone = fmt::format("StarPU-MPI{}", rank);
-    xml += fmt::format(" <AS id=\"{}\" routing=\"None\">\n{} </AS>\n", zone, host_list(zone + "-", machine.domains * machine.cores));
+    xml += fmt::format(" <AS id=\"{}\" routing=\"None\">\n{} </AS>\n", zone,
+                       host_list(zone + "-", machine.domains * machine.cores));
   }
   return xml + " </AS>\n</platform>\n";
 }

@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -48,6 +50,24 @@ void describe_to_starpu(const Machine& machine, const std::string& folder) {
     setenv((std::string("STARPU_SIMGRID_") + cost + "_COST").c_str(), "0", 1);
 }
 
+/// Its exit code.
+int run_command(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  pid_t process = 0;
+  if (const int error = posix_spawnp(&process, pointers.front(), nullptr, nullptr, pointers.data(), environ); error != 0)
+    throw Error(ErrorKind::environment, words.front(), fmt::format("cannot be started: {}", std::strerror(error)),
+                "install libsimgrid-dev, which has it");
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {}
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (code > 128)  // as a shell tells it, which smpirun is
+    throw Error(ErrorKind::environment, words.front(), fmt::format("was ended by signal {}", code - 128),
+                "ask for fewer ranks if memory was short");
+  return code;
+}
+
 }  // namespace
 
 int run(const Machine& machine, int argc, char** argv) {
@@ -72,22 +92,20 @@ int run_job(const Machine& machine, int ranks, const std::string& program, const
   const std::string platform = folder.path() + "/job.xml", hosts = folder.path() + "/hosts";
   write_job(machine, ranks, platform, hosts);
   setenv("OMP_NUM_THREADS", "1", 1);  // threads that wait for work would count as the ranks' time
-  std::vector<std::string> words{"smpirun", "-np", fmt::format("{}", ranks), "-platform", platform, "-hostfile", hosts, "--log=root.thresh:error",
-                                 // A message takes what the machine's network says, a call of MPI nothing.
-                                 "--cfg=network/model:CM02", "--cfg=smpi/simulate-computation:no", "--cfg=smpi/test:0",
-                                 "--cfg=smpi/privatization:dlopen", "--cfg=smpi/tmpdir:" + folder.path(),
-                                 // Thousands of actors: a guard page each would be more mappings than Linux allows a process.
-                                 "--cfg=contexts/stack-size:1024", "--cfg=contexts/guard-size:0", program};
+  setenv("TMPDIR", folder.path().c_str(), 1);
+  std::vector<std::string> words{
+      "smpirun", "-quiet", "-np", fmt::format("{}", ranks), "-platform", platform, "-hostfile", hosts,
+      "--log=root.thresh:error",
+      // A message takes what the machine's network says, a call of MPI nothing.
+      "--cfg=network/model:CM02", "--cfg=smpi/simulate-computation:no", "--cfg=smpi/test:0",
+      "--cfg=smpi/privatization:dlopen",
+      // Thousands of actors: a guard page each would be more mappings than Linux allows a process.
+      "--cfg=contexts/stack-size:1024", "--cfg=contexts/guard-size:0", program};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  pid_t process = 0;
-  if (const int error = posix_spawnp(&process, pointers.front(), nullptr, nullptr, pointers.data(), environ); error != 0)
-    throw Error(ErrorKind::environment, "smpirun", "cannot be started", "install libsimgrid-dev, which has it");
-  int status = 0;
-  while (waitpid(process, &status, 0) < 0) {}
-  return WIFEXITED(status) ? WEXITSTATUS(status) : static_cast<int>(ErrorKind::environment);
+  for (const std::string& word : words)
+    if (word.find_first_of(" \t\n") != word.npos)
+      throw Error(ErrorKind::input, word, "has a space in it, and smpirun takes it for two", "use paths without spaces");
+  return run_command(words);
 }
 
 Machine one_rank_of(Machine machine) {

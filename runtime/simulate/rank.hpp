@@ -1,6 +1,6 @@
 #pragma once
 // Ranks of a simulated job: the processes of SimGrid's MPI, which are actors of one process of this machine, each with
-// globals and a StarPU of its own.
+// globals and a StarPU of its own. What is declared here is defined in simulations only; a real run uses MpiThread.
 #include <functional>
 
 #ifndef QUARKSTAR_SIMULATION
