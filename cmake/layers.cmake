@@ -129,8 +129,8 @@ if(sources)
   quarkstar_settings(quarkstar)
   target_link_libraries(quarkstar PRIVATE quarkstar_apps)
   if(QUARKSTAR_SIMULATION)
-    # What a rank of a simulated job runs. SimGrid's MPI loads a copy for each rank, so that each has globals of its own,
-    # those of StarPU among them: hence the static one, and no debug information.
+    # What a rank of a simulated job runs. SimGrid's MPI loads a copy for each rank, so that each has globals of its
+    # own, those of StarPU among them: hence the static one, and no debug information.
     add_library(quarkstar_rank MODULE apps/rank_main.cpp)
     set_target_properties(quarkstar_rank PROPERTIES
       PREFIX "" OUTPUT_NAME quarkstar-rank LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")

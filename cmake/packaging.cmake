@@ -7,7 +7,8 @@ install(TARGETS quarkstar_runtime quarkstar_codelets quarkstar_solvers EXPORT qu
 if(TARGET quarkstar)
   install(TARGETS quarkstar)
   if(TARGET quarkstar_rank)
-    install(TARGETS quarkstar_rank LIBRARY DESTINATION "${CMAKE_INSTALL_BINDIR}")  # quarkstar-sim looks for it beside itself
+    # quarkstar-sim looks for it beside itself.
+    install(TARGETS quarkstar_rank LIBRARY DESTINATION "${CMAKE_INSTALL_BINDIR}")
   endif()
   install(DIRECTORY apps/machines/ DESTINATION "${CMAKE_INSTALL_DATADIR}/quarkstar/machines" FILES_MATCHING PATTERN "*.toml")
 endif()

@@ -43,8 +43,8 @@ class Job {
   /// Initialises MPI where a launcher's environment says that there are several ranks (launcher.hpp), or $QUARKSTAR_MPI is 1 (0: never).
   /// A watchdog guards the job from here to its end; patience: of the watchdog, until a command sets another. MPI_Init may take 600 s at least.
   /// $STARPU_MPI_FAKE_RANK and _SIZE: a rank of a job that does not exist, whose messages go nowhere, to measure submission.
-  /// In a simulation: a rank of the simulated job, which agrees with the others about everything without a word, because
-  /// all are alike.
+  /// In a simulation: a rank of the simulated job, which agrees with the others about everything without a word,
+  /// because all are alike.
   /// Throws Error(environment) when MPI cannot start, or does not connect all processes that were started.
   explicit Job(Patience patience = {});
   /// Waits for all ranks.

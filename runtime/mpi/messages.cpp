@@ -153,8 +153,8 @@ struct Messages::Calls {
     messages.push_back(m);
   }
 
-  /// MPI_Iallreduce of SimGrid sends from every rank to every other. In its place: as many rounds as the number of ranks
-  /// has bits, in each of which a rank hears from another at twice the distance, as MPI libraries do it.
+  /// MPI_Iallreduce of SimGrid sends from every rank to every other. In its place: as many rounds as the number of
+  /// ranks has bits, in each of which a rank hears from another at twice the distance, as MPI libraries do it.
   void start_round(Message* m) {
     constexpr std::int64_t tags = 32768, most_rounds = 32;
     const int ranks = job.size(), distance = 1 << m->round;

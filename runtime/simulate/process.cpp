@@ -56,7 +56,8 @@ int run_command(std::vector<std::string>& words) {
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   pid_t process = 0;
-  if (const int error = posix_spawnp(&process, pointers.front(), nullptr, nullptr, pointers.data(), environ); error != 0)
+  const int error = posix_spawnp(&process, pointers.front(), nullptr, nullptr, pointers.data(), environ);
+  if (error != 0)
     throw Error(ErrorKind::environment, words.front(), fmt::format("cannot be started: {}", std::strerror(error)),
                 "install libsimgrid-dev, which has it");
   int status = 0;
@@ -104,7 +105,8 @@ int run_job(const Machine& machine, int ranks, const std::string& program, const
   words.insert(words.end(), arguments.begin(), arguments.end());
   for (const std::string& word : words)
     if (word.find_first_of(" \t\n") != word.npos)
-      throw Error(ErrorKind::input, word, "has a space in it, and smpirun takes it for two", "use paths without spaces");
+      throw Error(ErrorKind::input, word, "has a space in it, and smpirun takes it for two words",
+                  "use paths without spaces");
   return run_command(words);
 }
 

@@ -12,8 +12,9 @@ namespace quarkstar::runtime::simulate {
 int run(const Machine& machine, int argc, char** argv);
 
 /// Runs a job of `ranks` processes of SimGrid's MPI (smpirun), one on each node of the machine's network, however many
-/// nodes it has. program: a library whose main() is run_rank()'s (rank.hpp), loaded once for each rank. Returns its exit
-/// code. Throws as write_platform() does, Error(environment) without smpirun, and Error(input) for paths with spaces.
+/// nodes it has. program: a library whose main() is run_rank()'s (rank.hpp), loaded once for each rank. Returns its
+/// exit code. Throws as write_platform() does, Error(environment) where smpirun is missing or is killed, and
+/// Error(input) for paths with spaces.
 int run_job(const Machine& machine, int ranks, const std::string& program, const std::vector<std::string>& arguments);
 
 /// What a rank of such a job has: one node without its GPUs.
