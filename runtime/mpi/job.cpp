@@ -15,6 +15,8 @@
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/native.hpp"
 #include "runtime/number_variable.hpp"
+#include "runtime/simulate/rank.hpp"
+#include "runtime/simulate/simulate.hpp"
 #include "runtime/watchdog.hpp"
 
 namespace quarkstar::runtime::mpi {
@@ -24,6 +26,16 @@ Job* started = nullptr;
 
 int fake_number(const char* variable) {
   return static_cast<int>(number_in(variable, std::getenv(variable), std::numeric_limits<int>::max()).value_or(0));
+}
+
+struct Place {
+  int rank, size;
+};
+
+/// In a job whose ranks agree about everything by themselves, because they are alike or do not exist.
+Place place_without_mpi() {
+  if constexpr (simulate::active) return {simulate::rank(), simulate::ranks()};
+  else return {fake_number("STARPU_MPI_FAKE_RANK"), fake_number("STARPU_MPI_FAKE_SIZE")};
 }
 
 std::string host_name() {
@@ -87,14 +99,15 @@ Job::Job(Alone) : hosts_{host_name()}, machines_(hosts_) {}
 Job::Job(Patience patience) : Job(Alone{}) {
   if (started != nullptr) throw Error(ErrorKind::internal, "Job", "a job has begun already", "this is a defect: please report it");
   started = this;
-  if (const int fake = fake_number("STARPU_MPI_FAKE_SIZE"); fake > 1) {
+  if (const Place fake = place_without_mpi(); fake.size > 1) {
     fake_ = true;
-    size_ = fake;
-    rank_ = std::clamp(fake_number("STARPU_MPI_FAKE_RANK"), 0, fake - 1);
-    hosts_.resize(static_cast<std::size_t>(fake), hosts_.front());
+    size_ = fake.size;
+    rank_ = std::clamp(fake.rank, 0, size_ - 1);
+    hosts_.resize(static_cast<std::size_t>(size_), hosts_.front());
     machines_ = hosts_;
     return;
   }
+  if constexpr (simulate::active) return;  // whoever launched it: SimGrid's MPI is there for simulated ranks only
   const Launch launch = read_launch(std::getenv);
   if (!launch.wants_mpi) return;
   rank_ = launch.rank;

@@ -1,5 +1,6 @@
 #pragma once
-// The processes that run one program together: MPI's ranks, or this process alone. Only runtime/mpi/ knows MPI.
+// The processes that run one program together: MPI's ranks, or this process alone. Only runtime/mpi/ knows MPI,
+// and runtime/simulate/rank.cpp that of SimGrid.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,8 @@ class Job {
   /// Initialises MPI where a launcher's environment says that there are several ranks (launcher.hpp), or $QUARKSTAR_MPI is 1 (0: never).
   /// A watchdog guards the job from here to its end; patience: of the watchdog, until a command sets another. MPI_Init may take 600 s at least.
   /// $STARPU_MPI_FAKE_RANK and _SIZE: a rank of a job that does not exist, whose messages go nowhere, to measure submission.
+  /// In a simulation: a rank of the simulated job, which agrees with the others about everything without a word,
+  /// because all are alike.
   /// Throws Error(environment) when MPI cannot start, or does not connect all processes that were started.
   explicit Job(Patience patience = {});
   /// Waits for all ranks.
@@ -56,6 +59,7 @@ class Job {
   int size() const { return size_; }
   bool is_root() const { return rank_ == 0; }
   bool is_distributed() const { return size_ > 1; }
+  /// Whether MPI is not there for collective calls, and each rank's answer counts as everybody's.
   bool is_fake() const { return fake_; }
   /// Whether MPI is running. For any thread.
   bool is_connected() const { return connected_.load(); }

@@ -189,6 +189,17 @@ TEST_CASE("machine files and the models' table state the same figures") {
   }
 }
 
+TEST_CASE("a job has a node on the network and processors of its own for every rank") {
+  Machine machine = machine_of(cpu_only);
+  machine.network_gbs = 2.5;
+  machine.network_us = 3;
+  const std::string xml = job_xml(machine, 12);
+  CHECK(xml.find("radical=\"0-11\" speed=\"1Gf\" bw=\"2500000000Bps\" lat=\"0.000001500s\"") != xml.npos);
+  CHECK(xml.find("<host id=\"StarPU-MPI11-CPU7\"") != xml.npos);
+  CHECK(xml.find("StarPU-MPI12") == xml.npos);
+  CHECK(xml.find("-CPU8") == xml.npos);
+}
+
 TEST_CASE("the platform has every host, and one way between each two memories") {
   const std::string xml = platform_xml(machine_of(cpu_only + gpus + peers));
   const auto count = [&xml](const std::string& wanted) {
