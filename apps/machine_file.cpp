@@ -60,6 +60,14 @@ class Table {
       fail(key, "is out of range", fmt::format("give a whole number, at least {}", least));
     return static_cast<int>(*value);
   }
+  /// true or false; where nothing is said, false.
+  bool flag(const char* key) {
+    seen_.insert(key);
+    const toml::node* node = table_.get(key);
+    if (node != nullptr && !node->is_boolean())
+      fail(key, "is neither true nor false", "give one of them, or nothing for false");
+    return node != nullptr && *node->value<bool>();
+  }
   /// A table inside this one: "codelet" = number. what: the numbers are, for an error.
   runtime::simulate::ByCodelet by_codelet(const char* table, const char* what) {
     seen_.insert(table);
@@ -167,6 +175,7 @@ Machine read_machine(const std::string& file) {
   machine.domains = cpu.count("domains", 1);
   machine.cores = cpu.count("cores", 1);
   machine.core_triad_gbs = cpu.positive("core_triad_gbs");
+  machine.busy_teams_share = cpu.flag("busy_teams_share");
   machine.cpu = device_in(cpu);
   cpu.close();
 

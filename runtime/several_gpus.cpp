@@ -429,7 +429,7 @@ std::vector<simulate::Interval> simulated_times(const GpuProgram& work) {
   std::vector<simulate::StepTime> needs;
   for (const ScheduledStep& scheduled : work.schedule.steps) {
     const Program::Step& step = work.program.steps[static_cast<std::size_t>(scheduled.step)];
-    const double us = simulate::kernel_us(*step.part.codelet, step.part.cost, step.part.placement.owner);
+    const double us = simulate::kernel_us(*step.part.codelet, step.part.cost, step.part.placement.owner, 1);
     simulate::StepTime need{machine.graph_us + machine.gpu.kernel_us, (us - machine.gpu.kernel_us) / machine.shared_batch};
     for (std::size_t i = 0; i < step.buffers.size(); ++i) {
       const auto buffer = static_cast<std::size_t>(step.buffers[i]);
@@ -446,7 +446,7 @@ std::vector<simulate::Interval> simulated_times(const GpuProgram& work) {
 
 const GpuProgram& program_in(const void* arguments) { return **static_cast<const GpuProgram* const*>(arguments); }
 
-double simulated_us(const void* arguments, int) {
+double simulated_us(const void* arguments, int, int) {
   double last = 0;
   for (const simulate::Interval& interval : program_in(arguments).times) last = std::max(last, interval.end);
   return last;
