@@ -37,6 +37,12 @@ for source in corner-wall:2 wall:1 wall:2 z2:1 z2:1,5 random:1 random:1,1; do
   slice=${source#*:}
   grep -q "\"source_time\": ${slice%,*}," source.json || die "the JSON does not name the time of $source"
   first[$source]=$(pion5 source.json '')
+  if [ "${source%%:*}" = corner-wall ]; then
+    grep -q '"rho": \[' source.json || die "no rho of corners"
+  else
+    grep -q '"rho' source.json && die "a rho of $source, which has no phases"
+    grep -q '"correlators_not_written": "pion05, rho_x, rho_y, rho_z, rho: ' source.json || die "nobody says what $source lacks"
+  fi
 done
 [ "${first[random:1]}" = "${first[random:1,1]}" ] || die "the seed is not 1 by itself"
 [ "${first[z2:1]}" != "${first[z2:1,5]}" ] || die "noise does not depend on its seed"
