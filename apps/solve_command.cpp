@@ -144,7 +144,7 @@ void run_solve(const SolveOptions& options) {
   const auto conclude = [&](std::size_t i, const auto& parts, int components) {
     RunReport& report = reports[i];
     const bool complete = report.config.columns.size() == static_cast<std::size_t>(components);
-    if (complete) report.correlators = contract(parts, report.config.source.time(), lattice[3]);
+    if (complete) report.correlators = contract(parts, report.config.source, lattice[3]);
     report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     finish(report, *folders[i], parts, complete);
   };
