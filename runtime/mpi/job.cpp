@@ -119,9 +119,9 @@ void Job::start_mpi(const Launch& launch) {
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS || level < MPI_THREAD_SERIALIZED)
     throw Error(ErrorKind::environment, "MPI", "the library does not allow calls from several threads in turn",
                 "use one with MPI_THREAD_SERIALIZED, or start without a launcher");
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
   try {
     require_all_connected(launch, size);
   } catch (const Error&) {
@@ -139,7 +139,7 @@ void Job::meet() {
   for (MPI_Comm* communicator : native_->all()) {
     complete("MPI_Comm_idup", [&](MPI_Request* r) { return MPI_Comm_idup(MPI_COMM_WORLD, communicator, r); });
     const std::lock_guard lock(library_);
-    MPI_Comm_set_errhandler(*communicator, MPI_ERRORS_RETURN);
+    check(MPI_Comm_set_errhandler(*communicator, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   }
   machines_ = gather_text(machine_name());
   hosts_ = gather_text(hosts_.front());
