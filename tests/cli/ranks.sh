@@ -116,6 +116,24 @@ one_error 2 'rank 2 \(.*\): --tol: 1e-05 here, but 1e-06 on rank 0; give all ran
 absent x.json saved
 
 fails 2 "'-1' |--kappa" 2 solve --gauge lattice.ildg --kappa -1
+# Different errors: each comes out, with its rank's name.
+got=0
+two '--kappa -1' '--tol -1' "${solve[@]}" --json x.json || got=$?
+[ $got = 2 ] || { cat stderr.txt; die "ranks with different errors: exit code $got"; }
+grep -qE '^quarkstar: error: rank 0 \(.*\): .*--kappa' stderr.txt && grep -qE '^quarkstar: error: rank 1 \(.*\): .*--tol' stderr.txt ||
+  { cat stderr.txt; die "not the errors of both ranks"; }
+[ "$(grep -c '^quarkstar: error: ' stderr.txt)" = 2 ] || { cat stderr.txt; die "not two errors"; }
+# The error of one rank alone is printed before the job ends, and stays where that is ended by hand.
+mpirun --allow-run-as-root --oversubscribe --bind-to none -n 1 "$QUARKSTAR" "${solve[@]}" --json x.json : \
+  -n 1 "$QUARKSTAR" "${solve[@]}" --json x.json --kappa -1 > stdout.txt 2> stderr.txt &
+job=$!
+until grep -qs '^quarkstar: error: rank 1 (.*): .*--kappa' stderr.txt; do
+  kill -0 $job 2> /dev/null || { cat stderr.txt; die "the job ended without the error of rank 1"; }
+  sleep 0.1
+done
+kill -0 $job 2> /dev/null || die "the error of rank 1 came when the job had ended"
+kill -TERM $job
+if wait $job; then die "the job ended well although rank 1 failed"; fi
 fails 2 'missing.ildg' 2 solve --gauge missing.ildg --json x.json
 fails 2 '--ranks.*2 were started' 2 "${solve[@]}" --json x.json --ranks 1,1,1,3
 fails 2 'quarkstar gauge info: this command runs on one rank' 2 gauge info lattice.ildg
