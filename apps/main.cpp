@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 
 namespace {
 
@@ -83,6 +84,8 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Launchers may hand a signal on while MPI starts and files are opened: it counts before the first column.
+  if (argc > 1 && std::string_view(argv[1]) == "solve") quarkstar::app::catch_interrupts();
   spdlog::set_default_logger(spdlog::stderr_color_mt("quarkstar"));
   spdlog::set_pattern("[%Y-%m-%d %H:%M:%S] %v");
   std::optional<quarkstar::runtime::mpi::Job> job;

@@ -1,7 +1,6 @@
 // quarkstar solve [RUN.toml]
 #include "apps/commands.hpp"
 #include "apps/gauge_io.hpp"
-#include "apps/interrupt.hpp"
 #include "apps/links_input.hpp"
 #include "apps/outputs.hpp"
 #include "apps/print_tables.hpp"
@@ -14,6 +13,7 @@
 #include "runtime/watchdog.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -73,6 +73,15 @@ std::vector<RunReport> reports_of(const RunReport& run) {
   return reports;
 }
 
+/// The JSON of a failed solve. What went wrong there counts more than what goes wrong here.
+void try_to_write(const RunReport& failed) {
+  try {
+    write_json_file(failed.config.json, failed);
+  } catch (const Error& error) {
+    spdlog::warn("{}", error.what());
+  }
+}
+
 /// solve(links, planned); a failed one leaves a JSON behind, for scripts that want to know how it failed, and nothing
 /// else. run: of the links; staggered: of all sources.
 template <class Solve>
@@ -86,7 +95,7 @@ void solve_or_report(RunReport& run, std::vector<RunReport>& reports, Solve&& so
   } catch (const Error&) {
     if (run.config.is_staggered()) reports = reports_of(run);
     for (const RunReport& report : reports)
-      if (report.failed && !report.config.json.empty() && speaks) write_json_file(report.config.json, report);
+      if (report.failed && !report.config.json.empty() && speaks) try_to_write(report);
     throw;
   }
 }
@@ -113,7 +122,6 @@ void finish(const RunReport& report, const OutputFolder& folder, const Fields& p
 
 void run_solve(const SolveOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  catch_interrupts();  // a signal while files are opened counts before the first column
   RunReport run;
   if (!options.file.empty()) apply_settings(run.config, read_toml(options.file));
   apply_settings(run.config, options.flags);

@@ -128,6 +128,11 @@ if mount -t tmpfs -o size=160k none disk 2> why.txt; then
     stay "a read-only"
     mount -o remount,rw disk
   done
+  # A failed solve whose JSON does not fit either: what failed first is what is said.
+  dd if=/dev/zero of=disk/filling bs=1k status=none 2> /dev/null || true
+  expect 4 'iteration limit' "${solve[@]}" --json disk/failed.json --max-iterations 3
+  grep -q 'disk/failed.json: .*No space left' stderr.txt || { cat stderr.txt; die "no word of the JSON that could not be written"; }
+  absent disk/failed.json
 else
   echo "SKIPPED full and read-only disks: no mounts here ($(head -1 why.txt))"
 fi
