@@ -2,6 +2,7 @@
 #include "apps/commands.hpp"
 #include "apps/machine_ranks.hpp"
 #include "apps/report.hpp"
+#include "apps/shared_settings.hpp"
 #include "codelets/arch/dispatch.hpp"
 #include "runtime/huge_pages.hpp"
 #include "runtime/mpi/job.hpp"
@@ -98,8 +99,15 @@ void merge_tune(const MachineOptions& options) {
   }
 }
 
+/// What all ranks must have in common: without it some would wait for what others do not do.
+std::string shared_settings(const MachineOptions& options) {
+  return fmt::format("--self-test {}\n--limit {}\n--json {}\n--merge-tune {}\n--policy {}\n", options.self_test, options.limit_seconds, options.json,
+                     fmt::join(options.merged_caches, " "), options.session.policy);
+}
+
 void run_machine(const MachineOptions& options) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
+  require_same_settings_everywhere(shared_settings(options));
   if (!options.merged_caches.empty()) {
     job.on_root([&] { merge_tune(options); });
     return;

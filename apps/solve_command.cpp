@@ -4,6 +4,7 @@
 #include "apps/links_input.hpp"
 #include "apps/outputs.hpp"
 #include "apps/print_tables.hpp"
+#include "apps/rank_plan.hpp"
 #include "apps/shared_settings.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/solve_run.hpp"
@@ -131,8 +132,8 @@ void run_solve(const SolveOptions& options) {
   std::vector<RunReport> reports = reports_of(run);
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   job.watchdog().set_idle(std::chrono::seconds(run.config.session.watchdog_seconds));
-  const std::string settings = shared_settings(run.config), roots = job.broadcast(settings);
-  job.together([&] { require_same_settings(settings, roots); });
+  require_same_settings_everywhere(shared_settings(run.config));
+  require_ranks(run.config.ranks, run.config.rank_weights, job.size());
   std::vector<std::unique_ptr<OutputFolder>> folders;
   job.on_root([&] {
     for (const RunReport& report : reports) {
