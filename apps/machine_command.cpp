@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -112,8 +113,13 @@ void run_machine(const MachineOptions& options) {
     job.on_root([&] { merge_tune(options); });
     return;
   }
-  if (options.self_test && job.is_distributed()) call_roll(options.limit_seconds);
-  const runtime::Session session(options.session);
+  runtime::SessionOptions session_options = options.session;
+  if (options.self_test && job.is_distributed()) {
+    constexpr int for_start = 60;  // a session measures buses first
+    session_options.watchdog_seconds = std::max(for_start, options.limit_seconds);
+    call_roll(options.limit_seconds);
+  }
+  const runtime::Session session(session_options);
   Json machine = machine_json(session);
   Json ranks = Json::array();
   for (const std::string& text : job.gather_text(machine.dump())) ranks.push_back(Json::parse(text));

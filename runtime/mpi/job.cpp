@@ -41,21 +41,9 @@ std::string machine_name() {
 
 MPI_Op native_of(Combine how) { return how == Combine::maximum ? MPI_MAX : how == Combine::sum ? MPI_SUM : MPI_BXOR; }
 
-constexpr std::size_t longest_message = std::size_t{1} << 30;  // MPI counts in int
-
-/// The calls of one long message, in pieces.
-template <class Bytes, class Start>
-void in_pieces(Bytes bytes, Start&& start) {
-  while (!bytes.empty()) {
-    const std::size_t piece = std::min(bytes.size(), longest_message);
-    start(bytes.data(), static_cast<int>(piece));
-    bytes = bytes.subspan(piece);
-  }
-}
-
 }  // namespace
 
-bool wait(Job& job, MPI_Request request, const char* what, std::chrono::steady_clock::time_point limit) {
+bool wait(Job& job, MPI_Request request, const char* what, std::chrono::steady_clock::time_point limit, int spins) {
   for (int round = 0;; ++round) {
     int done = 0;
     {
@@ -64,7 +52,7 @@ bool wait(Job& job, MPI_Request request, const char* what, std::chrono::steady_c
     }
     if (done != 0) return true;
     if (std::chrono::steady_clock::now() > limit) return false;
-    if (round < 1000) std::this_thread::yield();
+    if (round < spins) std::this_thread::yield();
     else std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
@@ -276,18 +264,6 @@ void Job::together(const std::function<void()>& work) {
 void Job::on_root(const std::function<void()>& work) {
   together([&] {
     if (is_root()) work();
-  });
-}
-
-void Job::send(std::span<const std::byte> bytes, int to) {
-  in_pieces(bytes, [&](const std::byte* data, int count) {
-    complete("MPI_Isend", [&](MPI_Request* r) { return MPI_Isend(data, count, MPI_BYTE, to, 0, native_->control, r); });
-  });
-}
-
-void Job::receive(std::span<std::byte> bytes, int from) {
-  in_pieces(bytes, [&](std::byte* data, int count) {
-    complete("MPI_Irecv", [&](MPI_Request* r) { return MPI_Irecv(data, count, MPI_BYTE, from, 0, native_->control, r); });
   });
 }
 

@@ -97,10 +97,6 @@ class Job {
   void together(const std::function<void()>& work);
   void on_root(const std::function<void()>& work);
 
-  /// Blocking messages between ranks' main threads, of any length.
-  void send(std::span<const std::byte> bytes, int to);
-  void receive(std::span<std::byte> bytes, int from);
-
   /// A failure on its way to the user. Where every rank has failed (a wrong flag, a solve without an answer) all return `code`, and the root
   /// prints; where their messages differ, each one is printed once, by the lowest rank that has it, with its name. A rank that the others have
   /// not joined within 2 s prints its name with the message; where they have not after 20 s either, it ends the whole job with `code`.

@@ -43,9 +43,9 @@ inline void check(int code, const std::string& what) {
               "check the network and the launcher (`quarkstar machine --self-test`)");
 }
 
-/// Waits without holding the library, so that others can use it; spins at first, because most answers come soon.
+/// Waits without holding the library, so that others can use it; spins at first, so many rounds, because most answers come soon.
 /// False when the limit has passed.
 bool wait(Job& job, MPI_Request request, const char* what,
-          std::chrono::steady_clock::time_point limit = std::chrono::steady_clock::time_point::max());
+          std::chrono::steady_clock::time_point limit = std::chrono::steady_clock::time_point::max(), int spins = 1000);
 
 }  // namespace quarkstar::runtime::mpi
