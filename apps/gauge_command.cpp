@@ -146,8 +146,9 @@ void run_convert(const ConvertOptions& options) {
   });
   std::optional<format::GaugePart> part;
   LoadedGauge loaded = load_share(options, part);
+  const runtime::Team team = host_team();
   job.together([&] {
-    if (options.reunitarize) gauge::reunitarize(loaded.gauge, host_team());
+    if (options.reunitarize) gauge::reunitarize(loaded.gauge, team);
   });
   save_gauge(options.out, loaded.gauge, options.save, part);
   if (job.is_root()) fmt::print("wrote {}: {} {}\n", options.out, extents_text(loaded.info.layout.extents), options.save.format);

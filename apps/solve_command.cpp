@@ -46,8 +46,9 @@ class LinkLoader {
     const RunConfig& config = report_.config;
     loaded_ = decomposition.is_distributed() ? load_gauge_part(config.gauge, config.lattice, decomposition, box_to_read(decomposition, config))
                                              : load_gauge(config.gauge, config.lattice);
+    const runtime::Team team = host_team();
     runtime::mpi::Job::current().together([&] {
-      if (config.reunitarize) gauge::reunitarize(loaded_.gauge, host_team());
+      if (config.reunitarize) gauge::reunitarize(loaded_.gauge, team);
     });
     report_.gauge = loaded_.summary();
     return loaded_.gauge;
