@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -114,6 +115,7 @@ Checkpoint::Checkpoint(std::string folder, const Coord& lattice, const Box& part
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
     if (error) throw_write_error("--checkpoint: " + folder_, "making the folder", error.value());
+    if (::access(folder_.c_str(), W_OK | X_OK) != 0) throw_write_error("--checkpoint: " + folder_, "writing into the folder", errno);
     remove_leftovers(folder_, [](std::string_view name) { return name.ends_with(ending); });
     const AtomicFile probe(path_of("probe"));
   });

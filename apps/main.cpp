@@ -55,6 +55,7 @@ std::string remedy(const CLI::App& app) {
 void require_one_rank(int argc, char** argv) {
   const quarkstar::runtime::mpi::Job& job = quarkstar::runtime::mpi::Job::current();
   if (!job.is_distributed() || job.is_fake() || argc < 2) return;
+  if (std::any_of(argv + 1, argv + argc, [](std::string_view argument) { return argument == "--help" || argument == "-h"; })) return;
   std::string command = argv[1];
   if (command == "gauge" && argc > 2) command += fmt::format(" {}", argv[2]);
   if (command == "solve" || command == "machine" || command == "gauge convert" || command.starts_with("-")) return;

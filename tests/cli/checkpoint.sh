@@ -123,7 +123,7 @@ if mount -t tmpfs -o size=160k none disk 2> why.txt; then
     QUARKSTAR=$launcher expect 3 'disk/out/propagator.h5: .*No space left' "${solve[@]}" --out disk/out
     stay "a full"
     mount -o remount,ro disk
-    QUARKSTAR=$launcher expect 3 'disk.*Read-only' "${more[@]}"
+    QUARKSTAR=$launcher expect 3 '--checkpoint: disk: .*Read-only' "${more[@]}"
     QUARKSTAR=$launcher expect 3 'disk/out.*Read-only' "${solve[@]}" --out disk/out
     stay "a read-only"
     mount -o remount,rw disk

@@ -147,6 +147,11 @@ kill -TERM $job
 if wait $job; then die "the job ended well although rank 1 failed"; fi
 fails 2 'missing.ildg' 2 solve --gauge missing.ildg --json x.json
 fails 2 '--ranks.*2 ranks were started' 2 "${solve[@]}" --json x.json --ranks 1,1,1,3
+for help in 'gauge --help' 'gauge info --help' 'bench --help' '--help'; do
+  # shellcheck disable=SC2086  # words are arguments
+  ranks 2 $help || { cat stderr.txt; die "mpirun -n 2 quarkstar $help"; }
+  [ "$(grep -c '^Usage: ' stdout.txt)" = 1 ] || { cat stdout.txt; die "not the help of $help, once"; }
+done
 fails 2 'quarkstar gauge info: this command runs on one rank' 2 gauge info lattice.ildg
 fails 2 'quarkstar gauge generate: this command runs on one rank' 2 gauge generate never.ildg --lattice 4 4 4 4 --beta 6 --sweeps 1
 fails 2 'quarkstar gauge smear: this command runs on one rank' 2 gauge smear lattice.ildg never
