@@ -2,6 +2,7 @@
 #include "apps/commands.hpp"
 #include "apps/machine_ranks.hpp"
 #include "apps/report.hpp"
+#include "apps/shared_settings.hpp"
 #include "codelets/arch/dispatch.hpp"
 #include "runtime/cuda.hpp"
 #include "runtime/huge_pages.hpp"
@@ -14,6 +15,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -111,14 +113,26 @@ void merge_tune(const MachineOptions& options) {
   }
 }
 
+/// What all ranks must have in common: without it some would wait for what others do not do.
+std::string shared_settings(const MachineOptions& options) {
+  return fmt::format("--self-test {}\n--limit {}\n--json {}\n--merge-tune {}\n--policy {}\n", options.self_test, options.limit_seconds, options.json,
+                     fmt::join(options.merged_caches, " "), options.session.policy);
+}
+
 void run_machine(const MachineOptions& options) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
+  require_same_settings_everywhere(shared_settings(options));
   if (!options.merged_caches.empty()) {
     job.on_root([&] { merge_tune(options); });
     return;
   }
-  if (options.self_test && job.is_distributed()) call_roll(options.limit_seconds);
-  const runtime::Session session(options.session);
+  runtime::SessionOptions session_options = options.session;
+  if (options.self_test && job.is_distributed()) {
+    constexpr int for_start = 60;  // a session measures buses first
+    session_options.watchdog_seconds = std::max(for_start, options.limit_seconds);
+    call_roll(options.limit_seconds);
+  }
+  const runtime::Session session(session_options);
   Json machine = machine_json(session);
   Json ranks = Json::array();
   for (const std::string& text : job.gather_text(machine.dump())) ranks.push_back(Json::parse(text));

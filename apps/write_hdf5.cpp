@@ -74,7 +74,7 @@ void write_fields(const std::string& path, const Coord& extents, const std::vect
     offset = file->leave_room("propagator", stored, shape);
     file->close();
   });
-  runtime::mpi::SharedFile parts(job, file ? file->temporary() : "", runtime::mpi::SharedFile::Mode::write);
+  runtime::mpi::SharedFile parts(job, file ? file->temporary() : "", runtime::mpi::SharedFile::Mode::write, path);
   constexpr std::size_t site_bytes = Field::components * sizeof(std::complex<double>);
   for (const Field* field : fields) {
     parts.write({offset, site_bytes, extents}, field->box(), bytes_of(*field));

@@ -260,8 +260,7 @@ std::size_t Session::device_memory(int worker) const {
 
 /// Ranks that mpirun has not bound to different cores divide them.
 void Session::share_cores() {
-  std::vector<int> cores;
-  for (const Domain& domain : topology_.domains()) cores.insert(cores.end(), domain.cores.begin(), domain.cores.end());
+  const std::vector<int> cores = topology_.all_cores();
   const mpi::Job::Share share = mpi::Job::current().share_of(fmt::format("{}", fmt::join(cores, " ")));
   yield_when_idle(2 * share.count > static_cast<int>(cores.size()));  // each rank has a worker and a thread for messages
   if (share.count > 1) topology_ = topology_.share(share.index, share.count);
@@ -372,9 +371,7 @@ void Session::plan_workers() {
 }
 
 void Session::place_workers() {
-  std::vector<int> all_cores;
-  for (const Domain& domain : topology_.domains())
-    all_cores.insert(all_cores.end(), domain.cores.begin(), domain.cores.end());
+  std::vector<int> all_cores = topology_.all_cores();
 
   // A GPU's worker thread polls, and the main thread submits: they get the last cores, the teams share the others. The thread that moves
   // messages polls too: it gets a core where there are some to spare.

@@ -101,13 +101,10 @@ class Job {
   void together(const std::function<void()>& work);
   void on_root(const std::function<void()>& work);
 
-  /// Blocking messages between ranks' main threads, of any length.
-  void send(std::span<const std::byte> bytes, int to);
-  void receive(std::span<std::byte> bytes, int from);
-
-  /// A failure on its way to the user. Where every rank has failed (a wrong flag, a solve without an answer) the root prints and all
-  /// return `code`. Where others go on, this rank prints its name with the message and ends the whole job with `code`.
-  /// everywhere: all ranks come here, however long they take. Otherwise those that do not within a few seconds count as going on.
+  /// A failure on its way to the user. Where every rank has failed (a wrong flag, a solve without an answer) all return `code`, and the root
+  /// prints; where their messages differ, each one is printed once, by the lowest rank that has it, with its name. A rank that the others have
+  /// not joined within 2 s prints its name with the message; where they have not after 20 s either, it ends the whole job with `code`.
+  /// everywhere: all ranks come here with one message, however long they take.
   int fail(const std::string& message, int code, bool everywhere = false) noexcept;
 
   /// Prints this rank's name, where there are several, with the message. For any thread.

@@ -20,8 +20,6 @@
 namespace quarkstar::runtime::mpi {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 std::string text_of(const Job& job, const Messages::Label& label, bool sent, int peer, int tag, std::size_t bytes) {
   const std::string place = label.block < 0 ? "" : fmt::format(" of block {} along {}{}", label.block, label.direction % 2 == 0 ? '+' : '-', "xyzt"[label.direction / 2]);
   return fmt::format("{}{} {} {}, tag {}, {} bytes", label.what, place, sent ? "to" : "from", job.name_of(peer), tag, bytes);
@@ -49,7 +47,6 @@ struct Messages::Message {
   int round = 0;    ///< of a simulated sum
   Label label{""};
   std::atomic<int> missing{0};  ///< acquisitions
-  Clock::time_point submitted = Clock::now();
 
   /// Between two ranks.
   void address(std::size_t size, int other, int number, const Label& text) {
@@ -88,18 +85,21 @@ struct Messages::Calls {
     if (job.is_fake()) return;
     faces = job.native().faces;
     sums = job.native().sums;
-    MPI_Type_contiguous(sizeof(BinnedSum), MPI_BYTE, &sum_type);
-    MPI_Type_commit(&sum_type);
-    MPI_Op_create(merge_sums, 1, &merge);
+    const std::lock_guard lock(job.library());
+    check(MPI_Type_contiguous(sizeof(BinnedSum), MPI_BYTE, &sum_type), "MPI_Type_contiguous");
+    check(MPI_Type_commit(&sum_type), "MPI_Type_commit");
+    check(MPI_Op_create(merge_sums, 1, &merge), "MPI_Op_create");
   }
-  ~Calls() {
+  /// Once nothing is on its way. After an error of MPI there is nobody to come here: the job ends.
+  void release() {
     if constexpr (simulate::active) {
       MPI_Comm_free(&faces);
       MPI_Comm_free(&sums);
     }
     if (job.is_fake()) return;
-    MPI_Op_free(&merge);
-    MPI_Type_free(&sum_type);
+    const std::lock_guard lock(job.library());
+    check(MPI_Op_free(&merge), "MPI_Op_free");
+    check(MPI_Type_free(&sum_type), "MPI_Type_free");
   }
 
   void start(Message* message) {
@@ -220,7 +220,7 @@ Messages::Messages(Job& job, std::unique_ptr<GpuPeers> peers) : job_(job), peers
     int* highest = nullptr;
     int known = 0;
     const std::lock_guard lock(job.library());
-    MPI_Comm_get_attr(job.native().faces, MPI_TAG_UB, &highest, &known);
+    check(MPI_Comm_get_attr(job.native().faces, MPI_TAG_UB, &highest, &known), "MPI_Comm_get_attr");
     if (known != 0) tags_ = std::make_shared<Tags>(*highest);
   }
   thread_ = simulate::MpiThread([this] {
@@ -346,7 +346,7 @@ void Messages::run() {
     {
       std::unique_lock lock(mutex_);
       if (calls.requests.empty()) changed_.wait(lock, [this] { return ending_ || !ready_.empty(); });
-      if (ending_ && ready_.empty() && calls.requests.empty()) return;
+      if (ending_ && ready_.empty() && calls.requests.empty()) break;
       fresh.swap(ready_);
     }
     std::vector<Message*> complete_now;
@@ -371,6 +371,7 @@ void Messages::run() {
     else if (idle_rounds > patient_rounds) std::this_thread::sleep_for(std::chrono::microseconds(20));
     else std::this_thread::yield();
   }
+  calls.release();
 }
 
 void Messages::complete(Message* message) {
