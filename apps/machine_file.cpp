@@ -31,14 +31,6 @@ fs::path shipped_folder() {
   return fs::is_directory(installed, error) ? installed : fs::path(QUARKSTAR_MACHINES_FOLDER);
 }
 
-std::string path_of(const std::string& file) {
-  if (fs::exists(file)) return file;
-  const fs::path shipped = shipped_folder() / (file + ".toml");
-  if (file.find('/') == file.npos && fs::exists(shipped)) return shipped.string();
-  throw Error(ErrorKind::input, "--machine", fmt::format("there is no file '{}'", file),
-              fmt::format("give the path of a machine file, or one of {}", fmt::join(shipped_machines(), ", ")));
-}
-
 /// One table of the file; knows which of its keys were asked for.
 class Table {
  public:
@@ -137,8 +129,16 @@ std::vector<std::string> shipped_machines() {
   return names;
 }
 
+std::string machine_path(const std::string& file) {
+  if (fs::exists(file)) return file;
+  const fs::path shipped = shipped_folder() / (file + ".toml");
+  if (file.find('/') == file.npos && fs::exists(shipped)) return shipped.string();
+  throw Error(ErrorKind::input, "--machine", fmt::format("there is no file '{}'", file),
+              fmt::format("give the path of a machine file, or one of {}", fmt::join(shipped_machines(), ", ")));
+}
+
 Machine read_machine(const std::string& file) {
-  const std::string path = path_of(file);
+  const std::string path = machine_path(file);
   const toml::table root = parse_toml(path, "docs/howto/simulation.md");
   for (const auto& [key, value] : root)
     if (value.is_table() && key != "cpu" && key != "gpu" && key != "peers" && key != "network" && key != "runtime")
