@@ -141,10 +141,7 @@ runtime::Decomposition cut_over_ranks(runtime::Session& session, const Coord& ex
   const Coord place = coordinates(job.rank(), ranks.grid);
   const SlabBlocks& blocks = slabs[static_cast<std::size_t>(place[t])];
   if (asked[t] == 0) return {extents, cuts, job.rank(), [&](const Coord& position) { return blocks.worker_of(position[t], mine); }};
-  // Consecutive blocks to consecutive workers.
-  Coord grid{};
-  for (std::size_t mu = 0; mu < 4; ++mu) grid[mu] = static_cast<int>(cuts[mu][static_cast<std::size_t>(place[mu])].size());
-  return {extents, cuts, job.rank(), [&](const Coord& position) { return static_cast<int>(lexicographic(position, grid) * session.block_owners() / volume(grid)); }};
+  return {extents, cuts, job.rank(), session.block_owners()};
 }
 
 }  // namespace
