@@ -115,7 +115,7 @@ StaggeredSpeed speed_of(const BenchOptions& options, int vectors) {
   StaggeredSpeed speed{.vectors = vectors, .tile = options.tile};
   if (!options.block_threads && !options.vectors_a_thread && !options.tile && !options.prefetch && !options.stores) return speed;
   speed.tile = options.tile.value_or(Coord{});
-  speed.launch = {options.block_threads.value_or(0), options.vectors_a_thread.value_or(0), memory_of(options, {})};
+  speed.launch = {options.block_threads.value_or(0), options.vectors_a_thread.value_or(0), memory_of(options, staggered::default_launch(vectors).memory)};
   return speed;
 }
 

@@ -40,7 +40,7 @@ class Dslash {
   /// fit.
   void apply(const ColourField& out, const ColourField& in, const Output& output = {}, const Control& control = {});
 
-  /// How the kernels are launched from now on.
+  /// How the kernels are launched from now on; until then by default_launch().
   void set_launch(const Launch& launch) { launch_ = launch; }
 
   /// The sums of the last apply(): OutputSums::count() of them.
@@ -61,7 +61,7 @@ class Dslash {
 
   std::array<const Links*, 2> links_;
   int vectors_;
-  Launch launch_;
+  Launch launch_ = default_launch(vectors_);
   runtime::Halo faces_;
   runtime::PartialSums sums_;
 };

@@ -48,7 +48,7 @@ Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& m
 /// launch of its own. measure: the user's tune cache answers, or a measurement that goes there; on CPUs only for
 /// launches, on tuning::measured_part(), and for links and fields of this level beyond the caches
 /// (tuning::is_cpus_memory()), by a rank that has its host to itself. Else, and where there is no room for a
-/// measurement, the rules: no tiles, the kernel's own launch, on CPUs no prefetch and plain stores. Where other ranks
+/// measurement, the rules: no tiles and default_launch(). Where other ranks
 /// have parts of the lattice all must call: the lowest rank with a GPU finds the order of sites for its own part,
 /// alone, and all ranks take it; the launch is found by the lowest rank of each kind of GPU, and of those without one.
 /// cache: nullptr for the user's, which is not even read where nothing is measured.

@@ -160,7 +160,7 @@ TEST_CASE("what CPUs measure for larger fields is kept, and answers the next tim
   {
     runtime::TuneCache cache((folder / "tune.json").string());
     CHECK(wilson::tuning_for(wilson_problem, false, &cache) == wilson::HoppingTuning{});
-    CHECK(staggered::launch_for(staggered_problem, {}, false, &cache) == staggered::Launch{});
+    CHECK(staggered::launch_for(staggered_problem, {}, false, &cache) == staggered::default_launch(4));
     CHECK(cache.size() == 0);
     tuning = wilson::tuning_for(wilson_problem, true, &cache);
     launch = staggered::launch_for(staggered_problem, {}, true, &cache);
@@ -279,6 +279,15 @@ TEST_CASE("staggered: what a choice depends on is in its key") {
   CHECK(staggered::launch_key(problem, {0, 0, 8, 8}, "device") != launch);
 }
 
+TEST_CASE("staggered: by rule several right-hand sides ask a hop ahead, one leaves it to the processor") {
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
+  const runtime::Decomposition whole({8, 8, 8, 8}, {1, 1, 1, 1}, 1);
+  for (const int vectors : {1, 2, 16, 32}) {
+    const staggered::Launch rule = staggered::launch_for({whole, Precision::single, 13, vectors}, {}, false);
+    CHECK(rule == staggered::Launch{0, 0, {vectors > 1 ? 1 : 0, arch::Stores::plain}});
+  }
+}
+
 TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; settings of a benchmark change no bit of a solve") {
   MESSAGE("seed " << seed);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
@@ -289,9 +298,7 @@ TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; se
   for (const bool measure : {false, true}) {
     const staggered::TuningProblem problem{whole, Precision::single, 18, 4, 0, 1e9};
     CHECK(staggered::tile_for(problem, measure, &cache) == Coord{});
-    const staggered::Launch launch = staggered::launch_for(problem, {}, measure, &cache);
-    CHECK(launch.block_threads == 0);
-    CHECK(launch.vectors_a_thread == 0);
+    CHECK(staggered::launch_for(problem, {}, measure, &cache) == staggered::default_launch(4));
   }
   CHECK(cache.size() == 0);
   CHECK_FALSE(std::filesystem::exists(path));
@@ -315,14 +322,11 @@ TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; se
 TEST_CASE("staggered: numbers that no kernel could run with are no tuning") {
   CHECK(staggered::tile_from({0, 0, 8, 8}) == Coord{0, 0, 8, 8});
   for (const std::vector<int>& damaged : {std::vector<int>{}, {0, 0, 8}, {0, 0, 8, 8, 0}, {0, -1, 8, 8}}) CHECK_FALSE(staggered::tile_from(damaged).has_value());
-  const auto launch = staggered::launch_from({128, 4});
-  REQUIRE(launch.has_value());
-  CHECK(launch->block_threads == 128);
-  CHECK(launch->vectors_a_thread == 4);
-  CHECK(staggered::launch_from({0, 0}).has_value());
+  CHECK(staggered::launch_from({128, 4, 1, 0}) == staggered::Launch{128, 4, {1, arch::Stores::plain}});
+  CHECK(staggered::launch_from({0, 0, 0, 0}) == staggered::Launch{});
   const staggered::Launch on_cpu{0, 0, {1, arch::Stores::streaming}};
   CHECK(staggered::launch_from(staggered::numbers_of(on_cpu)) == on_cpu);
-  for (const std::vector<int>& damaged : {std::vector<int>{}, {128}, {128, 4, 0}, {100, 4}, {-32, 4}, {288, 4}, {128, 5}, {128, 16}, {128, -1},
-                                          {0, 0, 1, 2}, {0, 0, -1, 0}})
+  for (const std::vector<int>& damaged : {std::vector<int>{}, {128}, {128, 4}, {128, 4, 0}, {100, 4, 0, 0}, {-32, 4, 0, 0}, {288, 4, 0, 0},
+                                          {128, 5, 0, 0}, {128, 16, 0, 0}, {128, -1, 0, 0}, {0, 0, 1, 2}, {0, 0, -1, 0}})
     CHECK_FALSE(staggered::launch_from(damaged).has_value());
 }
