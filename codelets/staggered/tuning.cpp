@@ -92,6 +92,26 @@ Choice cached(const TuningProblem& problem, const char* what, const std::string&
 
 bool on_gpus(const TuningProblem& problem) { return is_gpu(first_block(problem.decomposition).owner); }
 
+std::string device_name(const TuningProblem& problem) {
+  return on_gpus(problem) ? device_of(problem.decomposition) : cpu_of_session();
+}
+
+/// What a measurement is made on: the problem itself on GPUs, a part of it on CPUs. Nothing where the rules are good
+/// enough, or a measurement would tell nothing.
+std::optional<TuningProblem> measured_problem(const TuningProblem& problem) {
+  if constexpr (runtime::simulate::active) return std::nullopt;
+  if (on_gpus(problem)) return problem;
+  TuningProblem used = problem;
+  used.resident = 0;  // the kernel's own links and fields decide where they come from
+  const double beyond = problem.cached ? *problem.cached : cached_bytes();
+  const std::map<int, double> bytes = measurement_bytes(used);
+  if (shares_host() || !is_cpus_memory(bytes, beyond)) return std::nullopt;
+  TuningProblem measured = problem;
+  measured.decomposition =
+      measured_part(problem.decomposition, sites_beyond(beyond, bytes, problem.decomposition), reach_of(problem));
+  return measured;
+}
+
 std::string key_of(const char* what, const TuningProblem& problem, const std::string& device) {
   const LaneGrid lanes = choose_lane_grid(problem.decomposition, problem.precision, 16, reach_of(problem));
   return fmt::format("{}; staggered {} {}; {} long links {}; {} right-hand sides; {}", device, what, kernel_version,
@@ -193,11 +213,13 @@ Coord tile_for(const TuningProblem& problem, bool measure, runtime::TuneCache* c
     });
     return of_all[static_cast<std::size_t>(decider)];
   }
-  if (!measure || runtime::simulate::active || !on_gpus(problem)) return no_tile;
+  if (!measure) return no_tile;
+  const std::optional<TuningProblem> measured = measured_problem(problem);
+  if (!measured) return no_tile;
   return cached<Coord>(
-      problem, "the order of sites", tile_key(problem, device_of(problem.decomposition)), cache, no_tile, tile_from,
+      *measured, "the order of sites", tile_key(*measured, device_name(problem)), cache, no_tile, tile_from,
       [](const Coord& tile) { return std::vector<int>(tile.begin(), tile.end()); },
-      [&](double& microseconds) { return measure_tile(problem, microseconds); });
+      [&](double& microseconds) { return measure_tile(*measured, microseconds); });
 }
 
 Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure, runtime::TuneCache* cache) {
@@ -214,21 +236,14 @@ Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure,
     return launch_from({found.begin(), found.end()}).value();
   }
   const Launch rule = default_launch(problem.vectors);
-  if (!measure || runtime::simulate::active) return rule;
-  const bool gpus = on_gpus(problem);
-  TuningProblem used = problem;
-  used.resident = 0;  // the kernel's own links and fields decide where they come from
-  const double beyond = problem.cached ? *problem.cached : cached_bytes();
-  if (!gpus && (shares_host() || !is_cpus_memory(measurement_bytes(used), beyond))) return rule;
-  TuningProblem measured = problem;
-  if (!gpus)
-    measured.decomposition = measured_part(
-        problem.decomposition, sites_beyond(beyond, measurement_bytes(used), problem.decomposition), reach_of(problem));
+  if (!measure) return rule;
+  const std::optional<TuningProblem> measured = measured_problem(problem);
+  if (!measured) return rule;
   return cached<Launch>(
-      measured, gpus ? "threads and right-hand sides a thread" : "prefetch and stores",
-      launch_key(measured, tile, gpus ? device_of(problem.decomposition) : cpu_of_session()), cache, rule, launch_from,
+      *measured, on_gpus(problem) ? "threads and right-hand sides a thread" : "prefetch and stores",
+      launch_key(*measured, tile, device_name(problem)), cache, rule, launch_from,
       [](const Launch& launch) { return numbers_of(launch); },
-      [&](double& microseconds) { return measure_launch(measured, tile, microseconds); });
+      [&](double& microseconds) { return measure_launch(*measured, tile, microseconds); });
 }
 
 }  // namespace quarkstar::staggered
