@@ -21,39 +21,30 @@ using Kind = runtime::Worker::Kind;
 
 namespace {
 
-/// Whether a worker owns blocks, or may.
-bool owns(const runtime::Session& session, int worker) { return worker < session.block_owners() || cpus_may_own(session.options()); }
+/// CPU workers that own blocks, or may.
+std::vector<int> cpu_owners(const runtime::Session& session) {
+  return session.gpu_count() == 0 || cpus_may_own(session.options()) ? session.cpu_workers() : std::vector<int>{};
+}
 
 }  // namespace
 
 BenchMemory measure_memory(double array_megabytes, int repetitions, const runtime::Session& session) {
   const auto bytes = static_cast<std::size_t>(array_megabytes * 1e6);
   BenchMemory memory;
-  bool first = true;
-  for (int id = 0; id < static_cast<int>(session.workers().size()); ++id) {
-    const runtime::Worker& worker = session.worker(id);
-    if (worker.kind == Kind::cuda) {
-      memory.owners_triad += bench::measure_triad_on_gpu(worker.device, bytes, repetitions);
-    } else if (first || owns(session, id)) {
-      const bench::StreamResult result = bench::measure_stream(worker.team, bytes, repetitions);
-      if (first) memory.cpu = result;
-      if (owns(session, id)) {
-        memory.owners_triad += result.best_triad();
-        memory.owners_read += result.read;
-      }
-      first = false;
-    }
-  }
+  for (const runtime::Worker& worker : session.workers())
+    if (worker.kind == Kind::cuda) memory.owners_triad += bench::measure_triad_on_gpu(worker.device, bytes, repetitions);
+  const std::vector<int> owners = cpu_owners(session), all = session.cpu_workers();
+  if (all.empty()) return memory;
+  memory.cpu = bench::measure_stream(owners.empty() ? std::vector<int>{all.front()} : owners, bytes, repetitions);
+  if (owners.empty()) return memory;
+  memory.owners_triad += memory.cpu.best_triad();
+  memory.owners_read = memory.cpu.read;
   return memory;
 }
 
 void measure_peak(BenchMemory& memory, int repetitions, const runtime::Session& session) {
-  for (const int id : session.cpu_workers()) {
-    if (!owns(session, id)) continue;
-    const bench::FusedPeak peak = bench::measure_fused_peak(session.worker(id).team, repetitions);
-    memory.owners_peak.single += peak.single;
-    memory.owners_peak.double_ += peak.double_;
-  }
+  const std::vector<int> owners = cpu_owners(session);
+  if (!owners.empty()) memory.owners_peak = bench::measure_fused_peak(owners, repetitions);
 }
 
 Json peak_json(const BenchMemory& memory) {
@@ -117,7 +108,7 @@ StaggeredSpeed speed_of(const BenchOptions& options, int vectors) {
   StaggeredSpeed speed{.vectors = vectors, .tile = options.tile};
   if (!options.block_threads && !options.vectors_a_thread && !options.tile && !options.prefetch && !options.stores) return speed;
   speed.tile = options.tile.value_or(Coord{});
-  speed.launch = {options.block_threads.value_or(0), options.vectors_a_thread.value_or(0), memory_of(options, {})};
+  speed.launch = {options.block_threads.value_or(0), options.vectors_a_thread.value_or(0), memory_of(options, staggered::default_launch(vectors).memory)};
   return speed;
 }
 

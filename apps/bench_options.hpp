@@ -45,12 +45,12 @@ struct BenchOptions {
 
 /// Bandwidth of the memory behind a session's blocks.
 struct BenchMemory {
-  bench::StreamResult cpu;  ///< of the first CPU worker's threads
+  bench::StreamResult cpu;  ///< of the CPU workers that own blocks, or may, together; where GPUs own all, of the first CPU worker
   double owners_triad = 0;  ///< best triad, GB/s, summed over the workers that own blocks, or may (CPUs beside GPUs)
   double owners_read = 0;   ///< GB/s of reading alone, of the same workers but GPUs
   bench::FusedPeak owners_peak;  ///< of the same workers but GPUs; where it was asked for
 };
-/// Bandwidths only.
+/// Bandwidths only. CPU workers are measured at once, each by its own team (bench::measure_stream()).
 BenchMemory measure_memory(double array_megabytes, int repetitions, const runtime::Session& session);
 /// Adds the arithmetic peak.
 void measure_peak(BenchMemory& memory, int repetitions, const runtime::Session& session);

@@ -1,5 +1,8 @@
 #pragma once
-// Memory bandwidth of this machine as the kernels see it, measured in the same run as whatever is compared with it.
+// Memory bandwidth and arithmetic of this machine as the kernels see them, measured in the same run as whatever is compared with them.
+#include <cstddef>
+#include <vector>
+
 #include "runtime/team.hpp"
 
 namespace quarkstar::bench {
@@ -13,14 +16,20 @@ struct StreamResult {
   double best_triad() const { return triad > triad_streaming ? triad : triad_streaming; }
 };
 
-/// Runs on the team's threads; first touch by the thread that uses a part. bytes_per_array: three arrays of this size.
-/// Definitions after McCalpin's STREAM.
+/// What the teams of these CPU workers of the session reach together, where their kernels run: each on its own worker's thread and cores
+/// (runtime::on_workers). All begin each pass at once, and it has ended when the last team is done. First touch by the thread that uses a part.
+/// bytes_per_array: three arrays of this size for each worker, smaller ones where together they would be more than half of the memory that the
+/// host has left. Nothing else should run. Definitions after McCalpin's STREAM. Throws Error(environment) where there is not enough memory.
+StreamResult measure_stream(const std::vector<int>& workers, std::size_t bytes_per_array, int repetitions);
+
+/// The same of a team that the calling thread commands.
 StreamResult measure_stream(const runtime::Team& team, std::size_t bytes_per_array, int repetitions);
 
 /// What the arithmetic units can do, GFLOP/s: fused multiply-adds of whole registers that wait for nothing, two flop a number.
 struct FusedPeak {
   double single = 0, double_ = 0;  ///< 0: not known (simulated machines)
 };
-FusedPeak measure_fused_peak(const runtime::Team& team, int repetitions);
+/// Of these CPU workers together, as measure_stream().
+FusedPeak measure_fused_peak(const std::vector<int>& workers, int repetitions);
 
 }  // namespace quarkstar::bench

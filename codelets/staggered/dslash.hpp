@@ -41,7 +41,7 @@ class Dslash {
   /// fit.
   void apply(const ColourField& out, const ColourField& in, const Output& output = {}, const Control& control = {});
 
-  /// How the kernels are launched from now on. Throws Error(input) for blocks that no kernel could run in.
+  /// How the kernels are launched from now on; until then by default_launch(). Throws Error(input) for blocks that no kernel could run in.
   void set_launch(const Launch& launch) {
     arch::require_block_size(launch.block_threads);
     launch_ = launch;
@@ -65,7 +65,7 @@ class Dslash {
 
   std::array<const Links*, 2> links_;
   int vectors_;
-  Launch launch_;
+  Launch launch_ = default_launch(vectors_);
   runtime::Halo faces_;
   runtime::PartialSums sums_;
 };

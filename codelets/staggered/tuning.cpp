@@ -19,7 +19,7 @@ namespace {
 using namespace tuning;
 
 /// Goes into the keys: raise it when a change of the kernel can change what is best.
-constexpr int kernel_version = 3;
+constexpr int kernel_version = 4;
 
 int reach_of(const TuningProblem& problem) { return smear::longest_hop(problem.long_reals > 0); }
 
@@ -72,15 +72,16 @@ TuningProblem alone(const TuningProblem& problem) {
   return part;
 }
 
-/// The cache's answer, or measure(), whose answer is kept. from: what an entry says; numbers: what is kept of a choice.
+/// The cache's answer, or measure(), whose answer is kept, or the rule where there is no room for it. from: what an
+/// entry says; numbers: what is kept of a choice.
 template <class Choice, class From, class Numbers, class Measure>
 Choice cached(const TuningProblem& problem, const char* what, const std::string& key, runtime::TuneCache* own_cache,
-              From&& from, Numbers&& numbers, Measure&& measure) {
+              const Choice& rule, From&& from, Numbers&& numbers, Measure&& measure) {
   runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
   if (const auto known = cache.find(key))
     if (const std::optional<Choice> choice = from(known->choice)) return *choice;
   const std::map<int, double> bytes = measurement_bytes(problem);
-  if (!gpus_hold(bytes) || !host_holds(bytes)) return Choice{};
+  if (!gpus_hold(bytes) || !host_holds(bytes)) return rule;
   double microseconds = 0;
   const Choice best = measure(microseconds);
   const std::vector<int> choice = numbers(best);
@@ -100,6 +101,26 @@ int most_block_threads(const TuningProblem& problem, int vectors_a_thread) {
 }
 
 bool on_gpus(const TuningProblem& problem) { return is_gpu(first_block(problem.decomposition).owner); }
+
+std::string device_name(const TuningProblem& problem) {
+  return on_gpus(problem) ? device_of(problem.decomposition) : cpu_of_session();
+}
+
+/// What a measurement is made on: the problem itself on GPUs, a part of it on CPUs. Nothing where the rules are good
+/// enough, or a measurement would tell nothing.
+std::optional<TuningProblem> measured_problem(const TuningProblem& problem) {
+  if constexpr (runtime::simulate::active) return std::nullopt;
+  if (on_gpus(problem)) return problem;
+  TuningProblem used = problem;
+  used.resident = 0;  // the kernel's own links and fields decide where they come from
+  const double beyond = problem.cached ? *problem.cached : cached_bytes();
+  const std::map<int, double> bytes = measurement_bytes(used);
+  if (shares_host() || !is_cpus_memory(bytes, beyond)) return std::nullopt;
+  TuningProblem measured = problem;
+  measured.decomposition =
+      measured_part(problem.decomposition, sites_beyond(beyond, bytes, problem.decomposition), reach_of(problem));
+  return measured;
+}
 
 std::string key_of(const char* what, const TuningProblem& problem, const std::string& device) {
   const LaneGrid lanes = choose_lane_grid(problem.decomposition, problem.precision, 16, reach_of(problem));
@@ -135,10 +156,11 @@ std::string launch_key(const TuningProblem& problem, const Coord& tile, const st
 Coord measure_tile(const TuningProblem& problem, double& microseconds) {
   const double worthwhile = on_gpus(problem) ? worthwhile_on_gpus : worthwhile_on_cpus;
   Coord best = no_tile;
-  microseconds = Trial(problem, best).time_of({});
+  const Launch rule = default_launch(problem.vectors);
+  microseconds = Trial(problem, best).time_of(rule);
   for (const Coord& tile : tried_tiles) {
     if (tile == no_tile) continue;
-    const double time = Trial(problem, tile).time_of({});
+    const double time = Trial(problem, tile).time_of(rule);
     if (time >= worthwhile * microseconds) continue;
     best = tile;
     microseconds = time;
@@ -149,10 +171,11 @@ Coord measure_tile(const TuningProblem& problem, double& microseconds) {
 Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& microseconds) {
   const double worthwhile = on_gpus(problem) ? worthwhile_on_gpus : worthwhile_on_cpus;
   Trial trial(problem, tile);
-  Launch best;
+  const Launch rule = default_launch(problem.vectors);
+  Launch best = rule;
   microseconds = trial.time_of(best);
   const auto consider = [&](const Launch& candidate) {
-    if (candidate == Launch{}) return;  // timed
+    if (candidate == rule) return;  // timed
     const double time = trial.time_of(candidate);
     if (time >= worthwhile * microseconds) return;
     best = candidate;
@@ -163,12 +186,16 @@ Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& m
     return best;
   }
   for (const int vectors : {1, 2, 4, 8})
-    if (vectors <= problem.vectors && problem.vectors > 1) consider({0, vectors});
+    if (vectors <= problem.vectors && problem.vectors > 1) consider({0, vectors, rule.memory});
   const int vectors_a_thread = best.vectors_a_thread;
+<<<<<<< HEAD
   // The kernel's own choice is as many as it has room for.
   const int most = most_block_threads(problem, vectors_a_thread);
   for (const int threads : {64, 128, 192})
     if (threads < most) consider({threads, vectors_a_thread});
+=======
+  for (const int threads : {64, 128, 192, 256}) consider({threads, vectors_a_thread, rule.memory});
+>>>>>>> rev7
   return best;
 }
 
@@ -180,9 +207,15 @@ std::optional<Coord> tile_from(const std::vector<int>& choice) {
 
 std::optional<Launch> launch_from(const std::vector<int>& choice) {
   constexpr int groups[] = {0, 1, 2, 3, 4, 8};
+<<<<<<< HEAD
   if (choice.size() != 2 && choice.size() != 4) return std::nullopt;  // 2: written before there were settings of CPUs
   const bool threads = arch::is_block_size(choice[0]);
   const auto memory = choice.size() == 2 ? arch::MemoryAccess{} : arch::memory_access_from(choice[2], choice[3]);
+=======
+  if (choice.size() != 4) return std::nullopt;
+  const bool threads = choice[0] >= 0 && choice[0] <= most_threads && choice[0] % warp == 0;
+  const auto memory = arch::memory_access_from(choice[2], choice[3]);
+>>>>>>> rev7
   if (!threads || !memory || std::find(std::begin(groups), std::end(groups), choice[1]) == std::end(groups))
     return std::nullopt;
   return Launch{choice[0], choice[1], *memory};
@@ -202,11 +235,13 @@ Coord tile_for(const TuningProblem& problem, bool measure, runtime::TuneCache* c
     });
     return of_all[static_cast<std::size_t>(decider)];
   }
-  if (!measure || runtime::simulate::active || !on_gpus(problem)) return no_tile;
+  if (!measure) return no_tile;
+  const std::optional<TuningProblem> measured = measured_problem(problem);
+  if (!measured) return no_tile;
   return cached<Coord>(
-      problem, "the order of sites", tile_key(problem, device_of(problem.decomposition)), cache, tile_from,
+      *measured, "the order of sites", tile_key(*measured, device_name(problem)), cache, no_tile, tile_from,
       [](const Coord& tile) { return std::vector<int>(tile.begin(), tile.end()); },
-      [&](double& microseconds) { return measure_tile(problem, microseconds); });
+      [&](double& microseconds) { return measure_tile(*measured, microseconds); });
 }
 
 Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure, runtime::TuneCache* cache) {
@@ -222,21 +257,15 @@ Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure,
     const auto& found = of_all[static_cast<std::size_t>(decider)];
     return launch_from({found.begin(), found.end()}).value();
   }
-  if (!measure || runtime::simulate::active) return {};
-  const bool gpus = on_gpus(problem);
-  TuningProblem used = problem;
-  used.resident = 0;  // the kernel's own links and fields decide where they come from
-  const double beyond = problem.cached ? *problem.cached : cached_bytes();
-  if (!gpus && (shares_host() || !is_cpus_memory(measurement_bytes(used), beyond))) return {};
-  TuningProblem measured = problem;
-  if (!gpus)
-    measured.decomposition = measured_part(
-        problem.decomposition, sites_beyond(beyond, measurement_bytes(used), problem.decomposition), reach_of(problem));
+  const Launch rule = default_launch(problem.vectors);
+  if (!measure) return rule;
+  const std::optional<TuningProblem> measured = measured_problem(problem);
+  if (!measured) return rule;
   return cached<Launch>(
-      measured, gpus ? "threads and right-hand sides a thread" : "prefetch and stores",
-      launch_key(measured, tile, gpus ? device_of(problem.decomposition) : cpu_of_session()), cache, launch_from,
+      *measured, on_gpus(problem) ? "threads and right-hand sides a thread" : "prefetch and stores",
+      launch_key(*measured, tile, device_name(problem)), cache, rule, launch_from,
       [](const Launch& launch) { return numbers_of(launch); },
-      [&](double& microseconds) { return measure_launch(measured, tile, microseconds); });
+      [&](double& microseconds) { return measure_launch(*measured, tile, microseconds); });
 }
 
 }  // namespace quarkstar::staggered

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <numeric>
+#include <string_view>
 #include <vector>
 
 #include "codelets/arch/dispatch.hpp"
@@ -116,13 +117,21 @@ double microseconds_of(const std::function<void()>& submit_pair, bool on_gpus) {
   return best;
 }
 
+namespace {
+constexpr std::string_view gpu_kind = "GPU ", cpu_kind = "CPU ";
+}
+
+Deciders deciders_among(const std::vector<std::string>& kinds, int rank) {
+  const auto rank_of = [&](auto found) { return found == kinds.end() ? 0 : static_cast<int>(found - kinds.begin()); };
+  return {rank_of(std::find_if(kinds.begin(), kinds.end(), [](const std::string& kind) { return kind.starts_with(gpu_kind); })),
+          rank_of(std::find(kinds.begin(), kinds.end(), kinds.at(static_cast<std::size_t>(rank))))};
+}
+
 Deciders deciders_of(const runtime::Decomposition& decomposition) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
-  const std::string mine = is_gpu(first_block(decomposition).owner) ? device_of(decomposition) : "";
-  const std::vector<std::string> all = job.gather_text(mine);
-  const auto rank_of = [&](auto found) { return found == all.end() ? 0 : static_cast<int>(found - all.begin()); };
-  return {rank_of(std::find_if(all.begin(), all.end(), [](const std::string& device) { return !device.empty(); })),
-          rank_of(std::find(all.begin(), all.end(), mine))};
+  const bool on_gpu = is_gpu(first_block(decomposition).owner);
+  const std::string mine = on_gpu ? fmt::format("{}{}", gpu_kind, device_of(decomposition)) : fmt::format("{}{}", cpu_kind, cpu_of_session());
+  return deciders_among(job.gather_text(mine), job.rank());
 }
 
 std::string cpu_of_session() {

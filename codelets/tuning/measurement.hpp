@@ -75,10 +75,13 @@ runtime::Decomposition part_alone(const runtime::Decomposition& decomposition);
 /// Which ranks find settings by measurement.
 struct Deciders {
   int for_all = 0;   ///< what all ranks must agree on: the lowest rank whose first block is a GPU's, or rank 0 where there is none
-  int for_kind = 0;  ///< what each kind of device may have for itself: the lowest rank with the GPU that this one has, or with none either
+  int for_kind = 0;  ///< what each kind of device may have for itself: the lowest rank with the GPU that this one has, or without one with its
+                     ///< CPU, as cpu_of_session() names it
   /// Whether this rank is one of them.
   bool is_one(int rank) const { return rank == for_all || rank == for_kind; }
 };
+/// kinds: of each rank, "GPU " or "CPU " and what that calls itself.
+Deciders deciders_among(const std::vector<std::string>& kinds, int rank);
 /// All ranks must call.
 Deciders deciders_of(const runtime::Decomposition& decomposition);
 

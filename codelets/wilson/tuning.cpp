@@ -18,7 +18,7 @@ namespace {
 using namespace tuning;
 
 /// Goes into the key: raise it when a change of the kernel can change what is best.
-constexpr int kernel_version = 2;
+constexpr int kernel_version = 3;
 
 /// Microseconds of one application, the best of a few passes.
 double time_of(const TuningProblem& problem, const HoppingTuning& tuning) {
@@ -76,12 +76,13 @@ HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds)
   HoppingTuning best = rule;
   microseconds = time_of(problem, best);
   const auto consider = [&](const HoppingTuning& candidate) {
-    if (candidate == rule) return;  // timed
+    if (candidate == rule || candidate == best) return;  // timed
     const double time = time_of(problem, candidate);
     if (time >= worthwhile * microseconds) return;
     best = candidate;
     microseconds = time;
   };
+<<<<<<< HEAD
   if (on_gpus) {
     for (const Coord& tile : tried_tiles) consider({tile, 0});
     const Coord tile = best.tile;
@@ -91,14 +92,30 @@ HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds)
   } else {
     for (const arch::MemoryAccess& memory : arch::memory_accesses) consider({best.tile, 0, memory});
   }
+=======
+  for (const Coord& tile : tried_tiles) consider({tile, 0});
+  const Coord tile = best.tile;
+  if (on_gpus)
+    for (const int threads : {64, 128, 192, 256}) consider({tile, threads});
+  else
+    for (const arch::MemoryAccess& memory : arch::memory_accesses) consider({tile, 0, memory});
+>>>>>>> rev7
   return best;
 }
 
 std::optional<HoppingTuning> tuning_from(const std::vector<int>& choice) {
+<<<<<<< HEAD
   if (choice.size() != 5 && choice.size() != 7) return std::nullopt;  // 5: written before there were settings of CPUs
   const bool tile = std::all_of(choice.begin(), choice.begin() + 4, [](int extent) { return extent >= 0; });
   const bool threads = arch::is_block_size(choice[4]);
   const auto memory = choice.size() == 5 ? default_memory_access : arch::memory_access_from(choice[5], choice[6]);
+=======
+  constexpr int warp = 32, most_threads = 256;
+  if (choice.size() != 7) return std::nullopt;
+  const bool tile = std::all_of(choice.begin(), choice.begin() + 4, [](int extent) { return extent >= 0; });
+  const bool threads = choice[4] >= 0 && choice[4] <= most_threads && choice[4] % warp == 0;
+  const auto memory = arch::memory_access_from(choice[5], choice[6]);
+>>>>>>> rev7
   if (!tile || !threads || !memory) return std::nullopt;
   return HoppingTuning{{choice[0], choice[1], choice[2], choice[3]}, choice[4], *memory};
 }
@@ -144,7 +161,8 @@ HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::Tu
   const HoppingTuning best = measure_tuning(measured, microseconds);
   cache.put(key, {numbers_of(best), microseconds});
   spdlog::info("tuned the hopping term ({}): {}, {:.1f} us; kept in {}", key,
-               on_gpus ? fmt::format("tile {}, {} threads a block", fmt::join(best.tile, ","), best.block_threads) : describe(best.memory),
+               on_gpus ? fmt::format("tile {}, {} threads a block", fmt::join(best.tile, ","), best.block_threads)
+                       : fmt::format("tile {}, {}", fmt::join(best.tile, ","), describe(best.memory)),
                microseconds, cache.path());
   return best;
 }

@@ -87,7 +87,7 @@ TEST_CASE("a measurement returns one of its candidates") {
           wilson::measure_tuning({runtime::Decomposition({8, 8, 8, 8}, blocks, 1), Precision::single, reals}, microseconds);
       CHECK(microseconds > 0);
       CHECK(tuning.block_threads == 0);
-      CHECK(tuning.tile == Coord{});
+      CHECK(std::count(std::begin(tuning::tried_tiles), std::end(tuning::tried_tiles), tuning.tile) == 1);
       CHECK(std::count(std::begin(arch::memory_accesses), std::end(arch::memory_accesses), tuning.memory) == 1);
     }
 }
@@ -157,21 +157,25 @@ TEST_CASE("what CPUs measure for larger fields is kept, and answers the next tim
   const staggered::TuningProblem staggered_problem{small, Precision::single, 13, 4, 0, little_cache};
   wilson::HoppingTuning tuning;
   staggered::Launch launch;
+  Coord tile{};
   {
     runtime::TuneCache cache((folder / "tune.json").string());
     CHECK(wilson::tuning_for(wilson_problem, false, &cache) == wilson::HoppingTuning{});
-    CHECK(staggered::launch_for(staggered_problem, {}, false, &cache) == staggered::Launch{});
+    CHECK(staggered::launch_for(staggered_problem, {}, false, &cache) == staggered::default_launch(4));
     CHECK(cache.size() == 0);
     tuning = wilson::tuning_for(wilson_problem, true, &cache);
-    launch = staggered::launch_for(staggered_problem, {}, true, &cache);
-    CHECK(staggered::tile_for(staggered_problem, true, &cache) == Coord{});
-    CHECK(cache.size() == 2);
+    CHECK(staggered::tile_for(staggered_problem, false, &cache) == Coord{});
+    tile = staggered::tile_for(staggered_problem, true, &cache);
+    launch = staggered::launch_for(staggered_problem, tile, true, &cache);
+    CHECK(cache.size() == 3);
   }
   runtime::TuneCache cache((folder / "tune.json").string());
   CHECK(wilson::tuning_for(wilson_problem, true, &cache) == tuning);
-  CHECK(staggered::launch_for(staggered_problem, {}, true, &cache) == launch);
-  CHECK(cache.size() == 2);
-  CHECK(tuning.tile == Coord{});
+  CHECK(staggered::tile_for(staggered_problem, true, &cache) == tile);
+  CHECK(staggered::launch_for(staggered_problem, tile, true, &cache) == launch);
+  CHECK(cache.size() == 3);
+  for (const Coord& found : {tuning.tile, tile})
+    CHECK(std::count(std::begin(tuning::tried_tiles), std::end(tuning::tried_tiles), found) == 1);
   CHECK(launch.vectors_a_thread == 0);
   std::filesystem::remove_all(folder);
 }
@@ -214,15 +218,32 @@ TEST_CASE("CPUs measure the kernel that they will run: the part has the lanes of
         }
 }
 
+TEST_CASE("ranks share the settings of their own kind of GPU or CPU, and one order of sites") {
+  struct Expected {
+    int rank, for_all, for_kind;
+  };
+  const auto check = [](const std::vector<std::string>& kinds, const std::vector<Expected>& all) {
+    for (const Expected& expected : all) {
+      const tuning::Deciders deciders = tuning::deciders_among(kinds, expected.rank);
+      INFO("rank " << expected.rank << " of " << kinds.size());
+      CHECK(deciders.for_all == expected.for_all);
+      CHECK(deciders.for_kind == expected.for_kind);
+      CHECK(deciders.is_one(expected.rank) == (expected.rank == expected.for_all || expected.rank == expected.for_kind));
+    }
+  };
+  check({"CPU Xeon, avx512", "CPU EPYC, avx2", "CPU Xeon, avx512", "CPU EPYC, avx2"}, {{0, 0, 0}, {1, 0, 1}, {2, 0, 0}, {3, 0, 1}});
+  check({"CPU Xeon, avx512", "GPU V100", "GPU H200", "GPU V100", "CPU Xeon, avx512"},
+        {{0, 1, 0}, {1, 1, 1}, {2, 1, 2}, {3, 1, 1}, {4, 1, 0}});
+}
+
 TEST_CASE("numbers that no kernel could run with are no tuning") {
-  CHECK(wilson::tuning_from({0, 0, 8, 8, 128}) == wilson::HoppingTuning{{0, 0, 8, 8}, 128});
-  CHECK(wilson::tuning_from({0, 0, 0, 0, 0}) == wilson::HoppingTuning{});
+  CHECK(wilson::tuning_from({0, 0, 8, 8, 128, 1, 0}) == wilson::HoppingTuning{{0, 0, 8, 8}, 128});
   CHECK(wilson::tuning_from({0, 0, 0, 0, 0, 0, 1}) == wilson::HoppingTuning{{}, 0, {0, arch::Stores::streaming}});
   const wilson::HoppingTuning some{{0, 0, 8, 8}, 64, {1, arch::Stores::streaming}};
   CHECK(wilson::tuning_from(wilson::numbers_of(some)) == some);
-  for (const std::vector<int>& damaged : {std::vector<int>{}, {0, 0, 8, 8}, {0, 0, 8, 8, 128, 1}, {0, 0, -1, 8, 128}, {0, 0, 8, 8, -32},
-                                          {0, 0, 8, 8, 16}, {0, 0, 8, 8, 100}, {0, 0, 8, 8, 288}, {0, 0, 8, 8, 512}, {0, 0, 0, 0, 0, 2, 0},
-                                          {0, 0, 0, 0, 0, 1, -1}})
+  for (const std::vector<int>& damaged : {std::vector<int>{}, {0, 0, 8, 8}, {0, 0, 8, 8, 128}, {0, 0, 8, 8, 128, 1}, {0, 0, -1, 8, 128, 1, 0},
+                                          {0, 0, 8, 8, -32, 1, 0}, {0, 0, 8, 8, 16, 1, 0}, {0, 0, 8, 8, 100, 1, 0}, {0, 0, 8, 8, 288, 1, 0},
+                                          {0, 0, 8, 8, 512, 1, 0}, {0, 0, 0, 0, 0, 2, 0}, {0, 0, 0, 0, 0, 1, -1}})
     CHECK_FALSE(wilson::tuning_from(damaged).has_value());
 }
 
@@ -279,6 +300,15 @@ TEST_CASE("staggered: what a choice depends on is in its key") {
   CHECK(staggered::launch_key(problem, {0, 0, 8, 8}, "device") != launch);
 }
 
+TEST_CASE("staggered: by rule several right-hand sides ask a hop ahead, one leaves it to the processor") {
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
+  const runtime::Decomposition whole({8, 8, 8, 8}, {1, 1, 1, 1}, 1);
+  for (const int vectors : {1, 2, 16, 32}) {
+    const staggered::Launch rule = staggered::launch_for({whole, Precision::single, 13, vectors}, {}, false);
+    CHECK(rule == staggered::Launch{0, 0, {vectors > 1 ? 1 : 0, arch::Stores::plain}});
+  }
+}
+
 TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; settings of a benchmark change no bit of a solve") {
   MESSAGE("seed " << seed);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
@@ -289,9 +319,7 @@ TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; se
   for (const bool measure : {false, true}) {
     const staggered::TuningProblem problem{whole, Precision::single, 18, 4, 0, 1e9};
     CHECK(staggered::tile_for(problem, measure, &cache) == Coord{});
-    const staggered::Launch launch = staggered::launch_for(problem, {}, measure, &cache);
-    CHECK(launch.block_threads == 0);
-    CHECK(launch.vectors_a_thread == 0);
+    CHECK(staggered::launch_for(problem, {}, measure, &cache) == staggered::default_launch(4));
   }
   CHECK(cache.size() == 0);
   CHECK_FALSE(std::filesystem::exists(path));
@@ -315,14 +343,11 @@ TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; se
 TEST_CASE("staggered: numbers that no kernel could run with are no tuning") {
   CHECK(staggered::tile_from({0, 0, 8, 8}) == Coord{0, 0, 8, 8});
   for (const std::vector<int>& damaged : {std::vector<int>{}, {0, 0, 8}, {0, 0, 8, 8, 0}, {0, -1, 8, 8}}) CHECK_FALSE(staggered::tile_from(damaged).has_value());
-  const auto launch = staggered::launch_from({128, 4});
-  REQUIRE(launch.has_value());
-  CHECK(launch->block_threads == 128);
-  CHECK(launch->vectors_a_thread == 4);
-  CHECK(staggered::launch_from({0, 0}).has_value());
+  CHECK(staggered::launch_from({128, 4, 1, 0}) == staggered::Launch{128, 4, {1, arch::Stores::plain}});
+  CHECK(staggered::launch_from({0, 0, 0, 0}) == staggered::Launch{});
   const staggered::Launch on_cpu{0, 0, {1, arch::Stores::streaming}};
   CHECK(staggered::launch_from(staggered::numbers_of(on_cpu)) == on_cpu);
-  for (const std::vector<int>& damaged : {std::vector<int>{}, {128}, {128, 4, 0}, {100, 4}, {-32, 4}, {288, 4}, {128, 5}, {128, 16}, {128, -1},
-                                          {0, 0, 1, 2}, {0, 0, -1, 0}})
+  for (const std::vector<int>& damaged : {std::vector<int>{}, {128}, {128, 4}, {128, 4, 0}, {100, 4, 0, 0}, {-32, 4, 0, 0}, {288, 4, 0, 0},
+                                          {128, 5, 0, 0}, {128, 16, 0, 0}, {128, -1, 0, 0}, {0, 0, 1, 2}, {0, 0, -1, 0}})
     CHECK_FALSE(staggered::launch_from(damaged).has_value());
 }
