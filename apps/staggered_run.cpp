@@ -14,6 +14,7 @@
 #include "apps/staggered_batches.hpp"
 #include "apps/timeline.hpp"
 #include "apps/turns_on_ranks.hpp"
+#include "codelets/lattice/block_geometry.hpp"
 #include "codelets/smear/hisq.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/turns.hpp"
@@ -272,6 +273,7 @@ std::vector<StaggeredPropagators> solve_staggered(const LinksOfPart& links, cons
   report.power = session.options().power;
   const PlannedLattice plan = plan_staggered(session, lattice, config);
   const runtime::Decomposition& decomposition = plan.decomposition;
+  runtime::mpi::Job::current().together([&] { require_thick_blocks(decomposition, smear::longest_hop(config.hops_far())); });
   report.decomposition = decomposition.describe();
   report.devices = plan.plan;
   report.memory = memory_needs(session, decomposition, config);
