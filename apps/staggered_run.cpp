@@ -151,7 +151,7 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
     if (results[v].converged() || (worth_saving(results[v]) && has_begun(solutions[v])))
       files.save(v, solutions[v], results[v].iterations);
   if (runtime::Turns::failed()) throw Interrupted{config.checkpoint};  // given up for another's failure, which is what comes out
-  for (std::size_t v = 0; v < batch.size(); ++v) {
+  for (std::size_t v = 0; v < batch.size(); ++v)
     report.solves.push_back({.column = batch[v].column,
                              .result = results[v],
                              .energy = energy,
@@ -159,6 +159,7 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
                              .idle_us = idle_us,
                              .bound = bound,
                              .source = batch[v].source});
+  for (std::size_t v = 0; v < batch.size(); ++v) {
     if (results[v].reason == StopReason::interrupted || stopped) throw Interrupted{config.checkpoint};
     if (!results[v].converged()) {
       report.failed = true;

@@ -105,6 +105,10 @@ done
 
 expect 4 'error: colour 0, mass 0.2: .*iteration limit' "${solve[@]}" --max-iterations 2 --json failed.json
 grep -q '"status": "failed"' failed.json || die "no reason in the JSON"
+[ "$(grep -c '"reason": "iteration limit reached"' failed.json)" = 3 ] || die "not all that were solved together are in the JSON of a failure"
+expect 4 'error: colour 0, mass 0.02: .*iteration limit' "${solve[@]}" --masses 2,0.02 --nrhs 6 --max-iterations 40 --json failed.json
+[ "$(grep -c '"reason": "converged"' failed.json)" = 3 ] && [ "$(grep -c '"reason": "iteration limit reached"' failed.json)" = 3 ] ||
+  die "the JSON of a failure does not tell those that converged"
 expect 2 'error: --cpu-memory: this solve needs .* MiB of memory on host, 1.0 MiB are available; use .*--nrhs' \
   "${solve[@]}" --devices cpu --json refused.json --cpu-memory 1MiB
 expect 0 '^  host: .* MiB of 1.00 GiB \(links .* before that .* MiB to make the links\)$' "${solve[@]}" --devices cpu --json fits.json --cpu-memory 1GiB
