@@ -91,7 +91,7 @@ struct RunReport {
   std::vector<runtime::LinkTraffic> links;  ///< between memories, of all solves
   std::vector<ResplitReport> resplits;
   std::vector<TimelineTask> timeline;  ///< consecutive tasks of the first column
-  bool failed = false;                 ///< the last of `solves` did not converge; there are no correlators
+  bool failed = false;                 ///< one of the last of `solves` did not converge; there are no correlators
 };
 
 /// The columns that were solved, in the order of RunReport::solves: this rank's part of them.

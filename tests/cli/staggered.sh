@@ -105,11 +105,20 @@ done
 
 expect 4 'error: colour 0, mass 0.2: .*iteration limit' "${solve[@]}" --max-iterations 2 --json failed.json
 grep -q '"status": "failed"' failed.json || die "no reason in the JSON"
+[ "$(grep -c '"reason": "iteration limit reached"' failed.json)" = 3 ] || die "not all that were solved together are in the JSON of a failure"
+expect 4 'error: colour 0, mass 0.02: .*iteration limit' "${solve[@]}" --masses 2,0.02 --nrhs 6 --max-iterations 40 --json failed.json
+[ "$(grep -c '"reason": "converged"' failed.json)" = 3 ] && [ "$(grep -c '"reason": "iteration limit reached"' failed.json)" = 3 ] ||
+  die "the JSON of a failure does not tell those that converged"
 expect 2 'error: --cpu-memory: this solve needs .* MiB of memory on host, 1.0 MiB are available; use .*--nrhs' \
   "${solve[@]}" --devices cpu --json refused.json --cpu-memory 1MiB
 expect 0 '^  host: .* MiB of 1.00 GiB \(links .* before that .* MiB to make the links\)$' "${solve[@]}" --devices cpu --json fits.json --cpu-memory 1GiB
 grep -q '"making_links": [1-9]' fits.json || die "no memory in the JSON"
 absent refused.json
+expect 2 'error: --u0: -1 is no tadpole factor' gauge smear lattice.ildg refused --action asqtad --u0 -1
+absent refused.fat
+if grep -q 'configuration read' stderr.txt; then die "the configuration was read for a wrong u0"; fi
+expect 2 'error: --blocks: a block has extent 2 in direction t, less than the 3 sites of a hop' "${solve[@]}" --json refused.json --blocks 1,1,1,4
+if grep -q 'memory, estimated' stdout.txt; then die "blocks were too thin after the memory was worked out"; fi
 expect 2 'error: --u0: asqtad needs a tadpole factor' solve --gauge lattice.ildg --action asqtad --json x.json
 
 expect 0 '^ +5 +1.87 ' model --estimate-only --bandwidth 100 --svg model.svg
