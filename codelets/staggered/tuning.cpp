@@ -188,14 +188,10 @@ Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& m
   for (const int vectors : {1, 2, 4, 8})
     if (vectors <= problem.vectors && problem.vectors > 1) consider({0, vectors, rule.memory});
   const int vectors_a_thread = best.vectors_a_thread;
-<<<<<<< HEAD
   // The kernel's own choice is as many as it has room for.
   const int most = most_block_threads(problem, vectors_a_thread);
   for (const int threads : {64, 128, 192})
-    if (threads < most) consider({threads, vectors_a_thread});
-=======
-  for (const int threads : {64, 128, 192, 256}) consider({threads, vectors_a_thread, rule.memory});
->>>>>>> rev7
+    if (threads < most) consider({threads, vectors_a_thread, rule.memory});
   return best;
 }
 
@@ -207,15 +203,9 @@ std::optional<Coord> tile_from(const std::vector<int>& choice) {
 
 std::optional<Launch> launch_from(const std::vector<int>& choice) {
   constexpr int groups[] = {0, 1, 2, 3, 4, 8};
-<<<<<<< HEAD
-  if (choice.size() != 2 && choice.size() != 4) return std::nullopt;  // 2: written before there were settings of CPUs
-  const bool threads = arch::is_block_size(choice[0]);
-  const auto memory = choice.size() == 2 ? arch::MemoryAccess{} : arch::memory_access_from(choice[2], choice[3]);
-=======
   if (choice.size() != 4) return std::nullopt;
-  const bool threads = choice[0] >= 0 && choice[0] <= most_threads && choice[0] % warp == 0;
+  const bool threads = arch::is_block_size(choice[0]);
   const auto memory = arch::memory_access_from(choice[2], choice[3]);
->>>>>>> rev7
   if (!threads || !memory || std::find(std::begin(groups), std::end(groups), choice[1]) == std::end(groups))
     return std::nullopt;
   return Launch{choice[0], choice[1], *memory};

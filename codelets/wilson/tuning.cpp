@@ -82,40 +82,23 @@ HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds)
     best = candidate;
     microseconds = time;
   };
-<<<<<<< HEAD
+  for (const Coord& tile : tried_tiles) consider({tile, 0});
+  const Coord tile = best.tile;
   if (on_gpus) {
-    for (const Coord& tile : tried_tiles) consider({tile, 0});
-    const Coord tile = best.tile;
     const int usual = block_threads_by_rule(problem);
     for (const int threads : {64, 128, 192, 256})
       if (threads != usual) consider({tile, threads});
   } else {
-    for (const arch::MemoryAccess& memory : arch::memory_accesses) consider({best.tile, 0, memory});
-  }
-=======
-  for (const Coord& tile : tried_tiles) consider({tile, 0});
-  const Coord tile = best.tile;
-  if (on_gpus)
-    for (const int threads : {64, 128, 192, 256}) consider({tile, threads});
-  else
     for (const arch::MemoryAccess& memory : arch::memory_accesses) consider({tile, 0, memory});
->>>>>>> rev7
+  }
   return best;
 }
 
 std::optional<HoppingTuning> tuning_from(const std::vector<int>& choice) {
-<<<<<<< HEAD
-  if (choice.size() != 5 && choice.size() != 7) return std::nullopt;  // 5: written before there were settings of CPUs
-  const bool tile = std::all_of(choice.begin(), choice.begin() + 4, [](int extent) { return extent >= 0; });
-  const bool threads = arch::is_block_size(choice[4]);
-  const auto memory = choice.size() == 5 ? default_memory_access : arch::memory_access_from(choice[5], choice[6]);
-=======
-  constexpr int warp = 32, most_threads = 256;
   if (choice.size() != 7) return std::nullopt;
   const bool tile = std::all_of(choice.begin(), choice.begin() + 4, [](int extent) { return extent >= 0; });
-  const bool threads = choice[4] >= 0 && choice[4] <= most_threads && choice[4] % warp == 0;
+  const bool threads = arch::is_block_size(choice[4]);
   const auto memory = arch::memory_access_from(choice[5], choice[6]);
->>>>>>> rev7
   if (!tile || !threads || !memory) return std::nullopt;
   return HoppingTuning{{choice[0], choice[1], choice[2], choice[3]}, choice[4], *memory};
 }
