@@ -70,6 +70,7 @@ void for_devices(const BenchOptions& options, const std::function<void(const std
   if (asked.devices != "all") return run(asked);
   runtime::SessionOptions alone = asked;
   alone.cpu_share.reset();
+  alone.measure_cpu_share = false;
   alone.devices = "cpu";
   alone.cuda_workers = 0;
   run(alone);
