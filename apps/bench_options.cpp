@@ -135,6 +135,15 @@ void print_stream(const BenchMemory& memory) {
     fmt::print("fused multiply-adds {:.1f} GFLOP/s in single, {:.1f} in double precision\n", memory.owners_peak.single, memory.owners_peak.double_);
 }
 
+std::string bound_text(const DevicePlan& plan, double gflops) {
+  const double bound = plan.bound_gflops();
+  if (bound == 0) return "-";
+  std::vector<std::string> parts;
+  for (const DevicePart& part : plan.parts)
+    parts.push_back(fmt::format("{} {} {:.1f}", part.name, fmt::join(part.extents, "x"), part.gflops_alone));
+  return fmt::format("{:.1f} % of {:.1f} ({}); {}", 100 * gflops / bound, bound, fmt::join(parts, " + "), plan.reason);
+}
+
 std::string title_of(const std::string& action) {
   if (action == "wilson") return "Wilson";
   if (action == "hisq") return "HISQ";
