@@ -75,7 +75,9 @@ void for_devices(const BenchOptions& options, const std::function<void(const std
   alone.cuda_workers = 0;
   run(alone);
   const std::vector<runtime::GpuDescription> gpus = runtime::gpus();
-  if (asked.cuda_workers == 0 || std::none_of(gpus.begin(), gpus.end(), [](const auto& gpu) { return gpu.obstacle.empty(); })) return;
+  if (asked.cuda_workers == 0 ||
+      std::none_of(gpus.begin(), gpus.end(), [](const auto& gpu) { return gpu.obstacle.empty(); }))
+    return;
   alone.devices = "cuda";
   alone.cuda_workers = asked.cuda_workers;
   run(alone);
@@ -192,7 +194,9 @@ void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& opti
           "Order of sites in memory: extents of a tile of outer sites, 0: no limit (default: tuned)")
       ->type_name("X,Y,Z,T");
   command.add_flag("--no-tune", options->no_tune, "Speed settings by fixed rules: read and write no tune cache, measure nothing");
-  command.add_option("--block-threads", options->block_threads, "Threads of a GPU block (staggered: at most), 32 to 256, 0: the kernel's own choice (default: tuned)");
+  command.add_option(
+      "--block-threads", options->block_threads,
+      "Threads of a GPU block (staggered: at most), 32 to 256, 0: the kernel's own choice (default: tuned)");
   command.add_option("--prefetch", options->prefetch, "CPUs: hops ahead for which kernels ask for lines, 0: none (default: tuned)")
       ->check(CLI::IsMember({0, 1}));
   const auto take_stores = [options](const std::string& value) {

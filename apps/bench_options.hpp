@@ -79,7 +79,8 @@ void add_precision_flag(CLI::App& command, const std::shared_ptr<BenchOptions>& 
 /// Adds --lattice, --tile, --block-threads, --prefetch, --stores, --no-tune, --links and --precision; `options` must outlive the parsing.
 void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
 
-/// Speed over the sum of the parts' Dslashes alone: "95.1 % of 3120.4 (GPU 8x8x8x12 3000.0 + CPU 8x8x8x4 120.4); why"; "-": not measured.
+/// Speed over the sum of the parts' Dslashes alone: "95.1 % of 3120.4 (GPU 8x8x8x12 3000.0 + CPU 8x8x8x4 120.4); why";
+/// "-": not measured.
 std::string bound_text(const DevicePlan& plan, double gflops);
 
 /// An action's name at the head of a table: "Wilson", "HISQ", "asqtad", "naive staggered".

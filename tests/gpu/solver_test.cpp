@@ -1,9 +1,9 @@
 // Whole solves on GPUs: the residual history and the solution have the CPU's bits.
-#include <algorithm>
-#include <cstdio>
-
 #include "tests/battery/solver_support.hpp"
 #include "tests/gpu/support.hpp"
+
+#include <algorithm>
+#include <cstdio>
 
 using namespace quarkstar;
 

@@ -1,9 +1,9 @@
 #pragma once
 // What GPU tests share: skipping, environment switches, streams and device memory.
+#include "runtime/cuda.hpp"
+
 #include <cstdio>
 #include <cstdlib>
-
-#include "runtime/cuda.hpp"
 
 #ifdef QUARKSTAR_CUDA
 #include <cuda_runtime_api.h>
