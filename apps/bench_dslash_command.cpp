@@ -17,15 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// "95.1 % of 3120.4 (GPU 8x8x8x12 3000.0 + CPU 8x8x8x4 120.4); why"
-std::string bound_text(const DevicePlan& plan, double gflops) {
-  const double bound = plan.bound_gflops();
-  if (bound == 0) return "-";
-  std::vector<std::string> parts;
-  for (const DevicePart& part : plan.parts) parts.push_back(fmt::format("{} {} {:.1f}", part.name, fmt::join(part.extents, "x"), part.gflops_alone));
-  return fmt::format("{:.1f} % of {:.1f} ({}); {}", 100 * gflops / bound, bound, fmt::join(parts, " + "), plan.reason);
-}
-
 std::string_view flop_a_site(std::string_view action) {
   if (action == "wilson") return "1320 flop a site";
   return action == "naive" ? "570 flop a site and right-hand side" : "1146 flop a site and right-hand side";

@@ -61,11 +61,14 @@ void for_devices(const BenchOptions& options, const std::function<void(const std
   if (asked.devices != "all") return run(asked);
   runtime::SessionOptions alone = asked;
   alone.cpu_share.reset();
+  alone.measure_cpu_share = false;
   alone.devices = "cpu";
   alone.cuda_workers = 0;
   run(alone);
   const std::vector<runtime::GpuDescription> gpus = runtime::gpus();
-  if (asked.cuda_workers == 0 || std::none_of(gpus.begin(), gpus.end(), [](const auto& gpu) { return gpu.obstacle.empty(); })) return;
+  if (asked.cuda_workers == 0 ||
+      std::none_of(gpus.begin(), gpus.end(), [](const auto& gpu) { return gpu.obstacle.empty(); }))
+    return;
   alone.devices = "cuda";
   alone.cuda_workers = asked.cuda_workers;
   run(alone);
@@ -125,6 +128,15 @@ void print_stream(const BenchMemory& memory) {
     fmt::print("fused multiply-adds {:.1f} GFLOP/s in single, {:.1f} in double precision\n", memory.owners_peak.single, memory.owners_peak.double_);
 }
 
+std::string bound_text(const DevicePlan& plan, double gflops) {
+  const double bound = plan.bound_gflops();
+  if (bound == 0) return "-";
+  std::vector<std::string> parts;
+  for (const DevicePart& part : plan.parts)
+    parts.push_back(fmt::format("{} {} {:.1f}", part.name, fmt::join(part.extents, "x"), part.gflops_alone));
+  return fmt::format("{:.1f} % of {:.1f} ({}); {}", 100 * gflops / bound, bound, fmt::join(parts, " + "), plan.reason);
+}
+
 std::string title_of(const std::string& action) {
   if (action == "wilson") return "Wilson";
   if (action == "hisq") return "HISQ";
@@ -173,7 +185,9 @@ void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& opti
           "Order of sites in memory: extents of a tile of outer sites, 0: no limit (default: tuned)")
       ->type_name("X,Y,Z,T");
   command.add_flag("--no-tune", options->no_tune, "Speed settings by fixed rules: read and write no tune cache, measure nothing");
-  command.add_option("--block-threads", options->block_threads, "Threads of a GPU block (staggered: at most), 32 to 256, 0: the kernel's own choice (default: tuned)");
+  command.add_option(
+      "--block-threads", options->block_threads,
+      "Threads of a GPU block (staggered: at most), 32 to 256, 0: the kernel's own choice (default: tuned)");
   command.add_option("--prefetch", options->prefetch, "CPUs: hops ahead for which kernels ask for lines, 0: none (default: tuned)")
       ->check(CLI::IsMember({0, 1}));
   const auto take_stores = [options](const std::string& value) {

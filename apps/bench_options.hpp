@@ -1,5 +1,6 @@
 #pragma once
 // What the subcommands of `quarkstar bench` share: flags, devices, and the bandwidth that speeds are compared with.
+#include "apps/device_plan.hpp"
 #include "apps/extra_solves.hpp"
 #include "codelets/bench/stream.hpp"
 #include "codelets/wilson/tuning.hpp"
@@ -77,6 +78,10 @@ StaggeredSpeed speed_of(const BenchOptions& options, int vectors);
 void add_precision_flag(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
 /// Adds --lattice, --tile, --block-threads, --prefetch, --stores, --no-tune, --links and --precision; `options` must outlive the parsing.
 void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
+
+/// Speed over the sum of the parts' Dslashes alone: "95.1 % of 3120.4 (GPU 8x8x8x12 3000.0 + CPU 8x8x8x4 120.4); why";
+/// "-": not measured.
+std::string bound_text(const DevicePlan& plan, double gflops);
 
 /// An action's name at the head of a table: "Wilson", "HISQ", "asqtad", "naive staggered".
 std::string title_of(const std::string& action);

@@ -129,6 +129,14 @@ void print_row(const Json& row) {
                row["time_over_bound"].get<double>());
 }
 
+/// Who owns what, where owners were timed alone.
+void add_plan(Json& row, const DevicePlan& plan, bool print) {
+  if (plan.parts.empty()) return;
+  const double gflops = row["gflops"].get<double>();
+  row["plan"] = devices_json(plan, gflops);
+  if (print) fmt::print("{:>14} {}\n", "", bound_text(plan, gflops));
+}
+
 int iterations_of(const BenchOptions& options, const std::string& devices) {
   return options.iterations > 0 ? options.iterations : devices == "cpu" ? 64 : 512;
 }
@@ -147,6 +155,7 @@ void bench_staggered(const BenchOptions& options, const std::string& devices, ru
                                                   options.extra);
         rows.push_back(row_of(devices, c, timing, triad));
         if (!options.json) print_row(rows.back());
+        add_plan(rows.back(), planned.plan, !options.json);
       }
 }
 
@@ -165,7 +174,8 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
     for (const int reals : links_of(options)) {
       const Precision precision = parse_precision(precision_name);
       const SolverSettings settings{.precision = precision, .link_reals = reals};
-      const runtime::Decomposition decomposition = plan_solve(session, lattice, settings, options.blocks).decomposition;
+      const PlannedLattice planned = plan_solve(session, lattice, settings, options.blocks);
+      const runtime::Decomposition& decomposition = planned.decomposition;
       std::unique_ptr<BenchLevel> own;
       if (precision != Precision::double_ || reals != 18) own = level(decomposition, precision, reals, outer.get());
       // Rows with the same blocks share the links in double precision.
@@ -181,6 +191,7 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
                                                 options.repetitions, options.extra);
         rows.push_back(row_of(devices, {options.action, solver.name, lattice, precision, reals, 1}, timing, triad));
         if (!options.json) print_row(rows.back());
+        add_plan(rows.back(), planned.plan, !options.json);
       }
     }
 }

@@ -236,6 +236,7 @@ std::vector<Field> make_fields() {
        [](RunConfig& c, Text v) {
          if (v == "auto") {
            c.session.cpu_share.reset();
+           c.session.measure_cpu_share = true;
            if (c.session.devices.empty()) c.session.devices = "all";
          } else {
            c.session.cpu_share = parse_share(v);

@@ -15,8 +15,8 @@ struct Replays {
   const Handle* state = nullptr;  ///< begins with the GraphStatus that ends the replays; one of the batch's handles
 };
 
-/// While a Batch lives, the submitting thread's tasks are collected. When it ends, and all of them belong to one worker under the
-/// `static` policy, they are submitted as one task that runs them in order: StarPU then costs one task instead of hundreds. On a GPU the
+/// While a Batch lives, the submitting thread's tasks are collected. When it ends, and all of them belong to one worker under a policy
+/// that keeps_owners() (`static`, `adaptive`), they are submitted as one task that runs them in order: StarPU then costs one task instead of hundreds. On a GPU the
 /// second batch with the same work is captured as a CUDA graph and later ones replay it. So are the tasks of several GPUs that reach
 /// each other's memory. Where CPUs own blocks beside GPUs, they become one task for each stretch of an owner's work between two exchanges.
 /// Otherwise they are submitted one by one.

@@ -116,7 +116,7 @@ enum class Role : std::uint8_t {
 
 /// Where and how urgently a task should run.
 struct Placement {
-  int owner = 0;         ///< worker that owns the block; the `static` policy obeys it, others may not
+  int owner = 0;         ///< worker that owns the block; policies that keeps_owners() obey it, others may not
   int block = -1;        ///< for traces
   bool urgent = false;   ///< others wait for its result (packs, boundaries, scalars)
   bool everywhere = false;  ///< a small step whose result every owner needs: several GPUs may each compute it from the same numbers

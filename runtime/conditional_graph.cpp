@@ -1,11 +1,11 @@
 #ifdef QUARKSTAR_CUDA
 #include "runtime/conditional_graph.hpp"
 
+#include "runtime/switch_variable.hpp"
+
 #include <cuda_runtime_api.h>
 
 #include <map>
-
-#include "runtime/switch_variable.hpp"
 
 namespace quarkstar::runtime {
 

@@ -1,14 +1,14 @@
 #include "runtime/cuda.hpp"
 
 #ifdef QUARKSTAR_CUDA
+#include "runtime/cuda_failure.hpp"
+
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <map>
 #include <thread>
-
-#include "runtime/cuda_failure.hpp"
 #else
 #include "runtime/simulate/simulate.hpp"
 #endif

@@ -15,14 +15,16 @@ using CudaStream = CUstream_st*;
 struct GpuDescription {
   std::string name;
   std::size_t memory_bytes = 0;
-  std::string pci_bus_id;  ///< "0000:3b:00.0": how other tools of the driver name the device, in every process of the host
+  std::string
+      pci_bus_id;  ///< "0000:3b:00.0": how other tools of the driver name the device, in every process of the host
   std::string obstacle{};  ///< why this build cannot use it; "": it can
 };
 
 /// GPUs that the driver shows, by their numbers; empty without a driver or in a build without CUDA.
 std::vector<GpuDescription> gpus();
 
-/// Bytes of a GPU, by number, that nobody has taken; none where the driver does not say. Makes this process's context there.
+/// Bytes of a GPU, by number, that nobody has taken; none where the driver does not say. Makes this process's context
+/// there.
 std::optional<std::size_t> free_gpu_memory(int number);
 
 /// Why gpus() is empty although there is a driver: what the driver says; "" where that is not so.

@@ -1,14 +1,14 @@
 #ifdef QUARKSTAR_CUDA
 #include "runtime/cuda_failure.hpp"
 
+#include "runtime/cuda.hpp"
+#include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
+
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <exception>
-
-#include "runtime/cuda.hpp"
-#include "runtime/error.hpp"
-#include "runtime/mpi/job.hpp"
 
 namespace quarkstar::runtime {
 
@@ -20,9 +20,10 @@ std::string cuda_remedy(cudaError_t error) {
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
     case cudaErrorUnsupportedPtxVersion:
-      return fmt::format("the kernels were compiled for other GPUs, the oldest of capability {}.{}: build for this one with "
-                         "./bootstrap build --cuda-architectures LIST, or leave it out with --devices",
-                         least_capability() / 10, least_capability() % 10);
+      return fmt::format(
+          "the kernels were compiled for other GPUs, the oldest of capability {}.{}: build for this one with "
+          "./bootstrap build --cuda-architectures LIST, or leave it out with --devices",
+          least_capability() / 10, least_capability() % 10);
     case cudaErrorInsufficientDriver:
       return "the driver is older than the CUDA that this was built with: update it, or use --devices cpu";
     case cudaErrorInvalidConfiguration:
@@ -32,10 +33,12 @@ std::string cuda_remedy(cudaError_t error) {
     case cudaErrorLaunchFailure:
     case cudaErrorIllegalInstruction:
     case cudaErrorLaunchTimeout:
-      return "a kernel was ended, perhaps for waiting too long for another GPU: try QUARKSTAR_GPU_FLAGS=off, with several "
+      return "a kernel was ended, perhaps for waiting too long for another GPU: try QUARKSTAR_GPU_FLAGS=off, with "
+             "several "
              "ranks QUARKSTAR_GPU_IPC=off, and look for Xid lines in the kernel's log (dmesg)";
     default:
-      return "look for Xid lines in the kernel's log (dmesg) and at nvidia-smi, and leave a damaged GPU out with --devices; "
+      return "look for Xid lines in the kernel's log (dmesg) and at nvidia-smi, and leave a damaged GPU out with "
+             "--devices; "
              "if the GPU is well, please report this with the command line";
   }
 }

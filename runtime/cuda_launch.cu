@@ -1,12 +1,12 @@
+#include "runtime/cuda.hpp"
+#include "runtime/cuda_launch.hpp"
+#include "runtime/switch_variable.hpp"
+
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <iterator>
 #include <map>
-
-#include "runtime/cuda.hpp"
-#include "runtime/cuda_launch.hpp"
-#include "runtime/switch_variable.hpp"
 
 namespace quarkstar::runtime {
 namespace {

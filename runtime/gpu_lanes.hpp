@@ -21,6 +21,8 @@ class GpuLanes {
  public:
   /// with_peers: for programs over several devices of this process; the others are left alone otherwise.
   CudaStream stream(int cuda_device, int lane_of_device, bool with_peers);
+  /// The number-th event of a device, without timing, made when it is first asked for; a program numbers its own from
+  /// 0.
   CUevent_st* event(int cuda_device, std::size_t number);
   /// Device memory for the number-th copied buffer. A larger one replaces it; the old one stays, because graphs may use it.
   void* copy(int cuda_device, std::size_t number, std::size_t bytes) {

@@ -1,18 +1,5 @@
 #include "runtime/session.hpp"
 
-#include <fmt/format.h>
-#include <malloc.h>
-#include <spdlog/spdlog.h>
-#include <starpu.h>
-#include <starpu_scheduler.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <filesystem>
-#include <limits>
-
 #include "runtime/cuda.hpp"
 #include "runtime/error.hpp"
 #include "runtime/large_pages.hpp"
@@ -25,6 +12,19 @@
 #include "runtime/sum_exchange.hpp"
 #include "runtime/switch_variable.hpp"
 #include "runtime/watchdog.hpp"
+
+#include <fmt/format.h>
+#include <malloc.h>
+#include <spdlog/spdlog.h>
+#include <starpu.h>
+#include <starpu_scheduler.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
 
 namespace quarkstar::runtime {
 namespace {
@@ -110,9 +110,9 @@ void prepare_environment() {
   unsetenv("STARPU_SCHED");  // StarPU would let it win over --policy, and reports would name the wrong one
 }
 
-/// The limit of a session on the memory of each of its GPUs, by number: never above the 90 % that the runtime takes by itself, nor above
-/// what is free now but for a twentieth of the whole, or this rank's part of that where several share a GPU. One that a user's environment
-/// sets stays where the session asks for none.
+/// The limit of a session on the memory of each of its GPUs, by number: never above the 90 % that the runtime takes by
+/// itself, nor above what is free now but for a twentieth of the whole, or this rank's part of that where several share
+/// a GPU. One that a user's environment sets stays where the session asks for none.
 void limit_gpu_memory(std::size_t bytes, int ranks_a_gpu, const std::vector<int>& numbers) {
   constexpr const char* name = "STARPU_LIMIT_CUDA_MEM";
   static bool ours = false;
@@ -128,8 +128,10 @@ void limit_gpu_memory(std::size_t bytes, int ranks_a_gpu, const std::vector<int>
     needed = needed || (available < usual && !users);
   }
   ours = needed && !numbers.empty();
-  if (ours) setenv(name, fmt::format("{}", std::max<std::size_t>(1, most >> 20)).c_str(), 1);
-  else if (!users) unsetenv(name);
+  if (ours)
+    setenv(name, fmt::format("{}", std::max<std::size_t>(1, most >> 20)).c_str(), 1);
+  else if (!users)
+    unsetenv(name);
 }
 
 /// Teams bind their threads. A GPU's worker has a team of one: StarPU would bind it to a core of its own choice, which a CPU team may

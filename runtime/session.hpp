@@ -34,16 +34,21 @@ struct SessionOptions {
   bool keep_events = false;    ///< record every task for traces and timelines (about 50 ns a task)
   std::string devices{};           ///< which devices own blocks, as asked for: cpu, cuda, all, numbers of GPUs; "": not asked
   std::optional<double> cpu_share{};  ///< part of the lattice that CPU workers own beside GPUs, 0..1; none: see cpu_share_is_open()
+  bool measure_cpu_share = false;     ///< --cpu-share auto, beside any GPUs
   std::vector<int> gpu_numbers{};  ///< which GPUs, as the driver counts, divided among the ranks of the host; empty: the first cuda_workers
-  std::size_t gpu_memory = 0;      ///< bytes that a rank's fields may take on each GPU; 0: 90 % of it or what is free, shared by its ranks
+  std::size_t gpu_memory =
+      0;  ///< bytes that a rank's fields may take on each GPU; 0: 90 % of it or what is free, shared by its ranks
   MachinePower power{};            ///< for policies that weigh joules
   bool join_on_cpus = false;       ///< join the tasks of several owners between their exchanges (runtime/segments.hpp) also where no GPU owns a block
   bool time_kernels = false;       ///< for traces: of the batches that GPUs replay, time each kernel in every eighth, and the others as a whole
   std::vector<Throttle> throttles{};  ///< CPU workers of each rank that are to look slower, for experiments
 };
 
-/// Whether the share of the CPUs is to be found by measurement: all devices were asked for and no share was given.
-inline bool cpu_share_is_open(const SessionOptions& options) { return options.devices == "all" && !options.cpu_share; }
+/// Whether the share of the CPUs is to be found by measurement: that, or all devices, were asked for and no share was
+/// given.
+inline bool cpu_share_is_open(const SessionOptions& options) {
+  return !options.cpu_share && (options.measure_cpu_share || options.devices == "all");
+}
 
 struct Worker {
   enum class Kind { cpu, cuda };

@@ -10,9 +10,9 @@ namespace quarkstar::runtime {
 /// Whether these workers are GPUs of which each can write into the others' memory. Always false in builds without CUDA.
 bool reach_each_other(const std::vector<int>& workers);
 
-/// Whether these parts can be one task over several GPUs: `static` policy, every owner a GPU, every part with a GPU version, parts not timed
-/// apart; without messages at least two owners, each able to write into the others' memory; with messages to other ranks one owner.
-/// Always false in builds without CUDA.
+/// Whether these parts can be one task over several GPUs: a policy that keeps_owners(), every owner a GPU, every part
+/// with a GPU version, parts not timed apart; without messages at least two owners, each able to write into the others'
+/// memory; with messages to other ranks one owner. Always false in builds without CUDA.
 bool can_run_across_gpus(const std::vector<Batch::Part>& parts);
 
 /// Submits the parts as one task of the first owner's worker that enqueues every part on its owner's GPU. Order between GPUs is kept by

@@ -1,12 +1,12 @@
 #include "runtime/switch_variable.hpp"
 
+#include "runtime/error.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <string>
 #include <string_view>
-
-#include "runtime/error.hpp"
 
 namespace quarkstar::runtime {
 
@@ -21,7 +21,8 @@ std::optional<bool> switch_in(const char* variable) {
 }
 
 void check_switches() {
-  for (const char* variable : {overlap_switch, gpu_flags_switch, graph_conditions_switch, gpu_ipc_switch}) (void)switch_in(variable);
+  for (const char* variable : {overlap_switch, gpu_flags_switch, graph_conditions_switch, gpu_ipc_switch})
+    (void)switch_in(variable);
 }
 
 }  // namespace quarkstar::runtime

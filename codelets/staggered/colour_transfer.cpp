@@ -56,7 +56,8 @@ void run_vectors(Call& call) {
 }
 
 struct ConvertTask {
-  BlockShape to, from;  ///< not pointers to them: equal bytes of arguments must mean equal work, because graphs are kept by them
+  BlockShape to,
+      from;  ///< not pointers to them: equal bytes of arguments must mean equal work, because graphs are kept by them
   int parity, vectors;
   bool has_state;
   Obedience obedience;
@@ -93,8 +94,8 @@ void run_convert(Call& call) {
 template <class To, class From>
 void run_convert_on_cuda(Call& call) {
   const auto& task = call.arguments<ConvertTask>();
-  cuda::launch_convert_vectors(call.buffer<To>(0), call.buffer<const From>(1), task.to, task.from,
-                               task.parity, task.vectors, status_of(call, task), task.obedience,
+  cuda::launch_convert_vectors(call.buffer<To>(0), call.buffer<const From>(1), task.to, task.from, task.parity,
+                               task.vectors, status_of(call, task), task.obedience,
                                static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif

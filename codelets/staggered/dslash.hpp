@@ -1,14 +1,14 @@
 #pragma once
 // The staggered Dslash on the task graph.
-#include <array>
-#include <vector>
-
 #include "codelets/arch/block_threads.hpp"
 #include "codelets/staggered/dslash_arguments.hpp"
 #include "codelets/staggered/links.hpp"
 #include "codelets/staggered/vector_status.hpp"
 #include "runtime/halo.hpp"
 #include "runtime/scalar.hpp"
+
+#include <array>
+#include <vector>
 
 namespace quarkstar::staggered {
 

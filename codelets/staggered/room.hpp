@@ -3,8 +3,9 @@
 
 namespace quarkstar::staggered {
 
-/// Threads of a block, and blocks of a multiprocessor that registers must leave room for. The compiler keeps as many loads in flight as
-/// registers allow, and these kernels wait for memory: fewer threads with more loads each are faster (measured; docs/results/).
+/// Threads of a block, and blocks of a multiprocessor that registers must leave room for. The compiler keeps as many
+/// loads in flight as registers allow, and these kernels wait for memory: fewer threads with more loads each are faster
+/// (measured; docs/results/).
 struct Room {
   int threads, blocks;
 };

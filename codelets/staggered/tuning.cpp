@@ -1,17 +1,17 @@
 #include "codelets/staggered/tuning.hpp"
 
+#include "codelets/staggered/dslash.hpp"
+#include "codelets/staggered/room.hpp"
+#include "codelets/staggered/vector_blas.hpp"
+#include "codelets/tuning/measurement.hpp"
+#include "runtime/simulate/simulate.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
-
-#include "codelets/staggered/dslash.hpp"
-#include "codelets/staggered/room.hpp"
-#include "codelets/staggered/vector_blas.hpp"
-#include "codelets/tuning/measurement.hpp"
-#include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::staggered {
 namespace {
@@ -96,7 +96,8 @@ int most_block_threads(const TuningProblem& problem, int vectors_a_thread) {
   int most = 0;
   for (const int count : {1, 2, 3, 4, 8})
     if (count <= problem.vectors && (vectors_a_thread == 0 || count == vectors_a_thread))
-      most = std::max(most, room_of(problem.precision == Precision::double_, problem.precision == Precision::half, count).threads);
+      most = std::max(
+          most, room_of(problem.precision == Precision::double_, problem.precision == Precision::half, count).threads);
   return most;
 }
 

@@ -96,7 +96,8 @@ void run_spinor(Call& call) {
 }
 
 struct ConvertTask {
-  BlockShape to, from;  ///< not pointers to them: equal bytes of arguments must mean equal work, because graphs are kept by them
+  BlockShape to,
+      from;  ///< not pointers to them: equal bytes of arguments must mean equal work, because graphs are kept by them
   int parity;
   bool has_state;
   runtime::When when;
@@ -166,10 +167,12 @@ void require_special_unitary(const HostGauge& gauge, int reals, bool distributed
   double deviation[] = {mine.unitarity, mine.determinant};
   if (distributed) runtime::mpi::Job::current().combine(std::span<double>(deviation), runtime::mpi::Combine::maximum);
   if (!(std::max(deviation[0], deviation[1]) <= largest_deviation))
-    throw Error(ErrorKind::input, "--links",
-                fmt::format("{} reals store SU(3) matrices only, and these links are not (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})",
-                            reals, deviation[0], deviation[1]),
-                "use 18, or reunitarize the configuration");
+    throw Error(
+        ErrorKind::input, "--links",
+        fmt::format(
+            "{} reals store SU(3) matrices only, and these links are not (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})",
+            reals, deviation[0], deviation[1]),
+        "use 18, or reunitarize the configuration");
 }
 
 runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = block.block().owner, .block = block.block().index}; }

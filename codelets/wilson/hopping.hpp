@@ -39,7 +39,8 @@ class Hopping {
   const LatticePointer& lattice() const { return links_[0]->lattice(); }
   int link_reals() const { return links_[0]->reals(); }
 
-  /// Threads of a GPU block, a multiple of 32 up to 256; 0: chosen by size. Changes no bit. Throws Error(input) for others.
+  /// Threads of a GPU block, a multiple of 32 up to 256; 0: chosen by size. Changes no bit. Throws Error(input) for
+  /// others.
   void set_block_threads(int threads) {
     arch::require_block_size(threads);
     block_threads_ = threads;

@@ -1,11 +1,11 @@
 #pragma once
 // What a hopping kernel reads and writes: the contract between the codelet and the drivers of every architecture.
-#include <cstdint>
-
 #include "codelets/arch/block_threads.hpp"
 #include "codelets/arch/memory_access.hpp"
 #include "codelets/site/number_format.hpp"
 #include "runtime/binned_sum.hpp"
+
+#include <cstdint>
 
 namespace quarkstar::wilson {
 
@@ -62,8 +62,8 @@ struct PackChoice {
 /// the next kernel finds results in the cache.
 inline constexpr arch::MemoryAccess default_memory_access{1, arch::Stores::plain};
 
-/// Threads of a GPU block where nobody chose, for a kernel of so many threads: measured on an H200 (docs/results), where small lattices and
-/// double precision want smaller blocks to fill the multiprocessors evenly.
+/// Threads of a GPU block where nobody chose, for a kernel of so many threads: measured on an H200 (docs/results),
+/// where small lattices and double precision want smaller blocks to fill the multiprocessors evenly.
 constexpr int usual_block_threads(bool is_double, std::int64_t threads) {
   constexpr std::int64_t large = 1 << 17;
   return !is_double && threads >= large ? arch::most_block_threads : 128;

@@ -91,15 +91,15 @@ struct CudaNeighbours {
 };
 
 /// Blocks of the largest size on a multiprocessor: what the compiler makes fit into 65536 registers, so 255
-/// registers a thread in double precision, 128 in single, 80 in half, whose loads are short and whose latency is hidden by more threads
-/// (64 are 3 to 18 % slower; docs/results/2026-11-21-h200-staggered.md).
+/// registers a thread in double precision, 128 in single, 80 in half, whose loads are short and whose latency is hidden
+/// by more threads (64 are 3 to 18 % slower; docs/results/2026-11-21-h200-staggered.md).
 template <class F>
 inline constexpr int resident_blocks = sizeof(Real<F>) == 8 ? 1 : is_half<F> ? 3 : 2;
 
 template <class F, int W, int Reals, int Sign, unsigned Edged>
 __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
-    hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, std::uint32_t threads, const std::int32_t* stop,
-                   SumTable* tables) {
+    hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, std::uint32_t threads,
+                   const std::int32_t* stop, SumTable* tables) {
   using V = Lane<Real<F>>;
   runtime::wait_for_predecessors();
   if (stop != nullptr && *stop != 0) return;
@@ -183,7 +183,8 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
                          const std::int32_t* stop, runtime::CudaStream stream, std::integer_sequence<int, Ws...>) {
   if (count == 0) return;
   const std::int64_t threads = count * choice.lanes;
-  const int wanted = choice.block_threads > 0 ? choice.block_threads : wilson::usual_block_threads(sizeof(Real<F>) == 8, threads);
+  const int wanted =
+      choice.block_threads > 0 ? choice.block_threads : wilson::usual_block_threads(sizeof(Real<F>) == 8, threads);
   const auto block_threads = static_cast<unsigned>(wanted);
   const unsigned blocks = blocks_for(threads, block_threads);
   SumTable* tables = arguments.sums.count() > 0 ? sum_tables() : nullptr;

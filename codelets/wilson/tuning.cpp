@@ -37,10 +37,12 @@ double time_of(const TuningProblem& problem, const HoppingTuning& tuning) {
   return microseconds_of(submit_pair, is_gpu(first_block(problem.decomposition).owner));
 }
 
-/// Threads of a block that the kernel takes by itself on the blocks of a lattice; 0: more than one number, interiors being smaller.
+/// Threads of a block that the kernel takes by itself on the blocks of a lattice; 0: more than one number, interiors
+/// being smaller.
 int block_threads_by_rule(const TuningProblem& problem) {
   if (problem.decomposition.blocks().size() > 1) return 0;
-  return usual_block_threads(problem.precision == Precision::double_, volume(first_block(problem.decomposition).extents) / 2);
+  return usual_block_threads(problem.precision == Precision::double_,
+                             volume(first_block(problem.decomposition).extents) / 2);
 }
 
 }  // namespace

@@ -9,6 +9,9 @@
 
 namespace quarkstar::runtime::mpi {
 
+/// For each slot of a halo where its messages arrive, and where those that it sends go: faces are written straight into
+/// the reader's memory by the writer's GPU, and flags say what has been sent and consumed (runtime/gpu_messages.hpp).
+/// Device memory: twice the faces.
 class Mailboxes {
  public:
   /// A place for a message, one of the halo's slots. All ranks have as many slots.

@@ -27,8 +27,7 @@ namespace quarkstar::runtime::mpi {
 /// a simulation it is an actor, and MPI is SimGrid's.
 ///
 /// Why not StarPU's own MPI layer: it sends an envelope before each message and lets one envelope in at a time, its
-/// thread polls without pause, and it ends the process with an assertion where we name the peer (docs/starpu.md has the
-/// comparison).
+/// thread polls without pause, and it ends the process with an assertion where we name the peer (docs/architecture.md).
 ///
 /// Where the GPUs of all ranks reach each other (by_device()), messages of a batch are steps of its program instead,
 /// sums are exchanged by its scalar steps, and no host takes part: runtime/gpu_messages.hpp, runtime/sum_exchange.hpp.

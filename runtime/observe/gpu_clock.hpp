@@ -17,7 +17,10 @@ class GpuClock {
   GpuClock(const GpuClock&) = delete;
   GpuClock& operator=(const GpuClock&) = delete;
 
+  /// An event of this GPU that nobody uses, with timing; a new one where all are in use. It is the caller's until
+  /// give().
   CUevent_st* take();
+  /// Takes back an event that has happened, or was never recorded.
   void give(CUevent_st* event) { pool_.push_back(event); }
 
   /// Starts to count where it has not. The stream, of the current GPU, should be idle. Some 50 us of the host.

@@ -94,7 +94,8 @@ std::vector<GpuDescription> gpus() {
   const Machine& m = machine();
   std::vector<GpuDescription> all;
   for (int g = 0; g < m.all_gpus(); ++g)
-    all.push_back({m.gpu.model + " (simulated)", static_cast<std::size_t>(m.gpu.memory_gib * 1073741824.0), "simulated:" + std::to_string(g)});
+    all.push_back({m.gpu.model + " (simulated)", static_cast<std::size_t>(m.gpu.memory_gib * 1073741824.0),
+                   "simulated:" + std::to_string(g)});
   return all;
 }
 

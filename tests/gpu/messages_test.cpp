@@ -1,5 +1,6 @@
 // Mailboxes in GPU memory, between streams of one process that stand for ranks: what was sent arrives, in order, and
 // nothing is overwritten before it has been read.
+#ifdef QUARKSTAR_CUDA
 #include "runtime/gpu_messages.hpp"
 #include "tests/gpu/support.hpp"
 
@@ -10,44 +11,12 @@
 
 using namespace quarkstar;
 using namespace quarkstar::runtime;
+using gpu_testing::Stream;
+using gpu_testing::Zeroed;
 
 namespace {
 
 constexpr std::uint64_t patience_ns = 20'000'000'000;
-
-/// Zeroed memory of the GPU, or host memory that it writes.
-template <class T>
-class Zeroed {
- public:
-  explicit Zeroed(std::size_t count, bool host = false) : host_(host) {
-    void* memory = nullptr;
-    REQUIRE((host ? cudaHostAlloc(&memory, count * sizeof(T), cudaHostAllocMapped) : cudaMalloc(&memory, count * sizeof(T))) == cudaSuccess);
-    REQUIRE(cudaMemset(memory, 0, count * sizeof(T)) == cudaSuccess);
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-    memory_ = static_cast<T*>(memory);
-  }
-  ~Zeroed() { host_ ? cudaFreeHost(memory_) : cudaFree(memory_); }
-  Zeroed(const Zeroed&) = delete;
-  Zeroed& operator=(const Zeroed&) = delete;
-  T* operator+(std::size_t i) const { return memory_ + i; }
-
- private:
-  T* memory_ = nullptr;
-  bool host_;
-};
-
-class Stream {
- public:
-  Stream() { REQUIRE(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking) == cudaSuccess); }
-  ~Stream() { cudaStreamDestroy(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  operator CudaStream() const { return stream_; }
-  void wait() const { REQUIRE(cudaStreamSynchronize(stream_) == cudaSuccess); }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
 
 }  // namespace
 
@@ -90,3 +59,4 @@ TEST_CASE("messages through mailboxes arrive whole and in order") {
   for (std::size_t i = 0; i < got.size(); ++i) wrong += got[i] != known_word(1 + i / words, i % words) ? 1 : 0;
   CHECK(wrong == 0);
 }
+#endif

@@ -2,21 +2,14 @@
 #include "tests/battery/solver_support.hpp"
 #include "tests/gpu/support.hpp"
 
-#include <cstdlib>
+#include <algorithm>
+#include <cstdio>
 
 using namespace quarkstar;
 
 namespace {
 
 constexpr std::uint64_t seed = 27182;
-
-/// Refreshes that are not due are empty kernels, not conditional parts of graphs.
-struct Conditions {
-  Conditions() { ::setenv("QUARKSTAR_GRAPH_CONDITIONS", "off", 1); }
-  ~Conditions() { ::unsetenv("QUARKSTAR_GRAPH_CONDITIONS"); }
-  Conditions(const Conditions&) = delete;
-  Conditions& operator=(const Conditions&) = delete;
-};
 
 }  // namespace
 
@@ -69,7 +62,7 @@ TEST_CASE("reliable updates as conditional parts of GPU graphs change no bit") {
       c.settings.check_every = 4;  // many replays
       c.gpus = 1;
       const battery::SolveOutcome expected = battery::solve_once(c, gauge, parameters, source);
-      const Conditions off;
+      const gpu_testing::Environment off("QUARKSTAR_GRAPH_CONDITIONS", "off");  // empty kernels instead
       const battery::SolveOutcome outcome = battery::solve_once(c, gauge, parameters, source);
       refreshes += outcome.result.refreshes;
       CHECK(outcome.result.refreshes == expected.result.refreshes);
@@ -77,4 +70,30 @@ TEST_CASE("reliable updates as conditional parts of GPU graphs change no bit") {
       CHECK(battery::same_bits(outcome.solution, expected.solution));
     }
   CHECK(refreshes > 0);
+}
+
+TEST_CASE("launches without overlap, and GPUs that wait by events, change no bit") {
+  QUARKSTAR_NEEDS_GPU("gpu switches");
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 16};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
+  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const WilsonParameters parameters{0.125, {}, antiperiodic_in_time};
+  const int gpus = std::min(2, static_cast<int>(runtime::gpus().size()));
+  if (gpus < 2) std::printf("SKIPPED QUARKSTAR_GPU_FLAGS between GPUs: one GPU\n");
+  for (const Precision precision : {Precision::double_, Precision::half}) {
+    battery::SolveCase c;
+    c.settings.precision = precision;
+    const battery::SolveOutcome expected = battery::solve_once(c, gauge, parameters, source);
+    REQUIRE(expected.result.converged());
+    c.gpus = gpus;
+    c.blocks = {1, 1, 1, gpus};
+    for (const char* variable : {"QUARKSTAR_OVERLAP", "QUARKSTAR_GPU_FLAGS"}) {
+      INFO(variable << " " << name_of(precision) << " gpus " << gpus);
+      const gpu_testing::Environment off(variable, "off");
+      const battery::SolveOutcome outcome = battery::solve_once(c, gauge, parameters, source);
+      CHECK(outcome.result.residual_history == expected.result.residual_history);
+      CHECK(battery::same_bits(outcome.solution, expected.solution));
+    }
+  }
 }

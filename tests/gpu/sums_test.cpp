@@ -1,4 +1,5 @@
 // Sums in tables on a GPU become partial sums, and the numbers of a scalar step, with the bits of the host's.
+#ifdef QUARKSTAR_CUDA
 #include "runtime/gpu_sums.hpp"
 #include "runtime/sum_exchange.hpp"
 #include "solvers/vector_cg_steps.hpp"
@@ -18,48 +19,13 @@
 
 using namespace quarkstar;
 using namespace quarkstar::runtime;
+using gpu_testing::OnGpu;
+using gpu_testing::Stream;
 
 namespace {
 
 using vector_cg_steps::Begin;
 using vector_cg_steps::State;
-
-/// Memory of the GPU with the bytes of some host objects.
-template <class T>
-class OnGpu {
- public:
-  explicit OnGpu(const std::vector<T>& host) : count_(host.size()) {
-    void* memory = nullptr;
-    REQUIRE(cudaMalloc(&memory, count_ * sizeof(T)) == cudaSuccess);
-    memory_ = static_cast<T*>(memory);
-    set(host);
-  }
-  ~OnGpu() { cudaFree(memory_); }
-  OnGpu(const OnGpu&) = delete;
-  OnGpu& operator=(const OnGpu&) = delete;
-  T* get() const { return memory_; }
-  void set(const std::vector<T>& host) const {
-    REQUIRE(cudaMemcpy(memory_, host.data(), count_ * sizeof(T), cudaMemcpyHostToDevice) == cudaSuccess);
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);  // it may return before the bytes are there
-  }
-  std::vector<T> read() const {
-    std::vector<T> host(count_);
-    REQUIRE(cudaMemcpy(host.data(), memory_, count_ * sizeof(T), cudaMemcpyDeviceToHost) == cudaSuccess);
-    return host;
-  }
-
- private:
-  T* memory_ = nullptr;
-  std::size_t count_;
-};
-
-struct Stream {
-  Stream() { REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess); }
-  ~Stream() { cudaStreamDestroy(stream); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  cudaStream_t stream = nullptr;
-};
 
 /// What the warps of a kernel do with a summand.
 void add_to_table(SumTable& table, int place, double x) {
@@ -418,3 +384,4 @@ TEST_CASE("sums that are put off are finished before the tables are used again")
   for (std::size_t i = 0; i < 5; ++i) CHECK(same(a[i], one.sums[i]));
   for (std::size_t i = 0; i < 3; ++i) CHECK(same(b[i], two.sums[i]));
 }
+#endif

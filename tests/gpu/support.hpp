@@ -1,7 +1,16 @@
 #pragma once
-#include <cstdio>
-
+// What GPU tests share: skipping, environment switches, streams and device memory.
 #include "runtime/cuda.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#ifdef QUARKSTAR_CUDA
+#include <cuda_runtime_api.h>
+#include <doctest/doctest.h>
+
+#include <vector>
+#endif
 
 /// GPU cases end here on a machine without one, and say so.
 #define QUARKSTAR_NEEDS_GPU(name)                       \
@@ -9,3 +18,71 @@
     std::printf("SKIPPED %s: no GPU\n", name);          \
     return;                                             \
   }
+
+namespace quarkstar::gpu_testing {
+
+/// An environment variable has a value while this lives, and is unset afterwards.
+class Environment {
+ public:
+  Environment(const char* variable, const char* value) : variable_(variable) { ::setenv(variable, value, 1); }
+  ~Environment() { ::unsetenv(variable_); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* variable_;
+};
+
+#ifdef QUARKSTAR_CUDA
+/// A stream beside all others.
+struct Stream {
+  Stream() { REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess); }
+  ~Stream() { cudaStreamDestroy(stream); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  operator runtime::CudaStream() const { return stream; }
+  void wait() const { REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess); }
+  cudaStream_t stream = nullptr;
+};
+
+/// Memory with the bytes of some host objects: of the GPU, or of the host where the GPU can write it.
+template <class T>
+class OnGpu {
+ public:
+  explicit OnGpu(const std::vector<T>& host, bool of_host = false) : count_(host.size()), of_host_(of_host) {
+    void* memory = nullptr;
+    const std::size_t bytes = count_ * sizeof(T);
+    REQUIRE((of_host ? cudaHostAlloc(&memory, bytes, cudaHostAllocMapped) : cudaMalloc(&memory, bytes)) == cudaSuccess);
+    memory_ = static_cast<T*>(memory);
+    set(host);
+  }
+  ~OnGpu() { of_host_ ? cudaFreeHost(memory_) : cudaFree(memory_); }
+  OnGpu(const OnGpu&) = delete;
+  OnGpu& operator=(const OnGpu&) = delete;
+  T* get() const { return memory_; }
+  T* operator+(std::size_t i) const { return memory_ + i; }
+  void set(const std::vector<T>& host) const {
+    REQUIRE(cudaMemcpy(memory_, host.data(), count_ * sizeof(T), cudaMemcpyDefault) == cudaSuccess);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);  // it may return before the bytes are there
+  }
+  std::vector<T> read() const {
+    std::vector<T> host(count_);
+    REQUIRE(cudaMemcpy(host.data(), memory_, count_ * sizeof(T), cudaMemcpyDefault) == cudaSuccess);
+    return host;
+  }
+
+ private:
+  T* memory_ = nullptr;
+  std::size_t count_;
+  bool of_host_;
+};
+
+/// Zeros.
+template <class T>
+class Zeroed : public OnGpu<T> {
+ public:
+  explicit Zeroed(std::size_t count, bool of_host = false) : OnGpu<T>(std::vector<T>(count), of_host) {}
+};
+#endif
+
+}  // namespace quarkstar::gpu_testing

@@ -22,7 +22,7 @@ std::vector<runtime::Event> events_of(runtime::Session& session) {
 
 }  // namespace
 
-TEST_CASE("GPU events are intervals that do not overlap and fill the time of a busy GPU") {
+TEST_CASE("GPU events are intervals that do not overlap and last as long as kernels") {
   QUARKSTAR_NEEDS_GPU("gpu times");
   const Coord lattice{32, 16, 16, 32};
   const HostGauge gauge = reference::random_gauge(lattice, seed);
@@ -60,12 +60,10 @@ TEST_CASE("GPU events are intervals that do not overlap and fill the time of a b
     }
     CHECK(busy == doctest::Approx(session.events().totals().busy_us));
     CHECK(busy <= 1.02 * wall);
-    CHECK(busy >= 0.5 * wall);  // launches alone would be a tenth of it
-    // All kernels do the same work.
-    const auto longest = std::max_element(events.begin(), events.end(), [](const auto& a, const auto& b) {
-      return a.end_us - a.begin_us < b.end_us - b.begin_us;
-    });
-    CHECK(longest->end_us - longest->begin_us < 4 * busy / static_cast<double>(events.size()));
+    // Kernels, not launches: no GPU reads 150 MB of links at 30 TB/s.
+    constexpr double bytes_a_site = 8 * 18 * sizeof(double), most_bytes_a_us = 30e6;
+    const double bytes = 0.5 * static_cast<double>(volume(lattice)) * bytes_a_site;
+    for (const runtime::Event& event : events) CHECK(event.end_us - event.begin_us > bytes / most_bytes_a_us);
   }
 }
 

@@ -1,12 +1,12 @@
 // Environment variables that are on or off.
 #include "runtime/switch_variable.hpp"
 
+#include "runtime/error.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cstdlib>
 #include <string>
-
-#include "runtime/error.hpp"
 
 using namespace quarkstar;
 
@@ -32,6 +32,8 @@ TEST_CASE("a switch is on, off or unset, and any other value is refused by name"
       CHECK(std::string(error.what()).find(std::string("$QUARKSTAR_OVERLAP: '") + wrong + "'") == 0);
     }
   }
-  if (before == nullptr) ::unsetenv(variable);
-  else ::setenv(variable, kept.c_str(), 1);
+  if (before == nullptr)
+    ::unsetenv(variable);
+  else
+    ::setenv(variable, kept.c_str(), 1);
 }

@@ -220,7 +220,8 @@ TEST_CASE("links that are not in SU(3) are refused for 12 and 8 reals, wherever 
       HostGauge bent = gauge;
       for (double& real : bent.link(lexicographic(site, extents), 2)) real *= 1.01;
       LinkField even(lattice, 0, reals), odd(lattice, 1, reals);
-      if (reals < 18) CHECK_THROWS_AS(transfer::load_links(even, odd, bent), Error);
+      if (reals < 18)
+        CHECK_THROWS_AS(transfer::load_links(even, odd, bent), Error);
       else CHECK_NOTHROW(transfer::load_links(even, odd, bent));
     }
 }
