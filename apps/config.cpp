@@ -45,8 +45,6 @@ void apply_settings(RunConfig& config, const std::vector<Assignment>& settings) 
   const auto given = [&](std::string_view key) {
     return std::find_if(settings.begin(), settings.end(), [key](const Assignment& a) { return a.key == key; });
   };
-  if (const auto mass = given("mass"); mass != settings.end() && given("kappa") != settings.end())
-    throw Error(ErrorKind::input, mass->where, "mass and kappa are both given", "give one: kappa = 1 / (2 (mass + 4))");
   if (const auto mass = given("mass"); mass != settings.end() && given("masses") != settings.end())
     throw Error(ErrorKind::input, mass->where, "mass and masses are both given", "give one, or all of them as masses");
   for (const Assignment& setting : settings) {
@@ -57,6 +55,9 @@ void apply_settings(RunConfig& config, const std::vector<Assignment>& settings) 
       throw Error(ErrorKind::input, setting.where, bad.what(), bad.allowed());
     }
   }
+  // Of staggered actions kappa is refused by itself.
+  if (const auto mass = given("mass"); mass != settings.end() && given("kappa") != settings.end() && !config.is_staggered())
+    throw Error(ErrorKind::input, mass->where, "mass and kappa are both given", "give one: kappa = 1 / (2 (mass + 4))");
 }
 
 std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const RunConfig& config) {
