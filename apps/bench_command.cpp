@@ -41,6 +41,21 @@ void run_submission(const BenchOptions& options) {
                t.microseconds, t.tasks, t.messages, t.sums, t.set_up_seconds);
 }
 
+/// Flags that mean something for the other kind of action only.
+void refuse_other_actions_flags(const CLI::App& command, const std::string& action) {
+  struct Flag {
+    const char *name, *remedy;
+    bool wilson;
+  };
+  for (const Flag& flag : {Flag{"--kappa", "give --mass", true}, Flag{"--mass", "give --kappa", false},
+                           Flag{"--nrhs", "leave it out, or give a staggered --action", false},
+                           Flag{"--vectors-a-thread", "leave it out, or give a staggered --action", false}}) {
+    const CLI::Option* option = command.get_option_no_throw(flag.name);
+    if (option != nullptr && option->count() > 0 && (action == "wilson") != flag.wilson)
+      throw Error(ErrorKind::input, flag.name, fmt::format("it means nothing for the action {}", action), flag.remedy);
+  }
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app) {
@@ -74,18 +89,16 @@ void add_bench(CLI::App& app) {
   add_case_flags(*solver, options);
   add_action_flags(*solver, options);
   add_vectors_a_thread(*solver, options);
-  solver->add_option("--solver", options->solvers, "Wilson: bicgstab, cgnr, gcr, cg (on the normal equations' matrix); staggered actions: cg")
-      ->check(CLI::IsMember({"bicgstab", "cgnr", "gcr", "cg"}));
+  solver->add_option("--solver", options->solvers, "Wilson: bicgstab, cgnr, gcr, cg (on the normal equations' matrix); staggered: cg, blockcg, multishift")
+      ->check(CLI::IsMember({"bicgstab", "cgnr", "gcr", "cg", "blockcg", "multishift"}));
   add_coord_flag(*solver, "--blocks", options->blocks, "Cut the lattice into that many blocks (default: as a solve would)", 1);
   solver->add_option("--kappa", options->kappa, "Wilson (default 0.245; the critical value of the hot configuration is 0.25)")->check(CLI::Range(1e-6, 0.2499));
   solver->add_option("--mass", options->mass, "Staggered (default 0.001)")->check(CLI::Range(1e-12, 100.0));
-  solver->callback([options, solver] {
-    for (const auto& [flag, wilson] : {std::pair("--kappa", true), std::pair("--mass", false)})
-      if (solver->count(flag) > 0 && (options->action == "wilson") != wilson)
-        throw Error(ErrorKind::input, flag, fmt::format("it means nothing for the action {}", options->action),
-                    wilson ? "give --mass" : "give --kappa");
-    run_bench_solver(*options);
-  });
+  for (const auto& [command, run_it] : {std::pair(dslash, &run_bench_dslash), std::pair(solver, &run_bench_solver)})
+    command->callback([options, command = command, run_it = run_it] {
+      refuse_other_actions_flags(*command, options->action);
+      run_it(*options);
+    });
   solver->add_option("--iterations", options->iterations, "Iterations of a timed solve, rounded up to whole batches of 16 (default: 256 on GPUs, 64 on CPUs)")->check(CLI::Range(16, 100000));
   solver->add_flag("--bound", options->extra.bound, "One more solve, whose task graph is recorded: the time over its lower bounds");
   solver->add_flag("--profile", options->extra.profile, "One more solve: where the time of each worker went, bytes between memories (JSON)");

@@ -8,6 +8,8 @@
 #include "codelets/bench/stream_cuda.hpp"
 #include "runtime/cuda.hpp"
 #include "runtime/error.hpp"
+#include "solvers/krylov.hpp"
+#include "solvers/staggered_solver.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -150,13 +152,32 @@ void check_case(const BenchOptions& options) {
 
 std::vector<int> links_of(const BenchOptions& options) {
   const bool wilson = options.action == "wilson";
-  const std::vector<int> known = wilson ? std::vector<int>{18, 12, 8} : std::vector<int>{18, 14, 13, 9};
+  const std::vector<int> known = wilson                      ? std::vector<int>{18, 12, 8}
+                                 : options.action == "naive" ? std::vector<int>{18}  // which has no long links
+                                                             : std::vector<int>{18, 14, 13, 9};
   for (const int reals : options.links)
     if (std::find(known.begin(), known.end(), reals) == known.end())
       throw Error(ErrorKind::input, "--links", fmt::format("{} reals are not for the action {}", reals, options.action),
                   fmt::format("use {}", fmt::join(known, ", ")));
   if (!options.links.empty()) return options.links;
   return wilson ? std::vector<int>{18, 12} : std::vector<int>{18};
+}
+
+std::vector<std::string> bench_solver_names(std::string_view action) {
+  if (action != "wilson") return staggered_solver_names();
+  std::vector<std::string> names;
+  for (const NamedKrylovSolver& solver : krylov_solvers()) names.emplace_back(solver.name);
+  return names;
+}
+
+std::vector<std::string> solvers_of(const BenchOptions& options) {
+  const std::vector<std::string> known = bench_solver_names(options.action);
+  for (const std::string& solver : options.solvers)
+    if (std::find(known.begin(), known.end(), solver) == known.end())
+      throw Error(ErrorKind::input, "--solver", fmt::format("'{}' is not for the action {}", solver, options.action),
+                  fmt::format("use {}", fmt::join(known, ", ")));
+  if (!options.solvers.empty()) return options.solvers;
+  return options.action == "wilson" ? std::vector<std::string>{"bicgstab", "cgnr"} : std::vector<std::string>{"cg"};
 }
 
 void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {

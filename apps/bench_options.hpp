@@ -35,7 +35,7 @@ struct BenchOptions {
   std::optional<arch::Stores> stores;   ///< none: tuned
   bool no_tune = false;
   std::vector<std::string> precisions{"half", "single", "double"};
-  std::vector<std::string> solvers{"bicgstab", "cgnr"};
+  std::vector<std::string> solvers;  ///< none: bicgstab and cgnr, staggered cg
   Coord blocks{};      ///< of `bench solver`; zeros: as a solve cuts
   int iterations = 0;  ///< 0: 256 on GPUs, 64 on CPUs
   /// The critical kappa of a hot configuration is 1/4. So close below it iterations gain a digit as slowly as on configurations of physics.
@@ -91,6 +91,12 @@ std::vector<int> links_of(const BenchOptions& options);
 
 /// Before anything is measured: throws Error(input) for flags of a case that its kernels do not know.
 void check_case(const BenchOptions& options);
+
+/// What `bench solver` can time of an action.
+std::vector<std::string> bench_solver_names(std::string_view action);
+
+/// Solvers of --solver, or the action's own. Throws Error(input) for solvers that are not the action's.
+std::vector<std::string> solvers_of(const BenchOptions& options);
 
 /// Adds --action and --nrhs.
 void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);

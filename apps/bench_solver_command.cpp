@@ -147,22 +147,24 @@ void bench_staggered(const BenchOptions& options, const std::string& devices, ru
   const StaggeredBench bench(session, lattice, options.action, options.blocks);
   for (const std::string& precision : options.precisions)
     for (const int reals : links_of(options))
-      for (const int vectors : options.nrhs) {
-        const SolverCase c{options.action, "cg", lattice, parse_precision(precision), reals, vectors};
-        const PlannedLattice planned = bench.plan(c.precision, reals, vectors);
-        const SolverTiming timing = bench.time_cg(bench.problem(planned.decomposition, c.precision, reals, vectors), speed_of(options, vectors),
-                                                  !options.no_tune, options.mass, iterations_of(options, devices), options.repetitions,
-                                                  options.extra);
-        rows.push_back(row_of(devices, c, timing, triad));
-        if (!options.json) print_row(rows.back());
-        add_plan(rows.back(), planned.plan, !options.json);
-      }
+      for (const std::string& solver : solvers_of(options))
+        for (const int vectors : options.nrhs) {
+          const SolverCase c{options.action, solver, lattice, parse_precision(precision), reals, vectors};
+          const PlannedLattice planned = bench.plan(c.precision, reals, vectors);
+          const SolverTiming timing = bench.time_solver(solver, bench.problem(planned.decomposition, c.precision, reals, vectors),
+                                                        speed_of(options, vectors), !options.no_tune, options.mass,
+                                                        iterations_of(options, devices), options.repetitions, options.extra);
+          rows.push_back(row_of(devices, c, timing, triad));
+          if (!options.json) print_row(rows.back());
+          add_plan(rows.back(), planned.plan, !options.json);
+        }
 }
 
 /// The rows of one lattice, Wilson.
 void bench_wilson(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
                    Json& rows) {
   BenchFields fields;
+  const std::vector<std::string> wanted = solvers_of(options);
   const HostGauge& gauge = fields.links(lattice, session.cpu_team());
   const auto level = [&](const runtime::Decomposition& decomposition, Precision precision, int reals, const BenchLevel* beside) {
     const double resident = beside != nullptr ? wilson::links_bytes_a_site(beside->lattice->precision(), beside->even.reals()) : 0;
@@ -186,7 +188,7 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
       BenchLevel& inner = own ? *own : *outer;
       BenchLevel& above = precision == Precision::double_ ? inner : *outer;
       for (const NamedKrylovSolver& solver : krylov_solvers()) {
-        if (std::find(options.solvers.begin(), options.solvers.end(), solver.name) == options.solvers.end()) continue;
+        if (std::find(wanted.begin(), wanted.end(), solver.name) == wanted.end()) continue;
         const SolverTiming timing = time_solver(session, solver, above, inner, fields.wave(lattice, session.cpu_team()), iterations_of(options, devices),
                                                 options.repetitions, options.extra);
         rows.push_back(row_of(devices, {options.action, solver.name, lattice, precision, reals, 1}, timing, triad));
@@ -200,6 +202,7 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
 
 void run_bench_solver(const BenchOptions& options) {
   check_case(options);
+  solvers_of(options);  // fails before anything is measured
   check_writable(options.extra.trace);
   Json result = {{"solver", Json::array()}};
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {

@@ -53,9 +53,9 @@ smear::StaggeredLinks StaggeredBench::make_links(runtime::Session& session, cons
 StaggeredBench::StaggeredBench(runtime::Session& session, const runtime::Decomposition& decomposition, smear::StaggeredLinks links)
     : session_(session), decomposition_(decomposition), links_(std::move(links)) {}
 
-HostColour StaggeredBench::wave() const {
+HostColour StaggeredBench::wave(std::size_t step) const {
   HostColour field = host_field(decomposition_.lattice());
-  for (std::size_t i = 0; i < field.data.size(); ++i) field.data[i] = wavy_number(i);
+  for (std::size_t i = 0; i < field.data.size(); ++i) field.data[i] = wavy_number(i * step);
   return field;
 }
 
@@ -101,10 +101,10 @@ DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const
   return dslash_timing(times, {cost.flops / sites, cost.bytes / sites, written, 2 * (cost.bytes - sites * written)}, sites, owners);
 }
 
-SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, double mass,
+SolverTiming StaggeredBench::time_solver(const std::string& name, const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, double mass,
                                      int iterations, int repetitions, const ExtraSolves& extra) const {
   SolverSettings settings;
-  settings.solver = "cg";
+  settings.solver = name;
   settings.precision = problem.precision;
   settings.link_reals = links_.has_long ? problem.long_reals : 18;
   settings.tune = tune;
@@ -112,8 +112,12 @@ SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, co
   settings.max_iterations = iterations;
   StaggeredSolver solver(problem.decomposition, links_, settings, speed);
   solver.prepare(problem.vectors);
-  const std::vector<HostColour> sources(static_cast<std::size_t>(problem.vectors), wave());
-  const std::vector<double> masses(sources.size(), mass);
+  std::vector<HostColour> sources;
+  std::vector<double> masses;
+  for (int v = 0; v < problem.vectors; ++v) {
+    sources.push_back(wave(name == "blockcg" ? 1 + static_cast<std::size_t>(v) : 1));  // it leaves out sources that depend on each other
+    masses.push_back(name == "multishift" ? mass * (v + 1) : mass);
+  }
   SolverTiming timing, instrumented;  // what watching a solve costs is not in the first
   std::vector<double> times;
   const auto solve_once = [&](SolverTiming& of) {

@@ -34,15 +34,16 @@ class StaggeredBench {
   /// What speed settings are chosen for. long_reals: ignored without long links.
   staggered::TuningProblem problem(const runtime::Decomposition& decomposition, Precision precision, int long_reals, int vectors) const;
 
-  /// Conjugate gradient for `vectors` right-hand sides as `solve` runs it, with reliable updates below double precision, ended after
-  /// `iterations`. Flops, bytes and tasks are those of whole solves over their iterations, refreshes included.
-  /// problem: of the inner level. speed: what is not tuned; tune: measure the rest where the tune cache does not know it.
-  SolverTiming time_cg(const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, double mass, int iterations,
+  /// A solver of staggered_solver_names() for `vectors` right-hand sides (multishift: masses, `mass` times 1, 2, ...) as `solve` runs it, with
+  /// reliable updates where it has some below double precision, ended after `iterations`. Flops, bytes and tasks are those of whole solves over
+  /// their iterations, refreshes and restarts included. problem: of the inner level. speed: what is not tuned; tune: measure the rest where the tune cache does not know it.
+  SolverTiming time_solver(const std::string& name, const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, double mass, int iterations,
                        int repetitions, const ExtraSolves& extra) const;
 
  private:
   static smear::StaggeredLinks make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const std::string& action);
-  HostColour wave() const;
+  /// Fields of several `step`s do not depend on each other.
+  HostColour wave(std::size_t step = 1) const;
   runtime::Session& session_;
   std::string action_;  ///< empty: links at hand
   Coord blocks_{};      ///< zeros: chosen

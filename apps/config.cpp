@@ -45,8 +45,8 @@ void apply_settings(RunConfig& config, const std::vector<Assignment>& settings) 
   const auto given = [&](std::string_view key) {
     return std::find_if(settings.begin(), settings.end(), [key](const Assignment& a) { return a.key == key; });
   };
-  if (const auto mass = given("mass"); mass != settings.end() && given("kappa") != settings.end())
-    throw Error(ErrorKind::input, mass->where, "mass and kappa are both given", "give one: kappa = 1 / (2 (mass + 4))");
+  if (const auto mass = given("mass"); mass != settings.end() && given("masses") != settings.end())
+    throw Error(ErrorKind::input, mass->where, "mass and masses are both given", "give one, or all of them as masses");
   for (const Assignment& setting : settings) {
     config.given.emplace_back(setting.key, setting.where);
     try {
@@ -55,6 +55,9 @@ void apply_settings(RunConfig& config, const std::vector<Assignment>& settings) 
       throw Error(ErrorKind::input, setting.where, bad.what(), bad.allowed());
     }
   }
+  // Of staggered actions kappa is refused by itself.
+  if (const auto mass = given("mass"); mass != settings.end() && given("kappa") != settings.end() && !config.is_staggered())
+    throw Error(ErrorKind::input, mass->where, "mass and kappa are both given", "give one: kappa = 1 / (2 (mass + 4))");
 }
 
 std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const RunConfig& config) {
@@ -68,7 +71,7 @@ void complete(RunConfig& config) {
   config.solver.snapshots = !config.checkpoint.empty();
   if (config.is_staggered()) {
     if (!config.was_given("solver")) config.solver.solver = "cg";
-    std::erase_if(config.columns, [](int column) { return column >= 3; });
+    if (!config.was_given("columns")) config.columns = {0, 1, 2};
   }
   // No more in flight than there is to solve: groups of right-hand sides, or masses that have an operator each.
   const StaggeredConfig& staggered = config.staggered;
@@ -121,8 +124,15 @@ void check_action(const RunConfig& config) {
   }
   const StaggeredConfig& staggered = config.staggered;
   require_name("--solver", config.action, config.solver.solver, staggered_solver_names());
+  if (config.action == "naive" && config.solver.link_reals != 18)
+    refuse("--links", "it is for long links, and the action naive has none", "leave it out");
   require_name("--links", config.action, links, {"18", "14", "13", "9"});
-  if (config.columns.empty()) refuse("--columns", "no column is a colour", "staggered fields have the columns 0, 1, 2");
+  for (const int column : config.columns)
+    if (column >= 3) refuse("--columns", fmt::format("column {} is no colour", column), "staggered fields have the columns 0, 1, 2");
+  for (const char* key : {"updates", "refresh-drop"})
+    if (config.solver.solver == "blockcg" && config.was_given(key) && (config.solver.updates == Updates::reliable || key != std::string_view("updates")))
+      refuse(key == std::string_view("updates") ? "--updates" : "--refresh-drop", "blockcg has no reliable updates, it restarts",
+             "leave it out, or use --solver cg");
   for (const double mass : staggered.masses)
     if (!(mass > 0)) refuse("--mass", fmt::format("{} is not positive", mass), "give a mass above 0: the even-odd system divides by it");
   check_links_files(config);

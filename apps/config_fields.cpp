@@ -29,7 +29,7 @@ void set_mass(RunConfig& c, Text text) {
   c.staggered.masses = {mass};
   if (!(mass > mass_of(largest_kappa)))
     throw BadValue(fmt::format("{} is not above {:g}", text, mass_of(largest_kappa)),
-                   fmt::format("kappa = 1 / (2 (mass + 4)) must be between 0 and {:g}", largest_kappa));
+                   fmt::format("staggered: a mass above 0; Wilson: kappa = 1 / (2 (mass + 4)) must be between 0 and {:g}", largest_kappa));
   c.wilson.kappa = 0.5 / (mass + 4);
 }
 

@@ -50,6 +50,9 @@ double settled_weight(StaggeredConfig& staggered, const std::string& action, dou
   if (!stated && asqtad) staggered.u0 = std::sqrt(smear::asqtad_naik_weight(1) / scale);
   if (!stated && !asqtad) {
     const double epsilon = scale / smear::hisq_naik_weight(0) - 1;
+    if (!(std::abs(epsilon) <= 1))
+      refuse(staggered.long_links, fmt::format("the long links have the weight {:.8g}, which would be HISQ's with an epsilon of {:.3g}", scale, epsilon),
+             "use --action asqtad if they are asqtad's");
     staggered.naik_epsilon = std::abs(epsilon) < tolerance ? 0 : epsilon;
   }
   const double weight = asqtad ? smear::asqtad_naik_weight(*staggered.u0) : smear::hisq_naik_weight(*staggered.naik_epsilon);

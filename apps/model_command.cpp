@@ -42,6 +42,7 @@ struct ModelOptions {
   std::optional<Coord> lattice;     ///< none: the figure's own; measurements 16^4
   double overhead_us = model::assumed_overhead_us;
   std::vector<std::string> triads;  ///< NAME=GB/s in place of the table's
+  bool no_tune = false;
   double array_megabytes = 256;
   int repetitions = 5;
 };
@@ -55,10 +56,12 @@ struct Row {
   std::optional<double> measured;   ///< GFLOP/s
 };
 
-/// Best GFLOP/s of the Dslash in single precision with long links of 14 reals.
-double measured_gflops(const StaggeredBench& bench, int vectors, int repetitions) {
+/// Best GFLOP/s of the Dslash in single precision with long links of 14 reals, with the speed settings of a solve.
+double measured_gflops(const StaggeredBench& bench, int vectors, const ModelOptions& options) {
   const runtime::Decomposition decomposition = bench.plan(Precision::single, 14, vectors).decomposition;
-  return bench.time(bench.problem(decomposition, Precision::single, 14, vectors), {}, {}, repetitions).best_gflops;
+  const staggered::TuningProblem problem = bench.problem(decomposition, Precision::single, 14, vectors);
+  const Coord tile = staggered::tile_for(problem, !options.no_tune);
+  return bench.time(problem, tile, staggered::launch_for(problem, tile, !options.no_tune), options.repetitions).best_gflops;
 }
 
 std::vector<Row> make_rows(const ModelOptions& options, runtime::Session& session, double bandwidth) {
@@ -68,7 +71,7 @@ std::vector<Row> make_rows(const ModelOptions& options, runtime::Session& sessio
   for (const int n : options.nrhs) {
     const double intensity = hisq_model::intensity(n);
     Row row{n, intensity, intensity * bandwidth, {}};
-    if (bench) row.measured = measured_gflops(*bench, n, options.repetitions);
+    if (bench) row.measured = measured_gflops(*bench, n, options);
     rows.push_back(row);
   }
   return rows;
@@ -84,18 +87,28 @@ Plot chart(const std::vector<Row>& rows, const std::string& where, double bandwi
     measured.x.push_back(row.vectors);
     measured.y.push_back(*row.measured);
   }
+  Series cached{fmt::format("one right-hand side, {} of 16 neighbours from a cache", fmt::join(hisq_model::cached_neighbours, ", ")), {}, {}, true, false};
+  for (const int neighbours : hisq_model::cached_neighbours) {
+    const double intensity = hisq_model::intensity(1, neighbours / 16.);
+    cached.x.push_back(1);
+    cached.y.push_back(intensity * bandwidth);
+    cached.labels.push_back(fmt::format("{} of 16: {:.3f} flop/byte, {:.2f} GFLOP/s", neighbours, intensity, intensity * bandwidth));
+  }
   plot.series.push_back(std::move(estimate));
   if (!measured.x.empty()) plot.series.push_back(std::move(measured));
+  plot.series.push_back(std::move(cached));
   return plot;
 }
 
 void print_text(const std::vector<Row>& rows, const std::string& where, double bandwidth) {
   fmt::print("HISQ Dslash, single precision, fat links of 18 reals, long links of 14; {}, {:.1f} GB/s\n\n", where, bandwidth);
   fmt::print("{:>5} {:>10} {:>10} {:>10} {:>10} {:>9}\n", "nrhs", "flop/byte", "estimate", "measured", "/estimate", "/nrhs 1");
+  const auto alone = std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.vectors == 1 && row.measured; });
   for (const Row& row : rows) {
     fmt::print("{:>5} {:>10.2f} {:>10.2f}", row.vectors, row.intensity, row.estimate);
     if (row.measured)
-      fmt::print(" {:>10.2f} {:>10.2f} {:>9.2f}", *row.measured, *row.measured / row.estimate, *row.measured / *rows.front().measured);
+      fmt::print(" {:>10.2f} {:>10.2f} {:>9}", *row.measured, *row.measured / row.estimate,
+                 alone != rows.end() ? fmt::format("{:.2f}", *row.measured / *alone->measured) : "-");
     fmt::print("\n");
   }
   fmt::print("\none right-hand side, neighbours from a cache:\n{:>8} {:>10} {:>10}\n", "of 16", "flop/byte", "estimate");
@@ -113,7 +126,9 @@ Json json_of(const std::vector<Row>& rows, const std::string& where, double band
                      {"estimate_gflops", row.estimate},
                      {"measured_gflops", row.measured ? Json(*row.measured) : Json()}});
   for (const int cached : hisq_model::cached_neighbours)
-    caches.push_back({{"cached_neighbours", cached}, {"intensity", hisq_model::intensity(1, cached / 16.)}});
+    caches.push_back({{"cached_neighbours", cached},
+                      {"intensity", hisq_model::intensity(1, cached / 16.)},
+                      {"estimate_gflops", hisq_model::intensity(1, cached / 16.) * bandwidth}});
   return {{"seed", hisq_document}, {"device", where},          {"bandwidth_gbs", bandwidth}, {"lattice", measured_lattice(options)},
           {"rows", table},        {"cache_table", caches},    {"versions", version_line()}};
 }
@@ -149,7 +164,7 @@ void add_machine_at_hand(const ModelOptions& options, bool dslash, model::Inputs
     if (!options.bandwidth)
       here.triad = {measure_memory(options.array_megabytes, options.repetitions, session).owners_triad, fmt::format("measured now on {}", where)};
     if (dslash && !options.estimate_only)
-      inputs.measured_dslash.back() = measured_gflops(StaggeredBench(session, measured_lattice(options), "hisq"), 1, options.repetitions);
+      inputs.measured_dslash.back() = measured_gflops(StaggeredBench(session, measured_lattice(options), "hisq"), 1, options);
   }
   inputs.machines.push_back(std::move(here));
 }
@@ -187,6 +202,8 @@ void run_model(const ModelOptions& options) {
   if (options.seed && options.figure != default_figure)
     throw Error(ErrorKind::input, "--seed", fmt::format("the figure {} is of another document than {}", options.figure, *options.seed),
                 fmt::format("leave --seed out, or take the figure {}", default_figure));
+  if (options.figure == default_figure && !options.triads.empty())
+    throw Error(ErrorKind::input, "--triad", fmt::format("the figure {} has no machine but this one", options.figure), "give --bandwidth, or name another figure");
   if (options.figure == default_figure) return run_right_hand_sides(options);
   if (options.figure == simulated_figure) return show(options, model::power8_scaling(model::speed_of_simulator), Json::object());
   model::Inputs inputs{.machines = model::machines(), .lattice = options.lattice, .nrhs = options.nrhs, .overhead_us = options.overhead_us, .measured_dslash = {}};
@@ -217,6 +234,7 @@ void add_model(CLI::App& app) {
   command->add_option("--seed", options->seed, "hisq: the document of the figure rhs, intensity of the HISQ Dslash by right-hand sides and cache hits")->check(CLI::IsMember({hisq_document}));
   command->add_option("--nrhs", options->nrhs, "Right-hand sides (default 1 2 3 4 5)")->check(CLI::Range(1, 32));
   command->add_option("--bandwidth", options->bandwidth, "GB/s in place of the triad measured here")->check(at_least(0.001));
+  command->add_flag("--no-tune", options->no_tune, "Speed settings by fixed rules: read and write no tune cache, measure nothing but the Dslash");
   command->add_flag("--estimate-only", options->estimate_only, "Measure no Dslash");
   command->add_option("--svg", options->svg, "Write the chart to FILE")->type_name("FILE");
   command->add_flag("--json", options->json, "Print JSON");

@@ -35,17 +35,20 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-std::string remedy_for(StopReason reason, const std::string& checkpoint) {
+std::string remedy_for(StopReason reason, const RunConfig& config) {
+  const std::string& checkpoint = config.checkpoint;
+  const bool staggered = config.is_staggered();
   switch (reason) {
     case StopReason::iteration_limit:
       return (checkpoint.empty() ? "" : fmt::format("start it again to go on from the restart files in {}, ", checkpoint)) +
-             "raise --max-iterations, or move the mass (kappa) away from its critical value";
+             (staggered ? "raise --max-iterations, or take a larger mass" : "raise --max-iterations, or move the mass (kappa) away from its critical value");
     case StopReason::not_finite:
-      return "check the links with `quarkstar gauge info`, and the mass (kappa)";
+      if (config.staggered.from_files()) return "check the files of --fat and --long, and the mass";
+      return fmt::format("check the links with `quarkstar gauge info`, and the mass{}", staggered ? "" : " (kappa)");
     case StopReason::stagnation:
       return "loosen --tol, use --precision double, or another --solver";
     default:
-      return "try another --solver (cgnr decreases the residual in every step)";
+      return staggered ? "try another --solver, or --precision double" : "try another --solver (cgnr decreases the residual in every step)";
   }
 }
 
@@ -218,7 +221,7 @@ double further_columns_bytes(const runtime::Decomposition& decomposition, const 
 void throw_failure(const RunConfig& config, const std::string& right_hand_side, const SolveResult& result) {
   const std::string what = fmt::format("{} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}", config.solver.solver,
                                        result.iterations, result.true_residual, config.solver.tolerance, describe(result.reason));
-  throw runtime::mpi::SharedError(ErrorKind::numerical, right_hand_side, what, remedy_for(result.reason, config.checkpoint));
+  throw runtime::mpi::SharedError(ErrorKind::numerical, right_hand_side, what, remedy_for(result.reason, config));
 }
 
 void write_trace(runtime::Session& session, const RunConfig& config) {

@@ -1,5 +1,6 @@
 #include "apps/lab/plan.hpp"
 
+#include "apps/bench_options.hpp"
 #include "apps/parse.hpp"
 #include "runtime/error.hpp"
 
@@ -48,7 +49,7 @@ void check_setting(const Plan& plan, const Assignment& setting) {
     } else if (key == "iterations" && plan.workload == Workload::bench_solver) {
       parse_integer(value, 16);
     } else if (plan.workload == Workload::bench_solver && key == "solver") {
-      parse_name(value, {"bicgstab", "cgnr", "cg"});
+      parse_name(value, {"bicgstab", "cgnr", "cg", "gcr", "blockcg", "multishift"});
     } else if (const Field* field = find_field(key)) {
       RunConfig config;
       field->set(config, value);
@@ -66,6 +67,13 @@ bool applies(const std::string& key, const Settings& settings) {
   if (const std::string* action = find(settings, "action")) config.action = *action;
   const Field* field = find_field(key);
   return field == nullptr || field->applies(config);
+}
+
+/// Whether `bench solver` times such a solver of the action of the settings; a plan may name one for Wilson beside staggered actions.
+bool can_bench(const std::string& solver, const Settings& settings) {
+  const std::string* action = find(settings, "action");
+  const std::vector<std::string> names = bench_solver_names(action != nullptr ? *action : "wilson");
+  return std::find(names.begin(), names.end(), solver) != names.end();
 }
 
 /// What `solve` would say to these settings; empty: nothing.
@@ -132,7 +140,7 @@ std::vector<Cell> cells_of(const Plan& plan, std::vector<std::string>& left_out)
     for (std::size_t i = 0; i < index.size(); ++i) set(all, plan.axes[i].key, plan.axes[i].values[index[i]]);
     Cell cell;
     for (const auto& [key, value] : all)
-      if (applies(key, all)) cell.settings.emplace_back(key, value);
+      if (applies(key, all) && (plan.workload == Workload::solve || key != "solver" || can_bench(value, all))) cell.settings.emplace_back(key, value);
     for (const Axis& axis : plan.axes)
       if (const std::string* value = find(cell.settings, axis.key); value != nullptr && axis.values.size() > 1) cell.varying.emplace_back(axis.key, *value);
     if (plan.gauge.empty() && find(cell.settings, "lattice") == nullptr) cell.settings.emplace_back("lattice", "8,8,8,16");

@@ -88,7 +88,7 @@ void naik_links(const PaddedLinks& out, const PaddedLinks& in, double weight) {
   SmearArguments arguments{};
   arguments.naik = true;
   arguments.naik_weight = weight;
-  submit(naik_codelet, out, in, arguments, 2, 4 * 432);
+  submit(naik_codelet, out, in, arguments, 2, 4 * (2 * 198 + 18));  // two products and the weight
 }
 
 void unitarize_links(const PaddedLinks& links) {

@@ -41,6 +41,15 @@ expect 0 '"vectors_a_thread": 2' bench dslash --json --action asqtad --nrhs 3 --
 grep -A 3 '"tile"' stdout.txt | tr -d ' \n' | grep -qF '"tile":[0,0,2' || { cat stdout.txt; die "the JSON does not tell the order of sites"; }
 grep -qF '"block_threads": 0' stdout.txt || die "the JSON does not tell the threads of a block"
 expect 2 'error: .*--solver' bench solver --solver gmres
+for solver in blockcg multishift; do
+  expect 0 "4,4,4,8 +$solver +double/single +13 +3 " bench solver --action hisq --solver $solver --nrhs 3 --lattice 4,4,4,8 --iterations 16 \
+    --precision single --links 13 "${small[@]}"
+done
+expect 2 "error: --solver: 'bicgstab' is not for the action hisq; use cg, blockcg, multishift" bench solver --action hisq --solver bicgstab "${small[@]}"
+expect 2 "error: --solver: 'blockcg' is not for the action wilson" bench solver --solver blockcg "${small[@]}"
+expect 2 'error: --nrhs: it means nothing for the action wilson' bench dslash --nrhs 2 "${small[@]}"
+expect 2 'error: --vectors-a-thread: it means nothing for the action wilson' bench solver --vectors-a-thread 2 "${small[@]}"
+expect 2 'error: --links: 14 reals are not for the action naive; use 18' bench dslash --action naive --links 14 "${small[@]}"
 expect 0 '"tasks_per_iteration": [1-9][0-9]' bench solver --json --lattice 4,4,4,8 --iterations 16 --blocks 1,1,2,2 --policy eager --solver cg --precision double --links 18 "${small[@]}"
 expect 0 '4,4,4,8 +cg +double +18 +1 ' bench solver --action hisq --nrhs 1 --lattice 4,4,4,8 --iterations 16 --blocks 1,1,1,2 --precision double --links 18 "${small[@]}"
 expect 2 'error: --links: 12 reals are not for the action hisq' bench solver --action hisq --links 12 "${small[@]}"

@@ -40,6 +40,8 @@ grep -oE '"(nrhs|cached_neighbours|intensity)": [0-9.]+' stdout.txt |
   awk '{value = $2; sub(/,$/, "", value)} $1 != "\"intensity\":" {cached = $1 ~ /cached/; label = value; next}
        {printf cached ? "%d %.3f\n" : "%d %.2f\n", label, value}' | diff expected.txt - ||
   die "other intensities in the JSON"
+[ "$(grep -c '"estimate_gflops": [0-9]' stdout.txt)" = 11 ] || die "an estimate by right-hand sides or cache hits is missing in the JSON"
+grep -q '0, 3, 5, 7, 9, 15 of 16 neighbours from a cache' seed.svg || die "the chart has no cache hits"
 [ "$(grep -c '"measured_gflops": null' stdout.txt)" = 5 ] || die "a Dslash was measured though none was wanted"
 expect 0 '^ *4 +1.73 ' model --nrhs 1 4 "${given[@]}" --gpus 0
 
@@ -67,6 +69,7 @@ measured "$cpu" --gpus 0
 if [ -n "$gpu" ]; then measured "$gpu" --gpus 1; else echo "SKIPPED model on a GPU: no GPU"; fi
 
 expect 2 'error: FIGURE: ' model nonsense
+expect 2 'error: --triad: the figure rhs has no machine but this one' model --triad K40=200 "${given[@]}" --gpus 0
 QUARKSTAR_SIM=$folder/nowhere expect 3 'error: .*nowhere: is not there; build it with ./bootstrap simulation' model power8
 expect 2 "error: --triad: 'K80=1' is no NAME=GB/s" model wilson "${given[@]}" --triad K80=1
 expect 2 'error: --seed: the figure wilson is of another document than hisq' model wilson --seed hisq "${given[@]}"

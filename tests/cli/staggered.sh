@@ -2,7 +2,8 @@
 # Staggered solves from the command line: one answer whatever the solver, precision, links and cut; every output; model and benchmark.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 expect 0 '^plaquette ' gauge generate lattice.ildg --lattice 8 4 4 8 --beta 6.0 --sweeps 10 --seed 7 --format ildg
-solve=(solve --gauge lattice.ildg --action hisq --mass 0.2 --tol 1e-11)
+masses=(solve --gauge lattice.ildg --action hisq --tol 1e-11)
+solve=("${masses[@]}" --mass 0.2)
 
 expect 0 '^wrote out/report.html' "${solve[@]}" --out out --json first.json
 for file in out/propagator.h5 out/correlators.h5 out/result.json out/report.html first.json; do
@@ -22,12 +23,12 @@ for flags in "--solver blockcg" "--solver multishift" "--precision single --link
   expect 0 '^wrote other.json' "${solve[@]}" --json other.json $flags
   [ "$(pion5 first.json '')" = "$(pion5 other.json '')" ] || die "pion5 depends on $flags"
 done
-expect 0 '^wrote masses.json' "${solve[@]}" --masses 0.2,0.5 --solver multishift --json masses.json
+expect 0 '^wrote masses.json' "${masses[@]}" --masses 0.2,0.5 --solver multishift --json masses.json
 [ "$(pion5 first.json '')" = "$(pion5 masses.json _m0.2)" ] || die "pion5 of one mass depends on the others"
 
-for flags in "--action asqtad --u0 0.86" "--action naive" "--action hisq --naik-epsilon auto --masses 0.3,0.6"; do
+for flags in "--action asqtad --u0 0.86 --mass 0.3" "--action naive --mass 0.3" "--action hisq --naik-epsilon auto --masses 0.3,0.6"; do
   # shellcheck disable=SC2086
-  expect 0 '^wrote other.json' solve --gauge lattice.ildg --mass 0.3 --tol 1e-8 --json other.json $flags
+  expect 0 '^wrote other.json' solve --gauge lattice.ildg --tol 1e-8 --json other.json $flags
 done
 
 # Sources: noise belongs to its kind and seed, a wall to its time slice.
@@ -106,7 +107,7 @@ done
 expect 4 'error: colour 0, mass 0.2: .*iteration limit' "${solve[@]}" --max-iterations 2 --json failed.json
 grep -q '"status": "failed"' failed.json || die "no reason in the JSON"
 [ "$(grep -c '"reason": "iteration limit reached"' failed.json)" = 3 ] || die "not all that were solved together are in the JSON of a failure"
-expect 4 'error: colour 0, mass 0.02: .*iteration limit' "${solve[@]}" --masses 2,0.02 --nrhs 6 --max-iterations 40 --json failed.json
+expect 4 'error: colour 0, mass 0.02: .*iteration limit' "${masses[@]}" --masses 2,0.02 --nrhs 6 --max-iterations 40 --json failed.json
 [ "$(grep -c '"reason": "converged"' failed.json)" = 3 ] && [ "$(grep -c '"reason": "iteration limit reached"' failed.json)" = 3 ] ||
   die "the JSON of a failure does not tell those that converged"
 expect 2 'error: --cpu-memory: this solve needs .* MiB of memory on host, 1.0 MiB are available; use .*--nrhs' \

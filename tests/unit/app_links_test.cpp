@@ -123,6 +123,14 @@ TEST_CASE("links from files that say nothing: the weight of the long links tells
   CHECK(*config.staggered.u0 == doctest::Approx(0.86).epsilon(1e-12));
 }
 
+TEST_CASE("asqtad links that would be HISQ's with a senseless epsilon are refused") {
+  const Files files;
+  const runtime::Session session(smear_testing::options(1));
+  files.write_bare_pair(
+      smear::asqtad_links(smear_testing::whole(lattice), reference::near_unit_gauge(lattice, seed, 0.4), antiperiodic_in_time, 0.5));
+  CHECK(contains(refusal_of(files.config()), "with an epsilon of 3; use --action asqtad"));
+}
+
 TEST_CASE("signs tell phases and boundary, also of rough links") {
   for (const double roughness : {0.3, 2.0}) {
     INFO("roughness " << roughness);

@@ -51,7 +51,18 @@ TEST_CASE("staggered settings complete themselves and exclude each other") {
   CHECK(refusal_of({flag("links", "13")}).starts_with("--links: '13' is not for"));
   CHECK(refusal_of({flag("action", "hisq"), flag("links", "12")}).starts_with("--links: '12' is not for"));
   CHECK(refusal_of({flag("action", "hisq"), flag("mass", "-0.5")}).starts_with("--mass: -0.5 is not positive"));
-  CHECK(refusal_of({flag("action", "hisq"), flag("columns", "5")}).starts_with("--columns"));
+  for (const char* columns : {"5", "0-2,5"})
+    CHECK(refusal_of({flag("action", "hisq"), flag("columns", columns)}).starts_with("--columns: column 5 is no colour"));
+  CHECK(config_of({flag("action", "hisq"), flag("columns", "0,2")}).columns == std::vector<int>{0, 2});
+  CHECK(refusal_of({flag("action", "naive"), flag("links", "13")}).starts_with("--links: it is for long links"));
+  CHECK(refusal_of({flag("action", "naive"), flag("links", "18")}).empty());
+  CHECK_THROWS_AS(config_of({flag("action", "hisq"), flag("mass", "0.3"), flag("masses", "0.1,0.2")}), Error);
+  const auto block = [](const char* key, const char* value) {
+    return refusal_of({flag("action", "hisq"), flag("solver", "blockcg"), flag("precision", "half"), flag(key, value)});
+  };
+  CHECK(block("updates", "reliable").starts_with("--updates: blockcg has no reliable updates"));
+  CHECK(block("refresh-drop", "0.1").starts_with("--refresh-drop: blockcg has no reliable updates"));
+  CHECK(block("updates", "correction").empty());
   CHECK(refusal_of({flag("action", "hisq"), flag("checkpoint", "folder")}).empty());
   CHECK(config_of({flag("action", "hisq"), flag("checkpoint", "folder")}).solver.snapshots);
   CHECK_FALSE(config_of({flag("action", "hisq")}).solver.snapshots);
