@@ -15,7 +15,8 @@ bool has_node(std::uint64_t home, int node) { return node >= 0 && node < most_no
 std::vector<int> ranks_of_gpus(std::span<const int> near, std::span<const std::uint64_t> homes) {
   const auto gpus = static_cast<std::int64_t>(near.size()), ranks = static_cast<std::int64_t>(homes.size());
   std::vector<int> in_order;
-  for (std::int64_t rank = 0; rank < ranks; ++rank) in_order.resize(static_cast<std::size_t>((rank + 1) * gpus / ranks), static_cast<int>(rank));
+  for (std::int64_t rank = 0; rank < ranks; ++rank)
+    in_order.resize(static_cast<std::size_t>((rank + 1) * gpus / ranks), static_cast<int>(rank));
   if (gpus == 0 || gpus % ranks != 0) return in_order;
 
   // A GPU takes a place with a near rank, or that of another GPU which finds one elsewhere.
@@ -64,8 +65,9 @@ std::vector<int> cores_to_give(const Topology& topology, std::span<const int> ne
     int core = left.back();
     for (const Domain& domain : topology.domains()) {
       if (domain.numa_node != node) continue;
-      const auto last = std::find_if(domain.cores.rbegin(), domain.cores.rend(),
-                                     [&](int of_domain) { return std::find(left.begin(), left.end(), of_domain) != left.end(); });
+      const auto last = std::find_if(domain.cores.rbegin(), domain.cores.rend(), [&](int of_domain) {
+        return std::find(left.begin(), left.end(), of_domain) != left.end();
+      });
       if (last != domain.cores.rend()) core = *last;
     }
     give(core);

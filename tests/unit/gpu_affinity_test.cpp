@@ -64,7 +64,8 @@ TEST_CASE("near GPUs are found wherever there is a way") {
     for (std::size_t rank = 0; rank < ranks; ++rank)
       CHECK(static_cast<std::size_t>(std::count(owners.begin(), owners.end(), static_cast<int>(rank))) == each);
     bool all_near = true;
-    for (std::size_t gpu = 0; gpu < near.size(); ++gpu) all_near = all_near && ((homes[static_cast<std::size_t>(owners[gpu])] >> near[gpu]) & 1) != 0;
+    for (std::size_t gpu = 0; gpu < near.size(); ++gpu)
+      all_near = all_near && ((homes[static_cast<std::size_t>(owners[gpu])] >> near[gpu]) & 1) != 0;
     std::vector<std::size_t> places(ranks, each);
     CHECK(all_near == all_can_be_near(near, homes, places));
     found += all_near ? 1 : 0;
