@@ -8,6 +8,7 @@
 #include "runtime/huge_pages.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/policy/policy.hpp"
+#include "runtime/topology.hpp"
 #include "runtime/tune/tune_cache.hpp"
 #include "runtime/tune/tune_merge.hpp"
 
@@ -51,11 +52,16 @@ Json machine_json(const runtime::Session& session) {
   for (const runtime::Domain& domain : session.topology().domains())
     domains.push_back(
         {{"numa_node", domain.numa_node}, {"memory_bytes", domain.memory_bytes}, {"cores", domain.cores}});
-  for (const runtime::Worker& worker : session.workers())
+  const std::vector<runtime::GpuDescription> gpus = runtime::gpus();
+  for (const runtime::Worker& worker : session.workers()) {
+    const bool cpu = worker.kind == runtime::Worker::Kind::cpu;
+    const int node = cpu ? worker.device : runtime::numa_node_near(gpus.at(static_cast<std::size_t>(worker.device)).pci_bus_id);
     workers.push_back({{"name", worker.name},
-                       {"kind", worker.kind == runtime::Worker::Kind::cpu ? "CPU" : "CUDA"},
+                       {"kind", cpu ? "CPU" : "CUDA"},
                        {"device", worker.device},
+                       {"numa_node", node >= 0 ? Json(node) : Json()},
                        {"cores", worker.team.cores()}});
+  }
   const runtime::TuneCache& tune = runtime::TuneCache::of_user();
   for (const arch::Architecture a : arch::available()) architectures.push_back(arch::name_of(a));
   const runtime::mpi::Job& job = runtime::mpi::Job::current();
@@ -96,6 +102,8 @@ void print_machine(const Json& machine) {
     fmt::print("  {:>2}  {:<5} {:<10} device {}  {}\n", id++, worker["kind"].get<std::string>(),
                worker["name"].get<std::string>(), worker["device"].get<int>(),
                cores.empty() ? "" : fmt::format("{} threads on cores {}", cores.size(), fmt::join(cores, " ")));
+    if (worker["kind"] == "CUDA")
+      fmt::print("      near NUMA domain {}\n", worker["numa_node"].is_null() ? "unknown" : fmt::format("{}", worker["numa_node"].get<int>()));
   }
 }
 

@@ -42,6 +42,12 @@ Json test_pairs(Job& job, std::chrono::seconds limit, bool print) {
   return pairs;
 }
 
+/// "GPU 2 near domain 1"
+std::string describe_gpu(const Json& worker) {
+  const std::string gpu = fmt::format("GPU {}", worker["device"].get<int>());
+  return worker["numa_node"].is_null() ? gpu : gpu + fmt::format(" near domain {}", worker["numa_node"].get<int>());
+}
+
 /// How many values were wrong, where none was: anything else is an error that names the ranks.
 std::uint64_t test_faces(Job& job, bool print) {
   const std::vector<FaceDamage> damage = runtime::mpi::exchange_known_faces(job);
@@ -70,7 +76,7 @@ void print_ranks(const Json& ranks) {
     std::vector<std::string> workers;
     for (const Json& worker : ranks[rank]["workers"]) {
       const auto cores = worker["cores"].get<std::vector<int>>();
-      workers.push_back(worker["kind"] == "CUDA" ? fmt::format("GPU {}", worker["device"].get<int>())
+      workers.push_back(worker["kind"] == "CUDA" ? describe_gpu(worker)
                                                  : fmt::format("{} threads on cores {}", cores.size(), fmt::join(cores, " ")));
     }
     fmt::print("  {:>4}  {:<16} {}\n", rank, ranks[rank]["host"].get<std::string>(), fmt::join(workers, "; "));

@@ -10,7 +10,8 @@ namespace quarkstar::app {
 /// its own, as its devices, workers, memory, power and watchdog.
 std::string shared_settings(const RunConfig& config);
 
-/// mine, roots: shared_settings() of this rank and of rank 0, or such lines of another command. Throws Error(input) that names the first setting in which they differ, and both values.
+/// mine, roots: shared_settings() of this rank and of rank 0, or such lines of another command. Throws Error(input) that
+/// names the first setting in which they differ, and both values.
 void require_same_settings(const std::string& mine, const std::string& roots);
 
 /// The same on all ranks of the job. Throws SharedError. Collective.

@@ -2,6 +2,7 @@
 
 #include "runtime/cuda.hpp"
 #include "runtime/error.hpp"
+#include "runtime/gpu_affinity.hpp"
 #include "runtime/large_pages.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/mpi/messages.hpp"
@@ -25,6 +26,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <set>
 
 namespace quarkstar::runtime {
 namespace {
@@ -340,7 +342,23 @@ void Session::plan_gpus() {
     first = share.index * gpu_count_ % present;
     ranks_a_gpu_ = (share.count * gpu_count_ + present - 1) / present;
   }
-  for (int g = 0; g < gpu_count_; ++g) gpu_numbers_.push_back(numbers[static_cast<std::size_t>((first + g) % present)]);
+  std::vector<int> near;
+  for (const int number : numbers) near.push_back(numa_node_near(found[static_cast<std::size_t>(number)].pci_bus_id));
+  const std::vector<std::uint64_t> nodes = job.gather(nodes_of(topology_));
+  std::vector<std::size_t> mine;
+  for (int g = 0; g < gpu_count_; ++g) mine.push_back(static_cast<std::size_t>((first + g) % present));
+  if (divided && !too_many && share.count > 1) {
+    std::vector<std::uint64_t> homes;
+    for (const int rank : share.ranks) homes.push_back(nodes[static_cast<std::size_t>(rank)]);
+    const std::vector<int> owners = ranks_of_gpus(near, homes);
+    mine.clear();
+    for (std::size_t g = 0; g < owners.size(); ++g)
+      if (owners[g] == share.index) mine.push_back(g);
+  }
+  for (const std::size_t g : mine) {
+    gpu_numbers_.push_back(numbers[g]);
+    gpu_nodes_.push_back(near[g]);
+  }
 }
 
 /// Why this rank's batches cannot hold messages from GPU to GPU; "": they can, if memory can be mapped.
@@ -373,20 +391,18 @@ void Session::plan_workers() {
 }
 
 void Session::place_workers() {
-  std::vector<int> all_cores = topology_.all_cores();
 
-  // A GPU's worker thread polls, and the main thread submits: they get the last cores, the teams share the others. The thread that moves
-  // messages polls too: it gets a core where there are some to spare.
+  // A GPU's worker thread polls, and the main thread submits: they get the last cores, near the GPU where it is known where that is, and the
+  // teams share the others. The thread that moves messages polls too: it gets a core where there are some to spare.
   std::vector<Domain> domains = topology_.domains();
   constexpr int plenty = 4;
-  const int cores = static_cast<int>(all_cores.size());
+  const int cores = topology_.cores();
   const int for_messages = mpi::Job::current().is_distributed() && cores >= plenty ? 1 : 0;
   const int reserved = std::min((gpu_count_ > 0 ? gpu_count_ + 1 : 0) + for_messages, cores - 1);
-  for (int g = 0; g < gpu_count_; ++g)
-    gpu_cores_.push_back(all_cores[all_cores.size() - 1 - static_cast<std::size_t>(g) % all_cores.size()]);
-  all_cores.resize(all_cores.size() - static_cast<std::size_t>(reserved));
-  for (Domain& domain : domains)
-    std::erase_if(domain.cores, [&](int core) { return std::find(all_cores.begin(), all_cores.end(), core) == all_cores.end(); });
+  const std::vector<int> order = cores_to_give(topology_, gpu_nodes_);
+  for (std::size_t g = 0; g < gpu_numbers_.size(); ++g) gpu_cores_.push_back(order[g % order.size()]);
+  const std::set<int> given(order.begin(), order.begin() + reserved);
+  for (Domain& domain : domains) std::erase_if(domain.cores, [&](int core) { return given.contains(core); });
   std::erase_if(domains, [](const Domain& domain) { return domain.cores.empty(); });
 
   const auto add = [this](int device, std::vector<int> cores) {
@@ -404,7 +420,7 @@ void Session::place_workers() {
     for (const Domain& domain : domains) add(domain.numa_node, domain.cores);
     return;
   }
-  const int total = static_cast<int>(all_cores.size());
+  const int total = cores - reserved;
   int count = options_.cpu_workers;
   if (count == 0)
     count = options_.mode == WorkerMode::per_core ? total : static_cast<int>(domains.size());

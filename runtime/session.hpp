@@ -113,6 +113,7 @@ class Session {
   Topology topology_;
   int gpu_count_ = 0, ranks_a_gpu_ = 1;
   std::vector<int> gpu_numbers_;  ///< of this rank, as the driver counts
+  std::vector<int> gpu_nodes_;    ///< memory nodes near them, -1: not known
   std::vector<int> gpu_cores_;
   std::vector<Worker> workers_;
   std::unique_ptr<Events> events_;

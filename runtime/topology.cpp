@@ -3,6 +3,8 @@
 #include <hwloc.h>
 
 #include <algorithm>
+#include <cctype>
+#include <fstream>
 #include <memory>
 
 #include "runtime/error.hpp"
@@ -132,6 +134,17 @@ int Topology::cores() const {
   int total = 0;
   for (const Domain& domain : domains_) total += static_cast<int>(domain.cores.size());
   return total;
+}
+
+int numa_node_near(const std::string& pci_bus_id) {
+  hwloc_topology_t topology = loaded_topology();
+  if (hwloc_topology_is_thissystem(topology) == 0) return -1;
+  std::string name = pci_bus_id;
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  int node = -1;
+  if (!(std::ifstream("/sys/bus/pci/devices/" + name + "/numa_node") >> node) || node < 0) return -1;
+  hwloc_obj_t object = hwloc_get_numanode_obj_by_os_index(topology, static_cast<unsigned>(node));
+  return object != nullptr ? static_cast<int>(object->logical_index) : -1;
 }
 
 bool bind_this_thread(int logical_pu) {

@@ -188,7 +188,14 @@ Job::Share Job::share_of(const std::string& resources) {
   if (!is_distributed() || is_fake()) return {};
   const std::string mine = machines_[static_cast<std::size_t>(rank_)] + ": " + resources;
   const std::vector<std::string> all = gather_text(mine);
-  return {static_cast<int>(std::count(all.begin(), all.begin() + rank(), mine)), static_cast<int>(std::count(all.begin(), all.end(), mine))};
+  Share share{0, 0, {}};
+  for (int rank = 0; rank < size_; ++rank) {
+    if (all[static_cast<std::size_t>(rank)] != mine) continue;
+    if (rank == rank_) share.index = share.count;
+    ++share.count;
+    share.ranks.push_back(rank);
+  }
+  return share;
 }
 
 void Job::barrier() {

@@ -21,7 +21,8 @@ runtime::Decomposition shared() {
   const runtime::mpi::Job& job = runtime::mpi::Job::current();
   const int owners = runtime::Session::current().block_owners();
   if (!job.is_distributed()) return {tiled, {1, 1, 2, 2}, owners};
-  const Coord grid = job.size() % 4 == 0 ? Coord{1, 1, 2, job.size() / 2} : Coord{1, 1, 1, job.size()};
+  const int size = job.size();
+  const Coord grid = size % 8 == 0 ? Coord{1, 2, 2, size / 4} : size % 4 == 0 ? Coord{1, 1, 2, size / 2} : Coord{1, 1, 1, size};
   return {tiled, runtime::RankGrid{grid, job.rank(), {}}, {1, 1, 1, 1}, owners};
 }
 

@@ -77,6 +77,11 @@ compare 4 "${hisq[@]}" --source z2:3,5 --rank-weights 5,5,3,3 --ranks 2,1,1,2
 cut_is 'on 2x1x1x2 ranks (t 5+3)'
 compare 2 "${hisq[@]}" --source z2:3,5 --rank-weights measured
 unlike '--workers 2' '--workers 1' "${hisq[@]}" --source z2:3,5
+# A lattice that three and four parts of three sites and more fit into too.
+expect 0 '^plaquette ' gauge generate thirds.ildg --lattice 4 6 6 12 --beta 6.0 --sweeps 2 --seed 5 --format ildg
+thirds=(solve --gauge thirds.ildg --action hisq --mass 0.3 --tol 1e-8 --threads 1 --columns 0)
+reference "${thirds[@]}"
+for count in 1 2 3 4 8; do compare $count "${thirds[@]}"; done
 for flags in "--solver blockcg --precision single --links 13 --source wall:5" "--solver multishift --masses 0.3,0.6" \
              "--precision half --links 9 --source random:2,4" "--naik-epsilon auto --masses 0.3,0.6 --source corner-wall:1"; do
   # shellcheck disable=SC2086  # words are flags
