@@ -206,9 +206,8 @@ std::vector<Field> make_fields() {
        [](RunConfig& c, Text v) {
          if (runtime::is_policy_library(v)) runtime::load_policy(std::string(v));
          else if (!runtime::is_policy(v))
-           throw BadValue(fmt::format("'{}' is unknown", v),
-                          fmt::format("use one of {}, another of StarPU's, or the path of a shared library",
-                                      fmt::join(runtime::policy_names(), ", ")));
+           throw BadValue(runtime::why_no_policy(v),
+                          fmt::format("use one of {}, or the path of a shared library", fmt::join(runtime::policy_names(), ", ")));
          c.session.policy = v;
        },
        [](const RunConfig& c) -> json { return c.session.policy; }},

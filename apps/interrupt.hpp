@@ -6,7 +6,8 @@ namespace quarkstar::app {
 
 /// Thrown by long work that noticed an interrupt; the command then ends with exit code 130.
 struct Interrupted {
-  std::string saved;  ///< folder with restart files, or empty
+  std::string saved;  ///< folder with what is kept, or empty
+  std::string what = "restart files are";  ///< that it holds
 };
 
 /// From here on the first SIGINT or SIGTERM sets the flag; a second one ends the process as usual. SIGUSR2 sets it too: launchers hand it on,

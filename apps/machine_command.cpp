@@ -92,7 +92,7 @@ void print_machine(const Json& machine) {
     fmt::print("GPU            not used: {}\n", obstacle.get<std::string>());
   fmt::print("huge pages     {}\n", machine["huge_pages"].get<std::string>());
   for (const char* part : {"cpu", "gpu"}) fmt::print("energy, {}    {}\n", part, machine["energy"][part].get<std::string>());
-  fmt::print("policy         {} (of {}, and others of StarPU's)\n", machine["policy"].get<std::string>(),
+  fmt::print("policy         {} (of {})\n", machine["policy"].get<std::string>(),
              fmt::join(machine["policies"].get<std::vector<std::string>>(), ", "));
   fmt::print("tune cache     {} ({} entries)\n\nworkers\n", machine["tune_cache"]["file"].get<std::string>(),
              machine["tune_cache"]["entries"].get<std::size_t>());

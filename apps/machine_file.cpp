@@ -31,6 +31,9 @@ fs::path shipped_folder() {
   return fs::is_directory(installed, error) ? installed : fs::path(QUARKSTAR_MACHINES_FOLDER);
 }
 
+/// What the names of codelets begin with, up to the first point.
+constexpr std::string_view codelet_families[] = {"wilson", "staggered", "blas", "vectors", "block_cg", "transfer", "scalar", "smear"};
+
 /// One table of the file; knows which of its keys were asked for.
 class Table {
  public:
@@ -68,8 +71,15 @@ class Table {
       fail(key, "is neither true nor false", "give one of them, or nothing for false");
     return node != nullptr && *node->value<bool>();
   }
-  /// A table inside this one: "codelet" = number. what: the numbers are, for an error.
-  runtime::simulate::ByCodelet by_codelet(const char* table, const char* what) {
+  /// A bandwidth, GB/s.
+  double triad(const char* key) {
+    constexpr double most = 1e5;  // ten times that of any device so far
+    const double gbs = positive(key);
+    if (gbs > most) fail(key, fmt::format("= {:g} GB/s is more than any memory has", gbs), "give GB/s, not bytes or MB a second");
+    return gbs;
+  }
+  /// A table inside this one: "codelet" = number, at most `most`. what: the numbers are, for an error.
+  runtime::simulate::ByCodelet by_codelet(const char* table, const char* what, double most) {
     seen_.insert(table);
     runtime::simulate::ByCodelet all;
     const toml::node* node = table_.get(table);
@@ -77,9 +87,14 @@ class Table {
     if (!node->is_table()) fail(table, "is no table", "write \"codelet\" = number, one a line");
     for (const auto& [key, value] : *node->as_table()) {
       const auto number = value.value<double>();
-      if (!value.is_number() || !(*number > 0))
-        throw Error(ErrorKind::input, fmt::format("{}:{}: {}.{}.{}", path_, key.source().begin.line, name_, table, key.str()),
-                    "is no positive number", fmt::format("give {}", what));
+      const std::string where = fmt::format("{}:{}: {}.{}.{}", path_, key.source().begin.line, name_, table, key.str());
+      if (!value.is_number() || !(*number > 0)) throw Error(ErrorKind::input, where, "is no positive number", fmt::format("give {}", what));
+      if (*number > most)
+        throw Error(ErrorKind::input, where, fmt::format("= {:g} is out of range", *number), fmt::format("give {}, at most {:g}", what, most));
+      const std::string_view family = key.str().substr(0, key.str().find('.'));
+      if (std::find(std::begin(codelet_families), std::end(codelet_families), family) == std::end(codelet_families))
+        throw Error(ErrorKind::input, where, "is the beginning of no codelet's name",
+                    fmt::format("begin with one of {}", fmt::join(codelet_families, ", ")));
       all.entries.push_back({std::string(key.str()), *number});
     }
     return all;
@@ -115,14 +130,14 @@ class Table {
 Device device_in(Table& table) {
   Device device;
   device.model = table.text("model");
-  device.triad_gbs = table.positive("triad_gbs");
+  device.triad_gbs = table.triad("triad_gbs");
   device.peak_single_gflops = table.positive("peak_single_gflops");
   device.peak_double_gflops = table.positive("peak_double_gflops");
   device.kernel_us = table.real("kernel_us", 0);
   device.task_us = table.positive("task_us");
   device.memory_gib = table.positive("memory_gib");
-  device.efficiency = table.by_codelet("efficiency", "the part of the triad that the kernel's bytes reach");
-  device.cached_gflops = table.by_codelet("cached_gflops", "the GFLOP/s of the kernel with everything in caches");
+  device.efficiency = table.by_codelet("efficiency", "the part of the triad that the kernel's bytes reach", 1.5);
+  device.cached_gflops = table.by_codelet("cached_gflops", "the GFLOP/s of the kernel with everything in caches", 1e6);
   return device;
 }
 
@@ -174,7 +189,7 @@ Machine read_machine(const std::string& file) {
   Table cpu = required("cpu", "add [cpu]: every machine has processors");
   machine.domains = cpu.count("domains", 1);
   machine.cores = cpu.count("cores", 1);
-  machine.core_triad_gbs = cpu.positive("core_triad_gbs");
+  machine.core_triad_gbs = cpu.triad("core_triad_gbs");
   machine.busy_teams_share = cpu.flag("busy_teams_share");
   machine.cpu = device_in(cpu);
   cpu.close();

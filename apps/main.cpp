@@ -95,7 +95,7 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const quarkstar::app::Interrupted& interrupt) {
     return fail(interrupt.saved.empty() ? "interrupted: nothing was written; start it again"
-                                        : fmt::format("interrupted: restart files are in {}; start it again to go on", interrupt.saved),
+                                        : fmt::format("interrupted: {} in {}; start it again to go on", interrupt.what, interrupt.saved),
                 exit_interrupted, true);
   } catch (const quarkstar::runtime::mpi::SharedError& error) {
     return fail(error.what(), error.exit_code(), true);

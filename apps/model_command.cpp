@@ -32,6 +32,44 @@ constexpr const char* hisq_document = "hisq";
 /// The one that quarkstar-sim computes.
 constexpr const char* simulated_figure = "power8";
 
+/// Flags that only some figures use, and those that each does.
+constexpr std::string_view particular_flags[] = {"--nrhs", "--bandwidth", "--array-mb", "--repetitions", "--triad", "--overhead-us", "--lattice"};
+struct Uses {
+  std::string_view figure;
+  std::vector<std::string_view> flags;
+};
+const std::vector<Uses>& uses() {
+  static const std::vector<Uses> all{
+      {default_figure, {"--nrhs", "--bandwidth", "--array-mb", "--repetitions", "--lattice"}},
+      {simulated_figure, {}},
+      {"machines", {"--bandwidth", "--array-mb", "--repetitions", "--triad"}},
+      {"dslash", {"--bandwidth", "--array-mb", "--repetitions", "--triad", "--lattice"}},
+      {"solver-lattice", {"--nrhs", "--bandwidth", "--array-mb", "--repetitions", "--triad", "--overhead-us", "--lattice"}},
+      {"solver-rhs", {"--nrhs", "--bandwidth", "--array-mb", "--repetitions", "--triad", "--overhead-us", "--lattice"}},
+      {"relative", {"--bandwidth", "--array-mb", "--repetitions", "--triad", "--overhead-us"}},
+      {"watts", {"--bandwidth", "--array-mb", "--repetitions", "--triad", "--overhead-us", "--lattice"}},
+      {"wilson", {"--bandwidth", "--array-mb", "--repetitions", "--triad"}},
+      {"v100", {"--triad", "--overhead-us"}}};
+  return all;
+}
+
+const std::vector<std::string_view>& flags_of(std::string_view figure) {
+  return std::find_if(uses().begin(), uses().end(), [&](const Uses& u) { return u.figure == figure; })->flags;
+}
+
+bool uses_flag(std::string_view figure, std::string_view flag) {
+  const std::vector<std::string_view>& flags = flags_of(figure);
+  return std::find(flags.begin(), flags.end(), flag) != flags.end();
+}
+
+/// Throws Error(input) for a flag that was given and that the figure does not use.
+void refuse_unused_flags(const CLI::App& command, std::string_view figure) {
+  for (const std::string_view flag : particular_flags)
+    if (command.count(std::string(flag)) > 0 && !uses_flag(figure, flag))
+      throw Error(ErrorKind::input, std::string(flag), fmt::format("the figure {} does not use it", figure),
+                  flags_of(figure).empty() ? "leave it out" : fmt::format("leave it out; it uses {}", fmt::join(flags_of(figure), ", ")));
+}
+
 struct ModelOptions {
   runtime::SessionOptions session;
   std::string figure = default_figure, svg;
@@ -208,7 +246,7 @@ void run_model(const ModelOptions& options) {
   if (options.figure == simulated_figure) return show(options, model::power8_scaling(model::speed_of_simulator), Json::object());
   model::Inputs inputs{.machines = model::machines(), .lattice = options.lattice, .nrhs = options.nrhs, .overhead_us = options.overhead_us, .measured_dslash = {}};
   replace_triads(options, inputs.machines);
-  add_machine_at_hand(options, options.figure == "dslash", inputs);
+  if (uses_flag(options.figure, "--bandwidth")) add_machine_at_hand(options, options.figure == "dslash", inputs);
   if (options.figure == "machines") {
     if (!options.svg.empty()) throw Error(ErrorKind::input, "--svg", "the table of machines has no chart", "name a figure, such as dslash");
     if (options.json) fmt::print("{}\n", Json{{"machines", model::sources_json(inputs.machines)}, {"versions", version_line()}}.dump(2));
@@ -244,7 +282,10 @@ void add_model(CLI::App& app) {
   command->add_option("--overhead-us", options->overhead_us, "Microseconds of a kernel besides its bytes (default 5, assumed)")->check(at_least(0));
   add_coord_flag(*command, "--lattice", options->lattice, "Extents of the figure (default: the document's), and of what is measured (default 16,16,16,16)", 4);
   add_session_flags(*command, options->session);
-  command->callback([options] { run_model(*options); });
+  command->callback([options, command] {
+    refuse_unused_flags(*command, options->figure);
+    run_model(*options);
+  });
 }
 
 }  // namespace quarkstar::app

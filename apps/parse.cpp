@@ -161,6 +161,8 @@ std::vector<runtime::Throttle> parse_throttles(std::string_view text) {
       throw BadValue(fmt::format("'{}' is no throttle", one), "give WORKER:FACTOR or WORKER:FACTOR:CHANCE:MILLISECONDS[:SEED], e.g. 1:2 or 1:1:0.01:5");
     runtime::Throttle throttle;
     throttle.worker = parse_integer(parts[0], 0);
+    if (std::any_of(throttles.begin(), throttles.end(), [&](const runtime::Throttle& t) { return t.worker == throttle.worker; }))
+      throw BadValue(fmt::format("worker {} is throttled twice", throttle.worker), "give each worker once");
     throttle.factor = parse_real(parts[1]);
     if (parts.size() > 2) {
       throttle.chance = parse_real(parts[2]);

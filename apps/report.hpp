@@ -23,7 +23,7 @@ struct GaugeSummary {
   std::string long_path = {};
 };
 
-/// Lower bounds on the time of a solve (runtime/observe/bound.hpp), and the time over the largest of them.
+/// Lower bounds on the time of a solve (apps/solve_bound.hpp), and the time over the largest of them.
 struct BoundReport {
   double bandwidth_seconds = 0, critical_path_seconds = 0, assignment_seconds = 0;
   double time_over_bound = 0;        ///< 0: nothing was measured

@@ -5,6 +5,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 namespace quarkstar::app {
 
 using Kind = runtime::Worker::Kind;
@@ -13,7 +15,10 @@ BoundMeter::BoundMeter(runtime::Session& session) : session_(session) {
   if (runtime::mpi::Job::current().is_distributed())
     throw Error(ErrorKind::input, "--bound", "the bounds are of one rank's graph", "leave it out, or run on one rank");
   for (int worker = 0; worker < session.events().workers(); ++worker) before_.push_back(session.events().lifetime(worker));
+  session.events().watch_rates(true);
 }
+
+BoundMeter::~BoundMeter() { session_.events().watch_rates(false); }
 
 BoundReport BoundMeter::ended(double seconds, double bytes) const {
   BoundReport report;
@@ -26,15 +31,21 @@ BoundReport BoundMeter::ended(double seconds, double bytes) const {
     report.workers_gbs.push_back(moving_us > 0 ? 1e-3 * worker_bytes / moving_us : 0);
   }
   if (!(recorded > 0) || !(counted > 0) || !(bytes > 0)) return report;
-  // A GPU counts the tasks of a stopped graph as if they had moved their bytes.
   runtime::WorkerKind cpu{false, 0, 0}, cuda{true, 0, 0};
   for (std::size_t worker = 0; worker < report.workers_gbs.size(); ++worker) {
-    double& gbs = report.workers_gbs[worker];
-    if (counted > bytes) gbs *= bytes / counted;
-    if (!(gbs > 0)) continue;
-    runtime::WorkerKind& kind = session_.worker(static_cast<int>(worker)).kind == Kind::cpu ? cpu : cuda;
-    kind.gbs = (kind.gbs * kind.workers + gbs) / (kind.workers + 1);
+    // A GPU counts the tasks of a stopped graph as if they had moved their bytes.
+    const double done = std::min(1.0, bytes / counted);
+    report.workers_gbs[worker] *= done;
+    if (!(report.workers_gbs[worker] > 0)) continue;
+    const bool is_cpu = session_.worker(static_cast<int>(worker)).kind == Kind::cpu;
+    runtime::WorkerKind& kind = is_cpu ? cpu : cuda;
     ++kind.workers;
+    for (const auto& [codelet, rate] : session_.events().rates(static_cast<int>(worker))) {
+      // What a stopped GPU skips would be its fastest task.
+      double& best = kind.rates[codelet];
+      best = std::max(best, is_cpu ? rate.best_gbs : done * 1e-3 * rate.bytes / rate.us);
+      kind.gbs = std::max(kind.gbs, best);
+    }
   }
   const runtime::WorkerKind kinds[] = {cpu, cuda};
   runtime::Bounds bounds;

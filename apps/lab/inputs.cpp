@@ -50,8 +50,7 @@ Settings inputs_of(const Plan& plan, const Settings& settings, const std::string
       inputs.emplace_back("gauge", gauge);
     inputs.emplace_back("gauge-hash", gauge_hash);
   }
-  if (const std::string* machine = find(settings, "machine"); machine != nullptr && *machine != "here")
-    inputs.emplace_back("machine-hash", hash_of_file(machine_path(*machine)));
+  if (is_simulated(settings)) inputs.emplace_back("machine-hash", hash_of_file(machine_path(*find(settings, "machine"))));
   if (const std::string* policy = find(settings, "policy"); policy != nullptr && runtime::is_policy_library(*policy))
     inputs.emplace_back("policy-hash", hash_of_file(*policy));
   for (const auto& variable : environment()) inputs.push_back(variable);

@@ -38,15 +38,16 @@ svg path.interval { stroke-width: 8; opacity: .35; } svg circle.run { opacity: .
 table.sorts th { cursor: pointer; } table.sorts th[data-order=up]::after { content: " \2191"; } table.sorts th[data-order=down]::after { content: " \2193"; }
 )";
 
+/// Part of the workers' own time: that of a run whose workers were watched, which need not be the one that was timed.
 std::string share_of_workers(const CellSummary& cell, std::optional<double> WorkerTimes::*part) {
   const auto share = cell.mean([&](const Results& r) -> std::optional<double> {
-    double sum = 0;
+    double sum = 0, total = 0;
     for (const WorkerTimes& worker : r.workers) {
-      if (!(worker.*part)) return std::nullopt;
+      if (!(worker.*part) || !worker.total) return std::nullopt;
       sum += *(worker.*part);
+      total += *worker.total;
     }
-    return r.workers.empty() || !r.seconds || *r.seconds <= 0 ? std::nullopt
-                                                              : std::optional(sum / *r.seconds / static_cast<double>(r.workers.size()));
+    return total > 0 ? std::optional(sum / total) : std::nullopt;
   });
   return share ? fmt::format("{:.1f} %", 100 * *share) : "unavailable";
 }
@@ -97,7 +98,7 @@ std::string summary_table(const std::vector<CellSummary>& cells) {
     row.insert(row.end(),
                {std::isfinite(cell.seconds.mean) ? fmt::format("{:.5g}", cell.seconds.mean) : "unavailable",
                 std::isfinite(cell.seconds.error) ? fmt::format("{:.2g}", cell.seconds.error) : "unavailable", text_of(cell.over_fastest),
-                text_of(cell.over_bound()), fmt::format("{}", cell.measured.size()), fmt::format("{}", cell.failed.size()),
+                cell.over_bound_text(), fmt::format("{}", cell.measured.size()), fmt::format("{}", cell.failed.size()),
                 text_of(cell.mean(&Results::gflops)), text_of(cell.mean(&Results::gbs)), mean(&Results::iterations), mean(&Results::tasks),
                 mean(&Results::us_per_task), share_of_workers(cell, &WorkerTimes::busy), share_of_workers(cell, &WorkerTimes::idle),
                 share_of_workers(cell, &WorkerTimes::overhead), share_of_workers(cell, &WorkerTimes::transfer), moved(cell),
@@ -110,9 +111,9 @@ std::string summary_table(const std::vector<CellSummary>& cells) {
                                           "<p class=\"sub\">Means over the measured runs; +-: half of the {:.0f} % confidence interval of "
                                           "the mean (Student's t). / fastest: over the fastest "
                                           "cell of the same problem. / bound: over a lower bound{}. us/task: time of the owners outside "
-                                          "kernels. busy to transfer: parts of the workers' time. "
-                                          "J s: energy-delay product. A click on a head sorts.</p>\n<p class=\"sub\">{}</p>\n",
-                                          100 * confidence, bounds.empty() ? "" : escape(fmt::format(" ({})", fmt::join(bounds, "; "))),
+                                          "kernels. busy to transfer: parts of the workers' own time. "
+                                          "J s: energy-delay product. A click on a head sorts. {}</p>\n<p class=\"sub\">{}</p>\n",
+                                          100 * confidence, bounds.empty() ? "" : escape(fmt::format(" ({})", fmt::join(bounds, "; "))), escape(note_on_bounds(cells)),
                                           missing.empty() ? "" : fmt::format("Unavailable for all cells: {}.", fmt::join(missing, ", ")));
 }
 
@@ -220,7 +221,7 @@ std::string simulation_section(const std::vector<CellSummary>& cells) {
 std::string parameters_section(const Plan& plan, const Outcome& outcome) {
   std::vector<TableRow> rows{
       {"run", plan.workload == Workload::solve ? "solve" : "bench solver"},
-      {"configuration", plan.gauge.empty() ? fmt::format("made: heatbath, beta {:g}, {} sweeps", plan.beta, plan.sweeps) : plan.gauge},
+      {"configuration", plan.workload == Workload::bench_solver ? "none is read: links of the bench's own" : plan.gauge.empty() ? fmt::format("made: heatbath, beta {:g}, {} sweeps", plan.beta, plan.sweeps) : plan.gauge},
       {"order", fmt::format("random, --seed {}", outcome.seed)},
       {"repetitions", fmt::format("{}, after {} warm-up runs of each cell", plan.repetitions, plan.warm_up)},
       {"time limit of a run", fmt::format("{:g} s", plan.limit_seconds)}};
@@ -234,8 +235,11 @@ std::string parameters_section(const Plan& plan, const Outcome& outcome) {
 }  // namespace
 
 std::string page(const Plan& plan, const Outcome& outcome, const std::vector<CellSummary>& cells, const HistoryCheck& histories) {
-  RunReport machine;
-  describe_machine(machine);
+  std::set<std::string> machines, days;
+  for (const Record& record : outcome.records) {
+    if (!record.results.machine.empty()) machines.insert(record.results.machine);
+    days.insert(record.started.substr(0, 10));
+  }
   std::vector<std::string> axes;
   for (const Axis& axis : plan.axes)
     if (axis.values.size() > 1) axes.push_back(fmt::format("{} {}", axis.values.size(), axis.key));
@@ -246,8 +250,9 @@ std::string page(const Plan& plan, const Outcome& outcome, const std::vector<Cel
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, "
       "initial-scale=1\">";
   html += fmt::format("<title>{}</title><style>{}{}</style></head><body>\n", escape(title), report_style, page_style);
-  html += fmt::format("<h1>{}</h1><p class=\"sub\">{} on {} ({}); {} cells, {} runs ended well, {} failed</p>\n", escape(title),
-                      machine.started, escape(machine.host), escape(machine.cpu_model), cells.size(), good, failed);
+  html += fmt::format("<h1>{}</h1><p class=\"sub\">{} on {}; {} cells, {} runs ended well, {} failed</p>\n", escape(title),
+                      fmt::join(days, ", "), machines.empty() ? "an unknown machine" : escape(fmt::format("{}", fmt::join(machines, "; "))), cells.size(),
+                      good, failed);
   html += fmt::format("<p class=\"verdict{}\">{}</p>\n", histories.disagreements.empty() ? "" : " bad", escape(histories.text()));
   html += "<h2>Cells</h2>\n" + summary_table(cells);
   html += "<h2>Times</h2>\n<div class=\"plots\">" + times_figure(cells) + workers_figure(cells) + "</div>\n";

@@ -21,7 +21,8 @@ constexpr std::string_view own_settings[] = {"json",  "out",   "trace",      "re
 /// What `bench solver` takes of the settings of `solve`, and its own number of iterations.
 constexpr std::string_view bench_settings[] = {"action",      "nrhs",       "lattice",   "precision", "solver",     "links",
                                                "policy",      "devices",    "cpu-share", "gpus",      "workers",    "threads",
-                                               "worker-mode", "gpu-memory", "no-tune",   "machine",   "iterations", "blocks"};
+                                               "worker-mode", "gpu-memory", "no-tune",   "machine",   "iterations", "blocks",
+                                               "kappa",       "mass",       "throttle"};
 
 template <std::size_t n>
 bool contains(const std::string_view (&names)[n], std::string_view key) {
@@ -62,9 +63,10 @@ void check_setting(const Plan& plan, const Assignment& setting) {
 }
 
 /// Whether the key means something for the action of the settings.
-bool applies(const std::string& key, const Settings& settings) {
+bool applies(const std::string& key, const Settings& settings, Workload workload) {
   RunConfig config;
   if (const std::string* action = find(settings, "action")) config.action = *action;
+  if (key == "mass" && workload == Workload::bench_solver) return config.is_staggered();  // of Wilson it takes kappa only
   const Field* field = find_field(key);
   return field == nullptr || field->applies(config);
 }
@@ -93,6 +95,12 @@ std::string refusal_of(const Settings& settings) {
   return "";
 }
 
+/// Whether all its runs take the same time.
+bool takes_one_time(const Cell& cell) {
+  const std::string* policy = find(cell.settings, "policy");
+  return is_simulated(cell.settings) && (policy == nullptr || *policy != "random");
+}
+
 void set(Settings& settings, const std::string& key, const std::string& value) {
   for (auto& [have, old] : settings)
     if (have == key) return void(old = value);
@@ -105,6 +113,11 @@ const std::string* find(const Settings& settings, std::string_view key) {
   for (const auto& [have, value] : settings)
     if (have == key) return &value;
   return nullptr;
+}
+
+bool is_simulated(const Settings& settings) {
+  const std::string* machine = find(settings, "machine");
+  return machine != nullptr && *machine != "here";
 }
 
 std::string text_of(const Settings& settings) {
@@ -140,11 +153,12 @@ std::vector<Cell> cells_of(const Plan& plan, std::vector<std::string>& left_out)
     for (std::size_t i = 0; i < index.size(); ++i) set(all, plan.axes[i].key, plan.axes[i].values[index[i]]);
     Cell cell;
     for (const auto& [key, value] : all)
-      if (applies(key, all) && (plan.workload == Workload::solve || key != "solver" || can_bench(value, all))) cell.settings.emplace_back(key, value);
+      if (applies(key, all, plan.workload) && (plan.workload == Workload::solve || key != "solver" || can_bench(value, all)))
+        cell.settings.emplace_back(key, value);
     for (const Axis& axis : plan.axes)
       if (const std::string* value = find(cell.settings, axis.key); value != nullptr && axis.values.size() > 1) cell.varying.emplace_back(axis.key, *value);
     if (plan.gauge.empty() && find(cell.settings, "lattice") == nullptr) cell.settings.emplace_back("lattice", "8,8,8,16");
-    if (plan.workload == Workload::solve && applies("kappa", cell.settings) && find(cell.settings, "columns") == nullptr)
+    if (plan.workload == Workload::solve && applies("kappa", cell.settings, plan.workload) && find(cell.settings, "columns") == nullptr)
       cell.settings.emplace_back("columns", "0");
     if (seen.insert(cell.settings).second) {
       const std::string refusal = plan.workload == Workload::solve ? refusal_of(cell.settings) : "";
@@ -163,13 +177,15 @@ std::vector<Cell> cells_of(const Plan& plan, std::vector<std::string>& left_out)
   return cells;
 }
 
-std::vector<PlannedRun> runs_of(const Plan& plan, std::size_t cells, std::uint64_t seed) {
+std::vector<PlannedRun> runs_of(const Plan& plan, const std::vector<Cell>& cells, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<PlannedRun> runs;
   const auto add = [&](RunKind kind, int repetitions) {
     const std::size_t begin = runs.size();
-    for (std::size_t cell = 0; cell < cells; ++cell)
-      for (int r = 1; r <= repetitions; ++r) runs.push_back({cell, kind, r});
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+      const int most = !takes_one_time(cells[cell]) ? repetitions : kind == RunKind::warm_up ? 0 : std::min(1, repetitions);
+      for (int r = 1; r <= most; ++r) runs.push_back({cell, kind, r});
+    }
     // Fisher and Yates; std::shuffle may differ between libraries.
     for (std::size_t left = runs.size() - begin; left > 1; --left) std::swap(runs[begin + left - 1], runs[begin + random() % left]);
   };

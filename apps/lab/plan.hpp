@@ -17,6 +17,9 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 /// The value of a key, or nullptr.
 const std::string* find(const Settings& settings, std::string_view key);
 
+/// Whether they are of a simulated machine.
+bool is_simulated(const Settings& settings);
+
 /// "policy=eager blocks=1,1,2,2"; "-" without settings.
 std::string text_of(const Settings& settings);
 
@@ -74,7 +77,8 @@ void check(const Plan& plan);
 std::vector<Cell> cells_of(const Plan& plan, std::vector<std::string>& left_out);
 
 /// Warm-up runs, then measured runs, then traced ones; each group in an order drawn from the seed (the same on every machine).
-std::vector<PlannedRun> runs_of(const Plan& plan, std::size_t cells, std::uint64_t seed);
+/// Simulated cells are measured once without a warm-up, for they always take the same time; but not those whose policy draws random numbers.
+std::vector<PlannedRun> runs_of(const Plan& plan, const std::vector<Cell>& cells, std::uint64_t seed);
 
 /// A field of Plan: a top-level key of the file, and the flag --KEY.
 struct PlanField {

@@ -77,7 +77,7 @@ void take_machine(const Json& machine, Results& r) {
   for (const Json& worker : machine.value("workers", Json::array())) {
     const Json seconds = worker.value("seconds", Json::object());
     r.workers.push_back({text(worker, "name"), text(worker, "kind"), number(seconds, "busy"), number(seconds, "idle"),
-                         number(seconds, "overhead"), number(seconds, "transfer")});
+                         number(seconds, "overhead"), number(seconds, "transfer"), number(seconds, "total")});
   }
   for (const Json& link : machine.value("links", Json::array()))
     r.links.push_back({text(link, "from"), text(link, "to"), number(link, "bytes").value_or(0)});
@@ -111,7 +111,8 @@ Json results_json(const Results& r) {
                        {"busy_seconds", optional_json(w.busy)},
                        {"idle_seconds", optional_json(w.idle)},
                        {"overhead_seconds", optional_json(w.overhead)},
-                       {"transfer_seconds", optional_json(w.transfer)}});
+                       {"transfer_seconds", optional_json(w.transfer)},
+                       {"total_seconds", optional_json(w.total)}});
   for (const LinkBytes& l : r.links) links.push_back({{"from", l.from}, {"to", l.to}, {"bytes", l.bytes}});
   for (const History& h : r.histories)
     histories.push_back({{"column", h.column}, {"mass", optional_json(h.mass)}, {"residuals", h.length}, {"bits", h.bits}});
@@ -152,7 +153,7 @@ Results results_of(const Json& json) {
   r.machine = text(json, "machine");
   for (const Json& w : json.at("workers"))
     r.workers.push_back({text(w, "name"), text(w, "kind"), number(w, "busy_seconds"), number(w, "idle_seconds"),
-                         number(w, "overhead_seconds"), number(w, "transfer_seconds")});
+                         number(w, "overhead_seconds"), number(w, "transfer_seconds"), number(w, "total_seconds")});
   for (const Json& l : json.at("links")) r.links.push_back({text(l, "from"), text(l, "to"), l.at("bytes").get<double>()});
   for (const Json& h : json.at("histories"))
     r.histories.push_back({h.at("column").get<int>(), number(h, "mass"), h.at("residuals").get<std::int64_t>(), text(h, "bits")});

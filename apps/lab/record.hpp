@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 /// Seconds of one worker during a solve; what was not measured is absent.
 struct WorkerTimes {
   std::string name, kind;
-  std::optional<double> busy, idle, overhead, transfer;
+  std::optional<double> busy, idle, overhead, transfer, total;
 };
 
 /// Bytes from one memory to another during a solve.

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 
 namespace quarkstar::app::lab {
 
@@ -33,18 +32,56 @@ std::string CellSummary::bound() const {
   return bound_seconds ? stated_bound : "compulsory bytes / triad";
 }
 
+std::string CellSummary::over_bound_text() const {
+  const std::optional<double> over = over_bound();
+  return over && *over < 1 ? text_of(over) + " !" : text_of(over);
+}
+
+std::string note_on_bounds(const std::vector<CellSummary>& cells) {
+  if (std::none_of(cells.begin(), cells.end(), [](const CellSummary& cell) { return cell.over_bound().value_or(1) < 1; })) return "";
+  return "!: below 1, so this is no bound of these runs: their tasks were faster than those it was taken from, or the lattice fits into a cache.";
+}
+
+namespace {
+
+/// A bound that runs state.
+struct StatedBound {
+  double seconds = std::numeric_limits<double>::infinity();
+  std::string name;
+  bool is_warm = false;  ///< a run that was no warm-up states one
+};
+
+/// The settings that decide the graph of tasks and the workers.
+Settings graph_of(const Settings& settings) {
+  Settings graph;
+  for (const auto& setting : settings)
+    if (setting.first != "policy" && setting.first != "watts") graph.push_back(setting);
+  std::sort(graph.begin(), graph.end());
+  return graph;
+}
+
+std::map<Settings, StatedBound> bounds_in(const std::vector<Record>& records) {
+  std::map<Settings, StatedBound> bounds;
+  for (const Record& record : records) {
+    if (!record.ok() || !record.results.bound_seconds) continue;
+    StatedBound& bound = bounds[graph_of(record.settings)];
+    bound.is_warm = bound.is_warm || record.kind != RunKind::warm_up;
+    if (*record.results.bound_seconds < bound.seconds) bound.seconds = *record.results.bound_seconds, bound.name = record.results.bound;
+  }
+  return bounds;
+}
+
+}  // namespace
+
 std::vector<CellSummary> summarise(const Outcome& outcome) {
+  const std::map<Settings, StatedBound> bounds = bounds_in(outcome.records);
   std::vector<CellSummary> cells;
   for (const Cell& cell : outcome.cells) {
     CellSummary summary;
     summary.cell = &cell;
-    std::vector<double> seconds, bounds;
+    std::vector<double> seconds;
     for (const Record& record : outcome.records) {
       if (record.settings != cell.settings) continue;
-      if (record.ok() && record.results.bound_seconds) {
-        bounds.push_back(*record.results.bound_seconds);
-        summary.stated_bound = record.results.bound;
-      }
       if (!record.ok())
         summary.failed.push_back(&record);
       else if (record.kind == RunKind::traced)
@@ -56,7 +93,10 @@ std::vector<CellSummary> summarise(const Outcome& outcome) {
       if (record->results.seconds) seconds.push_back(*record->results.seconds);
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
     summary.seconds = seconds.empty() ? Estimate{none, none} : confidence_interval(seconds, confidence);
-    if (!bounds.empty()) summary.bound_seconds = std::accumulate(bounds.begin(), bounds.end(), 0.0) / static_cast<double>(bounds.size());
+    if (const auto bound = bounds.find(graph_of(cell.settings)); bound != bounds.end() && bound->second.is_warm) {
+      summary.bound_seconds = bound->second.seconds;
+      summary.stated_bound = bound->second.name;
+    }
     for (const Bandwidth& bandwidth : outcome.bandwidths)
       if (bandwidth.devices == devices_of(cell.settings)) summary.triad = bandwidth.triad;
     cells.push_back(std::move(summary));
@@ -91,10 +131,11 @@ void print_summary(const std::vector<CellSummary>& cells) {
   for (const CellSummary& cell : cells)
     fmt::print("{:<{}} {:>4} {:>6} {:>20} {:>9} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}\n", cell.cell->name(), width,
                cell.measured.size(), cell.failed.size(), text_of(cell.seconds),
-               cell.over_fastest ? fmt::format("{:.3f}", *cell.over_fastest) : "-", text_of(cell.over_bound()),
+               cell.over_fastest ? fmt::format("{:.3f}", *cell.over_fastest) : "-", cell.over_bound_text(),
                text_of(cell.mean(&Results::gflops)), text_of(cell.mean([](const Results& r) { return r.tasks; })),
                text_of(cell.mean([](const Results& r) { return r.us_per_task; })),
                text_of(cell.mean([](const Results& r) { return r.joules; })), text_of(cell.mean(&Results::energy_delay)));
+  if (const std::string note = note_on_bounds(cells); !note.empty()) fmt::print("{}\n", note);
 }
 
 }  // namespace quarkstar::app::lab

@@ -219,7 +219,7 @@ FigureTable v100(const Inputs& inputs) {
   constexpr Curve curves[] = {{"half", 2, 1013, 1312}, {"single", 4, 1119, 1291}, {"double", 8, 1115, 1180}};
   constexpr int link_reals = 12;
   FigureTable figure{"v100", "Wilson Dslash on a Tesla V100, links of 12 reals: GFLOP/s by lattice length", "L", {}, {}, {}, {}};
-  const Machine* card = find_machine(machines(), "V100");
+  const Machine* card = find_machine(inputs.machines, "V100");
   std::vector<double> bandwidths;
   for (const Curve& curve : curves) figure.columns.push_back(fmt::format("{} tuned", curve.precision));
   for (const Curve& curve : curves) figure.columns.push_back(fmt::format("{} plain", curve.precision));

@@ -12,7 +12,9 @@ namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 
 double duration_us(const TaskGraph::Task& task, const WorkerKind& kind, double launch_us) {
-  return (kind.cuda ? task.on_cuda : task.on_cpu) ? launch_us + 1e-3 * task.cost.bytes / kind.gbs : never;
+  if (!(kind.cuda ? task.on_cuda : task.on_cpu)) return never;
+  const auto known = kind.rates.find(task.codelet);
+  return launch_us + 1e-3 * task.cost.bytes / (known != kind.rates.end() ? known->second : kind.gbs);
 }
 
 double least_us(const TaskGraph::Task& task, std::span<const WorkerKind> kinds, double launch_us) {

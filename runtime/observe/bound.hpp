@@ -1,6 +1,8 @@
 #pragma once
 // What no schedule can beat: lower bounds on the time of a task graph on given workers, moving data for nothing.
+#include <map>
 #include <span>
+#include <string_view>
 
 #include "runtime/observe/task_graph.hpp"
 
@@ -10,7 +12,8 @@ namespace quarkstar::runtime {
 struct WorkerKind {
   bool cuda = false;
   int workers = 1;
-  double gbs = 0;  ///< bandwidth of each, GB/s
+  double gbs = 0;                                 ///< bandwidth of each, GB/s: the highest that it has in any task
+  std::map<std::string_view, double> rates = {};  ///< that in the tasks of one codelet; `gbs` in those of others
 };
 
 /// Microseconds.

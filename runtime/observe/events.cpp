@@ -1,5 +1,7 @@
 #include "runtime/observe/events.hpp"
 
+#include <algorithm>
+
 namespace quarkstar::runtime {
 namespace {
 thread_local Submissions own;
@@ -31,7 +33,24 @@ void Events::record(int worker, std::span<const Event> events, double busy_us) {
     lane.recent_us = older * lane.recent_us + busy_us;
     lane.recent_gbs.store(1e-3 * lane.recent_bytes / lane.recent_us, std::memory_order_relaxed);
   }
+  for (const Event& event : events) {
+    const double us = event.end_us - event.begin_us;
+    if (!watches_rates_ || event.skipped || !(event.cost.bytes > 0) || !(us > 0)) continue;
+    Rate& rate = lane.rates[event.name];
+    rate.bytes += event.cost.bytes;
+    rate.us += us;
+    rate.best_gbs = std::max(rate.best_gbs, 1e-3 * event.cost.bytes / us);
+  }
   if (detail_ != Detail::totals) lane.events.insert(lane.events.end(), events.begin(), events.end());
+}
+
+void Events::watch_rates(bool watch) {
+  watches_rates_ = watch;
+  if (!watch) return;
+  for (Lane& lane : lanes_) {
+    const std::lock_guard guard(lane.mutex);
+    lane.rates.clear();
+  }
 }
 
 void Events::count_submission(const Cost& cost) {

@@ -3,9 +3,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "runtime/cost.hpp"
@@ -81,6 +83,15 @@ class Events {
     const std::lock_guard guard(lane.mutex);
     return lane.lifetime;
   }
+  /// How fast a worker was in one codelet.
+  struct Rate {
+    double bytes = 0, us = 0;  ///< of all its tasks; where only a batch's time is known, their parts of it
+    double best_gbs = 0;       ///< of the fastest task
+  };
+  /// Whether workers keep rates(). Going on forgets what was kept. Call when no task is running.
+  void watch_rates(bool watch);
+  /// By codelet, of the tasks that moved bytes while rates were watched; on a GPU those that a stopped graph skipped count too. Read as totals().
+  const std::map<std::string_view, Rate>& rates(int worker) const { return lanes_[static_cast<std::size_t>(worker)].rates; }
   const std::vector<Event>& of_worker(int worker) const { return lanes_[static_cast<std::size_t>(worker)].events; }
   int workers() const { return static_cast<int>(lanes_.size()); }
 
@@ -90,11 +101,13 @@ class Events {
     std::vector<Event> events;
     Totals totals;
     Lifetime lifetime;
+    std::map<std::string_view, Rate> rates;  // by the codelets' own names
     double recent_bytes = 0, recent_us = 0;  ///< sums in which what is older weighs less
     std::atomic<double> recent_gbs{0};
   };
   std::vector<Lane> lanes_;
   Detail detail_;
+  bool watches_rates_ = false;
   std::atomic<std::int64_t> submitted_{0}, submitted_parts_{0};
   std::atomic<double> submitted_flops_{0}, submitted_bytes_{0};
 };

@@ -15,9 +15,9 @@ void append(std::vector<int>& list, const std::vector<int>& more) { list.insert(
 
 }  // namespace
 
-void TaskGraph::add(const Cost& cost, bool on_cpu, bool on_cuda, std::span<const Use> uses) {
+void TaskGraph::add(const Cost& cost, bool on_cpu, bool on_cuda, std::span<const Use> uses, std::string_view codelet) {
   const int number = static_cast<int>(tasks_.size());
-  Task task{cost, on_cpu, on_cuda, {}};
+  Task task{cost, on_cpu, on_cuda, {}, codelet};
   for (const Use& use : uses) {
     State& state = states_[use.data];
     if (use.mode == Access::Mode::in) {
@@ -63,7 +63,7 @@ void GraphRecording::note(const Codelet& codelet, const Cost& cost, std::span<co
   std::vector<TaskGraph::Use> uses;
   for (const Access& access : accesses) uses.push_back({access.handle->state(), access.mode, access.apart});
   const bool on_cuda = codelet.cuda() != nullptr || (simulate::active && simulate::has_gpu_version(codelet.name()));
-  recording->graph_.add(cost, codelet.cpu() != nullptr, on_cuda, uses);
+  recording->graph_.add(cost, codelet.cpu() != nullptr, on_cuda, uses, codelet.name());
 }
 
 }  // namespace quarkstar::runtime

@@ -1,6 +1,7 @@
 #pragma once
 // The graph of what was submitted: each task with what it has to wait for.
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -15,6 +16,7 @@ class TaskGraph {
     Cost cost;
     bool on_cpu = true, on_cuda = false;  ///< which workers have an implementation
     std::vector<int> after;               ///< tasks that must have ended, by number
+    std::string_view codelet = {};        ///< its name, which outlives the graph; empty: of no codelet
   };
 
   /// Data that a task uses, told apart by address.
@@ -25,7 +27,7 @@ class TaskGraph {
   };
 
   /// One more task. It waits for the latest writers of what it reads, and for the latest writers and readers of what it writes.
-  void add(const Cost& cost, bool on_cpu, bool on_cuda, std::span<const Use> uses);
+  void add(const Cost& cost, bool on_cpu, bool on_cuda, std::span<const Use> uses, std::string_view codelet = {});
 
   /// The data have gone: what is used at their address from now on are others.
   void forget(const void* data) { states_.erase(data); }

@@ -21,8 +21,10 @@ const std::vector<OwnPolicy>& own_policies();
 /// graph with priorities. The tests run each of them.
 std::vector<std::string> policy_names();
 
-/// Whether a session can be given that name: one of ours, or any that StarPU was built with.
+/// Whether a session can be given that name: it is one of policy_names().
 bool is_policy(std::string_view name);
+/// Why it is none of them.
+std::string why_no_policy(std::string_view name);
 
 /// Our policy of that name, or nullptr.
 starpu_sched_policy* find_own_policy(std::string_view name);

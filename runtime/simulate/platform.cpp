@@ -55,6 +55,14 @@ Machine::Link between_nodes(const Machine& machine, int from, int to) {
   return from == 0 || to == 0 ? Machine::Link{machine.host_gpu_gbs, machine.host_gpu_us} : machine.between(from - 1, to - 1);
 }
 
+/// As the value of an attribute.
+std::string escaped(const std::string& text) {
+  std::string xml;
+  for (const char c : text)
+    xml += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : std::string(1, c);
+  return xml;
+}
+
 /// What every description begins with. A message takes its latency and its bytes over the bandwidth: none of what TCP
 /// adds.
 std::string head() {
@@ -82,7 +90,7 @@ std::string platform_xml(const Machine& machine) {
   for (int g = 0; g < gpus; ++g)
     xml += fmt::format("  <host id=\"{}\" speed=\"1Gf\">\n   <prop id=\"model\" value=\"{}\"/>\n   <prop id=\"memsize\" value=\"{:.0f}\"/>\n"
                        "   <prop id=\"memcpy_peer\" value=\"{}\"/>\n  </host>\n",
-                       gpu_host(g), machine.gpu.model, machine.gpu.memory_gib * 1073741824.0, machine.peers || machine.nodes > 1 ? 1 : 0);
+                       gpu_host(g), escaped(machine.gpu.model), machine.gpu.memory_gib * 1073741824.0, machine.peers || machine.nodes > 1 ? 1 : 0);
   xml += fmt::format("  <link id=\"Host\" bandwidth=\"{:.0f}Bps\" latency=\"0s\"/>\n", machine.host_gbs * 1e9);
   Ways ways;
   const std::string memory_bus = "<link_ctn id=\"Host\"/>";

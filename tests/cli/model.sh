@@ -6,10 +6,18 @@ expect 0 '^K40, triad GB/s: 0.70 of the peak' model machines "${given[@]}"
 expect 0 '^here, triad GB/s: --bandwidth' model machines "${given[@]}"
 expect 0 '^here, triad GB/s: measured now on ' model machines --array-mb 1 --repetitions 1 --gpus 0
 for figure in dslash solver-lattice solver-rhs relative watts wilson v100; do
+  [ "$figure" != v100 ] || given=(--estimate-only)  # no machine at hand stands in it
   expect 0 "^wrote $figure.svg" model "$figure" "${given[@]}" --svg "$figure.svg"
   ! grep -wE 'nan|inf' stdout.txt "$figure.svg" || die "$figure has bad numbers"
   expect 0 "\"figure\": \"$figure\"" model "$figure" "${given[@]}" --json
 done
+given=(--bandwidth 20 --estimate-only)
+expect 0 '' model v100 --json
+cp stdout.txt v100.txt
+expect 0 '' model v100 --json --triad V100=100
+! cmp -s stdout.txt v100.txt || die "model v100 takes no other triad"
+expect 2 'error: --bandwidth: the figure v100 does not use it; leave it out; it uses --triad, --overhead-us' model v100 --bandwidth 20
+expect 2 'error: --triad: the figure rhs does not use it' model --triad V100=100
 expect 0 '^POWER8 +153.7 +108.1' model dslash "${given[@]}"
 expect 0 '^K40 +139.5 +159.4 +279 +318.9' model wilson "${given[@]}"
 expect 0 '^K40 +230.5 +160.1 ' model dslash "${given[@]}" --triad K40=200

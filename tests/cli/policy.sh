@@ -59,6 +59,8 @@ else
 fi
 
 expect 2 "error: --policy: 'random-walk' is unknown" "${solve[@]}" --json x.json --policy random-walk
+expect 2 "error: --policy: StarPU's policy graph_test is not taken: .*; use one of static, " "${solve[@]}" --json x.json --policy graph_test
+expect 2 'error: --throttle: worker 0 is throttled twice' "${solve[@]}" --json x.json --throttle 0:2,0:3
 expect 2 'error: --policy: ./missing.so: no such file' "${solve[@]}" --json x.json --policy ./missing.so
 echo 'no library' > text.so
 expect 2 'error: --policy: text.so: cannot be loaded' "${solve[@]}" --json x.json --policy text.so

@@ -2,6 +2,7 @@
 #include "runtime/observe/bound.hpp"
 
 #include "runtime/batch.hpp"
+#include "runtime/observe/events.hpp"
 #include "runtime/error.hpp"
 #include "tests/unit/runtime_support.hpp"
 
@@ -24,8 +25,8 @@ constexpr double us = 1e3;  // bytes that take a microsecond at 1 GB/s
 
 const int a = 0, b = 0, c = 0;  // addresses stand for data
 
-WorkerKind cpus(int workers, double gbs) { return {false, workers, gbs}; }
-WorkerKind gpus(int workers, double gbs) { return {true, workers, gbs}; }
+WorkerKind cpus(int workers, double gbs) { return {false, workers, gbs, {}}; }
+WorkerKind gpus(int workers, double gbs) { return {true, workers, gbs, {}}; }
 
 Bounds bounds_of(const TaskGraph& graph, const std::vector<WorkerKind>& kinds, double launch_us = 0) {
   return lower_bounds(graph, kinds, launch_us);
@@ -81,6 +82,43 @@ TEST_CASE("two kinds of workers share what both can run") {
   CHECK(both.bandwidth_us == doctest::Approx(1));
   CHECK(both.assignment_us == doctest::Approx(1));
   CHECK(both.critical_path_us == doctest::Approx(1.0 / 9));
+}
+
+TEST_CASE("durations go by codelet and kind of worker") {
+  // A is nine times as fast on the GPU, B as fast on both: A to the GPU, B mostly to the CPU. A mean bandwidth would miss that.
+  TaskGraph graph;
+  graph.add({0, 9 * us}, true, true, {}, "a");
+  graph.add({0, 3 * us}, true, true, {}, "b");
+  WorkerKind cpu = cpus(1, 1), gpu = gpus(1, 9);
+  cpu.rates = {{"a", 1}, {"b", 1}};
+  gpu.rates = {{"a", 9}, {"b", 1}};
+  // A 1 us on the GPU; of B, 3 us on either, goes x over: 3 (1 - x) = 1 + 3 x, x = 1/3.
+  CHECK(bounds_of(graph, {cpu, gpu}).assignment_us == doctest::Approx(2));
+  CHECK(bounds_of(graph, {cpu, gpu}).critical_path_us == doctest::Approx(3));
+  gpu.rates.erase("b");  // it did not run there: as fast as in A
+  CHECK(bounds_of(graph, {cpu, gpu}).assignment_us == doctest::Approx(3 * (1 - (3 - 1) / (3 + 1.0 / 3))));
+}
+
+TEST_CASE("events keep the best and the mean rate of each codelet while they are watched") {
+  Events events(1, false);
+  const auto record = [&](const char* name, double us_of_task, bool skipped = false) {
+    events.record(0, Event{name, 0, 10, 10 + us_of_task, {0, 6000}, skipped});
+  };
+  record("a", 1);
+  CHECK(events.rates(0).empty());
+  events.watch_rates(true);
+  record("a", 2);
+  record("a", 4);
+  record("b", 6);
+  record("b", 1, true);
+  events.watch_rates(false);
+  record("b", 1);
+  REQUIRE(events.rates(0).size() == 2);
+  CHECK(events.rates(0).at("a").best_gbs == doctest::Approx(3));
+  CHECK(events.rates(0).at("a").bytes / events.rates(0).at("a").us == doctest::Approx(2000));
+  CHECK(events.rates(0).at("b").best_gbs == doctest::Approx(1));
+  events.watch_rates(true);
+  CHECK(events.rates(0).empty());
 }
 
 TEST_CASE("tasks of one kind stay there") {

@@ -105,7 +105,7 @@ TEST_CASE("records survive the journal, failed runs are repeated, a torn line is
     CHECK(!journal.seed());
     journal.append_seed(42);
     Record record = record_with(cell.settings, {1, 0.5});
-    record.results.workers = {{"CPU 0", "CPU", 0.4, 0.1, {}, {}}};
+    record.results.workers = {{"CPU 0", "CPU", 0.4, 0.1, {}, {}, 0.6}};
     record.results.links = {{"host", "GPU 0", 1e6}};
     record.results.bound_seconds = 0.25;
     record.results.bound = "a bound";
@@ -129,6 +129,7 @@ TEST_CASE("records survive the journal, failed runs are repeated, a torn line is
   CHECK(done->results.over_bound() == 2.0);
   CHECK(done->results.workers[0].busy == 0.4);
   CHECK(!done->results.workers[0].overhead);
+  CHECK(done->results.workers[0].total == 0.6);
   CHECK(done->results.links[0].bytes == 1e6);
   CHECK(done->results.histories[0].bits == hash_of({1, 0.5}));
   CHECK(journal.find_done(cell, second) == nullptr);
@@ -247,8 +248,18 @@ TEST_CASE("cells are summarised; what is missing is unavailable, never 0") {
   CHECK(text_of(cells[0].mean([](const Results& r) { return r.joules; })) == "unavailable");
   outcome.records[2].results.bound_seconds = 0.5;  // of the warm-up run
   outcome.records[2].results.bound = "critical path";
+  CHECK(*summarise(outcome)[0].over_bound() == doctest::Approx(4));  // it alone says nothing
+  CHECK(note_on_bounds(summarise(outcome)).empty());
+  outcome.records.push_back(record_with(outcome.cells[1].settings, {}, 5));  // the same graph under another policy
+  outcome.records.back().kind = RunKind::traced;
+  outcome.records.back().results.bound_seconds = 0.75;
   CHECK(*summarise(outcome)[0].over_bound() == doctest::Approx(3));
   CHECK(summarise(outcome)[0].bound() == "critical path");
+  outcome.records.back().results.bound_seconds = 0.25;
+  CHECK(*summarise(outcome)[0].over_bound() == doctest::Approx(6));
+  for (std::size_t i : {2, 4}) outcome.records[i].results.bound_seconds = 2;
+  CHECK(summarise(outcome)[0].over_bound_text() == "0.75 !");
+  CHECK(note_on_bounds(summarise(outcome)).starts_with("!: below 1"));
   CHECK(cells[1].failed.size() == 1);
   CHECK(text_of(cells[1].seconds) == "unavailable");
   CHECK(text_of(cells[1].over_bound()) == "unavailable");

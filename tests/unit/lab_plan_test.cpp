@@ -83,9 +83,12 @@ TEST_CASE("wrong keys and values are named with their place") {
   CHECK(refusal_of(plan_with({{"action", {"wilson"}, "--action"}, {"solver", {"cg"}, "--solver"}}))
             .starts_with("lab: no combination can run"));
   CHECK(refusal_of(plan_with({{"policy", {"static"}, "--policy"}})).empty());
-  Plan bench = plan_with({{"kappa", {"0.12"}, "--vary kappa"}});
+  Plan bench = plan_with({{"tol", {"1e-8"}, "--vary tol"}});
   bench.workload = Workload::bench_solver;
-  CHECK(refusal_of(bench).starts_with("--vary kappa: bench solver has no kappa"));
+  CHECK(refusal_of(bench).starts_with("--vary tol: bench solver has no tol"));
+  bench = plan_with({{"solver", {"bicgstab", "gcr"}, "--solver"}}, {{"kappa", "0.12", ""}, {"throttle", "0:2", ""}});
+  bench.workload = Workload::bench_solver;
+  CHECK(refusal_of(bench).empty());
 }
 
 TEST_CASE("the order is drawn from the seed, group by group, and holds every run once") {
@@ -93,7 +96,8 @@ TEST_CASE("the order is drawn from the seed, group by group, and holds every run
   plan.repetitions = 3;
   plan.warm_up = 2;
   plan.trace = true;
-  const std::vector<PlannedRun> runs = runs_of(plan, 4, 7);
+  std::vector<Cell> cells(4);
+  const std::vector<PlannedRun> runs = runs_of(plan, cells, 7);
   REQUIRE(runs.size() == 4 * (2 + 3 + 1));
   std::set<std::tuple<std::size_t, RunKind, int>> seen;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -103,11 +107,18 @@ TEST_CASE("the order is drawn from the seed, group by group, and holds every run
   CHECK(seen.size() == runs.size());
   const auto cells_in_order = [&](std::uint64_t seed) {
     std::vector<std::size_t> order;
-    for (const PlannedRun& run : runs_of(plan, 4, seed)) order.push_back(run.cell);
+    for (const PlannedRun& run : runs_of(plan, cells, seed)) order.push_back(run.cell);
     return order;
   };
   CHECK(cells_in_order(7) == cells_in_order(7));
   CHECK(cells_in_order(7) != cells_in_order(8));
+  // Simulated cells: once, and traced; but those of a random policy as often as others.
+  cells[0].settings = {{"machine", "h200"}};
+  cells[1].settings = {{"machine", "h200"}, {"policy", "random"}};
+  cells[2].settings = {{"machine", "here"}};
+  std::vector<int> number(cells.size(), 0);
+  for (const PlannedRun& run : runs_of(plan, cells, 7)) ++number[run.cell];
+  CHECK(number == std::vector<int>{2, 6, 6, 6});
 }
 
 TEST_CASE("a plan is read from TOML") {
@@ -170,7 +181,7 @@ TEST_CASE("command lines of the runs") {
   plan.gauge.clear();
   plan.workload = Workload::bench_solver;
   CHECK(command_of(plan, cells_of(plan, left_out).front(), RunKind::measured, "g", "j", "").front().ends_with("quarkstar-sim"));
-  CHECK(words(plan) == std::vector<std::string>{"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1", "--profile", "--trace", "t.json",
+  CHECK(words(plan) == std::vector<std::string>{"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1", "--profile", "--bound", "--trace", "t.json",
                                                 "--lattice", "4,4,4,8", "--machine", "p8k40"});
   const std::vector<std::string> warm_up = command_of(plan, cells_of(plan, left_out).front(), RunKind::warm_up, "g", "j", "");
   CHECK(std::find(warm_up.begin(), warm_up.end(), "--bound") != warm_up.end());

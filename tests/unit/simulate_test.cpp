@@ -153,6 +153,9 @@ TEST_CASE("bad machine files are refused with line, key and remedy") {
   CHECK(refusal(replaced(cpu_only, "triad_gbs = 40", "triad_gbs = \"40\"")).find("m.toml:9: cpu.triad_gbs: is no number") == 0);
   CHECK(refusal(replaced(cpu_only, "memory_gib", "memory_gb = 1\nmemory_gib")).find("m.toml:13: cpu.memory_gb: unknown key") == 0);
   CHECK(refusal(replaced(cpu_only, "source = \"made up\"\nmodel", "model")).find("cpu.source: is missing") != std::string::npos);
+  CHECK(refusal(replaced(cpu_only, "triad_gbs = 40", "triad_gbs = 40e9")).find("m.toml:9: cpu.triad_gbs: = 4e+10 GB/s is more than any memory has") == 0);
+  CHECK(refusal(replaced(cpu_only, "\"wilson\" = 0.5", "\"wilson\" = 50")).find("cpu.efficiency.wilson: = 50 is out of range") != std::string::npos);
+  CHECK(refusal(replaced(cpu_only, "\"wilson\" = 0.5", "\"wislon\" = 0.5")).find("cpu.efficiency.wislon: is the beginning of no codelet's name") != std::string::npos);
   CHECK(refusal(replaced(cpu_only, "\"wilson\" = 0.5", "\"wilson\" = 0")).find("cpu.efficiency.wilson: is no positive number") != std::string::npos);
   CHECK(refusal(cpu_only + "[cpu.eficiency]\n\"wilson\" = 1\n").find("cpu.eficiency: unknown key") != std::string::npos);
   CHECK(refusal(cpu_only + "[disk]\nsize = 1\n").find("disk: unknown table; use cpu, gpu") != std::string::npos);
