@@ -128,7 +128,7 @@ class Table {
 }  // namespace
 
 void run_bench_dslash(const BenchOptions& options) {
-  links_of(options);  // fails before anything is measured
+  check_case(options);
   Json result = {{"dslash", Json::array()}};
   BenchFields fields;
   const runtime::HardwareCounters counters;  // before the sessions, whose threads it counts

@@ -3,6 +3,7 @@
 #include "apps/commands.hpp"
 #include "apps/device_plan.hpp"
 #include "apps/report.hpp"
+#include "codelets/arch/block_threads.hpp"
 #include "codelets/arch/dispatch.hpp"
 #include "codelets/bench/stream_cuda.hpp"
 #include "runtime/cuda.hpp"
@@ -63,7 +64,8 @@ void for_devices(const BenchOptions& options, const std::function<void(const std
   alone.devices = "cpu";
   alone.cuda_workers = 0;
   run(alone);
-  if (asked.cuda_workers == 0 || runtime::gpus().empty()) return;
+  const std::vector<runtime::GpuDescription> gpus = runtime::gpus();
+  if (asked.cuda_workers == 0 || std::none_of(gpus.begin(), gpus.end(), [](const auto& gpu) { return gpu.obstacle.empty(); })) return;
   alone.devices = "cuda";
   alone.cuda_workers = asked.cuda_workers;
   run(alone);
@@ -129,6 +131,11 @@ std::string title_of(const std::string& action) {
   return action == "naive" ? "naive staggered" : action;
 }
 
+void check_case(const BenchOptions& options) {
+  links_of(options);
+  if (options.block_threads) arch::require_block_size(*options.block_threads);
+}
+
 std::vector<int> links_of(const BenchOptions& options) {
   const bool wilson = options.action == "wilson";
   const std::vector<int> known = wilson ? std::vector<int>{18, 12, 8} : std::vector<int>{18, 14, 13, 9};
@@ -166,8 +173,7 @@ void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& opti
           "Order of sites in memory: extents of a tile of outer sites, 0: no limit (default: tuned)")
       ->type_name("X,Y,Z,T");
   command.add_flag("--no-tune", options->no_tune, "Speed settings by fixed rules: read and write no tune cache, measure nothing");
-  command.add_option("--block-threads", options->block_threads, "Threads of a GPU block, 0: the kernel's own choice (default: tuned)")
-      ->check(CLI::IsMember({0, 32, 64, 96, 128, 192, 256, 384, 512}));
+  command.add_option("--block-threads", options->block_threads, "Threads of a GPU block (staggered: at most), 32 to 256, 0: the kernel's own choice (default: tuned)");
   command.add_option("--prefetch", options->prefetch, "CPUs: hops ahead for which kernels ask for lines, 0: none (default: tuned)")
       ->check(CLI::IsMember({0, 1}));
   const auto take_stores = [options](const std::string& value) {

@@ -84,6 +84,9 @@ std::string title_of(const std::string& action);
 /// Links of --links, or the action's own. Throws Error(input) for links that the action's Dslash does not know.
 std::vector<int> links_of(const BenchOptions& options);
 
+/// Before anything is measured: throws Error(input) for flags of a case that its kernels do not know.
+void check_case(const BenchOptions& options);
+
 /// Adds --action and --nrhs.
 void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
 /// Adds --vectors-a-thread.

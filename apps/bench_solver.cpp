@@ -43,9 +43,10 @@ void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::
   if (!timing.has_parts) return;
   session.events().set_detail(runtime::Events::Detail::parts);
   solve();
+  const int owners = owner_count(decomposition);  // fewer than may own, where there are fewer blocks
   for (int worker = 0; worker < session.block_owners(); ++worker)
     for (const runtime::Event& event : session.events().of_worker(worker))
-      part_of(timing, event.name) += (event.end_us - event.begin_us) / timing.iterations / session.block_owners();
+      part_of(timing, event.name) += (event.end_us - event.begin_us) / timing.iterations / owners;
   session.events().set_detail(runtime::Events::Detail::totals);
   session.events().reset();
 }

@@ -188,7 +188,7 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
 }  // namespace
 
 void run_bench_solver(const BenchOptions& options) {
-  links_of(options);  // fails before anything is measured
+  check_case(options);
   check_writable(options.extra.trace);
   Json result = {{"solver", Json::array()}};
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {

@@ -129,7 +129,7 @@ SolverTiming StaggeredBench::time_cg(const staggered::TuningProblem& problem, co
       of.flops += result.flops / of.iterations;
       of.bytes += result.bytes / of.iterations;
       of.kernels += static_cast<double>(result.kernels) / of.iterations;
-      outside_us += result.seconds * 1e6 * owner_count(decomposition_) - result.busy_us;
+      outside_us += result.seconds * 1e6 * owner_count(problem.decomposition) - result.busy_us;
       tasks += result.tasks;
     }
     of.tasks = tasks / of.iterations;

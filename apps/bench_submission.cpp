@@ -1,24 +1,41 @@
 #include "apps/bench_submission.hpp"
 
-#include <chrono>
+#include <ctime>
 
 #include "codelets/lattice/format/gauge_part.hpp"
 #include "codelets/transfer/transfer.hpp"
+#include "runtime/clock.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/mpi/rank_grid.hpp"
 #include "runtime/session.hpp"
+#include "runtime/simulate/simulate.hpp"
 #include "solvers/even_odd_wilson.hpp"
 #include "solvers/krylov.hpp"
 
 namespace quarkstar::app {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 /// Ends a solve whose scalars, without kernels, never tell it to stop.
 struct Enough {};
+
+/// What the clocks and the counters of this rank show.
+struct Reading {
+  double us = 0, real_us = 0, tasks = 0, messages = 0, sums = 0;
+
+  Reading operator-(const Reading& other) const {
+    return {us - other.us, real_us - other.real_us, tasks - other.tasks, messages - other.messages, sums - other.sums};
+  }
+};
+
+Reading read() {
+  runtime::Session& session = runtime::Session::current();
+  const auto sent = session.messages() != nullptr ? session.messages()->totals() : runtime::mpi::Messages::Totals{};
+  return {.us = runtime::now_us(),
+          .real_us = 1e6 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC,
+          .tasks = static_cast<double>(session.events().totals().submitted),
+          .messages = static_cast<double>(sent.messages),
+          .sums = static_cast<double>(sent.sums)};
+}
 
 runtime::Decomposition cut(const Coord& part) {
   const runtime::mpi::Job& job = runtime::mpi::Job::current();
@@ -39,7 +56,7 @@ HostGauge unit_links(const Box& box) {
 
 SubmissionTiming time_submission(const Coord& part, int batches) {
   runtime::Session& session = runtime::Session::current();
-  const Clock::time_point start = Clock::now();
+  const double start = runtime::now_us();
   const runtime::Decomposition decomposition = cut(part);
   const auto lattice = std::make_shared<Lattice>(decomposition, Precision::double_, antiperiodic_in_time);
   LinkField even(lattice, 0, 18), odd(lattice, 1, 18);
@@ -52,38 +69,45 @@ SubmissionTiming time_submission(const Coord& part, int batches) {
   transfer::load_spinor(r, source);
   session.wait_all();
   SubmissionTiming timing;
-  timing.set_up_seconds = seconds_since(start);
+  timing.set_up_seconds = (runtime::now_us() - start) * 1e-6;
 
   KrylovLimits limits;
-  int seen = 0;
-  Clock::time_point begin;
-  runtime::Totals before, after;
-  runtime::mpi::Messages::Totals sent_before, sent_after;
-  const auto sent = [&] { return session.messages() != nullptr ? session.messages()->totals() : runtime::mpi::Messages::Totals{}; };
-  const auto watch = [&](int, double) -> bool {
-    if (seen == 1) {  // the first batch pays for what is made once
-      begin = Clock::now();
-      before = session.events().totals();
-      sent_before = sent();
+  Reading taken;
+  if constexpr (runtime::simulate::active) {
+    limits.check_every = 4;  // each iteration takes real time and memory on all ranks
+    const auto solve = [&](int length) {
+      limits.most_iterations = length * limits.check_every;
+      const Reading start = read();
+      bicgstab(system, x, r, limits, {});
+      return read() - start;
+    };
+    solve(1);  // pays for what is made once, and its sums bring the ranks together
+    const Reading begins_and_ends = solve(1);
+    taken = solve(1 + batches) - begins_and_ends;
+  } else {
+    int seen = 0;
+    Reading start;
+    const auto watch = [&](int, double) -> bool {
+      if (seen == 1) start = read();  // the first batch pays for what is made once
+      if (seen == batches + 1) {
+        taken = read() - start;
+        throw Enough{};
+      }
+      ++seen;
+      return true;
+    };
+    try {
+      bicgstab(system, x, r, limits, watch);
+    } catch (const Enough&) {
+      session.wait_all();
     }
-    if (seen == batches + 1) {
-      timing.microseconds = seconds_since(begin) * 1e6 / (batches * limits.check_every);
-      after = session.events().totals();
-      sent_after = sent();
-      throw Enough{};
-    }
-    ++seen;
-    return true;
-  };
-  try {
-    bicgstab(system, x, r, limits, watch);
-  } catch (const Enough&) {
-    session.wait_all();
   }
   const double iterations = batches * limits.check_every;
-  timing.tasks = static_cast<double>(after.submitted - before.submitted) / iterations;
-  timing.messages = static_cast<double>(sent_after.messages - sent_before.messages) / iterations;
-  timing.sums = static_cast<double>(sent_after.sums - sent_before.sums) / iterations;
+  timing.microseconds = taken.us / iterations;
+  timing.real_microseconds = taken.real_us / iterations;
+  timing.tasks = taken.tasks / iterations;
+  timing.messages = taken.messages / iterations;
+  timing.sums = taken.sums / iterations;
   return timing;
 }
 

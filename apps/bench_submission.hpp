@@ -5,13 +5,17 @@
 namespace quarkstar::app {
 
 struct SubmissionTiming {
-  double microseconds = 0;                    ///< wall time of one BiCGStab iteration
-  double tasks = 0, messages = 0, sums = 0;   ///< of this rank in one iteration
-  double set_up_seconds = 0;                  ///< decomposition, geometry, links
+  /// Wall time of one BiCGStab iteration; in a simulation the simulated time.
+  double microseconds = 0;
+  /// Of a simulation: processor time of this process in one iteration of all ranks.
+  double real_microseconds = 0;
+  double tasks = 0, messages = 0, sums = 0;  ///< of this rank in one iteration
+  double set_up_seconds = 0;                 ///< decomposition, geometry, links
 };
 
-/// Runs the even-odd BiCGStab of a Wilson solve as the current job's rank, on `part` sites a rank. Meant for a job that does not exist
-/// (STARPU_MPI_FAKE_SIZE, STARPU_MPI_FAKE_RANK) and kernels that do nothing (STARPU_DISABLE_KERNELS=1). Needs a running session.
+/// Runs the even-odd BiCGStab of a Wilson solve as the current job's rank, on `part` sites a rank. Meant for a job that
+/// does not exist (STARPU_MPI_FAKE_SIZE, STARPU_MPI_FAKE_RANK) and kernels that do nothing (STARPU_DISABLE_KERNELS=1),
+/// or a simulated one, where kernels take no real time. Needs a running session.
 SubmissionTiming time_submission(const Coord& part, int batches);
 
 }  // namespace quarkstar::app

@@ -11,13 +11,16 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 
 namespace quarkstar::app {
 namespace {
@@ -59,6 +62,11 @@ Checksums checksums(Job& job, std::span<const std::complex<double>> field, const
   throw Error(ErrorKind::input, path, what, "remove it to solve the column anew, or give another --checkpoint");
 }
 
+/// Of a file that cannot be read nobody knows whether it is damaged.
+[[noreturn]] void refuse_to_guess(const std::string& path, int code) {
+  throw Error(ErrorKind::environment, path, "reading failed: " + std::generic_category().message(code), "every rank must be able to read it");
+}
+
 struct Header {
   std::string problem;
   int iterations = 0;
@@ -75,8 +83,12 @@ std::string text_of(const Header& header) {
 
 Header read_header(const std::string& path, const std::string& problem, const Coord& lattice, std::size_t site_bytes) {
   std::ifstream file(path, std::ios::binary);
+  if (!file.is_open()) refuse_to_guess(path, errno);
   std::string text(header_bytes, '\0');
-  if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) refuse(path, "the restart file ends within its header");
+  if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) {
+    if (file.bad()) refuse_to_guess(path, errno);
+    refuse(path, "the restart file ends within its header");
+  }
   const std::string digits = text.substr(header_bytes - digits_bytes);
   text.resize(header_bytes - digits_bytes);
   Header header;
@@ -103,6 +115,7 @@ Checkpoint::Checkpoint(std::string folder, const Coord& lattice, const Box& part
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
     if (error) throw_write_error("--checkpoint: " + folder_, "making the folder", error.value());
+    if (::access(folder_.c_str(), W_OK | X_OK) != 0) throw_write_error("--checkpoint: " + folder_, "writing into the folder", errno);
     remove_leftovers(folder_, [](std::string_view name) { return name.ends_with(ending); });
     const AtomicFile probe(path_of("probe"));
   });

@@ -29,7 +29,7 @@ class Checkpoint {
   Checkpoint(std::string folder, const Coord& lattice, const Box& part);
 
   /// Fills this rank's part of the solution and returns the iterations that it took; nothing where there is no file.
-  /// Throws Error(input) naming the file when it is damaged, cut short, or of another problem.
+  /// Throws Error(input) naming the file when it is damaged, cut short, or of another problem, and Error(environment) where it cannot be read.
   std::optional<int> load(const RestartKey& key, std::span<std::complex<double>> solution) const;
 
   /// Throws Error as SharedOutput does; the file that was there then stays. So it does, without an error, where the solution is not finite.

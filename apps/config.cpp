@@ -2,6 +2,7 @@
 
 #include "apps/parse.hpp"
 #include "apps/staggered_batches.hpp"
+#include "codelets/smear/staggered_links.hpp"
 #include "runtime/error.hpp"
 #include "solvers/staggered_solver.hpp"
 
@@ -130,6 +131,9 @@ void check_action(const RunConfig& config) {
            config.action == "asqtad" ? "give it, e.g. --u0 0.87, or --u0 1" : "leave it out, or use --action asqtad");
   if (config.action != "hisq" && staggered.naik_epsilon != 0.0)
     refuse("--naik-epsilon", "only HISQ has an epsilon", "leave it out, or use --action hisq");
+  if (config.action == "hisq" && staggered.naik_epsilon) smear::check_naik_epsilon(*staggered.naik_epsilon);
+  if (config.action == "hisq" && !staggered.naik_epsilon)
+    for (const double mass : staggered.masses) smear::naik_epsilon_of_mass(mass);  // throws where the series has no answer
   if (config.solver.solver == "multishift" && !staggered.naik_epsilon)
     refuse("--naik-epsilon", "multishift needs one operator for all masses", "give one epsilon, or use --solver cg");
 }

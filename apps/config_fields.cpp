@@ -245,7 +245,7 @@ std::vector<Field> make_fields() {
          if (c.session.cpu_share) return *c.session.cpu_share > 0 ? fmt::format("{:g}%", 100 * *c.session.cpu_share) : "0";
          return runtime::cpu_share_is_open(c.session) ? json("auto") : json();
        }},
-      {"gpu-memory", "SIZE", "Memory that a rank's fields may take on each GPU, 4GiB (default: 90 % of it, shared by its ranks)",
+      {"gpu-memory", "SIZE", "Memory that a rank's fields may take on each GPU, 4GiB (default: 90 % of it or what is free, shared by its ranks)",
        [](RunConfig& c, Text v) { c.session.gpu_memory = parse_bytes(v); },
        [](const RunConfig& c) -> json { return c.session.gpu_memory > 0 ? json(c.session.gpu_memory) : json(); }},
       {"cpu-memory", "SIZE", "Host memory that a rank of the solve may take, 64GiB (default: its part of what is available)",

@@ -55,7 +55,7 @@ void run_demo(const DemoOptions& options) {
   fmt::print("2. A quark propagator: Wilson, kappa {}, antiperiodic in t, 12 columns\n", report.config.wilson.kappa);
   std::fflush(stdout);
   const Propagator propagator = solve_columns(links_at_hand(generated.gauge), generated.gauge.extents, report.config, report, print_plan);
-  report.correlators = contract(propagator, report.config.source.time(), report.gauge.extents[3]);
+  report.correlators = contract(propagator, report.config.source, report.gauge.extents[3]);
   report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   print_report(report);
   const std::vector<std::string> written = write_outputs(folder, report, propagator);

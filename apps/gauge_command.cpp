@@ -3,6 +3,8 @@
 #include "apps/gauge_io.hpp"
 #include "apps/gauge_smear_command.hpp"
 #include "apps/generate_run.hpp"
+#include "apps/rank_plan.hpp"
+#include "apps/shared_settings.hpp"
 #include "apps/statistics.hpp"
 #include "codelets/lattice/format/gauge_part.hpp"
 #include "runtime/error.hpp"
@@ -10,6 +12,7 @@
 #include "runtime/mpi/rank_grid.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
@@ -111,6 +114,14 @@ void add_save_flags(CLI::App& command, SaveOptions& save) {
       ->check(CLI::IsMember({"single", "double"}));
 }
 
+/// What all ranks must have in common.
+std::string shared_settings(const ConvertOptions& options) {
+  const auto coord = [](const std::optional<Coord>& value) { return value ? fmt::format("{}", fmt::join(*value, ",")) : std::string("none"); };
+  return fmt::format("IN {}\nOUT {}\n--format {}\n--precision {}\n--lattice {}\n--ranks {}\n--reunitarize {}\n", options.in, options.out,
+                     options.save.format, options.save.precision.empty() ? "the format's" : options.save.precision, coord(options.lattice),
+                     coord(options.ranks), options.reunitarize);
+}
+
 /// The links that this rank has: all, or on several ranks its part and the layers around it.
 LoadedGauge load_share(const ConvertOptions& options, std::optional<format::GaugePart>& part) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
@@ -126,6 +137,8 @@ LoadedGauge load_share(const ConvertOptions& options, std::optional<format::Gaug
 
 void run_convert(const ConvertOptions& options) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
+  require_same_settings_everywhere(shared_settings(options));
+  require_ranks(options.ranks, {}, job.size());
   job.on_root([&] {
     std::error_code absent;  // a file that is not there yet is no one's twin
     if (std::filesystem::equivalent(options.in, options.out, absent))
@@ -133,8 +146,9 @@ void run_convert(const ConvertOptions& options) {
   });
   std::optional<format::GaugePart> part;
   LoadedGauge loaded = load_share(options, part);
+  const runtime::Team team = host_team();
   job.together([&] {
-    if (options.reunitarize) gauge::reunitarize(loaded.gauge, host_team());
+    if (options.reunitarize) gauge::reunitarize(loaded.gauge, team);
   });
   save_gauge(options.out, loaded.gauge, options.save, part);
   if (job.is_root()) fmt::print("wrote {}: {} {}\n", options.out, extents_text(loaded.info.layout.extents), options.save.format);

@@ -38,9 +38,10 @@ format::GaugeFormat parse_format(const std::string& name) {
 /// The sums over the sites of a part, and over the ranks that have the others.
 gauge::LinkSums sums_over_ranks(const HostGauge& gauge, const Coord& lattice, const Box& part) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const runtime::Team team = host_team();
   std::array<runtime::BinnedSum, 3> sums;
   job.together([&] {
-    const gauge::LinkSums mine = gauge::link_sums(gauge, lattice, part, host_team());
+    const gauge::LinkSums mine = gauge::link_sums(gauge, lattice, part, team);
     sums = {mine.spatial, mine.temporal, mine.trace};
   });
   if (part.extents != lattice) job.combine(sums);  // ranks that each have all have all sums
@@ -62,10 +63,9 @@ LoadedGauge measured(format::GaugeRead read, const Coord& lattice, const Box& pa
 
 runtime::Team host_team() {
   const runtime::Topology topology = runtime::Topology::discover();
-  std::vector<int> cores;
-  for (const runtime::Domain& domain : topology.domains())
-    cores.insert(cores.end(), domain.cores.begin(), domain.cores.end());
-  return runtime::Team(cores);
+  const std::vector<int> cores = topology.all_cores();
+  const runtime::mpi::Job::Share share = runtime::mpi::Job::current().share_of(fmt::format("{}", fmt::join(cores, " ")));
+  return runtime::Team(share.count > 1 ? topology.share(share.index, share.count).all_cores() : cores);
 }
 
 std::string extents_text(const Coord& extents) { return fmt::format("{}", fmt::join(extents, "x")); }

@@ -12,7 +12,8 @@
 
 namespace quarkstar::app {
 
-/// All cores of this machine as one team, for work outside of a session.
+/// All cores of this machine as one team, for work outside of a session; ranks of a host that may use the same cores divide them, as sessions
+/// do. Collective.
 runtime::Team host_team();
 
 struct LoadedGauge {

@@ -41,6 +41,8 @@ void check(const SmearOptions& options) {
   if (!hisq && !options.u0) refuse("--u0", "asqtad needs a tadpole factor", "give it, e.g. --u0 0.87, or --u0 1");
   if (!hisq && (options.naik_epsilon || options.mass))
     refuse(options.mass ? "--mass" : "--naik-epsilon", "only HISQ has an epsilon", "leave it out, or use --action hisq");
+  if (options.u0) smear::check_tadpole_factor(*options.u0);
+  if (options.naik_epsilon) smear::check_naik_epsilon(*options.naik_epsilon);
   for (const std::string& out : {smear::fat_path(options.prefix), smear::long_path(options.prefix)}) {
     std::error_code absent;  // a file that is not there yet is no one's twin
     if (std::filesystem::equivalent(options.in, out, absent))

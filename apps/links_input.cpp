@@ -75,19 +75,18 @@ void check_signs(const StaggeredConfig& files, const smear::StaggeredLinks& link
            "give fat and long links of one configuration with the same phases and boundary");
 }
 
-/// Below double precision the outer correction has links of 18 reals, so the form need only be near.
+/// Residuals and corrections are taken with links of 18 reals, so the form need only be near.
 void check_form(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Team& team) {
   const int reals = config.solver.link_reals;
   if (reals == 18) return;
-  const bool whole = config.solver.precision == Precision::double_;
-  const double allowed = !whole ? 1e-4 : reals == 9 ? 1e-8 : 1e-12;
+  constexpr double allowed = 1e-4;
   double error = staggered::form_error(links, reals, team);
   runtime::mpi::Job::current().combine(std::span(&error, 1), runtime::mpi::Combine::maximum);
   if (error <= allowed) return;
   refuse("--links",
-         fmt::format("the long links of {} come back from {} reals with an error of {:.1e}, above {:g} in {} precision", config.staggered.long_links,
-                     reals, error, allowed, name_of(config.solver.precision)),
-         whole ? "use --links 18, or --precision single" : "use --links 18");
+         fmt::format("the long links of {} come back from {} reals with an error of {:.1e}, above {:g}", config.staggered.long_links, reals, error,
+                     allowed),
+         "use --links 18");
 }
 
 }  // namespace

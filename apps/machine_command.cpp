@@ -2,7 +2,9 @@
 #include "apps/commands.hpp"
 #include "apps/machine_ranks.hpp"
 #include "apps/report.hpp"
+#include "apps/shared_settings.hpp"
 #include "codelets/arch/dispatch.hpp"
+#include "runtime/cuda.hpp"
 #include "runtime/huge_pages.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/policy/policy.hpp"
@@ -13,6 +15,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +34,15 @@ struct MachineOptions {
 
 std::string counter_text(const runtime::EnergyReading& reading) {
   return reading.available() ? "readable" : "unavailable: " + reading.unavailable;
+}
+
+/// What keeps GPUs that are here from being used.
+Json gpu_obstacles() {
+  Json all = Json::array();
+  if (const std::string driver = runtime::obstacle_to_gpus(); !driver.empty()) all.push_back(driver);
+  for (const runtime::GpuDescription& gpu : runtime::gpus())
+    if (!gpu.obstacle.empty()) all.push_back(gpu.obstacle);
+  return all;
 }
 
 Json machine_json(const runtime::Session& session) {
@@ -54,6 +66,7 @@ Json machine_json(const runtime::Session& session) {
           {"architecture", arch::name_of(arch::current())},
           {"workers", workers},
           {"huge_pages", runtime::describe_huge_pages()},
+          {"gpu_obstacles", gpu_obstacles()},
           {"energy", {{"cpu", counter_text(energy.cpu)}, {"gpu", counter_text(energy.gpu)}}},
           {"policy", session.options().policy},
           {"policies", runtime::policy_names()},
@@ -69,6 +82,8 @@ void print_machine(const Json& machine) {
                fmt::join(domain["cores"].get<std::vector<int>>(), " "));
   fmt::print("kernels        {} (of {})\n", machine["architecture"].get<std::string>(),
              fmt::join(machine["architectures"].get<std::vector<std::string>>(), ", "));
+  for (const Json& obstacle : machine["gpu_obstacles"])
+    fmt::print("GPU            not used: {}\n", obstacle.get<std::string>());
   fmt::print("huge pages     {}\n", machine["huge_pages"].get<std::string>());
   for (const char* part : {"cpu", "gpu"}) fmt::print("energy, {}    {}\n", part, machine["energy"][part].get<std::string>());
   fmt::print("policy         {} (of {}, and others of StarPU's)\n", machine["policy"].get<std::string>(),
@@ -98,14 +113,26 @@ void merge_tune(const MachineOptions& options) {
   }
 }
 
+/// What all ranks must have in common: without it some would wait for what others do not do.
+std::string shared_settings(const MachineOptions& options) {
+  return fmt::format("--self-test {}\n--limit {}\n--json {}\n--merge-tune {}\n--policy {}\n", options.self_test, options.limit_seconds, options.json,
+                     fmt::join(options.merged_caches, " "), options.session.policy);
+}
+
 void run_machine(const MachineOptions& options) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
+  require_same_settings_everywhere(shared_settings(options));
   if (!options.merged_caches.empty()) {
     job.on_root([&] { merge_tune(options); });
     return;
   }
-  if (options.self_test && job.is_distributed()) call_roll(options.limit_seconds);
-  const runtime::Session session(options.session);
+  runtime::SessionOptions session_options = options.session;
+  if (options.self_test && job.is_distributed()) {
+    constexpr int for_start = 60;  // a session measures buses first
+    session_options.watchdog_seconds = std::max(for_start, options.limit_seconds);
+    call_roll(options.limit_seconds);
+  }
+  const runtime::Session session(session_options);
   Json machine = machine_json(session);
   Json ranks = Json::array();
   for (const std::string& text : job.gather_text(machine.dump())) ranks.push_back(Json::parse(text));

@@ -31,14 +31,6 @@ fs::path shipped_folder() {
   return fs::is_directory(installed, error) ? installed : fs::path(QUARKSTAR_MACHINES_FOLDER);
 }
 
-std::string path_of(const std::string& file) {
-  if (fs::exists(file)) return file;
-  const fs::path shipped = shipped_folder() / (file + ".toml");
-  if (file.find('/') == file.npos && fs::exists(shipped)) return shipped.string();
-  throw Error(ErrorKind::input, "--machine", fmt::format("there is no file '{}'", file),
-              fmt::format("give the path of a machine file, or one of {}", fmt::join(shipped_machines(), ", ")));
-}
-
 /// One table of the file; knows which of its keys were asked for.
 class Table {
  public:
@@ -67,6 +59,14 @@ class Table {
     if (!node.is_integer() || *value < least || *value > std::numeric_limits<int>::max())
       fail(key, "is out of range", fmt::format("give a whole number, at least {}", least));
     return static_cast<int>(*value);
+  }
+  /// true or false; where nothing is said, false.
+  bool flag(const char* key) {
+    seen_.insert(key);
+    const toml::node* node = table_.get(key);
+    if (node != nullptr && !node->is_boolean())
+      fail(key, "is neither true nor false", "give one of them, or nothing for false");
+    return node != nullptr && *node->value<bool>();
   }
   /// A table inside this one: "codelet" = number. what: the numbers are, for an error.
   runtime::simulate::ByCodelet by_codelet(const char* table, const char* what) {
@@ -137,8 +137,16 @@ std::vector<std::string> shipped_machines() {
   return names;
 }
 
+std::string machine_path(const std::string& file) {
+  if (fs::exists(file)) return file;
+  const fs::path shipped = shipped_folder() / (file + ".toml");
+  if (file.find('/') == file.npos && fs::exists(shipped)) return shipped.string();
+  throw Error(ErrorKind::input, "--machine", fmt::format("there is no file '{}'", file),
+              fmt::format("give the path of a machine file, or one of {}", fmt::join(shipped_machines(), ", ")));
+}
+
 Machine read_machine(const std::string& file) {
-  const std::string path = path_of(file);
+  const std::string path = machine_path(file);
   const toml::table root = parse_toml(path, "docs/howto/simulation.md");
   for (const auto& [key, value] : root)
     if (value.is_table() && key != "cpu" && key != "gpu" && key != "peers" && key != "network" && key != "runtime")
@@ -167,6 +175,7 @@ Machine read_machine(const std::string& file) {
   machine.domains = cpu.count("domains", 1);
   machine.cores = cpu.count("cores", 1);
   machine.core_triad_gbs = cpu.positive("core_triad_gbs");
+  machine.busy_teams_share = cpu.flag("busy_teams_share");
   machine.cpu = device_in(cpu);
   cpu.close();
 

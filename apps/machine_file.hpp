@@ -11,6 +11,9 @@ namespace quarkstar::app {
 /// come from (`source`). Throws Error(input) that names file, line, key and remedy.
 runtime::simulate::Machine read_machine(const std::string& file);
 
+/// The file that read_machine() reads. Throws Error(input) naming the shipped machines where there is none.
+std::string machine_path(const std::string& file);
+
 /// Names of the shipped machines, sorted.
 std::vector<std::string> shipped_machines();
 

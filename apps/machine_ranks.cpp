@@ -2,7 +2,6 @@
 
 #include "runtime/error.hpp"
 #include "runtime/mpi/messages.hpp"
-#include "runtime/mpi/self_test.hpp"
 #include "runtime/session.hpp"
 #include "runtime/watchdog.hpp"
 
@@ -11,11 +10,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <span>
 
 namespace quarkstar::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using runtime::mpi::FaceDamage;
 using runtime::mpi::Job;
 using runtime::mpi::PairTiming;
 using runtime::mpi::SharedError;
@@ -41,7 +42,27 @@ Json test_pairs(Job& job, std::chrono::seconds limit, bool print) {
   return pairs;
 }
 
+/// How many values were wrong, where none was: anything else is an error that names the ranks.
+std::uint64_t test_faces(Job& job, bool print) {
+  const std::vector<FaceDamage> damage = runtime::mpi::exchange_known_faces(job);
+  std::uint64_t wrong = 0;
+  for (const FaceDamage& d : damage) wrong += d.words;
+  if (print) fmt::print("known faces       {} wrong values in 8 directions\n", wrong);
+  if (wrong > 0) throw_damage(describe_damage(job, damage));
+  return wrong;
+}
+
 }  // namespace
+
+std::string describe_damage(const Job& job, const std::vector<FaceDamage>& damage) {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> texts;
+  for (const FaceDamage& d : std::span(damage).first(std::min(most, damage.size())))
+    texts.push_back(fmt::format("{} values of faces that {} reads in {}{} from {}", d.words, job.name_of(d.reader), d.direction % 2 == 0 ? '+' : '-',
+                                "xyzt"[d.direction / 2], job.name_of(d.sender)));
+  if (damage.size() > most) texts.push_back(fmt::format("and {} more", damage.size() - most));
+  return fmt::format("arrived wrong: {}", fmt::join(texts, "; "));
+}
 
 void print_ranks(const Json& ranks) {
   fmt::print("\nranks\n");
@@ -67,10 +88,7 @@ Json self_test(int limit_seconds, bool print) {
   const std::chrono::seconds limit(limit_seconds);
   if (print) fmt::print("\nself-test\nroll call         {} ranks answered\n", job.size());
   Json result{{"ranks", job.size()}, {"pairs", test_pairs(job, limit, print)}};
-  const std::uint64_t wrong = runtime::mpi::exchange_known_faces(job);
-  if (print) fmt::print("known faces       {} wrong values in 8 directions\n", wrong);
-  if (wrong > 0) throw_damage(fmt::format("{} values of faces arrived wrong", wrong));
-  result["wrong_face_values"] = wrong;
+  result["wrong_face_values"] = test_faces(job, print);
   result["gpu_messages"] = runtime::mpi::describe_gpu_messages();
   if (print) fmt::print("GPU memory        {}\n", result["gpu_messages"].get<std::string>());
   if (const auto* messages = runtime::Session::current().messages(); messages != nullptr) {

@@ -1,8 +1,16 @@
 #pragma once
 // The ranks of a job, for `quarkstar machine`: who sits where, and whether they can talk to each other.
+#include "runtime/mpi/self_test.hpp"
+
 #include <nlohmann/json.hpp>
 
+#include <string>
+#include <vector>
+
 namespace quarkstar::app {
+
+/// "arrived wrong: 17 values of faces that rank 1 (node2) reads in +t from rank 0 (node1)", the first few of them.
+std::string describe_damage(const runtime::mpi::Job& job, const std::vector<runtime::mpi::FaceDamage>& damage);
 
 /// One line a rank: host, workers, cores. ranks: the machine_json() of each.
 void print_ranks(const nlohmann::ordered_json& ranks);

@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 
 namespace {
 
@@ -54,6 +55,7 @@ std::string remedy(const CLI::App& app) {
 void require_one_rank(int argc, char** argv) {
   const quarkstar::runtime::mpi::Job& job = quarkstar::runtime::mpi::Job::current();
   if (!job.is_distributed() || job.is_fake() || argc < 2) return;
+  if (std::any_of(argv + 1, argv + argc, [](std::string_view argument) { return argument == "--help" || argument == "-h"; })) return;
   std::string command = argv[1];
   if (command == "gauge" && argc > 2) command += fmt::format(" {}", argv[2]);
   if (command == "solve" || command == "machine" || command == "gauge convert" || command.starts_with("-")) return;
@@ -83,6 +85,8 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Launchers may hand a signal on while MPI starts and files are opened: it counts before the first column.
+  if (argc > 1 && std::string_view(argv[1]) == "solve") quarkstar::app::catch_interrupts();
   spdlog::set_default_logger(spdlog::stderr_color_mt("quarkstar"));
   spdlog::set_pattern("[%Y-%m-%d %H:%M:%S] %v");
   std::optional<quarkstar::runtime::mpi::Job> job;

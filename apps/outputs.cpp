@@ -12,11 +12,17 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 namespace quarkstar::app {
 namespace {
+
+/// Of the files in a folder of outputs.
+constexpr std::array<std::string_view, 5> names{"propagator.h5", "propagator.lime", "correlators.h5", "result.json", "report.html"};
 
 void write_text(const std::string& path, const std::string& text) {
   AtomicFile file(path);
@@ -74,6 +80,7 @@ OutputFolder::OutputFolder(std::string path) : path_(std::move(path)) {
   made_ = std::filesystem::create_directories(path_, error);
   if (std::filesystem::exists(path_) && !std::filesystem::is_directory(path_)) error = std::make_error_code(std::errc::not_a_directory);
   if (error) throw_write_error("--out: " + path_, "making the folder", error.value());
+  remove_leftovers(path_, [](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); });
   check_writable(file("result.json"));
 }
 

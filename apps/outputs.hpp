@@ -11,7 +11,7 @@ namespace quarkstar::app {
 /// nothing was written into it and it did not exist before.
 class OutputFolder {
  public:
-  /// path may be empty: no folder. Throws Error(input) naming --out if it cannot be made or written to.
+  /// Temporary files of its outputs that killed runs left there go: one run at a time owns a folder. path may be empty: no folder. Throws Error(input) naming --out if it cannot be made or written to.
   explicit OutputFolder(std::string path);
   ~OutputFolder();
   OutputFolder(const OutputFolder&) = delete;

@@ -39,6 +39,7 @@ void print_correlators(const RunReport& report) {
     for (const CorrelatorReport& c : report.correlators) fmt::print(" {:>20.12e}", c.values[t]);
     fmt::print(" {:>14} {:>14}\n", mass_text(pion.log_mass, t), mass_text(pion.cosh_mass, t));
   }
+  if (const std::string left_out = correlators_left_out(report.config); !left_out.empty()) fmt::print("not written: {}\n", left_out);
 }
 
 }  // namespace

@@ -70,12 +70,7 @@ std::vector<double> speeds_of_ranks(runtime::Session& session, const Coord& exte
   const RankWeights& weights = config.rank_weights;
   const std::vector<double> equal(static_cast<std::size_t>(job.size()), 1.0);
   if (weights.kind == RankWeights::Kind::equal) return equal;
-  if (weights.kind == RankWeights::Kind::given) {
-    if (weights.given.size() != equal.size())
-      throw Error(ErrorKind::input, "--rank-weights", fmt::format("{} weights, but {} ranks were started", weights.given.size(), job.size()),
-                  "give one for each rank, or auto, equal or measured");
-    return weights.given;
-  }
+  if (weights.kind == RankWeights::Kind::given) return weights.given;
   if (weights.kind == RankWeights::Kind::automatic) {
     const std::vector<std::string> devices = job.gather_text(devices_of(session));
     if (std::all_of(devices.begin(), devices.end(), [&](const std::string& text) { return text == devices.front(); })) return equal;
@@ -146,10 +141,7 @@ runtime::Decomposition cut_over_ranks(runtime::Session& session, const Coord& ex
   const Coord place = coordinates(job.rank(), ranks.grid);
   const SlabBlocks& blocks = slabs[static_cast<std::size_t>(place[t])];
   if (asked[t] == 0) return {extents, cuts, job.rank(), [&](const Coord& position) { return blocks.worker_of(position[t], mine); }};
-  // Consecutive blocks to consecutive workers.
-  Coord grid{};
-  for (std::size_t mu = 0; mu < 4; ++mu) grid[mu] = static_cast<int>(cuts[mu][static_cast<std::size_t>(place[mu])].size());
-  return {extents, cuts, job.rank(), [&](const Coord& position) { return static_cast<int>(lexicographic(position, grid) * session.block_owners() / volume(grid)); }};
+  return {extents, cuts, job.rank(), session.block_owners()};
 }
 
 }  // namespace
@@ -198,7 +190,18 @@ SlabBlocks blocks_of_slab(int extent, const std::vector<RankOwners>& ranks, doub
   return blocks;
 }
 
+void require_ranks(const std::optional<Coord>& ranks, const RankWeights& weights, int size) {
+  const std::string started = size == 1 ? "1 rank was started" : fmt::format("{} ranks were started", size);
+  if (ranks && volume(*ranks) != size)
+    throw Error(ErrorKind::input, "--ranks", fmt::format("{} is a grid of {} ranks, but {}", fmt::join(*ranks, ","), volume(*ranks), started),
+                fmt::format("start with `mpirun -n {}`, or leave it out", volume(*ranks)));
+  if (const std::size_t given = weights.given.size(); weights.kind == RankWeights::Kind::given && given != static_cast<std::size_t>(size))
+    throw Error(ErrorKind::input, "--rank-weights", fmt::format("{} weights, but {}", given, started),
+                fmt::format("start with `mpirun -n {}`, or give one for each rank, or auto, equal or measured", given));
+}
+
 PlannedLattice plan_over_ranks(runtime::Session& session, const Coord& extents, const RunConfig& config, const MeasureOnPart& measure) {
+  require_ranks(config.ranks, config.rank_weights, Job::current().size());
   const bool gpus = Job::current().any(session.gpu_count() > 0);  // all ranks ask
   if (cpu_share_of(session) > 0 && gpus) {
     if (config.blocks[0] > 0) refuse_cpus_with_blocks();

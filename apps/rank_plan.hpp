@@ -4,6 +4,7 @@
 #include "runtime/mpi/rank_grid.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ std::vector<int> parts_up_to(int extent, int wanted, int thick, int thinnest, in
 /// with GPUs. thick: least extent of several blocks, otherwise limits.thinnest counts. Throws Error(input) naming --cpu-share where the slab
 /// cannot be cut in two.
 SlabBlocks blocks_of_slab(int extent, const std::vector<RankOwners>& ranks, double cpu_share, int thick, const runtime::mpi::PartLimits& limits);
+
+/// Throws Error(input) naming --ranks or --rank-weights where they are meant for another number of ranks than `size`.
+void require_ranks(const std::optional<Coord>& ranks, const RankWeights& weights, int size);
 
 /// The lattice over the ranks of the job: grid and slabs as mpi::make_rank_grid() finds them for the ranks' weights (config.rank_weights), blocks of
 /// each slab as blocks_of_slab(), or config.blocks. Speeds of ranks are those of their owners together, measured at the same time on all ranks.

@@ -11,6 +11,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -84,20 +85,39 @@ std::string runtime_note(const RunReport& report, const ColumnReport& column) {
   return note;
 }
 
-std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_time, int times) {
+std::vector<CorrelatorReport> contract(const Propagator& propagator, const Source& source, int times) {
   std::vector<CorrelatorReport> correlators;
   for (const Meson meson : all_mesons)
-    correlators.push_back(correlator_of(std::string(name_of(meson)), meson_sums(meson, propagator.fields, source_time, times)));
+    correlators.push_back(correlator_of(std::string(name_of(meson)), meson_sums(meson, propagator.fields, source.time(), times)));
   return correlators;
 }
 
-std::vector<CorrelatorReport> contract(const StaggeredPropagators& propagators, int source_time, int times) {
+namespace {
+
+/// The phases of sinks are told from those of their source: a point, or corners of hypercubes.
+bool has_all_mesons(const Source& source) {
+  return source.kind == Source::Kind::point || source.kind == Source::Kind::corner_wall;
+}
+
+}  // namespace
+
+std::string correlators_left_out(const RunConfig& config) {
+  if (!config.is_staggered() || has_all_mesons(config.source)) return "";
+  std::vector<std::string_view> names;
+  for (const StaggeredMeson meson : all_staggered_mesons)
+    if (meson != StaggeredMeson::pion5) names.push_back(name_of(meson));
+  return fmt::format("{}: {} has no phases of its own; use a point or corner-wall source", fmt::join(names, ", "), text_of(config.source));
+}
+
+std::vector<CorrelatorReport> contract(const StaggeredPropagators& propagators, const Source& source, int times) {
   std::vector<CorrelatorReport> correlators;
   for (const StaggeredPropagator& propagator : propagators) {
     if (propagator.columns.size() != HostColour::components) continue;
     const std::string suffix = propagators.size() > 1 ? fmt::format("_m{}", propagator.mass) : "";
     for (const StaggeredMeson meson : all_staggered_mesons)
-      correlators.push_back(correlator_of(std::string(name_of(meson)) + suffix, staggered_sums(meson, propagator.columns, source_time, times)));
+      if (meson == StaggeredMeson::pion5 || has_all_mesons(source))
+        correlators.push_back(
+            correlator_of(std::string(name_of(meson)) + suffix, staggered_sums(meson, propagator.columns, source.position, times)));
   }
   return correlators;
 }

@@ -91,7 +91,7 @@ struct RunReport {
   std::vector<runtime::LinkTraffic> links;  ///< between memories, of all solves
   std::vector<ResplitReport> resplits;
   std::vector<TimelineTask> timeline;  ///< consecutive tasks of the first column
-  bool failed = false;                 ///< the last of `solves` did not converge; there are no correlators
+  bool failed = false;                 ///< one of the last of `solves` did not converge; there are no correlators
 };
 
 /// The columns that were solved, in the order of RunReport::solves: this rank's part of them.
@@ -130,9 +130,13 @@ std::string energy_note(const ColumnReport& column);
 std::string runtime_note(const RunReport& report, const ColumnReport& column);
 
 /// Correlators and effective masses of a whole propagator (12 columns) on a lattice with `times` time slices, summed over ranks.
-std::vector<CorrelatorReport> contract(const Propagator& propagator, int source_time, int times);
+std::vector<CorrelatorReport> contract(const Propagator& propagator, const Source& source, int times);
 
 /// The same for the staggered propagators that have all 3 columns. Names: pion5, pion05, rho, ...; with several masses pion5_m0.05 and so on.
-std::vector<CorrelatorReport> contract(const StaggeredPropagators& propagators, int source_time, int times);
+/// Of a source that has no phases pion5 only (correlators_left_out()).
+std::vector<CorrelatorReport> contract(const StaggeredPropagators& propagators, const Source& source, int times);
+
+/// Which correlators this run's source has no meaning for, and why; empty where it has all.
+std::string correlators_left_out(const RunConfig& config);
 
 }  // namespace quarkstar::app

@@ -125,7 +125,8 @@ std::string correlators_table(const RunReport& report) {
     row.push_back(number_or_dash(report.correlators.front().cosh_mass, t));
     rows.push_back(std::move(row));
   }
-  return table("", head, rows);
+  const std::string left_out = correlators_left_out(report.config);
+  return table("", head, rows) + (left_out.empty() ? "" : "<p>Not written: " + escape(left_out) + "</p>\n");
 }
 
 std::string workers_table(const RunReport& report) {

@@ -1,5 +1,6 @@
 // The command `quarkstar-sim`: takes --machine, and runs `quarkstar` on that machine, which need not exist.
 #include "apps/machine_file.hpp"
+#include "apps/simulated_job.hpp"
 #include "runtime/error.hpp"
 #include "runtime/simulate/process.hpp"
 
@@ -50,7 +51,8 @@ void require_timing_command(const std::vector<char*>& arguments) {
   const bool timed = text(1) == "bench" && (text(2) == "solver" || text(2) == "dslash" || text(2).starts_with("-"));
   if (!timed && text(1) != "machine" && !text(1).starts_with("-"))
     throw Error(ErrorKind::input, fmt::format("quarkstar-sim {}", fmt::join(arguments.begin() + 1, arguments.end(), " ")),
-                "a simulation computes times and no numbers", "use `bench solver`, `bench dslash` or `machine`");
+                "a simulation computes times and no numbers",
+                "use `bench solver`, `bench dslash`, `bench submission` or `machine`");
 }
 
 }  // namespace
@@ -58,8 +60,14 @@ void require_timing_command(const std::vector<char*>& arguments) {
 int main(int argc, char** argv) {
   try {
     std::vector<char*> arguments(argv, argv + argc);
-    if (asks_for_text(arguments)) return starpu_main(argc, argv);  // SimGrid would take these flags for its own
+    if (asks_for_text(arguments)) {
+      // Not below, where SimGrid would take these flags for its own.
+      if (!quarkstar::app::asks_for_job(arguments)) return starpu_main(argc, argv);
+      fmt::print("{}", quarkstar::app::help_on_job());
+      return 0;
+    }
     const std::string machine = take_machine(arguments);
+    if (quarkstar::app::asks_for_job(arguments)) return quarkstar::app::simulate_job(machine, arguments);
     require_timing_command(arguments);
     return quarkstar::runtime::simulate::run(quarkstar::app::read_machine(machine), static_cast<int>(arguments.size()), arguments.data());
   } catch (const Error& error) {

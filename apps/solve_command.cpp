@@ -1,10 +1,10 @@
 // quarkstar solve [RUN.toml]
 #include "apps/commands.hpp"
 #include "apps/gauge_io.hpp"
-#include "apps/interrupt.hpp"
 #include "apps/links_input.hpp"
 #include "apps/outputs.hpp"
 #include "apps/print_tables.hpp"
+#include "apps/rank_plan.hpp"
 #include "apps/shared_settings.hpp"
 #include "apps/solve_plan.hpp"
 #include "apps/solve_run.hpp"
@@ -14,6 +14,7 @@
 #include "runtime/watchdog.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -45,8 +46,9 @@ class LinkLoader {
     const RunConfig& config = report_.config;
     loaded_ = decomposition.is_distributed() ? load_gauge_part(config.gauge, config.lattice, decomposition, box_to_read(decomposition, config))
                                              : load_gauge(config.gauge, config.lattice);
+    const runtime::Team team = host_team();
     runtime::mpi::Job::current().together([&] {
-      if (config.reunitarize) gauge::reunitarize(loaded_.gauge, host_team());
+      if (config.reunitarize) gauge::reunitarize(loaded_.gauge, team);
     });
     report_.gauge = loaded_.summary();
     return loaded_.gauge;
@@ -73,6 +75,15 @@ std::vector<RunReport> reports_of(const RunReport& run) {
   return reports;
 }
 
+/// The JSON of a failed solve. What went wrong there counts more than what goes wrong here.
+void try_to_write(const RunReport& failed) {
+  try {
+    write_json_file(failed.config.json, failed);
+  } catch (const Error& error) {
+    spdlog::warn("{}", error.what());
+  }
+}
+
 /// solve(links, planned); a failed one leaves a JSON behind, for scripts that want to know how it failed, and nothing
 /// else. run: of the links; staggered: of all sources.
 template <class Solve>
@@ -86,7 +97,7 @@ void solve_or_report(RunReport& run, std::vector<RunReport>& reports, Solve&& so
   } catch (const Error&) {
     if (run.config.is_staggered()) reports = reports_of(run);
     for (const RunReport& report : reports)
-      if (report.failed && !report.config.json.empty() && speaks) write_json_file(report.config.json, report);
+      if (report.failed && !report.config.json.empty() && speaks) try_to_write(report);
     throw;
   }
 }
@@ -113,7 +124,6 @@ void finish(const RunReport& report, const OutputFolder& folder, const Fields& p
 
 void run_solve(const SolveOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  catch_interrupts();  // a signal while files are opened counts before the first column
   RunReport run;
   if (!options.file.empty()) apply_settings(run.config, read_toml(options.file));
   apply_settings(run.config, options.flags);
@@ -123,8 +133,8 @@ void run_solve(const SolveOptions& options) {
   std::vector<RunReport> reports = reports_of(run);
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   job.watchdog().set_idle(std::chrono::seconds(run.config.session.watchdog_seconds));
-  const std::string settings = shared_settings(run.config), roots = job.broadcast(settings);
-  job.together([&] { require_same_settings(settings, roots); });
+  require_same_settings_everywhere(shared_settings(run.config));
+  require_ranks(run.config.ranks, run.config.rank_weights, job.size());
   std::vector<std::unique_ptr<OutputFolder>> folders;
   job.on_root([&] {
     for (const RunReport& report : reports) {
@@ -144,7 +154,7 @@ void run_solve(const SolveOptions& options) {
   const auto conclude = [&](std::size_t i, const auto& parts, int components) {
     RunReport& report = reports[i];
     const bool complete = report.config.columns.size() == static_cast<std::size_t>(components);
-    if (complete) report.correlators = contract(parts, report.config.source.time(), lattice[3]);
+    if (complete) report.correlators = contract(parts, report.config.source, lattice[3]);
     report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     finish(report, *folders[i], parts, complete);
   };

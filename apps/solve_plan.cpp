@@ -79,8 +79,7 @@ Box box_to_read(const runtime::Decomposition& decomposition, const RunConfig& co
 PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config) {
   if (runtime::mpi::Job::current().is_distributed())
     return plan_over_ranks(session, extents, config, [&](int worker, const Coord& part) {
-      // Loading links of 8 reals is collective; those of 12 are about as fast.
-      return measure_owner(session, worker, part, config.solver.precision, std::max(12, config.solver.link_reals));
+      return measure_owner(session, worker, part, config.solver.precision, config.solver.link_reals);
     });
   return plan_solve(session, extents, config.solver, config.blocks);
 }

@@ -14,6 +14,7 @@
 #include "apps/staggered_batches.hpp"
 #include "apps/timeline.hpp"
 #include "apps/turns_on_ranks.hpp"
+#include "codelets/lattice/block_geometry.hpp"
 #include "codelets/smear/hisq.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/turns.hpp"
@@ -150,7 +151,7 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
     if (results[v].converged() || (worth_saving(results[v]) && has_begun(solutions[v])))
       files.save(v, solutions[v], results[v].iterations);
   if (runtime::Turns::failed()) throw Interrupted{config.checkpoint};  // given up for another's failure, which is what comes out
-  for (std::size_t v = 0; v < batch.size(); ++v) {
+  for (std::size_t v = 0; v < batch.size(); ++v)
     report.solves.push_back({.column = batch[v].column,
                              .result = results[v],
                              .energy = energy,
@@ -158,6 +159,7 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
                              .idle_us = idle_us,
                              .bound = bound,
                              .source = batch[v].source});
+  for (std::size_t v = 0; v < batch.size(); ++v) {
     if (results[v].reason == StopReason::interrupted || stopped) throw Interrupted{config.checkpoint};
     if (!results[v].converged()) {
       report.failed = true;
@@ -272,6 +274,7 @@ std::vector<StaggeredPropagators> solve_staggered(const LinksOfPart& links, cons
   report.power = session.options().power;
   const PlannedLattice plan = plan_staggered(session, lattice, config);
   const runtime::Decomposition& decomposition = plan.decomposition;
+  runtime::mpi::Job::current().together([&] { require_thick_blocks(decomposition, smear::longest_hop(config.hops_far())); });
   report.decomposition = decomposition.describe();
   report.devices = plan.plan;
   report.memory = memory_needs(session, decomposition, config);

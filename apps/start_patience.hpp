@@ -8,7 +8,7 @@
 namespace quarkstar::app {
 
 /// What --watchdog, and --limit of `machine --self-test`, will set when they are parsed; the usual where they are absent or wrong, of which
-/// the parser will speak. arguments: without the program's name.
+/// the parser will speak; and the remedy that fits the command. arguments: without the program's name.
 runtime::Patience start_patience(const std::vector<std::string>& arguments);
 
 }  // namespace quarkstar::app

@@ -47,7 +47,7 @@ std::vector<CorrelatorReport> verified_correlators(const HostGauge& gauge, const
   report.config.session = config.session;
   report.config.solver.tolerance = 1e-14;
   const Propagator propagator = solve_columns(links_at_hand(gauge), gauge.extents, report.config, report);
-  return contract(propagator, 0, gauge.extents[3]);
+  return contract(propagator, Source{}, gauge.extents[3]);
 }
 
 const std::vector<double>& correlator_named(const std::vector<CorrelatorReport>& correlators, const std::string& name) {

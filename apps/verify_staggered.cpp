@@ -98,8 +98,8 @@ std::vector<CorrelatorReport> solved(const RunConfig& settings, const HostGauge&
   report.config.session = config.session;
   report.config.solver.tolerance = 1e-13;
   complete(report.config);
-  return contract(solve_staggered(links_at_hand(gauge), gauge.extents, report.config, report).front(), 0,
-                  gauge.extents[3]);
+  return contract(solve_staggered(links_at_hand(gauge), gauge.extents, report.config, report).front(),
+                  report.config.source, gauge.extents[3]);
 }
 
 /// Solved once for each key: several channels share a propagator.

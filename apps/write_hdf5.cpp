@@ -34,6 +34,7 @@ Hdf5Id complex_type(hid_t real) {
 void write_correlators_hdf5(const std::string& path, const RunReport& report) {
   Hdf5File file(path);
   write_attributes(file, report);
+  if (const std::string left_out = correlators_left_out(report.config); !left_out.empty()) file.attribute("not_written", left_out);
   file.make_group("correlators");
   file.make_group("effective_masses");
   for (const CorrelatorReport& correlator : report.correlators) {
@@ -73,7 +74,7 @@ void write_fields(const std::string& path, const Coord& extents, const std::vect
     offset = file->leave_room("propagator", stored, shape);
     file->close();
   });
-  runtime::mpi::SharedFile parts(job, file ? file->temporary() : "", runtime::mpi::SharedFile::Mode::write);
+  runtime::mpi::SharedFile parts(job, file ? file->temporary() : "", runtime::mpi::SharedFile::Mode::write, path);
   constexpr std::size_t site_bytes = Field::components * sizeof(std::complex<double>);
   for (const Field* field : fields) {
     parts.write({offset, site_bytes, extents}, field->box(), bytes_of(*field));

@@ -175,6 +175,8 @@ Json report_json(const RunReport& report) {
     json["correlators"][correlator.name] = correlator.values;
     json["effective_masses"][correlator.name] = {{"log", correlator.log_mass}, {"cosh", correlator.cosh_mass}};
   }
+  if (const std::string left_out = correlators_left_out(report.config); !report.correlators.empty() && !left_out.empty())
+    json["correlators_not_written"] = left_out;
   return json;
 }
 

@@ -61,13 +61,14 @@ if(QUARKSTAR_CUDA)
   list(APPEND sources ${cuda_sources})
 endif()
 if(QUARKSTAR_SIMULATION)
-  # libsimgrid has an MPI of its own, and the first library that is asked counts.
-  set(starpu MPI::MPI_C PkgConfig::STARPU)
+  set(starpu PkgConfig::STARPU SimGrid::SMPI)
 else()
-  set(starpu PkgConfig::STARPUMPI PkgConfig::STARPU)
+  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/runtime/simulate/rank.cpp"
+    "${PROJECT_SOURCE_DIR}/runtime/simulate/waiting.cpp")
+  set(starpu PkgConfig::STARPUMPI PkgConfig::STARPU MPI::MPI_C)
 endif()
 quarkstar_layer(runtime SOURCES ${sources} LINK
-  ${starpu} PkgConfig::HWLOC MPI::MPI_C
+  ${starpu} PkgConfig::HWLOC
   OpenMP::OpenMP_CXX Threads::Threads fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 # Where this StarPU looks for performance models of its own.
 set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/session.cpp" PROPERTIES
@@ -110,7 +111,8 @@ endif()
 # ---- apps
 quarkstar_glob(sources "apps/*.cpp")
 if(sources)
-  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/apps/main.cpp" "${PROJECT_SOURCE_DIR}/apps/simulation_main.cpp")
+  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/apps/main.cpp" "${PROJECT_SOURCE_DIR}/apps/simulation_main.cpp"
+    "${PROJECT_SOURCE_DIR}/apps/rank_main.cpp")
   # Everything but main(), so that the unit tests can link it. Not installed.
   add_library(quarkstar_apps STATIC ${sources})
   quarkstar_settings(quarkstar_apps)
@@ -126,4 +128,25 @@ if(sources)
   endif()
   quarkstar_settings(quarkstar)
   target_link_libraries(quarkstar PRIVATE quarkstar_apps)
+  if(QUARKSTAR_SIMULATION)
+    # What a rank of a simulated job runs. SimGrid's MPI loads a copy for each rank, so that each has globals of its
+    # own, those of StarPU among them: hence the static one, and no debug information.
+    add_library(quarkstar_rank MODULE apps/rank_main.cpp)
+    set_target_properties(quarkstar_rank PROPERTIES
+      PREFIX "" OUTPUT_NAME quarkstar-rank LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+    quarkstar_settings(quarkstar_rank)
+    set(layers quarkstar_apps quarkstar_solvers quarkstar_codelets quarkstar_runtime)
+    foreach(layer IN LISTS layers)
+      list(APPEND archives "$<TARGET_FILE:${layer}>")
+    endforeach()
+    add_dependencies(quarkstar_rank ${layers})
+    target_include_directories(quarkstar_rank PRIVATE "$<TARGET_PROPERTY:quarkstar_apps,INCLUDE_DIRECTORIES>")
+    target_compile_definitions(quarkstar_rank PRIVATE "$<TARGET_PROPERTY:quarkstar_apps,COMPILE_DEFINITIONS>")
+    target_link_libraries(quarkstar_rank PRIVATE
+      -Wl,--start-group ${archives} "${STARPU_LIBDIR}/libstarpu-1.4.a" -Wl,--end-group
+      SimGrid::SMPI PkgConfig::HWLOC OpenMP::OpenMP_CXX Threads::Threads fmt::fmt spdlog::spdlog
+      tomlplusplus::tomlplusplus pugixml::pugixml ZLIB::ZLIB ${CMAKE_DL_LIBS})
+    target_link_options(quarkstar_rank PRIVATE -Wl,--as-needed -Wl,--strip-debug -Wl,-z,defs)
+    add_dependencies(quarkstar quarkstar_rank)
+  endif()
 endif()

@@ -6,6 +6,10 @@ include(CMakePackageConfigHelpers)
 install(TARGETS quarkstar_runtime quarkstar_codelets quarkstar_solvers EXPORT quarkstar-targets)
 if(TARGET quarkstar)
   install(TARGETS quarkstar)
+  if(TARGET quarkstar_rank)
+    # quarkstar-sim looks for it beside itself.
+    install(TARGETS quarkstar_rank LIBRARY DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  endif()
   install(DIRECTORY apps/machines/ DESTINATION "${CMAKE_INSTALL_DATADIR}/quarkstar/machines" FILES_MATCHING PATTERN "*.toml")
 endif()
 install(DIRECTORY runtime codelets solvers DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/quarkstar"

@@ -59,6 +59,11 @@ if(QUARKSTAR_SANITIZE)
       -fno-sanitize-address-use-after-scope -fno-sanitize=null,object-size)
   endif()
 endif()
+if(QUARKSTAR_SIMULATION)
+  # Ranks of a simulated job are copies of one library in one process: the loader must not make one object of what is
+  # unique in each.
+  list(APPEND QUARKSTAR_CXX_OPTIONS -fno-gnu-unique)
+endif()
 if(QUARKSTAR_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "QUARKSTAR_FUZZ needs clang (libFuzzer): configure with -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++")

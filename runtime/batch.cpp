@@ -125,7 +125,9 @@ const Codelet fused_codelet("fused", run_fused), joined_codelet("joined", run_fu
 
 const Program& program_in(const void* arguments) { return **static_cast<const Program* const*>(arguments); }
 
-double simulated_us(const void* arguments, int worker) { return simulate::program_us(program_in(arguments), worker); }
+double simulated_us(const void* arguments, int worker, int teams) {
+  return simulate::program_us(program_in(arguments), worker, teams);
+}
 
 void finish_simulated(const void* arguments, int worker, double begin_us, double end_us) {
   const std::unique_ptr<const Program> program(&program_in(arguments));

@@ -57,6 +57,7 @@ void run_on_cpu(void* descriptions[], void* argument) {
   happens_after(task);
   auto* record = static_cast<detail::TaskRecord*>(argument);
   const int worker = starpu_worker_get_id_check();
+  if constexpr (simulate::active) return simulate::spend(task, worker);
   Session& session = Session::current();
   BufferPointers buffers(descriptions, STARPU_TASK_GET_NBUFFERS(task));
   Call call(buffers.data(), record->arguments(), &session.worker(worker).team, nullptr, worker);

@@ -1,6 +1,7 @@
 #pragma once
 // A codelet: one kind of work with a CPU and, where the build has CUDA, a GPU implementation; and the call that submits it.
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <span>
 #include <type_traits>
@@ -127,20 +128,23 @@ void submit(const Codelet& codelet, const void* arguments, std::size_t size, std
             Placement placement);
 }
 
-/// Submits one task. arguments: a trivially copyable structure, copied now. Order between tasks follows from their
+/// Arguments to fill in member by member, all zeros, also in gaps between members: batches are told apart by the bytes of their tasks'
+/// arguments, and what chance leaves in a gap would make the same work another batch, whose CUDA graph must be made.
+template <class Arguments>
+Arguments blank() {
+  static_assert(std::is_trivially_copyable_v<Arguments>);
+  Arguments arguments;
+  std::memset(static_cast<void*>(&arguments), 0, sizeof arguments);
+  return arguments;
+}
+
+/// Submits one task. arguments: a trivially copyable structure, copied now; without gaps, or from blank(). Order between tasks follows from their
 /// accesses, as in a sequential program. Costs about 1 us plus 1 us for each tracked handle.
 template <class Arguments>
 void submit(const Codelet& codelet, const Arguments& arguments, const AccessList& accesses, Cost cost = {},
             Placement placement = {}) {
   static_assert(std::is_trivially_copyable_v<Arguments>);
-#if __has_builtin(__builtin_clear_padding)
-  // What chance has left between members would make two batches with the same work differ (ProgramKey).
-  Arguments cleared = arguments;
-  __builtin_clear_padding(&cleared);
-  detail::submit(codelet, &cleared, sizeof cleared, accesses, cost, placement);
-#else
   detail::submit(codelet, &arguments, sizeof arguments, accesses, cost, placement);
-#endif
 }
 
 }  // namespace quarkstar::runtime

@@ -3,19 +3,14 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstdlib>
 #include <map>
-#include <string_view>
+
+#include "runtime/switch_variable.hpp"
 
 namespace quarkstar::runtime {
 
 #if CUDART_VERSION >= 13000
 namespace {
-
-bool wanted() {
-  const char* wish = std::getenv("QUARKSTAR_GRAPH_CONDITIONS");
-  return wish == nullptr || std::string_view(wish) != "off";
-}
 
 /// Asked once, on the current device.
 bool driver_has_conditions() {
@@ -42,7 +37,7 @@ CudaStream stream_inside() {
 
 bool ConditionalGraph::is_possible() {
   static const bool known = driver_has_conditions();
-  return known && wanted();
+  return known && switch_in(graph_conditions_switch).value_or(true);
 }
 
 std::unique_ptr<ConditionalGraph> ConditionalGraph::make(CudaStream stream) {

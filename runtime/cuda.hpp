@@ -2,6 +2,7 @@
 // What the CUDA parts share on the host: the stream type, error checks, devices, and memory that a worker keeps.
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,18 @@ using CudaStream = CUstream_st*;
 struct GpuDescription {
   std::string name;
   std::size_t memory_bytes = 0;
-  int multiprocessors = 0, capability = 0;  ///< capability 90 for sm_90
-  std::string pci_bus_id;                   ///< "0000:3b:00.0": how other tools of the driver name the device, in every process of the host
+  std::string pci_bus_id;  ///< "0000:3b:00.0": how other tools of the driver name the device, in every process of the host
+  std::string obstacle{};  ///< why this build cannot use it; "": it can
 };
 
-/// GPUs that the driver shows; empty without a driver or in a build without CUDA.
+/// GPUs that the driver shows, by their numbers; empty without a driver or in a build without CUDA.
 std::vector<GpuDescription> gpus();
+
+/// Bytes of a GPU, by number, that nobody has taken; none where the driver does not say. Makes this process's context there.
+std::optional<std::size_t> free_gpu_memory(int number);
+
+/// Why gpus() is empty although there is a driver: what the driver says; "" where that is not so.
+std::string obstacle_to_gpus();
 
 /// Zeroed memory of the current device for the current CUDA worker, made once; a slot always has one size. Slot: which piece (0..7).
 /// It goes with the process, not with the session, whose workers are new threads: tables of sums, a few MiB.
@@ -41,7 +48,14 @@ bool launches_one_by_one();
 /// that the GPU finishes faster than the host enqueues the next counts the wait for it too (a few microseconds a kernel).
 std::vector<double> time_parts(CudaStream stream, std::size_t count, const std::function<void(std::size_t)>& enqueue);
 
-/// Throws nothing: a failed launch ends the program with the codelet's name, because no exception may cross the runtime.
+/// Throws nothing: a failed call or launch before this one ends the job with that name, the error and a remedy
+/// (runtime/cuda_failure.hpp), because no exception may cross the runtime.
 void check_launch(const char* what);
+
+/// Ends the job for a defect, such as a launcher that finds no kernel for what it is asked, with exit code 70.
+[[noreturn]] void fail_as_defect(const char* what);
+
+/// The oldest GPUs that kernels were compiled for: 80 for sm_80.
+int least_capability();
 
 }  // namespace quarkstar::runtime

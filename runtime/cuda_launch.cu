@@ -1,11 +1,12 @@
 #include <cuda_runtime.h>
 
-#include <cstdlib>
+#include <algorithm>
+#include <iterator>
 #include <map>
-#include <string_view>
 
-#include "runtime/cuda_launch.hpp"
 #include "runtime/cuda.hpp"
+#include "runtime/cuda_launch.hpp"
+#include "runtime/switch_variable.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -14,8 +15,7 @@ namespace {
 __global__ void probe_kernel() {}
 
 bool probe() {
-  const char* wish = std::getenv("QUARKSTAR_OVERLAP");
-  if (wish != nullptr && std::string_view(wish) == "off") return false;
+  if (!switch_in(overlap_switch).value_or(true)) return false;
   cudaFuncAttributes attributes{};
   if (cudaFuncGetAttributes(&attributes, probe_kernel) != cudaSuccess) {
     (void)cudaGetLastError();
@@ -25,7 +25,12 @@ bool probe() {
   return attributes.ptxVersion >= 90;
 }
 
+/// The architectures that the kernels are compiled for, 900 for sm_90.
+constexpr int compiled_for[] = {__CUDA_ARCH_LIST__};
+
 }  // namespace
+
+int least_capability() { return *std::min_element(std::begin(compiled_for), std::end(compiled_for)) / 10; }
 
 bool kernels_can_overlap() {
   // A worker is a thread, which may drive several GPUs.

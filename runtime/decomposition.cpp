@@ -40,16 +40,14 @@ void require_even(const Coord& lattice) {
 Decomposition::Decomposition(const Coord& lattice, const Coord& grid, int workers) : lattice_(lattice) {
   require_even(lattice);
   std::array<std::vector<int>, 4> cuts;
-  int count = 1;
   for (int mu = 0; mu < 4; ++mu) {
     if (grid[mu] < 1)
       throw Error(ErrorKind::input, "--blocks", fmt::format("{} blocks in {}", grid[mu], direction_name[mu]),
                   "give four positive numbers, e.g. 1,1,1,2");
     cuts[mu] = share("--blocks", mu, lattice[mu], grid[mu]);
-    count *= grid[mu];
   }
   build(of_one_rank(cuts));
-  for (Block& block : blocks_) block.owner = static_cast<int>(std::int64_t{block.index} * workers / count);
+  give_to_consecutive(workers);
 }
 
 Decomposition::Decomposition(const Coord& lattice, const RankGrid& ranks, const Coord& blocks_a_rank, int workers)
@@ -63,9 +61,7 @@ Decomposition::Decomposition(const Coord& lattice, const RankGrid& ranks, const 
       cuts[direction].push_back(share("--blocks", mu, slab, blocks_a_rank[mu]));
   }
   build(cuts);
-  const auto count = static_cast<std::int64_t>(local_.size());
-  for (Block& block : blocks_)
-    block.owner = static_cast<int>(std::int64_t{local_index(block.index)} * workers / count);
+  give_to_consecutive(workers);
 }
 
 Decomposition::Decomposition(const Coord& lattice, const SlabCuts& cuts, int rank, const std::function<int(const Coord& position)>& worker_of)
@@ -80,6 +76,18 @@ Decomposition::Decomposition(const Coord& lattice, const SlabCuts& cuts, int ran
     for (std::size_t mu = 0; mu < 4; ++mu) position[mu] -= first[mu];
     block.owner = worker_of(position);
   }
+}
+
+Decomposition::Decomposition(const Coord& lattice, const SlabCuts& cuts, int rank, int workers)
+    : Decomposition(lattice, cuts, rank, [](const Coord&) { return 0; }) {
+  give_to_consecutive(workers);
+}
+
+void Decomposition::give_to_consecutive(int workers) {
+  std::vector<std::int64_t> sites;
+  for (const int b : local_) sites.push_back(volume(block(b).extents));
+  const std::vector<int> owners = contiguous_owners(sites, workers);
+  for (std::size_t i = 0; i < local_.size(); ++i) blocks_[static_cast<std::size_t>(local_[i])].owner = owners[i];
 }
 
 Decomposition::Decomposition(const Coord& lattice, const std::array<std::vector<int>, 4>& cuts, std::vector<int> owners)

@@ -34,7 +34,7 @@ using SlabCuts = std::array<std::vector<std::vector<int>>, 4>;
 /// the same number of sites in every block); other extents are free.
 class Decomposition {
  public:
-  /// Nearly equal parts. Owners: consecutive blocks to consecutive workers, as evenly as possible.
+  /// Nearly equal parts. Owners: consecutive blocks to consecutive workers, whose sites are as equal as that allows.
   /// Throws Error(input) naming the direction when the lattice cannot be cut that way.
   Decomposition(const Coord& lattice, const Coord& grid, int workers);
 
@@ -48,6 +48,8 @@ class Decomposition {
   Decomposition(const Coord& lattice, const RankGrid& ranks, const Coord& blocks_a_rank, int workers);
   /// The same with blocks as given. worker_of: owner of each block of this rank, which is at that position in the grid of its rank's blocks.
   Decomposition(const Coord& lattice, const SlabCuts& cuts, int rank, const std::function<int(const Coord& position)>& worker_of);
+  /// The same, consecutive blocks to consecutive workers.
+  Decomposition(const Coord& lattice, const SlabCuts& cuts, int rank, int workers);
 
   const Coord& lattice() const { return lattice_; }
   const Coord& grid() const { return grid_; }
@@ -80,6 +82,7 @@ class Decomposition {
 
  private:
   void build(const SlabCuts& cuts);
+  void give_to_consecutive(int workers);
   Coord lattice_{}, grid_{}, ranks_{1, 1, 1, 1};
   int rank_ = 0, most_blocks_of_a_rank_ = 0;
   std::vector<Block> blocks_;

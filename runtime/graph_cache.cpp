@@ -64,8 +64,10 @@ cudaGraphExec_t capture(CudaStream stream, const std::function<void()>& enqueue)
   check_launch("the capture of a graph");
   enqueue();
   cudaStreamEndCapture(stream, &graph);
+  check_launch("the capture of a graph");
   // Kernels keep the priority of the stream that they were captured from: packs and boundaries go before interiors.
   cudaGraphInstantiate(&made, graph, cudaGraphInstantiateFlagUseNodePriority);
+  check_launch("the instantiation of a graph");
   cudaGraphDestroy(graph);
   return made;
 }

@@ -18,7 +18,7 @@ struct GraphStatus {
 };
 
 /// When a task that reads a state works: as long as the graph has not been stopped, or only while a refresh is due.
-enum class When : std::int32_t { running, refreshing };
+enum class When : std::uint8_t { running, refreshing };
 
 /// The flag that makes such a task do nothing when it is not zero.
 QUARKSTAR_HD const std::int32_t* idle_flag(const GraphStatus* status, When when) {
@@ -51,7 +51,7 @@ struct ComplexScalar {
 /// A complex number for a vector operation: a constant, or a member of the state read when the task runs.
 struct Coefficient {
   double re = 1, im = 0;
-  std::int32_t offset = -1;  ///< of two doubles in the state; -1: the constant
+  std::int64_t offset = -1;  ///< of two doubles in the state; -1: the constant. 64 bits: no gap before the next member
   double factor = 1;         ///< multiplies either
 
   friend Coefficient operator-(Coefficient c) {

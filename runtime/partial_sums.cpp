@@ -44,7 +44,12 @@ void detail::submit_sum_over_ranks(const PartialSums& partials, int sums, const 
   AccessList accesses{out(partials.this_rank())};
   for (int p = 0; p < partials.tasks(); ++p) accesses.push_back(in(partials.task(p)));
   if (guard.state != nullptr) accesses.push_back(in(*guard.state));
-  submit(merge_codelet, MergeArguments{partials.tasks(), sums, guard.state != nullptr, guard.when}, accesses, {},
+  auto arguments = blank<MergeArguments>();
+  arguments.partials = partials.tasks();
+  arguments.sums = sums;
+  arguments.has_state = guard.state != nullptr;
+  arguments.when = guard.when;
+  submit(merge_codelet, arguments, accesses, {},
          Placement{.owner = 0, .block = -1, .urgent = true, .role = role_of(guard.when)});
   Session::current().messages()->sum(partials.all_ranks(), partials.this_rank(), sums, name);
 }

@@ -22,6 +22,29 @@ bool begin_with_rest(std::vector<int>& parts, const std::vector<Share>& shares, 
   return false;
 }
 
+/// Whether consecutive parts can be dealt to these owners, none of whom gets more than `limit`.
+bool can_deal(std::span<const std::int64_t> work, int owners, std::int64_t limit) {
+  std::int64_t load = limit;
+  int used = 0;
+  for (const std::int64_t part : work) {
+    if (part > limit) return false;
+    if (load + part > limit) ++used, load = 0;
+    load += part;
+  }
+  return used <= owners;
+}
+
+/// The least that the owner with most can have.
+std::int64_t least_limit(std::span<const std::int64_t> work, int owners) {
+  std::int64_t low = *std::max_element(work.begin(), work.end()), high = std::accumulate(work.begin(), work.end(), std::int64_t{0});
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (can_deal(work, owners, middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 }  // namespace
 
 std::vector<int> proportional_parts(int extent, const std::vector<Share>& shares, int unit, int thinnest) {
@@ -71,6 +94,32 @@ std::vector<int> parts_for_all(int extent, const std::vector<double>& weights, i
     if (equal) break;
   }
   return best;
+}
+
+std::vector<int> contiguous_owners(std::span<const std::int64_t> work, int owners) {
+  std::vector<int> owner_of;
+  if (std::adjacent_find(work.begin(), work.end(), std::not_equal_to<>()) == work.end()) {
+    for (std::size_t part = 0; part < work.size(); ++part)
+      owner_of.push_back(static_cast<int>(part * static_cast<std::size_t>(owners) / work.size()));
+    return owner_of;
+  }
+  const std::int64_t limit = least_limit(work, owners);
+  std::int64_t rest = std::accumulate(work.begin(), work.end(), std::int64_t{0});
+  for (int owner = 0; owner < owners; ++owner) {
+    const int later = owners - owner - 1;
+    const double mean = static_cast<double>(rest) / (later + 1);
+    for (std::int64_t load = 0; owner_of.size() < work.size();) {
+      const std::span<const std::int64_t> left = work.subspan(owner_of.size());
+      const bool is_near_mean = static_cast<double>(load) + 0.5 * static_cast<double>(left.front()) > mean;
+      if (load > 0 && later > 0 &&
+          (load + left.front() > limit || left.size() <= static_cast<std::size_t>(later) || (is_near_mean && can_deal(left, later, limit))))
+        break;
+      owner_of.push_back(owner);
+      load += left.front();
+      rest -= left.front();
+    }
+  }
+  return owner_of;
 }
 
 double slowest(const std::vector<int>& parts, const std::vector<Share>& shares) {

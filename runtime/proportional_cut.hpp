@@ -1,6 +1,8 @@
 #pragma once
 // Blocks as thick as their owners are fast.
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "runtime/decomposition.hpp"
@@ -24,6 +26,10 @@ std::vector<int> proportional_parts(int extent, const std::vector<Share>& shares
 /// be, for such parts can be split over lanes, and a finer cut for unequal weights must make the slowest part a tenth faster.
 /// Empty where the extent has too few layers for so many parts. The same on all ranks for the same numbers.
 std::vector<int> parts_for_all(int extent, const std::vector<double>& weights, int thinnest = 1, int multiple = 1);
+
+/// Consecutive parts to consecutive owners, each some where there are enough: the owner with most work has as little as such a cut allows, and
+/// the earlier ones are near the mean. Where all parts are equal, part p of n goes to owner p owners / n. Cost: parts log work.
+std::vector<int> contiguous_owners(std::span<const std::int64_t> work, int owners);
 
 /// max over parts of thickness / speed.
 double slowest(const std::vector<int>& parts, const std::vector<Share>& shares);

@@ -60,7 +60,7 @@ class GraphState {
   static Coefficient coefficient(ComplexScalar State::*member) {
     const State probe{};
     const auto offset = reinterpret_cast<const char*>(&(probe.*member)) - reinterpret_cast<const char*>(&probe);
-    return {1, 0, static_cast<std::int32_t>(offset)};
+    return {1, 0, static_cast<std::int64_t>(offset)};
   }
 
  private:

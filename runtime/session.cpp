@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
+#include <spdlog/spdlog.h>
 #include <starpu.h>
 #include <starpu_scheduler.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/stderr_filter.hpp"
 #include "runtime/sum_exchange.hpp"
+#include "runtime/switch_variable.hpp"
 #include "runtime/watchdog.hpp"
 
 namespace quarkstar::runtime {
@@ -76,7 +78,9 @@ std::string model_folder() {
 /// built it. Nothing turns the warning off.
 int start_runtime(starpu_conf& conf) {
   std::optional<StderrFilter> quiet;
-  if (std::error_code error; !std::filesystem::is_directory(QUARKSTAR_STARPU_MODELS, error))
+  // With other ranks, which end in any order.
+  const bool shares_stderr = simulate::active && mpi::Job::current().is_distributed();
+  if (std::error_code error; !shares_stderr && !std::filesystem::is_directory(QUARKSTAR_STARPU_MODELS, error))
     quiet.emplace("as set by installation directory does not exist");
   return starpu_init(&conf);
 }
@@ -106,16 +110,26 @@ void prepare_environment() {
   unsetenv("STARPU_SCHED");  // StarPU would let it win over --policy, and reports would name the wrong one
 }
 
-/// The limit of a session on each GPU's memory, never above the 90 % that the runtime takes by itself, or this rank's part of that where
-/// several share a GPU. One that a user's environment sets stays where the session needs none.
-void limit_gpu_memory(std::size_t bytes, int ranks_a_gpu) {
-  if (bytes == 0 && ranks_a_gpu > 1) bytes = std::numeric_limits<std::size_t>::max();
-  for (const GpuDescription& gpu : gpus()) bytes = std::min(bytes, gpu.memory_bytes / 10 * 9 / static_cast<std::size_t>(ranks_a_gpu));
-  static bool ours = false;
+/// The limit of a session on the memory of each of its GPUs, by number: never above the 90 % that the runtime takes by itself, nor above
+/// what is free now but for a twentieth of the whole, or this rank's part of that where several share a GPU. One that a user's environment
+/// sets stays where the session asks for none.
+void limit_gpu_memory(std::size_t bytes, int ranks_a_gpu, const std::vector<int>& numbers) {
   constexpr const char* name = "STARPU_LIMIT_CUDA_MEM";
-  if (bytes > 0) setenv(name, fmt::format("{}", std::max<std::size_t>(1, bytes >> 20)).c_str(), 1);
-  else if (ours) unsetenv(name);
-  ours = bytes > 0;
+  static bool ours = false;
+  const bool users = !ours && std::getenv(name) != nullptr;
+  bool needed = bytes > 0 || ranks_a_gpu > 1;
+  std::size_t most = bytes > 0 ? bytes : std::numeric_limits<std::size_t>::max();
+  const std::vector<GpuDescription> present = gpus();
+  for (const int number : numbers) {
+    const std::size_t whole = present[static_cast<std::size_t>(number)].memory_bytes, usual = whole / 10 * 9;
+    const std::size_t free = free_gpu_memory(number).value_or(whole);
+    const std::size_t available = std::min(usual, free - std::min(free, whole / 20));
+    most = std::min(most, available / static_cast<std::size_t>(ranks_a_gpu));
+    needed = needed || (available < usual && !users);
+  }
+  ours = needed && !numbers.empty();
+  if (ours) setenv(name, fmt::format("{}", std::max<std::size_t>(1, most >> 20)).c_str(), 1);
+  else if (!users) unsetenv(name);
 }
 
 /// Teams bind their threads. A GPU's worker has a team of one: StarPU would bind it to a core of its own choice, which a CPU team may
@@ -141,6 +155,7 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(s
     throw Error(ErrorKind::internal, "Session", "a session is already running", "destroy it before starting another");
   starpu_sched_policy* const policy = resolve_policy(options.policy);
   if constexpr (!simulate::active) mpi::Job::current().watchdog().set_idle(std::chrono::seconds(options_.watchdog_seconds));
+  mpi::Job::current().together(check_switches);
   share_cores();
   plan_gpus();
   // On simulated machines every codelet has both versions, so nothing starves.
@@ -148,7 +163,7 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(s
   plan_workers();
   throttler_ = Throttler(options.throttles, gpu_count_, gpu_count_ + static_cast<int>(workers_.size()));
   prepare_environment();
-  limit_gpu_memory(options.gpu_memory, ranks_a_gpu_);
+  limit_gpu_memory(options.gpu_memory, ranks_a_gpu_, gpu_numbers_);
 
   starpu_conf conf;
   starpu_conf_init(&conf);
@@ -245,8 +260,7 @@ std::size_t Session::device_memory(int worker) const {
 
 /// Ranks that mpirun has not bound to different cores divide them.
 void Session::share_cores() {
-  std::vector<int> cores;
-  for (const Domain& domain : topology_.domains()) cores.insert(cores.end(), domain.cores.begin(), domain.cores.end());
+  const std::vector<int> cores = topology_.all_cores();
   const mpi::Job::Share share = mpi::Job::current().share_of(fmt::format("{}", fmt::join(cores, " ")));
   yield_when_idle(2 * share.count > static_cast<int>(cores.size()));  // each rank has a worker and a thread for messages
   if (share.count > 1) topology_ = topology_.share(share.index, share.count);
@@ -272,20 +286,36 @@ void Session::set_power(const MachinePower& power) {
 void Session::plan_gpus() {
   const std::vector<GpuDescription> found = gpus();
   const int all_present = static_cast<int>(found.size());
+  std::vector<int> numbers = options_.gpu_numbers;
+  std::string obstacle = found.empty() ? obstacle_to_gpus() : "";
+  if (!obstacle.empty() && options_.cuda_workers != 0)
+    spdlog::warn("no GPU can be used: {}; check the driver with nvidia-smi", obstacle);
+  if (numbers.empty())
+    for (int number = 0; number < all_present; ++number) {
+      const std::string& of_gpu = found[static_cast<std::size_t>(number)].obstacle;
+      if (of_gpu.empty()) {
+        numbers.push_back(number);
+        continue;
+      }
+      obstacle = of_gpu;
+      if (options_.cuda_workers != 0) spdlog::warn("GPU {} is left out: {}", number, of_gpu);
+    }
   mpi::Job& job = mpi::Job::current();
   job.together([&] {  // hosts may have different GPUs, and below all ranks ask each other
     for (const int number : options_.gpu_numbers)
       if (number < 0 || number >= all_present || std::count(options_.gpu_numbers.begin(), options_.gpu_numbers.end(), number) > 1)
         throw Error(ErrorKind::environment, "--devices", fmt::format("GPU {} asked for, {} present", number, all_present),
                     "give each number once; `quarkstar machine` lists the GPUs");
-    if (options_.devices == "cuda" && all_present == 0)
-      throw Error(ErrorKind::environment, "--devices", "GPUs asked for, none present", "use --devices cpu, or check the driver with nvidia-smi");
+      else if (const std::string& of_gpu = found[static_cast<std::size_t>(number)].obstacle; !of_gpu.empty())
+        throw Error(ErrorKind::environment, "--devices", fmt::format("GPU {} asked for: {}", number, of_gpu),
+                    "leave it out, or build for it with ./bootstrap build --cuda-architectures LIST");
+    if (options_.devices == "cuda" && numbers.empty())
+      throw Error(ErrorKind::environment, "--devices",
+                  obstacle.empty() ? "GPUs asked for, none present" : "GPUs asked for, none can be used: " + obstacle,
+                  "use --devices cpu, or check the driver with nvidia-smi");
   });
 
   // Ranks of one host that may use the same GPUs divide them, unless a number for each rank is given.
-  std::vector<int> numbers = options_.gpu_numbers;
-  if (numbers.empty())
-    for (int number = 0; number < all_present; ++number) numbers.push_back(number);
   const int present = static_cast<int>(numbers.size());
   std::string seen;
   for (const int number : numbers) seen += found[static_cast<std::size_t>(number)].pci_bus_id + " ";
@@ -316,10 +346,9 @@ void Session::plan_gpus() {
 /// while one waits for the other.
 std::string Session::obstacle_to_gpu_messages() const {
   const mpi::Job& job = mpi::Job::current();
-  const char* variable = std::getenv("QUARKSTAR_GPU_IPC");
-  const std::string_view wish = variable == nullptr ? "" : variable;
-  if (wish == "off") return "QUARKSTAR_GPU_IPC is off";
-  if (wish != "on" && ranks_a_gpu_ > 1) return "ranks share a GPU";
+  const std::optional<bool> wish = switch_in(gpu_ipc_switch);
+  if (!wish.value_or(true)) return fmt::format("{} is off", gpu_ipc_switch);
+  if (!wish && ranks_a_gpu_ > 1) return "ranks share a GPU";
   if (job.is_fake()) return "the other ranks do not exist";
   if (std::any_of(job.machines().begin(), job.machines().end(), [&](const std::string& machine) { return machine != job.machines().front(); }))
     return "the ranks sit on several hosts";
@@ -342,9 +371,7 @@ void Session::plan_workers() {
 }
 
 void Session::place_workers() {
-  std::vector<int> all_cores;
-  for (const Domain& domain : topology_.domains())
-    all_cores.insert(all_cores.end(), domain.cores.begin(), domain.cores.end());
+  std::vector<int> all_cores = topology_.all_cores();
 
   // A GPU's worker thread polls, and the main thread submits: they get the last cores, the teams share the others. The thread that moves
   // messages polls too: it gets a core where there are some to spare.

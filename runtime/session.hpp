@@ -35,7 +35,7 @@ struct SessionOptions {
   std::string devices{};           ///< which devices own blocks, as asked for: cpu, cuda, all, numbers of GPUs; "": not asked
   std::optional<double> cpu_share{};  ///< part of the lattice that CPU workers own beside GPUs, 0..1; none: see cpu_share_is_open()
   std::vector<int> gpu_numbers{};  ///< which GPUs, as the driver counts, divided among the ranks of the host; empty: the first cuda_workers
-  std::size_t gpu_memory = 0;      ///< bytes that a rank's fields may take on each GPU; 0: what the runtime takes by itself, 90 %, shared by its ranks
+  std::size_t gpu_memory = 0;      ///< bytes that a rank's fields may take on each GPU; 0: 90 % of it or what is free, shared by its ranks
   MachinePower power{};            ///< for policies that weigh joules
   bool join_on_cpus = false;       ///< join the tasks of several owners between their exchanges (runtime/segments.hpp) also where no GPU owns a block
   bool time_kernels = false;       ///< for traces: of the batches that GPUs replay, time each kernel in every eighth, and the others as a whole

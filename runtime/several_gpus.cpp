@@ -7,10 +7,8 @@
 #include <starpu.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "runtime/conditional_graph.hpp"
@@ -31,6 +29,7 @@
 #include "runtime/simulate/lane_times.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/sum_exchange.hpp"
+#include "runtime/switch_variable.hpp"
 #endif
 
 namespace quarkstar::runtime {
@@ -59,10 +58,7 @@ struct GpuProgram {
 #ifdef QUARKSTAR_CUDA
 
 /// $QUARKSTAR_GPU_FLAGS=off: events between GPUs in graphs too.
-bool flags_allowed() {
-  const char* wish = std::getenv("QUARKSTAR_GPU_FLAGS");
-  return wish == nullptr || std::string_view(wish) != "off";
-}
+bool flags_allowed() { return switch_in(gpu_flags_switch).value_or(true); }
 
 /// A program that is about to run: streams of its lanes, buffers and call of each scheduled step.
 class Run {
@@ -209,7 +205,9 @@ class Run {
     std::optional<OneByOne> one_by_one = after_refresh(number);
     enqueue_waits(number);
     const CudaStream main = stream(0);
+    // The schedule was made for such a part, so that nothing else can take its place.
     const std::unique_ptr<ConditionalGraph> conditional = ConditionalGraph::make(main);
+    if (conditional == nullptr) fail_as_defect("a conditional part of a graph outside a capture");
     Call scalar = calls_[number];
     scalar.set_refresh_condition(conditional->condition());
     enqueue_kernels(number, scalar, nullptr);
@@ -431,7 +429,7 @@ std::vector<simulate::Interval> simulated_times(const GpuProgram& work) {
   std::vector<simulate::StepTime> needs;
   for (const ScheduledStep& scheduled : work.schedule.steps) {
     const Program::Step& step = work.program.steps[static_cast<std::size_t>(scheduled.step)];
-    const double us = simulate::kernel_us(*step.part.codelet, step.part.cost, step.part.placement.owner);
+    const double us = simulate::kernel_us(*step.part.codelet, step.part.cost, step.part.placement.owner, 1);
     simulate::StepTime need{machine.graph_us + machine.gpu.kernel_us, (us - machine.gpu.kernel_us) / machine.shared_batch};
     for (std::size_t i = 0; i < step.buffers.size(); ++i) {
       const auto buffer = static_cast<std::size_t>(step.buffers[i]);
@@ -448,7 +446,7 @@ std::vector<simulate::Interval> simulated_times(const GpuProgram& work) {
 
 const GpuProgram& program_in(const void* arguments) { return **static_cast<const GpuProgram* const*>(arguments); }
 
-double simulated_us(const void* arguments, int) {
+double simulated_us(const void* arguments, int, int) {
   double last = 0;
   for (const simulate::Interval& interval : program_in(arguments).times) last = std::max(last, interval.end);
   return last;

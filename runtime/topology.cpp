@@ -122,6 +122,12 @@ Topology Topology::share(int index, int count) const {
   return mine;
 }
 
+std::vector<int> Topology::all_cores() const {
+  std::vector<int> all;
+  for (const Domain& domain : domains_) all.insert(all.end(), domain.cores.begin(), domain.cores.end());
+  return all;
+}
+
 int Topology::cores() const {
   int total = 0;
   for (const Domain& domain : domains_) total += static_cast<int>(domain.cores.size());

@@ -28,6 +28,8 @@ class Topology {
   Topology share(int index, int count) const;
 
   const std::vector<Domain>& domains() const { return domains_; }
+  /// Of all domains, one behind the other.
+  std::vector<int> all_cores() const;
   const std::string& cpu_model() const { return cpu_model_; }
   /// Of the caches, from the second level on, that these cores reach: what they may keep of large fields. 0: not known.
   double cache_bytes() const { return cache_bytes_; }

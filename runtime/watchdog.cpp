@@ -91,11 +91,11 @@ mpi::Answer Watchdog::answer() const {
   return {std::chrono::duration_cast<std::chrono::milliseconds>(stall_.idle(Stall::Clock::now())).count(), waits() ? 1 : 0};
 }
 
-/// A rank that lives may be inside a call that keeps MPI to itself for a while.
+/// A rank that lives may be inside a call that keeps MPI to itself for a while. Where a limit for silence is given, no longer than that.
 std::chrono::seconds Watchdog::time_to_answer() const {
   constexpr std::chrono::seconds least{15}, most{60};  // watchdogs look twice a second, on busy cores somewhat less often
-  const std::chrono::seconds limit = patience_.silent.count() > 0 ? patience_.silent : patience_.idle;
-  return std::clamp(limit / 4, least, most);
+  if (patience_.silent.count() == 0) return std::clamp(patience_.idle / 4, least, most);
+  return std::min(std::clamp(patience_.silent / 4, least, most), patience_.silent);
 }
 
 void Watchdog::run() {
@@ -164,7 +164,7 @@ void Watchdog::report(const std::string& ranks) {
     for (std::size_t i = 0; i < waiting.size() && i < most; ++i) text += "; waits for " + waiting[i];
     if (waiting.size() > most) text += fmt::format("; and {} more", waiting.size() - most);
   }
-  job_.print_error(text + ranks + "; look at the hosts named here, restart from the last checkpoint, or raise --watchdog");
+  job_.print_error(text + ranks + "; look at the hosts named here, " + patience_.remedy);
   // Other ranks notice at nearly the same time; those that have asked us need an answer.
   constexpr std::chrono::seconds for_others{5};
   const mpi::Answer mine = answer();

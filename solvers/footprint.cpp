@@ -135,20 +135,23 @@ int sum_of(const std::set<int>& numbers) { return std::accumulate(numbers.begin(
 std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposition, const SolverSettings& settings,
                                          bool hops_far, std::span<const int> vectors) {
   const bool mixed = settings.precision != Precision::double_, shifted = settings.solver == "multishift";
+  const bool compressed = !mixed && hops_far && settings.link_reals != 18;  // beside all reals, on the same layout
   const int n = vectors.back();
   std::set<int> outer_kinds(vectors.begin(), vectors.end()), inner_kinds;
-  if (mixed) inner_kinds = outer_kinds;
-  if (shifted) (mixed ? inner_kinds : outer_kinds).insert(1);
+  if (mixed || compressed) inner_kinds = outer_kinds;
+  if (shifted) (mixed || compressed ? inner_kinds : outer_kinds).insert(1);
 
-  const auto level = [&](Precision precision, int long_reals, double fields, const std::set<int>& kinds) -> Level {
+  const auto level = [&](Precision precision, int long_reals, double fields, int right_hand_sides) -> Level {
     return {precision, smear::longest_hop(hops_far),
             links_bytes(precision, 18) + (hops_far ? links_bytes(precision, long_reals) : 0),
             fields * static_cast<double>(site_bytes(precision, ColourField::reals)),
-            static_cast<double>(ColourField::reals) * sum_of(kinds)};
+            static_cast<double>(ColourField::reals) * right_hand_sides};
   };
   const auto levels = [&](const ColourVectors& fields) {
-    std::vector<Level> all{level(Precision::double_, mixed ? 18 : settings.link_reals, fields.outer, outer_kinds)};
-    if (mixed) all.push_back(level(settings.precision, settings.link_reals, fields.inner, inner_kinds));
+    std::vector<Level> all{level(Precision::double_, 18, fields.outer,
+                                 sum_of(outer_kinds) + (compressed ? sum_of(inner_kinds) : 0))};
+    if (compressed) all.front().link_bytes += links_bytes(Precision::double_, settings.link_reals);
+    if (mixed) all.push_back(level(settings.precision, settings.link_reals, fields.inner, sum_of(inner_kinds)));
     return all;
   };
   // A partial sum a task and vector: interior and boundary, norm and product, of every Dslash; and those of the solver.

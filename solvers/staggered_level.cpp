@@ -20,7 +20,19 @@ StaggeredLevel::StaggeredLevel(const runtime::Decomposition& decomposition, Prec
       tile_(speed.tile ? *speed.tile : staggered::tile_for(problem_, measure)),
       lattice_(std::make_shared<Lattice>(decomposition, precision, periodic, 16, links.reach(), tile_)),
       even_(lattice_, 0, links, long_reals),
-      odd_(lattice_, 1, links, long_reals) {}
+      odd_(lattice_, 1, links, long_reals),
+      bytes_a_site_(staggered::links_bytes_a_site(precision, even_.long_reals())) {}
+
+StaggeredLevel::StaggeredLevel(const StaggeredLevel& level, const smear::StaggeredLinks& links, int long_reals)
+    : speed_(level.speed_),
+      measure_(level.measure_),
+      problem_{level.problem_.decomposition, level.problem_.precision, long_reals, level.problem_.vectors},
+      tile_(level.tile_),
+      lattice_(level.lattice_),
+      even_(level.even_, links, long_reals),
+      odd_(level.odd_, links, long_reals),
+      bytes_a_site_(staggered::links_bytes_a_site(problem_.precision, long_reals) -
+                    staggered::links_bytes_a_site(problem_.precision, 0)) {}
 
 staggered::Dslash& StaggeredLevel::dslash(int vectors) {
   auto& found = dslash_[{runtime::Turns::lane(), vectors}];

@@ -36,12 +36,15 @@ class StaggeredLevel {
   StaggeredLevel(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links,
                  int long_reals, const StaggeredSpeed& speed, bool measure, double resident);
 
+  /// The same with long links of `long_reals` reals: layout, order of sites and fat links are those of `level`, which has long links.
+  StaggeredLevel(const StaggeredLevel& level, const smear::StaggeredLinks& links, int long_reals);
+
   const LatticePointer& lattice() const { return lattice_; }
   /// That of the solve which has the turn (runtime/turns.hpp): its faces and sums are its own. The first call for a
   /// number of vectors may measure: then nothing else should run; among other solves in flight it does not.
   staggered::Dslash& dslash(int vectors);
-  /// Of the links.
-  double bytes_a_site() const { return staggered::links_bytes_a_site(lattice_->precision(), even_.long_reals()); }
+  /// Of the links, without those of another level.
+  double bytes_a_site() const { return bytes_a_site_; }
   /// Bytes a site that the owners hold besides, from now on.
   void set_resident(double bytes_a_site) { problem_.resident = bytes_a_site; }
 
@@ -59,6 +62,7 @@ class StaggeredLevel {
   Coord tile_;
   LatticePointer lattice_;
   staggered::Links even_, odd_;
+  double bytes_a_site_;
   std::map<std::pair<int, int>, std::unique_ptr<staggered::Dslash>>
       dslash_;                                 ///< by Turns::lane() and number of vectors
   std::map<int, staggered::Launch> launches_;  ///< by number of vectors

@@ -49,18 +49,19 @@ const std::vector<std::string>& staggered_solver_names() {
 
 struct StaggeredSolver::Impl {
   SolverSettings settings;
-  StaggeredLevel outer;                    ///< double precision: right-hand sides, corrections, true residuals
-  std::unique_ptr<StaggeredLevel> inner;   ///< the precision of the Krylov solver where that is another one
-  runtime::HandlePools pools;              ///< for the fields of a solve
+  StaggeredLevel outer;  ///< double precision, long links as they are: right-hand sides, corrections, true residuals
+  std::unique_ptr<StaggeredLevel> inner;  ///< precision and long links of the Krylov solver where they are others
+  runtime::HandlePools pools;             ///< for the fields of a solve
 
   Impl(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links, const SolverSettings& s,
        const StaggeredSpeed& speed, bool measure)
       : settings(s),
-        outer(decomposition, Precision::double_, links, s.precision == Precision::double_ ? s.link_reals : 18, speed,
-              measure, 0) {
-    if (s.precision != Precision::double_)
+        outer(decomposition, Precision::double_, links, 18, speed, measure, 0) {
+    if (below_double())
       inner = std::make_unique<StaggeredLevel>(decomposition, s.precision, links, s.link_reals, speed, measure,
                                                outer.bytes_a_site());
+    else if (links.has_long && s.link_reals != 18)
+      inner = std::make_unique<StaggeredLevel>(outer, links, s.link_reals);
     const double links_bytes = outer.bytes_a_site() + (inner ? inner->bytes_a_site() : 0);
     outer.set_resident(links_bytes);
     if (inner) inner->set_resident(links_bytes);
@@ -74,6 +75,9 @@ struct StaggeredSolver::Impl {
   }
 
   StaggeredLevel& krylov_level() { return inner ? *inner : outer; }
+
+  /// Whether the Krylov solver has fields in a precision of its own.
+  bool below_double() const { return settings.precision != Precision::double_; }
 
   /// One correction of all right-hand sides: what is asked of it.
   struct Goal {
@@ -96,13 +100,13 @@ struct StaggeredSolver::Impl {
     // end in stagnation.
     const bool half = settings.precision == Precision::half;
     const double gain2 = half ? 1e-4 : 1e-10;
-    if (inner) {
+    if (below_double()) {
       limits.patience = 200;
       limits.resolution = half ? 1e-2 : 1e-3;  // what the low precision's products leave certain
     }
     for (std::size_t v = 0; v < goal.n; ++v) {
       const bool done = goal.target2[v] == infinite;
-      const double target2 = inner && !refreshes ? std::max(goal.target2[v], gain2 * goal.r_norm2[v]) : goal.target2[v];
+      const double target2 = below_double() && !refreshes ? std::max(goal.target2[v], gain2 * goal.r_norm2[v]) : goal.target2[v];
       limits.target_norm2[v] = done ? infinite : target2 * factor[v] * factor[v];
     }
     return limits;
@@ -113,8 +117,9 @@ struct StaggeredSolver::Impl {
   template <class Solve>
   std::vector<VectorResult> solve_scaled(const ColourField& x, const ColourField& rhs, const Goal& goal,
                                          const PerVector& factor, VectorOperator* refreshed_system, Solve&& solve) {
-    const PerVector scale = inner ? for_each_vector(goal.n, [&](std::size_t v) { return scale_of(goal.r_norm2[v]); })
-                                  : staggered::same_for_all(1);
+    const PerVector scale =
+        below_double() ? for_each_vector(goal.n, [&](std::size_t v) { return scale_of(goal.r_norm2[v]); })
+                       : staggered::same_for_all(1);
     const PerVector inverse = for_each_vector(goal.n, [&](std::size_t v) { return 1 / scale[v]; });
     const PerVector whole = for_each_vector(goal.n, [&](std::size_t v) { return factor[v] * scale[v]; });
     VectorProgress progress;
@@ -124,10 +129,10 @@ struct StaggeredSolver::Impl {
             for_each_vector(goal.n, [&](std::size_t v) { return norm2[v] / (whole[v] * whole[v]); });
         return goal.progress(iterations, unscaled.data());
       };
-    const bool refreshes = inner && refreshed_system != nullptr && settings.updates == Updates::reliable;
+    const bool refreshes = below_double() && refreshed_system != nullptr && settings.updates == Updates::reliable;
     VectorLimits limits = limits_of(goal, whole, refreshes);
     std::vector<VectorResult> results;
-    if (inner) {
+    if (below_double()) {
       const ColourField low_x(inner->lattice(), x.parity(), x.vectors()),
           low_b(inner->lattice(), x.parity(), rhs.vectors());
       const ColourField scaled(outer.lattice(), x.parity(), rhs.vectors()),

@@ -142,9 +142,8 @@ ChildResult run_child(const std::vector<std::string>& arguments, double limit_se
   return result;
 }
 
-std::string own_executable(const std::string& neighbour) {
-  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe");
-  return neighbour.empty() ? own.string() : (own.parent_path() / neighbour).string();
+std::string neighbour_of_executable(const std::string& neighbour) {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / neighbour).string();
 }
 
 }  // namespace quarkstar::app::lab

@@ -41,6 +41,13 @@ Settings problem_of(const Settings& settings) {
   return problem;
 }
 
+Settings problem_of(const Record& record) {
+  Settings problem = problem_of(record.settings);
+  for (const char* key : {"run", "gauge-hash"})
+    if (const std::string* value = find(record.inputs, key)) problem.emplace_back(key, *value);
+  return problem;
+}
+
 std::string HistoryCheck::text() const {
   if (runs == 0) return "residual histories: unavailable";
   if (disagreements.empty())
@@ -56,7 +63,7 @@ HistoryCheck compare_histories(std::span<const Record> records) {
   for (const Record& record : records) {
     if (!record.ok() || record.results.histories.empty()) continue;
     ++check.runs;
-    const auto [known, is_new] = first.try_emplace(problem_of(record.settings), &record);
+    const auto [known, is_new] = first.try_emplace(problem_of(record), &record);
     if (is_new) continue;
     if (std::string what = difference(known->second->results.histories, record.results.histories); !what.empty())
       check.disagreements.push_back({known->second, &record, std::move(what)});

@@ -12,6 +12,9 @@ namespace quarkstar::app::lab {
 /// which every right-hand side runs as if alone, the number of those solved together.
 Settings problem_of(const Settings& settings);
 
+/// Those of the record, and of its inputs the command and the configuration.
+Settings problem_of(const Record& record);
+
 /// Two runs of one problem that differ.
 struct Disagreement {
   const Record *first, *second;

@@ -17,17 +17,19 @@ namespace quarkstar::app::lab {
 namespace {
 
 Json bandwidth_json(const Bandwidth& bandwidth) {
-  Json devices = Json::object();
-  for (const auto& [key, value] : bandwidth.devices) devices[key] = value;
   return {{"kind", "bandwidth"},
-          {"devices", devices},
+          {"devices", settings_json(bandwidth.devices)},
+          {"inputs", settings_json(bandwidth.inputs)},
+          {"built_with", bandwidth.built_with},
           {"triad_gbs", bandwidth.triad ? Json(*bandwidth.triad) : Json()},
           {"unavailable", bandwidth.unavailable}};
 }
 
 Bandwidth bandwidth_of(const Json& json) {
   Bandwidth bandwidth;
-  for (const auto& [key, value] : json.at("devices").items()) bandwidth.devices.emplace_back(key, value.get<std::string>());
+  bandwidth.devices = settings_of(json.at("devices"));
+  bandwidth.inputs = settings_of(json.value("inputs", Json::object()));
+  bandwidth.built_with = json.value("built_with", "");
   if (json.at("triad_gbs").is_number()) bandwidth.triad = json.at("triad_gbs").get<double>();
   bandwidth.unavailable = json.at("unavailable").get<std::string>();
   return bandwidth;
@@ -96,15 +98,15 @@ void Journal::append_seed(std::uint64_t seed) {
   seed_ = seed;
 }
 
-const Record* Journal::find_done(const Cell& cell, const PlannedRun& run, const std::string& built_with) const {
-  const auto done = std::find_if(records_.rbegin(), records_.rend(),
-                                 [&](const Record& r) { return r.ok() && r.is(cell, run) && r.built_with == built_with; });
+const Record* Journal::find_done(const Cell& cell, const PlannedRun& run) const {
+  const auto done = std::find_if(records_.rbegin(), records_.rend(), [&](const Record& r) { return r.ok() && r.is(cell, run); });
   return done == records_.rend() ? nullptr : &*done;
 }
 
-const Bandwidth* Journal::find_bandwidth(const Settings& devices) const {
-  const auto found =
-      std::find_if(bandwidths_.rbegin(), bandwidths_.rend(), [&](const Bandwidth& b) { return b.devices == devices && b.triad; });
+const Bandwidth* Journal::find_bandwidth(const Settings& devices, const Settings& inputs, const std::string& built_with) const {
+  const auto found = std::find_if(bandwidths_.rbegin(), bandwidths_.rend(), [&](const Bandwidth& b) {
+    return b.devices == devices && b.inputs == inputs && b.built_with == built_with && b.triad;
+  });
   return found == bandwidths_.rend() ? nullptr : &*found;
 }
 

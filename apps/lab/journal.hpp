@@ -13,6 +13,8 @@ struct Bandwidth {
   Settings devices;             ///< the settings that choose them
   std::optional<double> triad;  ///< GB/s
   std::string unavailable;      ///< why there is none
+  Settings inputs;              ///< what it depended on (inputs.hpp)
+  std::string built_with;
 };
 
 class Journal {
@@ -30,9 +32,9 @@ class Journal {
   const std::vector<Bandwidth>& bandwidths() const { return bandwidths_; }
   std::optional<std::uint64_t> seed() const { return seed_; }
 
-  /// The run that ended well as planned, by this program, or nullptr. Failed runs are to be repeated.
-  const Record* find_done(const Cell& cell, const PlannedRun& run, const std::string& built_with) const;
-  const Bandwidth* find_bandwidth(const Settings& devices) const;
+  /// The run that ended well as planned, by the program and of the inputs of the cell, or nullptr. Failed runs are to be repeated.
+  const Record* find_done(const Cell& cell, const PlannedRun& run) const;
+  const Bandwidth* find_bandwidth(const Settings& devices, const Settings& inputs, const std::string& built_with) const;
   int last_number() const;
 
  private:

@@ -50,6 +50,8 @@ struct Plan {
 struct Cell {
   Settings varying;   ///< of the axes with several values
   Settings settings;  ///< all that the run is told: fixed ones, then those of the axes
+  Settings inputs{};    ///< what it depends on besides (inputs.hpp); known when it is about to run
+  std::string program{};  ///< version line of the executable that runs it
   std::string name() const { return text_of(varying); }
 };
 

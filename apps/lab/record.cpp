@@ -1,9 +1,12 @@
 #include "apps/lab/record.hpp"
 
+#include "apps/lab/inputs.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <bit>
 #include <cstdlib>
 
@@ -100,18 +103,6 @@ Enum named(const Enum (&all)[n], const std::string& name) {
   throw Json::other_error::create(501, "unknown name " + name, nullptr);
 }
 
-Json settings_json(const Settings& settings) {
-  Json json = Json::object();
-  for (const auto& [key, value] : settings) json[key] = value;
-  return json;
-}
-
-Settings settings_of(const Json& json) {
-  Settings settings;
-  for (const auto& [key, value] : json.items()) settings.emplace_back(key, value.get<std::string>());
-  return settings;
-}
-
 Json results_json(const Results& r) {
   Json workers = Json::array(), links = Json::array(), histories = Json::array();
   for (const WorkerTimes& w : r.workers)
@@ -170,6 +161,18 @@ Results results_of(const Json& json) {
 
 }  // namespace
 
+Json settings_json(const Settings& settings) {
+  Json json = Json::object();
+  for (const auto& [key, value] : settings) json[key] = value;
+  return json;
+}
+
+Settings settings_of(const Json& json) {
+  Settings settings;
+  for (const auto& [key, value] : json.items()) settings.emplace_back(key, value.get<std::string>());
+  return settings;
+}
+
 std::string_view name_of(RunStatus status) {
   return status == RunStatus::ok ? "ok" : status == RunStatus::failed ? "failed" : "time limit";
 }
@@ -180,16 +183,18 @@ std::string Record::name() const {
 }
 
 bool Record::is(const Cell& cell, const PlannedRun& run) const {
-  return kind == run.kind && repetition == run.repetition && settings == cell.settings;
+  return kind == run.kind && repetition == run.repetition && settings == cell.settings && inputs == cell.inputs && built_with == cell.program;
 }
 
 std::string hash_of(const std::vector<double>& values) {
-  std::uint64_t hash = 0xcbf29ce484222325;
+  Fnv1a hash;
   for (const double value : values) {
     auto bits = std::bit_cast<std::uint64_t>(value);
-    for (int byte = 0; byte < 8; ++byte, bits >>= 8) hash = (hash ^ (bits & 0xff)) * 0x100000001b3;
+    std::array<char, 8> bytes;
+    for (char& byte : bytes) byte = static_cast<char>(bits & 0xff), bits >>= 8;
+    hash.add({bytes.data(), bytes.size()});
   }
-  return fmt::format("{:016x}", hash);
+  return hash.text();
 }
 
 Results results_of_solve(const Json& json) {
@@ -267,6 +272,7 @@ Json to_json(const Record& record) {
   return {{"kind", name_of(record.kind)},
           {"varying", settings_json(record.varying)},
           {"settings", settings_json(record.settings)},
+          {"inputs", settings_json(record.inputs)},
           {"repetition", record.repetition},
           {"number", record.number},
           {"status", name_of(record.status)},
@@ -283,6 +289,7 @@ Record record_of(const Json& json) {
   record.kind = named(all_kinds, json.at("kind").get<std::string>());
   record.varying = settings_of(json.at("varying"));
   record.settings = settings_of(json.at("settings"));
+  record.inputs = settings_of(json.value("inputs", Json::object()));
   record.repetition = json.at("repetition").get<int>();
   record.number = json.at("number").get<int>();
   record.status = named(all_statuses, json.at("status").get<std::string>());

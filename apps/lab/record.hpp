@@ -64,12 +64,13 @@ std::string_view name_of(RunStatus status);
 struct Record {
   RunKind kind = RunKind::measured;
   Settings settings, varying;
+  Settings inputs;  ///< what it depended on besides its settings (inputs.hpp)
   int repetition = 0;
   int number = 0;  ///< in the order in which runs were started, 1, 2, ...
   RunStatus status = RunStatus::ok;
   std::string message;      ///< of a run that failed
   std::string started;      ///< UTC
-  std::string built_with;   ///< versions of the executable
+  std::string built_with;   ///< versions of the executable that ran it
   std::string trace;        ///< name of the trace file, in the folder of the journal
   double wall_seconds = 0;  ///< of the whole process
   Results results;
@@ -77,11 +78,11 @@ struct Record {
   bool ok() const { return status == RunStatus::ok; }
   /// "run 17 (policy=eager, repetition 2)"
   std::string name() const;
-  /// Whether it is what was planned.
+  /// Whether it is what was planned, of the same inputs, by the same program.
   bool is(const Cell& cell, const PlannedRun& run) const;
 };
 
-/// 16 hexadecimal digits that depend on every bit and the order of the numbers (FNV-1a over their 8 bytes, lowest first).
+/// 16 hexadecimal digits that depend on every bit and the order of the numbers (Fnv1a over their 8 bytes, lowest first).
 std::string hash_of(const std::vector<double>& values);
 
 /// From the JSON of `solve --residual-history`. Throws nlohmann's exceptions where it is not such a file.
@@ -91,6 +92,11 @@ Results results_of_solve(const Json& json);
 Results results_of_sources(std::vector<Json> parts, double wall_seconds);
 /// From the JSON of `bench solver`: the first row of the devices that were asked for, which come last; no histories.
 Results results_of_bench(const Json& json);
+
+/// An object of texts, in order.
+Json settings_json(const Settings& settings);
+/// Throws nlohmann's exceptions for anything else.
+Settings settings_of(const Json& json);
 
 Json to_json(const Record& record);
 /// Throws nlohmann's exceptions for a line that to_json() did not write.

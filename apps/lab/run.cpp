@@ -2,6 +2,7 @@
 
 #include "apps/interrupt.hpp"
 #include "apps/lab/child_process.hpp"
+#include "apps/lab/inputs.hpp"
 #include "apps/outputs.hpp"
 #include "apps/parse.hpp"
 #include "apps/progress.hpp"
@@ -18,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <random>
 
 namespace quarkstar::app::lab {
@@ -92,16 +94,19 @@ ChildResult run_watched(const Plan& plan, const std::vector<std::string>& argume
   return result;
 }
 
-/// The configuration of a cell: the plan's own, or one that is made for its lattice and kept.
+/// The configuration of a cell: the plan's own, or one that is made for its lattice and kept; empty where none is read.
 std::string configuration_of(const Plan& plan, const Cell& cell) {
-  if (!plan.gauge.empty() || plan.workload == Workload::bench_solver) return plan.gauge;
+  if (plan.workload == Workload::bench_solver) return "";
+  if (!plan.gauge.empty()) return plan.gauge;
   const std::string lattice = *find(cell.settings, "lattice");
   std::string name = lattice;
   std::replace(name.begin(), name.end(), ',', 'x');
-  const std::string path = fmt::format("{}/lattice-{}-beta{:g}-sweeps{}.ildg", plan.out, name, plan.beta, plan.sweeps);
+  const std::string path = fmt::format("{}/lattice-{}-beta{}-sweeps{}.ildg", plan.out, name, plan.beta, plan.sweeps);
   if (std::filesystem::exists(path)) return path;
+  fmt::print("making {}\n", path);
+  std::fflush(stdout);
   const ChildResult made =
-      run_watched(plan, {own_executable(), "gauge", "generate", path, "--lattice", lattice, "--beta", fmt::format("{}", plan.beta),
+      run_watched(plan, {own_executable, "gauge", "generate", path, "--lattice", lattice, "--beta", fmt::format("{}", plan.beta),
                          "--sweeps", fmt::format("{}", plan.sweeps), "--seed", "1", "--format", "ildg", "--gpus", "0"});
   if (!made.ok())
     throw Error(ErrorKind::input, fmt::format("lattice {}", lattice), made.failure(), "give another lattice, or --gauge FILE");
@@ -109,12 +114,12 @@ std::string configuration_of(const Plan& plan, const Cell& cell) {
 }
 
 Bandwidth measure_bandwidth(const Plan& plan, const Settings& devices) {
-  Bandwidth bandwidth{devices, {}, ""};
+  Bandwidth bandwidth{devices, {}, "", bandwidth_inputs_of(plan), version_line()};
   if (is_simulated(devices)) {
     bandwidth.unavailable = "simulated";
     return bandwidth;
   }
-  std::vector<std::string> arguments{own_executable(), "bench", "stream", "--json", "--array-mb", fmt::format("{}", plan.array_megabytes)};
+  std::vector<std::string> arguments{own_executable, "bench", "stream", "--json", "--array-mb", fmt::format("{}", plan.array_megabytes)};
   for (const auto& [key, value] : devices)
     if (key != "machine") add_flag(arguments, key, value);
   const ChildResult child = run_watched(plan, arguments);
@@ -135,10 +140,11 @@ Record run_once(const Plan& plan, const Cell& cell, const PlannedRun& planned, i
   record.kind = planned.kind;
   record.settings = cell.settings;
   record.varying = cell.varying;
+  record.inputs = cell.inputs;
   record.repetition = planned.repetition;
   record.number = number;
   record.started = utc_now();
-  record.built_with = version_line();
+  record.built_with = cell.program;
   const TemporaryFolder folder(fmt::format("{}/.run{}.tmp", plan.out, number));
   if (planned.kind == RunKind::traced) record.trace = fmt::format("trace{}.json", number);
   const std::string trace = record.trace.empty() ? "" : plan.out + "/" + record.trace;
@@ -168,11 +174,33 @@ std::vector<Record> records_of(const Journal& journal, const std::vector<Cell>& 
   std::vector<Record> records;
   for (const PlannedRun& run : runs) {
     const auto found = std::find_if(journal.records().rbegin(), journal.records().rend(),
-                                    [&](const Record& r) { return r.is(cells[run.cell], run) && r.built_with == version_line(); });
+                                    [&](const Record& r) { return r.is(cells[run.cell], run); });
     if (found != journal.records().rend()) records.push_back(*found);
   }
   std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) { return a.number < b.number; });
   return records;
+}
+
+/// The version line of quarkstar-sim.
+std::string simulator_version(const Plan& plan) {
+  const ChildResult asked = run_watched(plan, {simulator(), "--version"});
+  if (!asked.ok()) throw Error(ErrorKind::environment, simulator(), asked.failure(), "build it anew with ./bootstrap simulation");
+  return asked.out.substr(0, asked.out.find('\n'));
+}
+
+/// Makes the configurations that are missing and tells each cell its inputs and its program. Returns the cells' configurations; `hashes` gets
+/// those of their contents.
+std::vector<std::string> prepare(const Plan& plan, std::vector<Cell>& cells, std::map<std::string, std::string>& hashes) {
+  std::vector<std::string> configurations;
+  std::string simulation;
+  for (Cell& cell : cells) {
+    const std::string& gauge = configurations.emplace_back(configuration_of(plan, cell));
+    if (!gauge.empty() && !hashes.contains(gauge)) hashes[gauge] = hash_of_file(gauge);
+    cell.inputs = inputs_of(plan, cell.settings, gauge, gauge.empty() ? "" : hashes.at(gauge));
+    if (is_simulated(cell.settings) && simulation.empty()) simulation = simulator_version(plan);
+    cell.program = is_simulated(cell.settings) ? simulation : version_line();
+  }
+  return configurations;
 }
 
 std::uint64_t seed_of(const Plan& plan, Journal& journal) {
@@ -185,8 +213,8 @@ std::uint64_t seed_of(const Plan& plan, Journal& journal) {
 
 std::string simulator() {
   if (const char* named = std::getenv("QUARKSTAR_SIM")) return named;
-  const std::string built = own_executable("../simulation/quarkstar-sim");  // where ./bootstrap simulation builds it
-  return std::filesystem::exists(built) ? built : own_executable("quarkstar-sim");
+  const std::string built = neighbour_of_executable("../simulation/quarkstar-sim");  // where ./bootstrap simulation builds it
+  return std::filesystem::exists(built) ? built : neighbour_of_executable("quarkstar-sim");
 }
 
 void require_simulator() {
@@ -205,7 +233,7 @@ Settings devices_of(const Settings& settings) {
 std::vector<std::string> command_of(const Plan& plan, const Cell& cell, RunKind kind, const std::string& gauge, const std::string& json,
                                     const std::string& trace) {
   const bool solve = plan.workload == Workload::solve;
-  std::vector<std::string> arguments{is_simulated(cell.settings) ? simulator() : own_executable()};
+  std::vector<std::string> arguments{is_simulated(cell.settings) ? simulator() : own_executable};
   if (solve)
     arguments.insert(arguments.end(), {"solve", "--gauge", gauge, "--json", json, "--residual-history"});
   else
@@ -230,13 +258,16 @@ Outcome run(const Plan& plan) {
   Outcome outcome;
   outcome.cells = cells_of(plan, outcome.left_out);
   if (std::any_of(outcome.cells.begin(), outcome.cells.end(), [](const Cell& cell) { return is_simulated(cell.settings); })) require_simulator();
+  std::map<std::string, std::string> hashes;  // of configurations
+  if (!plan.gauge.empty()) hashes[plan.gauge] = hash_of_file(plan.gauge);  // where it is missing, nothing is begun
   const OutputFolder folder(plan.out);
   Journal journal(plan.out + "/runs.jsonl");
   outcome.seed = seed_of(plan, journal);
+  const std::vector<std::string> configurations = prepare(plan, outcome.cells, hashes);
   const std::vector<PlannedRun> runs = runs_of(plan, outcome.cells.size(), outcome.seed);
   std::vector<PlannedRun> missing;
   for (const PlannedRun& planned : runs)
-    if (journal.find_done(outcome.cells[planned.cell], planned, version_line()) == nullptr) missing.push_back(planned);
+    if (journal.find_done(outcome.cells[planned.cell], planned) == nullptr) missing.push_back(planned);
   fmt::print("{} cells, {} measured runs and {} warm-up runs each{}; order from --seed {}{}\n", outcome.cells.size(), plan.repetitions,
              plan.warm_up, plan.trace ? ", one traced" : "", outcome.seed,
              missing.size() < runs.size()
@@ -249,12 +280,10 @@ Outcome run(const Plan& plan) {
     for (const Cell& cell : outcome.cells)
       if (const Settings devices = devices_of(cell.settings);
           std::none_of(outcome.bandwidths.begin(), outcome.bandwidths.end(), [&](const Bandwidth& b) { return b.devices == devices; })) {
-        const Bandwidth* known = journal.find_bandwidth(devices);
+        const Bandwidth* known = journal.find_bandwidth(devices, bandwidth_inputs_of(plan), version_line());
         outcome.bandwidths.push_back(known != nullptr ? *known : measure_bandwidth(plan, devices));
         if (known == nullptr) journal.append(outcome.bandwidths.back());
       }
-  std::vector<std::string> configurations;
-  for (const Cell& cell : outcome.cells) configurations.push_back(configuration_of(plan, cell));
   ProgressBar bar("run", static_cast<int>(missing.size()));
   int number = journal.last_number(), done = 0;
   for (const PlannedRun& planned : missing) {

@@ -94,7 +94,7 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
     if (field->lattice().get() != &lattice || field->parity() != fields[0]->parity())
       throw ShapeError(Operation::name, "fields of another lattice or parity");
   if (Operation::sums > 0 && partials == nullptr) throw ShapeError(Operation::name, "nowhere to put the sums");
-  Task task{};
+  auto task = runtime::blank<Task>();
   for (std::size_t k = 0; k < coefficients.size(); ++k) task.coefficients[k] = coefficients[k];
   task.lanes = lattice.lanes().lanes;
   task.first_sum = first_sum;

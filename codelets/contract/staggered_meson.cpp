@@ -39,20 +39,22 @@ std::string_view name_of(StaggeredMeson meson) {
   return names[static_cast<int>(meson)];
 }
 
-std::vector<runtime::BinnedSum> staggered_sums(StaggeredMeson meson, std::span<const HostColour> columns, int source_time, int times) {
+std::vector<runtime::BinnedSum> staggered_sums(StaggeredMeson meson, std::span<const HostColour> columns, const Coord& origin, int times) {
   check_shapes(columns);
   const Box box = columns.front().box();
-  return sum_time_slices(box, source_time, times, [&](std::int64_t site) {
+  return sum_time_slices(box, origin[3], times, [&](std::int64_t site) {
     double square = 0;
     for (const HostColour& column : columns)
       for (int c = 0; c < 3; ++c) square += std::norm(column.at(site, c));
-    return phase_of(meson, site_of(box, site)) * square;
+    Coord x = site_of(box, site);
+    for (std::size_t mu = 0; mu < 4; ++mu) x[mu] -= origin[mu];
+    return phase_of(meson, x) * square;
   });
 }
 
-std::vector<double> staggered_correlator(StaggeredMeson meson, std::span<const HostColour> columns, int source_time) {
+std::vector<double> staggered_correlator(StaggeredMeson meson, std::span<const HostColour> columns, const Coord& origin) {
   check_shapes(columns);
-  return values_of(staggered_sums(meson, columns, source_time, columns.front().extents[3]));
+  return values_of(staggered_sums(meson, columns, origin, columns.front().extents[3]));
 }
 
 }  // namespace quarkstar

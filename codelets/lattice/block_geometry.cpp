@@ -32,6 +32,18 @@ std::vector<std::uint32_t> face_list(const BlockShape& shape, int parity, int di
 
 }  // namespace
 
+void require_thick_blocks(const runtime::Decomposition& decomposition, int reach) {
+  for (int mu = 0; mu < 4; ++mu) {
+    const auto thinner = [mu](const runtime::Block& a, const runtime::Block& b) { return a.extents[mu] < b.extents[mu]; };
+    const int thinnest = std::min_element(decomposition.blocks().begin(), decomposition.blocks().end(), thinner)->extents[mu];
+    if (decomposition.is_cut(mu) && thinnest < reach)
+      throw Error(ErrorKind::input, decomposition.ranks()[mu] > 1 ? "--ranks" : "--blocks",
+                  "a block has extent " + std::to_string(thinnest) + " in direction " + "xyzt"[mu] + ", less than the " +
+                      std::to_string(reach) + " sites of a hop",
+                  "cut that direction into fewer blocks");
+  }
+}
+
 BlockGeometry::BlockGeometry(const runtime::Decomposition& decomposition, int block, const LaneGrid& lanes,
                              const BoundaryAngles& boundary, int reach, const Coord& tile)
     : block_(decomposition.block(block)), lanes_(lanes), tile_(tile), shape_(shape_of(block_, lanes, tile)), reach_(reach) {
@@ -40,15 +52,8 @@ BlockGeometry::BlockGeometry(const runtime::Decomposition& decomposition, int bl
     if (lanes.splits(mu) && block_.extents[mu] % 4 != 0)
       throw ShapeError("BlockGeometry", "a direction whose extent is no multiple of 4 is split over lanes");
     if (lanes.splits(mu) && shape_.outer[mu] < reach) throw ShapeError("BlockGeometry", "half a block is thinner than a hop is long");
-    // Of all blocks, so that all ranks refuse together.
-    const auto thinner = [mu](const runtime::Block& a, const runtime::Block& b) { return a.extents[mu] < b.extents[mu]; };
-    const int thinnest = std::min_element(decomposition.blocks().begin(), decomposition.blocks().end(), thinner)->extents[mu];
-    if (cut_[mu] && thinnest < reach)
-      throw Error(ErrorKind::input, decomposition.ranks()[mu] > 1 ? "--ranks" : "--blocks",
-                  "a block has extent " + std::to_string(thinnest) + " in direction " + "xyzt"[mu] + ", less than the " +
-                      std::to_string(reach) + " sites of a hop",
-                  "cut that direction into fewer blocks");
   }
+  require_thick_blocks(decomposition, reach);
   if (shape_.outer[0] % 2 != 0) throw ShapeError("BlockGeometry", "the outer x extent is odd");
   // Tables hold 32-bit offsets, up to 60 words an outer site, and entries with 3 flag bits.
   constexpr std::int64_t most_outer_sites = std::int64_t{1} << 26;

@@ -18,6 +18,9 @@ struct TableRange {
   std::int32_t first = -1;  ///< of a list of sites that is first, first + 1, ...: kernels then need not read it; otherwise -1
 };
 
+/// Throws Error(input) naming --blocks or --ranks where a block, of any rank, is thinner than a hop of `reach` sites in a direction that is cut.
+void require_thick_blocks(const runtime::Decomposition& decomposition, int reach);
+
 /// Directions: 2 mu is +mu, 2 mu + 1 is -mu. Parities are of global coordinates. A face is named after the direction in which the
 /// block that reads it looks: face d of a block holds the neighbour's sites that a hop along d reaches: its first layer of sites
 /// transverse to d, or with reach 3 its first three.

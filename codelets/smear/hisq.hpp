@@ -14,8 +14,7 @@ class HisqLinks {
   /// Returns when W, X_0 and N_0 are there. Throws as hisq_links().
   HisqLinks(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary);
 
-  /// The links for one epsilon, by this process alone. Throws Error(input) unless it is finite and above -1, where the
-  /// long links vanish.
+  /// The links for one epsilon, by this process alone. Throws as check_naik_epsilon().
   StaggeredLinks links(double naik_epsilon) const;
 
   /// W, without staggered phases but with the boundary's; border of two sites, filled.

@@ -81,10 +81,20 @@ StaggeredLinks naive_links(const Region& region, const HostGauge& gauge, const B
   return result;
 }
 
-StaggeredLinks asqtad_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, double u0) {
+void check_tadpole_factor(double u0) {
   if (!(u0 > 0) || !std::isfinite(u0))
     throw Error(ErrorKind::input, "--u0", fmt::format("{} is no tadpole factor", u0),
                 "give a number above 0, e.g. 0.87");
+}
+
+void check_naik_epsilon(double naik_epsilon) {
+  if (!std::isfinite(naik_epsilon) || naik_epsilon <= -1)
+    throw Error(ErrorKind::input, "--naik-epsilon", fmt::format("{} leaves no Naik term", naik_epsilon),
+                "give a number above -1, e.g. 0 for light quarks");
+}
+
+StaggeredLinks asqtad_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, double u0) {
+  check_tadpole_factor(u0);
   const PaddedLinks links = loaded(region, gauge, boundary, 2);
   const PaddedLinks fat(region, 0), naik(region, 0);
   StaggeredLinks result;
@@ -112,9 +122,7 @@ HisqLinks::HisqLinks(const Region& region, const HostGauge& gauge, const Boundar
 }
 
 StaggeredLinks HisqLinks::links(double naik_epsilon) const {
-  if (!std::isfinite(naik_epsilon) || naik_epsilon <= -1)
-    throw Error(ErrorKind::input, "--naik-epsilon", fmt::format("{} leaves no Naik term", naik_epsilon),
-                "give a number above -1, e.g. 0 for light quarks");
+  check_naik_epsilon(naik_epsilon);
   const Region& region = unitary_.region();
   StaggeredLinks result;
   result.fat = empty_host(region.fat);

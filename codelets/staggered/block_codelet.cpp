@@ -125,9 +125,13 @@ void block_multiply(const ColourField& out, const ColourField* base, const Colou
       accesses.push_back(runtime::in(field.block(b)));
       return static_cast<int>(accesses.size()) - 1;
     };
-    MultiplyTask task{lattice.block(b).outer_sites(), matrix.offset, n, lattice.lanes().lanes, 0, -1};
+    auto task = runtime::blank<MultiplyTask>();
+    task.outer_sites = lattice.block(b).outer_sites();
+    task.matrix = matrix.offset;
+    task.vectors = n;
+    task.lanes = lattice.lanes().lanes;
     task.in = buffer_of(in);
-    if (base != nullptr) task.base = buffer_of(*base);
+    task.base = base != nullptr ? buffer_of(*base) : -1;
     runtime::submit(multiply_codelet(lattice.precision()), task, accesses,
                     {static_cast<double>(out.block_vectors(b)) * 24 * n, block_bytes(out, b) * (base != nullptr ? 3 : 2)},
                     placement_of(lattice.block(b)));
@@ -140,7 +144,11 @@ void block_gram(const ColourField& a, const ColourField& b, const runtime::Parti
   for (const int i : lattice.local_blocks()) {
     runtime::AccessList accesses{runtime::in(state), runtime::out(partials.task(lattice.decomposition().local_index(i))), runtime::in(a.block(i))};
     if (&b != &a) accesses.push_back(runtime::in(b.block(i)));
-    const GramTask task{lattice.block(i).outer_sites(), a.vectors(), lattice.lanes().lanes, &b != &a ? 3 : 2};
+    auto task = runtime::blank<GramTask>();
+    task.outer_sites = lattice.block(i).outer_sites();
+    task.vectors = a.vectors();
+    task.lanes = lattice.lanes().lanes;
+    task.b = &b != &a ? 3 : 2;
     runtime::submit(gram_codelet(lattice.precision()), task, accesses,
                     {static_cast<double>(a.block_vectors(i)) * 12 * (a.vectors() + 1), block_bytes(a, i) * (&b != &a ? 2 : 1)},
                     placement_of(lattice.block(i)));

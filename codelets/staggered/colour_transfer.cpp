@@ -56,7 +56,7 @@ void run_vectors(Call& call) {
 }
 
 struct ConvertTask {
-  const BlockGeometry *to, *from;
+  BlockShape to, from;  ///< not pointers to them: equal bytes of arguments must mean equal work, because graphs are kept by them
   int parity, vectors;
   bool has_state;
   Obedience obedience;
@@ -74,11 +74,11 @@ void run_convert(Call& call) {
   const std::int32_t* left_out = task.obedience.left_out(status);
   To* to = call.buffer<To>(0);
   const From* from = call.buffer<const From>(1);
-  const int to_lanes = task.to->lanes().lanes, from_lanes = task.from->lanes().lanes;
-  call.team().for_range(task.to->outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
+  const int to_lanes = task.to.lanes, from_lanes = task.from.lanes;
+  call.team().for_range(task.to.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (auto outer = static_cast<int>(begin); outer < end; ++outer)
       for (int lane = 0; lane < to_lanes; ++lane) {
-        const SitePosition source = task.from->locate(task.to->local_site({task.parity, outer, lane}));
+        const SitePosition source = task.from.locate(task.to.local_site({task.parity, outer, lane}));
         for (int v = 0; v < task.vectors; ++v) {
           if (left_out != nullptr && left_out[v] != 0) continue;
           convert_vector<To, From>(to + vector_offset<To>(outer, v, lane, task.vectors, to_lanes), to_lanes,
@@ -93,7 +93,7 @@ void run_convert(Call& call) {
 template <class To, class From>
 void run_convert_on_cuda(Call& call) {
   const auto& task = call.arguments<ConvertTask>();
-  cuda::launch_convert_vectors(call.buffer<To>(0), call.buffer<const From>(1), task.to->shape(), task.from->shape(),
+  cuda::launch_convert_vectors(call.buffer<To>(0), call.buffer<const From>(1), task.to, task.from,
                                task.parity, task.vectors, status_of(call, task), task.obedience,
                                static_cast<runtime::CudaStream>(call.stream()));
 }
@@ -168,10 +168,15 @@ void convert(const ColourField& to, const ColourField& from, const Control& cont
                                                                        site_bytes(b.precision(), ColourField::reals));
     runtime::Placement placement = placement_of(a.block(i));
     placement.role = runtime::role_of(control.obedience.when);
-    runtime::submit(
-        codelet,
-        ConvertTask{&a.block(i), &b.block(i), to.parity(), to.vectors(), control.state != nullptr, control.obedience},
-        accesses, {0, bytes}, placement);
+    auto task = runtime::blank<ConvertTask>();
+    task.to = a.block(i).shape();
+    task.from = b.block(i).shape();
+    task.parity = to.parity();
+    task.vectors = to.vectors();
+    task.has_state = control.state != nullptr;
+    task.obedience.masked = control.obedience.masked;
+    task.obedience.when = control.obedience.when;
+    runtime::submit(codelet, task, accesses, {0, bytes}, placement);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "codelets/arch/block_threads.hpp"
 #include "codelets/staggered/dslash_arguments.hpp"
 #include "codelets/staggered/links.hpp"
 #include "codelets/staggered/vector_status.hpp"
@@ -40,8 +41,11 @@ class Dslash {
   /// fit.
   void apply(const ColourField& out, const ColourField& in, const Output& output = {}, const Control& control = {});
 
-  /// How the kernels are launched from now on; until then by default_launch().
-  void set_launch(const Launch& launch) { launch_ = launch; }
+  /// How the kernels are launched from now on; until then by default_launch(). Throws Error(input) for blocks that no kernel could run in.
+  void set_launch(const Launch& launch) {
+    arch::require_block_size(launch.block_threads);
+    launch_ = launch;
+  }
 
   /// The sums of the last apply(): OutputSums::count() of them.
   const runtime::PartialSums& sums() const { return sums_; }

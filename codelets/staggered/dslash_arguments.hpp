@@ -65,7 +65,7 @@ using PackKernel = void (*)(const PackArguments<F>& arguments, std::int64_t begi
 
 /// How a kernel is launched; no bit depends on it. 0: the GPU launcher's own choice.
 struct Launch {
-  int block_threads = 0;     ///< threads of a block
+  int block_threads = 0;     ///< threads of a block at most: a kernel takes no more than room_of() says
   int vectors_a_thread = 0;  ///< right-hand sides for which a thread holds a link: 1, 2, 3, 4 or 8
   arch::MemoryAccess memory{};  ///< of a CPU kernel
   friend bool operator==(const Launch&, const Launch&) = default;

@@ -212,7 +212,7 @@ void Dslash::apply(const ColourField& out, const ColourField& in, const Output& 
 
 void Dslash::submit_pack(int b, const ColourField& in, const Submission& submission) {
   const BlockGeometry& geometry = lattice()->block(b);
-  PackTask task{};
+  auto task = runtime::blank<PackTask>();
   task.lanes = lattice()->lanes().lanes;
   task.vectors = vectors_;
   AccessList accesses{runtime::in(geometry.handle()), runtime::in(in.block(b))};
@@ -238,7 +238,7 @@ void Dslash::submit_sites(int b, bool boundary, const ColourField& out, const Co
   const Links& links = *links_[static_cast<std::size_t>(parity)];
   const TableRange list = boundary ? geometry.boundary(parity) : geometry.interior(parity);
   const Output& output = submission.output;
-  SitesTask task{};
+  auto task = runtime::blank<SitesTask>();
   task.choice = {lattice()->lanes().lanes, long_reals(), launch_};
   task.near = geometry.neighbours(parity);
   task.far = geometry.far_neighbours(parity);

@@ -6,6 +6,7 @@
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "codelets/staggered/dslash_cuda.hpp"
+#include "codelets/staggered/room.hpp"
 #include "codelets/staggered/staggered_site.hpp"
 #include "runtime/cuda_launch.cuh"
 
@@ -101,18 +102,8 @@ struct ColourHops {
   }
 };
 
-/// Threads of a block, and blocks of a multiprocessor that registers must leave room for. The compiler keeps as many loads in flight as
-/// registers allow, and these kernels wait for memory: fewer threads with more loads each are faster (measured; docs/results/).
-struct Room {
-  int threads, blocks;
-};
 template <class F, int Count>
-constexpr Room room_of() {
-  if (sizeof(Real<F>) == 8) return Count == 1 ? Room{128, 3} : Count == 4 ? Room{256, 1} : Room{128, 2};
-  return Count == 1 ? Room{128, 4} : Count == 4 || (Count == 8 && !is_half<F>) ? Room{256, 2} : Room{128, 3};
-}
-template <class F, int Count>
-inline constexpr Room room = room_of<F, Count>();
+inline constexpr staggered::Room room = staggered::room_of(sizeof(Real<F>) == 8, is_half<F>, Count);
 
 /// A thread's place in a row of threads whose summands belong together; rows are whole warps.
 struct RowPlace {

@@ -19,14 +19,18 @@ template <class F>
 void launch_dslash(const staggered::KernelChoice& choice, const staggered::DslashArguments<F>& arguments, std::int64_t count,
                    const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream) {
   if (count == 0) return;
+  bool started = false;
   const auto consider = [&](auto reals) {
-    if (choice.long_reals == reals) launch_dslash_with<F, reals>(choice, arguments, count, status, obedience, stream);
+    if (choice.long_reals != reals) return;
+    started = true;
+    launch_dslash_with<F, reals>(choice, arguments, count, status, obedience, stream);
   };
   consider(site::Index<0>{});
   consider(site::Index<18>{});
   consider(site::Index<14>{});
   consider(site::Index<13>{});
   consider(site::Index<9>{});
+  if (!started) runtime::fail_as_defect("staggered dslash: no kernel of that kind was compiled");
 }
 
 template <class F>

@@ -150,7 +150,7 @@ double largest_component(const HostGauge& links, const runtime::Decomposition& d
 
 int checked(int long_reals) {
   if (std::find(std::begin(long_formats), std::end(long_formats), long_reals) == std::end(long_formats))
-    throw Error(ErrorKind::input, "--long-links", fmt::format("{} reals a long link", long_reals), "use 18, 14, 13 or 9");
+    throw Error(ErrorKind::input, "--links", fmt::format("{} reals a long link", long_reals), "use 18, 14, 13 or 9");
   return long_reals;
 }
 
@@ -179,6 +179,11 @@ double error_of(const Matrix& m, int reals, double scale) {
   }
 }
 
+void wait_until_loaded() {
+  runtime::Turns::pass();
+  runtime::Session::current().wait_all();
+}
+
 }  // namespace
 
 double form_error(const smear::StaggeredLinks& host, int long_reals, const runtime::Team& team) {
@@ -195,26 +200,38 @@ double form_error(const smear::StaggeredLinks& host, int long_reals, const runti
   return *std::max_element(errors.begin(), errors.end()) / std::abs(host.long_scale);
 }
 
-Links::Links(const LatticePointer& lattice, int parity, const smear::StaggeredLinks& host, int long_reals) : fat(lattice, parity, 18) {
+void Links::load_far(const smear::StaggeredLinks& host, int long_reals) {
+  const LatticePointer& lattice = fat.lattice();
+  const double size = std::abs(host.long_scale);
+  far.emplace(lattice, fat.parity(), checked(long_reals));
+  long_scale = host.long_scale;
+  if (lattice->precision() == Precision::half) long_unit = size * site::link_unit;
+  load(*far, host.long_links, host.reach(), size);
+}
+
+Links::Links(const LatticePointer& lattice, int parity, const smear::StaggeredLinks& host, int long_reals)
+    : shared_fat(std::make_shared<LinkField>(lattice, parity, 18)) {
   lattice->require_part("staggered::Links", host.fat.box(), smear::longest_hop(false));
   if (host.has_long) lattice->require_part("staggered::Links", host.long_links.box(), host.reach());
   const bool half = lattice->precision() == Precision::half;
-  const double fat_size = half ? largest_component(host.fat, lattice->decomposition()) : 1, long_size = std::abs(host.long_scale);
+  const double fat_size = half ? largest_component(host.fat, lattice->decomposition()) : 1;
   if (half) fat_unit = fat_size * site::link_unit;
   load(fat, host.fat, 1, fat_size);
-  if (host.has_long) {
-    far.emplace(lattice, parity, checked(long_reals));
-    long_scale = host.long_scale;
-    if (half) long_unit = long_size * site::link_unit;
-    load(*far, host.long_links, host.reach(), long_size);
-  }
-  runtime::Turns::pass();
-  runtime::Session::current().wait_all();
+  if (host.has_long) load_far(host, long_reals);
+  wait_until_loaded();
   fat.freeze();
   if (far) far->freeze();
 }
 
-Links::Links(const LatticePointer& lattice, int parity, int long_reals) : fat(lattice, parity, 18) {
+Links::Links(const Links& near, const smear::StaggeredLinks& host, int long_reals)
+    : shared_fat(near.shared_fat), fat_unit(near.fat_unit) {
+  load_far(host, long_reals);
+  wait_until_loaded();
+  far->freeze();
+}
+
+Links::Links(const LatticePointer& lattice, int parity, int long_reals)
+    : shared_fat(std::make_shared<LinkField>(lattice, parity, 18)) {
   if (long_reals == 0) return;
   far.emplace(lattice, parity, checked(long_reals));
   long_scale = 1;

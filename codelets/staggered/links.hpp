@@ -1,5 +1,6 @@
 #pragma once
 // The links of a staggered operator on the task graph, ready to multiply.
+#include <memory>
 #include <optional>
 
 #include "codelets/lattice/fields.hpp"
@@ -17,7 +18,8 @@ inline constexpr int long_formats[] = {18, 14, 13, 9};
 /// links 18, 14, 13 or 9 (codelets/site/long_link.hpp). In half precision all fat links are integers times one unit,
 /// their largest component / 32767, and long links times |long_scale| / 32767.
 struct Links {
-  LinkField fat;
+  std::shared_ptr<LinkField> shared_fat;
+  LinkField& fat = *shared_fat;
   std::optional<LinkField> far;  ///< none: the naive operator
   double long_scale = 0;
   double fat_unit = 1, long_unit = 1;  ///< of stored links; 1 but in half precision
@@ -28,10 +30,17 @@ struct Links {
   /// is missing, Error(input) for another long_reals than long_formats.
   Links(const LatticePointer& lattice, int parity, const smear::StaggeredLinks& host, int long_reals);
 
+  /// The same with long links in another form; the fat ones are those of `near`, and not copied.
+  Links(const Links& near, const smear::StaggeredLinks& host, int long_reals);
+
   /// Links without values, for measurements; long_reals 0: no long links.
   Links(const LatticePointer& lattice, int parity, int long_reals);
 
   int long_reals() const { return far ? far->reals() : 0; }
+
+ private:
+  /// Submits the loading of long links of so many reals.
+  void load_far(const smear::StaggeredLinks& host, int long_reals);
 };
 
 /// How far long links stored as `long_reals` reals in double precision come back from what they are: the largest

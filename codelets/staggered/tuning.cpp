@@ -8,6 +8,7 @@
 #include <array>
 
 #include "codelets/staggered/dslash.hpp"
+#include "codelets/staggered/room.hpp"
 #include "codelets/staggered/vector_blas.hpp"
 #include "codelets/tuning/measurement.hpp"
 #include "runtime/simulate/simulate.hpp"
@@ -88,6 +89,15 @@ Choice cached(const TuningProblem& problem, const char* what, const std::string&
   spdlog::info("tuned {} of the staggered Dslash ({}): {}, {:.1f} us; kept in {}", what, key, fmt::join(choice, ","),
                microseconds, cache.path());
   return best;
+}
+
+/// Threads of a GPU block at most, of kernels whose threads take so many right-hand sides; 0: any number.
+int most_block_threads(const TuningProblem& problem, int vectors_a_thread) {
+  int most = 0;
+  for (const int count : {1, 2, 3, 4, 8})
+    if (count <= problem.vectors && (vectors_a_thread == 0 || count == vectors_a_thread))
+      most = std::max(most, room_of(problem.precision == Precision::double_, problem.precision == Precision::half, count).threads);
+  return most;
 }
 
 bool on_gpus(const TuningProblem& problem) { return is_gpu(first_block(problem.decomposition).owner); }
@@ -178,7 +188,10 @@ Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& m
   for (const int vectors : {1, 2, 4, 8})
     if (vectors <= problem.vectors && problem.vectors > 1) consider({0, vectors, rule.memory});
   const int vectors_a_thread = best.vectors_a_thread;
-  for (const int threads : {64, 128, 192, 256}) consider({threads, vectors_a_thread, rule.memory});
+  // The kernel's own choice is as many as it has room for.
+  const int most = most_block_threads(problem, vectors_a_thread);
+  for (const int threads : {64, 128, 192})
+    if (threads < most) consider({threads, vectors_a_thread, rule.memory});
   return best;
 }
 
@@ -189,10 +202,9 @@ std::optional<Coord> tile_from(const std::vector<int>& choice) {
 }
 
 std::optional<Launch> launch_from(const std::vector<int>& choice) {
-  constexpr int warp = 32, most_threads = 256;
   constexpr int groups[] = {0, 1, 2, 3, 4, 8};
   if (choice.size() != 4) return std::nullopt;
-  const bool threads = choice[0] >= 0 && choice[0] <= most_threads && choice[0] % warp == 0;
+  const bool threads = arch::is_block_size(choice[0]);
   const auto memory = arch::memory_access_from(choice[2], choice[3]);
   if (!threads || !memory || std::find(std::begin(groups), std::end(groups), choice[1]) == std::end(groups))
     return std::nullopt;

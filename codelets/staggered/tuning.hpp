@@ -32,7 +32,7 @@ double links_bytes_a_site(Precision precision, int long_reals);
 std::map<int, double> measurement_bytes(const TuningProblem& problem);
 
 /// Each names everything that its choice depends on: device, kernel and its version, precision, long links, right-hand
-/// sides, lattice, blocks and lanes, how many GPUs and CPU workers own the blocks, whether other ranks take part; a
+/// sides, lattice, blocks and lanes, how many GPUs and CPU workers own the blocks, whether batches go task by task; a
 /// launch also the order of sites.
 std::string tile_key(const TuningProblem& problem, const std::string& device);
 std::string launch_key(const TuningProblem& problem, const Coord& tile, const std::string& device);

@@ -89,7 +89,7 @@ void submit(const std::array<const ColourField*, blas::field_count<Operation>>& 
             const std::array<VectorCoefficient, Operation::coefficients>& coefficients, const Control& control,
             const runtime::PartialSums* partials) {
   const Lattice& lattice = *fields[0]->lattice();
-  Task task{};
+  auto task = runtime::blank<Task>();
   task.vectors = fields[0]->vectors();
   double passes = 0;
   for (std::size_t i = 0; i < fields.size(); ++i) {

@@ -6,7 +6,7 @@ namespace quarkstar::staggered {
 /// A real number for each vector: constants, or an array of the state that is read when the task runs.
 struct VectorCoefficient {
   PerVector values{};
-  std::int32_t offset = -1;  ///< of most_vectors doubles in the state; -1: the constants
+  std::int64_t offset = -1;  ///< of most_vectors doubles in the state; -1: the constants. 64 bits: no gap behind it
   double factor = 1;         ///< multiplies either
 
   VectorCoefficient() = default;
@@ -17,7 +17,7 @@ struct VectorCoefficient {
   static VectorCoefficient of(double (State::*member)[most_vectors]) {
     const State probe{};
     VectorCoefficient c;
-    c.offset = static_cast<std::int32_t>(reinterpret_cast<const char*>(&(probe.*member)) - reinterpret_cast<const char*>(&probe));
+    c.offset = reinterpret_cast<const char*>(&(probe.*member)) - reinterpret_cast<const char*>(&probe);
     return c;
   }
   friend VectorCoefficient operator-(VectorCoefficient c) {

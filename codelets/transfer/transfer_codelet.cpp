@@ -96,7 +96,7 @@ void run_spinor(Call& call) {
 }
 
 struct ConvertTask {
-  const BlockGeometry *to, *from;
+  BlockShape to, from;  ///< not pointers to them: equal bytes of arguments must mean equal work, because graphs are kept by them
   int parity;
   bool has_state;
   runtime::When when;
@@ -112,11 +112,11 @@ void run_convert(Call& call) {
   if (const std::int32_t* idle = idle_flag_of(call, task); idle != nullptr && *idle != 0) return call.skip();
   To* to = call.buffer<To>(0);
   const From* from = call.buffer<const From>(1);
-  const int to_lanes = task.to->lanes().lanes, from_lanes = task.from->lanes().lanes;
-  call.team().for_range(task.to->outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
+  const int to_lanes = task.to.lanes, from_lanes = task.from.lanes;
+  call.team().for_range(task.to.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (auto outer = static_cast<int>(begin); outer < end; ++outer)
       for (int lane = 0; lane < to_lanes; ++lane) {
-        const SitePosition source = task.from->locate(task.to->local_site({task.parity, outer, lane}));
+        const SitePosition source = task.from.locate(task.to.local_site({task.parity, outer, lane}));
         convert_site<To, From>(to + spinor_offset<To>(outer, lane, to_lanes), to_lanes,
                                from + spinor_offset<From>(source.outer, source.lane, from_lanes), from_lanes);
       }
@@ -127,7 +127,7 @@ void run_convert(Call& call) {
 template <class To, class From>
 void run_convert_on_cuda(Call& call) {
   const auto& task = call.arguments<ConvertTask>();
-  cuda::launch_convert(call.buffer<To>(0), call.buffer<const From>(1), task.to->shape(), task.from->shape(), task.parity,
+  cuda::launch_convert(call.buffer<To>(0), call.buffer<const From>(1), task.to, task.from, task.parity,
                        idle_flag_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif
@@ -159,16 +159,16 @@ const Codelet& convert_codelet(Precision to, Precision from) {
   });
 }
 
-/// 8 reals cannot hold what is not SU(3). The same verdict on all ranks.
-void require_special_unitary(const HostGauge& gauge) {
+/// 12 and 8 reals cannot hold what is not SU(3). The same verdict on all ranks that have parts of the lattice.
+void require_special_unitary(const HostGauge& gauge, int reals, bool distributed) {
   constexpr double largest_deviation = 1e-4;  // single-precision files stay far below
   const gauge::UnitarityDeviation mine = gauge::unitarity_deviation(gauge, runtime::Session::current().cpu_team());
   double deviation[] = {mine.unitarity, mine.determinant};
-  runtime::mpi::Job::current().combine(std::span<double>(deviation), runtime::mpi::Combine::maximum);
+  if (distributed) runtime::mpi::Job::current().combine(std::span<double>(deviation), runtime::mpi::Combine::maximum);
   if (!(std::max(deviation[0], deviation[1]) <= largest_deviation))
     throw Error(ErrorKind::input, "--links",
-                fmt::format("8 reals store SU(3) matrices only, and these links are not (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})",
-                            deviation[0], deviation[1]),
+                fmt::format("{} reals store SU(3) matrices only, and these links are not (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})",
+                            reals, deviation[0], deviation[1]),
                 "use 18, or reunitarize the configuration");
 }
 
@@ -181,7 +181,8 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge) {
   if (even.parity() != 0 || odd.parity() != 1 || odd.lattice().get() != &lattice || even.reals() != odd.reals())
     throw ShapeError("load_links", "the two link fields do not belong together");
   lattice.require_part("load_links", gauge.box(), 1);
-  if (even.reals() == 8 && !runtime::simulate::active) require_special_unitary(gauge);
+  if (even.reals() < 18 && !runtime::simulate::active)
+    require_special_unitary(gauge, even.reals(), lattice.decomposition().is_distributed());
   const Codelet& codelet = load_links_codelet(lattice.precision());
   for (const LinkField* links : {&even, &odd})
     for (const int b : lattice.local_blocks())
@@ -218,7 +219,12 @@ void convert(const SpinorField& to, const SpinorField& from, const runtime::Guar
   for (const int i : a.local_blocks()) {
     runtime::AccessList accesses{guard.keeps ? runtime::inout(to.block(i)) : runtime::out(to.block(i)), runtime::in(from.block(i))};
     if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
-    const ConvertTask task{&a.block(i), &b.block(i), to.parity(), guard.state != nullptr, guard.when};
+    auto task = runtime::blank<ConvertTask>();
+    task.to = a.block(i).shape();
+    task.from = b.block(i).shape();
+    task.parity = to.parity();
+    task.has_state = guard.state != nullptr;
+    task.when = guard.when;
     const double bytes = static_cast<double>(to.block_reals(i)) / SpinorField::reals *
                          static_cast<double>(site_bytes(a.precision(), SpinorField::reals) + site_bytes(b.precision(), SpinorField::reals));
     runtime::Placement placement = placement_of(a.block(i));

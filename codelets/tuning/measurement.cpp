@@ -14,6 +14,7 @@
 #include "runtime/batch.hpp"
 #include "runtime/cuda.hpp"
 #include "runtime/memory.hpp"
+#include "runtime/mpi/messages.hpp"
 #include "runtime/session.hpp"
 #ifdef QUARKSTAR_CUDA
 #include <cuda_runtime_api.h>
@@ -68,8 +69,9 @@ bool gpus_hold(const std::map<int, double>& bytes_by_worker) {
 std::string place_of(const runtime::Decomposition& decomposition, int lanes) {
   const std::map<int, double> owners = sites_by_owner(decomposition);
   const auto gpus = std::count_if(owners.begin(), owners.end(), [](const auto& owner) { return is_gpu(owner.first); });
-  // With other ranks at work batches are not replayed as graphs, which changes what is best.
-  const char* replays = runtime::Session::current().messages() != nullptr ? ", task by task" : "";
+  // Where messages go through the host a rank's batches are not replayed as graphs, its measurements neither, which changes what is best.
+  const runtime::mpi::Messages* messages = runtime::Session::current().messages();
+  const char* replays = messages != nullptr && !messages->by_device() ? ", task by task" : "";
   return fmt::format("{}, block {}, lanes {}; {} GPU + {} CPU{}", decomposition.describe(), fmt::join(first_block(decomposition).extents, "x"),
                      lanes, gpus, static_cast<int>(owners.size()) - gpus, replays);
 }

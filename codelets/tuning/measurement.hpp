@@ -27,7 +27,8 @@ std::map<int, double> sites_by_owner(const runtime::Decomposition& decomposition
 /// Whether every GPU can take so many bytes; a tenth is left for faces, tables and what a level has besides links.
 bool gpus_hold(const std::map<int, double>& bytes_by_worker);
 
-/// The part of a key that names lattice, blocks, lanes, how many GPUs and CPU workers of the session own them, and whether other ranks take part.
+/// The part of a key that names lattice, blocks, lanes, how many GPUs and CPU workers of the session own them, and whether batches
+/// go task by task because other ranks take part and messages pass through the host.
 std::string place_of(const runtime::Decomposition& decomposition, int lanes);
 
 /// "prefetch of 1 hop, streaming stores"

@@ -39,8 +39,11 @@ class Hopping {
   const LatticePointer& lattice() const { return links_[0]->lattice(); }
   int link_reals() const { return links_[0]->reals(); }
 
-  /// Threads of a GPU block, a multiple of 32 up to 256; 0: chosen by size. Changes no bit.
-  void set_block_threads(int threads) { block_threads_ = threads; }
+  /// Threads of a GPU block, a multiple of 32 up to 256; 0: chosen by size. Changes no bit. Throws Error(input) for others.
+  void set_block_threads(int threads) {
+    arch::require_block_size(threads);
+    block_threads_ = threads;
+  }
 
   /// How CPU kernels move the fields. Changes no bit.
   void set_memory_access(const arch::MemoryAccess& memory) { memory_ = memory; }

@@ -2,6 +2,7 @@
 // What a hopping kernel reads and writes: the contract between the codelet and the drivers of every architecture.
 #include <cstdint>
 
+#include "codelets/arch/block_threads.hpp"
 #include "codelets/arch/memory_access.hpp"
 #include "codelets/site/number_format.hpp"
 #include "runtime/binned_sum.hpp"
@@ -60,6 +61,13 @@ struct PackChoice {
 /// On CPUs without a measurement: each hop asks for the next one's lines (a prototype gained 15 to 25 % on two cores of an AVX-512 Xeon), and
 /// the next kernel finds results in the cache.
 inline constexpr arch::MemoryAccess default_memory_access{1, arch::Stores::plain};
+
+/// Threads of a GPU block where nobody chose, for a kernel of so many threads: measured on an H200 (docs/results), where small lattices and
+/// double precision want smaller blocks to fill the multiprocessors evenly.
+constexpr int usual_block_threads(bool is_double, std::int64_t threads) {
+  constexpr std::int64_t large = 1 << 17;
+  return !is_double && threads >= large ? arch::most_block_threads : 128;
+}
 
 /// Which instantiation: lanes of the block, stored reals of a link, +1 for H or -1 for its adjoint. Interior and boundary sites
 /// share it: only hops whose table entry is flagged look further.

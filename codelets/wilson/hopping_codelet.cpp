@@ -44,7 +44,7 @@ struct PackTask {
   struct Face {
     int direction, stride;
     std::uint32_t sites, count;
-    bool remote;  ///< the reader is another GPU, in whose memory the face is
+    int remote;  ///< the reader is another GPU, in whose memory the face is
   } face[8];
 };
 
@@ -129,7 +129,7 @@ template <class F>
 void run_pack_on_cuda(Call& call) {
   const auto& task = call.arguments<PackTask>();
   for (int f = 0; f < task.faces; ++f)
-    cuda::launch_pack<F>({task.lanes, task.face[f].direction, task.sign, task.face[f].remote}, unpack<F>(call, task.face[f], f), task.face[f].count,
+    cuda::launch_pack<F>({task.lanes, task.face[f].direction, task.sign, task.face[f].remote != 0}, unpack<F>(call, task.face[f], f), task.face[f].count,
                          stop_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif
@@ -198,7 +198,7 @@ void Hopping::apply(const SpinorField& out, const SpinorField& in, const Output&
 
 void Hopping::submit_pack(int b, const SpinorField& in, const Submission& submission) {
   const BlockGeometry& geometry = lattice()->block(b);
-  PackTask task{};
+  auto task = runtime::blank<PackTask>();
   task.lanes = lattice()->lanes().lanes;
   task.sign = submission.sign;
   AccessList accesses{runtime::in(geometry.handle()), runtime::in(in.block(b))};
@@ -206,7 +206,7 @@ void Hopping::submit_pack(int b, const SpinorField& in, const Submission& submis
   for (int d = 0; d < 8; ++d) {
     if (!geometry.is_cut(d / 2)) continue;
     const TableRange sites = geometry.pack(in.parity(), d);
-    task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count, faces_.is_far(b, d)};
+    task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count, faces_.is_far(b, d) ? 1 : 0};
     accesses.push_back(runtime::out(faces_.outgoing(b, d)));
     const std::size_t read = site_bytes(lattice()->precision(), SpinorField::reals), written = 12 * computed_bytes(lattice()->precision());
     bytes += static_cast<double>(sites.count) * geometry.face_lanes(d) * static_cast<double>(read + written);
@@ -223,7 +223,7 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
   const int parity = out.parity();
   const TableRange list = boundary ? geometry.boundary(parity) : geometry.interior(parity);
   const Output& output = submission.output;
-  SitesTask task{};
+  auto task = runtime::blank<SitesTask>();
   task.choice = {lattice()->lanes().lanes, link_reals(), submission.sign, block_threads_, memory_};
   task.neighbours = geometry.neighbours(parity);
   const bool listed = geometry.has_faces() && list.first < 0;

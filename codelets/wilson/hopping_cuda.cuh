@@ -90,15 +90,14 @@ struct CudaNeighbours {
   }
 };
 
-/// Threads of a block at most, and blocks of that size on a multiprocessor: what the compiler makes fit into 65536 registers, so 255
+/// Blocks of the largest size on a multiprocessor: what the compiler makes fit into 65536 registers, so 255
 /// registers a thread in double precision, 128 in single, 80 in half, whose loads are short and whose latency is hidden by more threads
 /// (64 are 3 to 18 % slower; docs/results/2026-11-21-h200-staggered.md).
-inline constexpr int most_threads = 256;
 template <class F>
 inline constexpr int resident_blocks = sizeof(Real<F>) == 8 ? 1 : is_half<F> ? 3 : 2;
 
 template <class F, int W, int Reals, int Sign, unsigned Edged>
-__global__ void __launch_bounds__(most_threads, resident_blocks<F>)
+__global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
     hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, std::uint32_t threads, const std::int32_t* stop,
                    SumTable* tables) {
   using V = Lane<Real<F>>;
@@ -172,13 +171,6 @@ __global__ void __launch_bounds__(most_pack_threads) pack_kernel(const wilson::P
 }
 
 constexpr unsigned default_threads = 128;
-/// Threads of a block where nobody chose: measured on an H200 (docs/results), where small lattices and double precision want smaller
-/// blocks to fill the multiprocessors evenly.
-template <class F>
-unsigned threads_for(std::int64_t threads) {
-  constexpr std::int64_t large = 1 << 17;
-  return sizeof(Real<F>) == 4 && threads >= large ? 256 : default_threads;
-}
 inline unsigned blocks_for(std::int64_t threads, unsigned block_threads = default_threads) {
   return static_cast<unsigned>((threads + block_threads - 1) / block_threads);
 }
@@ -191,16 +183,19 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
                          const std::int32_t* stop, runtime::CudaStream stream, std::integer_sequence<int, Ws...>) {
   if (count == 0) return;
   const std::int64_t threads = count * choice.lanes;
-  const unsigned block_threads = choice.block_threads > 0 ? static_cast<unsigned>(choice.block_threads) : threads_for<F>(threads);
+  const int wanted = choice.block_threads > 0 ? choice.block_threads : wilson::usual_block_threads(sizeof(Real<F>) == 8, threads);
+  const auto block_threads = static_cast<unsigned>(wanted);
   const unsigned blocks = blocks_for(threads, block_threads);
   SumTable* tables = arguments.sums.count() > 0 ? sum_tables() : nullptr;
   const bool overlap = threads >= runtime::least_overlapping;
   unsigned edged = 0;
   for (int d = 0; d < 8; ++d)
     if (arguments.faces[d] != nullptr || arguments.phase_im[d] != 0) edged |= 1u << d;
+  bool started = false;
   const auto over_lanes = [&](auto w) {
     const auto consider = [&](auto reals, auto sign) {
       if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
+      started = true;
       const auto threads32 = static_cast<std::uint32_t>(threads);
       const auto start = [&](auto kernel) { runtime::launch(kernel, overlap, blocks, block_threads, stream, arguments, threads32, stop, tables); };
       if constexpr (w == 1) start(hopping_kernel<F, w, reals, sign, all_directions>);  // odd extents: rare, not worth three kernels
@@ -216,6 +211,7 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
     consider(site::Index<8>{}, site::Index<-1>{});
   };
   (over_lanes(site::Index<Ws>{}), ...);
+  if (!started) runtime::fail_as_defect("wilson hopping: no kernel of that kind was compiled");
   runtime::check_launch("wilson hopping");
 }
 
@@ -231,15 +227,18 @@ void launch_pack_over(const wilson::PackChoice& choice, const wilson::PackArgume
   const unsigned block_threads = choice.remote ? most_pack_threads : default_threads;
   unsigned blocks = blocks_for(threads, block_threads);
   if (choice.remote) blocks = std::min(blocks, remote_pack_blocks);
+  bool started = false;
   const auto over_lanes = [&](auto w) {
     if (choice.lanes != w) return;
     site::unroll<8>([&](auto d) {
       if (choice.direction != d) return;
+      started = true;
       runtime::launch_overlapping(choice.sign > 0 ? pack_kernel<F, w, d, 1> : pack_kernel<F, w, d, -1>, blocks, block_threads, stream, arguments,
                                   static_cast<std::uint32_t>(threads), stop);
     });
   };
   (over_lanes(site::Index<Ws>{}), ...);
+  if (!started) runtime::fail_as_defect("wilson pack: no kernel of that kind was compiled");
   runtime::check_launch("wilson pack");
 }
 

@@ -176,8 +176,16 @@ void Schwarz::apply(const SpinorField& out, const SpinorField& in, const runtime
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     const int b = lattice.local_blocks()[i];
     const BlockGeometry& geometry = lattice.block(b);
-    const SchwarzTask task{lattice.lanes().lanes, links_[0]->reals(), steps_, static_cast<int>(volume(domain_) / 2), geometry.outer_sites(),
-                           diagonal_, scale_, guard.state != nullptr, guard.when};
+    auto task = runtime::blank<SchwarzTask>();
+    task.lanes = lattice.lanes().lanes;
+    task.link_reals = links_[0]->reals();
+    task.steps = steps_;
+    task.domain_sites = static_cast<int>(volume(domain_) / 2);
+    task.outer_sites = geometry.outer_sites();
+    task.diagonal = diagonal_;
+    task.scale = scale_;
+    task.has_state = guard.state != nullptr;
+    task.when = guard.when;
     runtime::AccessList accesses{runtime::in(tables_[i]), runtime::in(links_[0]->block(b)), runtime::in(links_[1]->block(b)), runtime::in(in.block(b)),
                                  guard.keeps ? runtime::inout(out.block(b)) : runtime::out(out.block(b))};
     if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));

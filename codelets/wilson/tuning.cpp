@@ -37,6 +37,12 @@ double time_of(const TuningProblem& problem, const HoppingTuning& tuning) {
   return microseconds_of(submit_pair, is_gpu(first_block(problem.decomposition).owner));
 }
 
+/// Threads of a block that the kernel takes by itself on the blocks of a lattice; 0: more than one number, interiors being smaller.
+int block_threads_by_rule(const TuningProblem& problem) {
+  if (problem.decomposition.blocks().size() > 1) return 0;
+  return usual_block_threads(problem.precision == Precision::double_, volume(first_block(problem.decomposition).extents) / 2);
+}
+
 }  // namespace
 
 std::map<int, double> measurement_bytes(const TuningProblem& problem) {
@@ -78,18 +84,20 @@ HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds)
   };
   for (const Coord& tile : tried_tiles) consider({tile, 0});
   const Coord tile = best.tile;
-  if (on_gpus)
-    for (const int threads : {64, 128, 192, 256}) consider({tile, threads});
-  else
+  if (on_gpus) {
+    const int usual = block_threads_by_rule(problem);
+    for (const int threads : {64, 128, 192, 256})
+      if (threads != usual) consider({tile, threads});
+  } else {
     for (const arch::MemoryAccess& memory : arch::memory_accesses) consider({tile, 0, memory});
+  }
   return best;
 }
 
 std::optional<HoppingTuning> tuning_from(const std::vector<int>& choice) {
-  constexpr int warp = 32, most_threads = 256;
   if (choice.size() != 7) return std::nullopt;
   const bool tile = std::all_of(choice.begin(), choice.begin() + 4, [](int extent) { return extent >= 0; });
-  const bool threads = choice[4] >= 0 && choice[4] <= most_threads && choice[4] % warp == 0;
+  const bool threads = arch::is_block_size(choice[4]);
   const auto memory = arch::memory_access_from(choice[5], choice[6]);
   if (!tile || !threads || !memory) return std::nullopt;
   return HoppingTuning{{choice[0], choice[1], choice[2], choice[3]}, choice[4], *memory};

@@ -45,7 +45,7 @@ HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds)
 std::map<int, double> measurement_bytes(const TuningProblem& problem);
 
 /// Names everything that a choice depends on: device, kernel and its version, precision, link format, lattice, blocks and lanes, how many
-/// GPUs and CPU workers of the session own the blocks, and whether other ranks take part.
+/// GPUs and CPU workers of the session own the blocks, and whether batches go task by task (tuning::place_of()).
 std::string tuning_key(const TuningProblem& problem, const std::string& device);
 
 /// What a solve should use. measure: the user's tune cache answers, or a measurement that goes there under tuning_key(). On CPUs it is taken

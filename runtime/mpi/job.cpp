@@ -15,6 +15,8 @@
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/native.hpp"
 #include "runtime/number_variable.hpp"
+#include "runtime/simulate/rank.hpp"
+#include "runtime/simulate/simulate.hpp"
 #include "runtime/watchdog.hpp"
 
 namespace quarkstar::runtime::mpi {
@@ -24,6 +26,16 @@ Job* started = nullptr;
 
 int fake_number(const char* variable) {
   return static_cast<int>(number_in(variable, std::getenv(variable), std::numeric_limits<int>::max()).value_or(0));
+}
+
+struct Place {
+  int rank, size;
+};
+
+/// In a job whose ranks agree about everything by themselves, because they are alike or do not exist.
+Place place_without_mpi() {
+  if constexpr (simulate::active) return {simulate::rank(), simulate::ranks()};
+  else return {fake_number("STARPU_MPI_FAKE_RANK"), fake_number("STARPU_MPI_FAKE_SIZE")};
 }
 
 std::string host_name() {
@@ -41,21 +53,9 @@ std::string machine_name() {
 
 MPI_Op native_of(Combine how) { return how == Combine::maximum ? MPI_MAX : how == Combine::sum ? MPI_SUM : MPI_BXOR; }
 
-constexpr std::size_t longest_message = std::size_t{1} << 30;  // MPI counts in int
-
-/// The calls of one long message, in pieces.
-template <class Bytes, class Start>
-void in_pieces(Bytes bytes, Start&& start) {
-  while (!bytes.empty()) {
-    const std::size_t piece = std::min(bytes.size(), longest_message);
-    start(bytes.data(), static_cast<int>(piece));
-    bytes = bytes.subspan(piece);
-  }
-}
-
 }  // namespace
 
-bool wait(Job& job, MPI_Request request, const char* what, std::chrono::steady_clock::time_point limit) {
+bool wait(Job& job, MPI_Request request, const char* what, std::chrono::steady_clock::time_point limit, int spins) {
   for (int round = 0;; ++round) {
     int done = 0;
     {
@@ -64,7 +64,7 @@ bool wait(Job& job, MPI_Request request, const char* what, std::chrono::steady_c
     }
     if (done != 0) return true;
     if (std::chrono::steady_clock::now() > limit) return false;
-    if (round < 1000) std::this_thread::yield();
+    if (round < spins) std::this_thread::yield();
     else std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
@@ -87,14 +87,15 @@ Job::Job(Alone) : hosts_{host_name()}, machines_(hosts_) {}
 Job::Job(Patience patience) : Job(Alone{}) {
   if (started != nullptr) throw Error(ErrorKind::internal, "Job", "a job has begun already", "this is a defect: please report it");
   started = this;
-  if (const int fake = fake_number("STARPU_MPI_FAKE_SIZE"); fake > 1) {
+  if (const Place fake = place_without_mpi(); fake.size > 1) {
     fake_ = true;
-    size_ = fake;
-    rank_ = std::clamp(fake_number("STARPU_MPI_FAKE_RANK"), 0, fake - 1);
-    hosts_.resize(static_cast<std::size_t>(fake), hosts_.front());
+    size_ = fake.size;
+    rank_ = std::clamp(fake.rank, 0, size_ - 1);
+    hosts_.resize(static_cast<std::size_t>(size_), hosts_.front());
     machines_ = hosts_;
     return;
   }
+  if constexpr (simulate::active) return;  // whoever launched it: SimGrid's MPI is there for simulated ranks only
   const Launch launch = read_launch(std::getenv);
   if (!launch.wants_mpi) return;
   rank_ = launch.rank;
@@ -119,9 +120,9 @@ void Job::start_mpi(const Launch& launch) {
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS || level < MPI_THREAD_SERIALIZED)
     throw Error(ErrorKind::environment, "MPI", "the library does not allow calls from several threads in turn",
                 "use one with MPI_THREAD_SERIALIZED, or start without a launcher");
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
   try {
     require_all_connected(launch, size);
   } catch (const Error&) {
@@ -139,7 +140,7 @@ void Job::meet() {
   for (MPI_Comm* communicator : native_->all()) {
     complete("MPI_Comm_idup", [&](MPI_Request* r) { return MPI_Comm_idup(MPI_COMM_WORLD, communicator, r); });
     const std::lock_guard lock(library_);
-    MPI_Comm_set_errhandler(*communicator, MPI_ERRORS_RETURN);
+    check(MPI_Comm_set_errhandler(*communicator, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   }
   machines_ = gather_text(machine_name());
   hosts_ = gather_text(hosts_.front());
@@ -276,18 +277,6 @@ void Job::together(const std::function<void()>& work) {
 void Job::on_root(const std::function<void()>& work) {
   together([&] {
     if (is_root()) work();
-  });
-}
-
-void Job::send(std::span<const std::byte> bytes, int to) {
-  in_pieces(bytes, [&](const std::byte* data, int count) {
-    complete("MPI_Isend", [&](MPI_Request* r) { return MPI_Isend(data, count, MPI_BYTE, to, 0, native_->control, r); });
-  });
-}
-
-void Job::receive(std::span<std::byte> bytes, int from) {
-  in_pieces(bytes, [&](std::byte* data, int count) {
-    complete("MPI_Irecv", [&](MPI_Request* r) { return MPI_Irecv(data, count, MPI_BYTE, from, 0, native_->control, r); });
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The processes that run one program together: MPI's ranks, or this process alone. Only runtime/mpi/ knows MPI.
+// The processes that run one program together: MPI's ranks, or this process alone. Only runtime/mpi/ knows MPI,
+// and runtime/simulate/rank.cpp that of SimGrid.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,8 @@ class Job {
   /// Initialises MPI where a launcher's environment says that there are several ranks (launcher.hpp), or $QUARKSTAR_MPI is 1 (0: never).
   /// A watchdog guards the job from here to its end; patience: of the watchdog, until a command sets another. MPI_Init may take 600 s at least.
   /// $STARPU_MPI_FAKE_RANK and _SIZE: a rank of a job that does not exist, whose messages go nowhere, to measure submission.
+  /// In a simulation: a rank of the simulated job, which agrees with the others about everything without a word,
+  /// because all are alike.
   /// Throws Error(environment) when MPI cannot start, or does not connect all processes that were started.
   explicit Job(Patience patience = {});
   /// Waits for all ranks.
@@ -56,6 +59,7 @@ class Job {
   int size() const { return size_; }
   bool is_root() const { return rank_ == 0; }
   bool is_distributed() const { return size_ > 1; }
+  /// Whether MPI is not there for collective calls, and each rank's answer counts as everybody's.
   bool is_fake() const { return fake_; }
   /// Whether MPI is running. For any thread.
   bool is_connected() const { return connected_.load(); }
@@ -97,13 +101,10 @@ class Job {
   void together(const std::function<void()>& work);
   void on_root(const std::function<void()>& work);
 
-  /// Blocking messages between ranks' main threads, of any length.
-  void send(std::span<const std::byte> bytes, int to);
-  void receive(std::span<std::byte> bytes, int from);
-
-  /// A failure on its way to the user. Where every rank has failed (a wrong flag, a solve without an answer) the root prints and all
-  /// return `code`. Where others go on, this rank prints its name with the message and ends the whole job with `code`.
-  /// everywhere: all ranks come here, however long they take. Otherwise those that do not within a few seconds count as going on.
+  /// A failure on its way to the user. Where every rank has failed (a wrong flag, a solve without an answer) all return `code`, and the root
+  /// prints; where their messages differ, each one is printed once, by the lowest rank that has it, with its name. A rank that the others have
+  /// not joined within 2 s prints its name with the message; where they have not after 20 s either, it ends the whole job with `code`.
+  /// everywhere: all ranks come here with one message, however long they take.
   int fail(const std::string& message, int code, bool everywhere = false) noexcept;
 
   /// Prints this rank's name, where there are several, with the message. For any thread.

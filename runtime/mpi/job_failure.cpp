@@ -1,8 +1,13 @@
 // How a job ends early.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <new>
-#include <optional>
+#include <vector>
 
 #include "runtime/mpi/native.hpp"
 
@@ -29,22 +34,38 @@ int Job::fail(const std::string& message, int code, bool everywhere) noexcept {
     print_line("", message);
     return code;
   }
-  // Ranks that fail for the same reason do so at nearly the same time; on busy hosts some start seconds later.
-  constexpr auto grace = std::chrono::seconds(20);
-  bool all = false;
+  // Ranks that fail for the same reason do so at nearly the same time; on busy hosts some come seconds later. Who reads of it must not wait for them.
+  constexpr auto soon = std::chrono::seconds(2), grace = std::chrono::seconds(20);
+  const auto start = Clock::now();
+  const std::array<std::uint64_t, 2> mine{std::hash<std::string>{}(message), static_cast<std::uint64_t>(code)};
+  std::vector<std::array<std::uint64_t, 2>> all;  // here until the process ends where MPI may still write to it
+  bool printed = false, agreed = false;
   try {
+    all.resize(static_cast<std::size_t>(size_));
     MPI_Request request = MPI_REQUEST_NULL;
     {
       const std::lock_guard lock(library_);
-      check(MPI_Ibarrier(native_->failure, &request), "MPI_Ibarrier");
+      check(MPI_Iallgather(mine.data(), 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, native_->failure, &request), "MPI_Iallgather");
     }
-    std::optional<Waiting> waiting;
-    if (everywhere) waiting.emplace(*this, "agreeing on an error");
-    all = wait(*this, request, "agreeing on an error", everywhere ? Clock::time_point::max() : Clock::now() + grace);
+    constexpr const char* what = "agreeing on an error";
+    if (everywhere) {
+      const Waiting waiting(*this, what);
+      agreed = wait(*this, request, what);
+    } else {
+      agreed = wait(*this, request, what, start + soon);
+      if (!agreed) {
+        print_error(message);
+        printed = true;
+        agreed = wait(*this, request, what, start + grace);
+      }
+    }
   } catch (const std::exception&) {  // the connection may be what is broken
   }
-  if (!all) fail_alone(message, code);
-  if (is_root()) print_line("", message);
+  if (!agreed && !printed) print_error(message);
+  if (!agreed) abort(code);
+  const bool alike = everywhere || std::all_of(all.begin(), all.end(), [&](const auto& words) { return words == mine; });
+  if (alike && is_root() && !printed) print_line("", message);
+  if (!alike && !printed && std::find(all.begin(), all.end(), mine) == all.begin() + rank_) print_error(message);
   return code;
 }
 

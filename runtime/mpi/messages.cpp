@@ -6,17 +6,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <thread>
+#include <utility>
 
 #include "runtime/batch.hpp"
 #include "runtime/binned_sum.hpp"
 #include "runtime/mpi/native.hpp"
 #include "runtime/sanitizer.hpp"
+#include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::runtime::mpi {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 std::string text_of(const Job& job, const Messages::Label& label, bool sent, int peer, int tag, std::size_t bytes) {
   const std::string place = label.block < 0 ? "" : fmt::format(" of block {} along {}{}", label.block, label.direction % 2 == 0 ? '+' : '-', "xyzt"[label.direction / 2]);
@@ -41,9 +43,10 @@ struct Messages::Message {
   int peer = 0, tag = 0;
   std::int64_t order = 0;  ///< of a sum
   int count = 0;
+  int running = 0;  ///< calls that are not complete
+  int round = 0;    ///< of a simulated sum
   Label label{""};
   std::atomic<int> missing{0};  ///< acquisitions
-  Clock::time_point submitted = Clock::now();
 
   /// Between two ranks.
   void address(std::size_t size, int other, int number, const Label& text) {
@@ -64,6 +67,7 @@ struct Messages::Message {
 /// What has been started in MPI.
 struct Messages::Calls {
   Job& job;
+  MPI_Comm faces = MPI_COMM_NULL, sums = MPI_COMM_NULL;
   MPI_Datatype sum_type = MPI_DATATYPE_NULL;
   MPI_Op merge = MPI_OP_NULL;
   std::vector<MPI_Request> requests;
@@ -71,17 +75,31 @@ struct Messages::Calls {
   std::map<std::int64_t, Message*> early_sums;  ///< ready before their turn
   std::int64_t next_sum = 0;
   std::vector<int> done;
+  std::vector<Message*> at_once;  ///< of a simulation: messages with a call that was complete when it began
 
   explicit Calls(Job& job_of_all) : job(job_of_all) {
+    if constexpr (simulate::active) {
+      MPI_Comm_dup(MPI_COMM_WORLD, &faces);
+      MPI_Comm_dup(MPI_COMM_WORLD, &sums);
+    }
     if (job.is_fake()) return;
-    MPI_Type_contiguous(sizeof(BinnedSum), MPI_BYTE, &sum_type);
-    MPI_Type_commit(&sum_type);
-    MPI_Op_create(merge_sums, 1, &merge);
+    faces = job.native().faces;
+    sums = job.native().sums;
+    const std::lock_guard lock(job.library());
+    check(MPI_Type_contiguous(sizeof(BinnedSum), MPI_BYTE, &sum_type), "MPI_Type_contiguous");
+    check(MPI_Type_commit(&sum_type), "MPI_Type_commit");
+    check(MPI_Op_create(merge_sums, 1, &merge), "MPI_Op_create");
   }
-  ~Calls() {
+  /// Once nothing is on its way. After an error of MPI there is nobody to come here: the job ends.
+  void release() {
+    if constexpr (simulate::active) {
+      MPI_Comm_free(&faces);
+      MPI_Comm_free(&sums);
+    }
     if (job.is_fake()) return;
-    MPI_Op_free(&merge);
-    MPI_Type_free(&sum_type);
+    const std::lock_guard lock(job.library());
+    check(MPI_Op_free(&merge), "MPI_Op_free");
+    check(MPI_Type_free(&sum_type), "MPI_Type_free");
   }
 
   void start(Message* message) {
@@ -96,39 +114,100 @@ struct Messages::Calls {
   }
 
   void start_now(Message* m) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    const Job::Native& native = job.native();
     switch (m->kind) {
-      case Message::Kind::send:
-        check(MPI_Isend(m->memory(m->read), static_cast<int>(m->bytes), MPI_BYTE, m->peer, m->tag, native.faces, &request), m->describe(job));
-        break;
-      case Message::Kind::receive:
-        check(MPI_Irecv(m->memory(m->write), static_cast<int>(m->bytes), MPI_BYTE, m->peer, m->tag, native.faces, &request), m->describe(job));
-        break;
+      case Message::Kind::send: send(m, m->peer, m->tag, faces); break;
+      case Message::Kind::receive: receive(m, m->peer, m->tag, faces); break;
       case Message::Kind::sum:
-        check(MPI_Iallreduce(m->memory(m->read), m->memory(m->write), m->count, sum_type, merge, native.sums, &request), m->describe(job));
+        if constexpr (simulate::active) start_round(m);
+        else
+          start_call(m, [&](MPI_Request* r) {
+            return MPI_Iallreduce(m->memory(m->read), m->memory(m->write), m->count, sum_type, merge, sums, r);
+          });
         break;
+    }
+  }
+
+  void send(Message* m, int to, int tag, MPI_Comm communicator) {
+    start_call(m, [&](MPI_Request* r) {
+      return MPI_Isend(m->memory(m->read), static_cast<int>(m->bytes), MPI_BYTE, to, tag, communicator, r);
+    });
+  }
+
+  void receive(Message* m, int from, int tag, MPI_Comm communicator) {
+    start_call(m, [&](MPI_Request* r) {
+      return MPI_Irecv(m->memory(m->write), static_cast<int>(m->bytes), MPI_BYTE, from, tag, communicator, r);
+    });
+  }
+
+  template <class Start>
+  void start_call(Message* m, Start&& start) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(start(&request), m->describe(job));
+    ++m->running;
+    if constexpr (simulate::active) {
+      int complete = 0;
+      check(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
+      if (complete != 0) return at_once.push_back(m);
     }
     requests.push_back(request);
     messages.push_back(m);
   }
 
+  /// MPI_Iallreduce of SimGrid sends from every rank to every other. In its place: as many rounds as the number of
+  /// ranks has bits, in each of which a rank hears from another at twice the distance, as MPI libraries do it.
+  void start_round(Message* m) {
+    constexpr std::int64_t tags = 32768, most_rounds = 32;
+    const int ranks = job.size(), distance = 1 << m->round;
+    const auto tag = static_cast<int>((m->order * most_rounds + m->round) % tags);
+    ++m->round;
+    send(m, (job.rank() + distance) % ranks, tag, sums);
+    receive(m, (job.rank() - distance + ranks) % ranks, tag, sums);
+  }
+
+  /// To be asked when a call of the message has completed.
+  bool is_complete(Message* m) {
+    if (--m->running > 0) return false;
+    if (!simulate::active || m->kind != Message::Kind::sum || 1 << m->round >= job.size()) return true;
+    start_round(m);
+    return false;
+  }
+
   /// Takes out the messages that are complete.
   std::vector<Message*> test() {
     std::vector<Message*> complete;
-    if (requests.empty()) return complete;
+    do {
+      std::vector<Message*> calls = std::exchange(at_once, {});
+      if constexpr (simulate::active) take_each(calls);
+      else take_some(calls);
+      std::copy_if(calls.begin(), calls.end(), std::back_inserter(complete),
+                   [this](Message* message) { return is_complete(message); });
+    } while (!at_once.empty());
+    return complete;
+  }
+
+  void take_some(std::vector<Message*>& calls) {
+    if (requests.empty()) return;
     done.resize(requests.size());
     int count = 0;
     check(MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, done.data(), MPI_STATUSES_IGNORE), "MPI_Testsome");
-    if (count == MPI_UNDEFINED || count == 0) return complete;
-    for (int i = 0; i < count; ++i) {
-      Message*& message = messages[static_cast<std::size_t>(done[static_cast<std::size_t>(i)])];
-      complete.push_back(message);
-      message = nullptr;
-    }
+    if (count == MPI_UNDEFINED || count == 0) return;
+    for (int i = 0; i < count; ++i)
+      calls.push_back(std::exchange(messages[static_cast<std::size_t>(done[static_cast<std::size_t>(i)])], nullptr));
     std::erase(messages, nullptr);
     std::erase(requests, MPI_REQUEST_NULL);
-    return complete;
+  }
+
+  /// In a simulation one question about all requests costs what one about each of them would.
+  void take_each(std::vector<Message*>& calls) {
+    while (!requests.empty()) {
+      int index = MPI_UNDEFINED, found = 0;
+      check(MPI_Testany(static_cast<int>(requests.size()), requests.data(), &index, &found, MPI_STATUS_IGNORE),
+            "MPI_Testany");
+      if (found == 0 || index == MPI_UNDEFINED) return;
+      calls.push_back(messages[static_cast<std::size_t>(index)]);
+      messages.erase(messages.begin() + index);
+      requests.erase(requests.begin() + index);
+    }
   }
 };
 
@@ -141,10 +220,10 @@ Messages::Messages(Job& job, std::unique_ptr<GpuPeers> peers) : job_(job), peers
     int* highest = nullptr;
     int known = 0;
     const std::lock_guard lock(job.library());
-    MPI_Comm_get_attr(job.native().faces, MPI_TAG_UB, &highest, &known);
+    check(MPI_Comm_get_attr(job.native().faces, MPI_TAG_UB, &highest, &known), "MPI_Comm_get_attr");
     if (known != 0) tags_ = std::make_shared<Tags>(*highest);
   }
-  thread_ = std::thread([this] {
+  thread_ = simulate::MpiThread([this] {
     try {
       run();
     } catch (const std::exception& error) {
@@ -267,11 +346,11 @@ void Messages::run() {
     {
       std::unique_lock lock(mutex_);
       if (calls.requests.empty()) changed_.wait(lock, [this] { return ending_ || !ready_.empty(); });
-      if (ending_ && ready_.empty() && calls.requests.empty()) return;
+      if (ending_ && ready_.empty() && calls.requests.empty()) break;
       fresh.swap(ready_);
     }
     std::vector<Message*> complete_now;
-    if (job_.is_fake()) {
+    if (job_.is_fake() && !simulate::active) {
       for (Message* message : fresh)
         if (message->kind == Message::Kind::sum) std::memcpy(message->memory(message->write), message->memory(message->read), message->bytes);
       complete_now = fresh;
@@ -283,11 +362,16 @@ void Messages::run() {
     idle_rounds = fresh.empty() && complete_now.empty() ? idle_rounds + 1 : 0;
     fresh.clear();
     for (Message* message : complete_now) complete(message);
-    // On a core of its own the thread polls; where others want the core they get it.
+    // On a core of its own the thread polls; where others want the core they get it. In a simulation each look costs
+    // real time.
     constexpr int patient_rounds = 20000;
-    if (idle_rounds > patient_rounds) std::this_thread::sleep_for(std::chrono::microseconds(20));
-    else if (idle_rounds > 0) std::this_thread::yield();
+    constexpr double looks_every_us = 5;
+    if (idle_rounds == 0) continue;
+    if constexpr (simulate::active) simulate::pause(looks_every_us);
+    else if (idle_rounds > patient_rounds) std::this_thread::sleep_for(std::chrono::microseconds(20));
+    else std::this_thread::yield();
   }
+  calls.release();
 }
 
 void Messages::complete(Message* message) {

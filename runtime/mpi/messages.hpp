@@ -1,13 +1,11 @@
 #pragma once
 // Messages between the task graphs of ranks: submitted like tasks, sent when the data are ready, waited for by no thread of ours.
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "runtime/handle.hpp"
@@ -15,6 +13,8 @@
 #include "runtime/mpi/job.hpp"
 #include "runtime/mpi/mailboxes.hpp"
 #include "runtime/mpi/tags.hpp"
+#include "runtime/simulate/rank.hpp"
+#include "runtime/simulate/waiting.hpp"
 
 namespace quarkstar::runtime {
 class Codelet;
@@ -23,7 +23,8 @@ class Codelet;
 namespace quarkstar::runtime::mpi {
 
 /// Places in the graph where a handle is sent, received, or summed over ranks. The graph orders them like tasks that
-/// read or write the handle. A thread of this class makes the calls of MPI; it sleeps while there is nothing to do.
+/// read or write the handle. A thread of this class makes the calls of MPI; it sleeps while there is nothing to do. In
+/// a simulation it is an actor, and MPI is SimGrid's.
 ///
 /// Why not StarPU's own MPI layer: it sends an envelope before each message and lets one envelope in at a time, its
 /// thread polls without pause, and it ends the process with an assertion where we name the peer (docs/starpu.md has the
@@ -105,14 +106,14 @@ class Messages {
   std::set<std::vector<const Codelet*>> kinds_;
   std::shared_ptr<Tags> tags_ = std::make_shared<Tags>(32767);  ///< the least that MPI allows
   std::int64_t next_sum_ = 0;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_, idle_;
+  mutable simulate::Mutex mutex_;
+  simulate::Condition changed_, idle_;
   std::vector<Message*> ready_;    ///< their data can be used
   std::vector<Message*> posted_;   ///< all that are not complete, for diagnostics
   std::atomic<std::int64_t> pending_{0}, completed_{0};
   Totals totals_;
   bool ending_ = false;
-  std::thread thread_;
+  simulate::MpiThread thread_;
 };
 
 }  // namespace quarkstar::runtime::mpi

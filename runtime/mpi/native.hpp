@@ -33,19 +33,24 @@ struct Job::Native {
   std::vector<int> asking;               ///< ranks whose questions are not answered yet: the answer before is still on its way
 };
 
-/// Throws Error(environment) with MPI's text unless code is MPI_SUCCESS. what: the call, or what it was for.
-inline void check(int code, const std::string& what) {
-  if (code == MPI_SUCCESS) return;
+/// What MPI says about one of its errors.
+inline std::string error_text(int code) {
   char text[MPI_MAX_ERROR_STRING] = {};
   int length = 0;
   MPI_Error_string(code, text, &length);
-  throw Error(ErrorKind::environment, "MPI", what + ": " + std::string(text, static_cast<std::size_t>(length)),
+  return {text, static_cast<std::size_t>(length)};
+}
+
+/// Throws Error(environment) with MPI's text unless code is MPI_SUCCESS. what: the call, or what it was for.
+inline void check(int code, const std::string& what) {
+  if (code == MPI_SUCCESS) return;
+  throw Error(ErrorKind::environment, "MPI", what + ": " + error_text(code),
               "check the network and the launcher (`quarkstar machine --self-test`)");
 }
 
-/// Waits without holding the library, so that others can use it; spins at first, because most answers come soon.
+/// Waits without holding the library, so that others can use it; spins at first, so many rounds, because most answers come soon.
 /// False when the limit has passed.
 bool wait(Job& job, MPI_Request request, const char* what,
-          std::chrono::steady_clock::time_point limit = std::chrono::steady_clock::time_point::max());
+          std::chrono::steady_clock::time_point limit = std::chrono::steady_clock::time_point::max(), int spins = 1000);
 
 }  // namespace quarkstar::runtime::mpi

@@ -4,8 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <memory>
-#include <thread>
 
 #include "runtime/codelet.hpp"
 #include "runtime/gpu_messages.hpp"
@@ -29,20 +30,9 @@ class Line {
  public:
   Line(Job& job, std::chrono::seconds limit) : job_(job), limit_(limit) {}
 
-  bool wait(MPI_Request& request) const {
-    const auto end = Clock::now() + limit_;
-    for (int round = 0;; ++round) {
-      int done = 0;
-      {
-        const std::lock_guard lock(job_.library());
-        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-      }
-      if (done != 0) return true;
-      if (Clock::now() > end) return false;
-      constexpr int in_a_hurry = 100000;  // longer than any answer that is timed; then the watchdog gets at the library
-      if (round < in_a_hurry) std::this_thread::yield();
-      else std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
+  bool wait(MPI_Request request) const {
+    constexpr int in_a_hurry = 100000;  // longer than any answer that is timed; then the watchdog gets at the library
+    return mpi::wait(job_, request, "MPI_Test", Clock::now() + limit_, in_a_hurry);
   }
   MPI_Request start_send(std::span<const std::uint64_t> words, int to, int tag) const {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -57,12 +47,10 @@ class Line {
     return request;
   }
   void send(std::span<const std::uint64_t> words, int to, int tag) const {
-    MPI_Request request = start_send(words, to, tag);
-    if (!wait(request)) silent({to});
+    if (!wait(start_send(words, to, tag))) silent({to});
   }
   void receive(std::span<std::uint64_t> words, int from, int tag) const {
-    MPI_Request request = start_receive(words, from, tag);
-    if (!wait(request)) silent({from});
+    if (!wait(start_receive(words, from, tag))) silent({from});
   }
 
   /// Ends the job; its other ranks may never come to a place where they could agree on anything.
@@ -79,34 +67,40 @@ class Line {
 };
 
 constexpr std::size_t long_words = (std::size_t{1} << 20) / sizeof(std::uint64_t);
-constexpr int short_rounds = 20, long_rounds = 4;
+constexpr int short_rounds = 20, long_rounds = 8;
 
+/// The timings are those of the rank that begins, and zero on the other.
 PairTiming time_pair(Job& job, const Line& line, int first, int second) {
   const int partner = job.rank() == first ? second : first;
   const bool begins = job.rank() == first;
   PairTiming timing{first, second, 0, 0, 0};
-  std::vector<std::uint64_t> data(long_words);
-  const auto exchange = [&](std::size_t words, int rounds, int tag) {
-    const auto start = Clock::now();
-    for (int round = 0; round < rounds; ++round)
-      for (const bool sends : {begins, !begins}) {
-        const int sender = sends ? job.rank() : partner;
-        const auto stream = static_cast<std::uint64_t>(sender * rounds + round);
-        const std::span<std::uint64_t> used(data.data(), words);
-        if (sends) {
-          for (std::size_t i = 0; i < words; ++i) used[i] = known_word(stream, i);
-          line.send(used, partner, tag);
-        } else {
-          std::fill(used.begin(), used.end(), 0);
-          line.receive(used, partner, tag);
-          for (std::size_t i = 0; i < words; ++i) timing.damaged += used[i] != known_word(stream, i) ? 1 : 0;
-        }
-      }
-    return std::chrono::duration<double>(Clock::now() - start).count() / (2 * rounds);
+  std::vector<std::uint64_t> mine(long_words), theirs(long_words);
+  for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = known_word(static_cast<std::uint64_t>(job.rank()), i);
+  const auto there_and_back = [&](std::size_t words, int tag) {
+    for (const bool sends : {begins, !begins}) {
+      if (sends) line.send(std::span(mine).first(words), partner, tag);
+      else line.receive(std::span(theirs).first(words), partner, tag);
+    }
   };
-  timing.latency_us = exchange(1, short_rounds, ping_tag) * 1e6;
+  // One round for the contents, then the fastest of those that are timed: nothing but messages between two looks at the clock.
+  const auto seconds_one_way = [&](std::size_t words, int rounds, int tag) {
+    std::fill(theirs.begin(), theirs.end(), 0);
+    there_and_back(words, tag);
+    for (std::size_t i = 0; i < words; ++i) timing.damaged += theirs[i] != known_word(static_cast<std::uint64_t>(partner), i) ? 1 : 0;
+    double fastest = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < rounds; ++round) {
+      const auto start = Clock::now();
+      there_and_back(words, tag);
+      fastest = std::min(fastest, std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    return fastest / 2;
+  };
+  const double latency = seconds_one_way(1, short_rounds, ping_tag);
   job.note_progress();  // others wait for this pair
-  timing.bandwidth_gbs = static_cast<double>(long_words * sizeof(std::uint64_t)) / exchange(long_words, long_rounds, data_tag) * 1e-9;
+  const double transfer = seconds_one_way(long_words, long_rounds, data_tag);
+  if (!begins) return timing;
+  timing.latency_us = latency * 1e6;
+  timing.bandwidth_gbs = static_cast<double>(long_words * sizeof(std::uint64_t)) / transfer * 1e-9;
   return timing;
 }
 
@@ -133,7 +127,7 @@ void check_faces(Call& call) {
   const auto& task = call.arguments<FaceTask>();
   auto* wrong = call.buffer<std::uint64_t>(0);
   for (int f = 0; f < task.faces; ++f)
-    for (std::uint64_t i = 0; i < task.words; ++i) *wrong += call.buffer<const std::uint64_t>(1 + f)[i] != known_word(task.stream[f], i) ? 1 : 0;
+    for (std::uint64_t i = 0; i < task.words; ++i) wrong[f] += call.buffer<const std::uint64_t>(1 + f)[i] != known_word(task.stream[f], i) ? 1 : 0;
 }
 const Codelet fill_codelet("self_test.fill", fill_faces), check_codelet("self_test.check", check_faces);
 
@@ -175,15 +169,18 @@ std::vector<PairTiming> time_pairs(Job& job, std::chrono::seconds limit) {
   return timings;
 }
 
-std::uint64_t exchange_known_faces(Job& job) {
+std::vector<FaceDamage> exchange_known_faces(Job& job) {
   constexpr std::size_t bytes = 1 << 16;
   Coord lattice{};
   const Coord grid = choose_rank_grid({1024, 1024, 1024, 1024}, job.size());
   for (int mu = 0; mu < 4; ++mu) lattice[mu] = 4 * grid[mu];
   const Decomposition decomposition(lattice, RankGrid{grid, job.rank(), {}}, {2, 2, 2, 2}, 1);
   Halo halo(decomposition, [](int, int) { return bytes; }, "known face");
-  std::vector<Handle> wrong;
-  for (std::size_t i = 0; i < decomposition.local().size(); ++i) *HostView<std::uint64_t>(wrong.emplace_back(sizeof(std::uint64_t)), HostAccess::overwrite) = 0;
+  std::vector<Handle> wrong;  // of each block, by direction
+  for (std::size_t i = 0; i < decomposition.local().size(); ++i) {
+    const HostView<std::uint64_t> counts(wrong.emplace_back(8 * sizeof(std::uint64_t)), HostAccess::overwrite);
+    std::fill_n(counts.get(), 8, 0);
+  }
   constexpr std::uint64_t applications = 2;
   for (std::uint64_t application = 0; application < applications; ++application) {
     halo.next();
@@ -208,10 +205,32 @@ std::uint64_t exchange_known_faces(Job& job) {
       submit(check_codelet, task, accesses, {}, {.owner = 0, .block = b});
     }
   }
-  std::uint64_t total = 0;
-  for (const Handle& handle : wrong) total += *HostView<std::uint64_t>(handle);
+  // In each direction a rank reads faces of one rank besides its own.
+  struct Reader {
+    std::array<int, 8> other;
+    std::array<std::array<std::uint64_t, 2>, 8> words;  ///< of its own faces, of the other's
+  };
+  Reader mine{};
+  for (const int b : decomposition.local()) {
+    const HostView<std::uint64_t> counts(wrong[static_cast<std::size_t>(decomposition.local_index(b))]);
+    for (int d = 0; d < 8; ++d) {
+      const int sender = decomposition.block(decomposition.neighbour(b, d)).rank;
+      const auto direction = static_cast<std::size_t>(d);
+      if (sender != job.rank()) mine.other[direction] = sender;
+      mine.words[direction][sender != job.rank() ? 1 : 0] += counts[direction];
+    }
+  }
   Session::current().wait_all();
-  return job.combined(total, Combine::sum);
+  std::vector<FaceDamage> damage;
+  const std::vector<Reader> readers = job.gather(mine);
+  for (int reader = 0; reader < job.size(); ++reader) {
+    const Reader& of = readers[static_cast<std::size_t>(reader)];
+    for (std::size_t d = 0; d < 8; ++d)
+      for (const bool others : {false, true})
+        if (const std::uint64_t words = of.words[d][others ? 1 : 0]; words > 0)
+          damage.push_back({others ? of.other[d] : reader, reader, static_cast<int>(d), words});
+  }
+  return damage;
 }
 
 std::string describe_gpu_messages() {

@@ -46,11 +46,7 @@ class Type {
 
 /// Throws Error(environment) unless a call of MPI-IO ended well.
 void check_io(int code, const std::string& path, const char* what) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = {};
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  fail(path, what, std::string(text, static_cast<std::size_t>(length)));
+  if (code != MPI_SUCCESS) fail(path, what, error_text(code));
 }
 
 [[noreturn]] void throw_short(const std::string& path) {
@@ -155,7 +151,7 @@ struct SharedFile::Native {
   }
 
   /// Open MPI's own MPI-IO (4.1) reports success for writes that the file system has refused, so all must come back.
-  static void require_written(const std::string& path, const Piece& piece) {
+  static void require_written(const std::string& path, const std::string& name, const Piece& piece) {
     std::vector<std::byte> bytes(bytes_of(piece.box, piece.records.record_bytes));
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     bool same = descriptor >= 0;
@@ -165,7 +161,7 @@ struct SharedFile::Native {
       same = false;
     }
     if (descriptor >= 0) ::close(descriptor);
-    if (!same || hash_of(bytes) != piece.hash) fail(path, "writing", "what was written does not come back from the file system");
+    if (!same || hash_of(bytes) != piece.hash) fail(name, "writing", "what was written does not come back from the file system");
   }
 
   /// Whether the records up to the box's last site are in the file. Open MPI's collective reads do not tell.
@@ -177,14 +173,14 @@ struct SharedFile::Native {
   }
 };
 
-SharedFile::SharedFile(Job& job, const std::string& path, Mode mode)
-    : job_(job), path_(mode == Mode::write ? job.broadcast(path) : path), mode_(mode) {
+SharedFile::SharedFile(Job& job, const std::string& path, Mode mode, const std::string& name)
+    : job_(job), path_(mode == Mode::write ? job.broadcast(path) : path), name_(name.empty() ? path_ : name), mode_(mode) {
   job.together([this] {
     native_ = std::make_unique<Native>();
     // Opened by the system first: its errors say more than MPI's.
     native_->descriptor = ::open(path_.c_str(), (mode_ == Mode::write ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
     if (native_->descriptor < 0)
-      throw Error(ErrorKind::input, path_, "opening failed: " + std::generic_category().message(errno),
+      throw Error(ErrorKind::input, name_, "opening failed: " + std::generic_category().message(errno),
                   "every rank must see this file: use a file system that all hosts share");
   });
   if (!job.is_distributed() || job.is_fake()) return;
@@ -193,7 +189,7 @@ SharedFile::SharedFile(Job& job, const std::string& path, Mode mode)
     const Job::Waiting waiting(job_, "MPI_File_open");
     const std::lock_guard lock(job_.library());
     const int access = mode_ == Mode::write ? MPI_MODE_WRONLY : MPI_MODE_RDONLY;
-    check_io(MPI_File_open(job_.native().control, path_.c_str(), access, MPI_INFO_NULL, &native_->file), path_, "opening");
+    check_io(MPI_File_open(job_.native().control, path_.c_str(), access, MPI_INFO_NULL, &native_->file), name_, "opening");
   });
 }
 
@@ -215,18 +211,18 @@ void SharedFile::close() {
   }
   job_.together([this, flushed] {
     if (native_->descriptor >= 0 && ::close(std::exchange(native_->descriptor, -1)) != 0 && errno != EINTR && mode_ == Mode::write)
-      throw_write_error(path_, "closing", errno);
+      throw_write_error(name_, "closing", errno);
     if (native_->file == MPI_FILE_NULL) return;
     const Job::Waiting waiting(job_, "MPI_File_close");
     const std::lock_guard lock(job_.library());
     const int closed = MPI_File_close(&native_->file);
-    check_io(flushed, path_, "flushing");
-    check_io(closed, path_, "closing");
+    check_io(flushed, name_, "flushing");
+    check_io(closed, name_, "closing");
   });
   const std::uint64_t steps = job_.combined(native_->written.size(), Combine::maximum);
   for (std::uint64_t step = 0; step < steps; ++step)
     job_.together([&] {
-      if (step < native_->written.size()) Native::require_written(path_, native_->written[step]);
+      if (step < native_->written.size()) Native::require_written(path_, name_, native_->written[step]);
     });
 }
 
@@ -266,16 +262,16 @@ void SharedFile::transfer(SiteRecords records, std::span<const Box> boxes, Start
       if (!by_mpi) return;
       const std::lock_guard lock(job_.library());
       native_->describe(records, slab);
-      if (mine && !Write) native_->require_length(path_, records, slab);
+      if (mine && !Write) native_->require_length(name_, records, slab);
     });
     job_.together([&] {
       if (by_mpi) {
         const Job::Waiting waiting(job_, Write ? "MPI_File_write_all" : "MPI_File_read_all");
         const std::lock_guard lock(job_.library());
-        native_->template move<Write>(path_, records.offset, bytes);
+        native_->template move<Write>(name_, records.offset, bytes);
         if (Write && mine) native_->written.push_back({records, slab, hash_of(bytes)});
       } else if (mine) {
-        move_rows<Write>(path_, native_->descriptor, records, slab, bytes);
+        move_rows<Write>(name_, native_->descriptor, records, slab, bytes);
       }
       if (mine) finish(slab, bytes);
     });

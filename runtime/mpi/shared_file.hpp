@@ -24,8 +24,9 @@ struct SiteRecords {
 class SharedFile {
  public:
   enum class Mode { read, write };
-  /// write: the root has made the file, and its path counts. Throws Error(input) if it cannot be opened on some rank.
-  SharedFile(Job& job, const std::string& path, Mode mode);
+  /// write: the root has made the file, and its path counts. name: what errors call the file, where its path is for a time only. Throws
+  /// Error(input) if it cannot be opened on some rank.
+  SharedFile(Job& job, const std::string& path, Mode mode, const std::string& name = {});
   /// A file that is still open stays so until the job ends: this rank has failed on its own, and others may never come to close it too.
   ~SharedFile();
   SharedFile(const SharedFile&) = delete;
@@ -59,7 +60,7 @@ class SharedFile {
   void transfer(SiteRecords records, std::span<const Box> boxes, Start&& start, Finish&& finish);
 
   Job& job_;
-  std::string path_;
+  std::string path_, name_;
   Mode mode_;
   std::unique_ptr<Native> native_;
 };

@@ -14,7 +14,7 @@ void SharedOutput::on_root(const std::function<void()>& work) try {
 }
 
 SharedFile& SharedOutput::shared() {
-  if (!shared_) shared_.emplace(job_, file_ ? file_->temporary() : "", SharedFile::Mode::write);
+  if (!shared_) shared_.emplace(job_, file_ ? file_->temporary() : "", SharedFile::Mode::write, path_);
   return *shared_;
 }
 

@@ -16,13 +16,15 @@ double ByCodelet::of(std::string_view codelet, double otherwise) const {
   return number;
 }
 
-double Device::kernel_time_us(std::string_view codelet, double flops, double bytes, double gbs) const {
+double Device::kernel_time_us(std::string_view codelet, double flops, double bytes, double gbs, double part) const {
   const double peak = codelet.find("double") != codelet.npos ? peak_double_gflops : peak_single_gflops;
-  const double memory = bytes / (efficiency.of(codelet, 1) * gbs), cached = cached_gflops.of(codelet, 0);
-  return kernel_us + std::max(cached > 0 ? std::hypot(memory, flops / cached) : memory, flops / peak) * 1e-3;
+  const double memory = bytes / (efficiency.of(codelet, 1) * gbs), cached = part * cached_gflops.of(codelet, 0);
+  return kernel_us + std::max(cached > 0 ? std::hypot(memory, flops / cached) : memory, flops / (part * peak)) * 1e-3;
 }
 
 double Machine::team_gbs(int threads, int teams) const { return std::min(cpu.triad_gbs / teams, core_triad_gbs * threads); }
+
+double Machine::team_part(int threads) const { return std::min(1.0, static_cast<double>(threads) / cores); }
 
 Machine::Link Machine::between(int a, int b) const {
   if (reach_each_other(a, b)) return {gpu_gpu_gbs, gpu_gpu_us};

@@ -20,17 +20,18 @@ struct ByCodelet {
 struct Device {
   std::string model;
   double triad_gbs = 0;           ///< of a CPU domain with all its cores, of a whole GPU
-  double peak_single_gflops = 0, peak_double_gflops = 0;
+  double peak_single_gflops = 0, peak_double_gflops = 0;  ///< of the same
   double kernel_us = 0;           ///< what a kernel costs beside its bytes: launch, or start and end of a team's loop
   double task_us = 0;             ///< what the runtime costs beside the kernels of a task
   double memory_gib = 0;          ///< of a CPU domain, of a GPU
   ByCodelet efficiency;           ///< part of the triad that the compulsory bytes reach, else 1
-  ByCodelet cached_gflops;        ///< where everything comes from caches
+  ByCodelet cached_gflops;        ///< where everything comes from caches, of the same as the peaks
 
-  /// Microseconds of a kernel: kernel_us + the larger of bytes over the part of `gbs` that it reaches and flops over the peak. For kernels with
-  /// `cached_gflops` the former is the root of the sum of squares of that and flops over cached_gflops: they read some operands from memory and the
-  /// same ones many times from caches, and the two hide each other in part.
-  double kernel_time_us(std::string_view codelet, double flops, double bytes, double gbs) const;
+  /// Microseconds of a kernel on a part of the device's cores: kernel_us + the larger of bytes over the part of `gbs`
+  /// that it reaches and flops over the part's peak. For kernels with `cached_gflops` the former is the root of the sum
+  /// of squares of that and flops over the part's cached_gflops: they read some operands from memory and the same ones
+  /// many times from caches, or wait for arithmetic too, and these hide each other in part.
+  double kernel_time_us(std::string_view codelet, double flops, double bytes, double gbs, double part) const;
 };
 
 struct Machine {
@@ -39,6 +40,8 @@ struct Machine {
 
   int domains = 1, cores = 1;  ///< NUMA domains, cores of each
   double core_triad_gbs = 0;   ///< of one core
+  bool busy_teams_share = false;  ///< a domain's triad belongs to the teams that are at work; else each team has its
+                                  ///< part of it, whoever idles
   Device cpu;
 
   int gpus = 0;
@@ -59,6 +62,8 @@ struct Machine {
   int all_gpus() const { return nodes * gpus; }
   /// Bandwidth of a team of `threads` cores in a domain that it shares with others, so that `teams` are at work there.
   double team_gbs(int threads, int teams) const;
+  /// Part of a domain's cores, and of its peak, that a team of `threads` has.
+  double team_part(int threads) const;
   /// A copy between GPUs a and b, as the whole machine counts them: peers, through their host, or through two hosts and the network,
   /// one after the other.
   struct Link {

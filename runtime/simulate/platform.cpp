@@ -55,24 +55,35 @@ Machine::Link between_nodes(const Machine& machine, int from, int to) {
   return from == 0 || to == 0 ? Machine::Link{machine.host_gpu_gbs, machine.host_gpu_us} : machine.between(from - 1, to - 1);
 }
 
-}  // namespace
-
-std::string platform_xml(const Machine& machine) {
+/// What every description begins with. A message takes its latency and its bytes over the bandwidth: none of what TCP
+/// adds.
+std::string head() {
   std::string xml =
       "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM 'http://simgrid.gforge.inria.fr/simgrid/simgrid.dtd'>\n<platform version=\"4\">\n"
       " <config id=\"General\">\n";
-  // A copy takes its latency and its bytes over the bandwidth: none of what TCP adds.
   for (const auto& [key, value] : {std::pair{"network/TCP-gamma", "-1"}, {"network/latency-factor", "1"}, {"network/bandwidth-factor", "1"},
                                    {"network/crosstraffic", "0"}, {"network/weight-S", "0.0"}})
     xml += fmt::format("  <prop id=\"{}\" value=\"{}\"></prop>\n", key, value);
-  xml += " </config>\n <AS id=\"AS0\" routing=\"Full\">\n  <host id=\"MAIN\" speed=\"1f\"/>\n";
+  return xml + " </config>\n";
+}
+
+/// Hosts of the processors and their memory.
+std::string host_list(const std::string& prefix, int cores) {
+  std::string xml = fmt::format("  <host id=\"{}MAIN\" speed=\"1f\"/>\n", prefix);
+  for (int core = 0; core < cores; ++core) xml += fmt::format("  <host id=\"{}CPU{}\" speed=\"1Gf\"/>\n", prefix, core);
+  return xml + fmt::format("  <host id=\"{}RAM\" speed=\"1f\"/>\n", prefix);
+}
+
+}  // namespace
+
+std::string platform_xml(const Machine& machine) {
   const int cores = machine.nodes * machine.domains * machine.cores, gpus = machine.all_gpus();
-  for (int core = 0; core < cores; ++core) xml += fmt::format("  <host id=\"CPU{}\" speed=\"1Gf\"/>\n", core);
+  std::string xml = head() + " <AS id=\"AS0\" routing=\"Full\">\n" + host_list("", cores);
   for (int g = 0; g < gpus; ++g)
     xml += fmt::format("  <host id=\"{}\" speed=\"1Gf\">\n   <prop id=\"model\" value=\"{}\"/>\n   <prop id=\"memsize\" value=\"{:.0f}\"/>\n"
                        "   <prop id=\"memcpy_peer\" value=\"{}\"/>\n  </host>\n",
                        gpu_host(g), machine.gpu.model, machine.gpu.memory_gib * 1073741824.0, machine.peers || machine.nodes > 1 ? 1 : 0);
-  xml += fmt::format("  <host id=\"RAM\" speed=\"1f\"/>\n  <link id=\"Host\" bandwidth=\"{:.0f}Bps\" latency=\"0s\"/>\n", machine.host_gbs * 1e9);
+  xml += fmt::format("  <link id=\"Host\" bandwidth=\"{:.0f}Bps\" latency=\"0s\"/>\n", machine.host_gbs * 1e9);
   Ways ways;
   const std::string memory_bus = "<link_ctn id=\"Host\"/>";
   for (int g = 0; g < gpus; ++g) {
@@ -103,6 +114,27 @@ void write_platform(const Machine& machine, const std::string& folder, const std
   constexpr double mb_a_gb = 1e3;
   write(file(".bandwidth"), matrix(machine, [&](int from, int to) { return between_nodes(machine, from, to).gbs * mb_a_gb; }));
   write(file(".latency"), matrix(machine, [&](int from, int to) { return between_nodes(machine, from, to).us; }));
+}
+
+std::string job_xml(const Machine& machine, int ranks) {
+  // A message crosses the link of its sender and that of its receiver.
+  std::string xml = head() + " <AS id=\"JOB\" routing=\"None\">\n" +
+                    fmt::format("  <cluster id=\"NETWORK\" prefix=\"NODE\" suffix=\"\" radical=\"0-{}\" speed=\"1Gf\" "
+                                "bw=\"{:.0f}Bps\" lat=\"{:.9f}s\"/>\n",
+                                ranks - 1, machine.network_gbs * 1e9, machine.network_us * 0.5e-6);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::string zone = fmt::format("StarPU-MPI{}", rank);
+    xml += fmt::format(" <AS id=\"{}\" routing=\"None\">\n{} </AS>\n", zone,
+                       host_list(zone + "-", machine.domains * machine.cores));
+  }
+  return xml + " </AS>\n</platform>\n";
+}
+
+void write_job(const Machine& machine, int ranks, const std::string& platform, const std::string& hosts) {
+  write(platform, job_xml(machine, ranks));
+  std::string names;
+  for (int rank = 0; rank < ranks; ++rank) names += fmt::format("NODE{}\n", rank);
+  write(hosts, names);
 }
 
 }  // namespace quarkstar::runtime::simulate

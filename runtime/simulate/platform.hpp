@@ -15,4 +15,11 @@ std::string platform_xml(const Machine& machine);
 /// more GPUs or cores than StarPU was built for.
 void write_platform(const Machine& machine, const std::string& folder, const std::string& host_name);
 
+/// A job of SimGrid's MPI: `ranks` hosts NODE0.. on the machine's network, each way its own, and for each rank the
+/// hosts of one node without its GPUs, with the prefix that StarPU expects.
+std::string job_xml(const Machine& machine, int ranks);
+
+/// Writes what job_xml() says, and the list of hosts by rank. Throws Error(environment).
+void write_job(const Machine& machine, int ranks, const std::string& platform, const std::string& hosts);
+
 }  // namespace quarkstar::runtime::simulate

@@ -1,8 +1,14 @@
 #include "runtime/simulate/process.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -33,6 +39,36 @@ class PrivateFolder {
   std::string path_;
 };
 
+/// Files about a machine whose tasks StarPU simulates, in `folder`, and where StarPU finds them.
+void describe_to_starpu(const Machine& machine, const std::string& folder) {
+  constexpr const char* host_name = "simulated";
+  write_platform(machine, folder, host_name);
+  setenv("STARPU_PERF_MODEL_DIR", folder.c_str(), 1);
+  setenv("STARPU_HOSTNAME", host_name, 1);
+  // What StarPU would add by itself is in the machine's own numbers.
+  for (const char* cost : {"CUDA_MALLOC", "CUDA_QUEUE", "TASK_SUBMIT", "TASK_PUSH", "FETCHING_INPUT"})
+    setenv((std::string("STARPU_SIMGRID_") + cost + "_COST").c_str(), "0", 1);
+}
+
+/// Its exit code.
+int run_command(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  pid_t process = 0;
+  const int error = posix_spawnp(&process, pointers.front(), nullptr, nullptr, pointers.data(), environ);
+  if (error != 0)
+    throw Error(ErrorKind::environment, words.front(), fmt::format("cannot be started: {}", std::strerror(error)),
+                "install libsimgrid-dev, which has it");
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {}
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (code > 128)  // as a shell tells it, which smpirun is
+    throw Error(ErrorKind::environment, words.front(), fmt::format("was ended by signal {}", code - 128),
+                "ask for fewer ranks if memory was short");
+  return code;
+}
+
 }  // namespace
 
 int run(const Machine& machine, int argc, char** argv) {
@@ -41,13 +77,7 @@ int run(const Machine& machine, int argc, char** argv) {
   if (starpu_start == nullptr)
     throw Error(ErrorKind::environment, "StarPU", "this build of it cannot simulate", "build it with scripts/build-starpu --mode simgrid");
   const PrivateFolder folder;
-  constexpr const char* host_name = "simulated";
-  write_platform(machine, folder.path(), host_name);
-  setenv("STARPU_PERF_MODEL_DIR", folder.path().c_str(), 1);
-  setenv("STARPU_HOSTNAME", host_name, 1);
-  // What StarPU would add by itself is in the machine's own numbers.
-  for (const char* cost : {"CUDA_MALLOC", "CUDA_QUEUE", "TASK_SUBMIT", "TASK_PUSH", "FETCHING_INPUT"})
-    setenv((std::string("STARPU_SIMGRID_") + cost + "_COST").c_str(), "0", 1);
+  describe_to_starpu(machine, folder.path());
   use(machine);
   std::string quiet = "--log=root.thresh:error";
   std::vector<char*> arguments(argv, argv + argc);
@@ -55,6 +85,35 @@ int run(const Machine& machine, int argc, char** argv) {
   const int count = static_cast<int>(arguments.size());
   arguments.push_back(nullptr);
   return starpu_start(count, arguments.data());
+}
+
+int run_job(const Machine& machine, int ranks, const std::string& program, const std::vector<std::string>& arguments) {
+  const PrivateFolder folder;
+  describe_to_starpu(one_rank_of(machine), folder.path());
+  const std::string platform = folder.path() + "/job.xml", hosts = folder.path() + "/hosts";
+  write_job(machine, ranks, platform, hosts);
+  setenv("OMP_NUM_THREADS", "1", 1);  // threads that wait for work would count as the ranks' time
+  setenv("TMPDIR", folder.path().c_str(), 1);
+  std::vector<std::string> words{
+      "smpirun", "-quiet", "-np", fmt::format("{}", ranks), "-platform", platform, "-hostfile", hosts,
+      "--log=root.thresh:error",
+      // A message takes what the machine's network says, a call of MPI nothing.
+      "--cfg=network/model:CM02", "--cfg=smpi/simulate-computation:no", "--cfg=smpi/test:0",
+      "--cfg=smpi/privatization:dlopen",
+      // Thousands of actors: a guard page each would be more mappings than Linux allows a process.
+      "--cfg=contexts/stack-size:1024", "--cfg=contexts/guard-size:0", program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  for (const std::string& word : words)
+    if (word.find_first_of(" \t\n") != word.npos)
+      throw Error(ErrorKind::input, word, "has a space in it, and smpirun takes it for two words",
+                  "use paths without spaces");
+  return run_command(words);
+}
+
+Machine one_rank_of(Machine machine) {
+  machine.nodes = 1;
+  machine.gpus = 0;
+  return machine;
 }
 
 }  // namespace quarkstar::runtime::simulate

@@ -41,26 +41,34 @@ void deallocate(void* memory, std::size_t bytes);
 /// Whether a codelet has a GPU version in a build with CUDA: all but those that read or write fields of the host, and a few scalar steps.
 bool has_gpu_version(std::string_view codelet);
 
-/// What it means that a codelet is a program of many steps: how long it runs, and what is left to do when it has.
+/// What it means that a codelet is a program of many steps: how long it runs beside how many teams (kernel_us), and
+/// what is left to do when it has.
 struct Composite {
-  double (*microseconds)(const void* arguments, int worker);
+  double (*microseconds)(const void* arguments, int worker, int teams);
   void (*finish)(const void* arguments, int worker, double begin_us, double end_us);
 };
 void describe(const Codelet& codelet, Composite composite);
 
-/// What a task costs beside the runtime. The tasks of a refresh that is not due find nothing to do.
-double kernel_us(const Codelet& codelet, const Cost& cost, int worker);
+/// CPU workers of the same domain, the worker among them; 1 for a GPU.
+int teams_beside(int worker);
+/// What a task costs beside the runtime, while `teams` share the domain of a CPU worker. The tasks of a refresh that is
+/// not due find nothing to do.
+double kernel_us(const Codelet& codelet, const Cost& cost, int worker, int teams);
 /// From here on refreshes are submitted that are due, or not: no residual says so.
 void set_refresh_due(bool due);
 Cost cost_of(Cost cost, const Placement& placement);
 
-/// Predicted and simulated microseconds of a task on a worker, above 0.
+/// Microseconds of a task on a worker while all teams of its domain are at work, above 0: predicted, and simulated but
+/// where spend() is called.
 double task_us(starpu_task* task, int worker);
+/// Lets the calling CPU worker spend the time of its task, which depends on who is at work meanwhile
+/// (Machine::busy_teams_share).
+void spend(starpu_task* task, int worker);
 /// Lets the submitting thread pay for the task, and has it recorded as an event when its time is over.
 void prepare(starpu_task* task);
 
-/// Microseconds of the steps one after the other on one worker.
-double program_us(const Program& program, int worker);
+/// Microseconds of the steps one after the other on one worker, beside so many teams.
+double program_us(const Program& program, int worker, int teams);
 /// Records the steps one after the other as events, each with its part of the interval.
 void record_program(const Program& program, int worker, double begin_us, double end_us);
 

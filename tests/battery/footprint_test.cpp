@@ -137,6 +137,7 @@ TEST_CASE("a staggered solve allocates what its footprint says, and no more") {
   for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}})
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
       for (const int long_reals : {18, 13, 0}) check("cg", precision, long_reals, blocks);
+      check("multishift", precision, 9, blocks);
       for (const char* solver : {"blockcg", "multishift"}) check(solver, precision, 18, blocks);
     }
 }
@@ -192,6 +193,8 @@ TEST_CASE("staggered footprints follow the formulas of the layout") {
   CHECK(half.spinors == 3 * sites / 2 * (12 * 48 + 5 * 16));
   settings.solver = "multishift";
   settings.precision = Precision::double_;
+  CHECK(of(whole, true, {2}).front().links == sites * 8 * (36 + 13) * 8);
+  settings.link_reals = 18;
   CHECK(of(whole, true, {2}).front().spinors == (11 * 2 + 4) * sites / 2 * 6 * 8);
   // A cut in t, which is not split over lanes: two faces of three layers, double-buffered, for each Dslash.
   settings.solver = "cg";

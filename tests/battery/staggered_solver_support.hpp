@@ -14,9 +14,9 @@ namespace quarkstar::battery {
 inline constexpr double naik_weight = -1 / 24.;
 
 /// Smooth links, on which solves are quick: unit links with noise, with HISQ's weights of unit links.
-inline reference::StaggeredLinks smooth_links(const Coord& extents, std::uint64_t seed) {
-  reference::StaggeredLinks links{reference::near_unit_gauge(extents, seed, 0.3),
-                                  reference::near_unit_gauge(extents, seed + 1, 0.3)};
+inline reference::StaggeredLinks smooth_links(const Coord& extents, std::uint64_t seed, double roughness = 0.3) {
+  reference::StaggeredLinks links{reference::near_unit_gauge(extents, seed, roughness),
+                                  reference::near_unit_gauge(extents, seed + 1, roughness)};
   for (double& real : links.fat.data) real *= 9. / 8;
   for (double& real : links.naik.data) real *= naik_weight;
   return links;

@@ -26,6 +26,9 @@ done
 if grep -qE '"(instructions|cycles|llc_misses|memory_bytes)_per_site": 0(\.0)?,?$' stdout.txt; then cat stdout.txt; die "a counter is 0"; fi
 expect 0 '"prefetch": 1' bench dslash --json --action hisq --nrhs 2 --lattice 4,4,4,8 --precision half --links 18 --prefetch 1 "${small[@]}"
 expect 2 'error: .*--stores' bench dslash --stores quick
+for threads in 384 40; do
+  expect 2 "error: --block-threads: $threads threads of a GPU block; use a multiple of 32 up to 256" bench dslash --block-threads "$threads" "${small[@]}"
+done
 expect 0 '4,4,4,8 +half +blas.bicgstab_direction ' bench blas --lattice 4,4,4,8 --precision half --devices cpu "${small[@]}"
 ! grep -qiw 'nan' stdout.txt || { cat stdout.txt; die "a kernel without arithmetic has no roofline"; }
 expect 0 '"operation": "blas.dot"' bench blas --json --lattice 4,4,4,8 --precision single "${small[@]}"

@@ -73,6 +73,24 @@ for header in '{"format": 1}' 'no JSON' ''; do
   printf '%-8192s' "$header" > part/column00.checkpoint
   expect 2 'part/column00.checkpoint: this is not a restart file' "${solve[@]}" --json x.json --checkpoint part
 done
+# What cannot be read is not called damaged. Root reads everything, unless it gives that up.
+cp good part/column00.checkpoint
+chmod 000 part/column00.checkpoint
+plain=$QUARKSTAR
+unprivileged() { setpriv --bounding-set -dac_override,-dac_read_search --inh-caps -dac_override,-dac_read_search "$plain" "$@"; }
+reader=$QUARKSTAR
+if cat part/column00.checkpoint > /dev/null 2>&1; then
+  reader=
+  if ! setpriv --bounding-set -dac_override,-dac_read_search --inh-caps -dac_override,-dac_read_search cat part/column00.checkpoint > /dev/null 2> why.txt &&
+    grep -q '^cat: ' why.txt; then reader=unprivileged; fi
+fi
+if [ -n "$reader" ]; then
+  QUARKSTAR=$reader expect 3 'part/column00.checkpoint: reading failed: .*every rank must be able to read it' "${solve[@]}" --json x.json --checkpoint part
+  if grep -q 'remove it' stderr.txt; then die "a file that cannot be read is to be removed"; fi
+else
+  echo "SKIPPED a restart file that cannot be read: root cannot give up reading it here"
+fi
+chmod 600 part/column00.checkpoint
 expect 2 '--checkpoint' "${solve[@]}" --json x.json --checkpoint lattice.ildg/nowhere
 expect 2 '--checkpoint-every' "${solve[@]}" --json x.json --checkpoint-every 4
 
@@ -105,11 +123,16 @@ if mount -t tmpfs -o size=160k none disk 2> why.txt; then
     QUARKSTAR=$launcher expect 3 'disk/out/propagator.h5: .*No space left' "${solve[@]}" --out disk/out
     stay "a full"
     mount -o remount,ro disk
-    QUARKSTAR=$launcher expect 3 'disk.*Read-only' "${more[@]}"
+    QUARKSTAR=$launcher expect 3 '--checkpoint: disk: .*Read-only' "${more[@]}"
     QUARKSTAR=$launcher expect 3 'disk/out.*Read-only' "${solve[@]}" --out disk/out
     stay "a read-only"
     mount -o remount,rw disk
   done
+  # A failed solve whose JSON does not fit either: what failed first is what is said.
+  dd if=/dev/zero of=disk/filling bs=1k status=none 2> /dev/null || true
+  expect 4 'iteration limit' "${solve[@]}" --json disk/failed.json --max-iterations 3
+  grep -q 'disk/failed.json: .*No space left' stderr.txt || { cat stderr.txt; die "no word of the JSON that could not be written"; }
+  absent disk/failed.json
 else
   echo "SKIPPED full and read-only disks: no mounts here ($(head -1 why.txt))"
 fi

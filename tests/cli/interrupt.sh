@@ -67,13 +67,39 @@ batch() {
   code=0
   wait $job || code=$?
 }
-batch 130 USR1
-[ "$code $(cat queued)" = '0 requeue 17' ] || die "an interrupted solve is not queued again"
+for ends in 130 138 140; do
+  batch $ends USR1
+  [ "$code $(cat queued)" = '0 requeue 17' ] || die "an interrupted solve ($ends) is not queued again"
+done
 for ends in 0 2 4; do
   batch $ends USR1
   [ "$code" = $ends ] && [ ! -e queued ] || die "a solve that ended with $ends at the end of its time: exit code $code, or queued again"
 done
-for ends in 0 3 130; do
+for ends in 0 3 130 140; do
   batch $ends
   [ "$code" = $ends ] && [ ! -e queued ] || die "a solve that ended with $ends by itself: exit code $code, or queued again"
 done
+
+# A signal while MPI starts: rank 0 is there and waits for rank 1.
+command -v mpirun > /dev/null || { echo "SKIPPED signals while MPI starts: no mpirun"; exit 0; }
+rm -f go pid0
+# shellcheck disable=SC2016  # expands on each rank
+timeout 300 mpirun --allow-run-as-root --oversubscribe --bind-to none -n 2 bash -c '
+  echo $$ > pid$OMPI_COMM_WORLD_RANK
+  [ $OMPI_COMM_WORLD_RANK = 0 ] || until [ -e go ]; do sleep 0.1; done
+  exec "$0" "$@"' "$QUARKSTAR" solve --gauge lattice.ildg --kappa 0.2 --tol 1e-13 --solver cgnr --threads 1 --json early.json > stdout.txt 2> stderr.txt &
+job=$!
+# catches_usr2 PID: whether that process has a handler for SIGUSR2, the signal 12.
+catches_usr2() { (((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status" 2> /dev/null || echo 0) >> 11) & 1)); }
+for ((i = 0; i < 600; ++i)); do
+  if [ -s pid0 ] && catches_usr2 "$(cat pid0)"; then break; fi
+  kill -0 $job 2> /dev/null || break
+  sleep 0.1
+done
+catches_usr2 "$(cat pid0)" || { cat stderr.txt; die "signals are not caught while MPI starts"; }
+kill -USR2 "$(cat pid0)"
+touch go
+got=0
+wait $job || got=$?
+[ $got = 130 ] && grep -q 'error: interrupted' stderr.txt || { cat stderr.txt; die "exit code $got after SIGUSR2 while MPI started"; }
+absent early.json

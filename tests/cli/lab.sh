@@ -22,6 +22,16 @@ grep -q '"status":"failed","message":"column 0 .*iteration limit' failing/runs.j
 expect 4 'error: .*all 1 runs failed' lab "${small[@]}" --out late --repetitions 1 --warm-up 0 --no-bandwidth --time-limit 0.001
 grep -q '"status":"time limit"' late/runs.jsonl || die "no time limit"
 
+# Other inputs are other runs: another configuration, another size of the bandwidth's arrays. A missing configuration ends it at once.
+cp lab/runs.jsonl kept.jsonl
+expect 0 '^4 cells, 1 measured runs and 0 warm-up runs each; order from --seed 7$' lab "${small[@]}" --sweeps 3 --array-mb 2 \
+  --policy static eager --blocks 1,1,1,1 1,1,1,2 --repetitions 1 --warm-up 0
+[ "$(rows bandwidth)" = 2 ] || die "the bandwidth of other arrays was taken"
+QUARKSTAR_OVERLAP=off expect 0 '^1 cells, .* order from --seed 7$' lab "${small[@]}" --policy static --blocks 1,1,1,1 --repetitions 1 --warm-up 0 --no-bandwidth
+cp kept.jsonl lab/runs.jsonl
+expect 2 'error: nowhere.ildg: cannot be read' lab --gauge nowhere.ildg --set kappa=0.12 --out nowhere-lab
+[ ! -e nowhere-lab ] || die "a lab without a configuration left a folder"
+
 # Two sources, one after the other and together: contractions and files while the next one is solved for; nothing of them stays.
 expect 0 'residual histories: 4 runs of 1 problem, all bits equal' lab --lattice 4,4,4,4 --sweeps 2 --seed 7 --out sources \
   --set kappa=0.12 tol=1e-6 threads=1 gpus=0 columns=0-11 source=point:0,0,0,0+point:0,0,0,2 --vary in-flight=1 in-flight=3 --repetitions 2 --warm-up 0 --no-bandwidth

@@ -7,6 +7,7 @@ expect 0 '^huge pages +(granted|refused|unavailable: )' machine
 expect 0 '"policy": "eager"' machine --json --policy eager --workers 2 --threads 1
 [ "$(grep -c '"kind": "CPU"' stdout.txt)" = 2 ] || die "not two workers"
 expect 2 'error: --worker-mode' machine --worker-mode socket
+QUARKSTAR_GPU_FLAGS=0 expect 2 "error: .QUARKSTAR_GPU_FLAGS: .0. is neither on nor off; " machine
 QUARKSTAR_TUNE=$folder/tune.json expect 0 "^tune cache +$folder/tune.json \\(0 entries\\)" machine
 echo '{"format": 1, "entr' >damaged.json
 QUARKSTAR_TUNE=damaged.json expect 0 'damaged.json, line 1: the tune cache is damaged' machine

@@ -25,7 +25,7 @@ for known in static adaptive halo-first energy eager prio lws dmda dmdar dmdas h
   grep -qx "$known" <<< "$policies" || die "quarkstar machine does not list the policy $known"
 done
 for policy in $policies; do same_bits "$policy" --policy "$policy" --blocks 1,1,2,2; done
-# Where the shares are unequal, three blocks of two owners, `adaptive` may cut anew; where one worker is slow it does; bits stay.
+# Blocks of unequal sizes keep the bits; where one worker is slow `adaptive` cuts anew.
 same_bits unequal --policy adaptive --blocks 1,1,1,3 --columns 0-1
 # cut_anew FACTOR ARGUMENT...: a solve in two blocks does so under `adaptive` where a worker is that much slower, with the residuals of `static`.
 cut_anew() {

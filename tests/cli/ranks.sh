@@ -104,10 +104,21 @@ PMI_SIZE=2 PMI_RANK=0 expect 3 'error: MPI: 2 processes were started .PMI_SIZE.*
 [ ! -e alone.json ] || die "a refused solve has written a file"
 SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=0 QUARKSTAR_MPI=0 expect 0 '^wrote alone.json' "${solve[@]}" --json alone.json
 
+# What is meant for another number of ranks is refused by one process too.
+expect 2 '--ranks: 1,1,1,2 is a grid of 2 ranks, but 1 rank was started; start with .mpirun -n 2' "${solve[@]}" --json x.json --ranks 1,1,1,2
+expect 2 '--rank-weights: 2 weights, but 1 rank was started; start with .mpirun -n 2' "${solve[@]}" --json x.json --rank-weights 3,1
+expect 2 '--ranks: 1,1,1,2 is a grid of 2 ranks, but 1 rank was started' gauge convert lattice.ildg x.nersc --ranks 1,1,1,2
+expect 0 '^wrote one.json' "${solve[@]}" --json one.json --ranks 1,1,1,1 --rank-weights 1
+absent x.nersc
+
 # Ranks with other settings, as flags or in run files of which each host has its own, are found out before anything is read.
 differ '--kappa: 0.13 here, but 0.12 on rank 0' '' '--kappa 0.13' "${solve[@]}" --json x.json
 differ '--checkpoint: "" here, but "saved" on rank 0' '--checkpoint saved' '' "${solve[@]}" --json x.json
 differ '--ranks: .* here, but .* on rank 0' '' '--ranks 1,1,2,1' "${solve[@]}" --json x.json
+differ 'OUT: y.nersc here, but x.nersc on rank 0' 'x.nersc' 'y.nersc' gauge convert lattice.ildg
+differ '--format: ildg here, but nersc on rank 0' '' '--format ildg' gauge convert lattice.ildg x.nersc
+differ '--self-test: true here, but false on rank 0' '' '--self-test' machine
+absent x.nersc y.nersc
 for rank in 0 1 2; do printf 'gauge = "lattice.ildg"\nkappa = 0.12\ntol = 1e-%d\n' $((rank < 2 ? 6 : 5)) > run$rank.toml; done
 got=0
 # shellcheck disable=SC2016  # expands on each rank
@@ -116,8 +127,31 @@ one_error 2 'rank 2 \(.*\): --tol: 1e-05 here, but 1e-06 on rank 0; give all ran
 absent x.json saved
 
 fails 2 "'-1' |--kappa" 2 solve --gauge lattice.ildg --kappa -1
+# Different errors: each comes out, with its rank's name.
+got=0
+two '--kappa -1' '--tol -1' "${solve[@]}" --json x.json || got=$?
+[ $got = 2 ] || { cat stderr.txt; die "ranks with different errors: exit code $got"; }
+grep -qE '^quarkstar: error: rank 0 \(.*\): .*--kappa' stderr.txt && grep -qE '^quarkstar: error: rank 1 \(.*\): .*--tol' stderr.txt ||
+  { cat stderr.txt; die "not the errors of both ranks"; }
+[ "$(grep -c '^quarkstar: error: ' stderr.txt)" = 2 ] || { cat stderr.txt; die "not two errors"; }
+# The error of one rank alone is printed before the job ends, and stays where that is ended by hand.
+mpirun --allow-run-as-root --oversubscribe --bind-to none -n 1 "$QUARKSTAR" "${solve[@]}" --json x.json : \
+  -n 1 "$QUARKSTAR" "${solve[@]}" --json x.json --kappa -1 > stdout.txt 2> stderr.txt &
+job=$!
+until grep -qs '^quarkstar: error: rank 1 (.*): .*--kappa' stderr.txt; do
+  kill -0 $job 2> /dev/null || { cat stderr.txt; die "the job ended without the error of rank 1"; }
+  sleep 0.1
+done
+kill -0 $job 2> /dev/null || die "the error of rank 1 came when the job had ended"
+kill -TERM $job
+if wait $job; then die "the job ended well although rank 1 failed"; fi
 fails 2 'missing.ildg' 2 solve --gauge missing.ildg --json x.json
-fails 2 '--ranks.*2 were started' 2 "${solve[@]}" --json x.json --ranks 1,1,1,3
+fails 2 '--ranks.*2 ranks were started' 2 "${solve[@]}" --json x.json --ranks 1,1,1,3
+for help in 'gauge --help' 'gauge info --help' 'bench --help' '--help'; do
+  # shellcheck disable=SC2086  # words are arguments
+  ranks 2 $help || { cat stderr.txt; die "mpirun -n 2 quarkstar $help"; }
+  [ "$(grep -c '^Usage: ' stdout.txt)" = 1 ] || { cat stdout.txt; die "not the help of $help, once"; }
+done
 fails 2 'quarkstar gauge info: this command runs on one rank' 2 gauge info lattice.ildg
 fails 2 'quarkstar gauge generate: this command runs on one rank' 2 gauge generate never.ildg --lattice 4 4 4 4 --beta 6 --sweeps 1
 fails 2 'quarkstar gauge smear: this command runs on one rank' 2 gauge smear lattice.ildg never

@@ -46,6 +46,6 @@ cp to-nersc.1 damaged.nersc
 printf '\x01' | dd of=damaged.nersc bs=1 seek=20000 conv=notrunc status=none
 fails 2 'damaged.nersc.*checksum' 2 gauge convert damaged.nersc never.ildg --format ildg
 fails 2 'IN and OUT are the same file' 2 gauge convert lattice.ildg lattice.ildg --format ildg
-fails 2 '--ranks.*2 were started' 2 gauge convert lattice.ildg never.ildg --ranks 1,1,1,4
+fails 2 '--ranks.*2 ranks were started' 2 gauge convert lattice.ildg never.ildg --ranks 1,1,1,4
 fails 2 'never/x: .*existing directory' 2 gauge convert lattice.ildg never/x
 absent never.ildg

@@ -205,7 +205,7 @@ TEST_CASE("links from files without phases, or with other ones than their partne
   CHECK(contains(refusal_of(files.config()), "the long links do not belong to the fat ones"));
 }
 
-TEST_CASE("long links that do not have the form that --links asks for are refused") {
+TEST_CASE("long links that do not come near the form that --links asks for are refused") {
   const Files files;
   const StaggeredLinks made = hisq(0);
   const auto refused = [&](int reals, Precision precision) {
@@ -219,14 +219,22 @@ TEST_CASE("long links that do not have the form that --links asks for are refuse
   files.write_bare_pair(made);
   for (const int reals : {18, 14, 13, 9}) CHECK_FALSE(refused(reals, Precision::double_));
   files.write_bare_pair(made, 4);  // U(3) to seven digits
-  CHECK_FALSE(refused(18, Precision::double_));
-  for (const int reals : {14, 13, 9}) {
-    CHECK(refused(reals, Precision::double_));
-    CHECK_FALSE(refused(reals, Precision::single));
-    CHECK_FALSE(refused(reals, Precision::half));
+  for (const int reals : {18, 14, 13, 9}) CHECK_FALSE(refused(reals, Precision::double_));
+  // The one link that 9 reals cannot hold: the second row of its SU(3) part has nothing behind its first entry.
+  StaggeredLinks changed = made;
+  {
+    const auto link = changed.long_links.link(17, 2);
+    std::fill(link.begin(), link.end(), 0.0);
+    link[2] = link[6] = made.long_scale;
+    link[16] = -made.long_scale;
+  }
+  files.write_bare_pair(changed);
+  for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+    for (const int reals : {18, 14, 13}) CHECK_FALSE(refused(reals, precision));
+    CHECK(refused(9, precision));
   }
   // No number times U(3): a link of another size, one that is no longer unitary.
-  StaggeredLinks changed = made;
+  changed = made;
   for (double& real : changed.long_links.link(17, 2)) real *= 1.1;
   files.write_bare_pair(changed);
   CHECK(contains(refusal_of(files.config()), "times a unitary matrix"));

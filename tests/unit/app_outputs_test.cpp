@@ -192,6 +192,16 @@ TEST_CASE("an output folder is checked at once and leaves no trace of work "
   CHECK_NOTHROW(check_writable(""));
 }
 
+TEST_CASE("what killed runs left half-written in an output folder goes, and nothing else") {
+  const TemporaryFolder folder;
+  for (const char* name : {".propagator.h5.4711-0.tmp", ".report.html.1-2.tmp", ".other.h5.4711-0.tmp", "propagator.h5"}) testing::write_file(folder.file(name), "half");
+  { const OutputFolder out(folder.file(".")); }
+  CHECK_FALSE(std::filesystem::exists(folder.file(".propagator.h5.4711-0.tmp")));
+  CHECK_FALSE(std::filesystem::exists(folder.file(".report.html.1-2.tmp")));
+  CHECK(std::filesystem::exists(folder.file(".other.h5.4711-0.tmp")));
+  CHECK(std::filesystem::exists(folder.file("propagator.h5")));
+}
+
 TEST_CASE("two writers of one HDF5 file do not disturb each other") {
   const TemporaryFolder folder;
   const std::string path = folder.file("numbers.h5");

@@ -79,7 +79,7 @@ inline app::RunReport made_up_report(const Coord &extents,
     result.residual_history = {0.1, 1e-5, 1e-11};
     report.solves.push_back({column, result});
   }
-  report.correlators = app::contract(propagator, 0, extents[3]);
+  report.correlators = app::contract(propagator, app::Source{}, extents[3]);
   report.workers = {{"CPU 0", "CPU", {0, 1}, 0.9}};
   report.timeline = {{0, 0, "wilson.double.18.interior", 100, 140},
                      {0, 1, "blas.norm", 141, 150}};

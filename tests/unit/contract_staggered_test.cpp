@@ -34,8 +34,9 @@ TEST_CASE("staggered correlators equal the reference's") {
   const Coord extents{4, 6, 2, 8};
   const Columns columns = random_columns(extents);
   const int source_time = 3;
+  const Coord origin{2, 0, 0, source_time};
   const auto close = [&](StaggeredMeson meson, const std::vector<double>& from_zero) {
-    const std::vector<double> got = staggered_correlator(meson, columns.ours, source_time);
+    const std::vector<double> got = staggered_correlator(meson, columns.ours, origin);
     for (std::size_t t = 0; t < got.size(); ++t) {
       INFO(name_of(meson) << " t " << t);
       CHECK(got[t] == doctest::Approx(from_zero[(t + source_time) % from_zero.size()]).epsilon(1e-12));
@@ -67,10 +68,10 @@ TEST_CASE("shares of a lattice cut over ranks add up to the same bits") {
           for (int colour = 0; colour < 3; ++colour)
             parts[column].at(site, colour) = columns.ours[column].at(lexicographic(x, extents), colour);
         }
-      const std::vector<runtime::BinnedSum> share = staggered_sums(meson, parts, 3, 8);
+      const std::vector<runtime::BinnedSum> share = staggered_sums(meson, parts, {1, 0, 1, 3}, 8);
       for (std::size_t t = 0; t < 8; ++t) sums[t].merge(share[t]);
     }
-    const std::vector<double> whole = staggered_correlator(meson, columns.ours, 3);
+    const std::vector<double> whole = staggered_correlator(meson, columns.ours, {1, 0, 1, 3});
     for (std::size_t t = 0; t < 8; ++t) CHECK(runtime::value_of(sums[t]) == whole[t]);
   }
 }
@@ -80,7 +81,9 @@ TEST_CASE("pion05 has the sign of x + y + z") {
   std::vector<HostColour> columns(3, HostColour(extents));
   columns[1].at(lexicographic({1, 1, 1, 2}, extents), 0) = 2;
   columns[2].at(lexicographic({1, 0, 1, 2}, extents), 2) = {0, 3};
-  CHECK(staggered_correlator(StaggeredMeson::pion05, columns, 1) == std::vector<double>{0, 5, 0, 0});
+  CHECK(staggered_correlator(StaggeredMeson::pion05, columns, {0, 0, 0, 1}) == std::vector<double>{0, 5, 0, 0});
+  CHECK(staggered_correlator(StaggeredMeson::pion05, columns, {1, 0, 0, 1}) == std::vector<double>{0, -5, 0, 0});
+  CHECK(staggered_correlator(StaggeredMeson::rho_y, columns, {1, 0, 0, 2}) == std::vector<double>{5, 0, 0, 0});
   columns.pop_back();
-  CHECK_THROWS_AS(staggered_correlator(StaggeredMeson::pion5, columns, 0), ShapeError);
+  CHECK_THROWS_AS(staggered_correlator(StaggeredMeson::pion5, columns, {}), ShapeError);
 }

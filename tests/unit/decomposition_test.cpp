@@ -8,7 +8,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,6 +50,18 @@ int owner_of_site(const Decomposition& decomposition, const Coord& site) {
       found = block.index;
     }
   return found;
+}
+
+/// Of all cuts of these parts into that many ranges or fewer, the least that the largest range holds: tried one by one.
+int least_of_ranges(std::span<const int> parts, int ranges) {
+  if (ranges == 1 || parts.empty()) return std::accumulate(parts.begin(), parts.end(), 0);
+  int least = std::accumulate(parts.begin(), parts.end(), 0), first = 0;
+  for (std::size_t end = 1; end <= parts.size(); ++end) {
+    first += parts[end - 1];
+    if (first >= least) break;
+    least = std::min(least, std::max(first, least_of_ranges(parts.subspan(end), ranges - 1)));
+  }
+  return least;
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -115,17 +129,36 @@ TEST_CASE("consecutive blocks go to consecutive workers, evenly") {
     for (int blocks = 1; blocks <= 16; ++blocks) {
       INFO(blocks << " blocks, " << workers << " workers");
       const Decomposition d({2, 2, 2, 16}, {1, 1, 1, blocks}, workers);
-      std::vector<int> load(static_cast<std::size_t>(workers), 0);
+      std::vector<int> load(static_cast<std::size_t>(workers), 0), number = load;
       int previous = 0;
       for (const Block& block : d.blocks()) {
         REQUIRE(block.owner >= previous);
         REQUIRE(block.owner < workers);
         previous = block.owner;
-        ++load[static_cast<std::size_t>(block.owner)];
+        load[static_cast<std::size_t>(block.owner)] += block.extents[3];
+        ++number[static_cast<std::size_t>(block.owner)];
       }
-      const auto [least, most] = std::minmax_element(load.begin(), load.end());
-      CHECK(*most - *least <= 1);
+      std::vector<int> thickness;
+      for (const Block& block : d.blocks()) thickness.push_back(block.extents[3]);
+      CHECK(*std::max_element(load.begin(), load.end()) == least_of_ranges(thickness, workers));
+      if (blocks >= workers) CHECK(*std::min_element(number.begin(), number.end()) >= 1);
+      if (16 % blocks == 0)
+        for (const Block& block : d.blocks()) CHECK(block.owner == block.index * workers / blocks);
     }
+  const auto owners = [](int extent, int blocks) {
+    std::vector<int> found;
+    for (const Block& block : Decomposition({2, 2, 2, extent}, {1, 1, 1, blocks}, 2).blocks()) found.push_back(block.owner);
+    return found;
+  };
+  CHECK(owners(16, 3) == std::vector<int>{0, 1, 1});        // 8, 4, 4
+  CHECK(owners(24, 4) == std::vector<int>{0, 0, 1, 1});     // 8, 8, 4, 4: 16 and 8, or 8 and 16
+  CHECK(owners(28, 5) == std::vector<int>{0, 0, 1, 1, 1});  // 8, 8, 4, 4, 4
+  const runtime::SlabCuts ranks{{{{2}}, {{2}}, {{2}}, {{8, 4, 4}, {4, 4}}}};
+  const Decomposition first({2, 2, 2, 24}, ranks, 0, 2), second({2, 2, 2, 24}, ranks, 1, 2);
+  CHECK(first.block(1).owner == 1);
+  CHECK(first.block(2).owner == 1);
+  CHECK(second.block(3).owner == 0);
+  CHECK(second.block(4).owner == 1);
   const Decomposition given({4, 2, 2, 4}, Cuts{{{4}, {2}, {2}, {3, 1}}}, {5, 3});
   CHECK(given.block(0).owner == 5);
   CHECK(given.block(1).owner == 3);

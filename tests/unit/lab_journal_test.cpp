@@ -1,6 +1,7 @@
 // The laboratory's runs: records, journal, comparison of histories, statistics, child processes.
 #include "apps/lab/child_process.hpp"
 #include "apps/lab/history_check.hpp"
+#include "apps/lab/inputs.hpp"
 #include "apps/lab/journal.hpp"
 #include "apps/lab/simulation_check.hpp"
 #include "apps/lab/summary.hpp"
@@ -21,12 +22,13 @@ using quarkstar::testing::write_file;
 
 namespace {
 
-const Cell cell{{{"policy", "eager"}}, {{"kappa", "0.12"}, {"policy", "eager"}}};
+const Cell cell{{{"policy", "eager"}}, {{"kappa", "0.12"}, {"policy", "eager"}}, {{"run", "solve"}, {"gauge-hash", "0123"}}, "this"};
 
 Record record_with(const Settings& settings, std::vector<double> history, int number = 1) {
   Record record;
   record.settings = settings;
   record.varying = settings;
+  record.inputs = cell.inputs;
   record.repetition = number;
   record.number = number;
   record.built_with = "this";
@@ -112,7 +114,7 @@ TEST_CASE("records survive the journal, failed runs are repeated, a torn line is
     record.status = RunStatus::time_limit;
     record.message = "ended";
     journal.append(record);
-    journal.append(Bandwidth{{{"devices", "cpu"}}, 20.5, ""});
+    journal.append(Bandwidth{{{"devices", "cpu"}}, 20.5, "", {{"array-mb", "256"}}, "this"});
   }
   const std::string whole = read_file(path);
   write_file(path, whole + "{\"kind\": \"meas");
@@ -121,7 +123,7 @@ TEST_CASE("records survive the journal, failed runs are repeated, a torn line is
   CHECK(read_file(path) == whole);
   CHECK(journal.seed() == 42);
   CHECK(journal.last_number() == 2);
-  const Record* done = journal.find_done(cell, first, "this");
+  const Record* done = journal.find_done(cell, first);
   REQUIRE(done != nullptr);
   CHECK(done->results.seconds == 0.5);
   CHECK(done->results.over_bound() == 2.0);
@@ -129,14 +131,54 @@ TEST_CASE("records survive the journal, failed runs are repeated, a torn line is
   CHECK(!done->results.workers[0].overhead);
   CHECK(done->results.links[0].bytes == 1e6);
   CHECK(done->results.histories[0].bits == hash_of({1, 0.5}));
-  CHECK(journal.find_done(cell, first, "another program") == nullptr);
-  CHECK(journal.find_done(cell, second, "this") == nullptr);
+  CHECK(journal.find_done(cell, second) == nullptr);
+  Cell other = cell;
+  other.program = "another program";
+  CHECK(journal.find_done(other, first) == nullptr);
+  other = cell;
+  other.inputs[1].second = "0124";  // another configuration of the same name
+  CHECK(journal.find_done(other, first) == nullptr);
+  other.inputs = {};
+  CHECK(journal.find_done(other, first) == nullptr);
   CHECK(journal.records()[1].message == "ended");
-  REQUIRE(journal.find_bandwidth({{"devices", "cpu"}}) != nullptr);
-  CHECK(journal.find_bandwidth({{"devices", "cpu"}})->triad == 20.5);
-  CHECK(journal.find_bandwidth({}) == nullptr);
+  const Settings cpu{{"devices", "cpu"}}, large{{"array-mb", "256"}};
+  REQUIRE(journal.find_bandwidth(cpu, large, "this") != nullptr);
+  CHECK(journal.find_bandwidth(cpu, large, "this")->triad == 20.5);
+  CHECK(journal.find_bandwidth({}, large, "this") == nullptr);
+  CHECK(journal.find_bandwidth(cpu, {{"array-mb", "1"}}, "this") == nullptr);
+  CHECK(journal.find_bandwidth(cpu, large, "another program") == nullptr);
   write_file(folder.file("other.jsonl"), "{\"kind\": \"order\", \"seed\": 1}\n{\"kind\": 3}\n");
   CHECK_THROWS_WITH_AS(Journal{folder.file("other.jsonl")}, doctest::Contains("other.jsonl:2: this is no line"), Error);
+}
+
+TEST_CASE("inputs of a run change with the contents of files, with how a configuration was made, and with the environment") {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("policy.so");
+  write_file(file, "a");
+  CHECK(hash_of_file(file) == "af63dc4c8601ec8c");  // FNV-1a of "a", as its authors publish it
+  Plan plan;
+  const Settings settings{{"policy", file}};
+  const Settings first = inputs_of(plan, settings, "made.ildg", "00");
+  CHECK(find(first, "gauge") == nullptr);  // a folder that was carried elsewhere is still the same
+  CHECK(inputs_of(plan, settings, "made.ildg", "00") == first);
+  CHECK(inputs_of(plan, settings, "made.ildg", "01") != first);
+  write_file(file, "b");
+  CHECK(inputs_of(plan, settings, "made.ildg", "00") != first);
+  write_file(file, "a");
+  plan.beta = 5.9;
+  CHECK(inputs_of(plan, settings, "made.ildg", "00") != first);
+  plan.beta = 6;
+  plan.workload = Workload::bench_solver;
+  CHECK(inputs_of(plan, settings, "made.ildg", "00") != first);
+  const std::string machine = folder.file("machine.toml");
+  write_file(machine, "a");
+  const Settings simulated{{"machine", machine}}, before = inputs_of(plan, simulated, "", "");
+  write_file(machine, "b");
+  CHECK(inputs_of(plan, simulated, "", "") != before);
+  CHECK_THROWS_WITH_AS(hash_of_file(folder.file("missing")), doctest::Contains("missing: cannot be read"), Error);
+  CHECK_THROWS_AS(hash_of_file(folder.file("")), Error);
+  plan.array_megabytes = 1;
+  CHECK(bandwidth_inputs_of(plan) != bandwidth_inputs_of(Plan{}));
 }
 
 TEST_CASE("histories of one problem are compared whatever ran it, and a difference names both runs") {
@@ -151,6 +193,9 @@ TEST_CASE("histories of one problem are compared whatever ran it, and a differen
   CHECK(check.runs == 3);
   CHECK(check.problems == 2);
   CHECK(check.disagreements.empty());
+  Record elsewhere = record_with(eager, {1, 0.125}, 3);
+  elsewhere.inputs[1].second = "0124";
+  CHECK(problem_of(elsewhere) != problem_of(records[0]));
   CHECK(check.text() == "residual histories: 3 runs of 2 problems, all bits equal");
   records.push_back(record_with(cut, {1, std::nextafter(0.5, 1)}, 4));
   records.push_back(record_with(cut, {1, 0.5, 0.25}, 5));
@@ -192,7 +237,7 @@ TEST_CASE("cells are summarised; what is missing is unavailable, never 0") {
   outcome.records.back().kind = RunKind::warm_up;
   outcome.records.push_back(record_with(outcome.cells[1].settings, {}, 4));
   outcome.records.back().status = RunStatus::failed;
-  outcome.bandwidths = {{{}, 8.0, ""}};
+  outcome.bandwidths = {{{}, 8.0, "", {}, ""}};
   const std::vector<CellSummary> cells = summarise(outcome);
   CHECK(cells[0].measured.size() == 2);
   CHECK(cells[0].seconds.mean == 1.5);

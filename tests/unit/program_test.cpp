@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstring>
-#include <new>
 #include <vector>
 
 using namespace quarkstar;
@@ -28,30 +26,4 @@ TEST_CASE("behind a scalar step: the tasks that go by its state and wait for a r
     CHECK(refresh_behind(program, i) == expected[i]);
     CHECK(whole_refresh_behind(program, i) == (i == 10 ? 0 : expected[i]));
   }
-}
-
-TEST_CASE("what chance leaves between the members of a task's arguments does not tell one batch from another") {
-  const Session session(runtime_testing::options(1));
-  struct Gaps {
-    char first;
-    double second;
-    bool third;
-  };
-  static const Codelet codelet("test.gaps", [](Call&) {});
-  const Handle field(64);
-  const auto key = [&](int garbage) {
-    alignas(Gaps) unsigned char memory[sizeof(Gaps)];
-    std::memset(memory, garbage, sizeof memory);
-    Gaps* gaps = new (memory) Gaps;
-    gaps->first = 1;
-    gaps->second = 2;
-    gaps->third = true;
-    Batch batch;
-    submit(codelet, *gaps, {inout(field)});
-    ProgramKey made;
-    made.append(batch.parts().at(0), {});
-    batch.submit();
-    return made.take();
-  };
-  CHECK(key(0x55) == key(0xaa));
 }

@@ -1,7 +1,9 @@
 // How ranks share a lattice: the chosen grid, parts that cover every site once, blocks and boxes of each rank, cores of a host.
+#include "apps/machine_ranks.hpp"
 #include "codelets/lattice/format/gauge_part.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/mpi/rank_grid.hpp"
 #include "runtime/topology.hpp"
 #include "tests/unit/error_testing.hpp"
@@ -192,4 +194,12 @@ TEST_CASE("processes that share cores divide them") {
     CHECK(static_cast<int>(seen.size()) == whole.cores());
   }
   for (int index = 0; index < 3 * whole.cores(); ++index) CHECK(whole.share(index, 3 * whole.cores()).cores() == 1);
+}
+
+TEST_CASE("faces that arrive wrong name sender, reader and direction") {
+  const mpi::Job& job = mpi::Job::current();
+  const std::string name = job.name_of(0);
+  CHECK(quarkstar::app::describe_damage(job, {{0, 0, 7, 17}}) == "arrived wrong: 17 values of faces that " + name + " reads in -t from " + name);
+  const std::string many = quarkstar::app::describe_damage(job, std::vector<mpi::FaceDamage>(11, {0, 0, 0, 1}));
+  CHECK(many.ends_with("reads in +x from " + name + "; and 3 more"));
 }

@@ -4,12 +4,16 @@
 #include "runtime/error.hpp"
 #include "runtime/simulate/lane_times.hpp"
 #include "runtime/simulate/platform.hpp"
+#include "runtime/simulate/teams_at_work.hpp"
 #include "tests/unit/app_testing.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
+#include <limits>
+#include <random>
 #include <sstream>
 
 using namespace quarkstar;
@@ -106,13 +110,21 @@ TEST_CASE("a machine file gives every number, and teams share a domain") {
   CHECK(m.cpu.efficiency.of("wilson.single.pack", 1) == doctest::Approx(0.5));
   CHECK(m.cpu.efficiency.of("blas.norm", 1) == doctest::Approx(1));
   // 8e6 bytes at 0.8 of 40 GB/s: 250 us, and 2 us for the kernel; 2e8 flops at 400 GFLOP/s: 500 us.
-  CHECK(m.cpu.kernel_time_us("wilson.double.pack", 0, 8e6, 40) == doctest::Approx(252));
-  CHECK(m.cpu.kernel_time_us("wilson.double.pack", 2e8, 8e6, 40) == doctest::Approx(502));
-  CHECK(m.cpu.kernel_time_us("blas.single", 2e8, 0, 40) == doctest::Approx(252));
+  CHECK(m.cpu.kernel_time_us("wilson.double.pack", 0, 8e6, 40, 1) == doctest::Approx(252));
+  CHECK(m.cpu.kernel_time_us("wilson.double.pack", 2e8, 8e6, 40, 1) == doctest::Approx(502));
+  CHECK(m.cpu.kernel_time_us("blas.single", 2e8, 0, 40, 1) == doctest::Approx(252));
   // 4e6 bytes at 40 GB/s: 100 us; 1.5e7 flops at 200 GFLOP/s from caches: 75 us; together 125.
   const Machine cached = machine_of(cpu_only + "[cpu.cached_gflops]\n\"staggered\" = 200\n");
-  CHECK(cached.cpu.kernel_time_us("staggered.single.4", 1.5e7, 4e6, 40) == doctest::Approx(127));
-  CHECK(cached.cpu.kernel_time_us("blas.single", 1.5e7, 4e6, 40) == doctest::Approx(102));
+  CHECK(cached.cpu.kernel_time_us("staggered.single.4", 1.5e7, 4e6, 40, 1) == doctest::Approx(127));
+  CHECK(cached.cpu.kernel_time_us("blas.single", 1.5e7, 4e6, 40, 1) == doctest::Approx(102));
+  // A quarter of the cores: 2e8 flops at 100 GFLOP/s, 2000 us; from caches at 50 GFLOP/s 75 us, beside 100 us from
+  // memory.
+  CHECK(cached.team_part(1) == doctest::Approx(0.25));
+  CHECK(cached.team_part(8) == doctest::Approx(1));  // two threads a core
+  CHECK(cached.cpu.kernel_time_us("wilson.double.pack", 2e8, 8e6, 40, 0.25) == doctest::Approx(2002));
+  CHECK(cached.cpu.kernel_time_us("staggered.single.4", 3.75e6, 4e6, 40, 0.25) == doctest::Approx(127));
+  CHECK(!m.busy_teams_share);
+  CHECK(machine_of(replaced(cpu_only, "cores = 4", "cores = 4\nbusy_teams_share = true")).busy_teams_share);
 }
 
 TEST_CASE("copies between GPUs go directly, through the host, or through two hosts and the network") {
@@ -147,6 +159,8 @@ TEST_CASE("bad machine files are refused with line, key and remedy") {
   CHECK(refusal(replaced(cpu_only, "nodes = 1", "nodes = 4") + gpus).find("network: the table is missing") != std::string::npos);
   CHECK(refusal(replaced(cpu_only, "nodes = 1", "nodes = 4") + network).find("several nodes without GPUs") != std::string::npos);
   CHECK(refusal("name = \"x\"\nnodes = 1\nsource = \"y\"\n").find("cpu: the table is missing") != std::string::npos);
+  CHECK(refusal(replaced(cpu_only, "cores = 4", "cores = 4\nbusy_teams_share = 1"))
+            .find("m.toml:9: cpu.busy_teams_share: is neither true nor false") == 0);
   CHECK(refusal(cpu_only) == "accepted");
   try {
     app::read_machine("no such machine");
@@ -187,6 +201,17 @@ TEST_CASE("machine files and the models' table state the same figures") {
     CHECK(node.domains * node.cpu.triad_gbs == doctest::Approx(*processors.triad.value).epsilon(2e-3));
     CHECK(node.domains * node.cpu.peak_double_gflops == doctest::Approx(1e3 * *processors.double_tflops.value).epsilon(2e-3));
   }
+}
+
+TEST_CASE("a job has a node on the network and processors of its own for every rank") {
+  Machine machine = machine_of(cpu_only);
+  machine.network_gbs = 2.5;
+  machine.network_us = 3;
+  const std::string xml = job_xml(machine, 12);
+  CHECK(xml.find("radical=\"0-11\" speed=\"1Gf\" bw=\"2500000000Bps\" lat=\"0.000001500s\"") != xml.npos);
+  CHECK(xml.find("<host id=\"StarPU-MPI11-CPU7\"") != xml.npos);
+  CHECK(xml.find("StarPU-MPI12") == xml.npos);
+  CHECK(xml.find("-CPU8") == xml.npos);
 }
 
 TEST_CASE("the platform has every host, and one way between each two memories") {
@@ -232,6 +257,84 @@ TEST_CASE("steps in lanes share their device, wait for each other, and signals t
   CHECK(times[3].begin == doctest::Approx(15.25));
   CHECK(times[3].end == doctest::Approx(18.25));
   CHECK(lane_times({}, {}, {}).empty());
+}
+
+namespace {
+
+/// What actors would do: wait as long as they are told, from `now` on. Returns when each team's kernel ended; the
+/// kernels begin at `begin`.
+struct Kernel {
+  double begin;
+  std::vector<double> us;
+};
+std::vector<double> ends_of(const std::vector<Kernel>& kernels) {
+  TeamsAtWork at_work;
+  constexpr double never = std::numeric_limits<double>::infinity();
+  std::vector<double> ends(kernels.size(), never), wakes;
+  for (const Kernel& kernel : kernels) wakes.push_back(kernel.begin);
+  std::vector<bool> started(kernels.size(), false);
+  for (;;) {
+    const auto first = std::min_element(wakes.begin(), wakes.end());
+    const auto team = first - wakes.begin();
+    const auto index = static_cast<std::size_t>(team);
+    const double now = *first;
+    if (now == never) return ends;
+    if (!started[index]) at_work.start(static_cast<int>(team), kernels[index].us, now);
+    started[index] = true;
+    const double wait = at_work.wait_us(static_cast<int>(team), now);
+    if (wait == 0) ends[index] = now;
+    wakes[index] = wait > 0 ? now + wait : never;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("teams at work share their domain only with those that are at work too") {
+  CHECK(ends_of({{5, {10, 20}}})[0] == doctest::Approx(15));
+  // Memory decides, two teams: both together as long as one after the other; the one that is left gets all of the
+  // memory.
+  const std::vector<double> both = ends_of({{0, {10, 20}}, {0, {4, 8}}});
+  CHECK(both[1] == doctest::Approx(8));
+  CHECK(both[0] == doctest::Approx(14));
+  // 6 alone, then 8 at half speed are 10; the other has 8 of 14 by then.
+  const std::vector<double> late = ends_of({{0, {10, 20}}, {6, {14, 28}}});
+  CHECK(late[0] == doctest::Approx(14));
+  CHECK(late[1] == doctest::Approx(24));
+  // Arithmetic decides: nobody minds the other.
+  const std::vector<double> apart = ends_of({{0, {10, 10}}, {3, {4, 4}}});
+  CHECK(apart[0] == doctest::Approx(10));
+  CHECK(apart[1] == doctest::Approx(7));
+  // Three teams, of which the memory feeds two, until the one that only computes has ended at 8: 8/9 and 8/12 are done,
+  // and the rest goes at full speed.
+  const std::vector<double> three = ends_of({{0, {6, 6, 9}}, {0, {8, 8, 12}}, {0, {8, 8}}});
+  CHECK(three[2] == doctest::Approx(8));
+  CHECK(three[0] == doctest::Approx(8 + 6 / 9.0));
+  CHECK(three[1] == doctest::Approx(8 + 8 / 3.0));
+  CHECK(ends_of({{3, {0}}})[0] == doctest::Approx(3));
+}
+
+TEST_CASE("teams at work: whatever begins when, the memory moves all bytes at its speed while somebody is at work") {
+  // Kernels that wait for memory only: T(k) = k T(1), so the work T(1) of all is done at rate 1 while one of them is at
+  // work.
+  constexpr std::uint32_t seed = 20261123;
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> uniform(1, 100);
+  for (int round = 0; round < 50; ++round) {
+    CAPTURE(round);
+    std::vector<Kernel> kernels;
+    for (int team = 0; team < 6; ++team) {
+      const double alone = uniform(random);
+      std::vector<double> us;
+      for (int teams = 1; teams <= 6; ++teams) us.push_back(alone * teams);
+      kernels.push_back({3 * uniform(random), us});
+    }
+    const std::vector<double> ends = ends_of(kernels);
+    std::sort(kernels.begin(), kernels.end(), [](const Kernel& a, const Kernel& b) { return a.begin < b.begin; });
+    double free_at = 0;
+    for (const Kernel& kernel : kernels) free_at = std::max(free_at, kernel.begin) + kernel.us.front();
+    CHECK(*std::max_element(ends.begin(), ends.end()) == doctest::Approx(free_at).epsilon(1e-3));
+  }
 }
 
 TEST_CASE("steps that exchange begin when all have been heard of") {

@@ -83,4 +83,8 @@ TEST_CASE("the command line tells the patience of the start") {
   CHECK(of({"machine", "--limit", "5"}).silent == 0s);
   CHECK(of({"machine", "--self-test"}).silent == 30s);
   CHECK(of({"machine", "--limit", "5", "--self-test"}).silent == 5s);
+  const auto remedy = [&](const std::vector<std::string>& arguments) { return std::string(of(arguments).remedy); };
+  CHECK(remedy({"solve", "run.toml"}).ends_with("raise --watchdog"));
+  CHECK(remedy({"machine", "--self-test"}) == "or raise --limit");
+  CHECK(remedy({"gauge", "convert", "a", "b"}) == "and start it again");
 }

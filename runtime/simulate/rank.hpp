@@ -1,0 +1,38 @@
+#pragma once
+// Ranks of a simulated job: the processes of SimGrid's MPI, which are actors of one process of this machine, each with
+// globals and a StarPU of its own. What is declared here is defined in simulations only; a real run uses MpiThread.
+#include <functional>
+
+#ifndef QUARKSTAR_SIMULATION
+#include <thread>
+#endif
+
+namespace quarkstar::runtime::simulate {
+
+/// Which rank of the simulated job this one is, and how many there are; 0 and 1 where there is no job.
+int rank();
+int ranks();
+
+/// What a rank does, given to SimGrid's MPI as main(): runs `program` on an actor beside the one that MPI knows, and
+/// returns its exit code.
+int run_rank(int argc, char** argv, int (*program)(int argc, char** argv));
+
+/// Lets simulated time pass.
+void pause(double microseconds);
+
+/// What a thread that calls MPI is in a real run: work for the actor that SimGrid's MPI knows as this rank, by which it
+/// finds the receiver of a message. One at a time.
+class RankActor {
+ public:
+  RankActor() = default;
+  explicit RankActor(std::function<void()> work);
+  void join();
+};
+
+#ifdef QUARKSTAR_SIMULATION
+using MpiThread = RankActor;
+#else
+using MpiThread = std::thread;
+#endif
+
+}  // namespace quarkstar::runtime::simulate
