@@ -70,6 +70,8 @@ void add_bench(CLI::App& app) {
   add_case_flags(*dslash, options);
   add_action_flags(*dslash, options);
   add_vectors_a_thread(*dslash, options);
+  dslash->add_option("--lanes", options->lanes, "At most so many lanes in the layout: 16 or 8, in double precision 8 or 4 (default: the most)")
+      ->check(CLI::IsMember({4, 8, 16}));
   CLI::App* solver = add("solver", "Krylov solvers: microseconds an iteration, and where they go", run_bench_solver);
   add_case_flags(*solver, options);
   add_action_flags(*solver, options);
