@@ -38,6 +38,8 @@ for threads in 384 40; do
 done
 expect 0 '4,4,4,8 +half +blas.bicgstab_direction ' bench blas --lattice 4,4,4,8 --precision half --devices cpu "${small[@]}"
 ! grep -qiw 'nan' stdout.txt || { cat stdout.txt; die "a kernel without arithmetic has no roofline"; }
+expect 0 '4,4,4,8 +single +staggered.shifted_solution_direction +3 ' bench blas --action hisq --nrhs 1 3 --lattice 4,4,4,8 --precision single "${small[@]}"
+grep -qE '4,4,4,8 +single +blas.cg_solution_direction +1 ' stdout.txt || { cat stdout.txt; die "no row for one right-hand side"; }
 expect 0 '"operation": "blas.dot"' bench blas --json --lattice 4,4,4,8 --precision single "${small[@]}"
 ! grep -qE '"(fraction|memory_gbs)": null' stdout.txt || { cat stdout.txt; die "a roofline that is not known"; }
 expect 0 '4,4,4,8 +cg +double/single +13 +2 ' bench solver --action hisq --nrhs 1 2 --lattice 4,4,4,8 --iterations 16 --links 13 "${small[@]}"
