@@ -78,13 +78,16 @@ void add_bench(CLI::App& app) {
   add("submission", "What an iteration costs one rank besides its kernels (docs/howto/cluster.md)", run_submission)
       ->add_option_function<std::vector<std::string>>("--lattice", take_lattices, "Sites of each rank (default 4,4,4,4)")
       ->type_name("X,Y,Z,T");
-  CLI::App* blas = add("blas", "Vector operations of the Wilson solvers: GFLOP/s, GB/s, fraction of the roofline", run_bench_blas);
+  CLI::App* blas = add("blas", "Vector operations of the solvers: GFLOP/s, GB/s, fraction of the roofline", run_bench_blas);
   blas->add_option_function<std::vector<std::string>>("--lattice", take_lattices, "Extents, one lattice or several")->type_name("X,Y,Z,T");
   add_precision_flag(*blas, options);
+  add_action_flags(*blas, options);
   CLI::App* dslash = add("dslash", "Wilson or staggered Dslash: GFLOP/s, GB/s, fraction of the roofline", run_bench_dslash);
   add_case_flags(*dslash, options);
   add_action_flags(*dslash, options);
   add_vectors_a_thread(*dslash, options);
+  dslash->add_option("--lanes", options->lanes, "At most so many lanes in the layout: 16 or 8, in double precision 8 or 4 (default: the most)")
+      ->check(CLI::IsMember({4, 8, 16}));
   CLI::App* solver = add("solver", "Krylov solvers: microseconds an iteration, and where they go", run_bench_solver);
   add_case_flags(*solver, options);
   add_action_flags(*solver, options);

@@ -64,9 +64,9 @@ PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Prec
 }
 
 DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, int repetitions,
-                         BenchFields& fields, const runtime::HardwareCounters* counters) {
+                         BenchFields& fields, const runtime::HardwareCounters* counters, int most_lanes) {
   const Coord& extents = problem.decomposition.lattice();
-  const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, 16, 1, tuning.tile);
+  const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, most_lanes, 1, tuning.tile);
   LinkField even(lattice, 0, problem.link_reals), odd(lattice, 1, problem.link_reals);
   transfer::load_links(even, odd, fields.links(extents, session.cpu_team()));
   wilson::Hopping hopping(even, odd);
@@ -87,7 +87,9 @@ DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem&
   const double sites = static_cast<double>(lattice->sites_of_parity());
   const double bytes = hopping.cost(lattice->sites_of_parity() / lattice->lanes().lanes, {}).bytes / sites;
   const auto spinor = static_cast<double>(site_bytes(problem.precision, SpinorField::reals));
-  return dslash_timing(times, {1320, bytes, spinor, 2 * sites * (bytes - spinor)}, sites, owners);
+  DslashTiming timing = dslash_timing(times, {1320, bytes, spinor, 2 * sites * (bytes - spinor)}, sites, owners);
+  timing.lanes = lattice->lanes().lanes;
+  return timing;
 }
 
 }  // namespace quarkstar::app

@@ -42,8 +42,8 @@ using ChooseTuning = std::function<wilson::HoppingTuning(const wilson::TuningPro
 PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Precision precision, int link_reals, const ChooseTuning& tuning,
                            int repetitions, BenchFields& fields);
 
-/// repetitions: timed passes; each is as many applications as fill about a tenth of a second.
+/// repetitions: timed passes; each is as many applications as fill about a tenth of a second. most_lanes: of the layout.
 DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, int repetitions,
-                         BenchFields& fields, const runtime::HardwareCounters* counters = nullptr);
+                         BenchFields& fields, const runtime::HardwareCounters* counters = nullptr, int most_lanes = 16);
 
 }  // namespace quarkstar::app

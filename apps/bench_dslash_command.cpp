@@ -45,7 +45,7 @@ class Table {
         const PlannedLattice planned = plan_dslash(session_, lattice, format, reals, choose, options_.repetitions, fields_);
         const wilson::TuningProblem problem{planned.decomposition, format, reals};
         const wilson::HoppingTuning tuning = tuning_of(options_, problem);
-        const DslashTiming timing = time_dslash(session_, problem, tuning, options_.repetitions, fields_, &counters_);
+        const DslashTiming timing = time_dslash(session_, problem, tuning, options_.repetitions, fields_, &counters_, most_lanes(options_));
         add(lattice, precision, reals, 1, timing, bound_text(planned.plan, timing.best_gflops));
         rows.back()["tile"] = tuning.tile;
         rows.back()["block_threads"] = tuning.block_threads;
@@ -65,7 +65,7 @@ class Table {
           const StaggeredSpeed given = speed_of(options_, vectors);
           const Coord tile = given.tile ? *given.tile : staggered::tile_for(problem, !options_.no_tune);
           const staggered::Launch launch = given.launch ? *given.launch : staggered::launch_for(problem, tile, !options_.no_tune);
-          const DslashTiming timing = bench.time(problem, tile, launch, options_.repetitions, &counters_);
+          const DslashTiming timing = bench.time(problem, tile, launch, options_.repetitions, &counters_, most_lanes(options_));
           add(lattice, precision, reals, vectors, timing, bound_text(planned.plan, timing.best_gflops));
           if (!planned.plan.parts.empty()) rows.back()["plan"] = devices_json(planned.plan, timing.best_gflops);
           rows.back()["tile"] = tile;
@@ -91,6 +91,7 @@ class Table {
                     {"precision", precision},
                     {"link_reals", reals},
                     {"nrhs", vectors},
+                    {"lanes", t.lanes},
                     {"gflops", t.best_gflops},
                     {"gflops_median", t.median_gflops},
                     {"gbs", t.best_gbs},

@@ -101,7 +101,7 @@ arch::MemoryAccess memory_of(const BenchOptions& options, const arch::MemoryAcce
 }  // namespace
 
 wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::TuningProblem& problem) {
-  const bool given = options.tile || options.block_threads || options.prefetch || options.stores;
+  const bool given = options.tile || options.block_threads || options.prefetch || options.stores || options.lanes;
   wilson::HoppingTuning tuning = wilson::tuning_for(problem, !options.no_tune && !given);
   if (options.tile) tuning.tile = *options.tile;
   if (options.block_threads) tuning.block_threads = *options.block_threads;
@@ -111,7 +111,7 @@ wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::Tunin
 
 StaggeredSpeed speed_of(const BenchOptions& options, int vectors) {
   StaggeredSpeed speed{.vectors = vectors, .tile = options.tile};
-  if (!options.block_threads && !options.vectors_a_thread && !options.tile && !options.prefetch && !options.stores) return speed;
+  if (!options.block_threads && !options.vectors_a_thread && !options.tile && !options.prefetch && !options.stores && !options.lanes) return speed;
   speed.tile = options.tile.value_or(Coord{});
   speed.launch = {options.block_threads.value_or(0), options.vectors_a_thread.value_or(0), memory_of(options, staggered::default_launch(vectors).memory)};
   return speed;
@@ -148,6 +148,13 @@ std::string title_of(const std::string& action) {
 void check_case(const BenchOptions& options) {
   links_of(options);
   if (options.block_threads) arch::require_block_size(*options.block_threads);
+  if (!options.lanes) return;
+  for (const std::string& precision : options.precisions) {
+    const std::vector<int> known = precision == "double" ? std::vector<int>{8, 4} : std::vector<int>{16, 8};
+    if (std::find(known.begin(), known.end(), *options.lanes) == known.end())
+      throw Error(ErrorKind::input, "--lanes", fmt::format("there is no layout of {} lanes in {} precision", *options.lanes, precision),
+                  fmt::format("use {}, or give another --precision", fmt::join(known, " or ")));
+  }
 }
 
 std::vector<int> links_of(const BenchOptions& options) {

@@ -31,6 +31,7 @@ struct BenchOptions {
   std::optional<Coord> tile;         ///< none: tuned
   std::optional<int> block_threads;  ///< none: tuned
   std::optional<int> vectors_a_thread;  ///< none: tuned
+  std::optional<int> lanes;             ///< of `bench dslash`: at most so many in the layout; none: choose_lane_grid()'s own
   std::optional<int> prefetch;          ///< none: tuned
   std::optional<arch::Stores> stores;   ///< none: tuned
   bool no_tune = false;
@@ -70,6 +71,9 @@ nlohmann::ordered_json machine_facts(const runtime::Session& session);
 
 /// The settings of the hopping term that a solve would use, but for those that flags give.
 wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::TuningProblem& problem);
+
+/// The most lanes that a layout may have, for experiments.
+inline int most_lanes(const BenchOptions& options) { return options.lanes.value_or(16); }
 
 /// What flags give of a staggered solve's; where they give something, the rest goes by rule. vectors: right-hand sides.
 StaggeredSpeed speed_of(const BenchOptions& options, int vectors);

@@ -77,9 +77,9 @@ staggered::TuningProblem StaggeredBench::problem(const runtime::Decomposition& d
 }
 
 DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions,
-                                  const runtime::HardwareCounters* counters) const {
+                                  const runtime::HardwareCounters* counters, int most_lanes) const {
   const int vectors = problem.vectors;
-  const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, 16, links_.reach(), tile);
+  const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, most_lanes, links_.reach(), tile);
   const staggered::Links even(lattice, 0, links_, problem.long_reals), odd(lattice, 1, links_, problem.long_reals);
   staggered::Dslash dslash(even, odd, vectors);
   dslash.set_launch(launch);
@@ -98,7 +98,9 @@ DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const
   const double sites = static_cast<double>(lattice->sites_of_parity());
   const runtime::Cost cost = dslash.cost(lattice->sites_of_parity() / lattice->lanes().lanes, {});
   const double written = vectors * static_cast<double>(site_bytes(problem.precision, staggered::ColourField::reals));
-  return dslash_timing(times, {cost.flops / sites, cost.bytes / sites, written, 2 * (cost.bytes - sites * written)}, sites, owners);
+  DslashTiming timing = dslash_timing(times, {cost.flops / sites, cost.bytes / sites, written, 2 * (cost.bytes - sites * written)}, sites, owners);
+  timing.lanes = lattice->lanes().lanes;
+  return timing;
 }
 
 SolverTiming StaggeredBench::time_solver(const std::string& name, const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, double mass,

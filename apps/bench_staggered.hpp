@@ -24,9 +24,9 @@ class StaggeredBench {
   /// The same with links at hand, on one cut only.
   StaggeredBench(runtime::Session& session, const runtime::Decomposition& decomposition, smear::StaggeredLinks links);
 
-  /// One application to problem.vectors right-hand sides, in the order of sites `tile`.
+  /// One application to problem.vectors right-hand sides, in the order of sites `tile`, on a layout of at most `most_lanes` lanes.
   DslashTiming time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions,
-                    const runtime::HardwareCounters* counters = nullptr) const;
+                    const runtime::HardwareCounters* counters = nullptr, int most_lanes = 16) const;
 
   /// Who owns what: the blocks given, else t cut by the number of workers or, where CPUs may own blocks beside GPUs, as a CG solve would be cut.
   PlannedLattice plan(Precision precision, int long_reals, int vectors) const;

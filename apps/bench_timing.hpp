@@ -41,6 +41,7 @@ struct DslashTiming {
   RuntimeCost runtime_cost;
   KernelBytes kernel;
   int owners = 1;                        ///< workers that own blocks
+  int lanes = 0;                         ///< of the layout
   runtime::HardwareCounts counts_a_site;  ///< of this rank's process and its sites
   runtime::HugePageUse pages;             ///< while the fields were there
 };

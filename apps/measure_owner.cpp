@@ -62,7 +62,8 @@ double measure_staggered_owner(runtime::Session& session, int worker, const Coor
   }
   const runtime::Decomposition whole = runtime::Decomposition::uncut(piece, worker);
   const StaggeredBench bench(session, whole, std::move(made));
-  return bench.time(bench.problem(whole, problem.precision, problem.long_reals, problem.vectors), {}, {}, repetitions).best_gflops;
+  return bench.time(bench.problem(whole, problem.precision, problem.long_reals, problem.vectors), {}, staggered::default_launch(problem.vectors), repetitions)
+      .best_gflops;
 }
 
 }  // namespace quarkstar::app

@@ -13,6 +13,11 @@
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
+/// x is in a register here, and the compiler must not know where it is from: it would make its load part of every instruction that reads
+/// it, or keep -x, too. An architecture whose compiler does so has an overload for its registers; this one does nothing.
+template <class Vector>
+inline __attribute__((always_inline)) void hold_in_register(Vector&) {}
+
 template <class T, int N>
 struct Pack {
   typedef T Vector __attribute__((vector_size(N * sizeof(T))));

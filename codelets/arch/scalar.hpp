@@ -19,8 +19,6 @@ inline __attribute__((always_inline)) void nontemporal_store(float* p, float1 v)
 inline __attribute__((always_inline)) void nontemporal_store(double* p, double1 v) { *p = v[0]; }
 inline constexpr bool has_nontemporal_stores = false;
 inline __attribute__((always_inline)) void finish_nontemporal_stores() {}
-template <class Vector>
-inline __attribute__((always_inline)) void hold_in_register(Vector&) {}
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME
 #include "codelets/arch/pack.hpp"

@@ -23,11 +23,8 @@ inline __attribute__((always_inline)) void nontemporal_store(double* p, __m256d 
 inline constexpr bool has_nontemporal_stores = true;
 /// Makes nontemporal stores visible to other threads before what follows.
 inline __attribute__((always_inline)) void finish_nontemporal_stores() { _mm_sfence(); }
-/// x is in a register here, and the compiler must not know where it is from: it would make its load part of every instruction that reads
-/// it, or keep -x, too.
+// Of pack.hpp's hold_in_register() for 32-byte registers.
 inline __attribute__((always_inline)) void hold_in_register(__m256& x) { asm("" : "+v"(x)); }
 inline __attribute__((always_inline)) void hold_in_register(__m256d& x) { asm("" : "+v"(x)); }
-inline __attribute__((always_inline)) void hold_in_register(float1&) {}
-inline __attribute__((always_inline)) void hold_in_register(double1&) {}
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME

@@ -1,21 +1,11 @@
-#include <vector>
-
 #include "codelets/arch/lane_sum.hpp"
+#include "codelets/arch/native_width.hpp"
 #include "codelets/staggered/block_kernels.hpp"
+
+#include <vector>
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 namespace {
-
-/// body(Index<VL>) with the lanes of a register for blocks of `lanes` lanes: a whole one, half of one where blocks are
-/// that narrow, or one.
-template <class F, class Body>
-auto with_register_lanes(int lanes, Body&& body) {
-  constexpr int native = native_lanes<Real<F>>, half = native / 2;
-  if (lanes >= native) return body(site::Index<native>{});
-  if constexpr (half * sizeof(Real<F>) >= 32)
-    if (lanes >= half) return body(site::Index<half>{});
-  return body(site::Index<1>{});
-}
 
 template <class F, int VL>
 void multiply_range(const staggered::BlockMultiplyArguments<F>& arguments, std::int64_t begin, std::int64_t end) {
@@ -54,16 +44,16 @@ void gram_range(const staggered::BlockGramArguments<F>& a, std::int64_t begin, s
 
 template <class F>
 staggered::BlockMultiplyKernel<F> block_multiply_kernel(int lanes) {
-  return with_register_lanes<F>(lanes,
-                                [](auto vl) -> staggered::BlockMultiplyKernel<F> { return multiply_range<F, vl>; });
+  return with_native_width<Real<F>>(lanes,
+                                    [](auto vl) -> staggered::BlockMultiplyKernel<F> { return multiply_range<F, vl>; });
 }
 template <class F>
 staggered::BlockGramKernel<F> block_gram_kernel(int lanes) {
-  return with_register_lanes<F>(lanes, [](auto vl) -> staggered::BlockGramKernel<F> { return gram_range<F, vl>; });
+  return with_native_width<Real<F>>(lanes, [](auto vl) -> staggered::BlockGramKernel<F> { return gram_range<F, vl>; });
 }
 
-#define QUARKSTAR_BLOCK_KERNELS(F)                                              \
-  template staggered::BlockMultiplyKernel<F> block_multiply_kernel<F>(int);     \
+#define QUARKSTAR_BLOCK_KERNELS(F)                                          \
+  template staggered::BlockMultiplyKernel<F> block_multiply_kernel<F>(int); \
   template staggered::BlockGramKernel<F> block_gram_kernel<F>(int);
 QUARKSTAR_BLOCK_KERNELS(Half)
 QUARKSTAR_BLOCK_KERNELS(float)

@@ -1,7 +1,9 @@
 #pragma once
 // On CPUs, where the vectors of a hop's neighbour are, what becomes of them at the edge of a virtual node or of the
 // block, and how a link is read.
+#include "codelets/arch/faces.hpp"
 #include "codelets/arch/lanes.hpp"
+#include "codelets/arch/prefetch.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "codelets/staggered/dslash_arguments.hpp"
 #include "codelets/staggered/staggered_site.hpp"
@@ -45,14 +47,6 @@ struct HeldLink {
   }
 };
 
-/// Asks for the lines of Words words of W lanes.
-template <int W, int Words, class F>
-inline __attribute__((always_inline)) void prefetch_words(const F* p) {
-  const char* from = reinterpret_cast<const char*>(p);
-  site::unroll<(Words * W * static_cast<int>(sizeof(F)) + 63) / 64>(
-      [&](auto line) QUARKSTAR_INLINE_LAMBDA { __builtin_prefetch(from + 64 * line); });
-}
-
 /// W: lanes of the block; VL: of a register.
 template <class F, int W, int VL>
 struct ColourNeighbours {
@@ -85,21 +79,11 @@ struct ColourNeighbours {
       if ((entry & neighbour_entry::exchange) != 0)
         for (V& x : h) x = x.template exchange<S>();
     if ((entry & neighbour_entry::face) == 0) return;
-    const int stride = a.stride[d / 2], width = stride == 0 ? W : W / 2;
-    const bool forward = d % 2 == 0;
     const std::size_t at = static_cast<std::size_t>(faces_at[position * 8 + d]) * static_cast<std::size_t>(a.vectors) +
                            static_cast<std::size_t>(vector);
-    const T* face = a.faces[d] + at * 6 * static_cast<std::size_t>(width);
-    if constexpr (S > 0) {
-      // Lanes in the half that ends at the edge.
-      for (int c = 0; c < 6; ++c) {
-        const V edge = V::template load_half<S>(face + c * width + lane0 / 2);
-        h[c] = forward ? h[c].template select<S, 1>(edge) : h[c].template select<S, 0>(edge);
-      }
-    } else if (stride == 0 || ((lane0 & stride) != 0) == forward) {
-      const int lane = stride == 0 ? lane0 : face_lane(lane0, stride);
-      for (int c = 0; c < 6; ++c) h[c] = V::load(face + c * width + lane);
-    }
+    const int stride = a.stride[d / 2];
+    merge_face<S, W>(h, a.faces[d] + at * 6 * static_cast<std::size_t>(face_lanes<W>(stride)), stride, d % 2 == 0,
+                     lane0);
   }
 };
 

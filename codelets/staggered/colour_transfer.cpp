@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "codelets/arch/implementations.hpp"
+#include "codelets/lattice/lanes_in_a_row.hpp"
 #include "codelets/staggered/convert_cuda.hpp"
 #include "codelets/staggered/convert_site.hpp"
 #include "runtime/codelet.hpp"
@@ -75,16 +76,16 @@ void run_convert(Call& call) {
   const std::int32_t* left_out = task.obedience.left_out(status);
   To* to = call.buffer<To>(0);
   const From* from = call.buffer<const From>(1);
-  const int to_lanes = task.to.lanes, from_lanes = task.from.lanes;
+  const int to_lanes = task.to.lanes, from_lanes = task.from.lanes, in_a_row = lanes_in_a_row(task.to, task.from);
   call.team().for_range(task.to.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (auto outer = static_cast<int>(begin); outer < end; ++outer)
-      for (int lane = 0; lane < to_lanes; ++lane) {
-        const SitePosition source = task.from.locate(task.to.local_site({task.parity, outer, lane}));
+      for (int first = 0; first < to_lanes; first += in_a_row) {
+        const SitePosition source = task.from.locate(task.to.local_site({task.parity, outer, first}));
         for (int v = 0; v < task.vectors; ++v) {
           if (left_out != nullptr && left_out[v] != 0) continue;
-          convert_vector<To, From>(to + vector_offset<To>(outer, v, lane, task.vectors, to_lanes), to_lanes,
-                                   from + vector_offset<From>(source.outer, v, source.lane, task.vectors, from_lanes),
-                                   from_lanes);
+          To* p = to + vector_offset<To>(outer, v, first, task.vectors, to_lanes);
+          const From* q = from + vector_offset<From>(source.outer, v, source.lane, task.vectors, from_lanes);
+          for (int i = 0; i < in_a_row; ++i) convert_vector<To, From>(p + i, to_lanes, q + i, from_lanes);
         }
       }
   });

@@ -1,14 +1,14 @@
 #pragma once
 // CPU driver of the staggered Dslash: which vectors are done together, and what becomes of the results.
-#include <cstddef>
-#include <vector>
-
 #include "codelets/arch/lane_sum.hpp"
 #include "codelets/arch/lanes.hpp"
 #include "codelets/arch/site_stores.hpp"
 #include "codelets/staggered/dslash_kernels.hpp"
 #include "codelets/staggered/many_vectors.hpp"
 #include "codelets/staggered/one_vector.hpp"
+
+#include <cstddef>
+#include <vector>
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
@@ -17,7 +17,8 @@ template <int VL>
 struct VectorSums {
   std::vector<LaneSum<VL>> norm, dot;
   VectorSums(const staggered::OutputSums& sums, int vectors)
-      : norm(static_cast<std::size_t>(sums.norm ? vectors : 0)), dot(static_cast<std::size_t>(sums.dot ? vectors : 0)) {}
+      : norm(static_cast<std::size_t>(sums.norm ? vectors : 0)),
+        dot(static_cast<std::size_t>(sums.dot ? vectors : 0)) {}
   void merge_into(runtime::BinnedSum* sums) {
     for (LaneSum<VL>& sum : norm) (sums++)->merge(sum.total());
     for (LaneSum<VL>& sum : dot) (sums++)->merge(sum.total());
@@ -105,9 +106,14 @@ void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t b
       stores.complete(a.out + at(vector, 0), vector_words);
       continue;
     }
+    const auto group_from = [&wanted](std::size_t site, int first) -> typename Many::Group {
+      return {site, wanted.vector + first, wanted.count - first < Many::most ? wanted.count - first : Many::most};
+    };
     for (int first = 0; first < wanted.count; first += Many::most) {
-      const int count = wanted.count - first < Many::most ? wanted.count - first : Many::most;
-      many.compute(outer, next, wanted.vector + first, count);
+      const bool last = first + Many::most >= wanted.count;
+      const typename Many::Group group = group_from(outer, first);
+      const int count = group.count;
+      many.compute(group, last ? group_from(next, 0) : group_from(outer, first + Many::most));
       for (int i = 0; i < count; ++i) {
         const int vector = wanted.vector[first + i];
         for (int lane0 = 0; lane0 < W; lane0 += VL) {
@@ -127,29 +133,16 @@ void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t b
 template <class F, int W, int VL, bool Forward>
 void colour_pack_range(const staggered::PackArguments<F>& a, std::int64_t begin, std::int64_t end) {
   using V = Pack<Real<F>, VL>;
-  constexpr int kept_bit = Forward ? 0 : 1;  // a reader that looks forward needs our lower half
-  const int width = a.stride == 0 ? W : W / 2;
+  const int width = face_lanes<W>(a.stride);
   for (std::int64_t i = begin; i < end; ++i)
     for (int v = 0; v < a.vectors; ++v)
       for (int lane0 = 0; lane0 < W; lane0 += VL) {
-        if (a.stride >= VL && ((lane0 & a.stride) != 0) != (kept_bit != 0)) continue;
-        const std::size_t at = static_cast<std::size_t>(a.sites[i]) * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(v);
+        if (misses_face<VL, Forward>(a.stride, lane0)) continue;
+        const std::size_t at =
+            static_cast<std::size_t>(a.sites[i]) * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(v);
         const site::SiteReader<F, V> stored(a.in + at * (staggered::vector_words<F> * W) + lane0, W);
-        Real<F>* out = a.out + (i * a.vectors + v) * 6 * width;
-        with_stride<VL>(a.stride, [&](auto s) QUARKSTAR_INLINE_LAMBDA {
-          constexpr int S = s;
-          site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-            const site::Complex<V> z = stored.component(c);
-            if constexpr (S > 0) {
-              z.re.template store_half<S, kept_bit>(out + 2 * c * width + lane0 / 2);
-              z.im.template store_half<S, kept_bit>(out + (2 * c + 1) * width + lane0 / 2);
-            } else {
-              const int first = a.stride == 0 ? lane0 : face_lane(lane0, a.stride);
-              z.re.store(out + 2 * c * width + first);
-              z.im.store(out + (2 * c + 1) * width + first);
-            }
-          });
-        });
+        store_face<W, VL, 3, Forward>(a.out + (i * a.vectors + v) * 6 * width, a.stride, lane0,
+                                      [&](auto c) QUARKSTAR_INLINE_LAMBDA { return stored.component(c); });
       }
 }
 

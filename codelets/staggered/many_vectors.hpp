@@ -4,17 +4,24 @@
 // one after the other.
 #include "codelets/staggered/colour_neighbours.hpp"
 
+#include <algorithm>
+
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
-/// Up to `most` vectors at one outer site. Results stay bit for bit those of staggered::dslash_term(): the same hops in
-/// the same order.
+/// r_v = sum over d of U_d chi_v(x + d), for up to `most` vectors v at one outer site x of W lanes: eight hops over one
+/// site and, where LongReals > 0, eight over three, in the order of staggered::dslash_term(), whose bits the results
+/// have. chi: [outer site][vector][word][lane]; links: [outer site][d][word][lane]; results: six numbers a lane.
+/// Cost of a site (lane) and vector: 72 flop a hop. Each link is read from memory once for all vectors, and once from
+/// the first-level cache for each where registers do not hold it; each neighbour's vector is read once, and its result
+/// loaded and stored at each hop in the first-level cache. Prefetch: 1 asks a hop ahead. Source: Follana et al.,
+/// hep-lat/0610092.
 template <class F, int W, int VL, int LongReals, int Prefetch>
 class ManyVectors {
   using T = Real<F>;
   using Neighbours = ColourNeighbours<F, W, VL>;
   using V = typename Neighbours::V;
   using Vector = site::ColourVector<V>;
-  static constexpr int vector_words = Neighbours::vector_words, groups = W / VL;
+  static constexpr int vector_words = Neighbours::vector_words;
   static constexpr bool link_fits =
       vector_registers >= 32;            // 18 for the link, 6 for a result, 2 for a component of the neighbour
   static constexpr int links_ahead = 4;  // hops
@@ -25,23 +32,29 @@ class ManyVectors {
 
   explicit ManyVectors(const Neighbours& neighbours) : neighbours_(neighbours), a_(neighbours.a) {}
 
-  /// All hops of `count` vectors. next: the site after this one.
-  inline __attribute__((always_inline)) void compute(std::size_t outer, std::size_t next, const int* vectors,
-                                                     int count) {
-    vectors_ = vectors;
-    count_ = count;
+  /// Vectors that are done together at one outer site.
+  struct Group {
+    std::size_t outer;
+    const int* vectors;
+    int count;
+  };
+
+  /// All hops of a group. next: the group after it.
+  inline __attribute__((always_inline)) void compute(const Group& group, const Group& next) {
+    group_ = group;
+    const std::size_t outer = group.outer;
     const Table<18> near{a_.near + outer * 8, a_.near_at, a_.fat + outer * 8 * Table<18>::link_size};
-    const Table<18> next_near{a_.near + next * 8, a_.near_at, a_.fat + next * 8 * Table<18>::link_size};
-    for (int i = 0; i < count * 6 * W; i += VL) V::broadcast(0).store(results_ + i);
+    const Table<18> next_near{a_.near + next.outer * 8, a_.near_at, a_.fat + next.outer * 8 * Table<18>::link_size};
+    for (int i = 0; i < group.count * 6 * W; i += VL) V::broadcast(0).store(results_ + i);
     if constexpr (LongReals == 0)
-      return hops(near, next_near);
+      return hops(near, next_near, next);
     else {
       const Table<LongReals> far{a_.far + outer * 8, a_.far_at, a_.far_links + outer * 8 * Table<LongReals>::link_size};
-      hops(near, far);
+      hops(near, far, group);
       if constexpr (is_half<F>)
-        for (int i = 0; i < count * 6 * W; i += VL)
+        for (int i = 0; i < group.count * 6 * W; i += VL)
           (V::broadcast(a_.near_factor) * V::load(results_ + i)).store(results_ + i);
-      hops(far, next_near);
+      hops(far, next_near, next);
     }
   }
 
@@ -71,12 +84,14 @@ class ManyVectors {
     });
   }
 
-  /// The eight hops of a table; following: the table after it.
+  /// The eight hops of a table; following: the table after it, for a group.
   template <int Reals, int FollowingReals>
-  inline __attribute__((always_inline)) void hops(const Table<Reals>& table, const Table<FollowingReals>& following) {
+  inline __attribute__((always_inline)) void hops(const Table<Reals>& table, const Table<FollowingReals>& following,
+                                                  const Group& following_group) {
     for (int d = 0; d < 8; ++d) {
       // What is needed next is asked for little by little, because a processor waits for few lines at a time: with each
       // vector the same vector of the next hop, and some lines of the link that comes a few hops later.
+      const Group& group_ahead = d < 7 ? group_ : following_group;
       const F* in_ahead =
           Prefetch > 0 ? neighbours_.vectors_at(d < 7 ? table.entries[d + 1] : following.entries[0]) : nullptr;
       const bool same_table = d + links_ahead < 8;
@@ -84,12 +99,15 @@ class ManyVectors {
           reinterpret_cast<const char*>(same_table ? table.links + (d + links_ahead) * table.link_size
                                                    : following.links + (d + links_ahead - 8) * following.link_size);
       const int lines = same_table ? table.link_lines : following.link_lines;
-      const int lines_a_vector = Prefetch > 0 ? (lines + count_ - 1) / count_ : 0;
+      const int bytes_a_vector = Prefetch > 0 ? 64 * ((lines + group_.count - 1) / group_.count) : 0;
+      const char* const end_ahead = line_ahead + 64 * lines;
       const auto ask = [&](int i, int lane0) QUARKSTAR_INLINE_LAMBDA {
         if constexpr (Prefetch == 0) return;
-        if (lane0 == 0) prefetch_words<W, vector_words>(in_ahead + vectors_[i] * (vector_words * W));
+        if (lane0 == 0 && i < group_ahead.count)
+          prefetch_words<W, vector_words>(in_ahead + group_ahead.vectors[i] * (vector_words * W));
         if (lane0 == W - VL)
-          for (int line = 0; line < lines_a_vector; ++line, line_ahead += 64) __builtin_prefetch(line_ahead);
+          for (const char* end = std::min(line_ahead + bytes_a_vector, end_ahead); line_ahead < end; line_ahead += 64)
+            __builtin_prefetch(line_ahead);
       };
       const std::uint32_t entry = table.entries[d];
       const F* in = neighbours_.vectors_at(entry);
@@ -97,15 +115,15 @@ class ManyVectors {
         with_link<Reals>(table.links + d * table.link_size + lane0, [&](auto& u) QUARKSTAR_INLINE_LAMBDA {
           if (__builtin_expect((entry & Neighbours::crosses) != 0, 0)) {
             move(in, entry, table.faces_at, d, lane0);
-            for (int i = 0; i < count_; ++i) {
+            for (int i = 0; i < group_.count; ++i) {
               ask(i, lane0);
               add(u, moved_ + i * 6 * VL, VL, i, lane0);
             }
             return;
           }
-          for (int i = 0; i < count_; ++i) {
+          for (int i = 0; i < group_.count; ++i) {
             ask(i, lane0);
-            add(u, in + vectors_[i] * (vector_words * W) + lane0, W, i, lane0);
+            add(u, in + group_.vectors[i] * (vector_words * W) + lane0, W, i, lane0);
           }
         });
     }
@@ -160,15 +178,15 @@ class ManyVectors {
                                       int lane0) {
     const F* from = in + neighbours_.lane_from(entry, d, lane0);
     with_stride<VL>(a_.stride[d / 2], [&](auto s) QUARKSTAR_INLINE_LAMBDA {
-      for (int i = 0; i < count_; ++i) {
-        const site::SiteReader<F, V> stored(from + vectors_[i] * (vector_words * W), W);
+      for (int i = 0; i < group_.count; ++i) {
+        const site::SiteReader<F, V> stored(from + group_.vectors[i] * (vector_words * W), W);
         V h[6];
         site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
           const site::Complex<V> z = stored.component(c);
           h[2 * c] = z.re;
           h[2 * c + 1] = z.im;
         });
-        neighbours_.template cross<s>(h, entry, faces_at, d, lane0, vectors_[i]);
+        neighbours_.template cross<s>(h, entry, faces_at, d, lane0, group_.vectors[i]);
         for (int c = 0; c < 6; ++c) h[c].store(moved_ + (6 * i + c) * VL);
       }
     });
@@ -176,8 +194,7 @@ class ManyVectors {
 
   const Neighbours& neighbours_;
   const staggered::DslashArguments<F>& a_;
-  const int* vectors_ = nullptr;
-  int count_ = 0;
+  Group group_{};
   alignas(64) T results_[most * 6 * W];
   alignas(64) T moved_[most * 6 * VL];
 };

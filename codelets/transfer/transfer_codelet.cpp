@@ -7,6 +7,7 @@
 
 #include "codelets/arch/implementations.hpp"
 #include "codelets/gauge/observables.hpp"
+#include "codelets/lattice/lanes_in_a_row.hpp"
 #include "codelets/transfer/convert_cuda.hpp"
 #include "codelets/transfer/convert_site.hpp"
 #include "codelets/transfer/write_link.hpp"
@@ -113,13 +114,14 @@ void run_convert(Call& call) {
   if (const std::int32_t* idle = idle_flag_of(call, task); idle != nullptr && *idle != 0) return call.skip();
   To* to = call.buffer<To>(0);
   const From* from = call.buffer<const From>(1);
-  const int to_lanes = task.to.lanes, from_lanes = task.from.lanes;
+  const int to_lanes = task.to.lanes, from_lanes = task.from.lanes, in_a_row = lanes_in_a_row(task.to, task.from);
   call.team().for_range(task.to.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (auto outer = static_cast<int>(begin); outer < end; ++outer)
-      for (int lane = 0; lane < to_lanes; ++lane) {
-        const SitePosition source = task.from.locate(task.to.local_site({task.parity, outer, lane}));
-        convert_site<To, From>(to + spinor_offset<To>(outer, lane, to_lanes), to_lanes,
-                               from + spinor_offset<From>(source.outer, source.lane, from_lanes), from_lanes);
+      for (int first = 0; first < to_lanes; first += in_a_row) {
+        const SitePosition source = task.from.locate(task.to.local_site({task.parity, outer, first}));
+        for (int i = 0; i < in_a_row; ++i)
+          convert_site<To, From>(to + spinor_offset<To>(outer, first + i, to_lanes), to_lanes,
+                                 from + spinor_offset<From>(source.outer, source.lane + i, from_lanes), from_lanes);
       }
   });
 }

@@ -1,17 +1,21 @@
 #pragma once
-// CPU driver of the Wilson hopping term: loads, lane exchanges, faces and phases around the site body. One lane group at a time.
-#include <cstddef>
-
+// CPU driver of the Wilson hopping term: loads, lane exchanges, faces and phases around the site body. One lane group
+// at a time.
+#include "codelets/arch/faces.hpp"
 #include "codelets/arch/lane_sum.hpp"
 #include "codelets/arch/lanes.hpp"
+#include "codelets/arch/prefetch.hpp"
 #include "codelets/arch/site_stores.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "codelets/wilson/hopping_kernels.hpp"
 #include "codelets/wilson/wilson_site.hpp"
 
+#include <cstddef>
+
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
-/// The eight neighbours of lanes [lane0, lane0 + VL) of one outer site. W: lanes of the block; Prefetch: hops ahead, 0 or 1.
+/// The eight neighbours of lanes [lane0, lane0 + VL) of one outer site. W: lanes of the block; Prefetch: hops ahead, 0
+/// or 1.
 template <class F, int W, int VL, int Reals, int Prefetch>
 struct CpuNeighbours {
   using T = Real<F>;
@@ -51,67 +55,58 @@ struct CpuNeighbours {
     site::load_link<F, Reals, site::PlainLoads>(u, links + D * link_words * W + lane0, W);
   }
 
-  /// Asks for the next direction's lines (the next site's first direction after the last): the hardware cannot guess them.
+  /// Asks for the next direction's lines (the next site's first direction after the last): the hardware cannot guess
+  /// them.
   template <int D>
   inline __attribute__((always_inline)) void prefetch() {
     if constexpr (Prefetch == 0) return;
     if (lane0 != 0) return;
     constexpr int next = (D + 1) % 8;
     const std::uint32_t entry = D == 7 ? next_entries[0] : entries[next];
-    const char* spinor = reinterpret_cast<const char*>(a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W));
-    const char* link = reinterpret_cast<const char*>((D == 7 ? next_links : links) + next * link_words * W);
-    constexpr int spinor_lines = (spinor_words<F> * W * static_cast<int>(sizeof(F)) + 63) / 64;
-    constexpr int link_lines = (link_words * W * static_cast<int>(sizeof(F)) + 63) / 64;
-    site::unroll<spinor_lines>([&](auto i) QUARKSTAR_INLINE_LAMBDA { __builtin_prefetch(spinor + 64 * i); });
-    site::unroll<link_lines>([&](auto i) QUARKSTAR_INLINE_LAMBDA { __builtin_prefetch(link + 64 * i); });
+    prefetch_words<W, spinor_words<F>>(a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) *
+                                                  (spinor_words<F> * W));
+    prefetch_words<W, link_words>((D == 7 ? next_links : links) + next * link_words * W);
   }
 
   /// What is special about a hop that crosses the edge of a virtual node, of the block or of the lattice.
   __attribute__((noinline)) void cross(V (&h)[12], std::uint32_t entry, int direction) const {
     const int stride = a.stride[direction / 2];
     const bool forward = direction % 2 == 0;
-    // Lanes in the half that ends at the edge; all of them where the direction is not split, one answer where the bit lies above VL.
-    const bool group_on_edge = stride == 0 || ((lane0 & stride) != 0) == forward;
     with_stride<VL>(stride, [&](auto s) QUARKSTAR_INLINE_LAMBDA {
       constexpr int S = s;
       if constexpr (S > 0)
         if ((entry & neighbour_entry::exchange) != 0)
           for (V& x : h) x = x.template exchange<S>();
-      if ((entry & neighbour_entry::face) != 0) read_face<S>(h, direction, stride, group_on_edge);
+      if ((entry & neighbour_entry::face) != 0) {
+        const std::size_t at =
+            static_cast<std::size_t>(faces_at[direction]) * 12 * static_cast<std::size_t>(face_lanes<W>(stride));
+        merge_face<S, W>(h, a.faces[direction] + at, stride, forward, lane0);
+      }
       if ((entry & neighbour_entry::phase) != 0) {
         const V re = V::broadcast(a.phase_re[direction]), im = V::broadcast(a.phase_im[direction]);
         for (int c = 0; c < 6; ++c) {
           const site::Complex<V> z = site::multiply(site::Complex<V>{re, im}, site::Complex<V>{h[2 * c], h[2 * c + 1]});
-          h[2 * c] = on_edge<S>(h[2 * c], z.re, forward, group_on_edge);
-          h[2 * c + 1] = on_edge<S>(h[2 * c + 1], z.im, forward, group_on_edge);
+          h[2 * c] = on_edge<S>(h[2 * c], z.re, stride, forward);
+          h[2 * c + 1] = on_edge<S>(h[2 * c + 1], z.im, stride, forward);
         }
       }
     });
   }
 
+  /// One of the two: by lane where the direction's stride lies within a register, else the same for all of them.
   template <int S>
-  static inline __attribute__((always_inline)) V on_edge(const V& inside, const V& edge, bool forward, bool group_on_edge) {
-    if constexpr (S > 0) return forward ? inside.template select<S, 1>(edge) : inside.template select<S, 0>(edge);
-    else return group_on_edge ? edge : inside;
-  }
-
-  template <int S>
-  inline __attribute__((always_inline)) void read_face(V (&h)[12], int direction, int stride, bool group_on_edge) const {
-    const int width = stride == 0 ? W : W / 2;
-    const T* face = a.faces[direction] + static_cast<std::size_t>(faces_at[direction]) * 12 * static_cast<std::size_t>(width);
-    if constexpr (S > 0) {
-      for (int c = 0; c < 12; ++c)
-        h[c] = on_edge<S>(h[c], V::template load_half<S>(face + c * width + lane0 / 2), direction % 2 == 0, group_on_edge);
-    } else if (group_on_edge) {
-      const int first = stride == 0 ? lane0 : face_lane(lane0, stride);
-      for (int c = 0; c < 12; ++c) h[c] = V::load(face + c * width + first);
-    }
+  inline __attribute__((always_inline)) V on_edge(const V& inside, const V& edge, int stride, bool forward) const {
+    if constexpr (S > 0)
+      return on_edge_lanes<S>(inside, edge, forward);
+    else
+      return group_on_edge(stride, forward, lane0) ? edge : inside;
   }
 };
 
 /// Body of a hopping kernel over list positions [begin, end).
 template <class F, int W, int VL, int Reals, int Sign, int Prefetch, bool Stream>
-void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums) {
+void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end,
+                   runtime::BinnedSum* sums) {
   using V = Pack<Real<F>, VL>;
   using Reader = site::SiteReader<F, V>;
   const wilson::HoppingArguments<F> a = arguments;
@@ -135,7 +130,9 @@ void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t be
       const std::size_t at = outer * (spinor_words<F> * W) + static_cast<std::size_t>(lane0);
       const V scale = V::broadcast(a.scale), diagonal = V::broadcast(a.diagonal);
       site::Complex<V> z[12];
-      site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { z[c] = {scale * r[c / 3][c % 3].re, scale * r[c / 3][c % 3].im}; });
+      site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+        z[c] = {scale * r[c / 3][c % 3].re, scale * r[c / 3][c % 3].im};
+      });
       if (a.x != nullptr) {
         const Reader x(a.x + at, W);
         site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
@@ -146,7 +143,8 @@ void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t be
       site::write_site<F>(stores.place(a.out + at, lane0), W, z);
       if (a.sums.norm) {
         V norm = V::broadcast(0);
-        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
+        site::unroll<12>([&](auto c)
+                             QUARKSTAR_INLINE_LAMBDA { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
         norm_sum.add(norm);
       }
       if (a.sums.dot) {
@@ -178,29 +176,15 @@ void pack_range(const wilson::PackArguments<F>& a, std::int64_t begin, std::int6
   constexpr int mu = D / 2;
   constexpr bool forward = D % 2 == 0;
   constexpr int projector = forward ? -Sign : Sign;
-  constexpr int kept_bit = forward ? 0 : 1;  // a reader that looks forward needs our lower half
-  const int width = a.stride == 0 ? W : W / 2;
+  const int width = face_lanes<W>(a.stride);
   for (std::int64_t i = begin; i < end; ++i)
     for (int lane0 = 0; lane0 < W; lane0 += VL) {
-      if (a.stride >= VL && ((lane0 & a.stride) != 0) != (kept_bit != 0)) continue;
+      if (misses_face<VL, forward>(a.stride, lane0)) continue;
       const F* p = a.in + static_cast<std::size_t>(a.sites[i]) * (spinor_words<F> * W) + lane0;
       site::HalfSpinor<V> h;
       wilson::read_projected<F, mu, projector, site::PlainLoads>(h, p, W);
-      Real<F>* out = a.out + i * 12 * width;
-      with_stride<VL>(a.stride, [&](auto s) QUARKSTAR_INLINE_LAMBDA {
-        constexpr int S = s;
-        site::unroll<6>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-          const site::Complex<V>& z = h[c / 3][c % 3];
-          if constexpr (S > 0) {
-            z.re.template store_half<S, kept_bit>(out + 2 * c * width + lane0 / 2);
-            z.im.template store_half<S, kept_bit>(out + (2 * c + 1) * width + lane0 / 2);
-          } else {
-            const int first = a.stride == 0 ? lane0 : face_lane(lane0, a.stride);
-            z.re.store(out + 2 * c * width + first);
-            z.im.store(out + (2 * c + 1) * width + first);
-          }
-        });
-      });
+      store_face<W, VL, 6, forward>(a.out + i * 12 * width, a.stride, lane0,
+                                    [&](auto c) QUARKSTAR_INLINE_LAMBDA { return h[c / 3][c % 3]; });
     }
 }
 
@@ -245,14 +229,14 @@ wilson::PackKernel<F> find_pack(int lanes, int direction, int sign, std::integer
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME
 
 /// In a *_kernel.cpp: the kernels of one format.
-#define QUARKSTAR_HOPPING_KERNELS(F)                                                                           \
-  namespace quarkstar::QUARKSTAR_ARCH_NAME {                                                                   \
-  template <>                                                                                                  \
-  wilson::HoppingKernel<F> hopping_kernel<F>(const wilson::KernelChoice& choice) {                             \
-    return find_hopping<F>(choice, LaneCounts<F>{});                                                           \
-  }                                                                                                            \
-  template <>                                                                                                  \
-  wilson::PackKernel<F> pack_kernel<F>(int lanes, int direction, int sign) {                                   \
-    return find_pack<F>(lanes, direction, sign, LaneCounts<F>{});                                              \
-  }                                                                                                            \
+#define QUARKSTAR_HOPPING_KERNELS(F)                                               \
+  namespace quarkstar::QUARKSTAR_ARCH_NAME {                                       \
+  template <>                                                                      \
+  wilson::HoppingKernel<F> hopping_kernel<F>(const wilson::KernelChoice& choice) { \
+    return find_hopping<F>(choice, LaneCounts<F>{});                               \
+  }                                                                                \
+  template <>                                                                      \
+  wilson::PackKernel<F> pack_kernel<F>(int lanes, int direction, int sign) {       \
+    return find_pack<F>(lanes, direction, sign, LaneCounts<F>{});                  \
+  }                                                                                \
   }

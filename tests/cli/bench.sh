@@ -26,11 +26,20 @@ done
 if grep -qE '"(instructions|cycles|llc_misses|memory_bytes)_per_site": 0(\.0)?,?$' stdout.txt; then cat stdout.txt; die "a counter is 0"; fi
 expect 0 '"prefetch": 1' bench dslash --json --action hisq --nrhs 2 --lattice 4,4,4,8 --precision half --links 18 --prefetch 1 "${small[@]}"
 expect 2 'error: .*--stores' bench dslash --stores quick
+# Layouts with fewer lanes.
+for case in 'single 16' 'single 8' 'double 8' 'double 4'; do
+  read -r precision lanes <<< "$case"
+  expect 0 "\"lanes\": $lanes,\$" bench dslash --json --lattice 4,4,4,8 --precision "$precision" --links 12 --lanes "$lanes" "${small[@]}"
+  expect 0 "\"lanes\": " bench dslash --json --action hisq --nrhs 2 --lattice 8,8,8,8 --precision "$precision" --lanes "$lanes" "${small[@]}"
+done
+expect 2 'error: --lanes: there is no layout of 4 lanes in half precision; use 16 or 8' bench dslash --precision half --lanes 4 "${small[@]}"
 for threads in 384 40; do
   expect 2 "error: --block-threads: $threads threads of a GPU block; use a multiple of 32 up to 256" bench dslash --block-threads "$threads" "${small[@]}"
 done
 expect 0 '4,4,4,8 +half +blas.bicgstab_direction ' bench blas --lattice 4,4,4,8 --precision half --devices cpu "${small[@]}"
 ! grep -qiw 'nan' stdout.txt || { cat stdout.txt; die "a kernel without arithmetic has no roofline"; }
+expect 0 '4,4,4,8 +single +staggered.shifted_solution_direction +3 ' bench blas --action hisq --nrhs 1 3 --lattice 4,4,4,8 --precision single "${small[@]}"
+grep -qE '4,4,4,8 +single +blas.cg_solution_direction +1 ' stdout.txt || { cat stdout.txt; die "no row for one right-hand side"; }
 expect 0 '"operation": "blas.dot"' bench blas --json --lattice 4,4,4,8 --precision single "${small[@]}"
 ! grep -qE '"(fraction|memory_gbs)": null' stdout.txt || { cat stdout.txt; die "a roofline that is not known"; }
 expect 0 '4,4,4,8 +cg +double/single +13 +2 ' bench solver --action hisq --nrhs 1 2 --lattice 4,4,4,8 --iterations 16 --links 13 "${small[@]}"

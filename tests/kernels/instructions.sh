@@ -9,12 +9,14 @@ set -euo pipefail
 export LC_ALL=C
 program=$1 arch=$2 compiler=$3 mode=${4:-compare}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+processor=$(uname -m)  # compilers make other instructions of the same architecture (scalar) for another one
 tolerance=2  # percent: the compiler's minor releases
 
 skip() { echo "SKIPPED instructions of $arch: $*"; exit 77; }
 "$program" list | grep -qx "$arch" || skip "not an architecture of this machine"
 recorded_with=$(sed -n 's/^# compiler //p' "$here/instructions.txt")
 [ "$mode" = write ] || [ "$compiler" = "$recorded_with" ] || skip "recorded with $recorded_with, built with $compiler"
+[ "$mode" = write ] || grep -q "^$processor $arch " "$here/instructions.txt" || skip "instructions.txt has no lines for it on $processor"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$program" "$arch" sites > "$work/sites"
@@ -53,14 +55,14 @@ if [ "$arch" = avx512 ]; then
 fi
 
 if [ "$mode" = write ]; then
-  sed "s/^/$arch /" "$work/counts"
+  sed "s/^/$processor $arch /" "$work/counts"
   [ ! -f "$work/spills" ] || { echo; cat "$work/spills"; }
   exit
 fi
 
 status=0
-awk -v arch="$arch" -v tolerance=$tolerance '
-  NR == FNR { if ($1 == arch) { count = $2; $1 = $2 = ""; recorded[substr($0, 3)] = count } next }
+awk -v processor="$processor" -v arch="$arch" -v tolerance=$tolerance '
+  NR == FNR { if ($1 == processor && $2 == arch) { count = $3; $1 = $2 = $3 = ""; recorded[substr($0, 4)] = count } next }
   { count = $1; $1 = ""; name = substr($0, 2) }
   !(name in recorded) { print name ": no line in instructions.txt"; bad = 1; next }
   { change = 100 * (count / recorded[name] - 1)

@@ -12,6 +12,7 @@ for arch in scalar avx2 avx512; do bash "$here/instructions.sh" "$build/count_in
 {
   grep '^#' "$here/instructions.txt" | sed "s/^# compiler .*/# compiler $compiler/"
   for arch in scalar avx2 avx512; do sed '/^$/,$d' "$work/$arch"; done
+  grep -v -e '^#' -e "^$(uname -m) " "$here/instructions.txt" || true
 } > "$work/instructions.txt"
 {
   grep '^#' "$here/spills.txt"

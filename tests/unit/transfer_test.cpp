@@ -1,6 +1,7 @@
 // Between host order and blocks, and between precisions: nothing lost, one rounding, every site in its place.
 #include "codelets/transfer/transfer.hpp"
 
+#include "codelets/lattice/lanes_in_a_row.hpp"
 #include "runtime/error.hpp"
 #include "tests/reference/gauge.hpp"
 #include "tests/reference/random.hpp"
@@ -140,6 +141,69 @@ TEST_CASE("fields convert between precisions and lane layouts") {
           const Precision narrower = from == Precision::single ? from : to;
           CHECK(holds(stored(target, 0), host, 0, narrower, 0));
         }
+}
+
+TEST_CASE("lanes that two layouts have side by side") {
+  const auto shape_of = [](const Coord& lattice, Precision precision, int most_lanes, int reach, const Coord& tile) {
+    return Lattice(Decomposition(lattice, {1, 1, 1, 1}, 1), precision, periodic, most_lanes, reach, tile).block(0).shape();
+  };
+  const auto check = [](const BlockShape& a, const BlockShape& b, int expected) {
+    const int lanes = lanes_in_a_row(a, b);
+    CHECK(lanes == expected);
+    int wrong = 0;
+    for (const int parity : {0, 1})
+      for (int outer = 0; outer < a.outer_sites(); ++outer)
+        for (int lane = 0; lane < a.lanes; ++lane) {
+          const SitePosition first = b.locate(a.local_site({parity, outer, lane - lane % lanes}));
+          const SitePosition found = b.locate(a.local_site({parity, outer, lane}));
+          wrong += found.outer != first.outer || found.lane != first.lane + lane % lanes ? 1 : 0;
+        }
+    CHECK(wrong == 0);
+  };
+  const runtime::Session session(options(1));
+  const Coord lattice{8, 4, 8, 8}, tile{2, 2, 0, 2};
+  for (const Coord& other : {Coord{}, tile}) {
+    const BlockShape single = shape_of(lattice, Precision::single, 16, 1, {});
+    REQUIRE(single.lanes == 16);
+    check(single, shape_of(lattice, Precision::half, 16, 1, other), 16);
+    check(single, shape_of(lattice, Precision::double_, 16, 1, other), 8);
+    check(shape_of(lattice, Precision::double_, 16, 1, other), single, 8);
+    check(single, shape_of(lattice, Precision::double_, 4, 1, other), 4);
+    check(single, shape_of(lattice, Precision::double_, 1, 1, other), 1);
+    check(single, shape_of(lattice, Precision::single, 16, 3, other), 2);  // hops of three sites do not fit into half of y
+  }
+}
+
+TEST_CASE("fields convert where one layout has more lanes in a row than the other") {
+  INFO("seed " << seed);
+  const Coord lattice{8, 4, 8, 8};
+  HostSpinor host(lattice);
+  reference::Random random(seed);
+  for (Complex& value : host.data) value = rounded(random.normal(), Precision::single);
+  const runtime::Session session(options(2));
+  for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}})
+    for (const Precision from : {Precision::double_, Precision::single})
+      for (const Precision to : {Precision::double_, Precision::single})
+        for (const Coord& tile : {Coord{}, Coord{2, 2, 0, 2}})
+          for (const int parity : {0, 1}) {
+            INFO(std::string(name_of(from)) << " to " << std::string(name_of(to)) << ", tile " << tile[0] << ", parity " << parity);
+            const Decomposition decomposition(lattice, blocks, 2);
+            const SpinorField source(std::make_shared<Lattice>(decomposition, from, periodic), parity),
+                target(std::make_shared<Lattice>(decomposition, to, periodic, 16, 1, tile), parity);
+            transfer::load_spinor(source, host);
+            transfer::convert(target, source);
+            HostSpinor found(lattice);
+            transfer::store_spinor(found, target);
+            runtime::Session::current().wait_all();
+            int wrong = 0;
+            for (std::int64_t i = 0; i < volume(lattice); ++i)
+              for (int c = 0; c < HostSpinor::components; ++c) {
+                const auto at = static_cast<std::size_t>(HostSpinor::components * i + c);
+                const bool here = (parity_of(coordinates(i, lattice)) & 1) == parity;
+                wrong += found.data[at] != (here ? host.data[at] : Complex(0)) ? 1 : 0;
+              }
+            CHECK(wrong == 0);
+          }
 }
 
 TEST_CASE("a number between two floats is rounded to the nearer, ties to even, once") {

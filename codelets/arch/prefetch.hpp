@@ -1,0 +1,16 @@
+#pragma once
+// Software prefetch of CPU kernels.
+#include "codelets/arch/arch.hpp"
+#include "codelets/site/unroll.hpp"
+
+namespace quarkstar::QUARKSTAR_ARCH_NAME {
+
+/// Asks for the lines of 64 bytes of `Words` words of W lanes.
+template <int W, int Words, class F>
+inline __attribute__((always_inline)) void prefetch_words(const F* p) {
+  const char* from = reinterpret_cast<const char*>(p);
+  site::unroll<(Words * W * static_cast<int>(sizeof(F)) + 63) / 64>(
+      [&](auto line) QUARKSTAR_INLINE_LAMBDA { __builtin_prefetch(from + 64 * line); });
+}
+
+}  // namespace quarkstar::QUARKSTAR_ARCH_NAME
