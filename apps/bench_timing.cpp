@@ -29,14 +29,16 @@ runtime::HardwareCounts not_counted() {
 }  // namespace
 
 DslashTiming dslash_timing(const PairTiming& times, const KernelBytes& kernel, double sites, int owners) {
-  return {kernel.flops * sites / times.best * 1e-9,
-          kernel.flops * sites / times.median * 1e-9,
-          kernel.bytes * sites / times.best * 1e-9,
-          times.runtime_cost,
-          kernel,
-          owners,
-          part_of(times.counts, 1 / sites),
-          runtime::huge_page_use()};
+  DslashTiming timing;
+  timing.best_gflops = kernel.flops * sites / times.best * 1e-9;
+  timing.median_gflops = kernel.flops * sites / times.median * 1e-9;
+  timing.best_gbs = kernel.bytes * sites / times.best * 1e-9;
+  timing.runtime_cost = times.runtime_cost;
+  timing.kernel = kernel;
+  timing.owners = owners;
+  timing.counts_a_site = part_of(times.counts, 1 / sites);
+  timing.pages = runtime::huge_page_use();
+  return timing;
 }
 
 PairTiming time_pairs(runtime::Session& session, int owners, int repetitions, const std::function<void()>& submit_pair,
