@@ -38,10 +38,10 @@ struct Machine {
   std::string name;
   int nodes = 1;  ///< alike, joined by the network; everything below is of one node
 
-  int domains = 1, cores = 1;  ///< NUMA domains, cores of each
-  double core_triad_gbs = 0;   ///< of one core
+  int domains = 1, cores = 1;     ///< NUMA domains, cores of each
   bool busy_teams_share = false;  ///< a domain's triad belongs to the teams that are at work; else each team has its
                                   ///< part of it, whoever idles
+  double core_triad_gbs = 0;      ///< of one core
   Device cpu;
 
   int gpus = 0;
