@@ -97,12 +97,13 @@ void add_bench(CLI::App& app) {
   add_coord_flag(*solver, "--blocks", options->blocks, "Cut the lattice into that many blocks (default: as a solve would)", 1);
   solver->add_option("--kappa", options->kappa, "Wilson (default 0.245; the critical value of the hot configuration is 0.25)")->check(CLI::Range(1e-6, 0.2499));
   solver->add_option("--mass", options->mass, "Staggered (default 0.001)")->check(CLI::Range(1e-12, 100.0));
-  for (const auto& [command, run_it] : {std::pair(dslash, &run_bench_dslash), std::pair(solver, &run_bench_solver)})
+  for (const auto& [command, run_it] :
+       {std::pair(blas, &run_bench_blas), std::pair(dslash, &run_bench_dslash), std::pair(solver, &run_bench_solver)})
     command->callback([options, command = command, run_it = run_it] {
       refuse_other_actions_flags(*command, options->action);
       run_it(*options);
     });
-  solver->add_option("--iterations", options->iterations, "Iterations of a timed solve, rounded up to whole batches of 16 (default: 256 on GPUs, 64 on CPUs)")->check(CLI::Range(16, 100000));
+  solver->add_option("--iterations", options->iterations, "Iterations of a timed solve, rounded up to whole batches of 16 (default: 512 on GPUs, 64 on CPUs)")->check(CLI::Range(16, 100000));
   solver->add_flag("--bound", options->extra.bound, "One more solve, whose task graph is recorded: the time over its lower bounds");
   solver->add_flag("--profile", options->extra.profile, "One more solve: where the time of each worker went, bytes between memories (JSON)");
   solver->add_option("--trace", options->extra.trace, "File for the tasks of one more solve (of the last row) in Chrome's trace format")->type_name("FILE");

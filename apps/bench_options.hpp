@@ -38,7 +38,7 @@ struct BenchOptions {
   std::vector<std::string> precisions{"half", "single", "double"};
   std::vector<std::string> solvers;  ///< none: bicgstab and cgnr, staggered cg
   Coord blocks{};      ///< of `bench solver`; zeros: as a solve cuts
-  int iterations = 0;  ///< 0: 256 on GPUs, 64 on CPUs
+  int iterations = 0;  ///< 0: 512 on GPUs, 64 on CPUs
   /// The critical kappa of a hot configuration is 1/4. So close below it iterations gain a digit as slowly as on configurations of physics.
   double kappa = 0.245;
   double mass = 1e-3;  ///< staggered

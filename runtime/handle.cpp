@@ -52,8 +52,7 @@ void Handle::release() noexcept {
     if (starpu_data_get_sequential_consistency_flag(state_) == 0) {
       Session::current().wait_all();
       starpu_data_unregister_no_coherency(state_);
-    } else if (pool_ != nullptr) {
-      starpu_data_set_user_data(state_, nullptr);  // the next user says itself whether it is copied early
+    } else if (pool_ != nullptr && starpu_data_get_user_data(state_) == nullptr) {  // an early copy may still be on its way
       pool_->give_back(bytes_, {state_, number_});
     } else {
       starpu_data_unregister_submit(state_);

@@ -391,7 +391,6 @@ void Session::plan_workers() {
 }
 
 void Session::place_workers() {
-
   // A GPU's worker thread polls, and the main thread submits: they get the last cores, near the GPU where it is known where that is, and the
   // teams share the others. The thread that moves messages polls too: it gets a core where there are some to spare.
   std::vector<Domain> domains = topology_.domains();

@@ -297,8 +297,9 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
     throw ShapeError("StaggeredSolver::solve", "multishift solves for one source");
   const bool guessed = runtime::mpi::Job::current().any(!std::all_of(solutions.begin(), solutions.end(), zero));
   runtime::Session& session = runtime::Session::current();
+  auto pool = s.pools.mine(static_cast<int>(n));  // gives up fields of another size first
   prepare(static_cast<int>(n));
-  const runtime::HandlePool::Use pooled(s.pools.mine(static_cast<int>(n)));
+  const runtime::HandlePool::Use pooled(std::move(pool));
   const ColourFields b(s.outer.lattice(), static_cast<int>(n)), x(s.outer.lattice(), static_cast<int>(n)),
       r(s.outer.lattice(), static_cast<int>(n)), e(s.outer.lattice(), static_cast<int>(n));
   for (const int parity : {0, 1}) {

@@ -155,13 +155,19 @@ std::vector<Cell> cells_of(const Plan& plan, std::vector<std::string>& left_out)
     for (const auto& [key, value] : all)
       if (applies(key, all, plan.workload) && (plan.workload == Workload::solve || key != "solver" || can_bench(value, all)))
         cell.settings.emplace_back(key, value);
+    // A plan over actions may name a solver of one of them; one for no action of the plan would be dropped unseen.
+    const std::string* solver = find(all, "solver");
+    const bool other_solver = plan.workload == Workload::bench_solver && solver != nullptr && !can_bench(*solver, all) &&
+                              find(all, "action") == nullptr;
     for (const Axis& axis : plan.axes)
       if (const std::string* value = find(cell.settings, axis.key); value != nullptr && axis.values.size() > 1) cell.varying.emplace_back(axis.key, *value);
     if (plan.gauge.empty() && find(cell.settings, "lattice") == nullptr) cell.settings.emplace_back("lattice", "8,8,8,16");
     if (plan.workload == Workload::solve && applies("kappa", cell.settings, plan.workload) && find(cell.settings, "columns") == nullptr)
       cell.settings.emplace_back("columns", "0");
     if (seen.insert(cell.settings).second) {
-      const std::string refusal = plan.workload == Workload::solve ? refusal_of(cell.settings) : "";
+      const std::string refusal = plan.workload == Workload::solve ? refusal_of(cell.settings)
+                                  : other_solver ? fmt::format("solver {} is not for the action wilson", *solver)
+                                                 : "";
       if (refusal.empty())
         cells.push_back(std::move(cell));
       else

@@ -74,7 +74,7 @@ class Job {
   /// Ranks with this one's host and `resources` (a text that names cores or GPUs): how many there are, and which of them this one is.
   struct Share {
     int index = 0, count = 1;
-    std::vector<int> ranks;  ///< all of them, ascending; empty where this one is alone
+    std::vector<int> ranks;  ///< all of them, ascending; empty without MPI
   };
   Share share_of(const std::string& resources);
 

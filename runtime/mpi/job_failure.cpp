@@ -39,13 +39,15 @@ int Job::fail(const std::string& message, int code, bool everywhere) noexcept {
   const auto start = Clock::now();
   const std::array<std::uint64_t, 2> mine{std::hash<std::string>{}(message), static_cast<std::uint64_t>(code)};
   std::vector<std::array<std::uint64_t, 2>> all;  // here until the process ends where MPI may still write to it
+  std::array<std::uint64_t, 2> roots = mine;      // so is this
   bool printed = false, agreed = false;
   try {
     all.resize(static_cast<std::size_t>(size_));
-    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Request request = MPI_REQUEST_NULL, from_root = MPI_REQUEST_NULL;
     {
       const std::lock_guard lock(library_);
       check(MPI_Iallgather(mine.data(), 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, native_->failure, &request), "MPI_Iallgather");
+      check(MPI_Ibcast(roots.data(), 2, MPI_UINT64_T, 0, native_->failure, &from_root), "MPI_Ibcast");
     }
     constexpr const char* what = "agreeing on an error";
     if (everywhere) {
@@ -54,11 +56,14 @@ int Job::fail(const std::string& message, int code, bool everywhere) noexcept {
     } else {
       agreed = wait(*this, request, what, start + soon);
       if (!agreed) {
-        print_error(message);
+        // One line is enough where the first rank says the same; some rank is late.
+        const bool root_says_it = !is_root() && wait(*this, from_root, what, Clock::now()) && roots == mine;
+        if (!root_says_it) print_error(message);
         printed = true;
         agreed = wait(*this, request, what, start + grace);
       }
     }
+    if (agreed && from_root != MPI_REQUEST_NULL) agreed = wait(*this, from_root, what, start + grace);
   } catch (const std::exception&) {  // the connection may be what is broken
   }
   if (!agreed && !printed) print_error(message);

@@ -107,7 +107,7 @@ class Events {
   };
   std::vector<Lane> lanes_;
   Detail detail_;
-  bool watches_rates_ = false;
+  std::atomic<bool> watches_rates_{false};
   std::atomic<std::int64_t> submitted_{0}, submitted_parts_{0};
   std::atomic<double> submitted_flops_{0}, submitted_bytes_{0};
 };

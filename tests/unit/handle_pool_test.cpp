@@ -43,9 +43,10 @@ TEST_CASE("a program gets the handles of the program before, each in its old pla
   CHECK(pool->kept() == 5);
   {
     const HandlePool::Use use(pool);
-    const Handle other_size(8192), moved_away(64);
+    const Handle other_size(8192);
+    Handle moved_away(64);
     CHECK(pool->kept() == 4);
-    const Handle moved = std::move(const_cast<Handle&>(moved_away));
+    const Handle moved = std::move(moved_away);
     CHECK(moved.state() == first[1]);
   }
   CHECK(pool->kept() == 6);
