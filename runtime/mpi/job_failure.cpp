@@ -40,7 +40,7 @@ int Job::fail(const std::string& message, int code, bool everywhere) noexcept {
   const std::array<std::uint64_t, 2> mine{std::hash<std::string>{}(message), static_cast<std::uint64_t>(code)};
   std::vector<std::array<std::uint64_t, 2>> all;  // here until the process ends where MPI may still write to it
   std::array<std::uint64_t, 2> roots = mine;      // so is this
-  bool printed = false, agreed = false;
+  bool printed = false, agreed = false, root_known = false;
   try {
     all.resize(static_cast<std::size_t>(size_));
     MPI_Request request = MPI_REQUEST_NULL, from_root = MPI_REQUEST_NULL;
@@ -57,13 +57,13 @@ int Job::fail(const std::string& message, int code, bool everywhere) noexcept {
       agreed = wait(*this, request, what, start + soon);
       if (!agreed) {
         // One line is enough where the first rank says the same; some rank is late.
-        const bool root_says_it = !is_root() && wait(*this, from_root, what, Clock::now()) && roots == mine;
-        if (!root_says_it) print_error(message);
+        root_known = wait(*this, from_root, what, Clock::now());
+        if (is_root() || !root_known || roots != mine) print_error(message);
         printed = true;
         agreed = wait(*this, request, what, start + grace);
       }
     }
-    if (agreed && from_root != MPI_REQUEST_NULL) agreed = wait(*this, from_root, what, start + grace);
+    if (agreed && !root_known) agreed = wait(*this, from_root, what, start + grace);
   } catch (const std::exception&) {  // the connection may be what is broken
   }
   if (!agreed && !printed) print_error(message);
