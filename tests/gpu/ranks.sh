@@ -77,7 +77,7 @@ for place in "${places[@]}"; do
   compare "$place" "${hisq[@]}" --precision single --links 13 --check-every 3
   compare "$place" "${hisq[@]}" --precision half --links 9
   compare "$place" "${hisq[@]}" --solver blockcg --precision single
-  compare "$place" "${hisq[@]}" --solver multishift --masses 0.1,0.3
+  compare "$place" solve --gauge wide.ildg --action hisq --masses 0.1,0.3 --tol 1e-10 --source z2:3,8 --solver multishift
   compare "$place --cpu-share 25%" "${hisq[@]}" --precision double
 done
 
