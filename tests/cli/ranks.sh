@@ -67,7 +67,8 @@ for file in propagator.h5 propagator.lime correlators.h5 result.json report.html
 
 # Staggered fermions: every solver, and a lattice that can be cut three sites thick.
 expect 0 '^plaquette ' gauge generate wide.ildg --lattice 8 4 8 8 --beta 6.0 --sweeps 5 --seed 3 --format ildg
-hisq=(solve --gauge wide.ildg --action hisq --mass 0.3 --tol 1e-10 --threads 1)
+massless=(solve --gauge wide.ildg --action hisq --tol 1e-10 --threads 1)
+hisq=("${massless[@]}" --mass 0.3)
 reference "${hisq[@]}" --source z2:3,5
 for count in 2 8; do compare $count "${hisq[@]}" --source z2:3,5; done
 compare 2 "${hisq[@]}" --source z2:3,5 --ranks 1,1,2,1 --blocks 1,1,2,2 --workers 2 --nrhs 1
@@ -82,12 +83,12 @@ expect 0 '^plaquette ' gauge generate thirds.ildg --lattice 4 6 6 12 --beta 6.0 
 thirds=(solve --gauge thirds.ildg --action hisq --mass 0.3 --tol 1e-8 --threads 1 --columns 0)
 reference "${thirds[@]}"
 for count in 1 2 3 4 8; do compare $count "${thirds[@]}"; done
-for flags in "--solver blockcg --precision single --links 13 --source wall:5" "--solver multishift --masses 0.3,0.6" \
-             "--precision half --links 9 --source random:2,4" "--naik-epsilon auto --masses 0.3,0.6 --source corner-wall:1"; do
+for flags in "--mass 0.3 --solver blockcg --precision single --links 13 --source wall:5" "--masses 0.3,0.6 --solver multishift" \
+             "--mass 0.3 --precision half --links 9 --source random:2,4" "--masses 0.3,0.6 --naik-epsilon auto --source corner-wall:1"; do
   # shellcheck disable=SC2086  # words are flags
-  reference "${hisq[@]}" $flags
+  reference "${massless[@]}" $flags
   # shellcheck disable=SC2086
-  compare 2 "${hisq[@]}" $flags
+  compare 2 "${massless[@]}" $flags
 done
 naive=(solve --gauge lattice.ildg --action naive --mass 0.3 --tol 1e-8 --threads 1 --columns 0-2)
 reference "${naive[@]}" --out naive1
