@@ -240,8 +240,6 @@ void run_model(const ModelOptions& options) {
   if (options.seed && options.figure != default_figure)
     throw Error(ErrorKind::input, "--seed", fmt::format("the figure {} is of another document than {}", options.figure, *options.seed),
                 fmt::format("leave --seed out, or take the figure {}", default_figure));
-  if (options.figure == default_figure && !options.triads.empty())
-    throw Error(ErrorKind::input, "--triad", fmt::format("the figure {} has no machine but this one", options.figure), "give --bandwidth, or name another figure");
   if (options.figure == default_figure) return run_right_hand_sides(options);
   if (options.figure == simulated_figure) return show(options, model::power8_scaling(model::speed_of_simulator), Json::object());
   model::Inputs inputs{.machines = model::machines(), .lattice = options.lattice, .nrhs = options.nrhs, .overhead_us = options.overhead_us, .measured_dslash = {}};

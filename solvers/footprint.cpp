@@ -113,12 +113,17 @@ ColourVectors vectors_of_correction(const SolverSettings& settings, int n) {
   return {static_cast<double>(n) * (outer + bridge + (refreshes ? image : 0)), static_cast<double>(n) * (2 + krylov)};
 }
 
-/// The same while `multishift` solves for n masses: its base system has one vector.
+/// The same for `multishift` and n masses, of which later corrections are as above. Its base system has one vector, y on both parities and a
+/// direction for each mass. Memory of one size passes from the first solve to the corrections (runtime/handle_pool.hpp).
 ColourVectors vectors_of_shifts(const SolverSettings& settings, int n) {
-  const int outer = 8 * n + 2 * n + 1;  // also y on both parities
-  const int krylov = 1 + 2 + n;         // also a direction for each mass
-  if (settings.precision == Precision::double_) return {static_cast<double>(outer + krylov), 0};
-  return {static_cast<double>(outer + n + 1), static_cast<double>(n + 1 + krylov)};
+  const ColourVectors corrections = vectors_of_correction(settings, n);
+  const bool mixed = settings.precision != Precision::double_;
+  constexpr int base_krylov = 1 + 2;
+  const ColourVectors wide = mixed ? ColourVectors{11.0 * n, 2.0 * n} : ColourVectors{11.0 * n, 0};
+  const ColourVectors narrow = mixed ? ColourVectors{1 + 1, 1 + base_krylov} : ColourVectors{1 + base_krylov, 0};
+  if (n == 1)
+    return {std::max(corrections.outer, wide.outer + narrow.outer), std::max(corrections.inner, wide.inner + narrow.inner)};
+  return {std::max(corrections.outer, wide.outer) + narrow.outer, std::max(corrections.inner, wide.inner) + narrow.inner};
 }
 
 /// Bytes of the solver's state on the graph.
@@ -163,9 +168,7 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
       for (const Level& one : levels(fields)) bytes += level_footprint(decomposition, block, one);
       return bytes;
     };
-    Footprint bytes = total(vectors_of_correction(settings, n));
-    if (shifted)
-      if (const Footprint first = total(vectors_of_shifts(settings, n)); first.spinors > bytes.spinors) bytes = first;
+    Footprint bytes = total(shifted ? vectors_of_shifts(settings, n) : vectors_of_correction(settings, n));
     bytes.scalars = sums * sizeof(runtime::BinnedSum);
     blocks.push_back(bytes);
   }

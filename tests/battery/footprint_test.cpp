@@ -132,7 +132,19 @@ TEST_CASE("a staggered solve allocates what its footprint says, and no more") {
     const double estimated = total_of(staggered_footprint(decomposition, settings, hops_far, together));
     const double vectors = 3 * static_cast<double>(volume(lattice)) / 2 * 6 * sizeof(double);
     CHECK(estimated > 0.995 * taken);
-    CHECK(estimated < 1.005 * (taken + vectors));
+    // Where double precision needs no correction, the faces of the inner level are never made.
+    double unused = 0;
+    if (shifted && precision == Precision::double_ && long_reals != 18) {
+      settings.solver = "cg";
+      const auto faces = [&](int reals) {
+        settings.link_reals = reals;
+        double sum = 0;
+        for (const Footprint& block : staggered_footprint(decomposition, settings, hops_far, together)) sum += block.faces;
+        return sum;
+      };
+      unused = faces(long_reals) - faces(18);
+    }
+    CHECK(estimated < 1.005 * (taken + vectors + unused));
   };
   for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}})
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {

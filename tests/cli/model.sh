@@ -77,7 +77,6 @@ measured "$cpu" --gpus 0
 if [ -n "$gpu" ]; then measured "$gpu" --gpus 1; else echo "SKIPPED model on a GPU: no GPU"; fi
 
 expect 2 'error: FIGURE: ' model nonsense
-expect 2 'error: --triad: the figure rhs has no machine but this one' model --triad K40=200 "${given[@]}" --gpus 0
 QUARKSTAR_SIM=$folder/nowhere expect 3 'error: .*nowhere: is not there; build it with ./bootstrap simulation' model power8
 expect 2 "error: --triad: 'K80=1' is no NAME=GB/s" model wilson "${given[@]}" --triad K80=1
 expect 2 'error: --seed: the figure wilson is of another document than hisq' model wilson --seed hisq "${given[@]}"

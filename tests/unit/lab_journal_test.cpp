@@ -228,7 +228,7 @@ TEST_CASE("Student's t and confidence intervals") {
 
 TEST_CASE("cells are summarised; what is missing is unavailable, never 0") {
   Outcome outcome;
-  outcome.cells = {cell, {{{"policy", "lws"}}, {{"policy", "lws"}}}};
+  outcome.cells = {cell, {{{"policy", "lws"}}, {{"kappa", "0.12"}, {"policy", "lws"}}}};
   for (int repetition = 1; repetition <= 2; ++repetition) {
     outcome.records.push_back(record_with(cell.settings, {1, 0.5}, repetition));
     outcome.records.back().results.seconds = repetition;
