@@ -207,7 +207,7 @@ TEST_CASE("staggered footprints follow the formulas of the layout") {
   settings.precision = Precision::double_;
   CHECK(of(whole, true, {2}).front().links == sites * 8 * (36 + 13) * 8);
   settings.link_reals = 18;
-  CHECK(of(whole, true, {2}).front().spinors == (11 * 2 + 4) * sites / 2 * 6 * 8);
+  CHECK(of(whole, true, {2}).front().spinors == (12 * 2 + 4) * sites / 2 * 6 * 8);
   // A cut in t, which is not split over lanes: two faces of three layers, double-buffered, for each Dslash.
   settings.solver = "cg";
   const runtime::Decomposition cut({8, 8, 8, 16}, {1, 1, 1, 2}, 1);
