@@ -7,6 +7,7 @@
 #include "codelets/staggered/many_vectors.hpp"
 #include "codelets/staggered/one_vector.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -71,61 +72,89 @@ inline __attribute__((always_inline)) void finish(const staggered::DslashArgumen
   }
 }
 
-/// Body of a Dslash kernel over list positions [begin, end). Prefetch: hops ahead, 0 or 1.
+/// Outer sites of a kernel's list.
+template <class F, int W>
+struct ListedSites {
+  const staggered::DslashArguments<F>& a;
+  std::size_t operator[](std::int64_t i) const { return a.sites != nullptr ? a.sites[i] : static_cast<std::size_t>(i); }
+  /// Of a number in a field.
+  static std::size_t at(std::size_t outer, int vectors, int vector, int lane0) {
+    return (outer * static_cast<std::size_t>(vectors) + static_cast<std::size_t>(vector)) *
+               (staggered::vector_words<F> * W) +
+           static_cast<std::size_t>(lane0);
+  }
+};
+
+/// All of dslash_range() for one of the vectors. A function of its own: registers are short, and the other one's
+/// pointers would take some.
 template <class F, int W, int VL, int LongReals, int Prefetch>
-void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end,
-                  const std::int32_t* left_out, runtime::BinnedSum* sums) {
-  using V = Pack<Real<F>, VL>;
-  using Many = ManyVectors<F, W, VL, LongReals, Prefetch>;
-  constexpr int vector_words = staggered::vector_words<F>;
+__attribute__((noinline)) void one_vector_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin,
+                                                std::int64_t end, int vector, VectorSums<VL>& totals) {
   const staggered::DslashArguments<F> a = arguments;
-  const WantedVectors wanted(left_out, a.vectors);
-  VectorSums<VL> totals(a.sums, a.vectors);
-  SiteStores<F, W, vector_words, bool> stores(a.stream_out);
+  SiteStores<F, W, staggered::vector_words<F>, bool> stores(a.stream_out);
+  ColourNeighbours<F, W, VL> neighbours{a, 0};
+  const ListedSites<F, W> sites{a};
+  for (std::int64_t position = begin; position < end; ++position) {
+    const std::size_t outer = sites[position], next = Prefetch > 0 ? sites[std::min(position + 1, end - 1)] : 0;
+    neighbours.position = position;
+    for (int lane0 = 0; lane0 < W; lane0 += VL) {
+      OneVectorHops<F, W, VL, LongReals, (Prefetch > 0)> hops{neighbours, outer, next, vector, lane0};
+      site::ColourVector<Pack<Real<F>, VL>> r[1];
+      staggered::dslash_term(r, hops);
+      const std::size_t at = sites.at(outer, a.vectors, vector, lane0);
+      finish<F, W, VL>(a, stores.place(a.out + at, lane0), at, vector, r[0], totals);
+    }
+    stores.complete(a.out + sites.at(outer, a.vectors, vector, 0), staggered::vector_words<F>);
+  }
+  stores.finish();
+}
+
+/// The same for several.
+template <class F, int W, int VL, int LongReals, int Prefetch>
+__attribute__((noinline)) void many_vectors_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin,
+                                                  std::int64_t end, const WantedVectors& wanted,
+                                                  VectorSums<VL>& totals) {
+  using Many = ManyVectors<F, W, VL, LongReals, Prefetch>;
+  const staggered::DslashArguments<F> a = arguments;
+  SiteStores<F, W, staggered::vector_words<F>, bool> stores(a.stream_out);
   ColourNeighbours<F, W, VL> neighbours{a, 0};
   Many many(neighbours);
-  const auto site_at = [&a](std::int64_t i) -> std::size_t {
-    return a.sites != nullptr ? a.sites[i] : static_cast<std::size_t>(i);
+  const ListedSites<F, W> sites{a};
+  const auto group_from = [&wanted](std::size_t site, int first) -> typename Many::Group {
+    return {site, wanted.vector + first, std::min(wanted.count - first, Many::most)};
   };
   for (std::int64_t position = begin; position < end; ++position) {
-    const std::size_t outer = site_at(position),
-                      next = Prefetch > 0 ? site_at(position + 1 < end ? position + 1 : position) : 0;
+    const std::size_t outer = sites[position], next = Prefetch > 0 ? sites[std::min(position + 1, end - 1)] : 0;
     neighbours.position = position;
-    const auto at = [&](int vector, int lane0) QUARKSTAR_INLINE_LAMBDA {
-      return (outer * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(vector)) * (vector_words * W) +
-             static_cast<std::size_t>(lane0);
-    };
-    if (wanted.count == 1) {
-      const int vector = wanted.vector[0];
-      for (int lane0 = 0; lane0 < W; lane0 += VL) {
-        OneVectorHops<F, W, VL, LongReals, (Prefetch > 0)> hops{neighbours, outer, next, vector, lane0};
-        site::ColourVector<V> r[1];
-        staggered::dslash_term(r, hops);
-        finish<F, W, VL>(a, stores.place(a.out + at(vector, lane0), lane0), at(vector, lane0), vector, r[0], totals);
-      }
-      stores.complete(a.out + at(vector, 0), vector_words);
-      continue;
-    }
-    const auto group_from = [&wanted](std::size_t site, int first) -> typename Many::Group {
-      return {site, wanted.vector + first, wanted.count - first < Many::most ? wanted.count - first : Many::most};
-    };
     for (int first = 0; first < wanted.count; first += Many::most) {
       const bool last = first + Many::most >= wanted.count;
       const typename Many::Group group = group_from(outer, first);
-      const int count = group.count;
       many.compute(group, last ? group_from(next, 0) : group_from(outer, first + Many::most));
-      for (int i = 0; i < count; ++i) {
-        const int vector = wanted.vector[first + i];
+      for (int i = 0; i < group.count; ++i) {
+        const int vector = group.vectors[i];
         for (int lane0 = 0; lane0 < W; lane0 += VL) {
-          site::ColourVector<V> r;
+          site::ColourVector<Pack<Real<F>, VL>> r;
           many.load(r, i, lane0);
-          finish<F, W, VL>(a, stores.place(a.out + at(vector, lane0), lane0), at(vector, lane0), vector, r, totals);
+          const std::size_t at = sites.at(outer, a.vectors, vector, lane0);
+          finish<F, W, VL>(a, stores.place(a.out + at, lane0), at, vector, r, totals);
         }
-        stores.complete(a.out + at(vector, 0), vector_words);
+        stores.complete(a.out + sites.at(outer, a.vectors, vector, 0), staggered::vector_words<F>);
       }
     }
   }
   stores.finish();
+}
+
+/// Body of a Dslash kernel over list positions [begin, end). Prefetch: hops ahead, 0 or 1.
+template <class F, int W, int VL, int LongReals, int Prefetch>
+void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end,
+                  const std::int32_t* left_out, runtime::BinnedSum* sums) {
+  const WantedVectors wanted(left_out, arguments.vectors);
+  VectorSums<VL> totals(arguments.sums, arguments.vectors);
+  if (wanted.count == 1)
+    one_vector_range<F, W, VL, LongReals, Prefetch>(arguments, begin, end, wanted.vector[0], totals);
+  else
+    many_vectors_range<F, W, VL, LongReals, Prefetch>(arguments, begin, end, wanted, totals);
   totals.merge_into(sums);
 }
 
