@@ -43,37 +43,54 @@ DslashTiming dslash_timing(const PairTiming& times, const KernelBytes& kernel, d
 
 PairTiming time_pairs(runtime::Session& session, int owners, int repetitions, const std::function<void()>& submit_pair,
                       const runtime::HardwareCounters* counters) {
-  const auto seconds_for = [&](int pairs) {
+  struct Pass {
+    double seconds, codelets;  // codelets that ran, so as often as a graph was replayed
+  };
+  const auto run = [&](int batches, int pairs_a_batch, int replays) -> Pass {
+    const std::int64_t executed_before = session.events().totals().executed;
     const double start = runtime::now_us();
-    constexpr int pairs_a_batch = 16;  // as many iterations as a solver submits at a time
-    for (int i = 0; i < pairs; i += pairs_a_batch) {
+    for (int i = 0; i < batches; ++i) {
       runtime::Batch batch;
-      for (int k = i; k < std::min(pairs, i + pairs_a_batch); ++k) submit_pair();
-      batch.submit();
+      for (int k = 0; k < pairs_a_batch; ++k) submit_pair();
+      batch.submit({replays});
     }
     session.wait_all();
-    return (runtime::now_us() - start) * 1e-6;
+    return {(runtime::now_us() - start) * 1e-6, static_cast<double>(session.events().totals().executed - executed_before)};
   };
-  seconds_for(2);
-  const int pairs = std::clamp(static_cast<int>(0.1 / (seconds_for(2) / 2)), 2, 1600);
-  for (int warm = 0; warm < 2; ++warm) seconds_for(pairs);  // graphs are captured in the second pass
+  constexpr double long_enough = 0.1;  // seconds of a pass
+  constexpr int longest_batch = 16;    // as many iterations as a solver submits at a time
+  constexpr int most_replays = 32;     // of a GPU's graph in one task, as in a solver (ReplayPace)
+  run(1, 2, 1);
+  const std::int64_t parts_before = session.events().totals().submitted_parts;
+  const Pass first = run(1, 2, 1);
+  const double codelets_a_pair = first.codelets / 2;
+  const double kernels = static_cast<double>(session.events().totals().submitted_parts - parts_before) / 4;
+  const auto seconds_a_pair = [&](const Pass& pass) { return pass.seconds * codelets_a_pair / pass.codelets; };
+  const int batch_length = std::clamp(static_cast<int>(long_enough / seconds_a_pair(first)), 2, longest_batch);
+  for (int warm = 0; warm < 2; ++warm) run(1, batch_length, 1);  // graphs are captured in the second pass
+  const double seconds_a_batch = batch_length * seconds_a_pair(run(2, batch_length, 1));
+  const auto fitting = [&](double seconds, int most) { return std::clamp(static_cast<int>(long_enough / seconds), 1, most); };
+  const int replays = runtime::Batch::can_be_replayed() ? fitting(seconds_a_batch, most_replays) : 1;
+  const int batches = fitting(replays * seconds_a_batch, 100);
+  run(batches, batch_length, replays);
   std::vector<double> times;
   const runtime::Totals before = session.events().totals();
   const runtime::HardwareCounts counted_before = counters != nullptr ? counters->read() : not_counted();
-  double wall = 0;
+  double wall = 0, applications = 0;
   for (int r = 0; r < repetitions; ++r) {
-    times.push_back(seconds_for(pairs) / (2 * pairs));
-    wall += times.back() * 2 * pairs;
+    const Pass pass = run(batches, batch_length, replays);
+    times.push_back(seconds_a_pair(pass) / 2);
+    wall += pass.seconds;
+    applications += 2 * pass.codelets / codelets_a_pair;
   }
   const runtime::HardwareCounts counted = (counters != nullptr ? counters->read() : not_counted()) - counted_before;
   const runtime::Totals after = session.events().totals();
   std::sort(times.begin(), times.end());
   const auto tasks = static_cast<double>(std::max<std::int64_t>(1, after.submitted - before.submitted));
-  const auto kernels = static_cast<double>(after.submitted_parts - before.submitted_parts);
-  const double applications = 2.0 * pairs * repetitions, outside_us = wall * 1e6 * owners - (after.busy_us - before.busy_us);
+  const double outside_us = wall * 1e6 * owners - (after.busy_us - before.busy_us);
   return {times.front(),
           times[times.size() / 2],
-          {tasks / applications, kernels / applications, std::max(0.0, outside_us) / tasks},
+          {tasks / applications, kernels, std::max(0.0, outside_us) / tasks},
           part_of(counted, 1 / applications)};
 }
 

@@ -11,7 +11,7 @@ namespace quarkstar::app {
 
 /// What the runtime makes of one application.
 struct RuntimeCost {
-  double tasks = 0;        ///< StarPU's: a fused batch of 16 applications of each parity is one
+  double tasks = 0;        ///< StarPU's: a fused batch of 16 applications of each parity is one, replays of its graph on GPUs included
   double kernels = 0;      ///< packs, interiors and boundaries of all blocks
   double us_per_task = 0;  ///< wall time of the owners outside StarPU's tasks, a task; gaps between the kernels of a fused task are not in it
 };
@@ -24,7 +24,7 @@ struct PairTiming {
 };
 
 /// submit_pair submits two applications that read every link once, one onto each parity. owners: workers that own blocks.
-/// repetitions: timed passes; each is as many applications as fill about a tenth of a second. counters: what counts them, or nullptr.
+/// repetitions: timed passes; each is as many applications as fill about a tenth of a second, in batches as a solver submits them. counters: what counts them, or nullptr.
 PairTiming time_pairs(runtime::Session& session, int owners, int repetitions, const std::function<void()>& submit_pair,
                       const runtime::HardwareCounters* counters = nullptr);
 

@@ -12,7 +12,7 @@ struct Mailbox;
 /// Of a batch that comes again and again: how often a task may replay it before it ends.
 struct Replays {
   int most = 1;
-  const Handle* state = nullptr;  ///< begins with the GraphStatus that ends the replays; one of the batch's handles
+  const Handle* state = nullptr;  ///< begins with the GraphStatus that ends the replays; one of the batch's handles. Without: `most` replays
 };
 
 /// While a Batch lives, the submitting thread's tasks are collected. When it ends, and all of them belong to one worker under a policy

@@ -15,7 +15,7 @@ class StepTimes;
 /// How often a graph may be replayed in a row, and where the GPU says that it need not be.
 struct ReplayLimit {
   int most = 1;
-  const std::int32_t* stop = nullptr;  ///< device memory; not zero: nothing is left to do. Only needed where most > 1.
+  const std::int32_t* stop = nullptr;  ///< device memory; not zero: nothing is left to do. nullptr: always `most` times
   /// The same work is likely to follow, so its graph is made while the GPU does what runs plainly.
   bool comes_again = false;
 };

@@ -71,7 +71,7 @@ Event event_of(const Batch::Part& part, int times) {
 }
 
 ReplayLimit replay_limit(const Program& program, const Call& call) {
-  if (program.state < 0) return {};
+  if (program.state < 0) return {program.most_replays, nullptr, program.most_replays > 1};
   return {program.most_replays, &call.buffer<const GraphStatus>(program.state)->stop, true};
 }
 

@@ -22,7 +22,7 @@ struct Program {
   AccessList accesses;  ///< each handle once, with the mode that covers all uses
   Cost cost;
   int most_replays = 1;
-  int state = -1;  ///< number of the buffer that begins with the status that ends replays; -1: does not come again
+  int state = -1;  ///< number of the buffer that begins with the status that ends replays; -1: none does
 
   explicit Program(const std::vector<Batch::Part>& parts, const Replays& replays = {});
 };

@@ -17,7 +17,8 @@ __device__ __forceinline__ double flip_sign(double x, unsigned flip) {
   return __hiloint2double(__double2hiint(x) ^ static_cast<int>(flip), __double2loint(x));
 }
 
-/// Edged: a bit for each direction that may have a face or a complex phase. No hop takes a branch, so that the compiler can load one
+/// Edged: a bit for each direction that may have a face or a phase; the others have none, but for the times, which may have a sign (in a
+/// small lattice a sign in every direction costs a tenth of the time; docs/results). No hop takes a branch, so that the compiler can load one
 /// direction's data while it computes another (twice as fast).
 template <class F, int W, int Reals, unsigned Edged>
 struct CudaNeighbours {
@@ -46,9 +47,10 @@ struct CudaNeighbours {
       wilson::read_projected<F, mu, Projector, CachedLoads>(h, p, W, unit_of_link);
     };
     if constexpr ((Edged >> D & 1) == 0) {
-      const bool minus = (entry & neighbour_entry::phase) != 0 && on_edge(mu, forward) && a.phase_re[D] < 0;
+      constexpr bool has_sign = (both_times >> D & 1) != 0;
+      const bool minus = has_sign && (entry & neighbour_entry::phase) != 0 && on_edge(mu, forward) && a.phase_re[D] < 0;
       read_field(V::broadcast(minus ? -site::link_unit : site::link_unit));
-      if constexpr (!is_half<F>) {
+      if constexpr (has_sign && !is_half<F>) {
         const unsigned flip = minus ? 0x80000000u : 0u;
         site::unroll<6>([&](auto c) {
           h[c / 3][c % 3] = {{flip_sign(h[c / 3][c % 3].re.v, flip)}, {flip_sign(h[c / 3][c % 3].im.v, flip)}};
@@ -191,7 +193,7 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
   const bool overlap = threads >= runtime::least_overlapping;
   unsigned edged = 0;
   for (int d = 0; d < 8; ++d)
-    if (arguments.faces[d] != nullptr || arguments.phase_im[d] != 0) edged |= 1u << d;
+    if (arguments.faces[d] != nullptr || arguments.phase_im[d] != 0 || (arguments.phase_re[d] != 1 && (both_times >> d & 1) == 0)) edged |= 1u << d;
   bool started = false;
   const auto over_lanes = [&](auto w) {
     const auto consider = [&](auto reals, auto sign) {
