@@ -37,4 +37,10 @@ Machine::Link Machine::between(int a, int b) const {
   return {1 / seconds_a_gb, us};
 }
 
+Machine::Link Machine::copy_between(int a, int b) const {
+  Link link = between(a, b);
+  if (reach_each_other(a, b)) link.us = gpu_copy_us;
+  return link;
+}
+
 }  // namespace quarkstar::runtime::simulate

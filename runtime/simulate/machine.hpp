@@ -50,7 +50,8 @@ struct Machine {
   double host_gpu_gbs = 0, host_gpu_us = 0;  ///< copies between a GPU and its host, pinned
   double host_gbs = 0;                       ///< of all such copies of a node together
   bool peers = false;                        ///< GPUs of a node write into each other's memory
-  double gpu_gpu_gbs = 0, gpu_gpu_us = 0;    ///< between two of them, where they are peers
+  double gpu_gpu_gbs = 0, gpu_gpu_us = 0;    ///< between two of them, where they are peers; what a kernel writes there
+  double gpu_copy_us = 0;                    ///< in place of gpu_gpu_us: a copy between two tasks, until the second may start
   double signal_us = 0;                      ///< until a kernel sees that another GPU's kernel has ended, inside one task
   double join_us = 0;                        ///< the same for one in the other lane of its own GPU
   double network_gbs = 0, network_us = 0;    ///< between two nodes, each way
@@ -70,6 +71,8 @@ struct Machine {
     double gbs, us;
   };
   Link between(int a, int b) const;
+  /// The same for copies that the runtime makes between two tasks.
+  Link copy_between(int a, int b) const;
   bool reach_each_other(int a, int b) const { return peers && a / gpus == b / gpus; }
 };
 

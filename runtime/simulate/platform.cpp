@@ -52,7 +52,7 @@ std::string matrix(const Machine& machine, Between&& between) {
 }
 
 Machine::Link between_nodes(const Machine& machine, int from, int to) {
-  return from == 0 || to == 0 ? Machine::Link{machine.host_gpu_gbs, machine.host_gpu_us} : machine.between(from - 1, to - 1);
+  return from == 0 || to == 0 ? Machine::Link{machine.host_gpu_gbs, machine.host_gpu_us} : machine.copy_between(from - 1, to - 1);
 }
 
 /// As the value of an attribute.
@@ -101,7 +101,7 @@ std::string platform_xml(const Machine& machine) {
   }
   for (int a = 0; a < gpus; ++a)
     for (int b = 0; b < gpus; ++b)
-      if (a != b) ways.add(gpu_host(a), gpu_host(b), machine.between(a, b), "");
+      if (a != b) ways.add(gpu_host(a), gpu_host(b), machine.copy_between(a, b), "");
   return xml + ways.xml() + " </AS>\n</platform>\n";
 }
 

@@ -61,7 +61,7 @@ host_us = 20
 all_host_gbs = 15
 )";
 
-const std::string peers = "[peers]\nsource = \"made up\"\ngbs = 100\nus = 2\nsignal_us = 3\njoin_us = 1\nshared_batch = 0.9\n";
+const std::string peers = "[peers]\nsource = \"made up\"\ngbs = 100\nus = 2\ncopy_us = 9\nsignal_us = 3\njoin_us = 1\nshared_batch = 0.9\n";
 const std::string network = "[network]\nsource = \"made up\"\ngbs = 5\nus = 7\n";
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -135,6 +135,9 @@ TEST_CASE("copies between GPUs go directly, through the host, or through two hos
   const Machine joined = machine_of(cpu_only + gpus + peers);
   CHECK(joined.reach_each_other(0, 1));
   CHECK(joined.between(0, 1).gbs == doctest::Approx(100));
+  CHECK(joined.between(0, 1).us == doctest::Approx(2));
+  CHECK(joined.copy_between(0, 1).us == doctest::Approx(9));
+  CHECK(alone.copy_between(0, 1).us == doctest::Approx(40));
   const Machine cluster = machine_of(replaced(cpu_only, "nodes = 1", "nodes = 2") + gpus + peers + network);
   CHECK(cluster.all_gpus() == 4);
   CHECK(cluster.reach_each_other(2, 3));
