@@ -101,7 +101,7 @@ class Table {
                     {"kernels_per_application", t.runtime_cost.kernels}});
     const std::string why = explain_measured(rows.back(), options_, session_, memory_, t, parse_precision(precision));
     if (options_.json) return;
-    fmt::print("{:>14} {:>8} {:>6} {:>5} {:>10.2f} {:>10.2f} {:>9.2f} {:>9.0f}% {:>9.1f} {:>11.2f} {:>13.2f}  {}\n",
+    fmt::print("{:>14} {:>8} {:>6} {:>5} {:>10.2f} {:>10.2f} {:>9.2f} {:>9.0f}% {:>9.1f} {:>11.3f} {:>13.2f}  {}\n",
                fmt::format("{}", fmt::join(lattice, ",")), precision, reals, vectors, t.best_gflops, t.median_gflops, t.best_gbs,
                100 * fraction, t.runtime_cost.us_per_task, t.runtime_cost.tasks, t.runtime_cost.kernels, bound);
     fmt::print("{:>14} {}\n", "", why);

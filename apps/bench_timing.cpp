@@ -71,8 +71,8 @@ PairTiming time_pairs(runtime::Session& session, int owners, int repetitions, co
   const double seconds_a_batch = batch_length * seconds_a_pair(run(2, batch_length, 1));
   const auto fitting = [&](double seconds, int most) { return std::clamp(static_cast<int>(long_enough / seconds), 1, most); };
   const int replays = runtime::Batch::can_be_replayed() ? fitting(seconds_a_batch, most_replays) : 1;
-  const int batches = fitting(replays * seconds_a_batch, 100);
-  run(batches, batch_length, replays);
+  // What CPUs do, or several tasks, is not replayed.
+  const int batches = fitting(run(1, batch_length, replays).seconds, 100);
   std::vector<double> times;
   const runtime::Totals before = session.events().totals();
   const runtime::HardwareCounts counted_before = counters != nullptr ? counters->read() : not_counted();

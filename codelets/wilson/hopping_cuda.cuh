@@ -17,9 +17,9 @@ __device__ __forceinline__ double flip_sign(double x, unsigned flip) {
   return __hiloint2double(__double2hiint(x) ^ static_cast<int>(flip), __double2loint(x));
 }
 
-/// Edged: a bit for each direction that may have a face or a phase; the others have none, but for the times, which may have a sign (in a
-/// small lattice a sign in every direction costs a tenth of the time; docs/results). No hop takes a branch, so that the compiler can load one
-/// direction's data while it computes another (twice as fast).
+/// Edged: a bit for each direction that may have a face or a phase; the others have none, but for the times, which may have a sign (one in
+/// every direction costs 5 % at 16^4, single precision, 12 reals: docs/results/2026-11-23-h200-wilson.md). No hop takes a branch, so that the
+/// compiler can load one direction's data while it computes another (twice as fast).
 template <class F, int W, int Reals, unsigned Edged>
 struct CudaNeighbours {
   using T = Real<F>;
@@ -192,8 +192,11 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
   SumTable* tables = arguments.sums.count() > 0 ? sum_tables() : nullptr;
   const bool overlap = threads >= runtime::least_overlapping;
   unsigned edged = 0;
-  for (int d = 0; d < 8; ++d)
-    if (arguments.faces[d] != nullptr || arguments.phase_im[d] != 0 || (arguments.phase_re[d] != 1 && (both_times >> d & 1) == 0)) edged |= 1u << d;
+  for (int d = 0; d < 8; ++d) {
+    const bool in_time = (both_times >> d & 1) != 0;
+    const bool has_phase = arguments.phase_im[d] != 0 || (arguments.phase_re[d] != 1 && !in_time);
+    if (arguments.faces[d] != nullptr || has_phase) edged |= 1u << d;
+  }
   bool started = false;
   const auto over_lanes = [&](auto w) {
     const auto consider = [&](auto reals, auto sign) {
@@ -202,7 +205,7 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
       const auto threads32 = static_cast<std::uint32_t>(threads);
       const auto start = [&](auto kernel) { runtime::launch(kernel, overlap, blocks, block_threads, stream, arguments, threads32, stop, tables); };
       if constexpr (w == 1) start(hopping_kernel<F, w, reals, sign, all_directions>);  // odd extents: rare, not worth three kernels
-      else if (edged == 0) start(hopping_kernel<F, w, reals, sign, 0>);
+      else if (edged == 0) start(hopping_kernel<F, w, reals, sign, no_directions>);
       else if ((edged & ~both_times) == 0) start(hopping_kernel<F, w, reals, sign, both_times>);
       else start(hopping_kernel<F, w, reals, sign, all_directions>);
     };

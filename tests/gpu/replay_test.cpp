@@ -1,4 +1,5 @@
 // Batches that a GPU replays: the host looks less often, and nothing else changes.
+#include "runtime/batch.hpp"
 #include "solvers/replay_pace.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/gpu/support.hpp"
@@ -54,4 +55,45 @@ TEST_CASE("replayed batches have the bits and the flops of batches that are look
         }
       }
     }
+}
+
+TEST_CASE("a batch without a state is replayed as often as asked") {
+  QUARKSTAR_NEEDS_GPU("gpu replays without a state");
+  constexpr std::uint64_t seed = 14142;
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 8};
+  const HostGauge gauge = reference::random_gauge(lattice, seed);
+  const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  constexpr int parts = 2;
+  const auto run = [&](std::initializer_list<int> replays, std::int64_t& executed) {
+    battery::HoppingHarness harness({lattice, {1, 1, 1, 1}, Precision::single, 12}, gauge, antiperiodic_in_time);
+    const SpinorField even(harness.lattice(), 0), odd(harness.lattice(), 1);
+    transfer::load_spinor(odd, psi);
+    runtime::Session& session = runtime::Session::current();
+    session.wait_all();
+    const std::int64_t before = session.events().totals().executed;
+    for (const int times : replays) {
+      runtime::Batch batch;
+      harness.hopping().apply(even, odd, {.scale = 0.15});
+      harness.hopping().apply(odd, even, {.scale = 0.15});
+      batch.submit({times});
+    }
+    session.wait_all();
+    executed = session.events().totals().executed - before;
+    HostSpinor result(lattice);
+    transfer::store_spinor(result, odd);
+    transfer::store_spinor(result, even);
+    session.wait_all();
+    return result;
+  };
+  std::int64_t on_cpu = 0, on_gpu = 0;
+  HostSpinor expected;
+  {
+    runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
+    expected = run({1, 1, 1, 1, 1}, on_cpu);
+  }
+  runtime::Session gpu({.cuda_workers = 1});
+  CHECK(battery::same_bits(run({1, 3, 1}, on_gpu), expected));
+  CHECK(on_cpu == 5 * parts);
+  CHECK(on_gpu == 5 * parts);
 }
