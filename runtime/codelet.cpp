@@ -147,10 +147,15 @@ Codelet::~Codelet() {
   delete native_;
 }
 
+bool only_on_gpus(const Codelet& codelet, const Placement& placement) {
+  const Session& session = Session::current();
+  return codelet.cuda() != nullptr && placement.owner < session.gpu_count() && !cpus_join_gpus(session.options());
+}
+
 void detail::submit(const Codelet& codelet, const void* arguments, std::size_t size, std::span<const Access> accesses,
                     Cost cost, Placement placement) {
   if constexpr (simulate::active) cost = simulate::cost_of(cost, placement);
-  GraphRecording::note(codelet, cost, accesses);
+  GraphRecording::note(codelet, cost, accesses, placement);
   if (Batch* batch = Batch::current(); batch != nullptr && !batch->tasks_wait()) {
     batch->add({.codelet = &codelet, .cost = cost, .placement = placement});
   } else if (batch != nullptr) {
@@ -172,6 +177,7 @@ void detail::submit(const Codelet& codelet, const void* arguments, std::size_t s
   task->name = codelet.name();
   task->priority = placement.urgent ? starpu_sched_get_max_priority() : STARPU_DEFAULT_PRIO;
   task->flops = cost.flops;
+  if (only_on_gpus(codelet, placement)) task->where = STARPU_CUDA;
 #ifdef QUARKSTAR_CUDA
   if (codelet.cuda() != nullptr && Session::current().gpu_count() > 0) {
     task->callback_func = record_gpu_times;

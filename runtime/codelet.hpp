@@ -116,12 +116,16 @@ enum class Role : std::uint8_t {
 
 /// Where and how urgently a task should run.
 struct Placement {
-  int owner = 0;         ///< worker that owns the block; policies that keeps_owners() obey it, others may not
+  int owner = 0;         ///< worker that owns the block; policies that keeps_owners() obey it, others within only_on_gpus()
   int block = -1;        ///< for traces
   bool urgent = false;   ///< others wait for its result (packs, boundaries, scalars)
   bool everywhere = false;  ///< a small step whose result every owner needs: several GPUs may each compute it from the same numbers
   Role role = Role::work;
 };
+
+/// Whether only GPUs may run the task, whatever the policy: it has a GPU version, belongs to a GPU's block, and CPUs were not asked to join
+/// (cpus_join_gpus).
+bool only_on_gpus(const Codelet& codelet, const Placement& placement);
 
 namespace detail {
 void submit(const Codelet& codelet, const void* arguments, std::size_t size, std::span<const Access> accesses, Cost cost,

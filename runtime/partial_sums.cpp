@@ -58,7 +58,7 @@ bool detail::collect_step_over_ranks(const Codelet& codelet, const ScalarArgumen
                                      const AccessList& accesses, const Placement& placement,
                                      const std::function<void()>& through_host) {
   if (!Session::current().messages()->collected()) return false;
-  GraphRecording::note(codelet, {}, accesses);
+  GraphRecording::note(codelet, {}, accesses, placement);
   const auto* bytes = reinterpret_cast<const std::byte*>(&arguments);
   Batch::current()->add({.codelet = &codelet,
                          .arguments = {bytes, bytes + sizeof arguments},

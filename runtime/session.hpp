@@ -50,6 +50,11 @@ inline bool cpu_share_is_open(const SessionOptions& options) {
   return !options.cpu_share && (options.measure_cpu_share || options.devices == "all");
 }
 
+/// Whether CPUs were asked to share the work with the GPUs of a session.
+inline bool cpus_join_gpus(const SessionOptions& options) {
+  return options.cpu_share.value_or(0) > 0 || cpu_share_is_open(options);
+}
+
 struct Worker {
   enum class Kind { cpu, cuda };
   Kind kind = Kind::cpu;

@@ -1,6 +1,5 @@
 #include "runtime/observe/task_graph.hpp"
 
-#include "runtime/simulate/simulate.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -58,12 +57,12 @@ void GraphRecording::gone(const void* data) {
 GraphRecording::Pause::Pause() : paused_before_(std::exchange(paused, true)) {}
 GraphRecording::Pause::~Pause() { paused = paused_before_; }
 
-void GraphRecording::note(const Codelet& codelet, const Cost& cost, std::span<const Access> accesses) {
+void GraphRecording::note(const Codelet& codelet, const Cost& cost, std::span<const Access> accesses, const Placement& placement) {
   if (recording == nullptr || paused || recording->graph_.tasks().size() >= most_tasks) return;
   std::vector<TaskGraph::Use> uses;
   for (const Access& access : accesses) uses.push_back({access.handle->state(), access.mode, access.apart});
-  const bool on_cuda = codelet.cuda() != nullptr || (simulate::active && simulate::has_gpu_version(codelet.name()));
-  recording->graph_.add(cost, codelet.cpu() != nullptr, on_cuda, uses, codelet.name());
+  const bool on_cpu = codelet.cpu() != nullptr && !only_on_gpus(codelet, placement);
+  recording->graph_.add(cost, on_cpu, codelet.cuda() != nullptr, uses, codelet.name());
 }
 
 }  // namespace quarkstar::runtime

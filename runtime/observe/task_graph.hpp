@@ -63,7 +63,7 @@ class GraphRecording {
   static bool is_active();
 
   /// For whoever submits: adds to the graph that this thread records, if any.
-  static void note(const Codelet& codelet, const Cost& cost, std::span<const Access> accesses);
+  static void note(const Codelet& codelet, const Cost& cost, std::span<const Access> accesses, const Placement& placement);
 
   /// For handles that go, also during a Pause. On the thread that records: one that went on another would leave its address to the next.
   static void gone(const void* data);

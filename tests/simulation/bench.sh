@@ -31,6 +31,10 @@ for devices in cuda all; do
     --json --bound --profile --trace trace.json
   grep -q '"busy": 0\.[0-9]*[1-9]' stdout.txt || die "no worker was busy"
   grep -q '"ph":"X","name":"wilson' trace.json || die "no task in the trace"
+  # CPUs that were not asked to join leave the blocks of GPUs alone, also under policies that move tasks.
+  of_cpus=$(awk '/"kind": "CPU"/ { cpu = 1 } cpu && /"tasks"/ { sum += $2; cpu = 0 } END { print sum + 0 }' stdout.txt)
+  if [ $devices = cuda ]; then expected=0; else expected='[1-9][0-9]*'; fi
+  [[ $of_cpus =~ ^$expected$ ]] || die "--devices $devices: CPUs ran $of_cpus tasks"
 done
 # Faces travel through host memory while interiors are computed: copied only when the boundary is ready they would make it 1.4.
 expect 0 '"time_over_bound": 1\.0[0-9]*,$' bench solver --action hisq --repetitions 1 --machine k40-power8 --devices cuda --lattice 24,24,24,48 --precision double \

@@ -228,6 +228,15 @@ TEST_CASE("what is submitted is recorded, the parts of batches once") {
   session.wait_all();
 }
 
+TEST_CASE("CPUs join GPUs where they were asked to") {
+  CHECK_FALSE(cpus_join_gpus({}));
+  CHECK_FALSE(cpus_join_gpus({.devices = "cuda"}));
+  CHECK_FALSE(cpus_join_gpus({.devices = "all", .cpu_share = 0.0}));
+  CHECK(cpus_join_gpus({.devices = "all"}));
+  CHECK(cpus_join_gpus({.devices = "cuda", .cpu_share = 0.1}));
+  CHECK(cpus_join_gpus({.measure_cpu_share = true}));
+}
+
 TEST_CASE("data that come after others have gone wait for none of their tasks") {
   Session session(options(1));
   static const Codelet codelet("test.temporary", [](Call&) {});
