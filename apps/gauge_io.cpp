@@ -63,9 +63,8 @@ LoadedGauge measured(format::GaugeRead read, const Coord& lattice, const Box& pa
 
 runtime::Team host_team() {
   const runtime::Topology topology = runtime::Topology::discover();
-  const std::vector<int> cores = topology.all_cores();
-  const runtime::mpi::Job::Share share = runtime::mpi::Job::current().share_of(fmt::format("{}", fmt::join(cores, " ")));
-  return runtime::Team(share.count > 1 ? topology.share(share.index, share.count).all_cores() : cores);
+  const runtime::mpi::Job::Share share = runtime::mpi::Job::current().share_of_cores(topology.all_cores());
+  return runtime::Team(topology.share(share.index, share.count).all_cores());
 }
 
 std::string extents_text(const Coord& extents) { return fmt::format("{}", fmt::join(extents, "x")); }

@@ -2,6 +2,7 @@
 
 #include "apps/commands.hpp"
 #include "apps/machine_file.hpp"
+#include "apps/own_executable.hpp"
 #include "apps/parse.hpp"
 #include "runtime/error.hpp"
 #include "runtime/simulate/process.hpp"
@@ -16,15 +17,12 @@
 namespace quarkstar::app {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// Beside the executable.
 std::string library_of_ranks() {
-  const fs::path path = fs::read_symlink("/proc/self/exe").parent_path() / "quarkstar-rank.so";
-  if (!fs::exists(path))
-    throw Error(ErrorKind::environment, path.string(), "is missing: it is what each simulated rank runs",
+  const std::string path = neighbour_of_executable("quarkstar-rank.so");
+  if (!std::filesystem::exists(path))
+    throw Error(ErrorKind::environment, path, "is missing: it is what each simulated rank runs",
                 "build it with ./bootstrap simulation");
-  return path.string();
+  return path;
 }
 
 struct JobOptions {

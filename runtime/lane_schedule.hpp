@@ -1,6 +1,6 @@
 #pragma once
-// How the steps of a program spread over several devices, each with a main and a side lane: what runs where, what waits for what, and
-// where every buffer lives. Pure bookkeeping; runtime/several_gpus.cpp carries it out.
+// How the steps of a program spread over several devices, each with a main and a side lane: what runs where, what waits
+// for what, and where every buffer lives. Pure bookkeeping; runtime/gpu_program_run.cpp carries it out.
 #include <optional>
 #include <vector>
 

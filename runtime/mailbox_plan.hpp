@@ -1,5 +1,6 @@
 #pragma once
-// Which step of a program does what with the mailboxes of its messages. Pure bookkeeping; runtime/several_gpus.cpp carries it out.
+// Which step of a program does what with the mailboxes of its messages. Pure bookkeeping; runtime/gpu_program_run.cpp
+// carries it out.
 #include <optional>
 #include <vector>
 

@@ -144,6 +144,42 @@ void bind_worker(void* session) {
   happens_before(session);
 }
 
+/// Of the GPUs that are here, the numbers of those that the options allow and that can be used. Collective: throws on
+/// all ranks where one's options ask for others.
+std::vector<int> usable_gpus(const std::vector<GpuDescription>& found, const SessionOptions& options) {
+  const int all_present = static_cast<int>(found.size());
+  std::vector<int> numbers = options.gpu_numbers;
+  std::string obstacle = found.empty() ? obstacle_to_gpus() : "";
+  if (!obstacle.empty() && options.cuda_workers != 0)
+    spdlog::warn("no GPU can be used: {}; check the driver with nvidia-smi", obstacle);
+  if (numbers.empty())
+    for (int number = 0; number < all_present; ++number) {
+      const std::string& of_gpu = found[static_cast<std::size_t>(number)].obstacle;
+      if (of_gpu.empty()) {
+        numbers.push_back(number);
+        continue;
+      }
+      obstacle = of_gpu;
+      if (options.cuda_workers != 0) spdlog::warn("GPU {} is left out: {}", number, of_gpu);
+    }
+  mpi::Job::current().together([&] {  // hosts may have different GPUs, and then all ranks ask each other
+    for (const int number : options.gpu_numbers)
+      if (number < 0 || number >= all_present ||
+          std::count(options.gpu_numbers.begin(), options.gpu_numbers.end(), number) > 1)
+        throw Error(ErrorKind::environment, "--devices",
+                    fmt::format("GPU {} asked for, {} present", number, all_present),
+                    "give each number once; `quarkstar machine` lists the GPUs");
+      else if (const std::string& of_gpu = found[static_cast<std::size_t>(number)].obstacle; !of_gpu.empty())
+        throw Error(ErrorKind::environment, "--devices", fmt::format("GPU {} asked for: {}", number, of_gpu),
+                    "leave it out, or build for it with ./bootstrap build --cuda-architectures LIST");
+    if (options.devices == "cuda" && numbers.empty())
+      throw Error(ErrorKind::environment, "--devices",
+                  obstacle.empty() ? "GPUs asked for, none present" : "GPUs asked for, none can be used: " + obstacle,
+                  "use --devices cpu, or check the driver with nvidia-smi");
+  });
+  return numbers;
+}
+
 }  // namespace
 
 bool Session::is_running() { return running != nullptr; }
@@ -265,7 +301,7 @@ std::size_t Session::device_memory(int worker) const {
 /// Ranks that mpirun has not bound to different cores divide them.
 void Session::share_cores() {
   const std::vector<int> cores = topology_.all_cores();
-  const mpi::Job::Share share = mpi::Job::current().share_of(fmt::format("{}", fmt::join(cores, " ")));
+  const mpi::Job::Share share = mpi::Job::current().share_of_cores(cores);
   yield_when_idle(2 * share.count > static_cast<int>(cores.size()));  // each rank has a worker and a thread for messages
   if (share.count > 1) topology_ = topology_.share(share.index, share.count);
 }
@@ -289,36 +325,8 @@ void Session::set_power(const MachinePower& power) {
 
 void Session::plan_gpus() {
   const std::vector<GpuDescription> found = gpus();
-  const int all_present = static_cast<int>(found.size());
-  std::vector<int> numbers = options_.gpu_numbers;
-  std::string obstacle = found.empty() ? obstacle_to_gpus() : "";
-  if (!obstacle.empty() && options_.cuda_workers != 0)
-    spdlog::warn("no GPU can be used: {}; check the driver with nvidia-smi", obstacle);
-  if (numbers.empty())
-    for (int number = 0; number < all_present; ++number) {
-      const std::string& of_gpu = found[static_cast<std::size_t>(number)].obstacle;
-      if (of_gpu.empty()) {
-        numbers.push_back(number);
-        continue;
-      }
-      obstacle = of_gpu;
-      if (options_.cuda_workers != 0) spdlog::warn("GPU {} is left out: {}", number, of_gpu);
-    }
+  const std::vector<int> numbers = usable_gpus(found, options_);
   mpi::Job& job = mpi::Job::current();
-  job.together([&] {  // hosts may have different GPUs, and below all ranks ask each other
-    for (const int number : options_.gpu_numbers)
-      if (number < 0 || number >= all_present || std::count(options_.gpu_numbers.begin(), options_.gpu_numbers.end(), number) > 1)
-        throw Error(ErrorKind::environment, "--devices", fmt::format("GPU {} asked for, {} present", number, all_present),
-                    "give each number once; `quarkstar machine` lists the GPUs");
-      else if (const std::string& of_gpu = found[static_cast<std::size_t>(number)].obstacle; !of_gpu.empty())
-        throw Error(ErrorKind::environment, "--devices", fmt::format("GPU {} asked for: {}", number, of_gpu),
-                    "leave it out, or build for it with ./bootstrap build --cuda-architectures LIST");
-    if (options_.devices == "cuda" && numbers.empty())
-      throw Error(ErrorKind::environment, "--devices",
-                  obstacle.empty() ? "GPUs asked for, none present" : "GPUs asked for, none can be used: " + obstacle,
-                  "use --devices cpu, or check the driver with nvidia-smi");
-  });
-
   // Ranks of one host that may use the same GPUs divide them, unless a number for each rank is given.
   const int present = static_cast<int>(numbers.size());
   std::string seen;

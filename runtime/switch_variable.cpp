@@ -21,8 +21,7 @@ std::optional<bool> switch_in(const char* variable) {
 }
 
 void check_switches() {
-  for (const char* variable : {overlap_switch, gpu_flags_switch, graph_conditions_switch, gpu_ipc_switch})
-    (void)switch_in(variable);
+  for (const char* variable : all_switches) (void)switch_in(variable);
 }
 
 }  // namespace quarkstar::runtime

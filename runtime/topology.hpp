@@ -41,8 +41,8 @@ class Topology {
   double cache_bytes_ = 0;
 };
 
-/// The memory node (Domain::numa_node) that a PCI device is attached to, by the kernel's word; "0000:3b:00.0". -1: not known, as on machines of
-/// one node and in descriptions of other machines.
+/// The memory node (Domain::numa_node) that a PCI device is attached to, by the kernel's word; "0000:3b:00.0". -1: not
+/// known, as on machines of one node and in descriptions of other machines.
 int numa_node_near(const std::string& pci_bus_id);
 
 /// Binds the calling thread to one processing unit (hwloc logical index). False where the system does not allow it.

@@ -120,7 +120,7 @@ ColourVectors vectors_of_shifts(const SolverSettings& settings, int n) {
   const bool mixed = settings.precision != Precision::double_;
   constexpr int base_krylov = 1 + 2;
   constexpr int whole = 8 + 2 + 1;  // b, x, r, e and y on both parities; directions, below double precision what comes back from them
-  const ColourVectors wide = mixed ? ColourVectors{1.0 * whole * n, 2.0 * n} : ColourVectors{1.0 * whole * n, 0};
+  const ColourVectors wide{1.0 * whole * n, mixed ? 2.0 * n : 0};
   const ColourVectors narrow = mixed ? ColourVectors{1 + 1, 1 + base_krylov} : ColourVectors{1 + base_krylov, 0};
   if (n == 1)
     return {std::max(corrections.outer, wide.outer + narrow.outer), std::max(corrections.inner, wide.inner + narrow.inner)};

@@ -28,11 +28,12 @@ struct ColourSnapshots {
 /// runtime::Session.
 class StaggeredSolver {
  public:
-  /// links: with all phases, of this rank's part and of hops into it, or more. settings.link_reals: of the
-  /// Krylov solver's long links (18, 14, 13, 9); residuals and corrections are taken with all 18 in double precision; settings.solver: one of staggered_solver_names(); schur has no meaning here, updates none for
-  /// `blockcg`, which corrects by restarts; multishift corrects by `cg`. Throws Error(input) for what cannot be,
-  /// ShapeError when a link is missing. speed: for benchmarks, and how many right-hand sides are to come together; with
-  /// settings.tune what it leaves open is measured, unless it gives something.
+  /// links: with all phases, of this rank's part and of hops into it, or more. settings.link_reals: of the Krylov
+  /// solver's long links (18, 14, 13, 9); residuals and corrections are taken with all 18 in double precision;
+  /// settings.solver: one of staggered_solver_names(); schur has no meaning here, updates none for `blockcg`, which
+  /// corrects by restarts; multishift corrects by `cg`. Throws Error(input) for what cannot be, ShapeError when a link
+  /// is missing. speed: for benchmarks, and how many right-hand sides are to come together; with settings.tune what it
+  /// leaves open is measured, unless it gives something.
   StaggeredSolver(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links,
                   const SolverSettings& settings, const StaggeredSpeed& speed = {});
   ~StaggeredSolver();

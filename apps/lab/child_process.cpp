@@ -14,7 +14,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 
 extern char** environ;
 
@@ -140,10 +139,6 @@ ChildResult run_child(const std::vector<std::string>& arguments, double limit_se
   result.out = out.take();
   result.err = err.take();
   return result;
-}
-
-std::string neighbour_of_executable(const std::string& neighbour) {
-  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / neighbour).string();
 }
 
 }  // namespace quarkstar::app::lab

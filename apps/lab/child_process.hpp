@@ -22,10 +22,4 @@ struct ChildResult {
 /// every 50 ms) says so, the group gets SIGTERM and two seconds later SIGKILL. Throws Error(environment) where it cannot be started.
 ChildResult run_child(const std::vector<std::string>& arguments, double limit_seconds, const std::function<bool()>& should_stop = {});
 
-/// The running executable, to be started again. It stays the same program where another build has taken the place of its file.
-inline constexpr const char* own_executable = "/proc/self/exe";
-
-/// The path of a file in, or relative to, the folder of the running executable.
-std::string neighbour_of_executable(const std::string& neighbour);
-
 }  // namespace quarkstar::app::lab

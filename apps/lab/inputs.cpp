@@ -3,6 +3,7 @@
 #include "apps/machine_file.hpp"
 #include "runtime/error.hpp"
 #include "runtime/policy/policy_library.hpp"
+#include "runtime/switch_variable.hpp"
 
 #include <fmt/format.h>
 
@@ -12,12 +13,6 @@
 #include <vector>
 
 namespace quarkstar::app::lab {
-namespace {
-
-constexpr const char* variables[] = {"QUARKSTAR_ARCH",    "QUARKSTAR_OVERLAP",          "QUARKSTAR_GPU_FLAGS",
-                                     "QUARKSTAR_GPU_IPC", "QUARKSTAR_GRAPH_CONDITIONS", "QUARKSTAR_TUNE"};
-
-}  // namespace
 
 std::string Fnv1a::text() const { return fmt::format("{:016x}", hash_); }
 
@@ -36,8 +31,12 @@ std::string hash_of_file(const std::string& path) {
 
 Settings environment() {
   Settings all;
-  for (const char* variable : variables)
+  const auto add = [&all](const char* variable) {
     if (const char* value = std::getenv(variable)) all.emplace_back(variable, value);
+  };
+  add("QUARKSTAR_ARCH");
+  for (const char* variable : runtime::all_switches) add(variable);
+  add("QUARKSTAR_TUNE");
   return all;
 }
 

@@ -4,6 +4,7 @@
 #include "apps/lab/child_process.hpp"
 #include "apps/lab/inputs.hpp"
 #include "apps/outputs.hpp"
+#include "apps/own_executable.hpp"
 #include "apps/parse.hpp"
 #include "apps/progress.hpp"
 #include "apps/report.hpp"

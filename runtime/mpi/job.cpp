@@ -1,15 +1,5 @@
 #include "runtime/mpi/job.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cstdlib>
-#include <fstream>
-#include <limits>
-#include <thread>
-
 #include "runtime/failure.hpp"
 #include "runtime/mpi/alive.hpp"
 #include "runtime/mpi/launcher.hpp"
@@ -18,6 +8,17 @@
 #include "runtime/simulate/rank.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/watchdog.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <thread>
 
 namespace quarkstar::runtime::mpi {
 namespace {
@@ -196,6 +197,10 @@ Job::Share Job::share_of(const std::string& resources) {
     share.ranks.push_back(rank);
   }
   return share;
+}
+
+Job::Share Job::share_of_cores(const std::vector<int>& cores) {
+  return share_of(fmt::format("{}", fmt::join(cores, " ")));
 }
 
 void Job::barrier() {

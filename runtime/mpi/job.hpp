@@ -77,6 +77,8 @@ class Job {
     std::vector<int> ranks;  ///< all of them, ascending; empty without MPI
   };
   Share share_of(const std::string& resources);
+  /// With the same cores.
+  Share share_of_cores(const std::vector<int>& cores);
 
   void barrier();
   bool any(bool mine) { return combined(std::uint64_t{mine}, Combine::maximum) != 0; }

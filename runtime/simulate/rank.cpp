@@ -80,8 +80,6 @@ int run_rank(int argc, char** argv, int (*program)(int argc, char** argv)) {
   return started.exit_code;
 }
 
-void pause(double microseconds) { starpu_sleep(static_cast<float>(microseconds * 1e-6)); }
-
 RankActor::RankActor(std::function<void()> work) {
   const std::lock_guard lock(desk().mutex);
   desk().work = std::move(work);

@@ -17,9 +17,6 @@ int ranks();
 /// returns its exit code.
 int run_rank(int argc, char** argv, int (*program)(int argc, char** argv));
 
-/// Lets simulated time pass.
-void pause(double microseconds);
-
 /// What a thread that calls MPI is in a real run: work for the actor that SimGrid's MPI knows as this rank, by which it
 /// finds the receiver of a message. One at a time.
 class RankActor {

@@ -139,6 +139,8 @@ Cost cost_of(Cost cost, const Placement& placement) {
   return refreshes && !refresh_due ? Cost{} : cost;
 }
 
+void pause(double microseconds) { starpu_sleep(static_cast<float>(microseconds * 1e-6)); }
+
 double task_us(starpu_task* task, int worker) {
   return overhead_us(task, worker) +
          kernels_us(*static_cast<detail::TaskRecord*>(task->cl_arg), worker, teams_beside(worker));
@@ -146,16 +148,14 @@ double task_us(starpu_task* task, int worker) {
 
 namespace {
 
-void sleep_us(double us) { starpu_sleep(static_cast<float>(us * 1e-6)); }
-
-void pay_for_submission(double handles) { sleep_us(machine().submit_us + machine().handle_us * handles); }
+void pay_for_submission(double handles) { pause(machine().submit_us + machine().handle_us * handles); }
 
 }  // namespace
 
 void spend(starpu_task* task, int worker) {
   static std::map<int, TeamsAtWork> of_domain;
   TeamsAtWork& at_work = of_domain[Session::current().worker(worker).device];
-  sleep_us(overhead_us(task, worker));
+  pause(overhead_us(task, worker));
   std::vector<double> us;
   for (int teams = 1; teams <= teams_beside(worker); ++teams)
     us.push_back(kernels_us(*static_cast<detail::TaskRecord*>(task->cl_arg), worker, teams));
@@ -163,7 +163,7 @@ void spend(starpu_task* task, int worker) {
   at_work.start(worker, std::move(us), kernels_begin_us(worker));
   for (double wait = at_work.wait_us(worker, kernels_begin_us(worker)); wait > 0;
        wait = at_work.wait_us(worker, starpu_timing_now()))
-    sleep_us(wait);
+    pause(wait);
 }
 
 void prepare(starpu_task* task) {

@@ -58,6 +58,9 @@ double kernel_us(const Codelet& codelet, const Cost& cost, int worker, int teams
 void set_refresh_due(bool due);
 Cost cost_of(Cost cost, const Placement& placement);
 
+/// Lets simulated time pass.
+void pause(double microseconds);
+
 /// Microseconds of a task on a worker while all teams of its domain are at work, above 0: predicted, and simulated but
 /// where spend() is called.
 double task_us(starpu_task* task, int worker);
