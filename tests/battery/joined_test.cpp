@@ -38,10 +38,7 @@ TEST_CASE("joined tasks: the same residual histories, solutions and work, in few
     const battery::SolveOutcome apart = battery::solve_once(c, gauge, parameters, source);
     c.join = true;
     const battery::SolveOutcome joined = battery::solve_once(c, gauge, parameters, source);
-    for (const battery::SolveOutcome* outcome : {&apart, &joined}) {
-      CHECK(outcome->result.residual_history == alone.result.residual_history);
-      CHECK(battery::same_bits(outcome->solution, alone.solution));
-    }
+    for (const battery::SolveOutcome* outcome : {&apart, &joined}) battery::check_same_bits(*outcome, alone);
     CHECK(joined.result.flops == doctest::Approx(apart.result.flops).epsilon(1e-12));
     if (one.check_every > 1) CHECK(joined.result.tasks < 0.9 * apart.result.tasks);
   }

@@ -31,4 +31,10 @@ inline SolveOutcome solve_once(const SolveCase& c, const HostGauge& gauge, const
   return outcome;
 }
 
+/// Every iteration and every number of the solution.
+inline void check_same_bits(const SolveOutcome& outcome, const SolveOutcome& expected) {
+  CHECK(outcome.result.residual_history == expected.result.residual_history);
+  CHECK(same_bits(outcome.solution, expected.solution));
+}
+
 }  // namespace quarkstar::battery

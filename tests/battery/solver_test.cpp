@@ -98,9 +98,8 @@ TEST_CASE("how far the submission runs ahead changes no bit") {
           INFO(name << " " << name_of(precision) << " tolerance " << tolerance << " a look every " << check_every);
           c.settings.check_every = check_every;
           const battery::SolveOutcome outcome = battery::solve_once(c, gauge, parameters, source);
-          CHECK(outcome.result.residual_history == first.result.residual_history);
           CHECK(outcome.result.restarts == first.result.restarts);
-          CHECK(battery::same_bits(outcome.solution, first.solution));
+          battery::check_same_bits(outcome, first);
         }
       }
 }

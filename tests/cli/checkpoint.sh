@@ -77,11 +77,12 @@ done
 cp good part/column00.checkpoint
 chmod 000 part/column00.checkpoint
 plain=$QUARKSTAR
-unprivileged() { setpriv --bounding-set -dac_override,-dac_read_search --inh-caps -dac_override,-dac_read_search "$plain" "$@"; }
+without_root=(setpriv --bounding-set -dac_override,-dac_read_search --inh-caps -dac_override,-dac_read_search)
+unprivileged() { "${without_root[@]}" "$plain" "$@"; }
 reader=$QUARKSTAR
 if cat part/column00.checkpoint > /dev/null 2>&1; then
   reader=
-  if ! setpriv --bounding-set -dac_override,-dac_read_search --inh-caps -dac_override,-dac_read_search cat part/column00.checkpoint > /dev/null 2> why.txt &&
+  if ! "${without_root[@]}" cat part/column00.checkpoint > /dev/null 2> why.txt &&
     grep -q '^cat: ' why.txt; then reader=unprivileged; fi
 fi
 if [ -n "$reader" ]; then

@@ -1,9 +1,8 @@
 #pragma once
-// What GPU tests share: skipping, environment switches, streams and device memory.
+// What GPU tests share: skipping, streams and device memory.
 #include "runtime/cuda.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 
 #ifdef QUARKSTAR_CUDA
 #include <cuda_runtime_api.h>
@@ -19,21 +18,9 @@
     return;                                             \
   }
 
+#ifdef QUARKSTAR_CUDA
 namespace quarkstar::gpu_testing {
 
-/// An environment variable has a value while this lives, and is unset afterwards.
-class Environment {
- public:
-  Environment(const char* variable, const char* value) : variable_(variable) { ::setenv(variable, value, 1); }
-  ~Environment() { ::unsetenv(variable_); }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  const char* variable_;
-};
-
-#ifdef QUARKSTAR_CUDA
 /// A stream beside all others.
 struct Stream {
   Stream() { REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess); }
@@ -83,6 +70,6 @@ class Zeroed : public OnGpu<T> {
  public:
   explicit Zeroed(std::size_t count, bool of_host = false) : OnGpu<T>(std::vector<T>(count), of_host) {}
 };
-#endif
 
 }  // namespace quarkstar::gpu_testing
+#endif

@@ -1,10 +1,11 @@
 // Files that ranks share, on one rank: slabs that follow each other, any size of them, files that end too soon.
 #include "runtime/mpi/shared_file.hpp"
+
 #include "runtime/mpi/shared_output.hpp"
 #include "runtime/mpi/slabs.hpp"
+#include "tests/unit/environment_testing.hpp"
 #include "tests/unit/format_testing.hpp"
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -21,8 +22,10 @@ using namespace quarkstar::runtime::mpi;
 /// What one call moves, for as long as it lives.
 class SlabBytes {
  public:
-  explicit SlabBytes(int bytes) { ::setenv("QUARKSTAR_IO_SLAB", std::to_string(bytes).c_str(), 1); }
-  ~SlabBytes() { ::unsetenv("QUARKSTAR_IO_SLAB"); }
+  explicit SlabBytes(int bytes) : setting_("QUARKSTAR_IO_SLAB", std::to_string(bytes).c_str()) {}
+
+ private:
+  Environment setting_;
 };
 
 constexpr Coord lattice{4, 3, 2, 5};
