@@ -70,7 +70,7 @@ std::size_t enqueue_with_refresh(Unpacked& task, std::size_t step, std::size_t r
   Call scalar = task.calls[step];
   scalar.set_refresh_condition(conditional->condition());
   enqueue_step(steps[step].part, scalar);
-  const CudaStream inside = conditional->begin();
+  const CudaStream inside = conditional->begin().front();
   const OneByOne one_by_one;
   const std::size_t next = step + 1 + refresh;
   for (std::size_t i = step + 1; i < next; ++i) {

@@ -23,14 +23,14 @@ bool driver_has_conditions() {
   return has;
 }
 
-/// A stream of the current GPU for the calling worker's parts, which are captured one at a time.
-CudaStream stream_inside() {
-  static thread_local std::map<int, CudaStream> streams;
+/// Streams of the current GPU for the calling worker's parts, which are captured one at a time.
+std::vector<CudaStream> streams_inside(std::size_t count) {
+  static thread_local std::map<int, std::vector<CudaStream>> streams;
   int device = 0;
   cudaGetDevice(&device);
-  CudaStream& stream = streams[device];
-  if (stream == nullptr) cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-  return stream;
+  std::vector<CudaStream>& made = streams[device];
+  while (made.size() < count) cudaStreamCreateWithFlags(&made.emplace_back(nullptr), cudaStreamNonBlocking);
+  return {made.begin(), made.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ std::unique_ptr<ConditionalGraph> ConditionalGraph::make(CudaStream stream) {
   return std::unique_ptr<ConditionalGraph>(new ConditionalGraph(stream, handle));
 }
 
-CudaStream ConditionalGraph::begin() {
+std::vector<CudaStream> ConditionalGraph::begin(std::size_t streams) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   cudaGraph_t graph = nullptr;
   const cudaGraphNode_t* before = nullptr;
@@ -68,20 +68,20 @@ CudaStream ConditionalGraph::begin() {
   cudaGraphAddNode(&part, graph, before, edges, count, &node);
   cudaStreamUpdateCaptureDependencies(stream_, &part, nullptr, 1, cudaStreamSetCaptureDependencies);
   check_launch("a conditional part of a graph");
-  inside_ = stream_inside();
-  cudaStreamBeginCaptureToGraph(inside_, node.conditional.phGraph_out[0], nullptr, nullptr, 0, cudaStreamCaptureModeRelaxed);
+  inside_ = streams_inside(streams);
+  cudaStreamBeginCaptureToGraph(inside_.front(), node.conditional.phGraph_out[0], nullptr, nullptr, 0, cudaStreamCaptureModeRelaxed);
   return inside_;
 }
 
 void ConditionalGraph::end() {
   cudaGraph_t graph = nullptr;
-  cudaStreamEndCapture(inside_, &graph);  // it belongs to the node
+  cudaStreamEndCapture(inside_.front(), &graph);  // it belongs to the node
   check_launch("a conditional part of a graph");
 }
 #else
 bool ConditionalGraph::is_possible() { return false; }
 std::unique_ptr<ConditionalGraph> ConditionalGraph::make(CudaStream) { return nullptr; }
-CudaStream ConditionalGraph::begin() { return inside_; }
+std::vector<CudaStream> ConditionalGraph::begin(std::size_t) { return inside_; }
 void ConditionalGraph::end() {}
 #endif
 

@@ -2,6 +2,7 @@
 // A part of a CUDA graph that runs only where a kernel before it says so.
 #ifdef QUARKSTAR_CUDA
 #include <memory>
+#include <vector>
 
 #include "runtime/cuda.hpp"
 
@@ -19,13 +20,15 @@ class ConditionalGraph {
   static std::unique_ptr<ConditionalGraph> make(CudaStream stream);
 
   unsigned long long condition() const { return condition_; }
-  /// The stream on which the kernels of the part are to be enqueued, as plain launches one after the other.
-  CudaStream begin();
+  /// Streams on which the kernels of the part are to be enqueued, as plain launches one after the other. The part begins and ends with the
+  /// first; others join it by waiting for an event of the first, which waits for one of theirs before the end.
+  std::vector<CudaStream> begin(std::size_t streams = 1);
   void end();
 
  private:
   ConditionalGraph(CudaStream stream, unsigned long long condition) : stream_(stream), condition_(condition) {}
-  CudaStream stream_, inside_ = nullptr;
+  CudaStream stream_;
+  std::vector<CudaStream> inside_;
   unsigned long long condition_;
 };
 

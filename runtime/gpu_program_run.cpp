@@ -86,8 +86,9 @@ class Run {
         enqueue_epoch(epoch(device), stream(main_lane(device)));
       }
     fork();
-    in_refresh_.assign(schedule.steps.size(), false);
-    behind_refresh_ = false;
+    part_of_.assign(schedule.steps.size(), 0);
+    behind_refresh_.assign(streams_.size(), false);
+    parts_ = 0;
     std::size_t done = 0;
     for (std::size_t i = 0; i < schedule.steps.size(); i += done) {
       // Marks cannot be in a conditional part.
@@ -138,6 +139,8 @@ class Run {
     if (mailboxes != nullptr) enqueue_room(mailboxes->room, lane);
     GpuFlagList watched;
     for (const int before : scheduled.waits) {
+      // Both lanes wait where a conditional part begins and where it ends.
+      if (part_of_[static_cast<std::size_t>(before)] != part_of_[i]) continue;
       if (by_flags_ && work_.schedule.steps[static_cast<std::size_t>(before)].device != scheduled.device) {
         if (watched.count == most_gpu_flags) enqueue_wait(std::exchange(watched, {}), epoch(scheduled.device), lane);
         watched.flag[watched.count++] = flag(scheduled.device, before);
@@ -165,57 +168,56 @@ class Run {
     for (std::size_t i = first; i < first + count; ++i) tell_others(i);
   }
 
-  /// A scalar step of a rank's only device, and the refresh behind it as a conditional part of the graph. The part's
-  /// steps are in the main lane; those of the side lane that they wait for end before it begins. All ranks find a
-  /// refresh due or none does, because their states are equal: so every message of the part has both its ends, and
-  /// every exchange all ranks.
+  /// A scalar step of a rank's only device, and the refresh behind it as a conditional part of the graph, which has
+  /// both lanes. All ranks find a refresh due or none does, because their states are equal: so every message of the
+  /// part has both its ends, and every exchange all ranks.
   void enqueue_with_refresh(std::size_t number, std::size_t refresh) {
     std::optional<OneByOne> one_by_one = after_refresh(number);
     enqueue_waits(number);
-    const CudaStream main = stream(0);
     // The schedule was made for such a part, so that nothing else can take its place.
-    const std::unique_ptr<ConditionalGraph> conditional = ConditionalGraph::make(main);
+    const std::unique_ptr<ConditionalGraph> conditional = ConditionalGraph::make(stream(0));
     if (conditional == nullptr) fail_as_defect("a conditional part of a graph outside a capture");
     Call scalar = calls_[number];
     scalar.set_refresh_condition(conditional->condition());
     enqueue_kernels(number, scalar, nullptr);
     tell_others(number);
-    const std::size_t begin = number + 1, end = begin + refresh;
-    for (std::size_t i = begin; i < end; ++i)
-      for (const int before : work_.schedule.steps[i].waits)
-        cudaStreamWaitEvent(main, ended_[static_cast<std::size_t>(before)], 0);
-    const CudaStream inside = conditional->begin();
+    main_awaits_side();
+    const std::vector<CudaStream> outside = std::exchange(streams_, conditional->begin(streams_.size()));
+    side_awaits_main();
     one_by_one.emplace();
-    for (std::size_t i = begin; i < end; ++i) enqueue_in_refresh(i, inside);
-    flush_sums(inside);
-    conditional->end();
-    const cudaEvent_t ended = record(0);
-    for (std::size_t i = begin; i < end; ++i) {
-      ended_[i] = ended;
-      in_refresh_[i] = true;
+    ++parts_;
+    for (std::size_t i = number + 1; i <= number + refresh; ++i) {
+      const ScheduledStep& scheduled = work_.schedule.steps[i];
+      part_of_[i] = parts_;
+      enqueue_waits(i);
+      Call inside(pointers_[i].data(), step(scheduled).part.arguments.data(), nullptr, stream(scheduled.lane), worker_);
+      inside.set_exchange(calls_[i].exchange());
+      enqueue_kernels(i, inside, nullptr);
+      tell_others(i);
     }
-    behind_refresh_ = true;
+    main_awaits_side();
+    streams_ = outside;
+    conditional->end();
+    side_awaits_main();
+    behind_refresh_.assign(streams_.size(), true);
   }
 
-  void enqueue_in_refresh(std::size_t i, CudaStream inside) {
-    const Batch::Part& part = step(work_.schedule.steps[i]).part;
-    const MailboxUse& mailboxes = *mailboxes_of(work_.schedule.steps[i]);
-    Call call(pointers_[i].data(), part.arguments.data(), nullptr, inside, worker_);
-    call.set_exchange(calls_[i].exchange());
-    enqueue_room(mailboxes.room, inside);
-    enqueue_arrival(mailboxes.arrival, inside);
-    enqueue_step(part, call);
-    enqueue_sent(mailboxes.sent, inside);
-    enqueue_consumed(mailboxes.consumed, inside);
+  /// Of the only device, with all that the lanes have been given.
+  void main_awaits_side() {
+    use(1);
+    flush_sums(stream(1));
+    const cudaEvent_t ended = record(1);
+    use(0);
+    flush_sums(stream(0));
+    cudaStreamWaitEvent(stream(0), ended, 0);
   }
+  void side_awaits_main() { cudaStreamWaitEvent(stream(1), record(0), 0); }
 
   /// For the first step behind a conditional part in its lane: kernels cannot be brought onto the GPU before that ends.
   std::optional<OneByOne> after_refresh(std::size_t i) {
-    const ScheduledStep& scheduled = work_.schedule.steps[i];
-    const bool in_main_lane = scheduled.lane == main_lane(scheduled.device);
-    const bool waits = std::any_of(scheduled.waits.begin(), scheduled.waits.end(),
-                                   [this](int before) { return in_refresh_[static_cast<std::size_t>(before)]; });
-    if (!waits && !(in_main_lane && std::exchange(behind_refresh_, false))) return std::nullopt;
+    const auto lane = static_cast<std::size_t>(work_.schedule.steps[i].lane);
+    if (!behind_refresh_[lane]) return std::nullopt;
+    behind_refresh_[lane] = false;
     return std::optional<OneByOne>(std::in_place);
   }
 
@@ -383,8 +385,9 @@ class Run {
   std::size_t events_used_ = 0;
   bool by_flags_ = false;
   std::vector<cudaEvent_t> ended_;  ///< of the steps that are awaited by events
-  std::vector<bool> in_refresh_;    ///< steps in a conditional part of the graph
-  bool behind_refresh_ = false;     ///< such a part is the latest in the main lane
+  std::vector<int> part_of_;        ///< the conditional part of the graph that a step is in, from 1 on; 0: none
+  int parts_ = 0;
+  std::vector<bool> behind_refresh_;  ///< lanes in which such a part is the latest
 };
 
 }  // namespace

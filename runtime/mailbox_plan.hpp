@@ -27,14 +27,8 @@ struct MailboxPlan {
 /// the first and the last neither waits nor signals itself.
 std::optional<MailboxPlan> plan_mailboxes(Program& program);
 
-/// Whether no mailbox of a refresh that may be left out (whole_refresh_behind()) is touched by any other step. Only then may
-/// refreshes go in a lane of their own: a message is counted where a lane has come to, after what it tells others.
-bool refreshes_have_own_mailboxes(const Program& program, const MailboxPlan& plan);
-
 /// For the schedule of a program with messages on one device: steps that touch mailboxes go in the side lane, beside
-/// the interior; but where refreshes may be left out, each of these (whole_refresh_behind()) stays together in the main
-/// lane. Steps that touch the same mailbox keep their order, whatever their lanes, because messages are counted.
-void place_messages(std::vector<ScheduleStep>& steps, const MailboxPlan& plan, const Program& program,
-                    bool leaves_out_refreshes);
+/// the interior. Steps that touch the same mailbox keep their order, whatever their lanes, because messages are counted.
+void place_messages(std::vector<ScheduleStep>& steps, const MailboxPlan& plan);
 
 }  // namespace quarkstar::runtime

@@ -86,14 +86,13 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts, const Replays& re
     work->mailboxes = *std::move(plan);
     const mpi::GpuPeers& peers = Session::current().messages()->peers();
     work->over_ranks = peers.sum_exchange();
-    work->leaves_out_refreshes =
-        peers.leaves_out_refreshes() && refreshes_have_own_mailboxes(work->program, work->mailboxes);
+    work->leaves_out_refreshes = peers.leaves_out_refreshes();
   }
   for (const int owner : owners) work->cuda_devices.push_back(starpu_worker_get_devid(owner));
   for (const Access& access : work->program.accesses) work->bytes.push_back(access.handle->bytes());
 
   std::vector<ScheduleStep> steps = schedule_steps(work->program, owners);
-  if (work->has_messages) place_messages(steps, work->mailboxes, work->program, work->leaves_out_refreshes);
+  if (work->has_messages) place_messages(steps, work->mailboxes);
   const auto reads_only = [](const ScheduleStep::Use& use) { return !use.writes; };
   for (ScheduleStep& step : steps)  // scalar steps with sums
     step.exchanges = step.everywhere && owners.size() <= SumExchange::most_devices &&

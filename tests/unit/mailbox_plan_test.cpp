@@ -139,8 +139,7 @@ TEST_CASE("programs whose messages do not fit mailboxes are left to the host") {
   }
 }
 
-TEST_CASE(
-    "a refresh that may be left out stays together in the main lane, and messages of one mailbox keep their order") {
+TEST_CASE("messages are in the side lane, in a refresh and behind it, and those of one mailbox keep their order") {
   const Session session(runtime_testing::options(1));
   const Problem refreshed, problem;
   const Handle state(64);
@@ -161,37 +160,12 @@ TEST_CASE(
   const auto plan = plan_mailboxes(program);
   REQUIRE(plan);
   REQUIRE(program.steps.size() == 6);  // the scalar step; pack, interior and boundary of the refresh; pack and boundary
-  const auto schedule_of = [&](bool leaves_out_refreshes) {
-    std::vector<ScheduleStep> steps = schedule_steps(program, {0});
-    place_messages(steps, *plan, program, leaves_out_refreshes);
-    return schedule_lanes(steps, 1, static_cast<int>(program.accesses.size()));
-  };
-  for (const bool leaves_out : {false, true}) {
-    const auto schedule = schedule_of(leaves_out);
-    REQUIRE(schedule);
-    const std::vector<int> lanes{0, leaves_out ? 0 : 1, 0, leaves_out ? 0 : 1, 1, 1};
-    for (std::size_t i = 0; i < lanes.size(); ++i) CHECK(schedule->steps[i].lane == lanes[i]);
-    CHECK(schedule->steps[4].waits == (leaves_out ? std::vector<int>{1} : std::vector<int>{}));
-    CHECK(schedule->steps[5].waits == (leaves_out ? std::vector<int>{3} : std::vector<int>{}));
-  }
-  CHECK_FALSE(refreshes_have_own_mailboxes(program, *plan));
-}
-
-TEST_CASE("refreshes with a halo of their own") {
-  const Session session(runtime_testing::options(1));
-  const Problem refreshed, problem;
-  const Handle state(64);
-  std::vector<Part> parts{task({inout(state)})};
-  parts.front().placement.role = Role::step;
-  refreshed.apply(parts, 0);
-  for (Part& part : parts)
-    if (part.kind == Part::Kind::task && part.placement.role == Role::work) {
-      part.placement.role = Role::refresh;
-      part.accesses.push_back(in(state));
-    }
-  problem.apply(parts, 0);
-  Program program(parts);
-  const auto plan = plan_mailboxes(program);
-  REQUIRE(plan);
-  CHECK(refreshes_have_own_mailboxes(program, *plan));
+  std::vector<ScheduleStep> steps = schedule_steps(program, {0});
+  place_messages(steps, *plan);
+  const auto schedule = schedule_lanes(steps, 1, static_cast<int>(program.accesses.size()));
+  REQUIRE(schedule);
+  const std::vector<int> lanes{0, 1, 0, 1, 1, 1};
+  for (std::size_t i = 0; i < lanes.size(); ++i) CHECK(schedule->steps[i].lane == lanes[i]);
+  CHECK(schedule->steps[4].waits == std::vector<int>{});
+  CHECK(schedule->steps[5].waits == std::vector<int>{});
 }
