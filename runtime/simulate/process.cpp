@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -48,6 +49,8 @@ void describe_to_starpu(const Machine& machine, const std::string& folder) {
   // What StarPU would add by itself is in the machine's own numbers.
   for (const char* cost : {"CUDA_MALLOC", "CUDA_QUEUE", "TASK_SUBMIT", "TASK_PUSH", "FETCHING_INPUT"})
     setenv((std::string("STARPU_SIMGRID_") + cost + "_COST").c_str(), "0", 1);
+  // Of our StarPU (scripts/build-starpu): copies between GPUs wait for each other within a host only.
+  setenv("STARPU_SIMGRID_GPUS_A_HOST", std::to_string(std::max(1, machine.gpus)).c_str(), 1);
 }
 
 /// Its exit code.
