@@ -23,13 +23,18 @@ bool driver_has_conditions() {
   return has;
 }
 
-/// Streams of the current GPU for the calling worker's parts, which are captured one at a time.
+/// Streams of the current GPU for the calling worker's parts, which are captured one at a time. As in lanes outside,
+/// the kernels of the first give way to those of the others.
 std::vector<CudaStream> streams_inside(std::size_t count) {
   static thread_local std::map<int, std::vector<CudaStream>> streams;
-  int device = 0;
+  int device = 0, least = 0, greatest = 0;
   cudaGetDevice(&device);
+  cudaDeviceGetStreamPriorityRange(&least, &greatest);
   std::vector<CudaStream>& made = streams[device];
-  while (made.size() < count) cudaStreamCreateWithFlags(&made.emplace_back(nullptr), cudaStreamNonBlocking);
+  while (made.size() < count) {
+    const int priority = made.empty() ? least : greatest;
+    cudaStreamCreateWithPriority(&made.emplace_back(nullptr), cudaStreamNonBlocking, priority);
+  }
   return {made.begin(), made.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 

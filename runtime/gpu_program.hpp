@@ -22,7 +22,7 @@ struct GpuProgram {
   MailboxPlan mailboxes;
   bool has_messages = false;
   SumExchange over_ranks{};           ///< for steps whose sums are of all ranks
-  bool leaves_out_refreshes = false;  ///< those behind a scalar step are conditional parts of the main lane's graph
+  bool leaves_out_refreshes = false;  ///< those behind a scalar step are conditional parts of the graph
 };
 
 #ifdef QUARKSTAR_CUDA

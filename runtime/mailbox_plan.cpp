@@ -99,6 +99,18 @@ std::optional<MailboxPlan> plan_mailboxes(Program& program) {
   return plan;
 }
 
+bool refreshes_have_own_mailboxes(const Program& program, const MailboxPlan& plan) {
+  std::vector<bool> left_out(program.steps.size());
+  for (std::size_t i = 0; i < left_out.size(); ++i)
+    for (std::size_t left = whole_refresh_behind(program, i); left > 0; --left) left_out[i + left] = true;
+  std::array<std::set<void*>, 2> touched;  // by others, by refreshes
+  for (std::size_t i = 0; i < left_out.size(); ++i)
+    for (const int buffer : program.steps[i].buffers)
+      if (void* mailbox = plan.memory[static_cast<std::size_t>(buffer)]; mailbox != nullptr)
+        touched[left_out[i] ? 1 : 0].insert(mailbox);
+  return std::none_of(touched[1].begin(), touched[1].end(), [&](void* mailbox) { return touched[0].contains(mailbox); });
+}
+
 void place_messages(std::vector<ScheduleStep>& steps, const MailboxPlan& plan) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     steps[i].aside = plan.uses[i].touches;

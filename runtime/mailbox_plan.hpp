@@ -1,6 +1,5 @@
 #pragma once
-// Which step of a program does what with the mailboxes of its messages. Pure bookkeeping; runtime/gpu_program_run.cpp
-// carries it out.
+// Which step of a program does what with the mailboxes of its messages. Pure bookkeeping; runtime/gpu_program_run.cpp carries it out.
 #include <optional>
 #include <vector>
 
@@ -26,6 +25,10 @@ struct MailboxPlan {
 /// with two, one that is sent unwritten, or read without having been received. Steps that touch mailboxes must keep their order, for one between
 /// the first and the last neither waits nor signals itself.
 std::optional<MailboxPlan> plan_mailboxes(Program& program);
+
+/// Whether no mailbox of a refresh that may be left out (whole_refresh_behind()) is touched by any other step. Only then may
+/// refreshes be left out: a message that began outside of one could end inside, where one end would count it and the other not.
+bool refreshes_have_own_mailboxes(const Program& program, const MailboxPlan& plan);
 
 /// For the schedule of a program with messages on one device: steps that touch mailboxes go in the side lane, beside
 /// the interior. Steps that touch the same mailbox keep their order, whatever their lanes, because messages are counted.

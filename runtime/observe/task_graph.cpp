@@ -1,6 +1,5 @@
 #include "runtime/observe/task_graph.hpp"
 
-
 #include <algorithm>
 #include <utility>
 

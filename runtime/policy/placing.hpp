@@ -10,7 +10,7 @@ namespace quarkstar::runtime::placing {
 /// What was said at submission; nullptr for a helper task of StarPU's own.
 const detail::TaskRecord* record_of(const starpu_task* task);
 
-/// Whether the worker has an implementation of the task.
+/// Whether the worker has an implementation of the task and may run it (only_on_gpus()).
 bool can_execute(const starpu_task* task, int worker);
 
 /// The worker that a task belongs to: the owner of its block, or, where that has no implementation (a CPU-only codelet of a GPU's block) or

@@ -35,7 +35,7 @@ struct Host {
   double (*expected_us)(starpu_task* task, int worker);
   /// Microseconds that moving its data to that worker takes, and the result back to its owner.
   double (*moving_us)(starpu_task* task, int worker);
-  /// 1 where the worker has an implementation of the task.
+  /// 1 where the worker has an implementation of the task and may run it. To be asked before push_to().
   int (*can_execute)(const starpu_task* task, int worker);
   /// Watts of a worker: 0 idle, 1 busy.
   double (*watts)(int worker, int busy);

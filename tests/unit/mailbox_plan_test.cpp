@@ -168,4 +168,24 @@ TEST_CASE("messages are in the side lane, in a refresh and behind it, and those 
   for (std::size_t i = 0; i < lanes.size(); ++i) CHECK(schedule->steps[i].lane == lanes[i]);
   CHECK(schedule->steps[4].waits == std::vector<int>{});
   CHECK(schedule->steps[5].waits == std::vector<int>{});
+  CHECK_FALSE(refreshes_have_own_mailboxes(program, *plan));
+}
+
+TEST_CASE("refreshes with a halo of their own") {
+  const Session session(runtime_testing::options(1));
+  const Problem refreshed, problem;
+  const Handle state(64);
+  std::vector<Part> parts{task({inout(state)})};
+  parts.front().placement.role = Role::step;
+  refreshed.apply(parts, 0);
+  for (Part& part : parts)
+    if (part.kind == Part::Kind::task && part.placement.role == Role::work) {
+      part.placement.role = Role::refresh;
+      part.accesses.push_back(in(state));
+    }
+  problem.apply(parts, 0);
+  Program program(parts);
+  const auto plan = plan_mailboxes(program);
+  REQUIRE(plan);
+  CHECK(refreshes_have_own_mailboxes(program, *plan));
 }
