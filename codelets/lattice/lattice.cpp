@@ -1,8 +1,15 @@
 #include "codelets/lattice/lattice.hpp"
 
+#include <algorithm>
+
 #include "runtime/error.hpp"
 
 namespace quarkstar {
+
+int Lattice::vectors_in_lanes_of(Precision precision, int wanted) {
+  if (wanted != 1 && wanted != 8 && wanted != 16) throw ShapeError("Lattice", "vectors in lanes are 8 or 16");
+  return precision == Precision::double_ ? std::min(wanted, 8) : wanted;
+}
 
 void Lattice::require_part(const char* where, const Box& box, int before) const {
   const Coord& all = decomposition_.lattice();

@@ -13,12 +13,15 @@ class Lattice {
   /// most_lanes: an upper limit for experiments and tests with narrower layouts. reach: 1, or 3 for operators with three-hop links;
   /// throws Error(input) where a cut leaves a block thinner than that. tile: wanted extents of a tile of outer sites (BlockShape), 0: no
   /// limit; it changes the order of sites in memory and no result. unit: that of choose_lane_grid(), even; for Schwarz domains their extents.
+  /// vectors_in_lanes: 1, or 16 or 8: lanes hold so many vectors of a colour field (8 in double precision) instead of sites; throws ShapeError
+  /// for other numbers.
   Lattice(const runtime::Decomposition& decomposition, Precision precision, const BoundaryAngles& boundary, int most_lanes = 16,
-          int reach = 1, const Coord& tile = {}, const Coord& unit = {2, 2, 2, 2})
+          int reach = 1, const Coord& tile = {}, const Coord& unit = {2, 2, 2, 2}, int vectors_in_lanes = 1)
       : decomposition_(decomposition),
         precision_(precision),
         boundary_(boundary),
-        lanes_(choose_lane_grid(decomposition, precision, most_lanes, reach, unit)) {
+        vectors_in_lanes_(vectors_in_lanes_of(precision, vectors_in_lanes)),
+        lanes_(vectors_in_lanes > 1 ? LaneGrid{} : choose_lane_grid(decomposition, precision, most_lanes, reach, unit)) {
     blocks_.resize(decomposition_.blocks().size());
     for (const int b : decomposition_.local())
       blocks_[static_cast<std::size_t>(b)] = std::make_unique<BlockGeometry>(decomposition_, b, lanes_, boundary, reach, tile);
@@ -28,6 +31,8 @@ class Lattice {
   Precision precision() const { return precision_; }
   const BoundaryAngles& boundary() const { return boundary_; }
   const LaneGrid& lanes() const { return lanes_; }
+  /// Vectors of a colour field in lanes; 1: the lanes are of sites.
+  int vectors_in_lanes() const { return vectors_in_lanes_; }
   /// All blocks of the lattice, and those of this rank, which alone have a geometry.
   int block_count() const { return decomposition_.count(); }
   const std::vector<int>& local_blocks() const { return decomposition_.local(); }
@@ -39,9 +44,11 @@ class Lattice {
   void require_part(const char* where, const Box& box, int before) const;
 
  private:
+  static int vectors_in_lanes_of(Precision precision, int wanted);
   runtime::Decomposition decomposition_;
   Precision precision_;
   BoundaryAngles boundary_;
+  int vectors_in_lanes_;
   LaneGrid lanes_;
   std::vector<std::unique_ptr<BlockGeometry>> blocks_;
 };

@@ -100,6 +100,7 @@ const Codelet& gram_codelet(Precision precision) {
 void require_alike(const char* where, const ColourField& a, const ColourField& b) {
   if (a.lattice() != b.lattice() || a.parity() != b.parity() || a.vectors() != b.vectors())
     throw ShapeError(where, "fields of another lattice, parity or number of vectors");
+  if (a.lattice()->vectors_in_lanes() > 1) throw ShapeError(where, "vectors are in lanes");
 }
 
 double block_bytes(const ColourField& field, int b) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "codelets/arch/implementations.hpp"
 #include "codelets/lattice/lanes_in_a_row.hpp"
 #include "codelets/staggered/convert_cuda.hpp"
@@ -20,7 +22,8 @@ struct VectorTask {
   const BlockGeometry* block;
   HostColour* host;  ///< the first of `vectors`
   Coord lattice;
-  int parity, vectors;
+  int parity;
+  VectorPlaces places;
 };
 
 template <class F, bool Load>
@@ -28,24 +31,24 @@ void run_vectors(Call& call) {
   const auto& task = call.arguments<VectorTask>();
   F* field = call.buffer<F>(0);
   const BlockGeometry& block = *task.block;
-  const int lanes = block.lanes().lanes;
+  const int lanes = task.places.lanes, width = task.places.width();
   call.team().for_range(block.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (auto outer = static_cast<int>(begin); outer < end; ++outer)
       for (int lane = 0; lane < lanes; ++lane) {
         Coord site = block.local_site({task.parity, outer, lane});
         for (int mu = 0; mu < 4; ++mu) site[mu] += block.block().origin[mu];
         const std::int64_t index = index_in(task.host->box(), site, task.lattice);
-        for (int v = 0; v < task.vectors; ++v) {
-          F* p = field + vector_offset<F>(outer, v, lane, task.vectors, lanes);
+        for (int v = 0; v < task.places.vectors; ++v) {
+          F* p = field + task.places.offset<F>(outer, v, lane);
           std::complex<double>* host = &task.host[v].at(index, 0);
           using V = site::Lane<Real<F>>;
           if constexpr (Load) {
             site::Complex<V> z[3];
             for (int c = 0; c < 3; ++c)
               z[c] = {{static_cast<Real<F>>(host[c].real())}, {static_cast<Real<F>>(host[c].imag())}};
-            site::write_site<F>(p, lanes, z);
+            site::write_site<F>(p, width, z);
           } else {
-            const site::SiteReader<F, V> reader(p, lanes);
+            const site::SiteReader<F, V> reader(p, width);
             for (int c = 0; c < 3; ++c) {
               const site::Complex<V> z = reader.component(c);
               host[c] = {static_cast<double>(z.re.v), static_cast<double>(z.im.v)};
@@ -59,7 +62,8 @@ void run_vectors(Call& call) {
 struct ConvertTask {
   BlockShape to,
       from;  ///< not pointers to them: equal bytes of arguments must mean equal work, because graphs are kept by them
-  int parity, vectors;
+  VectorPlaces to_places, from_places;
+  int parity;
   bool has_state;
   Obedience obedience;
 };
@@ -76,16 +80,20 @@ void run_convert(Call& call) {
   const std::int32_t* left_out = task.obedience.left_out(status);
   To* to = call.buffer<To>(0);
   const From* from = call.buffer<const From>(1);
-  const int to_lanes = task.to.lanes, from_lanes = task.from.lanes, in_a_row = lanes_in_a_row(task.to, task.from);
+  const VectorPlaces &to_places = task.to_places, &from_places = task.from_places;
+  const int to_width = to_places.width(), from_width = from_places.width(), in_a_row = lanes_in_a_row(task.to, task.from),
+            vectors_in_a_row = std::min(to_places.vectors_in_lanes, from_places.vectors_in_lanes);
   call.team().for_range(task.to.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (auto outer = static_cast<int>(begin); outer < end; ++outer)
-      for (int first = 0; first < to_lanes; first += in_a_row) {
+      for (int first = 0; first < task.to.lanes; first += in_a_row) {
         const SitePosition source = task.from.locate(task.to.local_site({task.parity, outer, first}));
-        for (int v = 0; v < task.vectors; ++v) {
-          if (left_out != nullptr && left_out[v] != 0) continue;
-          To* p = to + vector_offset<To>(outer, v, first, task.vectors, to_lanes);
-          const From* q = from + vector_offset<From>(source.outer, v, source.lane, task.vectors, from_lanes);
-          for (int i = 0; i < in_a_row; ++i) convert_vector<To, From>(p + i, to_lanes, q + i, from_lanes);
+        for (int v = 0; v < to_places.vectors; v += vectors_in_a_row) {
+          To* p = to + to_places.offset<To>(outer, v, first);
+          const From* q = from + from_places.offset<From>(source.outer, v, source.lane);
+          for (int w = 0; w < vectors_in_a_row; ++w) {
+            if (left_out != nullptr && left_out[v + w] != 0) continue;
+            for (int i = w; i < w + in_a_row; ++i) convert_vector<To, From>(p + i, to_width, q + i, from_width);
+          }
         }
       }
   });
@@ -96,7 +104,7 @@ template <class To, class From>
 void run_convert_on_cuda(Call& call) {
   const auto& task = call.arguments<ConvertTask>();
   cuda::launch_convert_vectors(call.buffer<To>(0), call.buffer<const From>(1), task.to, task.from, task.parity,
-                               task.vectors, status_of(call, task), task.obedience,
+                               task.to_places.vectors, status_of(call, task), task.obedience,
                                static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif
@@ -122,6 +130,10 @@ const Codelet& convert_codelet(Precision to, Precision from) {
   });
 }
 
+VectorPlaces places_of(const ColourField& field) {
+  return {field.vectors(), field.lattice()->lanes().lanes, field.lattice()->vectors_in_lanes()};
+}
+
 runtime::Placement placement_of(const BlockGeometry& block) {
   return {.owner = block.block().owner, .block = block.block().index};
 }
@@ -140,7 +152,7 @@ void load_vectors(const ColourField& field, std::span<const HostColour> host) {
   for (const int b : lattice.local_blocks())
     runtime::submit(vectors_codelet<true>(lattice.precision()),
                     VectorTask{&lattice.block(b), const_cast<HostColour*>(host.data()),
-                               lattice.decomposition().lattice(), field.parity(), field.vectors()},
+                               lattice.decomposition().lattice(), field.parity(), places_of(field)},
                     {runtime::out(field.block(b))}, {}, placement_of(lattice.block(b)));
 }
 
@@ -150,16 +162,17 @@ void store_vectors(std::span<HostColour> host, const ColourField& field) {
   for (const int b : lattice.local_blocks())
     runtime::submit(
         vectors_codelet<false>(lattice.precision()),
-        VectorTask{&lattice.block(b), host.data(), lattice.decomposition().lattice(), field.parity(), field.vectors()},
+        VectorTask{&lattice.block(b), host.data(), lattice.decomposition().lattice(), field.parity(), places_of(field)},
         {runtime::in(field.block(b))}, {}, placement_of(lattice.block(b)));
 }
 
 void convert(const ColourField& to, const ColourField& from, const Control& control) {
   const Lattice &a = *to.lattice(), &b = *from.lattice();
   if (to.parity() != from.parity() || to.vectors() != from.vectors() ||
+      (a.vectors_in_lanes() > 1) != (b.vectors_in_lanes() > 1) ||
       a.decomposition().grid() != b.decomposition().grid() ||
       a.decomposition().lattice() != b.decomposition().lattice())
-    throw ShapeError("staggered::convert", "fields of another parity, decomposition or number of vectors");
+    throw ShapeError("staggered::convert", "fields of another parity, decomposition, kind of layout or number of vectors");
   const Codelet& codelet = convert_codelet(a.precision(), b.precision());
   for (const int i : a.local_blocks()) {
     runtime::AccessList accesses{control.state != nullptr ? runtime::inout(to.block(i)) : runtime::out(to.block(i)),
@@ -174,7 +187,8 @@ void convert(const ColourField& to, const ColourField& from, const Control& cont
     task.to = a.block(i).shape();
     task.from = b.block(i).shape();
     task.parity = to.parity();
-    task.vectors = to.vectors();
+    task.to_places = places_of(to);
+    task.from_places = places_of(from);
     task.has_state = control.state != nullptr;
     task.obedience.masked = control.obedience.masked;
     task.obedience.when = control.obedience.when;

@@ -14,8 +14,8 @@ namespace quarkstar::staggered {
 void load_vectors(const ColourField& field, std::span<const HostColour> host);
 void store_vectors(std::span<HostColour> host, const ColourField& field);
 
-/// to <- from, rounded to nearest where `to` is narrower. Lane grids may differ; decompositions, parities and vectors
-/// may not. control: whose flags it obeys.
+/// to <- from, rounded to nearest where `to` is narrower. Lane grids may differ, and numbers of vectors in lanes;
+/// decompositions, parities, vectors and what is in lanes may not. control: whose flags it obeys.
 void convert(const ColourField& to, const ColourField& from, const Control& control = {});
 
 }  // namespace quarkstar::staggered

@@ -14,6 +14,17 @@ QUARKSTAR_HD std::size_t vector_offset(int outer, int vector, int lane, int vect
          static_cast<std::size_t>(lane);
 }
 
+/// Where the vectors of a block are, in either layout of ColourField.
+struct VectorPlaces {
+  int vectors, lanes, vectors_in_lanes;
+  int width() const { return lanes * vectors_in_lanes; }
+  /// Offset of a vector's first word; the others follow at steps of width().
+  template <class F>
+  std::size_t offset(int outer, int vector, int lane) const {
+    return vector_offset<F>(outer, vector / vectors_in_lanes, lane + vector % vectors_in_lanes, vectors / vectors_in_lanes, width());
+  }
+};
+
 /// to <- from, rounded to nearest where `to` is narrower.
 template <class To, class From>
 QUARKSTAR_HD void convert_vector(To* to, int to_lanes, const From* from, int from_lanes) {

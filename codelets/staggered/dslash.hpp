@@ -34,7 +34,8 @@ struct Output {
 /// phases and normalisation in docs/conventions.md, sections 4 and 5.
 class Dslash {
  public:
-  /// links of even and odd sites; n: vectors of every field.
+  /// links of even and odd sites; n: vectors of every field. Throws ShapeError for compressed long links on a lattice
+  /// with vectors in lanes, which have no kernels.
   Dslash(const Links& even, const Links& odd, int vectors);
 
   /// Submits out = Output(D in). Throws ShapeError when the fields' parities, lattices or numbers of vectors do not
@@ -65,7 +66,7 @@ class Dslash {
 
   std::array<const Links*, 2> links_;
   int vectors_;
-  Launch launch_ = default_launch(vectors_);
+  Launch launch_ = default_launch(vectors_, lattice()->vectors_in_lanes());
   runtime::Halo faces_;
   runtime::PartialSums sums_;
 };

@@ -39,7 +39,7 @@ struct SitesTask {
 };
 
 struct PackTask {
-  int lanes, vectors, faces;
+  int lanes, vectors, faces;  ///< ColourField::width() and groups(); faces to pack
   bool has_state;
   runtime::When when;
   struct Face {
@@ -182,6 +182,7 @@ Dslash::Dslash(const Links& even, const Links& odd, int vectors)
       sums_(parts_of(*even.fat.lattice()) * static_cast<int>(even.fat.lattice()->local_blocks().size()), 2 * vectors) {
   if (even.fat.parity() != 0 || odd.fat.parity() != 1 || even.fat.lattice() != odd.fat.lattice() || even.long_reals() != odd.long_reals())
     throw ShapeError("Dslash", "the links of the two parities do not belong together");
+  if (lattice()->vectors_in_lanes() > 1 && long_reals() % 18 != 0) throw ShapeError("Dslash", "compressed long links where vectors are in lanes");
 }
 
 runtime::Cost Dslash::cost(std::int64_t outer_sites, const Output& output) const {
@@ -213,8 +214,8 @@ void Dslash::apply(const ColourField& out, const ColourField& in, const Output& 
 void Dslash::submit_pack(int b, const ColourField& in, const Submission& submission) {
   const BlockGeometry& geometry = lattice()->block(b);
   auto task = runtime::blank<PackTask>();
-  task.lanes = lattice()->lanes().lanes;
-  task.vectors = vectors_;
+  task.lanes = in.width();
+  task.vectors = in.groups();
   AccessList accesses{runtime::in(geometry.handle()), runtime::in(in.block(b))};
   double bytes = 0;
   for (int d = 0; d < 8; ++d) {
@@ -239,7 +240,7 @@ void Dslash::submit_sites(int b, bool boundary, const ColourField& out, const Co
   const TableRange list = boundary ? geometry.boundary(parity) : geometry.interior(parity);
   const Output& output = submission.output;
   auto task = runtime::blank<SitesTask>();
-  task.choice = {lattice()->lanes().lanes, long_reals(), launch_};
+  task.choice = {lattice()->lanes().lanes, long_reals(), launch_, lattice()->vectors_in_lanes()};
   task.near = geometry.neighbours(parity);
   task.far = geometry.far_neighbours(parity);
   task.sites = geometry.has_faces() ? list.offset : every_site;

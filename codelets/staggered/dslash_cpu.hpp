@@ -4,6 +4,7 @@
 #include "codelets/arch/lanes.hpp"
 #include "codelets/arch/site_stores.hpp"
 #include "codelets/staggered/dslash_kernels.hpp"
+#include "codelets/staggered/dslash_output.hpp"
 #include "codelets/staggered/many_vectors.hpp"
 #include "codelets/staggered/one_vector.hpp"
 
@@ -36,54 +37,18 @@ struct WantedVectors {
   }
 };
 
-/// What becomes of the sum r of a vector's hops: diagonal x + scale r, into `out` and into the sums of its vector. at:
-/// of lane0 in the fields.
+/// finish() for a vector with sites in the lanes.
 template <class F, int W, int VL>
-inline __attribute__((always_inline)) void finish(const staggered::DslashArguments<F>& a, F* out, std::size_t at,
-                                                  int vector, const site::ColourVector<Pack<Real<F>, VL>>& r,
-                                                  VectorSums<VL>& sums) {
-  using V = Pack<Real<F>, VL>;
+inline __attribute__((always_inline)) void finish_vector(const staggered::DslashArguments<F>& a, F* out, std::size_t at,
+                                                         int vector,
+                                                         const site::ColourVector<Pack<Real<F>, VL>>& r,
+                                                         VectorSums<VL>& sums) {
   const auto v = static_cast<std::size_t>(vector);
-  const V scale = V::broadcast(a.scale[v]);
-  site::ColourVector<V> z;
-  site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { z[c] = {scale * r[c].re, scale * r[c].im}; });
-  if (a.x != nullptr) {
-    const V diagonal = V::broadcast(a.diagonal[v]);
-    const site::SiteReader<F, V> x(a.x + at, W);
-    site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-      const site::Complex<V> value = x.component(c);
-      z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
-    });
-  }
-  site::write_site<F>(out, W, z);
-  if (a.sums.norm) {
-    V norm = V::broadcast(0);
-    site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
-    sums.norm[v].add(norm);
-  }
-  if (a.sums.dot) {
-    const site::SiteReader<F, V> y(a.y + at, W);
-    V dot = V::broadcast(0);
-    site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-      const site::Complex<V> value = y.component(c);
-      dot = fma(value.im, z[c].im, fma(value.re, z[c].re, dot));
-    });
-    sums.dot[v].add(dot);
-  }
+  const auto of_all_lanes = [v](const Real<F>(&values)[staggered::most_vectors]) QUARKSTAR_INLINE_LAMBDA {
+    return Pack<Real<F>, VL>::broadcast(values[v]);
+  };
+  finish<F, W, VL>(a, out, at, of_all_lanes, r, sums, v);
 }
-
-/// Outer sites of a kernel's list.
-template <class F, int W>
-struct ListedSites {
-  const staggered::DslashArguments<F>& a;
-  std::size_t operator[](std::int64_t i) const { return a.sites != nullptr ? a.sites[i] : static_cast<std::size_t>(i); }
-  /// Of a number in a field.
-  static std::size_t at(std::size_t outer, int vectors, int vector, int lane0) {
-    return (outer * static_cast<std::size_t>(vectors) + static_cast<std::size_t>(vector)) *
-               (staggered::vector_words<F> * W) +
-           static_cast<std::size_t>(lane0);
-  }
-};
 
 /// All of dslash_range() for one of the vectors. A function of its own: registers are short, and the other one's
 /// pointers would take some.
@@ -102,7 +67,7 @@ __attribute__((noinline)) void one_vector_range(const staggered::DslashArguments
       site::ColourVector<Pack<Real<F>, VL>> r[1];
       staggered::dslash_term(r, hops);
       const std::size_t at = sites.at(outer, a.vectors, vector, lane0);
-      finish<F, W, VL>(a, stores.place(a.out + at, lane0), at, vector, r[0], totals);
+      finish_vector<F, W, VL>(a, stores.place(a.out + at, lane0), at, vector, r[0], totals);
     }
     stores.complete(a.out + sites.at(outer, a.vectors, vector, 0), staggered::vector_words<F>);
   }
@@ -136,7 +101,7 @@ __attribute__((noinline)) void many_vectors_range(const staggered::DslashArgumen
           site::ColourVector<Pack<Real<F>, VL>> r;
           many.load(r, i, lane0);
           const std::size_t at = sites.at(outer, a.vectors, vector, lane0);
-          finish<F, W, VL>(a, stores.place(a.out + at, lane0), at, vector, r, totals);
+          finish_vector<F, W, VL>(a, stores.place(a.out + at, lane0), at, vector, r, totals);
         }
         stores.complete(a.out + sites.at(outer, a.vectors, vector, 0), staggered::vector_words<F>);
       }

@@ -28,10 +28,21 @@ DslashKernel<F> kernel_of(const KernelChoice& choice) {
   return table.current()(choice.lanes, choice.launch.memory.prefetch);
 }
 
+template <class F, int LongReals>
+DslashKernel<F> kernel_in_lanes(const KernelChoice& choice) {
+  static constexpr arch::KernelTable<DslashKernel<F> (*)(int, int)> table =
+      QUARKSTAR_KERNEL_TABLE(vectors_in_lanes_kernel<F, LongReals>);
+  return table.current()(choice.vectors_in_lanes, choice.launch.memory.prefetch);
+}
+
 }  // namespace
 
 template <class F>
 DslashKernel<F> dslash_kernel(const KernelChoice& choice) {
+  if (choice.vectors_in_lanes > 1) {
+    if (choice.long_reals == 0) return kernel_in_lanes<F, 0>(choice);
+    return choice.long_reals == 18 ? kernel_in_lanes<F, 18>(choice) : nullptr;
+  }
   switch (choice.long_reals) {
     case 0: return kernel_of<F, 0>(choice);
     case 18: return kernel_of<F, 18>(choice);

@@ -5,11 +5,14 @@
 
 namespace quarkstar {
 
-/// Specialised for the formats double, float and Half; long links of each number of reals are compiled apart.
+/// Specialised for the formats double, float and Half; long links of each number of reals are compiled apart. With vectors in lanes they have
+/// 18 reals, or there are none.
 #define QUARKSTAR_DECLARE_DSLASH(architecture)                  \
   namespace architecture {                                      \
   template <class F, int LongReals>                             \
   staggered::DslashKernel<F> dslash_kernel(int lanes, int prefetch); \
+  template <class F, int LongReals>                             \
+  staggered::DslashKernel<F> vectors_in_lanes_kernel(int vectors_in_lanes, int prefetch); \
   template <class F>                                            \
   staggered::PackKernel<F> colour_pack_kernel(int lanes, bool forward); \
   }
@@ -18,10 +21,10 @@ QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_DSLASH)
 
 namespace staggered {
 
-/// Kernel of the architecture in use for a choice; nullptr when there is none for that many lanes or link reals.
+/// Kernel of the architecture in use for a choice; nullptr when there is none for that many lanes, vectors in lanes or link reals.
 template <class F>
 DslashKernel<F> dslash_kernel(const KernelChoice& choice);
-/// forward: for a reader that looks forward.
+/// forward: for a reader that looks forward. lanes: of sites, or vectors in lanes.
 template <class F>
 PackKernel<F> pack_kernel(int lanes, bool forward);
 

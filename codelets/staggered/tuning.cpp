@@ -29,7 +29,8 @@ class Trial {
   Trial(const TuningProblem& problem, const Coord& tile)
       : on_gpus_(is_gpu(first_block(problem.decomposition).owner)),
         lattice_(
-            std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, 16, reach_of(problem), tile)),
+            std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, 16, reach_of(problem), tile, Coord{2, 2, 2, 2},
+                                      problem.vectors_in_lanes)),
         links_even_(lattice_, 0, problem.long_reals),
         links_odd_(lattice_, 1, problem.long_reals),
         dslash_(filled(links_even_), filled(links_odd_), problem.vectors),
@@ -124,9 +125,11 @@ std::optional<TuningProblem> measured_problem(const TuningProblem& problem) {
 }
 
 std::string key_of(const char* what, const TuningProblem& problem, const std::string& device) {
-  const LaneGrid lanes = choose_lane_grid(problem.decomposition, problem.precision, 16, reach_of(problem));
-  return fmt::format("{}; staggered {} {}; {} long links {}; {} right-hand sides; {}", device, what, kernel_version,
+  const bool in_lanes = problem.vectors_in_lanes > 1;
+  const LaneGrid lanes = in_lanes ? LaneGrid{} : choose_lane_grid(problem.decomposition, problem.precision, 16, reach_of(problem));
+  return fmt::format("{}; staggered {} {}; {} long links {}; {} right-hand sides{}; {}", device, what, kernel_version,
                      name_of(problem.precision), problem.long_reals, problem.vectors,
+                     in_lanes ? fmt::format(", {} in lanes", problem.vectors_in_lanes) : "",
                      place_of(problem.decomposition, lanes.lanes));
 }
 
@@ -157,7 +160,7 @@ std::string launch_key(const TuningProblem& problem, const Coord& tile, const st
 Coord measure_tile(const TuningProblem& problem, double& microseconds) {
   const double worthwhile = on_gpus(problem) ? worthwhile_on_gpus : worthwhile_on_cpus;
   Coord best = no_tile;
-  const Launch rule = default_launch(problem.vectors);
+  const Launch rule = default_launch(problem.vectors, problem.vectors_in_lanes);
   microseconds = Trial(problem, best).time_of(rule);
   for (const Coord& tile : tried_tiles) {
     if (tile == no_tile) continue;
@@ -172,7 +175,7 @@ Coord measure_tile(const TuningProblem& problem, double& microseconds) {
 Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& microseconds) {
   const double worthwhile = on_gpus(problem) ? worthwhile_on_gpus : worthwhile_on_cpus;
   Trial trial(problem, tile);
-  const Launch rule = default_launch(problem.vectors);
+  const Launch rule = default_launch(problem.vectors, problem.vectors_in_lanes);
   Launch best = rule;
   microseconds = trial.time_of(best);
   const auto consider = [&](const Launch& candidate) {
@@ -248,7 +251,7 @@ Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure,
     const auto& found = of_all[static_cast<std::size_t>(decider)];
     return launch_from({found.begin(), found.end()}).value();
   }
-  const Launch rule = default_launch(problem.vectors);
+  const Launch rule = default_launch(problem.vectors, problem.vectors_in_lanes);
   if (!measure) return rule;
   const std::optional<TuningProblem> measured = measured_problem(problem);
   if (!measured) return rule;

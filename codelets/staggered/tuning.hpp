@@ -22,6 +22,7 @@ struct TuningProblem {
       0;  ///< bytes a site that the owners of the blocks hold already, such as links_bytes_a_site() of another level
   std::optional<double>
       cached{};  ///< CPU owners of no more bytes of links and fields take the rules; none: tuning::cached_bytes()
+  int vectors_in_lanes = 1;  ///< of the lattice
 };
 
 /// Links are stored at both of their ends: eight fat ones a site, and eight long ones.
@@ -32,8 +33,8 @@ double links_bytes_a_site(Precision precision, int long_reals);
 std::map<int, double> measurement_bytes(const TuningProblem& problem);
 
 /// Each names everything that its choice depends on: device, kernel and its version, precision, long links, right-hand
-/// sides, lattice, blocks and lanes, how many GPUs and CPU workers own the blocks, whether batches go task by task; a
-/// launch also the order of sites.
+/// sides and whether they are in lanes, lattice, blocks and lanes, how many GPUs and CPU workers own the blocks, whether
+/// batches go task by task; a launch also the order of sites.
 std::string tile_key(const TuningProblem& problem, const std::string& device);
 std::string launch_key(const TuningProblem& problem, const Coord& tile, const std::string& device);
 

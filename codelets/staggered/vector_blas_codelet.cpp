@@ -19,7 +19,7 @@ struct Task {
   VectorCoefficient coefficients[VectorArguments<double>::most_coefficients];
   std::int64_t outer_sites;
   int vectors_of[VectorArguments<double>::most_fields];
-  int vectors, lanes;
+  int vectors, lanes, vectors_in_lanes;
   bool has_state;
   Obedience obedience;
 };
@@ -29,10 +29,10 @@ VectorArguments<F> unpack(Call& call, const Task& task) {
   VectorArguments<F> a{};
   for (int i = 0; i < blas::field_count<Operation>; ++i) {
     a.fields[i] = call.buffer<F>(i);
-    a.vectors_of[i] = task.vectors_of[i];
+    a.vectors_of[i] = task.vectors_of[i] / task.vectors_in_lanes;
   }
-  a.vectors = task.vectors;
-  a.lanes = task.lanes;
+  a.vectors = task.vectors / task.vectors_in_lanes;
+  a.lanes = task.lanes * task.vectors_in_lanes;
   return a;
 }
 
@@ -51,8 +51,9 @@ void run(Call& call) {
   VectorNumbers<F> numbers;
   for (int k = 0; k < Operation::coefficients; ++k)
     for (int v = 0; v < task.vectors; ++v) numbers[k][v] = static_cast<Real<F>>(task.coefficients[k].resolve(status, v));
-  static constexpr arch::KernelTable<VectorKernel<F> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(vector_kernel<F, Operation>);
-  const VectorKernel<F> kernel = table.current()(task.lanes);
+  static constexpr arch::KernelTable<VectorKernel<F> (*)(int)> of_sites = QUARKSTAR_KERNEL_TABLE(vector_kernel<F, Operation>),
+                                                               of_groups = QUARKSTAR_KERNEL_TABLE(group_kernel<F, Operation>);
+  const VectorKernel<F> kernel = (task.vectors_in_lanes > 1 ? of_groups : of_sites).current()(a.lanes);
   const int sums = Operation::sums * task.vectors;
   runtime::ThreadSums partial(call.team().threads(), sums);
   call.team().for_range(task.outer_sites,
@@ -104,6 +105,7 @@ void submit(const std::array<const ColourField*, blas::field_count<Operation>>& 
   if (Operation::sums > 0 && partials == nullptr) throw ShapeError(Operation::name, "nowhere to put the sums");
   for (std::size_t k = 0; k < coefficients.size(); ++k) task.coefficients[k] = coefficients[k];
   task.lanes = lattice.lanes().lanes;
+  task.vectors_in_lanes = lattice.vectors_in_lanes();
   task.has_state = control.state != nullptr;
   task.obedience = control.obedience;
   for (const int b : lattice.local_blocks()) {

@@ -14,7 +14,7 @@ struct VectorArguments {
   static constexpr int most_fields = 3, most_coefficients = 3;
   F* fields[most_fields];             ///< [outer site][vector][word][lane]
   int vectors_of[most_fields];        ///< n or 1
-  int vectors, lanes;
+  int vectors, lanes;                 ///< of a kernel for vectors in lanes: groups, and the vectors of each
   const std::int32_t* left_out;       ///< nullptr, or for each vector non-zero where it must stay as it is
 };
 
@@ -34,7 +34,8 @@ QUARKSTAR_HD void apply_to_vector(const VectorArguments<F>& a, std::size_t outer
   blas::apply_to_site<Operation, ColourField::reals / 2>(fields, static_cast<std::size_t>(lane), a.lanes, c, sum);
 }
 
-/// Over outer sites [begin, end); merges the operation's sums, sum s of vector v at s n + v.
+/// Over outer sites [begin, end); merges the operation's sums, sum s of vector v at s n + v. left_out, numbers and sums are those of each
+/// vector, also where vectors are in lanes.
 template <class F>
 using VectorKernel = void (*)(const VectorArguments<F>& arguments, const VectorNumbers<F>& numbers, std::int64_t begin, std::int64_t end,
                               runtime::BinnedSum* sums);
@@ -45,6 +46,8 @@ using VectorKernel = void (*)(const VectorArguments<F>& arguments, const VectorN
   namespace architecture {                              \
   template <class F, class Operation>                   \
   staggered::VectorKernel<F> vector_kernel(int lanes);  \
+  template <class F, class Operation>                   \
+  staggered::VectorKernel<F> group_kernel(int vectors_in_lanes); \
   }
 QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_VECTOR_BLAS)
 #undef QUARKSTAR_DECLARE_VECTOR_BLAS
