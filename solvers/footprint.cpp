@@ -39,12 +39,12 @@ struct Level {
   double field_bytes;  ///< a site of one parity, of all fields together
   double face_reals;   ///< a site of a face
   std::optional<SchwarzSettings> schwarz{};
+  int most_lanes = 16;  ///< of sites
 };
 
 Footprint level_footprint(const runtime::Decomposition& decomposition, const runtime::Block& block,
                           const Level& level) {
-  constexpr int most_lanes = 16;
-  const LaneGrid grid = choose_lane_grid(decomposition, level.precision, most_lanes, level.reach,
+  const LaneGrid grid = choose_lane_grid(decomposition, level.precision, level.most_lanes, level.reach,
                                          level.schwarz ? level.schwarz->domain : Coord{2, 2, 2, 2});
   const double half = static_cast<double>(volume(block.extents)) / 2, lanes = grid.lanes;
   Coord outer{}, inside{};
@@ -139,7 +139,7 @@ int sum_of(const std::set<int>& numbers) { return std::accumulate(numbers.begin(
 
 /// While the last of these numbers of right-hand sides is solved.
 std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposition, const SolverSettings& settings,
-                                         bool hops_far, std::span<const int> vectors) {
+                                         bool hops_far, std::span<const int> vectors, int vectors_in_lanes) {
   const bool mixed = settings.precision != Precision::double_, shifted = settings.solver == "multishift";
   const bool compressed = !mixed && hops_far && settings.link_reals != 18;  // beside all reals, on the same layout
   const int n = vectors.back();
@@ -151,7 +151,9 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
     return {precision, smear::longest_hop(hops_far),
             links_bytes(precision, 18) + (hops_far ? links_bytes(precision, long_reals) : 0),
             fields * static_cast<double>(site_bytes(precision, ColourField::reals)),
-            static_cast<double>(ColourField::reals) * right_hand_sides};
+            static_cast<double>(ColourField::reals) * right_hand_sides,
+            {},
+            vectors_in_lanes > 1 ? 1 : 16};
   };
   const auto levels = [&](const ColourVectors& fields) {
     std::vector<Level> all{level(Precision::double_, 18, fields.outer,
@@ -229,17 +231,18 @@ std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposit
 }
 
 std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings,
-                                           bool hops_far, std::span<const int> vectors) {
+                                           bool hops_far, std::span<const int> vectors, int vectors_in_lanes) {
   if (settings.in_flight > 1) {  // the largest together, beside every kind of Dslash
     std::vector<int> rising(vectors.begin(), vectors.end());
     std::sort(rising.begin(), rising.end());
-    return footprint_of_last(decomposition, settings, hops_far, rising);
+    return footprint_of_last(decomposition, settings, hops_far, rising, vectors_in_lanes);
   }
   // A Dslash stays for every number of right-hand sides that was asked for, its vectors only while they are solved: the
   // peak may be at any of them.
   std::vector<Footprint> peak;
   for (std::size_t k = 1; k <= vectors.size(); ++k) {
-    const std::vector<Footprint> now = footprint_of_last(decomposition, settings, hops_far, vectors.first(k));
+    const std::vector<Footprint> now =
+        footprint_of_last(decomposition, settings, hops_far, vectors.first(k), vectors_in_lanes);
     if (peak.empty()) peak = now;
     for (std::size_t b = 0; b < now.size(); ++b)
       if (now[b].total() > peak[b].total()) peak[b] = now[b];

@@ -25,7 +25,8 @@ struct StaggeredSpeed {
   int vectors = 1;                            ///< right-hand sides for which the order of sites is chosen
   std::optional<Coord> tile = {};             ///< the order of sites, else it is tuned
   std::optional<staggered::Launch> launch =
-      {};  ///< of GPU kernels, else it is tuned for each number of right-hand sides
+      {};  ///< of kernels, else it is tuned for each number of right-hand sides
+  int vectors_in_lanes = 1;  ///< of the lattice; then solves are for whole groups of so many right-hand sides
 };
 
 /// Layout, links, and a Dslash for every number of vectors that was asked for.

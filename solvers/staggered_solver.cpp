@@ -8,11 +8,13 @@
 #include <functional>
 #include <limits>
 
+#include "codelets/arch/dispatch.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
 #include "runtime/handle_pool.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
+#include "runtime/simulate/simulate.hpp"
 #include "runtime/turns.hpp"
 #include "solvers/staggered_level.hpp"
 #include "solvers/submit_together.hpp"
@@ -45,6 +47,15 @@ PerVector for_each_vector(std::size_t n, Function&& f) {
 const std::vector<std::string>& staggered_solver_names() {
   static const std::vector<std::string> names{"cg", "blockcg", "multishift"};
   return names;
+}
+
+int vectors_in_lanes_for(const SolverSettings& settings, std::span<const int> vectors) {
+  if constexpr (runtime::simulate::active) return 1;  // speeds of machine files are those of lanes of sites
+  const bool elsewhere = runtime::Session::current().gpu_count() > 0 || arch::name_of(arch::current()) == "scalar";
+  if (runtime::mpi::Job::current().any(elsewhere) || settings.solver != "cg" || settings.link_reals != 18) return 1;
+  for (const int lanes : {16, 8})
+    if (std::all_of(vectors.begin(), vectors.end(), [lanes](int n) { return n % lanes == 0; })) return lanes;
+  return 1;
 }
 
 struct StaggeredSolver::Impl {
@@ -260,6 +271,8 @@ StaggeredSolver::StaggeredSolver(const runtime::Decomposition& decomposition, co
     throw Error(ErrorKind::input, "--solver", fmt::format("'{}' is no solver for staggered fermions", settings.solver),
                 fmt::format("use one of {}", fmt::join(names, ", ")));
   check_limits(settings);
+  if (speed.vectors_in_lanes > 1 && (settings.solver != "cg" || settings.link_reals != 18))
+    throw ShapeError("StaggeredSolver", "vectors in lanes are for cg with long links of 18 reals");
   impl_ = std::make_unique<Impl>(decomposition, links, settings, speed,
                                  settings.tune && !speed.tile && !speed.launch && !runtime::Turns::taken());
 }

@@ -17,6 +17,11 @@ namespace quarkstar {
 /// Names that SolverSettings::solver takes for staggered operators.
 const std::vector<std::string>& staggered_solver_names();
 
+/// How many right-hand sides should be in lanes (StaggeredSpeed::vectors_in_lanes) of a solver for solves of `vectors`
+/// right-hand sides each: 16 or 8, as they all fill whole groups, where there are kernels for that: `cg`, long links of
+/// 18 reals, no GPU on any rank, registers that hold several numbers; else 1. All ranks must call.
+int vectors_in_lanes_for(const SolverSettings& settings, std::span<const int> vectors);
+
 /// As Snapshots, of right-hand sides that are solved together.
 struct ColourSnapshots {
   std::function<bool(int iterations)> due;
@@ -32,8 +37,9 @@ class StaggeredSolver {
   /// solver's long links (18, 14, 13, 9); residuals and corrections are taken with all 18 in double precision;
   /// settings.solver: one of staggered_solver_names(); schur has no meaning here, updates none for `blockcg`, which
   /// corrects by restarts; multishift corrects by `cg`. Throws Error(input) for what cannot be, ShapeError when a link
-  /// is missing. speed: for benchmarks, and how many right-hand sides are to come together; with settings.tune what it
-  /// leaves open is measured, unless it gives something.
+  /// is missing. speed: for benchmarks, and how many right-hand sides are to come together, and in lanes; with
+  /// settings.tune what it leaves open is measured, unless it gives a tile or a launch. Throws ShapeError for vectors in
+  /// lanes where vectors_in_lanes_for() knows no kernels.
   StaggeredSolver(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links,
                   const SolverSettings& settings, const StaggeredSpeed& speed = {});
   ~StaggeredSolver();

@@ -99,14 +99,15 @@ TEST_CASE("solves in flight with Schwarz domains allocate what their footprint s
     }
 }
 
-// Three right-hand sides, then two: fields for the larger number, faces for both.
+// Three right-hand sides, then two: fields for the larger number, faces for both. With vectors in lanes eight times as many.
 TEST_CASE("a staggered solve allocates what its footprint says, and no more") {
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 8, 16};
   const std::vector<HostColour> sources = battery::random_vectors(lattice, 3, seed + 2);
-  const auto check = [&](const std::string& name, Precision precision, int long_reals, const Coord& blocks) {
+  const auto check = [&](const std::string& name, Precision precision, int long_reals, const Coord& blocks, int vectors_in_lanes = 1) {
     INFO(name << " " << name_of(precision) << " long links " << long_reals << " blocks " << blocks[2] << blocks[3]);
     const bool hops_far = long_reals > 0, shifted = name == "multishift";
+    const int together[] = {3 * vectors_in_lanes, 2 * vectors_in_lanes};
     SolverSettings settings;
     settings.solver = name;
     settings.precision = precision;
@@ -119,18 +120,18 @@ TEST_CASE("a staggered solve allocates what its footprint says, and no more") {
     const std::size_t before = runtime::host_memory_use().now;
     runtime::restart_peak();
     {
-      StaggeredSolver solver(decomposition, links, settings);
-      const std::vector<HostColour> b = shifted ? std::vector<HostColour>(3, sources[0]) : sources;
-      const std::vector<double> masses = shifted ? std::vector<double>{0.3, 0.5, 0.8} : std::vector<double>(3, 0.5);
-      for (const std::size_t n : {3, 2}) {
+      StaggeredSolver solver(decomposition, links, settings, {.vectors_in_lanes = vectors_in_lanes});
+      std::vector<HostColour> b;
+      for (int v = 0; v < together[0]; ++v) b.push_back(sources[shifted ? 0 : static_cast<std::size_t>(v % 3)]);
+      const std::vector<double> masses = shifted ? std::vector<double>{0.3, 0.5, 0.8} : std::vector<double>(b.size(), 0.5);
+      for (const auto n : {static_cast<std::size_t>(together[0]), static_cast<std::size_t>(together[1])}) {
         std::vector<HostColour> solutions(n, HostColour(lattice));
         for (const SolveResult& result : solver.solve(std::span(b).first(n), std::span(masses).first(n), solutions)) CHECK(result.converged());
       }
     }
     const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
-    const int together[] = {3, 2};
-    const double estimated = total_of(staggered_footprint(decomposition, settings, hops_far, together));
-    const double vectors = 3 * static_cast<double>(volume(lattice)) / 2 * 6 * sizeof(double);
+    const double estimated = total_of(staggered_footprint(decomposition, settings, hops_far, together, vectors_in_lanes));
+    const double vectors = together[0] * static_cast<double>(volume(lattice)) / 2 * 6 * sizeof(double);
     CHECK(estimated > 0.995 * taken);
     // Where double precision needs no correction, the faces of the inner level are never made.
     double unused = 0;
@@ -149,6 +150,7 @@ TEST_CASE("a staggered solve allocates what its footprint says, and no more") {
   for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}})
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
       for (const int long_reals : {18, 13, 0}) check("cg", precision, long_reals, blocks);
+      for (const int long_reals : {18, 0}) check("cg", precision, long_reals, blocks, 8);
       check("multishift", precision, 9, blocks);
       for (const char* solver : {"blockcg", "multishift"}) check(solver, precision, 18, blocks);
     }

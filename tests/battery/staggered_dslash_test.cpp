@@ -48,7 +48,7 @@ TEST_CASE("staggered Dslash equals the reference") {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   for (const Coord& lattice : lattices) {
     const reference::StaggeredLinks links = battery::random_links(lattice, seed, scale);
-    const std::vector<HostColour> chi = battery::random_vectors(lattice, 3, seed + 10);
+    const std::vector<HostColour> chi = battery::random_vectors(lattice, 8, seed + 10);
     for (const int long_reals : {0, 18, 14, 13, 9}) {
       reference::StaggeredLinks known = links;
       if (long_reals == 0) std::fill(known.naik.data.begin(), known.naik.data.end(), 0.0);
@@ -57,14 +57,16 @@ TEST_CASE("staggered Dslash equals the reference") {
       const smear::StaggeredLinks host = battery::with_phases(links, long_reals == 0 ? 0 : scale);
       for (const Coord& blocks : cuts) {
         if (too_thin(lattice, blocks, long_reals)) continue;
-        for (const int most_lanes : {16, 8, 1})
-          for (const Precision precision : precisions)
-            battery::for_architectures([&] {
-              const DslashCase c{lattice, blocks, precision, long_reals, most_lanes};
-              INFO(c.text());
-              const std::vector<HostColour> result = DslashHarness(c, host).apply(chi);
-              for (std::size_t v = 0; v < chi.size(); ++v) CHECK(relative_difference(result[v], expected[v]) < limit(precision, long_reals));
-            });
+        const auto check = [&](const DslashCase& c, std::size_t n) {
+          INFO(c.text());
+          const std::vector<HostColour> result = DslashHarness(c, host).apply({chi.data(), n});
+          for (std::size_t v = 0; v < n; ++v) CHECK(relative_difference(result[v], expected[v]) < limit(c.precision, long_reals));
+        };
+        for (const Precision precision : precisions)
+          battery::for_architectures([&] {
+            for (const int most_lanes : {16, 8, 1}) check({lattice, blocks, precision, long_reals, most_lanes}, 3);
+            if (long_reals % 18 == 0) check({.lattice = lattice, .blocks = blocks, .precision = precision, .long_reals = long_reals, .vectors_in_lanes = 8}, 8);
+          });
       }
     }
   }
@@ -93,6 +95,11 @@ TEST_CASE("staggered Dslash has the same bits for every cut, lane layout, archit
           if (long_reals == 18 || (blocks[0] == 2 && most_lanes == 16)) battery::for_architectures([&] { check({lattice, blocks, precision, long_reals, most_lanes}, 3); });
       for (const std::size_t n : {1, 2, 3, 4, 5, 8, 12, 16, 32})
         check({lattice, {1, 1, 1, 2}, precision, long_reals}, n);
+      if (long_reals != 18) continue;
+      for (const Coord& blocks : cuts)
+        for (const auto& [lanes, n] : {std::pair{8, 8}, {8, 24}, {16, 16}, {16, 32}})
+          battery::for_architectures(
+              [&] { check({.lattice = lattice, .blocks = blocks, .precision = precision, .vectors_in_lanes = lanes}, static_cast<std::size_t>(n)); });
     }
 }
 
@@ -100,7 +107,7 @@ TEST_CASE("staggered Dslash: unequal blocks and odd extents give the same bits")
   const Coord lattice{8, 6, 6, 14};
   MESSAGE("seed " << seed);
   const smear::StaggeredLinks links = battery::with_phases(battery::random_links(lattice, seed + 40, scale), scale);
-  const std::vector<HostColour> chi = battery::random_vectors(lattice, 2, seed + 50);
+  const std::vector<HostColour> chi = battery::random_vectors(lattice, 8, seed + 50);
   runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
   const std::vector<HostColour> whole = DslashHarness({lattice, {1, 1, 1, 1}}, links).apply(chi);
   const std::array<std::vector<int>, 4> cuts_by_hand[] = {{{{8}, {6}, {6}, {9, 5}}}, {{{4, 4}, {3, 3}, {6}, {14}}}, {{{8}, {6}, {6}, {3, 4, 7}}}};
@@ -111,20 +118,23 @@ TEST_CASE("staggered Dslash: unequal blocks and odd extents give the same bits")
     for (std::size_t b = 0; b < blocks; ++b) owners[b] = static_cast<int>(b % 2);
     const runtime::Decomposition decomposition(lattice, parts, owners);
     INFO(decomposition.describe());
-    const std::vector<HostColour> result = DslashHarness(decomposition, {lattice, {}}, links).apply(chi);
-    for (std::size_t v = 0; v < chi.size(); ++v) CHECK(battery::same_bits(result[v], whole[v]));
+    for (const int vectors_in_lanes : {1, 8}) {
+      const std::vector<HostColour> result =
+          DslashHarness(decomposition, {.lattice = lattice, .blocks = {}, .vectors_in_lanes = vectors_in_lanes}, links).apply(chi);
+      for (std::size_t v = 0; v < chi.size(); ++v) CHECK(battery::same_bits(result[v], whole[v]));
+    }
   }
 }
 
 TEST_CASE("staggered Dslash: fused output and sums equal separate steps, stopped vectors stay as they are") {
   const Coord lattice{8, 8, 4, 8};
-  constexpr int n = 6;
+  constexpr int n = 8;
   MESSAGE("seed " << seed);
   const reference::StaggeredLinks links = battery::random_links(lattice, seed + 60, scale);
   const std::vector<HostColour> chi = battery::random_vectors(lattice, n, seed + 70), other = battery::random_vectors(lattice, n, seed + 80);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
-  for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{2, 1, 1, 2}}) {
-    DslashHarness harness({lattice, blocks}, battery::with_phases(links, scale));
+  for (const auto& [blocks, vectors_in_lanes] : {std::pair{Coord{1, 1, 1, 1}, 1}, {{2, 1, 1, 2}, 1}, {{1, 1, 1, 1}, 8}, {{2, 1, 1, 2}, 8}}) {
+    DslashHarness harness({.lattice = lattice, .blocks = blocks, .vectors_in_lanes = vectors_in_lanes}, battery::with_phases(links, scale));
     staggered::Dslash dslash(harness.even(), harness.odd(), n);
     const staggered::ColourField in(harness.lattice(), 1, n), x(harness.lattice(), 0, n), y(harness.lattice(), 0, n), out(harness.lattice(), 0, n);
     staggered::load_vectors(in, chi);

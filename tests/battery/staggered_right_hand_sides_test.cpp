@@ -21,6 +21,7 @@ struct Way {
 };
 constexpr Way ways[] = {{Precision::double_, Updates::reliable, 18},
                         {Precision::single, Updates::reliable, 13},
+                        {Precision::single, Updates::reliable, 18},
                         {Precision::half, Updates::reliable, 14},
                         {Precision::half, Updates::correction, 18}};
 
@@ -57,9 +58,16 @@ TEST_CASE("staggered CG: any number of right-hand sides has the bits of as many 
     }
     MESSAGE(name_of(way.precision) << ": " << *ends.begin() << " to " << *ends.rbegin() << " iterations, "
                                    << ends.size() << " different numbers");
-    for (const runtime::Decomposition& decomposition : {whole, cut}) {
-      StaggeredSolver together(decomposition, links, settings);
-      for (const std::size_t n : {2, 3, 4, 5, 8, 12, 16, 32}) {
+    struct Layout {
+      runtime::Decomposition decomposition;
+      int vectors_in_lanes;
+      std::vector<std::size_t> numbers;  ///< of right-hand sides
+    };
+    std::vector<Layout> layouts{{whole, 1, {2, 3, 4, 5, 8, 12, 16, 32}}, {cut, 1, {2, 3, 4, 5, 8, 12, 16, 32}}};
+    if (way.long_reals == 18) layouts.insert(layouts.end(), {{whole, 8, {8, 24}}, {cut, 8, {8}}, {whole, 16, {16, 32}}, {cut, 16, {16}}});
+    for (const auto& [decomposition, vectors_in_lanes, numbers] : layouts) {
+      StaggeredSolver together(decomposition, links, settings, {.vectors_in_lanes = vectors_in_lanes});
+      for (const std::size_t n : numbers) {
         std::vector<std::size_t> chosen;  // others for each n, so that a vector has other places and other company
         std::vector<HostColour> some;
         std::vector<double> masses;
@@ -74,7 +82,7 @@ TEST_CASE("staggered CG: any number of right-hand sides has the bits of as many 
         const StaggeredOutcome outcome = battery::solve_together(together, some, masses);
         for (std::size_t v = 0; v < n; ++v) {
           INFO(name_of(way.precision) << " updates " << static_cast<int>(way.updates) << " " << decomposition.describe()
-                                      << " vectors " << n << ", number " << v);
+                                      << " vectors " << n << ", in lanes " << vectors_in_lanes << ", number " << v);
           battery::check_same_bits(outcome, v, alone[chosen[v]], 0);
         }
       }
@@ -86,23 +94,31 @@ TEST_CASE("staggered CG: right-hand sides that need nothing, or cannot be solved
   MESSAGE("seed " << seed);
   const smear::StaggeredLinks links =
       battery::with_phases(battery::smooth_links(lattice, seed + 10), battery::naik_weight);
-  std::vector<HostColour> sources = battery::random_vectors(lattice, 5, seed + 12);
+  std::vector<HostColour> sources = battery::random_vectors(lattice, 8, seed + 12);
   std::fill(sources[1].data.begin(), sources[1].data.end(), 0.0);
   sources[3].data[7] = NAN;
-  const std::vector<double> masses{0.2, 0.2, 0.1, 0.2, 0.5};
+  const std::vector<double> masses{0.2, 0.2, 0.1, 0.2, 0.5, 0.3, 0.3, 0.4};
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   for (const Way& way : ways) {
     INFO(name_of(way.precision) << " updates " << static_cast<int>(way.updates));
     SolverSettings settings = battery::staggered_settings("cg", way.precision, way.long_reals);
     settings.updates = way.updates;
-    StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), links, settings);
-    const StaggeredOutcome together = battery::solve_together(solver, sources, masses);
-    CHECK(together.results[1].iterations == 0);
-    CHECK(together.results[3].reason == StopReason::not_finite);
+    const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
+    StaggeredSolver solver(whole, links, settings);
+    std::vector<StaggeredOutcome> outcomes{battery::solve_together(solver, sources, masses)};
+    if (way.long_reals == 18) {
+      StaggeredSolver in_lanes(whole, links, settings, {.vectors_in_lanes = 8});
+      outcomes.push_back(battery::solve_together(in_lanes, sources, masses));
+    }
     for (const std::size_t v : {0, 1, 2, 4}) {
-      INFO("number " << v);
-      CHECK(together.results[v].converged());
-      battery::check_same_bits(together, v, battery::solve_together(solver, {&sources[v], 1}, {&masses[v], 1}), 0);
+      const StaggeredOutcome alone = battery::solve_together(solver, {&sources[v], 1}, {&masses[v], 1});
+      for (const StaggeredOutcome& together : outcomes) {
+        INFO("number " << v);
+        CHECK(together.results[v].converged());
+        battery::check_same_bits(together, v, alone, 0);
+        CHECK(together.results[1].iterations == 0);
+        CHECK(together.results[3].reason == StopReason::not_finite);
+      }
     }
   }
 }

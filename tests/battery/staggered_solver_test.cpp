@@ -19,11 +19,13 @@ struct Run {
   std::string policy = "static";
   int workers = 1, threads = 2;
   SolverSettings settings;
+  int vectors_in_lanes = 1;
 };
 
 Outcome solve(const Run& run, const smear::StaggeredLinks& links, std::span<const HostColour> sources, std::span<const double> masses) {
   runtime::Session session({.cpu_workers = run.workers, .threads_per_worker = run.threads, .cuda_workers = 0, .policy = run.policy});
-  StaggeredSolver solver(runtime::Decomposition(links.fat.extents, run.blocks, session.block_owners()), links, run.settings);
+  StaggeredSolver solver(runtime::Decomposition(links.fat.extents, run.blocks, session.block_owners()), links, run.settings,
+                         {.vectors_in_lanes = run.vectors_in_lanes});
   return battery::solve_together(solver, sources, masses);
 }
 
@@ -87,8 +89,8 @@ TEST_CASE("staggered: the true residual is that of the links themselves, whateve
 TEST_CASE("staggered residual histories have the same bits for every cut, policy, number of workers, architecture and right-hand sides") {
   MESSAGE("seed " << seed);
   const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed), battery::naik_weight);
-  const std::vector<HostColour> sources = battery::random_vectors(lattice, 4, seed + 3);
-  const std::vector<double> masses{0.1, 0.5, 0.2, 0.1};  // so that they end at different times
+  const std::vector<HostColour> sources = battery::random_vectors(lattice, 8, seed + 3);
+  const std::vector<double> masses{0.1, 0.5, 0.2, 0.1, 0.3, 0.1, 0.7, 0.4};  // so that they end at different times
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
     std::vector<Outcome> alone;
     for (std::size_t v = 0; v < sources.size(); ++v)
@@ -96,12 +98,18 @@ TEST_CASE("staggered residual histories have the same bits for every cut, policy
           solve({.settings = battery::staggered_settings("cg", precision)}, links, {&sources[v], 1}, {&masses[v], 1}));
     const auto check = [&](const Run& run) {
       INFO(name_of(precision) << " blocks " << run.blocks[0] << run.blocks[1] << run.blocks[2] << run.blocks[3] << " " << run.policy << " workers "
-                              << run.workers << " " << arch::name_of(arch::current()));
-      const Outcome outcome = solve(run, links, sources, masses);
-      for (std::size_t v = 0; v < sources.size(); ++v) battery::check_same_bits(outcome, v, alone[v], 0);
+                              << run.workers << " " << arch::name_of(arch::current()) << " vectors in lanes " << run.vectors_in_lanes);
+      const std::size_t n = run.vectors_in_lanes > 1 ? 8 : 4;
+      const Outcome outcome = solve(run, links, std::span(sources).first(n), std::span(masses).first(n));
+      for (std::size_t v = 0; v < n; ++v) battery::check_same_bits(outcome, v, alone[v], 0);
     };
     Run run{.settings = battery::staggered_settings("cg", precision)};
-    battery::for_architectures([&] { check(run); });
+    battery::for_architectures([&] {
+      for (const int vectors_in_lanes : {1, 8}) {
+        run.vectors_in_lanes = vectors_in_lanes;
+        check(run);
+      }
+    });
     for (const Coord& blocks : {Coord{1, 1, 1, 2}, Coord{2, 2, 1, 1}})
       for (const char* policy : {"static", "dmdas", "lws"})
         for (const int workers : {1, 2}) {
@@ -109,6 +117,7 @@ TEST_CASE("staggered residual histories have the same bits for every cut, policy
           run.policy = policy;
           run.workers = workers;
           run.threads = workers == 1 ? 2 : 1;
+          run.vectors_in_lanes = run.policy == "static" ? 1 : 8;
           check(run);
         }
   }
@@ -227,6 +236,37 @@ TEST_CASE("staggered: a solve goes on from a copy of its iterate") {
         if (!restarts_only && !shifted) CHECK(rest[v].iterations < results[v].iterations);
       }
     }
+}
+
+TEST_CASE("staggered: with vectors in lanes copies of the iterate, and what is made of them, have the same bits") {
+  MESSAGE("seed " << seed);
+  const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed), battery::naik_weight);
+  const std::vector<HostColour> sources = battery::random_vectors(lattice, 8, seed + 11);
+  const std::vector<double> masses{0.05, 2.0, 0.1, 0.1, 0.2, 0.05, 0.3, 1.0};
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+  const runtime::Decomposition cut(lattice, {1, 1, 1, 2}, 1);
+  for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+    SolverSettings settings = battery::staggered_settings("cg", precision);
+    settings.check_every = 4;
+    StaggeredSolver of_sites(cut, links, settings), in_lanes(cut, links, settings, {.vectors_in_lanes = 8});
+    std::vector<HostColour> copies[2];  // the first of each layout
+    for (const bool lanes : {false, true}) {
+      std::vector<HostColour>& copy = copies[lanes ? 1 : 0];
+      const ColourSnapshots snapshots{[&copy](int iterations) { return iterations >= 12 && copy.empty(); },
+                                      [&copy](std::span<const HostColour> solutions, std::span<const int>) { copy.assign(solutions.begin(), solutions.end()); }};
+      std::vector<HostColour> solutions(8, HostColour(lattice));
+      (lanes ? in_lanes : of_sites).solve(sources, masses, solutions, {}, snapshots);
+      REQUIRE(copy.size() == 8);
+    }
+    Outcome first{{}, copies[0]}, second{{}, copies[1]};
+    first.results = of_sites.solve(sources, masses, first.solutions);
+    second.results = in_lanes.solve(sources, masses, second.solutions);
+    for (std::size_t v = 0; v < 8; ++v) {
+      INFO(name_of(precision) << " number " << v);
+      CHECK(battery::same_bits(copies[0][v], copies[1][v]));
+      battery::check_same_bits(second, v, first, v);
+    }
+  }
 }
 
 TEST_CASE("staggered: an interrupted Krylov space of several masses leaves the guess; other guesses are refined") {

@@ -72,7 +72,10 @@ struct DslashCase {
   int most_lanes = 16;
   Coord tile{};
   staggered::Launch launch{};
-  std::string text() const { return HoppingCase{lattice, blocks, precision, long_reals, most_lanes}.text(); }
+  int vectors_in_lanes = 1;
+  std::string text() const {
+    return HoppingCase{lattice, blocks, precision, long_reals, most_lanes}.text() + " vectors in lanes " + std::to_string(vectors_in_lanes);
+  }
 };
 
 /// The package's Dslash on both parities, from host fields and back. Needs a session.
@@ -81,7 +84,8 @@ class DslashHarness {
   DslashHarness(const DslashCase& c, const smear::StaggeredLinks& links)
       : DslashHarness(runtime::Decomposition(c.lattice, c.blocks, runtime::Session::current().block_owners()), c, links) {}
   DslashHarness(const runtime::Decomposition& decomposition, const DslashCase& c, const smear::StaggeredLinks& links)
-      : lattice_(std::make_shared<Lattice>(decomposition, c.precision, periodic, c.most_lanes, links.reach(), c.tile)),
+      : lattice_(std::make_shared<Lattice>(decomposition, c.precision, periodic, c.most_lanes, links.reach(), c.tile, Coord{2, 2, 2, 2},
+                                           c.vectors_in_lanes)),
         launch_(c.launch),
         even_(lattice_, 0, links, c.long_reals),
         odd_(lattice_, 1, links, c.long_reals) {}

@@ -269,8 +269,12 @@ TEST_CASE("staggered: the order of sites in memory changes no bit") {
 TEST_CASE("staggered: measurements return their candidates, take the memory that is announced, and free it") {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   for (const int long_reals : {18, 13, 0})
-    for (const int vectors : {1, 3}) {
-      const staggered::TuningProblem problem{runtime::Decomposition({16, 8, 8, 16}, {1, 1, 1, 1}, 1), Precision::single, long_reals, vectors};
+    for (const int vectors : {1, 3, 8}) {
+      const staggered::TuningProblem problem{.decomposition = runtime::Decomposition({16, 8, 8, 16}, {1, 1, 1, 1}, 1),
+                                             .precision = Precision::single,
+                                             .long_reals = long_reals,
+                                             .vectors = vectors,
+                                             .vectors_in_lanes = vectors == 8 && long_reals != 13 ? 8 : 1};
       INFO("long links " << long_reals << " vectors " << vectors);
       check_announced(problem, [&] {
         double microseconds = 0;
@@ -295,6 +299,7 @@ TEST_CASE("staggered: what a choice depends on is in its key") {
   differs({whole, Precision::half, 13, 4});
   differs({whole, Precision::single, 0, 4});
   differs({whole, Precision::single, 13, 5});
+  differs({.decomposition = whole, .precision = Precision::single, .long_reals = 13, .vectors = 4, .vectors_in_lanes = 8});
   differs({runtime::Decomposition({8, 8, 8, 16}, {1, 1, 1, 2}, 2), Precision::single, 13, 4});
   CHECK(staggered::tile_key(problem, "another") != order);
   CHECK(staggered::launch_key(problem, {0, 0, 8, 8}, "device") != launch);
@@ -307,6 +312,8 @@ TEST_CASE("staggered: by rule several right-hand sides ask a hop ahead, one leav
     const staggered::Launch rule = staggered::launch_for({whole, Precision::single, 13, vectors}, {}, false);
     CHECK(rule == staggered::Launch{0, 0, {vectors > 1 ? 1 : 0, arch::Stores::plain}});
   }
+  const staggered::TuningProblem in_lanes{.decomposition = whole, .precision = Precision::single, .long_reals = 18, .vectors = 8, .vectors_in_lanes = 8};
+  CHECK(staggered::launch_for(in_lanes, {}, false) == staggered::Launch{0, 0, {1, arch::Stores::streaming}});
 }
 
 TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; settings of a benchmark change no bit of a solve") {
