@@ -49,7 +49,8 @@ void refuse_other_actions_flags(const CLI::App& command, const std::string& acti
   };
   for (const Flag& flag : {Flag{"--kappa", "give --mass", true}, Flag{"--mass", "give --kappa", false},
                            Flag{"--nrhs", "leave it out, or give a staggered --action", false},
-                           Flag{"--vectors-a-thread", "leave it out, or give a staggered --action", false}}) {
+                           Flag{"--vectors-a-thread", "leave it out, or give a staggered --action", false},
+                           Flag{"--vectors-in-lanes", "leave it out, or give a staggered --action", false}}) {
     const CLI::Option* option = command.get_option_no_throw(flag.name);
     if (option != nullptr && option->count() > 0 && (action == "wilson") != flag.wilson)
       throw Error(ErrorKind::input, flag.name, fmt::format("it means nothing for the action {}", action), flag.remedy);
@@ -85,13 +86,13 @@ void add_bench(CLI::App& app) {
   CLI::App* dslash = add("dslash", "Wilson or staggered Dslash: GFLOP/s, GB/s, fraction of the roofline", run_bench_dslash);
   add_case_flags(*dslash, options);
   add_action_flags(*dslash, options);
-  add_vectors_a_thread(*dslash, options);
+  add_layout_flags(*dslash, options);
   dslash->add_option("--lanes", options->lanes, "At most so many lanes in the layout: 16 or 8, in double precision 8 or 4 (default: the most)")
       ->check(CLI::IsMember({4, 8, 16}));
   CLI::App* solver = add("solver", "Krylov solvers: microseconds an iteration, and where they go", run_bench_solver);
   add_case_flags(*solver, options);
   add_action_flags(*solver, options);
-  add_vectors_a_thread(*solver, options);
+  add_layout_flags(*solver, options);
   solver->add_option("--solver", options->solvers, "Wilson: bicgstab, cgnr, gcr, cg (on the normal equations' matrix); staggered: cg, blockcg, multishift")
       ->check(CLI::IsMember({"bicgstab", "cgnr", "gcr", "cg", "blockcg", "multishift"}));
   add_coord_flag(*solver, "--blocks", options->blocks, "Cut the lattice into that many blocks (default: as a solve would)", 1);

@@ -61,8 +61,9 @@ class Table {
         for (const int vectors : options_.nrhs) {
           const Precision format = parse_precision(precision);
           const PlannedLattice planned = bench.plan(format, reals, vectors);
-          const staggered::TuningProblem problem = bench.problem(planned.decomposition, format, reals, vectors);
-          const StaggeredSpeed given = speed_of(options_, vectors);
+          const StaggeredSpeed given = speed_of(options_, bench.settings("cg", format, reals), vectors);
+          staggered::TuningProblem problem = bench.problem(planned.decomposition, format, reals, vectors);
+          problem.vectors_in_lanes = given.vectors_in_lanes;
           const Coord tile = given.tile ? *given.tile : staggered::tile_for(problem, !options_.no_tune);
           const staggered::Launch launch = given.launch ? *given.launch : staggered::launch_for(problem, tile, !options_.no_tune);
           const DslashTiming timing = bench.time(problem, tile, launch, options_.repetitions, &counters_, most_lanes(options_));
@@ -71,6 +72,7 @@ class Table {
           rows.back()["tile"] = tile;
           rows.back()["block_threads"] = launch.block_threads;
           rows.back()["vectors_a_thread"] = launch.vectors_a_thread;
+          rows.back()["vectors_in_lanes"] = given.vectors_in_lanes;
           add_memory(launch.memory);
         }
   }

@@ -109,11 +109,26 @@ wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::Tunin
   return tuning;
 }
 
-StaggeredSpeed speed_of(const BenchOptions& options, int vectors) {
-  StaggeredSpeed speed{.vectors = vectors, .tile = options.tile};
+namespace {
+
+int vectors_in_lanes_of(const BenchOptions& options, const SolverSettings& settings, int vectors) {
+  const int most = vectors_in_lanes_for(settings, {&vectors, 1});
+  if (!options.vectors_in_lanes) return options.lanes ? 1 : most;
+  const int wanted = *options.vectors_in_lanes;
+  if (wanted > most)
+    throw Error(ErrorKind::input, "--vectors-in-lanes", fmt::format("{} for {} right-hand sides, where {} can be", wanted, vectors, most),
+                "give --nrhs of whole groups, --links 18, --solver cg and --devices cpu");
+  return wanted;
+}
+
+}  // namespace
+
+StaggeredSpeed speed_of(const BenchOptions& options, const SolverSettings& settings, int vectors) {
+  StaggeredSpeed speed{.vectors = vectors, .tile = options.tile, .vectors_in_lanes = vectors_in_lanes_of(options, settings, vectors)};
   if (!options.block_threads && !options.vectors_a_thread && !options.tile && !options.prefetch && !options.stores && !options.lanes) return speed;
   speed.tile = options.tile.value_or(Coord{});
-  speed.launch = {options.block_threads.value_or(0), options.vectors_a_thread.value_or(0), memory_of(options, staggered::default_launch(vectors).memory)};
+  speed.launch = {options.block_threads.value_or(0), options.vectors_a_thread.value_or(0),
+                  memory_of(options, staggered::default_launch(vectors, speed.vectors_in_lanes).memory)};
   return speed;
 }
 
@@ -193,9 +208,12 @@ void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& op
   command.add_option("--nrhs", options->nrhs, "Staggered: right-hand sides in one application (default 1 2 4 8 16)")->check(CLI::Range(1, 32));
 }
 
-void add_vectors_a_thread(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
+void add_layout_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
   command.add_option("--vectors-a-thread", options->vectors_a_thread, "Staggered: right-hand sides of a GPU thread, 0: the kernel's own choice (default: tuned)")
       ->check(CLI::IsMember({0, 1, 2, 3, 4, 8}));
+  command.add_option("--vectors-in-lanes", options->vectors_in_lanes,
+                     "Staggered, CPUs: right-hand sides that lie in lanes: 16, 8, or 1: sites do (default: as many as fill them)")
+      ->check(CLI::IsMember({1, 8, 16}));
 }
 
 void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {

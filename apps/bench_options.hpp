@@ -6,6 +6,7 @@
 #include "codelets/wilson/tuning.hpp"
 #include "runtime/coord.hpp"
 #include "runtime/session.hpp"
+#include "solvers/settings.hpp"
 #include "solvers/staggered_level.hpp"
 
 #include <CLI/CLI.hpp>
@@ -32,6 +33,7 @@ struct BenchOptions {
   std::optional<int> block_threads;  ///< none: tuned
   std::optional<int> vectors_a_thread;  ///< none: tuned
   std::optional<int> lanes;             ///< of `bench dslash`: at most so many in the layout; none: choose_lane_grid()'s own
+  std::optional<int> vectors_in_lanes;  ///< staggered; none: as a solve on CPUs has them, with `lanes` none in lanes
   std::optional<int> prefetch;          ///< none: tuned
   std::optional<arch::Stores> stores;   ///< none: tuned
   bool no_tune = false;
@@ -75,8 +77,9 @@ wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::Tunin
 /// The most lanes that a layout may have, for experiments.
 inline int most_lanes(const BenchOptions& options) { return options.lanes.value_or(16); }
 
-/// What flags give of a staggered solve's; where they give something, the rest goes by rule. vectors: right-hand sides.
-StaggeredSpeed speed_of(const BenchOptions& options, int vectors);
+/// What flags give of a staggered solve's; where they give something, the rest goes by rule, but for what is in lanes: of a solve with these
+/// settings. vectors: right-hand sides. Throws Error(input) for vectors in lanes where there are no kernels.
+StaggeredSpeed speed_of(const BenchOptions& options, const SolverSettings& settings, int vectors);
 
 /// Adds --precision.
 void add_precision_flag(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
@@ -104,8 +107,8 @@ std::vector<std::string> solvers_of(const BenchOptions& options);
 
 /// Adds --action and --nrhs.
 void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
-/// Adds --vectors-a-thread.
-void add_vectors_a_thread(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
+/// Adds --vectors-a-thread and --vectors-in-lanes.
+void add_layout_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);
 
 /// `quarkstar bench dslash`.
 void run_bench_dslash(const BenchOptions& options);

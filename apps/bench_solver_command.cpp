@@ -151,10 +151,12 @@ void bench_staggered(const BenchOptions& options, const std::string& devices, ru
         for (const int vectors : options.nrhs) {
           const SolverCase c{options.action, solver, lattice, parse_precision(precision), reals, vectors};
           const PlannedLattice planned = bench.plan(c.precision, reals, vectors);
+          const StaggeredSpeed speed = speed_of(options, bench.settings(solver, c.precision, reals), vectors);
           const SolverTiming timing = bench.time_solver(solver, bench.problem(planned.decomposition, c.precision, reals, vectors),
-                                                        speed_of(options, vectors), !options.no_tune, options.mass,
+                                                        speed, !options.no_tune, options.mass,
                                                         iterations_of(options, devices), options.repetitions, options.extra);
           rows.push_back(row_of(devices, c, timing, triad));
+          rows.back()["vectors_in_lanes"] = speed.vectors_in_lanes;
           if (!options.json) print_row(rows.back());
           add_plan(rows.back(), planned.plan, !options.json);
         }

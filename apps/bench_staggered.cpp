@@ -71,6 +71,14 @@ PlannedLattice StaggeredBench::plan(Precision precision, int long_reals, int vec
   return plan_staggered(session_, decomposition_.lattice(), solve);
 }
 
+SolverSettings StaggeredBench::settings(const std::string& solver, Precision precision, int long_reals) const {
+  SolverSettings settings;
+  settings.solver = solver;
+  settings.precision = precision;
+  settings.link_reals = links_.has_long ? long_reals : 18;
+  return settings;
+}
+
 staggered::TuningProblem StaggeredBench::problem(const runtime::Decomposition& decomposition, Precision precision, int long_reals,
                                                  int vectors) const {
   return {decomposition, precision, links_.has_long ? long_reals : 0, vectors};
@@ -79,7 +87,8 @@ staggered::TuningProblem StaggeredBench::problem(const runtime::Decomposition& d
 DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions,
                                   const runtime::HardwareCounters* counters, int most_lanes) const {
   const int vectors = problem.vectors;
-  const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, most_lanes, links_.reach(), tile);
+  const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, most_lanes, links_.reach(), tile,
+                                                 Coord{2, 2, 2, 2}, problem.vectors_in_lanes);
   const staggered::Links even(lattice, 0, links_, problem.long_reals), odd(lattice, 1, links_, problem.long_reals);
   staggered::Dslash dslash(even, odd, vectors);
   dslash.set_launch(launch);
@@ -105,10 +114,7 @@ DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const
 
 SolverTiming StaggeredBench::time_solver(const std::string& name, const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, double mass,
                                      int iterations, int repetitions, const ExtraSolves& extra) const {
-  SolverSettings settings;
-  settings.solver = name;
-  settings.precision = problem.precision;
-  settings.link_reals = links_.has_long ? problem.long_reals : 18;
+  SolverSettings settings = this->settings(name, problem.precision, problem.long_reals);
   settings.tune = tune;
   settings.tolerance = 1e-14;  // not reached
   settings.max_iterations = iterations;

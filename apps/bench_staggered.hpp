@@ -31,6 +31,9 @@ class StaggeredBench {
   /// Who owns what: the blocks given, else t cut by the number of workers or, where CPUs may own blocks beside GPUs, as a CG solve would be cut.
   PlannedLattice plan(Precision precision, int long_reals, int vectors) const;
 
+  /// What a solver of that name is asked for. long_reals: ignored without long links.
+  SolverSettings settings(const std::string& solver, Precision precision, int long_reals) const;
+
   /// What speed settings are chosen for. long_reals: ignored without long links.
   staggered::TuningProblem problem(const runtime::Decomposition& decomposition, Precision precision, int long_reals, int vectors) const;
 

@@ -15,6 +15,7 @@
 #include "runtime/error.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/mpi/job.hpp"
+#include "solvers/staggered_solver.hpp"
 
 #include <fmt/format.h>
 
@@ -110,7 +111,8 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
   const std::vector<int> together = colours ? numbers_together(config) : std::vector<int>{1};
   const int most = *std::max_element(together.begin(), together.end());
   const std::vector<Footprint> blocks =
-      colours ? staggered_footprint(decomposition, config.solver, config.hops_far(), together) : wilson_footprint(decomposition, config.solver);
+      colours ? staggered_footprint(decomposition, config.solver, config.hops_far(), together, vectors_in_lanes_for(config.solver, together))
+              : wilson_footprint(decomposition, config.solver);
   std::vector<MemoryNeed> needs;
   for (int gpu = 0; gpu < session.gpu_count(); ++gpu)
     needs.push_back({.where = rank + session.worker(gpu).name, .gpu = true, .staggered = colours, .fields = {}, .available = static_cast<double>(session.device_memory(gpu))});

@@ -203,7 +203,8 @@ std::vector<StaggeredPropagators> solve_staggered_on(const runtime::Decompositio
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
   const std::vector<int> numbers = numbers_together(config);
-  const StaggeredSpeed speed{.vectors = *std::max_element(numbers.begin(), numbers.end())};
+  const StaggeredSpeed speed{.vectors = *std::max_element(numbers.begin(), numbers.end()),
+                             .vectors_in_lanes = vectors_in_lanes_for(settings, numbers)};
   OperatorRun run{session, decomposition, JobEnergyMeter(session)};
   run.make_solver(links, settings, speed);
   AdaptiveCut adaptive(session, decomposition.lattice(), thinnest_block(config.hops_far()), report.memory);

@@ -49,6 +49,12 @@ expect 0 '"vectors_a_thread": 2' bench dslash --json --action asqtad --nrhs 3 --
   --vectors-a-thread 2 "${small[@]}"
 grep -A 3 '"tile"' stdout.txt | tr -d ' \n' | grep -qF '"tile":[0,0,2' || { cat stdout.txt; die "the JSON does not tell the order of sites"; }
 grep -qF '"block_threads": 0' stdout.txt || die "the JSON does not tell the threads of a block"
+expect 0 '"vectors_in_lanes": 8' bench dslash --json --action hisq --nrhs 8 --lattice 4,4,4,8 --precision single --vectors-in-lanes 8 --devices cpu "${small[@]}"
+expect 0 '"vectors_in_lanes": 1' bench solver --json --action hisq --nrhs 8 --lattice 4,4,4,8 --iterations 16 --precision half --links 18 --vectors-in-lanes 1 \
+  "${small[@]}"
+expect 2 'error: --vectors-in-lanes: 8 for 12 right-hand sides, where 1 can be' bench dslash --action hisq --nrhs 12 --vectors-in-lanes 8 --lattice 4,4,4,8 \
+  --precision single --devices cpu "${small[@]}"
+expect 2 'error: --vectors-in-lanes: it means nothing for the action wilson' bench dslash --vectors-in-lanes 8 "${small[@]}"
 expect 2 'error: .*--solver' bench solver --solver gmres
 for solver in blockcg multishift; do
   expect 0 "4,4,4,8 +$solver +double/single +13 +3 " bench solver --action hisq --solver $solver --nrhs 3 --lattice 4,4,4,8 --iterations 16 \
