@@ -46,11 +46,11 @@ class MixedGroup {
   }
   /// Takes what the operation has made of the vectors that are not left out.
   void put_back(F* const (&at)[fields], int words, int lanes, const std::int32_t* left_out) const {
-    for (int i = 0; i < fields; ++i) {
-      if (Operation::uses[i] == blas::Use::in) continue;
-      for (int w = 0; w < words; ++w)
-        if (left_out[w % lanes] == 0) at[i][w] = copy_[i][w];
-    }
+    site::unroll<fields>([&](auto i) QUARKSTAR_INLINE_LAMBDA {
+      if constexpr (Operation::uses[i] != blas::Use::in)
+        for (int w = 0; w < words; ++w)
+          if (left_out[w % lanes] == 0) at[i][w] = copy_[i][w];
+    });
   }
   F* copies[fields];
 
