@@ -61,6 +61,15 @@ HotKernel staggered_kernel(int vectors) {
           [c, kernel](int outer) { kernel(c->arguments, 0, outer, nullptr, nullptr); }};
 }
 
+/// Fields of one lane are as good as those with vectors in lanes: what their numbers are does not matter.
+template <class F>
+HotKernel staggered_kernel_in_lanes(int vectors) {
+  const auto c = std::make_shared<StaggeredCase<F>>(1, vectors, 18, more, false);
+  const auto kernel = staggered::dslash_kernel<F>({.lanes = 1, .long_reals = 18, .vectors_in_lanes = widest<F>});
+  return {"staggered " + std::string(name_of(NumberFormat<F>::precision)) + " in lanes n " + std::to_string(vectors), 1,
+          [c, kernel](int outer) { kernel(c->arguments, 0, outer, nullptr, nullptr); }};
+}
+
 template <class F, class Operation>
 HotKernel blas_operation() {
   Numbers numbers(3);
@@ -82,6 +91,7 @@ template <class F>
 void add_kernels(std::vector<HotKernel>& kernels) {
   for (const int reals : {18, 12, 8}) kernels.push_back(wilson_kernel<F>(reals));
   for (const int vectors : {1, 4}) kernels.push_back(staggered_kernel<F>(vectors));
+  kernels.push_back(staggered_kernel_in_lanes<F>(16));
   kernels.push_back(blas_operation<F, blas::AddScaled>());
   kernels.push_back(blas_operation<F, blas::AddScaledNorm>());
   kernels.push_back(blas_operation<F, blas::CgSolutionDirection>());
