@@ -112,8 +112,10 @@ wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::Tunin
 namespace {
 
 int vectors_in_lanes_of(const BenchOptions& options, const SolverSettings& settings, int vectors) {
-  const int most = vectors_in_lanes_for(settings, {&vectors, 1});
-  if (!options.vectors_in_lanes) return options.lanes ? 1 : most;
+  if (!options.vectors_in_lanes) return options.lanes ? 1 : vectors_in_lanes_for(settings, {&vectors, 1});
+  SolverSettings possible = settings;
+  possible.precision = Precision::single;  // in half precision it can be, but is not chosen
+  const int most = vectors_in_lanes_for(possible, {&vectors, 1});
   const int wanted = *options.vectors_in_lanes;
   if (wanted > most)
     throw Error(ErrorKind::input, "--vectors-in-lanes", fmt::format("{} for {} right-hand sides, where {} can be", wanted, vectors, most),
@@ -128,7 +130,7 @@ StaggeredSpeed speed_of(const BenchOptions& options, const SolverSettings& setti
   if (!options.block_threads && !options.vectors_a_thread && !options.tile && !options.prefetch && !options.stores && !options.lanes) return speed;
   speed.tile = options.tile.value_or(Coord{});
   speed.launch = {options.block_threads.value_or(0), options.vectors_a_thread.value_or(0),
-                  memory_of(options, staggered::default_launch(vectors, speed.vectors_in_lanes).memory)};
+                  memory_of(options, staggered::default_launch(vectors).memory)};
   return speed;
 }
 

@@ -53,6 +53,7 @@ int vectors_in_lanes_for(const SolverSettings& settings, std::span<const int> ve
   if constexpr (runtime::simulate::active) return 1;  // speeds of machine files are those of lanes of sites
   const bool elsewhere = runtime::Session::current().gpu_count() > 0 || arch::name_of(arch::current()) == "scalar";
   if (runtime::mpi::Job::current().any(elsewhere) || settings.solver != "cg" || settings.link_reals != 18) return 1;
+  if (settings.precision == Precision::half) return 1;  // slower: docs/results/2026-11-23-vectors-in-lanes.md
   for (const int lanes : {16, 8})
     if (std::all_of(vectors.begin(), vectors.end(), [lanes](int n) { return n % lanes == 0; })) return lanes;
   return 1;

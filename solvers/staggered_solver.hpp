@@ -19,7 +19,8 @@ const std::vector<std::string>& staggered_solver_names();
 
 /// How many right-hand sides should be in lanes (StaggeredSpeed::vectors_in_lanes) of a solver for solves of `vectors`
 /// right-hand sides each: 16 or 8, as they all fill whole groups, where there are kernels for that: `cg`, long links of
-/// 18 reals, no GPU on any rank, registers that hold several numbers; else 1. All ranks must call.
+/// 18 reals, no GPU on any rank, registers that hold several numbers, and not in half precision, where it is slower; else
+/// 1. All ranks must call.
 int vectors_in_lanes_for(const SolverSettings& settings, std::span<const int> vectors);
 
 /// As Snapshots, of right-hand sides that are solved together.

@@ -66,7 +66,7 @@ class Dslash {
 
   std::array<const Links*, 2> links_;
   int vectors_;
-  Launch launch_ = default_launch(vectors_, lattice()->vectors_in_lanes());
+  Launch launch_ = default_launch(vectors_);
   runtime::Halo faces_;
   runtime::PartialSums sums_;
 };

@@ -74,11 +74,8 @@ struct Launch {
 
 /// Without a measurement. On CPUs the kernel for several vectors lives on each hop asking for the next one's lines (1.2 to 1.6 times the speed
 /// of one without on AVX2; docs/results/2026-11-22-avx2-staggered.md); for one vector the hardware does as well on its own (0.95 to 1.04), and
-/// the next kernel finds results in the cache. With vectors in lanes lines are asked for, and results pass the caches.
-constexpr Launch default_launch(int vectors, int vectors_in_lanes = 1) {
-  if (vectors_in_lanes > 1) return {0, 0, {1, arch::Stores::streaming}};
-  return {0, 0, {vectors > 1 ? 1 : 0, arch::Stores::plain}};
-}
+/// the next kernel finds results in the cache.
+constexpr Launch default_launch(int vectors) { return {0, 0, {vectors > 1 ? 1 : 0, arch::Stores::plain}}; }
 
 /// Which instantiation: lanes of the block, stored reals of a long link (0: none).
 struct KernelChoice {

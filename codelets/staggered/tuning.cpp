@@ -160,7 +160,7 @@ std::string launch_key(const TuningProblem& problem, const Coord& tile, const st
 Coord measure_tile(const TuningProblem& problem, double& microseconds) {
   const double worthwhile = on_gpus(problem) ? worthwhile_on_gpus : worthwhile_on_cpus;
   Coord best = no_tile;
-  const Launch rule = default_launch(problem.vectors, problem.vectors_in_lanes);
+  const Launch rule = default_launch(problem.vectors);
   microseconds = Trial(problem, best).time_of(rule);
   for (const Coord& tile : tried_tiles) {
     if (tile == no_tile) continue;
@@ -175,7 +175,7 @@ Coord measure_tile(const TuningProblem& problem, double& microseconds) {
 Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& microseconds) {
   const double worthwhile = on_gpus(problem) ? worthwhile_on_gpus : worthwhile_on_cpus;
   Trial trial(problem, tile);
-  const Launch rule = default_launch(problem.vectors, problem.vectors_in_lanes);
+  const Launch rule = default_launch(problem.vectors);
   Launch best = rule;
   microseconds = trial.time_of(best);
   const auto consider = [&](const Launch& candidate) {
@@ -251,7 +251,7 @@ Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure,
     const auto& found = of_all[static_cast<std::size_t>(decider)];
     return launch_from({found.begin(), found.end()}).value();
   }
-  const Launch rule = default_launch(problem.vectors, problem.vectors_in_lanes);
+  const Launch rule = default_launch(problem.vectors);
   if (!measure) return rule;
   const std::optional<TuningProblem> measured = measured_problem(problem);
   if (!measured) return rule;
