@@ -64,7 +64,7 @@ PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Prec
 }
 
 DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, int repetitions,
-                         BenchFields& fields, const runtime::HardwareCounters* counters, int most_lanes) {
+                         BenchFields& fields, const runtime::HardwareCounters* counters, std::optional<int> most_lanes) {
   const Coord& extents = problem.decomposition.lattice();
   const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, most_lanes, 1, tuning.tile);
   LinkField even(lattice, 0, problem.link_reals), odd(lattice, 1, problem.link_reals);

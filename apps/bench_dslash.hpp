@@ -44,6 +44,6 @@ PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Prec
 
 /// repetitions: timed passes; each is as many applications as fill about a tenth of a second. most_lanes: of the layout.
 DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, int repetitions,
-                         BenchFields& fields, const runtime::HardwareCounters* counters = nullptr, int most_lanes = 16);
+                         BenchFields& fields, const runtime::HardwareCounters* counters = nullptr, std::optional<int> most_lanes = {});
 
 }  // namespace quarkstar::app

@@ -45,7 +45,7 @@ class Table {
         const PlannedLattice planned = plan_dslash(session_, lattice, format, reals, choose, options_.repetitions, fields_);
         const wilson::TuningProblem problem{planned.decomposition, format, reals};
         const wilson::HoppingTuning tuning = tuning_of(options_, problem);
-        const DslashTiming timing = time_dslash(session_, problem, tuning, options_.repetitions, fields_, &counters_, most_lanes(options_));
+        const DslashTiming timing = time_dslash(session_, problem, tuning, options_.repetitions, fields_, &counters_, options_.lanes);
         add(lattice, precision, reals, 1, timing, bound_text(planned.plan, timing.best_gflops));
         rows.back()["tile"] = tuning.tile;
         rows.back()["block_threads"] = tuning.block_threads;
@@ -66,7 +66,7 @@ class Table {
           problem.vectors_in_lanes = given.vectors_in_lanes;
           const Coord tile = given.tile ? *given.tile : staggered::tile_for(problem, !options_.no_tune);
           const staggered::Launch launch = given.launch ? *given.launch : staggered::launch_for(problem, tile, !options_.no_tune);
-          const DslashTiming timing = bench.time(problem, tile, launch, options_.repetitions, &counters_, most_lanes(options_));
+          const DslashTiming timing = bench.time(problem, tile, launch, options_.repetitions, &counters_, options_.lanes);
           add(lattice, precision, reals, vectors, timing, bound_text(planned.plan, timing.best_gflops));
           if (!planned.plan.parts.empty()) rows.back()["plan"] = devices_json(planned.plan, timing.best_gflops);
           rows.back()["tile"] = tile;

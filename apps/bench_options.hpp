@@ -2,6 +2,7 @@
 // What the subcommands of `quarkstar bench` share: flags, devices, and the bandwidth that speeds are compared with.
 #include "apps/device_plan.hpp"
 #include "apps/extra_solves.hpp"
+#include "apps/session_defaults.hpp"
 #include "codelets/bench/stream.hpp"
 #include "codelets/wilson/tuning.hpp"
 #include "runtime/coord.hpp"
@@ -21,7 +22,7 @@
 namespace quarkstar::app {
 
 struct BenchOptions {
-  runtime::SessionOptions session;
+  runtime::SessionOptions session = session_defaults();
   bool json = false;
   int repetitions = 5;
   double array_megabytes = 256;
@@ -73,9 +74,6 @@ nlohmann::ordered_json machine_facts(const runtime::Session& session);
 
 /// The settings of the hopping term that a solve would use, but for those that flags give.
 wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::TuningProblem& problem);
-
-/// The most lanes that a layout may have, for experiments.
-inline int most_lanes(const BenchOptions& options) { return options.lanes.value_or(16); }
 
 /// What flags give of a staggered solve's; where they give something, the rest goes by rule, but for what is in lanes: of a solve with these
 /// settings. vectors: right-hand sides. Throws Error(input) for vectors in lanes where there are no kernels.

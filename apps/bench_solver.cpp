@@ -95,7 +95,7 @@ void run_extra_solves(const ExtraSolves& extra, SolverTiming& timing, runtime::S
 }
 
 BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge, double kappa)
-    : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, 16, 1, tuning.tile)),
+    : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, std::nullopt, 1, tuning.tile)),
       even(lattice, 0, problem.link_reals),
       odd(lattice, 1, problem.link_reals),
       hopping(load(even, odd, gauge), odd),

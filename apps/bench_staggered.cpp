@@ -85,7 +85,7 @@ staggered::TuningProblem StaggeredBench::problem(const runtime::Decomposition& d
 }
 
 DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions,
-                                  const runtime::HardwareCounters* counters, int most_lanes) const {
+                                  const runtime::HardwareCounters* counters, std::optional<int> most_lanes) const {
   const int vectors = problem.vectors;
   const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, most_lanes, links_.reach(), tile,
                                                  Coord{2, 2, 2, 2}, problem.vectors_in_lanes);

@@ -26,7 +26,7 @@ class StaggeredBench {
 
   /// One application to problem.vectors right-hand sides, in the order of sites `tile`, on a layout of at most `most_lanes` lanes.
   DslashTiming time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions,
-                    const runtime::HardwareCounters* counters = nullptr, int most_lanes = 16) const;
+                    const runtime::HardwareCounters* counters = nullptr, std::optional<int> most_lanes = {}) const;
 
   /// Who owns what: the blocks given, else t cut by the number of workers or, where CPUs may own blocks beside GPUs, as a CG solve would be cut.
   PlannedLattice plan(Precision precision, int long_reals, int vectors) const;

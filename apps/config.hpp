@@ -1,6 +1,7 @@
 #pragma once
 // What one `quarkstar solve` is asked to do: one table of fields gives the flags, the TOML keys and the report's
 // parameters.
+#include "apps/session_defaults.hpp"
 #include "apps/source.hpp"
 #include "runtime/session.hpp"
 #include "solvers/settings.hpp"
@@ -50,7 +51,7 @@ struct RunConfig {
   Coord blocks{0, 0, 0, 0};  ///< zeros: t cut by the number of workers
   std::optional<Coord> ranks;  ///< grid of the job's ranks; none: the one with the smallest surface
   RankWeights rank_weights;
-  runtime::SessionOptions session;
+  runtime::SessionOptions session = session_defaults();
   std::size_t cpu_memory = 0;  ///< bytes that the solve may take of host memory; 0: what is available
   std::string out, json, trace;
   std::string checkpoint;    ///< folder of restart files; empty: none

@@ -4,6 +4,7 @@
 #include "apps/generate_run.hpp"
 #include "apps/outputs.hpp"
 #include "apps/print_tables.hpp"
+#include "apps/session_defaults.hpp"
 #include "apps/solve_run.hpp"
 #include "apps/statistics.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 
 struct DemoOptions {
   std::string out = "demo-output";
-  runtime::SessionOptions session;
+  runtime::SessionOptions session = session_defaults();
 };
 
 /// 8^3x16 at beta 6.0, where the plaquette is known to be near 0.594.

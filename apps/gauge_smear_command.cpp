@@ -7,6 +7,7 @@
 #include "apps/outputs.hpp"
 #include "apps/parse.hpp"
 #include "apps/progress.hpp"
+#include "apps/session_defaults.hpp"
 #include "apps/solve_plan.hpp"
 #include "codelets/smear/links_file.hpp"
 #include "runtime/error.hpp"
@@ -27,7 +28,7 @@ struct SmearOptions {
   BoundaryAngles boundary = antiperiodic_in_time;
   bool reunitarize = false;
   Coord blocks{0, 0, 0, 0};  ///< zeros: t cut by the number of workers
-  runtime::SessionOptions session;
+  runtime::SessionOptions session = session_defaults();
 };
 
 [[noreturn]] void refuse(const char* flag, const std::string& what, const char* remedy) {

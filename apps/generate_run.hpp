@@ -1,5 +1,6 @@
 #pragma once
 // A gauge configuration from a Markov chain, for `gauge generate` and `demo`.
+#include "apps/session_defaults.hpp"
 #include "codelets/heatbath/heatbath.hpp"
 #include "runtime/session.hpp"
 
@@ -15,7 +16,7 @@ struct GenerateConfig {
   int thermalization = 50;    ///< the first of them, left out of the mean plaquette
   std::string start = "hot";  ///< hot or cold
   Coord blocks{0, 0, 0, 0};   ///< zeros: t cut by the number of workers
-  runtime::SessionOptions session;
+  runtime::SessionOptions session = session_defaults();
 };
 
 struct Generated {

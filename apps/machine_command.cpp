@@ -2,6 +2,7 @@
 #include "apps/commands.hpp"
 #include "apps/machine_ranks.hpp"
 #include "apps/report.hpp"
+#include "apps/session_defaults.hpp"
 #include "apps/shared_settings.hpp"
 #include "codelets/arch/dispatch.hpp"
 #include "runtime/cuda.hpp"
@@ -27,7 +28,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct MachineOptions {
-  runtime::SessionOptions session;
+  runtime::SessionOptions session = session_defaults();
   bool json = false, self_test = false;
   int limit_seconds = 30;
   std::vector<std::string> merged_caches;

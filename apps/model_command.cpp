@@ -9,6 +9,7 @@
 #include "apps/parse.hpp"
 #include "apps/plot_svg.hpp"
 #include "apps/report.hpp"
+#include "apps/session_defaults.hpp"
 #include "runtime/atomic_file.hpp"
 #include "runtime/error.hpp"
 
@@ -71,7 +72,7 @@ void refuse_unused_flags(const CLI::App& command, std::string_view figure) {
 }
 
 struct ModelOptions {
-  runtime::SessionOptions session;
+  runtime::SessionOptions session = session_defaults();
   std::string figure = default_figure, svg;
   std::optional<std::string> seed;  ///< document; none: the figure's own
   bool json = false, estimate_only = false;

@@ -1,5 +1,6 @@
 #pragma once
 // Known answers, and what this build gives for them.
+#include "apps/session_defaults.hpp"
 #include "runtime/session.hpp"
 
 #include <string>
@@ -19,7 +20,7 @@ struct Check {
 /// Where the reference files are, and how to run.
 struct VerifyConfig {
   std::string data;  ///< folder with golden.json, golden-milc.json, milc/, other/; may be missing
-  runtime::SessionOptions session;
+  runtime::SessionOptions session = session_defaults();
 };
 
 /// Free quarks against sums over momenta, and against numbers written down independently; limit 1e-12 relative.

@@ -46,7 +46,7 @@ struct FreeWave {
 /// -D^2 of all waves together.
 std::vector<HostColour> minus_square(const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition,
                                      const std::vector<HostColour>& waves) {
-  const auto lattice = std::make_shared<Lattice>(decomposition, Precision::double_, periodic, 16, links.reach());
+  const auto lattice = std::make_shared<Lattice>(decomposition, Precision::double_, periodic, std::nullopt, links.reach());
   const staggered::Links even(lattice, 0, links, 18), odd(lattice, 1, links, 18);
   const int n = static_cast<int>(waves.size());
   staggered::Dslash dslash(even, odd, n);

@@ -201,6 +201,7 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(s
   // On simulated machines every codelet has both versions, so nothing starves.
   if (gpu_count_ > 0 && !simulate::active) require_policy_for_gpus(options.policy);
   plan_workers();
+  agree_on_lanes();
   throttler_ = Throttler(options.throttles, gpu_count_, gpu_count_ + static_cast<int>(workers_.size()));
   prepare_environment();
   limit_gpu_memory(options.gpu_memory, ranks_a_gpu_, gpu_numbers_);
@@ -386,6 +387,13 @@ std::string Session::obstacle_to_gpu_messages() const {
   if (options_.time_kernels) return "a trace times kernels";
   if (options_.cpu_share.value_or(0) > 0) return "CPUs own blocks beside GPUs";
   return "";
+}
+
+void Session::agree_on_lanes() {
+  if (options_.lane_bytes != 32 && options_.lane_bytes != 64)
+    throw Error(ErrorKind::internal, "SessionOptions::lane_bytes", fmt::format("{} bytes", options_.lane_bytes), "give 32 or 64");
+  const int mine = gpu_count_ > 0 ? 64 : options_.lane_bytes;
+  lane_bytes_ = static_cast<int>(mpi::Job::current().combined(static_cast<std::uint64_t>(mine), mpi::Combine::maximum));
 }
 
 void Session::plan_workers() {

@@ -41,6 +41,7 @@ struct SessionOptions {
   MachinePower power{};            ///< for policies that weigh joules
   bool join_on_cpus = false;       ///< join the tasks of several owners between their exchanges (runtime/segments.hpp) also where no GPU owns a block
   bool time_kernels = false;       ///< for traces: of the batches that GPUs replay, time each kernel in every eighth, and the others as a whole
+  int lane_bytes = 64;             ///< 64 or 32, for this rank's CPU (arch::lane_bytes()): see Session::lane_bytes()
   std::vector<Throttle> throttles{};  ///< CPU workers of each rank that are to look slower, for experiments
 };
 
@@ -87,6 +88,9 @@ class Session {
   /// Workers that own blocks: the GPUs where the session has any (CPU workers then serve what has no GPU version), else all.
   int block_owners() const { return gpu_count_ > 0 ? gpu_count_ : static_cast<int>(workers_.size()); }
   int gpu_count() const { return gpu_count_; }
+  /// Bytes that one component of a field should fill in a layout, the same on all ranks, which exchange faces: 64, a line, where any has a GPU;
+  /// else the most that any rank's options ask for.
+  int lane_bytes() const { return lane_bytes_; }
   /// Ids of the CPU workers; GPU workers have the ids 0 .. gpu_count() - 1.
   std::vector<int> cpu_workers() const;
   /// The threads of the first CPU worker, for work on the host. Throws Error(environment) when there is none.
@@ -110,13 +114,14 @@ class Session {
   void share_cores();
   void plan_gpus();
   void plan_workers();
+  void agree_on_lanes();
   void place_workers();
   void share_power();
   std::string obstacle_to_gpu_messages() const;
 
   SessionOptions options_;
   Topology topology_;
-  int gpu_count_ = 0, ranks_a_gpu_ = 1;
+  int gpu_count_ = 0, ranks_a_gpu_ = 1, lane_bytes_ = 64;
   std::vector<int> gpu_numbers_;  ///< of this rank, as the driver counts
   std::vector<int> gpu_nodes_;    ///< memory nodes near them, -1: not known
   std::vector<int> gpu_cores_;

@@ -39,7 +39,7 @@ struct Level {
   double field_bytes;  ///< a site of one parity, of all fields together
   double face_reals;   ///< a site of a face
   std::optional<SchwarzSettings> schwarz{};
-  int most_lanes = 16;  ///< of sites
+  std::optional<int> most_lanes{};  ///< of sites
 };
 
 Footprint level_footprint(const runtime::Decomposition& decomposition, const runtime::Block& block,
@@ -153,7 +153,7 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
             fields * static_cast<double>(site_bytes(precision, ColourField::reals)),
             static_cast<double>(ColourField::reals) * right_hand_sides,
             {},
-            vectors_in_lanes > 1 ? 1 : 16};
+            vectors_in_lanes > 1 ? std::optional(1) : std::nullopt};
   };
   const auto levels = [&](const ColourVectors& fields) {
     std::vector<Level> all{level(Precision::double_, 18, fields.outer,

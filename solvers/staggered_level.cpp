@@ -19,7 +19,7 @@ StaggeredLevel::StaggeredLevel(const runtime::Decomposition& decomposition, Prec
       problem_{decomposition, precision, links.has_long ? long_reals : 0, speed.vectors, resident, {},
                speed.vectors_in_lanes},
       tile_(speed.tile ? *speed.tile : staggered::tile_for(problem_, measure)),
-      lattice_(std::make_shared<Lattice>(decomposition, precision, periodic, 16, links.reach(), tile_,
+      lattice_(std::make_shared<Lattice>(decomposition, precision, periodic, std::nullopt, links.reach(), tile_,
                                          Coord{2, 2, 2, 2}, speed.vectors_in_lanes)),
       even_(lattice_, 0, links, long_reals),
       odd_(lattice_, 1, links, long_reals),

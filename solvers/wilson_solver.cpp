@@ -80,7 +80,7 @@ struct WilsonLevel {
   WilsonLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge,
               const WilsonParameters& parameters, const SolverSettings& settings,
               const std::optional<SchwarzSettings>& domains)
-      : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, 16, 1,
+      : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, std::nullopt, 1,
                                           tuning.tile, domains ? domains->domain : Coord{2, 2, 2, 2})),
         even(lattice, 0, problem.link_reals),
         odd(lattice, 1, problem.link_reals),

@@ -7,6 +7,7 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 template <class T>
 inline constexpr int native_lanes = 64 / sizeof(T);
 inline constexpr int vector_registers = 32;
+inline constexpr int layout_bytes = 64;
 
 inline __attribute__((always_inline)) __m512 fused_multiply_add(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_ps(a, b, c); }
 inline __attribute__((always_inline)) __m512d fused_multiply_add(__m512d a, __m512d b, __m512d c) {

@@ -1,6 +1,7 @@
 #pragma once
 // Many BinnedSum additions at once: one running sum a lane. Same result as adding one by one.
 #include "codelets/arch/arch.hpp"
+#include "codelets/site/unroll.hpp"
 #include "runtime/binned_sum.hpp"
 
 #include <cstdint>
@@ -26,6 +27,22 @@ class LaneDigits {
       digits_[2][l] += runtime::nearest_integer((rest - second) * limit);
     }
     ++pending_;
+  }
+
+  /// Adds summands, times scale_of(l) for lane l. Where one is outside or the digits are full, move(summands, scaled)
+  /// finds other scales first, and scales them.
+  template <class T, class ScaleOf, class Move>
+  inline __attribute__((always_inline)) void add_scaled(const Pack<T, N>& summand, ScaleOf&& scale_of, Move&& move) {
+    alignas(64) T lanes[N];
+    summand.store(lanes);
+    alignas(64) double y[N];
+    bool any_outside = false;
+    for (int l = 0; l < N; ++l) {
+      y[l] = static_cast<double>(lanes[l]) * scale_of(l);
+      any_outside |= outside(y[l]);
+    }
+    if (__builtin_expect(any_outside || full(), 0)) move(lanes, y);
+    add(y);
   }
 
   /// Moves what lane l has into the limbs of sum_of(l), which has its window.
@@ -66,16 +83,9 @@ class LaneSum {
  public:
   template <class T>
   inline __attribute__((always_inline)) void add(const Pack<T, N>& summand) {
-    alignas(64) T lanes[N];
-    summand.store(lanes);
-    alignas(64) double y[N];
-    bool outside = false;
-    for (int l = 0; l < N; ++l) {
-      y[l] = static_cast<double>(lanes[l]) * scale_;
-      outside |= digits_.outside(y[l]);
-    }
-    if (__builtin_expect(outside || digits_.full(), 0)) move_window(lanes, y);
-    digits_.add(y);
+    digits_.add_scaled(
+        summand, [this](int) QUARKSTAR_INLINE_LAMBDA { return scale_; },
+        [this](const T(&lanes)[N], double(&y)[N]) QUARKSTAR_INLINE_LAMBDA { move_window(lanes, y); });
   }
 
   /// Everything added so far.
@@ -121,16 +131,9 @@ class SumOfEachLane {
 
   template <class T>
   inline __attribute__((always_inline)) void add(const Pack<T, N>& summand) {
-    alignas(64) T lanes[N];
-    summand.store(lanes);
-    alignas(64) double y[N];
-    bool outside = false;
-    for (int l = 0; l < N; ++l) {
-      y[l] = static_cast<double>(lanes[l]) * scale_[l];
-      outside |= digits_.outside(y[l]);
-    }
-    if (__builtin_expect(outside || digits_.full(), 0)) move_windows(lanes, y);
-    digits_.add(y);
+    digits_.add_scaled(
+        summand, [this](int l) QUARKSTAR_INLINE_LAMBDA { return scale_[l]; },
+        [this](const T(&lanes)[N], double(&y)[N]) QUARKSTAR_INLINE_LAMBDA { move_windows(lanes, y); });
   }
 
   /// Merges the sum of lane l into sums[l].

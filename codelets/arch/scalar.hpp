@@ -6,6 +6,7 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 template <class T>
 inline constexpr int native_lanes = 1;
 inline constexpr int vector_registers = 16;
+inline constexpr int layout_bytes = 64;
 
 typedef float float1 __attribute__((vector_size(4)));
 typedef double double1 __attribute__((vector_size(8)));

@@ -5,6 +5,7 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 template <class T>
 inline constexpr int native_lanes = 16 / sizeof(T);
 inline constexpr int vector_registers = 64;
+inline constexpr int layout_bytes = 64;
 
 typedef float float1 __attribute__((vector_size(4)));
 typedef double double1 __attribute__((vector_size(8)));

@@ -2,9 +2,19 @@
 
 #include <algorithm>
 
-namespace quarkstar {
+#include "runtime/session.hpp"
 
-LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, int most_lanes, int reach,
+namespace quarkstar {
+namespace {
+
+int usual_lanes(Precision precision) {
+  const int bytes = runtime::Session::is_running() ? runtime::Session::current().lane_bytes() : 64;
+  return bytes / static_cast<int>(computed_bytes(precision));
+}
+
+}  // namespace
+
+LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, std::optional<int> most_lanes, int reach,
                           const Coord& unit) {
   std::array<bool, 4> splittable{};
   int directions = 0;
@@ -17,9 +27,10 @@ LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision
   }
   // Widths with kernels of their own; anything narrower runs lane by lane.
   constexpr int single_widths[] = {16, 8}, double_widths[] = {8, 4};
+  const int most = most_lanes.value_or(usual_lanes(precision));
   int lanes = 1;
   for (const int width : precision == Precision::double_ ? double_widths : single_widths)
-    if (width <= (1 << directions) && width <= most_lanes) {
+    if (width <= (1 << directions) && width <= most) {
       lanes = width;
       break;
     }

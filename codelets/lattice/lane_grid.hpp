@@ -1,6 +1,7 @@
 #pragma once
 // How a block is split over the lanes of a vector register.
 #include <array>
+#include <optional>
 
 #include "codelets/lattice/precision.hpp"
 #include "runtime/decomposition.hpp"
@@ -21,9 +22,10 @@ struct LaneGrid {
 /// be split when every block's extent along it is a multiple of 4 (both halves then keep the parity of the whole), or of twice the unit.
 /// reach: the longest hop along a direction (1, or 3 for improved staggered fermions); neither half may be thinner, so that a hop
 /// leaves at most one of them. unit: either half is a whole number of these along a direction (2: the parity of the whole).
-/// Lanes: 16 or 8 in half and single precision, 8 or 4 in double (64 bytes, 32 where a direction is missing), else 1. Directions are
-/// taken in the order x, y, z, t: time is cut most often, and a cut direction that is not split has half the boundary.
-LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, int most_lanes = 16, int reach = 1,
+/// Lanes: 16 or 8 in half and single precision, 8 or 4 in double (64 or 32 bytes), else 1; at most most_lanes, by default as many as the
+/// session's Session::lane_bytes() hold. Directions are taken in the order x, y, z, t: time is cut most often, and a cut direction that is not
+/// split has half the boundary.
+LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, std::optional<int> most_lanes = {}, int reach = 1,
                           const Coord& unit = {2, 2, 2, 2});
 
 }  // namespace quarkstar

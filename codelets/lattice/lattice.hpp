@@ -10,13 +10,13 @@ namespace quarkstar {
 /// Immutable; shared by the fields that live on it.
 class Lattice {
  public:
-  /// most_lanes: an upper limit for experiments and tests with narrower layouts. reach: 1, or 3 for operators with three-hop links;
+  /// most_lanes: that of choose_lane_grid(), for experiments and tests. reach: 1, or 3 for operators with three-hop links;
   /// throws Error(input) where a cut leaves a block thinner than that. tile: wanted extents of a tile of outer sites (BlockShape), 0: no
   /// limit; it changes the order of sites in memory and no result. unit: that of choose_lane_grid(), even; for Schwarz domains their extents.
   /// vectors_in_lanes: 1, or 16 or 8: lanes hold so many vectors of a colour field (8 in double precision) instead of sites; throws ShapeError
   /// for other numbers.
-  Lattice(const runtime::Decomposition& decomposition, Precision precision, const BoundaryAngles& boundary, int most_lanes = 16,
-          int reach = 1, const Coord& tile = {}, const Coord& unit = {2, 2, 2, 2}, int vectors_in_lanes = 1)
+  Lattice(const runtime::Decomposition& decomposition, Precision precision, const BoundaryAngles& boundary,
+          std::optional<int> most_lanes = {}, int reach = 1, const Coord& tile = {}, const Coord& unit = {2, 2, 2, 2}, int vectors_in_lanes = 1)
       : decomposition_(decomposition),
         precision_(precision),
         boundary_(boundary),

@@ -29,7 +29,7 @@ class Trial {
   Trial(const TuningProblem& problem, const Coord& tile)
       : on_gpus_(is_gpu(first_block(problem.decomposition).owner)),
         lattice_(
-            std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, 16, reach_of(problem), tile, Coord{2, 2, 2, 2},
+            std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, std::nullopt, reach_of(problem), tile, Coord{2, 2, 2, 2},
                                       problem.vectors_in_lanes)),
         links_even_(lattice_, 0, problem.long_reals),
         links_odd_(lattice_, 1, problem.long_reals),
@@ -126,7 +126,7 @@ std::optional<TuningProblem> measured_problem(const TuningProblem& problem) {
 
 std::string key_of(const char* what, const TuningProblem& problem, const std::string& device) {
   const bool in_lanes = problem.vectors_in_lanes > 1;
-  const LaneGrid lanes = in_lanes ? LaneGrid{} : choose_lane_grid(problem.decomposition, problem.precision, 16, reach_of(problem));
+  const LaneGrid lanes = in_lanes ? LaneGrid{} : choose_lane_grid(problem.decomposition, problem.precision, std::nullopt, reach_of(problem));
   return fmt::format("{}; staggered {} {}; {} long links {}; {} right-hand sides{}; {}", device, what, kernel_version,
                      name_of(problem.precision), problem.long_reals, problem.vectors,
                      in_lanes ? fmt::format(", {} in lanes", problem.vectors_in_lanes) : "",

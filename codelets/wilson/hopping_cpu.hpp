@@ -196,7 +196,7 @@ wilson::HoppingKernel<F> find_hopping(const wilson::KernelChoice& choice, std::i
     const auto consider = [&](auto reals, auto sign) {
       if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
       found = with_prefetch<F, w, wilson::default_memory_access.prefetch>(choice.memory.prefetch, [&](auto prefetch) {
-        return with_stores<F, w>(choice.memory.stores, [&](auto stream) -> wilson::HoppingKernel<F> {
+        return with_stores<F, w, spinor_words<F>>(choice.memory.stores, [&](auto stream) -> wilson::HoppingKernel<F> {
           return hopping_range<F, w, vector_lanes<F, w>, reals, sign, prefetch, stream>;
         });
       });

@@ -1,0 +1,20 @@
+#pragma once
+// How many bytes the lanes of a layout should fill, for CPU kernels.
+#include "codelets/arch/dispatch.hpp"
+
+namespace quarkstar {
+
+#define QUARKSTAR_DECLARE_LANE_BYTES(architecture) \
+  namespace architecture {                         \
+  int lane_bytes();                                \
+  }
+QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_LANE_BYTES)
+#undef QUARKSTAR_DECLARE_LANE_BYTES
+
+namespace arch {
+
+/// 64 or 32, where kernels of the architecture in use are fastest. Throws Error(input) as current() does.
+int lane_bytes();
+
+}  // namespace arch
+}  // namespace quarkstar
