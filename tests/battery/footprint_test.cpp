@@ -48,7 +48,7 @@ TEST_CASE("a solve allocates what its footprint says, and no more") {
           settings.updates = Updates::correction;
           settings.tolerance = 1e-9;
           settings.max_iterations = 500;
-          runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+          runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0, .lane_bytes = reals == 12 ? 32 : 64});
           const runtime::Decomposition decomposition(lattice, blocks, 1);
           const std::size_t before = runtime::host_memory_use().now;
           runtime::restart_peak();
@@ -115,7 +115,7 @@ TEST_CASE("a staggered solve allocates what its footprint says, and no more") {
     settings.tolerance = 1e-9;
     settings.max_iterations = 500;
     const smear::StaggeredLinks links = smooth_links(lattice, hops_far);
-    runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+    runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0, .lane_bytes = long_reals == 18 ? 64 : 32});
     const runtime::Decomposition decomposition(lattice, blocks, 1);
     const std::size_t before = runtime::host_memory_use().now;
     runtime::restart_peak();

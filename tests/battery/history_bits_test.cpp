@@ -76,10 +76,13 @@ TEST_CASE("residual history: same bits for every worker count, cut, policy and a
         check(other);
       }
       battery::for_architectures([&] {
-        INFO(solver << " " << name_of(precision) << " " << arch::name_of(arch::current()));
         battery::SolveCase other = c;
         other.blocks = {1, 1, 2, 2};
-        check(other);
+        for (const int lane_bytes : {64, 32}) {
+          INFO(solver << " " << name_of(precision) << " " << arch::name_of(arch::current()) << " lanes of " << lane_bytes << " bytes");
+          other.lane_bytes = lane_bytes;
+          check(other);
+        }
       });
     }
 }

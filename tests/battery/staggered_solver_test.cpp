@@ -19,11 +19,11 @@ struct Run {
   std::string policy = "static";
   int workers = 1, threads = 2;
   SolverSettings settings;
-  int vectors_in_lanes = 1;
+  int vectors_in_lanes = 1, lane_bytes = 64;
 };
 
 Outcome solve(const Run& run, const smear::StaggeredLinks& links, std::span<const HostColour> sources, std::span<const double> masses) {
-  runtime::Session session({.cpu_workers = run.workers, .threads_per_worker = run.threads, .cuda_workers = 0, .policy = run.policy});
+  runtime::Session session({.cpu_workers = run.workers, .threads_per_worker = run.threads, .cuda_workers = 0, .policy = run.policy, .lane_bytes = run.lane_bytes});
   StaggeredSolver solver(runtime::Decomposition(links.fat.extents, run.blocks, session.block_owners()), links, run.settings,
                          {.vectors_in_lanes = run.vectors_in_lanes});
   return battery::solve_together(solver, sources, masses);
@@ -98,15 +98,16 @@ TEST_CASE("staggered residual histories have the same bits for every cut, policy
           solve({.settings = battery::staggered_settings("cg", precision)}, links, {&sources[v], 1}, {&masses[v], 1}));
     const auto check = [&](const Run& run) {
       INFO(name_of(precision) << " blocks " << run.blocks[0] << run.blocks[1] << run.blocks[2] << run.blocks[3] << " " << run.policy << " workers "
-                              << run.workers << " " << arch::name_of(arch::current()) << " vectors in lanes " << run.vectors_in_lanes);
+                              << run.workers << " " << arch::name_of(arch::current()) << " vectors in lanes " << run.vectors_in_lanes << " lanes of " << run.lane_bytes << " bytes");
       const std::size_t n = run.vectors_in_lanes > 1 ? 8 : 4;
       const Outcome outcome = solve(run, links, std::span(sources).first(n), std::span(masses).first(n));
       for (std::size_t v = 0; v < n; ++v) battery::check_same_bits(outcome, v, alone[v], 0);
     };
     Run run{.settings = battery::staggered_settings("cg", precision)};
     battery::for_architectures([&] {
-      for (const int vectors_in_lanes : {1, 8}) {
+      for (const auto& [vectors_in_lanes, lane_bytes] : {std::pair{1, 64}, {1, 32}, {8, 64}}) {
         run.vectors_in_lanes = vectors_in_lanes;
+        run.lane_bytes = lane_bytes;
         check(run);
       }
     });
