@@ -166,6 +166,8 @@ void check_case(const BenchOptions& options) {
   links_of(options);
   if (options.block_threads) arch::require_block_size(*options.block_threads);
   if (!options.lanes) return;
+  if (options.vectors_in_lanes.value_or(1) > 1)
+    throw Error(ErrorKind::input, "--lanes", "lanes of sites, where --vectors-in-lanes has right-hand sides in them", "give one of the two");
   for (const std::string& precision : options.precisions) {
     const std::vector<int> known = precision == "double" ? std::vector<int>{8, 4} : std::vector<int>{16, 8};
     if (std::find(known.begin(), known.end(), *options.lanes) == known.end())

@@ -28,13 +28,15 @@ StaggeredLevel::StaggeredLevel(const runtime::Decomposition& decomposition, Prec
 StaggeredLevel::StaggeredLevel(const StaggeredLevel& level, const smear::StaggeredLinks& links, int long_reals)
     : speed_(level.speed_),
       measure_(level.measure_),
-      problem_{level.problem_.decomposition, level.problem_.precision, long_reals, level.problem_.vectors},
+      problem_(level.problem_),
       tile_(level.tile_),
       lattice_(level.lattice_),
       even_(level.even_, links, long_reals),
       odd_(level.odd_, links, long_reals),
       bytes_a_site_(staggered::links_bytes_a_site(problem_.precision, long_reals) -
-                    staggered::links_bytes_a_site(problem_.precision, 0)) {}
+                    staggered::links_bytes_a_site(problem_.precision, 0)) {
+  problem_.long_reals = long_reals;
+}
 
 staggered::Dslash& StaggeredLevel::dslash(int vectors) {
   auto& found = dslash_[{runtime::Turns::lane(), vectors}];

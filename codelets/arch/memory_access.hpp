@@ -6,7 +6,7 @@
 namespace quarkstar::arch {
 
 /// plain: results go into the cache, as any store's. streaming: past it, in whole lines, which are then not read before they are written; the
-/// next kernel finds them in memory only. Where an architecture has no such store, or a block's lanes fill no line, plain is what is done.
+/// next kernel finds them in memory only. Where an architecture has no such store, or a site's words fill no lines, plain is what is done.
 enum class Stores { plain, streaming };
 
 struct MemoryAccess {

@@ -15,10 +15,10 @@ template <class F, int W, int Words>
 inline constexpr bool may_stream =
     has_nontemporal_stores && fills_registers<F, W> && Words * W * sizeof(Real<F>) % 64 == 0;
 
-/// The results of up to MostWords words of W lanes. With plain stores they are written into the field. With streaming stores they are gathered
+/// The results of Words words of W lanes. With plain stores they are written into the field. With streaming stores they are gathered
 /// in a buffer that stays in the first-level cache, and leave it line by line when all lane groups are there: a line that is streamed in parts
 /// is a transfer for each part. Switch: bool, or std::bool_constant where each kind of store has a kernel of its own.
-template <class F, int W, int MostWords, class Switch>
+template <class F, int W, int Words, class Switch>
 class SiteStores {
   using T = Real<F>;
 
@@ -27,28 +27,28 @@ class SiteStores {
 
   /// Where to write what belongs at `field`, which is `offset` behind the first result.
   inline __attribute__((always_inline)) F* place(F* field, int offset) {
-    if constexpr (may_stream<F, W, MostWords>)
+    if constexpr (may_stream<F, W, Words>)
       if (stream_) return reinterpret_cast<F*>(buffer_) + offset;
     return field;
   }
-  /// All lanes of `words` words that belong from `field` on have been written.
-  inline __attribute__((always_inline)) void complete(F* field, int words) const {
-    if constexpr (may_stream<F, W, MostWords>) {
+  /// All lanes of the words that belong from `field` on have been written.
+  inline __attribute__((always_inline)) void complete(F* field) const {
+    if constexpr (may_stream<F, W, Words>) {
       if (!stream_) return;
       using V = Pack<T, native_lanes<T>>;
       T* to = reinterpret_cast<T*>(field);
-      for (int i = 0; i < words * W; i += V::lanes) V::load(buffer_ + i).stream(to + i);
+      for (int i = 0; i < Words * W; i += V::lanes) V::load(buffer_ + i).stream(to + i);
     }
   }
   /// Before another thread may be told that the results are there.
   inline __attribute__((always_inline)) void finish() const {
-    if constexpr (may_stream<F, W, MostWords>)
+    if constexpr (may_stream<F, W, Words>)
       if (stream_) finish_nontemporal_stores();
   }
 
  private:
   Switch stream_;
-  alignas(64) T buffer_[may_stream<F, W, MostWords> ? MostWords * W : 1];
+  alignas(64) T buffer_[may_stream<F, W, Words> ? Words * W : 1];
 };
 
 /// Calls body(Index<hops ahead>) with what is wanted, where a block's lanes fill registers. Others have one kernel, whose prefetch is `Rule`:

@@ -69,7 +69,7 @@ __attribute__((noinline)) void one_vector_range(const staggered::DslashArguments
       const std::size_t at = sites.at(outer, a.vectors, vector, lane0);
       finish_vector<F, W, VL>(a, stores.place(a.out + at, lane0), at, vector, r[0], totals);
     }
-    stores.complete(a.out + sites.at(outer, a.vectors, vector, 0), staggered::vector_words<F>);
+    stores.complete(a.out + sites.at(outer, a.vectors, vector, 0));
   }
   stores.finish();
 }
@@ -103,7 +103,7 @@ __attribute__((noinline)) void many_vectors_range(const staggered::DslashArgumen
           const std::size_t at = sites.at(outer, a.vectors, vector, lane0);
           finish_vector<F, W, VL>(a, stores.place(a.out + at, lane0), at, vector, r, totals);
         }
-        stores.complete(a.out + sites.at(outer, a.vectors, vector, 0), staggered::vector_words<F>);
+        stores.complete(a.out + sites.at(outer, a.vectors, vector, 0));
       }
     }
   }

@@ -78,7 +78,7 @@ void vectors_in_lanes_range(const staggered::DslashArguments<F>& arguments, std:
         });
       }
       site::unroll<Sites>([&](auto s) QUARKSTAR_INLINE_LAMBDA {
-        stores[s].complete(a.out + sites.at(places[s].site, a.vectors / W, group, 0), group_lines);
+        stores[s].complete(a.out + sites.at(places[s].site, a.vectors / W, group, 0));
       });
     }
   };

@@ -159,7 +159,7 @@ void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t be
         dot_im_sum.add(dot_im);
       }
     }
-    stores.complete(a.out + outer * (spinor_words<F> * W), spinor_words<F>);
+    stores.complete(a.out + outer * (spinor_words<F> * W));
   }
   stores.finish();
   if (a.sums.norm) (sums++)->merge(norm_sum.total());

@@ -10,6 +10,7 @@
 #include "codelets/blas/blas.hpp"
 #include "codelets/tuning/measurement.hpp"
 #include "codelets/wilson/hopping.hpp"
+#include "codelets/wilson/hopping_kernels.hpp"
 #include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::wilson {
@@ -18,7 +19,7 @@ namespace {
 using namespace tuning;
 
 /// Goes into the key: raise it when a change of the kernel can change what is best.
-constexpr int kernel_version = 4;
+constexpr int kernel_version = 5;
 
 /// Microseconds of one application, the best of a few passes.
 double time_of(const TuningProblem& problem, const HoppingTuning& tuning) {
@@ -43,6 +44,18 @@ int block_threads_by_rule(const TuningProblem& problem) {
   if (problem.decomposition.blocks().size() > 1) return 0;
   return usual_block_threads(problem.precision == Precision::double_,
                              volume(first_block(problem.decomposition).extents) / 2);
+}
+
+/// Whether streaming stores are something else than plain ones; they are not where a site's words fill no lines.
+bool is_another_kernel(const TuningProblem& problem, int lanes, const arch::MemoryAccess& memory) {
+  if (memory.stores == arch::Stores::plain) return true;
+  return with_format(problem.precision, [&](auto format) {
+    const auto kernel = [&](arch::Stores stores) {
+      return hopping_kernel<typename decltype(format)::type>(
+          {.lanes = lanes, .link_reals = problem.link_reals, .sign = 1, .memory = {memory.prefetch, stores}});
+    };
+    return kernel(arch::Stores::streaming) != kernel(arch::Stores::plain);
+  });
 }
 
 }  // namespace
@@ -91,7 +104,9 @@ HoppingTuning measure_tuning(const TuningProblem& problem, double& microseconds)
     for (const int threads : {64, 128, 192, 256})
       if (threads != usual) consider({tile, threads});
   } else {
-    for (const arch::MemoryAccess& memory : arch::memory_accesses) consider({tile, 0, memory});
+    const int lanes = choose_lane_grid(problem.decomposition, problem.precision).lanes;
+    for (const arch::MemoryAccess& memory : arch::memory_accesses)
+      if (is_another_kernel(problem, lanes, memory)) consider({tile, 0, memory});
   }
   return best;
 }

@@ -82,7 +82,7 @@ TEST_CASE("solves in flight with Schwarz domains allocate what their footprint s
       settings.tolerance = 1e-9;
       settings.max_iterations = 500;
       settings.in_flight = in_flight;
-      runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
+      runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0, .lane_bytes = in_flight > 1 ? 32 : 64});
       const runtime::Decomposition decomposition(lattice, {1, 1, 2, 2}, 1);
       const std::size_t before = runtime::host_memory_use().now;
       runtime::restart_peak();

@@ -52,6 +52,7 @@ grep -qF '"block_threads": 0' stdout.txt || die "the JSON does not tell the thre
 expect 0 '"vectors_in_lanes": 8' bench dslash --json --action hisq --nrhs 8 --lattice 4,4,4,8 --precision single --vectors-in-lanes 8 --devices cpu "${small[@]}"
 expect 0 '"vectors_in_lanes": 1' bench solver --json --action hisq --nrhs 8 --lattice 4,4,4,8 --iterations 16 --precision half --links 18 --vectors-in-lanes 1 \
   "${small[@]}"
+expect 2 'error: --lanes: lanes of sites, where --vectors-in-lanes has' bench dslash --action hisq --nrhs 8 --vectors-in-lanes 8 --lanes 8 --lattice 4,4,4,8 "${small[@]}"
 expect 2 'error: --vectors-in-lanes: 8 for 12 right-hand sides, where 1 can be' bench dslash --action hisq --nrhs 12 --vectors-in-lanes 8 --lattice 4,4,4,8 \
   --precision single --devices cpu "${small[@]}"
 expect 2 'error: --vectors-in-lanes: it means nothing for the action wilson' bench dslash --vectors-in-lanes 8 "${small[@]}"

@@ -7,6 +7,8 @@ good=(solve --gauge lattice.ildg --out out)
 expect 2 'use one of solve, gauge, ' 
 expect 2 'use one of solve, gauge, ' nonsense
 expect 2 'use one of info, convert, generate' gauge
+QUARKSTAR_ARCH=abacus expect 0 '^quarkstar ' --version
+QUARKSTAR_ARCH=abacus expect 2 "error: QUARKSTAR_ARCH: unknown architecture 'abacus'" "${good[@]}" --kappa 0.1
 expect 2 '--kapa.*see `quarkstar solve --help`' "${good[@]}" --kapa 0.1
 expect 2 'error: --gauge: no gauge configuration' solve --out out
 expect 2 'error: --out: nowhere to write' solve --gauge lattice.ildg

@@ -40,6 +40,10 @@ cut_is 'in 1x1x1x4 blocks on 1x1x1x2 ranks (t 2+6)'
 compare 3 "${solve[@]}" --rank-weights measured
 compare 2 "${solve[@]}" --rank-weights equal
 cut_is 'on 1x1x1x2 ranks'
+# Ranks whose processors like other layouts (on AVX2: 64 and 32 bytes of lanes) agree on one.
+launch -n 1 env QUARKSTAR_ARCH=scalar "$QUARKSTAR" "${solve[@]}" --residual-history --json ranks.json : \
+  -n 1 "$QUARKSTAR" "${solve[@]}" --residual-history --json ranks.json || { cat stderr.txt; die "ranks of two architectures failed"; }
+results ranks.json | cmp expected.txt - || die "the bits depend on the ranks' architectures"
 # Ranks with different numbers of workers: each slab has its own number of blocks, a thin one fewer than its rank has workers.
 unlike '--workers 3' '--workers 1' "${solve[@]}" --rank-weights 7,1
 cut_is 'in 1x1x1x4 blocks on 1x1x1x2 ranks (t 7+1)'
@@ -78,6 +82,11 @@ compare 4 "${hisq[@]}" --source z2:3,5 --rank-weights 5,5,3,3 --ranks 2,1,1,2
 cut_is 'on 2x1x1x2 ranks (t 5+3)'
 compare 2 "${hisq[@]}" --source z2:3,5 --rank-weights measured
 unlike '--workers 2' '--workers 1' "${hisq[@]}" --source z2:3,5
+# Groups of eight right-hand sides, which on CPUs with vectors lie in lanes, against one at a time.
+eight=("${massless[@]}" --masses 0.3,0.4,0.5,0.6,0.7,0.8,0.9,1 --solver cg --precision single --links 18)
+reference "${eight[@]}" --nrhs 1
+for count in 1 2; do compare $count "${eight[@]}" --nrhs 8; done
+compare 2 "${eight[@]}" --nrhs 8 --checkpoint eight --checkpoint-every 4 --check-every 1
 # A lattice that three and four parts of three sites and more fit into too.
 expect 0 '^plaquette ' gauge generate thirds.ildg --lattice 4 6 6 12 --beta 6.0 --sweeps 2 --seed 5 --format ildg
 thirds=(solve --gauge thirds.ildg --action hisq --mass 0.3 --tol 1e-8 --threads 1 --columns 0)

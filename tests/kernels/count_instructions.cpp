@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 
+#include "codelets/arch/lane_bytes.hpp"
 #include "codelets/arch/table.hpp"
 #include "codelets/blas/blas_kernels.hpp"
 #include "codelets/staggered/dslash_kernels.hpp"
@@ -42,22 +43,25 @@ struct HotKernel {
   std::function<void(int)> run;
 };
 
+/// Lanes of a layout for the architecture in use.
 template <class F>
-constexpr int widest = sizeof(Real<F>) == 8 ? 8 : 16;
+int usual_lanes() {
+  return arch::lane_bytes() / static_cast<int>(sizeof(Real<F>));
+}
 
 template <class F>
 HotKernel wilson_kernel(int reals) {
-  const auto c = std::make_shared<WilsonCase<F>>(widest<F>, reals, more, false);
-  const auto kernel = wilson::hopping_kernel<F>({widest<F>, reals, 1});
-  return {"wilson " + std::string(name_of(NumberFormat<F>::precision)) + " " + std::to_string(reals), widest<F>,
+  const auto c = std::make_shared<WilsonCase<F>>(usual_lanes<F>(), reals, more, false);
+  const auto kernel = wilson::hopping_kernel<F>({usual_lanes<F>(), reals, 1});
+  return {"wilson " + std::string(name_of(NumberFormat<F>::precision)) + " " + std::to_string(reals), usual_lanes<F>(),
           [c, kernel](int outer) { kernel(c->arguments, 0, outer, nullptr); }};
 }
 
 template <class F>
 HotKernel staggered_kernel(int vectors) {
-  const auto c = std::make_shared<StaggeredCase<F>>(widest<F>, vectors, 18, more, false);
-  const auto kernel = staggered::dslash_kernel<F>({widest<F>, 18});
-  return {"staggered " + std::string(name_of(NumberFormat<F>::precision)) + " n " + std::to_string(vectors), widest<F>,
+  const auto c = std::make_shared<StaggeredCase<F>>(usual_lanes<F>(), vectors, 18, more, false);
+  const auto kernel = staggered::dslash_kernel<F>({usual_lanes<F>(), 18});
+  return {"staggered " + std::string(name_of(NumberFormat<F>::precision)) + " n " + std::to_string(vectors), usual_lanes<F>(),
           [c, kernel](int outer) { kernel(c->arguments, 0, outer, nullptr, nullptr); }};
 }
 
@@ -65,7 +69,7 @@ HotKernel staggered_kernel(int vectors) {
 template <class F>
 HotKernel staggered_kernel_in_lanes(int vectors) {
   const auto c = std::make_shared<StaggeredCase<F>>(1, vectors, 18, more, false);
-  const auto kernel = staggered::dslash_kernel<F>({.lanes = 1, .long_reals = 18, .vectors_in_lanes = widest<F>});
+  const auto kernel = staggered::dslash_kernel<F>({.lanes = 1, .long_reals = 18, .vectors_in_lanes = 64 / sizeof(Real<F>)});
   return {"staggered " + std::string(name_of(NumberFormat<F>::precision)) + " in lanes n " + std::to_string(vectors), 1,
           [c, kernel](int outer) { kernel(c->arguments, 0, outer, nullptr, nullptr); }};
 }
@@ -75,7 +79,7 @@ HotKernel blas_operation() {
   Numbers numbers(3);
   const auto fields = std::make_shared<std::vector<MadeUpField<F, 12>>>();
   blas::Arguments<F> a{};
-  a.lanes = widest<F>;
+  a.lanes = usual_lanes<F>();
   for (int i = 0; i < blas::field_count<Operation>; ++i) fields->emplace_back(numbers, more, a.lanes);
   for (int i = 0; i < blas::field_count<Operation>; ++i) a.fields[i] = (*fields)[static_cast<std::size_t>(i)].stored.data();
   for (Real<F>& re : a.re) re = static_cast<Real<F>>(0.25);

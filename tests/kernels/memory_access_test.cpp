@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include "codelets/staggered/dslash_kernels.hpp"
 #include "codelets/wilson/hopping_kernels.hpp"
@@ -65,32 +66,37 @@ void check_all(Case& c, int sums, Run&& run) {
   }
 }
 
-bool has_vectors() { return arch::name_of(arch::current()) != "scalar"; }
-
-/// The settings are other kernels where there are vectors, and stores past the cache.
+/// Whether a component of so many lanes fills a register of the architecture in use.
 template <class F>
-void check_wilson_choice() {
-  const auto kernel = [](const arch::MemoryAccess& memory) {
-    return wilson::hopping_kernel<F>({.lanes = lane_counts(NumberFormat<F>::precision).front(), .link_reals = 18, .sign = 1, .memory = memory});
+bool fills_registers(int lanes) {
+  const std::string_view name = arch::name_of(arch::current());
+  const int bytes = name == "avx512" ? 64 : name == "avx2" ? 32 : name == "vsx" ? 16 : 0;
+  return bytes > 0 && lanes * static_cast<int>(sizeof(Real<F>)) >= bytes;
+}
+
+/// The settings are other kernels where lanes fill registers, and there are stores past the cache and sites fill lines.
+template <class F>
+void check_wilson_choice(int lanes) {
+  const auto kernel = [lanes](const arch::MemoryAccess& memory) {
+    return wilson::hopping_kernel<F>({.lanes = lanes, .link_reals = 18, .sign = 1, .memory = memory});
   };
-  const bool streams = arch::name_of(arch::current()).starts_with("avx");
-  CHECK((kernel({0, arch::Stores::plain}) != kernel({1, arch::Stores::plain})) == has_vectors());
-  CHECK((kernel({1, arch::Stores::plain}) != kernel({1, arch::Stores::streaming})) == streams);
+  const bool streams = arch::name_of(arch::current()).starts_with("avx") && spinor_words<F> * lanes * sizeof(Real<F>) % 64 == 0;
+  CHECK((kernel({0, arch::Stores::plain}) != kernel({1, arch::Stores::plain})) == fills_registers<F>(lanes));
+  CHECK((kernel({1, arch::Stores::plain}) != kernel({1, arch::Stores::streaming})) == (streams && fills_registers<F>(lanes)));
 }
 
 /// Of the staggered kernels prefetch makes others; stores are a question to each.
 template <class F>
-void check_staggered_choice() {
-  const auto kernel = [](int prefetch) {
-    return staggered::dslash_kernel<F>(
-        {.lanes = lane_counts(NumberFormat<F>::precision).front(), .long_reals = 18, .launch = {.memory = {prefetch, arch::Stores::plain}}});
+void check_staggered_choice(int lanes) {
+  const auto kernel = [lanes](int prefetch) {
+    return staggered::dslash_kernel<F>({.lanes = lanes, .long_reals = 18, .launch = {.memory = {prefetch, arch::Stores::plain}}});
   };
-  CHECK((kernel(0) != kernel(1)) == has_vectors());
+  CHECK((kernel(0) != kernel(1)) == fills_registers<F>(lanes));
 }
 
 template <class F>
 void check_wilson() {
-  check_wilson_choice<F>();
+  for (const int lanes : lane_counts(NumberFormat<F>::precision)) check_wilson_choice<F>(lanes);
   for (const int lanes : lane_counts(NumberFormat<F>::precision))
     for (const int reals : {18, 12, 8})
       for (const int sign : {1, -1})
@@ -105,7 +111,7 @@ void check_wilson() {
 
 template <class F>
 void check_staggered() {
-  check_staggered_choice<F>();
+  for (const int lanes : lane_counts(NumberFormat<F>::precision)) check_staggered_choice<F>(lanes);
   for (const int lanes : lane_counts(NumberFormat<F>::precision))
     for (const int reals : {0, 18, 14, 13, 9})
       for (const int vectors : {1, 2, 3, 7, 17})

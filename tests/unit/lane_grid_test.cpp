@@ -1,5 +1,7 @@
 // Which directions are split over the lanes of a register.
 #include "codelets/lattice/lane_grid.hpp"
+#include "runtime/error.hpp"
+#include "runtime/session.hpp"
 
 #include <doctest/doctest.h>
 
@@ -54,6 +56,19 @@ TEST_CASE("lane grids in the usual cases") {
   CHECK(grid({6, 8, 6, 8}, Precision::double_) == LaneGrid{4, {0, 1, 0, 2}});
   CHECK(grid({6, 8, 6, 8}, Precision::single) == LaneGrid{1, {0, 0, 0, 0}});
   CHECK(grid({2, 2, 2, 4}, Precision::double_) == LaneGrid{1, {0, 0, 0, 0}});
+}
+
+TEST_CASE("lane grids fill as many bytes as the session says") {
+  const auto lanes = [](Precision precision) { return choose_lane_grid(Decomposition({8, 8, 8, 8}, {1, 1, 1, 1}, 1), precision).lanes; };
+  for (const int bytes : {64, 32}) {
+    runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0, .lane_bytes = bytes});
+    CHECK(session.lane_bytes() == bytes);
+    CHECK(lanes(Precision::single) == bytes / 4);
+    CHECK(lanes(Precision::half) == bytes / 4);
+    CHECK(lanes(Precision::double_) == bytes / 8);
+  }
+  CHECK_THROWS_AS(runtime::Session({.cpu_workers = 1, .cuda_workers = 0, .lane_bytes = 16}), Error);
+  CHECK(lanes(Precision::single) == 16);
 }
 
 TEST_CASE("one block that cannot be split in a direction keeps all blocks from it") {
