@@ -122,3 +122,35 @@ TEST_CASE("staggered CG: right-hand sides that need nothing, or cannot be solved
     }
   }
 }
+
+TEST_CASE("staggered: which right-hand sides lie in lanes, and what refuses them") {
+  runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
+  const auto chosen = [](const char* solver, Precision precision, int long_reals, const std::vector<int>& groups) {
+    return vectors_in_lanes_for(battery::staggered_settings(solver, precision, long_reals), groups);
+  };
+  battery::for_architectures([&] {
+    const bool vectors = arch::name_of(arch::current()) != "scalar";
+    INFO(arch::name_of(arch::current()));
+    CHECK(chosen("cg", Precision::single, 18, {16}) == (vectors ? 16 : 1));
+    CHECK(chosen("cg", Precision::single, 18, {32, 16}) == (vectors ? 16 : 1));
+    CHECK(chosen("cg", Precision::single, 18, {16, 8}) == (vectors ? 8 : 1));
+    CHECK(chosen("cg", Precision::double_, 18, {16}) == (vectors ? 8 : 1));
+    CHECK(chosen("cg", Precision::single, 18, {8, 9}) == 1);
+    CHECK(chosen("cg", Precision::single, 13, {8}) == 1);
+    CHECK(chosen("cg", Precision::half, 18, {8}) == 1);
+    CHECK(chosen("multishift", Precision::single, 18, {8}) == 1);
+    CHECK(chosen("blockcg", Precision::single, 18, {8}) == 1);
+  });
+  const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
+  const auto of = [&](int vectors_in_lanes) {
+    return std::make_shared<Lattice>(whole, Precision::single, periodic, std::nullopt, 3, Coord{}, Coord{2, 2, 2, 2}, vectors_in_lanes);
+  };
+  CHECK_THROWS_AS(of(4), ShapeError);
+  CHECK_THROWS_AS(staggered::ColourField(of(8), 0, 12), ShapeError);
+  const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed + 20), battery::naik_weight);
+  for (const auto& [solver, long_reals] : {std::pair{"cg", 13}, {"multishift", 18}, {"blockcg", 18}}) {
+    INFO(solver << " links " << long_reals);
+    const SolverSettings settings = battery::staggered_settings(solver, Precision::single, long_reals);
+    CHECK_THROWS_AS(StaggeredSolver(whole, links, settings, {.vectors_in_lanes = 8}), Error);
+  }
+}
