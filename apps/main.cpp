@@ -5,6 +5,7 @@
 #include "apps/parse.hpp"
 #include "apps/report.hpp"
 #include "apps/start_patience.hpp"
+#include "codelets/arch/dispatch.hpp"
 #include "runtime/error.hpp"
 #include "runtime/failure.hpp"
 #include "runtime/mpi/job.hpp"
@@ -51,11 +52,21 @@ std::string remedy(const CLI::App& app) {
   return names.empty() ? help : fmt::format("use one of {}, or {}", fmt::join(names, ", "), help);
 }
 
+bool asks_for_text(int argc, char** argv) {
+  return argc < 2 || std::any_of(argv + 1, argv + argc, [](std::string_view argument) {
+           return argument == "--help" || argument == "-h" || argument == "--version";
+         });
+}
+
+/// Here, because workers, which look kernels up, could not report that $QUARKSTAR_ARCH is wrong.
+void require_architecture(int argc, char** argv) {
+  if (!asks_for_text(argc, argv)) quarkstar::arch::current();
+}
+
 /// Commands that share one job between ranks; of the others mpirun would start copies that write the same files.
 void require_one_rank(int argc, char** argv) {
   const quarkstar::runtime::mpi::Job& job = quarkstar::runtime::mpi::Job::current();
-  if (!job.is_distributed() || job.is_fake() || argc < 2) return;
-  if (std::any_of(argv + 1, argv + argc, [](std::string_view argument) { return argument == "--help" || argument == "-h"; })) return;
+  if (!job.is_distributed() || job.is_fake() || asks_for_text(argc, argv)) return;
   std::string command = argv[1];
   if (command == "gauge" && argc > 2) command += fmt::format(" {}", argv[2]);
   if (command == "solve" || command == "machine" || command == "gauge convert" || command.starts_with("-")) return;
@@ -70,6 +81,7 @@ int run(int argc, char** argv) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // of a flag given twice, as in most commands
   for (const quarkstar::app::AddCommand add : quarkstar::app::commands()) add(app);
   require_one_rank(argc, argv);
+  require_architecture(argc, argv);
   try {
     std::vector<std::string> arguments = quarkstar::app::join_coordinates({argv + 1, argv + argc});
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the end
