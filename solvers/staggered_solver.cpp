@@ -54,8 +54,11 @@ int vectors_in_lanes_for(const SolverSettings& settings, std::span<const int> ve
   const bool elsewhere = runtime::Session::current().gpu_count() > 0 || arch::name_of(arch::current()) == "scalar";
   if (runtime::mpi::Job::current().any(elsewhere) || settings.solver != "cg" || settings.link_reals != 18) return 1;
   if (settings.precision == Precision::half) return 1;  // slower: docs/results/2026-11-23-vectors-in-lanes.md
-  for (const int lanes : {16, 8})
-    if (lanes * computed_bytes(settings.precision) <= 64 && std::all_of(vectors.begin(), vectors.end(), [lanes](int n) { return n % lanes == 0; })) return lanes;
+  for (const int lanes : {16, 8}) {
+    const bool fit_a_line = lanes * computed_bytes(settings.precision) <= 64;  // of double precision 8, as Lattice has them
+    if (fit_a_line && std::all_of(vectors.begin(), vectors.end(), [lanes](int n) { return n % lanes == 0; }))
+      return lanes;
+  }
   return 1;
 }
 
