@@ -238,7 +238,7 @@ void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& opti
   command.add_option(
       "--block-threads", options->block_threads,
       "Threads of a GPU block (staggered: at most), 32 to 256, 0: the kernel's own choice (default: tuned)");
-  command.add_option("--prefetch", options->prefetch, "CPUs: hops ahead for which kernels ask for lines, 0: none (default: tuned)")
+  command.add_option("--prefetch", options->prefetch, "CPUs: 1: kernels ask for the lines of hops to come, 0: they do not (default: tuned)")
       ->check(CLI::IsMember({0, 1}));
   const auto take_stores = [options](const std::string& value) {
     options->stores = value == "streaming" ? arch::Stores::streaming : arch::Stores::plain;

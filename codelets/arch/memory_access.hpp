@@ -10,7 +10,7 @@ namespace quarkstar::arch {
 enum class Stores { plain, streaming };
 
 struct MemoryAccess {
-  int prefetch = 0;  ///< for how many hops ahead software asks for lines: 0 (the hardware is on its own) or 1
+  int prefetch = 0;  ///< 1: software asks for the lines of hops to come, as far ahead as suits the kernel; 0: the hardware is on its own
   Stores stores = Stores::plain;
   friend bool operator==(const MemoryAccess&, const MemoryAccess&) = default;
 };
@@ -21,7 +21,7 @@ inline constexpr MemoryAccess memory_accesses[] = {
 
 inline constexpr std::string_view name_of(Stores stores) { return stores == Stores::plain ? "plain" : "streaming"; }
 
-/// From the two numbers that a tune cache keeps: hops ahead, 1 for streaming stores. Nothing where no kernel could run so.
+/// From the two numbers that a tune cache keeps: prefetch, 1 for streaming stores. Nothing where no kernel could run so.
 constexpr std::optional<MemoryAccess> memory_access_from(int prefetch, int streaming) {
   if (prefetch < 0 || prefetch > 1 || streaming < 0 || streaming > 1) return std::nullopt;
   return MemoryAccess{prefetch, streaming == 1 ? Stores::streaming : Stores::plain};

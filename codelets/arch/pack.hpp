@@ -21,6 +21,7 @@ inline __attribute__((always_inline)) void hold_in_register(Vector&) {}
 template <class T, int N>
 struct Pack {
   typedef T Vector __attribute__((vector_size(N * sizeof(T))));
+  using Number = T;
   static constexpr int lanes = N;
   Vector v;
 

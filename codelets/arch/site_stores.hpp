@@ -51,7 +51,7 @@ class SiteStores {
   alignas(64) T buffer_[may_stream<F, W, Words> ? Words * W : 1];
 };
 
-/// Calls body(Index<hops ahead>) with what is wanted, where a block's lanes fill registers. Others have one kernel, whose prefetch is `Rule`:
+/// Calls body(Index<prefetch>) with what is wanted, where a block's lanes fill registers. Others have one kernel, whose prefetch is `Rule`:
 /// lattices with narrower blocks stay in the cache, and without vectors memory is not what is waited for.
 template <class F, int W, int Rule, class Body>
 auto with_prefetch(int wanted, Body&& body) {

@@ -26,15 +26,23 @@ constexpr GammaEntry gamma_entry(int mu, int row) {
   return table[mu][row];
 }
 
+/// The power of i in a row of Sign gamma_mu.
+constexpr int power_of_i(int mu, int sign, int row) { return (gamma_entry(mu, row).power + (sign < 0 ? 2 : 0)) % 4; }
+
+/// h = one of the upper two rows of (1 + Sign gamma_Mu) psi. component(c): number 3 row + colour of psi.
+template <int Mu, int Sign, int Row, class V, class Component>
+QUARKSTAR_HD void project_spin(ColourVector<V>& h, Component&& component) {
+  unroll<3>([&](auto colour) QUARKSTAR_INLINE_LAMBDA {
+    constexpr int other = gamma_entry(Mu, Row).column;
+    h[colour] = add_times_i<power_of_i(Mu, Sign, Row)>(component(Index<3 * Row + colour>{}), component(Index<3 * other + colour>{}));
+  });
+}
+
 /// h = upper two rows of (1 + Sign gamma_Mu) psi; the lower two follow from them. 12 additions of complex packs.
 template <int Mu, int Sign, class V>
 QUARKSTAR_HD void project(HalfSpinor<V>& h, const Spinor<V>& psi) {
   unroll<2>([&](auto row) QUARKSTAR_INLINE_LAMBDA {
-    constexpr GammaEntry entry = gamma_entry(Mu, row);
-    constexpr int power = (entry.power + (Sign < 0 ? 2 : 0)) % 4;
-    unroll<3>([&](auto colour) QUARKSTAR_INLINE_LAMBDA {
-      h[row][colour] = add_times_i<power>(psi[row][colour], psi[entry.column][colour]);
-    });
+    project_spin<Mu, Sign, row>(h[row], [&](auto c) QUARKSTAR_INLINE_LAMBDA -> const Complex<V>& { return psi[c / 3][c % 3]; });
   });
 }
 
@@ -52,7 +60,7 @@ QUARKSTAR_HD void reconstruct_add(Spinor<V>& r, int colour, const Complex<V>& up
   unroll<2>([&](auto lower) QUARKSTAR_INLINE_LAMBDA {
     constexpr int row = lower + 2;
     constexpr GammaEntry entry = gamma_entry(Mu, row);
-    constexpr int power = (entry.power + (Sign < 0 ? 2 : 0)) % 4;
+    constexpr int power = power_of_i(Mu, Sign, row);
     const Complex<V>& source = entry.column == 0 ? upper0 : upper1;
     if constexpr (First) r[row][colour] = times_i<power>(source);
     else r[row][colour] = add_times_i<power>(r[row][colour], source);

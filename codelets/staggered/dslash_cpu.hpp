@@ -110,7 +110,7 @@ __attribute__((noinline)) void many_vectors_range(const staggered::DslashArgumen
   stores.finish();
 }
 
-/// Body of a Dslash kernel over list positions [begin, end). Prefetch: hops ahead, 0 or 1.
+/// Body of a Dslash kernel over list positions [begin, end). Prefetch: 0 or 1, a hop ahead.
 template <class F, int W, int VL, int LongReals, int Prefetch>
 void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end,
                   const std::int32_t* left_out, runtime::BinnedSum* sums) {

@@ -60,7 +60,7 @@ Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure,
 /// What entries of a tune cache say; nothing where their numbers are none that a kernel could run with.
 std::optional<Coord> tile_from(const std::vector<int>& choice);
 std::optional<Launch> launch_from(const std::vector<int>& choice);
-/// What an entry holds of a launch: threads of a GPU block, vectors of a thread, hops of prefetch, 1 for streaming
+/// What an entry holds of a launch: threads of a GPU block, vectors of a thread, prefetch (0 or 1), 1 for streaming
 /// stores.
 std::vector<int> numbers_of(const Launch& launch);
 

@@ -78,7 +78,7 @@ std::string place_of(const runtime::Decomposition& decomposition, int lanes) {
 }
 
 std::string describe(const arch::MemoryAccess& memory) {
-  return fmt::format("{}, {} stores", memory.prefetch > 0 ? fmt::format("prefetch of {} hop", memory.prefetch) : "no prefetch",
+  return fmt::format("{}, {} stores", memory.prefetch > 0 ? "prefetch" : "no prefetch",
                      arch::name_of(memory.stores));
 }
 

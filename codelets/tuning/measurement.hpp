@@ -31,7 +31,7 @@ bool gpus_hold(const std::map<int, double>& bytes_by_worker);
 /// whether batches go task by task because other ranks take part and messages pass through the host.
 std::string place_of(const runtime::Decomposition& decomposition, int lanes);
 
-/// "prefetch of 1 hop, streaming stores"
+/// "prefetch, streaming stores"
 std::string describe(const arch::MemoryAccess& memory);
 
 /// Links of any value: their speed does not depend on it. Frozen.

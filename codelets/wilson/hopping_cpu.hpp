@@ -8,14 +8,15 @@
 #include "codelets/arch/site_stores.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "codelets/wilson/hopping_kernels.hpp"
+#include "codelets/wilson/hopping_spins.hpp"
 #include "codelets/wilson/wilson_site.hpp"
 
 #include <cstddef>
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
-/// The eight neighbours of lanes [lane0, lane0 + VL) of one outer site. W: lanes of the block; Prefetch: hops ahead, 0
-/// or 1.
+/// The eight neighbours of lanes [lane0, lane0 + VL) of one outer site. W: lanes of the block; Prefetch: 0 or 1
+/// (prefetch()).
 template <class F, int W, int VL, int Reals, int Prefetch>
 struct CpuNeighbours {
   using T = Real<F>;
@@ -29,47 +30,103 @@ struct CpuNeighbours {
   const std::uint32_t* next_entries;
   int lane0;
 
+  /// What wilson::add_direction() asks for.
   template <int D, int Projector>
-  inline __attribute__((always_inline)) void half_spinor(site::HalfSpinor<V>& h) {
-    constexpr int mu = D / 2;
+  inline __attribute__((always_inline)) void half_spinor(site::HalfSpinor<V>& h) const {
+    prefetch<D>();
+    wilson::read_projected<F, D / 2, Projector, site::PlainLoads>(h, stored_spinor<D>(), W);
+    if (__builtin_expect((entries[D] & 7u) != 0, 0))
+      cross_copy<0, 6>([&](auto c) QUARKSTAR_INLINE_LAMBDA -> site::Complex<V>& { return h[c / 3][c % 3]; }, D);
+  }
+  template <int D>
+  inline __attribute__((always_inline)) void link(site::Link<V>& u) const {
+    site::load_link<F, Reals, site::PlainLoads>(u, stored_link<D>(), W);
+  }
+
+  /// Of lane0.
+  template <int D>
+  inline __attribute__((always_inline)) const F* stored_link() const {
+    return links + D * link_words * W + lane0;
+  }
+  /// Of lane0, or of the lanes that it changes places with.
+  template <int D>
+  inline __attribute__((always_inline)) const F* stored_spinor() const {
     const std::uint32_t entry = entries[D];
     int lane = lane0;
     if constexpr (W > VL)
-      if ((entry & neighbour_entry::exchange) != 0 && a.stride[mu] >= VL) lane ^= a.stride[mu];
-    const F* p = a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W) + lane;
-    prefetch<D>();
-    wilson::read_projected<F, mu, Projector, site::PlainLoads>(h, p, W);
-    if (__builtin_expect((entry & 7u) != 0, 0)) {
-      V moved[12];  // a copy, so that h itself stays in registers on the usual path
-      site::unroll<6>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-        moved[2 * c] = h[c / 3][c % 3].re;
-        moved[2 * c + 1] = h[c / 3][c % 3].im;
-      });
-      cross(moved, entry, D);
-      site::unroll<6>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c / 3][c % 3] = {moved[2 * c], moved[2 * c + 1]}; });
+      if ((entry & neighbour_entry::exchange) != 0 && a.stride[D / 2] >= VL) lane ^= a.stride[D / 2];
+    return a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W) + lane;
+  }
+
+  /// What add_direction_by_spins() asks for.
+  template <int D, int Projector, int Spin>
+  inline __attribute__((always_inline)) void half_spinor(site::ColourVector<V>& h,
+                                                         const NearWords<const F, W, spinor_words<F>>& psi) const {
+    site::project_spin<D / 2, Projector, Spin>(h, [&](auto c) QUARKSTAR_INLINE_LAMBDA -> site::Complex<V> {
+      if constexpr (is_half<F>) return V::load_pair(psi.template word<1 + c>());
+      else return {V::load(psi.template word<2 * c>()), V::load(psi.template word<2 * c + 1>())};
+    });
+    if constexpr (is_half<F>) {
+      const V unit = V::load(reinterpret_cast<const float*>(psi.template word<0>())) * V::broadcast(site::link_unit);
+      site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = {h[c].re * unit, h[c].im * unit}; });
     }
+    if (__builtin_expect((entries[D] & 7u) != 0, 0)) cross_spin<D, Spin>(h);
+    site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+      hold_in_register(h[c].re.v);
+      hold_in_register(h[c].im.v);
+    });
   }
 
+  /// Asks for the lines of hops to come; the hardware cannot guess where neighbours are. In the order by spins: of neighbours four hops
+  /// ahead and of links a site ahead; else of the next hop, which after a site's last one is the first of the next site.
   template <int D>
-  inline __attribute__((always_inline)) void link(site::Link<V>& u) {
-    site::load_link<F, Reals, site::PlainLoads>(u, links + D * link_words * W + lane0, W);
-  }
-
-  /// Asks for the next direction's lines (the next site's first direction after the last): the hardware cannot guess
-  /// them.
-  template <int D>
-  inline __attribute__((always_inline)) void prefetch() {
+  inline __attribute__((always_inline)) void prefetch() const {
     if constexpr (Prefetch == 0) return;
     if (lane0 != 0) return;
-    constexpr int next = (D + 1) % 8;
-    const std::uint32_t entry = D == 7 ? next_entries[0] : entries[next];
+    constexpr int ahead = by_spins<W, VL> ? 4 : 1, hop = (D + ahead) % 8;
+    constexpr bool in_next_site = D + ahead >= 8;
+    const std::uint32_t entry = in_next_site ? next_entries[hop] : entries[hop];
     prefetch_words<W, spinor_words<F>>(a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) *
                                                   (spinor_words<F> * W));
-    prefetch_words<W, link_words>((D == 7 ? next_links : links) + next * link_words * W);
+    const F* links_ahead = by_spins<W, VL> ? next_links + D * link_words * W
+                                            : (in_next_site ? next_links : links) + hop * link_words * W;
+    prefetch_words<W, link_words>(links_ahead);
   }
 
-  /// What is special about a hop that crosses the edge of a virtual node, of the block or of the lattice.
-  __attribute__((noinline)) void cross(V (&h)[12], std::uint32_t entry, int direction) const {
+ private:
+  /// cross() for one spin, without leaving the registers where lanes change places and nothing else happens, as they do in most directions of
+  /// every few sites.
+  template <int D, int Spin>
+  inline __attribute__((always_inline)) void cross_spin(site::ColourVector<V>& h) const {
+    if ((entries[D] & 7u) == neighbour_entry::exchange) {
+      with_stride<VL>(a.stride[D / 2], [&](auto s) QUARKSTAR_INLINE_LAMBDA {
+        if constexpr (s > 0)
+          site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+            h[c] = {h[c].re.template exchange<s>(), h[c].im.template exchange<s>()};
+          });
+      });
+      return;
+    }
+    cross_copy<6 * Spin, 3>([&](auto c) QUARKSTAR_INLINE_LAMBDA -> site::Complex<V>& { return h[c]; }, D);
+  }
+
+  /// cross() for components, which stay in registers on the usual path because a copy is handed on.
+  template <int First, int Components, class Component>
+  inline __attribute__((always_inline)) void cross_copy(Component&& component, int direction) const {
+    V moved[2 * Components];
+    site::unroll<Components>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+      moved[2 * c] = component(c).re;
+      moved[2 * c + 1] = component(c).im;
+    });
+    cross<First>(moved, direction);
+    site::unroll<Components>([&](auto c) QUARKSTAR_INLINE_LAMBDA { component(c) = {moved[2 * c], moved[2 * c + 1]}; });
+  }
+
+  /// What is special about a hop that crosses the edge of a virtual node, of the block or of the lattice, for the numbers of a half spinor
+  /// from First on.
+  template <int First, int Numbers>
+  __attribute__((noinline)) void cross(V (&h)[Numbers], int direction) const {
+    const std::uint32_t entry = entries[direction];
     const int stride = a.stride[direction / 2];
     const bool forward = direction % 2 == 0;
     with_stride<VL>(stride, [&](auto s) QUARKSTAR_INLINE_LAMBDA {
@@ -78,13 +135,12 @@ struct CpuNeighbours {
         if ((entry & neighbour_entry::exchange) != 0)
           for (V& x : h) x = x.template exchange<S>();
       if ((entry & neighbour_entry::face) != 0) {
-        const std::size_t at =
-            static_cast<std::size_t>(faces_at[direction]) * 12 * static_cast<std::size_t>(face_lanes<W>(stride));
-        merge_face<S, W>(h, a.faces[direction] + at, stride, forward, lane0);
+        const std::size_t width = static_cast<std::size_t>(face_lanes<W>(stride));
+        merge_face<S, W>(h, a.faces[direction] + (faces_at[direction] * std::size_t{12} + First) * width, stride, forward, lane0);
       }
       if ((entry & neighbour_entry::phase) != 0) {
         const V re = V::broadcast(a.phase_re[direction]), im = V::broadcast(a.phase_im[direction]);
-        for (int c = 0; c < 6; ++c) {
+        for (int c = 0; c < Numbers / 2; ++c) {
           const site::Complex<V> z = site::multiply(site::Complex<V>{re, im}, site::Complex<V>{h[2 * c], h[2 * c + 1]});
           h[2 * c] = on_edge<S>(h[2 * c], z.re, stride, forward);
           h[2 * c + 1] = on_edge<S>(h[2 * c + 1], z.im, stride, forward);
@@ -117,21 +173,27 @@ void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t be
   for (std::int64_t i = begin; i < end; ++i) {
     const std::size_t outer = site_at(i), next = site_at(i + 1 < end ? i + 1 : i);
     for (int lane0 = 0; lane0 < W; lane0 += VL) {
-      CpuNeighbours<F, W, VL, Reals, Prefetch> neighbours{a,
+      const CpuNeighbours<F, W, VL, Reals, Prefetch> neighbours{a,
                                                           a.neighbours + outer * 8,
                                                           a.faces_at + i * 8,
                                                           a.links + outer * site_links,
                                                           a.links + next * site_links,
                                                           a.neighbours + next * 8,
                                                           lane0};
-      site::Spinor<V> r;
-      wilson::hopping_term<Sign>(r, neighbours);
+      site::Complex<V> r[12];
+      if constexpr (by_spins<W, VL>) {
+        hopping_term_by_spins<Sign, F, Reals, W>(r, neighbours);
+      } else {
+        site::Spinor<V> by_spin;
+        wilson::hopping_term<Sign>(by_spin, neighbours);
+        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { r[c] = by_spin[c / 3][c % 3]; });
+      }
 
       const std::size_t at = outer * (spinor_words<F> * W) + static_cast<std::size_t>(lane0);
       const V scale = V::broadcast(a.scale), diagonal = V::broadcast(a.diagonal);
       site::Complex<V> z[12];
       site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-        z[c] = {scale * r[c / 3][c % 3].re, scale * r[c / 3][c % 3].im};
+        z[c] = {scale * r[c].re, scale * r[c].im};
       });
       if (a.x != nullptr) {
         const Reader x(a.x + at, W);

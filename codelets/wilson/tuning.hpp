@@ -57,7 +57,7 @@ std::string tuning_key(const TuningProblem& problem, const std::string& device);
 /// cache: nullptr for the user's, which is not even read where nothing is measured.
 HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::TuneCache* cache = nullptr);
 
-/// What an entry of a tune cache holds of a choice: tile, threads of a GPU block, hops of prefetch, 1 for streaming stores.
+/// What an entry of a tune cache holds of a choice: tile, threads of a GPU block, prefetch (0 or 1), 1 for streaming stores.
 std::vector<int> numbers_of(const HoppingTuning& tuning);
 /// What an entry of a tune cache says; nothing where its numbers are none that a kernel could run with.
 std::optional<HoppingTuning> tuning_from(const std::vector<int>& choice);

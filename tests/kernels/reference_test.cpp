@@ -14,7 +14,7 @@ using namespace quarkstar::kernels;
 
 namespace {
 
-constexpr int sites = 6;
+constexpr int sites = 24;  // enough for every kind of hop in every direction that lanes are split in
 
 /// Largest difference between N stored components a site and the expected ones, over the largest of those.
 template <class F, std::size_t N>
