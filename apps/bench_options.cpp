@@ -120,7 +120,8 @@ int vectors_in_lanes_of(const BenchOptions& options, const SolverSettings& setti
   if (wanted > most)
     throw Error(ErrorKind::input, "--vectors-in-lanes", fmt::format("{} for {} right-hand sides, where {} can be", wanted, vectors, most),
                 "give --nrhs of whole groups, --links 18, --solver cg and --devices cpu");
-  return wanted;
+  if (settings.precision == Precision::half) return wanted;
+  return std::min(wanted, vectors_in_lanes_for(settings, {&vectors, 1}));  // fewer fill a line in double precision
 }
 
 }  // namespace

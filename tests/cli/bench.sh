@@ -50,6 +50,7 @@ expect 0 '"vectors_a_thread": 2' bench dslash --json --action asqtad --nrhs 3 --
 grep -A 3 '"tile"' stdout.txt | tr -d ' \n' | grep -qF '"tile":[0,0,2' || { cat stdout.txt; die "the JSON does not tell the order of sites"; }
 grep -qF '"block_threads": 0' stdout.txt || die "the JSON does not tell the threads of a block"
 expect 0 '"vectors_in_lanes": 8' bench dslash --json --action hisq --nrhs 8 --lattice 4,4,4,8 --precision single --vectors-in-lanes 8 --devices cpu "${small[@]}"
+expect 0 '"vectors_in_lanes": 8' bench dslash --json --action hisq --nrhs 16 --lattice 4,4,4,8 --precision double --vectors-in-lanes 16 --devices cpu "${small[@]}"
 expect 0 '"vectors_in_lanes": 1' bench solver --json --action hisq --nrhs 8 --lattice 4,4,4,8 --iterations 16 --precision half --links 18 --vectors-in-lanes 1 \
   "${small[@]}"
 expect 2 'error: --lanes: lanes of sites, where --vectors-in-lanes has' bench dslash --action hisq --nrhs 8 --vectors-in-lanes 8 --lanes 8 --lattice 4,4,4,8 "${small[@]}"
