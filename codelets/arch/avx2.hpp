@@ -13,7 +13,7 @@ inline constexpr int layout_bytes = 32;
 
 /// Lines are asked for in order: the processor's own prefetch follows streams, and loses one whose lines it sees in the order in which a
 /// compiler mixes them with other loads (docs/results/2026-11-23-avx2-wilson.md).
-/// Not by an operand in memory, which would be a read of what may have been stored. clang has no such operand, and keeps the order better.
+/// Not by an operand in memory, which would be a read of what may have been stored. clang does not take this operand; there the general one is used.
 #ifndef __clang__
 inline __attribute__((always_inline)) void ask_for_line(const char* p) { asm volatile("prefetcht0 %a0" : : "p"(p)); }
 #endif

@@ -18,7 +18,7 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 /// that a processor that waits for memory sees more of them at a time.
 template <class V, int Stride, bool Held>
 struct StoredLink {
-  using T = std::remove_cvref_t<decltype(V{}.v[0])>;
+  using T = typename V::Number;
   struct Row {
     const T* p;
     inline __attribute__((always_inline)) site::Complex<V> operator[](int column) const {

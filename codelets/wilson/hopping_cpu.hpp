@@ -89,13 +89,13 @@ struct CpuNeighbours {
     prefetch_words<W, spinor_words<F>>(a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) *
                                                   (spinor_words<F> * W));
     const F* links_ahead = by_spins<W, VL> ? next_links + D * link_words * W
-                                            : (in_next_site ? next_links : links) + hop * link_words * W;
+                                           : (in_next_site ? next_links : links) + hop * link_words * W;
     prefetch_words<W, link_words>(links_ahead);
   }
 
  private:
-  /// cross() for one spin, without leaving the registers where lanes change places and nothing else happens, as they do in most directions of
-  /// every few sites.
+  /// cross() for one spin, without leaving the registers where lanes change places and nothing else happens, the usual case
+  /// by far.
   template <int D, int Spin>
   inline __attribute__((always_inline)) void cross_spin(site::ColourVector<V>& h) const {
     if ((entries[D] & 7u) == neighbour_entry::exchange) {
@@ -174,12 +174,12 @@ void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t be
     const std::size_t outer = site_at(i), next = site_at(i + 1 < end ? i + 1 : i);
     for (int lane0 = 0; lane0 < W; lane0 += VL) {
       const CpuNeighbours<F, W, VL, Reals, Prefetch> neighbours{a,
-                                                          a.neighbours + outer * 8,
-                                                          a.faces_at + i * 8,
-                                                          a.links + outer * site_links,
-                                                          a.links + next * site_links,
-                                                          a.neighbours + next * 8,
-                                                          lane0};
+                                                                a.neighbours + outer * 8,
+                                                                a.faces_at + i * 8,
+                                                                a.links + outer * site_links,
+                                                                a.links + next * site_links,
+                                                                a.neighbours + next * 8,
+                                                                lane0};
       site::Complex<V> r[12];
       if constexpr (by_spins<W, VL>) {
         hopping_term_by_spins<Sign, F, Reals, W>(r, neighbours);
