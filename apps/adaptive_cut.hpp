@@ -20,8 +20,8 @@ class AdaptiveCut {
   /// A solve is about to begin.
   void begins();
 
-  /// A solve on `now` has ended, and no task runs; `remaining` more are to come, and another cut would cost migration_seconds. The cut to go
-  /// on with, or nothing.
+  /// A solve on `now` has ended, and no task runs; `remaining` more are to come, and another cut would cost migration_seconds. The cut to
+  /// go on with, or nothing.
   std::optional<runtime::Decomposition> ended(const runtime::Decomposition& now, double seconds, int remaining, double migration_seconds);
 
   /// What was decided, for the report.

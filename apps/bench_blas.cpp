@@ -32,8 +32,7 @@ struct Spinors {
     return made;
   }
   template <class Operation>
-  static void submit(const std::array<const Field*, blas::field_count<Operation>>& fields,
-                     const runtime::PartialSums& sums) {
+  static void submit(const std::array<const Field*, blas::field_count<Operation>>& fields, const runtime::PartialSums& sums) {
     std::array<runtime::Coefficient, Operation::coefficients> coefficients{};
     for (runtime::Coefficient& coefficient : coefficients) coefficient = {0.5, -0.25};
     blas::submit<Operation>(fields, coefficients, {}, &sums);
@@ -49,8 +48,7 @@ struct ColourVectors {
     return made;
   }
   template <class Operation>
-  void submit(const std::array<const Field*, blas::field_count<Operation>>& fields,
-              const runtime::PartialSums& sums) const {
+  void submit(const std::array<const Field*, blas::field_count<Operation>>& fields, const runtime::PartialSums& sums) const {
     std::array<staggered::VectorCoefficient, Operation::coefficients> coefficients{};
     for (staggered::VectorCoefficient& coefficient : coefficients) coefficient = 0.5;
     staggered::submit<Operation>(fields, coefficients, {}, &sums);
@@ -78,8 +76,7 @@ DslashTiming time_operation(runtime::Session& session, const LatticePointer& lat
       &counters);
   const double site = kind.vectors * static_cast<double>(site_bytes(lattice->precision(), Field::reals));
   const auto sites = static_cast<double>(lattice->sites_of_parity());
-  KernelBytes kernel{kind.vectors * Field::reals / 2.0 * Operation::flops, 0, 0,
-                     static_cast<double>(count) * site * sites};
+  KernelBytes kernel{kind.vectors * Field::reals / 2.0 * Operation::flops, 0, 0, static_cast<double>(count) * site * sites};
   for (const blas::Use use : Operation::uses) {
     kernel.bytes += use == blas::Use::inout ? 2 * site : site;
     kernel.written += use == blas::Use::in ? 0 : site;
@@ -90,8 +87,8 @@ DslashTiming time_operation(runtime::Session& session, const LatticePointer& lat
 /// The rows of one session, printed as they come.
 class BlasTable {
  public:
-  BlasTable(const BenchOptions& options, const std::string& devices, runtime::Session& session,
-            const BenchMemory& memory, const runtime::HardwareCounters& counters)
+  BlasTable(const BenchOptions& options, const std::string& devices, runtime::Session& session, const BenchMemory& memory,
+            const runtime::HardwareCounters& counters)
       : options_(options), devices_(devices), session_(session), memory_(memory), counters_(counters) {}
 
   void print_header() const {
@@ -100,16 +97,14 @@ class BlasTable {
         "\nVector operations on {}, one parity; roofline = bytes of every field, once for each way it is used, at a "
         "triad of {:.1f} GB/s\n"
         "{:>14} {:>8} {:>38} {:>5} {:>10} {:>10} {:>9} {:>9}\n",
-        devices_, memory_.owners_triad, "lattice", "format", "operation", "nrhs", "GFLOP/s", "GB/s", "roofline",
-        "us/task");
+        devices_, memory_.owners_triad, "lattice", "format", "operation", "nrhs", "GFLOP/s", "GB/s", "roofline", "us/task");
   }
 
   void add(const Coord& extents, const std::string& precision) {
     const bool wilson = options_.action == "wilson";
     const int owners = session_.block_owners();
-    const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(extents, {1, 1, 1, owners}, owners),
-                                                   parse_precision(precision), periodic, 16,
-                                                   wilson ? 1 : smear::longest_hop(options_.action != "naive"));
+    const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(extents, {1, 1, 1, owners}, owners), parse_precision(precision),
+                                                   periodic, 16, wilson ? 1 : smear::longest_hop(options_.action != "naive"));
     if (wilson) return add_spinors(extents, precision, lattice);
     for (const int vectors : options_.nrhs) add_colour_vectors(extents, precision, lattice, vectors);
   }
@@ -125,18 +120,15 @@ class BlasTable {
 #undef QUARKSTAR_OPERATION
   }
 
-  void add_colour_vectors(const Coord& extents, const std::string& precision, const LatticePointer& lattice,
-                          int vectors) {
+  void add_colour_vectors(const Coord& extents, const std::string& precision, const LatticePointer& lattice, int vectors) {
     const ColourVectors kind{vectors};
-#define QUARKSTAR_OPERATION(operation)              \
-  add(extents, precision, operation::name, vectors, \
-      time_operation<operation>(session_, lattice, kind, options_.repetitions, counters_));
+#define QUARKSTAR_OPERATION(operation) \
+  add(extents, precision, operation::name, vectors, time_operation<operation>(session_, lattice, kind, options_.repetitions, counters_));
     QUARKSTAR_FOR_VECTOR_OPERATIONS(QUARKSTAR_OPERATION)
 #undef QUARKSTAR_OPERATION
   }
 
-  void add(const Coord& extents, const std::string& precision, const char* operation, int vectors,
-           const DslashTiming& t) {
+  void add(const Coord& extents, const std::string& precision, const char* operation, int vectors, const DslashTiming& t) {
     rows.push_back({{"devices", devices_},
                     {"action", options_.action},
                     {"lattice", extents},
@@ -150,9 +142,9 @@ class BlasTable {
                     {"us_per_task", t.runtime_cost.us_per_task}});
     const std::string why = explain_measured(rows.back(), options_, session_, memory_, t, parse_precision(precision));
     if (options_.json) return;
-    fmt::print("{:>14} {:>8} {:>38} {:>5} {:>10.2f} {:>10.2f} {:>8.0f}% {:>9.1f}\n{:>14} {}\n",
-               fmt::format("{}", fmt::join(extents, ",")), precision, operation, vectors, t.best_gflops, t.best_gbs,
-               100 * t.best_gbs / memory_.owners_triad, t.runtime_cost.us_per_task, "", why);
+    fmt::print("{:>14} {:>8} {:>38} {:>5} {:>10.2f} {:>10.2f} {:>8.0f}% {:>9.1f}\n{:>14} {}\n", fmt::format("{}", fmt::join(extents, ",")),
+               precision, operation, vectors, t.best_gflops, t.best_gbs, 100 * t.best_gbs / memory_.owners_triad,
+               t.runtime_cost.us_per_task, "", why);
     std::fflush(stdout);
   }
 

@@ -1,7 +1,6 @@
 #include "apps/bench_dslash.hpp"
 
 #include "apps/measure_owner.hpp"
-
 #include "codelets/heatbath/start.hpp"
 #include "codelets/transfer/transfer.hpp"
 #include "codelets/wilson/hopping.hpp"
@@ -48,7 +47,8 @@ PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Prec
   if (session.gpu_count() == 0) return {runtime::Decomposition(lattice, {1, 1, 1, workers}, workers), {}};
   const auto sites = static_cast<double>(volume(lattice));
   const auto slice_sites = [&lattice, sites](int mu) { return sites / lattice[static_cast<std::size_t>(mu)]; };
-  const auto site = static_cast<double>(static_cast<std::size_t>(8 * link_reals) * bytes_of(precision) + site_bytes(precision, SpinorField::reals));
+  const auto site =
+      static_cast<double>(static_cast<std::size_t>(8 * link_reals) * bytes_of(precision) + site_bytes(precision, SpinorField::reals));
   const PlanningProblem problem{
       .lattice = lattice,
       .slice_bytes = [=](int mu) { return slice_sites(mu) * site; },
@@ -63,10 +63,11 @@ PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Prec
   });
 }
 
-DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, int repetitions,
-                         BenchFields& fields, const runtime::HardwareCounters* counters, std::optional<int> most_lanes) {
+DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning,
+                         int repetitions, BenchFields& fields, const runtime::HardwareCounters* counters, std::optional<int> most_lanes) {
   const Coord& extents = problem.decomposition.lattice();
-  const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, most_lanes, 1, tuning.tile);
+  const auto lattice =
+      std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, most_lanes, 1, tuning.tile);
   LinkField even(lattice, 0, problem.link_reals), odd(lattice, 1, problem.link_reals);
   transfer::load_links(even, odd, fields.links(extents, session.cpu_team()));
   wilson::Hopping hopping(even, odd);

@@ -14,8 +14,8 @@
 
 namespace quarkstar::app {
 
-/// Host fields that a bench loads from, made once for each of the latest two lattices (a whole one and the part of it on which owners are timed
-/// alone): on a large one that takes longer than all that is timed on it.
+/// Host fields that a bench loads from, made once for each of the latest two lattices (a whole one and the part of it on which owners are
+/// timed alone): on a large one that takes longer than all that is timed on it.
 class BenchFields {
  public:
   /// A hot configuration.
@@ -38,12 +38,14 @@ class BenchFields {
 using ChooseTuning = std::function<wilson::HoppingTuning(const wilson::TuningProblem& problem)>;
 
 /// Blocks for the devices that the session's options ask for, with the stand-alone speed of each owner where there is a choice to make
-/// (app::plan_devices), measured on the whole lattice or, where that has more than 2^21 sites, on such a part of it. On CPUs t is cut by the number of workers.
+/// (app::plan_devices), measured on the whole lattice or, where that has more than 2^21 sites, on such a part of it. On CPUs t is cut by
+/// the number of workers.
 PlannedLattice plan_dslash(runtime::Session& session, const Coord& lattice, Precision precision, int link_reals, const ChooseTuning& tuning,
                            int repetitions, BenchFields& fields);
 
 /// repetitions: timed passes; each is as many applications as fill about a tenth of a second. most_lanes: of the layout.
-DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, int repetitions,
-                         BenchFields& fields, const runtime::HardwareCounters* counters = nullptr, std::optional<int> most_lanes = {});
+DslashTiming time_dslash(runtime::Session& session, const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning,
+                         int repetitions, BenchFields& fields, const runtime::HardwareCounters* counters = nullptr,
+                         std::optional<int> most_lanes = {});
 
 }  // namespace quarkstar::app

@@ -27,14 +27,21 @@ class Table {
  public:
   Table(const BenchOptions& options, const std::string& devices, runtime::Session& session, const BenchMemory& memory, BenchFields& fields,
         const runtime::HardwareCounters& counters)
-      : options_(options), devices_(devices), session_(session), memory_(memory), triad_(memory.owners_triad), fields_(fields), counters_(counters) {}
+      : options_(options),
+        devices_(devices),
+        session_(session),
+        memory_(memory),
+        triad_(memory.owners_triad),
+        fields_(fields),
+        counters_(counters) {}
 
   void print_header() const {
     if (options_.json) return;
-    fmt::print("\n{} Dslash on {}, one parity, {}; roofline = compulsory bytes (each link and vector once) at a triad of {:.1f} GB/s\n"
-               "{:>14} {:>8} {:>6} {:>5} {:>10} {:>10} {:>9} {:>10} {:>9} {:>11} {:>13}  {}\n",
-               title_of(options_.action), devices_, flop_a_site(options_.action), triad_, "lattice", "format", "links", "nrhs", "GFLOP/s", "median",
-               "GB/s", "roofline", "us/task", "tasks/appl.", "kernels/appl.", "bound");
+    fmt::print(
+        "\n{} Dslash on {}, one parity, {}; roofline = compulsory bytes (each link and vector once) at a triad of {:.1f} GB/s\n"
+        "{:>14} {:>8} {:>6} {:>5} {:>10} {:>10} {:>9} {:>10} {:>9} {:>11} {:>13}  {}\n",
+        title_of(options_.action), devices_, flop_a_site(options_.action), triad_, "lattice", "format", "links", "nrhs", "GFLOP/s",
+        "median", "GB/s", "roofline", "us/task", "tasks/appl.", "kernels/appl.", "bound");
   }
 
   void add_wilson(const Coord& lattice) {

@@ -18,7 +18,7 @@ using runtime::HardwareCounts;
 struct NamedCounter {
   const char* name;
   const char* key;
-  CounterReading HardwareCounts::* reading;
+  CounterReading HardwareCounts::*reading;
 };
 constexpr NamedCounter counters[] = {{"instructions", "instructions", &HardwareCounts::instructions},
                                      {"cycles", "cycles", &HardwareCounts::cycles},
@@ -42,15 +42,16 @@ Roofline roofline_of(const KernelBytes& kernel, double triad, double read, doubl
 }
 
 std::string explain(const DslashTiming& t, const Roofline* roofline) {
-  std::vector<std::string> parts{fmt::format("{:.0f} flop and {:.0f} B a site ({:.0f} written), fields {:.1f} MB", t.kernel.flops, t.kernel.bytes,
-                                             t.kernel.written, t.kernel.resident * 1e-6)};
+  std::vector<std::string> parts{fmt::format("{:.0f} flop and {:.0f} B a site ({:.0f} written), fields {:.1f} MB", t.kernel.flops,
+                                             t.kernel.bytes, t.kernel.written, t.kernel.resident * 1e-6)};
   if (roofline != nullptr) {
     const bool computes = roofline->gflops() > 0;
     parts.push_back(fmt::format("{:.0f} % of the cache-aware roofline of {:.1f} {} (there triad {:.1f}, read {:.1f} GB/s)",
-                                100 * roofline->fraction(t), computes ? roofline->gflops() : roofline->memory_gbs, computes ? "GFLOP/s" : "GB/s",
-                                roofline->triad, roofline->read));
+                                100 * roofline->fraction(t), computes ? roofline->gflops() : roofline->memory_gbs,
+                                computes ? "GFLOP/s" : "GB/s", roofline->triad, roofline->read));
     if (computes && roofline->peak_gflops > 0)
-      parts.push_back(fmt::format("{:.0f} % of the arithmetic peak of {:.1f}", 100 * t.best_gflops / roofline->peak_gflops, roofline->peak_gflops));
+      parts.push_back(
+          fmt::format("{:.0f} % of the arithmetic peak of {:.1f}", 100 * t.best_gflops / roofline->peak_gflops, roofline->peak_gflops));
   }
   const HardwareCounts& c = t.counts_a_site;
   if (c.instructions.available()) parts.push_back(fmt::format("{:.1f} instructions a site", c.instructions.value));
@@ -84,8 +85,8 @@ void explain(Json& row, const DslashTiming& t, const Roofline* roofline) {
 
 namespace {
 
-Roofline measure_roofline(const BenchOptions& options, const runtime::Session& session, const BenchMemory& memory, const DslashTiming& timing,
-                          Precision precision) {
+Roofline measure_roofline(const BenchOptions& options, const runtime::Session& session, const BenchMemory& memory,
+                          const DslashTiming& timing, Precision precision) {
   constexpr int arrays = 3, few_megabytes = 64;
   const double megabytes = timing.kernel.resident * 1e-6 / (arrays * timing.owners);
   // A pass over little takes microseconds: then more of them.

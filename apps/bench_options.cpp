@@ -68,9 +68,7 @@ void for_devices(const BenchOptions& options, const std::function<void(const std
   alone.cuda_workers = 0;
   run(alone);
   const std::vector<runtime::GpuDescription> gpus = runtime::gpus();
-  if (asked.cuda_workers == 0 ||
-      std::none_of(gpus.begin(), gpus.end(), [](const auto& gpu) { return gpu.obstacle.empty(); }))
-    return;
+  if (asked.cuda_workers == 0 || std::none_of(gpus.begin(), gpus.end(), [](const auto& gpu) { return gpu.obstacle.empty(); })) return;
   alone.devices = "cuda";
   alone.cuda_workers = asked.cuda_workers;
   run(alone);
@@ -128,7 +126,8 @@ int vectors_in_lanes_of(const BenchOptions& options, const SolverSettings& setti
 
 StaggeredSpeed speed_of(const BenchOptions& options, const SolverSettings& settings, int vectors) {
   StaggeredSpeed speed{.vectors = vectors, .tile = options.tile, .vectors_in_lanes = vectors_in_lanes_of(options, settings, vectors)};
-  if (!options.block_threads && !options.vectors_a_thread && !options.tile && !options.prefetch && !options.stores && !options.lanes) return speed;
+  if (!options.block_threads && !options.vectors_a_thread && !options.tile && !options.prefetch && !options.stores && !options.lanes)
+    return speed;
   speed.tile = options.tile.value_or(Coord{});
   speed.launch = {options.block_threads.value_or(0), options.vectors_a_thread.value_or(0),
                   memory_of(options, staggered::default_launch(vectors).memory)};
@@ -137,7 +136,8 @@ StaggeredSpeed speed_of(const BenchOptions& options, const SolverSettings& setti
 
 Json stream_json(const BenchMemory& memory) {
   const bench::StreamResult& s = memory.cpu;
-  return {{"triad_gbs", s.triad}, {"triad_streaming_gbs", s.triad_streaming}, {"copy_streaming_gbs", s.copy_streaming}, {"read_gbs", s.read}};
+  return {
+      {"triad_gbs", s.triad}, {"triad_streaming_gbs", s.triad_streaming}, {"copy_streaming_gbs", s.copy_streaming}, {"read_gbs", s.read}};
 }
 
 void print_stream(const BenchMemory& memory) {
@@ -145,7 +145,8 @@ void print_stream(const BenchMemory& memory) {
   fmt::print("triad {:.1f} GB/s, with streaming stores {:.1f}; copy {:.1f}; read {:.1f}\n", s.triad, s.triad_streaming, s.copy_streaming,
              s.read);
   if (memory.owners_peak.single > 0)
-    fmt::print("fused multiply-adds {:.1f} GFLOP/s in single, {:.1f} in double precision\n", memory.owners_peak.single, memory.owners_peak.double_);
+    fmt::print("fused multiply-adds {:.1f} GFLOP/s in single, {:.1f} in double precision\n", memory.owners_peak.single,
+               memory.owners_peak.double_);
 }
 
 std::string bound_text(const DevicePlan& plan, double gflops) {
@@ -168,7 +169,8 @@ void check_case(const BenchOptions& options) {
   if (options.block_threads) arch::require_block_size(*options.block_threads);
   if (!options.lanes) return;
   if (options.vectors_in_lanes.value_or(1) > 1)
-    throw Error(ErrorKind::input, "--lanes", "lanes of sites, where --vectors-in-lanes has right-hand sides in them", "give one of the two");
+    throw Error(ErrorKind::input, "--lanes", "lanes of sites, where --vectors-in-lanes has right-hand sides in them",
+                "give one of the two");
   for (const std::string& precision : options.precisions) {
     const std::vector<int> known = precision == "double" ? std::vector<int>{8, 4} : std::vector<int>{16, 8};
     if (std::find(known.begin(), known.end(), *options.lanes) == known.end())
@@ -210,14 +212,18 @@ std::vector<std::string> solvers_of(const BenchOptions& options) {
 void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
   command.add_option("--action", options->action, "wilson (default), hisq, asqtad or naive")
       ->check(CLI::IsMember({"wilson", "hisq", "asqtad", "naive"}));
-  command.add_option("--nrhs", options->nrhs, "Staggered: right-hand sides in one application (default 1 2 4 8 16)")->check(CLI::Range(1, 32));
+  command.add_option("--nrhs", options->nrhs, "Staggered: right-hand sides in one application (default 1 2 4 8 16)")
+      ->check(CLI::Range(1, 32));
 }
 
 void add_layout_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
-  command.add_option("--vectors-a-thread", options->vectors_a_thread, "Staggered: right-hand sides of a GPU thread, 0: the kernel's own choice (default: tuned)")
+  command
+      .add_option("--vectors-a-thread", options->vectors_a_thread,
+                  "Staggered: right-hand sides of a GPU thread, 0: the kernel's own choice (default: tuned)")
       ->check(CLI::IsMember({0, 1, 2, 3, 4, 8}));
-  command.add_option("--vectors-in-lanes", options->vectors_in_lanes,
-                     "Staggered, CPUs: right-hand sides that lie in lanes: 16, 8, or 1: sites do (default: as many as fill them)")
+  command
+      .add_option("--vectors-in-lanes", options->vectors_in_lanes,
+                  "Staggered, CPUs: right-hand sides that lie in lanes: 16, 8, or 1: sites do (default: as many as fill them)")
       ->check(CLI::IsMember({1, 8, 16}));
 }
 
@@ -236,15 +242,16 @@ void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& opti
           "Order of sites in memory: extents of a tile of outer sites, 0: no limit (default: tuned)")
       ->type_name("X,Y,Z,T");
   command.add_flag("--no-tune", options->no_tune, "Speed settings by fixed rules: read and write no tune cache, measure nothing");
-  command.add_option(
-      "--block-threads", options->block_threads,
-      "Threads of a GPU block (staggered: at most), 32 to 256, 0: the kernel's own choice (default: tuned)");
-  command.add_option("--prefetch", options->prefetch, "CPUs: 1: kernels ask for the lines of hops to come, 0: they do not (default: tuned)")
+  command.add_option("--block-threads", options->block_threads,
+                     "Threads of a GPU block (staggered: at most), 32 to 256, 0: the kernel's own choice (default: tuned)");
+  command
+      .add_option("--prefetch", options->prefetch, "CPUs: 1: kernels ask for the lines of hops to come, 0: they do not (default: tuned)")
       ->check(CLI::IsMember({0, 1}));
   const auto take_stores = [options](const std::string& value) {
     options->stores = value == "streaming" ? arch::Stores::streaming : arch::Stores::plain;
   };
-  command.add_option_function<std::string>("--stores", take_stores, "CPUs: plain stores, or streaming ones past the caches (default: tuned)")
+  command
+      .add_option_function<std::string>("--stores", take_stores, "CPUs: plain stores, or streaming ones past the caches (default: tuned)")
       ->check(CLI::IsMember({"plain", "streaming"}));
   command.add_option("--links", options->links, "Stored reals of a link (default 18 and 12; of a staggered long link 18)")
       ->check(CLI::IsMember({18, 14, 13, 12, 9, 8}));

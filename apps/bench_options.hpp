@@ -30,8 +30,8 @@ struct BenchOptions {
   std::vector<int> links;       ///< none: 18 and 12, staggered 18
   std::string action = "wilson";
   std::vector<int> nrhs{1, 2, 4, 8, 16};
-  std::optional<Coord> tile;         ///< none: tuned
-  std::optional<int> block_threads;  ///< none: tuned
+  std::optional<Coord> tile;            ///< none: tuned
+  std::optional<int> block_threads;     ///< none: tuned
   std::optional<int> vectors_a_thread;  ///< none: tuned
   std::optional<int> lanes;             ///< of `bench dslash`: at most so many in the layout; none: choose_lane_grid()'s own
   std::optional<int> vectors_in_lanes;  ///< staggered; none: as a solve on CPUs has them, with `lanes` none in lanes
@@ -40,8 +40,8 @@ struct BenchOptions {
   bool no_tune = false;
   std::vector<std::string> precisions{"half", "single", "double"};
   std::vector<std::string> solvers;  ///< none: bicgstab and cgnr, staggered cg
-  Coord blocks{};      ///< of `bench solver`; zeros: as a solve cuts
-  int iterations = 0;  ///< 0: 512 on GPUs, 64 on CPUs
+  Coord blocks{};                    ///< of `bench solver`; zeros: as a solve cuts
+  int iterations = 0;                ///< 0: 512 on GPUs, 64 on CPUs
   /// The critical kappa of a hot configuration is 1/4. So close below it iterations gain a digit as slowly as on configurations of physics.
   double kappa = 0.245;
   double mass = 1e-3;  ///< staggered
@@ -50,9 +50,9 @@ struct BenchOptions {
 
 /// Bandwidth of the memory behind a session's blocks.
 struct BenchMemory {
-  bench::StreamResult cpu;  ///< of the CPU workers that own blocks, or may, together; where GPUs own all, of the first CPU worker
-  double owners_triad = 0;  ///< best triad, GB/s, summed over the workers that own blocks, or may (CPUs beside GPUs)
-  double owners_read = 0;   ///< GB/s of reading alone, of the same workers but GPUs
+  bench::StreamResult cpu;       ///< of the CPU workers that own blocks, or may, together; where GPUs own all, of the first CPU worker
+  double owners_triad = 0;       ///< best triad, GB/s, summed over the workers that own blocks, or may (CPUs beside GPUs)
+  double owners_read = 0;        ///< GB/s of reading alone, of the same workers but GPUs
   bench::FusedPeak owners_peak;  ///< of the same workers but GPUs; where it was asked for
 };
 /// Bandwidths only. CPU workers are measured at once, each by its own team (bench::measure_stream()).
@@ -75,8 +75,8 @@ nlohmann::ordered_json machine_facts(const runtime::Session& session);
 /// The settings of the hopping term that a solve would use, but for those that flags give.
 wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::TuningProblem& problem);
 
-/// What flags give of a staggered solve's; where they give something, the rest goes by rule, but for what is in lanes: of a solve with these
-/// settings. vectors: right-hand sides. Throws Error(input) for vectors in lanes where there are no kernels.
+/// What flags give of a staggered solve's; where they give something, the rest goes by rule, but for what is in lanes: of a solve with
+/// these settings. vectors: right-hand sides. Throws Error(input) for vectors in lanes where there are no kernels.
 StaggeredSpeed speed_of(const BenchOptions& options, const SolverSettings& settings, int vectors);
 
 /// Adds --precision.

@@ -37,7 +37,8 @@ double& part_of(SolverTiming& timing, std::string_view name) {
 
 }  // namespace
 
-void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::Decomposition& decomposition, const std::function<void()>& solve) {
+void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::Decomposition& decomposition,
+                const std::function<void()>& solve) {
   session.events().reset();
   timing.has_parts = session.gpu_count() == 0 || owner_count(decomposition) == 1;
   if (!timing.has_parts) return;
@@ -105,8 +106,8 @@ BenchLevel::BenchLevel(const wilson::TuningProblem& problem, const wilson::Hoppi
   hopping.set_memory_access(tuning.memory);
 }
 
-SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, const HostSpinor& wave,
-                         int iterations, int repetitions, const ExtraSolves& extra) {
+SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner,
+                         const HostSpinor& wave, int iterations, int repetitions, const ExtraSolves& extra) {
   constexpr int parity = EvenOddWilson::solved_parity;
   const SpinorField source(outer.lattice, parity), rhs(outer.lattice, parity), x(outer.lattice, parity);
   transfer::load_spinor(source, wave);
@@ -133,7 +134,8 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
     of.iterations = result.iterations;
     of.refreshes = result.refreshes;
     bytes = after.submitted_cost.bytes - before.submitted_cost.bytes - result.idle.cost.bytes;
-    of.us_per_task = std::max(0.0, wall_us * owners - (after.busy_us - before.busy_us)) / static_cast<double>(after.submitted - before.submitted);
+    of.us_per_task =
+        std::max(0.0, wall_us * owners - (after.busy_us - before.busy_us)) / static_cast<double>(after.submitted - before.submitted);
     return wall_us / result.iterations;
   };
   const int batch = limits.check_every;
@@ -167,7 +169,8 @@ SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& sol
   timing.best_us = times.front();
   timing.median_us = times[times.size() / 2];
 
-  run_extra_solves(extra, timing, session, [&](const auto& begins) { solve_once(iterations, instrumented, begins); }, [&] { return bytes; });
+  run_extra_solves(
+      extra, timing, session, [&](const auto& begins) { solve_once(iterations, instrumented, begins); }, [&] { return bytes; });
   time_parts(timing, session, outer.lattice->decomposition(), [&] { solve_once(iterations, instrumented); });
   return timing;
 }

@@ -38,14 +38,14 @@ struct SolverTiming {
   double flops = 0, bytes = 0;        ///< of one iteration, without refreshes
   double tasks = 0, kernels = 0;      ///< of one iteration, without refreshes (Wilson): StarPU's tasks, and the codelets in them
   double us_per_task = 0;             ///< wall time of the owners outside StarPU's tasks, a task
-  double bound_us = 0;                ///< no schedule of these tasks on these workers is faster (solve_bound.hpp), an iteration; 0: not asked for
+  double bound_us = 0;  ///< no schedule of these tasks on these workers is faster (solve_bound.hpp), an iteration; 0: not asked for
 
   struct WorkerProfile {
     std::string name;
     bool cuda = false;
     runtime::WorkerTimes times;  ///< of a whole solve
   };
-  std::vector<WorkerProfile> workers;       ///< empty: not asked for
+  std::vector<WorkerProfile> workers;  ///< empty: not asked for
   std::vector<runtime::LinkTraffic> links;
 
   /// Time in tasks, an iteration and owner, with refreshes. Not known (has_parts false) for several GPUs, whose tasks are asynchronous.
@@ -58,18 +58,19 @@ struct SolverTiming {
 
 /// Fills in the times in tasks from one more call of solve(), where they can be known; `decomposition`: of the fields that it works on.
 /// The session's events are empty afterwards.
-void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::Decomposition& decomposition, const std::function<void()>& solve);
+void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::Decomposition& decomposition,
+                const std::function<void()>& solve);
 
 /// Solves once and calls begins() where the time that is told begins: what comes before is not to be watched either.
 using WatchedSolve = std::function<void(const std::function<void()>& begins)>;
 
-/// Calls solve() once more for each thing that is asked for. bytes(): what the last solve moved since it began. The session's events are empty
-/// after a trace.
+/// Calls solve() once more for each thing that is asked for. bytes(): what the last solve moved since it began. The session's events are
+/// empty after a trace.
 void run_extra_solves(const ExtraSolves& extra, SolverTiming& timing, runtime::Session& session, const WatchedSolve& solve,
                       const std::function<double()>& bytes);
 
 /// inner == outer: a solve in that level's precision; else mixed precision with reliable updates. wave: the source.
-SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner, const HostSpinor& wave,
-                         int iterations, int repetitions, const ExtraSolves& extra);
+SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner,
+                         const HostSpinor& wave, int iterations, int repetitions, const ExtraSolves& extra);
 
 }  // namespace quarkstar::app

@@ -102,10 +102,12 @@ Json row_of(const std::string& devices, const SolverCase& c, const SolverTiming&
 }
 
 void print_header(const std::string& title, const std::string& devices, double triad) {
-  fmt::print("\nEven-odd {} solvers on {}; us/iter of one right-hand side; refresh = iterations to a reliable update; bandwidth = compulsory bytes of an iteration at a triad of {:.1f} GB/s\n"
-             "{:>14} {:>8} {:>13} {:>5} {:>4} {:>11} {:>11} {:>7} {:>8} {:>6} | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6} {:>7} {:>8} {:>9} {:>9}\n",
-             title, devices, triad, "lattice", "solver", "precision", "links", "nrhs", "us/iter", "median", "refresh", "GFLOP/s", "bandw.", "Dslash", "BLAS", "reduct.",
-             "convers", "runtime", "tasks", "kernels", "us/task", "us/kernel", "QUDA H200");
+  fmt::print(
+      "\nEven-odd {} solvers on {}; us/iter of one right-hand side; refresh = iterations to a reliable update; bandwidth = compulsory "
+      "bytes of an iteration at a triad of {:.1f} GB/s\n"
+      "{:>14} {:>8} {:>13} {:>5} {:>4} {:>11} {:>11} {:>7} {:>8} {:>6} | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6} {:>7} {:>8} {:>9} {:>9}\n",
+      title, devices, triad, "lattice", "solver", "precision", "links", "nrhs", "us/iter", "median", "refresh", "GFLOP/s", "bandw.",
+      "Dslash", "BLAS", "reduct.", "convers", "runtime", "tasks", "kernels", "us/task", "us/kernel", "QUDA H200");
 }
 
 void print_row(const Json& row) {
@@ -116,14 +118,16 @@ void print_row(const Json& row) {
     return row[key].is_null() ? std::string("-") : fmt::format("{:.1f}", row[key].get<double>());
   };
   const int refreshes = row["refreshes"].get<int>();
-  fmt::print("{:>14} {:>8} {:>13} {:>5} {:>4} {:>11.1f} {:>11.1f} {:>7} {:>8.1f} {:>5.0f}% | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6.2f} {:>7.1f} {:>8.1f} {:>9} {:>9}\n",
-             fmt::format("{}", fmt::join(row["lattice"].get<std::vector<int>>(), ",")), row["solver"].get<std::string>(),
-             row["precision"].get<std::string>(), row["link_reals"].get<int>(), row["nrhs"].get<int>(), row["us_per_iteration"].get<double>(),
-             row["us_per_iteration_median"].get<double>(),
-             refreshes > 0 ? fmt::format("{:.1f}", row["iterations"].get<double>() / refreshes) : std::string("-"), row["gflops"].get<double>(), 100 * row["bandwidth_fraction"].get<double>(),
-             percent("dslash"), percent("blas"), percent("reductions"), percent("conversions"), percent("runtime"),
-             row["tasks_per_iteration"].get<double>(), row["kernels_per_iteration"].get<double>(), row["us_per_task"].get<double>(),
-             number("runtime_us_per_kernel"), number("quda_h200_us"));
+  fmt::print(
+      "{:>14} {:>8} {:>13} {:>5} {:>4} {:>11.1f} {:>11.1f} {:>7} {:>8.1f} {:>5.0f}% | {:>6} {:>5} {:>7} {:>7} {:>7} | {:>6.2f} {:>7.1f} "
+      "{:>8.1f} {:>9} {:>9}\n",
+      fmt::format("{}", fmt::join(row["lattice"].get<std::vector<int>>(), ",")), row["solver"].get<std::string>(),
+      row["precision"].get<std::string>(), row["link_reals"].get<int>(), row["nrhs"].get<int>(), row["us_per_iteration"].get<double>(),
+      row["us_per_iteration_median"].get<double>(),
+      refreshes > 0 ? fmt::format("{:.1f}", row["iterations"].get<double>() / refreshes) : std::string("-"), row["gflops"].get<double>(),
+      100 * row["bandwidth_fraction"].get<double>(), percent("dslash"), percent("blas"), percent("reductions"), percent("conversions"),
+      percent("runtime"), row["tasks_per_iteration"].get<double>(), row["kernels_per_iteration"].get<double>(),
+      row["us_per_task"].get<double>(), number("runtime_us_per_kernel"), number("quda_h200_us"));
   if (!row["bound_us_per_iteration"].is_null())
     fmt::print("{:>14} lower bound {:.1f} us/iter; the best time is {:.3f} times that\n", "", row["bound_us_per_iteration"].get<double>(),
                row["time_over_bound"].get<double>());
@@ -152,9 +156,9 @@ void bench_staggered(const BenchOptions& options, const std::string& devices, ru
           const SolverCase c{options.action, solver, lattice, parse_precision(precision), reals, vectors};
           const PlannedLattice planned = bench.plan(c.precision, reals, vectors);
           const StaggeredSpeed speed = speed_of(options, bench.settings(solver, c.precision, reals), vectors);
-          const SolverTiming timing = bench.time_solver(solver, bench.problem(planned.decomposition, c.precision, reals, vectors),
-                                                        speed, !options.no_tune, options.mass,
-                                                        iterations_of(options, devices), options.repetitions, options.extra);
+          const SolverTiming timing =
+              bench.time_solver(solver, bench.problem(planned.decomposition, c.precision, reals, vectors), speed, !options.no_tune,
+                                options.mass, iterations_of(options, devices), options.repetitions, options.extra);
           rows.push_back(row_of(devices, c, timing, triad));
           rows.back()["vectors_in_lanes"] = speed.vectors_in_lanes;
           if (!options.json) print_row(rows.back());
@@ -164,7 +168,7 @@ void bench_staggered(const BenchOptions& options, const std::string& devices, ru
 
 /// The rows of one lattice, Wilson.
 void bench_wilson(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
-                   Json& rows) {
+                  Json& rows) {
   BenchFields fields;
   const std::vector<std::string> wanted = solvers_of(options);
   const HostGauge& gauge = fields.links(lattice, session.cpu_team());
@@ -191,8 +195,8 @@ void bench_wilson(const BenchOptions& options, const std::string& devices, runti
       BenchLevel& above = precision == Precision::double_ ? inner : *outer;
       for (const NamedKrylovSolver& solver : krylov_solvers()) {
         if (std::find(wanted.begin(), wanted.end(), solver.name) == wanted.end()) continue;
-        const SolverTiming timing = time_solver(session, solver, above, inner, fields.wave(lattice, session.cpu_team()), iterations_of(options, devices),
-                                                options.repetitions, options.extra);
+        const SolverTiming timing = time_solver(session, solver, above, inner, fields.wave(lattice, session.cpu_team()),
+                                                iterations_of(options, devices), options.repetitions, options.extra);
         rows.push_back(row_of(devices, {options.action, solver.name, lattice, precision, reals, 1}, timing, triad));
         if (!options.json) print_row(rows.back());
         add_plan(rows.back(), planned.plan, !options.json);

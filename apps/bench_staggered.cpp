@@ -29,7 +29,8 @@ StaggeredBench::StaggeredBench(runtime::Session& session, const Coord& lattice, 
     : session_(session),
       action_(action),
       blocks_(blocks),
-      decomposition_(lattice, block_grid(blocks, lattice, session.block_owners(), thinnest_block(hops_far(action))), session.block_owners()),
+      decomposition_(lattice, block_grid(blocks, lattice, session.block_owners(), thinnest_block(hops_far(action))),
+                     session.block_owners()),
       links_(make_links(session, decomposition_, action)) {}
 
 smear::StaggeredLinks StaggeredBench::make_links(runtime::Session& session, const runtime::Decomposition& decomposition,
@@ -84,8 +85,8 @@ staggered::TuningProblem StaggeredBench::problem(const runtime::Decomposition& d
   return {decomposition, precision, links_.has_long ? long_reals : 0, vectors};
 }
 
-DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions,
-                                  const runtime::HardwareCounters* counters, std::optional<int> most_lanes) const {
+DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch,
+                                  int repetitions, const runtime::HardwareCounters* counters, std::optional<int> most_lanes) const {
   const int vectors = problem.vectors;
   const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, most_lanes, links_.reach(), tile,
                                                  Coord{2, 2, 2, 2}, problem.vectors_in_lanes);
@@ -107,13 +108,14 @@ DslashTiming StaggeredBench::time(const staggered::TuningProblem& problem, const
   const double sites = static_cast<double>(lattice->sites_of_parity());
   const runtime::Cost cost = dslash.cost(lattice->sites_of_parity() / lattice->lanes().lanes, {});
   const double written = vectors * static_cast<double>(site_bytes(problem.precision, staggered::ColourField::reals));
-  DslashTiming timing = dslash_timing(times, {cost.flops / sites, cost.bytes / sites, written, 2 * (cost.bytes - sites * written)}, sites, owners);
+  DslashTiming timing =
+      dslash_timing(times, {cost.flops / sites, cost.bytes / sites, written, 2 * (cost.bytes - sites * written)}, sites, owners);
   timing.lanes = lattice->lanes().lanes;
   return timing;
 }
 
-SolverTiming StaggeredBench::time_solver(const std::string& name, const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, double mass,
-                                     int iterations, int repetitions, const ExtraSolves& extra) const {
+SolverTiming StaggeredBench::time_solver(const std::string& name, const staggered::TuningProblem& problem, const StaggeredSpeed& speed,
+                                         bool tune, double mass, int iterations, int repetitions, const ExtraSolves& extra) const {
   SolverSettings settings = this->settings(name, problem.precision, problem.long_reals);
   settings.tune = tune;
   settings.tolerance = 1e-14;  // not reached

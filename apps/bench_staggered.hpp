@@ -28,7 +28,8 @@ class StaggeredBench {
   DslashTiming time(const staggered::TuningProblem& problem, const Coord& tile, const staggered::Launch& launch, int repetitions,
                     const runtime::HardwareCounters* counters = nullptr, std::optional<int> most_lanes = {}) const;
 
-  /// Who owns what: the blocks given, else t cut by the number of workers or, where CPUs may own blocks beside GPUs, as a CG solve would be cut.
+  /// Who owns what: the blocks given, else t cut by the number of workers or, where CPUs may own blocks beside GPUs, as a CG solve would be
+  /// cut.
   PlannedLattice plan(Precision precision, int long_reals, int vectors) const;
 
   /// What a solver of that name is asked for. long_reals: ignored without long links.
@@ -37,14 +38,16 @@ class StaggeredBench {
   /// What speed settings are chosen for. long_reals: ignored without long links.
   staggered::TuningProblem problem(const runtime::Decomposition& decomposition, Precision precision, int long_reals, int vectors) const;
 
-  /// A solver of staggered_solver_names() for `vectors` right-hand sides (multishift: masses, `mass` times 1, 2, ...) as `solve` runs it, with
-  /// reliable updates where it has some below double precision, ended after `iterations`. Flops, bytes and tasks are those of whole solves over
-  /// their iterations, refreshes and restarts included. problem: of the inner level. speed: what is not tuned; tune: measure the rest where the tune cache does not know it.
-  SolverTiming time_solver(const std::string& name, const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune, double mass, int iterations,
-                       int repetitions, const ExtraSolves& extra) const;
+  /// A solver of staggered_solver_names() for `vectors` right-hand sides (multishift: masses, `mass` times 1, 2, ...) as `solve` runs it,
+  /// with reliable updates where it has some below double precision, ended after `iterations`. Flops, bytes and tasks are those of whole
+  /// solves over their iterations, refreshes and restarts included. problem: of the inner level. speed: what is not tuned; tune: measure
+  /// the rest where the tune cache does not know it.
+  SolverTiming time_solver(const std::string& name, const staggered::TuningProblem& problem, const StaggeredSpeed& speed, bool tune,
+                           double mass, int iterations, int repetitions, const ExtraSolves& extra) const;
 
  private:
-  static smear::StaggeredLinks make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const std::string& action);
+  static smear::StaggeredLinks make_links(runtime::Session& session, const runtime::Decomposition& decomposition,
+                                          const std::string& action);
   /// Fields of several `step`s do not depend on each other.
   HostColour wave(std::size_t step = 1) const;
   runtime::Session& session_;

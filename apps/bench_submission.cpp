@@ -1,7 +1,5 @@
 #include "apps/bench_submission.hpp"
 
-#include <ctime>
-
 #include "codelets/lattice/format/gauge_part.hpp"
 #include "codelets/transfer/transfer.hpp"
 #include "runtime/clock.hpp"
@@ -11,6 +9,8 @@
 #include "runtime/simulate/simulate.hpp"
 #include "solvers/even_odd_wilson.hpp"
 #include "solvers/krylov.hpp"
+
+#include <ctime>
 
 namespace quarkstar::app {
 namespace {

@@ -17,7 +17,8 @@ namespace {
 
 /// A part of what has been counted.
 runtime::HardwareCounts part_of(runtime::HardwareCounts counts, double part) {
-  for (runtime::CounterReading* reading : {&counts.instructions, &counts.cycles, &counts.cache_misses, &counts.memory_bytes}) reading->value *= part;
+  for (runtime::CounterReading* reading : {&counts.instructions, &counts.cycles, &counts.cache_misses, &counts.memory_bytes})
+    reading->value *= part;
   return counts;
 }
 
@@ -37,8 +38,7 @@ class PairRuns {
   };
 
   /// Runs a few pairs, to know them.
-  PairRuns(runtime::Session& session, const std::function<void()>& submit_pair)
-      : session_(session), submit_pair_(submit_pair) {
+  PairRuns(runtime::Session& session, const std::function<void()>& submit_pair) : session_(session), submit_pair_(submit_pair) {
     run(few);
     const std::int64_t parts_before = session.events().totals().submitted_parts;
     first_ = run(few);
@@ -55,8 +55,7 @@ class PairRuns {
       batch.submit({size.replays});
     }
     session_.wait_all();
-    return {(runtime::now_us() - start) * 1e-6,
-            static_cast<double>(session_.events().totals().executed - executed_before)};
+    return {(runtime::now_us() - start) * 1e-6, static_cast<double>(session_.events().totals().executed - executed_before)};
   }
 
   /// About a tenth of a second, in batches as a solver submits them. Runs some, to have their times and their graphs.
@@ -64,9 +63,7 @@ class PairRuns {
     constexpr double long_enough = 0.1;  // seconds
     constexpr int longest_batch = 16;    // as many iterations as a solver submits at a time
     constexpr int most_replays = 32;     // of a GPU's graph in one task, as in a solver (ReplayPace)
-    const auto fitting = [&](double seconds, int most) {
-      return std::clamp(static_cast<int>(long_enough / seconds), 1, most);
-    };
+    const auto fitting = [&](double seconds, int most) { return std::clamp(static_cast<int>(long_enough / seconds), 1, most); };
     const int batch_length = std::clamp(static_cast<int>(long_enough / seconds_a_pair(first_)), 2, longest_batch);
     for (int warm = 0; warm < 2; ++warm) run({1, batch_length, 1});  // graphs are captured in the second pass
     const double seconds_a_batch = batch_length * seconds_a_pair(run({2, batch_length, 1}));

@@ -11,9 +11,10 @@ namespace quarkstar::app {
 
 /// What the runtime makes of one application.
 struct RuntimeCost {
-  double tasks = 0;        ///< StarPU's: a fused batch of 16 applications of each parity is one, replays of its graph on GPUs included
-  double kernels = 0;      ///< packs, interiors and boundaries of all blocks
-  double us_per_task = 0;  ///< wall time of the owners outside StarPU's tasks, a task; gaps between the kernels of a fused task are not in it
+  double tasks = 0;    ///< StarPU's: a fused batch of 16 applications of each parity is one, replays of its graph on GPUs included
+  double kernels = 0;  ///< packs, interiors and boundaries of all blocks
+  double us_per_task =
+      0;  ///< wall time of the owners outside StarPU's tasks, a task; gaps between the kernels of a fused task are not in it
 };
 
 /// Seconds of one application.
@@ -24,7 +25,8 @@ struct PairTiming {
 };
 
 /// submit_pair submits two applications that read every link once, one onto each parity. owners: workers that own blocks.
-/// repetitions: timed passes; each is as many applications as fill about a tenth of a second, in batches as a solver submits them. counters: what counts them, or nullptr.
+/// repetitions: timed passes; each is as many applications as fill about a tenth of a second, in batches as a solver submits them.
+/// counters: what counts them, or nullptr.
 PairTiming time_pairs(runtime::Session& session, int owners, int repetitions, const std::function<void()>& submit_pair,
                       const runtime::HardwareCounters* counters = nullptr);
 
@@ -40,8 +42,8 @@ struct DslashTiming {
   double best_gbs = 0;                        ///< compulsory bytes
   RuntimeCost runtime_cost;
   KernelBytes kernel;
-  int owners = 1;                        ///< workers that own blocks
-  int lanes = 0;                         ///< of the layout
+  int owners = 1;                         ///< workers that own blocks
+  int lanes = 0;                          ///< of the layout
   runtime::HardwareCounts counts_a_site;  ///< of this rank's process and its sites
   runtime::HugePageUse pages;             ///< while the fields were there
 };

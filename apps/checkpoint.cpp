@@ -42,7 +42,9 @@ std::size_t site_bytes_of(std::span<const std::complex<double>> field, const Box
 using Checksums = std::array<std::uint32_t, 2>;
 
 /// Of records that each have their crc32, rotated by their number.
-format::PayloadChecksum empty_sum(std::size_t record_bytes) { return {format::ChecksumKind::scidac, format::ByteOrder::little, record_bytes}; }
+format::PayloadChecksum empty_sum(std::size_t record_bytes) {
+  return {format::ChecksumKind::scidac, format::ByteOrder::little, record_bytes};
+}
 
 /// The crc32 of a text: that of record 0 is not rotated.
 std::uint32_t crc32_of(std::string_view text) {
@@ -64,7 +66,8 @@ Checksums checksums(Job& job, std::span<const std::complex<double>> field, const
 
 /// Of a file that cannot be read nobody knows whether it is damaged.
 [[noreturn]] void refuse_to_guess(const std::string& path, int code) {
-  throw Error(ErrorKind::environment, path, "reading failed: " + std::generic_category().message(code), "every rank must be able to read it");
+  throw Error(ErrorKind::environment, path, "reading failed: " + std::generic_category().message(code),
+              "every rank must be able to read it");
 }
 
 struct Header {
@@ -110,7 +113,8 @@ Header read_header(const std::string& path, const std::string& problem, const Co
 
 }  // namespace
 
-Checkpoint::Checkpoint(std::string folder, const Coord& lattice, const Box& part) : folder_(std::move(folder)), lattice_(lattice), part_(part) {
+Checkpoint::Checkpoint(std::string folder, const Coord& lattice, const Box& part)
+    : folder_(std::move(folder)), lattice_(lattice), part_(part) {
   Job::current().on_root([this] {
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
@@ -178,12 +182,11 @@ std::function<bool(int iterations)> restart_file_due(int every) {
 std::string describe_problem(const RunConfig& config, double plaquette, double link_trace) {
   return fmt::format("plaquette {:.13e} link trace {:.13e}{} kappa {:.17g} {} boundary {} source {}", plaquette, link_trace,
                      config.reunitarize ? " reunitarized" : "", config.wilson.kappa,
-                     config.wilson.normalisation == WilsonParameters::Normalisation::mass ? "mass" : "kappa", text_of(config.wilson.boundary),
-                     text_of(config.source));
+                     config.wilson.normalisation == WilsonParameters::Normalisation::mass ? "mass" : "kappa",
+                     text_of(config.wilson.boundary), text_of(config.source));
 }
 
-std::string describe_operator(const RunConfig& config, const smear::StaggeredLinks& links,
-                              const runtime::Decomposition& decomposition) {
+std::string describe_operator(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition) {
   // Norm and trace: the one no gauge changes, the other every change of a link.
   const Box part = decomposition.part();
   const auto numbers = [&](const HostGauge& field) {
@@ -207,8 +210,7 @@ std::string describe_operator(const RunConfig& config, const smear::StaggeredLin
 }
 
 RestartKey staggered_key(const std::string& equation, const Source& source, int column, double mass) {
-  return {fmt::format("column{:02}-mass{}", column, mass),
-          fmt::format("{} source {} mass {}", equation, text_of(source), mass)};
+  return {fmt::format("column{:02}-mass{}", column, mass), fmt::format("{} source {} mass {}", equation, text_of(source), mass)};
 }
 
 }  // namespace quarkstar::app

@@ -19,17 +19,18 @@ struct RestartKey {
   std::string problem;  ///< everything that the solution depends on; a file of another problem is refused
 };
 
-/// One file a right-hand side in a folder, replaced as a whole (AtomicFile), so that whatever happens the last complete one stays. A file holds a
-/// header of 4096 bytes (problem, iterations, checksums of the data in JSON, filled up with blanks; the last 8 are the crc32 of the others in
-/// hexadecimal digits) and the solution on the whole lattice, lexicographic, so that any
-/// number of ranks can go on. Every rank writes and reads its own part. All calls are collective, when no task is running.
+/// One file a right-hand side in a folder, replaced as a whole (AtomicFile), so that whatever happens the last complete one stays. A file
+/// holds a header of 4096 bytes (problem, iterations, checksums of the data in JSON, filled up with blanks; the last 8 are the crc32 of the
+/// others in hexadecimal digits) and the solution on the whole lattice, lexicographic, so that any number of ranks can go on. Every rank
+/// writes and reads its own part. All calls are collective, when no task is running.
 class Checkpoint {
  public:
   /// part: the box of this rank's part of every solution. One job at a time owns a folder: temporary files that killed ones left there go.
   Checkpoint(std::string folder, const Coord& lattice, const Box& part);
 
   /// Fills this rank's part of the solution and returns the iterations that it took; nothing where there is no file.
-  /// Throws Error(input) naming the file when it is damaged, cut short, or of another problem, and Error(environment) where it cannot be read.
+  /// Throws Error(input) naming the file when it is damaged, cut short, or of another problem, and Error(environment) where it cannot be
+  /// read.
   std::optional<int> load(const RestartKey& key, std::span<std::complex<double>> solution) const;
 
   /// Throws Error as SharedOutput does; the file that was there then stays. So it does, without an error, where the solution is not finite.
@@ -51,14 +52,14 @@ bool worth_saving(const SolveResult& result);
 /// solve began. Collective.
 std::function<bool(int iterations)> restart_file_due(int every);
 
-/// Equation and source of a run as text: links (by their means as read, and whether they were projected then), kappa, normalisation, boundary, source.
+/// Equation and source of a run as text: links (by their means as read, and whether they were projected then), kappa, normalisation,
+/// boundary, source.
 std::string describe_problem(const RunConfig& config, double plaquette, double link_trace);
 
 /// The same of a staggered run but for source and mass. The links, by norm and trace over the whole lattice, stand for
 /// epsilon, u0, phases and boundary: whether they were made in place or read, and by how many ranks, does not matter.
 /// Collective.
-std::string describe_operator(const RunConfig& config, const smear::StaggeredLinks& links,
-                              const runtime::Decomposition& decomposition);
+std::string describe_operator(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition);
 
 /// The restart file of a staggered right-hand side. equation: of describe_operator().
 RestartKey staggered_key(const std::string& equation, const Source& source, int column, double mass);

@@ -41,7 +41,8 @@ CLI::Option* add_coord_flag(CLI::App& command, const std::string& flag, Destinat
 /// A check of a number's lower limit.
 CLI::Validator at_least(double least);
 
-/// --policy, --watts, --devices, --cpu-share, --gpu-memory, --gpus, --workers, --threads, --worker-mode, --throttle for commands that start a session; `options` must outlive the parsing.
+/// --policy, --watts, --devices, --cpu-share, --gpu-memory, --gpus, --workers, --threads, --worker-mode, --throttle for commands that start
+/// a session; `options` must outlive the parsing.
 void add_session_flags(CLI::App& command, runtime::SessionOptions& options);
 
 }  // namespace quarkstar::app

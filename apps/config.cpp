@@ -36,8 +36,7 @@ RunConfig of_source(const RunConfig& config, std::size_t i) {
   for (std::string* folder : {&one.out, &one.checkpoint})
     if (!folder->empty()) *folder += "/" + name;
   if (const std::filesystem::path file(config.json); !config.json.empty())
-    one.json =
-        (file.parent_path() / fmt::format("{}.{}{}", file.stem().string(), name, file.extension().string())).string();
+    one.json = (file.parent_path() / fmt::format("{}.{}{}", file.stem().string(), name, file.extension().string())).string();
   return one;
 }
 
@@ -76,7 +75,8 @@ void complete(RunConfig& config) {
   // No more in flight than there is to solve: groups of right-hand sides, or masses that have an operator each.
   const StaggeredConfig& staggered = config.staggered;
   std::size_t solves = config.columns.size() * (1 + config.further_sources.size());
-  if (config.is_staggered()) solves = staggered.naik_epsilon || staggered.from_files() ? staggered_batches(config).size() : staggered.masses.size();
+  if (config.is_staggered())
+    solves = staggered.naik_epsilon || staggered.from_files() ? staggered_batches(config).size() : staggered.masses.size();
   config.solver.in_flight = std::clamp(static_cast<int>(solves), 1, config.solver.in_flight);
 }
 
@@ -96,11 +96,13 @@ void check_links_files(const RunConfig& config) {
     refuse(staggered.fat.empty() ? "--fat" : "--long", fmt::format("{} links are given alone", staggered.fat.empty() ? "long" : "fat"),
            "give both --fat and --long");
   if (!staggered.from_files()) return;
-  if (!config.hops_far()) refuse("--fat", fmt::format("the action {} has no fat links", config.action), "use --action hisq or asqtad, or --gauge");
+  if (!config.hops_far())
+    refuse("--fat", fmt::format("the action {} has no fat links", config.action), "use --action hisq or asqtad, or --gauge");
   for (const auto& [key, where] : config.given)
     for (const char* maker : {"gauge", "lattice", "reunitarize", "naik-epsilon", "u0"})
       if (key == maker)
-        throw Error(ErrorKind::input, where, fmt::format("{} is for links that are made of a configuration, but --fat and --long give links", key),
+        throw Error(ErrorKind::input, where,
+                    fmt::format("{} is for links that are made of a configuration, but --fat and --long give links", key),
                     "leave it out, or leave out --fat and --long");
 }
 
@@ -118,8 +120,8 @@ void check_action(const RunConfig& config) {
       refuse("--schwarz-steps", "no domains are given", "give --schwarz-block, e.g. 4,4,4,4");
     for (const char* key : {"restart", "schwarz-block"})
       if (config.was_given(key) && config.solver.solver != "gcr")
-        refuse(key == std::string_view("restart") ? "--restart" : "--schwarz-block", fmt::format("it means nothing for {}", config.solver.solver),
-               "use --solver gcr, or leave it out");
+        refuse(key == std::string_view("restart") ? "--restart" : "--schwarz-block",
+               fmt::format("it means nothing for {}", config.solver.solver), "use --solver gcr, or leave it out");
     return;
   }
   const StaggeredConfig& staggered = config.staggered;
@@ -130,7 +132,8 @@ void check_action(const RunConfig& config) {
   for (const int column : config.columns)
     if (column >= 3) refuse("--columns", fmt::format("column {} is no colour", column), "staggered fields have the columns 0, 1, 2");
   for (const char* key : {"updates", "refresh-drop"})
-    if (config.solver.solver == "blockcg" && config.was_given(key) && (config.solver.updates == Updates::reliable || key != std::string_view("updates")))
+    if (config.solver.solver == "blockcg" && config.was_given(key) &&
+        (config.solver.updates == Updates::reliable || key != std::string_view("updates")))
       refuse(key == std::string_view("updates") ? "--updates" : "--refresh-drop", "blockcg has no reliable updates, it restarts",
              "leave it out, or use --solver cg");
   for (const double mass : staggered.masses)
@@ -153,14 +156,14 @@ void check_action(const RunConfig& config) {
 void check_complete(const RunConfig& config) {
   check_action(config);
   if (config.gauge.empty() && !config.staggered.from_files())
-    throw Error(ErrorKind::input, "--gauge", "no gauge configuration given",
-                "name a file, or make one with `quarkstar gauge generate`");
+    throw Error(ErrorKind::input, "--gauge", "no gauge configuration given", "name a file, or make one with `quarkstar gauge generate`");
   if (config.out.empty() && config.json.empty())
     throw Error(ErrorKind::input, "--out", "nowhere to write the results", "give --out DIR, --json FILE or both");
   if (config.checkpoint_every > 0 && config.checkpoint.empty())
     throw Error(ErrorKind::input, "--checkpoint-every", "nowhere to write restart files", "give --checkpoint DIR");
   if (config.bound && config.solver.in_flight > 1)
-    throw Error(ErrorKind::input, "--bound", "the bounds are of one solve, and several are in flight together", "leave it out, or use --in-flight 1");
+    throw Error(ErrorKind::input, "--bound", "the bounds are of one solve, and several are in flight together",
+                "leave it out, or use --in-flight 1");
 }
 
 }  // namespace quarkstar::app

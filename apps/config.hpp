@@ -22,11 +22,11 @@ inline bool hops_far(std::string_view action) { return action == "hisq" || actio
 
 /// Settings of staggered actions (hisq, asqtad, naive).
 struct StaggeredConfig {
-  std::vector<double> masses{0.1};       ///< of M = 2m + D, lattice units
+  std::vector<double> masses{0.1};          ///< of M = 2m + D, lattice units
   std::optional<double> naik_epsilon{0.0};  ///< hisq; none: from each mass
-  std::optional<double> u0;              ///< asqtad's tadpole factor
-  int nrhs = 3;                          ///< right-hand sides solved together
-  std::string fat, long_links;           ///< files of links; empty: the links are made of the configuration
+  std::optional<double> u0;                 ///< asqtad's tadpole factor
+  int nrhs = 3;                             ///< right-hand sides solved together
+  std::string fat, long_links;              ///< files of links; empty: the links are made of the configuration
   bool from_files() const { return !fat.empty(); }
 };
 
@@ -48,16 +48,16 @@ struct RunConfig {
   std::vector<Source> further_sources;                             ///< others of the same run, a propagator each
   std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};  ///< staggered: those below 3, the colours
   SolverSettings solver;
-  Coord blocks{0, 0, 0, 0};  ///< zeros: t cut by the number of workers
+  Coord blocks{0, 0, 0, 0};    ///< zeros: t cut by the number of workers
   std::optional<Coord> ranks;  ///< grid of the job's ranks; none: the one with the smallest surface
   RankWeights rank_weights;
   runtime::SessionOptions session = session_defaults();
   std::size_t cpu_memory = 0;  ///< bytes that the solve may take of host memory; 0: what is available
   std::string out, json, trace;
-  std::string checkpoint;    ///< folder of restart files; empty: none
-  int checkpoint_every = 0;  ///< iterations; 0: only when asked for by a signal, and when a column is done
-  bool bound = false;  ///< compare each solve's time with lower bounds
-  bool residual_history = false;  ///< the JSON lists every residual
+  std::string checkpoint;                                  ///< folder of restart files; empty: none
+  int checkpoint_every = 0;                                ///< iterations; 0: only when asked for by a signal, and when a column is done
+  bool bound = false;                                      ///< compare each solve's time with lower bounds
+  bool residual_history = false;                           ///< the JSON lists every residual
   std::vector<std::pair<std::string, std::string>> given;  ///< keys of the settings that were given, and where
 
   bool was_given(std::string_view key) const {

@@ -37,7 +37,8 @@ std::vector<double> parse_masses(Text text) {
   std::vector<double> masses;
   for (const std::string& part : split(text, ',')) {
     const double mass = parse_positive(part);
-    if (std::find(masses.begin(), masses.end(), mass) != masses.end()) throw BadValue(fmt::format("{} is given twice", part), "give each mass once");
+    if (std::find(masses.begin(), masses.end(), mass) != masses.end())
+      throw BadValue(fmt::format("{} is given twice", part), "give each mass once");
     masses.push_back(mass);
   }
   return masses;
@@ -61,10 +62,14 @@ RankWeights parse_rank_weights(Text text) {
 
 std::string text_of_weights(const RankWeights& weights) {
   switch (weights.kind) {
-    case RankWeights::Kind::automatic: return "auto";
-    case RankWeights::Kind::equal: return "equal";
-    case RankWeights::Kind::measured: return "measured";
-    case RankWeights::Kind::given: break;
+    case RankWeights::Kind::automatic:
+      return "auto";
+    case RankWeights::Kind::equal:
+      return "equal";
+    case RankWeights::Kind::measured:
+      return "measured";
+    case RankWeights::Kind::given:
+      break;
   }
   return fmt::format("{}", fmt::join(weights.given, ","));
 }
@@ -79,47 +84,45 @@ std::vector<Field> make_fields() {
   return {
       {"gauge", "FILE", "Gauge configuration: NERSC, SciDAC/ILDG, MILC or openQCD, recognised by its content",
        [](RunConfig& c, Text v) { c.gauge = v; }, [](const RunConfig& c) -> json { return c.gauge; }},
-      {"lattice", "X,Y,Z,T", "Extents of a bare LIME file that states none",
-       [](RunConfig& c, Text v) { c.lattice = parse_coord(v, 1); },
+      {"lattice", "X,Y,Z,T", "Extents of a bare LIME file that states none", [](RunConfig& c, Text v) { c.lattice = parse_coord(v, 1); },
        [](const RunConfig& c) -> json { return c.lattice ? json(*c.lattice) : json(); }},
       {"reunitarize", "", "Project the links back to SU(3) in double precision after reading",
-       [](RunConfig& c, Text v) { c.reunitarize = parse_switch(v); },
-       [](const RunConfig& c) -> json { return c.reunitarize; }},
+       [](RunConfig& c, Text v) { c.reunitarize = parse_switch(v); }, [](const RunConfig& c) -> json { return c.reunitarize; }},
       {"action", "NAME", "Fermion action: wilson (default), hisq, asqtad or naive",
-       [](RunConfig& c, Text v) { c.action = parse_name(v, {"wilson", "hisq", "asqtad", "naive"}); },
+       [](RunConfig& c, Text v) {
+         c.action = parse_name(v, {"wilson", "hisq", "asqtad", "naive"});
+       },
        [](const RunConfig& c) -> json { return c.action; }},
-      {"kappa", "K", "Hopping parameter (default 0.13)",
-       [](RunConfig& c, Text v) { c.wilson.kappa = parse_positive(v, largest_kappa); },
+      {"kappa", "K", "Hopping parameter (default 0.13)", [](RunConfig& c, Text v) { c.wilson.kappa = parse_positive(v, largest_kappa); },
        [](const RunConfig& c) -> json { return c.wilson.kappa; }, Actions::wilson},
       {"mass", "M", "Wilson: bare mass instead of kappa = 1 / (2 (M + 4)); staggered: mass of M = 2m + D (default 0.1)", set_mass,
        [](const RunConfig& c) -> json { return c.is_staggered() ? c.staggered.masses.front() : mass_of(c.wilson.kappa); }},
       {"masses", "M,...", "Staggered: several masses from each source (multishift solves them together)",
-       [](RunConfig& c, Text v) { c.staggered.masses = parse_masses(v); },
-       [](const RunConfig& c) -> json { return c.staggered.masses; }, Actions::staggered},
+       [](RunConfig& c, Text v) { c.staggered.masses = parse_masses(v); }, [](const RunConfig& c) -> json { return c.staggered.masses; },
+       Actions::staggered},
       {"naik-epsilon", "E|auto", "HISQ: correction of the Naik term (default 0); auto: from each mass",
        [](RunConfig& c, Text v) { c.staggered.naik_epsilon = v == "auto" ? std::optional<double>() : parse_real(v); },
-       [](const RunConfig& c) -> json { return c.staggered.naik_epsilon ? json(*c.staggered.naik_epsilon) : json("auto"); }, Actions::staggered},
+       [](const RunConfig& c) -> json { return c.staggered.naik_epsilon ? json(*c.staggered.naik_epsilon) : json("auto"); },
+       Actions::staggered},
       {"u0", "U", "asqtad: tadpole factor", [](RunConfig& c, Text v) { c.staggered.u0 = parse_positive(v); },
        [](const RunConfig& c) -> json { return c.staggered.u0 ? json(*c.staggered.u0) : json(); }, Actions::staggered},
       {"fat", "FILE", "hisq, asqtad: fat links from a SciDAC file (`gauge smear`, MILC) instead of a configuration; with --long",
        [](RunConfig& c, Text v) { c.staggered.fat = v; }, [](const RunConfig& c) -> json { return c.staggered.fat; }, Actions::staggered},
-      {"long", "FILE", "The long links that belong to --fat",
-       [](RunConfig& c, Text v) { c.staggered.long_links = v; }, [](const RunConfig& c) -> json { return c.staggered.long_links; },
-       Actions::staggered},
+      {"long", "FILE", "The long links that belong to --fat", [](RunConfig& c, Text v) { c.staggered.long_links = v; },
+       [](const RunConfig& c) -> json { return c.staggered.long_links; }, Actions::staggered},
       {"nrhs", "N", "Staggered: right-hand sides (sources, columns, masses) solved together, 1 to 32 (default 3)",
        [](RunConfig& c, Text v) { c.staggered.nrhs = parse_integer(v, 1, 32); },
        [](const RunConfig& c) -> json { return c.staggered.nrhs; }, Actions::staggered},
       {"normalisation", "NAME", "kappa: M = 1 - kappa H (default); mass: M = (M0 + 4) - H/2",
        [](RunConfig& c, Text v) {
-         c.wilson.normalisation =
-             parse_name(v, {"kappa", "mass"}) == "mass" ? Normalisation::mass : Normalisation::kappa;
+         c.wilson.normalisation = parse_name(v, {"kappa", "mass"}) == "mass" ? Normalisation::mass : Normalisation::kappa;
        },
        [](const RunConfig& c) -> json { return c.wilson.normalisation == Normalisation::mass ? "mass" : "kappa"; }, Actions::wilson},
-      {"boundary", "D=B,...",
-       "Boundary conditions: direction = periodic, antiperiodic or angle/pi (default t=antiperiodic)",
+      {"boundary", "D=B,...", "Boundary conditions: direction = periodic, antiperiodic or angle/pi (default t=antiperiodic)",
        [](RunConfig& c, Text v) { c.wilson.boundary = parse_boundary(v, c.wilson.boundary); },
        [](const RunConfig& c) -> json { return text_of(c.wilson.boundary); }},
-      {"source", "S[+S...]", "point:x,y,z,t, wall:t, corner-wall:t, z2:t[,seed] or random:t[,seed], not gauge fixed (default point:0,0,0,0)",
+      {"source", "S[+S...]",
+       "point:x,y,z,t, wall:t, corner-wall:t, z2:t[,seed] or random:t[,seed], not gauge fixed (default point:0,0,0,0)",
        [](RunConfig& c, Text v) {
          std::vector<Source> sources;
          for (const std::string& one : split(v, '+')) sources.push_back(parse_source(one));
@@ -133,8 +136,7 @@ std::vector<Field> make_fields() {
        },
        Actions::any, "+"},
       {"columns", "LIST", "Source columns 3 spin + colour to solve (default 0-11; staggered 0-2; correlators need them all)",
-       [](RunConfig& c, Text v) { c.columns = parse_columns(v); },
-       [](const RunConfig& c) -> json { return c.columns; }},
+       [](RunConfig& c, Text v) { c.columns = parse_columns(v); }, [](const RunConfig& c) -> json { return c.columns; }},
       {"solver", "NAME", "Wilson: bicgstab (default), cgnr or gcr; staggered: cg (default), blockcg or multishift",
        [](RunConfig& c, Text v) { c.solver.solver = parse_name(v, all_solver_names()); },
        [](const RunConfig& c) -> json { return c.solver.solver; }},
@@ -155,8 +157,7 @@ std::vector<Field> make_fields() {
        [](const RunConfig& c) -> json { return c.solver.schwarz ? json(c.solver.schwarz->steps) : json(); }, Actions::wilson},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
        [](RunConfig& c, Text v) {
-         c.solver.schur =
-             parse_name(v, {"asymmetric", "symmetric"}) == "symmetric" ? Schur::symmetric : Schur::asymmetric;
+         c.solver.schur = parse_name(v, {"asymmetric", "symmetric"}) == "symmetric" ? Schur::symmetric : Schur::asymmetric;
        },
        [](const RunConfig& c) -> json { return c.solver.schur == Schur::symmetric ? "symmetric" : "asymmetric"; }, Actions::wilson},
       {"tol", "EPS", "Stop at |b - M x| / |b| <= EPS (default 1e-10)",
@@ -176,21 +177,22 @@ std::vector<Field> make_fields() {
          c.solver.updates = parse_name(v, {"reliable", "correction"}) == "correction" ? Updates::correction : Updates::reliable;
        },
        [](const RunConfig& c) -> json { return c.solver.updates == Updates::correction ? "correction" : "reliable"; }},
-      {"refresh-drop", "F", "Reliable updates: one when |r| is below F times its largest value since the last (default 0.1 in half, 0.001 in single)",
+      {"refresh-drop", "F",
+       "Reliable updates: one when |r| is below F times its largest value since the last (default 0.1 in half, 0.001 in single)",
        [](RunConfig& c, Text v) { c.solver.refresh_drop = parse_positive(v, 1); },
        [](const RunConfig& c) -> json { return c.solver.refresh_drop > 0 ? json(c.solver.refresh_drop) : json(); }},
       {"links", "N", "Stored reals of a link: 18 (default), 12 or 8; of a staggered long link: 18, 14, 13 or 9",
-       [](RunConfig& c, Text v) { c.solver.link_reals = parse_integer(parse_name(v, {"18", "14", "13", "12", "9", "8"}), 8); },
+       [](RunConfig& c, Text v) {
+         c.solver.link_reals = parse_integer(parse_name(v, {"18", "14", "13", "12", "9", "8"}), 8);
+       },
        [](const RunConfig& c) -> json { return c.solver.link_reals; }},
       {"no-tune", "", "Speed settings by fixed rules: read and write no tune cache, measure nothing",
-       [](RunConfig& c, Text v) { c.solver.tune = !parse_switch(v); },
-       [](const RunConfig& c) -> json { return !c.solver.tune; }},
+       [](RunConfig& c, Text v) { c.solver.tune = !parse_switch(v); }, [](const RunConfig& c) -> json { return !c.solver.tune; }},
       {"in-flight", "G", "Columns (staggered: groups of --nrhs right-hand sides) that are on the graph together (default 1)",
        [](RunConfig& c, Text v) { c.solver.in_flight = parse_integer(v, 1, 64); },
        [](const RunConfig& c) -> json { return c.solver.in_flight; }},
       {"residual-history", "", "Add the residual of every iteration to the JSON, as hexadecimal floats",
-       [](RunConfig& c, Text v) { c.residual_history = parse_switch(v); },
-       [](const RunConfig& c) -> json { return c.residual_history; }},
+       [](RunConfig& c, Text v) { c.residual_history = parse_switch(v); }, [](const RunConfig& c) -> json { return c.residual_history; }},
       {"bound", "", "Record the task graph and add the time over its lower bounds to the JSON",
        [](RunConfig& c, Text v) { c.bound = parse_switch(v); }, [](const RunConfig& c) -> json { return c.bound; }},
       {"blocks", "X,Y,Z,T", "Cut the lattice into that many blocks, a multiple of --ranks (default: each rank's t cut by its workers)",
@@ -199,10 +201,12 @@ std::vector<Field> make_fields() {
        [](RunConfig& c, Text v) { c.ranks = parse_coord(v, 1); },
        [](const RunConfig& c) -> json { return c.ranks ? json(*c.ranks) : json(); }},
       {"rank-weights", "auto|equal|measured|W,...",
-       "Sizes of the MPI ranks' parts: by measured speeds where their devices differ (auto, default), equal, always measured, or as these numbers",
+       "Sizes of the MPI ranks' parts: by measured speeds where their devices differ (auto, default), equal, always measured, or as these "
+       "numbers",
        [](RunConfig& c, Text v) { c.rank_weights = parse_rank_weights(v); },
        [](const RunConfig& c) -> json { return text_of_weights(c.rank_weights); }},
-      {"policy", "NAME|FILE", "Scheduling policy (default static; `quarkstar machine` lists them), or the shared library of one, ./libmine.so",
+      {"policy", "NAME|FILE",
+       "Scheduling policy (default static; `quarkstar machine` lists them), or the shared library of one, ./libmine.so",
        [](RunConfig& c, Text v) {
          if (runtime::is_policy_library(v)) runtime::load_policy(std::string(v));
          else if (!runtime::is_policy(v))
@@ -211,7 +215,8 @@ std::vector<Field> make_fields() {
          c.session.policy = v;
        },
        [](const RunConfig& c) -> json { return c.session.policy; }},
-      {"watts", "cpu=I:B,...", "What devices draw idle and busy, for --policy energy: cpu=60:250,cuda=75:500,host=100 (all CPU workers; one GPU; the rest)",
+      {"watts", "cpu=I:B,...",
+       "What devices draw idle and busy, for --policy energy: cpu=60:250,cuda=75:500,host=100 (all CPU workers; one GPU; the rest)",
        [](RunConfig& c, Text v) { c.session.power = runtime::parse_power(v, "--watts"); },
        [](const RunConfig& c) -> json {
          const runtime::MachinePower& p = c.session.power;
@@ -245,7 +250,8 @@ std::vector<Field> make_fields() {
          if (c.session.cpu_share) return *c.session.cpu_share > 0 ? fmt::format("{:g}%", 100 * *c.session.cpu_share) : "0";
          return runtime::cpu_share_is_open(c.session) ? json("auto") : json();
        }},
-      {"gpu-memory", "SIZE", "Memory that a rank's fields may take on each GPU, 4GiB (default: 90 % of it or what is free, shared by its ranks)",
+      {"gpu-memory", "SIZE",
+       "Memory that a rank's fields may take on each GPU, 4GiB (default: 90 % of it or what is free, shared by its ranks)",
        [](RunConfig& c, Text v) { c.session.gpu_memory = parse_bytes(v); },
        [](const RunConfig& c) -> json { return c.session.gpu_memory > 0 ? json(c.session.gpu_memory) : json(); }},
       {"cpu-memory", "SIZE", "Host memory that a rank of the solve may take, 64GiB (default: its part of what is available)",
@@ -257,11 +263,8 @@ std::vector<Field> make_fields() {
          c.session.gpu_numbers.clear();
          if (c.session.devices != "all" && c.session.devices != "cuda") c.session.devices.clear();
        },
-       [](const RunConfig& c) -> json {
-         return c.session.cuda_workers < 0 ? json("all") : json(c.session.cuda_workers);
-       }},
-      {"share-gpus", "", "Let several ranks use one GPU",
-       [](RunConfig& c, Text v) { c.session.share_gpus = parse_switch(v); },
+       [](const RunConfig& c) -> json { return c.session.cuda_workers < 0 ? json("all") : json(c.session.cuda_workers); }},
+      {"share-gpus", "", "Let several ranks use one GPU", [](RunConfig& c, Text v) { c.session.share_gpus = parse_switch(v); },
        [](const RunConfig& c) -> json { return c.session.share_gpus; }},
       {"workers", "N", "CPU workers (default: one a NUMA domain, or one a core)",
        [](RunConfig& c, Text v) { c.session.cpu_workers = parse_integer(v, 1); },
@@ -271,14 +274,15 @@ std::vector<Field> make_fields() {
        [](const RunConfig& c) -> json { return c.session.threads_per_worker; }},
       {"worker-mode", "MODE", "domain: one worker a NUMA domain (default); core: one a core",
        [](RunConfig& c, Text v) {
-         c.session.mode = parse_name(v, {"domain", "core"}) == "core" ? runtime::WorkerMode::per_core
-                                                                      : runtime::WorkerMode::per_domain;
+         c.session.mode = parse_name(v, {"domain", "core"}) == "core" ? runtime::WorkerMode::per_core : runtime::WorkerMode::per_domain;
        },
        [](const RunConfig& c) -> json { return c.session.mode == runtime::WorkerMode::per_core ? "core" : "domain"; }},
-      {"throttle", "W:F,...", "For experiments: CPU worker W looks F times slower; W:F:P:MS[:SEED]: and a part P of its tasks takes MS milliseconds more",
+      {"throttle", "W:F,...",
+       "For experiments: CPU worker W looks F times slower; W:F:P:MS[:SEED]: and a part P of its tasks takes MS milliseconds more",
        [](RunConfig& c, Text v) { c.session.throttles = parse_throttles(v); },
        [](const RunConfig& c) -> json { return c.session.throttles.empty() ? json() : json(text_of(c.session.throttles)); }},
-      {"checkpoint", "DIR", "Folder for restart files, written on SIGUSR1, SIGUSR2 and SIGTERM and after each column or batch; read again at the start",
+      {"checkpoint", "DIR",
+       "Folder for restart files, written on SIGUSR1, SIGUSR2 and SIGTERM and after each column or batch; read again at the start",
        [](RunConfig& c, Text v) { c.checkpoint = v; }, [](const RunConfig& c) -> json { return c.checkpoint; }},
       {"checkpoint-every", "N", "Write a restart file every N iterations too (with --checkpoint)",
        [](RunConfig& c, Text v) { c.checkpoint_every = parse_integer(v, 0); },
@@ -286,8 +290,8 @@ std::vector<Field> make_fields() {
       {"watchdog", "SECONDS", "End the job when no task or message completes for so long (default 600; 0: never)",
        [](RunConfig& c, Text v) { c.session.watchdog_seconds = parse_integer(v, 0); },
        [](const RunConfig& c) -> json { return c.session.watchdog_seconds; }},
-      {"out", "DIR", "Folder for the propagator, correlators, result.json and report.html",
-       [](RunConfig& c, Text v) { c.out = v; }, [](const RunConfig& c) -> json { return c.out; }},
+      {"out", "DIR", "Folder for the propagator, correlators, result.json and report.html", [](RunConfig& c, Text v) { c.out = v; },
+       [](const RunConfig& c) -> json { return c.out; }},
       {"json", "FILE", "Write the results as JSON to FILE", [](RunConfig& c, Text v) { c.json = v; },
        [](const RunConfig& c) -> json { return c.json; }},
       {"trace", "FILE", "Write every task in Chrome's trace format to FILE", [](RunConfig& c, Text v) { c.trace = v; },

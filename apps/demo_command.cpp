@@ -37,13 +37,13 @@ void run_demo(const DemoOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const OutputFolder folder(options.out);
   const GenerateConfig chain = demo_chain(options.session);
-  fmt::print("1. A gauge configuration: {}, beta {}, {} sweeps of heatbath and overrelaxation\n",
-             extents_text(chain.lattice), chain.heatbath.beta, chain.sweeps);
+  fmt::print("1. A gauge configuration: {}, beta {}, {} sweeps of heatbath and overrelaxation\n", extents_text(chain.lattice),
+             chain.heatbath.beta, chain.sweeps);
   std::fflush(stdout);
   const Generated generated = generate(chain);
   const Estimate plaquette = binned_estimate(generated.plaquettes);
-  fmt::print("   plaquette {} over the last {} sweeps (known: near 0.594)\n",
-             estimate_text(plaquette.mean, plaquette.error), generated.plaquettes.size());
+  fmt::print("   plaquette {} over the last {} sweeps (known: near 0.594)\n", estimate_text(plaquette.mean, plaquette.error),
+             generated.plaquettes.size());
 
   RunReport report;
   report.config.gauge = folder.file("configuration.ildg");
@@ -66,8 +66,8 @@ void run_demo(const DemoOptions& options) {
 }  // namespace
 
 void add_demo(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "demo", "Generate a configuration, solve on it, print the pion's effective mass (under two minutes)");
+  CLI::App* command =
+      app.add_subcommand("demo", "Generate a configuration, solve on it, print the pion's effective mass (under two minutes)");
   const auto options = std::make_shared<DemoOptions>();
   command->add_option("--out", options->out, "Folder for the results (default demo-output)")->type_name("DIR");
   add_session_flags(*command, options->session);

@@ -1,14 +1,14 @@
 #include "apps/device_plan.hpp"
 
+#include "apps/parse.hpp"
+#include "runtime/error.hpp"
+#include "runtime/proportional_cut.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
-
-#include "apps/parse.hpp"
-#include "runtime/error.hpp"
-#include "runtime/proportional_cut.hpp"
 
 namespace quarkstar::app {
 namespace {
@@ -33,7 +33,8 @@ struct Candidate {
 };
 
 /// The owners with their speeds, thickest parts for one direction.
-std::vector<Share> shares_of(const std::vector<Owner>& owners, const std::vector<double>& speeds, const PlanningProblem& problem, int direction) {
+std::vector<Share> shares_of(const std::vector<Owner>& owners, const std::vector<double>& speeds, const PlanningProblem& problem,
+                             int direction) {
   std::vector<Share> shares;
   for (std::size_t i = 0; i < owners.size(); ++i) {
     Share share{owners[i].worker, speeds[i]};
@@ -60,9 +61,8 @@ bool uses_cpus(const std::vector<Owner>& owners, const std::vector<int>& parts) 
 
 /// Whether a part cannot be split over lanes along the cut: then no part is.
 bool is_thin(const Candidate& c, const PlanningProblem& problem) {
-  return owners_used(c.parts) > 1 && std::any_of(c.parts.begin(), c.parts.end(), [&](int part) {
-    return part % 4 != 0 || (part > 0 && part / 2 < problem.thinnest);
-  });
+  return owners_used(c.parts) > 1 &&
+         std::any_of(c.parts.begin(), c.parts.end(), [&](int part) { return part % 4 != 0 || (part > 0 && part / 2 < problem.thinnest); });
 }
 
 /// Seconds of an application: flop of a slice and parity, over GFLOP/s.
@@ -93,8 +93,8 @@ Candidate best_cut(const std::vector<Owner>& owners, const std::vector<double>& 
   return best;
 }
 
-/// Of the cuts whose CPU part is as near as can be to `wanted` of the lattice, or nearer than a tenth of it, the fastest; thin parts must gain
-/// 3 %.
+/// Of the cuts whose CPU part is as near as can be to `wanted` of the lattice, or nearer than a tenth of it, the fastest; thin parts must
+/// gain 3 %.
 Candidate forced_cut(const std::vector<Owner>& owners, const std::vector<double>& speeds, double wanted, const PlanningProblem& problem) {
   struct Near {
     Candidate cut;
@@ -198,7 +198,8 @@ PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::Ses
   if (wish.cpu_share && *wish.cpu_share > 0) {
     if (std::max(problem.lattice[t], problem.lattice[z]) < 2 * problem.thinnest)
       throw Error(ErrorKind::input, "--cpu-share",
-                  fmt::format("{}x{} sites in z and t cannot be cut in parts of {} at least", problem.lattice[z], problem.lattice[t], problem.thinnest),
+                  fmt::format("{}x{} sites in z and t cannot be cut in parts of {} at least", problem.lattice[z], problem.lattice[t],
+                              problem.thinnest),
                   "use 0, or --devices cpu");
     measure_all();
     chosen = forced_cut(owners, speeds, *wish.cpu_share, problem);
@@ -238,8 +239,7 @@ PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::Ses
     const auto owner = std::find_if(owners.begin(), owners.end(), [&](const Owner& o) { return o.worker == block.owner; });
     const auto number = static_cast<std::size_t>(owner - owners.begin());
     planned.plan.parts.push_back({block.owner, owner->name, block.extents, measured ? speeds[number] : 0});
-    if (!owner->gpu)
-      planned.plan.cpu_share += static_cast<double>(volume(block.extents)) / static_cast<double>(volume(problem.lattice));
+    if (!owner->gpu) planned.plan.cpu_share += static_cast<double>(volume(block.extents)) / static_cast<double>(volume(problem.lattice));
   }
   return planned;
 }

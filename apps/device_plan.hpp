@@ -1,11 +1,11 @@
 #pragma once
 // Which worker owns which part of the lattice.
+#include "apps/config.hpp"
+#include "runtime/decomposition.hpp"
+
 #include <functional>
 #include <string>
 #include <vector>
-
-#include "apps/config.hpp"
-#include "runtime/decomposition.hpp"
 
 namespace quarkstar::app {
 
@@ -31,7 +31,9 @@ struct PlannedLattice {
 };
 
 /// Whether a plan may give blocks to CPUs beside GPUs because the options say so.
-inline bool cpus_may_own(const runtime::SessionOptions& options) { return runtime::cpu_share_is_open(options) || options.cpu_share.value_or(0) > 0; }
+inline bool cpus_may_own(const runtime::SessionOptions& options) {
+  return runtime::cpu_share_is_open(options) || options.cpu_share.value_or(0) > 0;
+}
 
 /// How many workers of this rank own blocks.
 int owner_count(const runtime::Decomposition& decomposition);

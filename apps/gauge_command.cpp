@@ -48,22 +48,21 @@ void print_info_json(const LoadedGauge& loaded, const gauge::UnitarityDeviation&
   const format::GaugeFileInfo& info = loaded.info;
   Json header = Json::object();
   for (const auto& [key, value] : info.header) header[key] = value;
-  const Json json{{"file", info.path},
-                  {"format", format::to_string(info.format)},
-                  {"lattice", loaded.gauge.extents},
-                  {"precision", info.layout.real_bytes == 4 ? "single" : "double"},
-                  {"byte_order", info.layout.byte_order == format::ByteOrder::big ? "big" : "little"},
-                  {"stored_rows", info.layout.rows},
-                  {"plaquette",
-                   {{"spatial", loaded.plaquettes.spatial},
-                    {"temporal", loaded.plaquettes.temporal},
-                    {"average", loaded.plaquettes.mean()}}},
-                  {"link_trace", loaded.link_trace},
-                  {"unitarity_deviation", deviation.unitarity},
-                  {"determinant_deviation", deviation.determinant},
-                  {"checksums", checksums_json(info)},
-                  {"header", header},
-                  {"notes", info.notes}};
+  const Json json{
+      {"file", info.path},
+      {"format", format::to_string(info.format)},
+      {"lattice", loaded.gauge.extents},
+      {"precision", info.layout.real_bytes == 4 ? "single" : "double"},
+      {"byte_order", info.layout.byte_order == format::ByteOrder::big ? "big" : "little"},
+      {"stored_rows", info.layout.rows},
+      {"plaquette",
+       {{"spatial", loaded.plaquettes.spatial}, {"temporal", loaded.plaquettes.temporal}, {"average", loaded.plaquettes.mean()}}},
+      {"link_trace", loaded.link_trace},
+      {"unitarity_deviation", deviation.unitarity},
+      {"determinant_deviation", deviation.determinant},
+      {"checksums", checksums_json(info)},
+      {"header", header},
+      {"notes", info.notes}};
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -77,19 +76,16 @@ void print_info_text(const LoadedGauge& loaded, const gauge::UnitarityDeviation&
   fmt::print("plaquette         spatial {:.13f}  temporal {:.13f}  average {:.13f}\n", loaded.plaquettes.spatial,
              loaded.plaquettes.temporal, loaded.plaquettes.mean());
   fmt::print("link trace        {:.13f}\n", loaded.link_trace);
-  fmt::print("unitarity         max |U U^+ - 1| {:.2e}  max |det U - 1| {:.2e}\n", deviation.unitarity,
-             deviation.determinant);
+  fmt::print("unitarity         max |U U^+ - 1| {:.2e}  max |det U - 1| {:.2e}\n", deviation.unitarity, deviation.determinant);
   for (const format::ChecksumVerdict& c : info.checksums)
     fmt::print("checksum          {} {}: stored {}, computed {}\n", c.name, to_string(c.status()),
-               c.stored ? fmt::format("{:08x}", *c.stored) : "none",
-               c.computed ? fmt::format("{:08x}", *c.computed) : "none");
+               c.stored ? fmt::format("{:08x}", *c.stored) : "none", c.computed ? fmt::format("{:08x}", *c.computed) : "none");
   if (info.checksums.empty()) fmt::print("checksum          this format has none\n");
   for (const std::string& note : info.notes) fmt::print("note              {}\n", note);
 }
 
 void add_info(CLI::App& gauge) {
-  CLI::App* command =
-      gauge.add_subcommand("info", "Format, extents, plaquettes, link trace, unitarity, checksums of a file");
+  CLI::App* command = gauge.add_subcommand("info", "Format, extents, plaquettes, link trace, unitarity, checksums of a file");
   const auto options = std::make_shared<InfoOptions>();
   command->add_option("FILE", options->file, "Gauge configuration")->required();
   add_bare_lattice_flag(*command, options->lattice);
@@ -116,7 +112,9 @@ void add_save_flags(CLI::App& command, SaveOptions& save) {
 
 /// What all ranks must have in common.
 std::string shared_settings(const ConvertOptions& options) {
-  const auto coord = [](const std::optional<Coord>& value) { return value ? fmt::format("{}", fmt::join(*value, ",")) : std::string("none"); };
+  const auto coord = [](const std::optional<Coord>& value) {
+    return value ? fmt::format("{}", fmt::join(*value, ",")) : std::string("none");
+  };
   return fmt::format("IN {}\nOUT {}\n--format {}\n--precision {}\n--lattice {}\n--ranks {}\n--reunitarize {}\n", options.in, options.out,
                      options.save.format, options.save.precision.empty() ? "the format's" : options.save.precision, coord(options.lattice),
                      coord(options.ranks), options.reunitarize);
@@ -177,21 +175,18 @@ void run_generate(GenerateOptions& options) {
   GenerateConfig& config = options.config;
   config.thermalization = options.thermalization >= 0 ? options.thermalization : config.sweeps / 2;
   const Generated generated = generate(config);
-  options.save.label =
-      fmt::format("SU(3) Wilson gauge action, beta {}, seed {}", config.heatbath.beta, config.heatbath.seed);
+  options.save.label = fmt::format("SU(3) Wilson gauge action, beta {}, seed {}", config.heatbath.beta, config.heatbath.seed);
   options.save.sequence_number = config.sweeps;
   save_gauge(options.out, generated.gauge, options.save);
-  fmt::print("wrote {}: {} {}, beta {}, {} sweeps, seed {}\n", options.out, extents_text(config.lattice),
-             options.save.format, config.heatbath.beta, config.sweeps, config.heatbath.seed);
+  fmt::print("wrote {}: {} {}, beta {}, {} sweeps, seed {}\n", options.out, extents_text(config.lattice), options.save.format,
+             config.heatbath.beta, config.sweeps, config.heatbath.seed);
   if (generated.plaquettes.empty()) return;
   const Estimate plaquette = binned_estimate(generated.plaquettes);
-  fmt::print("plaquette {} over the last {} sweeps\n", estimate_text(plaquette.mean, plaquette.error),
-             generated.plaquettes.size());
+  fmt::print("plaquette {} over the last {} sweeps\n", estimate_text(plaquette.mean, plaquette.error), generated.plaquettes.size());
 }
 
 void add_generate(CLI::App& gauge) {
-  CLI::App* command =
-      gauge.add_subcommand("generate", "Make a configuration by heatbath and overrelaxation (Wilson gauge action)");
+  CLI::App* command = gauge.add_subcommand("generate", "Make a configuration by heatbath and overrelaxation (Wilson gauge action)");
   const auto options = std::make_shared<GenerateOptions>();
   GenerateConfig& config = options->config;
   command->add_option("OUT", options->out, "File to write")->required();
@@ -199,13 +194,9 @@ void add_generate(CLI::App& gauge) {
   command->add_option("--beta", config.heatbath.beta, "Coupling 6/g^2")->required()->check(at_least(0));
   command->add_option("--sweeps", config.sweeps, "Sweeps in all")->required()->check(at_least(1));
   command->add_option("--seed", config.heatbath.seed, "Seed of the random numbers (default 1)");
-  command
-      ->add_option("--thermalization", options->thermalization,
-                   "Sweeps before the plaquette is measured (default half)")
+  command->add_option("--thermalization", options->thermalization, "Sweeps before the plaquette is measured (default half)")
       ->check(at_least(0));
-  command
-      ->add_option("--overrelaxation", config.heatbath.overrelaxation_per_heatbath,
-                   "Overrelaxations a heatbath (default 4)")
+  command->add_option("--overrelaxation", config.heatbath.overrelaxation_per_heatbath, "Overrelaxations a heatbath (default 4)")
       ->check(at_least(0));
   command->add_option("--start", config.start, "hot (default) or cold")->check(CLI::IsMember({"hot", "cold"}));
   add_coord_flag(*command, "--blocks", config.blocks, "Cut into that many blocks (default: t cut by the number of workers)", 1);

@@ -13,19 +13,16 @@
 namespace quarkstar::app {
 namespace {
 
-void check_stored(const std::string& path, const char* name, const std::optional<format::StoredObservable>& stored,
-                  double computed) {
+void check_stored(const std::string& path, const char* name, const std::optional<format::StoredObservable>& stored, double computed) {
   if (!stored || std::abs(stored->value - computed) <= stored->tolerance) return;
-  throw Error(ErrorKind::input, path,
-              fmt::format("the links have {} {:.12f}, the header states {:.12f}", name, computed, stored->value),
+  throw Error(ErrorKind::input, path, fmt::format("the links have {} {:.12f}, the header states {:.12f}", name, computed, stored->value),
               "the file is damaged or was written wrongly: get another copy");
 }
 
 int real_bytes_of(const SaveOptions& options) {
   const bool milc = options.format == "milc";
   if (milc && options.precision == "double")
-    throw Error(ErrorKind::input, "--precision", "MILC files are single precision only",
-                "use --precision single, or --format ildg");
+    throw Error(ErrorKind::input, "--precision", "MILC files are single precision only", "use --precision single, or --format ildg");
   return milc || options.precision == "single" ? 4 : 8;
 }
 
@@ -70,8 +67,7 @@ runtime::Team host_team() {
 std::string extents_text(const Coord& extents) { return fmt::format("{}", fmt::join(extents, "x")); }
 
 GaugeSummary LoadedGauge::summary() const {
-  return {info.path, format::to_string(info.format), info.layout.extents, plaquettes.spatial, plaquettes.temporal,
-          link_trace};
+  return {info.path, format::to_string(info.format), info.layout.extents, plaquettes.spatial, plaquettes.temporal, link_trace};
 }
 
 LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice) {

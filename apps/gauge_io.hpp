@@ -12,8 +12,8 @@
 
 namespace quarkstar::app {
 
-/// All cores of this machine as one team, for work outside of a session; ranks of a host that may use the same cores divide them, as sessions
-/// do. Collective.
+/// All cores of this machine as one team, for work outside of a session; ranks of a host that may use the same cores divide them, as
+/// sessions do. Collective.
 runtime::Team host_team();
 
 struct LoadedGauge {
@@ -43,14 +43,15 @@ const std::vector<std::string>& output_formats();
 
 struct SaveOptions {
   std::string format = "nersc";  ///< of output_formats()
-  std::string precision;  ///< "single", "double", or empty: double, but single for milc, which knows nothing else
+  std::string precision;         ///< "single", "double", or empty: double, but single for milc, which knows nothing else
   std::string label = "unspecified";
   std::int64_t sequence_number = 0;
 };
 
-/// Writes a configuration. Throws Error(input) naming --format or --precision, and what the writer throws. part: on many ranks, what this one
-/// writes; `gauge` holds it and the layers around it. Collective then.
-void save_gauge(const std::string& path, const HostGauge& gauge, const SaveOptions& options, const std::optional<format::GaugePart>& part = {});
+/// Writes a configuration. Throws Error(input) naming --format or --precision, and what the writer throws. part: on many ranks, what this
+/// one writes; `gauge` holds it and the layers around it. Collective then.
+void save_gauge(const std::string& path, const HostGauge& gauge, const SaveOptions& options,
+                const std::optional<format::GaugePart>& part = {});
 
 /// "4x4x4x8"
 std::string extents_text(const Coord& extents);

@@ -76,8 +76,7 @@ void run(const SmearOptions& options) {
   const smear::StaggeredLinks links = make_links(options, loaded.gauge, epsilon);
   bar.step_done(2, "links made");
   stop_if_interrupted();
-  smear::write_links(options.prefix, links,
-                     {options.precision == "single" ? 4 : 8, options.action, options.boundary, options.u0});
+  smear::write_links(options.prefix, links, {options.precision == "single" ? 4 : 8, options.action, options.boundary, options.u0});
   bar.step_done(3, "links written");
   fmt::print("wrote {} and {}: {} {}, {}\n", smear::fat_path(options.prefix), smear::long_path(options.prefix),
              extents_text(loaded.gauge.extents), options.action,
@@ -92,8 +91,7 @@ void add_gauge_smear(CLI::App& gauge) {
   command->add_option("IN", options->in, "Gauge configuration")->required();
   command->add_option("OUT_PREFIX", options->prefix, "Writes OUT_PREFIX.fat and OUT_PREFIX.long (SciDAC)")->required();
   command->add_option("--action", options->action, "hisq (default) or asqtad")->check(CLI::IsMember({"hisq", "asqtad"}));
-  CLI::Option* epsilon =
-      command->add_option("--naik-epsilon", options->naik_epsilon, "HISQ: correction of the Naik term (default 0)");
+  CLI::Option* epsilon = command->add_option("--naik-epsilon", options->naik_epsilon, "HISQ: correction of the Naik term (default 0)");
   command->add_option("--mass", options->mass, "HISQ: epsilon from this quark mass instead")->excludes(epsilon);
   command->add_option("--u0", options->u0, "asqtad: tadpole factor");
   command

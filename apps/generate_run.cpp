@@ -16,13 +16,11 @@ namespace quarkstar::app {
 namespace {
 
 void check(const GenerateConfig& config) {
-  if (std::any_of(config.lattice.begin(), config.lattice.end(),
-                  [](int extent) { return extent < 2 || extent % 2 != 0; }))
+  if (std::any_of(config.lattice.begin(), config.lattice.end(), [](int extent) { return extent < 2 || extent % 2 != 0; }))
     throw Error(ErrorKind::input, "--lattice", fmt::format("{} has an odd extent", extents_text(config.lattice)),
                 "use even extents of at least 2: links of one parity are updated together");
   if (config.thermalization > config.sweeps)
-    throw Error(ErrorKind::input, "--thermalization",
-                fmt::format("{} is more than all {} sweeps", config.thermalization, config.sweeps),
+    throw Error(ErrorKind::input, "--thermalization", fmt::format("{} is more than all {} sweeps", config.thermalization, config.sweeps),
                 "--sweeps counts the thermalization too");
 }
 
@@ -33,12 +31,11 @@ Generated generate(const GenerateConfig& config) {
   catch_interrupts();
   const runtime::Team team = host_team();
   Generated result;
-  result.gauge = config.start == "cold" ? heatbath::cold_start(config.lattice)
-                                        : heatbath::hot_start(config.lattice, config.heatbath.seed, team);
+  result.gauge =
+      config.start == "cold" ? heatbath::cold_start(config.lattice) : heatbath::hot_start(config.lattice, config.heatbath.seed, team);
   const runtime::Session session(config.session);
   const int workers = static_cast<int>(session.workers().size());
-  const runtime::Decomposition decomposition(config.lattice, block_grid(config.blocks, config.lattice, workers),
-                                             workers);
+  const runtime::Decomposition decomposition(config.lattice, block_grid(config.blocks, config.lattice, workers), workers);
   heatbath::Heatbath chain(decomposition, result.gauge, config.heatbath);
   ProgressBar bar("sweep", config.sweeps);
   for (int sweep = 0; sweep < config.sweeps; ++sweep) {

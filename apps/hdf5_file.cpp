@@ -27,8 +27,7 @@ hid_t Hdf5File::checked(hid_t id, const char* step) const {
 }
 
 void Hdf5File::make_group(const std::string& name) {
-  const Hdf5Id group(checked(H5Gcreate2(file_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "create a group"),
-                     H5Gclose);
+  const Hdf5Id group(checked(H5Gcreate2(file_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "create a group"), H5Gclose);
 }
 
 void Hdf5File::write(const std::string& name, std::span<const double> values) {
@@ -46,8 +45,7 @@ void Hdf5File::attribute(const std::string& name, const std::string& value) {
   H5Tset_size(type, value.size() + 1);
   H5Tset_cset(type, H5T_CSET_UTF8);
   const Hdf5Id space(checked(H5Screate(H5S_SCALAR), "create a space"), H5Sclose);
-  const Hdf5Id attribute(
-      checked(H5Acreate2(file_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), "create an attribute"), H5Aclose);
+  const Hdf5Id attribute(checked(H5Acreate2(file_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), "create an attribute"), H5Aclose);
   checked(H5Awrite(attribute, type, value.c_str()), "write an attribute");
 }
 

@@ -31,8 +31,8 @@ class Hdf5Id {
   herr_t (*close_)(hid_t);
 };
 
-/// What the library writes into an AtomicFile: it appears with commit(), otherwise it is removed. All members throw Error(environment) naming
-/// the file when the library fails, and what AtomicFile throws.
+/// What the library writes into an AtomicFile: it appears with commit(), otherwise it is removed. All members throw Error(environment)
+/// naming the file when the library fails, and what AtomicFile throws.
 class Hdf5File {
  public:
   explicit Hdf5File(const std::string& path);
@@ -42,8 +42,8 @@ class Hdf5File {
   void write(const std::string& name, std::span<const int> values);
   void attribute(const std::string& name, const std::string& value);
 
-  /// Room for a data set of `shape`, numbers of `type` one after the other, last index fastest, reserved: the offset in the file where others
-  /// write them, between close() and commit().
+  /// Room for a data set of `shape`, numbers of `type` one after the other, last index fastest, reserved: the offset in the file where
+  /// others write them, between close() and commit().
   std::uint64_t leave_room(const std::string& name, hid_t type, const std::vector<hsize_t>& shape);
 
   /// Where the bytes are until commit().

@@ -28,18 +28,21 @@ using smear::LinksHeader;
 /// What one file says of itself.
 void check_header(const LinksHeader& header, const char* field, const RunConfig& config) {
   if (header.field && header.field != field)
-    refuse(header.path, fmt::format("the file holds {} links", *header.field), fmt::format("give it as --{}, and the {} links here", *header.field, field));
+    refuse(header.path, fmt::format("the file holds {} links", *header.field),
+           fmt::format("give it as --{}, and the {} links here", *header.field, field));
   if (header.action && header.action != config.action)
-    refuse(header.path, fmt::format("the links are those of the action {}", *header.action), fmt::format("use --action {}", *header.action));
+    refuse(header.path, fmt::format("the links are those of the action {}", *header.action),
+           fmt::format("use --action {}", *header.action));
   if (header.phases && header.phases != "MILC")
     refuse(header.path, fmt::format("the links contain the phases '{}'", *header.phases), "give links with MILC's phases");
 }
 
 /// The one thing that two files say of a quantity, or one of them, or none.
 template <class T>
-const std::optional<T>& agreed(const LinksHeader& fat, const LinksHeader& far, std::optional<T> LinksHeader::* quantity, const char* name) {
+const std::optional<T>& agreed(const LinksHeader& fat, const LinksHeader& far, std::optional<T> LinksHeader::*quantity, const char* name) {
   const std::optional<T>&a = fat.*quantity, &b = far.*quantity;
-  if (a && b && *a != *b) refuse(far.path, fmt::format("its {} is not that of {}", name, fat.path), "give fat and long links of one smearing");
+  if (a && b && *a != *b)
+    refuse(far.path, fmt::format("its {} is not that of {}", name, fat.path), "give fat and long links of one smearing");
   return a ? a : b;
 }
 
@@ -51,7 +54,8 @@ double settled_weight(StaggeredConfig& staggered, const std::string& action, dou
   if (!stated && !asqtad) {
     const double epsilon = scale / smear::hisq_naik_weight(0) - 1;
     if (!(std::abs(epsilon) <= 1))
-      refuse(staggered.long_links, fmt::format("the long links have the weight {:.8g}, which would be HISQ's with an epsilon of {:.3g}", scale, epsilon),
+      refuse(staggered.long_links,
+             fmt::format("the long links have the weight {:.8g}, which would be HISQ's with an epsilon of {:.3g}", scale, epsilon),
              "use --action asqtad if they are asqtad's");
     staggered.naik_epsilon = std::abs(epsilon) < tolerance ? 0 : epsilon;
   }
@@ -73,8 +77,8 @@ void check_signs(const StaggeredConfig& files, const smear::StaggeredLinks& link
   const double least = std::max(signs.line, *std::max_element(signs.edge.begin(), signs.edge.end()));
   if (least > -rough)
     refuse(files.long_links,
-           fmt::format("the long links do not belong to the fat ones: mean product {:+.3f}, at the lattice's edges {:+.3f} at worst", signs.line,
-                       *std::max_element(signs.edge.begin(), signs.edge.end())),
+           fmt::format("the long links do not belong to the fat ones: mean product {:+.3f}, at the lattice's edges {:+.3f} at worst",
+                       signs.line, *std::max_element(signs.edge.begin(), signs.edge.end())),
            "give fat and long links of one configuration with the same phases and boundary");
 }
 
@@ -87,8 +91,8 @@ void check_form(const RunConfig& config, const smear::StaggeredLinks& links, con
   runtime::mpi::Job::current().combine(std::span(&error, 1), runtime::mpi::Combine::maximum);
   if (error <= allowed) return;
   refuse("--links",
-         fmt::format("the long links of {} come back from {} reals with an error of {:.1e}, above {:g}", config.staggered.long_links, reals, error,
-                     allowed),
+         fmt::format("the long links of {} come back from {} reals with an error of {:.1e}, above {:g}", config.staggered.long_links, reals,
+                     error, allowed),
          "use --links 18");
 }
 

@@ -51,8 +51,7 @@ Json machine_json(const runtime::Session& session) {
   const runtime::Energy energy = runtime::EnergyMeter(gpu_bus_ids(session)).read();
   Json domains = Json::array(), workers = Json::array(), architectures = Json::array();
   for (const runtime::Domain& domain : session.topology().domains())
-    domains.push_back(
-        {{"numa_node", domain.numa_node}, {"memory_bytes", domain.memory_bytes}, {"cores", domain.cores}});
+    domains.push_back({{"numa_node", domain.numa_node}, {"memory_bytes", domain.memory_bytes}, {"cores", domain.cores}});
   const std::vector<runtime::GpuDescription> gpus = runtime::gpus();
   for (const runtime::Worker& worker : session.workers()) {
     const bool cpu = worker.kind == runtime::Worker::Kind::cpu;
@@ -84,13 +83,11 @@ Json machine_json(const runtime::Session& session) {
 void print_machine(const Json& machine) {
   fmt::print("{}\n\nCPU            {}\n", machine["versions"].get<std::string>(), machine["cpu"].get<std::string>());
   for (const Json& domain : machine["domains"])
-    fmt::print("NUMA domain {}  {:.1f} GiB, cores {}\n", domain["numa_node"].get<int>(),
-               domain["memory_bytes"].get<double>() / (1 << 30),
+    fmt::print("NUMA domain {}  {:.1f} GiB, cores {}\n", domain["numa_node"].get<int>(), domain["memory_bytes"].get<double>() / (1 << 30),
                fmt::join(domain["cores"].get<std::vector<int>>(), " "));
   fmt::print("kernels        {} (of {})\n", machine["architecture"].get<std::string>(),
              fmt::join(machine["architectures"].get<std::vector<std::string>>(), ", "));
-  for (const Json& obstacle : machine["gpu_obstacles"])
-    fmt::print("GPU            not used: {}\n", obstacle.get<std::string>());
+  for (const Json& obstacle : machine["gpu_obstacles"]) fmt::print("GPU            not used: {}\n", obstacle.get<std::string>());
   fmt::print("huge pages     {}\n", machine["huge_pages"].get<std::string>());
   for (const char* part : {"cpu", "gpu"}) fmt::print("energy, {}    {}\n", part, machine["energy"][part].get<std::string>());
   fmt::print("policy         {} (of {})\n", machine["policy"].get<std::string>(),
@@ -100,11 +97,12 @@ void print_machine(const Json& machine) {
   int id = 0;
   for (const Json& worker : machine["workers"]) {
     const auto cores = worker["cores"].get<std::vector<int>>();
-    fmt::print("  {:>2}  {:<5} {:<10} device {}  {}\n", id++, worker["kind"].get<std::string>(),
-               worker["name"].get<std::string>(), worker["device"].get<int>(),
+    fmt::print("  {:>2}  {:<5} {:<10} device {}  {}\n", id++, worker["kind"].get<std::string>(), worker["name"].get<std::string>(),
+               worker["device"].get<int>(),
                cores.empty() ? "" : fmt::format("{} threads on cores {}", cores.size(), fmt::join(cores, " ")));
     if (worker["kind"] == "CUDA")
-      fmt::print("      near NUMA domain {}\n", worker["numa_node"].is_null() ? "unknown" : fmt::format("{}", worker["numa_node"].get<int>()));
+      fmt::print("      near NUMA domain {}\n",
+                 worker["numa_node"].is_null() ? "unknown" : fmt::format("{}", worker["numa_node"].get<int>()));
   }
 }
 
@@ -114,18 +112,19 @@ void merge_tune(const MachineOptions& options) {
   const runtime::TuneMerge merge = runtime::merge_tune_files(path, options.merged_caches);
   const runtime::TuneFile::Merged& of = merge.of_files;
   if (options.json) {
-    const Json result{{"tune_cache", {{"file", path}, {"entries", merge.entries}, {"added", of.added}, {"faster", of.faster}, {"kept", of.kept}}}};
+    const Json result{
+        {"tune_cache", {{"file", path}, {"entries", merge.entries}, {"added", of.added}, {"faster", of.faster}, {"kept", of.kept}}}};
     fmt::print("{}\n", result.dump(2));
   } else {
-    fmt::print("tune cache     {} ({} entries: {} new, {} replaced by faster ones; {} were known and no faster)\n", path, merge.entries, of.added,
-               of.faster, of.kept);
+    fmt::print("tune cache     {} ({} entries: {} new, {} replaced by faster ones; {} were known and no faster)\n", path, merge.entries,
+               of.added, of.faster, of.kept);
   }
 }
 
 /// What all ranks must have in common: without it some would wait for what others do not do.
 std::string shared_settings(const MachineOptions& options) {
-  return fmt::format("--self-test {}\n--limit {}\n--json {}\n--merge-tune {}\n--policy {}\n", options.self_test, options.limit_seconds, options.json,
-                     fmt::join(options.merged_caches, " "), options.session.policy);
+  return fmt::format("--self-test {}\n--limit {}\n--json {}\n--merge-tune {}\n--policy {}\n", options.self_test, options.limit_seconds,
+                     options.json, fmt::join(options.merged_caches, " "), options.session.policy);
 }
 
 void run_machine(const MachineOptions& options) {
@@ -162,7 +161,8 @@ void add_machine(CLI::App& app) {
   const auto options = std::make_shared<MachineOptions>();
   command->add_flag("--json", options->json, "Print JSON");
   add_session_flags(*command, options->session);
-  command->add_option("--merge-tune", options->merged_caches, "Take the entries of these tune caches into the own one, and end")->type_name("FILE...");
+  command->add_option("--merge-tune", options->merged_caches, "Take the entries of these tune caches into the own one, and end")
+      ->type_name("FILE...");
   command->add_flag("--share-gpus", options->session.share_gpus, "Let several ranks use one GPU");
   command->add_flag("--self-test", options->self_test, "Under mpirun: test the messages between all ranks");
   command->add_option("--limit", options->limit_seconds, "Seconds after which a rank that does not answer is named (default 30)")

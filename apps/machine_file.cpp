@@ -67,8 +67,7 @@ class Table {
   bool flag(const char* key) {
     seen_.insert(key);
     const toml::node* node = table_.get(key);
-    if (node != nullptr && !node->is_boolean())
-      fail(key, "is neither true nor false", "give one of them, or nothing for false");
+    if (node != nullptr && !node->is_boolean()) fail(key, "is neither true nor false", "give one of them, or nothing for false");
     return node != nullptr && *node->value<bool>();
   }
   /// A bandwidth, GB/s.
@@ -90,7 +89,8 @@ class Table {
       const std::string where = fmt::format("{}:{}: {}.{}.{}", path_, key.source().begin.line, name_, table, key.str());
       if (!value.is_number() || !(*number > 0)) throw Error(ErrorKind::input, where, "is no positive number", fmt::format("give {}", what));
       if (*number > most)
-        throw Error(ErrorKind::input, where, fmt::format("= {:g} is out of range", *number), fmt::format("give {}, at most {:g}", what, most));
+        throw Error(ErrorKind::input, where, fmt::format("= {:g} is out of range", *number),
+                    fmt::format("give {}, at most {:g}", what, most));
       const std::string_view family = key.str().substr(0, key.str().find('.'));
       if (std::find(std::begin(codelet_families), std::end(codelet_families), family) == std::end(codelet_families))
         throw Error(ErrorKind::input, where, "is the beginning of no codelet's name",
@@ -171,7 +171,8 @@ Machine read_machine(const std::string& file) {
     const toml::node* node = root.get(name);
     if (node == nullptr) return std::nullopt;
     if (!node->is_table())
-      throw Error(ErrorKind::input, fmt::format("{}:{}: {}", path, node->source().begin.line, name), "is no table", fmt::format("write [{}]", name));
+      throw Error(ErrorKind::input, fmt::format("{}:{}: {}", path, node->source().begin.line, name), "is no table",
+                  fmt::format("write [{}]", name));
     return Table(path, name, *node->as_table());
   };
   const auto required = [&](const char* name, const char* why) {

@@ -30,7 +30,8 @@ Json test_pairs(Job& job, std::chrono::seconds limit, bool print) {
   Json pairs = Json::array();
   std::vector<std::string> damaged;
   for (const PairTiming& t : timings) {
-    pairs.push_back({{"ranks", {t.first, t.second}}, {"latency_us", t.latency_us}, {"bandwidth_gbs", t.bandwidth_gbs}, {"damaged_words", t.damaged}});
+    pairs.push_back(
+        {{"ranks", {t.first, t.second}}, {"latency_us", t.latency_us}, {"bandwidth_gbs", t.bandwidth_gbs}, {"damaged_words", t.damaged}});
     if (t.damaged > 0) damaged.push_back(fmt::format("{} and {}", job.name_of(t.first), job.name_of(t.second)));
   }
   if (print) {
@@ -64,8 +65,8 @@ std::string describe_damage(const Job& job, const std::vector<FaceDamage>& damag
   constexpr std::size_t most = 8;
   std::vector<std::string> texts;
   for (const FaceDamage& d : std::span(damage).first(std::min(most, damage.size())))
-    texts.push_back(fmt::format("{} values of faces that {} reads in {}{} from {}", d.words, job.name_of(d.reader), d.direction % 2 == 0 ? '+' : '-',
-                                "xyzt"[d.direction / 2], job.name_of(d.sender)));
+    texts.push_back(fmt::format("{} values of faces that {} reads in {}{} from {}", d.words, job.name_of(d.reader),
+                                d.direction % 2 == 0 ? '+' : '-', "xyzt"[d.direction / 2], job.name_of(d.sender)));
   if (damage.size() > most) texts.push_back(fmt::format("and {} more", damage.size() - most));
   return fmt::format("arrived wrong: {}", fmt::join(texts, "; "));
 }
@@ -106,7 +107,9 @@ Json self_test(int limit_seconds, bool print) {
       result["gpu_pairs"].push_back({{"from", pair.from}, {"to", pair.to}, {"mapped", pair.mapped}, {"damaged_words", pair.damaged}});
       if (print)
         fmt::print("  GPU of rank {:>3} -> {:<3} {}\n", pair.from, pair.to,
-                   !pair.mapped ? "cannot be mapped" : pair.damaged == 0 ? "known words arrived" : fmt::format("{} damaged words", pair.damaged));
+                   !pair.mapped        ? "cannot be mapped"
+                   : pair.damaged == 0 ? "known words arrived"
+                                       : fmt::format("{} damaged words", pair.damaged));
     }
   }
   return result;

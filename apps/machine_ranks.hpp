@@ -15,8 +15,8 @@ std::string describe_damage(const runtime::mpi::Job& job, const std::vector<runt
 /// One line a rank: host, workers, cores. ranks: the machine_json() of each.
 void print_ranks(const nlohmann::ordered_json& ranks);
 
-/// The first part of the self-test, for the time before a session, whose start asks all ranks. Here and afterwards ranks that do not answer for
-/// `limit` seconds are named, and end the job. Collective.
+/// The first part of the self-test, for the time before a session, whose start asks all ranks. Here and afterwards ranks that do not answer
+/// for `limit` seconds are named, and end the job. Collective.
 void call_roll(int limit_seconds);
 
 /// The rest of it: pairs, known faces, GPU messages. Collective; the root prints as it goes. Throws Error(environment) naming

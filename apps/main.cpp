@@ -46,8 +46,7 @@ std::string full_name(const CLI::App& command) {
 std::string remedy(const CLI::App& app) {
   const CLI::App& command = named_command(app);
   std::vector<std::string> names;
-  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(sub->get_name());
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
   const std::string help = fmt::format("see `{} --help`", full_name(command));
   return names.empty() ? help : fmt::format("use one of {}, or {}", fmt::join(names, ", "), help);
 }

@@ -22,7 +22,8 @@ double wilson_site(Precision precision, int link_reals) {
 }
 
 Coord part_for(const runtime::Session& session, int worker, const Coord& lattice, double bytes_a_site, int widest, double most_sites) {
-  if (worker < session.gpu_count()) most_sites = std::min(most_sites, 0.5 * static_cast<double>(session.device_memory(worker)) / bytes_a_site);
+  if (worker < session.gpu_count())
+    most_sites = std::min(most_sites, 0.5 * static_cast<double>(session.device_memory(worker)) / bytes_a_site);
   Coord part = lattice;
   if (static_cast<double>(volume(part)) <= most_sites) return part;
   constexpr int unit = 4;
@@ -48,7 +49,8 @@ double measure_owner(runtime::Session& session, int worker, const Coord& lattice
 }
 
 double measure_staggered_owner(runtime::Session& session, int worker, const Coord& lattice, const StaggeredProblem& problem) {
-  const double links = 8.0 * static_cast<double>(link_bytes(problem.precision, 18) + (problem.hops_far ? link_bytes(problem.precision, problem.long_reals) : 0));
+  const double links = 8.0 * static_cast<double>(link_bytes(problem.precision, 18) +
+                                                 (problem.hops_far ? link_bytes(problem.precision, problem.long_reals) : 0));
   const double site = links + problem.vectors * static_cast<double>(site_bytes(problem.precision, staggered::ColourField::reals));
   const Coord piece = part_for(session, worker, lattice, site, widest_measured, most_sites_measured);
   // Links of any kind will do that have the form: SU(3) times the weight.
@@ -62,7 +64,9 @@ double measure_staggered_owner(runtime::Session& session, int worker, const Coor
   }
   const runtime::Decomposition whole = runtime::Decomposition::uncut(piece, worker);
   const StaggeredBench bench(session, whole, std::move(made));
-  return bench.time(bench.problem(whole, problem.precision, problem.long_reals, problem.vectors), {}, staggered::default_launch(problem.vectors), repetitions)
+  return bench
+      .time(bench.problem(whole, problem.precision, problem.long_reals, problem.vectors), {}, staggered::default_launch(problem.vectors),
+            repetitions)
       .best_gflops;
 }
 

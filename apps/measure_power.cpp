@@ -38,7 +38,7 @@ double repeat(const std::function<void()>& pass) {
   return seconds;
 }
 
-constexpr std::size_t array_bytes = 256 << 20;  // beyond caches
+constexpr std::size_t array_bytes = 256 << 20;    // beyond caches
 constexpr int cpu_passes = 10, gpu_passes = 300;  // that allocating the arrays weighs little
 
 }  // namespace
@@ -66,7 +66,8 @@ runtime::MachinePower measure_power(const runtime::MachinePower& known, const Po
 }
 
 void provide_power(runtime::Session& session) {
-  if (session.options().policy != "energy" || session.options().power.origin != "assumed" || runtime::mpi::Job::current().is_distributed()) return;
+  if (session.options().policy != "energy" || session.options().power.origin != "assumed" || runtime::mpi::Job::current().is_distributed())
+    return;
   std::vector<int> cores, gpus;
   for (const runtime::Worker& worker : session.workers()) {
     if (worker.kind == runtime::Worker::Kind::cuda) gpus.push_back(worker.device);
@@ -74,16 +75,16 @@ void provide_power(runtime::Session& session) {
   }
   const runtime::Team all(cores);
   runtime::EnergyMeter meter(gpu_bus_ids(session));
-  const PowerProbe probe{
-      .read = [&] { return meter.read(); },
-      .rest = [] { return repeat([] { std::this_thread::sleep_for(std::chrono::milliseconds(500)); }); },
-      .load_cpus = [&] { return repeat([&] { bench::measure_stream(all, array_bytes, cpu_passes); }); },
-      .load_gpus = [&] {
-        return repeat([&] {
-          for (const int device : gpus) bench::measure_triad_on_gpu(device, array_bytes, gpu_passes);
-        });
-      },
-      .gpus = static_cast<int>(gpus.size())};
+  const PowerProbe probe{.read = [&] { return meter.read(); },
+                         .rest = [] { return repeat([] { std::this_thread::sleep_for(std::chrono::milliseconds(500)); }); },
+                         .load_cpus = [&] { return repeat([&] { bench::measure_stream(all, array_bytes, cpu_passes); }); },
+                         .load_gpus =
+                             [&] {
+                               return repeat([&] {
+                                 for (const int device : gpus) bench::measure_triad_on_gpu(device, array_bytes, gpu_passes);
+                               });
+                             },
+                         .gpus = static_cast<int>(gpus.size())};
   session.set_power(measure_power(session.options().power, probe));
 }
 

@@ -27,8 +27,7 @@ namespace {
 
 /// Bytes of one site of all solutions of a staggered run.
 double colours_bytes(const RunConfig& config) {
-  const std::size_t solutions =
-      (1 + config.further_sources.size()) * config.columns.size() * config.staggered.masses.size();
+  const std::size_t solutions = (1 + config.further_sources.size()) * config.columns.size() * config.staggered.masses.size();
   return static_cast<double>(solutions) * 2 * HostColour::components * sizeof(double);
 }
 
@@ -41,7 +40,8 @@ struct LinkStage {
 
 /// In order; the host fields of the last one stay.
 std::vector<LinkStage> link_stages(const RunConfig& config) {
-  if (config.action == "hisq") return {{{1, 2, 0, 0}, false}, {{2, 0, 0}, true}};  // U, W, X, N for epsilon 0, without U once they are there
+  if (config.action == "hisq")
+    return {{{1, 2, 0, 0}, false}, {{2, 0, 0}, true}};  // U, W, X, N for epsilon 0, without U once they are there
   if (config.action == "asqtad") return {{{2, 0, 0}, true}};
   return {{{0}, true}};
 }
@@ -77,7 +77,8 @@ void multiply_links(Footprint& bytes, const RunConfig& config) {
 /// Links in the making, and what stays of them. needs: of every GPU, then the host's.
 void add_staggered_links(std::vector<MemoryNeed>& needs, const smear::Region& region, const RunConfig& config) {
   const std::size_t host = needs.size() - 1;
-  const double configuration = host_bytes(region.box), kept_links = host_bytes(region.fat) + (config.hops_far() ? host_bytes(region.far) : 0);
+  const double configuration = host_bytes(region.box),
+               kept_links = host_bytes(region.fat) + (config.hops_far() ? host_bytes(region.far) : 0);
   const std::vector<LinkStage> stages = link_stages(config);
   const auto bytes_of = [&](const LinkStage& stage) {
     std::vector<double> bytes(needs.size(), 0);
@@ -104,18 +105,23 @@ void add_staggered_links(std::vector<MemoryNeed>& needs, const smear::Region& re
 
 }  // namespace
 
-std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runtime::Decomposition& decomposition, const RunConfig& config) {
+std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runtime::Decomposition& decomposition,
+                                     const RunConfig& config) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const std::string rank = job.is_distributed() ? job.name_of(job.rank()) + ", " : "";
   const bool colours = config.is_staggered();
   const std::vector<int> together = colours ? numbers_together(config) : std::vector<int>{1};
   const int most = *std::max_element(together.begin(), together.end());
-  const std::vector<Footprint> blocks =
-      colours ? staggered_footprint(decomposition, config.solver, config.hops_far(), together, vectors_in_lanes_for(config.solver, together))
-              : wilson_footprint(decomposition, config.solver);
+  const std::vector<Footprint> blocks = colours ? staggered_footprint(decomposition, config.solver, config.hops_far(), together,
+                                                                      vectors_in_lanes_for(config.solver, together))
+                                                : wilson_footprint(decomposition, config.solver);
   std::vector<MemoryNeed> needs;
   for (int gpu = 0; gpu < session.gpu_count(); ++gpu)
-    needs.push_back({.where = rank + session.worker(gpu).name, .gpu = true, .staggered = colours, .fields = {}, .available = static_cast<double>(session.device_memory(gpu))});
+    needs.push_back({.where = rank + session.worker(gpu).name,
+                     .gpu = true,
+                     .staggered = colours,
+                     .fields = {},
+                     .available = static_cast<double>(session.device_memory(gpu))});
   needs.push_back({.where = rank + "host", .staggered = colours, .fields = {}});
   MemoryNeed& host = needs.back();
   for (const int b : decomposition.local()) {
@@ -123,23 +129,24 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
     const Footprint& bytes = blocks[static_cast<std::size_t>(block.index)];
     if (block.owner < session.gpu_count()) {
       needs[static_cast<std::size_t>(block.owner)].fields += bytes;
-      host.fields += host_copies(bytes, block, config.solver.in_flight * (colours ? most * staggered::ColourField::reals : SpinorField::reals));
+      host.fields +=
+          host_copies(bytes, block, config.solver.in_flight * (colours ? most * staggered::ColourField::reals : SpinorField::reals));
     } else {
       host.fields += bytes;
     }
   }
   if (colours) {
-    const double together_bytes =
-        config.solver.in_flight * most * 2.0 * HostColour::components * sizeof(double) * (config.solver.snapshots ? 2 : 1);  // sources, copies
-    host.other = static_cast<double>(volume(decomposition.part().extents)) * (colours_bytes(config) + together_bytes) +
-                 host.fields.tables;
+    const double together_bytes = config.solver.in_flight * most * 2.0 * HostColour::components * sizeof(double) *
+                                  (config.solver.snapshots ? 2 : 1);  // sources, copies
+    host.other = static_cast<double>(volume(decomposition.part().extents)) * (colours_bytes(config) + together_bytes) + host.fields.tables;
     if (config.staggered.from_files()) {
       for (const Box& box : smear::boxes_from_files(decomposition)) host.other += host_bytes(box);
     } else {
       add_staggered_links(needs, plan_links(session, decomposition, config), config);
     }
   } else {
-    host.other = host_fields_bytes(decomposition.part().extents, format::box_with_border(decomposition).extents, static_cast<int>(config.columns.size()) + config.solver.in_flight - 1);
+    host.other = host_fields_bytes(decomposition.part().extents, format::box_with_border(decomposition).extents,
+                                   static_cast<int>(config.columns.size()) + config.solver.in_flight - 1);
   }
   if (!colours && config.solver.schwarz) {
     double threads = 0;

@@ -1,12 +1,12 @@
 #pragma once
 // What a solve will take of each memory, told and checked before it starts.
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "apps/config.hpp"
 #include "runtime/decomposition.hpp"
 #include "solvers/footprint.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
 
 namespace quarkstar::app {
 
@@ -14,11 +14,11 @@ namespace quarkstar::app {
 struct MemoryNeed {
   std::string where;
   bool gpu = false;
-  bool staggered = false;  ///< of a staggered solve
-  Footprint fields;      ///< of the blocks that live there, and on the host the copies of those that live on GPUs
-  double other = 0;      ///< host: configuration, the links made of it, sources and solutions
+  bool staggered = false;   ///< of a staggered solve
+  Footprint fields;         ///< of the blocks that live there, and on the host the copies of those that live on GPUs
+  double other = 0;         ///< host: configuration, the links made of it, sources and solutions
   double making_links = 0;  ///< staggered: all that is there while the links are made, before the fields
-  double available = 0;  ///< 0: not known
+  double available = 0;     ///< 0: not known
   /// At the peak.
   double total() const { return std::max(fields.total() + other, making_links); }
 };

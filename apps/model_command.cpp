@@ -34,7 +34,8 @@ constexpr const char* hisq_document = "hisq";
 constexpr const char* simulated_figure = "power8";
 
 /// Flags that only some figures use, and those that each does.
-constexpr std::string_view particular_flags[] = {"--nrhs", "--bandwidth", "--array-mb", "--repetitions", "--triad", "--overhead-us", "--lattice"};
+constexpr std::string_view particular_flags[] = {"--nrhs",  "--bandwidth",   "--array-mb", "--repetitions",
+                                                 "--triad", "--overhead-us", "--lattice"};
 struct Uses {
   std::string_view figure;
   std::vector<std::string_view> flags;
@@ -78,7 +79,7 @@ struct ModelOptions {
   bool json = false, estimate_only = false;
   std::optional<double> bandwidth;  ///< GB/s; none: measured
   std::vector<int> nrhs{1, 2, 3, 4, 5};
-  std::optional<Coord> lattice;     ///< none: the figure's own; measurements 16^4
+  std::optional<Coord> lattice;  ///< none: the figure's own; measurements 16^4
   double overhead_us = model::assumed_overhead_us;
   std::vector<std::string> triads;  ///< NAME=GB/s in place of the table's
   bool no_tune = false;
@@ -91,8 +92,8 @@ Coord measured_lattice(const ModelOptions& options) { return options.lattice.val
 /// One number of right-hand sides.
 struct Row {
   int vectors;
-  double intensity, estimate;       ///< flop a byte; GFLOP/s = intensity times bandwidth
-  std::optional<double> measured;   ///< GFLOP/s
+  double intensity, estimate;      ///< flop a byte; GFLOP/s = intensity times bandwidth
+  std::optional<double> measured;  ///< GFLOP/s
 };
 
 /// Best GFLOP/s of the Dslash in single precision with long links of 14 reals, with the speed settings of a solve.
@@ -117,7 +118,10 @@ std::vector<Row> make_rows(const ModelOptions& options, runtime::Session& sessio
 }
 
 Plot chart(const std::vector<Row>& rows, const std::string& where, double bandwidth) {
-  Plot plot{.title = fmt::format("HISQ Dslash on {}, {:.1f} GB/s", where, bandwidth), .x_label = "right-hand sides", .y_label = "GFLOP/s", .series = {}};
+  Plot plot{.title = fmt::format("HISQ Dslash on {}, {:.1f} GB/s", where, bandwidth),
+            .x_label = "right-hand sides",
+            .y_label = "GFLOP/s",
+            .series = {}};
   Series estimate{"intensity x bandwidth, no cache", {}, {}}, measured{"measured, single precision, long links of 14 reals", {}, {}};
   for (const Row& row : rows) {
     estimate.x.push_back(row.vectors);
@@ -126,7 +130,11 @@ Plot chart(const std::vector<Row>& rows, const std::string& where, double bandwi
     measured.x.push_back(row.vectors);
     measured.y.push_back(*row.measured);
   }
-  Series cached{fmt::format("one right-hand side, {} of 16 neighbours from a cache", fmt::join(hisq_model::cached_neighbours, ", ")), {}, {}, true, false};
+  Series cached{fmt::format("one right-hand side, {} of 16 neighbours from a cache", fmt::join(hisq_model::cached_neighbours, ", ")),
+                {},
+                {},
+                true,
+                false};
   for (const int neighbours : hisq_model::cached_neighbours) {
     const double intensity = hisq_model::intensity(1, neighbours / 16.);
     cached.x.push_back(1);
@@ -168,8 +176,8 @@ Json json_of(const std::vector<Row>& rows, const std::string& where, double band
     caches.push_back({{"cached_neighbours", cached},
                       {"intensity", hisq_model::intensity(1, cached / 16.)},
                       {"estimate_gflops", hisq_model::intensity(1, cached / 16.) * bandwidth}});
-  return {{"seed", hisq_document}, {"device", where},          {"bandwidth_gbs", bandwidth}, {"lattice", measured_lattice(options)},
-          {"rows", table},        {"cache_table", caches},    {"versions", version_line()}};
+  return {{"seed", hisq_document}, {"device", where},       {"bandwidth_gbs", bandwidth}, {"lattice", measured_lattice(options)},
+          {"rows", table},         {"cache_table", caches}, {"versions", version_line()}};
 }
 
 void write_svg(const ModelOptions& options, const std::string& svg) {
@@ -201,7 +209,8 @@ void add_machine_at_hand(const ModelOptions& options, bool dslash, model::Inputs
     if (session.gpu_count() > 0) here.cache_kib = {{}, "not known of this GPU"};
     const std::string where = session.gpu_count() > 0 ? session.worker(0).name : session.topology().cpu_model();
     if (!options.bandwidth)
-      here.triad = {measure_memory(options.array_megabytes, options.repetitions, session).owners_triad, fmt::format("measured now on {}", where)};
+      here.triad = {measure_memory(options.array_megabytes, options.repetitions, session).owners_triad,
+                    fmt::format("measured now on {}", where)};
     if (dslash && !options.estimate_only)
       inputs.measured_dslash.back() = measured_gflops(StaggeredBench(session, measured_lattice(options), "hisq"), 1, options);
   }
@@ -212,9 +221,11 @@ void add_machine_at_hand(const ModelOptions& options, bool dslash, model::Inputs
 void replace_triads(const ModelOptions& options, std::vector<model::Machine>& machines) {
   for (const std::string& text : options.triads) {
     const std::size_t equals = std::min(text.find('='), text.size());
-    const auto machine = std::find_if(machines.begin(), machines.end(), [&](const model::Machine& m) { return m.name == text.substr(0, equals); });
+    const auto machine =
+        std::find_if(machines.begin(), machines.end(), [&](const model::Machine& m) { return m.name == text.substr(0, equals); });
     if (machine == machines.end() || equals == text.size())
-      throw Error(ErrorKind::input, "--triad", fmt::format("'{}' is no NAME=GB/s of a machine of the table", text), "see `quarkstar model machines`");
+      throw Error(ErrorKind::input, "--triad", fmt::format("'{}' is no NAME=GB/s of a machine of the table", text),
+                  "see `quarkstar model machines`");
     try {
       machine->triad = {parse_positive(text.substr(equals + 1)), "--triad"};
     } catch (const BadValue& bad) {
@@ -243,7 +254,11 @@ void run_model(const ModelOptions& options) {
                 fmt::format("leave --seed out, or take the figure {}", default_figure));
   if (options.figure == default_figure) return run_right_hand_sides(options);
   if (options.figure == simulated_figure) return show(options, model::power8_scaling(model::speed_of_simulator), Json::object());
-  model::Inputs inputs{.machines = model::machines(), .lattice = options.lattice, .nrhs = options.nrhs, .overhead_us = options.overhead_us, .measured_dslash = {}};
+  model::Inputs inputs{.machines = model::machines(),
+                       .lattice = options.lattice,
+                       .nrhs = options.nrhs,
+                       .overhead_us = options.overhead_us,
+                       .measured_dslash = {}};
   replace_triads(options, inputs.machines);
   if (uses_flag(options.figure, "--bandwidth")) add_machine_at_hand(options, options.figure == "dslash", inputs);
   if (options.figure == "machines") {
@@ -252,7 +267,8 @@ void run_model(const ModelOptions& options) {
     else fmt::print("{}", model::sources_text(inputs.machines));
     return;
   }
-  const auto named = std::find_if(model::figures().begin(), model::figures().end(), [&](const model::NamedFigure& f) { return f.name == options.figure; });
+  const auto named =
+      std::find_if(model::figures().begin(), model::figures().end(), [&](const model::NamedFigure& f) { return f.name == options.figure; });
   show(options, named->make(inputs), {{"inputs", model::sources_json(inputs.machines)}});
 }
 
@@ -262,24 +278,32 @@ void add_model(CLI::App& app) {
   CLI::App* command = app.add_subcommand("model", "What a seed document expected of the memory, beside what is measured here");
   const auto options = std::make_shared<ModelOptions>();
   std::vector<std::string> names{default_figure, "machines", simulated_figure};
-  std::string help = "What to show: rhs (default), HISQ Dslash by right-hand sides, timed here too; machines, all inputs with their sources; power8, strong and weak scaling over K40s in POWER8 nodes, by quarkstar-sim (seed 1)";
+  std::string help =
+      "What to show: rhs (default), HISQ Dslash by right-hand sides, timed here too; machines, all inputs with their sources; power8, "
+      "strong and weak scaling over K40s in POWER8 nodes, by quarkstar-sim (seed 1)";
   for (const model::NamedFigure& figure : model::figures()) {
     names.emplace_back(figure.name);
     help += fmt::format("; {}, {}", figure.name, figure.help);
   }
   command->add_option("FIGURE", options->figure, help)->check(CLI::IsMember(names));
-  command->add_option("--seed", options->seed, "hisq: the document of the figure rhs, intensity of the HISQ Dslash by right-hand sides and cache hits")->check(CLI::IsMember({hisq_document}));
+  command
+      ->add_option("--seed", options->seed,
+                   "hisq: the document of the figure rhs, intensity of the HISQ Dslash by right-hand sides and cache hits")
+      ->check(CLI::IsMember({hisq_document}));
   command->add_option("--nrhs", options->nrhs, "Right-hand sides (default 1 2 3 4 5)")->check(CLI::Range(1, 32));
   command->add_option("--bandwidth", options->bandwidth, "GB/s in place of the triad measured here")->check(at_least(0.001));
-  command->add_flag("--no-tune", options->no_tune, "Speed settings by fixed rules: read and write no tune cache, measure nothing but the Dslash");
+  command->add_flag("--no-tune", options->no_tune,
+                    "Speed settings by fixed rules: read and write no tune cache, measure nothing but the Dslash");
   command->add_flag("--estimate-only", options->estimate_only, "Measure no Dslash");
   command->add_option("--svg", options->svg, "Write the chart to FILE")->type_name("FILE");
   command->add_flag("--json", options->json, "Print JSON");
   command->add_option("--array-mb", options->array_megabytes, "Size of each stream array in MB")->check(CLI::Range(1.0, 1e6));
   command->add_option("--repetitions", options->repetitions, "Timed passes; the best is printed")->check(CLI::Range(1, 1000));
   command->add_option("--triad", options->triads, "Triads of other machines in place of the table's: K40=200")->type_name("NAME=GB/s...");
-  command->add_option("--overhead-us", options->overhead_us, "Microseconds of a kernel besides its bytes (default 5, assumed)")->check(at_least(0));
-  add_coord_flag(*command, "--lattice", options->lattice, "Extents of the figure (default: the document's), and of what is measured (default 16,16,16,16)", 4);
+  command->add_option("--overhead-us", options->overhead_us, "Microseconds of a kernel besides its bytes (default 5, assumed)")
+      ->check(at_least(0));
+  add_coord_flag(*command, "--lattice", options->lattice,
+                 "Extents of the figure (default: the document's), and of what is measured (default 16,16,16,16)", 4);
   add_session_flags(*command, options->session);
   command->callback([options, command] {
     refuse_unused_flags(*command, options->figure);

@@ -39,7 +39,8 @@ std::span<const double> reals_of(const HostSpinor& field) {
 std::vector<double> source_field(const RunReport& report, const Box& part) {
   std::vector<double> eta;
   for (std::int64_t i = 0; i < volume(part.extents); ++i) {
-    const std::complex<double> value = source_at(report.config.source, lexicographic(site_of(part, i), report.gauge.extents), report.gauge.extents);
+    const std::complex<double> value =
+        source_at(report.config.source, lexicographic(site_of(part, i), report.gauge.extents), report.gauge.extents);
     eta.push_back(value.real());
     eta.push_back(value.imag());
   }
@@ -50,16 +51,14 @@ void write_scidac(const std::string& path, const RunReport& report, const Propag
   const RunConfig& config = report.config;
   const Box part = propagator.fields.front().box();
   format::PropagatorWriteOptions options;
-  options.file_info =
-      fmt::format("{} kappa {} boundary {}", config.action, config.wilson.kappa, text_of(config.wilson.boundary));
+  options.file_info = fmt::format("{} kappa {} boundary {}", config.action, config.wilson.kappa, text_of(config.wilson.boundary));
   options.source_info = text_of(config.source);
   options.column_info = fmt::format("{} tolerance {}", config.solver.solver, config.solver.tolerance);
   options.part = part;
   format::PropagatorWriter writer(path, report.gauge.extents, options);
   writer.write_source(source_field(report, part));
   for (std::size_t column = 0; column < propagator.fields.size(); ++column)
-    writer.write_column(static_cast<int>(column) / 3, static_cast<int>(column) % 3,
-                        reals_of(propagator.fields[column]));
+    writer.write_column(static_cast<int>(column) / 3, static_cast<int>(column) % 3, reals_of(propagator.fields[column]));
   writer.commit();
 }
 
@@ -97,8 +96,7 @@ void write_json_file(const std::string& path, const RunReport& report) {
   write_text(path, report_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report,
-                                       const Propagator& propagator) {
+std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const Propagator& propagator) {
   std::vector<std::string> written{folder.file("propagator.h5")};
   write_propagator_hdf5(written.back(), report, propagator);
   if (propagator.fields.size() == HostSpinor::components)
@@ -107,8 +105,7 @@ std::vector<std::string> write_outputs(const OutputFolder& folder, const RunRepo
   return written;
 }
 
-std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report,
-                                       const StaggeredPropagators& propagators) {
+std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const StaggeredPropagators& propagators) {
   std::vector<std::string> written{folder.file("propagator.h5")};
   write_propagator_hdf5(written.back(), report, propagators);
   write_tables(folder, report, written);

@@ -62,9 +62,9 @@ double parse_positive(std::string_view text, double limit) {
 int parse_integer(std::string_view text, int least, int most) {
   int value = 0;
   if (!read_whole(text, value) || value < least || value > most)
-    throw BadValue(fmt::format("'{}' is no integer in range", text),
-                   most == 2147483647 ? fmt::format("use an integer of at least {}", least)
-                                      : fmt::format("use an integer from {} to {}", least, most));
+    throw BadValue(fmt::format("'{}' is no integer in range", text), most == 2147483647
+                                                                         ? fmt::format("use an integer of at least {}", least)
+                                                                         : fmt::format("use an integer from {} to {}", least, most));
   return value;
 }
 
@@ -113,9 +113,8 @@ BoundaryAngles parse_boundary(std::string_view text, BoundaryAngles angles) {
   for (const std::string& part : split(text, ',')) {
     const std::size_t mu = part.size() >= 3 && part[1] == '=' ? directions.find(part[0]) : std::string_view::npos;
     if (mu == std::string_view::npos)
-      throw BadValue(
-          fmt::format("'{}' is no boundary condition", part),
-          "use DIRECTION=CONDITION with direction x, y, z or t, such as t=antiperiodic or z=0.5 (units of pi)");
+      throw BadValue(fmt::format("'{}' is no boundary condition", part),
+                     "use DIRECTION=CONDITION with direction x, y, z or t, such as t=antiperiodic or z=0.5 (units of pi)");
     angles[mu] = parse_angle(std::string_view(part).substr(2));
   }
   return angles;
@@ -128,8 +127,8 @@ std::size_t parse_bytes(std::string_view text) {
   std::string_view unit = text.substr(end);
   while (unit.starts_with(' ')) unit.remove_prefix(1);
   static constexpr std::pair<std::string_view, double> units[] = {
-      {"", 1},          {"B", 1},           {"kB", 1e3},         {"MB", 1e6},         {"GB", 1e9},
-      {"TB", 1e12},     {"KiB", 1024.0},    {"MiB", 1048576.0},  {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}};
+      {"", 1},      {"B", 1},        {"kB", 1e3},        {"MB", 1e6},           {"GB", 1e9},
+      {"TB", 1e12}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}};
   const auto known = std::find_if(std::begin(units), std::end(units), [unit](const auto& u) { return u.first == unit; });
   double value = 0;
   if (known == std::end(units) || !read_whole(number, value)) throw BadValue(fmt::format("'{}' is no size", text), allowed);
@@ -158,7 +157,8 @@ std::vector<runtime::Throttle> parse_throttles(std::string_view text) {
   for (const std::string& one : split(text, ',')) {
     const std::vector<std::string> parts = split(one, ':');
     if (parts.size() != 2 && parts.size() != 4 && parts.size() != 5)
-      throw BadValue(fmt::format("'{}' is no throttle", one), "give WORKER:FACTOR or WORKER:FACTOR:CHANCE:MILLISECONDS[:SEED], e.g. 1:2 or 1:1:0.01:5");
+      throw BadValue(fmt::format("'{}' is no throttle", one),
+                     "give WORKER:FACTOR or WORKER:FACTOR:CHANCE:MILLISECONDS[:SEED], e.g. 1:2 or 1:1:0.01:5");
     runtime::Throttle throttle;
     throttle.worker = parse_integer(parts[0], 0);
     if (std::any_of(throttles.begin(), throttles.end(), [&](const runtime::Throttle& t) { return t.worker == throttle.worker; }))
@@ -186,8 +186,7 @@ std::vector<int> parse_columns(std::string_view text) {
   std::vector<int> columns;
   for (const std::string& part : split(text, ',')) {
     const std::vector<std::string> ends = split(part, '-');
-    if (ends.size() > 2)
-      throw BadValue(fmt::format("'{}' is no range", part), "use column numbers 0 to 11, such as 0-11 or 0,3,5");
+    if (ends.size() > 2) throw BadValue(fmt::format("'{}' is no range", part), "use column numbers 0 to 11, such as 0-11 or 0,3,5");
     const int first = parse_integer(ends.front(), 0, 11);
     const int last = parse_integer(ends.back(), first, 11);
     for (int column = first; column <= last; ++column) columns.push_back(column);

@@ -59,26 +59,21 @@ void draw_axes(std::string& svg, const Plot& plot, double width, const Axis& x, 
   if (within_decade) y_ticks = plot.log_x ? one_two_five(y.low, y.high) : linear_ticks(std::pow(10, y.low), std::pow(10, y.high), 5);
   for (const double tick : y_ticks) {
     const double at = y(within_decade ? std::log10(tick) : tick);
-    const std::string label =
-        plot.log_y && !within_decade ? fmt::format("1e{:.0f}", tick) : fmt::format("{:.6g}", tick);
-    svg += fmt::format("<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", left, width - right,
-                       at, at);
-    svg += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>", left - 6, at + 4,
-                       label);
+    const std::string label = plot.log_y && !within_decade ? fmt::format("1e{:.0f}", tick) : fmt::format("{:.6g}", tick);
+    svg += fmt::format("<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>", left, width - right, at, at);
+    svg += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>", left - 6, at + 4, label);
   }
   for (const double tick : plot.log_x ? one_two_five(x.low, x.high) : linear_ticks(x.low, x.high, 9)) {
     const double at = x(scaled(tick, plot.log_x));
-    svg += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.6g}</text>", at,
-                       height - bottom + 17, tick);
-    svg += fmt::format("<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", at,
-                       height - bottom, height - bottom + 4);
+    svg += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:.6g}</text>", at, height - bottom + 17, tick);
+    svg +=
+        fmt::format("<line class=\"axis\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", at, height - bottom, height - bottom + 4);
   }
   svg += fmt::format("<path class=\"axis\" d=\"M{} {}V{}H{}\"/>", left, top, height - bottom, width - right);
-  svg += fmt::format("<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-                     (left + width - right) / 2, height - 8, escape(plot.x_label));
-  svg +=
-      fmt::format("<text class=\"label\" transform=\"translate(16 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-                  (top + height - bottom) / 2, escape(plot.y_label));
+  svg += fmt::format("<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>", (left + width - right) / 2, height - 8,
+                     escape(plot.x_label));
+  svg += fmt::format("<text class=\"label\" transform=\"translate(16 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+                     (top + height - bottom) / 2, escape(plot.y_label));
 }
 
 void draw_series(std::string& svg, const Series& series, const std::string& style, const Plot& plot, const Axis& x, const Axis& y) {
@@ -93,8 +88,8 @@ void draw_series(std::string& svg, const Series& series, const std::string& styl
     if (series.line) path += fmt::format("{}{:.1f} {:.1f}", pen_down ? 'L' : 'M', x(across), y(value));
     pen_down = true;
     if (series.markers)
-      dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{}: {:.6g}, {:.10g}</title></circle>",
-                          x(across), y(value), escape(i < series.labels.size() ? series.labels[i] : series.name), series.x[i], series.y[i]);
+      dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{}: {:.6g}, {:.10g}</title></circle>", x(across), y(value),
+                          escape(i < series.labels.size() ? series.labels[i] : series.name), series.x[i], series.y[i]);
   }
   svg += fmt::format("<g class=\"{}\"><path d=\"{}\"/>{}</g>", style, path, dots);
 }
@@ -149,7 +144,8 @@ struct Frame {
       : width(plot.wide ? full_width : half_width), x{.begin = left, .end = width - right}, y{.begin = height - bottom, .end = top} {
     for (const Series& series : plot.series)
       for (std::size_t i = 0; i < series.x.size(); ++i)
-        if (const double across = scaled(series.x[i], plot.log_x), value = scaled(series.y[i], plot.log_y); std::isfinite(across) && std::isfinite(value)) {
+        if (const double across = scaled(series.x[i], plot.log_x), value = scaled(series.y[i], plot.log_y);
+            std::isfinite(across) && std::isfinite(value)) {
           x.include(across);
           y.include(value);
         }
@@ -169,8 +165,7 @@ void draw(std::string& svg, const Plot& plot, const Frame& frame) {
 
 std::string figure(const Plot& plot) {
   const Frame frame(plot);
-  std::string html =
-      fmt::format("<figure{}><figcaption>{}</figcaption>", plot.wide ? " class=\"wide\"" : "", escape(plot.title));
+  std::string html = fmt::format("<figure{}><figcaption>{}</figcaption>", plot.wide ? " class=\"wide\"" : "", escape(plot.title));
   if (frame.empty()) return html + "<p>no data</p></figure>\n";
   html += fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">", frame.width, height, escape(plot.title));
   draw(html, plot, frame);
@@ -185,15 +180,16 @@ std::string svg_file(const Plot& plot) {
   constexpr double line = 18, head = 26;
   const double whole = head + height + line * static_cast<double>(plot.series.size());
   std::string svg = fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">"
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 "
+      "{0} {1}\">"
       "<style>{2} svg {{ background: var(--bg); }} text {{ font-family: sans-serif; }}</style><title>{3}</title>",
       frame.width, whole, report_style, escape(plot.title));
   svg += fmt::format("<text class=\"label\" x=\"{}\" y=\"18\">{}</text><g transform=\"translate(0 {})\">", left, escape(plot.title), head);
   if (!frame.empty()) draw(svg, plot, frame);
   for (std::size_t s = 0; s < plot.series.size(); ++s) {
     const double at = height + line * (static_cast<double>(s) + 0.5);
-    svg += fmt::format("<g class=\"{}\"><path d=\"M{} {}h28\"/></g><text x=\"{}\" y=\"{}\">{}</text>", style_of(s), left, at, left + 36, at + 4,
-                       escape(plot.series[s].name));
+    svg += fmt::format("<g class=\"{}\"><path d=\"M{} {}h28\"/></g><text x=\"{}\" y=\"{}\">{}</text>", style_of(s), left, at, left + 36,
+                       at + 4, escape(plot.series[s].name));
   }
   return svg + "</g></svg>\n";
 }

@@ -7,9 +7,9 @@ namespace quarkstar::app {
 
 struct Series {
   std::string name;
-  std::vector<double> x, y;  ///< points that are not finite (or not positive, on a log scale) are left out
-  bool markers = true;       ///< a dot at each point
-  bool line = true;          ///< from point to point
+  std::vector<double> x, y;              ///< points that are not finite (or not positive, on a log scale) are left out
+  bool markers = true;                   ///< a dot at each point
+  bool line = true;                      ///< from point to point
   std::vector<std::string> labels = {};  ///< of the points, shown when hovering; none: the series' name
 };
 

@@ -21,8 +21,9 @@ void print_solves(const RunReport& report) {
   for (const ColumnReport& c : report.solves) {
     const EnergyText energy = energy_text(c);
     const std::string mass_or_spin = c.mass ? fmt::format("{}", *c.mass) : fmt::format("{}", c.column / 3);
-    fmt::print("{:>6} {:>{}} {:>6} {:>10} {:>15.3e} {:>9.4f} {:>8.2f} {:>8.2f} {:>11} {:>11}\n", c.column, mass_or_spin, width, c.column % 3,
-               c.result.iterations, c.result.true_residual, c.result.seconds, c.gflops(), c.gbs(), energy.joules, energy.gflops_per_watt);
+    fmt::print("{:>6} {:>{}} {:>6} {:>10} {:>15.3e} {:>9.4f} {:>8.2f} {:>8.2f} {:>11} {:>11}\n", c.column, mass_or_spin, width,
+               c.column % 3, c.result.iterations, c.result.true_residual, c.result.seconds, c.gflops(), c.gbs(), energy.joules,
+               energy.gflops_per_watt);
   }
   if (report.solves.empty()) return;
   const ColumnReport& last = report.solves.back();
@@ -49,8 +50,7 @@ void print_plan(const RunReport& report) {
   for (const DevicePart& part : report.devices.parts)
     fmt::print("  {}: {}{}\n", part.name, fmt::join(part.extents, "x"),
                part.gflops_alone > 0 ? fmt::format(", Dslash alone {:.1f} GFLOP/s", part.gflops_alone) : "");
-  if (!report.devices.reason.empty())
-    fmt::print("  CPU share {:.1f} %: {}\n", 100 * report.devices.cpu_share, report.devices.reason);
+  if (!report.devices.reason.empty()) fmt::print("  CPU share {:.1f} %: {}\n", 100 * report.devices.cpu_share, report.devices.reason);
   fmt::print("memory, estimated:\n");
   for (const MemoryNeed& need : report.memory) fmt::print("  {}\n", memory_text(need));
   std::fflush(stdout);

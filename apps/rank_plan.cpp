@@ -82,8 +82,8 @@ std::vector<double> speeds_of_ranks(runtime::Session& session, const Coord& exte
   const std::vector<double> speeds = job.gather(mine);
   constexpr std::size_t legible = 16;
   if (job.is_root())
-    spdlog::info("measured speeds of the ranks: {:.3g}{} GFLOP/s", fmt::join(std::span(speeds).first(std::min(legible, speeds.size())), ", "),
-                 speeds.size() > legible ? ", ..." : "");
+    spdlog::info("measured speeds of the ranks: {:.3g}{} GFLOP/s",
+                 fmt::join(std::span(speeds).first(std::min(legible, speeds.size())), ", "), speeds.size() > legible ? ", ..." : "");
   return speeds;
 }
 
@@ -98,7 +98,8 @@ std::vector<int> parts_as_asked(std::size_t mu, int extent, int count, const Par
   std::vector<int> parts = equal_parts(extent, count, limits.thinnest, multiple);
   if (parts.empty())
     throw Error(ErrorKind::input, "--blocks",
-                fmt::format("cannot cut {} = {} of a rank's part into {} parts of {} sites or more", "xyzt"[mu], extent, count, std::max(limits.thinnest, multiple)),
+                fmt::format("cannot cut {} = {} of a rank's part into {} parts of {} sites or more", "xyzt"[mu], extent, count,
+                            std::max(limits.thinnest, multiple)),
                 "give fewer blocks in that direction, or fewer ranks");
   return parts;
 }
@@ -108,15 +109,15 @@ Coord blocks_of_rank(const RunConfig& config, const Coord& ranks) {
   Coord blocks{};
   for (std::size_t mu = 0; mu < 4; ++mu) {
     if (config.blocks[mu] % ranks[mu] != 0)
-      throw Error(ErrorKind::input, "--blocks",
-                  fmt::format("{} blocks in {} on {} ranks", config.blocks[mu], "xyzt"[mu], ranks[mu]),
+      throw Error(ErrorKind::input, "--blocks", fmt::format("{} blocks in {} on {} ranks", config.blocks[mu], "xyzt"[mu], ranks[mu]),
                   "give a multiple of --ranks in every direction");
     blocks[mu] = config.blocks[mu] / ranks[mu];
   }
   return blocks;
 }
 
-runtime::Decomposition cut_over_ranks(runtime::Session& session, const Coord& extents, const RunConfig& config, const MeasureOnPart& measure) {
+runtime::Decomposition cut_over_ranks(runtime::Session& session, const Coord& extents, const RunConfig& config,
+                                      const MeasureOnPart& measure) {
   Job& job = Job::current();
   const PartLimits limits = limits_of(extents, config);
   const std::vector<double> speeds = speeds_of_ranks(session, extents, config, limits, measure);
@@ -181,7 +182,8 @@ SlabBlocks blocks_of_slab(int extent, const std::vector<RankOwners>& ranks, doub
   }
   if (on_cpus == 0)
     throw Error(ErrorKind::input, "--cpu-share",
-                fmt::format("{} sites in t of a rank's part cannot be cut in two parts of {} at least", extent, std::max(limits.thinnest, multiple)),
+                fmt::format("{} sites in t of a rank's part cannot be cut in two parts of {} at least", extent,
+                            std::max(limits.thinnest, multiple)),
                 "use 0, --devices cpu, or --ranks with fewer parts in t");
   SlabBlocks blocks{parts_up_to(extent - on_cpus, with_gpus->gpus, thick, limits.thinnest, multiple), 0};
   blocks.on_gpus = static_cast<int>(blocks.extents.size());
@@ -193,7 +195,8 @@ SlabBlocks blocks_of_slab(int extent, const std::vector<RankOwners>& ranks, doub
 void require_ranks(const std::optional<Coord>& ranks, const RankWeights& weights, int size) {
   const std::string started = size == 1 ? "1 rank was started" : fmt::format("{} ranks were started", size);
   if (ranks && volume(*ranks) != size)
-    throw Error(ErrorKind::input, "--ranks", fmt::format("{} is a grid of {} ranks, but {}", fmt::join(*ranks, ","), volume(*ranks), started),
+    throw Error(ErrorKind::input, "--ranks",
+                fmt::format("{} is a grid of {} ranks, but {}", fmt::join(*ranks, ","), volume(*ranks), started),
                 fmt::format("start with `mpirun -n {}`, or leave it out", volume(*ranks)));
   if (const std::size_t given = weights.given.size(); weights.kind == RankWeights::Kind::given && given != static_cast<std::size_t>(size))
     throw Error(ErrorKind::input, "--rank-weights", fmt::format("{} weights, but {}", given, started),
@@ -206,7 +209,8 @@ PlannedLattice plan_over_ranks(runtime::Session& session, const Coord& extents, 
   if (cpu_share_of(session) > 0 && gpus) {
     if (config.blocks[0] > 0) refuse_cpus_with_blocks();
     if (cpu_share_of(session) >= 1)
-      throw Error(ErrorKind::input, "--cpu-share", "on several ranks a part of the lattice stays with the GPUs", "use --devices cpu, or less than 100%");
+      throw Error(ErrorKind::input, "--cpu-share", "on several ranks a part of the lattice stays with the GPUs",
+                  "use --devices cpu, or less than 100%");
   }
   PlannedLattice planned{cut_over_ranks(session, extents, config, measure), {}};
   if (session.gpu_count() == 0) return planned;

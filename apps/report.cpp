@@ -45,8 +45,8 @@ void describe_machine(RunReport& report) {
   gethostname(host, sizeof host - 1);
   report.host = host;
   report.cpu_model = runtime::Topology::discover().cpu_model();
-  report.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
-                               fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+  report.started =
+      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
 }
 
 std::vector<std::string> gpu_bus_ids(const runtime::Session& session) {
@@ -72,16 +72,17 @@ std::string energy_note(const ColumnReport& column) {
 }
 
 std::string runtime_note(const RunReport& report, const ColumnReport& column) {
-  std::string note = fmt::format("runtime: {:.2f} tasks and {:.1f} kernels an iteration{}", column.tasks_per_iteration(), column.kernels_per_iteration(),
-                                 column.mass ? " and right-hand side" : "");
+  std::string note = fmt::format("runtime: {:.2f} tasks and {:.1f} kernels an iteration{}", column.tasks_per_iteration(),
+                                 column.kernels_per_iteration(), column.mass ? " and right-hand side" : "");
   if (column.idle_us) note += fmt::format(", {:.2f} us a task outside tasks", *column.idle_us);
   if (const double bound = report.devices.bound_gflops(); bound > 0)
-    note += fmt::format("; {:.1f} GFLOP/s are {:.1f} % of the parts' Dslashes alone, {:.1f}", column.gflops(), 100 * column.gflops() / bound, bound);
+    note += fmt::format("; {:.1f} GFLOP/s are {:.1f} % of the parts' Dslashes alone, {:.1f}", column.gflops(),
+                        100 * column.gflops() / bound, bound);
   if (column.bound && column.bound->time_over_bound > 0)
     note += fmt::format("; {:.2f} times what was possible at the workers' speeds in tasks", column.bound->time_over_bound);
   for (const ResplitReport& resplit : report.resplits)
-    note += fmt::format("; cut anew after {} solves, {:.3f} s a solve before, {:.3f} s predicted, {:.3f} s charged for the change", resplit.after_solves,
-                        resplit.seconds_before, resplit.seconds_predicted, resplit.migration_seconds);
+    note += fmt::format("; cut anew after {} solves, {:.3f} s a solve before, {:.3f} s predicted, {:.3f} s charged for the change",
+                        resplit.after_solves, resplit.seconds_before, resplit.seconds_predicted, resplit.migration_seconds);
   return note;
 }
 
@@ -95,9 +96,7 @@ std::vector<CorrelatorReport> contract(const Propagator& propagator, const Sourc
 namespace {
 
 /// The phases of sinks are told from those of their source: a point, or corners of hypercubes.
-bool has_all_mesons(const Source& source) {
-  return source.kind == Source::Kind::point || source.kind == Source::Kind::corner_wall;
-}
+bool has_all_mesons(const Source& source) { return source.kind == Source::Kind::point || source.kind == Source::Kind::corner_wall; }
 
 }  // namespace
 

@@ -26,8 +26,8 @@ struct GaugeSummary {
 /// Lower bounds on the time of a solve (apps/solve_bound.hpp), and the time over the largest of them.
 struct BoundReport {
   double bandwidth_seconds = 0, critical_path_seconds = 0, assignment_seconds = 0;
-  double time_over_bound = 0;        ///< 0: nothing was measured
-  std::vector<double> workers_gbs;   ///< in tasks, by worker; 0: it had none
+  double time_over_bound = 0;       ///< 0: nothing was measured
+  std::vector<double> workers_gbs;  ///< in tasks, by worker; 0: it had none
 };
 
 /// One column of the propagator, column = 3 spin + colour of its source (staggered: its colour).
@@ -38,7 +38,8 @@ struct ColumnReport {
   std::optional<double> mass = {};  ///< staggered: whose result and energy are an equal share of the right-hand sides solved together
   double gflops() const { return result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0; }
   double gbs() const { return result.seconds > 0 ? result.bytes / result.seconds * 1e-9 : 0; }
-  std::optional<double> idle_us = {};  ///< time of the owners outside StarPU's tasks, a task; none where solves of several sources were in flight
+  std::optional<double> idle_us =
+      {};  ///< time of the owners outside StarPU's tasks, a task; none where solves of several sources were in flight
   std::optional<BoundReport> bound = {};  ///< with --bound; staggered: of all that were solved together
   std::size_t source = 0;                 ///< staggered: its place among the run's sources
   /// StarPU's tasks (a batch of iterations may be one), and codelets.
@@ -57,14 +58,14 @@ struct CorrelatorReport {
 struct WorkerReport {
   std::string name, kind;
   std::vector<int> cores;
-  double busy = 0;  ///< part of the first column's wall time spent in tasks, 0..1
+  double busy = 0;                  ///< part of the first column's wall time spent in tasks, 0..1
   runtime::WorkerTimes times = {};  ///< of all solves
 };
 
 /// The lattice was cut anew between two solves, under the policy `adaptive`.
 struct ResplitReport {
   int after_solves = 0;
-  std::string decomposition;  ///< the new one, with the owners
+  std::string decomposition;                                                ///< the new one, with the owners
   double seconds_before = 0, seconds_predicted = 0, migration_seconds = 0;  ///< of a solve; of changing over, as charged
 };
 
@@ -76,8 +77,7 @@ struct TimelineTask {
 
 struct RunReport {
   RunConfig config;
-  std::vector<std::string>
-      sources;  ///< of the whole run, where it has several: this report is of one of them, that of `config`
+  std::vector<std::string> sources;  ///< of the whole run, where it has several: this report is of one of them, that of `config`
   GaugeSummary gauge;
   std::string started;  ///< UTC, ISO 8601
   std::string host, cpu_model, decomposition;
@@ -87,7 +87,7 @@ struct RunReport {
   std::vector<ColumnReport> solves;
   std::vector<CorrelatorReport> correlators;
   std::vector<WorkerReport> workers;
-  runtime::MachinePower power;  ///< by which the policy `energy` chose
+  runtime::MachinePower power;              ///< by which the policy `energy` chose
   std::vector<runtime::LinkTraffic> links;  ///< between memories, of all solves
   std::vector<ResplitReport> resplits;
   std::vector<TimelineTask> timeline;  ///< consecutive tasks of the first column
@@ -132,8 +132,8 @@ std::string runtime_note(const RunReport& report, const ColumnReport& column);
 /// Correlators and effective masses of a whole propagator (12 columns) on a lattice with `times` time slices, summed over ranks.
 std::vector<CorrelatorReport> contract(const Propagator& propagator, const Source& source, int times);
 
-/// The same for the staggered propagators that have all 3 columns. Names: pion5, pion05, rho, ...; with several masses pion5_m0.05 and so on.
-/// Of a source that has no phases pion5 only (correlators_left_out()).
+/// The same for the staggered propagators that have all 3 columns. Names: pion5, pion05, rho, ...; with several masses pion5_m0.05 and so
+/// on. Of a source that has no phases pion5 only (correlators_left_out()).
 std::vector<CorrelatorReport> contract(const StaggeredPropagators& propagators, const Source& source, int times);
 
 /// Which correlators this run's source has no meaning for, and why; empty where it has all.

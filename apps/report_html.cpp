@@ -24,20 +24,19 @@ std::vector<double> counting(std::size_t count) {
 
 Plot correlator_plot(const RunReport& report) {
   Plot plot{.title = "Correlators", .x_label = "t - t_source", .y_label = "C(t)", .log_y = true, .series = {}};
-  for (const CorrelatorReport& c : report.correlators)
-    plot.series.push_back({c.name, counting(c.values.size()), c.values});
+  for (const CorrelatorReport& c : report.correlators) plot.series.push_back({c.name, counting(c.values.size()), c.values});
   return plot;
 }
 
 Plot mass_plot(const RunReport& report) {
   Plot plot{.title = "Effective masses (cosh)", .x_label = "t - t_source", .y_label = "a m(t)", .series = {}};
-  for (const CorrelatorReport& c : report.correlators)
-    plot.series.push_back({c.name, counting(c.cosh_mass.size()), c.cosh_mass});
+  for (const CorrelatorReport& c : report.correlators) plot.series.push_back({c.name, counting(c.cosh_mass.size()), c.cosh_mass});
   return plot;
 }
 
 std::string label_of(const ColumnReport& c) {
-  return c.mass ? fmt::format("colour {}, mass {}", c.column, *c.mass) : fmt::format("{} (spin {}, colour {})", c.column, c.column / 3, c.column % 3);
+  return c.mass ? fmt::format("colour {}, mass {}", c.column, *c.mass)
+                : fmt::format("{} (spin {}, colour {})", c.column, c.column / 3, c.column % 3);
 }
 
 Plot residual_plot(const RunReport& report) {
@@ -94,17 +93,20 @@ std::string solves_table(const RunReport& report) {
   std::vector<TableRow> rows;
   for (const ColumnReport& c : report.solves) {
     const EnergyText energy = energy_text(c);
-    rows.push_back({label_of(c),
-                    fmt::format("{}", c.result.iterations), fmt::format("{}", c.result.restarts),
+    rows.push_back({label_of(c), fmt::format("{}", c.result.iterations), fmt::format("{}", c.result.restarts),
                     fmt::format("{:.3e}", c.result.true_residual), fmt::format("{:.4f}", c.result.seconds),
-                    fmt::format("{:.2f}", c.gflops()), fmt::format("{:.2f}", c.gbs()),
-                    fmt::format("{:.0f}", c.result.tasks), fmt::format("{}", c.result.kernels), energy.joules, energy.gflops_per_watt, describe(c.result.reason)});
+                    fmt::format("{:.2f}", c.gflops()), fmt::format("{:.2f}", c.gbs()), fmt::format("{:.0f}", c.result.tasks),
+                    fmt::format("{}", c.result.kernels), energy.joules, energy.gflops_per_watt, describe(c.result.reason)});
   }
   std::string note;
   if (!report.solves.empty())
-    note = fmt::format("<p>{}</p>\n<p>{}</p>\n", escape(runtime_note(report, report.solves.back())), escape(energy_note(report.solves.back())));
-  return table("", {"column", "iterations", "restarts", "|b - M x| / |b|", "seconds", "GFLOP/s", "GB/s", "tasks", "kernels", "joules",
-                    "GFLOP/s per watt", "end"}, rows) + note;
+    note = fmt::format("<p>{}</p>\n<p>{}</p>\n", escape(runtime_note(report, report.solves.back())),
+                       escape(energy_note(report.solves.back())));
+  return table("",
+               {"column", "iterations", "restarts", "|b - M x| / |b|", "seconds", "GFLOP/s", "GB/s", "tasks", "kernels", "joules",
+                "GFLOP/s per watt", "end"},
+               rows) +
+         note;
 }
 
 std::string number_or_dash(const std::vector<double>& values, std::size_t t) {
@@ -143,8 +145,9 @@ std::string devices_table(const RunReport& report) {
     rows.push_back({part.name, fmt::format("{}", fmt::join(part.extents, "x")),
                     part.gflops_alone > 0 ? fmt::format("{:.1f}", part.gflops_alone) : "not measured"});
   return "<h2>Devices</h2>\n" + table("", {"worker", "part of the lattice", "Dslash alone, GFLOP/s"}, rows) +
-         (report.devices.reason.empty() ? "" : fmt::format("<p>CPU share {:.1f} %: {}</p>\n", 100 * report.devices.cpu_share,
-                                                           escape(report.devices.reason)));
+         (report.devices.reason.empty()
+              ? ""
+              : fmt::format("<p>CPU share {:.1f} %: {}</p>\n", 100 * report.devices.cpu_share, escape(report.devices.reason)));
 }
 
 std::string memory_table(const RunReport& report) {
@@ -154,9 +157,10 @@ std::string memory_table(const RunReport& report) {
     rows.push_back({need.where, bytes_text(need.total()), need.available > 0 ? bytes_text(need.available) : "unknown",
                     bytes_text(need.fields.links), bytes_text(need.fields.spinors), bytes_text(need.fields.faces),
                     bytes_text(need.fields.tables), bytes_text(need.other), need.making_links > 0 ? bytes_text(need.making_links) : "-"});
-  return "<h2>Memory, estimated</h2>\n" +
-         table("", {"where", "needed", "available", "links", "spinors", "faces", "tables", "configuration and columns", "before that, to make links"},
-               rows);
+  return "<h2>Memory, estimated</h2>\n" + table("",
+                                                {"where", "needed", "available", "links", "spinors", "faces", "tables",
+                                                 "configuration and columns", "before that, to make links"},
+                                                rows);
 }
 
 }  // namespace
@@ -164,21 +168,18 @@ std::string memory_table(const RunReport& report) {
 std::string report_html(const RunReport& report) {
   const RunConfig& config = report.config;
   const Coord& l = report.gauge.extents;
-  const std::string title =
-      fmt::format("Quark propagator: {}, {}x{}x{}x{}, {}, source {}", config.action, l[0], l[1], l[2], l[3],
-                  config.is_staggered() ? fmt::format("m = {}", fmt::join(config.staggered.masses, ", "))
-                                        : fmt::format("kappa = {}", config.wilson.kappa),
-                  text_of(config.source));
+  const std::string title = fmt::format("Quark propagator: {}, {}x{}x{}x{}, {}, source {}", config.action, l[0], l[1], l[2], l[3],
+                                        config.is_staggered() ? fmt::format("m = {}", fmt::join(config.staggered.masses, ", "))
+                                                              : fmt::format("kappa = {}", config.wilson.kappa),
+                                        text_of(config.source));
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">";
   html += fmt::format("<title>{}</title><style>{}</style></head><body>\n", escape(title), report_style);
-  html += fmt::format("<h1>{}</h1><p class=\"sub\">{} on {} ({}), set-up {:.2f} s, total {:.2f} s</p>\n", escape(title),
-                      report.started, escape(report.host), escape(report.cpu_model), report.setup_seconds,
-                      report.total_seconds);
+  html += fmt::format("<h1>{}</h1><p class=\"sub\">{} on {} ({}), set-up {:.2f} s, total {:.2f} s</p>\n", escape(title), report.started,
+                      escape(report.host), escape(report.cpu_model), report.setup_seconds, report.total_seconds);
   html += "<h2>Plots</h2><div class=\"plots\">\n";
-  html += figure(correlator_plot(report)) + figure(mass_plot(report)) + figure(residual_plot(report)) +
-          timeline_figure(report);
+  html += figure(correlator_plot(report)) + figure(mass_plot(report)) + figure(residual_plot(report)) + timeline_figure(report);
   html += "</div>\n<h2>Solves</h2>\n" + solves_table(report);
   html += "<h2>Correlators</h2>\n" + correlators_table(report);
   if (config.source.kind != Source::Kind::point) html += fmt::format("<p>Source {}, without gauge fixing.</p>\n", text_of(config.source));

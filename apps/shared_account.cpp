@@ -15,7 +15,11 @@ void bring_into_order(std::vector<ColumnReport>& solves, const std::vector<Solve
 }
 
 SharedAccount::SharedAccount(runtime::Session& session, const runtime::Decomposition& decomposition)
-    : session_(session), decomposition_(decomposition), meter_(session), before_(meter_.read()), busy_before_(session.events().totals().busy_us),
+    : session_(session),
+      decomposition_(decomposition),
+      meter_(session),
+      before_(meter_.read()),
+      busy_before_(session.events().totals().busy_us),
       start_(std::chrono::steady_clock::now()) {}
 
 void SharedAccount::share(std::vector<ColumnReport>& solves) {

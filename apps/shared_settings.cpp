@@ -15,8 +15,8 @@
 namespace quarkstar::app {
 namespace {
 
-constexpr std::array<std::string_view, 11> of_each_rank{"watts", "devices", "gpu-memory", "cpu-memory", "gpus", "share-gpus",
-                                                        "workers", "threads", "worker-mode", "throttle", "watchdog"};
+constexpr std::array<std::string_view, 11> of_each_rank{"watts",   "devices", "gpu-memory",  "cpu-memory", "gpus",    "share-gpus",
+                                                        "workers", "threads", "worker-mode", "throttle",   "watchdog"};
 
 }  // namespace
 
@@ -25,7 +25,8 @@ std::string shared_settings(const RunConfig& config) {
   for (const auto& [key, value] : parameters_of(config)) {
     if (std::find(of_each_rank.begin(), of_each_rank.end(), key) != of_each_rank.end()) continue;
     // What reports call `auto` depends on a rank's devices; several ranks take it as 0.
-    const std::string shown = key == "cpu-share" ? fmt::format("{}", config.session.cpu_share.value_or(0)) : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    const std::string shown = key == "cpu-share" ? fmt::format("{}", config.session.cpu_share.value_or(0))
+                                                 : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     text += fmt::format("--{} {}\n", key, shown);
   }
   return text;
@@ -39,7 +40,8 @@ void require_same_settings(const std::string& mine, const std::string& roots) {
   const auto value_of = [](const std::string& line) { return line.substr(std::min(line.size(), line.find(' ') + 1)); };
   const std::string& line = own != here.end() ? *own : *root;
   throw Error(ErrorKind::input, line.substr(0, line.find(' ')),
-              fmt::format("{} here, but {} on rank 0", own != here.end() ? value_of(*own) : "nothing", root != there.end() ? value_of(*root) : "nothing"),
+              fmt::format("{} here, but {} on rank 0", own != here.end() ? value_of(*own) : "nothing",
+                          root != there.end() ? value_of(*root) : "nothing"),
               "give all ranks the same settings and run file");
 }
 

@@ -6,8 +6,8 @@
 
 namespace quarkstar::app {
 
-/// The settings that make up one solve on many ranks, a line `--KEY VALUE` each, values as in reports. Not among them: what a rank may have of
-/// its own, as its devices, workers, memory, power and watchdog.
+/// The settings that make up one solve on many ranks, a line `--KEY VALUE` each, values as in reports. Not among them: what a rank may have
+/// of its own, as its devices, workers, memory, power and watchdog.
 std::string shared_settings(const RunConfig& config);
 
 /// mine, roots: shared_settings() of this rank and of rank 0, or such lines of another command. Throws Error(input) that

@@ -20,8 +20,7 @@ namespace {
 std::string library_of_ranks() {
   const std::string path = neighbour_of_executable("quarkstar-rank.so");
   if (!std::filesystem::exists(path))
-    throw Error(ErrorKind::environment, path, "is missing: it is what each simulated rank runs",
-                "build it with ./bootstrap simulation");
+    throw Error(ErrorKind::environment, path, "is missing: it is what each simulated rank runs", "build it with ./bootstrap simulation");
   return path;
 }
 
@@ -64,17 +63,15 @@ int simulate_job(const std::string& file, const std::vector<char*>& arguments) {
     std::reverse(flags.begin(), flags.end());  // CLI11 takes them from the end
     app.parse(std::move(flags));
   } catch (const CLI::ParseError& error) {
-    throw Error(ErrorKind::input, command, error.what(),
-                "give --ranks N, and if you like --lattice X,Y,Z,T, --repetitions N, --json");
+    throw Error(ErrorKind::input, command, error.what(), "give --ranks N, and if you like --lattice X,Y,Z,T, --repetitions N, --json");
   }
   const std::string path = machine_path(file);
   const runtime::simulate::Machine machine = read_machine(path);
   if (!(machine.network_gbs > 0))
     throw Error(ErrorKind::input, "--machine", fmt::format("'{}' has no network", file),
                 "take one of several nodes, such as k40-power8-x4");
-  return runtime::simulate::run_job(
-      machine, options.ranks, library_of_ranks(),
-      {path, text_of(options.part), fmt::format("{}", options.repetitions), options.json ? "json" : "text"});
+  return runtime::simulate::run_job(machine, options.ranks, library_of_ranks(),
+                                    {path, text_of(options.part), fmt::format("{}", options.repetitions), options.json ? "json" : "text"});
 }
 
 }  // namespace quarkstar::app

@@ -51,8 +51,7 @@ void require_timing_command(const std::vector<char*>& arguments) {
   const bool timed = text(1) == "bench" && (text(2) == "solver" || text(2) == "dslash" || text(2).starts_with("-"));
   if (!timed && text(1) != "machine" && !text(1).starts_with("-"))
     throw Error(ErrorKind::input, fmt::format("quarkstar-sim {}", fmt::join(arguments.begin() + 1, arguments.end(), " ")),
-                "a simulation computes times and no numbers",
-                "use `bench solver`, `bench dslash`, `bench submission` or `machine`");
+                "a simulation computes times and no numbers", "use `bench solver`, `bench dslash`, `bench submission` or `machine`");
 }
 
 }  // namespace

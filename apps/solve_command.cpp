@@ -44,8 +44,9 @@ class LinkLoader {
 
   const HostGauge& operator()(const runtime::Decomposition& decomposition) {
     const RunConfig& config = report_.config;
-    loaded_ = decomposition.is_distributed() ? load_gauge_part(config.gauge, config.lattice, decomposition, box_to_read(decomposition, config))
-                                             : load_gauge(config.gauge, config.lattice);
+    loaded_ = decomposition.is_distributed()
+                  ? load_gauge_part(config.gauge, config.lattice, decomposition, box_to_read(decomposition, config))
+                  : load_gauge(config.gauge, config.lattice);
     const runtime::Team team = host_team();
     runtime::mpi::Job::current().together([&] {
       if (config.reunitarize) gauge::reunitarize(loaded_.gauge, team);
@@ -69,8 +70,8 @@ std::vector<RunReport> reports_of(const RunReport& run) {
     report.config = of_source(run.config, i);
     for (const Source& source : sources) report.sources.push_back(text_of(source));
     std::erase_if(report.solves, [i](const ColumnReport& solve) { return solve.source != i; });
-    report.failed = std::any_of(report.solves.begin(), report.solves.end(),
-                                [](const ColumnReport& solve) { return !solve.result.converged(); });
+    report.failed =
+        std::any_of(report.solves.begin(), report.solves.end(), [](const ColumnReport& solve) { return !solve.result.converged(); });
   }
   return reports;
 }
@@ -145,11 +146,10 @@ void run_solve(const SolveOptions& options) {
   });
 
   Coord lattice{};
-  job.together([&] {
-    lattice = run.config.staggered.from_files() ? accept_links_headers(run.config) : read_extents(run.config);
-  });
+  job.together([&] { lattice = run.config.staggered.from_files() ? accept_links_headers(run.config) : read_extents(run.config); });
   if (folders.empty())
-    for (const RunReport& report : reports) folders.push_back(std::make_unique<OutputFolder>(report.config.out, OutputFolder::MadeElsewhere{}));
+    for (const RunReport& report : reports)
+      folders.push_back(std::make_unique<OutputFolder>(report.config.out, OutputFolder::MadeElsewhere{}));
   // Contracts where all columns are there.
   const auto conclude = [&](std::size_t i, const auto& parts, int components) {
     RunReport& report = reports[i];
@@ -171,7 +171,8 @@ void run_solve(const SolveOptions& options) {
       return conclude(0, solve_columns(links, lattice, reports[0].config, reports[0], planned), HostSpinor::components);
     std::vector<SourceRun> sources;
     for (std::size_t i = 0; i < reports.size(); ++i)
-      sources.push_back({reports[i].config, reports[i], [&conclude, i](const Propagator& propagator) { conclude(i, propagator, HostSpinor::components); }});
+      sources.push_back({reports[i].config, reports[i],
+                         [&conclude, i](const Propagator& propagator) { conclude(i, propagator, HostSpinor::components); }});
     solve_sources(links, lattice, sources, planned);
   });
 }
@@ -220,8 +221,7 @@ void add_field_flag(CLI::App& command, const Field& field, const std::shared_ptr
 void add_solve(CLI::App& app) {
   CLI::App* command = app.add_subcommand("solve", "Solve for a quark propagator and contract it to meson correlators");
   const auto options = std::make_shared<SolveOptions>();
-  command->add_option("RUN.toml", options->file,
-                      "Settings, one `key = value` for each flag below; flags override them");
+  command->add_option("RUN.toml", options->file, "Settings, one `key = value` for each flag below; flags override them");
   for (const Field& field : run_fields()) add_field_flag(*command, field, options);
   command->callback([options] { run_solve(*options); });
 }

@@ -25,27 +25,28 @@ PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const
   if (session.gpu_count() == 0 || blocks[0] > 0)
     return {runtime::Decomposition(extents, block_grid(blocks, extents, workers), workers), {}};
   const double bytes = wilson_footprint(runtime::Decomposition(extents, {1, 1, 1, 1}, 1), solver).front().total();
-  const PlanningProblem problem{
-      .lattice = extents,
-      .slice_bytes = [&](int mu) { return bytes / extents[static_cast<std::size_t>(mu)]; },
-      .face_bytes = [&](int mu) {
-        const auto layer = static_cast<double>(volume(extents)) / extents[static_cast<std::size_t>(mu)] / 2;
-        return layer * 12 * static_cast<double>(computed_bytes(solver.precision));
-      },
-      .thin_speed = thin_speed(solver.precision)};
-  return plan_devices(owners_of(session), session.options(), problem, [&](int worker) {
-    return measure_owner(session, worker, extents, solver.precision, solver.link_reals);
-  });
+  const PlanningProblem problem{.lattice = extents,
+                                .slice_bytes = [&](int mu) { return bytes / extents[static_cast<std::size_t>(mu)]; },
+                                .face_bytes =
+                                    [&](int mu) {
+                                      const auto layer = static_cast<double>(volume(extents)) / extents[static_cast<std::size_t>(mu)] / 2;
+                                      return layer * 12 * static_cast<double>(computed_bytes(solver.precision));
+                                    },
+                                .thin_speed = thin_speed(solver.precision)};
+  return plan_devices(owners_of(session), session.options(), problem,
+                      [&](int worker) { return measure_owner(session, worker, extents, solver.precision, solver.link_reals); });
 }
 
 void refuse_cpus_with_blocks() {
-  throw Error(ErrorKind::input, "--cpu-share", "CPUs own no blocks beside GPUs where --blocks are given", "leave out --blocks, use 0, or --devices cpu");
+  throw Error(ErrorKind::input, "--cpu-share", "CPUs own no blocks beside GPUs where --blocks are given",
+              "leave out --blocks, use 0, or --devices cpu");
 }
 
 PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& extents, const RunConfig& config) {
   const int workers = session.block_owners();
   if (session.gpu_count() > 0 && session.options().cpu_share.value_or(0) > 0) refuse_cpus_with_blocks();
-  PlannedLattice planned{runtime::Decomposition(extents, block_grid(config.blocks, extents, workers, thinnest_block(config.hops_far())), workers), {}};
+  PlannedLattice planned{
+      runtime::Decomposition(extents, block_grid(config.blocks, extents, workers, thinnest_block(config.hops_far())), workers), {}};
   if (session.gpu_count() == 0) return planned;
   for (const runtime::Block& block : planned.decomposition.blocks())
     planned.plan.parts.push_back({block.owner, session.worker(block.owner).name, block.extents, 0});
@@ -86,23 +87,25 @@ PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, cons
 
 PlannedLattice plan_staggered(runtime::Session& session, const Coord& extents, const RunConfig& config) {
   const std::vector<int> together = numbers_together(config);
-  const StaggeredProblem dslash{config.hops_far(), config.solver.precision, config.solver.link_reals, *std::max_element(together.begin(), together.end())};
+  const StaggeredProblem dslash{config.hops_far(), config.solver.precision, config.solver.link_reals,
+                                *std::max_element(together.begin(), together.end())};
   if (runtime::mpi::Job::current().is_distributed())
     return plan_over_ranks(session, extents, config,
                            [&](int worker, const Coord& part) { return measure_staggered_owner(session, worker, part, dslash); });
   if (session.gpu_count() == 0 || config.blocks[0] > 0) return plan_equal_parts(session, extents, config);
   const int reach = smear::longest_hop(dslash.hops_far);
-  const PlanningProblem problem{
-      .lattice = extents,
-      .slice_bytes = [&](int mu) { return staggered_part_bytes(extents, mu, config).layer; },
-      .face_bytes = [&](int mu) {
-        const auto layer = static_cast<double>(volume(extents)) / extents[static_cast<std::size_t>(mu)] / 2;
-        return reach * layer * dslash.vectors * staggered::ColourField::reals * static_cast<double>(computed_bytes(dslash.precision));
-      },
-      .flops_a_site = dslash.vectors * staggered::dslash_flops(dslash.hops_far),
-      .thinnest = reach,  // more than the two layers that smearing needs
-      .border_bytes = [&](int mu) { return staggered_part_bytes(extents, mu, config).border; },
-      .thin_speed = thin_speed(dslash.precision)};
+  const PlanningProblem problem{.lattice = extents,
+                                .slice_bytes = [&](int mu) { return staggered_part_bytes(extents, mu, config).layer; },
+                                .face_bytes =
+                                    [&](int mu) {
+                                      const auto layer = static_cast<double>(volume(extents)) / extents[static_cast<std::size_t>(mu)] / 2;
+                                      return reach * layer * dslash.vectors * staggered::ColourField::reals *
+                                             static_cast<double>(computed_bytes(dslash.precision));
+                                    },
+                                .flops_a_site = dslash.vectors * staggered::dslash_flops(dslash.hops_far),
+                                .thinnest = reach,  // more than the two layers that smearing needs
+                                .border_bytes = [&](int mu) { return staggered_part_bytes(extents, mu, config).border; },
+                                .thin_speed = thin_speed(dslash.precision)};
   return plan_devices(owners_of(session), session.options(), problem,
                       [&](int worker) { return measure_staggered_owner(session, worker, extents, dslash); });
 }

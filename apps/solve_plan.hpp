@@ -18,8 +18,8 @@ Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thi
 PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const SolverSettings& solver, const Coord& blocks = {});
 
 /// One rank: the lattice in nearly equal blocks for the session's owners. Where there are GPUs they own everything; the plan then names the
-/// parts, and says so where a share of the CPUs was open to choice. Throws Error(input) naming --blocks, or --cpu-share where a share above 0
-/// is asked for beside GPUs.
+/// parts, and says so where a share of the CPUs was open to choice. Throws Error(input) naming --blocks, or --cpu-share where a share above
+/// 0 is asked for beside GPUs.
 PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& extents, const RunConfig& config);
 
 /// Where the links of a staggered solve are made: on its own blocks; under MPI every rank makes those of its part, with a border, on its
@@ -35,8 +35,9 @@ Box box_to_read(const runtime::Decomposition& decomposition, const RunConfig& co
 /// plan_solve() on one rank, plan_over_ranks() on several.
 PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config);
 
-/// plan_over_ranks() on several ranks. Where one rank has GPUs and no --blocks are given, what plan_devices() finds for the memory of the solve, and of making its links, and the
-/// speed of its Dslash with as many right-hand sides as are solved together; else plan_equal_parts().
+/// plan_over_ranks() on several ranks. Where one rank has GPUs and no --blocks are given, what plan_devices() finds for the memory of the
+/// solve, and of making its links, and the speed of its Dslash with as many right-hand sides as are solved together; else
+/// plan_equal_parts().
 PlannedLattice plan_staggered(runtime::Session& session, const Coord& extents, const RunConfig& config);
 
 }  // namespace quarkstar::app

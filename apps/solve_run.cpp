@@ -41,7 +41,8 @@ std::string remedy_for(StopReason reason, const RunConfig& config) {
   switch (reason) {
     case StopReason::iteration_limit:
       return (checkpoint.empty() ? "" : fmt::format("start it again to go on from the restart files in {}, ", checkpoint)) +
-             (staggered ? "raise --max-iterations, or take a larger mass" : "raise --max-iterations, or move the mass (kappa) away from its critical value");
+             (staggered ? "raise --max-iterations, or take a larger mass"
+                        : "raise --max-iterations, or move the mass (kappa) away from its critical value");
     case StopReason::not_finite:
       if (config.staggered.from_files()) return "check the files of --fat and --long, and the mass";
       return fmt::format("check the links with `quarkstar gauge info`, and the mass{}", staggered ? "" : " (kappa)");
@@ -65,12 +66,12 @@ struct ColumnsShared {
   const Coord& lattice;
   runtime::Decomposition& decomposition;  ///< the policy `adaptive` may cut it anew between columns, unless several are in flight
   std::optional<WilsonSolver>& solver;
-  std::function<void()> make_solver;      ///< for the decomposition as it is
+  std::function<void()> make_solver;  ///< for the decomposition as it is
   const double& making_seconds;
   AdaptiveCut& adaptive;
   std::optional<runtime::WorkerProfile>& profile;
-  int columns;            ///< of all sources
-  bool together;          ///< several are in flight
+  int columns;    ///< of all sources
+  bool together;  ///< several are in flight
   JobEnergyMeter meter;
   ProgressBar bar;
   const RunReport* first = nullptr;  ///< with the timeline
@@ -135,11 +136,13 @@ class SourceColumns {
       write_trace(session, config_);
       throw_failure(config_, fmt::format("column {} (spin {}, colour {})", column, column / 3, column % 3), result);
     }
-    if (!shared_.together && config_.trace.empty()) session.events().reset();  // only a trace needs them all; long runs would fill the memory
+    if (!shared_.together && config_.trace.empty())
+      session.events().reset();  // only a trace needs them all; long runs would fill the memory
     propagator_.fields[number] = std::move(solution);
     if (!shared_.together) cut_anew(result.seconds);
-    shared_.bar.step_done(shared_.done, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", result.iterations,
-                                                    result.true_residual, result.seconds, result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0));
+    shared_.bar.step_done(
+        shared_.done, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", result.iterations, result.true_residual,
+                                  result.seconds, result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0));
     --remaining_;
   }
 

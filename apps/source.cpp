@@ -25,7 +25,8 @@ constexpr std::array<SliceSource, 4> slice_sources{{{"wall", Source::Kind::wall,
 /// "t", or where there is a seed "t,seed".
 Source parse_slice(const SliceSource& kind, std::string_view place) {
   const std::vector<std::string> parts = split(place, ',');
-  if (parts.size() > (kind.has_seed ? 2u : 1u)) throw BadValue(fmt::format("'{}' is no time slice", place), fmt::format("use {}:t", kind.name));
+  if (parts.size() > (kind.has_seed ? 2u : 1u))
+    throw BadValue(fmt::format("'{}' is no time slice", place), fmt::format("use {}:t", kind.name));
   Source source{kind.kind, {0, 0, 0, parse_integer(parts[0], 0)}};
   if (parts.size() == 2) source.seed = static_cast<std::uint64_t>(parse_integer(parts[1], 0));
   return source;
@@ -54,10 +55,10 @@ std::string text_of(const Source& source) {
 void check_source(const Source& source, const Coord& extents) {
   for (std::size_t mu = 0; mu < 4; ++mu)
     if (source.position[mu] >= extents[mu])
-      throw Error(ErrorKind::input, "--source",
-                  fmt::format("{} lies outside of the {}x{}x{}x{} lattice", text_of(source), extents[0], extents[1],
-                              extents[2], extents[3]),
-                  fmt::format("use coordinates below {}", text_of(extents)));
+      throw Error(
+          ErrorKind::input, "--source",
+          fmt::format("{} lies outside of the {}x{}x{}x{} lattice", text_of(source), extents[0], extents[1], extents[2], extents[3]),
+          fmt::format("use coordinates below {}", text_of(extents)));
 }
 
 std::complex<double> source_at(const Source& source, std::int64_t site, const Coord& extents) {
@@ -98,7 +99,8 @@ void for_source_sites(const Source& source, const Coord& lattice, const Box& par
 HostSpinor make_source(const Source& source, const Coord& lattice, const Box& part, int column) {
   check_source(source, lattice);
   HostSpinor field(part);
-  for_source_sites(source, lattice, part, [&](std::int64_t site, std::complex<double> value) { field.at(site, column / 3, column % 3) = value; });
+  for_source_sites(source, lattice, part,
+                   [&](std::int64_t site, std::complex<double> value) { field.at(site, column / 3, column % 3) = value; });
   return field;
 }
 

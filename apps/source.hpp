@@ -31,10 +31,13 @@ void check_source(const Source& source, const Coord& extents);
 /// The number at a site (lexicographic) of the source.
 std::complex<double> source_at(const Source& source, std::int64_t site, const Coord& extents);
 
-/// The part of the Wilson field in a box of the lattice, for column = 3 spin + colour, zero but for that component at the source's sites. Throws as check_source().
+/// The part of the Wilson field in a box of the lattice, for column = 3 spin + colour, zero but for that component at the source's sites.
+/// Throws as check_source().
 HostSpinor make_source(const Source& source, const Coord& lattice, const Box& part, int column);
 /// The whole field.
-inline HostSpinor make_source(const Source& source, const Coord& lattice, int column) { return make_source(source, lattice, {{}, lattice}, column); }
+inline HostSpinor make_source(const Source& source, const Coord& lattice, int column) {
+  return make_source(source, lattice, {{}, lattice}, column);
+}
 
 /// The same of the staggered field of one colour.
 HostColour make_colour_source(const Source& source, const Coord& lattice, const Box& part, int colour);

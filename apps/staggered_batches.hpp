@@ -1,9 +1,9 @@
 #pragma once
 // Which right-hand sides of a staggered run are solved together.
+#include "apps/config.hpp"
+
 #include <cstddef>
 #include <vector>
-
-#include "apps/config.hpp"
 
 namespace quarkstar::app {
 

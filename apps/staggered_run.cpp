@@ -80,8 +80,7 @@ class BatchFiles {
   }
   /// Where there are files.
   void load(std::vector<HostColour>& solutions) {
-    for (std::size_t v = 0; v < keys_.size(); ++v)
-      done_before_[v] = checkpoints_[v]->load(keys_[v], solutions[v].data).value_or(0);
+    for (std::size_t v = 0; v < keys_.size(); ++v) done_before_[v] = checkpoints_[v]->load(keys_[v], solutions[v].data).value_or(0);
   }
   void save(std::size_t v, const HostColour& solution, int iterations) const {
     if (!keys_.empty()) checkpoints_[v]->save(keys_[v], solution.data, done_before_[v] + iterations);
@@ -106,16 +105,15 @@ bool has_begun(const HostColour& solution) {
   return runtime::mpi::Job::current().any(mine);
 }
 
-/// Solves one batch, keeps what comes back, and tells how many seconds it took. together: other batches are in flight, whose shares of time and
-/// energy are told later.
-double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, bool together,
-                   ProgressBar& bar, RunReport& report, std::vector<StaggeredPropagators>& propagators) {
+/// Solves one batch, keeps what comes back, and tells how many seconds it took. together: other batches are in flight, whose shares of time
+/// and energy are told later.
+double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, bool together, ProgressBar& bar,
+                   RunReport& report, std::vector<StaggeredPropagators>& propagators) {
   const Box part = run.decomposition.part();
   std::vector<HostColour> sources, solutions(batch.size(), HostColour(part));
   std::vector<double> masses;
   for (const StaggeredTask& task : batch) {
-    sources.push_back(
-        make_colour_source(run.sources[task.source].source, run.decomposition.lattice(), part, task.column));
+    sources.push_back(make_colour_source(run.sources[task.source].source, run.decomposition.lattice(), part, task.column));
     masses.push_back(config.staggered.masses[task.mass]);
   }
   if (run.has_files()) run.session.wait_all();  // files are for times without messages
@@ -124,11 +122,14 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
   const runtime::Energy before = together ? runtime::Energy{} : run.meter.read();
   std::optional<BoundMeter> bound_meter;
   if (config.bound) bound_meter.emplace(run.session);
-  const std::vector<SolveResult> results = run.solver->solve(sources, masses, solutions, [&](int iterations, double residual) {
-    bar.update(static_cast<int>(report.solves.size()), residual_fraction(residual, config.solver.tolerance),
-               fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
-    return !interrupted_anywhere() && !runtime::Turns::failed();
-  }, files.snapshots());
+  const std::vector<SolveResult> results = run.solver->solve(
+      sources, masses, solutions,
+      [&](int iterations, double residual) {
+        bar.update(static_cast<int>(report.solves.size()), residual_fraction(residual, config.solver.tolerance),
+                   fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
+        return !interrupted_anywhere() && !runtime::Turns::failed();
+      },
+      files.snapshots());
   double seconds = 0, bytes = 0;
   for (const SolveResult& result : results) {
     seconds += result.seconds;
@@ -148,8 +149,7 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
   const bool stopped = interrupted_anywhere();
   if (run.has_files()) run.session.wait_all();
   for (std::size_t v = 0; v < batch.size(); ++v)
-    if (results[v].converged() || (worth_saving(results[v]) && has_begun(solutions[v])))
-      files.save(v, solutions[v], results[v].iterations);
+    if (results[v].converged() || (worth_saving(results[v]) && has_begun(solutions[v]))) files.save(v, solutions[v], results[v].iterations);
   if (runtime::Turns::failed()) throw Interrupted{config.checkpoint};  // given up for another's failure, which is what comes out
   for (std::size_t v = 0; v < batch.size(); ++v)
     report.solves.push_back({.column = batch[v].column,
@@ -164,16 +164,16 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
     if (!results[v].converged()) {
       report.failed = true;
       write_trace(run.session, config);
-      const std::string source =
-          run.sources.size() > 1 ? fmt::format("source {}, ", text_of(run.sources[batch[v].source].source)) : "";
+      const std::string source = run.sources.size() > 1 ? fmt::format("source {}, ", text_of(run.sources[batch[v].source].source)) : "";
       throw_failure(config, fmt::format("{}colour {}, mass {}", source, batch[v].column, masses[v]), results[v]);
     }
     const auto place = std::find(config.columns.begin(), config.columns.end(), batch[v].column) - config.columns.begin();
     propagators[batch[v].source][batch[v].mass].columns[static_cast<std::size_t>(place)] = std::move(solutions[v]);
   }
-  bar.step_done(static_cast<int>(report.solves.size()),
-                fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", results[0].iterations, results[0].true_residual,
-                            results[0].seconds * static_cast<double>(batch.size()), report.solves.back().gflops()));
+  bar.step_done(
+      static_cast<int>(report.solves.size()),
+      fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", results[0].iterations, results[0].true_residual,
+                  results[0].seconds * static_cast<double>(batch.size()), report.solves.back().gflops()));
   return seconds;
 }
 
@@ -181,8 +181,7 @@ double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, co
 std::vector<SolveKey> all_solves(const RunConfig& config) {
   std::vector<SolveKey> keys;
   for (const auto& batch : staggered_batches(config))
-    for (const StaggeredTask& task : batch)
-      keys.push_back({task.column, config.staggered.masses[task.mass], task.source});
+    for (const StaggeredTask& task : batch) keys.push_back({task.column, config.staggered.masses[task.mass], task.source});
   return keys;
 }
 
@@ -196,9 +195,8 @@ smear::StaggeredLinks make_links(const smear::Region& region, const HostGauge& g
 
 }  // namespace
 
-std::vector<StaggeredPropagators> solve_staggered_on(const runtime::Decomposition& decomposition,
-                                                     const smear::StaggeredLinks& links, const RunConfig& config,
-                                                     RunReport& report) {
+std::vector<StaggeredPropagators> solve_staggered_on(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links,
+                                                     const RunConfig& config, RunReport& report) {
   runtime::Session& session = runtime::Session::current();
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
@@ -218,8 +216,7 @@ std::vector<StaggeredPropagators> solve_staggered_on(const runtime::Decompositio
   for (const double mass : config.staggered.masses)
     unsolved.push_back({mass, links.naik_epsilon, std::vector<HostColour>(config.columns.size())});
   std::vector<StaggeredPropagators> propagators(run.sources.size(), unsolved);
-  ProgressBar bar("right-hand side",
-                  static_cast<int>(run.sources.size() * config.columns.size() * report.config.staggered.masses.size()));
+  ProgressBar bar("right-hand side", static_cast<int>(run.sources.size() * config.columns.size() * report.config.staggered.masses.size()));
   const auto all = staggered_batches(config);
   const bool together = config.solver.in_flight > 1, among_others = together || runtime::Turns::taken();
   const auto forget_events = [&] {  // of links, and of measurements
@@ -262,9 +259,8 @@ std::vector<StaggeredPropagators> solve_staggered_on(const runtime::Decompositio
   return propagators;
 }
 
-std::vector<StaggeredPropagators> solve_staggered(const LinksOfPart& links, const Coord& lattice,
-                                                  const RunConfig& config, RunReport& report,
-                                                  const std::function<void(const RunReport&)>& planned) {
+std::vector<StaggeredPropagators> solve_staggered(const LinksOfPart& links, const Coord& lattice, const RunConfig& config,
+                                                  RunReport& report, const std::function<void(const RunReport&)>& planned) {
   const auto start = Clock::now();
   catch_interrupts();
   runtime::SessionOptions options = config.session;
@@ -316,8 +312,7 @@ std::vector<StaggeredPropagators> solve_staggered(const LinksOfPart& links, cons
         one.solver.in_flight = 1;
         std::vector<StaggeredPropagators> of_mass =
             solve_staggered_on(decomposition, hisq.links(smear::naik_epsilon_of_mass(mass)), one, report);
-        for (std::size_t s = 0; s < of_mass.size(); ++s)
-          propagators[s][static_cast<std::size_t>(m)] = std::move(of_mass[s].front());
+        for (std::size_t s = 0; s < of_mass.size(); ++s) propagators[s][static_cast<std::size_t>(m)] = std::move(of_mass[s].front());
       });
       if (account) {
         account->share(report.solves);

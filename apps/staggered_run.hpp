@@ -16,13 +16,11 @@ namespace quarkstar::app {
 /// Under MPI all ranks call; each makes the links that its part needs (plan_links()), whose bits do not depend on that,
 /// or reads them. Throws what solve_columns() throws. Who owns what: plan_staggered(). planned: called once it is clear
 /// what runs where and how much memory it takes.
-std::vector<StaggeredPropagators> solve_staggered(const LinksOfPart& links, const Coord& lattice,
-                                                  const RunConfig& config, RunReport& report,
-                                                  const std::function<void(const RunReport&)>& planned = {});
+std::vector<StaggeredPropagators> solve_staggered(const LinksOfPart& links, const Coord& lattice, const RunConfig& config,
+                                                  RunReport& report, const std::function<void(const RunReport&)>& planned = {});
 
 /// The same with the session running and the links made; needs one Naik epsilon for all of config's masses.
-std::vector<StaggeredPropagators> solve_staggered_on(const runtime::Decomposition& decomposition,
-                                                     const smear::StaggeredLinks& links, const RunConfig& config,
-                                                     RunReport& report);
+std::vector<StaggeredPropagators> solve_staggered_on(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links,
+                                                     const RunConfig& config, RunReport& report);
 
 }  // namespace quarkstar::app

@@ -16,7 +16,8 @@ Estimate binned_estimate(std::span<const double> values);
 /// Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
 double student_t(double probability, int degrees_of_freedom);
 
-/// Mean of independent values with half the width of its confidence interval, t s / sqrt(n); the width is not a number for less than two values.
+/// Mean of independent values with half the width of its confidence interval, t s / sqrt(n); the width is not a number for less than two
+/// values.
 Estimate confidence_interval(std::span<const double> values, double confidence = 0.95);
 
 }  // namespace quarkstar::app

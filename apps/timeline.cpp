@@ -33,8 +33,8 @@ void record_timeline(runtime::Session& session, RunReport& report) {
     double busy = 0;
     for (const TimelineTask& task : tasks)
       if (task.worker == static_cast<int>(id)) busy += task.end_us - task.begin_us;
-    report.workers.push_back({worker.name, worker.kind == runtime::Worker::Kind::cpu ? "CPU" : "CUDA",
-                              worker.team.cores(), end > begin ? busy / (end - begin) : 0});
+    report.workers.push_back({worker.name, worker.kind == runtime::Worker::Kind::cpu ? "CPU" : "CUDA", worker.team.cores(),
+                              end > begin ? busy / (end - begin) : 0});
   }
   const std::size_t count = std::min(tasks.size(), shown_tasks_a_worker * report.workers.size());
   const auto first = tasks.begin() + static_cast<std::ptrdiff_t>((tasks.size() - count) / 2);

@@ -38,8 +38,7 @@ toml::table parse_toml(const std::string& path, std::string_view page) {
     return toml::parse_file(path);
   } catch (const toml::parse_error& error) {
     const bool opened = error.source().begin.line > 0;
-    throw Error(ErrorKind::input, opened ? fmt::format("{}:{}", path, error.source().begin.line) : path,
-                std::string(error.description()),
+    throw Error(ErrorKind::input, opened ? fmt::format("{}:{}", path, error.source().begin.line) : path, std::string(error.description()),
                 opened ? fmt::format("see {} for the keys and an example", page) : "check the path");
   }
 }

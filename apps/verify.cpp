@@ -14,8 +14,7 @@
 
 namespace quarkstar::app {
 
-Check compare(const std::string& name, const std::vector<double>& expected, const std::vector<double>& got,
-              double limit, bool relative) {
+Check compare(const std::string& name, const std::vector<double>& expected, const std::vector<double>& got, double limit, bool relative) {
   Check check{.name = name, .deviation = -1, .limit = limit, .note = {}};
   if (expected.size() != got.size() || expected.empty()) {
     check.verdict = Check::Verdict::fail;
@@ -40,8 +39,7 @@ Check skipped(const std::string& name, const std::string& reason) {
   return {.name = name, .verdict = Check::Verdict::skipped, .note = reason};
 }
 
-std::vector<CorrelatorReport> verified_correlators(const HostGauge& gauge, const WilsonParameters& wilson,
-                                                   const VerifyConfig& config) {
+std::vector<CorrelatorReport> verified_correlators(const HostGauge& gauge, const WilsonParameters& wilson, const VerifyConfig& config) {
   RunReport report;
   report.config.wilson = wilson;
   report.config.session = config.session;
@@ -51,10 +49,8 @@ std::vector<CorrelatorReport> verified_correlators(const HostGauge& gauge, const
 }
 
 const std::vector<double>& correlator_named(const std::vector<CorrelatorReport>& correlators, const std::string& name) {
-  const auto found =
-      std::find_if(correlators.begin(), correlators.end(), [&](const CorrelatorReport& c) { return c.name == name; });
-  if (found == correlators.end())
-    throw Error(ErrorKind::internal, "verify", fmt::format("no correlator '{}'", name), "this is a defect");
+  const auto found = std::find_if(correlators.begin(), correlators.end(), [&](const CorrelatorReport& c) { return c.name == name; });
+  if (found == correlators.end()) throw Error(ErrorKind::internal, "verify", fmt::format("no correlator '{}'", name), "this is a defect");
   return found->values;
 }
 
@@ -70,9 +66,7 @@ std::vector<Check> check_free_field(const VerifyConfig& config) {
       {"antiperiodic",
        antiperiodic_in_time,
        {14.390997238335325, 1.195789163128004, 0.556763335147175, 0.444389305141630, 0.419424218593000}},
-      {"periodic",
-       periodic,
-       {17.724243454974850, 2.611118374457587, 1.716801739632373, 1.460574662091269, 1.389152014535650}}};
+      {"periodic", periodic, {17.724243454974850, 2.611118374457587, 1.716801739632373, 1.460574662091269, 1.389152014535650}}};
   std::vector<Check> checks;
   const HostGauge unit = heatbath::cold_start({4, 4, 4, 8});
   for (const Pinned& p : pinned) {
@@ -86,8 +80,8 @@ std::vector<Check> check_free_field(const VerifyConfig& config) {
   const BoundaryAngles twisted{0.25, 0, 0.5, 1};
   const HostGauge box = heatbath::cold_start({4, 6, 2, 8});
   const auto solved = verified_correlators(box, {.kappa = 0.11, .boundary = twisted}, config);
-  checks.push_back(compare("free pion 4x6x2x8 k 0.11 twisted x, z", free_pion(box.extents, 0.11, twisted),
-                           correlator_named(solved, "pion"), limit, true));
+  checks.push_back(compare("free pion 4x6x2x8 k 0.11 twisted x, z", free_pion(box.extents, 0.11, twisted), correlator_named(solved, "pion"),
+                           limit, true));
   return checks;
 }
 

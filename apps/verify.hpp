@@ -37,13 +37,12 @@ std::vector<Check> check_golden_correlators(const VerifyConfig& config);
 /// -D^2 of naive, asqtad and HISQ links made from unit links on every plane wave; limit 1e-12.
 std::vector<Check> check_free_staggered(const VerifyConfig& config);
 
-/// MILC's solutions in ksvector.* from its fat and long links (1e-6 of the largest component), staggered correlators of golden.json (links as stored) and
-/// golden-milc.json (reunitarised); limit 1e-10 relative.
+/// MILC's solutions in ksvector.* from its fat and long links (1e-6 of the largest component), staggered correlators of golden.json (links
+/// as stored) and golden-milc.json (reunitarised); limit 1e-10 relative.
 std::vector<Check> check_staggered_data(const VerifyConfig& config);
 
 /// The largest deviation of two lists: relative if `relative`, else absolute.
-Check compare(const std::string& name, const std::vector<double>& expected, const std::vector<double>& got,
-              double limit, bool relative);
+Check compare(const std::string& name, const std::vector<double>& expected, const std::vector<double>& got, double limit, bool relative);
 
 /// A case whose data are missing.
 Check skipped(const std::string& name, const std::string& reason);

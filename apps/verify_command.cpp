@@ -32,11 +32,10 @@ const char* text_of(Check::Verdict verdict) {
 }
 
 void print_row(const Check& c) {
-  if (c.verdict == Check::Verdict::skipped)
-    fmt::print("{:<64} {}: {}\n", c.name, text_of(c.verdict), c.note);
+  if (c.verdict == Check::Verdict::skipped) fmt::print("{:<64} {}: {}\n", c.name, text_of(c.verdict), c.note);
   else
-    fmt::print("{:<64} {:>20.13f} {:>20.13f} {:>10.1e} {:>8.0e}  {} {}\n", c.name, c.expected, c.got, c.deviation,
-               c.limit, text_of(c.verdict), c.verdict == Check::Verdict::fail ? c.note : "");
+    fmt::print("{:<64} {:>20.13f} {:>20.13f} {:>10.1e} {:>8.0e}  {} {}\n", c.name, c.expected, c.got, c.deviation, c.limit,
+               text_of(c.verdict), c.verdict == Check::Verdict::fail ? c.note : "");
   std::fflush(stdout);
 }
 
@@ -60,8 +59,7 @@ std::string default_data() {
 void run_verify(const VerifyOptions& options) {
   const VerifyConfig& config = options.config;
   spdlog::set_level(spdlog::level::warn);  // a line for each column would drown the table
-  if (!options.json)
-    fmt::print("{:<64} {:>20} {:>20} {:>10} {:>8}  {}\n", "case", "expected", "got", "deviation", "limit", "verdict");
+  if (!options.json) fmt::print("{:<64} {:>20} {:>20} {:>10} {:>8}  {}\n", "case", "expected", "got", "deviation", "limit", "verdict");
   std::vector<Check> checks;
   for (const auto run : {check_free_field, check_free_staggered, check_configurations, check_golden_correlators, check_staggered_data})
     for (const Check& check : run(config)) {
@@ -87,9 +85,7 @@ void add_verify(CLI::App& app) {
   CLI::App* command = app.add_subcommand("verify", "Compare with known answers");
   const auto options = std::make_shared<VerifyOptions>();
   options->config.data = default_data();
-  command
-      ->add_option("--data", options->config.data,
-                   "Folder of reference data (default $QUARKSTAR_DATA, else ../shared/data)")
+  command->add_option("--data", options->config.data, "Folder of reference data (default $QUARKSTAR_DATA, else ../shared/data)")
       ->type_name("DIR");
   command->add_flag("--json", options->json, "Print JSON");
   add_session_flags(*command, options->config.session);

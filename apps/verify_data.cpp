@@ -39,12 +39,7 @@ const std::vector<KnownConfiguration>& known_configurations() {
       {"other/weak_field.lime", {0.9947985783413, 0.9948096861921}, 1e-12, 0.3794493487152, 1e-12, {}},
       {"other/nersc.l8t4b3360", l8t4, 1e-12, {}, 0, {}},
       {"other/ildg.l8t4b3360", l8t4, 1e-12, {}, 0, {}},
-      {"other/jl.confs_Heatbath_L04040404_beta5.7_quenched_su3.ildg",
-       {0.5719512247, 0.5710051240},
-       1e-10,
-       {},
-       0,
-       Coord{4, 4, 4, 4}},
+      {"other/jl.confs_Heatbath_L04040404_beta5.7_quenched_su3.ildg", {0.5719512247, 0.5710051240}, 1e-10, {}, 0, Coord{4, 4, 4, 4}},
   };
   return all;
 }
@@ -77,14 +72,12 @@ class SolvedCorrelators {
 
 /// Cases named CONFIGURATION.wilson.*, links as stored.
 void check_golden(const json& golden, SolvedCorrelators& solved, std::vector<Check>& checks) {
-  const std::map<std::string, std::string> files{{"weak_field", "other/weak_field.lime"},
-                                                 {"milc.l4444", "milc/lat.sample.l4444"}};
+  const std::map<std::string, std::string> files{{"weak_field", "other/weak_field.lime"}, {"milc.l4444", "milc/lat.sample.l4444"}};
   for (const auto& [key, entry] : golden.items()) {
     const std::size_t end = key.find(".wilson.");
     if (end == std::string::npos || !entry.contains("pion_pt_C_t")) continue;
     checks.push_back(solved.check("golden " + key, files.at(key.substr(0, end)), false, entry.at("kappa").get<double>(),
-                                  entry.at("antiperiodic_t").get<bool>(), "pion",
-                                  entry.at("pion_pt_C_t").get<std::vector<double>>()));
+                                  entry.at("antiperiodic_t").get<bool>(), "pion", entry.at("pion_pt_C_t").get<std::vector<double>>()));
   }
 }
 
@@ -95,8 +88,8 @@ void check_golden_milc(const json& golden, SolvedCorrelators& solved, std::vecto
     std::smatch part;
     if (!std::regex_match(key, part, pattern)) continue;
     const std::string channel = part[4].str() + (part[5].length() > 0 ? "_" + part[5].str() : "");
-    checks.push_back(solved.check("MILC " + key, "milc/lat.sample." + part[1].str(), true, std::stod(part[3]),
-                                  part[2] == "antiperiodic", channel, entry.at("re").get<std::vector<double>>()));
+    checks.push_back(solved.check("MILC " + key, "milc/lat.sample." + part[1].str(), true, std::stod(part[3]), part[2] == "antiperiodic",
+                                  channel, entry.at("re").get<std::vector<double>>()));
   }
 }
 
@@ -121,11 +114,10 @@ std::vector<Check> check_configurations(const VerifyConfig& config) {
       continue;
     }
     const LoadedGauge loaded = load_gauge(path, known.lattice);
-    checks.push_back(compare(name, known.plaquettes, {loaded.plaquettes.spatial, loaded.plaquettes.temporal},
-                             known.plaquette_limit, false));
+    checks.push_back(
+        compare(name, known.plaquettes, {loaded.plaquettes.spatial, loaded.plaquettes.temporal}, known.plaquette_limit, false));
     if (known.link_trace)
-      checks.push_back(
-          compare("link trace " + known.file, {*known.link_trace}, {loaded.link_trace}, known.link_trace_limit, false));
+      checks.push_back(compare("link trace " + known.file, {*known.link_trace}, {loaded.link_trace}, known.link_trace_limit, false));
   }
   return checks;
 }
@@ -134,14 +126,10 @@ std::vector<Check> check_golden_correlators(const VerifyConfig& config) {
   std::vector<Check> checks;
   SolvedCorrelators solved(config);
   const std::string ours = config.data + "/golden.json", milc = config.data + "/golden-milc.json";
-  if (const auto golden = read_golden(ours))
-    check_golden(*golden, solved, checks);
-  else
-    checks.push_back(skipped("golden correlators", "no file " + ours));
-  if (const auto golden = read_golden(milc))
-    check_golden_milc(*golden, solved, checks);
-  else
-    checks.push_back(skipped("MILC correlators", "no file " + milc));
+  if (const auto golden = read_golden(ours)) check_golden(*golden, solved, checks);
+  else checks.push_back(skipped("golden correlators", "no file " + ours));
+  if (const auto golden = read_golden(milc)) check_golden_milc(*golden, solved, checks);
+  else checks.push_back(skipped("MILC correlators", "no file " + milc));
   return checks;
 }
 

@@ -10,8 +10,7 @@
 namespace quarkstar::app {
 
 /// All mesons from a point source at the origin, each column solved to a true residual of 1e-14.
-std::vector<CorrelatorReport> verified_correlators(const HostGauge& gauge, const WilsonParameters& wilson,
-                                                   const VerifyConfig& config);
+std::vector<CorrelatorReport> verified_correlators(const HostGauge& gauge, const WilsonParameters& wilson, const VerifyConfig& config);
 
 /// Relative deviation that a correlator may have.
 inline constexpr double correlator_limit = 1e-10;

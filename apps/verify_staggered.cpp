@@ -67,7 +67,7 @@ Check check_spectrum(const std::string& action, double c1, double c3, const Veri
   runtime::Session session(config.session);
   const runtime::Decomposition decomposition(extents, {1, 1, 1, 1}, session.block_owners());
   const HostGauge unit = heatbath::cold_start(extents);
-  const smear::StaggeredLinks links = action == "naive" ? smear::naive_links(decomposition, unit, antiperiodic_in_time)
+  const smear::StaggeredLinks links = action == "naive"    ? smear::naive_links(decomposition, unit, antiperiodic_in_time)
                                       : action == "asqtad" ? smear::asqtad_links(decomposition, unit, antiperiodic_in_time, 1)
                                                            : smear::hisq_links(decomposition, unit, antiperiodic_in_time, 0);
   std::vector<double> expected, got;
@@ -98,8 +98,8 @@ std::vector<CorrelatorReport> solved(const RunConfig& settings, const HostGauge&
   report.config.session = config.session;
   report.config.solver.tolerance = 1e-13;
   complete(report.config);
-  return contract(solve_staggered(links_at_hand(gauge), gauge.extents, report.config, report).front(),
-                  report.config.source, gauge.extents[3]);
+  return contract(solve_staggered(links_at_hand(gauge), gauge.extents, report.config, report).front(), report.config.source,
+                  gauge.extents[3]);
 }
 
 /// Solved once for each key: several channels share a propagator.
@@ -111,7 +111,8 @@ class StaggeredCorrelators {
     const std::string path = config_.data + "/" + file;
     if (!std::filesystem::exists(path)) return skipped(name, "no file " + path);
     const StaggeredConfig& s = settings.staggered;
-    const std::string key = fmt::format("{} {} {} {} {} {}", file, reunitarize, settings.action, s.masses[0], s.u0.value_or(0), *s.naik_epsilon);
+    const std::string key =
+        fmt::format("{} {} {} {} {} {}", file, reunitarize, settings.action, s.masses[0], s.u0.value_or(0), *s.naik_epsilon);
     auto found = solved_.find(key);
     if (found == solved_.end()) {
       LoadedGauge loaded = load_gauge(path);
@@ -174,8 +175,10 @@ std::vector<Check> check_milc_vectors(const VerifyConfig& config) {
   constexpr double limit = 1e-6;
   const std::string folder = config.data + "/milc/", invert = "MILC ksvector M^-1 src (fat.l8, long.l8)",
                     normal = "MILC ksvector (M^+ M)^-1 src (fat.l8, long.l8)";
-  for (const char* file : {"fat.l8", "long.l8", "ksvector.src.sample.l8", "ksvector.ans.Minv.sample.l8", "ksvector.ans.MdaggerMinv.sample.l8"})
-    if (!std::filesystem::exists(folder + file)) return {skipped(invert, "no file " + folder + file), skipped(normal, "no file " + folder + file)};
+  for (const char* file :
+       {"fat.l8", "long.l8", "ksvector.src.sample.l8", "ksvector.ans.Minv.sample.l8", "ksvector.ans.MdaggerMinv.sample.l8"})
+    if (!std::filesystem::exists(folder + file))
+      return {skipped(invert, "no file " + folder + file), skipped(normal, "no file " + folder + file)};
   const smear::StaggeredLinks links = smear::read_links(folder + "fat.l8", folder + "long.l8");
   const HostColour source = read_vector(folder + "ksvector.src.sample.l8");
   runtime::Session session(config.session);

@@ -56,8 +56,8 @@ std::span<const std::byte> bytes_of(const Field& field) {
   return std::as_bytes(std::span(field.data));
 }
 
-/// A data set "propagator" [leading...][t][z][y][x][site...] of parts of fields of all ranks, the fields in lexicographic order of the leading
-/// indices, the last of which runs fastest. begin: writes what else is in the file, on the root. Collective.
+/// A data set "propagator" [leading...][t][z][y][x][site...] of parts of fields of all ranks, the fields in lexicographic order of the
+/// leading indices, the last of which runs fastest. begin: writes what else is in the file, on the root. Collective.
 template <class Field>
 void write_fields(const std::string& path, const Coord& extents, const std::vector<hsize_t>& leading, const std::vector<hsize_t>& site,
                   const std::vector<const Field*>& fields, const std::function<void(Hdf5File&)>& begin) {

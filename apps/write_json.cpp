@@ -145,7 +145,8 @@ Json report_json(const RunReport& report) {
   json["revision"] = revision;
   json["built_with"] = version_line();
   json["started"] = report.started;
-  json["machine"] = {{"host", report.host}, {"cpu", report.cpu_model}, {"workers", workers_json(report)}, {"links", links_json(report.links)}};
+  json["machine"] = {
+      {"host", report.host}, {"cpu", report.cpu_model}, {"workers", workers_json(report)}, {"links", links_json(report.links)}};
   if (report.config.session.policy == "energy") json["machine"]["watts"] = watts_json(report.power);
   const GaugeSummary& gauge = report.gauge;
   json["gauge"] = {{"file", gauge.path},
@@ -168,8 +169,7 @@ Json report_json(const RunReport& report) {
   json["total_seconds"] = report.total_seconds;
   json["solves"] = Json::array();
   for (const ColumnReport& column : report.solves)
-    json["solves"].push_back(
-        solve_json(column, report.config.source, report.devices.bound_gflops(), report.config.residual_history));
+    json["solves"].push_back(solve_json(column, report.config.source, report.devices.bound_gflops(), report.config.residual_history));
   if (report.failed) return json;
   for (const CorrelatorReport& correlator : report.correlators) {
     json["correlators"][correlator.name] = correlator.values;

@@ -13,8 +13,8 @@ namespace quarkstar {
 /// directory, too long) is input, what the machine refuses (permission, space) is environment.
 [[noreturn]] void throw_write_error(const std::string& path, const std::string& action, int code);
 
-/// Removes the temporary files of writers in this directory that were killed. meant: whether it is about files of that name, which nobody may
-/// be writing meanwhile. What cannot be removed stays.
+/// Removes the temporary files of writers in this directory that were killed. meant: whether it is about files of that name, which nobody
+/// may be writing meanwhile. What cannot be removed stays.
 void remove_leftovers(const std::string& directory, const std::function<bool(std::string_view name)>& meant);
 
 /// A file that appears under its name only once it is complete.

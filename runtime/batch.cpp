@@ -1,10 +1,5 @@
 #include "runtime/batch.hpp"
 
-#include <starpu.h>
-
-#include <algorithm>
-#include <memory>
-
 #include "runtime/conditional_graph.hpp"
 #include "runtime/gpu_sums.hpp"
 #include "runtime/graph_cache.hpp"
@@ -15,10 +10,15 @@
 #include "runtime/policy/policy.hpp"
 #include "runtime/program.hpp"
 #include "runtime/segments.hpp"
-#include "runtime/several_gpus.hpp"
 #include "runtime/session.hpp"
+#include "runtime/several_gpus.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/turns.hpp"
+
+#include <starpu.h>
+
+#include <algorithm>
+#include <memory>
 
 namespace quarkstar::runtime {
 namespace {
@@ -112,8 +112,7 @@ void run_fused_on_cuda(Call& call) {
     }
     flush_sums(stream);
   };
-  const GraphRun run =
-      run_through_graph(key.take(), stream, enqueue_all, batches_are_sampled(), false, replay_limit(*task.program, call));
+  const GraphRun run = run_through_graph(key.take(), stream, enqueue_all, batches_are_sampled(), false, replay_limit(*task.program, call));
   times.take(run.steps);
   if (batches_are_sampled() || run.times > 1) times.join_unmarked();
   for (const Program::Step& step : task.program->steps) times.add(event_of(step.part, run.times), false);
@@ -125,9 +124,7 @@ const Codelet fused_codelet("fused", run_fused), joined_codelet("joined", run_fu
 
 const Program& program_in(const void* arguments) { return **static_cast<const Program* const*>(arguments); }
 
-double simulated_us(const void* arguments, int worker, int teams) {
-  return simulate::program_us(program_in(arguments), worker, teams);
-}
+double simulated_us(const void* arguments, int worker, int teams) { return simulate::program_us(program_in(arguments), worker, teams); }
 
 void finish_simulated(const void* arguments, int worker, double begin_us, double end_us) {
   const std::unique_ptr<const Program> program(&program_in(arguments));
@@ -143,8 +140,7 @@ bool has_messages(const std::vector<Batch::Part>& parts) {
 }
 
 // Messages through the host have their places among the tasks, which then cannot wait in a list.
-Batch::Batch()
-    : waits_(Session::current().messages() == nullptr || (Session::current().messages()->by_device() && !parts_timed_apart())) {
+Batch::Batch() : waits_(Session::current().messages() == nullptr || (Session::current().messages()->by_device() && !parts_timed_apart())) {
   collecting = this;
 }
 
@@ -155,16 +151,15 @@ bool Batch::can_fuse() const {
   if (!keeps_owners(session.options().policy) || parts_.size() < 2 || has_messages(parts_)) return false;
   const int owner = parts_.front().placement.owner;
   const bool on_cuda = session.worker(owner).kind == Worker::Kind::cuda;
-  return std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) {
-    return part.placement.owner == owner && (!on_cuda || part.codelet->cuda() != nullptr);
-  });
+  return std::all_of(parts_.begin(), parts_.end(),
+                     [&](const Part& part) { return part.placement.owner == owner && (!on_cuda || part.codelet->cuda() != nullptr); });
 }
 
 bool Batch::can_be_replayed() {
   Session& session = Session::current();
   return session.gpu_count() > 0 && keeps_owners(session.options().policy) &&
-         (session.messages() == nullptr || session.messages()->by_device()) && !parts_timed_apart() &&
-         !batches_are_sampled() && !GraphRecording::is_active() && Turns::in_flight() == 1;
+         (session.messages() == nullptr || session.messages()->by_device()) && !parts_timed_apart() && !batches_are_sampled() &&
+         !GraphRecording::is_active() && Turns::in_flight() == 1;
 }
 
 Cost Batch::submit(const Replays& replays) {

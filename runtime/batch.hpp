@@ -1,9 +1,9 @@
 #pragma once
 // Coarsening: many submissions become one task where there is nothing to schedule between them.
+#include "runtime/codelet.hpp"
+
 #include <functional>
 #include <vector>
-
-#include "runtime/codelet.hpp"
 
 namespace quarkstar::runtime {
 
@@ -12,14 +12,15 @@ struct Mailbox;
 /// Of a batch that comes again and again: how often a task may replay it before it ends.
 struct Replays {
   int most = 1;
-  const Handle* state = nullptr;  ///< begins with the GraphStatus that ends the replays; one of the batch's handles. Without: `most` replays
+  const Handle* state =
+      nullptr;  ///< begins with the GraphStatus that ends the replays; one of the batch's handles. Without: `most` replays
 };
 
 /// While a Batch lives, the submitting thread's tasks are collected. When it ends, and all of them belong to one worker under a policy
-/// that keeps_owners() (`static`, `adaptive`), they are submitted as one task that runs them in order: StarPU then costs one task instead of hundreds. On a GPU the
-/// second batch with the same work is captured as a CUDA graph and later ones replay it. So are the tasks of several GPUs that reach
-/// each other's memory. Where CPUs own blocks beside GPUs, they become one task for each stretch of an owner's work between two exchanges.
-/// Otherwise they are submitted one by one.
+/// that keeps_owners() (`static`, `adaptive`), they are submitted as one task that runs them in order: StarPU then costs one task instead
+/// of hundreds. On a GPU the second batch with the same work is captured as a CUDA graph and later ones replay it. So are the tasks of
+/// several GPUs that reach each other's memory. Where CPUs own blocks beside GPUs, they become one task for each stretch of an owner's work
+/// between two exchanges. Otherwise they are submitted one by one.
 ///
 /// On several ranks whose GPUs reach each other (mpi::Messages::by_device) messages and sums over ranks are collected too and become steps
 /// of the task, except in the first batch of a kind, which loads kernels. Ranks must end batches in the same order. On other ranks nothing
@@ -35,8 +36,8 @@ class Batch {
   /// once): as one task hands over to the next, a GPU idles 0.3 ms, several GPUs 1 ms. Throws what submission throws.
   Cost submit(const Replays& replays = {});
 
-  /// Whether batches of this session may be replayed; the same on all ranks. No where every task is looked at: in traces and recorded graphs,
-  /// and where other programs in flight want the GPU between two batches.
+  /// Whether batches of this session may be replayed; the same on all ranks. No where every task is looked at: in traces and recorded
+  /// graphs, and where other programs in flight want the GPU between two batches.
   static bool can_be_replayed();
 
   struct Part {
@@ -48,8 +49,8 @@ class Batch {
     bool counted = true;  ///< false: a copy of a scalar step, which the first owner's counts
     /// A sum is a scalar step that exchanges its sums with those of other ranks.
     enum class Kind { task, sum, send, receive } kind = Kind::task;
-    const Mailbox* mailbox = nullptr;   ///< of a message; nullptr: it cannot go from GPU to GPU
-    std::function<void()> unfused{};    ///< of what is no task of one rank: submits it where the batch is not one task
+    const Mailbox* mailbox = nullptr;  ///< of a message; nullptr: it cannot go from GPU to GPU
+    std::function<void()> unfused{};   ///< of what is no task of one rank: submits it where the batch is not one task
   };
   void add(Part part) { parts_.push_back(std::move(part)); }
   /// Whether tasks wait here until submit(); otherwise add() takes parts without arguments and accesses, and the tasks go their own way.

@@ -1,8 +1,8 @@
 #pragma once
 // Sums that no order changes: the result depends on the summands alone, whatever the schedule, cut or device.
-#include <cstdint>
-
 #include "runtime/host_device.hpp"
+
+#include <cstdint>
 
 namespace quarkstar::runtime {
 
@@ -16,8 +16,8 @@ namespace quarkstar::runtime {
 /// Source: the idea of binned summation is Demmel and Nguyen's (ReproBLAS); the fixed window of integers is ours.
 struct BinnedSum {
   static constexpr int limb_bits = 32;
-  static constexpr int lowest_window = -31;   // 2^(32*31) is the largest scale that a double holds
-  static constexpr int highest_window = 31;   // never left, so summands of 2^1023 and more may have a longer first digit
+  static constexpr int lowest_window = -31;  // 2^(32*31) is the largest scale that a double holds
+  static constexpr int highest_window = 31;  // never left, so summands of 2^1023 and more may have a longer first digit
   static constexpr int empty_window = -1000;
 
   std::int64_t limb[3];

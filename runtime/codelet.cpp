@@ -5,12 +5,6 @@
 #include <starpu_cuda.h>
 #endif
 
-#include <cstdlib>
-#include <cstring>
-#include <new>
-#include <string>
-#include <utility>
-
 #include "runtime/batch.hpp"
 #include "runtime/early_copy.hpp"
 #include "runtime/error.hpp"
@@ -24,6 +18,12 @@
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/task_record.hpp"
 #include "runtime/watchdog.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
 
 namespace quarkstar::runtime {
 namespace {
@@ -152,15 +152,18 @@ bool only_on_gpus(const Codelet& codelet, const Placement& placement) {
   return codelet.cuda() != nullptr && placement.owner < session.gpu_count() && !cpus_join_gpus(session.options());
 }
 
-void detail::submit(const Codelet& codelet, const void* arguments, std::size_t size, std::span<const Access> accesses,
-                    Cost cost, Placement placement) {
+void detail::submit(const Codelet& codelet, const void* arguments, std::size_t size, std::span<const Access> accesses, Cost cost,
+                    Placement placement) {
   if constexpr (simulate::active) cost = simulate::cost_of(cost, placement);
   GraphRecording::note(codelet, cost, accesses, placement);
   if (Batch* batch = Batch::current(); batch != nullptr && !batch->tasks_wait()) {
     batch->add({.codelet = &codelet, .cost = cost, .placement = placement});
   } else if (batch != nullptr) {
     const auto* bytes = static_cast<const std::byte*>(arguments);
-    batch->add({.codelet = &codelet, .arguments = {bytes, bytes + size}, .accesses = {accesses.begin(), accesses.end()}, .cost = cost,
+    batch->add({.codelet = &codelet,
+                .arguments = {bytes, bytes + size},
+                .accesses = {accesses.begin(), accesses.end()},
+                .cost = cost,
                 .placement = placement});
     return;
   }
@@ -203,8 +206,7 @@ void detail::submit(const Codelet& codelet, const void* arguments, std::size_t s
   happens_before(task);
   const int result = starpu_task_submit(task);
   if (result != 0)
-    throw Error(ErrorKind::environment, codelet.name(), "no worker of this session can run the codelet",
-                "give the session a CPU worker");
+    throw Error(ErrorKind::environment, codelet.name(), "no worker of this session can run the codelet", "give the session a CPU worker");
   for (const Access& access : accesses)
     if (access.mode != Access::Mode::in) submit_early_copy(*access.handle);
 }

@@ -1,16 +1,16 @@
 #pragma once
 // A codelet: one kind of work with a CPU and, where the build has CUDA, a GPU implementation; and the call that submits it.
+#include "runtime/cost.hpp"
+#include "runtime/handle.hpp"
+#include "runtime/team.hpp"
+
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <span>
-#include <type_traits>
 #include <string>
+#include <type_traits>
 #include <vector>
-
-#include "runtime/cost.hpp"
-#include "runtime/handle.hpp"
-#include "runtime/team.hpp"
 
 struct starpu_codelet;
 
@@ -27,9 +27,13 @@ class Call {
 
   /// Memory of the i-th access, in the order of submission, on this worker's memory node.
   template <class T>
-  T* buffer(int i) const { return static_cast<T*>(buffers_[i]); }
+  T* buffer(int i) const {
+    return static_cast<T*>(buffers_[i]);
+  }
   template <class Arguments>
-  const Arguments& arguments() const { return *static_cast<const Arguments*>(arguments_); }
+  const Arguments& arguments() const {
+    return *static_cast<const Arguments*>(arguments_);
+  }
 
   const Team& team() const { return *team_; }  ///< CPU workers only
   void* stream() const { return stream_; }     ///< cudaStream_t; CUDA workers only
@@ -45,7 +49,8 @@ class Call {
   GpuTimes* gpu_times() const { return gpu_times_; }
   void set_gpu_times(GpuTimes* times) { gpu_times_ = times; }
 
-  /// Where a scalar step that several GPUs take meets the others; its buffers are then nullptr where partial sums are theirs. Otherwise nullptr.
+  /// Where a scalar step that several GPUs take meets the others; its buffers are then nullptr where partial sums are theirs. Otherwise
+  /// nullptr.
   const SumExchange* exchange() const { return exchange_; }
   void set_exchange(const SumExchange* exchange) { exchange_ = exchange; }
 
@@ -116,9 +121,9 @@ enum class Role : std::uint8_t {
 
 /// Where and how urgently a task should run.
 struct Placement {
-  int owner = 0;         ///< worker that owns the block; policies that keeps_owners() obey it, others within only_on_gpus()
-  int block = -1;        ///< for traces
-  bool urgent = false;   ///< others wait for its result (packs, boundaries, scalars)
+  int owner = 0;            ///< worker that owns the block; policies that keeps_owners() obey it, others within only_on_gpus()
+  int block = -1;           ///< for traces
+  bool urgent = false;      ///< others wait for its result (packs, boundaries, scalars)
   bool everywhere = false;  ///< a small step whose result every owner needs: several GPUs may each compute it from the same numbers
   Role role = Role::work;
 };
@@ -142,11 +147,10 @@ Arguments blank() {
   return arguments;
 }
 
-/// Submits one task. arguments: a trivially copyable structure, copied now; without gaps, or from blank(). Order between tasks follows from their
-/// accesses, as in a sequential program. Costs about 1 us plus 1 us for each tracked handle.
+/// Submits one task. arguments: a trivially copyable structure, copied now; without gaps, or from blank(). Order between tasks follows from
+/// their accesses, as in a sequential program. Costs about 1 us plus 1 us for each tracked handle.
 template <class Arguments>
-void submit(const Codelet& codelet, const Arguments& arguments, const AccessList& accesses, Cost cost = {},
-            Placement placement = {}) {
+void submit(const Codelet& codelet, const Arguments& arguments, const AccessList& accesses, Cost cost = {}, Placement placement = {}) {
   static_assert(std::is_trivially_copyable_v<Arguments>);
   detail::submit(codelet, &arguments, sizeof arguments, accesses, cost, placement);
 }

@@ -1,16 +1,17 @@
 #pragma once
 // A part of a CUDA graph that runs only where a kernel before it says so.
 #ifdef QUARKSTAR_CUDA
+#include "runtime/cuda.hpp"
+
 #include <memory>
 #include <vector>
 
-#include "runtime/cuda.hpp"
-
 namespace quarkstar::runtime {
 
-/// Made while a stream is captured, in this order: the object; on the stream a kernel that gets condition() and calls cudaGraphSetConditional with
-/// 1 where the part is to run (where it does not call, the part does not run); begin(), what it returns takes the part; end(). What the stream is
-/// given then comes after the part. One that does not run costs about as much as a kernel or two, however many it has.
+/// Made while a stream is captured, in this order: the object; on the stream a kernel that gets condition() and calls
+/// cudaGraphSetConditional with 1 where the part is to run (where it does not call, the part does not run); begin(), what it returns takes
+/// the part; end(). What the stream is given then comes after the part. One that does not run costs about as much as a kernel or two,
+/// however many it has.
 class ConditionalGraph {
  public:
   /// Whether the driver has such nodes and $QUARKSTAR_GRAPH_CONDITIONS is not `off`.

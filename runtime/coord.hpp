@@ -28,9 +28,7 @@ constexpr Box common(const Box& a, const Box& b) {
 }
 
 /// Number of sites, 64 bit.
-constexpr std::int64_t volume(const Coord& extents) {
-  return std::int64_t{extents[0]} * extents[1] * extents[2] * extents[3];
-}
+constexpr std::int64_t volume(const Coord& extents) { return std::int64_t{extents[0]} * extents[1] * extents[2] * extents[3]; }
 
 /// Lexicographic site index x + X (y + Y (z + Z t)).
 constexpr std::int64_t lexicographic(const Coord& site, const Coord& extents) {

@@ -47,8 +47,8 @@ std::vector<GpuDescription> gpus() {
     gpu.pci_bus_id = bus_id;
     const int least = least_capability();
     if (properties.major * 10 + properties.minor < least)
-      gpu.obstacle = fmt::format("{} has compute capability {}.{}, and this build's kernels need {}.{}", gpu.name,
-                                 properties.major, properties.minor, least / 10, least % 10);
+      gpu.obstacle = fmt::format("{} has compute capability {}.{}, and this build's kernels need {}.{}", gpu.name, properties.major,
+                                 properties.minor, least / 10, least % 10);
   }
   return found;
 }
@@ -87,8 +87,7 @@ void* worker_memory(int slot, std::size_t bytes) {
     // On a stream of its own: waiting for the device would be forbidden while another one is captured.
     cudaStream_t stream = nullptr;
     cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-    if (const cudaError_t error = cudaMemsetAsync(pointer, 0, bytes, stream); error != cudaSuccess)
-      fail_on_gpu("clearing", error);
+    if (const cudaError_t error = cudaMemsetAsync(pointer, 0, bytes, stream); error != cudaSuccess) fail_on_gpu("clearing", error);
     cudaStreamSynchronize(stream);
     cudaStreamDestroy(stream);
   }

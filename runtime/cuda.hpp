@@ -15,8 +15,7 @@ using CudaStream = CUstream_st*;
 struct GpuDescription {
   std::string name;
   std::size_t memory_bytes = 0;
-  std::string
-      pci_bus_id;  ///< "0000:3b:00.0": how other tools of the driver name the device, in every process of the host
+  std::string pci_bus_id;  ///< "0000:3b:00.0": how other tools of the driver name the device, in every process of the host
   std::string obstacle{};  ///< why this build cannot use it; "": it can
 };
 
@@ -34,7 +33,8 @@ std::string obstacle_to_gpus();
 /// It goes with the process, not with the session, whose workers are new threads: tables of sums, a few MiB.
 void* worker_memory(int slot, std::size_t bytes);
 
-/// Makes the memory of every slot that any lane has taken for the other lanes 0 .. lanes - 1 too: before a capture, which should not allocate.
+/// Makes the memory of every slot that any lane has taken for the other lanes 0 .. lanes - 1 too: before a capture, which should not
+/// allocate.
 void prepare_worker_memory(int lanes);
 
 /// Work that this worker enqueues from now on may run beside what it has enqueued in other lanes: worker_memory() gives each lane its

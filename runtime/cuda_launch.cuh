@@ -1,12 +1,12 @@
 #pragma once
 // Launches whose start-up overlaps the end of the kernel before them (programmatic dependent launch): in a row of kernels of a few
 // microseconds each, starting one costs about as much as running it.
+#include "runtime/cuda_launch.hpp"
+
 #include <cuda_runtime.h>
 
 #include <cstdint>
 #include <utility>
-
-#include "runtime/cuda_launch.hpp"
 
 namespace quarkstar::runtime {
 

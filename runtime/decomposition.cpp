@@ -1,12 +1,12 @@
 #include "runtime/decomposition.hpp"
 
+#include "runtime/error.hpp"
+#include "runtime/proportional_cut.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
-
-#include "runtime/error.hpp"
-#include "runtime/proportional_cut.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -18,8 +18,7 @@ std::vector<int> share(const char* flag, int mu, int extent, int parts) {
   const int least = mu == 0 ? 2 : 1;  // parity wants even x
   std::vector<int> cuts = parts_for_all(extent, std::vector<double>(static_cast<std::size_t>(parts), 1.0), 1, least);
   if (cuts.empty())
-    throw Error(ErrorKind::input, flag,
-                fmt::format("cannot cut {} = {} into {} parts", direction_name[mu], extent, parts),
+    throw Error(ErrorKind::input, flag, fmt::format("cannot cut {} = {} into {} parts", direction_name[mu], extent, parts),
                 fmt::format("use at most {} parts in {}", extent / least, direction_name[mu]));
   return cuts;
 }
@@ -30,8 +29,7 @@ SlabCuts of_one_rank(const std::array<std::vector<int>, 4>& cuts) { return {{{cu
 void require_even(const Coord& lattice) {
   for (int mu = 0; mu < 4; ++mu)
     if (lattice[mu] < 2 || lattice[mu] % 2 != 0)
-      throw Error(ErrorKind::input, "lattice",
-                  fmt::format("extent {} = {} is not a positive even number", direction_name[mu], lattice[mu]),
+      throw Error(ErrorKind::input, "lattice", fmt::format("extent {} = {} is not a positive even number", direction_name[mu], lattice[mu]),
                   "even-odd preconditioning needs even extents in every direction");
 }
 
@@ -64,7 +62,8 @@ Decomposition::Decomposition(const Coord& lattice, const RankGrid& ranks, const 
   give_to_consecutive(workers);
 }
 
-Decomposition::Decomposition(const Coord& lattice, const SlabCuts& cuts, int rank, const std::function<int(const Coord& position)>& worker_of)
+Decomposition::Decomposition(const Coord& lattice, const SlabCuts& cuts, int rank,
+                             const std::function<int(const Coord& position)>& worker_of)
     : lattice_(lattice), rank_(rank) {
   require_even(lattice);
   for (std::size_t mu = 0; mu < 4; ++mu) ranks_[mu] = static_cast<int>(cuts[mu].size());
@@ -100,7 +99,8 @@ Decomposition::Decomposition(const Coord& lattice, const std::array<std::vector<
 }
 
 Decomposition Decomposition::uncut(const Coord& lattice, int owner) {
-  const std::array<std::vector<int>, 4> cuts{std::vector{lattice[0]}, std::vector{lattice[1]}, std::vector{lattice[2]}, std::vector{lattice[3]}};
+  const std::array<std::vector<int>, 4> cuts{std::vector{lattice[0]}, std::vector{lattice[1]}, std::vector{lattice[2]},
+                                             std::vector{lattice[3]}};
   return Decomposition(lattice, cuts, {owner});
 }
 
@@ -181,8 +181,9 @@ std::string Decomposition::describe() const {
     const auto [thinnest, thickest] = std::minmax_element(slabs.begin(), slabs.end());
     if (*thinnest == *thickest) continue;
     constexpr std::size_t legible = 8;
-    unequal += fmt::format("{}{} {}", unequal.empty() ? "" : ", ", direction_name[mu],
-                           slabs.size() > legible ? fmt::format("{} to {}", *thinnest, *thickest) : fmt::format("{}", fmt::join(slabs, "+")));
+    unequal +=
+        fmt::format("{}{} {}", unequal.empty() ? "" : ", ", direction_name[mu],
+                    slabs.size() > legible ? fmt::format("{} to {}", *thinnest, *thickest) : fmt::format("{}", fmt::join(slabs, "+")));
   }
   return unequal.empty() ? text : text + " (" + unequal + ")";
 }

@@ -1,21 +1,21 @@
 #pragma once
 // The lattice cut into blocks: a grid of rectangles, unequal extents allowed, each with an owner: a rank and one of its workers.
+#include "runtime/coord.hpp"
+
 #include <array>
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "runtime/coord.hpp"
-
 namespace quarkstar::runtime {
 
 struct Block {
-  int index = 0;    ///< lexicographic in the grid of blocks
-  Coord position{}; ///< in the grid of blocks
-  Coord origin{};   ///< global coordinates of its first site
+  int index = 0;     ///< lexicographic in the grid of blocks
+  Coord position{};  ///< in the grid of blocks
+  Coord origin{};    ///< global coordinates of its first site
   Coord extents{};
-  int owner = 0;    ///< worker of the session that runs on its rank
+  int owner = 0;  ///< worker of the session that runs on its rank
   int rank = 0;
 };
 
@@ -46,7 +46,8 @@ class Decomposition {
   /// The lattice cut over ranks, and each rank's part into blocks_a_rank nearly equal blocks. owners: those of a rank's blocks to its
   /// workers, consecutive blocks to consecutive workers. Throws Error(input) naming --ranks or --blocks and the direction.
   Decomposition(const Coord& lattice, const RankGrid& ranks, const Coord& blocks_a_rank, int workers);
-  /// The same with blocks as given. worker_of: owner of each block of this rank, which is at that position in the grid of its rank's blocks.
+  /// The same with blocks as given. worker_of: owner of each block of this rank, which is at that position in the grid of its rank's
+  /// blocks.
   Decomposition(const Coord& lattice, const SlabCuts& cuts, int rank, const std::function<int(const Coord& position)>& worker_of);
   /// The same, consecutive blocks to consecutive workers.
   Decomposition(const Coord& lattice, const SlabCuts& cuts, int rank, int workers);

@@ -1,12 +1,12 @@
 #include "runtime/early_copy.hpp"
 
-#include <starpu.h>
-
-#include <cstdint>
-
 #include "runtime/error.hpp"
 #include "runtime/simulate/early_copy.hpp"
 #include "runtime/simulate/simulate.hpp"
+
+#include <starpu.h>
+
+#include <cstdint>
 
 namespace quarkstar::runtime {
 namespace {

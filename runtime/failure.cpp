@@ -1,10 +1,10 @@
 #include "runtime/failure.hpp"
 
+#include "runtime/error.hpp"
+
 #include <fmt/format.h>
 
 #include <new>
-
-#include "runtime/error.hpp"
 
 namespace quarkstar::runtime {
 

@@ -11,7 +11,8 @@ struct Failure {
   int exit_code;
 };
 
-/// An Error speaks for itself; want of memory is the machine's; anything else is a defect of ours. memory_remedy: what to do about the second.
+/// An Error speaks for itself; want of memory is the machine's; anything else is a defect of ours. memory_remedy: what to do about the
+/// second.
 Failure failure_of(const std::exception& error, std::string_view memory_remedy);
 
 }  // namespace quarkstar::runtime

@@ -65,9 +65,8 @@ std::vector<int> cores_to_give(const Topology& topology, std::span<const int> ne
     int core = left.back();
     for (const Domain& domain : topology.domains()) {
       if (domain.numa_node != node) continue;
-      const auto last = std::find_if(domain.cores.rbegin(), domain.cores.rend(), [&](int of_domain) {
-        return std::find(left.begin(), left.end(), of_domain) != left.end();
-      });
+      const auto last = std::find_if(domain.cores.rbegin(), domain.cores.rend(),
+                                     [&](int of_domain) { return std::find(left.begin(), left.end(), of_domain) != left.end(); });
       if (last != domain.cores.rend()) core = *last;
     }
     give(core);

@@ -1,8 +1,8 @@
 #pragma once
 // What kernels do with flags that other GPUs set.
-#include <cuda/atomic>
-
 #include "runtime/gpu_flags.hpp"
+
+#include <cuda/atomic>
 
 namespace quarkstar::runtime {
 
@@ -18,8 +18,7 @@ __device__ inline unsigned long long nanoseconds() {
 /// a second, or nullptr. Traps after limit_ns.
 class DeviceWait {
  public:
-  __device__ DeviceWait(std::uint32_t* late, unsigned long long limit_ns)
-      : late_(late), limit_ns_(limit_ns), start_(nanoseconds()) {}
+  __device__ DeviceWait(std::uint32_t* late, unsigned long long limit_ns) : late_(late), limit_ns_(limit_ns), start_(nanoseconds()) {}
   /// To be called again and again while there is nothing yet.
   __device__ void again() {
     constexpr unsigned long long second = 1'000'000'000;

@@ -1,9 +1,9 @@
 #pragma once
 // Signals between GPUs of a process without the driver: kernels of one lane each that write and watch words in device memory. An event
 // between devices costs about 25 us in a CUDA graph (docs/results), these much less.
-#include <cstdint>
-
 #include "runtime/cuda.hpp"
+
+#include <cstdint>
 
 namespace quarkstar::runtime {
 

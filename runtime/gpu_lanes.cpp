@@ -2,9 +2,9 @@
 
 #if defined(QUARKSTAR_CUDA) || defined(QUARKSTAR_SIMULATION)
 #ifdef QUARKSTAR_CUDA
-#include <cuda_runtime_api.h>
-
 #include "runtime/current_device.hpp"
+
+#include <cuda_runtime_api.h>
 #endif
 
 #include "runtime/simulate/simulate.hpp"

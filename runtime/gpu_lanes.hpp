@@ -1,12 +1,12 @@
 #pragma once
 // What programs of several lanes on GPUs keep from one run to the next.
+#include "runtime/cuda.hpp"
+#include "runtime/gpu_flags.hpp"
+
 #include <cstddef>
 #include <map>
 #include <utility>
 #include <vector>
-
-#include "runtime/cuda.hpp"
-#include "runtime/gpu_flags.hpp"
 
 struct CUevent_st;
 
@@ -25,9 +25,7 @@ class GpuLanes {
   /// 0.
   CUevent_st* event(int cuda_device, std::size_t number);
   /// Device memory for the number-th copied buffer. A larger one replaces it; the old one stays, because graphs may use it.
-  void* copy(int cuda_device, std::size_t number, std::size_t bytes) {
-    return grown(copies_[{cuda_device, number}], cuda_device, bytes);
-  }
+  void* copy(int cuda_device, std::size_t number, std::size_t bytes) { return grown(copies_[{cuda_device, number}], cuda_device, bytes); }
   /// Zeroed flags, words of exchanges in a device's memory, and the number of its runs.
   /// Of each set of devices apart, because devices must count the same runs and the same exchanges.
   GpuFlag* flags(const std::vector<int>& devices, int cuda_device, std::size_t count) {

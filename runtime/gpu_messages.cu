@@ -1,10 +1,10 @@
-#include <cuda_runtime.h>
-
-#include <algorithm>
-
 #include "runtime/cuda_launch.cuh"
 #include "runtime/gpu_flags.cuh"
 #include "runtime/gpu_messages.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
 
 namespace quarkstar::runtime {
 namespace {
@@ -60,10 +60,9 @@ __global__ void known_words_kernel(std::uint64_t* words, std::uint64_t seed, std
 
 void load_gpu_messages() {
   cudaFuncAttributes attributes{};
-  for (const void* kernel :
-       {reinterpret_cast<const void*>(mailbox_kernel<Room>), reinterpret_cast<const void*>(mailbox_kernel<Sent>),
-        reinterpret_cast<const void*>(mailbox_kernel<Arrival>), reinterpret_cast<const void*>(mailbox_kernel<Consumed>),
-        reinterpret_cast<const void*>(known_words_kernel)})
+  for (const void* kernel : {reinterpret_cast<const void*>(mailbox_kernel<Room>), reinterpret_cast<const void*>(mailbox_kernel<Sent>),
+                             reinterpret_cast<const void*>(mailbox_kernel<Arrival>),
+                             reinterpret_cast<const void*>(mailbox_kernel<Consumed>), reinterpret_cast<const void*>(known_words_kernel)})
     cudaFuncGetAttributes(&attributes, kernel);
   check_launch("kernels of messages");
 }

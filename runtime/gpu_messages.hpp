@@ -1,23 +1,23 @@
 #pragma once
 // Messages between GPUs of several processes of one host: mailboxes in device memory that both can reach. Numbers of
 // messages are counted on the devices, so that a CUDA graph that is replayed sends the next one each time.
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "runtime/cuda.hpp"
 #include "runtime/gpu_flags.hpp"
 #include "runtime/host_device.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace quarkstar::runtime {
 
 /// One end of a mailbox, as the addresses of this process. It holds one message: the sender writes `data`, then sets `arrived`; the
 /// receiver reads, then sets `consumed`.
 struct Mailbox {
-  void* data = nullptr;         ///< in the receiver's memory
-  GpuFlag* arrived = nullptr;   ///< in the receiver's memory: messages that have come
-  GpuFlag* consumed = nullptr;  ///< in the sender's memory: messages that have been read
-  GpuFlag* count = nullptr;     ///< in this device's memory: messages that this end has sent, or read
+  void* data = nullptr;           ///< in the receiver's memory
+  GpuFlag* arrived = nullptr;     ///< in the receiver's memory: messages that have come
+  GpuFlag* consumed = nullptr;    ///< in the sender's memory: messages that have been read
+  GpuFlag* count = nullptr;       ///< in this device's memory: messages that this end has sent, or read
   std::uint32_t* late = nullptr;  ///< in host memory: 1 while this end has waited for more than a second, for a watchdog
   std::uint64_t patience_ns = 0;  ///< a longer wait ends in a trap
 };

@@ -32,9 +32,8 @@ class Run {
     for (std::size_t device = 0; device < work.cuda_devices.size(); ++device)
       for (int lane = 0; lane < LaneSchedule::lanes_a_device; ++lane)
         // StarPU watches the stream of the worker, so that is where the program begins and ends.
-        streams_.push_back(device == 0 && lane == 0
-                               ? static_cast<CudaStream>(call.stream())
-                               : gpu_lanes().stream(work.cuda_devices[device], lane, device_count() > 1));
+        streams_.push_back(device == 0 && lane == 0 ? static_cast<CudaStream>(call.stream())
+                                                    : gpu_lanes().stream(work.cuda_devices[device], lane, device_count() > 1));
     pointers_.resize(schedule.steps.size());
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
       const ScheduledStep& scheduled = schedule.steps[i];
@@ -46,16 +45,14 @@ class Run {
     for (int buffer = 0; buffer < static_cast<int>(schedule.copied.size()); ++buffer) {
       if (!schedule.copied[static_cast<std::size_t>(buffer)]) continue;
       for (int device = 1; device < device_count(); ++device)
-        copies_.push_back({device, call.buffer<void>(buffer), memory(call, buffer, device),
-                           work.bytes[static_cast<std::size_t>(buffer)]});
+        copies_.push_back({device, call.buffer<void>(buffer), memory(call, buffer, device), work.bytes[static_cast<std::size_t>(buffer)]});
     }
   }
 
   std::vector<std::byte> key() const {
     ProgramKey key;
     for (const MailboxUse& use : work_.mailboxes.uses)
-      for (const auto* list : {&use.room, &use.arrival, &use.sent, &use.consumed})
-        key.append(list->data(), list->size() * sizeof(Mailbox));
+      for (const auto* list : {&use.room, &use.arrival, &use.sent, &use.consumed}) key.append(list->data(), list->size() * sizeof(Mailbox));
     // Memory for flags and exchanges must be there before a capture, and a graph keeps their addresses.
     for (int device = 0; device < device_count() && device_count() > 1; ++device) {
       const GpuFlag* of_device[] = {flag(device, 0), epoch(device), exchange_words(device)};
@@ -95,10 +92,8 @@ class Run {
       const bool conditional = work_.leaves_out_refreshes && steps == nullptr;
       const std::size_t refresh = conditional ? whole_refresh_behind(work_.program, i) : 0;
       done = schedule.steps[i].meets.size() + 1 + refresh;
-      if (refresh > 0)
-        enqueue_with_refresh(i, refresh);
-      else
-        enqueue_together(i, done, steps);
+      if (refresh > 0) enqueue_with_refresh(i, refresh);
+      else enqueue_together(i, done, steps);
     }
     for (int lane = 0; lane < lane_count(); ++lane) {
       use(lane);
@@ -111,8 +106,7 @@ class Run {
 
   void record_events(GpuTimes& times, int runs) const {
     for (const ScheduledStep& scheduled : work_.schedule.steps)
-      if (const Event event = event_on_device(scheduled, runs); event.codelets > 0)
-        times.add(owner(scheduled.device), event);
+      if (const Event event = event_on_device(scheduled, runs); event.codelets > 0) times.add(owner(scheduled.device), event);
   }
 
  private:
@@ -159,10 +153,8 @@ class Run {
     for (std::size_t i = first; i < first + count; ++i) enqueue_waits(i);
     if (exchange && !by_flags_) meet();
     for (std::size_t i = first; i < first + count; ++i) {
-      if (exchange && by_flags_)
-        enqueue_exchange(i, steps);
-      else
-        enqueue_kernels(i, calls_[i], steps);
+      if (exchange && by_flags_) enqueue_exchange(i, steps);
+      else enqueue_kernels(i, calls_[i], steps);
     }
     if (exchange && !by_flags_) meet();
     for (std::size_t i = first; i < first + count; ++i) tell_others(i);
@@ -290,8 +282,7 @@ class Run {
       if (steps != nullptr) steps->begin_step(lane);
       cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDefault, lane);
       if (steps != nullptr)
-        steps->end_step(lane, owner(copy.device),
-                        {"state.copy", -1, 0, 0, {0, static_cast<double>(copy.bytes)}, false, false, 0});
+        steps->end_step(lane, owner(copy.device), {"state.copy", -1, 0, 0, {0, static_cast<double>(copy.bytes)}, false, false, 0});
     }
   }
   /// What the main lanes have done so far comes before all that follows: side lanes use copies and epochs, and the
@@ -314,14 +305,10 @@ class Run {
     cudaSetDevice(device_of(lane));
     use_worker_memory_of_lane(lane % LaneSchedule::lanes_a_device);
   }
-  GpuFlag* epoch(int device) const {
-    return gpu_lanes().epoch(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)]);
-  }
+  GpuFlag* epoch(int device) const { return gpu_lanes().epoch(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)]); }
   /// In the memory of `device`: set when scheduled step `index` has ended.
   GpuFlag* flag(int device, int index) const {
-    return gpu_lanes().flags(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)],
-                             work_.schedule.steps.size()) +
-           index;
+    return gpu_lanes().flags(work_.cuda_devices, work_.cuda_devices[static_cast<std::size_t>(device)], work_.schedule.steps.size()) + index;
   }
 
   /// As far as its sizes go.
@@ -355,16 +342,12 @@ class Run {
     return event;
   }
   int owner(int device) const { return work_.owners[static_cast<std::size_t>(device)]; }
-  const Program::Step& step(const ScheduledStep& scheduled) const {
-    return work_.program.steps[static_cast<std::size_t>(scheduled.step)];
-  }
+  const Program::Step& step(const ScheduledStep& scheduled) const { return work_.program.steps[static_cast<std::size_t>(scheduled.step)]; }
   int device_count() const { return static_cast<int>(work_.cuda_devices.size()); }
   static int main_lane(int device) { return device * LaneSchedule::lanes_a_device; }
   int lane_count() const { return static_cast<int>(streams_.size()); }
   CudaStream stream(int lane) const { return streams_[static_cast<std::size_t>(lane)]; }
-  int device_of(int lane) const {
-    return work_.cuda_devices[static_cast<std::size_t>(lane / LaneSchedule::lanes_a_device)];
-  }
+  int device_of(int lane) const { return work_.cuda_devices[static_cast<std::size_t>(lane / LaneSchedule::lanes_a_device)]; }
 
   void* memory(Call& call, int buffer, int device) const {
     if (const std::vector<void*>& mailboxes = work_.mailboxes.memory; !mailboxes.empty())
@@ -372,8 +355,7 @@ class Run {
     const std::vector<bool>& copied = work_.schedule.copied;
     if (device == 0 || !copied[static_cast<std::size_t>(buffer)]) return call.buffer<void>(buffer);
     const auto number = static_cast<std::size_t>(std::count(copied.begin(), copied.begin() + buffer, true));
-    return gpu_lanes().copy(work_.cuda_devices[static_cast<std::size_t>(device)], number,
-                            work_.bytes[static_cast<std::size_t>(buffer)]);
+    return gpu_lanes().copy(work_.cuda_devices[static_cast<std::size_t>(device)], number, work_.bytes[static_cast<std::size_t>(buffer)]);
   }
 
   const GpuProgram& work_;
@@ -399,8 +381,8 @@ void run_across_gpus(Call& call) {
   GpuTimes& times = *call.gpu_times();
   if (work->has_messages) prepare_worker_memory(LaneSchedule::lanes_a_device);
   const GraphRun done = run_through_graph(
-      run.key(), static_cast<CudaStream>(call.stream()), [&run](StepTimes* steps) { run.enqueue(steps); },
-      batches_are_sampled(), work->has_messages, replay_limit(work->program, call));
+      run.key(), static_cast<CudaStream>(call.stream()), [&run](StepTimes* steps) { run.enqueue(steps); }, batches_are_sampled(),
+      work->has_messages, replay_limit(work->program, call));
   times.take(done.steps);
   if (batches_are_sampled() || done.times > 1) times.join_unmarked();
   run.record_events(times, done.times);

@@ -1,10 +1,9 @@
+#include "runtime/cuda_launch.cuh"
 #include "runtime/gpu_sums.cuh"
+#include "runtime/gpu_sums.hpp"
 
 #include <algorithm>
 #include <vector>
-
-#include "runtime/cuda_launch.cuh"
-#include "runtime/gpu_sums.hpp"
 
 namespace quarkstar::runtime {
 namespace {

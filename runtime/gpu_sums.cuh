@@ -7,8 +7,8 @@ namespace quarkstar::runtime {
 /// What the place of this thread has seen.
 __device__ __forceinline__ unsigned long long seen_in(const SumTable& table) { return __ldcg(&table.place[threadIdx.x % 32].seen); }
 
-/// The sum of a table, which is empty afterwards. To be called by all threads of a warp with the same table and their seen_in(), which may be read
-/// long before; each has the result. Every thread reads and clears one place, and of that only what summands have touched.
+/// The sum of a table, which is empty afterwards. To be called by all threads of a warp with the same table and their seen_in(), which may
+/// be read long before; each has the result. Every thread reads and clears one place, and of that only what summands have touched.
 __device__ inline BinnedSum take_sum(SumTable& table, unsigned long long seen) {
   constexpr unsigned all = 0xffffffffu;
   static_assert(SumTable::places == 32);

@@ -1,14 +1,14 @@
 #ifdef QUARKSTAR_CUDA
 #include "runtime/graph_cache.hpp"
 
+#include "runtime/observe/step_times.hpp"
+#include "runtime/one_by_one.hpp"
+#include "runtime/turns.hpp"
+
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <list>
-
-#include "runtime/observe/step_times.hpp"
-#include "runtime/one_by_one.hpp"
-#include "runtime/turns.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -86,9 +86,7 @@ class StopFlag {
     cudaEventRecord(copied_[number % copies], stream);
   }
   /// Waits for that copy. An error counts as a stop: it is told by the next check_launch().
-  bool is_raised(int number) const {
-    return cudaEventSynchronize(copied_[number % copies]) != cudaSuccess || seen_[number % copies] != 0;
-  }
+  bool is_raised(int number) const { return cudaEventSynchronize(copied_[number % copies]) != cudaSuccess || seen_[number % copies] != 0; }
 
  private:
   static constexpr int copies = 2;
@@ -115,8 +113,8 @@ int replay(const ReplayLimit& limit, CudaStream stream, const std::function<void
 
 }  // namespace
 
-GraphRun run_through_graph(std::vector<std::byte> key, CudaStream stream, const std::function<void(StepTimes*)>& enqueue,
-                           bool sampled, bool at_once, const ReplayLimit& limit) {
+GraphRun run_through_graph(std::vector<std::byte> key, CudaStream stream, const std::function<void(StepTimes*)>& enqueue, bool sampled,
+                           bool at_once, const ReplayLimit& limit) {
   static thread_local Cache cache;
   const auto [entry, seen] = cache.find(std::move(key));
   if (!seen && !at_once) {

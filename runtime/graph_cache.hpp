@@ -1,12 +1,12 @@
 #pragma once
 // Replays of repeated GPU work as CUDA graphs.
+#include "runtime/cuda.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
-
-#include "runtime/cuda.hpp"
 
 namespace quarkstar::runtime {
 
@@ -35,7 +35,7 @@ struct GraphRun {
 /// at_once: never plainly, for work that waits for other processes while this one may still have to load kernels.
 /// limit: a replay is followed by the next one until the stop flag is seen; there is always one ahead, so that the GPU
 /// has no gap, and at most one too many. How often depends on the flag alone. The calling thread waits meanwhile.
-GraphRun run_through_graph(std::vector<std::byte> key, CudaStream stream, const std::function<void(StepTimes*)>& enqueue,
-                           bool sampled, bool at_once = false, const ReplayLimit& limit = {});
+GraphRun run_through_graph(std::vector<std::byte> key, CudaStream stream, const std::function<void(StepTimes*)>& enqueue, bool sampled,
+                           bool at_once = false, const ReplayLimit& limit = {});
 
 }  // namespace quarkstar::runtime

@@ -1,8 +1,8 @@
 #pragma once
 // The parts of runtime/scalar.hpp that GPU kernels need too.
-#include <cstdint>
-
 #include "runtime/host_device.hpp"
+
+#include <cstdint>
 
 namespace quarkstar::runtime {
 

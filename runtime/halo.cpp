@@ -1,9 +1,5 @@
 #include "runtime/halo.hpp"
 
-#include <spdlog/spdlog.h>
-
-#include <algorithm>
-
 #include "runtime/early_copy.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/mpi/messages.hpp"
@@ -11,6 +7,10 @@
 #include "runtime/session.hpp"
 #include "runtime/several_gpus.hpp"
 #include "runtime/simulate/simulate.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
 
 namespace quarkstar::runtime {
 namespace {
@@ -80,7 +80,8 @@ void Halo::open_mailboxes() {
   Session::current().wait_all();  // making and mapping device memory may wait for all that runs there
   // Each end's slots are those of its own blocks; all ranks have as many slots.
   const auto slot_of = [&](int b, int d, std::size_t buffer) { return 2 * slot(b, d) + buffer; };
-  std::vector<mpi::Mailboxes::Slot> received(static_cast<std::size_t>(decomposition_->most_blocks_of_a_rank()) * 8 * 2), sent(received.size());
+  std::vector<mpi::Mailboxes::Slot> received(static_cast<std::size_t>(decomposition_->most_blocks_of_a_rank()) * 8 * 2),
+      sent(received.size());
   for (const int b : decomposition_->local())
     for (int d = 0; d < 8; ++d)
       for (std::size_t buffer = 0; buffer < 2; ++buffer) {
@@ -90,8 +91,9 @@ void Halo::open_mailboxes() {
           received[slot_of(b, d, buffer)] = {face.bytes(), sender.rank, slot_of(sender.index, d, buffer),
                                              messages.describe({what_, b, d}, false, sender.rank, tag(b, d, buffer), face.bytes())};
         if (const Handle& face = sent_[buffer][slot(b, d)]; face)
-          sent[slot_of(b, d, buffer)] = {face.bytes(), reader.rank, slot_of(reader.index, d, buffer),
-                                         messages.describe({what_, reader.index, d}, true, reader.rank, tag(reader.index, d, buffer), face.bytes())};
+          sent[slot_of(b, d, buffer)] = {
+              face.bytes(), reader.rank, slot_of(reader.index, d, buffer),
+              messages.describe({what_, reader.index, d}, true, reader.rank, tag(reader.index, d, buffer), face.bytes())};
       }
   mailboxes_ = mpi::Mailboxes::open(messages.peers(), decomposition_->rank(), received, sent);
   if (mailboxes_ != nullptr) messages.watch(mailboxes_);

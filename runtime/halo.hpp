@@ -1,13 +1,13 @@
 #pragma once
 // The faces that blocks send each other: handles within a rank, messages between ranks.
+#include "runtime/decomposition.hpp"
+#include "runtime/handle.hpp"
+#include "runtime/mpi/mailboxes.hpp"
+
 #include <array>
 #include <functional>
 #include <memory>
 #include <vector>
-
-#include "runtime/decomposition.hpp"
-#include "runtime/handle.hpp"
-#include "runtime/mpi/mailboxes.hpp"
 
 namespace quarkstar::runtime {
 
@@ -43,8 +43,8 @@ class Halo {
 
   const Decomposition* decomposition_;
   const char* what_;
-  bool only_gpus_;  ///< own blocks of this rank
-  std::shared_ptr<const int> first_tag_;  ///< given back after the faces are gone
+  bool only_gpus_;                                      ///< own blocks of this rank
+  std::shared_ptr<const int> first_tag_;                ///< given back after the faces are gone
   std::array<std::vector<Handle>, 2> incoming_, sent_;  ///< [local block * 8 + direction]; sent: for readers on other ranks
   std::shared_ptr<const mpi::Mailboxes> mailboxes_;
   bool mailboxes_tried_ = false;

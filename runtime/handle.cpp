@@ -1,15 +1,15 @@
 #include "runtime/handle.hpp"
 
+#include "runtime/error.hpp"
+#include "runtime/observe/task_graph.hpp"
+#include "runtime/sanitizer.hpp"
+#include "runtime/session.hpp"
+
 #include <fmt/format.h>
 #include <starpu.h>
 
 #include <cstdint>
 #include <limits>
-
-#include "runtime/error.hpp"
-#include "runtime/observe/task_graph.hpp"
-#include "runtime/sanitizer.hpp"
-#include "runtime/session.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -17,8 +17,7 @@ constexpr std::size_t element_bytes = 64;  // StarPU counts elements in 32 bits:
 }
 
 Handle::Handle(std::size_t bytes) : bytes_(bytes), pool_(HandlePool::in_use()) {
-  if (!starpu_is_initialized())
-    throw Error(ErrorKind::internal, "Handle", "no session is running", "create a runtime::Session first");
+  if (!starpu_is_initialized()) throw Error(ErrorKind::internal, "Handle", "no session is running", "create a runtime::Session first");
   const std::size_t elements = (bytes + element_bytes - 1) / element_bytes;
   if (elements > std::numeric_limits<std::uint32_t>::max())
     throw Error(ErrorKind::input, "Handle", fmt::format("a block of {} bytes is more than the runtime can count", bytes),
@@ -64,9 +63,7 @@ void Handle::release() noexcept {
 }
 
 void* detail::acquire(const Handle& handle, HostAccess access) {
-  starpu_data_acquire(handle.state(), access == HostAccess::read     ? STARPU_R
-                                      : access == HostAccess::modify ? STARPU_RW
-                                                                     : STARPU_W);
+  starpu_data_acquire(handle.state(), access == HostAccess::read ? STARPU_R : access == HostAccess::modify ? STARPU_RW : STARPU_W);
   void* memory = starpu_data_get_local_ptr(handle.state());
   begin_access(memory, true);
   return memory;

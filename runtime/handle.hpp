@@ -1,12 +1,12 @@
 #pragma once
 // A piece of memory that the task graph tracks: StarPU's data handle with an owner.
+#include "runtime/handle_pool.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <utility>
-
-#include "runtime/handle_pool.hpp"
 
 struct _starpu_data_state;
 
@@ -15,7 +15,8 @@ namespace quarkstar::runtime {
 /// Registers a byte range with the runtime, which keeps its copies on the memory nodes coherent. Movable, not copyable.
 /// Without memory of its own (the usual case) the range is allocated where a task first writes it, 64-byte aligned.
 /// Destroying a handle waits for nothing: tasks already submitted on it complete first, then the memory goes. A frozen handle's
-/// readers are not tracked, so destroying it waits for every task. Where a pool is in use (runtime/handle_pool.hpp) handles come from there.
+/// readers are not tracked, so destroying it waits for every task. Where a pool is in use (runtime/handle_pool.hpp) handles come from
+/// there.
 class Handle {
  public:
   Handle() = default;

@@ -1,10 +1,10 @@
 #include "runtime/handle_pool.hpp"
 
+#include "runtime/turns.hpp"
+
 #include <starpu.h>
 
 #include <utility>
-
-#include "runtime/turns.hpp"
 
 namespace quarkstar::runtime {
 namespace {

@@ -13,7 +13,8 @@ namespace quarkstar::runtime {
 /// Keeps the handles that one program has given up for the next one. A program that makes and gives up handles in the same order as the one
 /// before gets each of them back, with its memory on every device: nothing is allocated or pinned anew, and a batch of the
 /// second program is the batch of the first, whose CUDA graph is replayed. What is in a handle is left over from its last use;
-/// tasks of that use come before those of the new one. The memory stays taken until trim() or the end of the pool. For one thread at a time.
+/// tasks of that use come before those of the new one. The memory stays taken until trim() or the end of the pool. For one thread at a
+/// time.
 class HandlePool : public std::enable_shared_from_this<HandlePool> {
  public:
   HandlePool() = default;
@@ -45,8 +46,8 @@ class HandlePool : public std::enable_shared_from_this<HandlePool> {
     _starpu_data_state* state = nullptr;
     std::uint64_t number = 0;
   };
-  /// Of those kept with this size, the one that was made first: the blocks of a field so get those of an earlier field, each its owner's. Without
-  /// any, no state, and the number for a new one.
+  /// Of those kept with this size, the one that was made first: the blocks of a field so get those of an earlier field, each its owner's.
+  /// Without any, no state, and the number for a new one.
   Kept take(std::size_t bytes);
   void give_back(std::size_t bytes, const Kept& handle) { kept_[bytes].emplace(handle.number, handle.state); }
 

@@ -1,5 +1,9 @@
 #include "runtime/huge_pages.hpp"
 
+#include "runtime/first_line.hpp"
+#include "runtime/large_pages.hpp"
+#include "runtime/simulate/simulate.hpp"
+
 #include <fmt/format.h>
 #include <sys/mman.h>
 
@@ -7,10 +11,6 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
-
-#include "runtime/first_line.hpp"
-#include "runtime/large_pages.hpp"
-#include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::runtime {
 

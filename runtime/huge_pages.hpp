@@ -5,8 +5,8 @@
 
 namespace quarkstar::runtime {
 
-/// Of the memory in this process that has asked for huge pages (allocate_pages(): fields, links, stream arrays of 2 MiB and more): what is there,
-/// and what of it is on huge pages; or why that is not known.
+/// Of the memory in this process that has asked for huge pages (allocate_pages(): fields, links, stream arrays of 2 MiB and more): what is
+/// there, and what of it is on huge pages; or why that is not known.
 struct HugePageUse {
   std::size_t resident = 0, huge = 0;  ///< bytes
   std::string unavailable;             ///< the reason

@@ -61,7 +61,11 @@ using Clock = std::vector<int>;
 class Scheduler {
  public:
   Scheduler(LaneSchedule& schedule, const std::vector<Users>& users, int devices, int buffers, bool side_lanes)
-      : schedule_(schedule), users_(users), lanes_(devices * LaneSchedule::lanes_a_device), devices_(devices), side_lanes_(side_lanes),
+      : schedule_(schedule),
+        users_(users),
+        lanes_(devices * LaneSchedule::lanes_a_device),
+        devices_(devices),
+        side_lanes_(side_lanes),
         clocks_(static_cast<std::size_t>(lanes_), Clock(static_cast<std::size_t>(lanes_), nobody)),
         uses_(static_cast<std::size_t>(buffers * devices)) {}
 
@@ -119,7 +123,8 @@ class Scheduler {
     for (const int earlier : after) {
       ScheduledStep& before = schedule_.steps[static_cast<std::size_t>(earlier)];
       if (before.lane == scheduled.lane || clock[static_cast<std::size_t>(before.lane)] >= earlier) continue;
-      if (std::find(before.awaited_on.begin(), before.awaited_on.end(), device) == before.awaited_on.end()) before.awaited_on.push_back(device);
+      if (std::find(before.awaited_on.begin(), before.awaited_on.end(), device) == before.awaited_on.end())
+        before.awaited_on.push_back(device);
       scheduled.waits.push_back(earlier);
       join(clock, ended_[static_cast<std::size_t>(earlier)]);
     }

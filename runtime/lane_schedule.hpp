@@ -11,12 +11,12 @@ struct ScheduleStep {
   struct Use {
     int buffer;
     bool reads, writes;
-    bool apart = false;     ///< writes no byte that the latest writers of the buffer touch, so need not wait for them
+    bool apart = false;  ///< writes no byte that the latest writers of the buffer touch, so need not wait for them
   };
   int device = 0;           ///< of its owner
   bool everywhere = false;  ///< every device computes it, into copies of its own of what it writes
   std::vector<Use> uses;
-  bool aside = false;       ///< takes part in an exchange with others that are not devices of this program
+  bool aside = false;  ///< takes part in an exchange with others that are not devices of this program
   /// Everywhere, and a device reads what lives with it: of the rest they tell each other while they are at it.
   bool exchanges = false;
 };
@@ -25,8 +25,8 @@ struct ScheduleStep {
 struct ScheduledStep {
   int step = 0;
   int device = 0;
-  int lane = 0;              ///< 2 device: main, 2 device + 1: side
-  std::vector<int> waits;    ///< indices of scheduled steps in other lanes that must have ended before
+  int lane = 0;                 ///< 2 device: main, 2 device + 1: side
+  std::vector<int> waits;       ///< indices of scheduled steps in other lanes that must have ended before
   std::vector<int> awaited_on;  ///< devices on which a step waits for this one, each once
   /// The same step on the other devices, if it exchanges: it ends on none before it has begun on all.
   std::vector<int> meets;
@@ -55,8 +55,8 @@ std::vector<LaneSegment> segments_of(const LaneSchedule& schedule);
 /// - A buffer lives with its reader if all readers are on one device (a face is written straight into its reader's memory), otherwise
 ///   with its first writer, otherwise with its first reader.
 /// - A step that takes part in an exchange, because it writes into another device's memory, reads what another device writes, or says so
-///   (aside), runs in the side lane of its device, so that it overlaps what the main lane does; all others, and those everywhere, in the main
-///   lane. Without side_lanes all are there.
+///   (aside), runs in the side lane of its device, so that it overlaps what the main lane does; all others, and those everywhere, in the
+///   main lane. Without side_lanes all are there.
 /// - Steps wait for exactly the conflicting steps (write-write, write-read, read-write) of other lanes that no earlier wait implies.
 /// - The steps of an exchange follow each other, one a device. Each waits for what its own device reads and writes; when
 ///   one has ended, its lane knows of all that the others had waited for and had before them.

@@ -14,7 +14,7 @@ bool is_message(const Program::Step& step) { return step.part.kind == Kind::send
 /// A buffer that is sent or received, on the way through the program.
 struct Exchanged {
   const Mailbox* mailbox = nullptr;
-  Kind kind = Kind::task;           ///< task: an ordinary buffer
+  Kind kind = Kind::task;               ///< task: an ordinary buffer
   int first_user = -1, last_user = -1;  ///< writers since it was sent, or readers since it was received
   bool received = false;
 
@@ -106,8 +106,7 @@ bool refreshes_have_own_mailboxes(const Program& program, const MailboxPlan& pla
   std::array<std::set<void*>, 2> touched;  // by others, by refreshes
   for (std::size_t i = 0; i < left_out.size(); ++i)
     for (const int buffer : program.steps[i].buffers)
-      if (void* mailbox = plan.memory[static_cast<std::size_t>(buffer)]; mailbox != nullptr)
-        touched[left_out[i] ? 1 : 0].insert(mailbox);
+      if (void* mailbox = plan.memory[static_cast<std::size_t>(buffer)]; mailbox != nullptr) touched[left_out[i] ? 1 : 0].insert(mailbox);
   return std::none_of(touched[1].begin(), touched[1].end(), [&](void* mailbox) { return touched[0].contains(mailbox); });
 }
 

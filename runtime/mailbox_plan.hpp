@@ -1,10 +1,10 @@
 #pragma once
 // Which step of a program does what with the mailboxes of its messages. Pure bookkeeping; runtime/gpu_program_run.cpp carries it out.
-#include <optional>
-#include <vector>
-
 #include "runtime/gpu_messages.hpp"
 #include "runtime/program.hpp"
+
+#include <optional>
+#include <vector>
 
 namespace quarkstar::runtime {
 
@@ -22,8 +22,8 @@ struct MailboxPlan {
 /// Takes the messages out of a program. Who writes a handle that is sent writes into the receiver's memory instead, and who reads one that
 /// is received reads its mailbox: no byte is copied. Before the first writer there must be room; with the last one the message is sent;
 /// the first reader waits for it; with the last one it is consumed. Nothing where that does not fit: a message without a mailbox, a handle
-/// with two, one that is sent unwritten, or read without having been received. Steps that touch mailboxes must keep their order, for one between
-/// the first and the last neither waits nor signals itself.
+/// with two, one that is sent unwritten, or read without having been received. Steps that touch mailboxes must keep their order, for one
+/// between the first and the last neither waits nor signals itself.
 std::optional<MailboxPlan> plan_mailboxes(Program& program);
 
 /// Whether no mailbox of a refresh that may be left out (whole_refresh_behind()) is touched by any other step. Only then may

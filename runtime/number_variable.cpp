@@ -1,12 +1,12 @@
 #include "runtime/number_variable.hpp"
 
+#include "runtime/error.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
 #include <string>
 #include <string_view>
-
-#include "runtime/error.hpp"
 
 namespace quarkstar::runtime {
 
@@ -17,7 +17,8 @@ std::optional<std::int64_t> number_in(const char* variable, const char* text, st
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error == std::errc() && end == digits.data() + digits.size() && number >= 0 && number <= most) return number;
   const bool bounded = most < std::numeric_limits<std::int64_t>::max();
-  throw Error(ErrorKind::input, std::string("$") + variable, fmt::format("'{}' is not a whole number{}", digits, bounded ? fmt::format(" from 0 to {}", most) : ""),
+  throw Error(ErrorKind::input, std::string("$") + variable,
+              fmt::format("'{}' is not a whole number{}", digits, bounded ? fmt::format(" from 0 to {}", most) : ""),
               "give one, or unset the variable");
 }
 

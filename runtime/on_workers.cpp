@@ -1,10 +1,10 @@
 #include "runtime/on_workers.hpp"
 
+#include "runtime/sanitizer.hpp"
+
 #include <starpu.h>
 
 #include <algorithm>
-
-#include "runtime/sanitizer.hpp"
 
 namespace quarkstar::runtime {
 namespace {

@@ -17,8 +17,7 @@ struct MergeArguments {
 /// Buffers: the result, the partial sums, the state where there is one.
 void merge_partials(Call& call) {
   const auto& arguments = call.arguments<MergeArguments>();
-  const bool idle =
-      arguments.has_state && *idle_flag(call.buffer<const GraphStatus>(1 + arguments.partials), arguments.when) != 0;
+  const bool idle = arguments.has_state && *idle_flag(call.buffer<const GraphStatus>(1 + arguments.partials), arguments.when) != 0;
   auto* merged = call.buffer<BinnedSum>(0);
   for (int s = 0; s < arguments.sums; ++s) {
     merged[s] = BinnedSum::zero();
@@ -49,14 +48,12 @@ void detail::submit_sum_over_ranks(const PartialSums& partials, int sums, const 
   arguments.sums = sums;
   arguments.has_state = guard.state != nullptr;
   arguments.when = guard.when;
-  submit(merge_codelet, arguments, accesses, {},
-         Placement{.owner = 0, .block = -1, .urgent = true, .role = role_of(guard.when)});
+  submit(merge_codelet, arguments, accesses, {}, Placement{.owner = 0, .block = -1, .urgent = true, .role = role_of(guard.when)});
   Session::current().messages()->sum(partials.all_ranks(), partials.this_rank(), sums, name);
 }
 
-bool detail::collect_step_over_ranks(const Codelet& codelet, const ScalarArguments& arguments,
-                                     const AccessList& accesses, const Placement& placement,
-                                     const std::function<void()>& through_host) {
+bool detail::collect_step_over_ranks(const Codelet& codelet, const ScalarArguments& arguments, const AccessList& accesses,
+                                     const Placement& placement, const std::function<void()>& through_host) {
   if (!Session::current().messages()->collected()) return false;
   GraphRecording::note(codelet, {}, accesses, placement);
   const auto* bytes = reinterpret_cast<const std::byte*>(&arguments);

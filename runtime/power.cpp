@@ -1,11 +1,11 @@
 #include "runtime/power.hpp"
 
+#include "runtime/error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-
-#include "runtime/error.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -19,7 +19,8 @@ double watts_of(const std::string& where, std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   constexpr double most = 1e6;
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0) || value > most) refuse(where, text, "is no number of watts");
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0) || value > most)
+    refuse(where, text, "is no number of watts");
   return value;
 }
 

@@ -1,11 +1,11 @@
 #include "runtime/program.hpp"
 
-#include <algorithm>
-#include <map>
-
 #include "runtime/gpu_sums.hpp"
 #include "runtime/graph_status.hpp"
 #include "runtime/session.hpp"
+
+#include <algorithm>
+#include <map>
 
 namespace quarkstar::runtime {
 
@@ -115,7 +115,8 @@ void submit_program(const Codelet& codelet, std::unique_ptr<Program> program) {
   const Placement& first = program->steps.front().part.placement;
   const AccessList accesses = program->accesses;
   const auto& steps = program->steps;
-  const auto counted = static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), [](const auto& step) { return step.part.counted; }));
+  const auto counted =
+      static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), [](const auto& step) { return step.part.counted; }));
   const bool urgent = std::any_of(steps.begin(), steps.end(), [](const auto& step) { return step.part.placement.urgent; });
   submit(codelet, program.get(), accesses, program->cost, {.owner = first.owner, .block = first.block, .urgent = urgent});
   program.release();  // the task owns it now

@@ -1,14 +1,14 @@
 #pragma once
 // A batch of tasks as one program: its steps, and the memory that they share.
-#include <cstddef>
-#include <memory>
-#include <vector>
-
 #include "runtime/batch.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/graph_cache.hpp"
 #include "runtime/lane_schedule.hpp"
 #include "runtime/observe/events.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
 
 namespace quarkstar::runtime {
 

@@ -8,7 +8,8 @@ namespace quarkstar::runtime {
 
 namespace {
 
-/// Gives `rest`, too thin for a part of its own, to an owner without a part, together with layers of another one. False where that cannot be.
+/// Gives `rest`, too thin for a part of its own, to an owner without a part, together with layers of another one. False where that cannot
+/// be.
 bool begin_with_rest(std::vector<int>& parts, const std::vector<Share>& shares, int rest, int first) {
   for (std::size_t to = 0; to < parts.size(); ++to) {
     if (parts[to] > 0 || shares[to].most < first || !(shares[to].speed > 0)) continue;

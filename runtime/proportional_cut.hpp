@@ -1,18 +1,18 @@
 #pragma once
 // Blocks as thick as their owners are fast.
+#include "runtime/decomposition.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
-
-#include "runtime/decomposition.hpp"
 
 namespace quarkstar::runtime {
 
 /// A worker that can own a block.
 struct Share {
   int worker = 0;
-  double speed = 1;  ///< in any unit that all have in common
+  double speed = 1;    ///< in any unit that all have in common
   int most = 1 << 30;  ///< thickest part that its memory holds
 };
 
@@ -21,14 +21,14 @@ struct Share {
 /// Empty where the owners cannot hold the extent.
 std::vector<int> proportional_parts(int extent, const std::vector<Share>& shares, int unit, int thinnest = 1);
 
-/// Thicknesses of weights.size() parts, none empty, that sum to `extent`: nearly equal where the weights are, else such that the slowest part
-/// (thickness over weight) takes nearly the least time. Each is at least `thinnest` and a multiple of `multiple`; also of 4 or 2 where that can
-/// be, for such parts can be split over lanes, and a finer cut for unequal weights must make the slowest part a tenth faster.
+/// Thicknesses of weights.size() parts, none empty, that sum to `extent`: nearly equal where the weights are, else such that the slowest
+/// part (thickness over weight) takes nearly the least time. Each is at least `thinnest` and a multiple of `multiple`; also of 4 or 2 where
+/// that can be, for such parts can be split over lanes, and a finer cut for unequal weights must make the slowest part a tenth faster.
 /// Empty where the extent has too few layers for so many parts. The same on all ranks for the same numbers.
 std::vector<int> parts_for_all(int extent, const std::vector<double>& weights, int thinnest = 1, int multiple = 1);
 
-/// Consecutive parts to consecutive owners, each some where there are enough: the owner with most work has as little as such a cut allows, and
-/// the earlier ones are near the mean. Where all parts are equal, part p of n goes to owner p owners / n. Cost: parts log work.
+/// Consecutive parts to consecutive owners, each some where there are enough: the owner with most work has as little as such a cut allows,
+/// and the earlier ones are near the mean. Where all parts are equal, part p of n goes to owner p owners / n. Cost: parts log work.
 std::vector<int> contiguous_owners(std::span<const std::int64_t> work, int owners);
 
 /// max over parts of thickness / speed.

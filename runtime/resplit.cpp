@@ -1,8 +1,8 @@
 #include "runtime/resplit.hpp"
 
-#include <algorithm>
-
 #include "runtime/proportional_cut.hpp"
+
+#include <algorithm>
 
 namespace quarkstar::runtime {
 namespace {

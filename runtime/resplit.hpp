@@ -1,11 +1,11 @@
 #pragma once
 // Blocks cut anew between solves, from how fast their owners were: the decision, for the `adaptive` policy.
+#include "runtime/decomposition.hpp"
+
 #include <functional>
 #include <map>
 #include <optional>
 #include <span>
-
-#include "runtime/decomposition.hpp"
 
 namespace quarkstar::runtime {
 
@@ -27,11 +27,10 @@ class Resplitter {
   void solved(const Decomposition& now, std::span<const double> busy_seconds, double seconds);
 
   /// The cut with which the owner that takes longest takes least, if `remaining` more solves win back what changing over to it costs, and
-  /// that owner gains 3 % (less is noise). A solve is predicted to take what it did less what its slowest owner gains: the rest, waiting and
-  /// messages, is taken to stay.
-  /// Where one direction is cut, extents change: in multiples of 4 or 2 where that is as good within 3 %, because such parts keep the
-  /// direction for the lanes, and always of whole domains; an owner may lose its block, and get one again. Where several are cut, blocks stay
-  /// and change owners.
+  /// that owner gains 3 % (less is noise). A solve is predicted to take what it did less what its slowest owner gains: the rest, waiting
+  /// and messages, is taken to stay. Where one direction is cut, extents change: in multiples of 4 or 2 where that is as good within 3 %,
+  /// because such parts keep the direction for the lanes, and always of whole domains; an owner may lose its block, and get one again.
+  /// Where several are cut, blocks stay and change owners.
   std::optional<Resplit> propose(const Decomposition& now, int remaining, double migration_seconds) const;
 
  private:

@@ -1,15 +1,15 @@
 #pragma once
 // Scalar steps on a GPU: one thread, but the numbers stay where the fields are.
-#include <algorithm>
-#include <cstdint>
-#include <type_traits>
-
 #include "runtime/cuda.hpp"
 #include "runtime/cuda_launch.cuh"
 #include "runtime/gpu_sums.cuh"
 #include "runtime/gpu_sums.hpp"
 #include "runtime/scalar.hpp"
 #include "runtime/sum_exchange.cuh"
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
 
 namespace quarkstar::runtime::detail {
 
@@ -25,9 +25,9 @@ struct ScalarSums {
   int count, sums;
   UnfinishedSums unfinished;                 ///< at most most_sums_on_cuda of them
   int unfinished_partial, first_unfinished;  ///< where they go: of which partial, from which of its sums on
-  BinnedSum* carried;  ///< from one launch to the next
+  BinnedSum* carried;                        ///< from one launch to the next
   bool first, last;
-  SumExchange exchange;  ///< devices = 0: none
+  SumExchange exchange;                  ///< devices = 0: none
   unsigned long long refresh_condition;  ///< 0: none
 };
 
@@ -42,8 +42,7 @@ __global__ void __launch_bounds__(32 * most_scalar_warps, 1)
   // back at once.
   using Word = unsigned long long;
   constexpr int words = sizeof(State) / sizeof(Word);
-  static_assert(sizeof(State) % sizeof(Word) == 0 && alignof(State) == alignof(Word) &&
-                std::is_trivially_copyable_v<State>);
+  static_assert(sizeof(State) % sizeof(Word) == 0 && alignof(State) == alignof(Word) && std::is_trivially_copyable_v<State>);
   __shared__ Word copy[words];
   __shared__ double values[most_sums_on_cuda];
   __shared__ BinnedSum finished[most_sums_on_cuda], totals[most_sums_on_cuda];
@@ -68,8 +67,7 @@ __global__ void __launch_bounds__(32 * most_scalar_warps, 1)
     BinnedSum total = work.first ? BinnedSum::zero() : work.carried[thread];
     const int new_one = thread - work.first_unfinished;
     const bool is_new = finishes && new_one >= 0 && new_one < unfinished.count;
-    for (int p = 0; p < work.count; ++p)
-      total.merge(is_new && p == work.unfinished_partial ? finished[new_one] : work.partials[p][thread]);
+    for (int p = 0; p < work.count; ++p) total.merge(is_new && p == work.unfinished_partial ? finished[new_one] : work.partials[p][thread]);
     if (!work.last) work.carried[thread] = total;
     totals[thread] = total;
   };
@@ -104,8 +102,7 @@ inline void take_unfinished(ScalarSums& work, CudaStream stream) {
   const UnfinishedSums unfinished = take_unfinished_sums(stream);
   if (unfinished.count == 0) return;
   for (int p = 0; p < work.count && unfinished.count <= most_sums_on_cuda; ++p) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(work.partials[p]),
-               at = reinterpret_cast<std::uintptr_t>(unfinished.partial);
+    const auto begin = reinterpret_cast<std::uintptr_t>(work.partials[p]), at = reinterpret_cast<std::uintptr_t>(unfinished.partial);
     if (at < begin || at >= begin + static_cast<std::size_t>(work.sums) * sizeof(BinnedSum)) continue;
     work.unfinished = unfinished;
     work.unfinished_partial = p;
@@ -133,13 +130,12 @@ void run_scalar_step_on_cuda(Call& call) {
   do {
     work.first = done == 0;
     for (work.count = 0; done < arguments.partials && work.count < partials_a_launch; ++done)
-      if (const auto* partial = call.buffer<const BinnedSum>(2 + done); partial != nullptr)
-        work.partials[work.count++] = partial;
+      if (const auto* partial = call.buffer<const BinnedSum>(2 + done); partial != nullptr) work.partials[work.count++] = partial;
     work.last = done == arguments.partials;
     take_unfinished(work, stream);
     const int warps = std::clamp(work.unfinished.count + sending_warps, least_scalar_warps, most_scalar_warps);
-    launch_overlapping(scalar_step_kernel<State, Step>, 1, static_cast<unsigned>(32 * warps), stream,
-                       call.buffer<State>(0), call.buffer<double>(1), arguments.most_steps, work);
+    launch_overlapping(scalar_step_kernel<State, Step>, 1, static_cast<unsigned>(32 * warps), stream, call.buffer<State>(0),
+                       call.buffer<double>(1), arguments.most_steps, work);
   } while (done < arguments.partials);
   check_launch(Step::name);
 }

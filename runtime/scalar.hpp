@@ -1,15 +1,15 @@
 #pragma once
 // Numbers that live on the task graph: sums over fields, and the state of an algorithm that only tasks read and write.
+#include "runtime/binned_sum.hpp"
+#include "runtime/codelet.hpp"
+#include "runtime/error.hpp"
+#include "runtime/graph_status.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <vector>
-
-#include "runtime/binned_sum.hpp"
-#include "runtime/codelet.hpp"
-#include "runtime/error.hpp"
-#include "runtime/graph_status.hpp"
 
 namespace quarkstar::runtime {
 
@@ -17,8 +17,8 @@ namespace quarkstar::runtime {
 /// ranks, also the sums of this one, and of all. All ranks make their partial sums in the same order.
 class PartialSums {
  public:
-  static constexpr int most = 4;             ///< unless told otherwise
-  static constexpr int most_of_all = 1024;   ///< what a scalar step can gather
+  static constexpr int most = 4;            ///< unless told otherwise
+  static constexpr int most_of_all = 1024;  ///< what a scalar step can gather
   explicit PartialSums(int tasks, int sums = most);
   const Handle& task(int i) const { return handles_[static_cast<std::size_t>(i)]; }
   int tasks() const { return static_cast<int>(handles_.size()); }
@@ -37,7 +37,9 @@ template <class State>
 class GraphState {
  public:
   GraphState(const State& initial, int most_steps)
-      : handle_(sizeof(State)), mirror_(sizeof(State)), history_(static_cast<std::size_t>(most_steps) * sizeof(double)),
+      : handle_(sizeof(State)),
+        mirror_(sizeof(State)),
+        history_(static_cast<std::size_t>(most_steps) * sizeof(double)),
         most_steps_(most_steps) {
     static_assert(std::is_trivially_copyable_v<State>);
     // Tasks find the stop flag at the start of the buffer, whatever the state.
@@ -75,7 +77,8 @@ struct Guard {
   When when = When::running;
   bool keeps = false;  ///< what a task that does not work leaves in its output is read later, so no copy of it may be given up
   Guard() = default;
-  Guard(const Handle* handle, When works = When::running, bool kept = false) : state(handle), when(works), keeps(kept || works == When::refreshing) {}
+  Guard(const Handle* handle, When works = When::running, bool kept = false)
+      : state(handle), when(works), keeps(kept || works == When::refreshing) {}
 };
 
 /// The role of a task with such a guard.

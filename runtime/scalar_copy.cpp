@@ -1,10 +1,10 @@
-#include <cstring>
-
 #include "runtime/scalar.hpp"
-#ifdef QUARKSTAR_CUDA
-#include <cuda_runtime_api.h>
 
+#include <cstring>
+#ifdef QUARKSTAR_CUDA
 #include "runtime/cuda.hpp"
+
+#include <cuda_runtime_api.h>
 #endif
 
 namespace quarkstar::runtime::detail {

@@ -1,14 +1,14 @@
 #include "runtime/segments.hpp"
 
-#include <algorithm>
-#include <memory>
-
 #include "runtime/lane_schedule.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/program.hpp"
 #include "runtime/scalar.hpp"
 #include "runtime/session.hpp"
 #include "runtime/simulate/simulate.hpp"
+
+#include <algorithm>
+#include <memory>
 
 namespace quarkstar::runtime {
 namespace {
@@ -45,7 +45,8 @@ bool submit_joined(const Codelet& codelet, const std::vector<Batch::Part>& parts
   const std::vector<int> owners = owners_of(parts);
   const Program whole(parts);
   constexpr bool side_lanes = false;  // a worker runs one task at a time
-  const auto schedule = schedule_lanes(schedule_steps(whole, owners), static_cast<int>(owners.size()), static_cast<int>(whole.accesses.size()), side_lanes);
+  const auto schedule =
+      schedule_lanes(schedule_steps(whole, owners), static_cast<int>(owners.size()), static_cast<int>(whole.accesses.size()), side_lanes);
   if (!schedule) return false;
   for (std::size_t buffer = 0; buffer < whole.accesses.size(); ++buffer) {
     if (!schedule->copied[buffer] || whole.accesses[buffer].mode == Access::Mode::out) continue;

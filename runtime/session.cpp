@@ -67,7 +67,9 @@ std::string model_folder() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
   std::error_code error;
-  fs::path folder = cache != nullptr && *cache != 0 ? fs::path(cache) : home != nullptr && *home != 0 ? fs::path(home) / ".cache" : fs::path();
+  fs::path folder = cache != nullptr && *cache != 0 ? fs::path(cache)
+                    : home != nullptr && *home != 0 ? fs::path(home) / ".cache"
+                                                    : fs::path();
   if (!folder.empty()) {
     folder = folder / "quarkstar" / "starpu";
     fs::create_directories(folder, error);
@@ -87,8 +89,8 @@ int start_runtime(starpu_conf& conf) {
   return starpu_init(&conf);
 }
 
-/// Policy heteroprio keeps what it has learnt of kinds of tasks in a file, for the next run of the program, and aborts when there are more than
-/// 100: so each session gets a file of its own, unless the user names one.
+/// Policy heteroprio keeps what it has learnt of kinds of tasks in a file, for the next run of the program, and aborts when there are more
+/// than 100: so each session gets a file of its own, unless the user names one.
 void forget_heteroprio_data() {
   constexpr const char* name = "STARPU_HETEROPRIO_DATA_FILE";
   std::error_code error;
@@ -130,10 +132,8 @@ void limit_gpu_memory(std::size_t bytes, int ranks_a_gpu, const std::vector<int>
     needed = needed || (available < usual && !users);
   }
   ours = needed && !numbers.empty();
-  if (ours)
-    setenv(name, fmt::format("{}", std::max<std::size_t>(1, most >> 20)).c_str(), 1);
-  else if (!users)
-    unsetenv(name);
+  if (ours) setenv(name, fmt::format("{}", std::max<std::size_t>(1, most >> 20)).c_str(), 1);
+  else if (!users) unsetenv(name);
 }
 
 /// Teams bind their threads. A GPU's worker has a team of one: StarPU would bind it to a core of its own choice, which a CPU team may
@@ -150,8 +150,7 @@ std::vector<int> usable_gpus(const std::vector<GpuDescription>& found, const Ses
   const int all_present = static_cast<int>(found.size());
   std::vector<int> numbers = options.gpu_numbers;
   std::string obstacle = found.empty() ? obstacle_to_gpus() : "";
-  if (!obstacle.empty() && options.cuda_workers != 0)
-    spdlog::warn("no GPU can be used: {}; check the driver with nvidia-smi", obstacle);
+  if (!obstacle.empty() && options.cuda_workers != 0) spdlog::warn("no GPU can be used: {}; check the driver with nvidia-smi", obstacle);
   if (numbers.empty())
     for (int number = 0; number < all_present; ++number) {
       const std::string& of_gpu = found[static_cast<std::size_t>(number)].obstacle;
@@ -164,10 +163,8 @@ std::vector<int> usable_gpus(const std::vector<GpuDescription>& found, const Ses
     }
   mpi::Job::current().together([&] {  // hosts may have different GPUs, and then all ranks ask each other
     for (const int number : options.gpu_numbers)
-      if (number < 0 || number >= all_present ||
-          std::count(options.gpu_numbers.begin(), options.gpu_numbers.end(), number) > 1)
-        throw Error(ErrorKind::environment, "--devices",
-                    fmt::format("GPU {} asked for, {} present", number, all_present),
+      if (number < 0 || number >= all_present || std::count(options.gpu_numbers.begin(), options.gpu_numbers.end(), number) > 1)
+        throw Error(ErrorKind::environment, "--devices", fmt::format("GPU {} asked for, {} present", number, all_present),
                     "give each number once; `quarkstar machine` lists the GPUs");
       else if (const std::string& of_gpu = found[static_cast<std::size_t>(number)].obstacle; !of_gpu.empty())
         throw Error(ErrorKind::environment, "--devices", fmt::format("GPU {} asked for: {}", number, of_gpu),
@@ -185,14 +182,13 @@ std::vector<int> usable_gpus(const std::vector<GpuDescription>& found, const Ses
 bool Session::is_running() { return running != nullptr; }
 
 Session& Session::current() {
-  if (running == nullptr)
-    throw Error(ErrorKind::internal, "Session", "no session is running", "create a runtime::Session first");
+  if (running == nullptr) throw Error(ErrorKind::internal, "Session", "no session is running", "create a runtime::Session first");
   return *running;
 }
 
-Session::Session(const SessionOptions& options) : options_(options), topology_(simulate::active ? simulate::topology() : Topology::discover()) {
-  if (running != nullptr)
-    throw Error(ErrorKind::internal, "Session", "a session is already running", "destroy it before starting another");
+Session::Session(const SessionOptions& options)
+    : options_(options), topology_(simulate::active ? simulate::topology() : Topology::discover()) {
+  if (running != nullptr) throw Error(ErrorKind::internal, "Session", "a session is already running", "destroy it before starting another");
   starpu_sched_policy* const policy = resolve_policy(options.policy);
   if constexpr (!simulate::active) mpi::Job::current().watchdog().set_idle(std::chrono::seconds(options_.watchdog_seconds));
   mpi::Job::current().together(check_switches);
@@ -254,8 +250,8 @@ Session::Session(const SessionOptions& options) : options_(options), topology_(s
   if constexpr (!simulate::active) starpu_execute_on_each_worker(bind_worker, this, STARPU_CPU | STARPU_CUDA);
   happens_after(this);
   if (mpi::Job& job = mpi::Job::current(); job.is_distributed()) {
-    // The watchdog, which gives the others up to a minute to answer, speaks before a wait on the device ends in a trap; without one it takes
-    // an hour.
+    // The watchdog, which gives the others up to a minute to answer, speaks before a wait on the device ends in a trap; without one it
+    // takes an hour.
     constexpr std::uint64_t second = 1'000'000'000;
     const std::uint64_t patience = options_.watchdog_seconds > 0 ? static_cast<std::uint64_t>(options_.watchdog_seconds) + 120 : 3600;
     messages_ = std::make_unique<mpi::Messages>(
@@ -343,7 +339,8 @@ void Session::plan_gpus() {
       throw Error(ErrorKind::environment, "--gpus", fmt::format("{} GPUs asked for, {} present", gpu_count_, present),
                   "ask for fewer, or check the driver with `quarkstar machine`");
     if (too_many && !options_.share_gpus)
-      throw Error(ErrorKind::input, "--gpus", fmt::format("{} ranks on {} have {} GPUs", share.count, job.hosts()[static_cast<std::size_t>(job.rank())], present),
+      throw Error(ErrorKind::input, "--gpus",
+                  fmt::format("{} ranks on {} have {} GPUs", share.count, job.hosts()[static_cast<std::size_t>(job.rank())], present),
                   "start one rank a GPU, use --gpus 0, or allow two ranks on one GPU with --share-gpus");
   });
   if (too_many) {
@@ -379,7 +376,8 @@ std::string Session::obstacle_to_gpu_messages() const {
   if (!wish.value_or(true)) return fmt::format("{} is off", gpu_ipc_switch);
   if (!wish && ranks_a_gpu_ > 1) return "ranks share a GPU";
   if (job.is_fake()) return "the other ranks do not exist";
-  if (std::any_of(job.machines().begin(), job.machines().end(), [&](const std::string& machine) { return machine != job.machines().front(); }))
+  if (std::any_of(job.machines().begin(), job.machines().end(),
+                  [&](const std::string& machine) { return machine != job.machines().front(); }))
     return "the ranks sit on several hosts";
   if (job.size() > SumExchange::most_devices) return fmt::format("more than {} ranks", SumExchange::most_devices);
   if (gpu_count_ != 1) return fmt::format("{} has {} GPUs, not one", job.name_of(job.rank()), gpu_count_);
@@ -407,8 +405,8 @@ void Session::plan_workers() {
 }
 
 void Session::place_workers() {
-  // A GPU's worker thread polls, and the main thread submits: they get the last cores, near the GPU where it is known where that is, and the
-  // teams share the others. The thread that moves messages polls too: it gets a core where there are some to spare.
+  // A GPU's worker thread polls, and the main thread submits: they get the last cores, near the GPU where it is known where that is, and
+  // the teams share the others. The thread that moves messages polls too: it gets a core where there are some to spare.
   std::vector<Domain> domains = topology_.domains();
   constexpr int plenty = 4;
   const int cores = topology_.cores();
@@ -437,8 +435,7 @@ void Session::place_workers() {
   }
   const int total = cores - reserved;
   int count = options_.cpu_workers;
-  if (count == 0)
-    count = options_.mode == WorkerMode::per_core ? total : static_cast<int>(domains.size());
+  if (count == 0) count = options_.mode == WorkerMode::per_core ? total : static_cast<int>(domains.size());
   if (count < 1 || count > STARPU_MAXCPUS)
     throw Error(ErrorKind::input, "--workers", fmt::format("{} CPU workers", count),
                 fmt::format("give 1 to {}, as many as StarPU was built for", STARPU_MAXCPUS));
@@ -458,8 +455,7 @@ void Session::place_workers() {
     int threads = options_.threads_per_worker;
     if (threads == 0) threads = options_.mode == WorkerMode::per_core ? 1 : std::max(1, available / sharers);
     std::vector<int> cores;
-    for (int t = 0; t < threads; ++t)
-      cores.push_back(domain.cores[static_cast<std::size_t>(((w - first) * threads + t) % available)]);
+    for (int t = 0; t < threads; ++t) cores.push_back(domain.cores[static_cast<std::size_t>(((w - first) * threads + t) % available)]);
     add(domain.numa_node, std::move(cores));
   }
 }

@@ -1,15 +1,15 @@
 #pragma once
 // Start and stop of the task runtime: which workers exist, what they command, and which policy places tasks.
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "runtime/observe/events.hpp"
 #include "runtime/power.hpp"
 #include "runtime/team.hpp"
 #include "runtime/throttle.hpp"
 #include "runtime/topology.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace quarkstar::runtime {
 
@@ -27,21 +27,22 @@ struct SessionOptions {
   WorkerMode mode = WorkerMode::per_domain;
   int cpu_workers = 0;         ///< 0: as `mode` says; otherwise exactly this many
   int threads_per_worker = 0;  ///< 0: the cores shared evenly; more threads than cores share cores
-  int cuda_workers = -1;       ///< GPUs of each rank; -1: all that the driver shows, divided among the ranks of the host; 0: none; see gpu_numbers
-  bool share_gpus = false;     ///< several ranks may use one GPU
-  std::string policy = "static";  ///< a name (runtime/policy/policy.hpp), or the path of a shared library
-  int watchdog_seconds = 600;  ///< end the job when nothing completes for so long; 0: never
-  bool keep_events = false;    ///< record every task for traces and timelines (about 50 ns a task)
-  std::string devices{};           ///< which devices own blocks, as asked for: cpu, cuda, all, numbers of GPUs; "": not asked
+  int cuda_workers =
+      -1;  ///< GPUs of each rank; -1: all that the driver shows, divided among the ranks of the host; 0: none; see gpu_numbers
+  bool share_gpus = false;            ///< several ranks may use one GPU
+  std::string policy = "static";      ///< a name (runtime/policy/policy.hpp), or the path of a shared library
+  int watchdog_seconds = 600;         ///< end the job when nothing completes for so long; 0: never
+  bool keep_events = false;           ///< record every task for traces and timelines (about 50 ns a task)
+  std::string devices{};              ///< which devices own blocks, as asked for: cpu, cuda, all, numbers of GPUs; "": not asked
   std::optional<double> cpu_share{};  ///< part of the lattice that CPU workers own beside GPUs, 0..1; none: see cpu_share_is_open()
   bool measure_cpu_share = false;     ///< --cpu-share auto, beside any GPUs
   std::vector<int> gpu_numbers{};  ///< which GPUs, as the driver counts, divided among the ranks of the host; empty: the first cuda_workers
-  std::size_t gpu_memory =
-      0;  ///< bytes that a rank's fields may take on each GPU; 0: 90 % of it or what is free, shared by its ranks
+  std::size_t gpu_memory = 0;      ///< bytes that a rank's fields may take on each GPU; 0: 90 % of it or what is free, shared by its ranks
   MachinePower power{};            ///< for policies that weigh joules
-  bool join_on_cpus = false;       ///< join the tasks of several owners between their exchanges (runtime/segments.hpp) also where no GPU owns a block
-  bool time_kernels = false;       ///< for traces: of the batches that GPUs replay, time each kernel in every eighth, and the others as a whole
-  int lane_bytes = 64;             ///< 64 or 32, for this rank's CPU (arch::lane_bytes()): see Session::lane_bytes()
+  bool join_on_cpus =
+      false;  ///< join the tasks of several owners between their exchanges (runtime/segments.hpp) also where no GPU owns a block
+  bool time_kernels = false;  ///< for traces: of the batches that GPUs replay, time each kernel in every eighth, and the others as a whole
+  int lane_bytes = 64;        ///< 64 or 32, for this rank's CPU (arch::lane_bytes()): see Session::lane_bytes()
   std::vector<Throttle> throttles{};  ///< CPU workers of each rank that are to look slower, for experiments
 };
 
@@ -52,17 +53,15 @@ inline bool cpu_share_is_open(const SessionOptions& options) {
 }
 
 /// Whether CPUs were asked to share the work with the GPUs of a session.
-inline bool cpus_join_gpus(const SessionOptions& options) {
-  return options.cpu_share.value_or(0) > 0 || cpu_share_is_open(options);
-}
+inline bool cpus_join_gpus(const SessionOptions& options) { return options.cpu_share.value_or(0) > 0 || cpu_share_is_open(options); }
 
 struct Worker {
   enum class Kind { cpu, cuda };
   Kind kind = Kind::cpu;
-  int device = 0;              ///< NUMA domain or GPU number
+  int device = 0;  ///< NUMA domain or GPU number
   Team team{std::vector<int>{}};
-  double bandwidth_gbs = 0;    ///< prediction for cost models, GB/s
-  PowerDraw power;             ///< of its part of SessionOptions::power
+  double bandwidth_gbs = 0;  ///< prediction for cost models, GB/s
+  PowerDraw power;           ///< of its part of SessionOptions::power
   std::string name;
 };
 
@@ -71,8 +70,8 @@ class Session {
  public:
   /// Ranks of one host that have the same cores, or see the same GPUs, divide them. Collective: under MPI all ranks start their sessions
   /// together, and try each other's GPU memory.
-  /// Throws Error(input) for two ranks on one GPU unless asked for, for an unknown policy (listing the known ones) and for numbers of workers or threads that are
-  /// negative or more than StarPU was built for, Error(environment) when StarPU cannot start.
+  /// Throws Error(input) for two ranks on one GPU unless asked for, for an unknown policy (listing the known ones) and for numbers of
+  /// workers or threads that are negative or more than StarPU was built for, Error(environment) when StarPU cannot start.
   explicit Session(const SessionOptions& options);
   ~Session();
   Session(const Session&) = delete;
@@ -88,8 +87,8 @@ class Session {
   /// Workers that own blocks: the GPUs where the session has any (CPU workers then serve what has no GPU version), else all.
   int block_owners() const { return gpu_count_ > 0 ? gpu_count_ : static_cast<int>(workers_.size()); }
   int gpu_count() const { return gpu_count_; }
-  /// Bytes that one component of a field should fill in a layout, the same on all ranks, which exchange faces: 64, a line, where any has a GPU;
-  /// else the most that any rank's options ask for.
+  /// Bytes that one component of a field should fill in a layout, the same on all ranks, which exchange faces: 64, a line, where any has a
+  /// GPU; else the most that any rank's options ask for.
   int lane_bytes() const { return lane_bytes_; }
   /// Ids of the CPU workers; GPU workers have the ids 0 .. gpu_count() - 1.
   std::vector<int> cpu_workers() const;

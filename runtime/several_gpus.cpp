@@ -78,16 +78,14 @@ bool can_run_across_gpus(const std::vector<Batch::Part>& parts) {
 
 bool submit_across_gpus(const std::vector<Batch::Part>& parts, const Replays& replays) {
   const std::vector<int> owners = owners_of(parts);
-  auto work = std::make_unique<GpuProgram>(
-      GpuProgram{Program(parts, replays), {}, owners, {}, {}, {}, {}, has_messages(parts)});
+  auto work = std::make_unique<GpuProgram>(GpuProgram{Program(parts, replays), {}, owners, {}, {}, {}, {}, has_messages(parts)});
   if (work->has_messages) {
     auto plan = plan_mailboxes(work->program);
     if (!plan) return false;
     work->mailboxes = *std::move(plan);
     const mpi::GpuPeers& peers = Session::current().messages()->peers();
     work->over_ranks = peers.sum_exchange();
-    work->leaves_out_refreshes =
-        peers.leaves_out_refreshes() && refreshes_have_own_mailboxes(work->program, work->mailboxes);
+    work->leaves_out_refreshes = peers.leaves_out_refreshes() && refreshes_have_own_mailboxes(work->program, work->mailboxes);
   }
   for (const int owner : owners) work->cuda_devices.push_back(starpu_worker_get_devid(owner));
   for (const Access& access : work->program.accesses) work->bytes.push_back(access.handle->bytes());
@@ -96,8 +94,8 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts, const Replays& re
   if (work->has_messages) place_messages(steps, work->mailboxes);
   const auto reads_only = [](const ScheduleStep::Use& use) { return !use.writes; };
   for (ScheduleStep& step : steps)  // scalar steps with sums
-    step.exchanges = step.everywhere && owners.size() <= SumExchange::most_devices &&
-                     std::any_of(step.uses.begin(), step.uses.end(), reads_only);
+    step.exchanges =
+        step.everywhere && owners.size() <= SumExchange::most_devices && std::any_of(step.uses.begin(), step.uses.end(), reads_only);
   auto schedule = schedule_lanes(steps, static_cast<int>(owners.size()), static_cast<int>(work->program.accesses.size()));
   if (!schedule) return false;
   work->schedule = *std::move(schedule);

@@ -1,9 +1,9 @@
 #pragma once
 // One task for the work of several GPUs.
+#include "runtime/batch.hpp"
+
 #include <memory>
 #include <vector>
-
-#include "runtime/batch.hpp"
 
 namespace quarkstar::runtime {
 
@@ -16,10 +16,11 @@ bool reach_each_other(const std::vector<int>& workers);
 bool can_run_across_gpus(const std::vector<Batch::Part>& parts);
 
 /// Submits the parts as one task of the first owner's worker that enqueues every part on its owner's GPU. Order between GPUs is kept by
-/// events, in graphs by flags, faces are written straight into their reader's memory, scalar steps are taken by every GPU from the same numbers. The task is
-/// captured as one CUDA graph over all devices when it comes again. Messages go through mailboxes (runtime/mailbox_plan.hpp); such a task
-/// begins only when all earlier messages are complete, so that no rank waits on its GPU for what its own host has still to send.
-/// Returns false, with nothing submitted, when the parts do not fit (an ordinary part writes what scalar steps write).
+/// events, in graphs by flags, faces are written straight into their reader's memory, scalar steps are taken by every GPU from the same
+/// numbers. The task is captured as one CUDA graph over all devices when it comes again. Messages go through mailboxes
+/// (runtime/mailbox_plan.hpp); such a task begins only when all earlier messages are complete, so that no rank waits on its GPU for what
+/// its own host has still to send. Returns false, with nothing submitted, when the parts do not fit (an ordinary part writes what scalar
+/// steps write).
 bool submit_across_gpus(const std::vector<Batch::Part>& parts, const Replays& replays);
 
 }  // namespace quarkstar::runtime

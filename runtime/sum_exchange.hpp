@@ -1,11 +1,11 @@
 #pragma once
 // Sums that several GPUs, of a process or of the ranks of a host, make of theirs, inside the scalar step that all of
 // them take.
-#include <cstddef>
-#include <cstdint>
-
 #include "runtime/binned_sum.hpp"
 #include "runtime/gpu_flags.hpp"
+
+#include <cstddef>
+#include <cstdint>
 
 namespace quarkstar::runtime {
 
@@ -26,8 +26,8 @@ struct SumExchange {
   GpuFlag* to[most_devices];  ///< this device's first place in each device's memory (its own is not used)
   const GpuFlag* from;        ///< [2][device][most_sums * words_a_sum] in this device's memory
   GpuFlag* count;             ///< in this device's memory: exchanges so far
-  std::uint32_t* late;  ///< [device] in host memory: 1 while its words are waited for for more than a second, for a
-                        ///< watchdog; or nullptr
+  std::uint32_t* late;        ///< [device] in host memory: 1 while its words are waited for for more than a second, for a
+                              ///< watchdog; or nullptr
   std::uint64_t patience_ns;  ///< a longer wait ends in a trap
   int devices, self, most_sums;
   QUARKSTAR_HD std::size_t place_words() const { return static_cast<std::size_t>(most_sums) * words_a_sum; }

@@ -1,8 +1,8 @@
 #pragma once
 // Where the blocks of a GPU kernel gather a sum.
-#include <cstdint>
-
 #include "runtime/binned_sum.hpp"
+
+#include <cstdint>
 
 namespace quarkstar::runtime {
 
@@ -24,7 +24,8 @@ struct alignas(16) SumTable {
   Place place[places];
 };
 
-/// Tables of one CUDA worker, 17 MB for each of its lanes; zero between kernels (finish_sums leaves them so). Kernels of a lane follow each other.
+/// Tables of one CUDA worker, 17 MB for each of its lanes; zero between kernels (finish_sums leaves them so). Kernels of a lane follow each
+/// other.
 inline constexpr int most_sums = 1024;
 
 }  // namespace quarkstar::runtime

@@ -1,9 +1,9 @@
 #include "runtime/team.hpp"
 
-#include <omp.h>
-
 #include "runtime/sanitizer.hpp"
 #include "runtime/topology.hpp"
+
+#include <omp.h>
 
 namespace quarkstar::runtime {
 

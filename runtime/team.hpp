@@ -27,9 +27,10 @@ class Team {
   template <class Body>
   void for_range(std::int64_t items, Body&& body) const {
     using Plain = std::remove_reference_t<Body>;
-    run(items, [](void* object, std::int64_t begin, std::int64_t end, int thread) noexcept {
-      (*static_cast<Plain*>(object))(begin, end, thread);
-    }, const_cast<void*>(static_cast<const void*>(&body)));
+    run(
+        items,
+        [](void* object, std::int64_t begin, std::int64_t end, int thread) noexcept { (*static_cast<Plain*>(object))(begin, end, thread); },
+        const_cast<void*>(static_cast<const void*>(&body)));
   }
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
-#include <vector>
-
 #include "runtime/binned_sum.hpp"
+
+#include <vector>
 
 namespace quarkstar::runtime {
 

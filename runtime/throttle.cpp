@@ -1,13 +1,13 @@
 #include "runtime/throttle.hpp"
 
+#include "runtime/error.hpp"
+
 #include <fmt/format.h>
 #include <starpu.h>
 
 #include <chrono>
 #include <cmath>
 #include <thread>
-
-#include "runtime/error.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -23,9 +23,10 @@ Throttler::Throttler(const std::vector<Throttle>& throttles, int first_cpu, int 
   lanes_.resize(static_cast<std::size_t>(workers));
   for (const Throttle& throttle : throttles) {
     constexpr double most_factor = 1000, most_hiccup_us = 1e7;
-    require(throttle.worker >= first_cpu && throttle.worker < workers,
-            fmt::format("worker {} is no CPU worker of this session", throttle.worker),
-            first_cpu > 0 ? "CPU workers come after the GPUs; tasks on GPUs cannot be slowed down" : "`quarkstar machine` lists them");
+    require(throttle.worker >= first_cpu &&
+                    throttle.worker<workers, fmt::format("worker {} is no CPU worker of this session", throttle.worker), first_cpu> 0
+                ? "CPU workers come after the GPUs; tasks on GPUs cannot be slowed down"
+                : "`quarkstar machine` lists them");
     require(throttle.factor >= 1 && throttle.factor <= most_factor, fmt::format("a factor of {:g}", throttle.factor), "give 1 to 1000");
     require(throttle.chance >= 0 && throttle.chance <= 1, fmt::format("a chance of {:g}", throttle.chance), "give 0 to 1");
     require(throttle.hiccup_us >= 0 && throttle.hiccup_us <= most_hiccup_us, fmt::format("a hiccup of {:g} ms", throttle.hiccup_us / 1e3),

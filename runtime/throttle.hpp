@@ -9,10 +9,10 @@ namespace quarkstar::runtime {
 /// What happens to one CPU worker: every task takes `factor` times as long, and now and then one takes hiccup_us more.
 struct Throttle {
   int worker = 0;
-  double factor = 1;         ///< at least 1
-  double chance = 0;         ///< of a hiccup, for each task
+  double factor = 1;  ///< at least 1
+  double chance = 0;  ///< of a hiccup, for each task
   double hiccup_us = 0;
-  std::uint64_t seed = 1;    ///< of the hiccups: the n-th task that a worker runs has one or not, whatever else happens
+  std::uint64_t seed = 1;  ///< of the hiccups: the n-th task that a worker runs has one or not, whatever else happens
 };
 
 /// The throttles of a session's workers.

@@ -1,13 +1,13 @@
 #include "runtime/topology.hpp"
 
+#include "runtime/error.hpp"
+
 #include <hwloc.h>
 
 #include <algorithm>
 #include <cctype>
 #include <fstream>
 #include <memory>
-
-#include "runtime/error.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -62,9 +62,8 @@ std::vector<hwloc_obj_t> memory_nodes(hwloc_topology_t topology) {
   std::vector<hwloc_obj_t> nodes;
   for (hwloc_obj_t node = nullptr; (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr;)
     nodes.push_back(node);
-  std::stable_sort(nodes.begin(), nodes.end(), [](hwloc_obj_t a, hwloc_obj_t b) {
-    return hwloc_bitmap_weight(a->cpuset) < hwloc_bitmap_weight(b->cpuset);
-  });
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [](hwloc_obj_t a, hwloc_obj_t b) { return hwloc_bitmap_weight(a->cpuset) < hwloc_bitmap_weight(b->cpuset); });
   return nodes;
 }
 
@@ -73,7 +72,8 @@ double bytes_of_caches(hwloc_topology_t topology) {
   double bytes = 0;
   for (const hwloc_obj_type_t level : {HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L4CACHE})
     for (hwloc_obj_t cache = nullptr; (cache = hwloc_get_next_obj_by_type(topology, level, cache)) != nullptr;)
-      if (cache->attr != nullptr && hwloc_bitmap_intersects(cache->cpuset, allowed_units())) bytes += static_cast<double>(cache->attr->cache.size);
+      if (cache->attr != nullptr && hwloc_bitmap_intersects(cache->cpuset, allowed_units()))
+        bytes += static_cast<double>(cache->attr->cache.size);
   return bytes;
 }
 
@@ -90,8 +90,7 @@ Topology Topology::discover() {
     domain.cores = take_cores(topology, node->cpuset, taken.get());
     if (!domain.cores.empty()) found.domains_.push_back(std::move(domain));
   }
-  std::sort(found.domains_.begin(), found.domains_.end(),
-            [](const Domain& a, const Domain& b) { return a.numa_node < b.numa_node; });
+  std::sort(found.domains_.begin(), found.domains_.end(), [](const Domain& a, const Domain& b) { return a.numa_node < b.numa_node; });
   if (found.domains_.empty())
     throw Error(ErrorKind::environment, "hwloc", "no core is available to this process",
                 "widen the CPU mask (taskset, Slurm --cpus-per-task)");

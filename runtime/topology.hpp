@@ -8,9 +8,9 @@ namespace quarkstar::runtime {
 
 /// One NUMA domain: the cores (one processing unit each, hwloc logical index) that reach its memory locally.
 struct Domain {
-  int numa_node = 0;            ///< hwloc logical index of the memory node
-  std::size_t memory_bytes = 0; ///< local memory
-  std::vector<int> cores;       ///< logical index of the first usable processing unit of each core
+  int numa_node = 0;             ///< hwloc logical index of the memory node
+  std::size_t memory_bytes = 0;  ///< local memory
+  std::vector<int> cores;        ///< logical index of the first usable processing unit of each core
 };
 
 /// The CPU side of a node.

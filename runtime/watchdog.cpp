@@ -1,5 +1,11 @@
 #include "runtime/watchdog.hpp"
 
+#include "runtime/error.hpp"
+#include "runtime/mpi/alive.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/mpi/messages.hpp"
+#include "runtime/session.hpp"
+
 #include <fmt/format.h>
 #include <starpu.h>
 
@@ -9,12 +15,6 @@
 #include <cstdint>
 #include <optional>
 #include <vector>
-
-#include "runtime/error.hpp"
-#include "runtime/mpi/alive.hpp"
-#include "runtime/mpi/job.hpp"
-#include "runtime/mpi/messages.hpp"
-#include "runtime/session.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -146,7 +146,9 @@ void Watchdog::ask(std::unique_lock<std::mutex>& lock) {
   else stall_.heard_nothing(now);
   if (!stall_.hangs(now, patience_)) return;
   const bool unknown = answers.empty() && job_.waits_in() != nullptr;
-  report(unknown ? "; whether the other ranks answer cannot be asked during this call" : answers.empty() ? "" : "; all ranks answer" + alone);
+  report(unknown           ? "; whether the other ranks answer cannot be asked during this call"
+         : answers.empty() ? ""
+                           : "; all ranks answer" + alone);
 }
 
 /// ranks: what is known of the others.
@@ -168,7 +170,8 @@ void Watchdog::report(const std::string& ranks) {
   // Other ranks notice at nearly the same time; those that have asked us need an answer.
   constexpr std::chrono::seconds for_others{5};
   const mpi::Answer mine = answer();
-  for (const auto end = Stall::Clock::now() + for_others; Stall::Clock::now() < end; std::this_thread::sleep_for(std::chrono::milliseconds(100)))
+  for (const auto end = Stall::Clock::now() + for_others; Stall::Clock::now() < end;
+       std::this_thread::sleep_for(std::chrono::milliseconds(100)))
     mpi::answer_calls(job_, mine);
   job_.abort(static_cast<int>(ErrorKind::environment));
 }

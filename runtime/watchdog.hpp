@@ -1,12 +1,12 @@
 #pragma once
 // Notices that nothing happens any more: a rank that has stopped, a link that is cut, a task that never ends.
+#include "runtime/stall.hpp"
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
 #include <thread>
-
-#include "runtime/stall.hpp"
 
 namespace quarkstar::runtime {
 
@@ -14,12 +14,13 @@ class Session;
 namespace mpi {
 class Job;
 struct Answer;
-}
+}  // namespace mpi
 
 /// Guards a job from MPI_Init to its end. While tasks or messages are pending, or the main thread waits in a collective call, and neither
 /// this rank nor any other has completed anything for the patience's `idle`, or a rank does not answer any more, prints for this rank what
 /// runs and what is waited for (codelet; block, direction, peer and tag of a message; ranks that do not answer, or wait for nobody), gives
-/// other ranks a moment to do the same, and ends the job with the exit code of ErrorKind::environment. The main thread may be anywhere meanwhile.
+/// other ranks a moment to do the same, and ends the job with the exit code of ErrorKind::environment. The main thread may be anywhere
+/// meanwhile.
 class Watchdog {
  public:
   Watchdog(mpi::Job& job, const Patience& patience);

@@ -1,13 +1,13 @@
 #pragma once
 // The loop of every Krylov solver: iterations are submitted ahead of the answer.
-#include <utility>
-
 #include "runtime/batch.hpp"
 #include "runtime/scalar.hpp"
 #include "runtime/turns.hpp"
 #include "solvers/replay_pace.hpp"
 #include "solvers/simulated_batches.hpp"
 #include "solvers/work_ledger.hpp"
+
+#include <utility>
 
 namespace quarkstar {
 
@@ -21,8 +21,8 @@ constexpr int iterations_a_batch(int check_every, int refresh_every) {
 /// Submits iterations in batches, always one batch ahead of the one whose outcome it looks at, until the graph stops; between the two it
 /// gives the turn to other solves (runtime/turns.hpp). A GPU replays a batch several times (solvers/replay_pace.hpp). Returns the state at
 /// the end, and the work that was submitted and not done; less than nothing where batches were replayed.
-/// check_every, refresh_every: see above, check_every >= 1. proceed(seen): false interrupts, by the step Interrupt. iteration(bool refresh): with refresh
-/// it offers a place for one.
+/// check_every, refresh_every: see above, check_every >= 1. proceed(seen): false interrupts, by the step Interrupt. iteration(bool
+/// refresh): with refresh it offers a place for one.
 template <class Interrupt, class State, class Proceed, class Iteration>
 std::pair<State, Work> run_in_batches(runtime::GraphState<State>& state, int check_every, int refresh_every, Proceed&& proceed,
                                       Iteration&& iteration) {

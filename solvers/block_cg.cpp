@@ -21,20 +21,20 @@ std::vector<VectorResult> block_conjugate_gradient(VectorOperator& a, const Colo
 
   staggered::submit<blas::Fill>({&x}, {0.0});
   block_gram(r, r, sums, s);
-  runtime::submit_scalar<Begin>(state, &sums, entries);           // Q C = R
-  block_multiply(q, nullptr, r, orthonormal, s);                  // Q = R T
-  staggered::submit<blas::Scale>({&p, &q}, {1.0});                // P = Q
+  runtime::submit_scalar<Begin>(state, &sums, entries);  // Q C = R
+  block_multiply(q, nullptr, r, orthonormal, s);         // Q = R T
+  staggered::submit<blas::Scale>({&p, &q}, {1.0});       // P = Q
 
   return run_vector_iterations(state, limits, progress, [&](bool) {
-    a.apply(z, p, false, Control(&s, false));                     // Z = A P
+    a.apply(z, p, false, Control(&s, false));  // Z = A P
     block_gram(p, z, sums, s);
-    runtime::submit_scalar<Alpha>(state, &sums, entries);         // alpha = (P^+ Z)^-1
-    block_multiply(x, &x, p, solution, s);                        // X += P alpha C
-    block_multiply(q, &q, z, minus_alpha, s);                     // Q -= Z alpha
+    runtime::submit_scalar<Alpha>(state, &sums, entries);  // alpha = (P^+ Z)^-1
+    block_multiply(x, &x, p, solution, s);                 // X += P alpha C
+    block_multiply(q, &q, z, minus_alpha, s);              // Q -= Z alpha
     block_gram(q, q, sums, s);
     runtime::submit_scalar<Orthonormalise>(state, &sums, entries);  // Q' S = Q,  C = S C
-    block_multiply(q, nullptr, q, orthonormal, s);                // Q' = Q T
-    block_multiply(p, &q, p, direction, s);                       // P = Q' + P S^+
+    block_multiply(q, nullptr, q, orthonormal, s);                  // Q' = Q T
+    block_multiply(p, &q, p, direction, s);                         // P = Q' + P S^+
   });
 }
 

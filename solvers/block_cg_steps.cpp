@@ -1,6 +1,7 @@
 #include "solvers/block_cg_steps.hpp"
 
 #include <Eigen/Eigenvalues>
+
 #include <cmath>
 
 namespace quarkstar::block_cg_steps {

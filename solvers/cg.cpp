@@ -4,8 +4,8 @@
 
 namespace quarkstar {
 
-KrylovResult conjugate_gradient(LinearOperator& a, const SpinorField& x, const SpinorField& r,
-                                const KrylovLimits& limits, const KrylovProgress& progress) {
+KrylovResult conjugate_gradient(LinearOperator& a, const SpinorField& x, const SpinorField& r, const KrylovLimits& limits,
+                                const KrylovProgress& progress) {
   using namespace cg_steps;
   const SpinorField p(a.lattice(), a.parity()), q(a.lattice(), a.parity());
   runtime::GraphState<State> state(initial_state<State>(limits), recorded_iterations(limits));
@@ -19,18 +19,18 @@ KrylovResult conjugate_gradient(LinearOperator& a, const SpinorField& x, const S
   runtime::submit_scalar<Begin>(state, &sums, 1);
 
   return run_iterations(state, limits, progress, [&](bool refresh) {
-    a.apply(q, p, {.y = &p}, false, s);                                          // q = A p,  <p, q>
-    runtime::submit_scalar<Alpha>(state, &a.sums(), 1);                          // alpha = |r|^2 / <p, q>
-    blas::submit<blas::AddScaledNorm>({&r, &q}, {-alpha}, s, &sums);             // r -= alpha q,  |r|^2
-    runtime::submit_scalar<Beta>(state, &sums, 1);                               // beta = |r'|^2 / |r|^2
+    a.apply(q, p, {.y = &p}, false, s);                               // q = A p,  <p, q>
+    runtime::submit_scalar<Alpha>(state, &a.sums(), 1);               // alpha = |r|^2 / <p, q>
+    blas::submit<blas::AddScaledNorm>({&r, &q}, {-alpha}, s, &sums);  // r -= alpha q,  |r|^2
+    runtime::submit_scalar<Beta>(state, &sums, 1);                    // beta = |r'|^2 / |r|^2
     if (refresh) {
       const runtime::Guard due(s, runtime::When::refreshing);
       blas::submit<blas::AddScaled>({&x, &p}, {alpha}, due);
-      limits.refresh.submit(x, r, due);                                          // y += x,  x = 0,  r = b - A y
+      limits.refresh.submit(x, r, due);  // y += x,  x = 0,  r = b - A y
       blas::submit<blas::Norm>({&r}, {}, due, &sums);
-      runtime::submit_scalar<Refreshed>(state, &sums, 1);                        // beta anew, alpha = 0
+      runtime::submit_scalar<Refreshed>(state, &sums, 1);  // beta anew, alpha = 0
     }
-    blas::submit<blas::CgSolutionDirection>({&x, &p, &r}, {alpha, beta}, s);     // x += alpha p,  p = r + beta p
+    blas::submit<blas::CgSolutionDirection>({&x, &p, &r}, {alpha, beta}, s);  // x += alpha p,  p = r + beta p
   });
 }
 

@@ -11,11 +11,7 @@ void StaggeredNormal::apply(const staggered::ColourField& out, const staggered::
                             const staggered::Control& control) {
   dslash_.apply(image_, in, {}, control);
   dslash_.apply(out, image_,
-                {.x = &in,
-                 .diagonal = four_mass2_,
-                 .scale = staggered::same_for_all(-1),
-                 .y = dot ? &in : nullptr,
-                 .sums = {.dot = dot}},
+                {.x = &in, .diagonal = four_mass2_, .scale = staggered::same_for_all(-1), .y = dot ? &in : nullptr, .sums = {.dot = dot}},
                 control);
 }
 

@@ -12,8 +12,7 @@ class StaggeredNormal : public VectorOperator {
   /// mass: m_v of each vector.
   StaggeredNormal(staggered::Dslash& dslash, int parity, const staggered::PerVector& mass);
 
-  void apply(const staggered::ColourField& out, const staggered::ColourField& in, bool dot,
-             const staggered::Control& control) override;
+  void apply(const staggered::ColourField& out, const staggered::ColourField& in, bool dot, const staggered::Control& control) override;
   const runtime::PartialSums& sums() const override { return dslash_.sums(); }
   const LatticePointer& lattice() const override { return dslash_.lattice(); }
   int parity() const override { return parity_; }

@@ -11,15 +11,10 @@ EvenOddWilson::EvenOddWilson(wilson::Hopping& hopping, const WilsonParameters& p
       schur_(schur),
       even_(hopping.lattice(), 1 - solved_parity) {}
 
-void EvenOddWilson::apply(const SpinorField& out, const SpinorField& in, const ApplySums& sums, bool adjoint,
-                          const runtime::Guard& guard) {
+void EvenOddWilson::apply(const SpinorField& out, const SpinorField& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) {
   hopping_.apply(even_, in, {}, adjoint, guard);
   hopping_.apply(out, even_,
-                 {.x = &in,
-                  .diagonal = diagonal(),
-                  .scale = hops(),
-                  .y = sums.y,
-                  .sums = {.norm = sums.norm, .dot = sums.y != nullptr}},
+                 {.x = &in, .diagonal = diagonal(), .scale = hops(), .y = sums.y, .sums = {.norm = sums.norm, .dot = sums.y != nullptr}},
                  adjoint, guard);
 }
 

@@ -18,8 +18,7 @@ class EvenOddWilson : public LinearOperator {
 
   EvenOddWilson(wilson::Hopping& hopping, const WilsonParameters& parameters, Schur schur);
 
-  void apply(const SpinorField& out, const SpinorField& in, const ApplySums& sums, bool adjoint,
-             const runtime::Guard& guard) override;
+  void apply(const SpinorField& out, const SpinorField& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) override;
   const runtime::PartialSums& sums() const override { return hopping_.sums(); }
   const LatticePointer& lattice() const override { return hopping_.lattice(); }
   int parity() const override { return solved_parity; }

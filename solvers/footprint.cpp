@@ -1,10 +1,5 @@
 #include "solvers/footprint.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <optional>
-#include <set>
-
 #include "codelets/lattice/fields.hpp"
 #include "codelets/lattice/host_gauge.hpp"
 #include "codelets/lattice/host_spinor.hpp"
@@ -16,6 +11,11 @@
 #include "solvers/krylov.hpp"
 #include "solvers/multishift_cg_steps.hpp"
 #include "solvers/vector_cg_steps.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <set>
 
 namespace quarkstar {
 namespace {
@@ -42,8 +42,7 @@ struct Level {
   std::optional<int> most_lanes{};  ///< of sites
 };
 
-Footprint level_footprint(const runtime::Decomposition& decomposition, const runtime::Block& block,
-                          const Level& level) {
+Footprint level_footprint(const runtime::Decomposition& decomposition, const runtime::Block& block, const Level& level) {
   const LaneGrid grid = choose_lane_grid(decomposition, level.precision, level.most_lanes, level.reach,
                                          level.schwarz ? level.schwarz->domain : Coord{2, 2, 2, 2});
   const double half = static_cast<double>(volume(block.extents)) / 2, lanes = grid.lanes;
@@ -71,23 +70,17 @@ Footprint level_footprint(const runtime::Decomposition& decomposition, const run
   bytes.faces = 2 * face_reals * static_cast<double>(computed_bytes(level.precision));
   bytes.tables = sizeof(std::uint32_t) * 2 * (hops * 8 * sites + sites + hops * 8 * edge + packed);
   if (level.schwarz)
-    bytes.tables += sizeof(std::uint32_t) *
-                    static_cast<double>(wilson::schwarz_table_words(volume(outer) / 2, level.schwarz->domain));
+    bytes.tables += sizeof(std::uint32_t) * static_cast<double>(wilson::schwarz_table_words(volume(outer) / 2, level.schwarz->domain));
   return bytes;
 }
 
 /// Both ends of each link of `reals` reals.
 double links_bytes(Precision precision, int reals) { return 8 * static_cast<double>(link_bytes(precision, reals)); }
 
-Level wilson_level(Precision precision, int link_reals, int fields,
-                   const std::optional<SchwarzSettings>& schwarz = {}) {
+Level wilson_level(Precision precision, int link_reals, int fields, const std::optional<SchwarzSettings>& schwarz = {}) {
   constexpr double half_spinor = 12;
-  return {precision,
-          1,
-          links_bytes(precision, link_reals),
-          fields * static_cast<double>(site_bytes(precision, SpinorField::reals)),
-          half_spinor,
-          schwarz};
+  return {precision,   1,      links_bytes(precision, link_reals), fields * static_cast<double>(site_bytes(precision, SpinorField::reals)),
+          half_spinor, schwarz};
 }
 
 const NamedKrylovSolver& solver_named(const std::string& name) {
@@ -113,8 +106,8 @@ ColourVectors vectors_of_correction(const SolverSettings& settings, int n) {
   return {static_cast<double>(n) * (outer + bridge + (refreshes ? image : 0)), static_cast<double>(n) * (2 + krylov)};
 }
 
-/// The same for `multishift` and n masses, of which later corrections are as above. Its base system has one vector, y on both parities and a
-/// direction for each mass. Memory of one size passes from the first solve to the corrections (runtime/handle_pool.hpp).
+/// The same for `multishift` and n masses, of which later corrections are as above. Its base system has one vector, y on both parities and
+/// a direction for each mass. Memory of one size passes from the first solve to the corrections (runtime/handle_pool.hpp).
 ColourVectors vectors_of_shifts(const SolverSettings& settings, int n) {
   const ColourVectors corrections = vectors_of_correction(settings, n);
   const bool mixed = settings.precision != Precision::double_;
@@ -122,8 +115,7 @@ ColourVectors vectors_of_shifts(const SolverSettings& settings, int n) {
   constexpr int whole = 8 + 2 + 1;  // b, x, r, e and y on both parities; directions, below double precision what comes back from them
   const ColourVectors wide{1.0 * whole * n, mixed ? 2.0 * n : 0};
   const ColourVectors narrow = mixed ? ColourVectors{1 + 1, 1 + base_krylov} : ColourVectors{1 + base_krylov, 0};
-  if (n == 1)
-    return {std::max(corrections.outer, wide.outer + narrow.outer), std::max(corrections.inner, wide.inner + narrow.inner)};
+  if (n == 1) return {std::max(corrections.outer, wide.outer + narrow.outer), std::max(corrections.inner, wide.inner + narrow.inner)};
   return {std::max(corrections.outer, wide.outer) + narrow.outer, std::max(corrections.inner, wide.inner) + narrow.inner};
 }
 
@@ -138,8 +130,8 @@ std::size_t state_bytes(const std::string& solver) {
 int sum_of(const std::set<int>& numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0); }
 
 /// While the last of these numbers of right-hand sides is solved.
-std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposition, const SolverSettings& settings,
-                                         bool hops_far, std::span<const int> vectors, int vectors_in_lanes) {
+std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
+                                         std::span<const int> vectors, int vectors_in_lanes) {
   const bool mixed = settings.precision != Precision::double_, shifted = settings.solver == "multishift";
   const bool compressed = !mixed && hops_far && settings.link_reals != 18;  // beside all reals, on the same layout
   const int n = vectors.back();
@@ -148,7 +140,8 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
   if (shifted) (mixed || compressed ? inner_kinds : outer_kinds).insert(1);
 
   const auto level = [&](Precision precision, int long_reals, double fields, int right_hand_sides) -> Level {
-    return {precision, smear::longest_hop(hops_far),
+    return {precision,
+            smear::longest_hop(hops_far),
             links_bytes(precision, 18) + (hops_far ? links_bytes(precision, long_reals) : 0),
             fields * static_cast<double>(site_bytes(precision, ColourField::reals)),
             static_cast<double>(ColourField::reals) * right_hand_sides,
@@ -156,8 +149,7 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
             vectors_in_lanes > 1 ? std::optional(1) : std::nullopt};
   };
   const auto levels = [&](const ColourVectors& fields) {
-    std::vector<Level> all{level(Precision::double_, 18, fields.outer,
-                                 sum_of(outer_kinds) + (compressed ? sum_of(inner_kinds) : 0))};
+    std::vector<Level> all{level(Precision::double_, 18, fields.outer, sum_of(outer_kinds) + (compressed ? sum_of(inner_kinds) : 0))};
     if (compressed) all.front().link_bytes += links_bytes(Precision::double_, settings.link_reals);
     if (mixed) all.push_back(level(settings.precision, settings.link_reals, fields.inner, sum_of(inner_kinds)));
     return all;
@@ -179,8 +171,8 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
   VectorLimits limits;
   limits.most_iterations.fill(settings.max_iterations);
   blocks[static_cast<std::size_t>(decomposition.local().front())].scalars +=
-      settings.in_flight * (static_cast<double>(2 * state_bytes(settings.solver)) +
-                            static_cast<double>(sizeof(double)) * recorded_numbers(limits, n));
+      settings.in_flight *
+      (static_cast<double>(2 * state_bytes(settings.solver)) + static_cast<double>(sizeof(double)) * recorded_numbers(limits, n));
   return blocks;
 }
 
@@ -207,15 +199,14 @@ std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposit
   const double sums = 2.0 * 4 + 2, bytes_of_sums = sums * runtime::PartialSums::most * sizeof(runtime::BinnedSum);
   std::vector<Footprint> blocks;
   for (const runtime::Block& block : decomposition.blocks()) {
-    Footprint bytes = level_footprint(
-        decomposition, block,
-        wilson_level(Precision::double_, mixed ? 18 : settings.link_reals,
-                     outer_fields + (mixed ? bridge_fields : krylov_fields) + (settings.snapshots ? copied_fields : 0),
-                     mixed ? std::nullopt : settings.schwarz));
+    Footprint bytes =
+        level_footprint(decomposition, block,
+                        wilson_level(Precision::double_, mixed ? 18 : settings.link_reals,
+                                     outer_fields + (mixed ? bridge_fields : krylov_fields) + (settings.snapshots ? copied_fields : 0),
+                                     mixed ? std::nullopt : settings.schwarz));
     if (mixed)
-      bytes += level_footprint(
-          decomposition, block,
-          wilson_level(settings.precision, settings.link_reals, inner_fields + krylov_fields, settings.schwarz));
+      bytes += level_footprint(decomposition, block,
+                               wilson_level(settings.precision, settings.link_reals, inner_fields + krylov_fields, settings.schwarz));
     bytes.scalars = bytes_of_sums;
     if (solver.fields_a_direction > 0)
       bytes.scalars += 2.0 * settings.restart * sizeof(runtime::BinnedSum);  // products with all directions
@@ -230,8 +221,8 @@ std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposit
   return blocks;
 }
 
-std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings,
-                                           bool hops_far, std::span<const int> vectors, int vectors_in_lanes) {
+std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
+                                           std::span<const int> vectors, int vectors_in_lanes) {
   if (settings.in_flight > 1) {  // the largest together, beside every kind of Dslash
     std::vector<int> rising(vectors.begin(), vectors.end());
     std::sort(rising.begin(), rising.end());
@@ -241,8 +232,7 @@ std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decompo
   // peak may be at any of them.
   std::vector<Footprint> peak;
   for (std::size_t k = 1; k <= vectors.size(); ++k) {
-    const std::vector<Footprint> now =
-        footprint_of_last(decomposition, settings, hops_far, vectors.first(k), vectors_in_lanes);
+    const std::vector<Footprint> now = footprint_of_last(decomposition, settings, hops_far, vectors.first(k), vectors_in_lanes);
     if (peak.empty()) peak = now;
     for (std::size_t b = 0; b < now.size(); ++b)
       if (now[b].total() > peak[b].total()) peak[b] = now[b];
@@ -252,13 +242,8 @@ std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decompo
 
 Footprint host_copies(const Footprint& on_gpu, const runtime::Block& block, int site_reals) {
   constexpr int transferred = 4;  // b and x on both parities
-  const double field =
-      static_cast<double>(volume(block.extents)) / 2 * static_cast<double>(site_bytes(Precision::double_, site_reals));
-  return {.links = on_gpu.links,
-          .spinors = transferred * field,
-          .faces = 0,
-          .tables = on_gpu.tables,
-          .scalars = on_gpu.scalars};
+  const double field = static_cast<double>(volume(block.extents)) / 2 * static_cast<double>(site_bytes(Precision::double_, site_reals));
+  return {.links = on_gpu.links, .spinors = transferred * field, .faces = 0, .tables = on_gpu.tables, .scalars = on_gpu.scalars};
 }
 
 double host_fields_bytes(const Coord& part, const Coord& links, int columns) {

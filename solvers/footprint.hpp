@@ -1,11 +1,11 @@
 #pragma once
 // How much memory a solve takes, worked out before anything is allocated.
+#include "runtime/decomposition.hpp"
+#include "solvers/settings.hpp"
+
 #include <cstddef>
 #include <span>
 #include <vector>
-
-#include "runtime/decomposition.hpp"
-#include "solvers/settings.hpp"
 
 namespace quarkstar {
 
@@ -31,8 +31,8 @@ std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposit
 /// The same of a staggered solve. hops_far: with long links, of settings.link_reals reals; vectors: the numbers of
 /// right-hand sides that are solved together, one after another (at least one number). settings.solver: one of
 /// staggered_solver_names(); vectors_in_lanes: StaggeredSpeed's. What making the links takes is not in it.
-std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings,
-                                           bool hops_far, std::span<const int> vectors, int vectors_in_lanes = 1);
+std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
+                                           std::span<const int> vectors, int vectors_in_lanes = 1);
 
 /// What a block on a GPU takes of host memory besides: the copies from which links, source and tables came, and to
 /// which the solution goes. site_reals: of source and solution, all that are solved together.

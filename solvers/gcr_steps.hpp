@@ -12,13 +12,13 @@ inline constexpr int most_directions = 32;
 /// A p_j = q_j + sum_{i<j} upper[i][j] q_i with orthogonal q; the residual loses its part along each q as that comes, the solution gets
 /// sum y_j p_j when the directions are given up, upper y = alpha.
 struct State : KrylovState {
-  std::int32_t kept = 0;                  ///< directions that the solution does not contain yet
-  ComplexScalar alpha;                    ///< of the latest one
-  ComplexScalar along[most_directions];   ///< the column of `upper` in the making
+  std::int32_t kept = 0;                 ///< directions that the solution does not contain yet
+  ComplexScalar alpha;                   ///< of the latest one
+  ComplexScalar along[most_directions];  ///< the column of `upper` in the making
   ComplexScalar alphas[most_directions];
-  double length2[most_directions] = {};   ///< |q_j|^2
+  double length2[most_directions] = {};  ///< |q_j|^2
   ComplexScalar upper[most_directions][most_directions];
-  ComplexScalar y[most_directions];       ///< of the directions that were kept when they were given up, or when the graph stopped
+  ComplexScalar y[most_directions];  ///< of the directions that were kept when they were given up, or when the graph stopped
 
   /// y of the first `count` directions, by back substitution.
   QUARKSTAR_HD void find_solution(int count) {

@@ -24,13 +24,20 @@ const std::vector<std::string>& solver_names() {
 
 const char* describe(StopReason reason) {
   switch (reason) {
-    case StopReason::running: return "still running";
-    case StopReason::converged: return "converged";
-    case StopReason::zero_denominator: return "breakdown: a denominator became zero";
-    case StopReason::not_finite: return "breakdown: NaN or infinity";
-    case StopReason::stagnation: return "stagnation: the residual no longer falls";
-    case StopReason::iteration_limit: return "iteration limit reached";
-    case StopReason::interrupted: return "interrupted";
+    case StopReason::running:
+      return "still running";
+    case StopReason::converged:
+      return "converged";
+    case StopReason::zero_denominator:
+      return "breakdown: a denominator became zero";
+    case StopReason::not_finite:
+      return "breakdown: NaN or infinity";
+    case StopReason::stagnation:
+      return "stagnation: the residual no longer falls";
+    case StopReason::iteration_limit:
+      return "iteration limit reached";
+    case StopReason::interrupted:
+      return "interrupted";
   }
   return "unknown";
 }

@@ -1,11 +1,11 @@
 #pragma once
 // What all Krylov solvers share: their contract, their common state, and the loop that submits iterations ahead of the answer.
-#include <algorithm>
-#include <cmath>
-
 #include "solvers/batches.hpp"
 #include "solvers/linear_operator.hpp"
 #include "solvers/settings.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace quarkstar {
 
@@ -24,13 +24,13 @@ using Preconditioner = std::function<void(const SpinorField& out, const SpinorFi
 
 /// Where a Krylov solve must end.
 struct KrylovLimits {
-  double target_norm2 = 0;     ///< converged when |r|^2 <= this
+  double target_norm2 = 0;  ///< converged when |r|^2 <= this
   int most_iterations = 1000;
-  int patience = 1000;         ///< stagnation when |r|^2 has reached no new minimum for so many iterations
-  int check_every = 16;        ///< iterations between two looks at the stop flag (iterations_a_batch())
+  int patience = 1000;   ///< stagnation when |r|^2 has reached no new minimum for so many iterations
+  int check_every = 16;  ///< iterations between two looks at the stop flag (iterations_a_batch())
   Refresh refresh{};
-  int restart = 8;                 ///< directions that a solver keeps before it starts anew, where it keeps them
-  Preconditioner precondition{};   ///< empty: none. Obeyed by solvers that are `flexible`
+  int restart = 8;                ///< directions that a solver keeps before it starts anew, where it keeps them
+  Preconditioner precondition{};  ///< empty: none. Obeyed by solvers that are `flexible`
   /// Called between two batches of a running solve: may submit tasks that read the solution as it is there in the graph, and wait for them.
   /// iterations: at least so many are done; now(): how many the graph has done behind all that was submitted, for which it waits.
   std::function<void(int iterations, const std::function<int()>& now)> observe{};
@@ -55,8 +55,8 @@ using KrylovSolver = KrylovResult (*)(LinearOperator& a, const SpinorField& x, c
 struct NamedKrylovSolver {
   std::string_view name;
   KrylovSolver solve;
-  bool any_operator;  ///< false: A must be hermitian and positive
-  int fields;         ///< work vectors besides x and r
+  bool any_operator;           ///< false: A must be hermitian and positive
+  int fields;                  ///< work vectors besides x and r
   int fields_a_direction = 0;  ///< and for each of KrylovLimits::restart directions
   bool flexible = false;       ///< takes KrylovLimits::precondition, which may differ from one application to the next
 };

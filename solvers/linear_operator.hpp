@@ -18,8 +18,7 @@ class LinearOperator {
   virtual ~LinearOperator() = default;
 
   /// out = A in, or A^+ in. The sums are those of the last call, in the order |out|^2, Re <y, out>, Im <y, out>.
-  virtual void apply(const SpinorField& out, const SpinorField& in, const ApplySums& sums, bool adjoint,
-                     const runtime::Guard& guard) = 0;
+  virtual void apply(const SpinorField& out, const SpinorField& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) = 0;
   virtual const runtime::PartialSums& sums() const = 0;
 
   virtual const LatticePointer& lattice() const = 0;

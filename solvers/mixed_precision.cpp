@@ -1,16 +1,16 @@
 #include "solvers/mixed_precision.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "codelets/blas/blas.hpp"
 #include "codelets/transfer/transfer.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace quarkstar {
 
-KrylovResult solve_below_double(LinearOperator& outer, LinearOperator& inner, KrylovSolver krylov,
-                                const SolverSettings& settings, const SpinorField& y, const SpinorField& rhs,
-                                KrylovLimits limits, double rhs_norm2, const KrylovProgress& progress) {
+KrylovResult solve_below_double(LinearOperator& outer, LinearOperator& inner, KrylovSolver krylov, const SolverSettings& settings,
+                                const SpinorField& y, const SpinorField& rhs, KrylovLimits limits, double rhs_norm2,
+                                const KrylovProgress& progress) {
   const bool half = inner.lattice()->precision() == Precision::half;
   const bool reliable = settings.updates == Updates::reliable;
   // What one solve without refreshes can gain: five digits in single precision, two in half; asking for more would end
@@ -19,13 +19,11 @@ KrylovResult solve_below_double(LinearOperator& outer, LinearOperator& inner, Kr
   limits.patience = 200;
   // A power of two brings |r| near 1, away from where single precision underflows; it changes no digit.
   const double scale = std::exp2(-std::round(0.5 * std::log2(rhs_norm2)));
-  limits.target_norm2 =
-      (reliable ? limits.target_norm2 : std::max(limits.target_norm2, gain2 * rhs_norm2)) * scale * scale;
+  limits.target_norm2 = (reliable ? limits.target_norm2 : std::max(limits.target_norm2, gain2 * rhs_norm2)) * scale * scale;
   const SpinorField x(inner.lattice(), inner.parity()), r(inner.lattice(), inner.parity());
   const SpinorField wide(outer.lattice(), outer.parity()), scaled(outer.lattice(), outer.parity());
   blas::submit<blas::Fill>({&y}, {{{0, 0}}});
-  blas::submit<blas::Fill>({&scaled},
-                           {{{0, 0}}});  // a refresh that is not due keeps what is there, so something must be
+  blas::submit<blas::Fill>({&scaled}, {{{0, 0}}});  // a refresh that is not due keeps what is there, so something must be
   blas::submit<blas::Scale>({&wide, &rhs}, {{{scale, 0}}});
   transfer::convert(r, wide);
   if (reliable) {
@@ -40,9 +38,7 @@ KrylovResult solve_below_double(LinearOperator& outer, LinearOperator& inner, Kr
       transfer::convert(inner_r, scaled, guard);
     };
   }
-  const KrylovProgress unscaled = [&](int iterations, double norm2) {
-    return progress(iterations, norm2 / (scale * scale));
-  };
+  const KrylovProgress unscaled = [&](int iterations, double norm2) { return progress(iterations, norm2 / (scale * scale)); };
   KrylovResult result = krylov(inner, x, r, limits, progress ? unscaled : KrylovProgress{});
   for (double& norm2 : result.norm2) norm2 /= scale * scale;
   transfer::convert(wide, x);

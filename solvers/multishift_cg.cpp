@@ -28,13 +28,13 @@ std::vector<VectorResult> multishift_conjugate_gradient(VectorOperator& a, const
   runtime::submit_scalar<Begin>(state, &sums, 1);
 
   return run_vector_iterations(state, limits, progress, [&](bool) {
-    a.apply(q, p, true, base);                                                                  // q = A p,  <p, q>
-    runtime::submit_scalar<Alpha>(state, &a.sums(), 1);  // alpha, zeta_s, alpha_s
-    staggered::submit<blas::AddScaledNorm>({&r, &q}, {-alpha}, base, &sums);                    // r -= alpha q,  |r|^2
-    runtime::submit_scalar<Beta>(state, &sums, 1);                                              // beta, beta_s
+    a.apply(q, p, true, base);                                                // q = A p,  <p, q>
+    runtime::submit_scalar<Alpha>(state, &a.sums(), 1);                       // alpha, zeta_s, alpha_s
+    staggered::submit<blas::AddScaledNorm>({&r, &q}, {-alpha}, base, &sums);  // r -= alpha q,  |r|^2
+    runtime::submit_scalar<Beta>(state, &sums, 1);                            // beta, beta_s
     staggered::submit<staggered::ShiftedSolutionDirection>({&x, &shifted_p, &r}, {alpha_s, zeta_s, beta_s},
-                                                           shifted);                            // x_s, p_s
-    staggered::submit<staggered::Direction>({&p, &r}, {beta}, base);                            // p = r + beta p
+                                                           shifted);  // x_s, p_s
+    staggered::submit<staggered::Direction>({&p, &r}, {beta}, base);  // p = r + beta p
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The scalar steps of multishift_cg.cpp. zeta_s is the factor between the residual of a shifted system and that of the base: r_s = zeta_s r.
+// The scalar steps of multishift_cg.cpp. zeta_s is the factor between the residual of a shifted system and that of the base: r_s = zeta_s
+// r.
 #include "solvers/vector_krylov.hpp"
 
 namespace quarkstar::multishift_cg_steps {
@@ -38,8 +39,8 @@ struct Alpha {  // alpha = |r|^2 / <p, A p>;  zeta' and alpha_s = alpha zeta' / 
       if (s.stopped[v] != 0) continue;
       alpha = s.divide(v, s.rho, sums[0]);
       const double z = s.zeta[v], zp = s.previous_zeta[v];
-      const double next = s.divide(v, z * zp * s.previous_alpha,
-                                   alpha * s.previous_beta * (zp - z) + zp * s.previous_alpha * (1 + s.shift[v] * alpha));
+      const double next =
+          s.divide(v, z * zp * s.previous_alpha, alpha * s.previous_beta * (zp - z) + zp * s.previous_alpha * (1 + s.shift[v] * alpha));
       s.previous_zeta[v] = z;
       s.zeta[v] = next;
       s.alpha[v] = alpha * next / z;

@@ -1,11 +1,11 @@
 #pragma once
 // How many times a GPU replays a batch of iterations before the main thread looks again.
+#include "runtime/batch.hpp"
+#include "runtime/mpi/job.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <deque>
-
-#include "runtime/batch.hpp"
-#include "runtime/mpi/job.hpp"
 
 namespace quarkstar {
 

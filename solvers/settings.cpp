@@ -1,16 +1,15 @@
 #include "solvers/settings.hpp"
 
-#include <fmt/format.h>
-
 #include "runtime/error.hpp"
 #include "solvers/gcr_steps.hpp"
+
+#include <fmt/format.h>
 
 namespace quarkstar {
 
 void check_limits(const SolverSettings& settings) {
   if (!(settings.tolerance > 0) || settings.tolerance >= 1)
-    throw Error(ErrorKind::input, "--tol", fmt::format("tolerance {}", settings.tolerance),
-                "give a number between 0 and 1");
+    throw Error(ErrorKind::input, "--tol", fmt::format("tolerance {}", settings.tolerance), "give a number between 0 and 1");
   if (settings.max_iterations < 1)
     throw Error(ErrorKind::input, "--max-iterations", "an iteration count below 1", "give a positive number");
   constexpr int longest_batch = 1024;
@@ -21,8 +20,7 @@ void check_limits(const SolverSettings& settings) {
     throw Error(ErrorKind::input, "--restart", fmt::format("{} directions", settings.restart),
                 fmt::format("give 1 to {}", gcr_steps::most_directions));
   if (settings.schwarz && settings.schwarz->steps < 1)
-    throw Error(ErrorKind::input, "--schwarz-steps", fmt::format("{} steps", settings.schwarz->steps),
-                "give a positive number");
+    throw Error(ErrorKind::input, "--schwarz-steps", fmt::format("{} steps", settings.schwarz->steps), "give a positive number");
 }
 
 }  // namespace quarkstar

@@ -1,15 +1,15 @@
 #pragma once
 // What a user asks of a solve, and what comes back.
+#include "codelets/lattice/boundary.hpp"
+#include "codelets/lattice/host_spinor.hpp"
+#include "codelets/lattice/precision.hpp"
+#include "runtime/coord.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "codelets/lattice/boundary.hpp"
-#include "codelets/lattice/host_spinor.hpp"
-#include "codelets/lattice/precision.hpp"
-#include "runtime/coord.hpp"
 
 namespace quarkstar {
 
@@ -39,17 +39,17 @@ struct SolverSettings {
   double tolerance = 1e-10;         ///< |b - M x| / |b|, true residual, double precision
   int max_iterations = 10000;       ///< iterations summed over restarts
   Precision precision = Precision::double_;
-  int link_reals = 18;              ///< stored reals of a gauge link: 18, 12 or 8
+  int link_reals = 18;  ///< stored reals of a gauge link: 18, 12 or 8
   Updates updates = Updates::reliable;
-  double refresh_drop = 0;          ///< Refresh::drop; 0: 0.1 in half, 1e-3 in single precision
+  double refresh_drop = 0;  ///< Refresh::drop; 0: 0.1 in half, 1e-3 in single precision
   Schur schur = Schur::asymmetric;
-  int check_every = 16;             ///< K: iterations submitted between two looks at the stop flag
-  int restart = 8;                  ///< gcr: directions kept, KrylovLimits::restart
+  int check_every = 16;                      ///< K: iterations submitted between two looks at the stop flag
+  int restart = 8;                           ///< gcr: directions kept, KrylovLimits::restart
   std::optional<SchwarzSettings> schwarz{};  ///< gcr: its preconditioner; none: none
-  int in_flight = 1;                ///< solves on the graph together (runtime/turns.hpp): what the memory of a solve is worked out for
+  int in_flight = 1;  ///< solves on the graph together (runtime/turns.hpp): what the memory of a solve is worked out for
   bool keep_history = false;
-  bool snapshots = false;           ///< solutions are copied while they are improved: the memory for that is counted
-  bool tune = true;                 ///< measure speed settings that are not in the tune cache yet; false: fixed rules. No bit depends on it
+  bool snapshots = false;  ///< solutions are copied while they are improved: the memory for that is counted
+  bool tune = true;        ///< measure speed settings that are not in the tune cache yet; false: fixed rules. No bit depends on it
 };
 
 /// Throws Error(input) where tolerance, max_iterations, check_every, restart or the preconditioner's steps make no sense.
@@ -61,15 +61,15 @@ const char* describe(StopReason reason);
 
 struct SolveResult {
   StopReason reason = StopReason::running;
-  int iterations = 0;            ///< summed over restarts
-  int restarts = 0;              ///< outer corrections beyond the first solve
-  int refreshes = 0;             ///< reliable updates (of right-hand sides that advance together: to any of them)
-  double true_residual = 0;      ///< |b - M x| / |b| recomputed in double on the whole lattice
-  double seconds = 0;            ///< wall time of the solve, sources and links already in place
-  double flops = 0, bytes = 0;   ///< of the tasks that ran
-  std::int64_t kernels = 0;      ///< codelets that ran, up to the stop
-  double tasks = 0;              ///< StarPU's, a fused batch being one, with those that found the graph stopped; a share of them (staggered)
-  double busy_us = 0;            ///< that this rank's workers spent in them; 0 where other solves were in flight
+  int iterations = 0;           ///< summed over restarts
+  int restarts = 0;             ///< outer corrections beyond the first solve
+  int refreshes = 0;            ///< reliable updates (of right-hand sides that advance together: to any of them)
+  double true_residual = 0;     ///< |b - M x| / |b| recomputed in double on the whole lattice
+  double seconds = 0;           ///< wall time of the solve, sources and links already in place
+  double flops = 0, bytes = 0;  ///< of the tasks that ran
+  std::int64_t kernels = 0;     ///< codelets that ran, up to the stop
+  double tasks = 0;             ///< StarPU's, a fused batch being one, with those that found the graph stopped; a share of them (staggered)
+  double busy_us = 0;           ///< that this rank's workers spent in them; 0 where other solves were in flight
   std::vector<double> residual_history;  ///< |r| / |b| of the even-odd system after each iteration (keep_history)
   bool converged() const { return reason == StopReason::converged; }
 };

@@ -1,12 +1,12 @@
 #pragma once
 // The loop of a Krylov solver where nothing is computed: what batches.hpp would submit, up to a known number of iterations.
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-
 #include "runtime/scalar.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "solvers/settings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 
 namespace quarkstar {
 

@@ -1,26 +1,24 @@
 #include "solvers/staggered_level.hpp"
 
-#include <algorithm>
-
 #include "codelets/staggered/vector_blas.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/turns.hpp"
 #include "solvers/submit_together.hpp"
 
+#include <algorithm>
+
 namespace quarkstar {
 
 using staggered::PerVector;
 
-StaggeredLevel::StaggeredLevel(const runtime::Decomposition& decomposition, Precision precision,
-                               const smear::StaggeredLinks& links, int long_reals, const StaggeredSpeed& speed,
-                               bool measure, double resident)
+StaggeredLevel::StaggeredLevel(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links,
+                               int long_reals, const StaggeredSpeed& speed, bool measure, double resident)
     : speed_(speed),
       measure_(measure),
-      problem_{decomposition, precision, links.has_long ? long_reals : 0, speed.vectors, resident, {},
-               speed.vectors_in_lanes},
+      problem_{decomposition, precision, links.has_long ? long_reals : 0, speed.vectors, resident, {}, speed.vectors_in_lanes},
       tile_(speed.tile ? *speed.tile : staggered::tile_for(problem_, measure)),
-      lattice_(std::make_shared<Lattice>(decomposition, precision, periodic, std::nullopt, links.reach(), tile_,
-                                         Coord{2, 2, 2, 2}, speed.vectors_in_lanes)),
+      lattice_(std::make_shared<Lattice>(decomposition, precision, periodic, std::nullopt, links.reach(), tile_, Coord{2, 2, 2, 2},
+                                         speed.vectors_in_lanes)),
       even_(lattice_, 0, links, long_reals),
       odd_(lattice_, 1, links, long_reals),
       bytes_a_site_(staggered::links_bytes_a_site(precision, even_.long_reals())) {}
@@ -33,8 +31,7 @@ StaggeredLevel::StaggeredLevel(const StaggeredLevel& level, const smear::Stagger
       lattice_(level.lattice_),
       even_(level.even_, links, long_reals),
       odd_(level.odd_, links, long_reals),
-      bytes_a_site_(staggered::links_bytes_a_site(problem_.precision, long_reals) -
-                    staggered::links_bytes_a_site(problem_.precision, 0)) {
+      bytes_a_site_(staggered::links_bytes_a_site(problem_.precision, long_reals) - staggered::links_bytes_a_site(problem_.precision, 0)) {
   problem_.long_reals = long_reals;
 }
 
@@ -46,9 +43,7 @@ staggered::Dslash& StaggeredLevel::dslash(int vectors) {
   if (launch == launches_.end()) {
     problem_.vectors = vectors;
     const bool measure = measure_ && !runtime::Turns::taken();
-    launch =
-        launches_.emplace(vectors, speed_.launch ? *speed_.launch : staggered::launch_for(problem_, tile_, measure))
-            .first;
+    launch = launches_.emplace(vectors, speed_.launch ? *speed_.launch : staggered::launch_for(problem_, tile_, measure)).first;
   }
   found->set_launch(launch->second);
   return *found;
@@ -58,13 +53,11 @@ void StaggeredLevel::apply(const ColourFields& out, const ColourFields& in, cons
   staggered::Dslash& hops = dslash(in.even.vectors());
   submit_together([&] {
     for (const int parity : {0, 1})
-      hops.apply(out.of(parity), in.of(1 - parity),
-                 {.x = &in.of(parity), .diagonal = a, .scale = staggered::same_for_all(scale)});
+      hops.apply(out.of(parity), in.of(1 - parity), {.x = &in.of(parity), .diagonal = a, .scale = staggered::same_for_all(scale)});
   });
 }
 
-void StaggeredLevel::residual(const ColourFields& r, const ColourFields& b, const ColourFields& x,
-                              const PerVector& mass) {
+void StaggeredLevel::residual(const ColourFields& r, const ColourFields& b, const ColourFields& x, const PerVector& mass) {
   PerVector minus_two_mass = mass;
   for (double& m : minus_two_mass) m *= -2;
   apply(r, x, minus_two_mass, -1);

@@ -1,15 +1,15 @@
 #pragma once
 // The staggered operator in one precision, and steps on fields of both parities.
+#include "codelets/staggered/colour_transfer.hpp"
+#include "codelets/staggered/dslash.hpp"
+#include "codelets/staggered/tuning.hpp"
+#include "solvers/even_odd_staggered.hpp"
+
 #include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
-
-#include "codelets/staggered/colour_transfer.hpp"
-#include "codelets/staggered/dslash.hpp"
-#include "codelets/staggered/tuning.hpp"
-#include "solvers/even_odd_staggered.hpp"
 
 namespace quarkstar {
 
@@ -22,11 +22,10 @@ struct ColourFields {
 
 /// How the kernels of a staggered solve run; no bit depends on it.
 struct StaggeredSpeed {
-  int vectors = 1;                            ///< right-hand sides for which the order of sites is chosen
-  std::optional<Coord> tile = {};             ///< the order of sites, else it is tuned
-  std::optional<staggered::Launch> launch =
-      {};  ///< of kernels, else it is tuned for each number of right-hand sides
-  int vectors_in_lanes = 1;  ///< of the lattice; then solves are for whole groups of so many right-hand sides
+  int vectors = 1;                               ///< right-hand sides for which the order of sites is chosen
+  std::optional<Coord> tile = {};                ///< the order of sites, else it is tuned
+  std::optional<staggered::Launch> launch = {};  ///< of kernels, else it is tuned for each number of right-hand sides
+  int vectors_in_lanes = 1;                      ///< of the lattice; then solves are for whole groups of so many right-hand sides
 };
 
 /// Layout, links, and a Dslash for every number of vectors that was asked for.
@@ -34,8 +33,8 @@ class StaggeredLevel {
  public:
   /// measure: speed settings that the tune cache does not know; false: the rules of staggered::tile_for() and
   /// launch_for(). resident: bytes a site that the owners hold besides.
-  StaggeredLevel(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links,
-                 int long_reals, const StaggeredSpeed& speed, bool measure, double resident);
+  StaggeredLevel(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links, int long_reals,
+                 const StaggeredSpeed& speed, bool measure, double resident);
 
   /// The same with long links of `long_reals` reals: layout, order of sites and fat links are those of `level`, which has long links.
   StaggeredLevel(const StaggeredLevel& level, const smear::StaggeredLinks& links, int long_reals);
@@ -64,9 +63,8 @@ class StaggeredLevel {
   LatticePointer lattice_;
   staggered::Links even_, odd_;
   double bytes_a_site_;
-  std::map<std::pair<int, int>, std::unique_ptr<staggered::Dslash>>
-      dslash_;                                 ///< by Turns::lane() and number of vectors
-  std::map<int, staggered::Launch> launches_;  ///< by number of vectors
+  std::map<std::pair<int, int>, std::unique_ptr<staggered::Dslash>> dslash_;  ///< by Turns::lane() and number of vectors
+  std::map<int, staggered::Launch> launches_;                                 ///< by number of vectors
 };
 
 }  // namespace quarkstar

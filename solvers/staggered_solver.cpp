@@ -1,13 +1,5 @@
 #include "solvers/staggered_solver.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-
 #include "codelets/arch/dispatch.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/error.hpp"
@@ -21,6 +13,14 @@
 #include "solvers/vector_krylov.hpp"
 #include "solvers/wait_for_readers.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
 namespace quarkstar {
 namespace {
 
@@ -30,9 +30,7 @@ constexpr int solved_parity = 0;
 
 /// A power of two that brings numbers of this square near 1, away from where single precision underflows; it changes no
 /// digit.
-double scale_of(double norm2) {
-  return norm2 > 0 && std::isfinite(norm2) ? std::exp2(-std::round(0.5 * std::log2(norm2))) : 1;
-}
+double scale_of(double norm2) { return norm2 > 0 && std::isfinite(norm2) ? std::exp2(-std::round(0.5 * std::log2(norm2))) : 1; }
 
 /// f(v) for the first n vectors.
 template <class Function>
@@ -56,27 +54,23 @@ int vectors_in_lanes_for(const SolverSettings& settings, std::span<const int> ve
   if (settings.precision == Precision::half) return 1;  // slower: docs/results/2026-11-23-vectors-in-lanes.md
   for (const int lanes : {16, 8}) {
     const bool fit_a_line = lanes * computed_bytes(settings.precision) <= 64;  // of double precision 8, as Lattice has them
-    if (fit_a_line && std::all_of(vectors.begin(), vectors.end(), [lanes](int n) { return n % lanes == 0; }))
-      return lanes;
+    if (fit_a_line && std::all_of(vectors.begin(), vectors.end(), [lanes](int n) { return n % lanes == 0; })) return lanes;
   }
   return 1;
 }
 
 struct StaggeredSolver::Impl {
   SolverSettings settings;
-  StaggeredLevel outer;  ///< double precision, long links as they are: right-hand sides, corrections, true residuals
+  StaggeredLevel outer;                   ///< double precision, long links as they are: right-hand sides, corrections, true residuals
   std::unique_ptr<StaggeredLevel> inner;  ///< precision and long links of the Krylov solver where they are others
   runtime::HandlePools pools;             ///< for the fields of a solve
 
   Impl(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links, const SolverSettings& s,
        const StaggeredSpeed& speed, bool measure)
-      : settings(s),
-        outer(decomposition, Precision::double_, links, 18, speed, measure, 0) {
+      : settings(s), outer(decomposition, Precision::double_, links, 18, speed, measure, 0) {
     if (below_double())
-      inner = std::make_unique<StaggeredLevel>(decomposition, s.precision, links, s.link_reals, speed, measure,
-                                               outer.bytes_a_site());
-    else if (links.has_long && s.link_reals != 18)
-      inner = std::make_unique<StaggeredLevel>(outer, links, s.link_reals);
+      inner = std::make_unique<StaggeredLevel>(decomposition, s.precision, links, s.link_reals, speed, measure, outer.bytes_a_site());
+    else if (links.has_long && s.link_reals != 18) inner = std::make_unique<StaggeredLevel>(outer, links, s.link_reals);
     const double links_bytes = outer.bytes_a_site() + (inner ? inner->bytes_a_site() : 0);
     outer.set_resident(links_bytes);
     if (inner) inner->set_resident(links_bytes);
@@ -97,8 +91,8 @@ struct StaggeredSolver::Impl {
   /// One correction of all right-hand sides: what is asked of it.
   struct Goal {
     std::size_t n;
-    PerVector mass;      ///< positive
-    PerVector target2;   ///< of |b - M x|^2; infinite: this right-hand side is done
+    PerVector mass;     ///< positive
+    PerVector target2;  ///< of |b - M x|^2; infinite: this right-hand side is done
     PerVector r_norm2;
     std::array<int, most_vectors> budget;  ///< iterations
     VectorProgress progress;               ///< with |b - M x|^2
@@ -130,31 +124,26 @@ struct StaggeredSolver::Impl {
   /// Runs solve(x, b, scaled limits, progress) in the Krylov solver's precision for A x = rhs; rhs is overwritten, x in
   /// double precision. factor: as above. refreshed_system: A in double precision where `solve` knows reliable updates.
   template <class Solve>
-  std::vector<VectorResult> solve_scaled(const ColourField& x, const ColourField& rhs, const Goal& goal,
-                                         const PerVector& factor, VectorOperator* refreshed_system, Solve&& solve) {
+  std::vector<VectorResult> solve_scaled(const ColourField& x, const ColourField& rhs, const Goal& goal, const PerVector& factor,
+                                         VectorOperator* refreshed_system, Solve&& solve) {
     const PerVector scale =
-        below_double() ? for_each_vector(goal.n, [&](std::size_t v) { return scale_of(goal.r_norm2[v]); })
-                       : staggered::same_for_all(1);
+        below_double() ? for_each_vector(goal.n, [&](std::size_t v) { return scale_of(goal.r_norm2[v]); }) : staggered::same_for_all(1);
     const PerVector inverse = for_each_vector(goal.n, [&](std::size_t v) { return 1 / scale[v]; });
     const PerVector whole = for_each_vector(goal.n, [&](std::size_t v) { return factor[v] * scale[v]; });
     VectorProgress progress;
     if (goal.progress)
       progress = [&](int iterations, const double* norm2) {
-        const PerVector unscaled =
-            for_each_vector(goal.n, [&](std::size_t v) { return norm2[v] / (whole[v] * whole[v]); });
+        const PerVector unscaled = for_each_vector(goal.n, [&](std::size_t v) { return norm2[v] / (whole[v] * whole[v]); });
         return goal.progress(iterations, unscaled.data());
       };
     const bool refreshes = below_double() && refreshed_system != nullptr && settings.updates == Updates::reliable;
     VectorLimits limits = limits_of(goal, whole, refreshes);
     std::vector<VectorResult> results;
     if (below_double()) {
-      const ColourField low_x(inner->lattice(), x.parity(), x.vectors()),
-          low_b(inner->lattice(), x.parity(), rhs.vectors());
-      const ColourField scaled(outer.lattice(), x.parity(), rhs.vectors()),
-          wide(outer.lattice(), x.parity(), x.vectors());
+      const ColourField low_x(inner->lattice(), x.parity(), x.vectors()), low_b(inner->lattice(), x.parity(), rhs.vectors());
+      const ColourField scaled(outer.lattice(), x.parity(), rhs.vectors()), wide(outer.lattice(), x.parity(), x.vectors());
       staggered::submit<blas::Fill>({&x}, {0.0});
-      staggered::submit<blas::Fill>({&wide},
-                                    {0.0});  // a refresh that is not due keeps what is there, so something must be
+      staggered::submit<blas::Fill>({&wide}, {0.0});  // a refresh that is not due keeps what is there, so something must be
       staggered::submit<blas::Scale>({&scaled, &rhs}, {scale});
       staggered::convert(low_b, scaled);
       const auto add_to_x = [&](const ColourField& low, const Control& control) {
@@ -162,9 +151,7 @@ struct StaggeredSolver::Impl {
         staggered::submit<blas::AddScaled>({&x, &wide}, {inverse}, control);
       };
       if (refreshes) {
-        limits.refresh.drop = settings.refresh_drop > 0               ? settings.refresh_drop
-                              : settings.precision == Precision::half ? 0.1
-                                                                      : 1e-3;
+        limits.refresh.drop = settings.refresh_drop > 0 ? settings.refresh_drop : settings.precision == Precision::half ? 0.1 : 1e-3;
         limits.refresh.submit = [&](const ColourField& low, const ColourField& low_r, const Control& due) {
           add_to_x(low, due);
           staggered::submit<blas::Fill>({&low}, {0.0}, due);
@@ -190,9 +177,7 @@ struct StaggeredSolver::Impl {
     staggered::Dslash& dslash = outer.dslash(n);
     const PerVector two_mass = for_each_vector(goal.n, [&](std::size_t v) { return 2 * goal.mass[v]; });
     const ColourField rhs(outer.lattice(), solved_parity, n);
-    submit_together([&] {
-      dslash.apply(rhs, r.odd, {.x = &r.even, .diagonal = two_mass, .scale = staggered::same_for_all(-1)});
-    });
+    submit_together([&] { dslash.apply(rhs, r.odd, {.x = &r.even, .diagonal = two_mass, .scale = staggered::same_for_all(-1)}); });
     StaggeredNormal system(krylov_level().dslash(n), solved_parity, goal.mass);
     StaggeredNormal outer_system(dslash, solved_parity, goal.mass);
     const bool block = settings.solver == "blockcg";
@@ -210,14 +195,13 @@ struct StaggeredSolver::Impl {
     const PerVector inverse = for_each_vector(goal.n, [&](std::size_t v) { return 1 / (2 * goal.mass[v]); });
     const PerVector minus_inverse = for_each_vector(goal.n, [&](std::size_t v) { return -1 / (2 * goal.mass[v]); });
     staggered::Dslash& dslash = outer.dslash(static_cast<int>(goal.n));
-    submit_together(
-        [&] { dslash.apply(odd, even, {.x = &r_odd, .diagonal = inverse, .scale = minus_inverse}); });
+    submit_together([&] { dslash.apply(odd, even, {.x = &r_odd, .diagonal = inverse, .scale = minus_inverse}); });
   }
 
   /// x + e as far as correction() has come with e; x alone of right-hand sides that `working` leaves out. Waits for the
   /// tasks before it.
-  std::vector<HostColour> copy_of_iterate(const ColourFields& x, const ColourFields& e, const ColourFields& r,
-                                          const Goal& goal, const Control& working, const Box& part) {
+  std::vector<HostColour> copy_of_iterate(const ColourFields& x, const ColourFields& e, const ColourFields& r, const Goal& goal,
+                                          const Control& working, const Box& part) {
     const int n = x.even.vectors();
     const ColourFields copy(outer.lattice(), n);
     const ColourField odd(outer.lattice(), 1, n);
@@ -237,8 +221,7 @@ struct StaggeredSolver::Impl {
   std::vector<VectorResult> shifted_correction(const ColourFields& e, const HostColour& source, const Goal& goal) {
     const auto n = static_cast<int>(goal.n);
     const double least = *std::min_element(goal.mass.begin(), goal.mass.begin() + n);
-    const PerVector shifts =
-        for_each_vector(goal.n, [&](std::size_t v) { return 4 * (goal.mass[v] * goal.mass[v] - least * least); });
+    const PerVector shifts = for_each_vector(goal.n, [&](std::size_t v) { return 4 * (goal.mass[v] * goal.mass[v] - least * least); });
     const ColourFields y(outer.lattice(), n);
     Goal half = goal;  // a parity may keep half of the residual
     for (double& target2 : half.target2)
@@ -248,11 +231,11 @@ struct StaggeredSolver::Impl {
       const ColourField rhs(outer.lattice(), parity, 1);
       staggered::load_vectors(rhs, {&source, 1});
       StaggeredNormal system(krylov_level().dslash(1), parity, staggered::same_for_all(least));
-      const auto part = solve_scaled(
-          y.of(parity), rhs, half, staggered::same_for_all(1), nullptr,
-          [&](const ColourField& x, const ColourField& b, const VectorLimits& limits, const VectorProgress& progress) {
-            return multishift_conjugate_gradient(system, x, b, shifts, limits, progress);
-          });
+      const auto part =
+          solve_scaled(y.of(parity), rhs, half, staggered::same_for_all(1), nullptr,
+                       [&](const ColourField& x, const ColourField& b, const VectorLimits& limits, const VectorProgress& progress) {
+                         return multishift_conjugate_gradient(system, x, b, shifts, limits, progress);
+                       });
       for (std::size_t v = 0; v < goal.n; ++v) {
         VectorResult& result = results[v];
         if (parity == 0 || result.reason == StopReason::converged) result.reason = part[v].reason;
@@ -299,18 +282,15 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
     throw ShapeError("StaggeredSolver::solve", "sources, masses and solutions do not belong together");
   for (const double mass : masses)
     if (!(mass > 0) || !std::isfinite(mass))
-      throw Error(ErrorKind::input, "--mass", fmt::format("mass {}", mass),
-                  "give a positive number: the even-odd system divides by it");
-  if (s.settings.solver == "blockcg" &&
-      std::any_of(masses.begin(), masses.end(), [&](double mass) { return mass != masses[0]; }))
+      throw Error(ErrorKind::input, "--mass", fmt::format("mass {}", mass), "give a positive number: the even-odd system divides by it");
+  if (s.settings.solver == "blockcg" && std::any_of(masses.begin(), masses.end(), [&](double mass) { return mass != masses[0]; }))
     throw Error(ErrorKind::input, "--solver", "blockcg needs one mass for all right-hand sides",
                 "use cg, or multishift for several masses");
   const auto zero = [](const HostColour& field) {
     return std::all_of(field.data.begin(), field.data.end(), [](const std::complex<double>& c) { return c == 0.0; });
   };
   const bool shifts = s.settings.solver == "multishift";
-  if (shifts && std::any_of(sources.begin(), sources.end(),
-                            [&](const HostColour& source) { return source.data != sources[0].data; }))
+  if (shifts && std::any_of(sources.begin(), sources.end(), [&](const HostColour& source) { return source.data != sources[0].data; }))
     throw ShapeError("StaggeredSolver::solve", "multishift solves for one source");
   const bool guessed = runtime::mpi::Job::current().any(!std::all_of(solutions.begin(), solutions.end(), zero));
   runtime::Session& session = runtime::Session::current();
@@ -393,17 +373,17 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
         const VectorKrylovState then = now();
         std::vector<int> iterations(n);
         for (std::size_t v = 0; v < n; ++v)
-          iterations[v] = results[v].iterations + (goal.target2[v] == infinite ? 0 : then.stopped[v] != 0 ? then.iterations[v] : then.status.step);
+          iterations[v] = results[v].iterations + (goal.target2[v] == infinite ? 0
+                                                   : then.stopped[v] != 0      ? then.iterations[v]
+                                                                               : then.status.step);
         snapshots.take(iterates, iterations);
       };
-    const std::vector<VectorResult> inner =
-        shifted ? s.shifted_correction(e, sources[0], goal) : s.correction(e, r, goal);
+    const std::vector<VectorResult> inner = shifted ? s.shifted_correction(e, sources[0], goal) : s.correction(e, r, goal);
     for (SolveResult& result : results) result.refreshes += inner.front().refreshes;
     idle += inner.front().idle;
     const auto interrupted = [](const VectorResult& result) { return result.reason == StopReason::interrupted; };
     if (!shifted || std::none_of(inner.begin(), inner.end(), interrupted))
-      for (const int parity : {0, 1})
-        staggered::submit<blas::AddScaled>({&x.of(parity), &e.of(parity)}, {1.0}, working_ones);
+      for (const int parity : {0, 1}) staggered::submit<blas::AddScaled>({&x.of(parity), &e.of(parity)}, {1.0}, working_ones);
     const auto fewer = [](const VectorResult& a, const VectorResult& b) { return a.iterations < b.iterations; };
     spent += std::max_element(inner.begin(), inner.end(), fewer)->iterations;
     for (std::size_t v = 0; v < n; ++v) {
@@ -418,9 +398,8 @@ std::vector<SolveResult> StaggeredSolver::solve(std::span<const HostColour> sour
   const double share = 1 / static_cast<double>(n), seconds = (runtime::now_us() - start) * 1e-6;
   const double busy_us = alone ? session.events().totals().busy_us - busy_before : 0;
   const runtime::Submissions& after = runtime::Events::of_this_thread();
-  double work[] = {
-      after.cost.flops - before.cost.flops - idle.cost.flops, after.cost.bytes - before.cost.bytes - idle.cost.bytes,
-      static_cast<double>(after.parts - before.parts - idle.tasks), static_cast<double>(after.tasks - before.tasks)};
+  double work[] = {after.cost.flops - before.cost.flops - idle.cost.flops, after.cost.bytes - before.cost.bytes - idle.cost.bytes,
+                   static_cast<double>(after.parts - before.parts - idle.tasks), static_cast<double>(after.tasks - before.tasks)};
   runtime::mpi::Job::current().combine(std::span<double>(work), runtime::mpi::Combine::sum);
   for (SolveResult& result : results) {
     result.seconds = seconds * share;

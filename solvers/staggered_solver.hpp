@@ -1,16 +1,16 @@
 #pragma once
 // Solves M x = b, M = 2m + D, for several right-hand sides together through the even-odd system, on the task graph.
-#include <functional>
-#include <memory>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "codelets/smear/staggered_links.hpp"
 #include "codelets/staggered/host_colour.hpp"
 #include "runtime/decomposition.hpp"
 #include "solvers/settings.hpp"
 #include "solvers/staggered_level.hpp"
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace quarkstar {
 
@@ -41,8 +41,8 @@ class StaggeredSolver {
   /// is missing. speed: for benchmarks, and how many right-hand sides are to come together, and in lanes; with
   /// settings.tune what it leaves open is measured, unless it gives a tile or a launch. Throws ShapeError for vectors in
   /// lanes where vectors_in_lanes_for() knows no kernels.
-  StaggeredSolver(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links,
-                  const SolverSettings& settings, const StaggeredSpeed& speed = {});
+  StaggeredSolver(const runtime::Decomposition& decomposition, const smear::StaggeredLinks& links, const SolverSettings& settings,
+                  const StaggeredSpeed& speed = {});
   ~StaggeredSolver();
 
   /// Makes what a solve for so many right-hand sides needs, measurements of speed settings among it; solve() does so
@@ -58,9 +58,8 @@ class StaggeredSolver {
   /// tasks of a result are its equal share of the whole. progress: iterations, largest relative residual. snapshots:
   /// none are taken, and an interrupted solve ends with the guess, while masses share a Krylov space, which can only
   /// begin from zero.
-  std::vector<SolveResult> solve(std::span<const HostColour> sources, std::span<const double> masses,
-                                 std::span<HostColour> solutions, const Progress& progress = {},
-                                 const ColourSnapshots& snapshots = {});
+  std::vector<SolveResult> solve(std::span<const HostColour> sources, std::span<const double> masses, std::span<HostColour> solutions,
+                                 const Progress& progress = {}, const ColourSnapshots& snapshots = {});
 
  private:
   struct Impl;

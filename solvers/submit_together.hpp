@@ -1,10 +1,10 @@
 #pragma once
 // Work of a solve outside of its batches of iterations.
-#include <utility>
-
 #include "runtime/batch.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/session.hpp"
+
+#include <utility>
 
 namespace quarkstar {
 

@@ -4,8 +4,8 @@
 
 namespace quarkstar {
 
-std::vector<VectorResult> conjugate_gradient(VectorOperator& a, const ColourField& x, const ColourField& r,
-                                             const VectorLimits& limits, const VectorProgress& progress) {
+std::vector<VectorResult> conjugate_gradient(VectorOperator& a, const ColourField& x, const ColourField& r, const VectorLimits& limits,
+                                             const VectorProgress& progress) {
   using namespace vector_cg_steps;
   const int n = a.vectors();
   const ColourField p(a.lattice(), a.parity(), n), q(a.lattice(), a.parity(), n);
@@ -20,18 +20,18 @@ std::vector<VectorResult> conjugate_gradient(VectorOperator& a, const ColourFiel
   runtime::submit_scalar<Begin>(state, &sums, n);
 
   return run_vector_iterations(state, limits, progress, [&](bool refresh) {
-    a.apply(q, p, true, s);                                                           // q = A p,  <p, q>
-    runtime::submit_scalar<Alpha>(state, &a.sums(), n);                               // alpha = |r|^2 / <p, q>
-    staggered::submit<blas::AddScaledNorm>({&r, &q}, {-alpha}, s, &sums);             // r -= alpha q,  |r|^2
-    runtime::submit_scalar<Beta>(state, &sums, n);                                    // beta = |r'|^2 / |r|^2
+    a.apply(q, p, true, s);                                                // q = A p,  <p, q>
+    runtime::submit_scalar<Alpha>(state, &a.sums(), n);                    // alpha = |r|^2 / <p, q>
+    staggered::submit<blas::AddScaledNorm>({&r, &q}, {-alpha}, s, &sums);  // r -= alpha q,  |r|^2
+    runtime::submit_scalar<Beta>(state, &sums, n);                         // beta = |r'|^2 / |r|^2
     if (refresh) {
       const Control due = s.refreshing();
       staggered::submit<blas::AddScaled>({&x, &p}, {alpha}, due);
-      limits.refresh.submit(x, r, due);                                               // y += x,  x = 0,  r = b - A y
+      limits.refresh.submit(x, r, due);  // y += x,  x = 0,  r = b - A y
       staggered::submit<blas::Norm>({&r}, {}, due, &sums);
-      runtime::submit_scalar<Refreshed>(state, &sums, n);                             // beta anew, alpha = 0
+      runtime::submit_scalar<Refreshed>(state, &sums, n);  // beta anew, alpha = 0
     }
-    staggered::submit<blas::CgSolutionDirection>({&x, &p, &r}, {alpha, beta}, s);     // x += alpha p,  p = r + beta p
+    staggered::submit<blas::CgSolutionDirection>({&x, &p, &r}, {alpha, beta}, s);  // x += alpha p,  p = r + beta p
   });
 }
 

@@ -1,14 +1,14 @@
 #pragma once
 // What the Krylov solvers for many right-hand sides share: limits, results, the state of vectors that stop on their own, and the loop
 // that submits iterations ahead of the answer.
-#include <algorithm>
-#include <functional>
-#include <vector>
-
 #include "codelets/staggered/vector_blas.hpp"
 #include "solvers/batches.hpp"
 #include "solvers/settings.hpp"
 #include "solvers/vector_operator.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <vector>
 
 namespace quarkstar {
 
@@ -23,8 +23,8 @@ struct VectorRefresh {
   /// Submits, all under `due`: y += x, x = 0, r = b - A y, with y and b the caller's, in the higher precision. Empty: no refreshes.
   std::function<void(const ColourField& x, const ColourField& r, const Control& due)> submit;
   double drop = 0.1;  ///< due when |r| is less than this times the largest since the last
-  /// Iterations between two places in the graph where a refresh can happen. One that is not due still costs the launches of 12 kernels or more;
-  /// one that waits for its place costs iterations: 8 take up to 4 % more of them than 4 in half precision, 16 up to 20 %.
+  /// Iterations between two places in the graph where a refresh can happen. One that is not due still costs the launches of 12 kernels or
+  /// more; one that waits for its place costs iterations: 8 take up to 4 % more of them than 4 in half precision, 16 up to 20 %.
   int every = 8;
 };
 
@@ -32,12 +32,12 @@ struct VectorKrylovState;
 
 /// Where a solve must end, for each right-hand side.
 struct VectorLimits {
-  PerVector target_norm2{};     ///< converged when |r|^2 <= this
+  PerVector target_norm2{};  ///< converged when |r|^2 <= this
   std::array<int, most_vectors> most_iterations{};
-  int patience = 1000;          ///< stagnation when |r|^2 has reached no new minimum for so many iterations
-  int check_every = 16;         ///< iterations between two looks at the stop flag (iterations_a_batch())
-  VectorRefresh refresh;        ///< for conjugate_gradient
-  double resolution = 1e-6;     ///< for block_conjugate_gradient
+  int patience = 1000;       ///< stagnation when |r|^2 has reached no new minimum for so many iterations
+  int check_every = 16;      ///< iterations between two looks at the stop flag (iterations_a_batch())
+  VectorRefresh refresh;     ///< for conjugate_gradient
+  double resolution = 1e-6;  ///< for block_conjugate_gradient
   /// Called between two batches of a running solve: may submit tasks that read the solution as it is there in the graph, and wait for them.
   /// seen: at least so far it has come; now(): as it is behind all that was submitted, for which it waits.
   std::function<void(const VectorKrylovState& seen, const std::function<VectorKrylovState()>& now)> observe{};
@@ -63,16 +63,17 @@ std::vector<VectorResult> conjugate_gradient(VectorOperator& a, const ColourFiel
 /// Multi-shift conjugate gradient: (A + shift_s) x_s = r for all shifts >= 0 from one Krylov space; r: one vector, x: one a shift, zero
 /// on entry or not. |r_s| of the shifted systems is recursive; refine where it must be true. An iteration: one application to one vector
 /// and 5 passes over x. Source: B. Jegerlehner, hep-lat/9612014.
-std::vector<VectorResult> multishift_conjugate_gradient(VectorOperator& a, const ColourField& x, const ColourField& r, const PerVector& shifts,
-                                                        const VectorLimits& limits, const VectorProgress& progress);
+std::vector<VectorResult> multishift_conjugate_gradient(VectorOperator& a, const ColourField& x, const ColourField& r,
+                                                        const PerVector& shifts, const VectorLimits& limits,
+                                                        const VectorProgress& progress);
 
 /// Block conjugate gradient (BlockCGrQ) for n right-hand sides of one operator: A x_v = r_v from x = 0; all of them share one Krylov space,
 /// which takes fewer iterations than n spaces, at 24 n^2 flop a site more for each of four products of a block with a matrix and two
 /// inner products. Right-hand sides may depend on each other: directions whose norm is less than `resolution` of the largest are left
 /// out, so refine where the residual must be smaller. They end together. r is overwritten. Sources: A. A. Dubrulle, ETNA 12 (2001) 216;
 /// M. A. Clark et al., arXiv:1710.09745.
-std::vector<VectorResult> block_conjugate_gradient(VectorOperator& a, const ColourField& x, const ColourField& r, const VectorLimits& limits,
-                                                   const VectorProgress& progress);
+std::vector<VectorResult> block_conjugate_gradient(VectorOperator& a, const ColourField& x, const ColourField& r,
+                                                   const VectorLimits& limits, const VectorProgress& progress);
 
 /// Head of every state.
 struct VectorKrylovState : staggered::VectorStatus {
@@ -179,10 +180,11 @@ inline int recorded_numbers(const VectorLimits& limits, int vectors) {
 
 /// Runs iteration(bool refresh) until the graph stops (batches.hpp).
 template <class State, class Iteration>
-std::vector<VectorResult> run_vector_iterations(runtime::GraphState<State>& state, const VectorLimits& limits, const VectorProgress& progress,
-                                                Iteration&& iteration) {
+std::vector<VectorResult> run_vector_iterations(runtime::GraphState<State>& state, const VectorLimits& limits,
+                                                const VectorProgress& progress, Iteration&& iteration) {
   const auto proceed = [&](const State& seen) {
-    if (limits.observe) limits.observe(seen, [&state] { return static_cast<const VectorKrylovState&>(*runtime::HostView<State>(state.handle())); });
+    if (limits.observe)
+      limits.observe(seen, [&state] { return static_cast<const VectorKrylovState&>(*runtime::HostView<State>(state.handle())); });
     return !progress || progress(seen.status.step, seen.norm2);
   };
   const int refresh_every = limits.refresh.submit ? limits.refresh.every : 0;

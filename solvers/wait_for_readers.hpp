@@ -1,9 +1,9 @@
 #pragma once
 // The end of a solve that has others beside it.
-#include <cstddef>
-
 #include "runtime/handle.hpp"
 #include "runtime/turns.hpp"
+
+#include <cstddef>
 
 namespace quarkstar {
 

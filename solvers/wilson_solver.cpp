@@ -1,12 +1,5 @@
 #include "solvers/wilson_solver.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <optional>
-
 #include "codelets/blas/blas.hpp"
 #include "codelets/transfer/transfer.hpp"
 #include "codelets/wilson/schwarz.hpp"
@@ -22,6 +15,13 @@
 #include "solvers/submit_together.hpp"
 #include "solvers/wait_for_readers.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
 namespace quarkstar {
 namespace {
 
@@ -30,14 +30,11 @@ KrylovSolver find_solver(const SolverSettings& settings) {
   for (const NamedKrylovSolver& solver : krylov_solvers())
     if (solver.name == name) {
       if (settings.schwarz && !solver.flexible)
-        throw Error(
-            ErrorKind::input, "--schwarz-block",
-            fmt::format("the preconditioner differs from one application to the next, and {} cannot do with that",
-                        name),
-            "use --solver gcr");
+        throw Error(ErrorKind::input, "--schwarz-block",
+                    fmt::format("the preconditioner differs from one application to the next, and {} cannot do with that", name),
+                    "use --solver gcr");
       if (!solver.any_operator)
-        throw Error(ErrorKind::input, "--solver",
-                    fmt::format("'{}' needs a hermitian positive operator, which Wilson's is not", name),
+        throw Error(ErrorKind::input, "--solver", fmt::format("'{}' needs a hermitian positive operator, which Wilson's is not", name),
                     fmt::format("use one of {}", fmt::join(solver_names(), ", ")));
       return solver.solve;
     }
@@ -49,8 +46,8 @@ KrylovSolver find_solver(const SolverSettings& settings) {
 struct WilsonSystem {
   wilson::Hopping hopping;
   EvenOddWilson system;
-  WilsonSystem(const LinkField& even, const LinkField& odd, const wilson::HoppingTuning& tuning,
-               const WilsonParameters& parameters, Schur schur)
+  WilsonSystem(const LinkField& even, const LinkField& odd, const wilson::HoppingTuning& tuning, const WilsonParameters& parameters,
+               Schur schur)
       : hopping(even, odd), system(hopping, parameters, schur) {
     hopping.set_block_threads(tuning.block_threads);
     hopping.set_memory_access(tuning.memory);
@@ -78,10 +75,9 @@ struct WilsonLevel {
 
  private:
   WilsonLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge,
-              const WilsonParameters& parameters, const SolverSettings& settings,
-              const std::optional<SchwarzSettings>& domains)
-      : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, std::nullopt, 1,
-                                          tuning.tile, domains ? domains->domain : Coord{2, 2, 2, 2})),
+              const WilsonParameters& parameters, const SolverSettings& settings, const std::optional<SchwarzSettings>& domains)
+      : lattice(std::make_shared<Lattice>(problem.decomposition, problem.precision, parameters.boundary, std::nullopt, 1, tuning.tile,
+                                          domains ? domains->domain : Coord{2, 2, 2, 2})),
         even(lattice, 0, problem.link_reals),
         odd(lattice, 1, problem.link_reals),
         tuning_(tuning),
@@ -112,16 +108,15 @@ struct WilsonSolver::Impl {
   std::unique_ptr<WilsonLevel> inner;  ///< the precision of the Krylov solver where that is another one
   runtime::HandlePools pools;          ///< for the fields of a solve
 
-  Impl(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
-       const SolverSettings& s)
+  Impl(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters, const SolverSettings& s)
       : settings(s),
         krylov(find_solver(s)),
-        outer({decomposition, Precision::double_, s.precision == Precision::double_ ? s.link_reals : 18}, gauge,
-              parameters, s, s.precision == Precision::double_ ? s.schwarz : std::nullopt) {
+        outer({decomposition, Precision::double_, s.precision == Precision::double_ ? s.link_reals : 18}, gauge, parameters, s,
+              s.precision == Precision::double_ ? s.schwarz : std::nullopt) {
     if (s.precision == Precision::double_) return;
     const double resident = wilson::links_bytes_a_site(Precision::double_, outer.even.reals());
-    inner = std::make_unique<WilsonLevel>(wilson::TuningProblem{decomposition, s.precision, s.link_reals, resident},
-                                          gauge, parameters, s, s.schwarz);
+    inner = std::make_unique<WilsonLevel>(wilson::TuningProblem{decomposition, s.precision, s.link_reals, resident}, gauge, parameters, s,
+                                          s.schwarz);
   }
 
   /// |field|^2 over both parities; waits for the tasks before it.
@@ -161,9 +156,9 @@ struct WilsonSolver::Impl {
     const SpinorField rhs(outer.lattice, EvenOddWilson::solved_parity);
     outer.system().prepare(rhs, r.even, r.odd);
     limits.target_norm2 = target2 * system2;
-    const KrylovResult result = inner ? solve_below_double(outer.system(), inner->system(), krylov, settings, e.odd,
-                                                           rhs, limits, r_norm2 * system2, progress)
-                                      : krylov(outer.system(), e.odd, rhs, limits, progress);
+    const KrylovResult result =
+        inner ? solve_below_double(outer.system(), inner->system(), krylov, settings, e.odd, rhs, limits, r_norm2 * system2, progress)
+              : krylov(outer.system(), e.odd, rhs, limits, progress);
     outer.system().reconstruct(e.even, r.even, e.odd);
     return result;
   }
@@ -188,20 +183,18 @@ struct WilsonSolver::Impl {
   }
 };
 
-WilsonSolver::WilsonSolver(const runtime::Decomposition& decomposition, const HostGauge& gauge,
-                           const WilsonParameters& parameters, const SolverSettings& settings) {
+WilsonSolver::WilsonSolver(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
+                           const SolverSettings& settings) {
   if (settings.link_reals != 18 && settings.link_reals != 12 && settings.link_reals != 8)
     throw Error(ErrorKind::input, "--links", fmt::format("{} reals a link", settings.link_reals), "use 18, 12 or 8");
   check_limits(settings);
   if (settings.schwarz) wilson::require_domains(decomposition, settings.schwarz->domain);
   constexpr double largest_kappa = 10;  // far beyond any use; the free critical value is 1/8
   if (!(parameters.kappa > 0) || parameters.kappa > largest_kappa)
-    throw Error(ErrorKind::input, "--kappa", fmt::format("hopping parameter {}", parameters.kappa),
-                "give a number between 0 and 10");
+    throw Error(ErrorKind::input, "--kappa", fmt::format("hopping parameter {}", parameters.kappa), "give a number between 0 and 10");
   for (const double angle : parameters.boundary)
     if (!(std::abs(angle) <= 2))
-      throw Error(ErrorKind::input, "--boundary", fmt::format("an angle of {} pi", angle),
-                  "give angles between -2 and 2, in units of pi");
+      throw Error(ErrorKind::input, "--boundary", fmt::format("an angle of {} pi", angle), "give angles between -2 and 2, in units of pi");
   impl_ = std::make_unique<Impl>(decomposition, gauge, parameters, settings);
 }
 
@@ -209,8 +202,7 @@ WilsonSolver::~WilsonSolver() {
   if (runtime::Session::is_running()) runtime::Session::current().wait_all();
 }
 
-SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, const Progress& progress,
-                                const Snapshots& snapshots) {
+SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, const Progress& progress, const Snapshots& snapshots) {
   Impl& s = *impl_;
   runtime::Session& session = runtime::Session::current();
   for (WilsonLevel* level : {&s.outer, s.inner.get()})
@@ -249,17 +241,14 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
     else if (result.reason == StopReason::converged || result.reason == StopReason::stagnation)
       // The Krylov solver is done but the true residual is not there: correct again as long as that halves it.
       result.reason = cycle > 0 && r_norm2 > 0.25 * previous2 ? StopReason::stagnation : StopReason::running;
-    if (result.reason == StopReason::running && result.iterations >= s.settings.max_iterations)
-      result.reason = StopReason::iteration_limit;
+    if (result.reason == StopReason::running && result.iterations >= s.settings.max_iterations) result.reason = StopReason::iteration_limit;
     if (result.reason != StopReason::running) break;
     previous2 = r_norm2;
     result.restarts = cycle;
 
     KrylovProgress report;
     if (progress)
-      report = [&](int iterations, double norm2) {
-        return progress(result.iterations + iterations, std::sqrt(norm2) * history_scale);
-      };
+      report = [&](int iterations, double norm2) { return progress(result.iterations + iterations, std::sqrt(norm2) * history_scale); };
     decltype(KrylovLimits::observe) observe;
     if (snapshots.due)
       observe = [&](int iterations, const std::function<int()>& now) {
@@ -267,8 +256,7 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
         const HostSpinor iterate = s.copy_of_iterate(x, e, r, solution.box());
         snapshots.take(iterate, result.iterations + now());
       };
-    const KrylovResult inner =
-        s.correction(e, r, target2, r_norm2, s.settings.max_iterations - result.iterations, report, observe);
+    const KrylovResult inner = s.correction(e, r, target2, r_norm2, s.settings.max_iterations - result.iterations, report, observe);
     result.reason = inner.reason;
     result.iterations += inner.iterations;
     result.refreshes += inner.refreshes;
@@ -281,9 +269,8 @@ SolveResult WilsonSolver::solve(const HostSpinor& source, HostSpinor& solution, 
   if (alone) session.wait_all();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const runtime::Submissions& after = runtime::Events::of_this_thread();
-  double work[] = {
-      after.cost.flops - before.cost.flops - idle.cost.flops, after.cost.bytes - before.cost.bytes - idle.cost.bytes,
-      static_cast<double>(after.parts - before.parts - idle.tasks), static_cast<double>(after.tasks - before.tasks)};
+  double work[] = {after.cost.flops - before.cost.flops - idle.cost.flops, after.cost.bytes - before.cost.bytes - idle.cost.bytes,
+                   static_cast<double>(after.parts - before.parts - idle.tasks), static_cast<double>(after.tasks - before.tasks)};
   runtime::mpi::Job::current().combine(std::span<double>(work), runtime::mpi::Combine::sum);
   result.flops = work[0];
   result.bytes = work[1];

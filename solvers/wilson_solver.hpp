@@ -1,11 +1,11 @@
 #pragma once
 // Solves M x = b for the Wilson operator through the even-odd system, on the task graph.
-#include <memory>
-
 #include "codelets/lattice/host_gauge.hpp"
 #include "codelets/lattice/host_spinor.hpp"
 #include "runtime/decomposition.hpp"
 #include "solvers/settings.hpp"
+
+#include <memory>
 
 namespace quarkstar {
 
@@ -25,8 +25,7 @@ class WilsonSolver {
   /// iterate. Under MPI source and solution are this rank's part, and all ranks solve together. Programs of
   /// runtime::Turns may solve at the same time, each with the bits of its solve alone; SolveResult::seconds is then
   /// time in flight.
-  SolveResult solve(const HostSpinor& source, HostSpinor& solution, const Progress& progress = {},
-                    const Snapshots& snapshots = {});
+  SolveResult solve(const HostSpinor& source, HostSpinor& solution, const Progress& progress = {}, const Snapshots& snapshots = {});
 
  private:
   struct Impl;

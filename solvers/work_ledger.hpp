@@ -1,10 +1,10 @@
 #pragma once
 // What of the work that a solver submitted was done: on a GPU only the state knows where the graph stopped.
-#include <cstdint>
-#include <vector>
-
 #include "runtime/batch.hpp"
 #include "runtime/graph_status.hpp"
+
+#include <cstdint>
+#include <vector>
 
 namespace quarkstar {
 
@@ -37,7 +37,8 @@ class WorkLedger {
     }
   }
 
-  /// What the batches, each counted once, contain that was not done; negative where they were replayed. steps_before: scalar steps submitted before the first batch; status: at the end.
+  /// What the batches, each counted once, contain that was not done; negative where they were replayed. steps_before: scalar steps
+  /// submitted before the first batch; status: at the end.
   Work idle(const runtime::GraphStatus& status, std::int64_t steps_before) const {
     const auto steps = static_cast<std::int64_t>(up_to_step_.size());
     const std::int64_t ran = steps > 0 ? status.steps_taken - steps_before : 0;

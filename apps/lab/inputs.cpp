@@ -45,8 +45,7 @@ Settings inputs_of(const Plan& plan, const Settings& settings, const std::string
   if (!gauge.empty()) {
     if (plan.gauge.empty())
       inputs.insert(inputs.end(), {{"beta", fmt::format("{}", plan.beta)}, {"sweeps", fmt::format("{}", plan.sweeps)}});
-    else
-      inputs.emplace_back("gauge", gauge);
+    else inputs.emplace_back("gauge", gauge);
     inputs.emplace_back("gauge-hash", gauge_hash);
   }
   if (is_simulated(settings)) inputs.emplace_back("machine-hash", hash_of_file(machine_path(*find(settings, "machine"))));

@@ -27,8 +27,9 @@ std::string hash_of_file(const std::string& path);
 /// The environment variables that change what a run does, those that are set.
 Settings environment();
 
-/// Of a run: its command, the configuration (`gauge` and its hash; how it was made, unless the plan names it), the contents of the machine file
-/// and of the policy's shared library that its settings name, environment(). gauge_hash: of the file `gauge`; both empty where none is read.
+/// Of a run: its command, the configuration (`gauge` and its hash; how it was made, unless the plan names it), the contents of the machine
+/// file and of the policy's shared library that its settings name, environment(). gauge_hash: of the file `gauge`; both empty where none is
+/// read.
 Settings inputs_of(const Plan& plan, const Settings& settings, const std::string& gauge, const std::string& gauge_hash);
 
 /// Of a measurement of the memory's bandwidth.

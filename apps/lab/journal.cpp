@@ -55,12 +55,9 @@ Journal::Journal(std::string path) : path_(std::move(path)), file_(::open(path_.
     try {
       const Json line = Json::parse(text.substr(begin, end - begin));
       const auto kind = line.at("kind").get<std::string>();
-      if (kind == "order")
-        seed_ = line.at("seed").get<std::uint64_t>();
-      else if (kind == "bandwidth")
-        bandwidths_.push_back(bandwidth_of(line));
-      else
-        records_.push_back(record_of(line));
+      if (kind == "order") seed_ = line.at("seed").get<std::uint64_t>();
+      else if (kind == "bandwidth") bandwidths_.push_back(bandwidth_of(line));
+      else records_.push_back(record_of(line));
     } catch (const Json::exception&) {
       throw Error(ErrorKind::input, fmt::format("{}:{}", path_, number), "this is no line of a laboratory's journal",
                   "remove the line, or give another --out");

@@ -113,7 +113,8 @@ std::string summary_table(const std::vector<CellSummary>& cells) {
                                           "cell of the same problem. / bound: over a lower bound{}. us/task: time of the owners outside "
                                           "kernels. busy to transfer: parts of the workers' own time. "
                                           "J s: energy-delay product. A click on a head sorts. {}</p>\n<p class=\"sub\">{}</p>\n",
-                                          100 * confidence, bounds.empty() ? "" : escape(fmt::format(" ({})", fmt::join(bounds, "; "))), escape(note_on_bounds(cells)),
+                                          100 * confidence, bounds.empty() ? "" : escape(fmt::format(" ({})", fmt::join(bounds, "; "))),
+                                          escape(note_on_bounds(cells)),
                                           missing.empty() ? "" : fmt::format("Unavailable for all cells: {}.", fmt::join(missing, ", ")));
 }
 
@@ -221,7 +222,9 @@ std::string simulation_section(const std::vector<CellSummary>& cells) {
 std::string parameters_section(const Plan& plan, const Outcome& outcome) {
   std::vector<TableRow> rows{
       {"run", plan.workload == Workload::solve ? "solve" : "bench solver"},
-      {"configuration", plan.workload == Workload::bench_solver ? "none is read: links of the bench's own" : plan.gauge.empty() ? fmt::format("made: heatbath, beta {:g}, {} sweeps", plan.beta, plan.sweeps) : plan.gauge},
+      {"configuration", plan.workload == Workload::bench_solver ? "none is read: links of the bench's own"
+                        : plan.gauge.empty() ? fmt::format("made: heatbath, beta {:g}, {} sweeps", plan.beta, plan.sweeps)
+                                             : plan.gauge},
       {"order", fmt::format("random, --seed {}", outcome.seed)},
       {"repetitions", fmt::format("{}, after {} warm-up runs of each cell", plan.repetitions, plan.warm_up)},
       {"time limit of a run", fmt::format("{:g} s", plan.limit_seconds)}};
@@ -251,8 +254,8 @@ std::string page(const Plan& plan, const Outcome& outcome, const std::vector<Cel
       "initial-scale=1\">";
   html += fmt::format("<title>{}</title><style>{}{}</style></head><body>\n", escape(title), report_style, page_style);
   html += fmt::format("<h1>{}</h1><p class=\"sub\">{} on {}; {} cells, {} runs ended well, {} failed</p>\n", escape(title),
-                      fmt::join(days, ", "), machines.empty() ? "an unknown machine" : escape(fmt::format("{}", fmt::join(machines, "; "))), cells.size(),
-                      good, failed);
+                      fmt::join(days, ", "), machines.empty() ? "an unknown machine" : escape(fmt::format("{}", fmt::join(machines, "; "))),
+                      cells.size(), good, failed);
   html += fmt::format("<p class=\"verdict{}\">{}</p>\n", histories.disagreements.empty() ? "" : " bad", escape(histories.text()));
   html += "<h2>Cells</h2>\n" + summary_table(cells);
   html += "<h2>Times</h2>\n<div class=\"plots\">" + times_figure(cells) + workers_figure(cells) + "</div>\n";

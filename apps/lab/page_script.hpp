@@ -3,9 +3,9 @@
 namespace quarkstar::app::lab {
 
 /// The page's script: Gantt chart and block map of the traced runs on two canvases with one time axis, and tables that sort by a click.
-/// It reads the element #traces, JSON: [{name, workers, names, groups, group, blocks, tasks: [[worker, block, name, begin, duration], ...] in
-/// microseconds, all}]. #cell=2&from=10&to=90 in the address chooses a run and a piece of its time; #selftest checks the charts, and writes
-/// "passed" or what failed to the attribute data-selftest of the document.
+/// It reads the element #traces, JSON: [{name, workers, names, groups, group, blocks, tasks: [[worker, block, name, begin, duration], ...]
+/// in microseconds, all}]. #cell=2&from=10&to=90 in the address chooses a run and a piece of its time; #selftest checks the charts, and
+/// writes "passed" or what failed to the attribute data-selftest of the document.
 inline constexpr char page_script[] = R"js(
 (() => {
   'use strict';

@@ -19,10 +19,9 @@ constexpr std::string_view own_settings[] = {"json",  "out",   "trace",      "re
                                              "bound", "gauge", "checkpoint", "checkpoint-every"};
 
 /// What `bench solver` takes of the settings of `solve`, and its own number of iterations.
-constexpr std::string_view bench_settings[] = {"action",      "nrhs",       "lattice",   "precision", "solver",     "links",
-                                               "policy",      "devices",    "cpu-share", "gpus",      "workers",    "threads",
-                                               "worker-mode", "gpu-memory", "no-tune",   "machine",   "iterations", "blocks",
-                                               "kappa",       "mass",       "throttle"};
+constexpr std::string_view bench_settings[] = {"action",  "nrhs",      "lattice",    "precision", "solver",  "links",       "policy",
+                                               "devices", "cpu-share", "gpus",       "workers",   "threads", "worker-mode", "gpu-memory",
+                                               "no-tune", "machine",   "iterations", "blocks",    "kappa",   "mass",        "throttle"};
 
 template <std::size_t n>
 bool contains(const std::string_view (&names)[n], std::string_view key) {
@@ -157,21 +156,20 @@ std::vector<Cell> cells_of(const Plan& plan, std::vector<std::string>& left_out)
         cell.settings.emplace_back(key, value);
     // A plan over actions may name a solver of one of them; one for no action of the plan would be dropped unseen.
     const std::string* solver = find(all, "solver");
-    const bool other_solver = plan.workload == Workload::bench_solver && solver != nullptr && !can_bench(*solver, all) &&
-                              find(all, "action") == nullptr;
+    const bool other_solver =
+        plan.workload == Workload::bench_solver && solver != nullptr && !can_bench(*solver, all) && find(all, "action") == nullptr;
     for (const Axis& axis : plan.axes)
-      if (const std::string* value = find(cell.settings, axis.key); value != nullptr && axis.values.size() > 1) cell.varying.emplace_back(axis.key, *value);
+      if (const std::string* value = find(cell.settings, axis.key); value != nullptr && axis.values.size() > 1)
+        cell.varying.emplace_back(axis.key, *value);
     if (plan.gauge.empty() && find(cell.settings, "lattice") == nullptr) cell.settings.emplace_back("lattice", "8,8,8,16");
     if (plan.workload == Workload::solve && applies("kappa", cell.settings, plan.workload) && find(cell.settings, "columns") == nullptr)
       cell.settings.emplace_back("columns", "0");
     if (seen.insert(cell.settings).second) {
       const std::string refusal = plan.workload == Workload::solve ? refusal_of(cell.settings)
-                                  : other_solver ? fmt::format("solver {} is not for the action wilson", *solver)
-                                                 : "";
-      if (refusal.empty())
-        cells.push_back(std::move(cell));
-      else
-        left_out.push_back(fmt::format("{}: {}", cell.name(), refusal));
+                                  : other_solver                   ? fmt::format("solver {} is not for the action wilson", *solver)
+                                                                   : "";
+      if (refusal.empty()) cells.push_back(std::move(cell));
+      else left_out.push_back(fmt::format("{}: {}", cell.name(), refusal));
     }
     more = false;
     for (std::size_t i = index.size(); i-- > 0 && !more;) {

@@ -51,9 +51,9 @@ struct Plan {
 
 /// One point of the matrix.
 struct Cell {
-  Settings varying;   ///< of the axes with several values
-  Settings settings;  ///< all that the run is told: fixed ones, then those of the axes
-  Settings inputs{};    ///< what it depends on besides (inputs.hpp); known when it is about to run
+  Settings varying;       ///< of the axes with several values
+  Settings settings;      ///< all that the run is told: fixed ones, then those of the axes
+  Settings inputs{};      ///< what it depends on besides (inputs.hpp); known when it is about to run
   std::string program{};  ///< version line of the executable that runs it
   std::string name() const { return text_of(varying); }
 };
@@ -77,7 +77,8 @@ void check(const Plan& plan);
 std::vector<Cell> cells_of(const Plan& plan, std::vector<std::string>& left_out);
 
 /// Warm-up runs, then measured runs, then traced ones; each group in an order drawn from the seed (the same on every machine).
-/// Simulated cells are measured once without a warm-up, for they always take the same time; but not those whose policy draws random numbers.
+/// Simulated cells are measured once without a warm-up, for they always take the same time; but not those whose policy draws random
+/// numbers.
 std::vector<PlannedRun> runs_of(const Plan& plan, const std::vector<Cell>& cells, std::uint64_t seed);
 
 /// A field of Plan: a top-level key of the file, and the flag --KEY.

@@ -1,6 +1,6 @@
 // TOML files of `quarkstar lab`.
-#include "apps/lab/plan.hpp"
 #include "apps/config.hpp"
+#include "apps/lab/plan.hpp"
 #include "apps/parse.hpp"
 #include "apps/toml_text.hpp"
 #include "runtime/error.hpp"

@@ -2,10 +2,10 @@
 
 #include "apps/lab/inputs.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
@@ -27,10 +27,8 @@ std::string text(const Json& json, const char* key) {
 class Sum {
  public:
   void add(std::optional<double> value) {
-    if (value)
-      total_ += *value;
-    else
-      complete_ = false;
+    if (value) total_ += *value;
+    else complete_ = false;
     any_ = true;
   }
   std::optional<double> value() const { return any_ && complete_ ? std::optional(total_) : std::nullopt; }
@@ -184,7 +182,8 @@ std::string Record::name() const {
 }
 
 bool Record::is(const Cell& cell, const PlannedRun& run) const {
-  return kind == run.kind && repetition == run.repetition && settings == cell.settings && inputs == cell.inputs && built_with == cell.program;
+  return kind == run.kind && repetition == run.repetition && settings == cell.settings && inputs == cell.inputs &&
+         built_with == cell.program;
 }
 
 std::string hash_of(const std::vector<double>& values) {

@@ -87,8 +87,8 @@ std::string hash_of(const std::vector<double>& values);
 
 /// From the JSON of `solve --residual-history`. Throws nlohmann's exceptions where it is not such a file.
 Results results_of_solve(const Json& json);
-/// From those of a run for several sources. Their solves overlap, so the time is `wall_seconds`, of the whole process, contractions and files
-/// included, and no bound is told.
+/// From those of a run for several sources. Their solves overlap, so the time is `wall_seconds`, of the whole process, contractions and
+/// files included, and no bound is told.
 Results results_of_sources(std::vector<Json> parts, double wall_seconds);
 /// From the JSON of `bench solver`: the first row of the devices that were asked for, which come last; no histories.
 Results results_of_bench(const Json& json);

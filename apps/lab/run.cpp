@@ -124,10 +124,8 @@ Bandwidth measure_bandwidth(const Plan& plan, const Settings& devices) {
     if (key != "machine") add_flag(arguments, key, value);
   const ChildResult child = run_watched(plan, arguments);
   try {
-    if (child.ok())
-      bandwidth.triad = Json::parse(child.out).at("owners_triad_gbs").get<double>();
-    else
-      bandwidth.unavailable = child.failure();
+    if (child.ok()) bandwidth.triad = Json::parse(child.out).at("owners_triad_gbs").get<double>();
+    else bandwidth.unavailable = child.failure();
   } catch (const Json::exception& error) {
     bandwidth.unavailable = error.what();
   }
@@ -148,7 +146,8 @@ Record run_once(const Plan& plan, const Cell& cell, const PlannedRun& planned, i
   const TemporaryFolder folder(fmt::format("{}/.run{}.tmp", plan.out, number));
   if (planned.kind == RunKind::traced) record.trace = fmt::format("trace{}.json", number);
   const std::string trace = record.trace.empty() ? "" : plan.out + "/" + record.trace;
-  const ChildResult child = run_watched(plan, command_of(plan, cell, planned.kind, gauge, folder.file("run.json"), trace), plan.limit_seconds);
+  const ChildResult child =
+      run_watched(plan, command_of(plan, cell, planned.kind, gauge, folder.file("run.json"), trace), plan.limit_seconds);
   record.wall_seconds = child.seconds;
   if (!child.ok()) {
     record.status = child.timed_out ? RunStatus::time_limit : RunStatus::failed;
@@ -156,7 +155,8 @@ Record run_once(const Plan& plan, const Cell& cell, const PlannedRun& planned, i
     return record;
   }
   try {
-    record.results = plan.workload == Workload::solve ? results_in(folder, cell.settings, child.seconds) : results_of_bench(Json::parse(child.out));
+    record.results =
+        plan.workload == Workload::solve ? results_in(folder, cell.settings, child.seconds) : results_of_bench(Json::parse(child.out));
   } catch (const Json::exception& error) {
     record.status = RunStatus::failed;
     record.message = fmt::format("its results cannot be read: {}", error.what());
@@ -173,8 +173,8 @@ std::string detail_of(const Record& record) {
 std::vector<Record> records_of(const Journal& journal, const std::vector<Cell>& cells, const std::vector<PlannedRun>& runs) {
   std::vector<Record> records;
   for (const PlannedRun& run : runs) {
-    const auto found = std::find_if(journal.records().rbegin(), journal.records().rend(),
-                                    [&](const Record& r) { return r.is(cells[run.cell], run); });
+    const auto found =
+        std::find_if(journal.records().rbegin(), journal.records().rend(), [&](const Record& r) { return r.is(cells[run.cell], run); });
     if (found != journal.records().rend()) records.push_back(*found);
   }
   std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) { return a.number < b.number; });
@@ -188,8 +188,8 @@ std::string simulator_version(const Plan& plan) {
   return asked.out.substr(0, asked.out.find('\n'));
 }
 
-/// Makes the configurations that are missing and tells each cell its inputs and its program. Returns the cells' configurations; `hashes` gets
-/// those of their contents.
+/// Makes the configurations that are missing and tells each cell its inputs and its program. Returns the cells' configurations; `hashes`
+/// gets those of their contents.
 std::vector<std::string> prepare(const Plan& plan, std::vector<Cell>& cells, std::map<std::string, std::string>& hashes) {
   std::vector<std::string> configurations;
   std::string simulation;
@@ -234,10 +234,10 @@ std::vector<std::string> command_of(const Plan& plan, const Cell& cell, RunKind 
                                     const std::string& trace) {
   const bool solve = plan.workload == Workload::solve;
   std::vector<std::string> arguments{is_simulated(cell.settings) ? simulator() : own_executable};
-  if (solve)
-    arguments.insert(arguments.end(), {"solve", "--gauge", gauge, "--json", json, "--residual-history"});
+  if (solve) arguments.insert(arguments.end(), {"solve", "--gauge", gauge, "--json", json, "--residual-history"});
   else
-    arguments.insert(arguments.end(), {"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1", "--profile"});  // its own triad is not used
+    arguments.insert(arguments.end(),
+                     {"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1", "--profile"});  // its own triad is not used
   const bool together = std::any_of(cell.settings.begin(), cell.settings.end(),
                                     [](const auto& setting) { return setting.first == "in-flight" && setting.second != "1"; });
   // The bounds are of one solve. Recording its tasks costs a solve time; a bench does it in one more, which is not timed.
@@ -258,8 +258,9 @@ Outcome run(const Plan& plan) {
   catch_interrupts();
   Outcome outcome;
   outcome.cells = cells_of(plan, outcome.left_out);
-  if (std::any_of(outcome.cells.begin(), outcome.cells.end(), [](const Cell& cell) { return is_simulated(cell.settings); })) require_simulator();
-  std::map<std::string, std::string> hashes;  // of configurations
+  if (std::any_of(outcome.cells.begin(), outcome.cells.end(), [](const Cell& cell) { return is_simulated(cell.settings); }))
+    require_simulator();
+  std::map<std::string, std::string> hashes;                               // of configurations
   if (!plan.gauge.empty()) hashes[plan.gauge] = hash_of_file(plan.gauge);  // where it is missing, nothing is begun
   const OutputFolder folder(plan.out);
   Journal journal(plan.out + "/runs.jsonl");

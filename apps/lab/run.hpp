@@ -27,8 +27,8 @@ void require_simulator();
 Settings devices_of(const Settings& settings);
 
 /// The command line of a run: `gauge` is read (not by `bench solver`), the results go to `json` (`bench solver`: to stdout), a trace to
-/// `trace` unless empty. Runs of `solve` that are not measured, and all of `bench solver`, state lower bounds, for which tasks are recorded; with several sources a solve
-/// writes into a folder `out` beside `json`. Simulated runs are simulator()'s.
+/// `trace` unless empty. Runs of `solve` that are not measured, and all of `bench solver`, state lower bounds, for which tasks are
+/// recorded; with several sources a solve writes into a folder `out` beside `json`. Simulated runs are simulator()'s.
 std::vector<std::string> command_of(const Plan& plan, const Cell& cell, RunKind kind, const std::string& gauge, const std::string& json,
                                     const std::string& trace);
 

@@ -90,9 +90,11 @@ std::string simulation_report(std::span<const SimulationCheck> checks, const Pla
       runs.insert(pair.here->measured.size());
       for (const Record* record : pair.here->measured) machines.insert(record->results.machine), days.insert(record->started.substr(0, 10));
     }
-  const std::string count = runs.size() < 2 ? fmt::format("{}", fmt::join(runs, "")) : fmt::format("{} to {}", *runs.begin(), *runs.rbegin());
+  const std::string count =
+      runs.size() < 2 ? fmt::format("{}", fmt::join(runs, "")) : fmt::format("{} to {}", *runs.begin(), *runs.rbegin());
   std::string markdown = fmt::format(
-      "# Simulated against measured, {}\n\nHere: {}; {}. Times here: mean of {} runs in random order and half of its {:.0f} % confidence interval (Student's t). "
+      "# Simulated against measured, {}\n\nHere: {}; {}. Times here: mean of {} runs in random order and half of its {:.0f} % confidence "
+      "interval (Student's t). "
       "Settings of all runs: {}. Pairs of policies count whose intervals are apart.\n",
       fmt::join(days, ", "), fmt::join(machines, "; "), version_line(), count, 100 * confidence, settings_of(plan));
   for (const SimulationCheck& check : checks) markdown += fmt::format("\n## {}\n\n{}", check.machine, check.table());

@@ -39,7 +39,8 @@ std::string CellSummary::over_bound_text() const {
 
 std::string note_on_bounds(const std::vector<CellSummary>& cells) {
   if (std::none_of(cells.begin(), cells.end(), [](const CellSummary& cell) { return cell.over_bound().value_or(1) < 1; })) return "";
-  return "!: below 1, so this is no bound of these runs: their tasks were faster than those it was taken from, or the lattice fits into a cache.";
+  return "!: below 1, so this is no bound of these runs: their tasks were faster than those it was taken from, or the lattice fits into a "
+         "cache.";
 }
 
 namespace {
@@ -82,12 +83,9 @@ std::vector<CellSummary> summarise(const Outcome& outcome) {
     std::vector<double> seconds;
     for (const Record& record : outcome.records) {
       if (record.settings != cell.settings) continue;
-      if (!record.ok())
-        summary.failed.push_back(&record);
-      else if (record.kind == RunKind::traced)
-        summary.traced = &record;
-      else if (record.kind == RunKind::measured)
-        summary.measured.push_back(&record);
+      if (!record.ok()) summary.failed.push_back(&record);
+      else if (record.kind == RunKind::traced) summary.traced = &record;
+      else if (record.kind == RunKind::measured) summary.measured.push_back(&record);
     }
     for (const Record* record : summary.measured)
       if (record->results.seconds) seconds.push_back(*record->results.seconds);

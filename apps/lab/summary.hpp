@@ -17,12 +17,12 @@ struct CellSummary {
   const Cell* cell = nullptr;
   std::vector<const Record*> measured, failed;  ///< `failed` of any kind
   const Record* traced = nullptr;               ///< that ended well
-  /// The least that runs of this cell, or of one that differs in the policy only and so has the same graph of tasks, state; none where all of
-  /// them are warm-up runs, whose tasks are slow.
+  /// The least that runs of this cell, or of one that differs in the policy only and so has the same graph of tasks, state; none where all
+  /// of them are warm-up runs, whose tasks are slow.
   std::optional<double> bound_seconds;
-  std::string stated_bound;                     ///< what that bound is
-  std::optional<double> triad;                  ///< GB/s of its devices
-  Estimate seconds;                             ///< mean and half width of the confidence interval (Student's t)
+  std::string stated_bound;     ///< what that bound is
+  std::optional<double> triad;  ///< GB/s of its devices
+  Estimate seconds;             ///< mean and half width of the confidence interval (Student's t)
 
   std::optional<double> over_fastest;  ///< mean time over that of the fastest cell with the same problem (history_check.hpp)
 

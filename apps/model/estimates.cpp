@@ -12,10 +12,8 @@ int cached_neighbours(double cache_bytes, const Coord& lattice) {
   for (int mu = 0; mu < 4; ++mu) {
     const double inner = slice * lattice[mu];
     const int all = mu == 0 ? 3 : 4;  // the first site of a row has to come from memory
-    if (held >= inner)
-      hits += all;
-    else
-      return hits + (mu > 0 && held >= 4 * slice ? 2 : 0);
+    if (held >= inner) hits += all;
+    else return hits + (mu > 0 && held >= 4 * slice ? 2 : 0);
     slice = inner;
   }
   return hits;

@@ -13,10 +13,11 @@ constexpr const char* seed2 = "seed 2 (S9708), slide 14";
 
 /// Triads that seed 0 shows in a chart, without numbers. apps/machines/ has the same ones for simulations (tests/unit/simulate_test.cpp).
 constexpr const char* kepler_triad =
-    "STREAM in CUDA with ECC (github.com/mohamso/stream-cuda: K20c 151.0, K20m 151.1, K20X 180.5 to 181.6); seed 0 has a chart without numbers";
+    "STREAM in CUDA with ECC (github.com/mohamso/stream-cuda: K20c 151.0, K20m 151.1, K20X 180.5 to 181.6); seed 0 has a chart without "
+    "numbers";
 constexpr const char* k40_copy =
     "0.70 of the peak, as a copy on a Tesla K40m (202.7 of 288 GB/s, Microway, bandwidthTest); seed 0 has a chart without numbers";
-constexpr double phi_triad = 161.829 / 352;    // McCalpin's STREAM on a Xeon Phi SE10P, 352 GB/s at peak
+constexpr double phi_triad = 161.829 / 352;  // McCalpin's STREAM on a Xeon Phi SE10P, 352 GB/s at peak
 
 Machine xeon_phi(const char* name, double single, double twice, double bandwidth, double watts) {
   return {name,
@@ -30,12 +31,7 @@ Machine xeon_phi(const char* name, double single, double twice, double bandwidth
 }
 
 Machine kepler(const char* name, double single, Figure twice, double bandwidth, Figure triad, double watts) {
-  return {name,
-          {single, seed0},
-          std::move(twice),
-          {bandwidth, seed0},
-          std::move(triad),
-          {48, "seed 0, slide 15: L1 of an SMX"},
+  return {name,          {single, seed0}, std::move(twice), {bandwidth, seed0}, std::move(triad), {48, "seed 0, slide 15: L1 of an SMX"},
           {watts, seed0}};
 }
 
@@ -53,7 +49,8 @@ const std::vector<Machine>& machines() {
        {0.57984, "seed 1, section 1: two sockets of 289.92 GFLOP/s"},
        {192,
         std::string(seed1) + ", read as that of a node of two sockets: a K40 then has three times a socket's, as seed 1, section 4, finds"},
-       {2 * 202.7 / 3, "a third of a K40's a socket: seed 1, section 4, finds a K40 three times as fast as a POWER8; no document states one"},
+       {2 * 202.7 / 3,
+        "a third of a K40's a socket: seed 1, section 4, finds a K40 three times as fast as a POWER8; no document states one"},
        {512, "IBM, POWER8: L2 of a core"},
        {{}, "no document states one"}},
       {"V100",

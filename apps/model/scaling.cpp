@@ -18,7 +18,8 @@ FigureTable power8_scaling(const SimulatedSpeed& speed) {
   constexpr double published[] = {1000, 2000};  // on eight
   FigureTable figure{"power8", "Wilson Dslash on K40s in POWER8 nodes, simulated: GFLOP/s, 1488 flop a site", "K40s", {}, {}, {}, {}};
   for (const char* precision : precisions)
-    for (const char* lattice : {"32^3x64", "48^3x96", "32^3x16 a GPU", "published"}) figure.columns.push_back(fmt::format("{} {}", precision, lattice));
+    for (const char* lattice : {"32^3x64", "48^3x96", "32^3x16 a GPU", "published"})
+      figure.columns.push_back(fmt::format("{} {}", precision, lattice));
   Plot plot{.title = figure.title, .x_label = "K40s", .y_label = "GFLOP/s", .wide = true, .series = {}};
   for (const std::string& column : figure.columns) plot.series.push_back({column, {}, {}});
   for (const auto& [gpus, machine] : machines) {
@@ -35,9 +36,10 @@ FigureTable power8_scaling(const SimulatedSpeed& speed) {
       }
     figure.rows.push_back(std::move(row));
   }
-  figure.notes = {"simulated by quarkstar-sim on apps/machines/k40-power8*.toml, t alone cut, links of 12 reals; two K40s are a node",
-                  "seed 1 prints 1 TFLOP/s in double and 2 TFLOP/s in single precision on 8 K40s, of lattices that only its figures tell; the "
-                  "efficiency of the Dslash in the machine files was chosen with these two figures at hand"};
+  figure.notes = {
+      "simulated by quarkstar-sim on apps/machines/k40-power8*.toml, t alone cut, links of 12 reals; two K40s are a node",
+      "seed 1 prints 1 TFLOP/s in double and 2 TFLOP/s in single precision on 8 K40s, of lattices that only its figures tell; the "
+      "efficiency of the Dslash in the machine files was chosen with these two figures at hand"};
   figure.chart = std::move(plot);
   return figure;
 }
@@ -46,11 +48,10 @@ double speed_of_simulator(const std::string& machine, const Coord& lattice, cons
   constexpr double limit_seconds = 600;
   lab::require_simulator();
   const lab::ChildResult child =
-      lab::run_child({lab::simulator(), "bench", "dslash", "--json", "--machine", machine, "--devices", "cuda", "--links", "12", "--repetitions", "1",
-                      "--lattice", fmt::format("{}", fmt::join(lattice, ",")), "--precision", precision},
+      lab::run_child({lab::simulator(), "bench", "dslash", "--json", "--machine", machine, "--devices", "cuda", "--links", "12",
+                      "--repetitions", "1", "--lattice", fmt::format("{}", fmt::join(lattice, ",")), "--precision", precision},
                      limit_seconds);
-  if (!child.ok())
-    throw Error(ErrorKind::environment, lab::simulator(), child.failure(), "see the machine file");
+  if (!child.ok()) throw Error(ErrorKind::environment, lab::simulator(), child.failure(), "see the machine file");
   try {
     return nlohmann::json::parse(child.out).at("dslash").at(0).at("gflops").get<double>();
   } catch (const nlohmann::json::exception& error) {

@@ -1,8 +1,8 @@
+#include "runtime/error.hpp"
+
 #include <quarkstar_version.hpp>
 
 #include <cstdio>
-
-#include "runtime/error.hpp"
 
 int main() {
   try {

@@ -1,11 +1,11 @@
 #pragma once
 // CUDA: one lane a thread, and the ways in which a thread reads memory.
+#include "codelets/site/lane.hpp"
+#include "codelets/site/storage.hpp"
+
 #include <cuda_runtime.h>
 
 #include <cstdint>
-
-#include "codelets/site/lane.hpp"
-#include "codelets/site/storage.hpp"
 
 namespace quarkstar::cuda {
 

@@ -1,12 +1,12 @@
 #include "codelets/arch/dispatch.hpp"
 
+#include "runtime/error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
-
-#include "runtime/error.hpp"
 
 namespace quarkstar::arch {
 namespace {
@@ -31,8 +31,7 @@ std::string one_of_available() {
 Architecture checked(Architecture architecture, std::string_view where) {
   const auto& list = available();
   if (std::find(list.begin(), list.end(), architecture) == list.end())
-    throw Error(ErrorKind::input, where, fmt::format("architecture '{}' is not available here", name_of(architecture)),
-                one_of_available());
+    throw Error(ErrorKind::input, where, fmt::format("architecture '{}' is not available here", name_of(architecture)), one_of_available());
   return architecture;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 // Which CPU architecture's kernels run. Chosen once: the widest that both the build and the processor have, or as forced.
+#include "quarkstar_architectures.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "quarkstar_architectures.hpp"
 
 namespace quarkstar::arch {
 

@@ -21,19 +21,15 @@ inline __attribute__((always_inline)) V on_edge_lanes(const V& inside, const V& 
 
 /// Whether the lanes from lane0 on are on the edge, where a direction's stride does not lie within a register: all of
 /// them are, or none.
-inline bool group_on_edge(int stride, bool forward, int lane0) {
-  return stride == 0 || ((lane0 & stride) != 0) == forward;
-}
+inline bool group_on_edge(int stride, bool forward, int lane0) { return stride == 0 || ((lane0 & stride) != 0) == forward; }
 
 /// Puts the numbers of one position of a face into those lanes of h, which begins at lane0, that are on the edge. S:
 /// the stride where it lies within a register, else 0.
 template <int S, int W, int Numbers, class V, class T>
-inline __attribute__((always_inline)) void merge_face(V (&h)[Numbers], const T* position, int stride, bool forward,
-                                                      int lane0) {
+inline __attribute__((always_inline)) void merge_face(V (&h)[Numbers], const T* position, int stride, bool forward, int lane0) {
   const int width = face_lanes<W>(stride);
   if constexpr (S > 0) {
-    for (int c = 0; c < Numbers; ++c)
-      h[c] = on_edge_lanes<S>(h[c], V::template load_half<S>(position + c * width + lane0 / 2), forward);
+    for (int c = 0; c < Numbers; ++c) h[c] = on_edge_lanes<S>(h[c], V::template load_half<S>(position + c * width + lane0 / 2), forward);
   } else if (group_on_edge(stride, forward, lane0)) {
     const int first = stride == 0 ? lane0 : face_lane(lane0, stride);
     for (int c = 0; c < Numbers; ++c) h[c] = V::load(position + c * width + first);

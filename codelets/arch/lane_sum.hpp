@@ -66,16 +66,12 @@ class LaneDigits {
 /// Raises the window of a sum, flushed before, for a summand that may be too large for it, NaN or infinite.
 inline void make_room(runtime::BinnedSum& sum, double x) {
   if (x == 0) return;
-  if (!(x <= 1.7976931348623157e308 && x >= -1.7976931348623157e308))
-    sum.poisoned = 1;
-  else if (const int window = runtime::window_of(x); window > sum.window)
-    sum.raise(window);
+  if (!(x <= 1.7976931348623157e308 && x >= -1.7976931348623157e308)) sum.poisoned = 1;
+  else if (const int window = runtime::window_of(x); window > sum.window) sum.raise(window);
 }
 
 /// Whether summands can be split in the sum's window.
-inline bool has_window(const runtime::BinnedSum& sum) {
-  return sum.window != runtime::BinnedSum::empty_window && !sum.poisoned;
-}
+inline bool has_window(const runtime::BinnedSum& sum) { return sum.window != runtime::BinnedSum::empty_window && !sum.poisoned; }
 
 /// All lanes belong to one sum.
 template <int N>

@@ -1,10 +1,10 @@
 #pragma once
 // Lanes of a block and lanes of a vector register: which counts there are kernels for, and run-time strides made constants.
-#include <type_traits>
-#include <utility>
-
 #include "codelets/arch/arch.hpp"
 #include "codelets/site/unroll.hpp"
+
+#include <type_traits>
+#include <utility>
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 

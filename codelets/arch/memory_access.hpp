@@ -5,8 +5,9 @@
 
 namespace quarkstar::arch {
 
-/// plain: results go into the cache, as any store's. streaming: past it, in whole lines, which are then not read before they are written; the
-/// next kernel finds them in memory only. Where an architecture has no such store, or a site's words fill no lines, plain is what is done.
+/// plain: results go into the cache, as any store's. streaming: past it, in whole lines, which are then not read before they are written;
+/// the next kernel finds them in memory only. Where an architecture has no such store, or a site's words fill no lines, plain is what is
+/// done.
 enum class Stores { plain, streaming };
 
 struct MemoryAccess {
@@ -16,8 +17,7 @@ struct MemoryAccess {
 };
 
 /// Every one that kernels are compiled for.
-inline constexpr MemoryAccess memory_accesses[] = {
-    {0, Stores::plain}, {1, Stores::plain}, {0, Stores::streaming}, {1, Stores::streaming}};
+inline constexpr MemoryAccess memory_accesses[] = {{0, Stores::plain}, {1, Stores::plain}, {0, Stores::streaming}, {1, Stores::streaming}};
 
 inline constexpr std::string_view name_of(Stores stores) { return stores == Stores::plain ? "plain" : "streaming"; }
 

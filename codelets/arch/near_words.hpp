@@ -1,9 +1,9 @@
 #pragma once
 // Addresses that make short instructions.
-#include <algorithm>
-
 #include "codelets/arch/arch.hpp"
 #include "codelets/site/unroll.hpp"
+
+#include <algorithm>
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 

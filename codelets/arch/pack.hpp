@@ -2,14 +2,14 @@
 // Pack<T, N>: N lanes of T in one vector register. Included by the file of one architecture, which says how wide its registers
 // are and how it multiplies and adds in one step; everything else here is the compiler's generic vector arithmetic.
 // Everything lives in a namespace named after the architecture, so that no two architectures share a function.
+#include "codelets/site/complex.hpp"
+#include "codelets/site/number_format.hpp"
+#include "runtime/host_device.hpp"
+
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 #include <utility>
-
-#include "codelets/site/complex.hpp"
-#include "codelets/site/number_format.hpp"
-#include "runtime/host_device.hpp"
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
@@ -46,8 +46,9 @@ struct Pack {
   /// Square root, correctly rounded; 0 of negative numbers.
   friend QUARKSTAR_HD Pack root(Pack a) {
     Pack x{a.v > 0 ? a.v : Vector{}};
-    for (int l = 0; l < N; ++l) x.v[l] = sizeof(T) == 4 ? static_cast<T>(__builtin_sqrtf(static_cast<float>(x.v[l])))
-                                                        : static_cast<T>(__builtin_sqrt(static_cast<double>(x.v[l])));
+    for (int l = 0; l < N; ++l)
+      x.v[l] = sizeof(T) == 4 ? static_cast<T>(__builtin_sqrtf(static_cast<float>(x.v[l])))
+                              : static_cast<T>(__builtin_sqrt(static_cast<double>(x.v[l])));
     return x;
   }
 

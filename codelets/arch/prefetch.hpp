@@ -15,8 +15,8 @@ inline __attribute__((always_inline)) void ask_for_line(const Byte* p) {
 template <int W, int Words, class F>
 inline __attribute__((always_inline)) void prefetch_words(const F* p) {
   const char* from = reinterpret_cast<const char*>(p);
-  site::unroll<(Words * W * static_cast<int>(sizeof(F)) + 63) / 64>(
-      [&](auto line) QUARKSTAR_INLINE_LAMBDA { ask_for_line(from + 64 * line); });
+  site::unroll<(Words * W * static_cast<int>(sizeof(F)) + 63) / 64>([&](auto line)
+                                                                        QUARKSTAR_INLINE_LAMBDA { ask_for_line(from + 64 * line); });
 }
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME

@@ -1,9 +1,9 @@
 #pragma once
 // Where CPU kernels put their results: plain or streaming stores (codelets/arch/memory_access.hpp), and kernels with and without prefetch.
-#include <cstddef>
-
 #include "codelets/arch/lanes.hpp"
 #include "codelets/arch/memory_access.hpp"
+
+#include <cstddef>
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
@@ -12,12 +12,11 @@ template <class F, int W>
 inline constexpr bool fills_registers = native_lanes<Real<F>> > 1 && W >= native_lanes<Real<F>>;
 /// Whether so many words of W lanes fill lines of 64 bytes, too.
 template <class F, int W, int Words>
-inline constexpr bool may_stream =
-    has_nontemporal_stores && fills_registers<F, W> && Words * W * sizeof(Real<F>) % 64 == 0;
+inline constexpr bool may_stream = has_nontemporal_stores&& fills_registers<F, W>&& Words* W * sizeof(Real<F>) % 64 == 0;
 
 /// The results of Words words of W lanes. With plain stores they are written into the field. With streaming stores they are gathered
-/// in a buffer that stays in the first-level cache, and leave it line by line when all lane groups are there: a line that is streamed in parts
-/// is a transfer for each part. Switch: bool, or std::bool_constant where each kind of store has a kernel of its own.
+/// in a buffer that stays in the first-level cache, and leave it line by line when all lane groups are there: a line that is streamed in
+/// parts is a transfer for each part. Switch: bool, or std::bool_constant where each kind of store has a kernel of its own.
 template <class F, int W, int Words, class Switch>
 class SiteStores {
   using T = Real<F>;

@@ -4,5 +4,7 @@
 #include "codelets/arch/dispatch.hpp"
 
 #define QUARKSTAR_TABLE_ENTRY(architecture, ...) architecture::__VA_ARGS__,
-#define QUARKSTAR_KERNEL_TABLE(...) \
-  { { QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_TABLE_ENTRY, __VA_ARGS__) } }
+#define QUARKSTAR_KERNEL_TABLE(...)                                     \
+  {                                                                     \
+    { QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_TABLE_ENTRY, __VA_ARGS__) } \
+  }

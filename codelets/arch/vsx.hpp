@@ -17,9 +17,7 @@ inline __attribute__((always_inline)) float1 fused_multiply_add(float1 a, float1
 inline __attribute__((always_inline)) double1 fused_multiply_add(double1 a, double1 b, double1 c) {
   return double1{__builtin_fma(a[0], b[0], c[0])};
 }
-inline __attribute__((always_inline)) float4 fused_multiply_add(float4 a, float4 b, float4 c) {
-  return __builtin_vsx_xvmaddsp(a, b, c);
-}
+inline __attribute__((always_inline)) float4 fused_multiply_add(float4 a, float4 b, float4 c) { return __builtin_vsx_xvmaddsp(a, b, c); }
 inline __attribute__((always_inline)) double2 fused_multiply_add(double2 a, double2 b, double2 c) {
   return __builtin_vsx_xvmadddp(a, b, c);
 }

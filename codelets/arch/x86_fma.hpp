@@ -13,9 +13,7 @@ inline __attribute__((always_inline)) double1 fused_multiply_add(double1 a, doub
   return double1{__builtin_fma(a[0], b[0], c[0])};
 }
 inline __attribute__((always_inline)) __m256 fused_multiply_add(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
-inline __attribute__((always_inline)) __m256d fused_multiply_add(__m256d a, __m256d b, __m256d c) {
-  return _mm256_fmadd_pd(a, b, c);
-}
+inline __attribute__((always_inline)) __m256d fused_multiply_add(__m256d a, __m256d b, __m256d c) { return _mm256_fmadd_pd(a, b, c); }
 inline __attribute__((always_inline)) void nontemporal_store(float* p, float1 v) { *p = v[0]; }
 inline __attribute__((always_inline)) void nontemporal_store(double* p, double1 v) { *p = v[0]; }
 inline __attribute__((always_inline)) void nontemporal_store(float* p, __m256 v) { _mm256_stream_ps(p, v); }

@@ -1,12 +1,5 @@
 #include "codelets/bench/stream.hpp"
 
-#include <algorithm>
-#include <barrier>
-#include <chrono>
-#include <cstdlib>
-#include <memory>
-#include <vector>
-
 #include "codelets/arch/table.hpp"
 #include "codelets/bench/stream_cuda.hpp"
 #include "codelets/bench/stream_kernels.hpp"
@@ -15,6 +8,13 @@
 #include "runtime/memory.hpp"
 #include "runtime/on_workers.hpp"
 #include "runtime/simulate/simulate.hpp"
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <vector>
 
 namespace quarkstar::bench {
 namespace {
@@ -25,8 +25,7 @@ struct Free {
 
 std::unique_ptr<double[], Free> allocate(std::size_t bytes) {
   void* memory = runtime::allocate_pages(bytes);
-  if (memory == nullptr)
-    throw Error(ErrorKind::environment, "bench stream", "not enough memory for the arrays", "give smaller arrays");
+  if (memory == nullptr) throw Error(ErrorKind::environment, "bench stream", "not enough memory for the arrays", "give smaller arrays");
   return std::unique_ptr<double[], Free>(static_cast<double*>(memory));
 }
 

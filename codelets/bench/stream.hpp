@@ -1,9 +1,9 @@
 #pragma once
 // Memory bandwidth and arithmetic of this machine as the kernels see them, measured in the same run as whatever is compared with them.
+#include "runtime/team.hpp"
+
 #include <cstddef>
 #include <vector>
-
-#include "runtime/team.hpp"
 
 namespace quarkstar::bench {
 
@@ -17,9 +17,10 @@ struct StreamResult {
 };
 
 /// What the teams of these CPU workers of the session reach together, where their kernels run: each on its own worker's thread and cores
-/// (runtime::on_workers). All begin each pass at once, and it has ended when the last team is done. First touch by the thread that uses a part.
-/// bytes_per_array: three arrays of this size for each worker, smaller ones where together they would be more than half of the memory that the
-/// host has left. Nothing else should run. Definitions after McCalpin's STREAM. Throws Error(environment) where there is not enough memory.
+/// (runtime::on_workers). All begin each pass at once, and it has ended when the last team is done. First touch by the thread that uses a
+/// part. bytes_per_array: three arrays of this size for each worker, smaller ones where together they would be more than half of the memory
+/// that the host has left. Nothing else should run. Definitions after McCalpin's STREAM. Throws Error(environment) where there is not
+/// enough memory.
 StreamResult measure_stream(const std::vector<int>& workers, std::size_t bytes_per_array, int repetitions);
 
 /// The same of a team that the calling thread commands.

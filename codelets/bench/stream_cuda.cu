@@ -1,12 +1,12 @@
-#include <cuda_runtime.h>
-
-#include <algorithm>
-#include <memory>
-
 #include "codelets/bench/stream_cuda.hpp"
 #include "runtime/cuda.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/error.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <memory>
 
 namespace quarkstar::bench {
 namespace {

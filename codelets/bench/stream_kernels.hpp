@@ -1,7 +1,7 @@
 #pragma once
-#include <cstdint>
-
 #include "codelets/arch/dispatch.hpp"
+
+#include <cstdint>
 
 namespace quarkstar {
 namespace bench {
@@ -15,9 +15,10 @@ struct StreamKernels {
   void (*triad_streaming)(double* a, const double* b, const double* c, double s, std::int64_t begin, std::int64_t end);
   void (*copy_streaming)(double* a, const double* b, std::int64_t begin, std::int64_t end);
   double (*read)(const double* a, std::int64_t begin, std::int64_t end);
-  double (*fused_double)(std::int64_t steps);  ///< fused_chains independent chains of fused multiply-adds of whole registers, each `steps` long
+  double (*fused_double)(
+      std::int64_t steps);  ///< fused_chains independent chains of fused multiply-adds of whole registers, each `steps` long
   double (*fused_single)(std::int64_t steps);
-  int lanes_double, lanes_single;              ///< numbers of a register
+  int lanes_double, lanes_single;  ///< numbers of a register
 };
 
 }  // namespace bench

@@ -69,8 +69,7 @@ void run_on_cuda(Call& call) {
   const runtime::GraphStatus* state = state_of<Operation>(call, task);
   cuda::launch_blas<F, Operation>(unpack<F, Operation>(call, task), task.coefficients, state, task.when, task.outer_sites, stream);
   if constexpr (Operation::sums > 0)
-    runtime::finish_sums(sums_of<Operation>(call, task), Operation::sums,
-                      state != nullptr ? idle_flag(state, task.when) : nullptr, stream);
+    runtime::finish_sums(sums_of<Operation>(call, task), Operation::sums, state != nullptr ? idle_flag(state, task.when) : nullptr, stream);
 }
 #endif
 
@@ -78,7 +77,8 @@ template <class Operation>
 const runtime::Codelet& codelet_of(Precision precision) {
   return with_format(precision, [&](auto format) -> const runtime::Codelet& {
     using F = typename decltype(format)::type;
-    static const runtime::Codelet codelet(std::string(Operation::name) + "." + std::string(name_of(precision)), QUARKSTAR_BOTH(run, F, Operation));
+    static const runtime::Codelet codelet(std::string(Operation::name) + "." + std::string(name_of(precision)),
+                                          QUARKSTAR_BOTH(run, F, Operation));
     return codelet;
   });
 }
@@ -124,10 +124,10 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
   }
 }
 
-#define QUARKSTAR_BLAS_OPERATION(operation)                                                       \
-  template void submit<operation>(const std::array<const SpinorField*, field_count<operation>>&,  \
-                                  const std::array<runtime::Coefficient, operation::coefficients>&, \
-                                  const runtime::Guard&, const runtime::PartialSums*, int);
+#define QUARKSTAR_BLAS_OPERATION(operation)                                                                                \
+  template void submit<operation>(const std::array<const SpinorField*, field_count<operation>>&,                           \
+                                  const std::array<runtime::Coefficient, operation::coefficients>&, const runtime::Guard&, \
+                                  const runtime::PartialSums*, int);
 QUARKSTAR_FOR_BLAS_OPERATIONS(QUARKSTAR_BLAS_OPERATION)
 #undef QUARKSTAR_BLAS_OPERATION
 

@@ -20,7 +20,8 @@ void range(const blas::Arguments<F>& arguments, std::int64_t begin, std::int64_t
     for (int lane0 = 0; lane0 < a.lanes; lane0 += VL) {
       V sum[sum_count];
       for (V& s : sum) s = V::broadcast(0);
-      blas::apply_to_site<Operation, blas::spinor_components>(a.fields, static_cast<std::size_t>(outer * site_words + lane0), a.lanes, c, sum);
+      blas::apply_to_site<Operation, blas::spinor_components>(a.fields, static_cast<std::size_t>(outer * site_words + lane0), a.lanes, c,
+                                                              sum);
       for (int s = 0; s < Operation::sums; ++s) totals[s].add(sum[s]);
     }
   for (int s = 0; s < Operation::sums; ++s) sums[s].merge(totals[s].total());

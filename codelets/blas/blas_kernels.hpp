@@ -1,12 +1,12 @@
 #pragma once
 // The contract between the vector-operation codelets and the kernels of every architecture.
-#include <cstdint>
-
 #include "codelets/arch/dispatch.hpp"
 #include "codelets/blas/operations.hpp"
 #include "codelets/site/number_format.hpp"
 #include "runtime/binned_sum.hpp"
 #include "runtime/graph_status.hpp"
+
+#include <cstdint>
 
 namespace quarkstar {
 

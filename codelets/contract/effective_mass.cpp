@@ -44,12 +44,9 @@ std::vector<double> cosh_effective_mass(std::span<const double> correlator) {
   for (std::size_t t = 0; t + 1 < correlator.size(); ++t) {
     const double here = std::abs(static_cast<double>(t) - half);
     const double next = std::abs(static_cast<double>(t) + 1 - half);
-    if (here == next)
-      mass.push_back(undefined);
-    else if (here > next)
-      mass.push_back(solve_cosh(correlator[t] / correlator[t + 1], here, next));
-    else
-      mass.push_back(solve_cosh(correlator[t + 1] / correlator[t], next, here));
+    if (here == next) mass.push_back(undefined);
+    else if (here > next) mass.push_back(solve_cosh(correlator[t] / correlator[t + 1], here, next));
+    else mass.push_back(solve_cosh(correlator[t + 1] / correlator[t], next, here));
   }
   return mass;
 }

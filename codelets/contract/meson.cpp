@@ -34,8 +34,7 @@ double trace_at(const SpinStructure& gamma, std::span<const HostSpinor> columns,
       for (std::size_t a = 0; a < 4; ++a) {
         const Complex phase = gamma.sink.phase[a] * gamma.source.phase[b];
         Complex product = 0;
-        for (int c = 0; c < 3; ++c)
-          product += left.at(site, gamma.sink.column[a], c) * std::conj(right.at(site, static_cast<int>(a), c));
+        for (int c = 0; c < 3; ++c) product += left.at(site, gamma.sink.column[a], c) * std::conj(right.at(site, static_cast<int>(a), c));
         trace += phase.real() * product.real() - phase.imag() * product.imag();
       }
     }
@@ -47,8 +46,7 @@ void check_shapes(std::span<const HostSpinor> columns) {
   if (columns.size() != HostSpinor::components)
     throw ShapeError("meson_correlator", "needs 12 columns, got " + std::to_string(columns.size()));
   for (const HostSpinor& column : columns)
-    if (column.extents != columns.front().extents)
-      throw ShapeError("meson_correlator", "columns have different extents");
+    if (column.extents != columns.front().extents) throw ShapeError("meson_correlator", "columns have different extents");
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 #pragma once
 // Staggered meson two-point functions from a propagator: its three columns G(x; colour) = M^-1 source(colour).
+#include "codelets/staggered/host_colour.hpp"
+#include "runtime/binned_sum.hpp"
+
 #include <array>
 #include <span>
 #include <string_view>
 #include <vector>
-
-#include "codelets/staggered/host_colour.hpp"
-#include "runtime/binned_sum.hpp"
 
 namespace quarkstar {
 

@@ -1,11 +1,11 @@
 #pragma once
 // Zero-momentum sums: every site of a time slice.
+#include "runtime/binned_sum.hpp"
+#include "runtime/coord.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
-
-#include "runtime/binned_sum.hpp"
-#include "runtime/coord.hpp"
 
 namespace quarkstar {
 

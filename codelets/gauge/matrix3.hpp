@@ -46,8 +46,7 @@ inline Matrix3 multiply_adjoint(const Matrix3& a, const Matrix3& b) {
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) {
       Complex sum{};
-      for (int k = 0; k < 3; ++k)
-        sum += broadcast(b.e[j][k][0]) * a.e[i][k] - broadcast(b.e[j][k][1]) * times_i(a.e[i][k]);
+      for (int k = 0; k < 3; ++k) sum += broadcast(b.e[j][k][0]) * a.e[i][k] - broadcast(b.e[j][k][1]) * times_i(a.e[i][k]);
       c.e[i][j] = sum;
     }
   return c;
@@ -59,8 +58,7 @@ inline Matrix3 adjoint_multiply(const Matrix3& a, const Matrix3& b) {
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) {
       Complex sum{};
-      for (int k = 0; k < 3; ++k)
-        sum += broadcast(a.e[k][i][0]) * b.e[k][j] - broadcast(a.e[k][i][1]) * times_i(b.e[k][j]);
+      for (int k = 0; k < 3; ++k) sum += broadcast(a.e[k][i][0]) * b.e[k][j] - broadcast(a.e[k][i][1]) * times_i(b.e[k][j]);
       c.e[i][j] = sum;
     }
   return c;
@@ -87,9 +85,7 @@ inline void conjugate_cross(const Complex (&a)[3], const Complex (&b)[3], Comple
   }
 }
 
-inline double norm2(const Complex (&row)[3]) {
-  return real_dot(row[0], row[0]) + real_dot(row[1], row[1]) + real_dot(row[2], row[2]);
-}
+inline double norm2(const Complex (&row)[3]) { return real_dot(row[0], row[0]) + real_dot(row[1], row[1]) + real_dot(row[2], row[2]); }
 
 /// Divides a row by its length. False where the squared length is not above smallest_norm2, or overflows.
 inline bool normalise(Complex (&row)[3], double smallest_norm2) {

@@ -44,16 +44,15 @@ void keep_smallest(std::atomic<std::int64_t>& smallest, std::int64_t value) {
 }
 
 std::string name_of_link(const HostGauge& gauge, std::int64_t link) {
-  return fmt::format("link U_{} at (x,y,z,t) = ({})", "xyzt"[link % 4],
-                     fmt::join(coordinates(link / 4, gauge.extents), ","));
+  return fmt::format("link U_{} at (x,y,z,t) = ({})", "xyzt"[link % 4], fmt::join(coordinates(link / 4, gauge.extents), ","));
 }
 
 void require_usable(const HostGauge& gauge, const runtime::Team& team) {
   const std::int64_t sites = volume(gauge.extents);
   if (*std::min_element(gauge.extents.begin(), gauge.extents.end()) < 1 ||
       gauge.data.size() != static_cast<std::size_t>(sites * HostGauge::reals_per_site))
-    throw ShapeError("gauge configuration", fmt::format("{} numbers for a lattice of {} sites ({})", gauge.data.size(),
-                                                        sites, fmt::join(gauge.extents, "x")));
+    throw ShapeError("gauge configuration",
+                     fmt::format("{} numbers for a lattice of {} sites ({})", gauge.data.size(), sites, fmt::join(gauge.extents, "x")));
   std::atomic<std::int64_t> bad{none};
   team.for_range(static_cast<std::int64_t>(gauge.data.size()), [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i)
@@ -62,16 +61,15 @@ void require_usable(const HostGauge& gauge, const runtime::Team& team) {
   if (bad == none) return;
   const std::int64_t entry = bad % 18 / 2;
   throw Error(ErrorKind::input, "gauge configuration",
-              fmt::format("{}, row {}, column {}: {} is not an entry of a gauge link", name_of_link(gauge, bad / 18),
-                          entry / 3, entry % 3, gauge.data[static_cast<std::size_t>(bad)]),
+              fmt::format("{}, row {}, column {}: {} is not an entry of a gauge link", name_of_link(gauge, bad / 18), entry / 3, entry % 3,
+                          gauge.data[static_cast<std::size_t>(bad)]),
               "the file is damaged or of another format: fetch it again and check its checksum");
 }
 
 Matrix3 load(const HostGauge& gauge, std::int64_t site, int mu) { return Matrix3::load(gauge.link(site, mu).data()); }
 
 /// Re tr of the plaquette of a site in plane (mu, nu), given the neighbours' indices.
-double plaquette(const HostGauge& gauge, std::int64_t site, int mu, int nu,
-                 const std::array<std::int64_t, 4>& forward) {
+double plaquette(const HostGauge& gauge, std::int64_t site, int mu, int nu, const std::array<std::int64_t, 4>& forward) {
   const Matrix3 lower = multiply(load(gauge, site, mu), load(gauge, forward[mu], nu));
   const Matrix3 upper = multiply(load(gauge, site, nu), load(gauge, forward[nu], mu));
   return real_trace_adjoint(lower, upper);
@@ -166,10 +164,9 @@ void reunitarize(HostGauge& gauge, const runtime::Team& team) {
     }
   });
   if (bad == none) return;
-  throw Error(
-      ErrorKind::input, "gauge configuration",
-      fmt::format("{}: its first two rows are linearly dependent, no SU(3) matrix is near", name_of_link(gauge, bad)),
-      "the file is damaged or of another format: fetch it again and check its checksum");
+  throw Error(ErrorKind::input, "gauge configuration",
+              fmt::format("{}: its first two rows are linearly dependent, no SU(3) matrix is near", name_of_link(gauge, bad)),
+              "the file is damaged or of another format: fetch it again and check its checksum");
 }
 
 }  // namespace quarkstar::gauge

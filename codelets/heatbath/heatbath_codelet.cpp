@@ -42,8 +42,7 @@ void run_heatbath(runtime::Call& call) {
   const auto& a = call.arguments<UpdateArguments>();
   for_each_link(call, [&a](Matrix3& u, const Matrix3& staple, std::int64_t site) {
     heatbath_link(u, staple, a.beta, [&a, site](int subgroup) {
-      const std::uint64_t index =
-          (a.sweep * 4 + static_cast<std::uint64_t>(a.mu)) * 3 + static_cast<std::uint64_t>(subgroup);
+      const std::uint64_t index = (a.sweep * 4 + static_cast<std::uint64_t>(a.mu)) * 3 + static_cast<std::uint64_t>(subgroup);
       return RandomStream(a.seed, RandomPurpose::heatbath, site, index);
     });
   });
@@ -71,24 +70,21 @@ constexpr double largest_deviation = 1e-4;  // single-precision files and roundi
 
 void check(const runtime::Decomposition& decomposition, const HostGauge& gauge, const HeatbathSettings& settings) {
   if (!std::isfinite(settings.beta) || settings.beta < 0)
-    throw Error(ErrorKind::input, "--beta", fmt::format("{} is not a coupling", settings.beta),
-                "give beta = 6/g^2 >= 0, e.g. 6.0");
+    throw Error(ErrorKind::input, "--beta", fmt::format("{} is not a coupling", settings.beta), "give beta = 6/g^2 >= 0, e.g. 6.0");
   if (settings.overrelaxation_per_heatbath < 0)
-    throw Error(ErrorKind::input, "overrelaxation_per_heatbath",
-                fmt::format("{} is negative", settings.overrelaxation_per_heatbath), "give a count, e.g. 4");
+    throw Error(ErrorKind::input, "overrelaxation_per_heatbath", fmt::format("{} is negative", settings.overrelaxation_per_heatbath),
+                "give a count, e.g. 4");
   if (gauge.extents != decomposition.lattice())
-    throw ShapeError("Heatbath", fmt::format("the configuration is {}, the decomposition {}",
-                                             fmt::join(gauge.extents, "x"), decomposition.describe()));
+    throw ShapeError("Heatbath",
+                     fmt::format("the configuration is {}, the decomposition {}", fmt::join(gauge.extents, "x"), decomposition.describe()));
   const auto& workers = runtime::Session::current().workers();
-  const auto cpu = std::find_if(workers.begin(), workers.end(),
-                                [](const runtime::Worker& w) { return w.kind == runtime::Worker::Kind::cpu; });
-  if (cpu == workers.end())
-    throw Error(ErrorKind::environment, "Heatbath", "the session has no CPU worker", "give it at least one");
+  const auto cpu =
+      std::find_if(workers.begin(), workers.end(), [](const runtime::Worker& w) { return w.kind == runtime::Worker::Kind::cpu; });
+  if (cpu == workers.end()) throw Error(ErrorKind::environment, "Heatbath", "the session has no CPU worker", "give it at least one");
   const gauge::UnitarityDeviation deviation = gauge::unitarity_deviation(gauge, cpu->team);
   if (std::max(deviation.unitarity, deviation.determinant) > largest_deviation)
     throw Error(ErrorKind::input, "gauge configuration",
-                fmt::format("links are not SU(3) (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})", deviation.unitarity,
-                            deviation.determinant),
+                fmt::format("links are not SU(3) (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})", deviation.unitarity, deviation.determinant),
                 "reunitarize it, or start from a cold or hot configuration");
 }
 
@@ -109,8 +105,7 @@ Heatbath::Heatbath(const runtime::Decomposition& decomposition, HostGauge& gauge
         all.push_back(runtime::out(token(own)));
         runtime::AccessList& list = accesses_.emplace_back();
         list.push_back(runtime::inout(token(own)));
-        for (const int other : tokens_read(decomposition_, block.index, parity, mu))
-          list.push_back(runtime::in(token(other)));
+        for (const int other : tokens_read(decomposition_, block.index, parity, mu)) list.push_back(runtime::in(token(other)));
       }
     runtime::submit(open_codelet, NoArguments{}, all, {}, {block.owner, block.index, false});
   }
@@ -137,8 +132,7 @@ void Heatbath::submit(const runtime::Codelet& codelet, runtime::Cost per_link, s
 
 void Heatbath::submit_heatbath(std::int64_t sweep_index) {
   if (sweep_index < 0)
-    throw Error(ErrorKind::internal, "Heatbath", fmt::format("sweep index {} is negative", sweep_index),
-                "count sweeps from 0");
+    throw Error(ErrorKind::internal, "Heatbath", fmt::format("sweep index {} is negative", sweep_index), "count sweeps from 0");
   submit(heatbath_codelet, heatbath_cost, sweep_index);
 }
 

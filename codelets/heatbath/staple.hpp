@@ -37,9 +37,7 @@ inline Coord site_of_parity(std::int64_t k, int parity, const Coord& origin, con
 /// A = sum_{nu != mu} U_nu(x+mu) U_mu^+(x+nu) U_nu^+(x) + U_nu^+(x+mu-nu) U_mu^+(x-nu) U_nu(x-nu).
 /// links: the whole lattice in the order of HostGauge. 2484 flop, 18 links read.
 inline gauge::Matrix3 staple_sum(const double* links, const Site& x, int mu) {
-  const auto link = [links](std::int64_t index, int direction) {
-    return gauge::Matrix3::load(links + (index * 4 + direction) * 18);
-  };
+  const auto link = [links](std::int64_t index, int direction) { return gauge::Matrix3::load(links + (index * 4 + direction) * 18); };
   gauge::Matrix3 sum = gauge::Matrix3::zero();
   const std::int64_t ahead = x.index + x.forward[mu];
   for (int nu = 0; nu < 4; ++nu) {

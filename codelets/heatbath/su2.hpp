@@ -13,9 +13,8 @@ struct Su2 {
 
 /// a b^+
 inline Su2 multiply_adjoint(const Su2& a, const Su2& b) {
-  return {
-      a.a0 * b.a0 + a.a1 * b.a1 + a.a2 * b.a2 + a.a3 * b.a3, a.a1 * b.a0 - a.a0 * b.a1 + (a.a2 * b.a3 - a.a3 * b.a2),
-      a.a2 * b.a0 - a.a0 * b.a2 + (a.a3 * b.a1 - a.a1 * b.a3), a.a3 * b.a0 - a.a0 * b.a3 + (a.a1 * b.a2 - a.a2 * b.a1)};
+  return {a.a0 * b.a0 + a.a1 * b.a1 + a.a2 * b.a2 + a.a3 * b.a3, a.a1 * b.a0 - a.a0 * b.a1 + (a.a2 * b.a3 - a.a3 * b.a2),
+          a.a2 * b.a0 - a.a0 * b.a2 + (a.a3 * b.a1 - a.a1 * b.a3), a.a3 * b.a0 - a.a0 * b.a3 + (a.a1 * b.a2 - a.a2 * b.a1)};
 }
 
 /// The SU(2) direction of w and its length; the unit element where w vanishes.

@@ -11,8 +11,7 @@ std::vector<int> tokens_read(const runtime::Decomposition& decomposition, int bl
     if (nu == mu) continue;
     const int behind = decomposition.neighbour(block, 2 * nu + 1);
     // U_mu(x+nu), U_mu(x-nu): a step stays in the block or ends next door.
-    for (const int from : {block, decomposition.neighbour(block, 2 * nu), behind})
-      tokens.push_back(token_index(from, other, mu));
+    for (const int from : {block, decomposition.neighbour(block, 2 * nu), behind}) tokens.push_back(token_index(from, other, mu));
     // U_nu(x), U_nu(x+mu-nu): each of the two steps may stay or leave.
     for (const int from : {block, ahead, behind, decomposition.neighbour(ahead, 2 * nu + 1)})
       tokens.push_back(token_index(from, parity, nu));

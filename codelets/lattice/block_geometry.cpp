@@ -1,9 +1,9 @@
 #include "codelets/lattice/block_geometry.hpp"
 
+#include "runtime/error.hpp"
+
 #include <algorithm>
 #include <string>
-
-#include "runtime/error.hpp"
 
 namespace quarkstar {
 
@@ -44,8 +44,8 @@ void require_thick_blocks(const runtime::Decomposition& decomposition, int reach
   }
 }
 
-BlockGeometry::BlockGeometry(const runtime::Decomposition& decomposition, int block, const LaneGrid& lanes,
-                             const BoundaryAngles& boundary, int reach, const Coord& tile)
+BlockGeometry::BlockGeometry(const runtime::Decomposition& decomposition, int block, const LaneGrid& lanes, const BoundaryAngles& boundary,
+                             int reach, const Coord& tile)
     : block_(decomposition.block(block)), lanes_(lanes), tile_(tile), shape_(shape_of(block_, lanes, tile)), reach_(reach) {
   for (int mu = 0; mu < 4; ++mu) {
     cut_[mu] = decomposition.is_cut(mu);
@@ -145,7 +145,8 @@ void BlockGeometry::build_neighbours(int parity, const runtime::Decomposition& d
     return TableRange{offset, static_cast<std::uint32_t>(part.size())};
   };
   interior_[parity] = append(inside);
-  if (!inside.empty() && inside.back() - inside.front() + 1 == inside.size()) interior_[parity].first = static_cast<std::int32_t>(inside.front());
+  if (!inside.empty() && inside.back() - inside.front() + 1 == inside.size())
+    interior_[parity].first = static_cast<std::int32_t>(inside.front());
   boundary_[parity] = append(edge_sites);
   for (int kind = 0; kind < kinds; ++kind) {
     hops_[kind].neighbours[parity] = append(entries[kind]).offset;

@@ -1,14 +1,14 @@
 #pragma once
 // Index tables of one block: where each site is stored, who its neighbours are, and which sites touch another block.
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "codelets/lattice/block_shape.hpp"
 #include "codelets/lattice/boundary.hpp"
 #include "codelets/lattice/lane_grid.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "runtime/handle.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
 
 namespace quarkstar {
 
@@ -18,7 +18,8 @@ struct TableRange {
   std::int32_t first = -1;  ///< of a list of sites that is first, first + 1, ...: kernels then need not read it; otherwise -1
 };
 
-/// Throws Error(input) naming --blocks or --ranks where a block, of any rank, is thinner than a hop of `reach` sites in a direction that is cut.
+/// Throws Error(input) naming --blocks or --ranks where a block, of any rank, is thinner than a hop of `reach` sites in a direction that is
+/// cut.
 void require_thick_blocks(const runtime::Decomposition& decomposition, int reach);
 
 /// Directions: 2 mu is +mu, 2 mu + 1 is -mu. Parities are of global coordinates. A face is named after the direction in which the

@@ -16,9 +16,9 @@ struct SitePosition {
 /// Outer sites are stored tile by tile, so that a site's neighbours are read again while they are still in a cache; tiles and the sites
 /// of a tile in checkerboard order: x fastest, two x sites (one of each parity) share an index.
 struct BlockShape {
-  Coord outer{};          ///< extents of the outer lattice
-  Coord tile{};           ///< extents of a tile; each divides the outer extent, tile[0] is even
-  Coord stride{};         ///< LaneGrid::stride
+  Coord outer{};   ///< extents of the outer lattice
+  Coord tile{};    ///< extents of a tile; each divides the outer extent, tile[0] is even
+  Coord stride{};  ///< LaneGrid::stride
   int lanes = 1;
   int origin_parity = 0;  ///< of the block's first site
 

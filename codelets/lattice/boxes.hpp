@@ -1,9 +1,9 @@
 #pragma once
 // Boxes of sites of a periodic lattice, which may reach over its edges.
+#include "runtime/coord.hpp"
+
 #include <span>
 #include <vector>
-
-#include "runtime/coord.hpp"
 
 namespace quarkstar {
 

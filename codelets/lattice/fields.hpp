@@ -1,9 +1,9 @@
 #pragma once
 // Fields of the task graph: one handle for each block of this rank.
+#include "codelets/lattice/lattice.hpp"
+
 #include <utility>
 #include <vector>
-
-#include "codelets/lattice/lattice.hpp"
 
 namespace quarkstar {
 
@@ -22,12 +22,12 @@ class SpinorField {
   int parity() const { return parity_; }
   const runtime::Handle& block(int b) const { return blocks_[static_cast<std::size_t>(b)]; }
   /// Reals in one block (in half precision without the units).
-  std::int64_t block_reals(int b) const {
-    return std::int64_t{lattice_->block(b).outer_sites()} * reals * lattice_->lanes().lanes;
-  }
+  std::int64_t block_reals(int b) const { return std::int64_t{lattice_->block(b).outer_sites()} * reals * lattice_->lanes().lanes; }
 
  private:
-  std::size_t block_bytes(int b) const { return static_cast<std::size_t>(block_reals(b) / reals) * site_bytes(lattice_->precision(), reals); }
+  std::size_t block_bytes(int b) const {
+    return static_cast<std::size_t>(block_reals(b) / reals) * site_bytes(lattice_->precision(), reals);
+  }
   LatticePointer lattice_;
   int parity_;
   std::vector<runtime::Handle> blocks_;

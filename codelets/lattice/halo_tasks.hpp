@@ -1,11 +1,11 @@
 #pragma once
 // What operators with faces share: how large faces are, in which order the tasks of an application go, which faces a boundary reads.
-#include <cstddef>
-#include <cstdint>
-
 #include "codelets/lattice/lattice.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/halo.hpp"
+
+#include <cstddef>
+#include <cstdint>
 
 namespace quarkstar {
 
@@ -35,7 +35,8 @@ void submit_with_faces(const Lattice& lattice, runtime::Halo& faces, Pack&& pack
     if (lattice.block(b).has_faces()) sites(b, true);
 }
 
-/// Adds the faces that the boundary of a block reads. buffer[direction] becomes the face's number among them; where nothing is cut it stays.
+/// Adds the faces that the boundary of a block reads. buffer[direction] becomes the face's number among them; where nothing is cut it
+/// stays.
 inline void read_faces(const BlockGeometry& block, const runtime::Halo& faces, std::int8_t (&buffer)[8], runtime::AccessList& accesses) {
   std::int8_t next = 0;
   for (int d = 0; d < 8; ++d) {

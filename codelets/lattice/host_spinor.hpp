@@ -1,11 +1,11 @@
 #pragma once
 // A spinor field as sources, files and contractions see it: whole lattice (or a box of it), lexicographic, double precision, host memory.
+#include "runtime/coord.hpp"
+
 #include <complex>
 #include <cstdint>
 #include <span>
 #include <vector>
-
-#include "runtime/coord.hpp"
 
 namespace quarkstar {
 

@@ -1,8 +1,8 @@
 #include "codelets/lattice/lane_grid.hpp"
 
-#include <algorithm>
-
 #include "runtime/session.hpp"
+
+#include <algorithm>
 
 namespace quarkstar {
 namespace {
@@ -19,10 +19,9 @@ LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision
   std::array<bool, 4> splittable{};
   int directions = 0;
   for (int mu = 0; mu < 4; ++mu) {
-    splittable[mu] = std::all_of(decomposition.blocks().begin(), decomposition.blocks().end(),
-                                 [&](const runtime::Block& block) {
-                                   return block.extents[mu] % (2 * unit[mu]) == 0 && block.extents[mu] / 2 >= reach;
-                                 });
+    splittable[mu] = std::all_of(decomposition.blocks().begin(), decomposition.blocks().end(), [&](const runtime::Block& block) {
+      return block.extents[mu] % (2 * unit[mu]) == 0 && block.extents[mu] / 2 >= reach;
+    });
     directions += splittable[mu] ? 1 : 0;
   }
   // Widths with kernels of their own; anything narrower runs lane by lane.

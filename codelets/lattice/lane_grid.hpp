@@ -1,10 +1,10 @@
 #pragma once
 // How a block is split over the lanes of a vector register.
-#include <array>
-#include <optional>
-
 #include "codelets/lattice/precision.hpp"
 #include "runtime/decomposition.hpp"
+
+#include <array>
+#include <optional>
 
 namespace quarkstar {
 
@@ -23,9 +23,9 @@ struct LaneGrid {
 /// reach: the longest hop along a direction (1, or 3 for improved staggered fermions); neither half may be thinner, so that a hop
 /// leaves at most one of them. unit: either half is a whole number of these along a direction (2: the parity of the whole).
 /// Lanes: 16 or 8 in half and single precision, 8 or 4 in double (64 or 32 bytes), else 1; at most most_lanes, by default as many as the
-/// session's Session::lane_bytes() hold. Directions are taken in the order x, y, z, t: time is cut most often, and a cut direction that is not
-/// split has half the boundary.
-LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, std::optional<int> most_lanes = {}, int reach = 1,
-                          const Coord& unit = {2, 2, 2, 2});
+/// session's Session::lane_bytes() hold. Directions are taken in the order x, y, z, t: time is cut most often, and a cut direction that is
+/// not split has half the boundary.
+LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, std::optional<int> most_lanes = {},
+                          int reach = 1, const Coord& unit = {2, 2, 2, 2});
 
 }  // namespace quarkstar

@@ -1,8 +1,8 @@
 #include "codelets/lattice/lattice.hpp"
 
-#include <algorithm>
-
 #include "runtime/error.hpp"
+
+#include <algorithm>
 
 namespace quarkstar {
 

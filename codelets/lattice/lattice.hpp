@@ -1,9 +1,9 @@
 #pragma once
 // A decomposed lattice in one precision: the layout that all fields on it share.
+#include "codelets/lattice/block_geometry.hpp"
+
 #include <memory>
 #include <vector>
-
-#include "codelets/lattice/block_geometry.hpp"
 
 namespace quarkstar {
 
@@ -12,11 +12,12 @@ class Lattice {
  public:
   /// most_lanes: that of choose_lane_grid(), for experiments and tests. reach: 1, or 3 for operators with three-hop links;
   /// throws Error(input) where a cut leaves a block thinner than that. tile: wanted extents of a tile of outer sites (BlockShape), 0: no
-  /// limit; it changes the order of sites in memory and no result. unit: that of choose_lane_grid(), even; for Schwarz domains their extents.
-  /// vectors_in_lanes: 1, or 16 or 8: lanes hold so many vectors of a colour field (8 in double precision) instead of sites; throws ShapeError
-  /// for other numbers.
+  /// limit; it changes the order of sites in memory and no result. unit: that of choose_lane_grid(), even; for Schwarz domains their
+  /// extents. vectors_in_lanes: 1, or 16 or 8: lanes hold so many vectors of a colour field (8 in double precision) instead of sites;
+  /// throws ShapeError for other numbers.
   Lattice(const runtime::Decomposition& decomposition, Precision precision, const BoundaryAngles& boundary,
-          std::optional<int> most_lanes = {}, int reach = 1, const Coord& tile = {}, const Coord& unit = {2, 2, 2, 2}, int vectors_in_lanes = 1)
+          std::optional<int> most_lanes = {}, int reach = 1, const Coord& tile = {}, const Coord& unit = {2, 2, 2, 2},
+          int vectors_in_lanes = 1)
       : decomposition_(decomposition),
         precision_(precision),
         boundary_(boundary),

@@ -63,9 +63,8 @@ QUARKSTAR_HD double argument_over_pi(double y, double x) {
   const double q = larger == 0 ? 0 : smaller / larger;
   const bool beyond = q > tangent_of_eighth;
   const double r = beyond ? (q - 1) / (q + 1) : q, minus_square = -(r * r);
-  constexpr double inverse[] = {1. / 39, 1. / 37, 1. / 35, 1. / 33, 1. / 31, 1. / 29, 1. / 27,
-                                1. / 25, 1. / 23, 1. / 21, 1. / 19, 1. / 17, 1. / 15, 1. / 13,
-                                1. / 11, 1. / 9,  1. / 7,  1. / 5,  1. / 3};
+  constexpr double inverse[] = {1. / 39, 1. / 37, 1. / 35, 1. / 33, 1. / 31, 1. / 29, 1. / 27, 1. / 25, 1. / 23, 1. / 21,
+                                1. / 19, 1. / 17, 1. / 15, 1. / 13, 1. / 11, 1. / 9,  1. / 7,  1. / 5,  1. / 3};
   double series = 1. / 41;  // r^2 < 0.172: the next term is below 2e-18
   for (const double coefficient : inverse) series = series * minus_square + coefficient;
   double angle = (r + r * minus_square * series) * std::numbers::inv_pi;

@@ -12,9 +12,7 @@ constexpr std::string_view name_of(Precision precision) {
 }
 
 /// Bytes of a stored real of a gauge link.
-constexpr std::size_t bytes_of(Precision precision) {
-  return precision == Precision::half ? 2 : precision == Precision::single ? 4 : 8;
-}
+constexpr std::size_t bytes_of(Precision precision) { return precision == Precision::half ? 2 : precision == Precision::single ? 4 : 8; }
 
 /// Bytes that a site of `reals` reals takes in a field: in half precision 16 bits each and one 32-bit unit a site.
 constexpr std::size_t site_bytes(Precision precision, int reals) {

@@ -10,13 +10,13 @@
 // Row 2 is (row 0 x row 1)*. The last bits of y_0 and z_0 hold the signs. All denominators are between 1 and 2, and no derivative is
 // larger than a few, so every matrix, the unit matrix too, comes back to a few roundings; links that are nearly singular in the
 // parametrisation of Bunk and Sommer (Comput. Phys. Commun. 40, 229) or of Clark et al. (0911.3191) are as good as any other.
+#include "codelets/site/storage.hpp"
+#include "codelets/site/unroll.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>
-
-#include "codelets/site/storage.hpp"
-#include "codelets/site/unroll.hpp"
 
 namespace quarkstar::site {
 
@@ -31,9 +31,9 @@ QUARKSTAR_HD void expand_rows(Complex<V> (&u)[3][3], const V (&p)[8], V flag0, V
   const V m = fma(p[7], p[7], fma(p[6], p[6], p[5] * p[5]));
   const V row = one + n, column = one + m, tilt = fma(p[0], p[0], one);
   const V inverse = (row * column * tilt).reciprocal();
-  const V d = inverse * (column * tilt);                                      // 1 / (1 + |y|^2)
+  const V d = inverse * (column * tilt);                                       // 1 / (1 + |y|^2)
   const V e = (size * (inverse * (row * tilt))).flip_sign_by_last_bit(flag1);  // t size / (1 + |z|^2)
-  const V k = inverse * (row * column);                                       // 1 / (1 + y_0^2)
+  const V k = inverse * (row * column);                                        // 1 / (1 + y_0^2)
   const V a = (size * d).flip_sign_by_last_bit(flag0), a2 = two * a, e2 = two * e, q = two * d;
   const Complex<V> y1{p[1], p[2]}, y2{p[3], p[4]}, tilted{one, p[0]};
   u[0][0] = {a * (one - n), a2 * p[0]};

@@ -1,11 +1,11 @@
 #pragma once
 // One lane as a pack of its own: what a GPU thread computes with, and what host code uses for single sites.
-#include <cstdint>
-#include <type_traits>
-
 #include "codelets/site/complex.hpp"
 #include "codelets/site/number_format.hpp"
 #include "runtime/host_device.hpp"
+
+#include <cstdint>
+#include <type_traits>
 
 namespace quarkstar::site {
 

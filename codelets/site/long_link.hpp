@@ -9,8 +9,10 @@ namespace quarkstar::site {
 template <class V>
 QUARKSTAR_HD Complex<V> unit_phase(const V& t) {
   // 1 / 2!, 1 / 4!, ... and 1 / 3!, 1 / 5!, ... with alternating signs; the argument is at most pi / 4.
-  constexpr double cosine[] = {-1 / 2., 1 / 24., -1 / 720., 1 / 40320., -1 / 3628800., 1 / 479001600., -1 / 87178291200., 1 / 20922789888000.};
-  constexpr double sine[] = {-1 / 6., 1 / 120., -1 / 5040., 1 / 362880., -1 / 39916800., 1 / 6227020800., -1 / 1307674368000., 1 / 355687428096000.};
+  constexpr double cosine[] = {-1 / 2.,       1 / 24.,        -1 / 720.,         1 / 40320.,
+                               -1 / 3628800., 1 / 479001600., -1 / 87178291200., 1 / 20922789888000.};
+  constexpr double sine[] = {-1 / 6.,        1 / 120.,        -1 / 5040.,          1 / 362880.,
+                             -1 / 39916800., 1 / 6227020800., -1 / 1307674368000., 1 / 355687428096000.};
   const V angle = t * V::broadcast(0.78539816339744830962);
   const V square = angle * angle;
   V c = V::broadcast(cosine[7]), s = V::broadcast(sine[7]);
@@ -80,7 +82,8 @@ QUARKSTAR_HD void load_long_link(Link<V>& u, const V& factor, const F* p, int la
   /// Numbers 2 i and 2 i + 1 as stored; an odd last one comes alone.
   const auto pair = [&](auto i) QUARKSTAR_INLINE_LAMBDA -> Complex<V> {
     if constexpr (is_half<F>) return Loads::template pair<V>(p + i * lanes);
-    else if constexpr (2 * i + 1 < Reals) return {Loads::template real<V>(p + 2 * i * lanes), Loads::template real<V>(p + (2 * i + 1) * lanes)};
+    else if constexpr (2 * i + 1 < Reals)
+      return {Loads::template real<V>(p + 2 * i * lanes), Loads::template real<V>(p + (2 * i + 1) * lanes)};
     else return {Loads::template real<V>(p + 2 * i * lanes), V::broadcast(0)};
   };
   const auto absolute = [&](auto i) QUARKSTAR_INLINE_LAMBDA {

@@ -1,9 +1,9 @@
 #pragma once
 // Number formats of stored fields: what an element of the array is, and how many of them a site or a link takes a lane.
+#include "codelets/lattice/precision.hpp"
+
 #include <cstdint>
 #include <type_traits>
-
-#include "codelets/lattice/precision.hpp"
 
 namespace quarkstar {
 

@@ -1,8 +1,8 @@
 #pragma once
+#include "runtime/host_device.hpp"
+
 #include <type_traits>
 #include <utility>
-
-#include "runtime/host_device.hpp"
 
 namespace quarkstar::site {
 

@@ -1,10 +1,10 @@
-#include <fmt/format.h>
-
 #include "codelets/smear/box_copy.hpp"
 #include "codelets/smear/padded_links.hpp"
 #include "codelets/smear/smear_cuda.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/error.hpp"
+
+#include <fmt/format.h>
 
 namespace quarkstar::smear {
 namespace {
@@ -62,8 +62,7 @@ struct Slab {
 int source_layer(const PaddedShape& shape, int mu, bool high) { return high ? shape.extents[mu] - shape.depth : 0; }
 int border_layer(const PaddedShape& shape, int mu, bool high) { return high ? shape.extents[mu] : -shape.depth; }
 
-void submit_copy(const runtime::Codelet& codelet, const CopyTask& task, const runtime::AccessList& accesses,
-                 const runtime::Block& block) {
+void submit_copy(const runtime::Codelet& codelet, const CopyTask& task, const runtime::AccessList& accesses, const runtime::Block& block) {
   const double bytes = 2.0 * static_cast<double>(volume(task.box.extents)) * PaddedShape::site_reals * sizeof(double);
   runtime::submit(codelet, task, accesses, {0, bytes}, {block.owner, block.index, &codelet == &pack_codelet});
 }
@@ -83,11 +82,10 @@ PaddedLinks::PaddedLinks(const Region& region, int depth) : region_(region), dep
   for (const runtime::Block& block : region_.blocks.blocks())
     for (int mu = 0; mu < 4; ++mu)
       if (block.extents[mu] < depth)
-        throw Error(
-            ErrorKind::input, "--blocks",
-            fmt::format("a block of extent {} along {} is thinner than the border of {} sites that smearing needs",
-                        block.extents[mu], "xyzt"[mu], depth),
-            "cut that direction into fewer blocks");
+        throw Error(ErrorKind::input, "--blocks",
+                    fmt::format("a block of extent {} along {} is thinner than the border of {} sites that smearing needs",
+                                block.extents[mu], "xyzt"[mu], depth),
+                    "cut that direction into fewer blocks");
   for (int b = 0; b < region_.blocks.count(); ++b) blocks_.emplace_back(shape(b).reals() * sizeof(double));
 }
 

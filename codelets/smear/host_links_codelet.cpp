@@ -89,12 +89,10 @@ void run_store(Call& call) {
       const auto to = task.gauge->link(index, mu);
       const double phase = staggered_phase(x, mu);
       const double* from = links + offset + mu * strides.link;
-      for (std::ptrdiff_t i = 0; i < 18; ++i)
-        to[static_cast<std::size_t>(i)] = phase * (task.scale * from[i * strides.real]);
+      for (std::ptrdiff_t i = 0; i < 18; ++i) to[static_cast<std::size_t>(i)] = phase * (task.scale * from[i * strides.real]);
       if (extra == nullptr) continue;
       const double* more = extra + task.extra_shape.offset(local) + mu * extra_strides.link;
-      for (std::ptrdiff_t i = 0; i < 18; ++i)
-        to[static_cast<std::size_t>(i)] += phase * (task.extra_scale * more[i * extra_strides.real]);
+      for (std::ptrdiff_t i = 0; i < 18; ++i) to[static_cast<std::size_t>(i)] += phase * (task.extra_scale * more[i * extra_strides.real]);
     }
   });
 }
@@ -102,8 +100,7 @@ void run_store(Call& call) {
 const runtime::Codelet load_codelet("smear.load", run_load);
 const runtime::Codelet store_codelet("smear.store", run_store);
 
-void require_within(const char* where, const Box& outer, const Box& inner, const PaddedLinks& links,
-                    const HostGauge& gauge) {
+void require_within(const char* where, const Box& outer, const Box& inner, const PaddedLinks& links, const HostGauge& gauge) {
   if (!contains(outer, inner, links.region().lattice) ||
       gauge.data.size() != static_cast<std::size_t>(volume(gauge.extents)) * HostGauge::reals_per_site)
     throw ShapeError(where, "host field and blocks have other extents");
@@ -116,13 +113,11 @@ void load(const PaddedLinks& links, const HostGauge& gauge, const BoundaryAngles
   for (const runtime::Block& block : links.decomposition().blocks()) {
     LoadTask task{Place(links, block), &gauge, {}};
     for (std::size_t mu = 0; mu < 4; ++mu) task.boundary[mu] = boundary_phase(boundary[mu]);
-    runtime::submit(load_codelet, task, {runtime::out(links.block(block.index))}, {},
-                    {.owner = block.owner, .block = block.index});
+    runtime::submit(load_codelet, task, {runtime::out(links.block(block.index))}, {}, {.owner = block.owner, .block = block.index});
   }
 }
 
-void store_with_phases(HostGauge& gauge, const PaddedLinks& links, double scale, const PaddedLinks* extra,
-                       double extra_scale) {
+void store_with_phases(HostGauge& gauge, const PaddedLinks& links, double scale, const PaddedLinks* extra, double extra_scale) {
   require_within("smear::store_with_phases", links.region().box, gauge.box(), links, gauge);
   for (const runtime::Block& block : links.decomposition().blocks()) {
     StoreTask task{Place(links, block), {}, &gauge, scale, extra_scale, extra != nullptr};

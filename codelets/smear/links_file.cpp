@@ -1,12 +1,5 @@
 #include "codelets/smear/links_file.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <cmath>
-#include <span>
-#include <sstream>
-
 #include "codelets/gauge/matrix3.hpp"
 #include "codelets/lattice/format/link_field_file.hpp"
 #include "codelets/lattice/format/text.hpp"
@@ -14,16 +7,23 @@
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <span>
+#include <sstream>
+
 namespace quarkstar::smear {
 namespace {
 
 constexpr double largest_deviation = 1e-5;  // single-precision files stay below 1e-6
 
 std::string file_xml(const char* field, const StaggeredLinks& links, const LinksFileOptions& options) {
-  std::string text = fmt::format(
-      R"(<?xml version="1.0" encoding="UTF-8"?><staggeredLinks><version>1.0</version><field>{}</field><action>{}</action>)"
-      "<phases>MILC</phases><boundaryAngles>{}</boundaryAngles>",
-      field, format::xml_escape(options.action), fmt::join(options.boundary, " "));
+  std::string text =
+      fmt::format(R"(<?xml version="1.0" encoding="UTF-8"?><staggeredLinks><version>1.0</version><field>{}</field><action>{}</action>)"
+                  "<phases>MILC</phases><boundaryAngles>{}</boundaryAngles>",
+                  field, format::xml_escape(options.action), fmt::join(options.boundary, " "));
   if (options.u0) text += fmt::format("<u0>{}</u0>", *options.u0);
   if (links.has_long) text += fmt::format("<naikEpsilon>{}</naikEpsilon><longScale>{}</longScale>", links.naik_epsilon, links.long_scale);
   return text + "</staggeredLinks>";
@@ -71,7 +71,8 @@ void write_links(const std::string& prefix, const StaggeredLinks& links, const L
   std::optional<AtomicFile> long_file;
   if (links.has_long) long_file.emplace(long_path(prefix));
   format::write_link_field(fat, links.fat, options.real_bytes, {file_xml("fat", links, options), "Fat links"});
-  if (long_file) format::write_link_field(*long_file, links.long_links, options.real_bytes, {file_xml("long", links, options), "Long links"});
+  if (long_file)
+    format::write_link_field(*long_file, links.long_links, options.real_bytes, {file_xml("long", links, options), "Long links"});
   fat.commit();
   if (long_file) long_file->commit();
 }
@@ -116,7 +117,8 @@ StaggeredLinks read_links(const std::string& fat_file, const std::optional<std::
   format::LinkFieldRead read = format::read_link_field(*long_file);
   if (read.links.extents != result.fat.extents)
     throw Error(ErrorKind::input, *long_file,
-                fmt::format("its lattice is {}, that of {} is {}", fmt::join(read.links.extents, "x"), fat_file, fmt::join(result.fat.extents, "x")),
+                fmt::format("its lattice is {}, that of {} is {}", fmt::join(read.links.extents, "x"), fat_file,
+                            fmt::join(result.fat.extents, "x")),
                 "give fat and long links of one configuration");
   const double scale = scale_of(read.links.link(0, 0));
   require_scale(*long_file, read.links, scale, read.links.extents, read.links.box());

@@ -1,10 +1,10 @@
 #pragma once
 // Fat and long links in SciDAC files.
+#include "codelets/smear/staggered_links.hpp"
+
 #include <array>
 #include <optional>
 #include <string>
-
-#include "codelets/smear/staggered_links.hpp"
 
 namespace quarkstar::smear {
 
@@ -51,7 +51,6 @@ std::array<Box, 2> boxes_from_files(const runtime::Decomposition& decomposition)
 
 /// Collective. read_links() of boxes_from_files(). Every rank checks its part. Throws the same on all ranks, and
 /// Error(input) where the lattice is another.
-StaggeredLinks read_links_part(const std::string& fat_file, const std::string& long_file,
-                               const runtime::Decomposition& decomposition);
+StaggeredLinks read_links_part(const std::string& fat_file, const std::string& long_file, const runtime::Decomposition& decomposition);
 
 }  // namespace quarkstar::smear

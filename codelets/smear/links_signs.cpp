@@ -1,11 +1,11 @@
 #include "codelets/smear/links_signs.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "codelets/gauge/matrix3.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/thread_sums.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace quarkstar::smear {
 namespace {
@@ -44,8 +44,7 @@ LinksSigns signs_of(const StaggeredLinks& links, const Coord& lattice, const Box
           plaquette += cosine(gauge::multiply(fat(site, mu), fat(shifted(site, mu, 1, lattice), nu)),
                               gauge::multiply(fat(site, nu), fat(shifted(site, nu, 1, lattice), mu)));
         const Matrix3 two = gauge::multiply(fat(site, mu), fat(shifted(site, mu, 1, lattice), mu));
-        const double along =
-            cosine(link(links.long_links, site, mu), gauge::multiply(two, fat(shifted(site, mu, 2, lattice), mu)));
+        const double along = cosine(link(links.long_links, site, mu), gauge::multiply(two, fat(shifted(site, mu, 2, lattice), mu)));
         line += along;
         if (site[mu] + reach >= lattice[mu]) runtime::add(sum[of_edges + mu], along);
       }

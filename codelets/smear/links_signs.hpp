@@ -1,9 +1,9 @@
 #pragma once
 // What the signs of a staggered operator's links tell about the conventions behind them.
-#include <array>
-
 #include "codelets/smear/staggered_links.hpp"
 #include "runtime/team.hpp"
+
+#include <array>
 
 namespace quarkstar::smear {
 
@@ -12,7 +12,7 @@ namespace quarkstar::smear {
 /// phases of the three fat links along it, staggered and boundary's, and a negative weight.
 struct LinksSigns {
   double plaquette = 0;          ///< A = X_mu(x) X_nu(x+mu), B = X_nu(x) X_mu(x+nu): negative with staggered phases
-  double line = 0;  ///< A = N_mu(x), B = X_mu(x) X_mu(x+mu) X_mu(x+2mu): negative where N and X belong together
+  double line = 0;               ///< A = N_mu(x), B = X_mu(x) X_mu(x+mu) X_mu(x+2mu): negative where N and X belong together
   std::array<double, 4> edge{};  ///< the same of the hops in each direction that cross the lattice's edge
 };
 

@@ -1,12 +1,12 @@
 #pragma once
 // A gauge field in blocks, each with a border of its neighbours' links: the form in which links are smeared.
-#include <vector>
-
 #include "codelets/lattice/boundary.hpp"
 #include "codelets/lattice/host_gauge.hpp"
 #include "codelets/smear/padded_shape.hpp"
 #include "codelets/smear/region.hpp"
 #include "runtime/handle.hpp"
+
+#include <vector>
 
 namespace quarkstar::smear {
 
@@ -43,7 +43,6 @@ void exchange_border(const PaddedLinks& links);
 /// gauge <- eta_mu(x) (scale links + extra_scale extra), eta: the staggered phases of docs/conventions.md 4. extra may
 /// be nullptr. gauge is a box within the region's, of which only it is stored, and must outlive the tasks; wait for the
 /// session before reading it.
-void store_with_phases(HostGauge& gauge, const PaddedLinks& links, double scale, const PaddedLinks* extra,
-                       double extra_scale);
+void store_with_phases(HostGauge& gauge, const PaddedLinks& links, double scale, const PaddedLinks* extra, double extra_scale);
 
 }  // namespace quarkstar::smear

@@ -1,9 +1,9 @@
 #pragma once
 // Where the links of a block with a border are stored: plain numbers, for host and GPU alike.
-#include <cstddef>
-
 #include "runtime/coord.hpp"
 #include "runtime/host_device.hpp"
+
+#include <cstddef>
 
 namespace quarkstar::smear {
 
@@ -29,9 +29,7 @@ struct PaddedShape {
     const std::ptrdiff_t real = padded(0), y = real * site_reals, z = y * padded(1), t = z * padded(2);
     return {{1, y, z, t}, real, real * link_reals};
   }
-  QUARKSTAR_HD std::size_t reals() const {
-    return static_cast<std::size_t>(strides().step[3]) * static_cast<std::size_t>(padded(3));
-  }
+  QUARKSTAR_HD std::size_t reals() const { return static_cast<std::size_t>(strides().step[3]) * static_cast<std::size_t>(padded(3)); }
 
   /// Offset of the first real of U_0(x); x counts from the first site inside the border, so it may be negative.
   QUARKSTAR_HD std::ptrdiff_t offset(const Coord& x) const {
@@ -41,9 +39,7 @@ struct PaddedShape {
 
   /// Rows of sites inside the border, and the coordinates of the first site of one.
   QUARKSTAR_HD std::int64_t rows() const { return volume(extents) / extents[0]; }
-  QUARKSTAR_HD Coord row_start(std::int64_t row) const {
-    return coordinates(row, Coord{1, extents[1], extents[2], extents[3]});
-  }
+  QUARKSTAR_HD Coord row_start(std::int64_t row) const { return coordinates(row, Coord{1, extents[1], extents[2], extents[3]}); }
 };
 
 }  // namespace quarkstar::smear

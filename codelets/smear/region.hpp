@@ -41,7 +41,7 @@ struct Region {
   runtime::Decomposition blocks;  ///< of the box, whose origin it does not know
   Coord lattice{};
   Box box;
-  Box fat, far;  ///< sites whose links of one and of three hops are kept
+  Box fat, far;          ///< sites whose links of one and of three hops are kept
   bool is_part = false;  ///< other ranks have others
 };
 

@@ -1,13 +1,12 @@
-#include "codelets/smear/smear.hpp"
-
-#include <fmt/format.h>
-
 #include "codelets/arch/table.hpp"
+#include "codelets/smear/smear.hpp"
 #include "codelets/smear/smear_cuda.hpp"
 #include "codelets/smear/smear_kernels.hpp"
 #include "codelets/smear/unitarize.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/error.hpp"
+
+#include <fmt/format.h>
 
 namespace quarkstar::smear {
 namespace {
@@ -43,12 +42,9 @@ void run_unitarize(Call& call) {
 }
 
 #ifdef QUARKSTAR_CUDA
-void smear_on_cuda(Call& call) {
-  cuda::launch_smear(arguments_of(call), static_cast<runtime::CudaStream>(call.stream()));
-}
+void smear_on_cuda(Call& call) { cuda::launch_smear(arguments_of(call), static_cast<runtime::CudaStream>(call.stream())); }
 void unitarize_on_cuda(Call& call) {
-  cuda::launch_unitarize(call.buffer<double>(0), call.arguments<PaddedShape>(),
-                         static_cast<runtime::CudaStream>(call.stream()));
+  cuda::launch_unitarize(call.buffer<double>(0), call.arguments<PaddedShape>(), static_cast<runtime::CudaStream>(call.stream()));
 }
 #else
 constexpr runtime::Implementation smear_on_cuda = nullptr, unitarize_on_cuda = nullptr;
@@ -58,13 +54,11 @@ const runtime::Codelet fat_codelet("smear.fat", run_smear, smear_on_cuda);
 const runtime::Codelet naik_codelet("smear.naik", run_smear, smear_on_cuda);
 const runtime::Codelet unitarize_codelet("smear.unitarize", run_unitarize, unitarize_on_cuda);
 
-void submit(const runtime::Codelet& codelet, const PaddedLinks& out, const PaddedLinks& in, SmearArguments arguments,
-            int border, double flops_per_site) {
+void submit(const runtime::Codelet& codelet, const PaddedLinks& out, const PaddedLinks& in, SmearArguments arguments, int border,
+            double flops_per_site) {
   const runtime::Decomposition &a = out.decomposition(), &b = in.decomposition();
-  if (a.lattice() != b.lattice() || a.grid() != b.grid())
-    throw ShapeError(codelet.name(), "links of another decomposition");
-  if (in.depth() < border)
-    throw ShapeError(codelet.name(), fmt::format("a border of {} sites, {} are read", in.depth(), border));
+  if (a.lattice() != b.lattice() || a.grid() != b.grid()) throw ShapeError(codelet.name(), "links of another decomposition");
+  if (in.depth() < border) throw ShapeError(codelet.name(), fmt::format("a border of {} sites, {} are read", in.depth(), border));
   for (const runtime::Block& block : a.blocks()) {
     arguments.out_shape = out.shape(block.index);
     arguments.in_shape = in.shape(block.index);
@@ -96,8 +90,7 @@ void unitarize_links(const PaddedLinks& links) {
     const PaddedShape shape = links.shape(block.index);
     const auto sites = static_cast<double>(volume(block.extents));
     runtime::submit(unitarize_codelet, shape, {runtime::inout(links.block(block.index))},
-                    {4e3 * sites, 2 * sites * PaddedShape::site_reals * sizeof(double)},
-                    {.owner = block.owner, .block = block.index});
+                    {4e3 * sites, 2 * sites * PaddedShape::site_reals * sizeof(double)}, {.owner = block.owner, .block = block.index});
   }
 }
 

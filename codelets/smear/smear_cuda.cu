@@ -1,9 +1,9 @@
-#include <cuda_runtime.h>
-
 #include "codelets/arch/cuda.cuh"
 #include "codelets/smear/smear_cuda.hpp"
 #include "codelets/smear/smear_site.hpp"
 #include "codelets/smear/unitarize.hpp"
+
+#include <cuda_runtime.h>
 
 namespace quarkstar::cuda {
 namespace {
@@ -38,10 +38,8 @@ __global__ void __launch_bounds__(threads)
   x[0] = work.x;
   const smear::StridedLinks<Lane<double>, DeviceMemory> links(a.in, from);
   site::Link<Lane<double>> result;
-  if (a.naik)
-    smear::naik_link(result, links, a.in_shape.offset(x), work.mu, a.naik_weight);
-  else
-    smear::smeared_link(result, links, a.in_shape.offset(x), work.mu, a.weights);
+  if (a.naik) smear::naik_link(result, links, a.in_shape.offset(x), work.mu, a.naik_weight);
+  else smear::smeared_link(result, links, a.in_shape.offset(x), work.mu, a.weights);
   double* out = a.out + a.out_shape.offset(x) + work.mu * to.link;
   site::unroll<9>([&](auto e) {
     out[2 * e * to.real] = result[e / 3][e % 3].re.v;
@@ -49,8 +47,7 @@ __global__ void __launch_bounds__(threads)
   });
 }
 
-__global__ void __launch_bounds__(threads)
-    unitarize_kernel(double* links, const __grid_constant__ smear::PaddedShape shape) {
+__global__ void __launch_bounds__(threads) unitarize_kernel(double* links, const __grid_constant__ smear::PaddedShape shape) {
   const Work work = work_of_thread(shape.extents[0], shape.rows());
   if (!work.exists) return;
   Coord x = shape.row_start(work.row);

@@ -23,10 +23,8 @@ void sites(const SmearArguments& a, const Coord& x, int mu) {
   const smear::StridedLinks<V, Registers<V>> links(a.in, from);
   const std::ptrdiff_t p = a.in_shape.offset(x);
   site::Link<V> result;
-  if (a.naik)
-    smear::naik_link(result, links, p, mu, a.naik_weight);
-  else
-    smear::smeared_link(result, links, p, mu, a.weights);
+  if (a.naik) smear::naik_link(result, links, p, mu, a.naik_weight);
+  else smear::smeared_link(result, links, p, mu, a.weights);
   double* out = a.out + a.out_shape.offset(x) + mu * to.link;
   site::unroll<9>([&](auto e) QUARKSTAR_INLINE_LAMBDA {
     result[e / 3][e % 3].re.store(out + 2 * e * to.real);

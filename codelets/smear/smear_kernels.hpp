@@ -1,10 +1,10 @@
 #pragma once
 // The contract between the smearing codelets and the kernels of every architecture.
-#include <cstdint>
-
 #include "codelets/arch/dispatch.hpp"
 #include "codelets/smear/coefficients.hpp"
 #include "codelets/smear/padded_shape.hpp"
+
+#include <cstdint>
 
 namespace quarkstar {
 

@@ -1,12 +1,5 @@
 #include "codelets/smear/staggered_links.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-
 #include "codelets/gauge/observables.hpp"
 #include "codelets/smear/hisq.hpp"
 #include "codelets/smear/smear.hpp"
@@ -15,6 +8,13 @@
 #include "runtime/session.hpp"
 #include "runtime/turns.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 namespace quarkstar::smear {
 namespace {
 
@@ -22,8 +22,8 @@ constexpr double largest_deviation = 1e-4;  // single-precision files stay far b
 
 const runtime::Team& cpu_team() {
   const auto& workers = runtime::Session::current().workers();
-  const auto cpu = std::find_if(workers.begin(), workers.end(),
-                                [](const runtime::Worker& w) { return w.kind == runtime::Worker::Kind::cpu; });
+  const auto cpu =
+      std::find_if(workers.begin(), workers.end(), [](const runtime::Worker& w) { return w.kind == runtime::Worker::Kind::cpu; });
   if (cpu == workers.end())
     throw Error(ErrorKind::environment, "link construction", "the session has no CPU worker", "give it at least one");
   return cpu->team;
@@ -44,15 +44,14 @@ gauge::UnitarityDeviation deviation_of(const Region& region, const HostGauge& ga
 
 void check(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary) {
   if (!contains(gauge.box(), region.box, region.lattice))
-    throw ShapeError("link construction", fmt::format("the configuration is {}, the decomposition {}",
-                                                      fmt::join(gauge.extents, "x"), region.blocks.describe()));
+    throw ShapeError("link construction",
+                     fmt::format("the configuration is {}, the decomposition {}", fmt::join(gauge.extents, "x"), region.blocks.describe()));
   if (!std::all_of(boundary.begin(), boundary.end(), [](double theta) { return std::isfinite(theta); }))
     throw Error(ErrorKind::input, "--boundary", "an angle is not a number", "give angles in units of pi");
   const gauge::UnitarityDeviation deviation = deviation_of(region, gauge);
   if (std::max(deviation.unitarity, deviation.determinant) > largest_deviation)
     throw Error(ErrorKind::input, "gauge configuration",
-                fmt::format("links are not SU(3) (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})", deviation.unitarity,
-                            deviation.determinant),
+                fmt::format("links are not SU(3) (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})", deviation.unitarity, deviation.determinant),
                 "give a configuration that has not been smeared, or reunitarize it");
 }
 
@@ -66,8 +65,7 @@ PaddedLinks loaded(const Region& region, const HostGauge& gauge, const BoundaryA
 }
 
 HostGauge empty_host(const Box& box) {
-  return {box.extents, std::vector<double>(static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site),
-          box.origin};
+  return {box.extents, std::vector<double>(static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site), box.origin};
 }
 
 }  // namespace
@@ -83,8 +81,7 @@ StaggeredLinks naive_links(const Region& region, const HostGauge& gauge, const B
 
 void check_tadpole_factor(double u0) {
   if (!(u0 > 0) || !std::isfinite(u0))
-    throw Error(ErrorKind::input, "--u0", fmt::format("{} is no tadpole factor", u0),
-                "give a number above 0, e.g. 0.87");
+    throw Error(ErrorKind::input, "--u0", fmt::format("{} is no tadpole factor", u0), "give a number above 0, e.g. 0.87");
 }
 
 void check_naik_epsilon(double naik_epsilon) {
@@ -137,8 +134,7 @@ StaggeredLinks HisqLinks::links(double naik_epsilon) const {
   return result;
 }
 
-StaggeredLinks hisq_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary,
-                          double naik_epsilon) {
+StaggeredLinks hisq_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, double naik_epsilon) {
   return HisqLinks(region, gauge, boundary).links(naik_epsilon);
 }
 

@@ -48,8 +48,7 @@ StaggeredLinks asqtad_links(const Region& region, const HostGauge& gauge, const 
 
 /// HISQ: U -> V = fat7(U) -> W = V (V^+ V)^(-1/2) in U(3) -> X = asqtad-like smearing of W, N = -(1 + eps)/24 W W W.
 /// Several epsilons from one configuration: HisqLinks in codelets/smear/hisq.hpp, which makes W once.
-StaggeredLinks hisq_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary,
-                          double naik_epsilon);
+StaggeredLinks hisq_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, double naik_epsilon);
 
 /// eps(am) = -27/40 a2 + 327/1120 a2^2 - 15607/268800 a2^3 - 73697/3942400 a2^4, a2 = (am)^2, with m of M = 2m + D: the
 /// Naik term's correction that keeps a heavy quark's dispersion relation right at tree level. Source: SIMULATeQCD's

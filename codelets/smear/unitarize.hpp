@@ -1,9 +1,9 @@
 #pragma once
 // The unitary factor of a 3x3 matrix, with operations that IEEE 754 rounds the same way everywhere: host and GPU agree in every bit.
+#include "runtime/host_device.hpp"
+
 #include <cmath>
 #include <cstddef>
-
-#include "runtime/host_device.hpp"
 
 namespace quarkstar::smear {
 
@@ -13,9 +13,7 @@ struct ComplexNumber {
 QUARKSTAR_HD ComplexNumber operator+(ComplexNumber a, ComplexNumber b) { return {a.re + b.re, a.im + b.im}; }
 QUARKSTAR_HD ComplexNumber operator-(ComplexNumber a, ComplexNumber b) { return {a.re - b.re, a.im - b.im}; }
 QUARKSTAR_HD ComplexNumber operator*(double a, ComplexNumber b) { return {a * b.re, a * b.im}; }
-QUARKSTAR_HD ComplexNumber operator*(ComplexNumber a, ComplexNumber b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
+QUARKSTAR_HD ComplexNumber operator*(ComplexNumber a, ComplexNumber b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
 QUARKSTAR_HD ComplexNumber conj(ComplexNumber a) { return {a.re, -a.im}; }
 QUARKSTAR_HD double norm2(ComplexNumber a) { return a.re * a.re + a.im * a.im; }
 
@@ -33,13 +31,11 @@ QUARKSTAR_HD void multiply(ComplexMatrix& c, const ComplexMatrix& a, const Compl
 /// c = a^+ b.
 QUARKSTAR_HD void adjoint_multiply(ComplexMatrix& c, const ComplexMatrix& a, const ComplexMatrix& b) {
   for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j)
-      c.e[i][j] = conj(a.e[0][i]) * b.e[0][j] + conj(a.e[1][i]) * b.e[1][j] + conj(a.e[2][i]) * b.e[2][j];
+    for (int j = 0; j < 3; ++j) c.e[i][j] = conj(a.e[0][i]) * b.e[0][j] + conj(a.e[1][i]) * b.e[1][j] + conj(a.e[2][i]) * b.e[2][j];
 }
 
 QUARKSTAR_HD ComplexNumber determinant(const ComplexMatrix& a) {
-  return a.e[0][0] * (a.e[1][1] * a.e[2][2] - a.e[1][2] * a.e[2][1]) +
-         a.e[0][1] * (a.e[1][2] * a.e[2][0] - a.e[1][0] * a.e[2][2]) +
+  return a.e[0][0] * (a.e[1][1] * a.e[2][2] - a.e[1][2] * a.e[2][1]) + a.e[0][1] * (a.e[1][2] * a.e[2][0] - a.e[1][0] * a.e[2][2]) +
          a.e[0][2] * (a.e[1][0] * a.e[2][1] - a.e[1][1] * a.e[2][0]);
 }
 
@@ -167,8 +163,7 @@ QUARKSTAR_HD void unitarize_by_svd(ComplexMatrix& w, const ComplexMatrix& v) {
     complete_column(x, (missing + 1) % 3, (missing + 2) % 3, missing);
   }
   for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j)
-      w.e[i][j] = x.e[i][0] * conj(z.e[j][0]) + x.e[i][1] * conj(z.e[j][1]) + x.e[i][2] * conj(z.e[j][2]);
+    for (int j = 0; j < 3; ++j) w.e[i][j] = x.e[i][0] * conj(z.e[j][0]) + x.e[i][1] * conj(z.e[j][1]) + x.e[i][2] * conj(z.e[j][2]);
 }
 
 /// w = v (v^+ v)^(-1/2), the U(3) matrix nearest to v. v: finite.

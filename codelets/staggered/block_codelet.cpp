@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "codelets/arch/implementations.hpp"
 #include "codelets/arch/table.hpp"
 #include "codelets/staggered/block_cuda.hpp"
@@ -8,6 +6,8 @@
 #include "runtime/error.hpp"
 #include "runtime/gpu_sums.hpp"
 #include "runtime/thread_sums.hpp"
+
+#include <fmt/format.h>
 
 namespace quarkstar::staggered {
 namespace {
@@ -143,7 +143,8 @@ void block_gram(const ColourField& a, const ColourField& b, const runtime::Parti
   require_alike("block_gram", a, b);
   const Lattice& lattice = *a.lattice();
   for (const int i : lattice.local_blocks()) {
-    runtime::AccessList accesses{runtime::in(state), runtime::out(partials.task(lattice.decomposition().local_index(i))), runtime::in(a.block(i))};
+    runtime::AccessList accesses{runtime::in(state), runtime::out(partials.task(lattice.decomposition().local_index(i))),
+                                 runtime::in(a.block(i))};
     if (&b != &a) accesses.push_back(runtime::in(b.block(i)));
     auto task = runtime::blank<GramTask>();
     task.outer_sites = lattice.block(i).outer_sites();

@@ -63,8 +63,9 @@ void launch_block_gram(const staggered::BlockGramArguments<F>& a, std::int64_t o
   runtime::check_launch("staggered.block_gram");
 }
 
-#define QUARKSTAR_BLOCK_LAUNCHES(F)                                                                                                 \
-  template void launch_block_multiply(const staggered::BlockMultiplyArguments<F>&, std::int64_t, const std::int32_t*, runtime::CudaStream); \
+#define QUARKSTAR_BLOCK_LAUNCHES(F)                                                                                   \
+  template void launch_block_multiply(const staggered::BlockMultiplyArguments<F>&, std::int64_t, const std::int32_t*, \
+                                      runtime::CudaStream);                                                           \
   template void launch_block_gram(const staggered::BlockGramArguments<F>&, std::int64_t, const std::int32_t*, runtime::CudaStream);
 QUARKSTAR_BLOCK_LAUNCHES(Half)
 QUARKSTAR_BLOCK_LAUNCHES(float)

@@ -13,13 +13,12 @@ void multiply_range(const staggered::BlockMultiplyArguments<F>& arguments, std::
   const std::size_t site_words = static_cast<std::size_t>(a.vectors * staggered::vector_words<F> * a.lanes);
   for (std::int64_t outer = begin; outer < end; ++outer)
     for (int lane = 0; lane < a.lanes; lane += VL)
-      staggered::block_multiply_site<F, Pack<Real<F>, VL>>(
-          a, static_cast<std::size_t>(outer) * site_words + static_cast<std::size_t>(lane));
+      staggered::block_multiply_site<F, Pack<Real<F>, VL>>(a,
+                                                           static_cast<std::size_t>(outer) * site_words + static_cast<std::size_t>(lane));
 }
 
 template <class F, int VL>
-void gram_range(const staggered::BlockGramArguments<F>& a, std::int64_t begin, std::int64_t end,
-                runtime::BinnedSum* sums) {
+void gram_range(const staggered::BlockGramArguments<F>& a, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums) {
   using V = Pack<Real<F>, VL>;
   const int n = a.vectors;
   const std::size_t site_words = static_cast<std::size_t>(n * staggered::vector_words<F> * a.lanes);
@@ -44,8 +43,7 @@ void gram_range(const staggered::BlockGramArguments<F>& a, std::int64_t begin, s
 
 template <class F>
 staggered::BlockMultiplyKernel<F> block_multiply_kernel(int lanes) {
-  return with_native_width<Real<F>>(lanes,
-                                    [](auto vl) -> staggered::BlockMultiplyKernel<F> { return multiply_range<F, vl>; });
+  return with_native_width<Real<F>>(lanes, [](auto vl) -> staggered::BlockMultiplyKernel<F> { return multiply_range<F, vl>; });
 }
 template <class F>
 staggered::BlockGramKernel<F> block_gram_kernel(int lanes) {

@@ -72,12 +72,12 @@ using BlockGramKernel = void (*)(const BlockGramArguments<F>&, std::int64_t begi
 
 }  // namespace staggered
 
-#define QUARKSTAR_DECLARE_BLOCK(architecture)                           \
-  namespace architecture {                                              \
-  template <class F>                                                    \
-  staggered::BlockMultiplyKernel<F> block_multiply_kernel(int lanes);   \
-  template <class F>                                                    \
-  staggered::BlockGramKernel<F> block_gram_kernel(int lanes);           \
+#define QUARKSTAR_DECLARE_BLOCK(architecture)                         \
+  namespace architecture {                                            \
+  template <class F>                                                  \
+  staggered::BlockMultiplyKernel<F> block_multiply_kernel(int lanes); \
+  template <class F>                                                  \
+  staggered::BlockGramKernel<F> block_gram_kernel(int lanes);         \
   }
 QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_BLOCK)
 #undef QUARKSTAR_DECLARE_BLOCK

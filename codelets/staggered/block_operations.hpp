@@ -12,8 +12,7 @@ struct BlockMatrix {
   template <class State>
   static BlockMatrix of(runtime::ComplexScalar (State::*member)[most]) {
     const State probe{};
-    return {static_cast<std::int32_t>(reinterpret_cast<const char*>(&(probe.*member)) -
-                                      reinterpret_cast<const char*>(&probe))};
+    return {static_cast<std::int32_t>(reinterpret_cast<const char*>(&(probe.*member)) - reinterpret_cast<const char*>(&probe))};
   }
 };
 
@@ -26,7 +25,6 @@ void block_multiply(const ColourField& out, const ColourField* base, const Colou
 
 /// The hermitian matrix <a_v, b_w>, b = A a with A hermitian: n^2 real sums, at v n + w the real part for v <= w,
 /// at w n + v the imaginary part of <a_v, b_w> for v < w. 12 n (n + 1) flop a site.
-void block_gram(const ColourField& a, const ColourField& b, const runtime::PartialSums& partials,
-                const runtime::Handle& state);
+void block_gram(const ColourField& a, const ColourField& b, const runtime::PartialSums& partials, const runtime::Handle& state);
 
 }  // namespace quarkstar::staggered

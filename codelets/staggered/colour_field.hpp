@@ -8,14 +8,14 @@ namespace quarkstar::staggered {
 inline constexpr int most_vectors = 32;
 
 /// n colour vectors on each site of one parity. A block stores [outer site][vector][colour][re, im][lane]: the vectors of a site lie
-/// side by side, so that a kernel reads a link once for all of them. Where the lattice has G vectors in lanes (Lattice::vectors_in_lanes()) it
-/// stores [site][group of G vectors][colour][re, im][vector of the group]: a group is what elsewhere is a vector of G lanes.
+/// side by side, so that a kernel reads a link once for all of them. Where the lattice has G vectors in lanes (Lattice::vectors_in_lanes())
+/// it stores [site][group of G vectors][colour][re, im][vector of the group]: a group is what elsewhere is a vector of G lanes.
 class ColourField {
  public:
   static constexpr int reals = 6;  ///< of one vector
 
-  /// Throws ShapeError unless 1 <= vectors <= most_vectors, and with vectors in lanes where they fill no whole groups or the session has a GPU,
-  /// which has no kernels for them.
+  /// Throws ShapeError unless 1 <= vectors <= most_vectors, and with vectors in lanes where they fill no whole groups or the session has a
+  /// GPU, which has no kernels for them.
   ColourField(LatticePointer lattice, int parity, int vectors);
 
   const LatticePointer& lattice() const { return lattice_; }
@@ -26,9 +26,7 @@ class ColourField {
   int groups() const { return vectors_ / lattice_->vectors_in_lanes(); }
   const runtime::Handle& block(int b) const { return blocks_[static_cast<std::size_t>(b)]; }
   /// Colour vectors in one block.
-  std::int64_t block_vectors(int b) const {
-    return std::int64_t{lattice_->block(b).outer_sites()} * lattice_->lanes().lanes * vectors_;
-  }
+  std::int64_t block_vectors(int b) const { return std::int64_t{lattice_->block(b).outer_sites()} * lattice_->lanes().lanes * vectors_; }
 
  private:
   LatticePointer lattice_;

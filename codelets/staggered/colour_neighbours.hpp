@@ -59,8 +59,7 @@ struct ColourNeighbours {
 
   /// Vectors of the outer site that an entry names.
   inline __attribute__((always_inline)) const F* vectors_at(std::uint32_t entry) const {
-    const std::size_t at =
-        static_cast<std::size_t>(entry >> neighbour_entry::shift) * static_cast<std::size_t>(a.vectors);
+    const std::size_t at = static_cast<std::size_t>(entry >> neighbour_entry::shift) * static_cast<std::size_t>(a.vectors);
     return a.in + at * (vector_words * W);
   }
   /// First of the lanes that come to lane0: another one where the hop exchanges registers.
@@ -73,17 +72,16 @@ struct ColourNeighbours {
   /// What is special about a hop that crosses the edge of a virtual node or of the block. S: the direction's stride
   /// where it lies within a register, else 0. h: loaded from lane_from().
   template <int S>
-  inline __attribute__((always_inline)) void cross(V (&h)[6], std::uint32_t entry, const std::uint32_t* faces_at, int d,
-                                                   int lane0, int vector) const {
+  inline __attribute__((always_inline)) void cross(V (&h)[6], std::uint32_t entry, const std::uint32_t* faces_at, int d, int lane0,
+                                                   int vector) const {
     if constexpr (S > 0)
       if ((entry & neighbour_entry::exchange) != 0)
         for (V& x : h) x = x.template exchange<S>();
     if ((entry & neighbour_entry::face) == 0) return;
-    const std::size_t at = static_cast<std::size_t>(faces_at[position * 8 + d]) * static_cast<std::size_t>(a.vectors) +
-                           static_cast<std::size_t>(vector);
+    const std::size_t at =
+        static_cast<std::size_t>(faces_at[position * 8 + d]) * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(vector);
     const int stride = a.stride[d / 2];
-    merge_face<S, W>(h, a.faces[d] + at * 6 * static_cast<std::size_t>(face_lanes<W>(stride)), stride, d % 2 == 0,
-                     lane0);
+    merge_face<S, W>(h, a.faces[d] + at * 6 * static_cast<std::size_t>(face_lanes<W>(stride)), stride, d % 2 == 0, lane0);
   }
 };
 

@@ -1,9 +1,5 @@
 #include "codelets/staggered/colour_transfer.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "codelets/arch/implementations.hpp"
 #include "codelets/lattice/lanes_in_a_row.hpp"
 #include "codelets/staggered/convert_cuda.hpp"
@@ -11,6 +7,10 @@
 #include "runtime/codelet.hpp"
 #include "runtime/error.hpp"
 #include "runtime/scalar.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace quarkstar::staggered {
 namespace {
@@ -44,8 +44,7 @@ void run_vectors(Call& call) {
           using V = site::Lane<Real<F>>;
           if constexpr (Load) {
             site::Complex<V> z[3];
-            for (int c = 0; c < 3; ++c)
-              z[c] = {{static_cast<Real<F>>(host[c].real())}, {static_cast<Real<F>>(host[c].imag())}};
+            for (int c = 0; c < 3; ++c) z[c] = {{static_cast<Real<F>>(host[c].real())}, {static_cast<Real<F>>(host[c].imag())}};
             site::write_site<F>(p, width, z);
           } else {
             const site::SiteReader<F, V> reader(p, width);
@@ -68,9 +67,7 @@ struct ConvertTask {
   Obedience obedience;
 };
 
-const VectorStatus* status_of(Call& call, const ConvertTask& task) {
-  return task.has_state ? call.buffer<const VectorStatus>(2) : nullptr;
-}
+const VectorStatus* status_of(Call& call, const ConvertTask& task) { return task.has_state ? call.buffer<const VectorStatus>(2) : nullptr; }
 
 template <class To, class From>
 void run_convert(Call& call) {
@@ -103,9 +100,8 @@ void run_convert(Call& call) {
 template <class To, class From>
 void run_convert_on_cuda(Call& call) {
   const auto& task = call.arguments<ConvertTask>();
-  cuda::launch_convert_vectors(call.buffer<To>(0), call.buffer<const From>(1), task.to, task.from, task.parity,
-                               task.to_places.vectors, status_of(call, task), task.obedience,
-                               static_cast<runtime::CudaStream>(call.stream()));
+  cuda::launch_convert_vectors(call.buffer<To>(0), call.buffer<const From>(1), task.to, task.from, task.parity, task.to_places.vectors,
+                               status_of(call, task), task.obedience, static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif
 
@@ -123,8 +119,7 @@ const Codelet& convert_codelet(Precision to, Precision from) {
     return with_format(from, [&](auto from_format) -> const Codelet& {
       using To = typename decltype(to_format)::type;
       using From = typename decltype(from_format)::type;
-      static const Codelet codelet(fmt::format("staggered.{}_to_{}", name_of(from), name_of(to)),
-                                   QUARKSTAR_BOTH(run_convert, To, From));
+      static const Codelet codelet(fmt::format("staggered.{}_to_{}", name_of(from), name_of(to)), QUARKSTAR_BOTH(run_convert, To, From));
       return codelet;
     });
   });
@@ -134,14 +129,11 @@ VectorPlaces places_of(const ColourField& field) {
   return {field.vectors(), field.lattice()->lanes().lanes, field.lattice()->vectors_in_lanes()};
 }
 
-runtime::Placement placement_of(const BlockGeometry& block) {
-  return {.owner = block.block().owner, .block = block.block().index};
-}
+runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = block.block().owner, .block = block.block().index}; }
 
 void require_shape(const char* where, const ColourField& field, std::span<const HostColour> host) {
   if (host.size() != static_cast<std::size_t>(field.vectors())) throw ShapeError(where, "another number of vectors");
-  for (const HostColour& vector : host)
-    field.lattice()->require_part(where, vector.box(), 0);
+  for (const HostColour& vector : host) field.lattice()->require_part(where, vector.box(), 0);
 }
 
 }  // namespace
@@ -151,8 +143,8 @@ void load_vectors(const ColourField& field, std::span<const HostColour> host) {
   const Lattice& lattice = *field.lattice();
   for (const int b : lattice.local_blocks())
     runtime::submit(vectors_codelet<true>(lattice.precision()),
-                    VectorTask{&lattice.block(b), const_cast<HostColour*>(host.data()),
-                               lattice.decomposition().lattice(), field.parity(), places_of(field)},
+                    VectorTask{&lattice.block(b), const_cast<HostColour*>(host.data()), lattice.decomposition().lattice(), field.parity(),
+                               places_of(field)},
                     {runtime::out(field.block(b))}, {}, placement_of(lattice.block(b)));
 }
 
@@ -160,27 +152,23 @@ void store_vectors(std::span<HostColour> host, const ColourField& field) {
   require_shape("store_vectors", field, host);
   const Lattice& lattice = *field.lattice();
   for (const int b : lattice.local_blocks())
-    runtime::submit(
-        vectors_codelet<false>(lattice.precision()),
-        VectorTask{&lattice.block(b), host.data(), lattice.decomposition().lattice(), field.parity(), places_of(field)},
-        {runtime::in(field.block(b))}, {}, placement_of(lattice.block(b)));
+    runtime::submit(vectors_codelet<false>(lattice.precision()),
+                    VectorTask{&lattice.block(b), host.data(), lattice.decomposition().lattice(), field.parity(), places_of(field)},
+                    {runtime::in(field.block(b))}, {}, placement_of(lattice.block(b)));
 }
 
 void convert(const ColourField& to, const ColourField& from, const Control& control) {
   const Lattice &a = *to.lattice(), &b = *from.lattice();
-  if (to.parity() != from.parity() || to.vectors() != from.vectors() ||
-      (a.vectors_in_lanes() > 1) != (b.vectors_in_lanes() > 1) ||
-      a.decomposition().grid() != b.decomposition().grid() ||
-      a.decomposition().lattice() != b.decomposition().lattice())
+  if (to.parity() != from.parity() || to.vectors() != from.vectors() || (a.vectors_in_lanes() > 1) != (b.vectors_in_lanes() > 1) ||
+      a.decomposition().grid() != b.decomposition().grid() || a.decomposition().lattice() != b.decomposition().lattice())
     throw ShapeError("staggered::convert", "fields of another parity, decomposition, kind of layout or number of vectors");
   const Codelet& codelet = convert_codelet(a.precision(), b.precision());
   for (const int i : a.local_blocks()) {
     runtime::AccessList accesses{control.state != nullptr ? runtime::inout(to.block(i)) : runtime::out(to.block(i)),
                                  runtime::in(from.block(i))};
     if (control.state != nullptr) accesses.push_back(runtime::in(*control.state));
-    const double bytes =
-        static_cast<double>(to.block_vectors(i)) * static_cast<double>(site_bytes(a.precision(), ColourField::reals) +
-                                                                       site_bytes(b.precision(), ColourField::reals));
+    const double bytes = static_cast<double>(to.block_vectors(i)) *
+                         static_cast<double>(site_bytes(a.precision(), ColourField::reals) + site_bytes(b.precision(), ColourField::reals));
     runtime::Placement placement = placement_of(a.block(i));
     placement.role = runtime::role_of(control.obedience.when);
     auto task = runtime::blank<ConvertTask>();

@@ -1,10 +1,10 @@
 #pragma once
 // Colour vectors between host order (lexicographic, double) and the blocks of the task graph, and between precisions.
-#include <span>
-
 #include "codelets/staggered/colour_field.hpp"
 #include "codelets/staggered/host_colour.hpp"
 #include "codelets/staggered/vector_status.hpp"
+
+#include <span>
 
 namespace quarkstar::staggered {
 

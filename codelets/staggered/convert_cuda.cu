@@ -1,16 +1,16 @@
-#include <cuda_runtime.h>
-
 #include "codelets/staggered/convert_cuda.hpp"
 #include "codelets/staggered/convert_site.hpp"
 #include "runtime/cuda_launch.cuh"
+
+#include <cuda_runtime.h>
 
 namespace quarkstar::cuda {
 namespace {
 
 template <class To, class From>
 __global__ void convert_vectors_kernel(To* to, const From* from, const __grid_constant__ BlockShape to_shape,
-                                       const __grid_constant__ BlockShape from_shape, int parity, int vectors, const staggered::VectorStatus* status,
-                                       staggered::Obedience obedience, std::uint32_t sites) {
+                                       const __grid_constant__ BlockShape from_shape, int parity, int vectors,
+                                       const staggered::VectorStatus* status, staggered::Obedience obedience, std::uint32_t sites) {
   runtime::wait_for_predecessors();
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
   const std::int32_t* left_out = obedience.left_out(status);
@@ -33,17 +33,17 @@ void launch_convert_vectors(To* to, const From* from, const BlockShape& to_shape
                             const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream) {
   constexpr unsigned threads = 256;
   const auto sites = static_cast<std::uint32_t>(to_shape.outer_sites() * to_shape.lanes);
-  runtime::launch_overlapping(convert_vectors_kernel<To, From>, (sites + threads - 1) / threads, threads, stream, to, from, to_shape, from_shape, parity,
-                              vectors, status, obedience, sites);
+  runtime::launch_overlapping(convert_vectors_kernel<To, From>, (sites + threads - 1) / threads, threads, stream, to, from, to_shape,
+                              from_shape, parity, vectors, status, obedience, sites);
   runtime::check_launch("staggered.convert");
 }
 
-#define QUARKSTAR_CONVERT_VECTORS(To, From)                                                                       \
-  template void launch_convert_vectors(To*, const From*, const BlockShape&, const BlockShape&, int, int,          \
-                                       const staggered::VectorStatus*, staggered::Obedience, runtime::CudaStream);
-#define QUARKSTAR_CONVERT_VECTORS_TO(To)  \
-  QUARKSTAR_CONVERT_VECTORS(To, Half)     \
-  QUARKSTAR_CONVERT_VECTORS(To, float)    \
+#define QUARKSTAR_CONVERT_VECTORS(To, From)                                                                                              \
+  template void launch_convert_vectors(To*, const From*, const BlockShape&, const BlockShape&, int, int, const staggered::VectorStatus*, \
+                                       staggered::Obedience, runtime::CudaStream);
+#define QUARKSTAR_CONVERT_VECTORS_TO(To) \
+  QUARKSTAR_CONVERT_VECTORS(To, Half)    \
+  QUARKSTAR_CONVERT_VECTORS(To, float)   \
   QUARKSTAR_CONVERT_VECTORS(To, double)
 QUARKSTAR_CONVERT_VECTORS_TO(Half)
 QUARKSTAR_CONVERT_VECTORS_TO(float)

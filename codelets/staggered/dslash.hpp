@@ -61,8 +61,7 @@ class Dslash {
  private:
   struct Submission;
   void submit_pack(int block, const ColourField& in, const Submission& submission);
-  void submit_sites(int block, bool boundary, const ColourField& out, const ColourField& in,
-                    const Submission& submission);
+  void submit_sites(int block, bool boundary, const ColourField& out, const ColourField& in, const Submission& submission);
 
   std::array<const Links*, 2> links_;
   int vectors_;

@@ -1,8 +1,3 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <memory>
-
 #include "codelets/arch/implementations.hpp"
 #include "codelets/lattice/halo_tasks.hpp"
 #include "codelets/site/long_link.hpp"
@@ -12,6 +7,11 @@
 #include "runtime/error.hpp"
 #include "runtime/gpu_sums.hpp"
 #include "runtime/thread_sums.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
 
 namespace quarkstar::staggered {
 namespace {
@@ -58,8 +58,7 @@ const VectorStatus* unpack(Call& call, const SitesTask& task, DslashArguments<F>
   a.x = task.has_x ? call.buffer<const F>(next++) : nullptr;
   a.y = task.has_y ? call.buffer<const F>(next++) : nullptr;
   const VectorStatus* status = task.has_state ? call.buffer<const VectorStatus>(next++) : nullptr;
-  for (int d = 0; d < 8; ++d)
-    a.faces[d] = task.face_buffer[d] < 0 ? nullptr : call.buffer<const T>(next + task.face_buffer[d]);
+  for (int d = 0; d < 8; ++d) a.faces[d] = task.face_buffer[d] < 0 ? nullptr : call.buffer<const T>(next + task.face_buffer[d]);
   const auto* tables = call.buffer<const std::uint32_t>(0);
   a.near = tables + task.near;
   a.far = tables + task.far;
@@ -135,8 +134,8 @@ template <class F>
 void run_pack_on_cuda(Call& call) {
   const auto& task = call.arguments<PackTask>();
   for (int f = 0; f < task.faces; ++f)
-    cuda::launch_colour_pack(task.lanes, task.face[f].direction % 2 == 0, task.face[f].remote != 0, unpack<F>(call, task, f), task.face[f].count,
-                             stop_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
+    cuda::launch_colour_pack(task.lanes, task.face[f].direction % 2 == 0, task.face[f].remote != 0, unpack<F>(call, task, f),
+                             task.face[f].count, stop_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif
 
@@ -157,7 +156,8 @@ const Codelet& sites_codelet_of(int long_reals, bool boundary) {
   return *codelets[kind][boundary ? 1 : 0];
 }
 const Codelet& sites_codelet(Precision precision, int long_reals, bool boundary) {
-  return with_format(precision, [&](auto format) -> const Codelet& { return sites_codelet_of<typename decltype(format)::type>(long_reals, boundary); });
+  return with_format(
+      precision, [&](auto format) -> const Codelet& { return sites_codelet_of<typename decltype(format)::type>(long_reals, boundary); });
 }
 
 const Codelet& pack_codelet(Precision precision) {
@@ -182,7 +182,8 @@ Dslash::Dslash(const Links& even, const Links& odd, int vectors)
       sums_(parts_of(*even.fat.lattice()) * static_cast<int>(even.fat.lattice()->local_blocks().size()), 2 * vectors) {
   if (even.fat.parity() != 0 || odd.fat.parity() != 1 || even.fat.lattice() != odd.fat.lattice() || even.long_reals() != odd.long_reals())
     throw ShapeError("Dslash", "the links of the two parities do not belong together");
-  if (lattice()->vectors_in_lanes() > 1 && long_reals() % 18 != 0) throw ShapeError("Dslash", "compressed long links where vectors are in lanes");
+  if (lattice()->vectors_in_lanes() > 1 && long_reals() % 18 != 0)
+    throw ShapeError("Dslash", "compressed long links where vectors are in lanes");
 }
 
 runtime::Cost Dslash::cost(std::int64_t outer_sites, const Output& output) const {
@@ -223,14 +224,16 @@ void Dslash::submit_pack(int b, const ColourField& in, const Submission& submiss
     const TableRange sites = geometry.pack(in.parity(), d);
     task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count, faces_.is_far(b, d) ? 1 : 0};
     accesses.push_back(runtime::out(faces_.outgoing(b, d)));
-    const std::size_t read = site_bytes(lattice()->precision(), ColourField::reals), written = ColourField::reals * computed_bytes(lattice()->precision());
+    const std::size_t read = site_bytes(lattice()->precision(), ColourField::reals),
+                      written = ColourField::reals * computed_bytes(lattice()->precision());
     bytes += static_cast<double>(vectors_) * sites.count * geometry.face_lanes(d) * static_cast<double>(read + written);
   }
   task.has_state = submission.control.state != nullptr;
   task.when = submission.control.obedience.when;
   if (task.has_state) accesses.push_back(runtime::in(*submission.control.state));
-  runtime::submit(pack_codelet(lattice()->precision()), task, accesses, {0, bytes},
-                  {.owner = geometry.block().owner, .block = b, .urgent = true, .role = runtime::role_of(submission.control.obedience.when)});
+  runtime::submit(
+      pack_codelet(lattice()->precision()), task, accesses, {0, bytes},
+      {.owner = geometry.block().owner, .block = b, .urgent = true, .role = runtime::role_of(submission.control.obedience.when)});
 }
 
 void Dslash::submit_sites(int b, bool boundary, const ColourField& out, const ColourField& in, const Submission& submission) {
@@ -270,8 +273,9 @@ void Dslash::submit_sites(int b, bool boundary, const ColourField& out, const Co
   if (task.has_state) accesses.push_back(runtime::in(*submission.control.state));
   for (int d = 0; d < 8; ++d) task.face_buffer[d] = -1;
   if (boundary) read_faces(geometry, faces_, task.face_buffer, accesses);
-  runtime::submit(sites_codelet(lattice()->precision(), long_reals(), boundary), task, accesses, cost(list.count, output),
-                  {.owner = geometry.block().owner, .block = b, .urgent = boundary, .role = runtime::role_of(submission.control.obedience.when)});
+  runtime::submit(
+      sites_codelet(lattice()->precision(), long_reals(), boundary), task, accesses, cost(list.count, output),
+      {.owner = geometry.block().owner, .block = b, .urgent = boundary, .role = runtime::role_of(submission.control.obedience.when)});
 }
 
 }  // namespace quarkstar::staggered

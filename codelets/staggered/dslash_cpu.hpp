@@ -19,8 +19,7 @@ template <int VL>
 struct VectorSums {
   std::vector<LaneSum<VL>> norm, dot;
   VectorSums(const staggered::OutputSums& sums, int vectors)
-      : norm(static_cast<std::size_t>(sums.norm ? vectors : 0)),
-        dot(static_cast<std::size_t>(sums.dot ? vectors : 0)) {}
+      : norm(static_cast<std::size_t>(sums.norm ? vectors : 0)), dot(static_cast<std::size_t>(sums.dot ? vectors : 0)) {}
   void merge_into(runtime::BinnedSum* sums) {
     for (LaneSum<VL>& sum : norm) (sums++)->merge(sum.total());
     for (LaneSum<VL>& sum : dot) (sums++)->merge(sum.total());
@@ -39,22 +38,19 @@ struct WantedVectors {
 
 /// finish() for a vector with sites in the lanes.
 template <class F, int W, int VL>
-inline __attribute__((always_inline)) void finish_vector(const staggered::DslashArguments<F>& a, F* out, std::size_t at,
-                                                         int vector,
-                                                         const site::ColourVector<Pack<Real<F>, VL>>& r,
-                                                         VectorSums<VL>& sums) {
+inline __attribute__((always_inline)) void finish_vector(const staggered::DslashArguments<F>& a, F* out, std::size_t at, int vector,
+                                                         const site::ColourVector<Pack<Real<F>, VL>>& r, VectorSums<VL>& sums) {
   const auto v = static_cast<std::size_t>(vector);
-  const auto of_all_lanes = [v](const Real<F>(&values)[staggered::most_vectors]) QUARKSTAR_INLINE_LAMBDA {
-    return Pack<Real<F>, VL>::broadcast(values[v]);
-  };
+  const auto of_all_lanes = [v](const Real<F>(&values)[staggered::most_vectors])
+                                QUARKSTAR_INLINE_LAMBDA { return Pack<Real<F>, VL>::broadcast(values[v]); };
   finish<F, W, VL>(a, out, at, of_all_lanes, r, sums, v);
 }
 
 /// All of dslash_range() for one of the vectors. A function of its own: registers are short, and the other one's
 /// pointers would take some.
 template <class F, int W, int VL, int LongReals, int Prefetch>
-__attribute__((noinline)) void one_vector_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin,
-                                                std::int64_t end, int vector, VectorSums<VL>& totals) {
+__attribute__((noinline)) void one_vector_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end,
+                                                int vector, VectorSums<VL>& totals) {
   const staggered::DslashArguments<F> a = arguments;
   SiteStores<F, W, staggered::vector_words<F>, bool> stores(a.stream_out);
   ColourNeighbours<F, W, VL> neighbours{a, 0};
@@ -76,9 +72,8 @@ __attribute__((noinline)) void one_vector_range(const staggered::DslashArguments
 
 /// The same for several.
 template <class F, int W, int VL, int LongReals, int Prefetch>
-__attribute__((noinline)) void many_vectors_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin,
-                                                  std::int64_t end, const WantedVectors& wanted,
-                                                  VectorSums<VL>& totals) {
+__attribute__((noinline)) void many_vectors_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end,
+                                                  const WantedVectors& wanted, VectorSums<VL>& totals) {
   using Many = ManyVectors<F, W, VL, LongReals, Prefetch>;
   const staggered::DslashArguments<F> a = arguments;
   SiteStores<F, W, staggered::vector_words<F>, bool> stores(a.stream_out);
@@ -112,14 +107,12 @@ __attribute__((noinline)) void many_vectors_range(const staggered::DslashArgumen
 
 /// Body of a Dslash kernel over list positions [begin, end). Prefetch: 0 or 1, a hop ahead.
 template <class F, int W, int VL, int LongReals, int Prefetch>
-void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end,
-                  const std::int32_t* left_out, runtime::BinnedSum* sums) {
+void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
+                  runtime::BinnedSum* sums) {
   const WantedVectors wanted(left_out, arguments.vectors);
   VectorSums<VL> totals(arguments.sums, arguments.vectors);
-  if (wanted.count == 1)
-    one_vector_range<F, W, VL, LongReals, Prefetch>(arguments, begin, end, wanted.vector[0], totals);
-  else
-    many_vectors_range<F, W, VL, LongReals, Prefetch>(arguments, begin, end, wanted, totals);
+  if (wanted.count == 1) one_vector_range<F, W, VL, LongReals, Prefetch>(arguments, begin, end, wanted.vector[0], totals);
+  else many_vectors_range<F, W, VL, LongReals, Prefetch>(arguments, begin, end, wanted, totals);
   totals.merge_into(sums);
 }
 
@@ -132,8 +125,7 @@ void colour_pack_range(const staggered::PackArguments<F>& a, std::int64_t begin,
     for (int v = 0; v < a.vectors; ++v)
       for (int lane0 = 0; lane0 < W; lane0 += VL) {
         if (misses_face<VL, Forward>(a.stride, lane0)) continue;
-        const std::size_t at =
-            static_cast<std::size_t>(a.sites[i]) * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(v);
+        const std::size_t at = static_cast<std::size_t>(a.sites[i]) * static_cast<std::size_t>(a.vectors) + static_cast<std::size_t>(v);
         const site::SiteReader<F, V> stored(a.in + at * (staggered::vector_words<F> * W) + lane0, W);
         store_face<W, VL, 3, Forward>(a.out + (i * a.vectors + v) * 6 * width, a.stride, lane0,
                                       [&](auto c) QUARKSTAR_INLINE_LAMBDA { return stored.component(c); });
@@ -145,9 +137,8 @@ staggered::DslashKernel<F> find_dslash(int lanes, int prefetch, std::integer_seq
   staggered::DslashKernel<F> found = nullptr;
   const auto consider = [&](auto w) {
     if (lanes != w) return;
-    found = with_prefetch<F, w, 0>(prefetch, [&](auto hops) -> staggered::DslashKernel<F> {
-      return dslash_range<F, w, vector_lanes<F, w>, LongReals, hops>;
-    });
+    found = with_prefetch<F, w, 0>(
+        prefetch, [&](auto hops) -> staggered::DslashKernel<F> { return dslash_range<F, w, vector_lanes<F, w>, LongReals, hops>; });
   };
   (consider(site::Index<Ws>{}), ...);
   return found;
@@ -156,9 +147,9 @@ staggered::DslashKernel<F> find_dslash(int lanes, int prefetch, std::integer_seq
 template <class F, int... Ws>
 staggered::PackKernel<F> find_colour_pack(int lanes, bool forward, std::integer_sequence<int, Ws...>) {
   staggered::PackKernel<F> found = nullptr;
-  ((lanes == Ws ? void(found = forward ? colour_pack_range<F, Ws, vector_lanes<F, Ws>, true>
-                                       : colour_pack_range<F, Ws, vector_lanes<F, Ws>, false>)
-                : void()),
+  ((lanes == Ws
+        ? void(found = forward ? colour_pack_range<F, Ws, vector_lanes<F, Ws>, true> : colour_pack_range<F, Ws, vector_lanes<F, Ws>, false>)
+        : void()),
    ...);
   return found;
 }

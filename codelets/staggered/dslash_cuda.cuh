@@ -15,8 +15,8 @@
 namespace quarkstar::cuda {
 
 /// The neighbours of one lane of an outer site, and the links to them. W: lanes of the block; 0: known at run time only.
-/// Faced: directions (a bit each) that may have a face. No hop takes a branch, so that the compiler can load the next direction's data while
-/// it computes this one. Links: how links are loaded.
+/// Faced: directions (a bit each) that may have a face. No hop takes a branch, so that the compiler can load the next direction's data
+/// while it computes this one. Links: how links are loaded.
 template <class F, int W, int LongReals, unsigned Faced, class Links>
 struct ColourHops {
   using T = Real<F>;
@@ -31,9 +31,9 @@ struct ColourHops {
   std::size_t outer, position;
   int lanes_at_run_time, lane, first;
 
-  /// Where the vectors of the hop whose link was loaded last are. One address for all; what differs goes into the instructions as a constant.
-  /// An address each cost a fifth of all instructions, and so many registers that eight vectors did not fit (one H200: 14117 GFLOP/s became
-  /// 15897).
+  /// Where the vectors of the hop whose link was loaded last are. One address for all; what differs goes into the instructions as a
+  /// constant. An address each cost a fifth of all instructions, and so many registers that eight vectors did not fit (one H200: 14117
+  /// GFLOP/s became 15897).
   struct Neighbour {
     const F* of_site;
     const T* of_face;
@@ -122,8 +122,8 @@ __device__ __forceinline__ double in_rows_of_groups(double x, double* exchange, 
   return mine;
 }
 
-/// A block: threadIdx.x is the lane, .y the group of Count vectors, .z the site, so that the groups of a site share its links in one load of
-/// a warp. The last group may overlap the one before it (its results are the same), but adds only what is its own to the sums.
+/// A block: threadIdx.x is the lane, .y the group of Count vectors, .z the site, so that the groups of a site share its links in one load
+/// of a warp. The last group may overlap the one before it (its results are the same), but adds only what is its own to the sums.
 template <class F, int W, int LongReals, int Count, unsigned Faced>
 __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
     dslash_kernel(const __grid_constant__ staggered::DslashArguments<F> a, std::uint32_t sites, const staggered::VectorStatus* status,
@@ -144,8 +144,8 @@ __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
   site::unroll<Count>([&](auto v) { norm[v] = dot[v] = V{0}; });
   if (wanted) {
     const std::size_t outer = a.sites != nullptr ? __ldg(a.sites + i) : i;
-    // With one vector, and in half precision, plain streaming is 2 % faster; with several, links in L1 and results in the way of the inputs in
-    // L2 cost up to 6 % (one H200).
+    // With one vector, and in half precision, plain streaming is 2 % faster; with several, links in L1 and results in the way of the inputs
+    // in L2 cost up to 6 % (one H200).
     constexpr bool passing = Count > 1 && !is_half<F>;
     using Links = std::conditional_t<passing, PassingLoads, StreamedLoads>;
     ColourHops<F, W, LongReals, Faced, Links> hops{a, outer, i, lanes, lane, first};
@@ -187,10 +187,11 @@ __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
         });
       });
     site::unroll<Count>([&](auto v) {
-      if constexpr (passing) site::unroll<3>([&](auto c) {
-        __stcs(a.out + at(v) + 2 * c * lanes, r[v][c].re.v);
-        __stcs(a.out + at(v) + (2 * c + 1) * lanes, r[v][c].im.v);
-      });
+      if constexpr (passing)
+        site::unroll<3>([&](auto c) {
+          __stcs(a.out + at(v) + 2 * c * lanes, r[v][c].re.v);
+          __stcs(a.out + at(v) + (2 * c + 1) * lanes, r[v][c].im.v);
+        });
       else site::write_site<F>(a.out + at(v), lanes, r[v]);
     });
   }
@@ -220,8 +221,8 @@ __global__ void __launch_bounds__(128)
     const std::uint32_t i = id / width;
     const int face_lane = static_cast<int>(id % width);
     // The inverse of ColourHops::read: the bit of the edge goes back in. A reader that looks forward needs our lower half.
-    const int lane = a.stride == 0 ? face_lane
-                                   : (face_lane & (a.stride - 1)) | ((face_lane & ~(a.stride - 1)) << 1) | (forward ? 0 : a.stride);
+    const int lane =
+        a.stride == 0 ? face_lane : (face_lane & (a.stride - 1)) | ((face_lane & ~(a.stride - 1)) << 1) | (forward ? 0 : a.stride);
     for (int v = 0; v < a.vectors; ++v) {
       const std::size_t at = static_cast<std::size_t>(a.sites[i]) * a.vectors + v;
       const site::SiteReader<F, V, CachedLoads> stored(a.in + at * (staggered::vector_words<F> * lanes) + lane, lanes);
@@ -284,8 +285,8 @@ template <class F>
 inline constexpr int full_lanes = sizeof(Real<F>) == 4 ? 16 : 8;
 
 template <class F, int LongReals>
-void launch_dslash_with(const staggered::KernelChoice& choice, const staggered::DslashArguments<F>& a, std::int64_t count, const staggered::VectorStatus* status,
-                        staggered::Obedience obedience, runtime::CudaStream stream) {
+void launch_dslash_with(const staggered::KernelChoice& choice, const staggered::DslashArguments<F>& a, std::int64_t count,
+                        const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream) {
   unsigned faced = 0;
   for (int d = 0; d < 8; ++d)
     if (a.faces[d] != nullptr) faced |= 1u << d;
@@ -296,8 +297,10 @@ void launch_dslash_with(const staggered::KernelChoice& choice, const staggered::
   using Any = std::integral_constant<unsigned, all_directions>;
   // What is rare has fewer kernels.
   if (choice.lanes != full) start(site::Index<0>{}, Any{}, std::integer_sequence<int, 1, 4>{});
-  else if (faced == no_directions) start(full, std::integral_constant<unsigned, no_directions>{}, std::integer_sequence<int, 1, 2, 3, 4, 8>{});
-  else if ((faced & ~both_times) == 0) start(full, std::integral_constant<unsigned, both_times>{}, std::integer_sequence<int, 1, 2, 4, 8>{});
+  else if (faced == no_directions)
+    start(full, std::integral_constant<unsigned, no_directions>{}, std::integer_sequence<int, 1, 2, 3, 4, 8>{});
+  else if ((faced & ~both_times) == 0)
+    start(full, std::integral_constant<unsigned, both_times>{}, std::integer_sequence<int, 1, 2, 4, 8>{});
   else start(full, Any{}, std::integer_sequence<int, 1, 4>{});
   runtime::check_launch("staggered dslash");
 }
@@ -305,6 +308,7 @@ void launch_dslash_with(const staggered::KernelChoice& choice, const staggered::
 }  // namespace quarkstar::cuda
 
 /// In a .cu: the launches of one format and one kind of long link.
-#define QUARKSTAR_DSLASH_LAUNCH(F, LongReals)                                                                                        \
-  template void quarkstar::cuda::launch_dslash_with<F, LongReals>(const staggered::KernelChoice&, const staggered::DslashArguments<F>&, std::int64_t,           \
-                                                                  const staggered::VectorStatus*, staggered::Obedience, runtime::CudaStream);
+#define QUARKSTAR_DSLASH_LAUNCH(F, LongReals)                                                                                           \
+  template void quarkstar::cuda::launch_dslash_with<F, LongReals>(const staggered::KernelChoice&, const staggered::DslashArguments<F>&, \
+                                                                  std::int64_t, const staggered::VectorStatus*, staggered::Obedience,   \
+                                                                  runtime::CudaStream);

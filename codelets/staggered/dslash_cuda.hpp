@@ -13,7 +13,7 @@ void launch_dslash(const staggered::KernelChoice& choice, const staggered::Dslas
 
 /// Gathers `count` face sites for a reader that looks forward or backward. remote: into another GPU's memory.
 template <class F>
-void launch_colour_pack(int lanes, bool forward, bool remote, const staggered::PackArguments<F>& arguments, std::int64_t count, const std::int32_t* stop,
-                        runtime::CudaStream stream);
+void launch_colour_pack(int lanes, bool forward, bool remote, const staggered::PackArguments<F>& arguments, std::int64_t count,
+                        const std::int32_t* stop, runtime::CudaStream stream);
 
 }  // namespace quarkstar::cuda

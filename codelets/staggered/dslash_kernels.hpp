@@ -5,16 +5,16 @@
 
 namespace quarkstar {
 
-/// Specialised for the formats double, float and Half; long links of each number of reals are compiled apart. With vectors in lanes they have
-/// 18 reals, or there are none.
-#define QUARKSTAR_DECLARE_DSLASH(architecture)                  \
-  namespace architecture {                                      \
-  template <class F, int LongReals>                             \
-  staggered::DslashKernel<F> dslash_kernel(int lanes, int prefetch); \
-  template <class F, int LongReals>                             \
+/// Specialised for the formats double, float and Half; long links of each number of reals are compiled apart. With vectors in lanes they
+/// have 18 reals, or there are none.
+#define QUARKSTAR_DECLARE_DSLASH(architecture)                                            \
+  namespace architecture {                                                                \
+  template <class F, int LongReals>                                                       \
+  staggered::DslashKernel<F> dslash_kernel(int lanes, int prefetch);                      \
+  template <class F, int LongReals>                                                       \
   staggered::DslashKernel<F> vectors_in_lanes_kernel(int vectors_in_lanes, int prefetch); \
-  template <class F>                                            \
-  staggered::PackKernel<F> colour_pack_kernel(int lanes, bool forward); \
+  template <class F>                                                                      \
+  staggered::PackKernel<F> colour_pack_kernel(int lanes, bool forward);                   \
   }
 QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_DSLASH)
 #undef QUARKSTAR_DECLARE_DSLASH

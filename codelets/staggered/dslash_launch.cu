@@ -1,16 +1,13 @@
 // Which kernel for which format and kind of long link; the gathering of faces.
-#include <algorithm>
-
 #include "codelets/staggered/dslash_cuda.cuh"
+
+#include <algorithm>
 
 namespace quarkstar::cuda {
 
-#define QUARKSTAR_ELSEWHERE(F)       \
-  extern QUARKSTAR_DSLASH_LAUNCH(F, 0)  \
-  extern QUARKSTAR_DSLASH_LAUNCH(F, 18) \
-  extern QUARKSTAR_DSLASH_LAUNCH(F, 14) \
-  extern QUARKSTAR_DSLASH_LAUNCH(F, 13) \
-  extern QUARKSTAR_DSLASH_LAUNCH(F, 9)
+#define QUARKSTAR_ELSEWHERE(F)                                                                               \
+  extern QUARKSTAR_DSLASH_LAUNCH(F, 0) extern QUARKSTAR_DSLASH_LAUNCH(F, 18) extern QUARKSTAR_DSLASH_LAUNCH( \
+      F, 14) extern QUARKSTAR_DSLASH_LAUNCH(F, 13) extern QUARKSTAR_DSLASH_LAUNCH(F, 9)
 QUARKSTAR_ELSEWHERE(Half)
 QUARKSTAR_ELSEWHERE(float)
 QUARKSTAR_ELSEWHERE(double)
@@ -34,22 +31,24 @@ void launch_dslash(const staggered::KernelChoice& choice, const staggered::Dslas
 }
 
 template <class F>
-void launch_colour_pack(int lanes, bool forward, bool remote, const staggered::PackArguments<F>& arguments, std::int64_t count, const std::int32_t* stop,
-                        runtime::CudaStream stream) {
+void launch_colour_pack(int lanes, bool forward, bool remote, const staggered::PackArguments<F>& arguments, std::int64_t count,
+                        const std::int32_t* stop, runtime::CudaStream stream) {
   if (count == 0) return;
   constexpr unsigned width = 128;
   const auto threads = static_cast<std::uint32_t>(count * (arguments.stride == 0 ? lanes : lanes / 2));
   // The link between GPUs is the limit: one small block a multiprocessor fills it, and the interior keeps the rest.
   constexpr unsigned most_remote = 128;
   const unsigned blocks = (threads + width - 1) / width;
-  runtime::launch_overlapping(colour_pack_kernel<F>, remote ? std::min(blocks, most_remote) : blocks, width, stream, arguments, lanes, forward, threads, stop);
+  runtime::launch_overlapping(colour_pack_kernel<F>, remote ? std::min(blocks, most_remote) : blocks, width, stream, arguments, lanes,
+                              forward, threads, stop);
   runtime::check_launch("staggered pack");
 }
 
-#define QUARKSTAR_LAUNCHES(F)                                                                                                       \
-  template void launch_dslash(const staggered::KernelChoice&, const staggered::DslashArguments<F>&, std::int64_t,                   \
-                              const staggered::VectorStatus*, staggered::Obedience, runtime::CudaStream);                           \
-  template void launch_colour_pack(int, bool, bool, const staggered::PackArguments<F>&, std::int64_t, const std::int32_t*, runtime::CudaStream);
+#define QUARKSTAR_LAUNCHES(F)                                                                                              \
+  template void launch_dslash(const staggered::KernelChoice&, const staggered::DslashArguments<F>&, std::int64_t,          \
+                              const staggered::VectorStatus*, staggered::Obedience, runtime::CudaStream);                  \
+  template void launch_colour_pack(int, bool, bool, const staggered::PackArguments<F>&, std::int64_t, const std::int32_t*, \
+                                   runtime::CudaStream);
 QUARKSTAR_LAUNCHES(Half)
 QUARKSTAR_LAUNCHES(float)
 QUARKSTAR_LAUNCHES(double)

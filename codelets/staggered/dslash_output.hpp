@@ -16,8 +16,7 @@ struct ListedSites {
   std::size_t operator[](std::int64_t i) const { return a.sites != nullptr ? a.sites[i] : static_cast<std::size_t>(i); }
   /// Of a number in a field. vectors: of an outer site, or groups of vectors.
   static std::size_t at(std::size_t outer, int vectors, int vector, int lane0) {
-    return (outer * static_cast<std::size_t>(vectors) + static_cast<std::size_t>(vector)) *
-               (staggered::vector_words<F> * W) +
+    return (outer * static_cast<std::size_t>(vectors) + static_cast<std::size_t>(vector)) * (staggered::vector_words<F> * W) +
            static_cast<std::size_t>(lane0);
   }
 };
@@ -26,8 +25,7 @@ struct ListedSites {
 /// first lane in the fields; coefficients(values): those of a.diagonal or a.scale for the lanes.
 template <class F, int W, int VL, class Coefficients, class Sums>
 inline __attribute__((always_inline)) void finish(const staggered::DslashArguments<F>& a, F* out, std::size_t at,
-                                                  Coefficients&& coefficients,
-                                                  const site::ColourVector<Pack<Real<F>, VL>>& r, Sums& sums,
+                                                  Coefficients&& coefficients, const site::ColourVector<Pack<Real<F>, VL>>& r, Sums& sums,
                                                   std::size_t number) {
   using V = Pack<Real<F>, VL>;
   const V scale = coefficients(a.scale);

@@ -1,11 +1,11 @@
 #pragma once
 // One staggered fermion field as sources, files and contractions see it: whole lattice (or a box of it), lexicographic,
 // double precision.
+#include "runtime/coord.hpp"
+
 #include <complex>
 #include <cstdint>
 #include <vector>
-
-#include "runtime/coord.hpp"
 
 namespace quarkstar {
 
@@ -22,9 +22,7 @@ struct HostColour {
 
   Box box() const { return {origin, extents}; }
   std::complex<double>& at(std::int64_t site, int colour) { return data[static_cast<std::size_t>(site * 3 + colour)]; }
-  const std::complex<double>& at(std::int64_t site, int colour) const {
-    return data[static_cast<std::size_t>(site * 3 + colour)];
-  }
+  const std::complex<double>& at(std::int64_t site, int colour) const { return data[static_cast<std::size_t>(site * 3 + colour)]; }
 };
 
 }  // namespace quarkstar

@@ -1,14 +1,5 @@
 #include "codelets/staggered/links.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <complex>
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "codelets/lattice/portable.hpp"
 #include "codelets/site/lane.hpp"
 #include "codelets/site/long_link.hpp"
@@ -17,6 +8,15 @@
 #include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
 #include "runtime/turns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <span>
+#include <vector>
 
 namespace quarkstar::staggered {
 namespace {
@@ -48,13 +48,15 @@ struct Stored {
 
 /// Numbers of a long link of 9 reals: m / |c| = e^{i pi t} S.
 Stored stored_as_nine(const Matrix& m, double size) {
-  const Complex det = (m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6])) /
-                      (size * size * size);
+  const Complex det =
+      (m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6])) / (size * size * size);
   const double t = argument_over_pi(det) / 3, over_size = 1 / size;
   const auto [sine, cosine] = portable::sine_cosine_of_turns(-t / 2);
   const Complex rotate{over_size * cosine, over_size * sine};
   const Complex a2 = rotate * m[4], a3 = rotate * m[5], b1 = rotate * m[0];
-  return {{a2.real(), a2.imag(), a3.real(), a3.imag(), b1.real(), b1.imag(), argument_over_pi(rotate * m[3]), argument_over_pi(-rotate * m[6]), t}, 0};
+  return {{a2.real(), a2.imag(), a3.real(), a3.imag(), b1.real(), b1.imag(), argument_over_pi(rotate * m[3]),
+           argument_over_pi(-rotate * m[6]), t},
+          0};
 }
 
 Stored stored_numbers(const Matrix& m, int reals, double size) {
@@ -172,10 +174,14 @@ double error_of(const Matrix& m, double scale) {
 
 double error_of(const Matrix& m, int reals, double scale) {
   switch (reals) {
-    case 14: return error_of<14>(m, scale);
-    case 13: return error_of<13>(m, scale);
-    case 9: return error_of<9>(m, scale);
-    default: return 0;
+    case 14:
+      return error_of<14>(m, scale);
+    case 13:
+      return error_of<13>(m, scale);
+    case 9:
+      return error_of<9>(m, scale);
+    default:
+      return 0;
   }
 }
 
@@ -223,15 +229,13 @@ Links::Links(const LatticePointer& lattice, int parity, const smear::StaggeredLi
   if (far) far->freeze();
 }
 
-Links::Links(const Links& near, const smear::StaggeredLinks& host, int long_reals)
-    : shared_fat(near.shared_fat), fat_unit(near.fat_unit) {
+Links::Links(const Links& near, const smear::StaggeredLinks& host, int long_reals) : shared_fat(near.shared_fat), fat_unit(near.fat_unit) {
   load_far(host, long_reals);
   wait_until_loaded();
   far->freeze();
 }
 
-Links::Links(const LatticePointer& lattice, int parity, int long_reals)
-    : shared_fat(std::make_shared<LinkField>(lattice, parity, 18)) {
+Links::Links(const LatticePointer& lattice, int parity, int long_reals) : shared_fat(std::make_shared<LinkField>(lattice, parity, 18)) {
   if (long_reals == 0) return;
   far.emplace(lattice, parity, checked(long_reals));
   long_scale = 1;

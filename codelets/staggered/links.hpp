@@ -1,11 +1,11 @@
 #pragma once
 // The links of a staggered operator on the task graph, ready to multiply.
-#include <memory>
-#include <optional>
-
 #include "codelets/lattice/fields.hpp"
 #include "codelets/smear/staggered_links.hpp"
 #include "runtime/team.hpp"
+
+#include <memory>
+#include <optional>
 
 namespace quarkstar::staggered {
 

@@ -22,9 +22,8 @@ class ManyVectors {
   using V = typename Neighbours::V;
   using Vector = site::ColourVector<V>;
   static constexpr int vector_words = Neighbours::vector_words;
-  static constexpr bool link_fits =
-      vector_registers >= 32;            // 18 for the link, 6 for a result, 2 for a component of the neighbour
-  static constexpr int links_ahead = 4;  // hops
+  static constexpr bool link_fits = vector_registers >= 32;  // 18 for the link, 6 for a result, 2 for a component of the neighbour
+  static constexpr int links_ahead = 4;                      // hops
 
  public:
   /// With a hop's link and the vectors of two neighbours the results fill a first-level cache of 32 KB.
@@ -46,23 +45,19 @@ class ManyVectors {
     const Table<18> near{a_.near + outer * 8, a_.near_at, a_.fat + outer * 8 * Table<18>::link_size};
     const Table<18> next_near{a_.near + next.outer * 8, a_.near_at, a_.fat + next.outer * 8 * Table<18>::link_size};
     for (int i = 0; i < group.count * 6 * W; i += VL) V::broadcast(0).store(results_ + i);
-    if constexpr (LongReals == 0)
-      return hops(near, next_near, next);
+    if constexpr (LongReals == 0) return hops(near, next_near, next);
     else {
       const Table<LongReals> far{a_.far + outer * 8, a_.far_at, a_.far_links + outer * 8 * Table<LongReals>::link_size};
       hops(near, far, group);
       if constexpr (is_half<F>)
-        for (int i = 0; i < group.count * 6 * W; i += VL)
-          (V::broadcast(a_.near_factor) * V::load(results_ + i)).store(results_ + i);
+        for (int i = 0; i < group.count * 6 * W; i += VL) (V::broadcast(a_.near_factor) * V::load(results_ + i)).store(results_ + i);
       hops(far, next_near, next);
     }
   }
 
   inline __attribute__((always_inline)) void load(Vector& r, int i, int lane0) const {
     const T* p = results_ + (i * W + lane0) * 6;
-    site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-      r[c] = {V::load(p + 2 * c * VL), V::load(p + (2 * c + 1) * VL)};
-    });
+    site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { r[c] = {V::load(p + 2 * c * VL), V::load(p + (2 * c + 1) * VL)}; });
   }
 
  private:
@@ -92,19 +87,16 @@ class ManyVectors {
       // What is needed next is asked for little by little, because a processor waits for few lines at a time: with each
       // vector the same vector of the next hop, and some lines of the link that comes a few hops later.
       const Group& group_ahead = d < 7 ? group_ : following_group;
-      const F* in_ahead =
-          Prefetch > 0 ? neighbours_.vectors_at(d < 7 ? table.entries[d + 1] : following.entries[0]) : nullptr;
+      const F* in_ahead = Prefetch > 0 ? neighbours_.vectors_at(d < 7 ? table.entries[d + 1] : following.entries[0]) : nullptr;
       const bool same_table = d + links_ahead < 8;
-      const char* line_ahead =
-          reinterpret_cast<const char*>(same_table ? table.links + (d + links_ahead) * table.link_size
-                                                   : following.links + (d + links_ahead - 8) * following.link_size);
+      const char* line_ahead = reinterpret_cast<const char*>(same_table ? table.links + (d + links_ahead) * table.link_size
+                                                                        : following.links + (d + links_ahead - 8) * following.link_size);
       const int lines = same_table ? table.link_lines : following.link_lines;
       const int bytes_a_vector = Prefetch > 0 ? 64 * ((lines + group_.count - 1) / group_.count) : 0;
       const char* const end_ahead = line_ahead + 64 * lines;
       const auto ask = [&](int i, int lane0) QUARKSTAR_INLINE_LAMBDA {
         if constexpr (Prefetch == 0) return;
-        if (lane0 == 0 && i < group_ahead.count)
-          prefetch_words<W, vector_words>(in_ahead + group_ahead.vectors[i] * (vector_words * W));
+        if (lane0 == 0 && i < group_ahead.count) prefetch_words<W, vector_words>(in_ahead + group_ahead.vectors[i] * (vector_words * W));
         if (lane0 == W - VL)
           for (const char* end = std::min(line_ahead + bytes_a_vector, end_ahead); line_ahead < end; line_ahead += 64)
             __builtin_prefetch(line_ahead);
@@ -131,10 +123,8 @@ class ManyVectors {
 
   template <int Reals>
   inline __attribute__((always_inline)) void load_link(site::Link<V>& u, const F* p) const {
-    if constexpr (Reals == 18)
-      site::load_link<F, 18, site::PlainLoads>(u, p, W);
-    else
-      site::load_long_link<F, Reals, site::PlainLoads>(u, V::broadcast(a_.long_factor), p, W);
+    if constexpr (Reals == 18) site::load_link<F, 18, site::PlainLoads>(u, p, W);
+    else site::load_long_link<F, Reals, site::PlainLoads>(u, V::broadcast(a_.long_factor), p, W);
   }
 
   /// Calls body(u) with the link at p.
@@ -174,8 +164,7 @@ class ManyVectors {
   }
 
   /// Fills moved_ where the hop crosses an edge. in: the neighbour's vectors.
-  __attribute__((noinline)) void move(const F* in, std::uint32_t entry, const std::uint32_t* faces_at, int d,
-                                      int lane0) {
+  __attribute__((noinline)) void move(const F* in, std::uint32_t entry, const std::uint32_t* faces_at, int d, int lane0) {
     const F* from = in + neighbours_.lane_from(entry, d, lane0);
     with_stride<VL>(a_.stride[d / 2], [&](auto s) QUARKSTAR_INLINE_LAMBDA {
       for (int i = 0; i < group_.count; ++i) {

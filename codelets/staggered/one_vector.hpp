@@ -33,19 +33,15 @@ struct OneVectorHops {
     const auto& a = neighbours.a;
     prefetch<fat_words>(a.near, a.fat, d);
     const F* p = a.fat + (outer * 8 + static_cast<std::size_t>(d)) * (fat_words * W) + lane0;
-    if constexpr (staggered::stays_in_memory<FatLink>)
-      u.p = p;
-    else
-      site::load_link<F, 18, site::PlainLoads>(u, p, W);
+    if constexpr (staggered::stays_in_memory<FatLink>) u.p = p;
+    else site::load_link<F, 18, site::PlainLoads>(u, p, W);
   }
   inline __attribute__((always_inline)) void far_link(FarLink& u, int d) const {
     const auto& a = neighbours.a;
     prefetch<far_words>(a.far, a.far_links, d);
     const F* p = a.far_links + (outer * 8 + static_cast<std::size_t>(d)) * (far_words * W) + lane0;
-    if constexpr (staggered::stays_in_memory<FarLink>)
-      u.p = p;
-    else
-      site::load_long_link<F, LongReals, site::PlainLoads>(u, V::broadcast(a.long_factor), p, W);
+    if constexpr (staggered::stays_in_memory<FarLink>) u.p = p;
+    else site::load_long_link<F, LongReals, site::PlainLoads>(u, V::broadcast(a.long_factor), p, W);
   }
   inline __attribute__((always_inline)) V near_factor() const { return V::broadcast(neighbours.a.near_factor); }
   inline __attribute__((always_inline)) void near(Vector& h, int d, int) const {
@@ -62,15 +58,12 @@ struct OneVectorHops {
     if constexpr (!Ahead) return;
     if (lane0 != 0) return;
     const std::size_t hop = (d == 7 ? next : outer) * 8 + static_cast<std::size_t>((d + 1) % 8);
-    prefetch_words<W, Neighbours::vector_words>(neighbours.vectors_at(table[hop]) +
-                                                vector * (Neighbours::vector_words * W));
+    prefetch_words<W, Neighbours::vector_words>(neighbours.vectors_at(table[hop]) + vector * (Neighbours::vector_words * W));
     prefetch_words<W, LinkWords>(links + hop * (LinkWords * W));
   }
 
-  inline __attribute__((always_inline)) void read(Vector& h, std::uint32_t entry, const std::uint32_t* faces_at,
-                                                  int d) const {
-    const F* from =
-        neighbours.vectors_at(entry) + vector * (Neighbours::vector_words * W) + neighbours.lane_from(entry, d, lane0);
+  inline __attribute__((always_inline)) void read(Vector& h, std::uint32_t entry, const std::uint32_t* faces_at, int d) const {
+    const F* from = neighbours.vectors_at(entry) + vector * (Neighbours::vector_words * W) + neighbours.lane_from(entry, d, lane0);
     const site::SiteReader<F, V> stored(from, W);
     site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = stored.component(c); });
     if (__builtin_expect((entry & Neighbours::crosses) != 0, 0)) {
@@ -84,9 +77,8 @@ struct OneVectorHops {
     }
   }
   __attribute__((noinline)) void cross(V (&h)[6], std::uint32_t entry, const std::uint32_t* faces_at, int d) const {
-    with_stride<VL>(neighbours.a.stride[d / 2], [&](auto s) QUARKSTAR_INLINE_LAMBDA {
-      neighbours.template cross<s>(h, entry, faces_at, d, lane0, vector);
-    });
+    with_stride<VL>(neighbours.a.stride[d / 2],
+                    [&](auto s) QUARKSTAR_INLINE_LAMBDA { neighbours.template cross<s>(h, entry, faces_at, d, lane0, vector); });
   }
 };
 

@@ -28,9 +28,8 @@ class Trial {
  public:
   Trial(const TuningProblem& problem, const Coord& tile)
       : on_gpus_(is_gpu(first_block(problem.decomposition).owner)),
-        lattice_(
-            std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, std::nullopt, reach_of(problem), tile, Coord{2, 2, 2, 2},
-                                      problem.vectors_in_lanes)),
+        lattice_(std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, std::nullopt, reach_of(problem), tile,
+                                           Coord{2, 2, 2, 2}, problem.vectors_in_lanes)),
         links_even_(lattice_, 0, problem.long_reals),
         links_odd_(lattice_, 1, problem.long_reals),
         dslash_(filled(links_even_), filled(links_odd_), problem.vectors),
@@ -48,8 +47,7 @@ class Trial {
     dslash_.set_launch(launch);
     const auto submit_pair = [this] {
       dslash_.apply(out_even_, in_odd_);
-      dslash_.apply(out_odd_, in_even_,
-                    {.x = &in_odd_, .diagonal = same_for_all(1), .y = &in_odd_, .sums = {.dot = true}});
+      dslash_.apply(out_odd_, in_even_, {.x = &in_odd_, .diagonal = same_for_all(1), .y = &in_odd_, .sums = {.dot = true}});
     };
     return microseconds_of(submit_pair, on_gpus_);
   }
@@ -76,8 +74,8 @@ TuningProblem alone(const TuningProblem& problem) {
 /// The cache's answer, or measure(), whose answer is kept, or the rule where there is no room for it. from: what an
 /// entry says; numbers: what is kept of a choice.
 template <class Choice, class From, class Numbers, class Measure>
-Choice cached(const TuningProblem& problem, const char* what, const std::string& key, runtime::TuneCache* own_cache,
-              const Choice& rule, From&& from, Numbers&& numbers, Measure&& measure) {
+Choice cached(const TuningProblem& problem, const char* what, const std::string& key, runtime::TuneCache* own_cache, const Choice& rule,
+              From&& from, Numbers&& numbers, Measure&& measure) {
   runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
   if (const auto known = cache.find(key))
     if (const std::optional<Choice> choice = from(known->choice)) return *choice;
@@ -87,8 +85,8 @@ Choice cached(const TuningProblem& problem, const char* what, const std::string&
   const Choice best = measure(microseconds);
   const std::vector<int> choice = numbers(best);
   cache.put(key, {choice, microseconds});
-  spdlog::info("tuned {} of the staggered Dslash ({}): {}, {:.1f} us; kept in {}", what, key, fmt::join(choice, ","),
-               microseconds, cache.path());
+  spdlog::info("tuned {} of the staggered Dslash ({}): {}, {:.1f} us; kept in {}", what, key, fmt::join(choice, ","), microseconds,
+               cache.path());
   return best;
 }
 
@@ -97,16 +95,13 @@ int most_block_threads(const TuningProblem& problem, int vectors_a_thread) {
   int most = 0;
   for (const int count : {1, 2, 3, 4, 8})
     if (count <= problem.vectors && (vectors_a_thread == 0 || count == vectors_a_thread))
-      most = std::max(
-          most, room_of(problem.precision == Precision::double_, problem.precision == Precision::half, count).threads);
+      most = std::max(most, room_of(problem.precision == Precision::double_, problem.precision == Precision::half, count).threads);
   return most;
 }
 
 bool on_gpus(const TuningProblem& problem) { return is_gpu(first_block(problem.decomposition).owner); }
 
-std::string device_name(const TuningProblem& problem) {
-  return on_gpus(problem) ? device_of(problem.decomposition) : cpu_of_session();
-}
+std::string device_name(const TuningProblem& problem) { return on_gpus(problem) ? device_of(problem.decomposition) : cpu_of_session(); }
 
 /// What a measurement is made on: the problem itself on GPUs, a part of it on CPUs. Nothing where the rules are good
 /// enough, or a measurement would tell nothing.
@@ -119,25 +114,23 @@ std::optional<TuningProblem> measured_problem(const TuningProblem& problem) {
   const std::map<int, double> bytes = measurement_bytes(used);
   if (shares_host() || !is_cpus_memory(bytes, beyond)) return std::nullopt;
   TuningProblem measured = problem;
-  measured.decomposition =
-      measured_part(problem.decomposition, sites_beyond(beyond, bytes, problem.decomposition), reach_of(problem));
+  measured.decomposition = measured_part(problem.decomposition, sites_beyond(beyond, bytes, problem.decomposition), reach_of(problem));
   return measured;
 }
 
 std::string key_of(const char* what, const TuningProblem& problem, const std::string& device) {
   const bool in_lanes = problem.vectors_in_lanes > 1;
-  const LaneGrid lanes = in_lanes ? LaneGrid{} : choose_lane_grid(problem.decomposition, problem.precision, std::nullopt, reach_of(problem));
+  const LaneGrid lanes =
+      in_lanes ? LaneGrid{} : choose_lane_grid(problem.decomposition, problem.precision, std::nullopt, reach_of(problem));
   return fmt::format("{}; staggered {} {}; {} long links {}; {} right-hand sides{}; {}", device, what, kernel_version,
                      name_of(problem.precision), problem.long_reals, problem.vectors,
-                     in_lanes ? fmt::format(", {} in lanes", problem.vectors_in_lanes) : "",
-                     place_of(problem.decomposition, lanes.lanes));
+                     in_lanes ? fmt::format(", {} in lanes", problem.vectors_in_lanes) : "", place_of(problem.decomposition, lanes.lanes));
 }
 
 }  // namespace
 
 double links_bytes_a_site(Precision precision, int long_reals) {
-  return 8.0 *
-         static_cast<double>(link_bytes(precision, 18) + (long_reals > 0 ? link_bytes(precision, long_reals) : 0));
+  return 8.0 * static_cast<double>(link_bytes(precision, 18) + (long_reals > 0 ? link_bytes(precision, long_reals) : 0));
 }
 
 std::map<int, double> measurement_bytes(const TuningProblem& problem) {
@@ -149,9 +142,7 @@ std::map<int, double> measurement_bytes(const TuningProblem& problem) {
   return bytes;
 }
 
-std::string tile_key(const TuningProblem& problem, const std::string& device) {
-  return key_of("order", problem, device);
-}
+std::string tile_key(const TuningProblem& problem, const std::string& device) { return key_of("order", problem, device); }
 
 std::string launch_key(const TuningProblem& problem, const Coord& tile, const std::string& device) {
   return fmt::format("{}; tile {}", key_of("launch", problem, device), fmt::join(tile, ","));
@@ -200,8 +191,7 @@ Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& m
 }
 
 std::optional<Coord> tile_from(const std::vector<int>& choice) {
-  if (choice.size() != 4 || std::any_of(choice.begin(), choice.end(), [](int extent) { return extent < 0; }))
-    return std::nullopt;
+  if (choice.size() != 4 || std::any_of(choice.begin(), choice.end(), [](int extent) { return extent < 0; })) return std::nullopt;
   return Coord{choice[0], choice[1], choice[2], choice[3]};
 }
 
@@ -210,14 +200,12 @@ std::optional<Launch> launch_from(const std::vector<int>& choice) {
   if (choice.size() != 4) return std::nullopt;
   const bool threads = arch::is_block_size(choice[0]);
   const auto memory = arch::memory_access_from(choice[2], choice[3]);
-  if (!threads || !memory || std::find(std::begin(groups), std::end(groups), choice[1]) == std::end(groups))
-    return std::nullopt;
+  if (!threads || !memory || std::find(std::begin(groups), std::end(groups), choice[1]) == std::end(groups)) return std::nullopt;
   return Launch{choice[0], choice[1], *memory};
 }
 
 std::vector<int> numbers_of(const Launch& launch) {
-  return {launch.block_threads, launch.vectors_a_thread, launch.memory.prefetch,
-          launch.memory.stores == arch::Stores::streaming ? 1 : 0};
+  return {launch.block_threads, launch.vectors_a_thread, launch.memory.prefetch, launch.memory.stores == arch::Stores::streaming ? 1 : 0};
 }
 
 Coord tile_for(const TuningProblem& problem, bool measure, runtime::TuneCache* cache) {
@@ -257,8 +245,7 @@ Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure,
   if (!measured) return rule;
   return cached<Launch>(
       *measured, on_gpus(problem) ? "threads and right-hand sides a thread" : "prefetch and stores",
-      launch_key(*measured, tile, device_name(problem)), cache, rule, launch_from,
-      [](const Launch& launch) { return numbers_of(launch); },
+      launch_key(*measured, tile, device_name(problem)), cache, rule, launch_from, [](const Launch& launch) { return numbers_of(launch); },
       [&](double& microseconds) { return measure_launch(*measured, tile, microseconds); });
 }
 

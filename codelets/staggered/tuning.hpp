@@ -1,14 +1,14 @@
 #pragma once
 // Settings of the staggered Dslash that change its speed and no bit of its results.
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "codelets/lattice/fields.hpp"
 #include "codelets/staggered/dslash_arguments.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/tune/tune_cache.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace quarkstar::staggered {
 
@@ -18,11 +18,9 @@ struct TuningProblem {
   Precision precision;
   int long_reals;       ///< 0: no long links
   int vectors;          ///< right-hand sides
-  double resident =
-      0;  ///< bytes a site that the owners of the blocks hold already, such as links_bytes_a_site() of another level
-  std::optional<double>
-      cached{};  ///< CPU owners of no more bytes of links and fields take the rules; none: tuning::cached_bytes()
-  int vectors_in_lanes = 1;  ///< of the lattice
+  double resident = 0;  ///< bytes a site that the owners of the blocks hold already, such as links_bytes_a_site() of another level
+  std::optional<double> cached{};  ///< CPU owners of no more bytes of links and fields take the rules; none: tuning::cached_bytes()
+  int vectors_in_lanes = 1;        ///< of the lattice
 };
 
 /// Links are stored at both of their ends: eight fat ones a site, and eight long ones.

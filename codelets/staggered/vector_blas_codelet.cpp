@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "codelets/arch/implementations.hpp"
 #include "codelets/arch/table.hpp"
 #include "codelets/staggered/vector_blas.hpp"
@@ -8,6 +6,8 @@
 #include "runtime/error.hpp"
 #include "runtime/gpu_sums.hpp"
 #include "runtime/thread_sums.hpp"
+
+#include <fmt/format.h>
 
 namespace quarkstar::staggered {
 namespace {
@@ -67,10 +67,11 @@ void run_on_cuda(Call& call) {
   const auto& task = call.arguments<Task>();
   const auto stream = static_cast<runtime::CudaStream>(call.stream());
   const VectorStatus* status = status_of<Operation>(call, task);
-  cuda::launch_vector_blas<F, Operation>(unpack<F, Operation>(call, task), task.coefficients, status, task.obedience, task.outer_sites, stream);
+  cuda::launch_vector_blas<F, Operation>(unpack<F, Operation>(call, task), task.coefficients, status, task.obedience, task.outer_sites,
+                                         stream);
   if constexpr (Operation::sums > 0)
     runtime::finish_sums(call.buffer<runtime::BinnedSum>(blas::field_count<Operation>), Operation::sums * task.vectors,
-                      task.obedience.idle(status), stream);
+                         task.obedience.idle(status), stream);
 }
 #endif
 
@@ -78,7 +79,8 @@ template <class Operation>
 const runtime::Codelet& codelet_of(Precision precision) {
   return with_format(precision, [&](auto format) -> const runtime::Codelet& {
     using F = typename decltype(format)::type;
-    static const runtime::Codelet codelet(fmt::format("{}.vectors.{}", Operation::name, name_of(precision)), QUARKSTAR_BOTH(run, F, Operation));
+    static const runtime::Codelet codelet(fmt::format("{}.vectors.{}", Operation::name, name_of(precision)),
+                                          QUARKSTAR_BOTH(run, F, Operation));
     return codelet;
   });
 }

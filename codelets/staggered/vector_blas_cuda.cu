@@ -37,7 +37,8 @@ __global__ void __launch_bounds__(1024)
 
 template <class F, class Operation>
 void launch_vector_blas(const staggered::VectorArguments<F>& arguments, const staggered::VectorCoefficient* coefficients,
-                        const staggered::VectorStatus* status, staggered::Obedience obedience, std::int64_t outer_sites, runtime::CudaStream stream) {
+                        const staggered::VectorStatus* status, staggered::Obedience obedience, std::int64_t outer_sites,
+                        runtime::CudaStream stream) {
   VectorCoefficients copy;
   for (int k = 0; k < Operation::coefficients; ++k) copy.value[k] = coefficients[k];
   const std::int64_t sites = outer_sites * arguments.lanes;
@@ -45,13 +46,13 @@ void launch_vector_blas(const staggered::VectorArguments<F>& arguments, const st
   const auto n = static_cast<unsigned>(arguments.vectors);
   const unsigned width = n == 1 ? 256 : n <= 2 ? 128 : n <= 8 ? 64 : 32;
   SumTable* tables = Operation::sums > 0 ? sum_tables() : nullptr;
-  runtime::launch_overlapping(vector_range<F, Operation>, static_cast<unsigned>((sites + width - 1) / width), dim3(width, n), stream, arguments, copy,
-                              status, obedience, static_cast<std::uint32_t>(sites), tables);
+  runtime::launch_overlapping(vector_range<F, Operation>, static_cast<unsigned>((sites + width - 1) / width), dim3(width, n), stream,
+                              arguments, copy, status, obedience, static_cast<std::uint32_t>(sites), tables);
   runtime::check_launch(Operation::name);
 }
 
-#define QUARKSTAR_VECTOR_LAUNCH(F, operation)                                                                                     \
-  template void launch_vector_blas<F, operation>(const staggered::VectorArguments<F>&, const staggered::VectorCoefficient*,       \
+#define QUARKSTAR_VECTOR_LAUNCH(F, operation)                                                                               \
+  template void launch_vector_blas<F, operation>(const staggered::VectorArguments<F>&, const staggered::VectorCoefficient*, \
                                                  const staggered::VectorStatus*, staggered::Obedience, std::int64_t, runtime::CudaStream);
 #define QUARKSTAR_VECTOR_OPERATION(operation) \
   QUARKSTAR_VECTOR_LAUNCH(Half, operation)    \

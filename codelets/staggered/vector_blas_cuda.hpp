@@ -8,6 +8,7 @@ namespace quarkstar::cuda {
 /// Sums go to sum_tables().
 template <class F, class Operation>
 void launch_vector_blas(const staggered::VectorArguments<F>& arguments, const staggered::VectorCoefficient* coefficients,
-                        const staggered::VectorStatus* status, staggered::Obedience obedience, std::int64_t outer_sites, runtime::CudaStream stream);
+                        const staggered::VectorStatus* status, staggered::Obedience obedience, std::int64_t outer_sites,
+                        runtime::CudaStream stream);
 
 }  // namespace quarkstar::cuda

@@ -9,8 +9,8 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 namespace {
 
 template <class F, int VL, class Operation>
-void vector_range(const staggered::VectorArguments<F>& arguments, const staggered::VectorNumbers<F>& numbers,
-                  std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums) {
+void vector_range(const staggered::VectorArguments<F>& arguments, const staggered::VectorNumbers<F>& numbers, std::int64_t begin,
+                  std::int64_t end, runtime::BinnedSum* sums) {
   using V = Pack<Real<F>, VL>;
   constexpr int coefficients = Operation::coefficients > 0 ? Operation::coefficients : 1;
   constexpr int sum_count = Operation::sums > 0 ? Operation::sums : 1;
@@ -60,8 +60,8 @@ class MixedGroup {
 
 /// vector_range() with vectors in lanes.
 template <class F, int VL, class Operation>
-void group_range(const staggered::VectorArguments<F>& arguments, const staggered::VectorNumbers<F>& numbers,
-                 std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums) {
+void group_range(const staggered::VectorArguments<F>& arguments, const staggered::VectorNumbers<F>& numbers, std::int64_t begin,
+                 std::int64_t end, runtime::BinnedSum* sums) {
   using V = Pack<Real<F>, VL>;
   constexpr int fields = blas::field_count<Operation>;
   constexpr int coefficients = Operation::coefficients > 0 ? Operation::coefficients : 1;
@@ -69,12 +69,10 @@ void group_range(const staggered::VectorArguments<F>& arguments, const staggered
   const staggered::VectorArguments<F> a = arguments;
   const int vectors = a.vectors * a.lanes, words = staggered::vector_words<F> * a.lanes;
   std::vector<SumOfEachLane<VL>> totals;
-  for (int v = 0; v < Operation::sums * vectors; v += VL)
-    totals.emplace_back(a.left_out != nullptr ? a.left_out + v % vectors : nullptr);
+  for (int v = 0; v < Operation::sums * vectors; v += VL) totals.emplace_back(a.left_out != nullptr ? a.left_out + v % vectors : nullptr);
   std::vector<std::int64_t> wanted(static_cast<std::size_t>(a.vectors), a.lanes);  // vectors of each group
   if (a.left_out != nullptr)
-    for (std::size_t g = 0; g < wanted.size(); ++g)
-      wanted[g] = std::count(a.left_out + g * a.lanes, a.left_out + (g + 1) * a.lanes, 0);
+    for (std::size_t g = 0; g < wanted.size(); ++g) wanted[g] = std::count(a.left_out + g * a.lanes, a.left_out + (g + 1) * a.lanes, 0);
   for (std::int64_t outer = begin; outer < end; ++outer)
     for (int group = 0; group < a.vectors; ++group) {
       const std::int64_t count = wanted[static_cast<std::size_t>(group)];
@@ -88,10 +86,8 @@ void group_range(const staggered::VectorArguments<F>& arguments, const staggered
           for (int k = 0; k < Operation::coefficients; ++k) c[k] = {V::load(numbers[k] + v), V::broadcast(0)};
           V sum[sum_count];
           for (V& s : sum) s = V::broadcast(0);
-          blas::apply_to_site<Operation, staggered::ColourField::reals / 2>(of_group, static_cast<std::size_t>(lane),
-                                                                            a.lanes, c, sum);
-          for (int s = 0; s < Operation::sums; ++s)
-            totals[static_cast<std::size_t>((s * vectors + v) / VL)].add(sum[s]);
+          blas::apply_to_site<Operation, staggered::ColourField::reals / 2>(of_group, static_cast<std::size_t>(lane), a.lanes, c, sum);
+          for (int s = 0; s < Operation::sums; ++s) totals[static_cast<std::size_t>((s * vectors + v) / VL)].add(sum[s]);
         }
       };
       if (count == a.lanes) {
@@ -119,12 +115,12 @@ staggered::VectorKernel<F> group_kernel(int vectors_in_lanes) {
   return with_native_width<Real<F>>(vectors_in_lanes, [](auto width) { return group_range<F, width(), Operation>; });
 }
 
-#define QUARKSTAR_VECTOR_OPERATION(operation)                                   \
-  template staggered::VectorKernel<Half> vector_kernel<Half, operation>(int);   \
-  template staggered::VectorKernel<float> vector_kernel<float, operation>(int); \
+#define QUARKSTAR_VECTOR_OPERATION(operation)                                     \
+  template staggered::VectorKernel<Half> vector_kernel<Half, operation>(int);     \
+  template staggered::VectorKernel<float> vector_kernel<float, operation>(int);   \
   template staggered::VectorKernel<double> vector_kernel<double, operation>(int); \
-  template staggered::VectorKernel<Half> group_kernel<Half, operation>(int);    \
-  template staggered::VectorKernel<float> group_kernel<float, operation>(int);  \
+  template staggered::VectorKernel<Half> group_kernel<Half, operation>(int);      \
+  template staggered::VectorKernel<float> group_kernel<float, operation>(int);    \
   template staggered::VectorKernel<double> group_kernel<double, operation>(int);
 QUARKSTAR_FOR_VECTOR_OPERATIONS(QUARKSTAR_VECTOR_OPERATION)
 

@@ -12,10 +12,10 @@ namespace staggered {
 template <class F>
 struct VectorArguments {
   static constexpr int most_fields = 3, most_coefficients = 3;
-  F* fields[most_fields];             ///< [outer site][vector][word][lane]
-  int vectors_of[most_fields];        ///< n or 1
-  int vectors, lanes;                 ///< of a kernel for vectors in lanes: groups, and the vectors of each
-  const std::int32_t* left_out;       ///< nullptr, or for each vector non-zero where it must stay as it is
+  F* fields[most_fields];        ///< [outer site][vector][word][lane]
+  int vectors_of[most_fields];   ///< n or 1
+  int vectors, lanes;            ///< of a kernel for vectors in lanes: groups, and the vectors of each
+  const std::int32_t* left_out;  ///< nullptr, or for each vector non-zero where it must stay as it is
 };
 
 /// Resolved coefficients: [coefficient][vector].
@@ -24,8 +24,8 @@ using VectorNumbers = Real<F>[VectorArguments<F>::most_coefficients][most_vector
 
 /// Applies Operation to vector v at one site; fields of a single vector serve for all v.
 template <class Operation, class F, class V, int Coefficients>
-QUARKSTAR_HD void apply_to_vector(const VectorArguments<F>& a, std::size_t outer, int v, int lane, const site::Complex<V> (&c)[Coefficients],
-                                  V* sum) {
+QUARKSTAR_HD void apply_to_vector(const VectorArguments<F>& a, std::size_t outer, int v, int lane,
+                                  const site::Complex<V> (&c)[Coefficients], V* sum) {
   F* fields[VectorArguments<F>::most_fields];
   for (int i = 0; i < blas::field_count<Operation>; ++i) {
     const auto n = static_cast<std::size_t>(a.vectors_of[i]);
@@ -42,11 +42,11 @@ using VectorKernel = void (*)(const VectorArguments<F>& arguments, const VectorN
 
 }  // namespace staggered
 
-#define QUARKSTAR_DECLARE_VECTOR_BLAS(architecture)     \
-  namespace architecture {                              \
-  template <class F, class Operation>                   \
-  staggered::VectorKernel<F> vector_kernel(int lanes);  \
-  template <class F, class Operation>                   \
+#define QUARKSTAR_DECLARE_VECTOR_BLAS(architecture)              \
+  namespace architecture {                                       \
+  template <class F, class Operation>                            \
+  staggered::VectorKernel<F> vector_kernel(int lanes);           \
+  template <class F, class Operation>                            \
   staggered::VectorKernel<F> group_kernel(int vectors_in_lanes); \
   }
 QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_VECTOR_BLAS)

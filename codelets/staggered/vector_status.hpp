@@ -1,9 +1,9 @@
 #pragma once
 // What tasks on several vectors read of a solver's state: which of them nobody works on any more.
-#include <array>
-
 #include "codelets/staggered/colour_field.hpp"
 #include "runtime/graph_status.hpp"
+
+#include <array>
 
 namespace quarkstar::staggered {
 
@@ -11,14 +11,14 @@ namespace quarkstar::staggered {
 /// stays as it is in a field that a task updates, so that its bits are those of a solve of its own; in a field that a task only writes it
 /// is lost.
 struct VectorStatus {
-  runtime::GraphStatus status;             ///< `stop` stops everything; `resting` is zero while any vector's refresh is due
-  std::int32_t stopped[most_vectors]{};    ///< reason; 0: running
-  std::int32_t not_due[most_vectors]{};    ///< while status.resting is zero: 0 for the vectors whose refresh is due
+  runtime::GraphStatus status;           ///< `stop` stops everything; `resting` is zero while any vector's refresh is due
+  std::int32_t stopped[most_vectors]{};  ///< reason; 0: running
+  std::int32_t not_due[most_vectors]{};  ///< while status.resting is zero: 0 for the vectors whose refresh is due
 };
 
 /// Which flags of the state a task obeys.
 struct Obedience {
-  bool masked = true;                              ///< false: works on every vector, whatever the flags of single vectors
+  bool masked = true;  ///< false: works on every vector, whatever the flags of single vectors
   runtime::When when = runtime::When::running;
 
   /// The flag that makes the whole task do nothing when it is not zero; nullptr without a state.

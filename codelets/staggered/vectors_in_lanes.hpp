@@ -56,8 +56,7 @@ class VectorsInLanes {
     for_numbers(r, [](V& number) QUARKSTAR_INLINE_LAMBDA { number = V::broadcast(0); });
     add_hops<0>(r, {a_.near, a_.near_at, a_.fat}, group, lane0, first);
     if constexpr (has_far) {
-      if constexpr (is_half<F>)
-        for_numbers(r, [&](V& number) QUARKSTAR_INLINE_LAMBDA { number = V::broadcast(a_.near_factor) * number; });
+      if constexpr (is_half<F>) for_numbers(r, [&](V& number) QUARKSTAR_INLINE_LAMBDA { number = V::broadcast(a_.near_factor) * number; });
       add_hops<1>(r, {a_.far, a_.far_at, a_.far_links}, group, lane0, first);
     }
   }
@@ -112,40 +111,31 @@ class VectorsInLanes {
   }
   template <int Kind>
   inline __attribute__((always_inline)) const T* links(const Table& table, int s) const {
-    if constexpr (is_half<F>)
-      return unpacked_[s][Kind];
-    else
-      return table.links + places_[s].site * table_words;
+    if constexpr (is_half<F>) return unpacked_[s][Kind];
+    else return table.links + places_[s].site * table_words;
   }
 
   inline __attribute__((always_inline)) const F* group_at(std::uint32_t entry, int group) const {
-    const std::size_t at =
-        static_cast<std::size_t>(entry >> neighbour_entry::shift) * static_cast<std::size_t>(groups_);
+    const std::size_t at = static_cast<std::size_t>(entry >> neighbour_entry::shift) * static_cast<std::size_t>(groups_);
     return a_.in + (at + static_cast<std::size_t>(group)) * group_words;
   }
 
-  inline __attribute__((always_inline)) Neighbour neighbour(const Table& table, int s, int d, int group,
-                                                            int lane0) const {
+  inline __attribute__((always_inline)) Neighbour neighbour(const Table& table, int s, int d, int group, int lane0) const {
     const Place& place = places_[s];
     const std::uint32_t entry = table.entries[place.site * 8 + static_cast<std::size_t>(d)];
     if (__builtin_expect((entry & neighbour_entry::face) == 0, 1)) return {group_at(entry, group) + lane0, nullptr};
-    const std::size_t at =
-        static_cast<std::size_t>(table.faces_at[place.position * 8 + d]) * static_cast<std::size_t>(groups_) +
-        static_cast<std::size_t>(group);
+    const std::size_t at = static_cast<std::size_t>(table.faces_at[place.position * 8 + d]) * static_cast<std::size_t>(groups_) +
+                           static_cast<std::size_t>(group);
     const T* face = a_.faces[d] + at * (6 * W) + lane0;
-    if constexpr (is_half<F>)
-      return {nullptr, face};
-    else
-      return {face, nullptr};
+    if constexpr (is_half<F>) return {nullptr, face};
+    else return {face, nullptr};
   }
 
   /// Little by little, because a processor waits for few lines at a time: at each hop the part of its neighbour that
   /// lanes from lane0 on are of the whole, and a few lines of links.
-  inline __attribute__((always_inline)) void ask(const Table& table, int s, int d, int group, int lane0,
-                                                 bool first) const {
+  inline __attribute__((always_inline)) void ask(const Table& table, int s, int d, int group, int lane0, bool first) const {
     constexpr int passes = W / VL, lines = group_words * static_cast<int>(sizeof(F)) / 64;
-    const auto* vectors =
-        reinterpret_cast<const char*>(group_at(table.entries[next_[s] * 8 + static_cast<std::size_t>(d)], group));
+    const auto* vectors = reinterpret_cast<const char*>(group_at(table.entries[next_[s] * 8 + static_cast<std::size_t>(d)], group));
     site::unroll<(lines + passes - 1) / passes>(
         [&](auto line) QUARKSTAR_INLINE_LAMBDA { __builtin_prefetch(vectors + 64 * (line * passes + lane0 / VL)); });
     if (!first) return;
@@ -157,8 +147,7 @@ class VectorsInLanes {
   /// The eight hops of a table. A neighbour is read component by component: a register for each of its two parts and
   /// one for a link's number are what a processor with 16 of them has left beside the results of two sites.
   template <int Kind, int Sites>
-  inline __attribute__((always_inline)) void add_hops(Vector (&r)[Sites], const Table& table, int group, int lane0,
-                                                      bool first) const {
+  inline __attribute__((always_inline)) void add_hops(Vector (&r)[Sites], const Table& table, int group, int lane0, bool first) const {
     for (int d = 0; d < 8; ++d) {
       Neighbour from[Sites];
       const T* u[Sites];

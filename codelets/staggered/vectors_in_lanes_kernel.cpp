@@ -37,8 +37,7 @@ template <int W>
 std::vector<int> wanted_groups(const std::int32_t* left_out, int vectors) {
   std::vector<int> groups;
   for (int g = 0; g < vectors / W; ++g)
-    if (left_out == nullptr ||
-        std::any_of(left_out + g * W, left_out + (g + 1) * W, [](std::int32_t out) { return out == 0; }))
+    if (left_out == nullptr || std::any_of(left_out + g * W, left_out + (g + 1) * W, [](std::int32_t out) { return out == 0; }))
       groups.push_back(g);
   return groups;
 }
@@ -77,22 +76,19 @@ void vectors_in_lanes_range(const staggered::DslashArguments<F>& arguments, std:
           finish<F, W, VL>(a, stores[s].place(a.out + at, lane0), at, of_each_lane, r[s], totals, first / VL);
         });
       }
-      site::unroll<Sites>([&](auto s) QUARKSTAR_INLINE_LAMBDA {
-        stores[s].complete(a.out + sites.at(places[s].site, a.vectors / W, group, 0));
-      });
+      site::unroll<Sites>([&](auto s)
+                              QUARKSTAR_INLINE_LAMBDA { stores[s].complete(a.out + sites.at(places[s].site, a.vectors / W, group, 0)); });
     }
   };
   std::int64_t position = begin;
-  for (; position + 1 < end; position += 2)
-    compute({place(position), place(position + 1)}, {place(position + 2), place(position + 3)});
+  for (; position + 1 < end; position += 2) compute({place(position), place(position + 1)}, {place(position + 2), place(position + 3)});
   if (position < end) compute({place(position)}, {place(position)});
   stores[0].finish();
   totals.merge_into(sums);
 }
 
 template <class F, int LongReals, int... Ws>
-staggered::DslashKernel<F> find_vectors_in_lanes(int vectors_in_lanes, int prefetch,
-                                                 std::integer_sequence<int, Ws...>) {
+staggered::DslashKernel<F> find_vectors_in_lanes(int vectors_in_lanes, int prefetch, std::integer_sequence<int, Ws...>) {
   constexpr int line = 64 / static_cast<int>(sizeof(Real<F>));
   staggered::DslashKernel<F> found = nullptr;
   const auto consider = [&](auto w) {
@@ -109,8 +105,7 @@ staggered::DslashKernel<F> find_vectors_in_lanes(int vectors_in_lanes, int prefe
 
 template <class F, int LongReals>
 staggered::DslashKernel<F> vectors_in_lanes_kernel(int vectors_in_lanes, int prefetch) {
-  using Counts =
-      std::conditional_t<sizeof(Real<F>) == 8, std::integer_sequence<int, 8>, std::integer_sequence<int, 16, 8>>;
+  using Counts = std::conditional_t<sizeof(Real<F>) == 8, std::integer_sequence<int, 8>, std::integer_sequence<int, 16, 8>>;
   return find_vectors_in_lanes<F, LongReals>(vectors_in_lanes, prefetch, Counts{});
 }
 

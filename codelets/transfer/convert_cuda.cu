@@ -1,8 +1,8 @@
-#include <cuda_runtime.h>
-
 #include "codelets/transfer/convert_cuda.hpp"
 #include "codelets/transfer/convert_site.hpp"
 #include "runtime/cuda_launch.cuh"
+
+#include <cuda_runtime.h>
 
 namespace quarkstar::cuda {
 namespace {
@@ -27,8 +27,8 @@ void launch_convert(To* to, const From* from, const BlockShape& to_shape, const 
                     const std::int32_t* idle, runtime::CudaStream stream) {
   constexpr unsigned threads = 256;
   const auto sites = static_cast<std::uint32_t>(to_shape.outer_sites() * to_shape.lanes);
-  runtime::launch_overlapping(convert_kernel<To, From>, (sites + threads - 1) / threads, threads, stream, to, from, to_shape, from_shape, parity, idle,
-                              sites);
+  runtime::launch_overlapping(convert_kernel<To, From>, (sites + threads - 1) / threads, threads, stream, to, from, to_shape, from_shape,
+                              parity, idle, sites);
   runtime::check_launch("transfer.convert");
 }
 

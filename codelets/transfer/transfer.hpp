@@ -20,7 +20,8 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge);
 void load_spinor(const SpinorField& field, const HostSpinor& host);
 void store_spinor(HostSpinor& host, const SpinorField& field);
 
-/// to <- from, rounded to nearest where `to` is narrower. Lane grids may differ; decompositions and parities may not. guard: the state that stops it.
+/// to <- from, rounded to nearest where `to` is narrower. Lane grids may differ; decompositions and parities may not. guard: the state that
+/// stops it.
 void convert(const SpinorField& to, const SpinorField& from, const runtime::Guard& guard = {});
 
 }  // namespace quarkstar::transfer

@@ -1,21 +1,20 @@
-#include "codelets/transfer/transfer.hpp"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <span>
-
 #include "codelets/arch/implementations.hpp"
 #include "codelets/gauge/observables.hpp"
 #include "codelets/lattice/lanes_in_a_row.hpp"
 #include "codelets/transfer/convert_cuda.hpp"
 #include "codelets/transfer/convert_site.hpp"
+#include "codelets/transfer/transfer.hpp"
 #include "codelets/transfer/write_link.hpp"
 #include "runtime/codelet.hpp"
 #include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/session.hpp"
 #include "runtime/simulate/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
 
 namespace quarkstar::transfer {
 namespace {
@@ -34,8 +33,7 @@ template <class Body>
 void for_sites(const runtime::Team& team, const BlockGeometry& block, int parity, Body&& body) {
   team.for_range(block.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (auto outer = static_cast<int>(begin); outer < end; ++outer)
-      for (int lane = 0; lane < block.lanes().lanes; ++lane)
-        body(outer, lane, global_site(block, {parity, outer, lane}));
+      for (int lane = 0; lane < block.lanes().lanes; ++lane) body(outer, lane, global_site(block, {parity, outer, lane}));
   });
 }
 
@@ -59,7 +57,8 @@ void run_load_links(Call& call) {
       Coord start = site;
       if (d % 2 == 1) start[mu] = (start[mu] + task.lattice[mu] - 1) % task.lattice[mu];
       const auto link = task.gauge->link(index_in(box, start, task.lattice), mu);
-      F* to = links + (static_cast<std::size_t>(outer) * 8 + static_cast<std::size_t>(d)) * static_cast<std::size_t>(link_words * lanes) + lane;
+      F* to =
+          links + (static_cast<std::size_t>(outer) * 8 + static_cast<std::size_t>(d)) * static_cast<std::size_t>(link_words * lanes) + lane;
       write_link(to, link.data(), task.reals, lanes);
     }
   });
@@ -130,8 +129,8 @@ void run_convert(Call& call) {
 template <class To, class From>
 void run_convert_on_cuda(Call& call) {
   const auto& task = call.arguments<ConvertTask>();
-  cuda::launch_convert(call.buffer<To>(0), call.buffer<const From>(1), task.to, task.from, task.parity,
-                       idle_flag_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
+  cuda::launch_convert(call.buffer<To>(0), call.buffer<const From>(1), task.to, task.from, task.parity, idle_flag_of(call, task),
+                       static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif
 
@@ -169,12 +168,10 @@ void require_special_unitary(const HostGauge& gauge, int reals, bool distributed
   double deviation[] = {mine.unitarity, mine.determinant};
   if (distributed) runtime::mpi::Job::current().combine(std::span<double>(deviation), runtime::mpi::Combine::maximum);
   if (!(std::max(deviation[0], deviation[1]) <= largest_deviation))
-    throw Error(
-        ErrorKind::input, "--links",
-        fmt::format(
-            "{} reals store SU(3) matrices only, and these links are not (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})",
-            reals, deviation[0], deviation[1]),
-        "use 18, or reunitarize the configuration");
+    throw Error(ErrorKind::input, "--links",
+                fmt::format("{} reals store SU(3) matrices only, and these links are not (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})",
+                            reals, deviation[0], deviation[1]),
+                "use 18, or reunitarize the configuration");
 }
 
 runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = block.block().owner, .block = block.block().index}; }
@@ -202,7 +199,8 @@ void load_spinor(const SpinorField& field, const HostSpinor& host) {
   lattice.require_part("load_spinor", host.box(), 0);
   const Codelet& codelet = spinor_codelet<true>(lattice.precision());
   for (const int b : lattice.local_blocks())
-    runtime::submit(codelet, SpinorTask{&lattice.block(b), const_cast<HostSpinor*>(&host), lattice.decomposition().lattice(), field.parity()},
+    runtime::submit(codelet,
+                    SpinorTask{&lattice.block(b), const_cast<HostSpinor*>(&host), lattice.decomposition().lattice(), field.parity()},
                     {runtime::out(field.block(b))}, {}, placement_of(lattice.block(b)));
 }
 
@@ -211,8 +209,8 @@ void store_spinor(HostSpinor& host, const SpinorField& field) {
   lattice.require_part("store_spinor", host.box(), 0);
   const Codelet& codelet = spinor_codelet<false>(lattice.precision());
   for (const int b : lattice.local_blocks())
-    runtime::submit(codelet, SpinorTask{&lattice.block(b), &host, lattice.decomposition().lattice(), field.parity()}, {runtime::in(field.block(b))}, {},
-                    placement_of(lattice.block(b)));
+    runtime::submit(codelet, SpinorTask{&lattice.block(b), &host, lattice.decomposition().lattice(), field.parity()},
+                    {runtime::in(field.block(b))}, {}, placement_of(lattice.block(b)));
 }
 
 void convert(const SpinorField& to, const SpinorField& from, const runtime::Guard& guard) {

@@ -1,10 +1,10 @@
 #pragma once
 // A gauge link from double precision to the numbers that a block stores.
-#include <array>
-#include <cmath>
-
 #include "codelets/site/compact_link.hpp"
 #include "codelets/site/lane.hpp"
+
+#include <array>
+#include <cmath>
 
 namespace quarkstar::transfer {
 

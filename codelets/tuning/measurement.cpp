@@ -43,7 +43,9 @@ const runtime::Codelet fill_codelet("tuning.fill_links", run_fill);
 
 bool is_gpu(int worker) { return runtime::Session::current().worker(worker).kind == runtime::Worker::Kind::cuda; }
 
-const runtime::Block& first_block(const runtime::Decomposition& decomposition) { return decomposition.block(decomposition.local().front()); }
+const runtime::Block& first_block(const runtime::Decomposition& decomposition) {
+  return decomposition.block(decomposition.local().front());
+}
 
 std::string device_of(const runtime::Decomposition& decomposition) {
   const int device = runtime::Session::current().worker(first_block(decomposition).owner).device;
@@ -73,20 +75,19 @@ std::string place_of(const runtime::Decomposition& decomposition, int lanes) {
   // changes what is best.
   const runtime::mpi::Messages* messages = runtime::Session::current().messages();
   const char* replays = messages != nullptr && !messages->by_device() ? ", task by task" : "";
-  return fmt::format("{}, block {}, lanes {}; {} GPU + {} CPU{}", decomposition.describe(), fmt::join(first_block(decomposition).extents, "x"),
-                     lanes, gpus, static_cast<int>(owners.size()) - gpus, replays);
+  return fmt::format("{}, block {}, lanes {}; {} GPU + {} CPU{}", decomposition.describe(),
+                     fmt::join(first_block(decomposition).extents, "x"), lanes, gpus, static_cast<int>(owners.size()) - gpus, replays);
 }
 
 std::string describe(const arch::MemoryAccess& memory) {
-  return fmt::format("{}, {} stores", memory.prefetch > 0 ? "prefetch" : "no prefetch",
-                     arch::name_of(memory.stores));
+  return fmt::format("{}, {} stores", memory.prefetch > 0 ? "prefetch" : "no prefetch", arch::name_of(memory.stores));
 }
 
 LinkField& fill(LinkField& links) {
   const Lattice& lattice = *links.lattice();
   for (const int b : lattice.local_blocks()) {
-    const std::size_t bytes = 8 * static_cast<std::size_t>(lattice.block(b).outer_sites()) * static_cast<std::size_t>(lattice.lanes().lanes) *
-                              link_bytes(lattice.precision(), links.reals());
+    const std::size_t bytes = 8 * static_cast<std::size_t>(lattice.block(b).outer_sites()) *
+                              static_cast<std::size_t>(lattice.lanes().lanes) * link_bytes(lattice.precision(), links.reals());
     runtime::submit(fill_codelet, FillTask{bytes}, {runtime::out(links.block(b))}, {},
                     {.owner = lattice.block(b).block().owner, .block = b});
   }
@@ -131,7 +132,8 @@ Deciders deciders_among(const std::vector<std::string>& kinds, int rank) {
 Deciders deciders_of(const runtime::Decomposition& decomposition) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const bool on_gpu = is_gpu(first_block(decomposition).owner);
-  const std::string mine = on_gpu ? fmt::format("{}{}", gpu_kind, device_of(decomposition)) : fmt::format("{}{}", cpu_kind, cpu_of_session());
+  const std::string mine =
+      on_gpu ? fmt::format("{}{}", gpu_kind, device_of(decomposition)) : fmt::format("{}{}", cpu_kind, cpu_of_session());
   return deciders_among(job.gather_text(mine), job.rank());
 }
 

@@ -1,15 +1,15 @@
 #pragma once
 // What the measurements of speed settings share: whose settings they are, links of any value, timed batches.
+#include "codelets/arch/memory_access.hpp"
+#include "codelets/lattice/fields.hpp"
+#include "runtime/decomposition.hpp"
+#include "runtime/mpi/job.hpp"
+
 #include <array>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
-
-#include "codelets/arch/memory_access.hpp"
-#include "codelets/lattice/fields.hpp"
-#include "runtime/decomposition.hpp"
-#include "runtime/mpi/job.hpp"
 
 namespace quarkstar::tuning {
 
@@ -45,28 +45,29 @@ std::string cpu_of_session();
 double cached_bytes();
 inline constexpr double usual_cached_bytes = 160.0 * (1 << 20);
 
-/// Whether CPUs own all of this rank's blocks, with more than `cached` bytes in one owner's hands. Only then is there something to find: how
-/// fields come from memory.
+/// Whether CPUs own all of this rank's blocks, with more than `cached` bytes in one owner's hands. Only then is there something to find:
+/// how fields come from memory.
 bool is_cpus_memory(const std::map<int, double>& bytes_by_worker, double cached);
 
-/// Whether other ranks are on this one's host. Its CPUs then share memory and caches with theirs, and what one measures alone is not what all
-/// have in a solve.
+/// Whether other ranks are on this one's host. Its CPUs then share memory and caches with theirs, and what one measures alone is not what
+/// all have in a solve.
 bool shares_host();
 
 /// Whether the host can take what its CPUs own of so many bytes; half of what it has is left for what comes after.
 bool host_holds(const std::map<int, double>& bytes_by_worker);
 
 /// Where CPUs measure: this rank's part of a lattice (part_alone()), with t, then z, y, x of all blocks halved until it has no more than
-/// `most_sites`, as far as blocks keep extents of whole multiples of four that hops of `reach` sites let choose_lane_grid() split: lanes, and with
-/// them the kernel, are those of the whole. So lattices of one shape share what is measured, and a measurement takes seconds on any.
+/// `most_sites`, as far as blocks keep extents of whole multiples of four that hops of `reach` sites let choose_lane_grid() split: lanes,
+/// and with them the kernel, are those of the whole. So lattices of one shape share what is measured, and a measurement takes seconds on
+/// any.
 runtime::Decomposition measured_part(const runtime::Decomposition& decomposition, double most_sites, int reach);
 
-/// `most_sites` with which that part, too, is beyond the caches: its owners keep between one and two times `cached` bytes in the mean, where
-/// extents can be halved so far. bytes_by_owner: of the whole.
+/// `most_sites` with which that part, too, is beyond the caches: its owners keep between one and two times `cached` bytes in the mean,
+/// where extents can be halved so far. bytes_by_owner: of the whole.
 double sites_beyond(double cached, const std::map<int, double>& bytes_by_owner, const runtime::Decomposition& decomposition);
 
-/// Microseconds of one application, the best of a few passes in batches; submit_pair submits two. Nothing else should run. A GPU is kept busy
-/// for 50 ms before each measurement (on_gpus): from rest its clocks take as long, and what was timed first would seem slow.
+/// Microseconds of one application, the best of a few passes in batches; submit_pair submits two. Nothing else should run. A GPU is kept
+/// busy for 50 ms before each measurement (on_gpus): from rest its clocks take as long, and what was timed first would seem slow.
 double microseconds_of(const std::function<void()>& submit_pair, bool on_gpus);
 
 /// This rank's part as a lattice of its own: what a rank can measure while the others do something else.
@@ -75,8 +76,8 @@ runtime::Decomposition part_alone(const runtime::Decomposition& decomposition);
 /// Which ranks find settings by measurement.
 struct Deciders {
   int for_all = 0;   ///< what all ranks must agree on: the lowest rank whose first block is a GPU's, or rank 0 where there is none
-  int for_kind = 0;  ///< what each kind of device may have for itself: the lowest rank with the GPU that this one has, or without one with its
-                     ///< CPU, as cpu_of_session() names it
+  int for_kind = 0;  ///< what each kind of device may have for itself: the lowest rank with the GPU that this one has, or without one with
+                     ///< its CPU, as cpu_of_session() names it
   /// Whether this rank is one of them.
   bool is_one(int rank) const { return rank == for_all || rank == for_kind; }
 };

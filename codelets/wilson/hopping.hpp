@@ -1,12 +1,12 @@
 #pragma once
 // The Wilson hopping term on the task graph.
-#include <array>
-#include <vector>
-
 #include "codelets/lattice/fields.hpp"
 #include "codelets/wilson/hopping_arguments.hpp"
 #include "runtime/halo.hpp"
 #include "runtime/scalar.hpp"
+
+#include <array>
+#include <vector>
 
 namespace quarkstar::wilson {
 

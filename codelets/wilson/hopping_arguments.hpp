@@ -30,15 +30,14 @@ struct HoppingArguments {
   const F* x;                       ///< nullptr: out = scale * H in
   const F* y;                       ///< for OutputSums::dot
   T diagonal, scale;
-  int stride[4];                    ///< LaneGrid::stride
-  T phase_re[8], phase_im[8];       ///< boundary phase of a hop in each direction
+  int stride[4];               ///< LaneGrid::stride
+  T phase_re[8], phase_im[8];  ///< boundary phase of a hop in each direction
   OutputSums sums;
 };
 
 /// Kernel over list positions [begin, end). sums: OutputSums::count() sums to merge into.
 template <class F>
-using HoppingKernel = void (*)(const HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end,
-                               runtime::BinnedSum* sums);
+using HoppingKernel = void (*)(const HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums);
 
 /// Gathers the face that a neighbour reads in `direction`: out[position][12][face lane] = projected spinor.
 template <class F>
@@ -46,7 +45,7 @@ struct PackArguments {
   const std::uint32_t* sites;  ///< outer sites on the edge, in face order
   const F* in;
   Real<F>* out;
-  int stride;                  ///< of the face's direction
+  int stride;  ///< of the face's direction
 };
 template <class F>
 using PackKernel = void (*)(const PackArguments<F>& arguments, std::int64_t begin, std::int64_t end);
@@ -58,8 +57,8 @@ struct PackChoice {
   bool remote = false;
 };
 
-/// On CPUs without a measurement: each hop asks for the next one's lines (a prototype gained 15 to 25 % on two cores of an AVX-512 Xeon), and
-/// the next kernel finds results in the cache.
+/// On CPUs without a measurement: each hop asks for the next one's lines (a prototype gained 15 to 25 % on two cores of an AVX-512 Xeon),
+/// and the next kernel finds results in the cache.
 inline constexpr arch::MemoryAccess default_memory_access{1, arch::Stores::plain};
 
 /// Threads of a GPU block where nobody chose, for a kernel of so many threads: measured on an H200 (docs/results),
@@ -73,7 +72,7 @@ constexpr int usual_block_threads(bool is_double, std::int64_t threads) {
 /// share it: only hops whose table entry is flagged look further.
 struct KernelChoice {
   int lanes, link_reals, sign;
-  int block_threads = 0;  ///< of a GPU kernel; 0: its own choice
+  int block_threads = 0;                              ///< of a GPU kernel; 0: its own choice
   arch::MemoryAccess memory = default_memory_access;  ///< of a CPU kernel
 };
 

@@ -1,7 +1,3 @@
-#include <fmt/format.h>
-
-#include <memory>
-
 #include "codelets/arch/implementations.hpp"
 #include "codelets/lattice/halo_tasks.hpp"
 #include "codelets/wilson/hopping.hpp"
@@ -10,6 +6,10 @@
 #include "runtime/error.hpp"
 #include "runtime/gpu_sums.hpp"
 #include "runtime/thread_sums.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
 
 namespace quarkstar::wilson {
 namespace {
@@ -56,8 +56,7 @@ const std::int32_t* unpack(Call& call, const SitesTask& task, HoppingArguments<F
   a.x = task.has_x ? call.buffer<const F>(next++) : nullptr;
   a.y = task.has_y ? call.buffer<const F>(next++) : nullptr;
   const std::int32_t* stop = task.has_state ? idle_flag(call.buffer<const runtime::GraphStatus>(next++), task.when) : nullptr;
-  for (int d = 0; d < 8; ++d)
-    a.faces[d] = task.face_buffer[d] < 0 ? nullptr : call.buffer<const T>(next + task.face_buffer[d]);
+  for (int d = 0; d < 8; ++d) a.faces[d] = task.face_buffer[d] < 0 ? nullptr : call.buffer<const T>(next + task.face_buffer[d]);
   const auto* tables = call.buffer<const std::uint32_t>(0);
   a.sites = task.sites == no_list ? nullptr : tables + task.sites;
   a.faces_at = tables + task.faces_at;
@@ -129,8 +128,8 @@ template <class F>
 void run_pack_on_cuda(Call& call) {
   const auto& task = call.arguments<PackTask>();
   for (int f = 0; f < task.faces; ++f)
-    cuda::launch_pack<F>({task.lanes, task.face[f].direction, task.sign, task.face[f].remote != 0}, unpack<F>(call, task.face[f], f), task.face[f].count,
-                         stop_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
+    cuda::launch_pack<F>({task.lanes, task.face[f].direction, task.sign, task.face[f].remote != 0}, unpack<F>(call, task.face[f], f),
+                         task.face[f].count, stop_of(call, task), static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif
 
@@ -140,13 +139,13 @@ const Codelet& sites_codelet_of(int link_reals, bool boundary) {
   static const auto make = [](const char* part) {
     return std::make_unique<Codelet>(fmt::format("wilson.{}.{}", name_of(NumberFormat<F>::precision), part), QUARKSTAR_BOTH(run_sites, F));
   };
-  static const std::unique_ptr<Codelet> codelets[3][2] = {{make("18.interior"), make("18.boundary")},
-                                                          {make("12.interior"), make("12.boundary")},
-                                                          {make("8.interior"), make("8.boundary")}};
+  static const std::unique_ptr<Codelet> codelets[3][2] = {
+      {make("18.interior"), make("18.boundary")}, {make("12.interior"), make("12.boundary")}, {make("8.interior"), make("8.boundary")}};
   return *codelets[link_reals == 18 ? 0 : link_reals == 12 ? 1 : 2][boundary];
 }
 const Codelet& sites_codelet(Precision precision, int link_reals, bool boundary) {
-  return with_format(precision, [&](auto format) -> const Codelet& { return sites_codelet_of<typename decltype(format)::type>(link_reals, boundary); });
+  return with_format(
+      precision, [&](auto format) -> const Codelet& { return sites_codelet_of<typename decltype(format)::type>(link_reals, boundary); });
 }
 
 const Codelet& pack_codelet(Precision precision) {
@@ -248,8 +247,7 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
 
   // The interior task writes the block first, so that the boundary task finds it whole.
   AccessList accesses{runtime::in(geometry.handle()), runtime::in(links_[static_cast<std::size_t>(parity)]->block(b)),
-                      runtime::in(in.block(b)),
-                      boundary ? runtime::inout_apart(out.block(b)) : runtime::out(out.block(b))};
+                      runtime::in(in.block(b)), boundary ? runtime::inout_apart(out.block(b)) : runtime::out(out.block(b))};
   // Without sums no order with those who read them.
   if (task.sums.count() > 0)
     accesses.push_back(runtime::out(sums_.task(parts_of(*lattice()) * lattice()->decomposition().local_index(b) + (boundary ? 1 : 0))));

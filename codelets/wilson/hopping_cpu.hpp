@@ -86,10 +86,8 @@ struct CpuNeighbours {
     constexpr int ahead = by_spins<W, VL> ? 4 : 1, hop = (D + ahead) % 8;
     constexpr bool in_next_site = D + ahead >= 8;
     const std::uint32_t entry = in_next_site ? next_entries[hop] : entries[hop];
-    prefetch_words<W, spinor_words<F>>(a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) *
-                                                  (spinor_words<F> * W));
-    const F* links_ahead = by_spins<W, VL> ? next_links + D * link_words * W
-                                           : (in_next_site ? next_links : links) + hop * link_words * W;
+    prefetch_words<W, spinor_words<F>>(a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W));
+    const F* links_ahead = by_spins<W, VL> ? next_links + D * link_words * W : (in_next_site ? next_links : links) + hop * link_words * W;
     prefetch_words<W, link_words>(links_ahead);
   }
 
@@ -101,9 +99,7 @@ struct CpuNeighbours {
     if ((entries[D] & 7u) == neighbour_entry::exchange) {
       with_stride<VL>(a.stride[D / 2], [&](auto s) QUARKSTAR_INLINE_LAMBDA {
         if constexpr (s > 0)
-          site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-            h[c] = {h[c].re.template exchange<s>(), h[c].im.template exchange<s>()};
-          });
+          site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = {h[c].re.template exchange<s>(), h[c].im.template exchange<s>()}; });
       });
       return;
     }
@@ -152,17 +148,14 @@ struct CpuNeighbours {
   /// One of the two: by lane where the direction's stride lies within a register, else the same for all of them.
   template <int S>
   inline __attribute__((always_inline)) V on_edge(const V& inside, const V& edge, int stride, bool forward) const {
-    if constexpr (S > 0)
-      return on_edge_lanes<S>(inside, edge, forward);
-    else
-      return group_on_edge(stride, forward, lane0) ? edge : inside;
+    if constexpr (S > 0) return on_edge_lanes<S>(inside, edge, forward);
+    else return group_on_edge(stride, forward, lane0) ? edge : inside;
   }
 };
 
 /// Body of a hopping kernel over list positions [begin, end).
 template <class F, int W, int VL, int Reals, int Sign, int Prefetch, bool Stream>
-void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end,
-                   runtime::BinnedSum* sums) {
+void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums) {
   using V = Pack<Real<F>, VL>;
   using Reader = site::SiteReader<F, V>;
   const wilson::HoppingArguments<F> a = arguments;
@@ -192,9 +185,7 @@ void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t be
       const std::size_t at = outer * (spinor_words<F> * W) + static_cast<std::size_t>(lane0);
       const V scale = V::broadcast(a.scale), diagonal = V::broadcast(a.diagonal);
       site::Complex<V> z[12];
-      site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-        z[c] = {scale * r[c].re, scale * r[c].im};
-      });
+      site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { z[c] = {scale * r[c].re, scale * r[c].im}; });
       if (a.x != nullptr) {
         const Reader x(a.x + at, W);
         site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
@@ -205,8 +196,7 @@ void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t be
       site::write_site<F>(stores.place(a.out + at, lane0), W, z);
       if (a.sums.norm) {
         V norm = V::broadcast(0);
-        site::unroll<12>([&](auto c)
-                             QUARKSTAR_INLINE_LAMBDA { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
+        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
         norm_sum.add(norm);
       }
       if (a.sums.dot) {
@@ -280,8 +270,7 @@ wilson::PackKernel<F> find_pack(int lanes, int direction, int sign, std::integer
   const auto over_lanes = [&](auto w) {
     if (lanes != w) return;
     site::unroll<8>([&](auto d) {
-      if (direction == d)
-        found = sign > 0 ? pack_range<F, w, vector_lanes<F, w>, d, 1> : pack_range<F, w, vector_lanes<F, w>, d, -1>;
+      if (direction == d) found = sign > 0 ? pack_range<F, w, vector_lanes<F, w>, d, 1> : pack_range<F, w, vector_lanes<F, w>, d, -1>;
     });
   };
   (over_lanes(site::Index<Ws>{}), ...);

@@ -1,13 +1,13 @@
 #pragma once
 // CUDA driver of the Wilson hopping term: one thread a lane of an outer site, around the same site body as the CPU.
-#include <algorithm>
-
 #include "codelets/arch/cuda.cuh"
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "codelets/wilson/hopping_cuda.hpp"
 #include "codelets/wilson/wilson_site.hpp"
 #include "runtime/cuda_launch.cuh"
+
+#include <algorithm>
 
 namespace quarkstar::cuda {
 
@@ -18,8 +18,8 @@ __device__ __forceinline__ double flip_sign(double x, unsigned flip) {
 }
 
 /// Edged: a bit for each direction that may have a face or a phase; the others have none, but for the times, which may have a sign (one in
-/// every direction costs 5 % at 16^4, single precision, 12 reals: docs/results/2026-11-23-h200-wilson.md). No hop takes a branch, so that the
-/// compiler can load one direction's data while it computes another (twice as fast).
+/// every direction costs 5 % at 16^4, single precision, 12 reals: docs/results/2026-11-23-h200-wilson.md). No hop takes a branch, so that
+/// the compiler can load one direction's data while it computes another (twice as fast).
 template <class F, int W, int Reals, unsigned Edged>
 struct CudaNeighbours {
   using T = Real<F>;
@@ -96,12 +96,14 @@ struct CudaNeighbours {
 /// registers a thread in double precision, 128 in single, 80 in half, whose loads are short and whose latency is hidden
 /// by more threads (64 are 3 to 18 % slower; docs/results/2026-11-21-h200-staggered.md).
 template <class F>
-inline constexpr int resident_blocks = sizeof(Real<F>) == 8 ? 1 : is_half<F> ? 3 : 2;
+inline constexpr int resident_blocks = sizeof(Real<F>) == 8 ? 1
+                                       : is_half<F>         ? 3
+                                                            : 2;
 
 template <class F, int W, int Reals, int Sign, unsigned Edged>
 __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
-    hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, std::uint32_t threads,
-                   const std::int32_t* stop, SumTable* tables) {
+    hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, std::uint32_t threads, const std::int32_t* stop,
+                   SumTable* tables) {
   using V = Lane<Real<F>>;
   runtime::wait_for_predecessors();
   if (stop != nullptr && *stop != 0) return;
@@ -113,7 +115,7 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
     const int lane = static_cast<int>(id % W);
     const std::size_t outer = a.sites != nullptr ? __ldg(a.sites + i) : i;
     CudaNeighbours<F, W, Reals, Edged> neighbours{a, a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8,
-                                                     a.links + outer * (8 * NumberFormat<F>::link_words(Reals) * W), lane};
+                                                  a.links + outer * (8 * NumberFormat<F>::link_words(Reals) * W), lane};
     site::Spinor<V> r;
     wilson::hopping_term<Sign>(r, neighbours);
     const std::size_t at = outer * (spinor_words<F> * W) + lane;
@@ -149,7 +151,8 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
 inline constexpr int most_pack_threads = 256;
 
 template <class F, int W, int D, int Sign>
-__global__ void __launch_bounds__(most_pack_threads) pack_kernel(const wilson::PackArguments<F> a, std::uint32_t threads, const std::int32_t* stop) {
+__global__ void __launch_bounds__(most_pack_threads)
+    pack_kernel(const wilson::PackArguments<F> a, std::uint32_t threads, const std::int32_t* stop) {
   using V = Lane<Real<F>>;
   constexpr bool forward = D % 2 == 0;
   runtime::wait_for_predecessors();
@@ -159,8 +162,8 @@ __global__ void __launch_bounds__(most_pack_threads) pack_kernel(const wilson::P
     const std::uint32_t i = id / width;
     const int face_lane = static_cast<int>(id % width);
     // The inverse of CudaNeighbours::replace_by_face: the bit of the edge goes back in. A reader that looks forward needs our lower half.
-    const int lane = a.stride == 0 ? face_lane
-                                   : (face_lane & (a.stride - 1)) | ((face_lane & ~(a.stride - 1)) << 1) | (forward ? 0 : a.stride);
+    const int lane =
+        a.stride == 0 ? face_lane : (face_lane & (a.stride - 1)) | ((face_lane & ~(a.stride - 1)) << 1) | (forward ? 0 : a.stride);
     site::HalfSpinor<V> h;
     wilson::read_projected<F, D / 2, forward ? -Sign : Sign, CachedLoads>(
         h, a.in + static_cast<std::size_t>(a.sites[i]) * (spinor_words<F> * W) + lane, W);
@@ -185,8 +188,7 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
                          const std::int32_t* stop, runtime::CudaStream stream, std::integer_sequence<int, Ws...>) {
   if (count == 0) return;
   const std::int64_t threads = count * choice.lanes;
-  const int wanted =
-      choice.block_threads > 0 ? choice.block_threads : wilson::usual_block_threads(sizeof(Real<F>) == 8, threads);
+  const int wanted = choice.block_threads > 0 ? choice.block_threads : wilson::usual_block_threads(sizeof(Real<F>) == 8, threads);
   const auto block_threads = static_cast<unsigned>(wanted);
   const unsigned blocks = blocks_for(threads, block_threads);
   SumTable* tables = arguments.sums.count() > 0 ? sum_tables() : nullptr;
@@ -203,7 +205,9 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
       if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
       started = true;
       const auto threads32 = static_cast<std::uint32_t>(threads);
-      const auto start = [&](auto kernel) { runtime::launch(kernel, overlap, blocks, block_threads, stream, arguments, threads32, stop, tables); };
+      const auto start = [&](auto kernel) {
+        runtime::launch(kernel, overlap, blocks, block_threads, stream, arguments, threads32, stop, tables);
+      };
       if constexpr (w == 1) start(hopping_kernel<F, w, reals, sign, all_directions>);  // odd extents: rare, not worth three kernels
       else if (edged == 0) start(hopping_kernel<F, w, reals, sign, no_directions>);
       else if ((edged & ~both_times) == 0) start(hopping_kernel<F, w, reals, sign, both_times>);
@@ -239,8 +243,8 @@ void launch_pack_over(const wilson::PackChoice& choice, const wilson::PackArgume
     site::unroll<8>([&](auto d) {
       if (choice.direction != d) return;
       started = true;
-      runtime::launch_overlapping(choice.sign > 0 ? pack_kernel<F, w, d, 1> : pack_kernel<F, w, d, -1>, blocks, block_threads, stream, arguments,
-                                  static_cast<std::uint32_t>(threads), stop);
+      runtime::launch_overlapping(choice.sign > 0 ? pack_kernel<F, w, d, 1> : pack_kernel<F, w, d, -1>, blocks, block_threads, stream,
+                                  arguments, static_cast<std::uint32_t>(threads), stop);
     });
   };
   (over_lanes(site::Index<Ws>{}), ...);
@@ -251,14 +255,14 @@ void launch_pack_over(const wilson::PackChoice& choice, const wilson::PackArgume
 }  // namespace quarkstar::cuda
 
 /// In a .cu: the launches of one format.
-#define QUARKSTAR_HOPPING_LAUNCHES(F)                                                                                           \
-  template <>                                                                                                                   \
-  void quarkstar::cuda::launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments,        \
-                                       std::int64_t count, const std::int32_t* stop, runtime::CudaStream stream) {              \
-    launch_hopping_over(choice, arguments, count, stop, stream, LaneCounts<F>{});                                               \
-  }                                                                                                                             \
-  template <>                                                                                                                   \
-  void quarkstar::cuda::launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F>& arguments,                \
-                                    std::int64_t count, const std::int32_t* stop, runtime::CudaStream stream) {                 \
-    launch_pack_over(choice, arguments, count, stop, stream, LaneCounts<F>{});                                                  \
+#define QUARKSTAR_HOPPING_LAUNCHES(F)                                                                                                \
+  template <>                                                                                                                        \
+  void quarkstar::cuda::launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments,             \
+                                       std::int64_t count, const std::int32_t* stop, runtime::CudaStream stream) {                   \
+    launch_hopping_over(choice, arguments, count, stop, stream, LaneCounts<F>{});                                                    \
+  }                                                                                                                                  \
+  template <>                                                                                                                        \
+  void quarkstar::cuda::launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F>& arguments, std::int64_t count, \
+                                    const std::int32_t* stop, runtime::CudaStream stream) {                                          \
+    launch_pack_over(choice, arguments, count, stop, stream, LaneCounts<F>{});                                                       \
   }

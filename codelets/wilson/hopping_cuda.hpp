@@ -12,7 +12,7 @@ void launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArg
 
 /// Gathers `count` face sites.
 template <class F>
-void launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F>& arguments, std::int64_t count,
-                 const std::int32_t* stop, runtime::CudaStream stream);
+void launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F>& arguments, std::int64_t count, const std::int32_t* stop,
+                 runtime::CudaStream stream);
 
 }  // namespace quarkstar::cuda

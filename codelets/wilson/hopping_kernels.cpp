@@ -4,12 +4,12 @@
 
 namespace quarkstar {
 
-#define QUARKSTAR_KNOW_HOPPING_OF(architecture, F)                            \
-  namespace architecture {                                                    \
-  template <>                                                                 \
-  wilson::HoppingKernel<F> hopping_kernel<F>(const wilson::KernelChoice&);    \
-  template <>                                                                 \
-  wilson::PackKernel<F> pack_kernel<F>(int lanes, int direction, int sign);   \
+#define QUARKSTAR_KNOW_HOPPING_OF(architecture, F)                          \
+  namespace architecture {                                                  \
+  template <>                                                               \
+  wilson::HoppingKernel<F> hopping_kernel<F>(const wilson::KernelChoice&);  \
+  template <>                                                               \
+  wilson::PackKernel<F> pack_kernel<F>(int lanes, int direction, int sign); \
   }
 QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_KNOW_HOPPING_OF, Half)
 QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_KNOW_HOPPING_OF, float)

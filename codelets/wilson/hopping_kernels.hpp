@@ -6,12 +6,12 @@
 namespace quarkstar {
 
 /// Specialised for the formats double, float and Half.
-#define QUARKSTAR_DECLARE_HOPPING(architecture)                              \
-  namespace architecture {                                                   \
-  template <class F>                                                         \
-  wilson::HoppingKernel<F> hopping_kernel(const wilson::KernelChoice&);      \
-  template <class F>                                                         \
-  wilson::PackKernel<F> pack_kernel(int lanes, int direction, int sign);     \
+#define QUARKSTAR_DECLARE_HOPPING(architecture)                          \
+  namespace architecture {                                               \
+  template <class F>                                                     \
+  wilson::HoppingKernel<F> hopping_kernel(const wilson::KernelChoice&);  \
+  template <class F>                                                     \
+  wilson::PackKernel<F> pack_kernel(int lanes, int direction, int sign); \
   }
 QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_HOPPING)
 #undef QUARKSTAR_DECLARE_HOPPING

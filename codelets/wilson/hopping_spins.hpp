@@ -1,18 +1,18 @@
 #pragma once
 // The Wilson hopping term where registers are few: the same operations as wilson_site.hpp's, so the same bits, in an order that 16
 // registers are enough for. In registers: one spin of a half spinor and its product with the link, 12 numbers. In memory: the result, and
-// rows of the link that must be computed first. A compiler that is left to hold these in registers moves them to the stack and back twice as
-// often (docs/results/2026-11-23-avx2-wilson.md).
+// rows of the link that must be computed first. A compiler that is left to hold these in registers moves them to the stack and back twice
+// as often (docs/results/2026-11-23-avx2-wilson.md).
 #include "codelets/arch/near_words.hpp"
 #include "codelets/site/link.hpp"
 #include "codelets/site/spin.hpp"
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
-/// Whether this is the order for W lanes of a block in packs of VL. Lanes of a line in two registers go by wilson_site.hpp: they are read in
-/// halves of lines, which this order makes worse.
+/// Whether this is the order for W lanes of a block in packs of VL. Lanes of a line in two registers go by wilson_site.hpp: they are read
+/// in halves of lines, which this order makes worse.
 template <int W, int VL>
-inline constexpr bool by_spins = vector_registers < 32 && VL > 1 && W == VL;
+inline constexpr bool by_spins = vector_registers<32 && VL> 1 && W == VL;
 
 /// A pack of the result: [spin][colour][re, im].
 template <class V>
@@ -27,7 +27,7 @@ class LinkInMemory {
   static constexpr int scratch_words = 6 * (3 - rows_in_field);
 
  public:
-  using Scratch = T[scratch_words > 0 ? scratch_words * V::lanes : 1];
+  using Scratch = T[scratch_words > 0 ? scratch_words* V::lanes : 1];
 
   inline __attribute__((always_inline)) LinkInMemory(const F* link, Scratch& scratch) : field_(link), scratch_(scratch) {
     if constexpr (scratch_words > 0) {
@@ -66,7 +66,7 @@ inline __attribute__((always_inline)) void columns_times(site::ColourVector<V>& 
   site::unroll<3>([&](auto column) QUARKSTAR_INLINE_LAMBDA {
     site::unroll<3>([&](auto row) QUARKSTAR_INLINE_LAMBDA {
       constexpr int j = column, i = row;
-      const site::Complex<V> element = u.template element<Dagger ? j : i, Dagger ? i : j>();
+      const site::Complex<V> element = u.template element < Dagger ? j : i, Dagger ? i : j > ();
       site::Complex<V>& z = product[i];
       if constexpr (j == 0) z = Dagger ? site::conjugate_multiply(element, h[j]) : site::multiply(element, h[j]);
       else z = Dagger ? site::conjugate_multiply_add(element, h[j], z) : site::multiply_add(element, h[j], z);

@@ -1,9 +1,9 @@
 #pragma once
 // The additive Schwarz preconditioner of the even-odd Wilson system, on the task graph.
-#include <vector>
-
 #include "codelets/lattice/fields.hpp"
 #include "runtime/scalar.hpp"
+
+#include <vector>
 
 namespace quarkstar::wilson {
 
@@ -11,7 +11,8 @@ namespace quarkstar::wilson {
 /// Solves no more than `most` sites a domain, for each thread keeps a few spinors of one in its memory.
 void require_domains(const runtime::Decomposition& decomposition, const Coord& domain);
 
-/// Bytes that a thread keeps for solving domains, at most: 3072 a site (four spinors on half of the sites, in all lanes of 64-byte registers).
+/// Bytes that a thread keeps for solving domains, at most: 3072 a site (four spinors on half of the sites, in all lanes of 64-byte
+/// registers).
 double schwarz_thread_bytes(const Coord& domain);
 
 /// out = K in, K an approximate inverse of A = diagonal + scale H_oe H_eo on the odd sites: the lattice is cut into domains, rectangles of
@@ -39,7 +40,8 @@ class Schwarz {
   Coord domain_;
   int steps_;
   double diagonal_, scale_;
-  std::vector<runtime::Handle> tables_;  ///< of each local block: the outer sites of its domains, even then odd; then neighbours, even then odd
+  std::vector<runtime::Handle>
+      tables_;  ///< of each local block: the outer sites of its domains, even then odd; then neighbours, even then odd
 };
 
 /// 32-bit words of the tables of a block with so many outer sites of one parity.

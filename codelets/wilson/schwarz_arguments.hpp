@@ -1,8 +1,8 @@
 #pragma once
 // What a Schwarz kernel reads and writes: the contract between the codelet and the drivers of every architecture.
-#include <cstdint>
-
 #include "codelets/site/number_format.hpp"
+
+#include <cstdint>
 
 namespace quarkstar::wilson {
 
@@ -18,9 +18,9 @@ struct SchwarzArguments {
   const F* links[2];                   ///< [outer site][direction][word][lane]
   const F* in;                         ///< [outer site][word][lane], odd sites
   F* out;
-  Real<F> diagonal, scale;             ///< A = diagonal + scale H_oe H_eo, H without the hops that leave a domain
-  int domain_sites;                    ///< of one parity
-  int steps;                           ///< of minimal residual
+  Real<F> diagonal, scale;  ///< A = diagonal + scale H_oe H_eo, H without the hops that leave a domain
+  int domain_sites;         ///< of one parity
+  int steps;                ///< of minimal residual
 };
 
 /// Reals of working memory for a thread: four spinors a site of one parity, for the lanes that are solved side by side.

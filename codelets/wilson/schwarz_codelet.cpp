@@ -1,14 +1,14 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <vector>
-
 #include "codelets/arch/table.hpp"
 #include "codelets/wilson/schwarz.hpp"
 #include "codelets/wilson/schwarz_kernels.hpp"
 #include "runtime/error.hpp"
 #include "runtime/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
 
 namespace quarkstar::wilson {
 namespace {
@@ -103,7 +103,9 @@ void append_sites(std::vector<std::uint32_t>& table, const BlockShape& shape, co
 }  // namespace
 
 void require_domains(const runtime::Decomposition& decomposition, const Coord& domain) {
-  const auto refuse = [](const std::string& what, const std::string& remedy) { throw Error(ErrorKind::input, "--schwarz-block", what, remedy); };
+  const auto refuse = [](const std::string& what, const std::string& remedy) {
+    throw Error(ErrorKind::input, "--schwarz-block", what, remedy);
+  };
   if (volume(domain) > most_domain_sites)
     refuse(fmt::format("domains of {} sites", volume(domain)), fmt::format("give at most {}, e.g. 8,8,8,8", most_domain_sites));
   for (std::size_t mu = 0; mu < 4; ++mu) {
@@ -115,7 +117,8 @@ void require_domains(const runtime::Decomposition& decomposition, const Coord& d
              "give a divisor of the lattice's extent");
     for (const runtime::Block& block : decomposition.blocks())
       if (block.origin[mu] % domain[mu] != 0 || block.extents[mu] % domain[mu] != 0)
-        refuse(fmt::format("a block of {} sites in {} from {} on would cut domains of {}", block.extents[mu], direction, block.origin[mu], domain[mu]),
+        refuse(fmt::format("a block of {} sites in {} from {} on would cut domains of {}", block.extents[mu], direction, block.origin[mu],
+                           domain[mu]),
                "cut that direction into fewer blocks or ranks (--blocks, --ranks), or give smaller domains");
   }
 }
@@ -130,7 +133,8 @@ Schwarz::Schwarz(const LinkField& even, const LinkField& odd, const Coord& domai
   if (even.parity() != 0 || odd.parity() != 1 || even.lattice() != odd.lattice() || even.reals() != odd.reals())
     throw ShapeError("Schwarz", "the two link fields do not belong together");
   if (runtime::Session::current().gpu_count() > 0)
-    throw Error(ErrorKind::input, "--schwarz-block", "the Schwarz preconditioner has no GPU version", "use --devices cpu, or gcr without it");
+    throw Error(ErrorKind::input, "--schwarz-block", "the Schwarz preconditioner has no GPU version",
+                "use --devices cpu, or gcr without it");
   require_domains(even.lattice()->decomposition(), domain);
   for (const int b : even.lattice()->local_blocks())
     for (std::size_t mu = 0; mu < 4; ++mu)
@@ -186,8 +190,8 @@ void Schwarz::apply(const SpinorField& out, const SpinorField& in, const runtime
     task.scale = scale_;
     task.has_state = guard.state != nullptr;
     task.when = guard.when;
-    runtime::AccessList accesses{runtime::in(tables_[i]), runtime::in(links_[0]->block(b)), runtime::in(links_[1]->block(b)), runtime::in(in.block(b)),
-                                 guard.keeps ? runtime::inout(out.block(b)) : runtime::out(out.block(b))};
+    runtime::AccessList accesses{runtime::in(tables_[i]), runtime::in(links_[0]->block(b)), runtime::in(links_[1]->block(b)),
+                                 runtime::in(in.block(b)), guard.keeps ? runtime::inout(out.block(b)) : runtime::out(out.block(b))};
     if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
     runtime::submit(schwarz_codelet(lattice.precision()), task, accesses, cost(geometry.outer_sites()),
                     {.owner = geometry.block().owner, .block = b, .role = runtime::role_of(guard.when)});

@@ -1,11 +1,11 @@
 #pragma once
 // CPU driver: minimal residual on Schwarz domains: a domain stays in the cache for all of its steps.
-#include <limits>
-#include <utility>
-
 #include "codelets/arch/lanes.hpp"
 #include "codelets/wilson/schwarz_kernels.hpp"
 #include "codelets/wilson/wilson_site.hpp"
+
+#include <limits>
+#include <utility>
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
@@ -101,12 +101,11 @@ class DomainSolver {
   /// to = H from on the sites of `parity`, by the hops that stay in the domain.
   __attribute__((noinline)) void hop(int parity, T* to, const T* from) const {
     for (int i = 0; i < a_.domain_sites; ++i) {
-      DomainNeighbours<F, W, VL, Reals> neighbours{a_.neighbours[parity] + i * 8, from, a_.links[parity] + sites_[parity][i] * site_links, lane0_};
+      DomainNeighbours<F, W, VL, Reals> neighbours{a_.neighbours[parity] + i * 8, from, a_.links[parity] + sites_[parity][i] * site_links,
+                                                   lane0_};
       site::Spinor<V> h;
-      if (neighbours.entries[0] != wilson::outside_domain)
-        wilson::add_direction<0, 1>(h, neighbours);
-      else
-        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c / 3][c % 3] = {V::broadcast(0), V::broadcast(0)}; });
+      if (neighbours.entries[0] != wilson::outside_domain) wilson::add_direction<0, 1>(h, neighbours);
+      else site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c / 3][c % 3] = {V::broadcast(0), V::broadcast(0)}; });
       site::unroll<7>([&](auto d) QUARKSTAR_INLINE_LAMBDA {
         if (neighbours.entries[d + 1] != wilson::outside_domain) wilson::add_direction<d + 1, 1>(h, neighbours);
       });
@@ -167,7 +166,9 @@ wilson::SchwarzKernel<F> find_schwarz(int lanes, int link_reals, std::integer_se
     constexpr int width = vector_lanes<F, w>;
     if (lanes == w && link_reals == reals) found = {schwarz_range<F, w, width, reals>, w / width};
   };
-  ((consider(site::Index<Ws>{}, site::Index<18>{}), consider(site::Index<Ws>{}, site::Index<12>{}), consider(site::Index<Ws>{}, site::Index<8>{})), ...);
+  ((consider(site::Index<Ws>{}, site::Index<18>{}), consider(site::Index<Ws>{}, site::Index<12>{}),
+    consider(site::Index<Ws>{}, site::Index<8>{})),
+   ...);
   return found;
 }
 
@@ -179,7 +180,7 @@ wilson::SchwarzKernel<F> schwarz_kernel(int lanes, int link_reals) {
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME
 
 /// In a *_kernel.cpp: the kernels of one format.
-#define QUARKSTAR_SCHWARZ_KERNELS(F)                               \
-  namespace quarkstar::QUARKSTAR_ARCH_NAME {                       \
-  template wilson::SchwarzKernel<F> schwarz_kernel<F>(int, int);   \
+#define QUARKSTAR_SCHWARZ_KERNELS(F)                             \
+  namespace quarkstar::QUARKSTAR_ARCH_NAME {                     \
+  template wilson::SchwarzKernel<F> schwarz_kernel<F>(int, int); \
   }

@@ -5,10 +5,10 @@
 
 namespace quarkstar {
 
-#define QUARKSTAR_DECLARE_SCHWARZ(architecture)                            \
-  namespace architecture {                                                 \
-  template <class F>                                                       \
-  wilson::SchwarzKernel<F> schwarz_kernel(int lanes, int link_reals);      \
+#define QUARKSTAR_DECLARE_SCHWARZ(architecture)                       \
+  namespace architecture {                                            \
+  template <class F>                                                  \
+  wilson::SchwarzKernel<F> schwarz_kernel(int lanes, int link_reals); \
   }
 QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_SCHWARZ)
 #undef QUARKSTAR_DECLARE_SCHWARZ

@@ -1,17 +1,17 @@
 #include "codelets/wilson/tuning.hpp"
 
+#include "codelets/blas/blas.hpp"
+#include "codelets/tuning/measurement.hpp"
+#include "codelets/wilson/hopping.hpp"
+#include "codelets/wilson/hopping_kernels.hpp"
+#include "runtime/simulate/simulate.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
-
-#include "codelets/blas/blas.hpp"
-#include "codelets/tuning/measurement.hpp"
-#include "codelets/wilson/hopping.hpp"
-#include "codelets/wilson/hopping_kernels.hpp"
-#include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::wilson {
 namespace {
@@ -23,7 +23,8 @@ constexpr int kernel_version = 6;
 
 /// Microseconds of one application, the best of a few passes.
 double time_of(const TuningProblem& problem, const HoppingTuning& tuning) {
-  const auto lattice = std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, std::nullopt, 1, tuning.tile);
+  const auto lattice =
+      std::make_shared<Lattice>(problem.decomposition, problem.precision, antiperiodic_in_time, std::nullopt, 1, tuning.tile);
   LinkField even(lattice, 0, problem.link_reals), odd(lattice, 1, problem.link_reals);
   Hopping hopping(fill(even), fill(odd));
   hopping.set_block_threads(tuning.block_threads);
@@ -42,8 +43,7 @@ double time_of(const TuningProblem& problem, const HoppingTuning& tuning) {
 /// being smaller.
 int block_threads_by_rule(const TuningProblem& problem) {
   if (problem.decomposition.blocks().size() > 1) return 0;
-  return usual_block_threads(problem.precision == Precision::double_,
-                             volume(first_block(problem.decomposition).extents) / 2);
+  return usual_block_threads(problem.precision == Precision::double_, volume(first_block(problem.decomposition).extents) / 2);
 }
 
 /// Whether streaming stores are something else than plain ones; they are not where a site's words fill no lines.
@@ -121,8 +121,13 @@ std::optional<HoppingTuning> tuning_from(const std::vector<int>& choice) {
 }
 
 std::vector<int> numbers_of(const HoppingTuning& tuning) {
-  return {tuning.tile[0],       tuning.tile[1],         tuning.tile[2], tuning.tile[3],
-          tuning.block_threads, tuning.memory.prefetch, tuning.memory.stores == arch::Stores::streaming ? 1 : 0};
+  return {tuning.tile[0],
+          tuning.tile[1],
+          tuning.tile[2],
+          tuning.tile[3],
+          tuning.block_threads,
+          tuning.memory.prefetch,
+          tuning.memory.stores == arch::Stores::streaming ? 1 : 0};
 }
 
 HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::TuneCache* own_cache) {
@@ -151,7 +156,8 @@ HoppingTuning tuning_for(const TuningProblem& problem, bool measure, runtime::Tu
   if (!on_gpus && (shares_host() || !is_cpus_memory(measurement_bytes(used), cached))) return default_tuning(problem);
   runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
   TuningProblem measured = problem;
-  if (!on_gpus) measured.decomposition = measured_part(problem.decomposition, sites_beyond(cached, measurement_bytes(used), problem.decomposition), 1);
+  if (!on_gpus)
+    measured.decomposition = measured_part(problem.decomposition, sites_beyond(cached, measurement_bytes(used), problem.decomposition), 1);
   const std::string key = tuning_key(measured, on_gpus ? device_of(problem.decomposition) : cpu_of_session());
   if (const auto known = cache.find(key))
     if (const auto tuning = tuning_from(known->choice)) return *tuning;

@@ -1,10 +1,10 @@
 #include "runtime/mpi/alive.hpp"
 
+#include "runtime/mpi/native.hpp"
+
 #include <algorithm>
 #include <thread>
 #include <vector>
-
-#include "runtime/mpi/native.hpp"
 
 namespace quarkstar::runtime::mpi {
 namespace {
@@ -13,14 +13,15 @@ constexpr int question_tag = 1, answer_tag = 2;
 
 bool can_ask(const Job& job) { return job.is_connected() && job.is_distributed(); }
 
-/// Nobody waits for it: a rank that has stopped must not stop those who write to it. While it has not taken one note it gets no other; whether
-/// it got this one.
+/// Nobody waits for it: a rank that has stopped must not stop those who write to it. While it has not taken one note it gets no other;
+/// whether it got this one.
 bool send(Job::Native::Note& note, const Answer& words, int to, int tag) {
   int taken = 1;
   if (note.request != MPI_REQUEST_NULL) check(MPI_Test(&note.request, &taken, MPI_STATUS_IGNORE), "MPI_Test");
   if (taken == 0) return false;
   note.words = {words.idle_ms, words.waits};
-  check(MPI_Isend(note.words.data(), sizeof note.words, MPI_BYTE, to, tag, MPI_COMM_WORLD, &note.request), "asking whether a rank is alive");
+  check(MPI_Isend(note.words.data(), sizeof note.words, MPI_BYTE, to, tag, MPI_COMM_WORLD, &note.request),
+        "asking whether a rank is alive");
   return true;
 }
 
@@ -67,7 +68,8 @@ std::vector<std::optional<Answer>> ask_ranks(Job& job, std::chrono::seconds limi
     if (const std::unique_lock library(job.library(), std::try_to_lock); library) {
       if (!can_ask(job)) return {};
       Answer words;
-      while (!asked && take(answer_tag, words) >= 0) {}  // too late for an earlier question
+      while (!asked && take(answer_tag, words) >= 0) {
+      }  // too late for an earlier question
       for (int rank = 0; !asked && rank < job.size(); ++rank)
         if (rank != job.rank()) send(note_to(job.native().questions, rank), {}, rank, question_tag);
       asked = true;

@@ -1,11 +1,11 @@
 #pragma once
 // Which ranks still answer, asked by a watchdog when nothing happens any more: a collective call that hangs does not say whom it waits for.
+#include "runtime/mpi/job.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
-
-#include "runtime/mpi/job.hpp"
 
 namespace quarkstar::runtime::mpi {
 

@@ -1,19 +1,19 @@
 #include "runtime/mpi/gpu_peers.hpp"
 
+#include "runtime/error.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
 
-#include "runtime/error.hpp"
-
 #ifdef QUARKSTAR_CUDA
-#include <cuda_runtime_api.h>
-
 #include "runtime/conditional_graph.hpp"
 #include "runtime/current_device.hpp"
 #include "runtime/scalar.hpp"
+
+#include <cuda_runtime_api.h>
 #endif
 
 namespace quarkstar::runtime::mpi {
@@ -32,9 +32,7 @@ struct CommonLayout {
   SumExchange exchange;  ///< devices, most_sums
   std::size_t count() const { return 2 * exchange.turn_words() * sizeof(GpuFlag); }
   std::size_t test() const { return count() + flag_stride * sizeof(GpuFlag); }
-  std::size_t bytes() const {
-    return test() + static_cast<std::size_t>(exchange.devices) * test_words * sizeof(std::uint64_t);
-  }
+  std::size_t bytes() const { return test() + static_cast<std::size_t>(exchange.devices) * test_words * sizeof(std::uint64_t); }
 };
 
 /// True unless the call failed; its error is then forgotten, because the caller does without.
@@ -84,7 +82,8 @@ std::shared_ptr<GpuPiece> GpuPeers::allocate(std::size_t bytes, std::size_t host
   void* memory = nullptr;
   void* host = nullptr;
   if (worked(cudaMalloc(&memory, (bytes + page - 1) / page * page)))
-    exported.valid = worked(cudaMemset(memory, 0, bytes)) && worked(cudaDeviceSynchronize()) && worked(cudaIpcGetMemHandle(&exported.handle, memory));
+    exported.valid =
+        worked(cudaMemset(memory, 0, bytes)) && worked(cudaDeviceSynchronize()) && worked(cudaIpcGetMemHandle(&exported.handle, memory));
   if (exported.valid && host_words > 0) {
     exported.valid = worked(cudaHostAlloc(&host, host_words * sizeof(std::uint32_t), cudaHostAllocPortable | cudaHostAllocMapped));
     if (exported.valid) std::fill_n(static_cast<std::uint32_t*>(host), host_words, 0u);
@@ -152,7 +151,8 @@ void GpuPeers::try_pairs() {
   for (std::size_t from = 0; from < count; ++from) {
     if (from == self || reached[from * count + self] == 0) continue;
     const bool read = worked(cudaMemcpy(words.data(), area(self, from), test_words * sizeof(std::uint64_t), cudaMemcpyDeviceToHost));
-    for (std::size_t i = 0; i < test_words; ++i) damaged[from * count + self] += !read || words[i] != known_word(seed(from, self), i) ? 1 : 0;
+    for (std::size_t i = 0; i < test_words; ++i)
+      damaged[from * count + self] += !read || words[i] != known_word(seed(from, self), i) ? 1 : 0;
   }
   job_.combine(std::span(damaged), Combine::sum);
 
@@ -163,8 +163,9 @@ void GpuPeers::try_pairs() {
       const Pair pair{static_cast<int>(from), static_cast<int>(to), reached[from * count + to] != 0, damaged[from * count + to]};
       pairs_.push_back(pair);
       if (!wrong.empty() || (pair.mapped && pair.damaged == 0)) continue;
-      wrong = !pair.mapped ? fmt::format("{} cannot map the GPU memory of {}", job_.name_of(pair.from), job_.name_of(pair.to))
-                           : fmt::format("{} words from {} arrive damaged at {}", pair.damaged, job_.name_of(pair.from), job_.name_of(pair.to));
+      wrong = !pair.mapped
+                  ? fmt::format("{} cannot map the GPU memory of {}", job_.name_of(pair.from), job_.name_of(pair.to))
+                  : fmt::format("{} words from {} arrive damaged at {}", pair.damaged, job_.name_of(pair.from), job_.name_of(pair.to));
     }
   usable_ = all_mapped && wrong.empty();
   verdict_ = usable_ ? fmt::format("from GPU to GPU, tried between all {} ranks", ranks)

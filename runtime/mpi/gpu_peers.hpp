@@ -1,5 +1,9 @@
 #pragma once
 // Memory of this host's GPUs that all its ranks reach: mapped by CUDA's inter-process handles, and tried with real bytes first.
+#include "runtime/gpu_messages.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/sum_exchange.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -7,18 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "runtime/gpu_messages.hpp"
-#include "runtime/mpi/job.hpp"
-#include "runtime/sum_exchange.hpp"
-
 namespace quarkstar::runtime::mpi {
 
 /// A piece of every rank's GPU memory, zeroed at first. It goes with the process: other ranks may still write the last answer into it.
 struct GpuPiece {
-  std::byte* own = nullptr;               ///< this rank's part, also where others cannot map it
-  std::vector<std::byte*> of_rank;        ///< addresses in this process
-  std::uint32_t* host = nullptr;          ///< zeroed words of this rank's host memory that its kernels can write
-  std::vector<std::uint64_t> rows;        ///< what each rank said of its piece, by rank
+  std::byte* own = nullptr;         ///< this rank's part, also where others cannot map it
+  std::vector<std::byte*> of_rank;  ///< addresses in this process
+  std::uint32_t* host = nullptr;    ///< zeroed words of this rank's host memory that its kernels can write
+  std::vector<std::uint64_t> rows;  ///< what each rank said of its piece, by rank
   std::size_t row_length = 0;
   std::uint64_t said_by(int rank, std::size_t i) const { return rows[static_cast<std::size_t>(rank) * row_length + i]; }
 };

@@ -152,7 +152,7 @@ Job::~Job() {
   if (started == this) started = nullptr;
   if (native_ != nullptr) {
     try {
-      barrier();  // MPI_Finalize waits for all ranks too, and answers nobody meanwhile
+      barrier();              // MPI_Finalize waits for all ranks too, and answers nobody meanwhile
     } catch (const Error&) {  // the work is done
     }
     if (watchdog_ != nullptr) watchdog_->allow(Patience{}.idle);  // all is written, and ending many processes may take long
@@ -199,9 +199,7 @@ Job::Share Job::share_of(const std::string& resources) {
   return share;
 }
 
-Job::Share Job::share_of_cores(const std::vector<int>& cores) {
-  return share_of(fmt::format("{}", fmt::join(cores, " ")));
-}
+Job::Share Job::share_of_cores(const std::vector<int>& cores) { return share_of(fmt::format("{}", fmt::join(cores, " "))); }
 
 void Job::barrier() {
   if (native_ != nullptr) complete("barrier", [this](MPI_Request* r) { return MPI_Ibarrier(native_->control, r); });
@@ -236,13 +234,13 @@ void Job::combine(std::span<BinnedSum> sums) {
 
 void Job::gather_bytes(const void* mine, void* all, std::size_t bytes) {
   if (native_ == nullptr) {
-    for (int rank = 0; rank < size_; ++rank) std::copy_n(static_cast<const char*>(mine), bytes, static_cast<char*>(all) + static_cast<std::size_t>(rank) * bytes);
+    for (int rank = 0; rank < size_; ++rank)
+      std::copy_n(static_cast<const char*>(mine), bytes, static_cast<char*>(all) + static_cast<std::size_t>(rank) * bytes);
     return;
   }
   const int count = static_cast<int>(bytes);
-  complete("MPI_Iallgather", [&](MPI_Request* r) {
-    return MPI_Iallgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, native_->control, r);
-  });
+  complete("MPI_Iallgather",
+           [&](MPI_Request* r) { return MPI_Iallgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, native_->control, r); });
 }
 
 std::vector<std::string> Job::gather_text(const std::string& mine) {
@@ -260,9 +258,8 @@ std::string Job::broadcast(const std::string& text) {
   if (native_ == nullptr) return text;
   std::string shared = text;
   shared.resize(combined(is_root() ? text.size() : 0, Combine::maximum));
-  complete("MPI_Ibcast", [&](MPI_Request* r) {
-    return MPI_Ibcast(shared.data(), static_cast<int>(shared.size()), MPI_BYTE, 0, native_->control, r);
-  });
+  complete("MPI_Ibcast",
+           [&](MPI_Request* r) { return MPI_Ibcast(shared.data(), static_cast<int>(shared.size()), MPI_BYTE, 0, native_->control, r); });
   return shared;
 }
 

@@ -1,6 +1,10 @@
 #pragma once
 // The processes that run one program together: MPI's ranks, or this process alone. Only runtime/mpi/ knows MPI,
 // and runtime/simulate/rank.cpp that of SimGrid.
+#include "runtime/binned_sum.hpp"
+#include "runtime/error.hpp"
+#include "runtime/stall.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -12,10 +16,6 @@
 #include <string_view>
 #include <type_traits>
 #include <vector>
-
-#include "runtime/binned_sum.hpp"
-#include "runtime/error.hpp"
-#include "runtime/stall.hpp"
 
 namespace quarkstar::runtime {
 class Watchdog;
@@ -41,11 +41,10 @@ enum class Combine { maximum, sum, exclusive_or };
 class Job {
  public:
   /// Initialises MPI where a launcher's environment says that there are several ranks (launcher.hpp), or $QUARKSTAR_MPI is 1 (0: never).
-  /// A watchdog guards the job from here to its end; patience: of the watchdog, until a command sets another. MPI_Init may take 600 s at least.
-  /// $STARPU_MPI_FAKE_RANK and _SIZE: a rank of a job that does not exist, whose messages go nowhere, to measure submission.
-  /// In a simulation: a rank of the simulated job, which agrees with the others about everything without a word,
-  /// because all are alike.
-  /// Throws Error(environment) when MPI cannot start, or does not connect all processes that were started.
+  /// A watchdog guards the job from here to its end; patience: of the watchdog, until a command sets another. MPI_Init may take 600 s at
+  /// least. $STARPU_MPI_FAKE_RANK and _SIZE: a rank of a job that does not exist, whose messages go nowhere, to measure submission. In a
+  /// simulation: a rank of the simulated job, which agrees with the others about everything without a word, because all are alike. Throws
+  /// Error(environment) when MPI cannot start, or does not connect all processes that were started.
   explicit Job(Patience patience = {});
   /// Waits for all ranks.
   ~Job();
@@ -104,10 +103,10 @@ class Job {
   void together(const std::function<void()>& work);
   void on_root(const std::function<void()>& work);
 
-  /// A failure on its way to the user. Where every rank has failed (a wrong flag, a solve without an answer) all return `code`, and the root
-  /// prints; where their messages differ, each one is printed once, by the lowest rank that has it, with its name. A rank that the others have
-  /// not joined within 2 s prints its name with the message; where they have not after 20 s either, it ends the whole job with `code`.
-  /// everywhere: all ranks come here with one message, however long they take.
+  /// A failure on its way to the user. Where every rank has failed (a wrong flag, a solve without an answer) all return `code`, and the
+  /// root prints; where their messages differ, each one is printed once, by the lowest rank that has it, with its name. A rank that the
+  /// others have not joined within 2 s prints its name with the message; where they have not after 20 s either, it ends the whole job with
+  /// `code`. everywhere: all ranks come here with one message, however long they take.
   int fail(const std::string& message, int code, bool everywhere = false) noexcept;
 
   /// Prints this rank's name, where there are several, with the message. For any thread.
@@ -124,8 +123,8 @@ class Job {
   /// Collective calls that have ended, and note_progress(): grows while the job makes progress.
   std::int64_t calls_done() const { return calls_done_.load(); }
 
-  /// For long work between collective calls, such as reading a file, after each piece of it: tells the watchdogs of all ranks that this rank
-  /// goes on. About a microsecond. Not while holding library().
+  /// For long work between collective calls, such as reading a file, after each piece of it: tells the watchdogs of all ranks that this
+  /// rank goes on. About a microsecond. Not while holding library().
   void note_progress();
 
   /// Ends the job when it hangs. For the main thread.

@@ -1,4 +1,6 @@
 // How a job ends early.
+#include "runtime/mpi/native.hpp"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -8,8 +10,6 @@
 #include <functional>
 #include <new>
 #include <vector>
-
-#include "runtime/mpi/native.hpp"
 
 namespace quarkstar::runtime::mpi {
 namespace {
@@ -34,7 +34,8 @@ int Job::fail(const std::string& message, int code, bool everywhere) noexcept {
     print_line("", message);
     return code;
   }
-  // Ranks that fail for the same reason do so at nearly the same time; on busy hosts some come seconds later. Who reads of it must not wait for them.
+  // Ranks that fail for the same reason do so at nearly the same time; on busy hosts some come seconds later. Who reads of it must not wait
+  // for them.
   constexpr auto soon = std::chrono::seconds(2), grace = std::chrono::seconds(20);
   const auto start = Clock::now();
   const std::array<std::uint64_t, 2> mine{std::hash<std::string>{}(message), static_cast<std::uint64_t>(code)};

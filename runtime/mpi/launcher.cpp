@@ -1,13 +1,13 @@
 #include "runtime/mpi/launcher.hpp"
 
+#include "runtime/error.hpp"
+#include "runtime/number_variable.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
-
-#include "runtime/error.hpp"
-#include "runtime/number_variable.hpp"
 
 namespace quarkstar::runtime::mpi {
 namespace {
@@ -51,8 +51,10 @@ Launch read_launch(const Environment& variable) {
   if (launch.size <= 1) return launch;
   launch.by = slurm_size;
   if (!wish)
-    throw Error(ErrorKind::environment, "srun", fmt::format("{} processes were started that nothing connects: each would run alone and write the same files", launch.size),
-                "use `srun --mpi=pmix` (`srun --mpi=list` shows what there is) or mpirun; with QUARKSTAR_MPI=0 each runs alone all the same");
+    throw Error(
+        ErrorKind::environment, "srun",
+        fmt::format("{} processes were started that nothing connects: each would run alone and write the same files", launch.size),
+        "use `srun --mpi=pmix` (`srun --mpi=list` shows what there is) or mpirun; with QUARKSTAR_MPI=0 each runs alone all the same");
   return launch;
 }
 

@@ -18,7 +18,8 @@ using Environment = std::function<const char*(const char* variable)>;
 
 /// Knows Open MPI's mpirun (OMPI_COMM_WORLD_SIZE), MPICH's and `srun --mpi=pmi2` (PMI_SIZE), `srun --mpi=pmix` (PMIX_RANK), and Slurm
 /// without any of them (SLURM_STEP_NUM_TASKS). $QUARKSTAR_MPI: 1 or 0 decide in their place.
-/// Throws Error(environment) where srun has started several processes that nothing connects, Error(input) where $QUARKSTAR_MPI is something else.
+/// Throws Error(environment) where srun has started several processes that nothing connects, Error(input) where $QUARKSTAR_MPI is something
+/// else.
 Launch read_launch(const Environment& variable);
 
 /// Throws Error(environment) where MPI connects fewer processes than were started: a library other than the launcher's makes each of them a

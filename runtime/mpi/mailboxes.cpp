@@ -8,14 +8,17 @@ constexpr std::size_t aligned = 256;
 /// Where things lie in a rank's piece: four flags a slot, then the messages.
 struct Layout {
   std::size_t slots;
-  std::size_t flag(int kind, std::size_t slot) const { return (static_cast<std::size_t>(kind) * slots + slot) * flag_stride * sizeof(GpuFlag); }
+  std::size_t flag(int kind, std::size_t slot) const {
+    return (static_cast<std::size_t>(kind) * slots + slot) * flag_stride * sizeof(GpuFlag);
+  }
   std::size_t messages() const { return flag(4, 0); }
 };
 enum Kind { arrived, consumed, received_count, sent_count };
 
 }  // namespace
 
-std::shared_ptr<const Mailboxes> Mailboxes::open(GpuPeers& peers, int rank, const std::vector<Slot>& received, const std::vector<Slot>& sent) {
+std::shared_ptr<const Mailboxes> Mailboxes::open(GpuPeers& peers, int rank, const std::vector<Slot>& received,
+                                                 const std::vector<Slot>& sent) {
   const Layout layout{received.size()};
   // Others learn where each message lies, and from whom it comes: pieces with other partners are other pieces.
   std::vector<std::uint64_t> row;
@@ -38,14 +41,21 @@ std::shared_ptr<const Mailboxes> Mailboxes::open(GpuPeers& peers, int rank, cons
   };
   for (std::size_t i = 0; i < layout.slots; ++i) {
     if (const Slot& slot = received[i]; slot.bytes > 0) {
-      all->received_[i] = {piece->of_rank[static_cast<std::size_t>(rank)] + row[2 * i], flag(rank, arrived, i), flag(slot.peer, consumed, slot.there),
-                           flag(rank, received_count, i), piece->host + i, peers.patience_ns()};
+      all->received_[i] = {piece->of_rank[static_cast<std::size_t>(rank)] + row[2 * i],
+                           flag(rank, arrived, i),
+                           flag(slot.peer, consumed, slot.there),
+                           flag(rank, received_count, i),
+                           piece->host + i,
+                           peers.patience_ns()};
       all->what_[i] = slot.what;
     }
     if (const Slot& slot = sent[i]; slot.bytes > 0) {
       all->sent_[i] = {piece->of_rank[static_cast<std::size_t>(slot.peer)] + piece->said_by(slot.peer, 2 * slot.there),
-                       flag(slot.peer, arrived, slot.there), flag(rank, consumed, i), flag(rank, sent_count, i),
-                       piece->host + layout.slots + i, peers.patience_ns()};
+                       flag(slot.peer, arrived, slot.there),
+                       flag(rank, consumed, i),
+                       flag(rank, sent_count, i),
+                       piece->host + layout.slots + i,
+                       peers.patience_ns()};
       all->what_[layout.slots + i] = "room for the " + slot.what;
     }
   }

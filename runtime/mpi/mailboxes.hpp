@@ -1,11 +1,11 @@
 #pragma once
 // The mailboxes of the messages of one halo, in the GPU memory of the ranks of a host.
+#include "runtime/gpu_messages.hpp"
+#include "runtime/mpi/gpu_peers.hpp"
+
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "runtime/gpu_messages.hpp"
-#include "runtime/mpi/gpu_peers.hpp"
 
 namespace quarkstar::runtime::mpi {
 

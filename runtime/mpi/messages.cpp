@@ -1,5 +1,11 @@
 #include "runtime/mpi/messages.hpp"
 
+#include "runtime/batch.hpp"
+#include "runtime/binned_sum.hpp"
+#include "runtime/mpi/native.hpp"
+#include "runtime/sanitizer.hpp"
+#include "runtime/simulate/simulate.hpp"
+
 #include <fmt/format.h>
 #include <starpu.h>
 
@@ -11,17 +17,13 @@
 #include <thread>
 #include <utility>
 
-#include "runtime/batch.hpp"
-#include "runtime/binned_sum.hpp"
-#include "runtime/mpi/native.hpp"
-#include "runtime/sanitizer.hpp"
-#include "runtime/simulate/simulate.hpp"
-
 namespace quarkstar::runtime::mpi {
 namespace {
 
 std::string text_of(const Job& job, const Messages::Label& label, bool sent, int peer, int tag, std::size_t bytes) {
-  const std::string place = label.block < 0 ? "" : fmt::format(" of block {} along {}{}", label.block, label.direction % 2 == 0 ? '+' : '-', "xyzt"[label.direction / 2]);
+  const std::string place = label.block < 0 ? ""
+                                            : fmt::format(" of block {} along {}{}", label.block, label.direction % 2 == 0 ? '+' : '-',
+                                                          "xyzt"[label.direction / 2]);
   return fmt::format("{}{} {} {}, tag {}, {} bytes", label.what, place, sent ? "to" : "from", job.name_of(peer), tag, bytes);
 }
 
@@ -115,8 +117,12 @@ struct Messages::Calls {
 
   void start_now(Message* m) {
     switch (m->kind) {
-      case Message::Kind::send: send(m, m->peer, m->tag, faces); break;
-      case Message::Kind::receive: receive(m, m->peer, m->tag, faces); break;
+      case Message::Kind::send:
+        send(m, m->peer, m->tag, faces);
+        break;
+      case Message::Kind::receive:
+        receive(m, m->peer, m->tag, faces);
+        break;
       case Message::Kind::sum:
         if constexpr (simulate::active) start_round(m);
         else
@@ -128,9 +134,8 @@ struct Messages::Calls {
   }
 
   void send(Message* m, int to, int tag, MPI_Comm communicator) {
-    start_call(m, [&](MPI_Request* r) {
-      return MPI_Isend(m->memory(m->read), static_cast<int>(m->bytes), MPI_BYTE, to, tag, communicator, r);
-    });
+    start_call(
+        m, [&](MPI_Request* r) { return MPI_Isend(m->memory(m->read), static_cast<int>(m->bytes), MPI_BYTE, to, tag, communicator, r); });
   }
 
   void receive(Message* m, int from, int tag, MPI_Comm communicator) {
@@ -179,8 +184,7 @@ struct Messages::Calls {
       std::vector<Message*> calls = std::exchange(at_once, {});
       if constexpr (simulate::active) take_each(calls);
       else take_some(calls);
-      std::copy_if(calls.begin(), calls.end(), std::back_inserter(complete),
-                   [this](Message* message) { return is_complete(message); });
+      std::copy_if(calls.begin(), calls.end(), std::back_inserter(complete), [this](Message* message) { return is_complete(message); });
     } while (!at_once.empty());
     return complete;
   }
@@ -201,8 +205,7 @@ struct Messages::Calls {
   void take_each(std::vector<Message*>& calls) {
     while (!requests.empty()) {
       int index = MPI_UNDEFINED, found = 0;
-      check(MPI_Testany(static_cast<int>(requests.size()), requests.data(), &index, &found, MPI_STATUS_IGNORE),
-            "MPI_Testany");
+      check(MPI_Testany(static_cast<int>(requests.size()), requests.data(), &index, &found, MPI_STATUS_IGNORE), "MPI_Testany");
       if (found == 0 || index == MPI_UNDEFINED) return;
       calls.push_back(messages[static_cast<std::size_t>(index)]);
       messages.erase(messages.begin() + index);
@@ -352,7 +355,8 @@ void Messages::run() {
     std::vector<Message*> complete_now;
     if (job_.is_fake() && !simulate::active) {
       for (Message* message : fresh)
-        if (message->kind == Message::Kind::sum) std::memcpy(message->memory(message->write), message->memory(message->read), message->bytes);
+        if (message->kind == Message::Kind::sum)
+          std::memcpy(message->memory(message->write), message->memory(message->read), message->bytes);
       complete_now = fresh;
     } else {
       const std::lock_guard library(job_.library());

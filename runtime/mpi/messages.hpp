@@ -1,13 +1,5 @@
 #pragma once
 // Messages between the task graphs of ranks: submitted like tasks, sent when the data are ready, waited for by no thread of ours.
-#include <atomic>
-#include <cstdint>
-#include <memory>
-#include <mutex>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "runtime/handle.hpp"
 #include "runtime/mpi/gpu_peers.hpp"
 #include "runtime/mpi/job.hpp"
@@ -15,6 +7,14 @@
 #include "runtime/mpi/tags.hpp"
 #include "runtime/simulate/rank.hpp"
 #include "runtime/simulate/waiting.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace quarkstar::runtime {
 class Codelet;
@@ -39,8 +39,8 @@ class Messages {
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
 
-  /// The first of `count` numbers that no other message has while the pointer lives: the same on every rank, because all ranks ask, and let go,
-  /// in the same order. Throws Error(environment) when there are not so many.
+  /// The first of `count` numbers that no other message has while the pointer lives: the same on every rank, because all ranks ask, and let
+  /// go, in the same order. Throws Error(environment) when there are not so many.
   std::shared_ptr<const int> reserve_tags(int count);
 
   /// What a message is, for diagnostics; the text must live for ever.
@@ -107,8 +107,8 @@ class Messages {
   std::int64_t next_sum_ = 0;
   mutable simulate::Mutex mutex_;
   simulate::Condition changed_, idle_;
-  std::vector<Message*> ready_;    ///< their data can be used
-  std::vector<Message*> posted_;   ///< all that are not complete, for diagnostics
+  std::vector<Message*> ready_;   ///< their data can be used
+  std::vector<Message*> posted_;  ///< all that are not complete, for diagnostics
   std::atomic<std::int64_t> pending_{0}, completed_{0};
   Totals totals_;
   bool ending_ = false;

@@ -1,5 +1,8 @@
 #pragma once
 // MPI's own types. For runtime/mpi/*.cpp only.
+#include "runtime/error.hpp"
+#include "runtime/mpi/job.hpp"
+
 #include <mpi.h>
 
 #include <array>
@@ -7,9 +10,6 @@
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include "runtime/error.hpp"
-#include "runtime/mpi/job.hpp"
 
 namespace quarkstar::runtime::mpi {
 

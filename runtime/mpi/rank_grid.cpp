@@ -1,5 +1,8 @@
 #include "runtime/mpi/rank_grid.hpp"
 
+#include "runtime/error.hpp"
+#include "runtime/proportional_cut.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,9 +10,6 @@
 #include <array>
 #include <numeric>
 #include <vector>
-
-#include "runtime/error.hpp"
-#include "runtime/proportional_cut.hpp"
 
 namespace quarkstar::runtime::mpi {
 namespace {
@@ -146,7 +146,8 @@ Coord balanced_grid(const Coord& lattice, std::span<const double> speeds, const 
     if (is_cut(slabs)) all.push_back({grid, time_of(slabs, grid, speeds), surface_of(slabs, grid, speeds.size())});
   });
   if (all.empty()) refuse_ranks(lattice, static_cast<int>(speeds.size()), limits);
-  const double least = std::min_element(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.time < b.time; })->time;
+  const double least =
+      std::min_element(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.time < b.time; })->time;
   std::erase_if(all, [least](const Candidate& c) { return c.time > tolerated * least; });
   return std::min_element(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.surface < b.surface; })->grid;
 }
@@ -166,7 +167,8 @@ Coord choose_rank_grid(const Coord& lattice, int ranks, int thinnest) {
   return best;
 }
 
-RankGrid make_rank_grid(const Coord& lattice, const std::optional<Coord>& wanted, std::span<const double> speeds, int rank, const PartLimits& limits) {
+RankGrid make_rank_grid(const Coord& lattice, const std::optional<Coord>& wanted, std::span<const double> speeds, int rank,
+                        const PartLimits& limits) {
   const auto ranks = static_cast<int>(speeds.size());
   const auto [slowest, fastest] = std::minmax_element(speeds.begin(), speeds.end());
   const bool alike = !(*slowest > 0) || *fastest <= tolerated * *slowest;
@@ -179,13 +181,15 @@ RankGrid make_rank_grid(const Coord& lattice, const std::optional<Coord>& wanted
   result.rank = rank;
   result.grid = wanted ? *wanted : choose();
   if (volume(result.grid) != ranks)
-    throw Error(ErrorKind::input, "--ranks", fmt::format("{} is a grid of {} ranks, but {} were started", fmt::join(result.grid, ","), volume(result.grid), ranks),
+    throw Error(ErrorKind::input, "--ranks",
+                fmt::format("{} is a grid of {} ranks, but {} were started", fmt::join(result.grid, ","), volume(result.grid), ranks),
                 fmt::format("start as many, or use --ranks {}", fmt::join(choose(), ",")));
   result.slabs = alike ? equal_slabs(lattice, result.grid, limits) : balanced_slabs(lattice, result.grid, speeds, limits);
   for (std::size_t mu = 0; mu < 4; ++mu) {
     if (!result.slabs[mu].empty()) continue;
     const int least = least_extent(limits, mu);
-    throw Error(ErrorKind::input, "--ranks", fmt::format("cannot cut {} = {} into {} parts of {} sites or more", "xyzt"[mu], lattice[mu], result.grid[mu], least),
+    throw Error(ErrorKind::input, "--ranks",
+                fmt::format("cannot cut {} = {} into {} parts of {} sites or more", "xyzt"[mu], lattice[mu], result.grid[mu], least),
                 fmt::format("use at most {} parts in {}", std::max(1, lattice[mu] / least), "xyzt"[mu]));
   }
   return result;

@@ -1,5 +1,12 @@
 #include "runtime/mpi/self_test.hpp"
 
+#include "runtime/codelet.hpp"
+#include "runtime/gpu_messages.hpp"
+#include "runtime/halo.hpp"
+#include "runtime/mpi/native.hpp"
+#include "runtime/mpi/rank_grid.hpp"
+#include "runtime/session.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,13 +14,6 @@
 #include <array>
 #include <limits>
 #include <memory>
-
-#include "runtime/codelet.hpp"
-#include "runtime/gpu_messages.hpp"
-#include "runtime/halo.hpp"
-#include "runtime/mpi/native.hpp"
-#include "runtime/mpi/rank_grid.hpp"
-#include "runtime/session.hpp"
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif
@@ -127,7 +127,8 @@ void check_faces(Call& call) {
   const auto& task = call.arguments<FaceTask>();
   auto* wrong = call.buffer<std::uint64_t>(0);
   for (int f = 0; f < task.faces; ++f)
-    for (std::uint64_t i = 0; i < task.words; ++i) wrong[f] += call.buffer<const std::uint64_t>(1 + f)[i] != known_word(task.stream[f], i) ? 1 : 0;
+    for (std::uint64_t i = 0; i < task.words; ++i)
+      wrong[f] += call.buffer<const std::uint64_t>(1 + f)[i] != known_word(task.stream[f], i) ? 1 : 0;
 }
 const Codelet fill_codelet("self_test.fill", fill_faces), check_codelet("self_test.check", check_faces);
 
@@ -149,7 +150,8 @@ void roll_call(Job& job, std::chrono::seconds limit) {
     requests.push_back(line.start_receive(std::span(&answers[static_cast<std::size_t>(rank)], 1), rank, call_tag));
   std::vector<int> missing;
   for (int rank = 1; rank < job.size(); ++rank)
-    if (!Line(job, missing.empty() ? limit : std::chrono::seconds(0)).wait(requests[static_cast<std::size_t>(rank - 1)])) missing.push_back(rank);
+    if (!Line(job, missing.empty() ? limit : std::chrono::seconds(0)).wait(requests[static_cast<std::size_t>(rank - 1)]))
+      missing.push_back(rank);
   if (!missing.empty()) line.silent(missing);
   for (int rank = 1; rank < job.size(); ++rank) line.send(std::span(&mine, 1), rank, answer_tag);
 }
@@ -175,7 +177,8 @@ std::vector<FaceDamage> exchange_known_faces(Job& job) {
   const Coord grid = choose_rank_grid({1024, 1024, 1024, 1024}, job.size());
   for (int mu = 0; mu < 4; ++mu) lattice[mu] = 4 * grid[mu];
   const Decomposition decomposition(lattice, RankGrid{grid, job.rank(), {}}, {2, 2, 2, 2}, 1);
-  Halo halo(decomposition, [](int, int) { return bytes; }, "known face");
+  Halo halo(
+      decomposition, [](int, int) { return bytes; }, "known face");
   std::vector<Handle> wrong;  // of each block, by direction
   for (std::size_t i = 0; i < decomposition.local().size(); ++i) {
     const HostView<std::uint64_t> counts(wrong.emplace_back(8 * sizeof(std::uint64_t)), HostAccess::overwrite);
@@ -184,7 +187,9 @@ std::vector<FaceDamage> exchange_known_faces(Job& job) {
   constexpr std::uint64_t applications = 2;
   for (std::uint64_t application = 0; application < applications; ++application) {
     halo.next();
-    const auto stream = [&](int sender, int direction) { return (static_cast<std::uint64_t>(sender) * 8 + static_cast<std::uint64_t>(direction)) * applications + application; };
+    const auto stream = [&](int sender, int direction) {
+      return (static_cast<std::uint64_t>(sender) * 8 + static_cast<std::uint64_t>(direction)) * applications + application;
+    };
     for (const int b : decomposition.local()) {
       FaceTask task{{}, 8, bytes / sizeof(std::uint64_t)};
       AccessList accesses;
@@ -235,7 +240,8 @@ std::vector<FaceDamage> exchange_known_faces(Job& job) {
 
 std::string describe_gpu_messages() {
 #if defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
-  if (MPIX_Query_cuda_support() != 0) return "the MPI library could send from GPU memory; messages go through pinned host memory all the same";
+  if (MPIX_Query_cuda_support() != 0)
+    return "the MPI library could send from GPU memory; messages go through pinned host memory all the same";
 #endif
   return "the MPI library cannot send from GPU memory: messages go through pinned host memory";
 }

@@ -1,10 +1,10 @@
 #pragma once
 // Does the network between the ranks work, and how well?
+#include "runtime/mpi/job.hpp"
+
 #include <chrono>
 #include <string>
 #include <vector>
-
-#include "runtime/mpi/job.hpp"
 
 namespace quarkstar::runtime::mpi {
 
@@ -15,12 +15,13 @@ struct PairTiming {
   std::uint64_t damaged = 0;  ///< 8-byte words that arrived with another value
 };
 
-/// The root hears every rank within the limit; otherwise the job ends with an error that names the silent ones. The others wait longer for the
-/// root, so that it is the one who speaks unless it is silent itself. Collective; needs no session.
+/// The root hears every rank within the limit; otherwise the job ends with an error that names the silent ones. The others wait longer for
+/// the root, so that it is the one who speaks unless it is silent itself. Collective; needs no session.
 void roll_call(Job& job, std::chrono::seconds limit);
 
 /// Messages of known contents between pairs of ranks: all pairs up to 32 ranks, beyond that partners at distances of powers of 2. One pair
-/// after the other; contents are compared in rounds that are not timed. The root gets all timings, the others their own. Silent partners are named within the limit, and end the job.
+/// after the other; contents are compared in rounds that are not timed. The root gets all timings, the others their own. Silent partners
+/// are named within the limit, and end the job.
 std::vector<PairTiming> time_pairs(Job& job, std::chrono::seconds limit);
 
 /// Values of faces that arrived wrong.

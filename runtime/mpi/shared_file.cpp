@@ -1,5 +1,9 @@
 #include "runtime/mpi/shared_file.hpp"
 
+#include "runtime/atomic_file.hpp"
+#include "runtime/mpi/native.hpp"
+#include "runtime/mpi/slabs.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -8,10 +12,6 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
-
-#include "runtime/atomic_file.hpp"
-#include "runtime/mpi/native.hpp"
-#include "runtime/mpi/slabs.hpp"
 
 namespace quarkstar::runtime::mpi {
 namespace {
@@ -41,7 +41,8 @@ class Type {
 };
 
 [[noreturn]] void fail(const std::string& path, const std::string& what, const std::string& why) {
-  throw Error(ErrorKind::environment, path, what + " failed: " + why, "check the file system, its free space and your permissions, and try again");
+  throw Error(ErrorKind::environment, path, what + " failed: " + why,
+              "check the file system, its free space and your permissions, and try again");
 }
 
 /// Throws Error(environment) unless a call of MPI-IO ended well.
@@ -50,7 +51,8 @@ void check_io(int code, const std::string& path, const char* what) {
 }
 
 [[noreturn]] void throw_short(const std::string& path) {
-  throw Error(ErrorKind::environment, path, "the file ends before its data do, on this host", "it is cut short, or still on its way: copy it again");
+  throw Error(ErrorKind::environment, path, "the file ends before its data do, on this host",
+              "it is cut short, or still on its way: copy it again");
 }
 
 /// pread or pwrite until everything is done.
@@ -120,7 +122,8 @@ struct SharedFile::Native {
   /// MPI's description of the sites of a box.
   void describe(const SiteRecords& records, const Box& box) {
     if (record_bytes != records.record_bytes)
-      record.set("MPI_Type_contiguous", [&](MPI_Datatype* type) { return MPI_Type_contiguous(static_cast<int>(records.record_bytes), MPI_BYTE, type); });
+      record.set("MPI_Type_contiguous",
+                 [&](MPI_Datatype* type) { return MPI_Type_contiguous(static_cast<int>(records.record_bytes), MPI_BYTE, type); });
     record_bytes = records.record_bytes;
     int sizes[4], parts[4], starts[4];
     for (int mu = 0; mu < 4; ++mu) {  // MPI's last index runs fastest

@@ -1,13 +1,13 @@
 #pragma once
 // Files that all ranks read and write together, each its own part: MPI-IO, or plain reads and writes where there is one rank.
+#include "runtime/coord.hpp"
+#include "runtime/mpi/job.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
-
-#include "runtime/coord.hpp"
-#include "runtime/mpi/job.hpp"
 
 namespace quarkstar::runtime::mpi {
 
@@ -32,8 +32,8 @@ class SharedFile {
   SharedFile(const SharedFile&) = delete;
   SharedFile& operator=(const SharedFile&) = delete;
 
-  /// The records of a box inside the lattice, x fastest. write: the boxes of all ranks make up the lattice, and records.offset is the root's.
-  /// Throws Error(environment) when the file system fails, or the file ends before the records.
+  /// The records of a box inside the lattice, x fastest. write: the boxes of all ranks make up the lattice, and records.offset is the
+  /// root's. Throws Error(environment) when the file system fails, or the file ends before the records.
   void read(const SiteRecords& records, const Box& box, std::span<std::byte> out);
   void write(const SiteRecords& records, const Box& box, std::span<const std::byte> bytes);
 
@@ -46,8 +46,8 @@ class SharedFile {
   void write_slabs(const SiteRecords& records, const Box& box, const Fill& fill);
 
   /// After the last call. Every rank flushes what it has written (the root can flush only what its own host has, and a file renamed without
-  /// may lack the parts of others), and where there are several reads it back. Throws Error(environment) where only now it shows that the file system
-  /// could not write.
+  /// may lack the parts of others), and where there are several reads it back. Throws Error(environment) where only now it shows that the
+  /// file system could not write.
   void close();
 
   /// Closes the file as it is, where all ranks have failed.

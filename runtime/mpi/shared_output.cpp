@@ -6,9 +6,7 @@ SharedOutput::SharedOutput(Job& job, const std::string& path) : job_(job), path_
   job.on_root([&] { file_.emplace(path); });
 }
 
-void SharedOutput::on_root(const std::function<void()>& work) try {
-  job_.on_root(work);
-} catch (...) {  // on all ranks
+void SharedOutput::on_root(const std::function<void()>& work) try { job_.on_root(work); } catch (...) {  // on all ranks
   if (shared_) shared_->release();
   throw;
 }
@@ -18,7 +16,9 @@ SharedFile& SharedOutput::shared() {
   return *shared_;
 }
 
-void SharedOutput::fill(const SiteRecords& records, const Box& box, std::span<const std::byte> bytes) { shared().write(records, box, bytes); }
+void SharedOutput::fill(const SiteRecords& records, const Box& box, std::span<const std::byte> bytes) {
+  shared().write(records, box, bytes);
+}
 
 void SharedOutput::fill_slabs(const SiteRecords& records, const Box& box, const SharedFile::Fill& slab) {
   shared().write_slabs(records, box, slab);

@@ -1,13 +1,13 @@
 #pragma once
 // Output files that many ranks write together: complete, or absent.
+#include "runtime/atomic_file.hpp"
+#include "runtime/mpi/shared_file.hpp"
+
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
-
-#include "runtime/atomic_file.hpp"
-#include "runtime/mpi/shared_file.hpp"
 
 namespace quarkstar::runtime::mpi {
 
@@ -25,8 +25,8 @@ class SharedOutput {
 
   const std::string& path() const { return path_; }
 
-  /// Every rank's box of the sites. records.offset: the root's; the root has left room there. bytes: all of the box, or slab by slab. The file
-  /// is opened once, for all fields.
+  /// Every rank's box of the sites. records.offset: the root's; the root has left room there. bytes: all of the box, or slab by slab. The
+  /// file is opened once, for all fields.
   void fill(const SiteRecords& records, const Box& box, std::span<const std::byte> bytes);
   void fill_slabs(const SiteRecords& records, const Box& box, const SharedFile::Fill& slab);
 

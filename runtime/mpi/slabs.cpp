@@ -1,9 +1,9 @@
 #include "runtime/mpi/slabs.hpp"
 
+#include "runtime/number_variable.hpp"
+
 #include <algorithm>
 #include <cstdlib>
-
-#include "runtime/number_variable.hpp"
 
 namespace quarkstar::runtime::mpi {
 

@@ -1,10 +1,10 @@
 #pragma once
 // Numbers of messages: no two users at a time have the same.
+#include "runtime/error.hpp"
+
 #include <cstdint>
 #include <map>
 #include <string>
-
-#include "runtime/error.hpp"
 
 namespace quarkstar::runtime::mpi {
 

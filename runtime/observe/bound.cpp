@@ -1,10 +1,10 @@
 #include "runtime/observe/bound.hpp"
 
+#include "runtime/error.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <vector>
-
-#include "runtime/error.hpp"
 
 namespace quarkstar::runtime {
 namespace {

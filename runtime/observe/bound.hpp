@@ -1,10 +1,10 @@
 #pragma once
 // What no schedule can beat: lower bounds on the time of a task graph on given workers, moving data for nothing.
+#include "runtime/observe/task_graph.hpp"
+
 #include <map>
 #include <span>
 #include <string_view>
-
-#include "runtime/observe/task_graph.hpp"
 
 namespace quarkstar::runtime {
 
@@ -30,8 +30,8 @@ struct Bounds {
 /// between performance and bounds of Cholesky factorization on heterogeneous platforms", HCW 2015, without its dependencies). For two kinds
 /// it is solved exactly: tasks in the order of d_i1 / d_i2, the first of which go to kind 2. For more kinds, each is set against all others
 /// taken together, whose tasks then take the least of their durations: a relaxation, so still a bound; the largest of them counts.
-/// A kind without bandwidth does not count as workers. Cost: edges + tasks log tasks. Throws Error(input) where no kind can run a task that has bytes;
-/// one without them, a scalar step of a kind of worker whose bandwidth nothing told, takes only launch_us.
+/// A kind without bandwidth does not count as workers. Cost: edges + tasks log tasks. Throws Error(input) where no kind can run a task that
+/// has bytes; one without them, a scalar step of a kind of worker whose bandwidth nothing told, takes only launch_us.
 Bounds lower_bounds(const TaskGraph& graph, std::span<const WorkerKind> kinds, double launch_us = 0);
 
 }  // namespace quarkstar::runtime

@@ -1,11 +1,11 @@
 #include "runtime/observe/chrome_trace.hpp"
 
+#include "runtime/atomic_file.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
-
-#include "runtime/atomic_file.hpp"
 
 namespace quarkstar::runtime {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
-#include <string>
-
 #include "runtime/session.hpp"
+
+#include <string>
 
 namespace quarkstar::runtime {
 

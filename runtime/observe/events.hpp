@@ -1,5 +1,7 @@
 #pragma once
 // What ran where and when: per-worker event lists and running totals, filled by the task trampoline.
+#include "runtime/cost.hpp"
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -10,8 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/cost.hpp"
-
 namespace quarkstar::runtime {
 
 /// One codelet that ran: a task, or a part of a fused one. Times in microseconds of StarPU's clock.
@@ -20,15 +20,15 @@ struct Event {
   int block;
   double begin_us, end_us;
   Cost cost;
-  bool skipped;  ///< the graph had been stopped: no work was done
+  bool skipped;       ///< the graph had been stopped: no work was done
   bool side = false;  ///< ran in the side lane of its GPU (runtime/lane_schedule.hpp): beside what the main lane did
   int codelets = 1;   ///< that it stands for: more where only the time of a whole batch is known, 0 for what another worker counts
 };
 
 /// Totals since the last reset.
 struct Totals {
-  std::int64_t submitted = 0;  ///< StarPU's tasks: a fused batch is one
-  std::int64_t executed = 0;   ///< codelets, without those that a stopped graph skipped
+  std::int64_t submitted = 0;   ///< StarPU's tasks: a fused batch is one
+  std::int64_t executed = 0;    ///< codelets, without those that a stopped graph skipped
   double flops = 0, bytes = 0;  ///< of the executed
   double busy_us = 0;           ///< in tasks, summed over the workers that they occupy: gaps between the kernels of a fused task count
   /// What was submitted, with the parts of fused tasks one by one. On a GPU `executed`, `flops` and `bytes` cannot tell which tasks a
@@ -69,8 +69,8 @@ class Events {
   Totals totals() const;
   void reset();
 
-  /// Recent bytes over time in tasks of a worker, GB/s: the last twenty tasks or so that took 2 us and more; 0 where it had none yet. reset()
-  /// leaves it. Anyone may ask at any time.
+  /// Recent bytes over time in tasks of a worker, GB/s: the last twenty tasks or so that took 2 us and more; 0 where it had none yet.
+  /// reset() leaves it. Anyone may ask at any time.
   double measured_gbs(int worker) const { return lanes_[static_cast<std::size_t>(worker)].recent_gbs.load(std::memory_order_relaxed); }
   /// Tasks that did work and microseconds in tasks, since the session began: reset() leaves them. Read as totals().
   struct Lifetime {
@@ -90,13 +90,14 @@ class Events {
   };
   /// Whether workers keep rates(). Going on forgets what was kept. Call when no task is running.
   void watch_rates(bool watch);
-  /// By codelet, of the tasks that moved bytes while rates were watched; on a GPU those that a stopped graph skipped count too. Read as totals().
+  /// By codelet, of the tasks that moved bytes while rates were watched; on a GPU those that a stopped graph skipped count too. Read as
+  /// totals().
   const std::map<std::string_view, Rate>& rates(int worker) const { return lanes_[static_cast<std::size_t>(worker)].rates; }
   const std::vector<Event>& of_worker(int worker) const { return lanes_[static_cast<std::size_t>(worker)].events; }
   int workers() const { return static_cast<int>(lanes_.size()); }
 
  private:
-  struct alignas(64) Lane {  // own cache line: workers write these at the same time
+  struct alignas(64) Lane {    // own cache line: workers write these at the same time
     mutable std::mutex mutex;  // a task over several GPUs writes to the lanes of all of them
     std::vector<Event> events;
     Totals totals;

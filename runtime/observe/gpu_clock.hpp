@@ -1,9 +1,9 @@
 #pragma once
 // GPU events as points in time on the host's clock.
 #ifdef QUARKSTAR_CUDA
-#include <vector>
-
 #include "runtime/cuda.hpp"
+
+#include <vector>
 
 struct CUevent_st;
 

@@ -1,13 +1,13 @@
 #ifdef QUARKSTAR_CUDA
 #include "runtime/observe/gpu_times.hpp"
 
+#include "runtime/observe/share_interval.hpp"
+
 #include <cuda_runtime_api.h>
 #include <starpu.h>
 
 #include <algorithm>
 #include <span>
-
-#include "runtime/observe/share_interval.hpp"
 
 namespace quarkstar::runtime {
 

@@ -1,14 +1,14 @@
 #pragma once
 // When a GPU task's kernels ran: CUDA events around them, read when the task has ended.
 #ifdef QUARKSTAR_CUDA
-#include <map>
-#include <memory>
-#include <vector>
-
 #include "runtime/cuda.hpp"
 #include "runtime/observe/events.hpp"
 #include "runtime/observe/gpu_clock.hpp"
 #include "runtime/observe/step_times.hpp"
+
+#include <map>
+#include <memory>
+#include <vector>
 
 struct CUevent_st;
 
@@ -38,7 +38,8 @@ class GpuTimes {
   void end();
 
   /// Records the parts with their times on the host's clock (starpu_timing_now, microseconds; error about 10 us for all of them in common,
-  /// 1 us between those of one GPU). Every worker of the parts was busy from the begin to the end. Only after the task has ended on the GPU.
+  /// 1 us between those of one GPU). Every worker of the parts was busy from the begin to the end. Only after the task has ended on the
+  /// GPU.
   void record(Events& events);
 
  private:
@@ -48,7 +49,7 @@ class GpuTimes {
   GpuClock& clock_;  ///< of the task's GPU: another may be the current one when the task has ended
   int worker_;
   bool join_ = false;
-  std::vector<CUevent_st*> marks_;   ///< begin, then the end of each group of parts
+  std::vector<CUevent_st*> marks_;  ///< begin, then the end of each group of parts
   std::vector<Event> parts_;
   std::vector<std::size_t> groups_;  ///< parts up to each mark but the first
   std::map<int, std::vector<Event>> elsewhere_;

@@ -1,6 +1,9 @@
 // perf_event_open(2), and the events that a kernel lists in /sys/bus/event_source.
 #include "runtime/observe/hardware_counters.hpp"
 
+#include "runtime/first_line.hpp"
+#include "runtime/simulate/simulate.hpp"
+
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
@@ -14,9 +17,6 @@
 #include <fstream>
 #include <optional>
 
-#include "runtime/first_line.hpp"
-#include "runtime/simulate/simulate.hpp"
-
 namespace quarkstar::runtime {
 namespace {
 
@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 
 std::string reason_for(int error, const CounterSources& sources) {
   if (error == EACCES || error == EPERM)
-    return fmt::format("not permitted (kernel.perf_event_paranoid is {})", first_line(sources.paranoid).empty() ? "unknown" : first_line(sources.paranoid));
+    return fmt::format("not permitted (kernel.perf_event_paranoid is {})",
+                       first_line(sources.paranoid).empty() ? "unknown" : first_line(sources.paranoid));
   if (error == ENOENT || error == EOPNOTSUPP || error == ENODEV) return "the processor shows no such counter (virtual machines hide them)";
   if (error == ENOSYS) return "the kernel has no perf_event_open";
   return fmt::format("perf_event_open: {}", std::strerror(error));
@@ -103,7 +104,8 @@ class HardwareCounters::Counter {
   CounterReading read() const {
     if (descriptor_ < 0) return {0, 0, 0, reason_};
     std::uint64_t numbers[3];
-    if (::read(descriptor_, numbers, sizeof numbers) != static_cast<ssize_t>(sizeof numbers)) return {0, 0, 0, "the counter can no longer be read"};
+    if (::read(descriptor_, numbers, sizeof numbers) != static_cast<ssize_t>(sizeof numbers))
+      return {0, 0, 0, "the counter can no longer be read"};
     return {unit_ * static_cast<double>(numbers[0]), static_cast<double>(numbers[1]), static_cast<double>(numbers[2]), {}};
   }
 
@@ -132,11 +134,13 @@ HardwareCounters::HardwareCounters(const CounterSources& sources) {
       if (!config || type.empty() || scale.empty() || first_line(event.string() + ".unit") != "MiB") continue;
       const double unit = std::strtod(scale.c_str(), nullptr) * (1 << 20);
       for (const int cpu : numbers_of(first_line(device.path() / "cpumask")))
-        memory_.push_back(std::make_unique<Counter>(static_cast<std::uint32_t>(std::strtoul(type.c_str(), nullptr, 10)), *config, cpu, unit, sources));
+        memory_.push_back(
+            std::make_unique<Counter>(static_cast<std::uint32_t>(std::strtoul(type.c_str(), nullptr, 10)), *config, cpu, unit, sources));
     }
   }
   if (memory_.empty())
-    no_memory_ = fmt::format("{} (uncore_imc) in {}", controllers ? "no event that is known of the memory controllers" : "no memory controller", sources.devices);
+    no_memory_ = fmt::format("{} (uncore_imc) in {}",
+                             controllers ? "no event that is known of the memory controllers" : "no memory controller", sources.devices);
 }
 
 HardwareCounters::~HardwareCounters() = default;

@@ -8,9 +8,9 @@ namespace quarkstar::runtime {
 
 /// A counter, or why it cannot be read. Never a zero that means "unknown".
 struct CounterReading {
-  double value = 0;                  ///< valid where `unavailable` is empty
-  double enabled = 0, running = 0;   ///< nanoseconds, summed over threads: a counter that shares its place with others runs part of the time
-  std::string unavailable;           ///< the reason
+  double value = 0;                 ///< valid where `unavailable` is empty
+  double enabled = 0, running = 0;  ///< nanoseconds, summed over threads: a counter that shares its place with others runs part of the time
+  std::string unavailable;          ///< the reason
   bool available() const { return unavailable.empty(); }
 };
 

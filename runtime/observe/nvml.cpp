@@ -1,10 +1,10 @@
 // NVML without its headers or its library at build time: https://docs.nvidia.com/deploy/nvml-api/
+#include "runtime/observe/energy.hpp"
+
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <chrono>
-
-#include "runtime/observe/energy.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -77,7 +77,8 @@ class NvmlCounter : public EnergyCounter {
       if (!reason_.empty()) break;
       if (gpu.counts) {
         unsigned long long millijoules = 0;
-        if (check("energy counter", nvml_.total_energy(gpu.device, &millijoules))) joules += 1e-3 * static_cast<double>(millijoules - gpu.first);
+        if (check("energy counter", nvml_.total_energy(gpu.device, &millijoules)))
+          joules += 1e-3 * static_cast<double>(millijoules - gpu.first);
       } else {
         unsigned milliwatts = 0;
         if (!check("power", nvml_.power(gpu.device, &milliwatts))) break;

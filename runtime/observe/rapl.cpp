@@ -1,4 +1,7 @@
 // RAPL through Linux's powercap: https://www.kernel.org/doc/html/latest/power/powercap/powercap.html
+#include "runtime/first_line.hpp"
+#include "runtime/observe/energy.hpp"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -7,9 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-
-#include "runtime/first_line.hpp"
-#include "runtime/observe/energy.hpp"
 
 namespace quarkstar::runtime {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
-#include <span>
-
 #include "runtime/observe/events.hpp"
+
+#include <span>
 
 namespace quarkstar::runtime {
 

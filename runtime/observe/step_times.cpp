@@ -1,12 +1,12 @@
 #ifdef QUARKSTAR_CUDA
 #include "runtime/observe/step_times.hpp"
 
+#include "runtime/observe/gpu_clock.hpp"
+
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <map>
-
-#include "runtime/observe/gpu_clock.hpp"
 
 namespace quarkstar::runtime {
 namespace {

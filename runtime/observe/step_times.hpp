@@ -1,10 +1,10 @@
 #pragma once
 // When the steps of a batch ran that is replayed as a CUDA graph, on one GPU or several.
 #ifdef QUARKSTAR_CUDA
-#include <vector>
-
 #include "runtime/cuda.hpp"
 #include "runtime/observe/events.hpp"
+
+#include <vector>
 
 struct CUevent_st;
 

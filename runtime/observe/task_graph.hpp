@@ -1,11 +1,11 @@
 #pragma once
 // The graph of what was submitted: each task with what it has to wait for.
+#include "runtime/codelet.hpp"
+
 #include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
-
-#include "runtime/codelet.hpp"
 
 namespace quarkstar::runtime {
 

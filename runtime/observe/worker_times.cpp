@@ -1,11 +1,11 @@
 #include "runtime/observe/worker_times.hpp"
 
+#include "runtime/session.hpp"
+
 #include <starpu.h>
 #include <starpu_profiling.h>
 
 #include <algorithm>
-
-#include "runtime/session.hpp"
 
 namespace quarkstar::runtime {
 namespace {

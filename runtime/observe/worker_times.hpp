@@ -36,8 +36,8 @@ class WorkerProfile {
   WorkerProfile(const WorkerProfile&) = delete;
   WorkerProfile& operator=(const WorkerProfile&) = delete;
 
-  /// Exact when no task is running (after Session::wait_all). Of a task under way the time so far is in `total`, and in `busy` only when it has ended:
-  /// where other solves are in flight, up to one task a worker counts as something else.
+  /// Exact when no task is running (after Session::wait_all). Of a task under way the time so far is in `total`, and in `busy` only when it
+  /// has ended: where other solves are in flight, up to one task a worker counts as something else.
   void restart();
   /// By worker.
   std::vector<WorkerTimes> times();

@@ -1,14 +1,14 @@
-// The `energy` policy. A ready task goes where it costs the fewest joules (energy_choice.hpp): devices with few GFLOP/s per watt get work only
-// where that ends the whole so much earlier that the idle power saved is worth more; else they stay idle.
-#include <algorithm>
-#include <cerrno>
-#include <mutex>
-#include <vector>
-
+// The `energy` policy. A ready task goes where it costs the fewest joules (energy_choice.hpp): devices with few GFLOP/s per watt get work
+// only where that ends the whole so much earlier that the idle power saved is worth more; else they stay idle.
 #include "runtime/policy/energy_choice.hpp"
 #include "runtime/policy/placing.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/session.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <vector>
 
 namespace quarkstar::runtime {
 namespace {
@@ -58,7 +58,8 @@ int push(starpu_task* task) {
     const std::lock_guard lock(mutex);
     double all_free_at_us = now_us;
     for (const Load& load : loads) all_free_at_us = std::max(all_free_at_us, load.free_at_us);
-    for (EnergyCandidate& candidate : candidates) candidate.free_at_us = std::max(now_us, loads[static_cast<std::size_t>(candidate.worker)].free_at_us);
+    for (EnergyCandidate& candidate : candidates)
+      candidate.free_at_us = std::max(now_us, loads[static_cast<std::size_t>(candidate.worker)].free_at_us);
     chosen = candidates[least_energy(candidates, all_free_at_us, base)];
     Load& load = loads[static_cast<std::size_t>(chosen.worker)];
     load.free_at_us = chosen.free_at_us + chosen.takes_us;

@@ -1,16 +1,16 @@
 // The `halo-first` policy. Every worker has a queue of its own: packs and boundaries before interiors, the shortest first, because others
 // wait for them and a pack is shorter than a boundary. A worker whose queue is empty takes a task from another's only where that pays:
 // where the owner would end it later than the thief has brought its data, run it and brought the result back.
+#include "runtime/policy/placing.hpp"
+#include "runtime/policy/policy.hpp"
+#include "runtime/policy/steal.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
-
-#include "runtime/policy/placing.hpp"
-#include "runtime/policy/policy.hpp"
-#include "runtime/policy/steal.hpp"
 
 namespace quarkstar::runtime {
 namespace {

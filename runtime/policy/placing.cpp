@@ -1,13 +1,13 @@
 #include "runtime/policy/placing.hpp"
 
+#include "runtime/policy/policy.hpp"
+#include "runtime/sanitizer.hpp"
+#include "runtime/session.hpp"
+
 #include <atomic>
 #include <climits>
 #include <cmath>
 #include <thread>
-
-#include "runtime/policy/policy.hpp"
-#include "runtime/sanitizer.hpp"
-#include "runtime/session.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -48,8 +48,8 @@ void idle() {
 
 const detail::TaskRecord* record_of(const starpu_task* task) {
   happens_after(task);
-  const bool ours = task->cl_arg != nullptr && task->cl != nullptr && task->cl->model != nullptr &&
-                    task->cl->model->type == STARPU_PER_WORKER;
+  const bool ours =
+      task->cl_arg != nullptr && task->cl != nullptr && task->cl->model != nullptr && task->cl->model->type == STARPU_PER_WORKER;
   return ours ? static_cast<const detail::TaskRecord*>(task->cl_arg) : nullptr;
 }
 
@@ -95,8 +95,7 @@ double moving_us(starpu_task* task, int worker) {
 }
 
 int push_to(int worker, starpu_task* task) {
-  if (starpu_get_prefetch_flag() && task->nbuffers > 0)
-    starpu_prefetch_task_input_for(task, static_cast<unsigned>(worker));
+  if (starpu_get_prefetch_flag() && task->nbuffers > 0) starpu_prefetch_task_input_for(task, static_cast<unsigned>(worker));
   return starpu_push_local_task(worker, task, task->priority);
 }
 

@@ -46,8 +46,8 @@ struct Host {
 /// Set before make_policy is called. Each library has its own.
 __attribute__((visibility("hidden"))) inline const Host* host = nullptr;
 
-/// A policy of this name that calls `push` when a task is ready; it accepts any priority and has no queue of its own. Other functions can be
-/// replaced in what is returned.
+/// A policy of this name that calls `push` when a task is ready; it accepts any priority and has no queue of its own. Other functions can
+/// be replaced in what is returned.
 inline starpu_sched_policy policy(const char* name, const char* description, int (*push)(starpu_task*)) {
   starpu_sched_policy filled{};
   filled.init_sched = [](unsigned context) {
@@ -73,11 +73,11 @@ inline constexpr Header header{abi, STARPU_MAJOR_VERSION, STARPU_MINOR_VERSION, 
 }  // namespace quarkstar::plugin
 
 /// The two symbols that the package looks for.
-#define QUARKSTAR_POLICY(make_policy)                                                                                    \
-  extern "C" const quarkstar::plugin::Header quarkstar_policy_header;                                                    \
-  const quarkstar::plugin::Header quarkstar_policy_header = quarkstar::plugin::header;                                   \
-  extern "C" starpu_sched_policy* quarkstar_policy_make(const quarkstar::plugin::Host* given) {                          \
-    quarkstar::plugin::host = given;                                                                                     \
-    static starpu_sched_policy made = make_policy();                                                                     \
-    return &made;                                                                                                        \
+#define QUARKSTAR_POLICY(make_policy)                                                           \
+  extern "C" const quarkstar::plugin::Header quarkstar_policy_header;                           \
+  const quarkstar::plugin::Header quarkstar_policy_header = quarkstar::plugin::header;          \
+  extern "C" starpu_sched_policy* quarkstar_policy_make(const quarkstar::plugin::Host* given) { \
+    quarkstar::plugin::host = given;                                                            \
+    static starpu_sched_policy made = make_policy();                                            \
+    return &made;                                                                               \
   }

@@ -1,14 +1,14 @@
 #include "runtime/policy/policy.hpp"
 
+#include "runtime/error.hpp"
+#include "runtime/policy/policy_library.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <starpu.h>
 #include <starpu_scheduler.h>
 
 #include <algorithm>
-
-#include "runtime/error.hpp"
-#include "runtime/policy/policy_library.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -27,8 +27,10 @@ bool is_starpu_policy(std::string_view name) {
 const std::vector<OwnPolicy>& own_policies() {
   static const std::vector<OwnPolicy> policies = {
       {"static", "every block has an owner; urgent tasks first; nothing is stolen", &static_policy()},
-      {"adaptive", "as static; blocks are cut anew between solves, from measured speeds, where that wins back its cost", &adaptive_policy()},
-      {"halo-first", "packs and boundaries before interiors; idle workers steal what they end earlier, data's way included", &halo_first_policy()},
+      {"adaptive", "as static; blocks are cut anew between solves, from measured speeds, where that wins back its cost",
+       &adaptive_policy()},
+      {"halo-first", "packs and boundaries before interiors; idle workers steal what they end earlier, data's way included",
+       &halo_first_policy()},
       {"energy", "each task where it costs the fewest joules; slow devices may stay idle", &energy_policy()},
   };
   return policies;
@@ -48,8 +50,10 @@ bool is_policy(std::string_view name) {
 }
 
 std::string why_no_policy(std::string_view name) {
-  return is_starpu_policy(name) ? fmt::format("StarPU's policy {} is not taken: it is not tested with worker teams and priorities, and some of its kind abort", name)
-                                : fmt::format("'{}' is unknown", name);
+  return is_starpu_policy(name)
+             ? fmt::format("StarPU's policy {} is not taken: it is not tested with worker teams and priorities, and some of its kind abort",
+                           name)
+             : fmt::format("'{}' is unknown", name);
 }
 
 starpu_sched_policy* find_own_policy(std::string_view name) {

@@ -1,14 +1,14 @@
 #include "runtime/policy/policy_library.hpp"
 
-#include <dlfcn.h>
-#include <fmt/format.h>
-
-#include <filesystem>
-
 #include "runtime/error.hpp"
 #include "runtime/policy/placing.hpp"
 #include "runtime/policy/plugin.hpp"
 #include "runtime/session.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <filesystem>
 
 namespace quarkstar::runtime {
 namespace {
@@ -16,8 +16,8 @@ namespace {
 int task_facts(const starpu_task* task, plugin::TaskFacts* facts) {
   const detail::TaskRecord* record = placing::record_of(task);
   if (record == nullptr) return 0;
-  *facts = {record->codelet->name(), record->cost.flops, record->cost.bytes, record->placement.owner, record->placement.block,
-            record->placement.urgent ? 1 : 0};
+  *facts = {record->codelet->name(), record->cost.flops,      record->cost.bytes,
+            record->placement.owner, record->placement.block, record->placement.urgent ? 1 : 0};
   return 1;
 }
 
@@ -39,7 +39,8 @@ std::string mismatch(const plugin::Header& found) {
   const plugin::Header& ours = plugin::header;
   if (found.abi != ours.abi) return fmt::format("it has version {} of the interface for policies, this is version {}", found.abi, ours.abi);
   if (found.starpu_major != ours.starpu_major || found.starpu_minor != ours.starpu_minor)
-    return fmt::format("it was compiled with StarPU {}.{}, this is {}.{}", found.starpu_major, found.starpu_minor, ours.starpu_major, ours.starpu_minor);
+    return fmt::format("it was compiled with StarPU {}.{}, this is {}.{}", found.starpu_major, found.starpu_minor, ours.starpu_major,
+                       ours.starpu_minor);
   if (found.policy_bytes != ours.policy_bytes || found.task_bytes != ours.task_bytes)
     return "it was compiled with a StarPU of other build options";
   return {};
@@ -61,7 +62,8 @@ starpu_sched_policy* load_policy(const std::string& path) {
   using Make = starpu_sched_policy* (*)(const plugin::Host*);
   const auto make = reinterpret_cast<Make>(dlsym(library, "quarkstar_policy_make"));
   if (found == nullptr || make == nullptr)
-    refuse(path, fmt::format("is no scheduling policy: no symbol {}", found == nullptr ? "quarkstar_policy_header" : "quarkstar_policy_make"),
+    refuse(path,
+           fmt::format("is no scheduling policy: no symbol {}", found == nullptr ? "quarkstar_policy_header" : "quarkstar_policy_make"),
            "end it in QUARKSTAR_POLICY(...) (docs/howto/policy.md)");
   if (const std::string why = mismatch(*found); !why.empty()) refuse(path, why, recompile);
   starpu_sched_policy* policy = make(&host);

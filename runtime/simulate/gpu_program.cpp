@@ -20,10 +20,9 @@ std::vector<Interval> times_of(const GpuProgram& work) {
     for (std::size_t i = 0; i < step.buffers.size(); ++i) {
       const auto buffer = static_cast<std::size_t>(step.buffers[i]);
       const int home = work.schedule.home[buffer];
-      if (work.schedule.copied[buffer] || step.part.accesses[i].mode == Access::Mode::in || home == scheduled.device)
-        continue;
-      const Machine::Link link = machine.between(work.cuda_devices[static_cast<std::size_t>(scheduled.device)],
-                                                 work.cuda_devices[static_cast<std::size_t>(home)]);
+      if (work.schedule.copied[buffer] || step.part.accesses[i].mode == Access::Mode::in || home == scheduled.device) continue;
+      const Machine::Link link =
+          machine.between(work.cuda_devices[static_cast<std::size_t>(scheduled.device)], work.cuda_devices[static_cast<std::size_t>(home)]);
       need.fixed += link.us + static_cast<double>(work.bytes[buffer]) / link.gbs * 1e-3;
     }
     needs.push_back(need);

@@ -22,11 +22,7 @@ struct Lane {
 class Run {
  public:
   Run(const LaneSchedule& schedule, const std::vector<StepTime>& needs, const WaitTimes& waits)
-      : schedule_(schedule),
-        needs_(needs),
-        waits_(waits),
-        times_(needs.size(), {never, never}),
-        reached_(needs.size(), never) {
+      : schedule_(schedule), needs_(needs), waits_(waits), times_(needs.size(), {never, never}), reached_(needs.size(), never) {
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
       const auto lane = static_cast<std::size_t>(schedule.steps[i].lane);
       if (lanes_.size() <= lane) lanes_.resize(lane + 1);
@@ -62,8 +58,7 @@ class Run {
   double ready(const Lane& lane) const {
     const std::size_t at = lane.steps[lane.at];
     double time = std::max(now_, reached_[at]);
-    for (const int other : schedule_.steps[at].meets)
-      time = std::max(time, reached_[static_cast<std::size_t>(other)] + waits_.signal);
+    for (const int other : schedule_.steps[at].meets) time = std::max(time, reached_[static_cast<std::size_t>(other)] + waits_.signal);
     return time;
   }
 
@@ -81,9 +76,8 @@ class Run {
   }
 
   int sharing(int device) const {
-    return static_cast<int>(std::count_if(lanes_.begin(), lanes_.end(), [device](const Lane& lane) {
-      return lane.running && lane.device == device && !(lane.fixed > 0);
-    }));
+    return static_cast<int>(std::count_if(
+        lanes_.begin(), lanes_.end(), [device](const Lane& lane) { return lane.running && lane.device == device && !(lane.fixed > 0); }));
   }
 
   double until_next_event() const {

@@ -1,8 +1,8 @@
 #pragma once
 // When the steps of a program over several GPUs run.
-#include <vector>
-
 #include "runtime/lane_schedule.hpp"
+
+#include <vector>
 
 namespace quarkstar::runtime::simulate {
 

@@ -19,13 +19,13 @@ struct ByCodelet {
 /// A processor, or what a worker has of one.
 struct Device {
   std::string model;
-  double triad_gbs = 0;           ///< of a CPU domain with all its cores, of a whole GPU
+  double triad_gbs = 0;                                   ///< of a CPU domain with all its cores, of a whole GPU
   double peak_single_gflops = 0, peak_double_gflops = 0;  ///< of the same
-  double kernel_us = 0;           ///< what a kernel costs beside its bytes: launch, or start and end of a team's loop
-  double task_us = 0;             ///< what the runtime costs beside the kernels of a task
-  double memory_gib = 0;          ///< of a CPU domain, of a GPU
-  ByCodelet efficiency;           ///< part of the triad that the compulsory bytes reach, else 1
-  ByCodelet cached_gflops;        ///< where everything comes from caches, of the same as the peaks
+  double kernel_us = 0;     ///< what a kernel costs beside its bytes: launch, or start and end of a team's loop
+  double task_us = 0;       ///< what the runtime costs beside the kernels of a task
+  double memory_gib = 0;    ///< of a CPU domain, of a GPU
+  ByCodelet efficiency;     ///< part of the triad that the compulsory bytes reach, else 1
+  ByCodelet cached_gflops;  ///< where everything comes from caches, of the same as the peaks
 
   /// Microseconds of a kernel on a part of the device's cores: kernel_us + the larger of bytes over the part of `gbs`
   /// that it reaches and flops over the part's peak. For kernels with `cached_gflops` the former is the root of the sum

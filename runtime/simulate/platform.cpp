@@ -1,12 +1,12 @@
 #include "runtime/simulate/platform.hpp"
 
+#include "runtime/error.hpp"
+
 #include <fmt/format.h>
 #include <starpu_config.h>
 
 #include <filesystem>
 #include <fstream>
-
-#include "runtime/error.hpp"
 
 namespace quarkstar::runtime::simulate {
 namespace {
@@ -58,8 +58,7 @@ Machine::Link between_nodes(const Machine& machine, int from, int to) {
 /// As the value of an attribute.
 std::string escaped(const std::string& text) {
   std::string xml;
-  for (const char c : text)
-    xml += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : std::string(1, c);
+  for (const char c : text) xml += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : std::string(1, c);
   return xml;
 }
 
@@ -69,8 +68,11 @@ std::string head() {
   std::string xml =
       "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM 'http://simgrid.gforge.inria.fr/simgrid/simgrid.dtd'>\n<platform version=\"4\">\n"
       " <config id=\"General\">\n";
-  for (const auto& [key, value] : {std::pair{"network/TCP-gamma", "-1"}, {"network/latency-factor", "1"}, {"network/bandwidth-factor", "1"},
-                                   {"network/crosstraffic", "0"}, {"network/weight-S", "0.0"}})
+  for (const auto& [key, value] : {std::pair{"network/TCP-gamma", "-1"},
+                                   {"network/latency-factor", "1"},
+                                   {"network/bandwidth-factor", "1"},
+                                   {"network/crosstraffic", "0"},
+                                   {"network/weight-S", "0.0"}})
     xml += fmt::format("  <prop id=\"{}\" value=\"{}\"></prop>\n", key, value);
   return xml + " </config>\n";
 }
@@ -88,9 +90,10 @@ std::string platform_xml(const Machine& machine) {
   const int cores = machine.nodes * machine.domains * machine.cores, gpus = machine.all_gpus();
   std::string xml = head() + " <AS id=\"AS0\" routing=\"Full\">\n" + host_list("", cores);
   for (int g = 0; g < gpus; ++g)
-    xml += fmt::format("  <host id=\"{}\" speed=\"1Gf\">\n   <prop id=\"model\" value=\"{}\"/>\n   <prop id=\"memsize\" value=\"{:.0f}\"/>\n"
-                       "   <prop id=\"memcpy_peer\" value=\"{}\"/>\n  </host>\n",
-                       gpu_host(g), escaped(machine.gpu.model), machine.gpu.memory_gib * 1073741824.0, machine.peers || machine.nodes > 1 ? 1 : 0);
+    xml += fmt::format(
+        "  <host id=\"{}\" speed=\"1Gf\">\n   <prop id=\"model\" value=\"{}\"/>\n   <prop id=\"memsize\" value=\"{:.0f}\"/>\n"
+        "   <prop id=\"memcpy_peer\" value=\"{}\"/>\n  </host>\n",
+        gpu_host(g), escaped(machine.gpu.model), machine.gpu.memory_gib * 1073741824.0, machine.peers || machine.nodes > 1 ? 1 : 0);
   xml += fmt::format("  <link id=\"Host\" bandwidth=\"{:.0f}Bps\" latency=\"0s\"/>\n", machine.host_gbs * 1e9);
   Ways ways;
   const std::string memory_bus = "<link_ctn id=\"Host\"/>";
@@ -116,7 +119,8 @@ void write_platform(const Machine& machine, const std::string& folder, const std
   if (error) throw Error(ErrorKind::environment, bus.string(), "cannot be made", "check the space and permissions of $TMPDIR");
   const auto file = [&](const char* ending) { return bus / (host_name + ending); };
   write(file(".platform.v4.xml"), platform_xml(machine));
-  std::string config = fmt::format("# Current configuration\n{} # Number of CPUs\n1 # Number of NUMA nodes\n{} # Number of CUDA nodes\n", cores, gpus);
+  std::string config =
+      fmt::format("# Current configuration\n{} # Number of CPUs\n1 # Number of NUMA nodes\n{} # Number of CUDA nodes\n", cores, gpus);
   for (const char* kind : {"OpenCL", "FPGA", "Disk", "MPI_MS", "TCPIP_MS", "HIP"}) config += fmt::format("0 # Number of {} nodes\n", kind);
   write(file(".config"), config);
   constexpr double mb_a_gb = 1e3;
@@ -127,13 +131,13 @@ void write_platform(const Machine& machine, const std::string& folder, const std
 std::string job_xml(const Machine& machine, int ranks) {
   // A message crosses the link of its sender and that of its receiver.
   std::string xml = head() + " <AS id=\"JOB\" routing=\"None\">\n" +
-                    fmt::format("  <cluster id=\"NETWORK\" prefix=\"NODE\" suffix=\"\" radical=\"0-{}\" speed=\"1Gf\" "
-                                "bw=\"{:.0f}Bps\" lat=\"{:.9f}s\"/>\n",
-                                ranks - 1, machine.network_gbs * 1e9, machine.network_us * 0.5e-6);
+                    fmt::format(
+                        "  <cluster id=\"NETWORK\" prefix=\"NODE\" suffix=\"\" radical=\"0-{}\" speed=\"1Gf\" "
+                        "bw=\"{:.0f}Bps\" lat=\"{:.9f}s\"/>\n",
+                        ranks - 1, machine.network_gbs * 1e9, machine.network_us * 0.5e-6);
   for (int rank = 0; rank < ranks; ++rank) {
     const std::string zone = fmt::format("StarPU-MPI{}", rank);
-    xml += fmt::format(" <AS id=\"{}\" routing=\"None\">\n{} </AS>\n", zone,
-                       host_list(zone + "-", machine.domains * machine.cores));
+    xml += fmt::format(" <AS id=\"{}\" routing=\"None\">\n{} </AS>\n", zone, host_list(zone + "-", machine.domains * machine.cores));
   }
   return xml + " </AS>\n</platform>\n";
 }

@@ -1,8 +1,8 @@
 #pragma once
 // The files from which StarPU and SimGrid know a machine.
-#include <string>
-
 #include "runtime/simulate/machine.hpp"
+
+#include <string>
 
 namespace quarkstar::runtime::simulate {
 
@@ -10,8 +10,8 @@ namespace quarkstar::runtime::simulate {
 /// "Host" that copies of a node's GPUs share. GPUs of all nodes are those of one machine, with routes through the network between nodes.
 std::string platform_xml(const Machine& machine);
 
-/// Writes bus/NAME.platform.v4.xml, .config, .bandwidth and .latency below `folder`, which is made. NAME is `host_name`; StarPU finds them by
-/// STARPU_PERF_MODEL_DIR=folder and STARPU_HOSTNAME=NAME. Throws Error(environment) where a file cannot be written, Error(input) for
+/// Writes bus/NAME.platform.v4.xml, .config, .bandwidth and .latency below `folder`, which is made. NAME is `host_name`; StarPU finds them
+/// by STARPU_PERF_MODEL_DIR=folder and STARPU_HOSTNAME=NAME. Throws Error(environment) where a file cannot be written, Error(input) for
 /// more GPUs or cores than StarPU was built for.
 void write_platform(const Machine& machine, const std::string& folder, const std::string& host_name);
 

@@ -1,5 +1,9 @@
 #include "runtime/simulate/process.hpp"
 
+#include "runtime/error.hpp"
+#include "runtime/simulate/platform.hpp"
+#include "runtime/simulate/simulate.hpp"
+
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <spawn.h>
@@ -13,10 +17,6 @@
 #include <filesystem>
 #include <string>
 #include <vector>
-
-#include "runtime/error.hpp"
-#include "runtime/simulate/platform.hpp"
-#include "runtime/simulate/simulate.hpp"
 
 namespace quarkstar::runtime::simulate {
 namespace {
@@ -64,7 +64,8 @@ int run_command(std::vector<std::string>& words) {
     throw Error(ErrorKind::environment, words.front(), fmt::format("cannot be started: {}", std::strerror(error)),
                 "install libsimgrid-dev, which has it");
   int status = 0;
-  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {}
+  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (code > 128)  // as a shell tells it, which smpirun is
     throw Error(ErrorKind::environment, words.front(), fmt::format("was ended by signal {}", code - 128),
@@ -98,18 +99,15 @@ int run_job(const Machine& machine, int ranks, const std::string& program, const
   setenv("OMP_NUM_THREADS", "1", 1);  // threads that wait for work would count as the ranks' time
   setenv("TMPDIR", folder.path().c_str(), 1);
   std::vector<std::string> words{
-      "smpirun", "-quiet", "-np", fmt::format("{}", ranks), "-platform", platform, "-hostfile", hosts,
-      "--log=root.thresh:error",
+      "smpirun", "-quiet", "-np", fmt::format("{}", ranks), "-platform", platform, "-hostfile", hosts, "--log=root.thresh:error",
       // A message takes what the machine's network says, a call of MPI nothing.
-      "--cfg=network/model:CM02", "--cfg=smpi/simulate-computation:no", "--cfg=smpi/test:0",
-      "--cfg=smpi/privatization:dlopen",
+      "--cfg=network/model:CM02", "--cfg=smpi/simulate-computation:no", "--cfg=smpi/test:0", "--cfg=smpi/privatization:dlopen",
       // Thousands of actors: a guard page each would be more mappings than Linux allows a process.
       "--cfg=contexts/stack-size:1024", "--cfg=contexts/guard-size:0", program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   for (const std::string& word : words)
     if (word.find_first_of(" \t\n") != word.npos)
-      throw Error(ErrorKind::input, word, "has a space in it, and smpirun takes it for two words",
-                  "use paths without spaces");
+      throw Error(ErrorKind::input, word, "has a space in it, and smpirun takes it for two words", "use paths without spaces");
   return run_command(words);
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 // Starts a program as a simulated one.
+#include "runtime/simulate/machine.hpp"
+
 #include <string>
 #include <vector>
-
-#include "runtime/simulate/machine.hpp"
 
 namespace quarkstar::runtime::simulate {
 

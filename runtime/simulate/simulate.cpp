@@ -32,9 +32,7 @@ const Composite* composite_of(const Codelet* codelet) {
 
 bool refresh_due = false;
 
-const Device& device_of(int worker) {
-  return Session::current().worker(worker).kind == Worker::Kind::cuda ? machine().gpu : machine().cpu;
-}
+const Device& device_of(int worker) { return Session::current().worker(worker).kind == Worker::Kind::cuda ? machine().gpu : machine().cpu; }
 
 /// Of the kernels of a task, without what the runtime adds.
 double kernels_us(detail::TaskRecord& record, int worker, int teams) {
@@ -48,9 +46,7 @@ double overhead_us(starpu_task* task, int worker) {
   return device_of(worker).task_us + machine().handle_us * static_cast<double>(STARPU_TASK_GET_NBUFFERS(task));
 }
 
-bool spends_by_itself(int worker) {
-  return machine().busy_teams_share && Session::current().worker(worker).kind == Worker::Kind::cpu;
-}
+bool spends_by_itself(int worker) { return machine().busy_teams_share && Session::current().worker(worker).kind == Worker::Kind::cpu; }
 
 /// Since when a worker that spends by itself has run the kernels of its task.
 double& kernels_begin_us(int worker) {
@@ -63,9 +59,8 @@ void finish(void* argument) {
   auto* task = static_cast<starpu_task*>(argument);
   auto* record = static_cast<detail::TaskRecord*>(task->cl_arg);
   const int worker = starpu_worker_get_id_check();
-  const double end = starpu_timing_now(), begin = spends_by_itself(worker)
-                                                      ? kernels_begin_us(worker)
-                                                      : end - kernels_us(*record, worker, teams_beside(worker));
+  const double end = starpu_timing_now(),
+               begin = spends_by_itself(worker) ? kernels_begin_us(worker) : end - kernels_us(*record, worker, teams_beside(worker));
   if (const Composite* composite = composite_of(record->codelet)) composite->finish(record->arguments(), worker, begin, end);
   else Session::current().events().record(worker, {record->codelet->name(), record->placement.block, begin, end, record->cost, false});
 }
@@ -94,8 +89,8 @@ std::vector<GpuDescription> gpus() {
   const Machine& m = machine();
   std::vector<GpuDescription> all;
   for (int g = 0; g < m.all_gpus(); ++g)
-    all.push_back({m.gpu.model + " (simulated)", static_cast<std::size_t>(m.gpu.memory_gib * 1073741824.0),
-                   "simulated:" + std::to_string(g)});
+    all.push_back(
+        {m.gpu.model + " (simulated)", static_cast<std::size_t>(m.gpu.memory_gib * 1073741824.0), "simulated:" + std::to_string(g)});
   return all;
 }
 
@@ -107,9 +102,9 @@ void* allocate(std::size_t bytes) {
 void deallocate(void* memory, std::size_t bytes) { munmap(memory, bytes); }
 
 bool has_gpu_version(std::string_view codelet) {
-  constexpr std::array cpu_only{"transfer.links", "transfer.load",   "transfer.store", "staggered.links",  "staggered.load", "staggered.store",
-                                "smear.load",     "smear.store",     "gauge_",         "scalar.merge",     "scalar.interrupt",
-                                "vectors.",       "block_cg.",         "self_test."};
+  constexpr std::array cpu_only{"transfer.links",   "transfer.load", "transfer.store", "staggered.links", "staggered.load",
+                                "staggered.store",  "smear.load",    "smear.store",    "gauge_",          "scalar.merge",
+                                "scalar.interrupt", "vectors.",      "block_cg.",      "self_test."};
   return std::none_of(cpu_only.begin(), cpu_only.end(), [&](std::string_view prefix) { return codelet.starts_with(prefix); });
 }
 
@@ -118,9 +113,8 @@ void describe(const Codelet& codelet, Composite composite) { composites()[&codel
 int teams_beside(int worker) {
   const std::vector<Worker>& workers = Session::current().workers();
   const Worker& one = workers.at(static_cast<std::size_t>(worker));
-  return static_cast<int>(std::count_if(workers.begin(), workers.end(), [&one](const Worker& other) {
-    return other.kind == one.kind && other.device == one.device;
-  }));
+  return static_cast<int>(std::count_if(workers.begin(), workers.end(),
+                                        [&one](const Worker& other) { return other.kind == one.kind && other.device == one.device; }));
 }
 
 double kernel_us(const Codelet& codelet, const Cost& cost, int worker, int teams) {
@@ -142,8 +136,7 @@ Cost cost_of(Cost cost, const Placement& placement) {
 void pause(double microseconds) { starpu_sleep(static_cast<float>(microseconds * 1e-6)); }
 
 double task_us(starpu_task* task, int worker) {
-  return overhead_us(task, worker) +
-         kernels_us(*static_cast<detail::TaskRecord*>(task->cl_arg), worker, teams_beside(worker));
+  return overhead_us(task, worker) + kernels_us(*static_cast<detail::TaskRecord*>(task->cl_arg), worker, teams_beside(worker));
 }
 
 namespace {
@@ -161,8 +154,7 @@ void spend(starpu_task* task, int worker) {
     us.push_back(kernels_us(*static_cast<detail::TaskRecord*>(task->cl_arg), worker, teams));
   kernels_begin_us(worker) = starpu_timing_now();
   at_work.start(worker, std::move(us), kernels_begin_us(worker));
-  for (double wait = at_work.wait_us(worker, kernels_begin_us(worker)); wait > 0;
-       wait = at_work.wait_us(worker, starpu_timing_now()))
+  for (double wait = at_work.wait_us(worker, kernels_begin_us(worker)); wait > 0; wait = at_work.wait_us(worker, starpu_timing_now()))
     pause(wait);
 }
 

@@ -16,9 +16,7 @@ void TeamsAtWork::start(int team, std::vector<double> us, double now_us) {
   running_.push_back({team, std::move(us)});
 }
 
-double TeamsAtWork::us_left(const Kernel& kernel) const {
-  return kernel.left * kernel.us[std::min(running_.size(), kernel.us.size()) - 1];
-}
+double TeamsAtWork::us_left(const Kernel& kernel) const { return kernel.left * kernel.us[std::min(running_.size(), kernel.us.size()) - 1]; }
 
 double TeamsAtWork::next_end_us() const {
   double next = std::numeric_limits<double>::infinity();
@@ -32,10 +30,8 @@ void TeamsAtWork::advance(double now_us) {
     std::vector<Kernel> going_on;
     for (Kernel kernel : running_) {
       const double left_us = us_left(kernel);
-      if (left_us - step > rounding_us)
-        kernel.left *= (left_us - step) / left_us;
-      else
-        kernel.left = 0;
+      if (left_us - step > rounding_us) kernel.left *= (left_us - step) / left_us;
+      else kernel.left = 0;
       (kernel.left > 0 ? going_on : ended_).push_back(kernel);
     }
     const bool all_go_on = going_on.size() == running_.size();

@@ -1,5 +1,10 @@
 #include "runtime/tune/tune_cache.hpp"
 
+#include "runtime/atomic_file.hpp"
+#include "runtime/error.hpp"
+#include "runtime/tune/file_lock.hpp"
+#include "runtime/tune/tune_file.hpp"
+
 #include <spdlog/spdlog.h>
 
 #include <cstdlib>
@@ -7,11 +12,6 @@
 #include <fstream>
 #include <iterator>
 #include <system_error>
-
-#include "runtime/atomic_file.hpp"
-#include "runtime/error.hpp"
-#include "runtime/tune/file_lock.hpp"
-#include "runtime/tune/tune_file.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -88,8 +88,10 @@ TuneFile TuneCache::read(Damage damage) {
     return TuneFile(std::string{std::istreambuf_iterator<char>(file), {}});
   } catch (const TuneFileNewer& newer) {
     writable_ = false;
-    spdlog::warn("{}: the tune cache has format {}, this version knows {}: it is left alone and what is measured is not kept; set "
-                 "$QUARKSTAR_TUNE to another file", path_, newer.format, TuneFile::format);
+    spdlog::warn(
+        "{}: the tune cache has format {}, this version knows {}: it is left alone and what is measured is not kept; set "
+        "$QUARKSTAR_TUNE to another file",
+        path_, newer.format, TuneFile::format);
   } catch (const TuneFileDamage& error) {
     if (damage == Damage::report) {
       spdlog::warn("{}, line {}: the tune cache is damaged ({}); what is missing is measured again, and the file goes to {}.damaged", path_,

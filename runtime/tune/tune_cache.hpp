@@ -1,11 +1,11 @@
 #pragma once
 // What has been measured on this machine, kept from run to run.
+#include "runtime/tune/tune_entry.hpp"
+
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
-
-#include "runtime/tune/tune_entry.hpp"
 
 namespace quarkstar::runtime {
 
@@ -15,9 +15,9 @@ class TuneFile;
 /// device, kernel and its version, problem. Choices change speed, never results.
 ///
 /// Each new entry is written at once: the file is locked (flock on FILE.lock), read again, merged, and replaced by renaming, so that
-/// neither a killed run nor two runs at a time lose what is there, nor members of the file that this version does not know. A file that cannot be read as a cache is named in a warning, put aside
-/// as FILE.damaged and made anew; one that cannot be written, or that a later version of the program has written, is named in a warning
-/// and stays as it is, and the run goes on with what it measures itself.
+/// neither a killed run nor two runs at a time lose what is there, nor members of the file that this version does not know. A file that
+/// cannot be read as a cache is named in a warning, put aside as FILE.damaged and made anew; one that cannot be written, or that a later
+/// version of the program has written, is named in a warning and stays as it is, and the run goes on with what it measures itself.
 class TuneCache {
  public:
   explicit TuneCache(std::string path);

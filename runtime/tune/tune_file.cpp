@@ -54,7 +54,9 @@ TuneFile::TuneFile(const std::string& text) {
     throw TuneFileDamage(line_of_key(text, "format"), error.what());
   }
   for (const auto& [key, value] : content_.at("entries").items()) {
-    const auto fail = [&](const std::string& what) { throw TuneFileDamage(line_of_key(text, key), fmt::format("entry '{}': {}", key, what)); };
+    const auto fail = [&](const std::string& what) {
+      throw TuneFileDamage(line_of_key(text, key), fmt::format("entry '{}': {}", key, what));
+    };
     try {
       entry_of(value);
     } catch (const json::exception& error) {

@@ -1,11 +1,12 @@
 #pragma once
 // The file of a tune cache: {"format": 1, "entries": {KEY: {"choice": [...], "microseconds": ...}, ...}}.
-#include <map>
+#include "runtime/tune/tune_entry.hpp"
+
 #include <nlohmann/json.hpp>
+
+#include <map>
 #include <stdexcept>
 #include <string>
-
-#include "runtime/tune/tune_entry.hpp"
 
 namespace quarkstar::runtime {
 

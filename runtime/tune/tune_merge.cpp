@@ -1,14 +1,14 @@
 #include "runtime/tune/tune_merge.hpp"
 
+#include "runtime/atomic_file.hpp"
+#include "runtime/error.hpp"
+#include "runtime/tune/file_lock.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-
-#include "runtime/atomic_file.hpp"
-#include "runtime/error.hpp"
-#include "runtime/tune/file_lock.hpp"
 
 namespace quarkstar::runtime {
 namespace {
@@ -19,11 +19,13 @@ TuneFile read_file(const std::string& path) {
   std::error_code ignored;
   std::ifstream file(path, std::ios::binary);
   if (!fs::is_regular_file(path, ignored) || !file)
-    throw Error(ErrorKind::input, path, fs::exists(path, ignored) ? "it cannot be read" : "there is no such file", "name tune caches, e.g. another machine's tune.json");
+    throw Error(ErrorKind::input, path, fs::exists(path, ignored) ? "it cannot be read" : "there is no such file",
+                "name tune caches, e.g. another machine's tune.json");
   try {
     return TuneFile(std::string{std::istreambuf_iterator<char>(file), {}});
   } catch (const TuneFileDamage& damage) {
-    throw Error(ErrorKind::input, fmt::format("{}, line {}", path, damage.line), fmt::format("the tune cache is damaged: {}", damage.what()),
+    throw Error(ErrorKind::input, fmt::format("{}, line {}", path, damage.line),
+                fmt::format("the tune cache is damaged: {}", damage.what()),
                 "nothing was merged: leave the file out, or delete it to measure anew");
   } catch (const TuneFileNewer& newer) {
     throw Error(ErrorKind::input, path, fmt::format("the tune cache has format {}, this version knows {}", newer.format, TuneFile::format),

@@ -1,10 +1,10 @@
 // Every way in which a solver can fail to converge, provoked on the graph by an operator made for it.
+#include "solvers/krylov.hpp"
+#include "tests/battery/support.hpp"
+
 #include <array>
 #include <cmath>
 #include <limits>
-
-#include "solvers/krylov.hpp"
-#include "tests/battery/support.hpp"
 
 using namespace quarkstar;
 
@@ -58,8 +58,7 @@ class Diagonal : public LinearOperator {
   Diagonal(LatticePointer lattice, const Factors& factors)
       : lattice_(std::move(lattice)), factors_(factors), sums_(lattice_->block_count()) {}
 
-  void apply(const SpinorField& out, const SpinorField& in, const ApplySums& sums, bool adjoint,
-             const runtime::Guard& guard) override {
+  void apply(const SpinorField& out, const SpinorField& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) override {
     static const runtime::Codelet codelet("test.diagonal", run_diagonal);
     DiagonalArguments arguments{factors_, 0, lattice_->lanes().lanes, sums.norm, sums.y != nullptr, guard.state != nullptr};
     if (adjoint)
@@ -106,8 +105,7 @@ KrylovResult solve(std::string_view name, const Factors& diagonal, const HostSpi
   transfer::store_spinor(image, ax);
   if (solution != nullptr) transfer::store_spinor(*solution, x);
   session.wait_all();
-  const reference::Field difference =
-      reference::restrict_to_parity(battery::to_reference(source) - battery::to_reference(image), 1);
+  const reference::Field difference = reference::restrict_to_parity(battery::to_reference(source) - battery::to_reference(image), 1);
   const double left = reference::norm2(difference);
   CHECK((result.reason == StopReason::converged) == (left <= 1.01 * limits.target_norm2));
   return result;
@@ -165,8 +163,7 @@ TEST_CASE("breakdown: stagnation on a system that has no solution") {
   const auto singular = factors([](int c) { return c < 9 ? 1 + 0.2 * c : 0.0; });  // the last three components cannot be reached
   for (const char* name : {"bicgstab", "cgnr"}) {
     INFO(name);
-    const KrylovResult result =
-        solve(name, singular, random_source(), {.target_norm2 = 1e-20, .most_iterations = 1000, .patience = 4});
+    const KrylovResult result = solve(name, singular, random_source(), {.target_norm2 = 1e-20, .most_iterations = 1000, .patience = 4});
     CHECK(result.reason == StopReason::stagnation);
     CHECK(result.iterations < 100);
   }
@@ -197,8 +194,8 @@ TEST_CASE("breakdown: sources whose norm cannot be squared twice") {
       INFO(name << " " << size);
       HostSpinor source = random_source();
       for (auto& value : source.data) value *= size;
-      const KrylovResult result = solve(name, factors([](int c) { return 1 + 0.2 * c; }), source,
-                                        {.target_norm2 = 1e-20 * size * size, .most_iterations = 100});
+      const KrylovResult result =
+          solve(name, factors([](int c) { return 1 + 0.2 * c; }), source, {.target_norm2 = 1e-20 * size * size, .most_iterations = 100});
       CHECK(result.reason == StopReason::converged);
     }
 }

@@ -1,12 +1,12 @@
 // Batches are told apart by the bytes of their tasks' arguments: equal work must have equal bytes, whatever was on the stack before.
-#include <array>
-#include <functional>
-
 #include "codelets/blas/blas.hpp"
 #include "codelets/staggered/vector_blas.hpp"
 #include "runtime/batch.hpp"
 #include "runtime/scalar.hpp"
 #include "tests/battery/staggered_support.hpp"
+
+#include <array>
+#include <functional>
 
 using namespace quarkstar;
 

@@ -1,10 +1,11 @@
-// Columns in flight together of which one fails on one rank alone. On one process its error comes out; on several (tests/cli/ranks_in_flight.sh)
-// the others, in the middle of other columns, cannot know of it, and the whole job ends with the name and the message of that rank.
-#include <new>
-
+// Columns in flight together of which one fails on one rank alone. On one process its error comes out; on several
+// (tests/cli/ranks_in_flight.sh) the others, in the middle of other columns, cannot know of it, and the whole job ends with the name and
+// the message of that rank.
 #include "apps/turns_on_ranks.hpp"
 #include "runtime/mpi/job.hpp"
 #include "tests/battery/solver_support.hpp"
+
+#include <new>
 
 using namespace quarkstar;
 
@@ -17,7 +18,8 @@ TEST_CASE("a rank that lacks memory for a column ends those in flight") {
   constexpr Coord lattice{4, 4, 4, 12};
   const runtime::mpi::Job& job = runtime::mpi::Job::current();
   const runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
-  const runtime::Decomposition decomposition(lattice, runtime::RankGrid{{1, 1, 1, job.size()}, job.rank(), {}}, {1, 1, 1, 1}, session.block_owners());
+  const runtime::Decomposition decomposition(lattice, runtime::RankGrid{{1, 1, 1, job.size()}, job.rank(), {}}, {1, 1, 1, 1},
+                                             session.block_owners());
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
   WilsonSolver solver(decomposition, gauge, {0.12, {}, antiperiodic_in_time}, SolverSettings{});
   HostSpinor source(decomposition.part());

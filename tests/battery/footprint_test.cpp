@@ -1,7 +1,8 @@
 // The estimate of a solve's memory against what the runtime then allocates.
+#include "solvers/footprint.hpp"
+
 #include "runtime/memory.hpp"
 #include "runtime/turns.hpp"
-#include "solvers/footprint.hpp"
 #include "solvers/staggered_solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
@@ -89,7 +90,8 @@ TEST_CASE("solves in flight with Schwarz domains allocate what their footprint s
       {
         WilsonSolver wilson(decomposition, gauge, {0.11, {}, antiperiodic_in_time}, settings);
         std::vector<HostSpinor> solutions(static_cast<std::size_t>(in_flight), HostSpinor(lattice));
-        runtime::Turns::run(in_flight, in_flight, [&](int number) { CHECK(wilson.solve(source, solutions[static_cast<std::size_t>(number)]).converged()); });
+        runtime::Turns::run(in_flight, in_flight,
+                            [&](int number) { CHECK(wilson.solve(source, solutions[static_cast<std::size_t>(number)]).converged()); });
       }
       const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
       const double estimated = total_of(wilson_footprint(decomposition, settings));
@@ -126,7 +128,8 @@ TEST_CASE("a staggered solve allocates what its footprint says, and no more") {
       const std::vector<double> masses = shifted ? std::vector<double>{0.3, 0.5, 0.8} : std::vector<double>(b.size(), 0.5);
       for (const auto n : {static_cast<std::size_t>(together[0]), static_cast<std::size_t>(together[1])}) {
         std::vector<HostColour> solutions(n, HostColour(lattice));
-        for (const SolveResult& result : solver.solve(std::span(b).first(n), std::span(masses).first(n), solutions)) CHECK(result.converged());
+        for (const SolveResult& result : solver.solve(std::span(b).first(n), std::span(masses).first(n), solutions))
+          CHECK(result.converged());
       }
     }
     const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);

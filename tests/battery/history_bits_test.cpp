@@ -1,10 +1,10 @@
 // The promise to users: the residual history of a solve is the same bits whatever runs it.
+#include "runtime/policy/policy.hpp"
+#include "tests/battery/solver_support.hpp"
+
 #include <cstdio>
 #include <iterator>
 #include <map>
-
-#include "runtime/policy/policy.hpp"
-#include "tests/battery/solver_support.hpp"
 
 using namespace quarkstar;
 

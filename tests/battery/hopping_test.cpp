@@ -1,9 +1,9 @@
 // The Wilson hopping term of every architecture, precision, link format, lane layout and cut against the reference.
-#include <algorithm>
-#include <cmath>
-
 #include "runtime/scalar.hpp"
 #include "tests/battery/support.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 using namespace quarkstar;
 using battery::HoppingCase;
@@ -36,8 +36,7 @@ const Coord cuts[] = {{1, 1, 1, 1}, {1, 1, 1, 2}, {2, 1, 1, 1}, {1, 2, 2, 1}, {2
 TEST_CASE("hopping term equals the reference") {
   MESSAGE("seed " << seed);
   const BoundaryAngles angles{0, 0.5, 0.3, 1};
-  const reference::Boundary phases =
-      reference::Boundary::twisted({M_PI * angles[0], M_PI * angles[1], M_PI * angles[2], M_PI * angles[3]});
+  const reference::Boundary phases = reference::Boundary::twisted({M_PI * angles[0], M_PI * angles[1], M_PI * angles[2], M_PI * angles[3]});
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   for (const Coord& lattice : lattices) {
     const HostGauge gauge = reference::random_gauge(lattice, seed);
@@ -53,8 +52,7 @@ TEST_CASE("hopping term equals the reference") {
               INFO(c.text());
               battery::HoppingHarness harness(c, gauge, angles);
               for (const bool adjoint : {false, true})
-                CHECK(relative_difference(harness.apply(host, adjoint), expected[adjoint]) <
-                      rounding(precision, reals));
+                CHECK(relative_difference(harness.apply(host, adjoint), expected[adjoint]) < rounding(precision, reals));
             });
   }
 }
@@ -67,8 +65,7 @@ TEST_CASE("hopping term has the same bits for every cut, lane layout and archite
   runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
     for (const int reals : {18, 12, 8}) {
-      const HostSpinor first =
-          battery::HoppingHarness({lattice, {1, 1, 1, 1}, precision, reals}, gauge, antiperiodic_in_time).apply(psi);
+      const HostSpinor first = battery::HoppingHarness({lattice, {1, 1, 1, 1}, precision, reals}, gauge, antiperiodic_in_time).apply(psi);
       for (const Coord& blocks : cuts)
         for (const int most_lanes : {16, 8, 1})
           battery::for_architectures([&] {
@@ -85,11 +82,9 @@ TEST_CASE("unequal blocks and odd extents give the same bits") {
   const HostGauge gauge = reference::random_gauge(lattice, seed + 4);
   const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 5));
   runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
-  const HostSpinor whole =
-      battery::HoppingHarness({lattice, {1, 1, 1, 1}}, gauge, antiperiodic_in_time).apply(psi);
-  const std::array<std::vector<int>, 4> cuts_by_hand[] = {{{{8}, {6}, {6}, {7, 3}}},
-                                                          {{{2, 6}, {6}, {1, 5}, {10}}},
-                                                          {{{8}, {3, 3}, {6}, {1, 2, 7}}}};
+  const HostSpinor whole = battery::HoppingHarness({lattice, {1, 1, 1, 1}}, gauge, antiperiodic_in_time).apply(psi);
+  const std::array<std::vector<int>, 4> cuts_by_hand[] = {
+      {{{8}, {6}, {6}, {7, 3}}}, {{{2, 6}, {6}, {1, 5}, {10}}}, {{{8}, {3, 3}, {6}, {1, 2, 7}}}};
   for (const auto& parts : cuts_by_hand) {
     const std::size_t blocks = parts[0].size() * parts[1].size() * parts[2].size() * parts[3].size();
     std::vector<int> owners(blocks);
@@ -140,7 +135,8 @@ TEST_CASE("fused output and sums equal separate steps") {
     for (int s = 0; s < 3; ++s) {
       runtime::BinnedSum total = runtime::BinnedSum::zero();
       const runtime::PartialSums& partials = harness.hopping().sums();
-      for (int p = 0; p < partials.tasks(); ++p) total.merge(runtime::HostView<runtime::BinnedSum>(partials.task(p))[static_cast<std::size_t>(s)]);
+      for (int p = 0; p < partials.tasks(); ++p)
+        total.merge(runtime::HostView<runtime::BinnedSum>(partials.task(p))[static_cast<std::size_t>(s)]);
       sums[s] = runtime::value_of(total);
     }
     CHECK(sums[0] == doctest::Approx(reference::norm2(expected)).epsilon(1e-13));

@@ -1,10 +1,10 @@
 // The solver that docs/howto/solver.md writes, taken from the page itself, solves what it says: in every precision, with refreshes.
-#include <cmath>
-
 #include "solvers/even_odd_wilson.hpp"
 #include "solvers/krylov.hpp"
 #include "solvers/mixed_precision.hpp"
 #include "tests/battery/support.hpp"
+
+#include <cmath>
 
 namespace quarkstar {
 KrylovResult minimal_residual(LinearOperator&, const SpinorField&, const SpinorField&, const KrylovLimits&, const KrylovProgress&);
@@ -32,11 +32,13 @@ TEST_CASE("the minimal-residual solver of docs/howto/solver.md reaches the toler
   const Coord lattice{4, 4, 4, 8};
   const WilsonParameters parameters{0.12, {}, antiperiodic_in_time};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
-  const reference::Field source = reference::restrict_to_parity(reference::random_field(lattice, 4, seed + 1), EvenOddWilson::solved_parity);
+  const reference::Field source =
+      reference::restrict_to_parity(reference::random_field(lattice, 4, seed + 1), EvenOddWilson::solved_parity);
   const HostSpinor host = battery::to_host(source);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   System outer(lattice, Precision::double_, gauge, parameters);
-  const SpinorField x(outer.m.lattice(), outer.m.parity()), r(outer.m.lattice(), outer.m.parity()), image(outer.m.lattice(), outer.m.parity());
+  const SpinorField x(outer.m.lattice(), outer.m.parity()), r(outer.m.lattice(), outer.m.parity()),
+      image(outer.m.lattice(), outer.m.parity());
   KrylovLimits limits;
   limits.target_norm2 = tolerance * tolerance * reference::norm2(source);
   limits.most_iterations = 500;

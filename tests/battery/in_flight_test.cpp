@@ -21,7 +21,8 @@ std::vector<Column> solve_all(const battery::SolveCase& c, const HostGauge& gaug
   runtime::Session session({.cpu_workers = c.workers, .threads_per_worker = c.threads, .cuda_workers = 0, .policy = c.policy});
   SolverSettings settings = c.settings;
   settings.keep_history = true;
-  WilsonSolver solver(runtime::Decomposition(gauge.extents, c.blocks, session.block_owners()), gauge, {0.125, {}, antiperiodic_in_time}, settings);
+  WilsonSolver solver(runtime::Decomposition(gauge.extents, c.blocks, session.block_owners()), gauge, {0.125, {}, antiperiodic_in_time},
+                      settings);
   std::vector<Column> columns(sources.size(), {{}, HostSpinor(gauge.extents)});
   runtime::Turns::run(static_cast<int>(sources.size()), in_flight, [&](int number) {
     Column& column = columns[static_cast<std::size_t>(number)];
@@ -37,7 +38,8 @@ TEST_CASE("Wilson columns in flight together: same bits, same work") {
   const Coord lattice{4, 4, 4, 8};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
   std::vector<HostSpinor> sources;
-  for (int i = 0; i < 4; ++i) sources.push_back(battery::to_host(reference::random_field(lattice, 4, seed + 1 + static_cast<std::uint64_t>(i))));
+  for (int i = 0; i < 4; ++i)
+    sources.push_back(battery::to_host(reference::random_field(lattice, 4, seed + 1 + static_cast<std::uint64_t>(i))));
   sources.emplace_back(lattice);  // zero: done at once
   const char* policies[] = {"static", "eager", "dmdas"};
   std::size_t turn = 0;  // policies take turns
@@ -123,7 +125,8 @@ TEST_CASE("links of several epsilons are made while others are solved for: same 
       SolverSettings settings;
       settings.solver = "cg";
       StaggeredSolver solver(decomposition, hisq.links(smear::naik_epsilon_of_mass(masses[m])), settings);
-      for (const SolveResult& result : solver.solve(source, std::span(masses).subspan(m, 1), std::span(solutions).subspan(m, 1))) CHECK(result.converged());
+      for (const SolveResult& result : solver.solve(source, std::span(masses).subspan(m, 1), std::span(solutions).subspan(m, 1)))
+        CHECK(result.converged());
     });
     return solutions;
   };

@@ -1,12 +1,13 @@
 // The Schwarz preconditioner against the reference; its bits; and what it does to GCR.
-#include <cmath>
-#include <iterator>
-#include <string>
-
 #include "codelets/wilson/schwarz.hpp"
+
 #include "runtime/error.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/reference/schwarz.hpp"
+
+#include <cmath>
+#include <iterator>
+#include <string>
 
 using namespace quarkstar;
 
@@ -26,8 +27,8 @@ struct Case {
 /// K source in a session of its own.
 HostSpinor apply(const Case& c, const HostGauge& gauge, const HostSpinor& source) {
   runtime::Session session({.cpu_workers = c.workers, .threads_per_worker = c.threads, .cuda_workers = 0, .policy = c.policy});
-  const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(c.lattice, c.blocks, c.workers), c.precision, antiperiodic_in_time, 16, 1,
-                                                 Coord{}, c.domain);
+  const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(c.lattice, c.blocks, c.workers), c.precision, antiperiodic_in_time,
+                                                 16, 1, Coord{}, c.domain);
   LinkField even(lattice, 0, c.link_reals), odd(lattice, 1, c.link_reals);
   transfer::load_links(even, odd, gauge);
   const wilson::Schwarz schwarz(even, odd, c.domain, c.steps, diagonal, scale);
@@ -63,7 +64,8 @@ TEST_CASE("the Schwarz preconditioner equals the reference") {
         const reference::Field expected = reference::schwarz(gauge, psi, domain, steps, diagonal, scale);
         for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
           for (const int reals : {18, 12, 8}) {
-            INFO("domain " << domain[0] << domain[1] << domain[2] << domain[3] << " steps " << steps << " " << name_of(precision) << " links " << reals);
+            INFO("domain " << domain[0] << domain[1] << domain[2] << domain[3] << " steps " << steps << " " << name_of(precision)
+                           << " links " << reals);
             const Case c{.lattice = lattice, .domain = domain, .precision = precision, .link_reals = reals, .steps = steps};
             const double rounding = precision == Precision::double_ ? 1e-13 : precision == Precision::single ? 1e-5 : 1e-3;
             CHECK(relative_difference(apply(c, gauge, battery::to_host(psi)), expected) < rounding);
@@ -81,7 +83,8 @@ TEST_CASE("a domain without a source stays zero") {
     const Coord x = coordinates(site, lattice);
     const bool inside = x[0] < 4 && x[3] >= 4;
     double norm2 = 0;
-    for (int c = 0; c < HostSpinor::components; ++c) norm2 += std::norm(result.data[static_cast<std::size_t>(site) * HostSpinor::components + static_cast<std::size_t>(c)]);
+    for (int c = 0; c < HostSpinor::components; ++c)
+      norm2 += std::norm(result.data[static_cast<std::size_t>(site) * HostSpinor::components + static_cast<std::size_t>(c)]);
     CHECK(std::isfinite(norm2));
     if (!inside || parity_of(x) == 0) CHECK(norm2 == 0);
   }
@@ -104,7 +107,8 @@ TEST_CASE("the Schwarz preconditioner: same bits for every cut, layout, worker c
         other.policy = policies[turn++ % std::size(policies)];
         other.workers = workers;
         other.threads = workers == 1 ? 3 : 1;
-        INFO(name_of(precision) << " " << other.policy << " workers " << workers << " blocks " << blocks[0] << blocks[1] << blocks[2] << blocks[3]);
+        INFO(name_of(precision) << " " << other.policy << " workers " << workers << " blocks " << blocks[0] << blocks[1] << blocks[2]
+                                << blocks[3]);
         CHECK(battery::same_bits(apply(other, gauge, source), expected));
       }
     battery::for_architectures([&] {
@@ -174,7 +178,8 @@ TEST_CASE("more steps need fewer iterations, larger domains no more; restarts co
     CHECK(result.converged());
     return result.iterations;
   };
-  const int none = iterations({}, 16), few = iterations(SchwarzSettings{{4, 4, 4, 4}, 2}, 16), more = iterations(SchwarzSettings{{4, 4, 4, 4}, 6}, 16);
+  const int none = iterations({}, 16), few = iterations(SchwarzSettings{{4, 4, 4, 4}, 2}, 16),
+            more = iterations(SchwarzSettings{{4, 4, 4, 4}, 6}, 16);
   const int large = iterations(SchwarzSettings{{8, 8, 8, 8}, 6}, 16);
   MESSAGE("iterations: " << none << " without, " << few << " with 2 steps on 4^4, " << more << " with 6, " << large << " with 6 on 8^4");
   CHECK(few < none);

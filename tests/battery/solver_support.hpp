@@ -22,8 +22,13 @@ struct SolveOutcome {
 
 /// One solve in a session of its own.
 inline SolveOutcome solve_once(const SolveCase& c, const HostGauge& gauge, const WilsonParameters& parameters, const HostSpinor& source) {
-  runtime::Session session(
-      {.cpu_workers = c.workers, .threads_per_worker = c.threads, .cuda_workers = c.gpus, .policy = c.policy, .join_on_cpus = c.join, .lane_bytes = c.lane_bytes, .throttles = c.throttles});
+  runtime::Session session({.cpu_workers = c.workers,
+                            .threads_per_worker = c.threads,
+                            .cuda_workers = c.gpus,
+                            .policy = c.policy,
+                            .join_on_cpus = c.join,
+                            .lane_bytes = c.lane_bytes,
+                            .throttles = c.throttles});
   SolverSettings settings = c.settings;
   settings.keep_history = true;
   WilsonSolver solver(runtime::Decomposition(gauge.extents, c.blocks, session.block_owners()), gauge, parameters, settings);

@@ -1,9 +1,9 @@
 // Every solver, precision, link format and Schur complement gives a solution whose residual the reference confirms; failures say why.
-#include <cmath>
-
 #include "solvers/even_odd_wilson.hpp"
 #include "solvers/krylov.hpp"
 #include "tests/battery/solver_support.hpp"
+
+#include <cmath>
 
 using namespace quarkstar;
 
@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::uint64_t seed = 4711;
 
-double reference_residual(const HostGauge& gauge, const WilsonParameters& parameters, const HostSpinor& source, const HostSpinor& solution) {
+double reference_residual(const HostGauge& gauge, const WilsonParameters& parameters, const HostSpinor& source,
+                          const HostSpinor& solution) {
   const reference::Field b = battery::to_reference(source), x = battery::to_reference(solution);
   reference::Field mx = reference::wilson(gauge, parameters.kappa, x);
-  if (parameters.normalisation == WilsonParameters::Normalisation::mass)
-    mx = reference::Complex(1 / (2 * parameters.kappa)) * mx;
+  if (parameters.normalisation == WilsonParameters::Normalisation::mass) mx = reference::Complex(1 / (2 * parameters.kappa)) * mx;
   return std::sqrt(reference::norm2(b - mx) / reference::norm2(b));
 }
 
@@ -125,8 +125,7 @@ TEST_CASE("CG on a hermitian positive operator") {
   HostSpinor image(lattice);
   transfer::store_spinor(image, check);
   session.wait_all();
-  const reference::Field difference =
-      reference::restrict_to_parity(battery::to_reference(image) - battery::to_reference(source), 1);
+  const reference::Field difference = reference::restrict_to_parity(battery::to_reference(image) - battery::to_reference(source), 1);
   CHECK(std::sqrt(reference::norm2(difference)) < 1e-9);
 }
 

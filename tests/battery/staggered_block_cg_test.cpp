@@ -40,8 +40,7 @@ TEST_CASE("staggered block CG takes fewer applications than CG, and the fewer th
     int before = 0;
     for (const std::size_t n : {1, 2, 4, 8}) {
       if (n < 8 && precision != Precision::double_) continue;
-      const StaggeredOutcome outcome =
-          battery::solve_together(block, std::span(sources).first(n), std::span(masses).first(n));
+      const StaggeredOutcome outcome = battery::solve_together(block, std::span(sources).first(n), std::span(masses).first(n));
       int applications = 0, of_cg = 0;  // each to all n vectors
       for (std::size_t v = 0; v < n; ++v) {
         INFO(name_of(precision) << " vectors " << n << ", number " << v);
@@ -50,8 +49,8 @@ TEST_CASE("staggered block CG takes fewer applications than CG, and the fewer th
         applications = std::max(applications, outcome.results[v].iterations);
         of_cg = std::max(of_cg, each.results[v].iterations);
       }
-      MESSAGE(name_of(precision) << ", " << n << " right-hand sides: " << applications << " applications of block CG, "
-                                 << of_cg << " of CG");
+      MESSAGE(name_of(precision) << ", " << n << " right-hand sides: " << applications << " applications of block CG, " << of_cg
+                                 << " of CG");
       if (n == 8 && precision == Precision::double_) CHECK(10 * applications < 9 * of_cg);
       if (before > 0) CHECK(applications < before);
       before = applications;
@@ -99,17 +98,14 @@ TEST_CASE("staggered block CG: 32 copies of one right-hand side are one, and zer
   const std::vector<double> masses(n, 0.5);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   for (const Precision precision : precisions) {
-    StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), links,
-                           battery::staggered_settings("blockcg", precision));
+    StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), links, battery::staggered_settings("blockcg", precision));
     const StaggeredOutcome outcome = battery::solve_together(solver, sources, masses);
     for (std::size_t v = 0; v < n; ++v) {
       INFO(name_of(precision) << " number " << v);
       CHECK(outcome.results[v].converged());
       if (v == 9)
-        CHECK(std::all_of(outcome.solutions[v].data.begin(), outcome.solutions[v].data.end(),
-                          [](const auto& z) { return z == 0.0; }));
-      else
-        CHECK(battery::true_residual(reference_links, masses[v], sources[v], outcome.solutions[v]) < 1.01e-10);
+        CHECK(std::all_of(outcome.solutions[v].data.begin(), outcome.solutions[v].data.end(), [](const auto& z) { return z == 0.0; }));
+      else CHECK(battery::true_residual(reference_links, masses[v], sources[v], outcome.solutions[v]) < 1.01e-10);
     }
   }
 }

@@ -1,8 +1,8 @@
 // The staggered Dslash of every architecture, precision, long-link format, lane layout, cut and number of vectors against the reference.
+#include "tests/battery/staggered_support.hpp"
+
 #include <algorithm>
 #include <cmath>
-
-#include "tests/battery/staggered_support.hpp"
 
 using namespace quarkstar;
 using battery::DslashCase;
@@ -65,7 +65,8 @@ TEST_CASE("staggered Dslash equals the reference") {
         for (const Precision precision : precisions)
           battery::for_architectures([&] {
             for (const int most_lanes : {16, 8, 1}) check({lattice, blocks, precision, long_reals, most_lanes}, 3);
-            if (long_reals % 18 == 0) check({.lattice = lattice, .blocks = blocks, .precision = precision, .long_reals = long_reals, .vectors_in_lanes = 8}, 8);
+            if (long_reals % 18 == 0)
+              check({.lattice = lattice, .blocks = blocks, .precision = precision, .long_reals = long_reals, .vectors_in_lanes = 8}, 8);
           });
       }
     }
@@ -92,14 +93,15 @@ TEST_CASE("staggered Dslash has the same bits for every cut, lane layout, archit
       };
       for (const Coord& blocks : cuts)
         for (const int most_lanes : {16, 8, 1})
-          if (long_reals == 18 || (blocks[0] == 2 && most_lanes == 16)) battery::for_architectures([&] { check({lattice, blocks, precision, long_reals, most_lanes}, 3); });
-      for (const std::size_t n : {1, 2, 3, 4, 5, 8, 12, 16, 32})
-        check({lattice, {1, 1, 1, 2}, precision, long_reals}, n);
+          if (long_reals == 18 || (blocks[0] == 2 && most_lanes == 16))
+            battery::for_architectures([&] { check({lattice, blocks, precision, long_reals, most_lanes}, 3); });
+      for (const std::size_t n : {1, 2, 3, 4, 5, 8, 12, 16, 32}) check({lattice, {1, 1, 1, 2}, precision, long_reals}, n);
       if (long_reals != 18) continue;
       for (const Coord& blocks : cuts)
         for (const auto& [lanes, n] : {std::pair{8, 8}, {8, 24}, {16, 16}, {16, 32}})
-          battery::for_architectures(
-              [&] { check({.lattice = lattice, .blocks = blocks, .precision = precision, .vectors_in_lanes = lanes}, static_cast<std::size_t>(n)); });
+          battery::for_architectures([&] {
+            check({.lattice = lattice, .blocks = blocks, .precision = precision, .vectors_in_lanes = lanes}, static_cast<std::size_t>(n));
+          });
     }
 }
 
@@ -110,7 +112,8 @@ TEST_CASE("staggered Dslash: unequal blocks and odd extents give the same bits")
   const std::vector<HostColour> chi = battery::random_vectors(lattice, 8, seed + 50);
   runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
   const std::vector<HostColour> whole = DslashHarness({lattice, {1, 1, 1, 1}}, links).apply(chi);
-  const std::array<std::vector<int>, 4> cuts_by_hand[] = {{{{8}, {6}, {6}, {9, 5}}}, {{{4, 4}, {3, 3}, {6}, {14}}}, {{{8}, {6}, {6}, {3, 4, 7}}}};
+  const std::array<std::vector<int>, 4> cuts_by_hand[] = {
+      {{{8}, {6}, {6}, {9, 5}}}, {{{4, 4}, {3, 3}, {6}, {14}}}, {{{8}, {6}, {6}, {3, 4, 7}}}};
   for (const auto& parts : cuts_by_hand) {
     std::size_t blocks = 1;
     for (const std::vector<int>& extents : parts) blocks *= extents.size();
@@ -131,18 +134,22 @@ TEST_CASE("staggered Dslash: fused output and sums equal separate steps") {
   constexpr int n = 8;
   MESSAGE("seed " << seed);
   const reference::StaggeredLinks links = battery::random_links(lattice, seed + 60, scale);
-  const std::vector<HostColour> chi = battery::random_vectors(lattice, n, seed + 70), other = battery::random_vectors(lattice, n, seed + 80);
+  const std::vector<HostColour> chi = battery::random_vectors(lattice, n, seed + 70),
+                                other = battery::random_vectors(lattice, n, seed + 80);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
-  for (const auto& [blocks, vectors_in_lanes] : {std::pair{Coord{1, 1, 1, 1}, 1}, {{2, 1, 1, 2}, 1}, {{1, 1, 1, 1}, 8}, {{2, 1, 1, 2}, 8}}) {
+  for (const auto& [blocks, vectors_in_lanes] :
+       {std::pair{Coord{1, 1, 1, 1}, 1}, {{2, 1, 1, 2}, 1}, {{1, 1, 1, 1}, 8}, {{2, 1, 1, 2}, 8}}) {
     DslashHarness harness({.lattice = lattice, .blocks = blocks, .vectors_in_lanes = vectors_in_lanes}, battery::with_phases(links, scale));
     staggered::Dslash dslash(harness.even(), harness.odd(), n);
-    const staggered::ColourField in(harness.lattice(), 1, n), x(harness.lattice(), 0, n), y(harness.lattice(), 0, n), out(harness.lattice(), 0, n);
+    const staggered::ColourField in(harness.lattice(), 1, n), x(harness.lattice(), 0, n), y(harness.lattice(), 0, n),
+        out(harness.lattice(), 0, n);
     staggered::load_vectors(in, chi);
     staggered::load_vectors(x, chi);
     staggered::load_vectors(y, other);
     staggered::PerVector diagonal{};
     for (std::size_t v = 0; v < n; ++v) diagonal[v] = 1.5 + static_cast<double>(v);
-    dslash.apply(out, in, {.x = &x, .diagonal = diagonal, .scale = staggered::same_for_all(-0.25), .y = &y, .sums = {.norm = true, .dot = true}});
+    dslash.apply(out, in,
+                 {.x = &x, .diagonal = diagonal, .scale = staggered::same_for_all(-0.25), .y = &y, .sums = {.norm = true, .dot = true}});
     std::vector<HostColour> result(n, HostColour(lattice));
     staggered::store_vectors(result, out);
     session.wait_all();

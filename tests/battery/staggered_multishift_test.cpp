@@ -48,12 +48,10 @@ TEST_CASE(
 
         const StaggeredOutcome alone = battery::solve_together(single, {&sources[s], 1}, {&masses[s], 1});
         REQUIRE(alone.results[0].converged());
-        const double alone_residual =
-            battery::true_residual(reference_links, masses[s], sources[s], alone.solutions[0]);
+        const double alone_residual = battery::true_residual(reference_links, masses[s], sources[s], alone.solutions[0]);
         CHECK(alone_residual < 1.01 * tolerance);
         // D is antihermitian, so |M^-1| <= 1 / 2m.
-        CHECK(distance(outcome.solutions[s], alone.solutions[0]) <=
-              1.001 * (residual + alone_residual) * b_norm / (2 * masses[s]));
+        CHECK(distance(outcome.solutions[s], alone.solutions[0]) <= 1.001 * (residual + alone_residual) * b_norm / (2 * masses[s]));
       }
     }
 }

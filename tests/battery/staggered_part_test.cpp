@@ -1,4 +1,5 @@
-// The links of a staggered operator on one of several ranks: from the links of its part the memory is what it is from those of the whole lattice.
+// The links of a staggered operator on one of several ranks: from the links of its part the memory is what it is from those of the whole
+// lattice.
 #include "tests/battery/staggered_support.hpp"
 
 using namespace quarkstar;
@@ -42,6 +43,7 @@ TEST_CASE("staggered links of a rank come from those of its part") {
       }
       smear::StaggeredLinks thin = mine;
       thin.long_links = cut_out(whole.long_links, smear::hops_box(ranks.part(), lattice, 1));
-      if (thin.long_links.box().extents != mine.long_links.box().extents) CHECK_THROWS_AS(staggered::Links(blocks, 0, thin, 18), ShapeError);
+      if (thin.long_links.box().extents != mine.long_links.box().extents)
+        CHECK_THROWS_AS(staggered::Links(blocks, 0, thin, 18), ShapeError);
     }
 }

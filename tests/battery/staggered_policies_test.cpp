@@ -50,8 +50,8 @@ TEST_CASE("staggered solves: the same bits under every policy, for 1 to 8 blocks
   const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed), battery::naik_weight);
   std::vector<Problem> problems = all_problems();
   const auto check = [&](const Problem& problem, const Coord& blocks, int owners) {
-    INFO(problem.settings.solver << " " << name_of(problem.settings.precision) << " blocks " << blocks[1] << blocks[2]
-                                 << blocks[3] << " owners " << owners << " " << arch::name_of(arch::current()));
+    INFO(problem.settings.solver << " " << name_of(problem.settings.precision) << " blocks " << blocks[1] << blocks[2] << blocks[3]
+                                 << " owners " << owners << " " << arch::name_of(arch::current()));
     const StaggeredOutcome outcome = problem.solve(blocks, owners, links);
     for (std::size_t v = 0; v < n; ++v) battery::check_same_bits(outcome, v, problem.expected, v);
   };
@@ -75,8 +75,7 @@ TEST_CASE("staggered solves: the same bits under every policy, for 1 to 8 blocks
     for (std::size_t p = 0; p < problems.size(); ++p) {
       if (p == 0 || problems[p].settings.solver != problems[p - 1].settings.solver) {
         session.reset();
-        session.emplace(
-            runtime::SessionOptions{.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0, .policy = policy});
+        session.emplace(runtime::SessionOptions{.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0, .policy = policy});
       }
       check(problems[p], cuts[(p + turn) % std::size(cuts)], 2);
     }

@@ -56,8 +56,8 @@ TEST_CASE("staggered CG: any number of right-hand sides has the bits of as many 
       INFO(name_of(way.precision) << " mass " << mass << ": " << in_double[v] << " iterations in double precision");
       CHECK(result.iterations <= in_double[v] * 6 / 5 + 8);
     }
-    MESSAGE(name_of(way.precision) << ": " << *ends.begin() << " to " << *ends.rbegin() << " iterations, "
-                                   << ends.size() << " different numbers");
+    MESSAGE(name_of(way.precision) << ": " << *ends.begin() << " to " << *ends.rbegin() << " iterations, " << ends.size()
+                                   << " different numbers");
     struct Layout {
       runtime::Decomposition decomposition;
       int vectors_in_lanes;
@@ -81,8 +81,8 @@ TEST_CASE("staggered CG: any number of right-hand sides has the bits of as many 
         CHECK(different.size() > 1);
         const StaggeredOutcome outcome = battery::solve_together(together, some, masses);
         for (std::size_t v = 0; v < n; ++v) {
-          INFO(name_of(way.precision) << " updates " << static_cast<int>(way.updates) << " " << decomposition.describe()
-                                      << " vectors " << n << ", in lanes " << vectors_in_lanes << ", number " << v);
+          INFO(name_of(way.precision) << " updates " << static_cast<int>(way.updates) << " " << decomposition.describe() << " vectors " << n
+                                      << ", in lanes " << vectors_in_lanes << ", number " << v);
           battery::check_same_bits(outcome, v, alone[chosen[v]], 0);
         }
       }
@@ -92,8 +92,7 @@ TEST_CASE("staggered CG: any number of right-hand sides has the bits of as many 
 
 TEST_CASE("staggered CG: right-hand sides that need nothing, or cannot be solved, leave their company as it is") {
   MESSAGE("seed " << seed);
-  const smear::StaggeredLinks links =
-      battery::with_phases(battery::smooth_links(lattice, seed + 10), battery::naik_weight);
+  const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed + 10), battery::naik_weight);
   std::vector<HostColour> sources = battery::random_vectors(lattice, 8, seed + 12);
   std::fill(sources[1].data.begin(), sources[1].data.end(), 0.0);
   sources[3].data[7] = NAN;

@@ -22,8 +22,7 @@ inline reference::StaggeredLinks smooth_links(const Coord& extents, std::uint64_
   return links;
 }
 
-inline SolverSettings staggered_settings(const std::string& solver, Precision precision = Precision::double_,
-                                         int long_reals = 18) {
+inline SolverSettings staggered_settings(const std::string& solver, Precision precision = Precision::double_, int long_reals = 18) {
   SolverSettings settings;
   settings.solver = solver;
   settings.precision = precision;
@@ -39,8 +38,7 @@ struct StaggeredOutcome {
 };
 
 /// One solve from zero guesses.
-inline StaggeredOutcome solve_together(StaggeredSolver& solver, std::span<const HostColour> sources,
-                                       std::span<const double> masses) {
+inline StaggeredOutcome solve_together(StaggeredSolver& solver, std::span<const HostColour> sources, std::span<const double> masses) {
   StaggeredOutcome outcome{{}, std::vector<HostColour>(sources.size(), HostColour(sources[0].extents))};
   outcome.results = solver.solve(sources, masses, outcome.solutions);
   return outcome;
@@ -57,11 +55,9 @@ inline void check_same_bits(const StaggeredOutcome& a, std::size_t v, const Stag
 }
 
 /// |b - M x| / |b| by the reference's operator.
-inline double true_residual(const reference::StaggeredLinks& links, double mass, const HostColour& source,
-                            const HostColour& solution) {
+inline double true_residual(const reference::StaggeredLinks& links, double mass, const HostColour& source, const HostColour& solution) {
   const reference::Field b = to_reference(source);
-  return std::sqrt(reference::norm2(b - reference::staggered(links, mass, to_reference(solution))) /
-                   reference::norm2(b));
+  return std::sqrt(reference::norm2(b - reference::staggered(links, mass, to_reference(solution))) / reference::norm2(b));
 }
 
 }  // namespace quarkstar::battery

@@ -23,7 +23,11 @@ struct Run {
 };
 
 Outcome solve(const Run& run, const smear::StaggeredLinks& links, std::span<const HostColour> sources, std::span<const double> masses) {
-  runtime::Session session({.cpu_workers = run.workers, .threads_per_worker = run.threads, .cuda_workers = 0, .policy = run.policy, .lane_bytes = run.lane_bytes});
+  runtime::Session session({.cpu_workers = run.workers,
+                            .threads_per_worker = run.threads,
+                            .cuda_workers = 0,
+                            .policy = run.policy,
+                            .lane_bytes = run.lane_bytes});
   StaggeredSolver solver(runtime::Decomposition(links.fat.extents, run.blocks, session.block_owners()), links, run.settings,
                          {.vectors_in_lanes = run.vectors_in_lanes});
   return battery::solve_together(solver, sources, masses);
@@ -46,13 +50,13 @@ TEST_CASE("staggered solves reach their tolerance by the reference's operator") 
         const bool shifted = solver == "multishift";
         const std::vector<double> masses = shifted ? std::vector<double>{0.1, 0.2, 0.5} : std::vector<double>{0.2, 0.2, 0.2};
         const std::vector<HostColour> b = shifted ? std::vector<HostColour>(3, sources[0]) : sources;
-        const Outcome outcome =
-            solve({.settings = battery::staggered_settings(solver, precision, long_reals)}, host, b, masses);
+        const Outcome outcome = solve({.settings = battery::staggered_settings(solver, precision, long_reals)}, host, b, masses);
         for (std::size_t v = 0; v < 3; ++v) {
           CHECK(outcome.results[v].converged());
           CHECK(outcome.results[v].iterations > 0);
           CHECK(true_residual(links, masses[v], b[v], outcome.solutions[v]) < 1.01e-10);
-          CHECK(outcome.results[v].true_residual == doctest::Approx(true_residual(links, masses[v], b[v], outcome.solutions[v])).epsilon(1e-3));
+          CHECK(outcome.results[v].true_residual ==
+                doctest::Approx(true_residual(links, masses[v], b[v], outcome.solutions[v])).epsilon(1e-3));
         }
       }
 }
@@ -94,11 +98,11 @@ TEST_CASE("staggered residual histories have the same bits for every cut, policy
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
     std::vector<Outcome> alone;
     for (std::size_t v = 0; v < sources.size(); ++v)
-      alone.push_back(
-          solve({.settings = battery::staggered_settings("cg", precision)}, links, {&sources[v], 1}, {&masses[v], 1}));
+      alone.push_back(solve({.settings = battery::staggered_settings("cg", precision)}, links, {&sources[v], 1}, {&masses[v], 1}));
     const auto check = [&](const Run& run) {
-      INFO(name_of(precision) << " blocks " << run.blocks[0] << run.blocks[1] << run.blocks[2] << run.blocks[3] << " " << run.policy << " workers "
-                              << run.workers << " " << arch::name_of(arch::current()) << " vectors in lanes " << run.vectors_in_lanes << " lanes of " << run.lane_bytes << " bytes");
+      INFO(name_of(precision) << " blocks " << run.blocks[0] << run.blocks[1] << run.blocks[2] << run.blocks[3] << " " << run.policy
+                              << " workers " << run.workers << " " << arch::name_of(arch::current()) << " vectors in lanes "
+                              << run.vectors_in_lanes << " lanes of " << run.lane_bytes << " bytes");
       const std::size_t n = run.vectors_in_lanes > 1 ? 8 : 4;
       const Outcome outcome = solve(run, links, std::span(sources).first(n), std::span(masses).first(n));
       for (std::size_t v = 0; v < n; ++v) battery::check_same_bits(outcome, v, alone[v], 0);
@@ -127,8 +131,7 @@ TEST_CASE("staggered residual histories have the same bits for every cut, policy
 TEST_CASE("staggered: neither other right-hand sides nor the batches change a bit, wherever a vector stops") {
   MESSAGE("seed " << seed);
   // In low precision a refresh may be due when a vector stops: the tolerances are close enough to hit every place.
-  const smear::StaggeredLinks links =
-      battery::with_phases(battery::smooth_links({4, 4, 4, 8}, seed), battery::naik_weight);
+  const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links({4, 4, 4, 8}, seed), battery::naik_weight);
   const std::vector<HostColour> sources = battery::random_vectors(links.fat.extents, 3, seed + 20);
   const std::vector<double> masses{0.5, 0.6, 0.8};
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
@@ -253,8 +256,9 @@ TEST_CASE("staggered: with vectors in lanes copies of the iterate, and what is m
     std::vector<HostColour> copies[2];  // the first of each layout
     for (const bool lanes : {false, true}) {
       std::vector<HostColour>& copy = copies[lanes ? 1 : 0];
-      const ColourSnapshots snapshots{[&copy](int iterations) { return iterations >= 12 && copy.empty(); },
-                                      [&copy](std::span<const HostColour> solutions, std::span<const int>) { copy.assign(solutions.begin(), solutions.end()); }};
+      const ColourSnapshots snapshots{
+          [&copy](int iterations) { return iterations >= 12 && copy.empty(); },
+          [&copy](std::span<const HostColour> solutions, std::span<const int>) { copy.assign(solutions.begin(), solutions.end()); }};
       std::vector<HostColour> solutions(8, HostColour(lattice));
       (lanes ? in_lanes : of_sites).solve(sources, masses, solutions, {}, snapshots);
       REQUIRE(copy.size() == 8);

@@ -32,16 +32,14 @@ std::vector<double> in_time_alone(const Action& action) {
     std::complex<double> g = 0;
     for (int n = 0; n < times; ++n) {
       const double p = (2 * n + 1) * std::numbers::pi / times;
-      g += std::polar(1.0 / times, p * t) /
-           std::complex<double>(2 * mass, 2 * (action.near * std::sin(p) + action.far * std::sin(3 * p)));
+      g += std::polar(1.0 / times, p * t) / std::complex<double>(2 * mass, 2 * (action.near * std::sin(p) + action.far * std::sin(3 * p)));
     }
     squares.push_back(std::norm(g));
   }
   return squares;
 }
 
-smear::StaggeredLinks links_of(const Action& action, const runtime::Decomposition& decomposition,
-                               const HostGauge& gauge) {
+smear::StaggeredLinks links_of(const Action& action, const runtime::Decomposition& decomposition, const HostGauge& gauge) {
   const std::string name = action.name;
   if (name == "naive") return smear::naive_links(decomposition, gauge, antiperiodic_in_time);
   if (name == "asqtad") return smear::asqtad_links(decomposition, gauge, antiperiodic_in_time, 1);
@@ -95,8 +93,7 @@ TEST_CASE("sources: a point at odd sites has the correlators of the shifted conf
     StaggeredSolver solver(whole, smear::hisq_links(whole, of, antiperiodic_in_time, 0), settings);
     const battery::StaggeredOutcome solved = propagator(solver, {.position = point});
     std::vector<std::vector<double>> all;
-    for (const StaggeredMeson meson : all_staggered_mesons)
-      all.push_back(staggered_correlator(meson, solved.solutions, point));
+    for (const StaggeredMeson meson : all_staggered_mesons) all.push_back(staggered_correlator(meson, solved.solutions, point));
     return all;
   };
   for (const Coord& point : {Coord{1, 0, 0, 0}, Coord{0, 3, 2, 5}, Coord{1, 3, 1, 2}}) {
@@ -104,8 +101,7 @@ TEST_CASE("sources: a point at odd sites has the correlators of the shifted conf
     for (std::int64_t site = 0; site < volume(lattice); ++site) {
       Coord from = coordinates(site, lattice);
       for (std::size_t mu = 0; mu < 4; ++mu) from[mu] = (from[mu] + point[mu]) % lattice[mu];
-      for (int mu = 0; mu < 4; ++mu)
-        std::ranges::copy(gauge.link(lexicographic(from, lattice), mu), shifted.link(site, mu).begin());
+      for (int mu = 0; mu < 4; ++mu) std::ranges::copy(gauge.link(lexicographic(from, lattice), mu), shifted.link(site, mu).begin());
     }
     const auto here = correlators(gauge, point), there = correlators(shifted, {0, 0, 0, 0});
     for (std::size_t m = 0; m < here.size(); ++m)
@@ -164,8 +160,7 @@ TEST_CASE("sources: the average of noise over its seeds is the sum of point sour
   const std::vector<double> point = squares_of({app::parse_source("point:0,0,0,2")})[0];
   for (const char* kind : {"z2", "random"}) {
     std::vector<app::Source> sources;
-    for (std::size_t s = 1; s <= seeds; ++s)
-      sources.push_back(app::parse_source(std::string(kind) + ":2," + std::to_string(s)));
+    for (std::size_t s = 1; s <= seeds; ++s) sources.push_back(app::parse_source(std::string(kind) + ":2," + std::to_string(s)));
     const std::vector<std::vector<double>> samples = squares_of(sources);
     for (std::size_t t = 0; t < point.size(); ++t) {
       double mean = 0, variance = 0;

@@ -1,12 +1,12 @@
 #pragma once
 // Between the reference's staggered links and fields and the package's, and the cases that the staggered batteries run over.
-#include <span>
-
 #include "codelets/staggered/colour_transfer.hpp"
 #include "codelets/staggered/dslash.hpp"
 #include "tests/battery/support.hpp"
 #include "tests/reference/random.hpp"
 #include "tests/reference/staggered.hpp"
+
+#include <span>
 
 namespace quarkstar::battery {
 
@@ -52,8 +52,9 @@ inline reference::StaggeredLinks random_links(const Coord& extents, std::uint64_
     for (int mu = 0; mu < 4; ++mu) {
       const reference::Complex phase = scale * std::polar(1.0, 2 * M_PI * random.uniform());
       reference::set_link(links.naik, site, mu, phase * reference::link(links.naik, site, mu));
-      reference::set_link(links.fat, site, mu, reference::Complex{0.9} * reference::link(links.fat, site, mu) +
-                                                   reference::Complex{0.2} * random.normal_matrix());
+      reference::set_link(
+          links.fat, site, mu,
+          reference::Complex{0.9} * reference::link(links.fat, site, mu) + reference::Complex{0.2} * random.normal_matrix());
     }
   return links;
 }

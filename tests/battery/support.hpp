@@ -1,12 +1,5 @@
 #pragma once
 // Between the reference's fields and the package's, and the cases that every battery runs over.
-#include <doctest/doctest.h>
-
-#include <cstring>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "codelets/arch/dispatch.hpp"
 #include "codelets/lattice/fields.hpp"
 #include "codelets/transfer/transfer.hpp"
@@ -15,6 +8,13 @@
 #include "tests/reference/field.hpp"
 #include "tests/reference/gauge.hpp"
 #include "tests/reference/wilson.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace quarkstar::battery {
 
@@ -51,8 +51,8 @@ inline std::string HoppingCase::text() const {
     return std::to_string(c[0]) + "," + std::to_string(c[1]) + "," + std::to_string(c[2]) + "," + std::to_string(c[3]);
   };
   return "lattice " + numbers(lattice) + " blocks " + numbers(blocks) + " " + std::string(name_of(precision)) + " links " +
-         std::to_string(link_reals) + " lanes <= " + std::to_string(most_lanes) + " tile " + numbers(tile) + " block " + std::to_string(block_threads) + " " +
-         std::string(arch::name_of(arch::current()));
+         std::to_string(link_reals) + " lanes <= " + std::to_string(most_lanes) + " tile " + numbers(tile) + " block " +
+         std::to_string(block_threads) + " " + std::string(arch::name_of(arch::current()));
 }
 
 /// The package's hopping term on both parities, from host fields and back. Needs a session.

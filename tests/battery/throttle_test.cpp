@@ -17,13 +17,16 @@ TEST_CASE("throttled workers change no bit") {
   c.threads = 1;
   c.blocks = {1, 1, 2, 2};
   c.settings.tolerance = 1e-8;
-  const auto solve = [&](const battery::SolveCase& one) { return battery::solve_once(one, gauge, {0.12, {}, antiperiodic_in_time}, source); };
+  const auto solve = [&](const battery::SolveCase& one) {
+    return battery::solve_once(one, gauge, {0.12, {}, antiperiodic_in_time}, source);
+  };
   for (const char* solver : {"bicgstab", "gcr"}) {
     c.settings.solver = solver;
     const battery::SolveOutcome expected = solve(c);
     CHECK(expected.result.converged());
     for (const char* policy : {"static", "eager", "dmdas"})
-      for (const runtime::Throttle& throttle : {runtime::Throttle{.worker = 1, .factor = 5}, runtime::Throttle{.worker = 0, .factor = 1, .chance = 0.05, .hiccup_us = 500}}) {
+      for (const runtime::Throttle& throttle :
+           {runtime::Throttle{.worker = 1, .factor = 5}, runtime::Throttle{.worker = 0, .factor = 1, .chance = 0.05, .hiccup_us = 500}}) {
         INFO(solver << " " << policy << " worker " << throttle.worker);
         battery::SolveCase other = c;
         other.policy = policy;

@@ -1,11 +1,11 @@
 // A periodic configuration repeated twice in every direction, with a repeated source, has the repeated solution: on one process, and under
 // mpirun on ranks whose edges go between the copies. Bit for bit, because the sum of 16 equal parts is 16 times one of them, exactly.
-#include <algorithm>
-
 #include "runtime/mpi/job.hpp"
 #include "solvers/staggered_solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
+
+#include <algorithm>
 
 using namespace quarkstar;
 
@@ -100,7 +100,8 @@ TEST_CASE("tiling a periodic configuration and its sources gives the tiled solut
   const Box part = decomposition.part();
   std::vector<HostColour> tiled_sources, tiled_solutions(sources.size(), HostColour(part));
   for (const HostColour& source : sources) tiled_sources.push_back(repeated(source, part));
-  const std::vector<SolveResult> tiled_results = StaggeredSolver(decomposition, large, settings).solve(tiled_sources, masses, tiled_solutions);
+  const std::vector<SolveResult> tiled_results =
+      StaggeredSolver(decomposition, large, settings).solve(tiled_sources, masses, tiled_solutions);
   for (std::size_t v = 0; v < sources.size(); ++v) {
     CAPTURE(v);
     CHECK(results[v].converged());

@@ -1,16 +1,17 @@
 // Settings that are tuned change no bit, and are what rule, measurement and cache say.
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
-
 #include "codelets/staggered/tuning.hpp"
+
 #include "codelets/tuning/measurement.hpp"
 #include "codelets/wilson/tuning.hpp"
 #include "runtime/memory.hpp"
 #include "solvers/staggered_solver.hpp"
 #include "tests/battery/staggered_support.hpp"
 #include "tests/battery/support.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
 
 using namespace quarkstar;
 using battery::HoppingCase;
@@ -44,7 +45,8 @@ TEST_CASE("the order of sites in memory changes no bit") {
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
     const HostSpinor plain = battery::HoppingHarness({lattice, {1, 1, 1, 1}, precision, 12}, gauge, antiperiodic_in_time).apply(psi);
     for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 1}, Coord{2, 1, 1, 3}})
-      for (const Coord& tile : {Coord{0, 0, 8, 8}, Coord{0, 0, 4, 4}, Coord{0, 6, 6, 6}, Coord{0, 0, 0, 4}, Coord{2, 2, 2, 3}, Coord{4, 1, 5, 100}}) {
+      for (const Coord& tile :
+           {Coord{0, 0, 8, 8}, Coord{0, 0, 4, 4}, Coord{0, 6, 6, 6}, Coord{0, 0, 0, 4}, Coord{2, 2, 2, 3}, Coord{4, 1, 5, 100}}) {
         HoppingCase c{lattice, blocks, precision, 12};
         c.tile = tile;
         INFO(c.text());
@@ -139,9 +141,8 @@ TEST_CASE("CPUs measure nothing for fields that their caches hold") {
   constexpr double large_cache = 1e9;
   for (const bool measure : {false, true})
     for (const double resident : {0., much}) {
-      const wilson::HoppingTuning tuning =
-          wilson::tuning_for({runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1), Precision::single, 12, resident, large_cache},
-                             measure, &cache);
+      const wilson::HoppingTuning tuning = wilson::tuning_for(
+          {runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1), Precision::single, 12, resident, large_cache}, measure, &cache);
       CHECK(tuning == wilson::HoppingTuning{});
     }
   CHECK(cache.size() == 0);
@@ -241,9 +242,18 @@ TEST_CASE("numbers that no kernel could run with are no tuning") {
   CHECK(wilson::tuning_from({0, 0, 0, 0, 0, 0, 1}) == wilson::HoppingTuning{{}, 0, {0, arch::Stores::streaming}});
   const wilson::HoppingTuning some{{0, 0, 8, 8}, 64, {1, arch::Stores::streaming}};
   CHECK(wilson::tuning_from(wilson::numbers_of(some)) == some);
-  for (const std::vector<int>& damaged : {std::vector<int>{}, {0, 0, 8, 8}, {0, 0, 8, 8, 128}, {0, 0, 8, 8, 128, 1}, {0, 0, -1, 8, 128, 1, 0},
-                                          {0, 0, 8, 8, -32, 1, 0}, {0, 0, 8, 8, 16, 1, 0}, {0, 0, 8, 8, 100, 1, 0}, {0, 0, 8, 8, 288, 1, 0},
-                                          {0, 0, 8, 8, 512, 1, 0}, {0, 0, 0, 0, 0, 2, 0}, {0, 0, 0, 0, 0, 1, -1}})
+  for (const std::vector<int>& damaged : {std::vector<int>{},
+                                          {0, 0, 8, 8},
+                                          {0, 0, 8, 8, 128},
+                                          {0, 0, 8, 8, 128, 1},
+                                          {0, 0, -1, 8, 128, 1, 0},
+                                          {0, 0, 8, 8, -32, 1, 0},
+                                          {0, 0, 8, 8, 16, 1, 0},
+                                          {0, 0, 8, 8, 100, 1, 0},
+                                          {0, 0, 8, 8, 288, 1, 0},
+                                          {0, 0, 8, 8, 512, 1, 0},
+                                          {0, 0, 0, 0, 0, 2, 0},
+                                          {0, 0, 0, 0, 0, 1, -1}})
     CHECK_FALSE(wilson::tuning_from(damaged).has_value());
 }
 
@@ -312,7 +322,8 @@ TEST_CASE("staggered: by rule several right-hand sides ask a hop ahead, one leav
     const staggered::Launch rule = staggered::launch_for({whole, Precision::single, 13, vectors}, {}, false);
     CHECK(rule == staggered::Launch{0, 0, {vectors > 1 ? 1 : 0, arch::Stores::plain}});
   }
-  const staggered::TuningProblem in_lanes{.decomposition = whole, .precision = Precision::single, .long_reals = 18, .vectors = 8, .vectors_in_lanes = 8};
+  const staggered::TuningProblem in_lanes{
+      .decomposition = whole, .precision = Precision::single, .long_reals = 18, .vectors = 8, .vectors_in_lanes = 8};
   CHECK(staggered::launch_for(in_lanes, {}, false) == staggered::Launch{0, 0, {1, arch::Stores::plain}});
 }
 
@@ -338,7 +349,8 @@ TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; se
   settings.solver = "cg";
   settings.precision = Precision::single;
   settings.keep_history = true;
-  StaggeredSolver plain(whole, links, settings), tiled(whole, links, settings, {.vectors = 2, .tile = Coord{0, 0, 4, 4}, .launch = staggered::Launch{64, 1}});
+  StaggeredSolver plain(whole, links, settings),
+      tiled(whole, links, settings, {.vectors = 2, .tile = Coord{0, 0, 4, 4}, .launch = staggered::Launch{64, 1}});
   std::vector<HostColour> a(2, HostColour(lattice)), b = a;
   const auto first = plain.solve(sources, masses, a), second = tiled.solve(sources, masses, b);
   for (std::size_t v = 0; v < 2; ++v) {
@@ -349,12 +361,23 @@ TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; se
 
 TEST_CASE("staggered: numbers that no kernel could run with are no tuning") {
   CHECK(staggered::tile_from({0, 0, 8, 8}) == Coord{0, 0, 8, 8});
-  for (const std::vector<int>& damaged : {std::vector<int>{}, {0, 0, 8}, {0, 0, 8, 8, 0}, {0, -1, 8, 8}}) CHECK_FALSE(staggered::tile_from(damaged).has_value());
+  for (const std::vector<int>& damaged : {std::vector<int>{}, {0, 0, 8}, {0, 0, 8, 8, 0}, {0, -1, 8, 8}})
+    CHECK_FALSE(staggered::tile_from(damaged).has_value());
   CHECK(staggered::launch_from({128, 4, 1, 0}) == staggered::Launch{128, 4, {1, arch::Stores::plain}});
   CHECK(staggered::launch_from({0, 0, 0, 0}) == staggered::Launch{});
   const staggered::Launch on_cpu{0, 0, {1, arch::Stores::streaming}};
   CHECK(staggered::launch_from(staggered::numbers_of(on_cpu)) == on_cpu);
-  for (const std::vector<int>& damaged : {std::vector<int>{}, {128}, {128, 4}, {128, 4, 0}, {100, 4, 0, 0}, {-32, 4, 0, 0}, {288, 4, 0, 0},
-                                          {128, 5, 0, 0}, {128, 16, 0, 0}, {128, -1, 0, 0}, {0, 0, 1, 2}, {0, 0, -1, 0}})
+  for (const std::vector<int>& damaged : {std::vector<int>{},
+                                          {128},
+                                          {128, 4},
+                                          {128, 4, 0},
+                                          {100, 4, 0, 0},
+                                          {-32, 4, 0, 0},
+                                          {288, 4, 0, 0},
+                                          {128, 5, 0, 0},
+                                          {128, 16, 0, 0},
+                                          {128, -1, 0, 0},
+                                          {0, 0, 1, 2},
+                                          {0, 0, -1, 0}})
     CHECK_FALSE(staggered::launch_from(damaged).has_value());
 }

@@ -30,12 +30,10 @@ TEST_CASE("blocks of unequal thickness change no bit of a solve") {
   MESSAGE("seed " << seed);
   const Coord lattice{8, 4, 8, 16};
   const Layout layouts[] = {
-      {{{{8}, {4}, {8}, {12, 4}}}, {0, 1}},     // time stays in the lanes
-      {{{{8}, {4}, {8}, {14, 2}}}, {1, 0}},     // time leaves them
-      {{{{8}, {4}, {8}, {15, 1}}}, {0, 1}},     // one slice: both neighbours across the cut
-      {{{{8}, {4}, {8}, {7, 1, 8}}}, {0, 1, 0}},
-      {{{{8}, {4}, {5, 3}, {16}}}, {0, 1}},
-      {{{{8}, {4}, {4, 4}, {13, 3}}}, {0, 1, 1, 0}},
+      {{{{8}, {4}, {8}, {12, 4}}}, {0, 1}},  // time stays in the lanes
+      {{{{8}, {4}, {8}, {14, 2}}}, {1, 0}},  // time leaves them
+      {{{{8}, {4}, {8}, {15, 1}}}, {0, 1}},  // one slice: both neighbours across the cut
+      {{{{8}, {4}, {8}, {7, 1, 8}}}, {0, 1, 0}}, {{{{8}, {4}, {5, 3}, {16}}}, {0, 1}}, {{{{8}, {4}, {4, 4}, {13, 3}}}, {0, 1, 1, 0}},
   };
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
   const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
@@ -66,18 +64,17 @@ TEST_CASE("blocks of unequal thickness change no bit of staggered links and solv
   MESSAGE("seed " << seed);
   const Coord lattice{8, 4, 8, 16};
   const Layout layouts[] = {
-      {{{{8}, {4}, {8}, {12, 4}}}, {0, 1}},
-      {{{{8}, {4}, {8}, {13, 3}}}, {1, 0}},  // three hops reach over the whole thinner part
-      {{{{8}, {4}, {8}, {5, 3, 8}}}, {0, 1, 0}},
-      {{{{8}, {4}, {5, 3}, {16}}}, {0, 1}},
-      {{{{8}, {4}, {4, 4}, {13, 3}}}, {0, 1, 1, 0}},
+      {{{{8}, {4}, {8}, {12, 4}}}, {0, 1}},      {{{{8}, {4}, {8}, {13, 3}}}, {1, 0}},  // three hops reach over the whole thinner part
+      {{{{8}, {4}, {8}, {5, 3, 8}}}, {0, 1, 0}}, {{{{8}, {4}, {5, 3}, {16}}}, {0, 1}}, {{{{8}, {4}, {4, 4}, {13, 3}}}, {0, 1, 1, 0}},
   };
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
   const std::vector<HostColour> sources = battery::random_vectors(lattice, 3, seed + 1);
   const runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
-  const smear::StaggeredLinks links = smear::hisq_links(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), gauge, antiperiodic_in_time, -0.1);
+  const smear::StaggeredLinks links =
+      smear::hisq_links(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), gauge, antiperiodic_in_time, -0.1);
   for (const Layout& layout : layouts) {
-    const smear::StaggeredLinks made = smear::hisq_links(runtime::Decomposition(lattice, layout.cuts, layout.owners), gauge, antiperiodic_in_time, -0.1);
+    const smear::StaggeredLinks made =
+        smear::hisq_links(runtime::Decomposition(lattice, layout.cuts, layout.owners), gauge, antiperiodic_in_time, -0.1);
     CHECK(made.fat.data == links.fat.data);
     CHECK(made.long_links.data == links.long_links.data);
   }
@@ -101,7 +98,8 @@ TEST_CASE("blocks of unequal thickness change no bit of staggered links and solv
       const auto expected = solve_on(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1));
       for (const Layout& layout : std::span(layouts).first(solver == "cg" ? std::size(layouts) : 2)) {
         const runtime::Decomposition decomposition(lattice, layout.cuts, layout.owners);
-        INFO(solver << " " << name_of(precision) << " " << decomposition.describe() << " first " << layout.cuts[3][0] << "," << layout.cuts[2][0]);
+        INFO(solver << " " << name_of(precision) << " " << decomposition.describe() << " first " << layout.cuts[3][0] << ","
+                    << layout.cuts[2][0]);
         const auto outcome = solve_on(decomposition);
         for (std::size_t v = 0; v < 3; ++v) {
           CHECK(outcome.first[v].converged());

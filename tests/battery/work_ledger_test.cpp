@@ -45,7 +45,8 @@ TEST_CASE("a solve counts the work that was done, wherever the graph stopped") {
               CHECK(result.bytes == doctest::Approx(after.bytes - before.bytes - guess).epsilon(1e-12));
               const int transfers = 6 * (blocks[3]);  // source, guess and solution, both parities: no part of the solve
               CHECK(result.tasks == static_cast<double>(after.submitted - before.submitted - transfers));
-              if (blocks[3] == 1 && result.iterations > 2 && check_every > 1) CHECK(result.tasks < static_cast<double>(result.kernels));  // batches are fused
+              if (blocks[3] == 1 && result.iterations > 2 && check_every > 1)
+                CHECK(result.tasks < static_cast<double>(result.kernels));  // batches are fused
               CHECK(result.kernels == after.executed - before.executed - transfers);
             }
 }

@@ -1,15 +1,16 @@
 // Faces that travel while kernels run: a copy to the GPU that no task there has asked for.
-#include <algorithm>
-#include <chrono>
-#include <thread>
-#include <vector>
-
 #include "runtime/early_copy.hpp"
+
 #include "runtime/observe/worker_times.hpp"
 #include "tests/gpu/support.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <vector>
 
 using namespace quarkstar::runtime;
 using namespace quarkstar::runtime_testing;

@@ -23,7 +23,8 @@ void check_bits(const Problem& problem, std::initializer_list<Coord> cuts) {
         HostSpinor expected;
         {
           runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
-          expected = battery::HoppingHarness({problem.lattice, {1, 1, 1, 1}, precision, reals}, problem.gauge, problem.angles).apply(problem.psi, adjoint);
+          expected = battery::HoppingHarness({problem.lattice, {1, 1, 1, 1}, precision, reals}, problem.gauge, problem.angles)
+                         .apply(problem.psi, adjoint);
         }
         runtime::Session gpu({.cuda_workers = 1});
         for (const Coord& blocks : cuts)
@@ -41,7 +42,8 @@ TEST_CASE("hopping term on a GPU has the CPU's bits") {
   QUARKSTAR_NEEDS_GPU("gpu hopping");
   MESSAGE("seed " << seed);
   for (const Coord& lattice : {Coord{8, 8, 8, 8}, Coord{8, 4, 6, 4}}) {
-    Problem problem{lattice, reference::random_gauge(lattice, seed), battery::to_host(reference::random_field(lattice, 4, seed + 1)), {0, 0.5, 0.3, 1}};
+    Problem problem{
+        lattice, reference::random_gauge(lattice, seed), battery::to_host(reference::random_field(lattice, 4, seed + 1)), {0, 0.5, 0.3, 1}};
     check_bits(problem, {{1, 1, 1, 1}, {1, 1, 1, 2}, {2, 1, 1, 1}, {1, 2, 2, 1}, {2, 2, 2, 2}});
     // Signs in time, in one direction of space, everywhere: kernels without complex phases.
     for (const BoundaryAngles& angles : {BoundaryAngles{0, 0, 0, 1}, BoundaryAngles{1, 0, 0, 0}, BoundaryAngles{1, 1, 1, 1}}) {

@@ -1,6 +1,4 @@
 // CPUs and GPUs in one solve: the bits of either alone, for every share, precision and cut, and for lattices that the GPU cannot hold.
-#include <algorithm>
-
 #include "apps/report.hpp"
 #include "apps/solve_run.hpp"
 #include "apps/staggered_run.hpp"
@@ -8,6 +6,8 @@
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 #include "tests/gpu/support.hpp"
+
+#include <algorithm>
 
 using namespace quarkstar;
 
@@ -41,7 +41,8 @@ void check_same(const Outcome& got, const Outcome& expected) {
 
 bool owns(const app::RunReport& report, bool gpu) {
   const auto& parts = report.devices.parts;
-  return std::any_of(parts.begin(), parts.end(), [&](const app::DevicePart& part) { return (part.name.find("CUDA") != std::string::npos) == gpu; });
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const app::DevicePart& part) { return (part.name.find("CUDA") != std::string::npos) == gpu; });
 }
 
 struct StaggeredOutcome {
@@ -58,8 +59,7 @@ StaggeredOutcome solve_staggered(app::RunConfig config, const HostGauge& gauge, 
   config.source.position = {1, 2, 3, 1};
   StaggeredOutcome outcome;
   outcome.report.config = config;
-  outcome.propagators =
-      app::solve_staggered(app::links_at_hand(gauge), gauge.extents, outcome.report.config, outcome.report).front();
+  outcome.propagators = app::solve_staggered(app::links_at_hand(gauge), gauge.extents, outcome.report.config, outcome.report).front();
   return outcome;
 }
 

@@ -29,7 +29,8 @@ TEST_CASE("messages through mailboxes arrive whole and in order") {
   std::vector<Mailbox> to, from;
   for (std::size_t m = 0; m < mailboxes; ++m) {
     to.push_back({memory + m * words, flags + m, flags + (mailboxes + m), flags + (2 * mailboxes + m), late + m, patience_ns});
-    from.push_back({memory + m * words, flags + m, flags + (mailboxes + m), flags + (3 * mailboxes + m), late + (mailboxes + m), patience_ns});
+    from.push_back(
+        {memory + m * words, flags + m, flags + (mailboxes + m), flags + (3 * mailboxes + m), late + (mailboxes + m), patience_ns});
   }
   const Stream sender, receiver;
   const auto send = [&](std::size_t round) {
@@ -39,7 +40,8 @@ TEST_CASE("messages through mailboxes arrive whole and in order") {
   };
   const auto receive = [&](std::size_t round) {
     enqueue_arrival(from, receiver);
-    cudaMemcpyAsync(seen + round * mailboxes * words, memory + 0, mailboxes * words * sizeof(std::uint64_t), cudaMemcpyDeviceToDevice, receiver);
+    cudaMemcpyAsync(seen + round * mailboxes * words, memory + 0, mailboxes * words * sizeof(std::uint64_t), cudaMemcpyDeviceToDevice,
+                    receiver);
     enqueue_consumed(from, receiver);
   };
   // One after the other first: loading a kernel may wait for those that run.

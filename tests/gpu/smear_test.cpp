@@ -1,10 +1,10 @@
 // Link construction on a GPU, bit for bit against the CPU's.
-#include <doctest/doctest.h>
-
 #include "codelets/smear/staggered_links.hpp"
 #include "runtime/session.hpp"
 #include "tests/gpu/support.hpp"
 #include "tests/reference/gauge.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace quarkstar;
 

@@ -42,7 +42,8 @@ TEST_CASE("residual histories on GPUs have the CPU's bits") {
         for (int count = 1; count <= gpus; count *= 2)
           for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}, Coord{1, 1, 2, 2}})
             for (const std::string policy : {"static", "dmdas"}) {
-              INFO(solver << " " << name_of(precision) << " links " << reals << " gpus " << count << " blocks " << blocks[2] << blocks[3] << " " << policy);
+              INFO(solver << " " << name_of(precision) << " links " << reals << " gpus " << count << " blocks " << blocks[2] << blocks[3]
+                          << " " << policy);
               battery::SolveCase on_gpu = c;
               on_gpu.gpus = count;
               on_gpu.blocks = blocks;

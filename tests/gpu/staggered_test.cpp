@@ -14,8 +14,8 @@ constexpr Precision precisions[] = {Precision::double_, Precision::single, Preci
 
 using Outcome = battery::StaggeredOutcome;
 
-Outcome solve(const runtime::SessionOptions& options, const Coord& blocks, const SolverSettings& settings, const smear::StaggeredLinks& links,
-              std::span<const HostColour> sources, std::span<const double> masses) {
+Outcome solve(const runtime::SessionOptions& options, const Coord& blocks, const SolverSettings& settings,
+              const smear::StaggeredLinks& links, std::span<const HostColour> sources, std::span<const double> masses) {
   runtime::Session session(options);
   StaggeredSolver solver(runtime::Decomposition(links.fat.extents, blocks, session.block_owners()), links, settings);
   return battery::solve_together(solver, sources, masses);
@@ -89,8 +89,7 @@ TEST_CASE("staggered CG on a GPU: any number of right-hand sides has the bits of
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 8, 8};
   constexpr std::size_t most = staggered::most_vectors;
-  const smear::StaggeredLinks links =
-      battery::with_phases(battery::smooth_links(lattice, seed + 20), battery::naik_weight);
+  const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed + 20), battery::naik_weight);
   const std::vector<HostColour> sources = battery::random_vectors(lattice, most, seed + 22);
   std::vector<double> masses;  // unlike, so that right-hand sides stop at different iterations
   for (std::size_t v = 0; v < most; ++v) masses.push_back(0.1 + 0.05 * static_cast<double>(11 * v % most));
@@ -102,18 +101,16 @@ TEST_CASE("staggered CG on a GPU: any number of right-hand sides has the bits of
       {
         runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
         StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), links, settings);
-        for (std::size_t v = 0; v < most; ++v)
-          alone.push_back(battery::solve_together(solver, {&sources[v], 1}, {&masses[v], 1}));
+        for (std::size_t v = 0; v < most; ++v) alone.push_back(battery::solve_together(solver, {&sources[v], 1}, {&masses[v], 1}));
       }
       runtime::Session gpu({.cuda_workers = 1});
       for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}}) {
         StaggeredSolver solver(runtime::Decomposition(lattice, blocks, gpu.block_owners()), links, settings);
         for (const std::size_t n : {1, 2, 3, 4, 5, 8, 12, 16, 32}) {
-          const Outcome together =
-              battery::solve_together(solver, std::span(sources).first(n), std::span(masses).first(n));
+          const Outcome together = battery::solve_together(solver, std::span(sources).first(n), std::span(masses).first(n));
           for (std::size_t v = 0; v < n; ++v) {
-            INFO(name_of(precision) << " long links " << long_reals << " blocks " << blocks[2] << blocks[3]
-                                    << " vectors " << n << ", number " << v);
+            INFO(name_of(precision) << " long links " << long_reals << " blocks " << blocks[2] << blocks[3] << " vectors " << n
+                                    << ", number " << v);
             CHECK(together.results[v].converged());
             battery::check_same_bits(together, v, alone[v], 0);
           }
@@ -168,8 +165,7 @@ TEST_CASE("staggered multi-shift CG with refinement on a GPU has the CPU's bits 
     for (const int long_reals : {18, 14, 13, 9}) {
       SolverSettings settings = battery::staggered_settings("multishift", precision, long_reals);
       settings.tune = false;
-      const Outcome expected =
-          solve({.cpu_workers = 1, .cuda_workers = 0}, {1, 1, 1, 1}, settings, links, sources, masses);
+      const Outcome expected = solve({.cpu_workers = 1, .cuda_workers = 0}, {1, 1, 1, 1}, settings, links, sources, masses);
       for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}}) {
         const Outcome outcome = solve({.cuda_workers = 1}, blocks, settings, links, sources, masses);
         for (std::size_t s = 0; s < masses.size(); ++s) {

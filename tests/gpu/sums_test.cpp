@@ -48,8 +48,7 @@ struct Case {
   std::vector<SumTable> tables;
   std::vector<BinnedSum> sums;
 
-  Case(int count, std::mt19937_64& random)
-      : tables(static_cast<std::size_t>(count)), sums(tables.size(), BinnedSum::zero()) {
+  Case(int count, std::mt19937_64& random) : tables(static_cast<std::size_t>(count)), sums(tables.size(), BinnedSum::zero()) {
     std::uniform_real_distribution<double> exponent(-1000, 1000), mantissa(-1, 1);
     for (std::size_t s = 0; s < sums.size(); ++s) {
       const double scale = exponent(random);
@@ -80,8 +79,7 @@ bool tables_are_empty(int count) {
 }
 
 void fill_tables(const std::vector<SumTable>& tables) {
-  REQUIRE(cudaMemcpy(sum_tables(), tables.data(), tables.size() * sizeof(SumTable), cudaMemcpyHostToDevice) ==
-          cudaSuccess);
+  REQUIRE(cudaMemcpy(sum_tables(), tables.data(), tables.size() * sizeof(SumTable), cudaMemcpyHostToDevice) == cudaSuccess);
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
 }
 void clear_tables(int count) { fill_tables(std::vector<SumTable>(static_cast<std::size_t>(count))); }
@@ -131,9 +129,7 @@ class Exchanges {
     exchange.patience_ns = gpu_patience_ns;
     return exchange;
   }
-  GpuFlag* words_of(int device) const {
-    return words_.get() + static_cast<std::size_t>(device) * 2 * sizes_.turn_words();
-  }
+  GpuFlag* words_of(int device) const { return words_.get() + static_cast<std::size_t>(device) * 2 * sizes_.turn_words(); }
   SumExchange sizes_;
   OnGpu<GpuFlag> words_, counts_;
 };
@@ -181,8 +177,8 @@ TEST_CASE("a scalar step finishes the sums of the kernel before it, wherever the
     const int first = below(3) == 0 ? below(sums) : 0, count = below(3) == 0 ? 1 + below(64) : sums - first;
     const auto idle = static_cast<Idle>(below(4));
     const bool elsewhere = below(8) == 0;  // the sums are of no partial of the step
-    INFO("trial " << trial << ": sums " << sums << " partials " << partials << " unfinished " << unfinished << " from "
-                  << first << " count " << count << " idle " << static_cast<int>(idle) << " elsewhere " << elsewhere);
+    INFO("trial " << trial << ": sums " << sums << " partials " << partials << " unfinished " << unfinished << " from " << first
+                  << " count " << count << " idle " << static_cast<int>(idle) << " elsewhere " << elsewhere);
     const Case c(count, random);
     std::vector<std::vector<BinnedSum>> host;
     for (int p = 0; p <= partials; ++p) {
@@ -285,8 +281,8 @@ TEST_CASE("scalar steps that exchange their sums have the same bits on every dev
           }
           const auto first = static_cast<std::size_t>(device * partials_a_device);
           if (sums > 0) finish_sums(partials[first]->get(), sums, nullptr, streams[device].stream);
-          enqueue_step(states[static_cast<std::size_t>(device)]->get(), history, own, sums,
-                       &exchanges[static_cast<std::size_t>(device)], streams[device].stream);
+          enqueue_step(states[static_cast<std::size_t>(device)]->get(), history, own, sums, &exchanges[static_cast<std::size_t>(device)],
+                       streams[device].stream);
         }
         for (const Stream& stream : streams) REQUIRE(cudaStreamSynchronize(stream.stream) == cudaSuccess);
         for (int device = 0; device < devices; ++device) {
@@ -339,8 +335,8 @@ TEST_CASE("exchanges of replayed graphs follow each other without the host, and 
     REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed) == cudaSuccess);
     for (int round = 0; round < rounds; ++round) {
       const auto of_device = static_cast<std::size_t>(round * devices + device);
-      enqueue_step(states[of_device]->get(), history, {partials[of_device]->get()},
-                   sums[static_cast<std::size_t>(round)], &exchange, stream);
+      enqueue_step(states[of_device]->get(), history, {partials[of_device]->get()}, sums[static_cast<std::size_t>(round)], &exchange,
+                   stream);
     }
     REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
     REQUIRE(cudaGraphInstantiate(&graphs.emplace_back(), graph, 0) == cudaSuccess);
@@ -359,8 +355,7 @@ TEST_CASE("exchanges of replayed graphs follow each other without the host, and 
     const std::size_t round = i / devices;
     INFO("round " << round << " device " << i % devices);
     const State got = states[i]->read()[0];
-    for (std::size_t v = 0; v < static_cast<std::size_t>(sums[round]); ++v)
-      CHECK(same(got.rho[v], value_of(totals[round][v])));
+    for (std::size_t v = 0; v < static_cast<std::size_t>(sums[round]); ++v) CHECK(same(got.rho[v], value_of(totals[round][v])));
   }
 }
 
@@ -369,8 +364,7 @@ TEST_CASE("sums that are put off are finished before the tables are used again")
   std::mt19937_64 random(1);
   const Stream s;
   const Case one(5, random), two(3, random);
-  const OnGpu<BinnedSum> first(std::vector<BinnedSum>(5, BinnedSum::zero())),
-      second(std::vector<BinnedSum>(3, BinnedSum::zero()));
+  const OnGpu<BinnedSum> first(std::vector<BinnedSum>(5, BinnedSum::zero())), second(std::vector<BinnedSum>(3, BinnedSum::zero()));
   fill_tables(one.tables);
   finish_sums(first.get(), 5, nullptr, s.stream);
   (void)sum_tables();

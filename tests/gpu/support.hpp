@@ -12,10 +12,10 @@
 #endif
 
 /// GPU cases end here on a machine without one, and say so.
-#define QUARKSTAR_NEEDS_GPU(name)                       \
-  if (quarkstar::runtime::gpus().empty()) {             \
-    std::printf("SKIPPED %s: no GPU\n", name);          \
-    return;                                             \
+#define QUARKSTAR_NEEDS_GPU(name)              \
+  if (quarkstar::runtime::gpus().empty()) {    \
+    std::printf("SKIPPED %s: no GPU\n", name); \
+    return;                                    \
   }
 
 #ifdef QUARKSTAR_CUDA

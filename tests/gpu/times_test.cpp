@@ -1,11 +1,11 @@
 // What traces and totals say of GPU tasks: intervals of kernels, not of launches.
-#include <algorithm>
-#include <chrono>
-#include <string>
-
 #include "runtime/batch.hpp"
 #include "tests/battery/support.hpp"
 #include "tests/gpu/support.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
 
 using namespace quarkstar;
 

@@ -1,12 +1,13 @@
 // On GPUs tuned settings change no bit; what is measured is kept.
-#include <filesystem>
-
 #include "codelets/staggered/tuning.hpp"
+
 #include "codelets/wilson/tuning.hpp"
 #include "solvers/staggered_solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 #include "tests/gpu/support.hpp"
+
+#include <filesystem>
 
 using namespace quarkstar;
 

@@ -1,11 +1,11 @@
 #pragma once
+#include "codelets/arch/dispatch.hpp"
+#include "codelets/lattice/precision.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
-
-#include "codelets/arch/dispatch.hpp"
-#include "codelets/lattice/precision.hpp"
 
 namespace quarkstar::kernels {
 

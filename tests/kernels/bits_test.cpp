@@ -1,13 +1,5 @@
 // Checksums of what every kernel makes of made-up blocks. All architectures of all machines must give those of tests/kernels/bits.txt,
 // which was written on x86 with AVX-512; QUARKSTAR_WRITE_BITS=FILE writes a new one.
-#include <doctest/doctest.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <map>
-#include <utility>
-
 #include "codelets/arch/table.hpp"
 #include "codelets/blas/blas_kernels.hpp"
 #include "codelets/smear/smear_kernels.hpp"
@@ -21,6 +13,14 @@
 #include "tests/kernels/architectures.hpp"
 #include "tests/kernels/staggered_case.hpp"
 #include "tests/kernels/wilson_case.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <utility>
 
 using namespace quarkstar;
 using namespace quarkstar::kernels;
@@ -88,8 +88,15 @@ void schwarz_kernels(Results& results, int lanes) {
     const wilson::SchwarzKernel<F> kernel = table.current()(lanes, reals);
     std::vector<Real<F>> memory(static_cast<std::size_t>(wilson::schwarz_memory(sites, lanes / kernel.groups)));
     const F* links = c.links.data();
-    kernel.run({{even.data(), odd.data()}, {entries[0].data(), entries[1].data()}, {links, links}, c.in.stored.data(), c.out.data(),
-                static_cast<Real<F>>(1.25), static_cast<Real<F>>(-0.0625), sites, steps},
+    kernel.run({{even.data(), odd.data()},
+                {entries[0].data(), entries[1].data()},
+                {links, links},
+                c.in.stored.data(),
+                c.out.data(),
+                static_cast<Real<F>>(1.25),
+                static_cast<Real<F>>(-0.0625),
+                sites,
+                steps},
                0, domains * kernel.groups, memory.data());
     results["wilson schwarz " + describe(NumberFormat<F>::precision, lanes) + " links " + std::to_string(reals)] = checksum_of(c.out);
   }
@@ -203,7 +210,8 @@ void smearing(Results& results) {
 template <class To, class From>
 void conversion(Results& results) {
   constexpr int to_lanes = 4, from_lanes = 8;
-  const std::string names = std::string(name_of(NumberFormat<From>::precision)) + " to " + std::string(name_of(NumberFormat<To>::precision));
+  const std::string names =
+      std::string(name_of(NumberFormat<From>::precision)) + " to " + std::string(name_of(NumberFormat<To>::precision));
   Numbers numbers(7);
   const MadeUpField<From, 12> spinors(numbers, sites, from_lanes);
   const MadeUpField<From, 3> vectors(numbers, sites, from_lanes);

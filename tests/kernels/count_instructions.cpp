@@ -3,15 +3,9 @@
 //   count_instructions ARCH sites      kernels in order, and sites between the two runs of each
 //   count_instructions ARCH run        runs each kernel on few and on more outer sites, in measured(): for callgrind
 //   count_instructions ARCH step       the same one instruction at a time (Linux, x86): for instructions that callgrind does not know.
-//                                      Prints for each kernel every address (as in the file) that the additional sites executed, and how often.
+//                                      Prints for each kernel every address (as in the file) that the additional sites executed, and how
+//                                      often.
 // What a kernel does once, before its loop, is in both runs and so not in the difference.
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <map>
-#include <memory>
-
 #include "codelets/arch/lane_bytes.hpp"
 #include "codelets/arch/table.hpp"
 #include "codelets/blas/blas_kernels.hpp"
@@ -19,6 +13,13 @@
 #include "codelets/wilson/hopping_kernels.hpp"
 #include "tests/kernels/staggered_case.hpp"
 #include "tests/kernels/wilson_case.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
 
 #if defined(__linux__) && defined(__x86_64__)
 #include <link.h>

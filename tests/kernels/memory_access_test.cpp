@@ -1,4 +1,10 @@
 // Prefetch and streaming stores change no bit of what kernels of any architecture make of made-up blocks.
+#include "codelets/staggered/dslash_kernels.hpp"
+#include "codelets/wilson/hopping_kernels.hpp"
+#include "tests/kernels/architectures.hpp"
+#include "tests/kernels/staggered_case.hpp"
+#include "tests/kernels/wilson_case.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -6,12 +12,6 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
-
-#include "codelets/staggered/dslash_kernels.hpp"
-#include "codelets/wilson/hopping_kernels.hpp"
-#include "tests/kernels/architectures.hpp"
-#include "tests/kernels/staggered_case.hpp"
-#include "tests/kernels/wilson_case.hpp"
 
 using namespace quarkstar;
 using namespace quarkstar::kernels;
@@ -124,7 +124,8 @@ void check_staggered() {
           for (const std::int32_t* stopped : {static_cast<const std::int32_t*>(nullptr), static_cast<const std::int32_t*>(left_out.data())})
             check_all<F>(c, 2 * vectors, [&](const arch::MemoryAccess& memory, BinnedSum* sums) {
               c.arguments.stream_out = memory.stores == arch::Stores::streaming;
-              staggered::dslash_kernel<F>({.lanes = lanes, .long_reals = reals, .launch = {.memory = memory}})(c.arguments, 0, sites, stopped, sums);
+              staggered::dslash_kernel<F>({.lanes = lanes, .long_reals = reals, .launch = {.memory = memory}})(c.arguments, 0, sites,
+                                                                                                               stopped, sums);
             });
         }
 }

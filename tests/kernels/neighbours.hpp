@@ -1,10 +1,10 @@
 #pragma once
 // A made-up table of neighbours: any site may follow any other, and any hop may be special.
-#include <cstdint>
-#include <vector>
-
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "tests/kernels/numbers.hpp"
+
+#include <cstdint>
+#include <vector>
 
 namespace quarkstar::kernels {
 

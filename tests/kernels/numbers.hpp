@@ -1,15 +1,15 @@
 #pragma once
 // Made-up fields that are the same on every machine, and checksums of what kernels make of them.
+#include "codelets/lattice/random.hpp"
+#include "codelets/site/lane.hpp"
+#include "codelets/site/storage.hpp"
+#include "runtime/binned_sum.hpp"
+
 #include <complex>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
-
-#include "codelets/lattice/random.hpp"
-#include "codelets/site/lane.hpp"
-#include "codelets/site/storage.hpp"
-#include "runtime/binned_sum.hpp"
 
 namespace quarkstar::kernels {
 

@@ -1,13 +1,13 @@
 // Wilson and staggered kernels of every architecture on made-up blocks against their definitions in matrices. No task, no runtime.
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "codelets/staggered/dslash_kernels.hpp"
 #include "codelets/wilson/hopping_kernels.hpp"
 #include "tests/kernels/architectures.hpp"
 #include "tests/kernels/staggered_case.hpp"
 #include "tests/kernels/wilson_case.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
 
 using namespace quarkstar;
 using namespace quarkstar::kernels;

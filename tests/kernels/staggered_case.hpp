@@ -1,12 +1,12 @@
 #pragma once
 // A made-up block for the staggered Dslash, and the result that its definition gives.
-#include <algorithm>
-#include <cmath>
-
 #include "codelets/site/long_link.hpp"
 #include "codelets/staggered/dslash_arguments.hpp"
 #include "tests/kernels/neighbours.hpp"
 #include "tests/reference/gauge.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace quarkstar::kernels {
 
@@ -56,7 +56,8 @@ struct StaggeredCase {
   }
   reference::Vector<3> neighbour(const Neighbours& table, int position, int here, int lane, int vector, int d) const {
     const int step = stride[static_cast<std::size_t>(d / 2)];
-    const auto chi = in.at(table.site(here, d) * vectors + vector, table.has(here, d, neighbour_entry::exchange) ? lane ^ step : lane, lanes);
+    const auto chi =
+        in.at(table.site(here, d) * vectors + vector, table.has(here, d, neighbour_entry::exchange) ? lane ^ step : lane, lanes);
     reference::Vector<3> h;
     std::copy(chi.begin(), chi.end(), h.begin());
     if (!table.has(here, d, neighbour_entry::face) || !on_edge(lane, step, d)) return h;
@@ -102,8 +103,8 @@ struct StaggeredCase {
   }
 
   /// The link that nine numbers stand for (codelets/site/long_link.hpp): |c| e^{i pi t} times the matrix of SU(3) with the rows b, a, -c.
-  /// a is known; with any rows p and q that complete it to a matrix of SU(3), b = x p + y q and c = x* q - y* p have the first column that is
-  /// wanted for one x and y.
+  /// a is known; with any rows p and q that complete it to a matrix of SU(3), b = x p + y q and c = x* q - y* p have the first column that
+  /// is wanted for one x and y.
   static reference::Matrix<3> link_of_nine(const std::array<double, 18>& stored) {
     const Complex a2{stored[0], stored[1]}, a3{stored[2], stored[3]}, b1{stored[4], stored[5]};
     const double n = std::norm(a2) + std::norm(a3);

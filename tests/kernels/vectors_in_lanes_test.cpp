@@ -1,4 +1,11 @@
-// The staggered kernels with vectors in lanes against those with sites in lanes, on the same made-up blocks: equal bits. No task, no runtime.
+// The staggered kernels with vectors in lanes against those with sites in lanes, on the same made-up blocks: equal bits. No task, no
+// runtime.
+#include "codelets/arch/table.hpp"
+#include "codelets/staggered/dslash_kernels.hpp"
+#include "codelets/staggered/vector_blas_kernels.hpp"
+#include "tests/kernels/architectures.hpp"
+#include "tests/kernels/staggered_case.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -6,12 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-
-#include "codelets/arch/table.hpp"
-#include "codelets/staggered/dslash_kernels.hpp"
-#include "codelets/staggered/vector_blas_kernels.hpp"
-#include "tests/kernels/architectures.hpp"
-#include "tests/kernels/staggered_case.hpp"
 
 using namespace quarkstar;
 using namespace quarkstar::kernels;
@@ -179,7 +180,8 @@ TEST_CASE("a right-hand side that is not finite changes nothing of others in its
     c.arguments.out = out.data();
     const auto sums_of = [&](const std::vector<std::int32_t>& left_out) {
       std::vector<BinnedSum> sums = zeros(2 * vectors);
-      staggered::dslash_kernel<float>({.lanes = 1, .long_reals = 18, .vectors_in_lanes = vectors})(c.arguments, 0, sites, left_out.data(), sums.data());
+      staggered::dslash_kernel<float>({.lanes = 1, .long_reals = 18, .vectors_in_lanes = vectors})(c.arguments, 0, sites, left_out.data(),
+                                                                                                   sums.data());
       return sums;
     };
     const std::vector<BinnedSum> expected = sums_of(std::vector<std::int32_t>(vectors, 0));

@@ -1,12 +1,12 @@
 #pragma once
 // A made-up block for the Wilson hopping term, and the result that its definition gives.
-#include <algorithm>
-
 #include "codelets/transfer/write_link.hpp"
 #include "codelets/wilson/hopping_arguments.hpp"
 #include "tests/kernels/neighbours.hpp"
 #include "tests/reference/gamma.hpp"
 #include "tests/reference/gauge.hpp"
+
+#include <algorithm>
 
 namespace quarkstar::kernels {
 
@@ -25,7 +25,8 @@ struct WilsonCase {
   wilson::HoppingArguments<F> arguments{};
 
   /// special: with faces, boundary phases, exchanged lanes, a list of sites, another field and all sums; otherwise the plain loop.
-  WilsonCase(int block_lanes, int reals, int outer_sites, bool special) : WilsonCase(Numbers(1), block_lanes, reals, outer_sites, special) {}
+  WilsonCase(int block_lanes, int reals, int outer_sites, bool special)
+      : WilsonCase(Numbers(1), block_lanes, reals, outer_sites, special) {}
   WilsonCase(const WilsonCase&) = delete;
 
   /// The component (3 spin + colour) of the result at one list position and lane.
@@ -78,8 +79,7 @@ struct WilsonCase {
         in(numbers, sites, lanes),
         x(numbers, sites, lanes),
         y(numbers, sites, lanes),
-        neighbours(numbers, sites, stride,
-                   special ? neighbour_entry::exchange | neighbour_entry::face | neighbour_entry::phase : 0) {
+        neighbours(numbers, sites, stride, special ? neighbour_entry::exchange | neighbour_entry::face | neighbour_entry::phase : 0) {
     const int words = NumberFormat<F>::link_words(reals);
     links.resize(static_cast<std::size_t>(sites * 8 * words * lanes));
     for (int i = 0; i < sites * 8; ++i)

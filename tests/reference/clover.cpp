@@ -36,8 +36,7 @@ SiteMatrices clover_term(const HostGauge& gauge, double kappa, double c_sw, Basi
     for (int mu = 0; mu < 4; ++mu)
       for (int nu = mu + 1; nu < 4; ++nu)
         a[site] = a[site] - Complex{kappa * c_sw} *
-                                spin_times_colour(sigma(basis, mu, nu),
-                                                  field_strength(gauge, coordinates(site, gauge.extents), mu, nu));
+                                spin_times_colour(sigma(basis, mu, nu), field_strength(gauge, coordinates(site, gauge.extents), mu, nu));
   return a;
 }
 
@@ -64,13 +63,12 @@ double trace_log(const SiteMatrices& a, const Coord& extents, int parity_summed)
   return sum;
 }
 
-Field clover_wilson(const HostGauge& gauge, const SiteMatrices& a, double kappa, const Field& psi,
-                    const Boundary& boundary, Basis basis) {
+Field clover_wilson(const HostGauge& gauge, const SiteMatrices& a, double kappa, const Field& psi, const Boundary& boundary, Basis basis) {
   return apply(a, psi) - kappa * hop(gauge, psi, boundary, basis);
 }
 
-Field clover_wilson_dagger(const HostGauge& gauge, const SiteMatrices& a, double kappa, const Field& psi,
-                           const Boundary& boundary, Basis basis) {
+Field clover_wilson_dagger(const HostGauge& gauge, const SiteMatrices& a, double kappa, const Field& psi, const Boundary& boundary,
+                           Basis basis) {
   return apply(a, psi) - kappa * hop_dagger(gauge, psi, boundary, basis);
 }
 

@@ -32,11 +32,11 @@ SiteMatrices inverse(const SiteMatrices& a);
 double trace_log(const SiteMatrices& a, const Coord& extents, int parity);
 
 /// M psi = A psi - kappa H psi.
-Field clover_wilson(const HostGauge& gauge, const SiteMatrices& a, double kappa, const Field& psi,
-                    const Boundary& boundary = {}, Basis basis = Basis::degrand_rossi);
+Field clover_wilson(const HostGauge& gauge, const SiteMatrices& a, double kappa, const Field& psi, const Boundary& boundary = {},
+                    Basis basis = Basis::degrand_rossi);
 
 /// M^+ psi = A psi - kappa H^+ psi (A is hermitian).
-Field clover_wilson_dagger(const HostGauge& gauge, const SiteMatrices& a, double kappa, const Field& psi,
-                           const Boundary& boundary = {}, Basis basis = Basis::degrand_rossi);
+Field clover_wilson_dagger(const HostGauge& gauge, const SiteMatrices& a, double kappa, const Field& psi, const Boundary& boundary = {},
+                           Basis basis = Basis::degrand_rossi);
 
 }  // namespace quarkstar::reference

@@ -15,8 +15,8 @@ Matrix<12> at_site(const Propagator& propagator, std::int64_t site) {
 
 }  // namespace
 
-Propagator point_propagator(const Operator& m, const Operator& m_dagger, const Coord& extents, int spins,
-                            const Coord& origin, double tolerance) {
+Propagator point_propagator(const Operator& m, const Operator& m_dagger, const Coord& extents, int spins, const Coord& origin,
+                            double tolerance) {
   Propagator propagator;
   for (int spin = 0; spin < spins; ++spin)
     for (int colour = 0; colour < 3; ++colour)

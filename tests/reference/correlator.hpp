@@ -12,8 +12,8 @@ namespace quarkstar::reference {
 using Propagator = std::vector<Field>;
 
 /// One cgnr() per source spin and colour; throws Error(numerical) if one does not converge.
-Propagator point_propagator(const Operator& m, const Operator& m_dagger, const Coord& extents, int spins,
-                            const Coord& origin, double tolerance);
+Propagator point_propagator(const Operator& m, const Operator& m_dagger, const Coord& extents, int spins, const Coord& origin,
+                            double tolerance);
 
 /// C(t) = sum_x Tr S(x,t) S^+(x,t) = sum of |S|^2 over space, sinks and sources; t = 0..T-1, absolute time slices.
 std::vector<double> pion(const Propagator& propagator);

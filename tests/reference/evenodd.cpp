@@ -5,8 +5,7 @@
 
 namespace quarkstar::reference {
 
-EvenOdd::EvenOdd(const HostGauge& gauge, SiteMatrices a, double kappa, const Boundary& boundary, Basis basis,
-                 int solved_parity)
+EvenOdd::EvenOdd(const HostGauge& gauge, SiteMatrices a, double kappa, const Boundary& boundary, Basis basis, int solved_parity)
     : gauge_(gauge),
       a_(std::move(a)),
       a_inverse_(inverse(a_)),
@@ -17,19 +16,14 @@ EvenOdd::EvenOdd(const HostGauge& gauge, SiteMatrices a, double kappa, const Bou
       q_(1 - solved_parity) {
   for (const int extent : gauge.extents)
     if (extent % 2 != 0)
-      throw Error(ErrorKind::input, "reference::EvenOdd", "extent = " + std::to_string(extent) + " is odd",
-                  "use even extents");
+      throw Error(ErrorKind::input, "reference::EvenOdd", "extent = " + std::to_string(extent) + " is odd", "use even extents");
 }
 
 Field EvenOdd::hop_to(int parity, const Field& x) const { return hop_parity(gauge_, x, parity, boundary_, basis_); }
 
-Field EvenOdd::hop_dagger_to(int parity, const Field& x) const {
-  return hop_dagger_parity(gauge_, x, parity, boundary_, basis_);
-}
+Field EvenOdd::hop_dagger_to(int parity, const Field& x) const { return hop_dagger_parity(gauge_, x, parity, boundary_, basis_); }
 
-Field EvenOdd::asymmetric(const Field& x) const {
-  return apply(a_, x) - kappa_ * kappa_ * hop_to(p_, apply(a_inverse_, hop_to(q_, x)));
-}
+Field EvenOdd::asymmetric(const Field& x) const { return apply(a_, x) - kappa_ * kappa_ * hop_to(p_, apply(a_inverse_, hop_to(q_, x))); }
 
 Field EvenOdd::asymmetric_dagger(const Field& x) const {
   return apply(a_, x) - kappa_ * kappa_ * hop_dagger_to(p_, apply(a_inverse_, hop_dagger_to(q_, x)));

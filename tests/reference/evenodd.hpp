@@ -13,8 +13,8 @@ namespace quarkstar::reference {
 class EvenOdd {
  public:
   /// Default p = 1 (odd). Extents must be even, else the parities do not decouple: throws Error(input).
-  EvenOdd(const HostGauge& gauge, SiteMatrices a, double kappa, const Boundary& boundary = {},
-          Basis basis = Basis::degrand_rossi, int solved_parity = 1);
+  EvenOdd(const HostGauge& gauge, SiteMatrices a, double kappa, const Boundary& boundary = {}, Basis basis = Basis::degrand_rossi,
+          int solved_parity = 1);
 
   Field asymmetric(const Field& x) const;
   Field asymmetric_dagger(const Field& x) const;

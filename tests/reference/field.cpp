@@ -16,8 +16,7 @@ void require_same_shape(const Field& a, const Field& b) {
 
 }  // namespace
 
-Field::Field(const Coord& extents_, int spins_)
-    : extents(extents_), spins(spins_), data(volume(extents_) * 3 * spins_) {}
+Field::Field(const Coord& extents_, int spins_) : extents(extents_), spins(spins_), data(volume(extents_) * 3 * spins_) {}
 
 Vector<3> Field::colour_vector(std::int64_t site, int spin) const {
   return {(*this)(site, spin, 0), (*this)(site, spin, 1), (*this)(site, spin, 2)};

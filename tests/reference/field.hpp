@@ -20,9 +20,7 @@ struct Field {
   std::int64_t sites() const { return volume(extents); }
   int components() const { return 3 * spins; }
   Complex& operator()(std::int64_t site, int spin, int colour) { return data[(site * spins + spin) * 3 + colour]; }
-  const Complex& operator()(std::int64_t site, int spin, int colour) const {
-    return data[(site * spins + spin) * 3 + colour];
-  }
+  const Complex& operator()(std::int64_t site, int spin, int colour) const { return data[(site * spins + spin) * 3 + colour]; }
   /// The colour vector of one spin at one site.
   Vector<3> colour_vector(std::int64_t site, int spin) const;
 };

@@ -48,9 +48,7 @@ Matrix<4> gamma_dirac_pauli(int mu) {
 
 }  // namespace
 
-Matrix<4> gamma(Basis basis, int mu) {
-  return basis == Basis::degrand_rossi ? gamma_degrand_rossi(mu) : gamma_dirac_pauli(mu);
-}
+Matrix<4> gamma(Basis basis, int mu) { return basis == Basis::degrand_rossi ? gamma_degrand_rossi(mu) : gamma_dirac_pauli(mu); }
 
 Matrix<4> gamma5(Basis basis) { return gamma(basis, 0) * gamma(basis, 1) * gamma(basis, 2) * gamma(basis, 3); }
 

@@ -89,8 +89,7 @@ Plaquettes plaquettes(const HostGauge& gauge) {
     const Coord x = coordinates(site, extents);
     for (int mu = 0; mu < 4; ++mu) {
       for (int nu = mu + 1; nu < 4; ++nu) {
-        const Matrix<3> plaquette =
-            u(x, mu) * u(step(x, mu, 1, extents), nu) * adjoint(u(step(x, nu, 1, extents), mu)) * adjoint(u(x, nu));
+        const Matrix<3> plaquette = u(x, mu) * u(step(x, mu, 1, extents), nu) * adjoint(u(step(x, nu, 1, extents), mu)) * adjoint(u(x, nu));
         (nu == 3 ? temporal : spatial) += trace(plaquette).real();
       }
     }
@@ -167,8 +166,7 @@ HostGauge with_boundary(const HostGauge& gauge, const Boundary& boundary) {
   HostGauge folded = gauge;
   for (std::int64_t site = 0; site < volume(gauge.extents); ++site) {
     const Coord x = coordinates(site, gauge.extents);
-    for (int mu = 0; mu < 4; ++mu)
-      set_link(folded, site, mu, boundary.forward(x, mu, gauge.extents) * link(gauge, site, mu));
+    for (int mu = 0; mu < 4; ++mu) set_link(folded, site, mu, boundary.forward(x, mu, gauge.extents) * link(gauge, site, mu));
   }
   return folded;
 }

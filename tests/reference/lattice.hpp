@@ -32,9 +32,7 @@ struct Boundary {
   }
 
   /// Factor of the hop psi(x + mu-hat) at x: e^{i theta_mu} where it crosses, else 1.
-  Complex forward(const Coord& x, int mu, const Coord& extents) const {
-    return x[mu] == extents[mu] - 1 ? phase[mu] : Complex{1.0};
-  }
+  Complex forward(const Coord& x, int mu, const Coord& extents) const { return x[mu] == extents[mu] - 1 ? phase[mu] : Complex{1.0}; }
   /// Factor of the hop psi(x - mu-hat) at x: e^{-i theta_mu} where it crosses, else 1.
   Complex backward(const Coord& x, int mu) const { return x[mu] == 0 ? std::conj(phase[mu]) : Complex{1.0}; }
 };

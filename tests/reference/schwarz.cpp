@@ -32,7 +32,8 @@ HostGauge dirichlet_links(const HostGauge& gauge, const Coord& domain) {
   return cut;
 }
 
-Field schwarz(const HostGauge& gauge, const Field& b, const Coord& domain, int steps, double diagonal, double scale, const Boundary& boundary) {
+Field schwarz(const HostGauge& gauge, const Field& b, const Coord& domain, int steps, double diagonal, double scale,
+              const Boundary& boundary) {
   const HostGauge cut = dirichlet_links(gauge, domain);
   const auto a = [&](const Field& x) { return diagonal * x + scale * hop_parity(cut, hop_parity(cut, x, 0, boundary), 1, boundary); };
   Coord domains{};

@@ -7,9 +7,7 @@
 namespace quarkstar::reference {
 namespace {
 
-double relative_residual(const Operator& m, const Field& x, const Field& b) {
-  return std::sqrt(norm2(b - m(x)) / norm2(b));
-}
+double relative_residual(const Operator& m, const Field& x, const Field& b) { return std::sqrt(norm2(b - m(x)) / norm2(b)); }
 
 }  // namespace
 
@@ -22,8 +20,7 @@ Solution cg(const Operator& a, const Field& b, double tolerance, int max_iterati
   int iteration = 0;
   for (; rr > target; ++iteration) {
     if (iteration == max_iterations)
-      throw Error(ErrorKind::numerical, "reference::cg",
-                  "no convergence in max_iterations = " + std::to_string(max_iterations),
+      throw Error(ErrorKind::numerical, "reference::cg", "no convergence in max_iterations = " + std::to_string(max_iterations),
                   "raise max_iterations or the tolerance");
     const Field ap = a(p);
     const double alpha = rr / inner(p, ap).real();

@@ -20,7 +20,6 @@ Solution cg(const Operator& a, const Field& b, double tolerance, int max_iterati
 
 /// Solves M x = b by CG on M^+ M x = M^+ b, until |M^+ r| <= tolerance |M^+ b|.
 /// Throws Error(numerical) when max_iterations do not suffice.
-Solution cgnr(const Operator& m, const Operator& m_dagger, const Field& b, double tolerance,
-              int max_iterations = 10000);
+Solution cgnr(const Operator& m, const Operator& m_dagger, const Field& b, double tolerance, int max_iterations = 10000);
 
 }  // namespace quarkstar::reference

@@ -41,9 +41,7 @@ Field staggered_dslash(const StaggeredLinks& links, const Field& chi) {
   return result;
 }
 
-Field staggered(const StaggeredLinks& links, double mass, const Field& chi) {
-  return 2.0 * mass * chi + staggered_dslash(links, chi);
-}
+Field staggered(const StaggeredLinks& links, double mass, const Field& chi) { return 2.0 * mass * chi + staggered_dslash(links, chi); }
 
 Field staggered_dagger(const StaggeredLinks& links, double mass, const Field& chi) {
   return 2.0 * mass * chi - staggered_dslash(links, chi);

@@ -51,8 +51,8 @@ Matrix<3> smeared_link(const HostGauge& gauge, const Coord& x, int mu, const Sme
       for (const Step c : orthogonal({mu, a.mu, b.mu})) seven = seven + path(gauge, x, {a, b, c, m, -c, -b, -a});
     }
   }
-  return Complex{weight.one_link} * path(gauge, x, {m}) + Complex{weight.three_staple} * three +
-         Complex{weight.five_staple} * five + Complex{weight.seven_staple} * seven + Complex{weight.lepage} * lepage;
+  return Complex{weight.one_link} * path(gauge, x, {m}) + Complex{weight.three_staple} * three + Complex{weight.five_staple} * five +
+         Complex{weight.seven_staple} * seven + Complex{weight.lepage} * lepage;
 }
 
 /// Unitary factor of the polar decomposition by Newton's iteration V -> (V + V^{+ -1}) / 2, which converges
@@ -67,8 +67,7 @@ Matrix<3> unitarize(Matrix<3> v) {
     // Rounding may keep the last digit moving; unitarity decides then.
     if (change < 1e-13 && max_difference(v * adjoint(v), Matrix<3>::identity()) < 1e-14) return v;
   }
-  throw Error(ErrorKind::numerical, "reference::unitarize", "a smeared link is singular",
-              "use a smoother configuration");
+  throw Error(ErrorKind::numerical, "reference::unitarize", "a smeared link is singular", "use a smoother configuration");
 }
 
 }  // namespace
@@ -87,8 +86,7 @@ SmearingCoefficients asqtad_coefficients(double u0) {
 HostGauge smear(const HostGauge& gauge, const SmearingCoefficients& coefficients) {
   HostGauge smeared = gauge;
   for (std::int64_t site = 0; site < volume(gauge.extents); ++site)
-    for (int mu = 0; mu < 4; ++mu)
-      set_link(smeared, site, mu, smeared_link(gauge, coordinates(site, gauge.extents), mu, coefficients));
+    for (int mu = 0; mu < 4; ++mu) set_link(smeared, site, mu, smeared_link(gauge, coordinates(site, gauge.extents), mu, coefficients));
   return smeared;
 }
 
@@ -123,8 +121,7 @@ StaggeredLinks hisq_links(const HostGauge& gauge, double epsilon) {
 
 double hisq_epsilon(double mass) {
   const double a2 = mass * mass;
-  return -27.0 / 40.0 * a2 + 327.0 / 1120.0 * a2 * a2 - 15607.0 / 268800.0 * a2 * a2 * a2 -
-         73697.0 / 3942400.0 * a2 * a2 * a2 * a2;
+  return -27.0 / 40.0 * a2 + 327.0 / 1120.0 * a2 * a2 - 15607.0 / 268800.0 * a2 * a2 * a2 - 73697.0 / 3942400.0 * a2 * a2 * a2 * a2;
 }
 
 }  // namespace quarkstar::reference

@@ -9,8 +9,8 @@ namespace quarkstar::reference {
 namespace {
 
 /// result(site) += phase * spin_matrix (x) u * psi(neighbour)
-void add_hop(Field& result, std::int64_t site, Complex phase, const Matrix<4>& spin_matrix, const Matrix<3>& u,
-             const Field& psi, std::int64_t neighbour) {
+void add_hop(Field& result, std::int64_t site, Complex phase, const Matrix<4>& spin_matrix, const Matrix<3>& u, const Field& psi,
+             std::int64_t neighbour) {
   std::array<Vector<3>, 4> transported;
   for (int s = 0; s < 4; ++s) transported[s] = u * psi.colour_vector(neighbour, s);
   for (int s = 0; s < 4; ++s)

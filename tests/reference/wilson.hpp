@@ -12,18 +12,15 @@ namespace quarkstar::reference {
 Field hop(const HostGauge& gauge, const Field& psi, const Boundary& boundary = {}, Basis basis = Basis::degrand_rossi);
 
 /// H^+: the same with the signs of g_mu exchanged.
-Field hop_dagger(const HostGauge& gauge, const Field& psi, const Boundary& boundary = {},
-                 Basis basis = Basis::degrand_rossi);
+Field hop_dagger(const HostGauge& gauge, const Field& psi, const Boundary& boundary = {}, Basis basis = Basis::degrand_rossi);
 
 /// H psi on the sites of one parity, zero elsewhere: H_eo psi_o for parity 0, H_oe psi_e for parity 1.
-Field hop_parity(const HostGauge& gauge, const Field& psi, int parity, const Boundary& boundary = {},
-                 Basis basis = Basis::degrand_rossi);
+Field hop_parity(const HostGauge& gauge, const Field& psi, int parity, const Boundary& boundary = {}, Basis basis = Basis::degrand_rossi);
 Field hop_dagger_parity(const HostGauge& gauge, const Field& psi, int parity, const Boundary& boundary = {},
                         Basis basis = Basis::degrand_rossi);
 
 /// D psi = psi - kappa H psi.
-Field wilson(const HostGauge& gauge, double kappa, const Field& psi, const Boundary& boundary = {},
-             Basis basis = Basis::degrand_rossi);
+Field wilson(const HostGauge& gauge, double kappa, const Field& psi, const Boundary& boundary = {}, Basis basis = Basis::degrand_rossi);
 
 /// D^+ psi = psi - kappa H^+ psi.
 Field wilson_dagger(const HostGauge& gauge, double kappa, const Field& psi, const Boundary& boundary = {},

@@ -29,8 +29,8 @@ TEST_CASE("a kernel without arithmetic has a roofline of bytes") {
   DslashTiming timing;
   timing.best_gbs = 12;
   timing.kernel = {0, 96, 96, 2e8};
-  for (runtime::CounterReading* none : {&timing.counts_a_site.instructions, &timing.counts_a_site.cycles, &timing.counts_a_site.cache_misses,
-                                        &timing.counts_a_site.memory_bytes})
+  for (runtime::CounterReading* none : {&timing.counts_a_site.instructions, &timing.counts_a_site.cycles,
+                                        &timing.counts_a_site.cache_misses, &timing.counts_a_site.memory_bytes})
     none->unavailable = "hidden";
   timing.pages.unavailable = "not read";
   const Roofline roofline = roofline_of(timing.kernel, 24, 30, 300);
@@ -50,7 +50,8 @@ TEST_CASE("counters are numbers, or null with a reason") {
   timing.best_gflops = 50;
   timing.kernel = {1320, 576, 96, 2e8};
   timing.counts_a_site.instructions = {81.5, 1, 1, {}};
-  for (runtime::CounterReading* none : {&timing.counts_a_site.cycles, &timing.counts_a_site.cache_misses, &timing.counts_a_site.memory_bytes})
+  for (runtime::CounterReading* none :
+       {&timing.counts_a_site.cycles, &timing.counts_a_site.cache_misses, &timing.counts_a_site.memory_bytes})
     none->unavailable = "hidden";
   timing.pages.unavailable = "not read";
   const Roofline roofline = roofline_of(timing.kernel, 24, 30, 300);
@@ -62,11 +63,13 @@ TEST_CASE("counters are numbers, or null with a reason") {
   nlohmann::ordered_json row;
   explain(row, timing, &roofline);
   CHECK(row["instructions_per_site"] == 81.5);
-  for (const char* key : {"cycles_per_site", "llc_misses_per_site", "memory_bytes_per_site", "huge_page_fraction"}) CHECK(row[key].is_null());
+  for (const char* key : {"cycles_per_site", "llc_misses_per_site", "memory_bytes_per_site", "huge_page_fraction"})
+    CHECK(row[key].is_null());
   CHECK(row["cache_aware"]["fraction"].get<double>() == doctest::Approx(50 / roofline.gflops()));
   explain(row, timing, nullptr);
   CHECK(row["cache_aware"].is_null());
-  CHECK(describe_counters(timing.counts_a_site) == "instructions; unavailable: cycles (hidden), LLC misses (hidden), memory bytes (hidden)");
+  CHECK(describe_counters(timing.counts_a_site) ==
+        "instructions; unavailable: cycles (hidden), LLC misses (hidden), memory bytes (hidden)");
   CHECK(counters_json(timing.counts_a_site)["cycles"] == "unavailable: hidden");
   CHECK(counters_json(timing.counts_a_site)["instructions"].is_null());
 }

@@ -1,6 +1,5 @@
 // Restart files: what is written comes back, damage of any byte is refused, signals wait for the next solve.
 #include "apps/checkpoint.hpp"
-
 #include "apps/interrupt.hpp"
 #include "runtime/error.hpp"
 #include "tests/unit/app_testing.hpp"
@@ -148,7 +147,7 @@ TEST_CASE("what a solve ended with is worth a restart file unless it broke down"
 }
 
 TEST_CASE("a request for a restart file between two solves waits for the next one") {
-  struct sigaction before[4] {};
+  struct sigaction before[4]{};
   const int signals[] = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
   for (int i = 0; i < 4; ++i) sigaction(signals[i], nullptr, &before[i]);
   catch_interrupts();

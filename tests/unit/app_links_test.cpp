@@ -137,7 +137,8 @@ TEST_CASE("signs tell phases and boundary, also of rough links") {
     StaggeredLinks links;
     {
       const runtime::Session session(smear_testing::options(1));
-      links = smear::hisq_links(smear_testing::whole(lattice), reference::near_unit_gauge(lattice, seed, roughness), antiperiodic_in_time, 0);
+      links =
+          smear::hisq_links(smear_testing::whole(lattice), reference::near_unit_gauge(lattice, seed, roughness), antiperiodic_in_time, 0);
     }
     const smear::LinksSigns signs = smear::signs_of(links, team());
     MESSAGE("plaquette " << signs.plaquette << " line " << signs.line);

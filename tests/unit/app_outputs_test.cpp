@@ -1,18 +1,17 @@
 // The files of a solve, read back by other means than they were written.
-#include "apps/outputs.hpp"
-
-#include "tests/unit/app_testing.hpp"
 #include "apps/hdf5_file.hpp"
+#include "apps/outputs.hpp"
 #include "apps/report_html.hpp"
 #include "apps/write_hdf5.hpp"
 #include "apps/write_json.hpp"
 #include "codelets/lattice/format/propagator.hpp"
 #include "runtime/error.hpp"
-
-#include <algorithm>
+#include "tests/unit/app_testing.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 using namespace quarkstar;
 using namespace quarkstar::app;
@@ -24,13 +23,12 @@ const Coord extents{4, 2, 2, 6};
 
 std::vector<hsize_t> shape_of(hid_t dataset) {
   const Hdf5Id space(H5Dget_space(dataset), H5Sclose);
-  std::vector<hsize_t> shape(
-      static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));
+  std::vector<hsize_t> shape(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));
   H5Sget_simple_extent_dims(space, shape.data(), nullptr);
   return shape;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("outputs of a run can be read back") {
   const TemporaryFolder folder;
@@ -42,61 +40,46 @@ TEST_CASE("outputs of a run can be read back") {
   }
 
   SUBCASE("HDF5 propagator") {
-    const Hdf5Id file(H5Fopen(folder.file("run/propagator.h5").c_str(),
-                              H5F_ACC_RDONLY, H5P_DEFAULT),
-                      H5Fclose);
+    const Hdf5Id file(H5Fopen(folder.file("run/propagator.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     const Hdf5Id dataset(H5Dopen2(file, "propagator", H5P_DEFAULT), H5Dclose);
     CHECK(shape_of(dataset) == std::vector<hsize_t>{12, 6, 2, 2, 4, 4, 3});
     const Hdf5Id type(H5Tcreate(H5T_COMPOUND, 16), H5Tclose);
     H5Tinsert(type, "r", 0, H5T_NATIVE_DOUBLE);
     H5Tinsert(type, "i", 8, H5T_NATIVE_DOUBLE);
-    std::vector<std::complex<double>> values(12 *
-                                             propagator.fields[0].data.size());
-    REQUIRE(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                    values.data()) >= 0);
+    std::vector<std::complex<double>> values(12 * propagator.fields[0].data.size());
+    REQUIRE(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0);
     bool equal = true;
     for (std::size_t i = 0; i < values.size(); ++i)
-      equal =
-          equal &&
-          values[i] == propagator.fields[i / propagator.fields[0].data.size()]
-                           .data[i % propagator.fields[0].data.size()];
+      equal = equal && values[i] == propagator.fields[i / propagator.fields[0].data.size()].data[i % propagator.fields[0].data.size()];
     CHECK(equal);
     CHECK(H5Aexists(file, "kappa") > 0);
   }
   SUBCASE("HDF5 correlators") {
-    const Hdf5Id file(H5Fopen(folder.file("run/correlators.h5").c_str(),
-                              H5F_ACC_RDONLY, H5P_DEFAULT),
-                      H5Fclose);
-    const Hdf5Id dataset(H5Dopen2(file, "correlators/rho_z", H5P_DEFAULT),
-                         H5Dclose);
+    const Hdf5Id file(H5Fopen(folder.file("run/correlators.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    const Hdf5Id dataset(H5Dopen2(file, "correlators/rho_z", H5P_DEFAULT), H5Dclose);
     CHECK(shape_of(dataset) == std::vector<hsize_t>{6});
     std::vector<double> values(6);
-    REQUIRE(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                    values.data()) >= 0);
+    REQUIRE(H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0);
     CHECK(values == report.correlators[3].values);
-    const Hdf5Id mass(H5Dopen2(file, "effective_masses/pion/cosh", H5P_DEFAULT),
-                      H5Dclose);
+    const Hdf5Id mass(H5Dopen2(file, "effective_masses/pion/cosh", H5P_DEFAULT), H5Dclose);
     CHECK(shape_of(mass) == std::vector<hsize_t>{5});
   }
   SUBCASE("SciDAC propagator") {
     const format::PropagatorFile file(folder.file("run/propagator.lime"));
     CHECK(file.extents() == extents);
     const std::vector<double> column = file.read_column(2, 1);
-    const HostSpinor &expected = propagator.fields[7];
+    const HostSpinor& expected = propagator.fields[7];
     REQUIRE(column.size() == 2 * expected.data.size());
     bool equal = true;
     for (std::size_t i = 0; i < expected.data.size(); ++i)
-      equal = equal && std::complex<double>(column[2 * i], column[2 * i + 1]) ==
-                           expected.data[i];
+      equal = equal && std::complex<double>(column[2 * i], column[2 * i + 1]) == expected.data[i];
     CHECK(equal);
     CHECK(file.read_source()[0] == 1);
   }
   SUBCASE("JSON") {
-    const nlohmann::json json = nlohmann::json::parse(
-        testing::read_file(folder.file("run/result.json")));
+    const nlohmann::json json = nlohmann::json::parse(testing::read_file(folder.file("run/result.json")));
     CHECK(json.at("status") == "converged");
-    CHECK(json.at("correlators").at("pion").get<std::vector<double>>() ==
-          report.correlators[0].values);
+    CHECK(json.at("correlators").at("pion").get<std::vector<double>>() == report.correlators[0].values);
     CHECK(json.at("correlators").at("rho_x").size() == 6);
     CHECK(json.at("solves").size() == 12);
     CHECK(json.at("solves")[3].at("iterations") == 13);
@@ -118,7 +101,8 @@ TEST_CASE("staggered propagators are written column by column") {
     propagators.push_back({0.1 * (mass + 1), 0, {}});
     for (int column = 0; column < 2; ++column) {
       HostColour& field = propagators.back().columns.emplace_back(extents);
-      for (std::size_t i = 0; i < field.data.size(); ++i) field.data[i] = {10 * mass + column + 0.001 * static_cast<double>(i), -0.5 * mass};
+      for (std::size_t i = 0; i < field.data.size(); ++i)
+        field.data[i] = {10 * mass + column + 0.001 * static_cast<double>(i), -0.5 * mass};
     }
   }
   write_propagator_hdf5(folder.file("propagator.h5"), report, propagators);
@@ -142,13 +126,11 @@ TEST_CASE("residual histories in JSON are exact") {
   report.config.residual_history = true;
   report.solves[0].result.residual_history = {0x1.23456789abcdep-7};
   const auto json = report_json(report);
-  CHECK(json.at("solves")[0].at("residual_history")[0] ==
-        "0x1.23456789abcdep-7");
+  CHECK(json.at("solves")[0].at("residual_history")[0] == "0x1.23456789abcdep-7");
 }
 
 TEST_CASE("a failed run has no correlators in its JSON") {
-  RunReport report =
-      testing::made_up_report(extents, testing::counted_propagator(extents));
+  RunReport report = testing::made_up_report(extents, testing::counted_propagator(extents));
   report.failed = true;
   const auto json = report_json(report);
   CHECK(json.at("status") == "failed");
@@ -157,24 +139,21 @@ TEST_CASE("a failed run has no correlators in its JSON") {
 }
 
 TEST_CASE("the page stands alone, names everything and escapes text") {
-  const std::string html = report_html(
-      testing::made_up_report(extents, testing::counted_propagator(extents)));
-  for (const char *outside :
-       {"http://", "https://", "<script", "<link", "src=", "url(", "@import"})
+  const std::string html = report_html(testing::made_up_report(extents, testing::counted_propagator(extents)));
+  for (const char* outside : {"http://", "https://", "<script", "<link", "src=", "url(", "@import"})
     CHECK(html.find(outside) == std::string::npos);
   CHECK(html.find("lat.&lt;0&gt;.nersc") != std::string::npos);
   CHECK(html.find("lat.<0>") == std::string::npos);
-  for (const char *part :
-       {"A &amp; B", "max-iterations", "prefers-color-scheme: dark",
-        "Residual history", "wilson interior", "rho_z"}) {
+  for (const char* part : {"A &amp; B", "max-iterations", "prefers-color-scheme: dark", "Residual history", "wilson interior", "rho_z"}) {
     CAPTURE(part);
     CHECK(html.find(part) != std::string::npos);
   }
   CHECK(html.find("nan") == std::string::npos);
 }
 
-TEST_CASE("an output folder is checked at once and leaves no trace of work "
-          "that failed") {
+TEST_CASE(
+    "an output folder is checked at once and leaves no trace of work "
+    "that failed") {
   const TemporaryFolder folder;
   { const OutputFolder out(folder.file("new/run")); }
   CHECK_FALSE(std::filesystem::exists(folder.file("new/run")));
@@ -194,7 +173,8 @@ TEST_CASE("an output folder is checked at once and leaves no trace of work "
 
 TEST_CASE("what killed runs left half-written in an output folder goes, and nothing else") {
   const TemporaryFolder folder;
-  for (const char* name : {".propagator.h5.4711-0.tmp", ".report.html.1-2.tmp", ".other.h5.4711-0.tmp", "propagator.h5"}) testing::write_file(folder.file(name), "half");
+  for (const char* name : {".propagator.h5.4711-0.tmp", ".report.html.1-2.tmp", ".other.h5.4711-0.tmp", "propagator.h5"})
+    testing::write_file(folder.file(name), "half");
   { const OutputFolder out(folder.file(".")); }
   CHECK_FALSE(std::filesystem::exists(folder.file(".propagator.h5.4711-0.tmp")));
   CHECK_FALSE(std::filesystem::exists(folder.file(".report.html.1-2.tmp")));
@@ -229,7 +209,7 @@ TEST_CASE("energy is in every output: joules where they are known, the reason wh
   CHECK(gpu_only.at("gflops_per_watt") == doctest::Approx(1.0 / 50));
   CHECK(both.at("total").at("joules") == 80);
   CHECK(both.at("total").at("of") == "CPU + GPU");
-  const auto &none = json.at("solves")[2].at("energy");
+  const auto& none = json.at("solves")[2].at("energy");
   CHECK_FALSE(none.contains("gflops_per_watt"));
   CHECK(none.at("total").at("unavailable") == "CPU: not measured; GPU: not measured");
   const std::string html = report_html(report);

@@ -1,8 +1,7 @@
 // Plots as SVG text.
 #include "apps/plot_svg.hpp"
-
-#include "tests/unit/app_testing.hpp"
 #include "apps/timeline_svg.hpp"
+#include "tests/unit/app_testing.hpp"
 
 #include <doctest/doctest.h>
 #include <pugixml.hpp>
@@ -14,7 +13,7 @@ using namespace quarkstar::app;
 namespace {
 
 /// The number of elements of a kind; fails if the text is no well-formed XML.
-std::size_t count_elements(const std::string &xml, const char *path) {
+std::size_t count_elements(const std::string& xml, const char* path) {
   pugi::xml_document document;
   REQUIRE(document.load_string(xml.c_str()));
   return document.select_nodes(path).size();
@@ -22,7 +21,7 @@ std::size_t count_elements(const std::string &xml, const char *path) {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-} // namespace
+}  // namespace
 
 TEST_CASE("ticks are round numbers inside of the range") {
   CHECK(linear_ticks(0, 10, 5) == std::vector<double>{0, 2, 4, 6, 8, 10});
@@ -31,11 +30,8 @@ TEST_CASE("ticks are round numbers inside of the range") {
 }
 
 TEST_CASE("a plot has a path a series and leaves out what cannot be drawn") {
-  const Plot linear{.title = "a < b",
-                    .x_label = "x",
-                    .y_label = "y",
-                    .series = {{"s", {0, 1, 2}, {1, not_a_number, 3}},
-                               {"r", {0, 1}, {2, 2}}}};
+  const Plot linear{
+      .title = "a < b", .x_label = "x", .y_label = "y", .series = {{"s", {0, 1, 2}, {1, not_a_number, 3}}, {"r", {0, 1}, {2, 2}}}};
   CHECK(count_elements(figure(linear), "//g/path") == 2);
   CHECK(count_elements(figure(linear), "//circle") == 4);
   Plot logarithmic = linear;
@@ -46,23 +42,19 @@ TEST_CASE("a plot has a path a series and leaves out what cannot be drawn") {
 
 TEST_CASE("twelve series differ in colour or dashes") {
   Plot plot{.title = "t", .x_label = "x", .y_label = "y", .series = {}};
-  for (int s = 0; s < 12; ++s)
-    plot.series.push_back({"s", {0, 1}, {1.0 * s, 2}});
+  for (int s = 0; s < 12; ++s) plot.series.push_back({"s", {0, 1}, {1.0 * s, 2}});
   const std::string html = figure(plot);
-  for (const char *style : {"s0", "s5", "s0 dashed", "s5 dashed"}) {
+  for (const char* style : {"s0", "s5", "s0 dashed", "s5 dashed"}) {
     CAPTURE(style);
     CHECK(count_elements(html, ("//g[@class='" + std::string(style) + "']").c_str()) == 1);
   }
 }
 
-TEST_CASE("plots of nothing, of one point and of one value are drawn without "
-          "bad numbers") {
+TEST_CASE(
+    "plots of nothing, of one point and of one value are drawn without "
+    "bad numbers") {
   for (const bool log_y : {false, true}) {
-    Plot plot{.title = "t",
-              .x_label = "x",
-              .y_label = "y",
-              .log_y = log_y,
-              .series = {}};
+    Plot plot{.title = "t", .x_label = "x", .y_label = "y", .log_y = log_y, .series = {}};
     CHECK(figure(plot).find("no data") != std::string::npos);
     plot.series = {{"s", {0, 1}, {not_a_number, not_a_number}}};
     CHECK(figure(plot).find("no data") != std::string::npos);
@@ -76,14 +68,12 @@ TEST_CASE("plots of nothing, of one point and of one value are drawn without "
 }
 
 TEST_CASE("the timeline has a bar for each task") {
-  RunReport report = quarkstar::testing::made_up_report(
-      {2, 2, 2, 4}, quarkstar::testing::counted_propagator({2, 2, 2, 4}));
+  RunReport report = quarkstar::testing::made_up_report({2, 2, 2, 4}, quarkstar::testing::counted_propagator({2, 2, 2, 4}));
   report.timeline.push_back({0, -1, "bicgstab.alpha", 150, 151});
   report.timeline.push_back({0, 0, "wilson.double.pack", 152, 2400});
   const std::string html = timeline_figure(report);
   CHECK(count_elements(html, "//rect") == 4);
-  for (const char *group :
-       {">wilson interior<", ">blas<", ">scalar<", ">wilson pack<", ">milliseconds<"}) {
+  for (const char* group : {">wilson interior<", ">blas<", ">scalar<", ">wilson pack<", ">milliseconds<"}) {
     CAPTURE(group);
     CHECK(html.find(group) != std::string::npos);
   }

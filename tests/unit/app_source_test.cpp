@@ -23,16 +23,15 @@ TEST_CASE("sources of a time slice: where they are not zero, and what they are t
     std::complex<double> (*expected)(const Coord&);  ///< at a site of the time slice; none: noise
     double norm2;
   };
-  const Kind kinds[] = {
-      {"point:1,0,5,3",
-       [](const Coord& x) {
-         return x == Coord{1, 0, 5, 3} ? std::complex(1.0) : 0.0;
-       },
-       1},
-      {"wall:3", [](const Coord&) { return std::complex(1.0); }, 48},
-      {"corner-wall:3", [](const Coord& x) { return (x[0] | x[1] | x[2]) % 2 == 0 ? std::complex(1.0) : 0.0; }, 6},
-      {"z2:3,7", nullptr, 48},
-      {"random:3,7", nullptr, 0}};
+  const Kind kinds[] = {{"point:1,0,5,3",
+                         [](const Coord& x) {
+                           return x == Coord{1, 0, 5, 3} ? std::complex(1.0) : 0.0;
+                         },
+                         1},
+                        {"wall:3", [](const Coord&) { return std::complex(1.0); }, 48},
+                        {"corner-wall:3", [](const Coord& x) { return (x[0] | x[1] | x[2]) % 2 == 0 ? std::complex(1.0) : 0.0; }, 6},
+                        {"z2:3,7", nullptr, 48},
+                        {"random:3,7", nullptr, 0}};
   for (const Kind& kind : kinds) {
     INFO(kind.text);
     const Source source = parse_source(kind.text);
@@ -42,14 +41,10 @@ TEST_CASE("sources of a time slice: where they are not zero, and what they are t
       const Coord x = coordinates(site, extents);
       const std::complex<double> at = source_at(source, site, extents);
       norm2 += std::norm(at);
-      if (x[3] != 3)
-        CHECK(at == 0.0);
-      else if (kind.expected != nullptr)
-        CHECK(at == kind.expected(x));
-      else if (source.kind == Source::Kind::z2)
-        CHECK((at == 1.0 || at == -1.0));
-      else
-        CHECK((at.real() != 0 && at.imag() != 0));
+      if (x[3] != 3) CHECK(at == 0.0);
+      else if (kind.expected != nullptr) CHECK(at == kind.expected(x));
+      else if (source.kind == Source::Kind::z2) CHECK((at == 1.0 || at == -1.0));
+      else CHECK((at.real() != 0 && at.imag() != 0));
     }
     if (kind.norm2 > 0) CHECK(norm2 == kind.norm2);
     const std::int64_t site = lexicographic({1, 0, 5, 3}, extents);
@@ -57,15 +52,13 @@ TEST_CASE("sources of a time slice: where they are not zero, and what they are t
     const HostSpinor spinor = make_source(source, extents, 5);
     for (int c = 0; c < 3; ++c) {
       CHECK(colour.at(site, c) == (c == 2 ? source_at(source, site, extents) : 0.0));
-      for (int spin = 0; spin < 4; ++spin)
-        CHECK(spinor.at(site, spin, c) == (3 * spin + c == 5 ? source_at(source, site, extents) : 0.0));
+      for (int spin = 0; spin < 4; ++spin) CHECK(spinor.at(site, spin, c) == (3 * spin + c == 5 ? source_at(source, site, extents) : 0.0));
     }
   }
   const Source outside = parse_source("point:0,0,0,99");
   CHECK_THROWS_AS(make_source(outside, extents, 0), Error);
   CHECK_THROWS_AS(make_colour_source(outside, extents, 0), Error);
-  for (const char* wrong : {"z2", "z2:1,2,3", "wall:1,2", "random:-1", "corner:1"})
-    CHECK_THROWS_AS(parse_source(wrong), BadValue);
+  for (const char* wrong : {"z2", "z2:1,2,3", "wall:1,2", "random:-1", "corner:1"}) CHECK_THROWS_AS(parse_source(wrong), BadValue);
 }
 
 TEST_CASE("noise belongs to its seed and site: Philox's numbers, with the moments of signs and of normal numbers") {
@@ -76,8 +69,7 @@ TEST_CASE("noise belongs to its seed and site: Philox's numbers, with the moment
     std::vector<std::complex<double>> slice;
     const Source source = parse_source(text);
     const std::int64_t first = lexicographic({0, 0, 0, source.time()}, extents);
-    for (std::int64_t i = 0; i < static_cast<std::int64_t>(sites); ++i)
-      slice.push_back(source_at(source, first + i, extents));
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(sites); ++i) slice.push_back(source_at(source, first + i, extents));
     return slice;
   };
   /// <conj(a) b>, or <a b>.
@@ -95,8 +87,7 @@ TEST_CASE("noise belongs to its seed and site: Philox's numbers, with the moment
     CHECK(std::abs(mean_product(ones, noise, true)) < bound);
     CHECK(std::abs(mean_product(noise, noise, true) - 1.0) < bound);
     CHECK(std::abs(mean_product(noise, noise, false) - (kind == "z2" ? 1.0 : 0.0)) < bound);
-    for (const std::string other : {":1,6", ":2,5"})
-      CHECK(std::abs(mean_product(noise, values(kind + other), true)) < bound);
+    for (const std::string other : {":1,6", ":2,5"}) CHECK(std::abs(mean_product(noise, values(kind + other), true)) < bound);
   }
   // The first group of the stream with the key (seed, noise_source) and the counter (site, 0, 0, 0).
   const std::int64_t first = lexicographic({0, 0, 0, 1}, extents);
@@ -105,8 +96,7 @@ TEST_CASE("noise belongs to its seed and site: Philox's numbers, with the moment
     const auto words = r123::Philox4x64()({{static_cast<std::uint64_t>(first) + i, 0, 0, 0}}, {{5, 3}});
     CHECK(signs[i].real() == (static_cast<std::int64_t>(words[0]) < 0 ? 1 : -1));
     const auto uniform = [](std::uint64_t word) { return (static_cast<double>(word >> 12) + 0.5) * 0x1p-52; };
-    const std::complex<double> expected =
-        std::polar(std::sqrt(-std::log(uniform(words[0]))), 2 * std::numbers::pi * uniform(words[1]));
+    const std::complex<double> expected = std::polar(std::sqrt(-std::log(uniform(words[0]))), 2 * std::numbers::pi * uniform(words[1]));
     CHECK(std::abs(normal[i] - expected) < 1e-14 * (1 + std::abs(expected)));
   }
 }

@@ -1,6 +1,4 @@
 // Settings and the model of staggered runs.
-#include <doctest/doctest.h>
-
 #include "apps/hisq_model.hpp"
 #include "apps/parse.hpp"
 #include "apps/plot_svg.hpp"
@@ -8,6 +6,8 @@
 #include "apps/staggered_batches.hpp"
 #include "runtime/error.hpp"
 #include "tests/unit/app_testing.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace quarkstar;
 using namespace quarkstar::app;
@@ -74,10 +74,9 @@ TEST_CASE("staggered settings complete themselves and exclude each other") {
 }
 
 TEST_CASE("right-hand sides of any sources, colours and masses are solved together") {
-  const auto batches = [](const std::string& solver, const std::string& sources, const std::string& masses,
-                          const std::string& nrhs) {
-    const RunConfig config = config_of({flag("action", "hisq"), flag("solver", solver), flag("source", sources),
-                                        flag("masses", masses), flag("nrhs", nrhs)});
+  const auto batches = [](const std::string& solver, const std::string& sources, const std::string& masses, const std::string& nrhs) {
+    const RunConfig config =
+        config_of({flag("action", "hisq"), flag("solver", solver), flag("source", sources), flag("masses", masses), flag("nrhs", nrhs)});
     check_complete(config);
     return staggered_batches(config);
   };
@@ -87,8 +86,7 @@ TEST_CASE("right-hand sides of any sources, colours and masses are solved togeth
   CHECK(batches("cg", "wall:1", "0.1,0.2", "4") ==
         std::vector<Batch>{{{0, 0, 0}, {0, 1, 0}, {0, 2, 0}, {0, 0, 1}}, {{0, 1, 1}, {0, 2, 1}}});
   CHECK(batches("cg", three, "0.1", "8") ==
-        std::vector<Batch>{{{0, 0, 0}, {0, 1, 0}, {0, 2, 0}, {1, 0, 0}, {1, 1, 0}, {1, 2, 0}, {2, 0, 0}, {2, 1, 0}},
-                           {{2, 2, 0}}});
+        std::vector<Batch>{{{0, 0, 0}, {0, 1, 0}, {0, 2, 0}, {1, 0, 0}, {1, 1, 0}, {1, 2, 0}, {2, 0, 0}, {2, 1, 0}}, {{2, 2, 0}}});
   CHECK(batches("cg", three, "0.1,0.2", "32").size() == 1);
   const auto block = batches("blockcg", three, "0.1,0.2", "32");
   REQUIRE(block.size() == 2);
@@ -100,8 +98,7 @@ TEST_CASE("right-hand sides of any sources, colours and masses are solved togeth
   REQUIRE(shifts.size() == 9);
   CHECK(shifts[4] == Batch{{1, 1, 0}, {1, 1, 1}, {1, 1, 2}});
   const auto in_flight = [&three](const std::string& nrhs) {
-    return config_of({flag("action", "hisq"), flag("source", three), flag("nrhs", nrhs), flag("in-flight", "64")})
-        .solver.in_flight;
+    return config_of({flag("action", "hisq"), flag("source", three), flag("nrhs", nrhs), flag("in-flight", "64")}).solver.in_flight;
   };
   CHECK(in_flight("3") == 3);
   CHECK(in_flight("8") == 2);
@@ -118,8 +115,7 @@ TEST_CASE("solves that ended in any order are told apart by source, column and m
       }
   bring_into_order(solves, order);
   REQUIRE(solves.size() == order.size());
-  for (std::size_t i = 0; i < order.size(); ++i)
-    CHECK(SolveKey{solves[i].column, solves[i].mass, solves[i].source} == order[i]);
+  for (std::size_t i = 0; i < order.size(); ++i) CHECK(SolveKey{solves[i].column, solves[i].mass, solves[i].source} == order[i]);
 }
 
 TEST_CASE("links from files and what would make links exclude each other") {
@@ -151,7 +147,8 @@ TEST_CASE("the seed's table of HISQ intensities") {
 }
 
 TEST_CASE("a chart as a file of its own") {
-  const std::string svg = svg_file({.title = "a < b", .x_label = "x", .y_label = "y", .series = {{"one", {1, 2}, {3, 4}}, {"two", {1}, {2}}}});
+  const std::string svg =
+      svg_file({.title = "a < b", .x_label = "x", .y_label = "y", .series = {{"one", {1, 2}, {3, 4}}, {"two", {1}, {2}}}});
   CHECK(svg.starts_with("<?xml"));
   CHECK(svg.ends_with("</g></svg>\n"));
   CHECK(svg.find("a &lt; b") != std::string::npos);

@@ -1,6 +1,8 @@
 #pragma once
 // What the tests of apps/ share: a folder of their own, and a report with
 // made-up results.
+#include "apps/report.hpp"
+
 #include <unistd.h>
 
 #include <cmath>
@@ -9,61 +11,51 @@
 #include <iterator>
 #include <string>
 
-#include "apps/report.hpp"
-
 namespace quarkstar::testing {
 
 /// A new empty folder, removed at the end.
 class TemporaryFolder {
-public:
+ public:
   TemporaryFolder() {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "quarkstar-app-XXXXXX")
-            .string();
+    std::string pattern = (std::filesystem::temp_directory_path() / "quarkstar-app-XXXXXX").string();
     path_ = mkdtemp(pattern.data());
   }
   ~TemporaryFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
-  std::string file(const std::string &name) const {
-    return (path_ / name).string();
-  }
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
   std::size_t entries() const {
     const std::filesystem::directory_iterator all(path_);
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
   }
 
-private:
+ private:
   std::filesystem::path path_;
 };
 
-inline std::string read_file(const std::string &path) {
+inline std::string read_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-inline void write_file(const std::string &path, const std::string &text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
+inline void write_file(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 /// Columns with a different number in every component.
-inline app::Propagator counted_propagator(const Coord &extents) {
+inline app::Propagator counted_propagator(const Coord& extents) {
   app::Propagator propagator;
   for (int column = 0; column < 12; ++column) {
     HostSpinor field(extents);
-    for (std::size_t i = 0; i < field.data.size(); ++i)
-      field.data[i] = {column + 0.001 * static_cast<double>(i), -0.5 * column};
+    for (std::size_t i = 0; i < field.data.size(); ++i) field.data[i] = {column + 0.001 * static_cast<double>(i), -0.5 * column};
     propagator.fields.push_back(std::move(field));
   }
   return propagator;
 }
 
 /// A finished run of 12 columns on a small lattice.
-inline app::RunReport made_up_report(const Coord &extents,
-                                     const app::Propagator &propagator) {
+inline app::RunReport made_up_report(const Coord& extents, const app::Propagator& propagator) {
   app::RunReport report;
-  report.config.gauge = "lat.<0>.nersc"; // must be escaped in HTML
+  report.config.gauge = "lat.<0>.nersc";  // must be escaped in HTML
   report.gauge = {"lat.<0>.nersc", "NERSC", extents, 0.59, 0.58, 0.01};
   report.started = "2024-01-01T00:00:00Z";
   report.host = "host";
@@ -81,9 +73,8 @@ inline app::RunReport made_up_report(const Coord &extents,
   }
   report.correlators = app::contract(propagator, app::Source{}, extents[3]);
   report.workers = {{"CPU 0", "CPU", {0, 1}, 0.9}};
-  report.timeline = {{0, 0, "wilson.double.18.interior", 100, 140},
-                     {0, 1, "blas.norm", 141, 150}};
+  report.timeline = {{0, 0, "wilson.double.18.interior", 100, 140}, {0, 1, "blas.norm", 141, 150}};
   return report;
 }
 
-} // namespace quarkstar::testing
+}  // namespace quarkstar::testing

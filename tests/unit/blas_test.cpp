@@ -83,8 +83,7 @@ using Coefficients = std::array<Coefficient, Operation::coefficients>;
 template <class Operation>
 Outcome run(const Layout& layout, const Coefficients<Operation>& coefficients, int parity) {
   constexpr std::size_t count = blas::field_count<Operation>;
-  const runtime::Decomposition decomposition(extents, layout.blocks,
-                                             static_cast<int>(runtime::Session::current().workers().size()));
+  const runtime::Decomposition decomposition(extents, layout.blocks, static_cast<int>(runtime::Session::current().workers().size()));
   const auto lattice = std::make_shared<Lattice>(decomposition, layout.precision, periodic, layout.most_lanes);
   std::vector<SpinorField> fields;
   std::array<const SpinorField*, count> pointers;
@@ -151,8 +150,7 @@ void check(const Coefficients<Operation>& coefficients, const Definition& defini
                   }
                 CHECK(largest <= tolerance * scale);
                 const double norm = sums.empty() ? 0 : sums[0];
-                for (std::size_t s = 0; s < sums.size(); ++s)
-                  CHECK(std::abs(outcome.sums[s] - sums[s]) <= tolerance * norm);
+                for (std::size_t s = 0; s < sums.size(); ++s) CHECK(std::abs(outcome.sums[s] - sums[s]) <= tolerance * norm);
               } else {
                 INFO(lanes << " lanes, " << workers << " workers of " << threads);
                 CHECK((outcome == *first));
@@ -253,15 +251,14 @@ TEST_CASE("the fused steps of CG and BiCGStab") {
     f[0] += alpha * f[1];
     f[1] = f[2] + beta * f[1];
   });
-  check<blas::BicgstabSolutionResidual>({coefficient(alpha), coefficient(omega), -coefficient(omega)},
-                                        [&](auto& f, auto& sums) {
-                                          f[0] += alpha * f[2] + omega * f[1];
-                                          f[1] -= omega * f[3];
-                                          const Complex dot = std::conj(f[4]) * f[1];
-                                          sums[0] += std::norm(f[1]);
-                                          sums[1] += dot.real();
-                                          sums[2] += dot.imag();
-                                        });
+  check<blas::BicgstabSolutionResidual>({coefficient(alpha), coefficient(omega), -coefficient(omega)}, [&](auto& f, auto& sums) {
+    f[0] += alpha * f[2] + omega * f[1];
+    f[1] -= omega * f[3];
+    const Complex dot = std::conj(f[4]) * f[1];
+    sums[0] += std::norm(f[1]);
+    sums[1] += dot.real();
+    sums[2] += dot.imag();
+  });
   check<blas::BicgstabDirection>({coefficient(beta), -coefficient(omega)},
                                  [&](auto& f, auto&) { f[0] = f[1] + beta * (f[0] - omega * f[2]); });
 }
@@ -285,14 +282,12 @@ TEST_CASE("a norm is the sum of its sites' norms, added one by one") {
       for_architectures([&] {
         for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}})
           for (const int lanes : {16, 8, 4, 1}) {
-            const auto lattice =
-                std::make_shared<Lattice>(runtime::Decomposition(extents, blocks, 1), precision, periodic, lanes);
+            const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(extents, blocks, 1), precision, periodic, lanes);
             const SpinorField field(lattice, 1);
             transfer::load_spinor(field, host);
             const runtime::PartialSums partials(lattice->block_count());
             blas::submit<blas::Norm>({&field}, {}, nullptr, &partials);
-            INFO(std::string(name_of(precision))
-                 << ", " << lattice->lanes().lanes << " lanes, " << threads << " threads");
+            INFO(std::string(name_of(precision)) << ", " << lattice->lanes().lanes << " lanes, " << threads << " threads");
             for (int b = 0; b < lattice->block_count(); ++b) {
               const BlockGeometry& block = lattice->block(b);
               BinnedSum expected = BinnedSum::zero();
@@ -353,8 +348,8 @@ TEST_CASE("sums in kernels equal adding one by one, whatever the numbers") {
       x[at] = value;
       check_in_kernels(x);
     }
-  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
-                           -std::numeric_limits<double>::infinity()})
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()})
     for (const std::size_t at : {0u, 17u, 63u}) {
       std::vector<double> x = drawn(64, -100, 100);
       x[at] = bad;
@@ -388,8 +383,7 @@ TEST_CASE("coefficients come from the state, and a stopped state keeps the field
   const HostSpinor x = random_spinor(0), y = random_spinor(1);
   for (const int stop : {0, 1}) {
     runtime::Session::current().events().reset();
-    const auto lattice =
-        std::make_shared<Lattice>(runtime::Decomposition(extents, {1, 1, 1, 2}, 2), Precision::double_, periodic);
+    const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(extents, {1, 1, 1, 2}, 2), Precision::double_, periodic);
     const SpinorField fx(lattice, 0), fy(lattice, 0);
     transfer::load_spinor(fx, x);
     transfer::load_spinor(fy, y);
@@ -398,18 +392,16 @@ TEST_CASE("coefficients come from the state, and a stopped state keeps the field
     initial.alpha = {2, -1};
     const runtime::GraphState<Stopping> state(initial, 1);
     const runtime::PartialSums partials(2);
-    for (int b = 0; b < 2; ++b)
-      *runtime::HostView<BinnedSum>(partials.task(b), runtime::HostAccess::overwrite) = BinnedSum::zero();
-    blas::submit<blas::AddScaledNorm>({&fy, &fx}, {-runtime::GraphState<Stopping>::coefficient(&Stopping::alpha)},
-                                      &state.handle(), &partials);
+    for (int b = 0; b < 2; ++b) *runtime::HostView<BinnedSum>(partials.task(b), runtime::HostAccess::overwrite) = BinnedSum::zero();
+    blas::submit<blas::AddScaledNorm>({&fy, &fx}, {-runtime::GraphState<Stopping>::coefficient(&Stopping::alpha)}, &state.handle(),
+                                      &partials);
     HostSpinor result(extents);
     transfer::store_spinor(result, fy);
     runtime::Session::current().wait_all();
     const std::vector<Complex> before = of_parity(y, 0), added = of_parity(x, 0), after = of_parity(result, 0);
     double difference = 0;
     for (std::size_t k = 0; k < after.size(); ++k)
-      difference =
-          std::max(difference, std::abs(after[k] - (stop != 0 ? before[k] : before[k] - Complex{2, -1} * added[k])));
+      difference = std::max(difference, std::abs(after[k] - (stop != 0 ? before[k] : before[k] - Complex{2, -1} * added[k])));
     CHECK(difference <= (stop != 0 ? 0 : 1e-14));
     const double components = static_cast<double>(after.size());
     const runtime::Totals totals = runtime::Session::current().events().totals();

@@ -2,8 +2,8 @@
 #include "runtime/observe/bound.hpp"
 
 #include "runtime/batch.hpp"
-#include "runtime/observe/events.hpp"
 #include "runtime/error.hpp"
+#include "runtime/observe/events.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>
@@ -44,12 +44,12 @@ TaskGraph independent(const std::vector<double>& lengths, bool on_cpu = true, bo
 TEST_CASE("a task waits for the writers of what it reads and for the readers of what it writes") {
   TaskGraph graph;
   const auto add = [&](const std::vector<Use>& uses) { graph.add({1, us}, true, false, uses); };
-  add({{&a, Mode::out}});                     // 0
-  add({{&a, Mode::in}, {&b, Mode::out}});     // 1 after 0
-  add({{&a, Mode::in}, {&c, Mode::out}});     // 2 after 0
-  add({{&a, Mode::inout}});                   // 3 after 0, 1, 2
-  add({{&b, Mode::in}, {&c, Mode::in}});      // 4 after 1, 2
-  add({{&a, Mode::in}, {&a, Mode::in}});      // 5 after 3
+  add({{&a, Mode::out}});                  // 0
+  add({{&a, Mode::in}, {&b, Mode::out}});  // 1 after 0
+  add({{&a, Mode::in}, {&c, Mode::out}});  // 2 after 0
+  add({{&a, Mode::inout}});                // 3 after 0, 1, 2
+  add({{&b, Mode::in}, {&c, Mode::in}});   // 4 after 1, 2
+  add({{&a, Mode::in}, {&a, Mode::in}});   // 5 after 3
   const std::vector<std::vector<int>> expected{{}, {0}, {0}, {0, 1, 2}, {1, 2}, {3}};
   for (std::size_t task = 0; task < expected.size(); ++task) CHECK(graph.tasks()[task].after == expected[task]);
   CHECK(graph.total().flops == 6);
@@ -67,11 +67,11 @@ TEST_CASE("writers of bytes of their own do not wait for each other") {
     const Use use{&a, mode, apart};
     graph.add({1, us}, true, false, std::span(&use, 1));
   };
-  add(Mode::out, false);    // 0
-  add(Mode::inout, true);   // 1 after 0
-  add(Mode::inout, true);   // 2 after 0
-  add(Mode::in, false);     // 3 after 1, 2
-  add(Mode::inout, true);   // 4 after 1, 2, 3
+  add(Mode::out, false);   // 0
+  add(Mode::inout, true);  // 1 after 0
+  add(Mode::inout, true);  // 2 after 0
+  add(Mode::in, false);    // 3 after 1, 2
+  add(Mode::inout, true);  // 4 after 1, 2, 3
   const std::vector<std::vector<int>> expected{{}, {0}, {0}, {1, 2}, {1, 2, 3}};
   for (std::size_t task = 0; task < expected.size(); ++task) CHECK(graph.tasks()[task].after == expected[task]);
 }
@@ -164,7 +164,8 @@ TEST_CASE("the assignment of two kinds is the minimum of the linear programme") 
   for (int round = 0; round < 50; ++round) {
     TaskGraph graph;
     const int m = 1 + static_cast<int>(random() % 3), n = 1 + static_cast<int>(random() % 3);
-    const double cpu = 1 + static_cast<double>(random() % 5), gpu = 1 + static_cast<double>(random() % 50), launch = static_cast<double>(random() % 4);
+    const double cpu = 1 + static_cast<double>(random() % 5), gpu = 1 + static_cast<double>(random() % 50),
+                 launch = static_cast<double>(random() % 4);
     std::vector<std::pair<double, double>> durations;
     for (int task = 0; task < 12; ++task) {
       const double bytes = us * static_cast<double>(1 + random() % 100);

@@ -25,10 +25,8 @@ TEST_CASE("a cosh has its mass as cosh effective mass at every time, for even an
       for (int t = 0; t + 1 < extent; ++t) {
         INFO("mass ", expected, " extent ", extent, " t ", t);
         const double m = mass[static_cast<std::size_t>(t)];
-        if (2 * t + 1 == extent)
-          CHECK(std::isnan(m));  // the ratio is 1 for every mass
-        else
-          CHECK(m == doctest::Approx(expected).epsilon(expected < 0.01 ? 1e-8 : 1e-11));
+        if (2 * t + 1 == extent) CHECK(std::isnan(m));  // the ratio is 1 for every mass
+        else CHECK(m == doctest::Approx(expected).epsilon(expected < 0.01 ? 1e-8 : 1e-11));
       }
     }
   }

@@ -31,8 +31,7 @@ RandomColumns random_columns(const Coord& extents, std::uint64_t seed) {
 
 void check_close(const std::vector<double>& got, const std::vector<double>& expected, std::size_t shift) {
   REQUIRE(got.size() == expected.size());
-  for (std::size_t t = 0; t < got.size(); ++t)
-    CHECK(got[t] == doctest::Approx(expected[(t + shift) % expected.size()]).epsilon(1e-12));
+  for (std::size_t t = 0; t < got.size(); ++t) CHECK(got[t] == doctest::Approx(expected[(t + shift) % expected.size()]).epsilon(1e-12));
 }
 
 }  // namespace
@@ -48,8 +47,7 @@ TEST_CASE("spin matrices are the DeGrand-Rossi gammas of the reference") {
   };
   for (int mu = 0; mu < 4; ++mu) check(spin_gamma(mu), reference::gamma(reference::Basis::degrand_rossi, mu));
   check(spin_gamma5(), reference::gamma5(reference::Basis::degrand_rossi));
-  check(spin_gamma(0) * spin_gamma(1) * spin_gamma(2) * spin_gamma(3),
-        reference::gamma5(reference::Basis::degrand_rossi));
+  check(spin_gamma(0) * spin_gamma(1) * spin_gamma(2) * spin_gamma(3), reference::gamma5(reference::Basis::degrand_rossi));
 }
 
 TEST_CASE("meson correlators equal the reference, counted from the source's time slice") {

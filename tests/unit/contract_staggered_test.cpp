@@ -1,10 +1,10 @@
 // Staggered correlators against the reference's, on fields that are no solutions.
-#include <doctest/doctest.h>
-
 #include "codelets/contract/staggered_meson.hpp"
 #include "runtime/decomposition.hpp"
 #include "runtime/error.hpp"
 #include "tests/reference/correlator.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace quarkstar;
 

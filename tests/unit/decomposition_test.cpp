@@ -73,8 +73,7 @@ TEST_CASE("blocks cover the lattice once") {
     INFO(d.describe());
     CHECK(d.count() == volume(d.grid()));
     bool each_once = true;
-    for (std::int64_t i = 0; i < volume(d.lattice()); ++i)
-      each_once &= owner_of_site(d, coordinates(i, d.lattice())) >= 0;
+    for (std::int64_t i = 0; i < volume(d.lattice()); ++i) each_once &= owner_of_site(d, coordinates(i, d.lattice())) >= 0;
     CHECK(each_once);
     for (int b = 0; b < d.count(); ++b) {
       CHECK(d.block(b).index == b);

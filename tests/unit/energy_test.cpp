@@ -1,15 +1,15 @@
 // Energy counters against a powercap tree and a management library made for the test.
-#include <dlfcn.h>
+#include "runtime/observe/energy.hpp"
 
+#include "tests/unit/app_testing.hpp"
+
+#include <dlfcn.h>
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <thread>
-
-#include "runtime/observe/energy.hpp"
-#include "tests/unit/app_testing.hpp"
 
 using namespace quarkstar;
 using namespace quarkstar::runtime;
@@ -70,7 +70,7 @@ TEST_CASE("RAPL counts packages and memory, each once, through wraparounds") {
   tree.zone("intel-rapl-mmio:0", "package-0", 7);
   EnergyMeter meter({}, {.powercap = tree.root(), .nvml = "none"});
   const Energy start = meter.read();
-  tree.set("intel-rapl:0", 3000000);     // wrapped: 1000 to the end of the range, then 3000000
+  tree.set("intel-rapl:0", 3000000);  // wrapped: 1000 to the end of the range, then 3000000
   tree.set("intel-rapl:0:0", 900000000);
   tree.set("intel-rapl:0:1", 500100);
   tree.set("intel-rapl:1", 1000007);

@@ -19,10 +19,8 @@ class Environment {
 
  private:
   void set(const char* value) const {
-    if (value != nullptr)
-      ::setenv(variable_, value, 1);
-    else
-      ::unsetenv(variable_);
+    if (value != nullptr) ::setenv(variable_, value, 1);
+    else ::unsetenv(variable_);
   }
 
   const char* variable_;

@@ -54,7 +54,8 @@ TEST_CASE("without commit the old file stays and no temporary file remains") {
 TEST_CASE("temporary files of killed writers are removed where they are meant") {
   const TemporaryDirectory directory;
   AtomicFile killed(directory.file("a.checkpoint")), other(directory.file("a.json"));
-  for (const char* name : {"a.checkpoint", ".a.checkpoint.tmp", ".a.checkpoint.x1-0.tmp", ".checkpoint.tmp", ".tmp", "..tmp", "b.checkpoint.12-0.tmp"})
+  for (const char* name :
+       {"a.checkpoint", ".a.checkpoint.tmp", ".a.checkpoint.x1-0.tmp", ".checkpoint.tmp", ".tmp", "..tmp", "b.checkpoint.12-0.tmp"})
     save_bytes(directory.file(name), bytes_of("kept"));
   save_bytes(directory.file(".b.checkpoint.4711-12.tmp"), bytes_of("half"));
   std::filesystem::create_directories(directory.file(".c.checkpoint.4711-0.tmp/in use"));
@@ -82,8 +83,7 @@ TEST_CASE("impossible output names fail at once with one line") {
   const TemporaryDirectory directory;
   expect_error(ErrorKind::input, [&] { AtomicFile file(""); });
   expect_error(ErrorKind::input, [&] { AtomicFile file(directory.path().string()); }, {directory.path().string()});
-  expect_error(ErrorKind::input, [&] { AtomicFile file(directory.file("missing/out")); },
-               {"missing/out", "existing directory"});
+  expect_error(ErrorKind::input, [&] { AtomicFile file(directory.file("missing/out")); }, {"missing/out", "existing directory"});
   save_bytes(directory.file("plain"), bytes_of("x"));
   expect_error(ErrorKind::input, [&] { AtomicFile file(directory.file("plain/out")); });
   expect_error(ErrorKind::input, [&] { AtomicFile file("/dev/null"); }, {"not a regular file"});

@@ -42,8 +42,7 @@ std::vector<Sample> written_samples() {
       options.real_bytes = real_bytes;
       options.rows = real_bytes == 4 ? 2 : 3;
       write_gauge(directory.file("gauge"), format, gauge, options);
-      samples.push_back(
-          sample_of(std::string(to_string(format)) + std::to_string(real_bytes), load_bytes(directory.file("gauge"))));
+      samples.push_back(sample_of(std::string(to_string(format)) + std::to_string(real_bytes), load_bytes(directory.file("gauge"))));
     }
   }
   Bytes openqcd;
@@ -75,8 +74,7 @@ void check_all_damage(const Sample& sample, std::size_t header_step, std::size_t
   CAPTURE(sample.name);
   CHECK_NOTHROW(read_bytes(sample.bytes));
 
-  for (std::size_t length = 0; length < sample.bytes.size();
-       length += length < sample.payload_offset ? header_step : payload_step) {
+  for (std::size_t length = 0; length < sample.bytes.size(); length += length < sample.payload_offset ? header_step : payload_step) {
     CAPTURE(length);
     const Bytes cut(sample.bytes.begin(), sample.bytes.begin() + static_cast<std::ptrdiff_t>(length));
     // ILDG files without the trailing checksum record of QIO are legal, and padding at the end is not needed.
@@ -116,9 +114,8 @@ TEST_CASE("cut, extended and bit-flipped files of our own") {
 TEST_CASE("cut, extended and bit-flipped files of other codes") {
   const auto data = reference_data("damaged files of other codes");
   if (!data) return;
-  for (const char* name :
-       {"milc/lat.sample.l4444", "milc/lat.sample.l4444.scidac", "milc/lat.sample.l4444.ildg", "milc/lat.sample.inst",
-        "other/weak_field.lime", "other/nersc.l8t4b3360", "other/ildg.l8t4b3360"}) {
+  for (const char* name : {"milc/lat.sample.l4444", "milc/lat.sample.l4444.scidac", "milc/lat.sample.l4444.ildg", "milc/lat.sample.inst",
+                           "other/weak_field.lime", "other/nersc.l8t4b3360", "other/ildg.l8t4b3360"}) {
     Sample sample = sample_of(name, load_bytes((*data / name).string()));
     check_all_damage(sample, 41, sample.bytes.size() / 23);
   }
@@ -204,10 +201,8 @@ TEST_CASE("NERSC header lines are named in errors") {
   refused(start + dimensions + "END_HEADER\n", {"DATATYPE"});
   refused(start + "DATATYPE = 4D_SU4_GAUGE\nEND_HEADER\n", {"memory:2", "4D_SU4_GAUGE"});
   refused(start + "DATATYPE = 4D_SU3_GAUGE_3x3\n" + dimensions + "END_HEADER\n", {"FLOATING_POINT"});
-  refused(start + "DATATYPE = 4D_SU3_GAUGE_3x3\n" + dimensions + "FLOATING_POINT = VAX\nEND_HEADER\n",
-          {"memory:7", "VAX"});
-  refused(start + "DATATYPE = 4D_SU3_GAUGE_3x3\n" + dimensions + "FLOATING_POINT = IEEE32MIDDLE\nEND_HEADER\n",
-          {"IEEE32MIDDLE"});
+  refused(start + "DATATYPE = 4D_SU3_GAUGE_3x3\n" + dimensions + "FLOATING_POINT = VAX\nEND_HEADER\n", {"memory:7", "VAX"});
+  refused(start + "DATATYPE = 4D_SU3_GAUGE_3x3\n" + dimensions + "FLOATING_POINT = IEEE32MIDDLE\nEND_HEADER\n", {"IEEE32MIDDLE"});
   const std::string complete = start + "DATATYPE = 4D_SU3_GAUGE_3x3\n" + dimensions + "FLOATING_POINT = IEEE32BIG\n";
   refused(complete + "END_HEADER\n" + links, {"checksum", "missing"});
   refused(complete + "CHECKSUM = xyz\nEND_HEADER\n" + links, {"memory:8", "hexadecimal"});

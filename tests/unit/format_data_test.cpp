@@ -55,14 +55,7 @@ const std::vector<Case> cases = {
      0.5930007181528,
      0.5941197627129,
      -0.0006456386},
-    {"milc/lat.sample.l8",
-     GaugeFormat::scidac,
-     {8, 8, 8, 8},
-     4,
-     {0xd2f7866d, 0x5f48ca3e},
-     0.8734659570,
-     0.8738157918,
-     0.9650588520},
+    {"milc/lat.sample.l8", GaugeFormat::scidac, {8, 8, 8, 8}, 4, {0xd2f7866d, 0x5f48ca3e}, 0.8734659570, 0.8738157918, 0.9650588520},
     {"milc/fat.l8", GaugeFormat::scidac, {8, 8, 8, 8}, 4, {0x8a62f398, 0x5766b5ab}, unknown, unknown, unknown},
     {"milc/long.l8", GaugeFormat::scidac, {8, 8, 8, 8}, 4, {0x04e252b1, 0x9ec87f89}, unknown, unknown, unknown},
     {"milc/lat.sample.inst", GaugeFormat::milc_v1, {4, 4, 4, 4}, 4, {}, 0.9910092707578, 0.9910092707578, unknown},
@@ -74,14 +67,7 @@ const std::vector<Case> cases = {
      0.9947985783413,
      0.9948096861921,
      0.3794493487152},
-    {"other/nersc.l8t4b3360",
-     GaugeFormat::nersc,
-     {8, 8, 8, 4},
-     8,
-     {0xb379560a},
-     0.5025245975935,
-     0.5052082963057,
-     0.005406083858},
+    {"other/nersc.l8t4b3360", GaugeFormat::nersc, {8, 8, 8, 4}, 8, {0xb379560a}, 0.5025245975935, 0.5052082963057, 0.005406083858},
     {"other/ildg.l8t4b3360",
      GaugeFormat::ildg,
      {8, 8, 8, 4},
@@ -142,10 +128,8 @@ TEST_CASE("gauge files of other codes: format, checksums and plaquettes") {
     check_table(seen.spatial, expected.spatial);
     check_table(seen.temporal, expected.temporal);
     check_table(seen.link_trace, expected.link_trace);
-    if (read.info.plaquette)
-      CHECK(std::abs(read.info.plaquette->value - seen.plaquette()) <= read.info.plaquette->tolerance);
-    if (read.info.link_trace)
-      CHECK(std::abs(read.info.link_trace->value - seen.link_trace) <= read.info.link_trace->tolerance);
+    if (read.info.plaquette) CHECK(std::abs(read.info.plaquette->value - seen.plaquette()) <= read.info.plaquette->tolerance);
+    if (read.info.link_trace) CHECK(std::abs(read.info.link_trace->value - seen.link_trace) <= read.info.link_trace->tolerance);
   }
 }
 
@@ -216,6 +200,5 @@ TEST_CASE("a gauge file is not a colour vector, and the other way round") {
   if (!data) return;
   expect_error(ErrorKind::input, [&] { (void)read_gauge((*data / "milc/ksvector.src.sample.l8").string()); },
                {"ksvector.src.sample.l8", "QDP_F3_ColorVector"});
-  expect_error(ErrorKind::input, [&] { ScidacFieldFile file((*data / "milc/lat.sample.l4444").string()); },
-               {"not a SciDAC"});
+  expect_error(ErrorKind::input, [&] { ScidacFieldFile file((*data / "milc/lat.sample.l4444").string()); }, {"not a SciDAC"});
 }

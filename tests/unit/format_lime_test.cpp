@@ -47,27 +47,23 @@ struct Fixture {
   Record format = text("ildg-format",
                        "<ildgFormat><version>1.0</version><field>su3gauge</field><precision>64</precision>"
                        "<lx>4</lx><ly>4</ly><lz>4</lz><lt>4</lt></ildgFormat>");
-  Record file_info = text(
-      "scidac-private-file-xml",
-      "<scidacFile><version>1.1</version><spacetime>4</spacetime><dims>4 4 4 4 </dims><volfmt>0</volfmt></scidacFile>");
-  Record record_info =
-      text("scidac-private-record-xml",
-           "<scidacRecord><version>1.1</version><recordtype>0</recordtype><datatype>QDP_D3_ColorMatrix</datatype>"
-           "<precision>D</precision><colors>3</colors><typesize>144</typesize><datacount>4</datacount></scidacRecord>");
+  Record file_info = text("scidac-private-file-xml",
+                          "<scidacFile><version>1.1</version><spacetime>4</spacetime><dims>4 4 4 4 </dims><volfmt>0</volfmt></scidacFile>");
+  Record record_info = text("scidac-private-record-xml",
+                            "<scidacRecord><version>1.1</version><recordtype>0</recordtype><datatype>QDP_D3_ColorMatrix</datatype>"
+                            "<precision>D</precision><colors>3</colors><typesize>144</typesize><datacount>4</datacount></scidacRecord>");
 
   Fixture() {
     for (const double v : gauge.data) append_number(data.data, v, big);
     constexpr std::size_t site = 576;
     std::uint32_t suma = 0, sumb = 0;
     for (std::size_t rank = 0; rank < data.data.size() / site; ++rank) {
-      const auto crc =
-          static_cast<std::uint32_t>(::crc32(0, reinterpret_cast<const Bytef*>(data.data.data() + rank * site), site));
+      const auto crc = static_cast<std::uint32_t>(::crc32(0, reinterpret_cast<const Bytef*>(data.data.data() + rank * site), site));
       suma ^= std::rotl(crc, static_cast<int>(rank % 29));
       sumb ^= std::rotl(crc, static_cast<int>(rank % 31));
     }
     char xml[160];
-    std::snprintf(xml, sizeof xml,
-                  "<scidacChecksum><version>1.0</version><suma>%x</suma><sumb>%x</sumb></scidacChecksum>", suma, sumb);
+    std::snprintf(xml, sizeof xml, "<scidacChecksum><version>1.0</version><suma>%x</suma><sumb>%x</sumb></scidacChecksum>", suma, sumb);
     checksum = text("scidac-checksum", xml);
   }
 };
@@ -88,14 +84,13 @@ TEST_CASE("ILDG: records in any order") {
   INFO("seed ", seed);
   const Fixture f;
   const Record lfn = text("ildg-data-lfn", "mc://x/y");
-  for (const auto& records :
-       std::vector<std::vector<Record>>{{f.format, f.data, f.checksum},
-                                        {f.format, f.data, lfn, f.checksum},
-                                        {f.data, f.checksum, f.format},
-                                        {f.checksum, f.format, f.data},
-                                        {f.file_info, f.data, f.checksum, f.record_info},
-                                        {lfn, f.file_info, f.record_info, f.format, f.data, f.checksum},
-                                        {text("my-own-notes", "hello"), f.format, f.data, f.checksum}}) {
+  for (const auto& records : std::vector<std::vector<Record>>{{f.format, f.data, f.checksum},
+                                                              {f.format, f.data, lfn, f.checksum},
+                                                              {f.data, f.checksum, f.format},
+                                                              {f.checksum, f.format, f.data},
+                                                              {f.file_info, f.data, f.checksum, f.record_info},
+                                                              {lfn, f.file_info, f.record_info, f.format, f.data, f.checksum},
+                                                              {text("my-own-notes", "hello"), f.format, f.data, f.checksum}}) {
     const GaugeRead read = read_records(records);
     CHECK(read.gauge.data == f.gauge.data);
     for (const ChecksumVerdict& verdict : read.info.checksums) CHECK(verdict.status() == ChecksumStatus::ok);
@@ -108,8 +103,7 @@ TEST_CASE("ILDG: missing records are worked out and noted") {
   CHECK(bare.gauge.data == f.gauge.data);
   CHECK(bare.info.notes.size() == 3);  // precision, extents, checksum
   CHECK(bare.info.checksums[0].status() == ChecksumStatus::absent);
-  Record no_field =
-      text("ildg-format", "<ildgFormat><precision>64</precision><lx>4</lx><ly>4</ly><lz>4</lz><lt>4</lt></ildgFormat>");
+  Record no_field = text("ildg-format", "<ildgFormat><precision>64</precision><lx>4</lx><ly>4</ly><lz>4</lz><lt>4</lt></ildgFormat>");
   CHECK(read_records({no_field, f.data, f.checksum}).gauge.data == f.gauge.data);
   Record no_precision = text("ildg-format", "<ildgFormat><lx>4</lx><ly>4</ly><lz>4</lz><lt>4</lt></ildgFormat>");
   CHECK(read_records({no_precision, f.data, f.checksum}).gauge.data == f.gauge.data);
@@ -128,13 +122,12 @@ TEST_CASE("ILDG: missing records are worked out and noted") {
 
 TEST_CASE("ILDG: XML that is not well-formed") {
   const Fixture f;
-  for (const char* xml :
-       {"<ildgFormat><field>su3gauge</field><precision>64</precision><lx>4</lx><ly>4</ly><lz>4</lz><lt>4</lt>",
-        "<?xml?><ildgFormat><field> su3gauge </field><precision>64</precision><lx>4<ly>4<lz>4<lt>4</ildgFormat>",
-        "ildg <field>su3gauge</field><precision>64</precision><lx> 4 </lx>\n<ly>4</ly><lz>4</lz><lt>4</lt> & more",
-        "\n\n <?xml version=\"1.0\"?>\n<i:ildgFormat "
-        "xmlns:i='x'><i:field>su3gauge</i:field><i:precision>64</i:precision>"
-        "<i:lx>4</i:lx><i:ly>4</i:ly><i:lz>4</i:lz><i:lt>4</i:lt></i:ildgFormat>"}) {
+  for (const char* xml : {"<ildgFormat><field>su3gauge</field><precision>64</precision><lx>4</lx><ly>4</ly><lz>4</lz><lt>4</lt>",
+                          "<?xml?><ildgFormat><field> su3gauge </field><precision>64</precision><lx>4<ly>4<lz>4<lt>4</ildgFormat>",
+                          "ildg <field>su3gauge</field><precision>64</precision><lx> 4 </lx>\n<ly>4</ly><lz>4</lz><lt>4</lt> & more",
+                          "\n\n <?xml version=\"1.0\"?>\n<i:ildgFormat "
+                          "xmlns:i='x'><i:field>su3gauge</i:field><i:precision>64</i:precision>"
+                          "<i:lx>4</i:lx><i:ly>4</i:ly><i:lz>4</i:lz><i:lt>4</i:lt></i:ildgFormat>"}) {
     CAPTURE(xml);
     CHECK(read_records({text("ildg-format", xml), f.data, f.checksum}).gauge.data == f.gauge.data);
   }
@@ -161,11 +154,9 @@ TEST_CASE("ILDG: contradictions and foreign contents are refused") {
   expect_refused({replaced(f.format, "su3gauge", "su2gauge"), f.data}, {"su2gauge"});
   expect_refused({f.format, replaced(f.record_info, ">D<", ">F<"), f.data, f.checksum}, {"different precisions"});
   expect_refused({f.format, replaced(f.record_info, ">D<", ">Q<"), f.data, f.checksum}, {"precision = Q"});
-  expect_refused({f.format, replaced(f.record_info, "ColorMatrix", "DiracFermion"), f.data, f.checksum},
-                 {"DiracFermion"});
+  expect_refused({f.format, replaced(f.record_info, "ColorMatrix", "DiracFermion"), f.data, f.checksum}, {"DiracFermion"});
   expect_refused({f.format, replaced(f.record_info, "<colors>3", "<colors>4"), f.data, f.checksum}, {"colors = 4"});
-  expect_refused({f.format, replaced(f.record_info, "<recordtype>0", "<recordtype>2"), f.data, f.checksum},
-                 {"recordtype = 2"});
+  expect_refused({f.format, replaced(f.record_info, "<recordtype>0", "<recordtype>2"), f.data, f.checksum}, {"recordtype = 2"});
   expect_refused({replaced(f.file_info, "4 4 4 4", "4 4 4"), f.data}, {"four extents"});
   expect_refused({replaced(f.file_info, "<volfmt>0", "<volfmt>1"), f.data}, {"volfmt", "single file"});
   expect_refused({f.format, f.data, replaced(f.checksum, "</suma>", "0000000</suma>")}, {"suma", "hexadecimal"});
@@ -174,8 +165,7 @@ TEST_CASE("ILDG: contradictions and foreign contents are refused") {
   expect_refused({f.file_info, f.record_info, f.data}, {"suma", "missing"});
   GaugeReadOptions report;
   report.checksums = ChecksumPolicy::report;
-  CHECK(read_records({f.file_info, f.record_info, f.data}, report).info.checksums[1].status() ==
-        ChecksumStatus::absent);
+  CHECK(read_records({f.file_info, f.record_info, f.data}, report).info.checksums[1].status() == ChecksumStatus::absent);
 }
 
 TEST_CASE("LIME: damaged record headers are named by offset") {

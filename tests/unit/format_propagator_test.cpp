@@ -13,9 +13,7 @@ constexpr std::uint64_t seed = 31337;
 constexpr Coord extents{3, 2, 4, 5};
 const auto sites = static_cast<std::size_t>(volume(extents));
 
-std::vector<double> column(int spin, int colour) {
-  return random_reals(sites * 24, seed + static_cast<std::uint64_t>(3 * spin + colour));
-}
+std::vector<double> column(int spin, int colour) { return random_reals(sites * 24, seed + static_cast<std::uint64_t>(3 * spin + colour)); }
 
 std::vector<double> source() { return random_reals(sites * 2, seed - 1); }
 
@@ -75,16 +73,13 @@ TEST_CASE("a propagator file has the records that QIO expects, in its order") {
     CHECK(records[i + 3].message_end);
   }
   const auto content = [&](std::size_t i) { return lime_text(*source, records[i], longest_xml); };
-  CHECK(
-      content(1).find("<usqcdPropFile><version>1.0</version><type>USQCD_DiracFermion_ScalarSource_TwelveSink</type>") !=
-      std::string::npos);
+  CHECK(content(1).find("<usqcdPropFile><version>1.0</version><type>USQCD_DiracFermion_ScalarSource_TwelveSink</type>") !=
+        std::string::npos);
   CHECK(content(1).find("kappa = 0.12 &amp; &lt;periodic&gt;") != std::string::npos);
   CHECK(content(3).find("<usqcdSourceInfo>") != std::string::npos);
   CHECK(content(2 + 4 * 6).find("<datatype>USQCD_D3_DiracFermion</datatype><precision>D</precision><colors>3</colors>"
-                                "<spins>4</spins><typesize>192</typesize><datacount>1</datacount>") !=
-        std::string::npos);
-  CHECK(content(3 + 4 * 6).find("<usqcdPropInfo><version>1.0</version><spin>1</spin><color>2</color>") !=
-        std::string::npos);
+                                "<spins>4</spins><typesize>192</typesize><datacount>1</datacount>") != std::string::npos);
+  CHECK(content(3 + 4 * 6).find("<usqcdPropInfo><version>1.0</version><spin>1</spin><color>2</color>") != std::string::npos);
   // The first spinor's first number stands big-endian at the start of its record.
   Bytes first(8);
   source->read(records[8].data_offset, first);
@@ -133,8 +128,7 @@ TEST_CASE("damaged propagator files are refused") {
   Bytes flipped = good;
   flipped[records[12].data_offset + 100] ^= std::byte{4};
   refused(flipped, {"offset " + std::to_string(records[12].header_offset), "suma"});
-  refused({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(records[30].header_offset)},
-          {"no column", "spin = 2"});
+  refused({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(records[30].header_offset)}, {"no column", "spin = 2"});
   refused({good.begin(), good.end() - 400}, {"cut short"});
   refused(with("USQCD_Dirac", "LHPCD_Dirac", 1), {"LHPCD_DiracFermion"});
   refused(with("<spin>0", "<spin>7", 7), {"spin = 7", "0..3"});

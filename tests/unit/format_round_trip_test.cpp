@@ -139,8 +139,7 @@ TEST_CASE("writers refuse what a file cannot hold, and leave nothing behind") {
                {"mu = 1", "not in SU(3)", "three rows"});
 
   expect_error(ErrorKind::input, [&] { write_milc(path, gauge, options_for(gauge, 8)); }, {"single precision"});
-  expect_error(ErrorKind::input, [&] { write_gauge(path, GaugeFormat::openqcd, gauge, options_for(gauge, 8)); },
-               {"openQCD"});
+  expect_error(ErrorKind::input, [&] { write_gauge(path, GaugeFormat::openqcd, gauge, options_for(gauge, 8)); }, {"openQCD"});
   GaugeWriteOptions options = options_for(gauge, 8);
   options.ensemble_id = "two\nlines";
   expect_error(ErrorKind::input, [&] { write_nersc(path, gauge, options); }, {"ENSEMBLE_ID"});

@@ -107,8 +107,7 @@ inline HostGauge random_gauge(const Coord& extents, std::uint64_t seed) {
       for (std::size_t i = 0; i < 3; ++i) overlap += std::conj(a[i]) * b[i];
       for (std::size_t i = 0; i < 3; ++i) b[i] -= overlap * a[i];
       normalise(b);
-      for (std::size_t i = 0; i < 3; ++i)
-        c[i] = std::conj(a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3]);
+      for (std::size_t i = 0; i < 3; ++i) c[i] = std::conj(a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3]);
       auto link = gauge.link(site, mu);
       std::size_t out = 0;
       for (const auto& row : {a, b, c}) {
@@ -235,9 +234,8 @@ class OrdinaryUser {
 /// The folder with reference configurations, or nothing after one line that says so.
 inline std::optional<std::filesystem::path> reference_data(const char* test_case) {
   const char* variable = std::getenv("QUARKSTAR_DATA");
-  std::filesystem::path folder = variable != nullptr
-                                     ? std::filesystem::path(variable)
-                                     : std::filesystem::path(QUARKSTAR_SOURCE_DIR) / ".." / "shared" / "data";
+  std::filesystem::path folder =
+      variable != nullptr ? std::filesystem::path(variable) : std::filesystem::path(QUARKSTAR_SOURCE_DIR) / ".." / "shared" / "data";
   if (std::filesystem::is_directory(folder / "milc")) return folder;
   std::cout << "SKIPPED " << test_case << ": no reference data\n";
   return std::nullopt;

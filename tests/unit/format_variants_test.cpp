@@ -19,27 +19,22 @@ Bytes plain_links(const HostGauge& gauge, int rows, int real_bytes, ByteOrder or
   Bytes bytes;
   for (std::int64_t site = 0; site < volume(gauge.extents); ++site) {
     for (int mu = 0; mu < 4; ++mu) {
-      for (const double v : gauge.link(site, mu).first(static_cast<std::size_t>(6 * rows)))
-        append_real(bytes, v, real_bytes, order);
+      for (const double v : gauge.link(site, mu).first(static_cast<std::size_t>(6 * rows))) append_real(bytes, v, real_bytes, order);
     }
   }
   return bytes;
 }
 
-std::uint32_t word(const Bytes& bytes, std::size_t k, ByteOrder order) {
-  return load<std::uint32_t>(bytes.data() + 4 * k, order);
-}
+std::uint32_t word(const Bytes& bytes, std::size_t k, ByteOrder order) { return load<std::uint32_t>(bytes.data() + 4 * k, order); }
 
 std::string nersc_header(const Coord& extents, int rows, const std::string& floating_point, std::uint32_t checksum) {
   std::string text = "BEGIN_HEADER\nDATATYPE = 4D_SU3_GAUGE";
   if (rows == 3) text += "_3x3";
   text += "\n";
-  for (std::size_t mu = 0; mu < 4; ++mu)
-    text += "DIMENSION_" + std::to_string(mu + 1) + " = " + std::to_string(extents[mu]) + "\n";
+  for (std::size_t mu = 0; mu < 4; ++mu) text += "DIMENSION_" + std::to_string(mu + 1) + " = " + std::to_string(extents[mu]) + "\n";
   char sum[16];
   std::snprintf(sum, sizeof sum, "%x", checksum);
-  return text + "CHECKSUM = " + sum + "\nLINK_TRACE = 0.25\nPLAQUETTE = 0.5\nFLOATING_POINT = " + floating_point +
-         "\nEND_HEADER\n";
+  return text + "CHECKSUM = " + sum + "\nLINK_TRACE = 0.25\nPLAQUETTE = 0.5\nFLOATING_POINT = " + floating_point + "\nEND_HEADER\n";
 }
 
 Bytes operator+(Bytes a, const Bytes& b) {
@@ -57,10 +52,10 @@ TEST_CASE("NERSC: two and three rows, both widths, both byte orders, order left 
     int real_bytes;
     ByteOrder order;
   };
-  for (const Kind kind : {Kind{"IEEE32BIG", 4, ByteOrder::big}, Kind{"IEEE32LITTLE", 4, ByteOrder::little},
-                          Kind{"IEEE32", 4, ByteOrder::little}, Kind{"IEEE32", 4, ByteOrder::big},
-                          Kind{"IEEE64BIG", 8, ByteOrder::big}, Kind{"IEEE64LITTLE", 8, ByteOrder::little},
-                          Kind{"IEEE64", 8, ByteOrder::little}, Kind{"IEEE64", 8, ByteOrder::big}}) {
+  for (const Kind kind :
+       {Kind{"IEEE32BIG", 4, ByteOrder::big}, Kind{"IEEE32LITTLE", 4, ByteOrder::little}, Kind{"IEEE32", 4, ByteOrder::little},
+        Kind{"IEEE32", 4, ByteOrder::big}, Kind{"IEEE64BIG", 8, ByteOrder::big}, Kind{"IEEE64LITTLE", 8, ByteOrder::little},
+        Kind{"IEEE64", 8, ByteOrder::little}, Kind{"IEEE64", 8, ByteOrder::big}}) {
     for (const int rows : {2, 3}) {
       CAPTURE(kind.name);
       CAPTURE(rows);
@@ -148,8 +143,7 @@ TEST_CASE("openQCD: links around odd sites, time first") {
             Coord back = here;
             back[mu] = (back[mu] + gauge.extents[mu] - 1) % gauge.extents[mu];
             for (const Coord& site : {here, back}) {
-              for (const double v : gauge.link(lexicographic(site, gauge.extents), mu))
-                append_number(bytes, v, ByteOrder::little);
+              for (const double v : gauge.link(lexicographic(site, gauge.extents), mu)) append_number(bytes, v, ByteOrder::little);
             }
           }
         }

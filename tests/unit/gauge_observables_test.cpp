@@ -68,14 +68,12 @@ TEST_CASE("gauge: unitarity deviation finds one link that is scaled or has a pha
   HostGauge scaled = field;
   reference::set_link(scaled, 37, 2, 1.01 * reference::link(field, 37, 2));
   CHECK(gauge::unitarity_deviation(scaled, team_of(2)).unitarity == doctest::Approx(1.01 * 1.01 - 1).epsilon(1e-12));
-  CHECK(gauge::unitarity_deviation(scaled, team_of(2)).determinant ==
-        doctest::Approx(1.01 * 1.01 * 1.01 - 1).epsilon(1e-12));
+  CHECK(gauge::unitarity_deviation(scaled, team_of(2)).determinant == doctest::Approx(1.01 * 1.01 * 1.01 - 1).epsilon(1e-12));
 
   HostGauge phased = field;
   reference::set_link(phased, 5, 3, std::polar(1.0, 0.1) * reference::link(field, 5, 3));
   CHECK(gauge::unitarity_deviation(phased, team_of(2)).unitarity < 1e-14);
-  CHECK(gauge::unitarity_deviation(phased, team_of(2)).determinant ==
-        doctest::Approx(std::abs(std::polar(1.0, 0.3) - 1.0)));
+  CHECK(gauge::unitarity_deviation(phased, team_of(2)).determinant == doctest::Approx(std::abs(std::polar(1.0, 0.3) - 1.0)));
 }
 
 TEST_CASE("gauge: reunitarize is MILC's projection, as in the reference") {
@@ -111,8 +109,7 @@ TEST_CASE("gauge: reunitarize names a link whose rows are linearly dependent") {
     HostGauge broken = field;
     const auto link = broken.link(lexicographic({0, 1, 1, 0}, field.extents), 3);
     for (int j = 0; j < 6; ++j) link[6 + j] = zero_or_copy * link[j];
-    CHECK(message_of([&] { gauge::reunitarize(broken, team_of(2)); }).find("link U_t at (x,y,z,t) = (0,1,1,0)") !=
-          std::string::npos);
+    CHECK(message_of([&] { gauge::reunitarize(broken, team_of(2)); }).find("link U_t at (x,y,z,t) = (0,1,1,0)") != std::string::npos);
   }
 }
 

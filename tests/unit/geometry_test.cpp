@@ -74,8 +74,7 @@ bool on_edge(const BlockGeometry& block, int lane, int direction) {
 
 bool inside(const BlockGeometry& block, const Coord& site) {
   for (int mu = 0; mu < 4; ++mu)
-    if (site[mu] < block.block().origin[mu] || site[mu] >= block.block().origin[mu] + block.block().extents[mu])
-      return false;
+    if (site[mu] < block.block().origin[mu] || site[mu] >= block.block().origin[mu] + block.block().extents[mu]) return false;
   return true;
 }
 
@@ -88,8 +87,7 @@ void for_hops(const BlockGeometry& block, const Coord& lattice, Body&& body) {
       for (int lane = 0; lane < block.lanes().lanes; ++lane)
         for (int d = 0; d < 8; ++d) {
           const SitePosition here{parity, outer, lane};
-          const std::size_t at =
-              block.neighbours(parity) + static_cast<std::size_t>(outer) * 8 + static_cast<std::size_t>(d);
+          const std::size_t at = block.neighbours(parity) + static_cast<std::size_t>(outer) * 8 + static_cast<std::size_t>(d);
           body(here, hop(global(block, here), d, lattice), block.tables()[at], d);
         }
 }
@@ -123,8 +121,7 @@ TEST_CASE("locate and local_site are inverse, parity is that of global coordinat
         for (int mu = 0; mu < 4; ++mu) site[mu] += block.block().origin[mu];
         good &= block.local_site(p) == local && p.parity == (site[0] + site[1] + site[2] + site[3]) % 2;
         good &= p.outer >= 0 && p.outer < block.outer_sites() && p.lane >= 0 && p.lane < block.lanes().lanes;
-        const auto place =
-            static_cast<std::size_t>((p.parity * block.outer_sites() + p.outer) * block.lanes().lanes + p.lane);
+        const auto place = static_cast<std::size_t>((p.parity * block.outer_sites() + p.outer) * block.lanes().lanes + p.lane);
         REQUIRE(place < seen.size());
         good &= !seen[place];
         seen[place] = true;
@@ -139,22 +136,21 @@ TEST_CASE("neighbour entries lead to the neighbouring site") {
     for (int b = 0; b < lattice.block_count(); ++b) {
       const BlockGeometry& block = lattice.block(b);
       int wrong_site = 0, wrong_face = 0, wrong_phase = 0;
-      for_hops(block, c.decomposition.lattice(),
-               [&](const SitePosition& here, const Coord& there, std::uint32_t entry, int d) {
-                 const int mu = d / 2, length = c.decomposition.lattice()[mu];
-                 const bool wraps = global(block, here)[mu] == (d % 2 == 0 ? length - 1 : 0);
-                 const bool takes_phase = (entry & neighbour_entry::phase) != 0 && on_edge(block, here.lane, d);
-                 wrong_phase += takes_phase != (wraps && c.boundary[mu] != 0);
+      for_hops(block, c.decomposition.lattice(), [&](const SitePosition& here, const Coord& there, std::uint32_t entry, int d) {
+        const int mu = d / 2, length = c.decomposition.lattice()[mu];
+        const bool wraps = global(block, here)[mu] == (d % 2 == 0 ? length - 1 : 0);
+        const bool takes_phase = (entry & neighbour_entry::phase) != 0 && on_edge(block, here.lane, d);
+        wrong_phase += takes_phase != (wraps && c.boundary[mu] != 0);
 
-                 const bool takes_face = (entry & neighbour_entry::face) != 0 && on_edge(block, here.lane, d);
-                 const bool leaves = c.decomposition.is_cut(mu) && !inside(block, there);
-                 wrong_face += takes_face != leaves;
-                 if (leaves) return;
-                 const bool exchanges = (entry & neighbour_entry::exchange) != 0;
-                 const SitePosition target{1 - here.parity, static_cast<int>(entry >> neighbour_entry::shift),
-                                           here.lane ^ (exchanges ? block.lanes().stride[mu] : 0)};
-                 wrong_site += global(block, target) != there;
-               });
+        const bool takes_face = (entry & neighbour_entry::face) != 0 && on_edge(block, here.lane, d);
+        const bool leaves = c.decomposition.is_cut(mu) && !inside(block, there);
+        wrong_face += takes_face != leaves;
+        if (leaves) return;
+        const bool exchanges = (entry & neighbour_entry::exchange) != 0;
+        const SitePosition target{1 - here.parity, static_cast<int>(entry >> neighbour_entry::shift),
+                                  here.lane ^ (exchanges ? block.lanes().stride[mu] : 0)};
+        wrong_site += global(block, target) != there;
+      });
       CHECK(wrong_site == 0);
       CHECK(wrong_face == 0);
       CHECK(wrong_phase == 0);
@@ -186,8 +182,8 @@ TEST_CASE("interior and boundary are all sites once, split by whether a neighbou
           bool edge = false;
           for (int lane = 0; lane < block.lanes().lanes; ++lane)
             for (int d = 0; d < 8; ++d)
-              edge |= c.decomposition.is_cut(d / 2) &&
-                      !inside(block, hop(global(block, {parity, outer, lane}), d, c.decomposition.lattice()));
+              edge |=
+                  c.decomposition.is_cut(d / 2) && !inside(block, hop(global(block, {parity, outer, lane}), d, c.decomposition.lattice()));
           (edge ? boundary : interior).push_back(static_cast<std::uint32_t>(outer));
         }
         CHECK(list_of(block, block.interior(parity)) == interior);
@@ -222,11 +218,9 @@ TEST_CASE("what a block packs is what its neighbour reads, site by site and lane
             for (int lane = 0; lane < reader.lanes().lanes; ++lane) {
               const Coord there = hop(global(reader, {parity, outer, lane}), d, decomposition.lattice());
               if (inside(reader, there)) continue;
-              const std::uint32_t at =
-                  reader.tables()[reader.boundary_faces(parity) + i * 8 + static_cast<std::size_t>(d)];
+              const std::uint32_t at = reader.tables()[reader.boundary_faces(parity) + i * 8 + static_cast<std::size_t>(d)];
               REQUIRE(at < sites.size());
-              const SitePosition source{1 - parity, static_cast<int>(sites[at]),
-                                        lanes[static_cast<std::size_t>(position_in_lanes++)]};
+              const SitePosition source{1 - parity, static_cast<int>(sites[at]), lanes[static_cast<std::size_t>(position_in_lanes++)]};
               wrong += global(sender, source) != there;
               ++read;
             }

@@ -64,8 +64,7 @@ TEST_CASE("what reads a handle before it is given up reads what was in it then")
     const HandlePool::Use use(pool);
     const Handle handle(sizeof(int));
     script.submit([value](Call& call) { *call.buffer<int>(0) = value; }, {out(handle)});
-    if (reads)
-      script.submit([&](Call& call) { seen = gate.wait() ? *call.buffer<const int>(0) : -1; }, {in(handle)});
+    if (reads) script.submit([&](Call& call) { seen = gate.wait() ? *call.buffer<const int>(0) : -1; }, {in(handle)});
     return handle.state();
   };
   auto* const first = program(5, true);

@@ -66,8 +66,7 @@ TEST_CASE("task memory is aligned to 64 bytes, large fields to a huge page") {
     std::uintptr_t address = 0;
     {
       Script script;
-      script.submit([&](Call& call) { address = reinterpret_cast<std::uintptr_t>(call.buffer<char>(0)); },
-                    {out(handle)});
+      script.submit([&](Call& call) { address = reinterpret_cast<std::uintptr_t>(call.buffer<char>(0)); }, {out(handle)});
     }
     INFO(bytes << " bytes");
     CHECK(address != 0);
@@ -143,8 +142,7 @@ TEST_CASE("a frozen handle is read by many tasks and waits for its readers when 
     const HostView<int> view(handle);
     CHECK(view[999] == 999 * 999);
     for (int task = 0; task < 50; ++task)
-      script.submit([&right, task](Call& call) { right += call.buffer<int>(0)[task * 20] == task * 20 * task * 20; },
-                    {in(handle)});
+      script.submit([&right, task](Call& call) { right += call.buffer<int>(0)[task * 20] == task * 20 * task * 20; }, {in(handle)});
   }
   CHECK(right == 50);
 }

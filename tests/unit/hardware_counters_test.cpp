@@ -47,7 +47,8 @@ TEST_CASE("memory controllers: none, and some that cannot be opened, are named")
   testing::write_file(folder.file(controller + "/cpumask"), "0\n");
   testing::write_file(folder.file(controller + "/events/cas_count_read"), "event=0x04,umask=0x03\n");
   testing::write_file(folder.file(controller + "/events/cas_count_read.scale"), "6.103515625e-5\n");
-  CHECK(HardwareCounters(sources).read().memory_bytes.unavailable.find("no event that is known of the memory controllers") == 0);  // no unit
+  CHECK(HardwareCounters(sources).read().memory_bytes.unavailable.find("no event that is known of the memory controllers") ==
+        0);  // no unit
   testing::write_file(folder.file(controller + "/events/cas_count_read.unit"), "MiB\n");
   const auto opens = [&] {
     const std::string reason = HardwareCounters(sources).read().memory_bytes.unavailable;

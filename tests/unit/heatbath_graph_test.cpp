@@ -47,12 +47,10 @@ HostGauge after_plain_sweeps(HostGauge field, int sweeps) {
   for (int sweep = 0; sweep < sweeps; ++sweep) {
     plain_loop(field, [sweep](Matrix3& u, const Matrix3& staple, std::int64_t site, int mu) {
       heatbath_link(u, staple, 5.7, [&](int subgroup) {
-        return RandomStream(seed, RandomPurpose::heatbath, site,
-                            static_cast<std::uint64_t>((sweep * 4 + mu) * 3 + subgroup));
+        return RandomStream(seed, RandomPurpose::heatbath, site, static_cast<std::uint64_t>((sweep * 4 + mu) * 3 + subgroup));
       });
     });
-    for (int n = 0; n < 2; ++n)
-      plain_loop(field, [](Matrix3& u, const Matrix3& staple, std::int64_t, int) { overrelax_link(u, staple); });
+    for (int n = 0; n < 2; ++n) plain_loop(field, [](Matrix3& u, const Matrix3& staple, std::int64_t, int) { overrelax_link(u, staple); });
   }
   return field;
 }
@@ -77,8 +75,7 @@ TEST_CASE("heatbath: the staple sum is what multiplies a link in the action") {
       const Matrix3 staple = staple_sum(field.data.data(), site_at(coordinates(index, extents), extents), mu);
       reference::Matrix<3> a;
       staple.store(reinterpret_cast<double*>(a.entries.data()));
-      CHECK(reference::trace((after - before) * a).real() ==
-            doctest::Approx(action(changed) - action(field)).epsilon(1e-10));
+      CHECK(reference::trace((after - before) * a).real() == doctest::Approx(action(changed) - action(field)).epsilon(1e-10));
     }
 }
 
@@ -88,11 +85,10 @@ TEST_CASE("heatbath: the same bits for every cut, number of workers and policy, 
     int workers, threads;
     const char* policy;
   };
-  for (const Run& run : {Run{1, 1, "static"}, Run{1, 2, "static"}, Run{2, 1, "static"}, Run{2, 1, "eager"},
-                         Run{1, 1, "eager"}, Run{3, 1, "lws"}}) {
+  for (const Run& run :
+       {Run{1, 1, "static"}, Run{1, 2, "static"}, Run{2, 1, "static"}, Run{2, 1, "eager"}, Run{1, 1, "eager"}, Run{3, 1, "lws"}}) {
     const runtime::Session session(options(run.workers, run.threads, run.policy));
-    for (const Coord& grid :
-         {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}, Coord{2, 2, 2, 2}, Coord{1, 1, 1, 4}, Coord{1, 4, 1, 1}}) {
+    for (const Coord& grid : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}, Coord{2, 2, 2, 2}, Coord{1, 1, 1, 4}, Coord{1, 4, 1, 1}}) {
       CAPTURE(run.workers);
       CAPTURE(run.threads);
       CAPTURE(run.policy);
@@ -109,8 +105,7 @@ TEST_CASE("heatbath: unequal blocks give the same bits") {
   const runtime::Session session(options(2, 1));
   const HostGauge whole = after_sweeps(begin, runtime::Decomposition(extents, {1, 1, 1, 1}, 2), 0, 2);
   const std::array<std::vector<int>, 4> cuts{{{2, 4}, {3, 1}, {2}, {1, 5, 2}}};
-  CHECK(after_sweeps(begin, runtime::Decomposition(extents, cuts, {0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1}), 0, 2).data ==
-        whole.data);
+  CHECK(after_sweeps(begin, runtime::Decomposition(extents, cuts, {0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1}), 0, 2).data == whole.data);
 }
 
 TEST_CASE("heatbath: a chain continues where it stopped") {
@@ -151,8 +146,7 @@ TEST_CASE("heatbath: cold and hot starts") {
   const double links = 4.0 * static_cast<double>(volume(extents));
   CHECK(std::abs(gauge::link_trace(hot, runtime::Team({0}))) < 5 * std::sqrt(0.5 / links) / 3);
   CHECK(std::abs(gauge::plaquettes(hot, runtime::Team({0})).mean()) < 5 * std::sqrt(0.5 / (1.5 * links)) / 3);
-  CHECK_THROWS_WITH_AS(cold_start({2, 0, 2, 2}), "lattice: 2x0x2x2 has an extent below 1; give four positive extents",
-                       Error);
+  CHECK_THROWS_WITH_AS(cold_start({2, 0, 2, 2}), "lattice: 2x0x2x2 has an extent below 1; give four positive extents", Error);
 }
 
 TEST_CASE("heatbath: bad settings and links are refused before anything runs") {

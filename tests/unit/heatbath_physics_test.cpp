@@ -16,8 +16,7 @@ TEST_CASE("heatbath: strong coupling: <P> = u + 4 u^5, u = beta/18 + beta^2/216 
   for (const double beta : {1.0, 2.0}) {
     CAPTURE(beta);
     const double u = beta / 18 + beta * beta / 216 - 5 * std::pow(beta, 4) / 93312;
-    const Estimate got =
-        mean_plaquette(heatbath::hot_start({4, 4, 4, 4}, 51, runtime::Team({0})), {beta, 51, 1}, 20, 20, 25);
+    const Estimate got = mean_plaquette(heatbath::hot_start({4, 4, 4, 4}, 51, runtime::Team({0})), {beta, 51, 1}, 20, 20, 25);
     CAPTURE(got.mean);
     CAPTURE(got.error);
     CHECK(got.error < 5e-4);

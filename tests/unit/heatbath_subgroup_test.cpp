@@ -12,9 +12,7 @@ using namespace quarkstar::heatbath;
 
 namespace {
 
-Matrix3 from_reference(const reference::Matrix<3>& m) {
-  return Matrix3::load(reinterpret_cast<const double*>(m.entries.data()));
-}
+Matrix3 from_reference(const reference::Matrix<3>& m) { return Matrix3::load(reinterpret_cast<const double*>(m.entries.data())); }
 
 reference::Matrix<3> to_reference(const Matrix3& m) {
   reference::Matrix<3> result;
@@ -49,8 +47,7 @@ double one_plaquette_mean(double beta) {
 
 }  // namespace
 
-TEST_CASE(
-    "heatbath: SU(2) elements follow exp(alpha g0): <g0> = I_2/I_1, <g0^2> = 1 - 3 I_2/(alpha I_1), no direction") {
+TEST_CASE("heatbath: SU(2) elements follow exp(alpha g0): <g0> = I_2/I_1, <g0^2> = 1 - 3 I_2/(alpha I_1), no direction") {
   const int count = 40000;
   for (const double alpha : {1e-3, 0.3, 0.79, 0.81, 2.0, 7.0, 60.0}) {
     CAPTURE(alpha);
@@ -98,9 +95,7 @@ TEST_CASE("heatbath: a link in the field of s V, V in SU(3), reproduces the one-
   for (const auto& [beta, strength] : {std::pair{6.0, 1.0}, std::pair{6.0, 0.05}, std::pair{2.0, 4.0}}) {
     CAPTURE(beta * strength);
     const Matrix3 staple = from_reference(reference::Complex{strength} * v);
-    const auto plaquette = [&](const Matrix3& u) {
-      return gauge::real_trace_adjoint(u, from_reference(adjoint(v))) / 3;
-    };
+    const auto plaquette = [&](const Matrix3& u) { return gauge::real_trace_adjoint(u, from_reference(adjoint(v))) / 3; };
     Matrix3 u = from_reference(random_su3(numbers));
     // 100 bins of 1000 updates; the scatter of the bins gives the error, autocorrelation included.
     const int bins = 100, length = 1000;

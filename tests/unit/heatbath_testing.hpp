@@ -18,8 +18,7 @@ struct Estimate {
 
 /// Mean plaquette of a chain: `bins` bins of `length` sweeps after thermalisation, the error from the scatter of the
 /// bins.
-inline Estimate mean_plaquette(HostGauge field, const heatbath::HeatbathSettings& settings, int thermalisation,
-                               int bins, int length) {
+inline Estimate mean_plaquette(HostGauge field, const heatbath::HeatbathSettings& settings, int thermalisation, int bins, int length) {
   const runtime::Session session(options(1, 1));
   const runtime::Decomposition decomposition(field.extents, {1, 1, 1, 1}, 1);
   heatbath::Heatbath chain(decomposition, field, settings);

@@ -14,16 +14,14 @@ namespace {
 int block_of(const runtime::Decomposition& decomposition, const Coord& x) {
   for (const runtime::Block& block : decomposition.blocks()) {
     bool inside = true;
-    for (int mu = 0; mu < 4; ++mu)
-      inside = inside && x[mu] >= block.origin[mu] && x[mu] < block.origin[mu] + block.extents[mu];
+    for (int mu = 0; mu < 4; ++mu) inside = inside && x[mu] >= block.origin[mu] && x[mu] < block.origin[mu] + block.extents[mu];
     if (inside) return block.index;
   }
   return -1;
 }
 
 /// Walks around all six plaquettes of every link U_mu(x) of the group.
-std::set<int> tokens_on_plaquettes(const runtime::Decomposition& decomposition, const runtime::Block& block, int parity,
-                                   int mu) {
+std::set<int> tokens_on_plaquettes(const runtime::Decomposition& decomposition, const runtime::Block& block, int parity, int mu) {
   const Coord& lattice = decomposition.lattice();
   std::set<int> tokens;
   const auto touch = [&](const Coord& x, int direction) {
@@ -51,8 +49,7 @@ std::set<int> tokens_on_plaquettes(const runtime::Decomposition& decomposition, 
 
 TEST_CASE("heatbath: declared dependencies are exactly the links around the plaquettes") {
   const Coord lattice{8, 4, 6, 4};
-  for (const Coord& grid :
-       {Coord{1, 1, 1, 1}, Coord{2, 1, 1, 1}, Coord{1, 1, 2, 2}, Coord{4, 1, 3, 1}, Coord{2, 2, 2, 2}}) {
+  for (const Coord& grid : {Coord{1, 1, 1, 1}, Coord{2, 1, 1, 1}, Coord{1, 1, 2, 2}, Coord{4, 1, 3, 1}, Coord{2, 2, 2, 2}}) {
     CAPTURE(grid);
     const runtime::Decomposition decomposition(lattice, grid, 1);
     for (const runtime::Block& block : decomposition.blocks())
@@ -76,7 +73,6 @@ TEST_CASE("heatbath: blocks one site thick declare at least what they need") {
       for (int mu = 0; mu < 4; ++mu) {
         const auto declared = heatbath::tokens_read(decomposition, block.index, parity, mu);
         const std::set<int> available(declared.begin(), declared.end());
-        for (const int token : tokens_on_plaquettes(decomposition, block, parity, mu))
-          CHECK(available.count(token) == 1);
+        for (const int token : tokens_on_plaquettes(decomposition, block, parity, mu)) CHECK(available.count(token) == 1);
       }
 }

@@ -278,7 +278,8 @@ TEST_CASE("several sources in one run: all solves, and the time of the whole pro
   const auto with_workers = [](double total) {
     Json json = solve_json();
     const Json seconds{{"total", total}, {"busy", total / 2}};
-    const Json worker{{"name", "CPU 0"}, {"kind", "CPU"}, {"seconds", seconds}}, link{{"from", "host"}, {"to", "GPU 0"}, {"bytes", 100 * total}};
+    const Json worker{{"name", "CPU 0"}, {"kind", "CPU"}, {"seconds", seconds}},
+        link{{"from", "host"}, {"to", "GPU 0"}, {"bytes", 100 * total}};
     json["machine"] = {{"workers", Json::array({worker})}, {"links", Json::array({link})}};
     return json;
   };

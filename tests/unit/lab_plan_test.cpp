@@ -181,8 +181,8 @@ TEST_CASE("command lines of the runs") {
   plan.gauge.clear();
   plan.workload = Workload::bench_solver;
   CHECK(command_of(plan, cells_of(plan, left_out).front(), RunKind::measured, "g", "j", "").front().ends_with("quarkstar-sim"));
-  CHECK(words(plan) == std::vector<std::string>{"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1", "--profile", "--bound", "--trace", "t.json",
-                                                "--lattice", "4,4,4,8", "--machine", "p8k40"});
+  CHECK(words(plan) == std::vector<std::string>{"bench", "solver", "--json", "--repetitions", "1", "--array-mb", "1", "--profile",
+                                                "--bound", "--trace", "t.json", "--lattice", "4,4,4,8", "--machine", "p8k40"});
   const std::vector<std::string> warm_up = command_of(plan, cells_of(plan, left_out).front(), RunKind::warm_up, "g", "j", "");
   CHECK(std::find(warm_up.begin(), warm_up.end(), "--bound") != warm_up.end());
 }

@@ -1,5 +1,6 @@
 // Which directions are split over the lanes of a register.
 #include "codelets/lattice/lane_grid.hpp"
+
 #include "runtime/error.hpp"
 #include "runtime/session.hpp"
 
@@ -23,8 +24,7 @@ LaneGrid expected_grid(const Decomposition& decomposition, Precision precision, 
     for (const runtime::Block& block : decomposition.blocks()) all &= block.extents[mu] % 4 == 0;
     if (all) directions.push_back(mu);
   }
-  const std::vector<int> widths =
-      precision == Precision::single ? std::vector<int>{16, 8, 1} : std::vector<int>{8, 4, 1};
+  const std::vector<int> widths = precision == Precision::single ? std::vector<int>{16, 8, 1} : std::vector<int>{8, 4, 1};
   const auto room = [&](int width) { return width <= most_lanes && width <= 1 << directions.size(); };
   LaneGrid grid;
   grid.lanes = *std::find_if(widths.begin(), widths.end(), room);
@@ -81,7 +81,9 @@ TEST_CASE("one block that cannot be split in a direction keeps all blocks from i
 
 TEST_CASE("halves of a block are whole units") {
   const Decomposition decomposition({16, 8, 8, 24}, {1, 1, 1, 1}, 1);
-  const auto strides = [&](const Coord& unit, Precision precision) { return choose_lane_grid(decomposition, precision, 16, 1, unit).stride; };
+  const auto strides = [&](const Coord& unit, Precision precision) {
+    return choose_lane_grid(decomposition, precision, 16, 1, unit).stride;
+  };
   CHECK(strides({2, 2, 2, 2}, Precision::single) == std::array<int, 4>{1, 2, 4, 8});
   CHECK(strides({4, 4, 4, 4}, Precision::single) == std::array<int, 4>{1, 2, 4, 8});
   CHECK(strides({8, 4, 8, 6}, Precision::single) == std::array<int, 4>{1, 2, 0, 4});

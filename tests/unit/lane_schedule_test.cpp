@@ -41,8 +41,7 @@ std::vector<std::vector<bool>> order_of(const LaneSchedule& schedule) {
 bool conflict(const LaneSchedule& schedule, const std::vector<ScheduleStep>& steps, const ScheduledStep& a, const ScheduledStep& b) {
   const auto is_elsewhere = [&](const ScheduledStep& at, const Use& use) {
     const auto buffer = static_cast<std::size_t>(use.buffer);
-    return steps[static_cast<std::size_t>(at.step)].exchanges && !schedule.copied[buffer] &&
-           schedule.home[buffer] != at.device;
+    return steps[static_cast<std::size_t>(at.step)].exchanges && !schedule.copied[buffer] && schedule.home[buffer] != at.device;
   };
   for (const Use& x : steps[static_cast<std::size_t>(a.step)].uses)
     for (const Use& y : steps[static_cast<std::size_t>(b.step)].uses) {
@@ -221,8 +220,10 @@ TEST_CASE("lane schedule: an ordinary step may not write what is written everywh
 
 TEST_CASE("lane schedule: what is exchanged with others runs in the side lane of one device too") {
   // A hopping term whose faces come from elsewhere: pack, interior, boundary.
-  std::vector<ScheduleStep> steps{{0, false, {reads(0), writes(2)}, true}, {0, false, {reads(0), writes(1)}, false},
-                                  {0, false, {reads(0), updates_apart(1), reads(3)}, true}, {0, false, {updates(1)}, false}};
+  std::vector<ScheduleStep> steps{{0, false, {reads(0), writes(2)}, true},
+                                  {0, false, {reads(0), writes(1)}, false},
+                                  {0, false, {reads(0), updates_apart(1), reads(3)}, true},
+                                  {0, false, {updates(1)}, false}};
   const auto schedule = schedule_lanes(steps, 1, 4);
   REQUIRE(schedule);
   CHECK(schedule->steps[0].lane == 1);
@@ -242,7 +243,8 @@ TEST_CASE("segments: every step once, conflicting steps in order, waits only at 
   std::mt19937 random(seed);
   int joined = 0, orders = 0;
   for (int trial = 0; trial < 300; ++trial) {
-    const int devices = 1 + static_cast<int>(random() % 4), buffers = 4 + static_cast<int>(random() % 12), states = 1 + static_cast<int>(random() % 2);
+    const int devices = 1 + static_cast<int>(random() % 4), buffers = 4 + static_cast<int>(random() % 12),
+              states = 1 + static_cast<int>(random() % 2);
     const std::vector<ScheduleStep> steps = random_program(random, devices, buffers, states, false);
     const auto schedule = schedule_lanes(steps, devices, buffers, trial % 2 == 0);
     REQUIRE(schedule);

@@ -1,6 +1,7 @@
 // What the environment says of the launcher, and which starts are refused.
-#include "runtime/error.hpp"
 #include "runtime/mpi/launcher.hpp"
+
+#include "runtime/error.hpp"
 #include "tests/unit/error_testing.hpp"
 
 #include <doctest/doctest.h>
@@ -27,8 +28,11 @@ Environment of(const std::map<std::string, std::string>& variables) {
 }  // namespace
 
 TEST_CASE("processes without a launcher are alone") {
-  for (const std::map<std::string, std::string>& variables :
-       {std::map<std::string, std::string>{}, {{"SLURM_NTASKS", "4"}}, {{"SLURM_STEP_NUM_TASKS", "1"}}, {{"OMPI_COMM_WORLD_SIZE", "1"}}, {{"PMI_SIZE", "1"}}}) {
+  for (const std::map<std::string, std::string>& variables : {std::map<std::string, std::string>{},
+                                                              {{"SLURM_NTASKS", "4"}},
+                                                              {{"SLURM_STEP_NUM_TASKS", "1"}},
+                                                              {{"OMPI_COMM_WORLD_SIZE", "1"}},
+                                                              {{"PMI_SIZE", "1"}}}) {
     const Launch launch = read_launch(of(variables));
     CHECK_FALSE(launch.wants_mpi);
     CHECK(launch.size == 1);
@@ -73,7 +77,9 @@ TEST_CASE("QUARKSTAR_MPI is 0 or 1, and empty as if it were not there") {
     CHECK(quarkstar::error_testing::message_of(read).starts_with("$QUARKSTAR_MPI: '" + std::string(wrong) + "' is not"));
   }
   CHECK(read_launch(of({{"PMI_SIZE", "2"}, {"QUARKSTAR_MPI", ""}})).wants_mpi);
-  CHECK(refusal_of([&] { read_launch(of({{"SLURM_STEP_NUM_TASKS", "4"}, {"QUARKSTAR_MPI", ""}})); }).find("4 processes") != std::string::npos);
+  CHECK(refusal_of([&] {
+          read_launch(of({{"SLURM_STEP_NUM_TASKS", "4"}, {"QUARKSTAR_MPI", ""}}));
+        }).find("4 processes") != std::string::npos);
 }
 
 TEST_CASE("a launcher that the MPI library does not know is refused") {

@@ -1,5 +1,6 @@
 // Messages of a program over GPUs: who waits for room, who sends, who waits for a message and who answers. No GPU takes part.
 #include "runtime/mailbox_plan.hpp"
+
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +16,9 @@ using Part = Batch::Part;
 
 Part task(AccessList accesses) { return {.accesses = std::move(accesses)}; }
 Part send(const Handle& handle, const Mailbox* mailbox) { return {.accesses = {in(handle)}, .kind = Part::Kind::send, .mailbox = mailbox}; }
-Part receive(const Handle& handle, const Mailbox* mailbox) { return {.accesses = {out(handle)}, .kind = Part::Kind::receive, .mailbox = mailbox}; }
+Part receive(const Handle& handle, const Mailbox* mailbox) {
+  return {.accesses = {out(handle)}, .kind = Part::Kind::receive, .mailbox = mailbox};
+}
 
 /// A halo of one block with one neighbour: a field, and faces of two applications in turn.
 struct Problem {
@@ -67,7 +70,8 @@ TEST_CASE("packs wait for room and send, boundaries wait for the message and ans
   REQUIRE(plan->uses.size() == 12);
   for (std::size_t application = 0; application < 4; ++application) {
     const Mailbox &to = problem.to[application % 2], &from = problem.from[application % 2];
-    const MailboxUse &pack = plan->uses[3 * application], &interior = plan->uses[3 * application + 1], &boundary = plan->uses[3 * application + 2];
+    const MailboxUse &pack = plan->uses[3 * application], &interior = plan->uses[3 * application + 1],
+                     &boundary = plan->uses[3 * application + 2];
     CHECK(is(pack.room, to));
     CHECK(is(pack.sent, to));
     CHECK((pack.arrival.empty() && pack.consumed.empty()));
@@ -121,16 +125,16 @@ TEST_CASE("programs whose messages do not fit mailboxes are left to the host") {
   const Handle &leaving = problem.leaving[0], &coming = problem.coming[0];
   const Mailbox &to = problem.to[0], &from = problem.from[0];
   const std::vector<std::vector<Part>> unfit{
-      {task({out(leaving)}), send(leaving, nullptr)},                                          // no mailbox
-      {send(leaving, &to)},                                                                    // written before the program
-      {task({out(leaving)}), send(leaving, &to), send(leaving, &to)},                          // sent twice
-      {task({out(leaving)}), send(leaving, &to), task({out(leaving)})},                        // written, and not sent
-      {task({out(leaving)}), send(leaving, &to), task({in(leaving), out(problem.result)})},    // read by others too
+      {task({out(leaving)}), send(leaving, nullptr)},                                                   // no mailbox
+      {send(leaving, &to)},                                                                             // written before the program
+      {task({out(leaving)}), send(leaving, &to), send(leaving, &to)},                                   // sent twice
+      {task({out(leaving)}), send(leaving, &to), task({out(leaving)})},                                 // written, and not sent
+      {task({out(leaving)}), send(leaving, &to), task({in(leaving), out(problem.result)})},             // read by others too
       {task({out(leaving)}), send(leaving, &to), task({out(leaving)}), send(leaving, &problem.to[1])},  // to two places
-      {task({in(coming), out(problem.result)}), receive(coming, &from)},                       // read before it has come
-      {receive(coming, &from)},                                                                // nobody reads it
+      {task({in(coming), out(problem.result)}), receive(coming, &from)},                                // read before it has come
+      {receive(coming, &from)},                                                                         // nobody reads it
       {receive(coming, &from), receive(coming, &from), task({in(coming), out(problem.result)})},
-      {receive(coming, &from), task({inout(coming)})},                                         // overwritten
+      {receive(coming, &from), task({inout(coming)})},  // overwritten
   };
   for (const std::vector<Part>& parts : unfit) {
     Program program(parts);

@@ -23,7 +23,10 @@ struct Machine {
     return seconds;
   }
   PowerProbe probe() {
-    return {.read = [this] { return Energy{{cpu_joules, reads_cpu ? "" : "no RAPL"}, {gpu_joules, reads_gpu ? "" : "no NVML"}}; },
+    return {.read =
+                [this] {
+                  return Energy{{cpu_joules, reads_cpu ? "" : "no RAPL"}, {gpu_joules, reads_gpu ? "" : "no NVML"}};
+                },
             .rest = [this] { return pass(cpu_idle, gpus * gpu_idle); },
             .load_cpus = [this] { return pass(cpu_busy, gpus * gpu_idle); },
             .load_gpus = [this] { return pass(cpu_idle, (gpus - 1) * gpu_idle + gpu_busy); },

@@ -206,7 +206,8 @@ TEST_CASE("staggered needs: links from files, copies for restart files, parts") 
         const Footprint& bytes = blocks[static_cast<std::size_t>(b)];
         CHECK(part.layer * layers + part.border > bytes.total() - bytes.scalars);
         // Links in the making: W with two layers around it, X and N, and before them U and W.
-        const double around = 12.0 * 12 * 12 * (layers + 4) * 576, inside = 512.0 * layers * 576, nearer = 10.0 * 10 * 10 * (layers + 2) * 576;
+        const double around = 12.0 * 12 * 12 * (layers + 4) * 576, inside = 512.0 * layers * 576,
+                     nearer = 10.0 * 10 * 10 * (layers + 2) * 576;
         CHECK(part.layer * layers + part.border >= around + nearer + 2 * inside - 1);
       }
     }

@@ -99,8 +99,7 @@ void check_random_program(const std::string& policy, int workers, std::mt19937_6
           [&, n](Call& call) {
             begin[n] = ++clock;
             std::vector<std::uint64_t*> values;
-            for (std::size_t i = 0; i < program[n].uses.size(); ++i)
-              values.push_back(call.buffer<std::uint64_t>(static_cast<int>(i)));
+            for (std::size_t i = 0; i < program[n].uses.size(); ++i) values.push_back(call.buffer<std::uint64_t>(static_cast<int>(i)));
             perform(program[n], n, values);
             end[n] = ++clock;
           },
@@ -137,7 +136,8 @@ TEST_CASE("policies by name") {
   CHECK(names.front() == "static");
   for (const char* name : {"eager", "lws", "prio", "dmda", "dmdas"}) CHECK(known(name));
   for (const std::string& name : names) CHECK(is_policy(name));
-  for (const char* name : {"graph_test", "pheft", "dmdasd", "modular-heteroprio", "modular-eager"}) CHECK_FALSE(is_policy(name));  // they may abort
+  for (const char* name : {"graph_test", "pheft", "dmdasd", "modular-heteroprio", "modular-eager"})
+    CHECK_FALSE(is_policy(name));  // they may abort
   CHECK_FALSE(is_policy("lucky"));
   CHECK_FALSE(is_policy(""));
   CHECK(std::count(names.begin(), names.end(), "static") == 1);
@@ -249,7 +249,8 @@ TEST_CASE("stealing pays where the thief ends clearly earlier, the way of the da
 
 TEST_CASE("the fewest joules: an inefficient device works only where that saves idle power") {
   // A GPU that needs 1 us and 400 W more, a CPU that needs 20 us and 100 W more: 400 against 2000 W us.
-  std::vector<EnergyCandidate> candidates{{.worker = 0, .takes_us = 1, .extra_watts = 400}, {.worker = 1, .takes_us = 20, .extra_watts = 100, .owner = true}};
+  std::vector<EnergyCandidate> candidates{{.worker = 0, .takes_us = 1, .extra_watts = 400},
+                                          {.worker = 1, .takes_us = 20, .extra_watts = 100, .owner = true}};
   CHECK(least_energy(candidates, 0, 0) == 0);
   CHECK(least_energy(candidates, 0, 200) == 0);
   // The GPU is busy for another 40 us: to wait for it prolongs all by 1 us, the CPU ends within those 40 us. 400 + base against 2000.
@@ -257,7 +258,8 @@ TEST_CASE("the fewest joules: an inefficient device works only where that saves 
   CHECK(least_energy(candidates, 40, 500) == 0);
   CHECK(least_energy(candidates, 40, 2000) == 1);
   // Equal workers: the owner, unless it has work and the other has none.
-  std::vector<EnergyCandidate> equal{{.worker = 0, .takes_us = 10, .extra_watts = 100}, {.worker = 1, .takes_us = 10, .extra_watts = 100, .owner = true}};
+  std::vector<EnergyCandidate> equal{{.worker = 0, .takes_us = 10, .extra_watts = 100},
+                                     {.worker = 1, .takes_us = 10, .extra_watts = 100, .owner = true}};
   CHECK(least_energy(equal, 0, 300) == 1);
   equal[1].free_at_us = 10;
   CHECK(least_energy(equal, 10, 300) == 0);

@@ -27,9 +27,7 @@ double ulps(double result, long double exact) {
 
 class Uniform {
  public:
-  double operator()(double low, double high) {
-    return low + (high - low) * std::ldexp(static_cast<double>(engine_() >> 11), -53);
-  }
+  double operator()(double low, double high) { return low + (high - low) * std::ldexp(static_cast<double>(engine_() >> 11), -53); }
 
  private:
   std::mt19937_64 engine_{seed};
@@ -41,9 +39,7 @@ TEST_CASE("portable: the log agrees with the C library's") {
   MESSAGE("seed " << seed);
   Uniform uniform;
   double worst = 0;
-  const auto compare = [&](double u) {
-    worst = std::max(worst, ulps(portable::log(u), std::log(static_cast<long double>(u))));
-  };
+  const auto compare = [&](double u) { worst = std::max(worst, ulps(portable::log(u), std::log(static_cast<long double>(u)))); };
   for (int n = 0; n < samples; ++n) {
     compare(uniform(0x1p-53, 1));
     compare(1 - uniform(0x1p-20, 1) * 0x1p-30);
@@ -63,8 +59,8 @@ TEST_CASE("portable: sine and cosine agree with the C library's and are exact at
   const auto compare = [&](double u) {
     const long double angle = 2 * std::numbers::pi_v<long double> * u;
     const auto [sine, cosine] = portable::sine_cosine_of_turns(u);
-    worst = std::max({worst, static_cast<double>(std::abs(sine - std::sin(angle))),
-                      static_cast<double>(std::abs(cosine - std::cos(angle)))});
+    worst =
+        std::max({worst, static_cast<double>(std::abs(sine - std::sin(angle))), static_cast<double>(std::abs(cosine - std::cos(angle)))});
     if (std::abs(u) < 0.125) worst_at_zero = std::max(worst_at_zero, ulps(sine, std::sin(angle)));
   };
   for (int n = 0; n < samples; ++n) {
@@ -90,8 +86,7 @@ TEST_CASE("portable: the argument agrees with the C library's in all directions 
   Uniform uniform;
   double worst = 0;
   const auto compare = [&](double y, double x) {
-    const long double exact =
-        std::atan2(static_cast<long double>(y), static_cast<long double>(x)) / std::numbers::pi_v<long double>;
+    const long double exact = std::atan2(static_cast<long double>(y), static_cast<long double>(x)) / std::numbers::pi_v<long double>;
     worst = std::max(worst, ulps(portable::argument_over_pi(y, x), exact));
   };
   const auto all_signs_and_axes = [&](double a, double b) {
@@ -109,8 +104,7 @@ TEST_CASE("portable: the argument agrees with the C library's in all directions 
   constexpr int steps = 100000;
   for (int k = 1; k <= steps; ++k) all_signs_and_axes(1, static_cast<double>(k) / steps);
   for (const double tangent : {std::numbers::sqrt2 - 1, 1.0, 0.5, 0x1p-1022, 0x1p-52})
-    for (const double at : {std::nextafter(tangent, 0.0), tangent, std::nextafter(tangent, 2.0)})
-      all_signs_and_axes(1, at);
+    for (const double at : {std::nextafter(tangent, 0.0), tangent, std::nextafter(tangent, 2.0)}) all_signs_and_axes(1, at);
   all_signs_and_axes(std::numeric_limits<double>::max(), std::numeric_limits<double>::max() / 3);
   MESSAGE("argument: " << worst << " units in the last place");
   CHECK(worst < 4);

@@ -1,5 +1,6 @@
 // Batches as programs: where a refresh is that may be left out as a whole.
 #include "runtime/program.hpp"
+
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>
@@ -16,9 +17,11 @@ TEST_CASE("behind a scalar step: the tasks that go by its state and wait for a r
     return Batch::Part{.accesses = std::move(accesses), .placement = {.role = role}};
   };
   const Batch::Part step = part({inout(state), inout(history), in(sums)}, Role::step), work = part({inout(field), in(state)}, Role::work);
-  const Batch::Part refresh = part({inout(field), in(state)}, Role::refresh), elsewhere = part({inout(field), in(other_state)}, Role::refresh);
+  const Batch::Part refresh = part({inout(field), in(state)}, Role::refresh),
+                    elsewhere = part({inout(field), in(other_state)}, Role::refresh);
   const Batch::Part refreshed = part({inout(state), inout(history), in(sums)}, Role::refresh_step);
-  const Program program({step, work, step, refresh, refresh, refreshed, work, refresh, step, elsewhere, step, refresh, elsewhere, step, refresh});
+  const Program program(
+      {step, work, step, refresh, refresh, refreshed, work, refresh, step, elsewhere, step, refresh, elsewhere, step, refresh});
   const std::vector<std::size_t> expected{0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0};
   REQUIRE(program.steps.size() == expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {

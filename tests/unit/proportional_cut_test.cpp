@@ -1,7 +1,8 @@
 // Blocks as thick as their owners are fast, and the choice of who owns what.
+#include "runtime/proportional_cut.hpp"
+
 #include "apps/device_plan.hpp"
 #include "runtime/error.hpp"
-#include "runtime/proportional_cut.hpp"
 
 #include <doctest/doctest.h>
 
@@ -52,7 +53,8 @@ TEST_CASE("parts that must not be too thin") {
   for (int round = 0; round < 300; ++round) {
     const int unit = 1 << (random() % 3), thinnest = 1 + static_cast<int>(random() % 4), extent = unit * static_cast<int>(4 + random() % 9);
     std::vector<Share> shares;
-    for (int i = 0; i < 3; ++i) shares.push_back({i, 0.1 + static_cast<double>(random() % 100), random() % 2 == 0 ? 1 << 30 : static_cast<int>(random() % 40)});
+    for (int i = 0; i < 3; ++i)
+      shares.push_back({i, 0.1 + static_cast<double>(random() % 100), random() % 2 == 0 ? 1 << 30 : static_cast<int>(random() % 40)});
     const std::vector<int> parts = runtime::proportional_parts(extent, shares, unit, thinnest);
     if (parts.empty()) continue;
     CHECK(std::accumulate(parts.begin(), parts.end(), 0) == extent);
@@ -91,7 +93,8 @@ TEST_CASE("parts are the best that any cut in units can be") {
 TEST_CASE("parts that all owners must have are nearly the best that can be") {
   std::mt19937 random(13);
   for (int round = 0; round < 300; ++round) {
-    const int multiple = 1 + static_cast<int>(random() % 3), thinnest = 1 + static_cast<int>(random() % 4), extent = multiple * static_cast<int>(4 + random() % 12);
+    const int multiple = 1 + static_cast<int>(random() % 3), thinnest = 1 + static_cast<int>(random() % 4),
+              extent = multiple * static_cast<int>(4 + random() % 12);
     const std::vector<double> weights{0.1 + static_cast<double>(random() % 100), 0.1 + static_cast<double>(random() % 100), 1};
     INFO(extent << " for " << weights[0] << ", " << weights[1] << ", 1; multiples of " << multiple << ", thinnest " << thinnest);
     const auto allowed = [&](int part) { return part >= thinnest && part % multiple == 0; };
@@ -156,8 +159,7 @@ TEST_CASE("a share that was asked for is given, in units that come near it") {
   CHECK(cut(0.02, {48, 48, 48, 96}, 2, 200) == std::vector<int>{47, 47, 2});
   CHECK(cut(0.04, {48, 48, 48, 96}, 2, 400) == std::vector<int>{46, 46, 4});
   CHECK(cut(0.04, {48, 48, 48, 96}, 1) == std::vector<int>{92, 4});
-  const PlannedLattice planned =
-      plan_devices(machine(1, 1000), {.devices = "all", .cpu_share = 0.25}, problem(), speeds(1, 4000, 100));
+  const PlannedLattice planned = plan_devices(machine(1, 1000), {.devices = "all", .cpu_share = 0.25}, problem(), speeds(1, 4000, 100));
   CHECK(planned.plan.bound_gflops() == 4100);
   CHECK(planned.plan.parts[1].extents == Coord{32, 32, 32, 16});
 }

@@ -1,4 +1,5 @@
-// Blocks of a rank's slab and their owners: no thinner than allowed however many workers there are, CPUs beside GPUs, unlike ranks in one slab.
+// Blocks of a rank's slab and their owners: no thinner than allowed however many workers there are, CPUs beside GPUs, unlike ranks in one
+// slab.
 #include "apps/rank_plan.hpp"
 
 #include "apps/config.hpp"

@@ -42,8 +42,9 @@ TEST_CASE("the grid of ranks has the smallest surface") {
   CHECK(mpi::choose_rank_grid({32, 32, 32, 32}, 1024) == Coord{4, 4, 8, 8});
   CHECK(mpi::choose_rank_grid({8, 8, 8, 8}, 4, 4) == Coord{1, 1, 2, 2});
   CHECK(mpi::choose_rank_grid({4, 4, 4, 16}, 4, 4) == Coord{1, 1, 1, 4});
-  CHECK(message_of([] { mpi::choose_rank_grid({4, 4, 4, 8}, 4, 4); }).find("4 ranks are too many for a lattice of 4x4x4x8: parts have 4x4x4x4 sites") !=
-        std::string::npos);
+  CHECK(message_of([] {
+          mpi::choose_rank_grid({4, 4, 4, 8}, 4, 4);
+        }).find("4 ranks are too many for a lattice of 4x4x4x8: parts have 4x4x4x4 sites") != std::string::npos);
   const std::string message = message_of([] { mpi::choose_rank_grid({4, 4, 4, 4}, 7); });
   CHECK(message.find("--ranks") != std::string::npos);
   CHECK(message.find("7 ranks") != std::string::npos);
@@ -65,9 +66,8 @@ TEST_CASE("slabs follow the speed of their slowest rank") {
 TEST_CASE("unequal ranks: every direction that is cut follows, and no part is thinner than a hop") {
   using Speeds = std::vector<double>;
   using Slabs = std::array<std::vector<int>, 4>;
-  const auto slabs = [](const Coord& lattice, const std::optional<Coord>& wanted, const Speeds& speeds, const mpi::PartLimits& limits = {}) {
-    return mpi::make_rank_grid(lattice, wanted, speeds, 0, limits).slabs;
-  };
+  const auto slabs = [](const Coord& lattice, const std::optional<Coord>& wanted, const Speeds& speeds,
+                        const mpi::PartLimits& limits = {}) { return mpi::make_rank_grid(lattice, wanted, speeds, 0, limits).slabs; };
   const mpi::PartLimits far{.thinnest = 3};
   CHECK(slabs({4, 4, 4, 8}, {}, {3, 1}) == Slabs{{{4}, {4}, {4}, {6, 2}}});
   // Ranks count x fastest: 0 and 1 share a slab of t.
@@ -157,7 +157,9 @@ TEST_CASE("every site belongs to one rank, and every rank sees the same blocks")
     }
     CHECK(seen.size() == views.front().blocks().size());
   }
-  CHECK(message_of([] { Decomposition({4, 4, 4, 4}, RankGrid{{1, 1, 1, 5}, 0, {}}, {1, 1, 1, 1}, 1); }).find("--ranks") != std::string::npos);
+  CHECK(message_of([] {
+          Decomposition({4, 4, 4, 4}, RankGrid{{1, 1, 1, 5}, 0, {}}, {1, 1, 1, 1}, 1);
+        }).find("--ranks") != std::string::npos);
 }
 
 TEST_CASE("a part with its border holds every neighbour, over the lattice's edges too") {
@@ -199,7 +201,8 @@ TEST_CASE("processes that share cores divide them") {
 TEST_CASE("faces that arrive wrong name sender, reader and direction") {
   const mpi::Job& job = mpi::Job::current();
   const std::string name = job.name_of(0);
-  CHECK(quarkstar::app::describe_damage(job, {{0, 0, 7, 17}}) == "arrived wrong: 17 values of faces that " + name + " reads in -t from " + name);
+  CHECK(quarkstar::app::describe_damage(job, {{0, 0, 7, 17}}) ==
+        "arrived wrong: 17 values of faces that " + name + " reads in -t from " + name);
   const std::string many = quarkstar::app::describe_damage(job, std::vector<mpi::FaceDamage>(11, {0, 0, 0, 1}));
   CHECK(many.ends_with("reads in +x from " + name + "; and 3 more"));
 }

@@ -64,12 +64,10 @@ TEST_CASE("reference even-odd: Schur solutions equal the full solution, for Wils
     for (const int p : {0, 1}) {
       CAPTURE(p);
       const EvenOdd schur(gauge, a, kappa, {}, Basis::degrand_rossi, p);
-      const Solution asymmetric =
-          cgnr([&](const Field& x) { return schur.asymmetric(x); },
-               [&](const Field& x) { return schur.asymmetric_dagger(x); }, schur.asymmetric_rhs(b), 1e-14);
-      const Solution symmetric =
-          cgnr([&](const Field& x) { return schur.symmetric(x); },
-               [&](const Field& x) { return schur.symmetric_dagger(x); }, schur.symmetric_rhs(b), 1e-14);
+      const Solution asymmetric = cgnr([&](const Field& x) { return schur.asymmetric(x); },
+                                       [&](const Field& x) { return schur.asymmetric_dagger(x); }, schur.asymmetric_rhs(b), 1e-14);
+      const Solution symmetric = cgnr([&](const Field& x) { return schur.symmetric(x); },
+                                      [&](const Field& x) { return schur.symmetric_dagger(x); }, schur.symmetric_rhs(b), 1e-14);
       CHECK(max_difference(schur.reconstruct(b, asymmetric.x), full) < 1e-12);
       CHECK(max_difference(schur.reconstruct(b, symmetric.x), full) < 1e-12);
     }

@@ -19,10 +19,8 @@ struct Pinned {
   std::array<double, 5> pion;
 };
 const std::array<Pinned, 2> pinned{
-    Pinned{Boundary::antiperiodic_t(),
-           {14.390997238335325, 1.195789163128004, 0.556763335147175, 0.444389305141630, 0.419424218593000}},
-    Pinned{Boundary::periodic(),
-           {17.724243454974850, 2.611118374457587, 1.716801739632373, 1.460574662091269, 1.389152014535650}}};
+    Pinned{Boundary::antiperiodic_t(), {14.390997238335325, 1.195789163128004, 0.556763335147175, 0.444389305141630, 0.419424218593000}},
+    Pinned{Boundary::periodic(), {17.724243454974850, 2.611118374457587, 1.716801739632373, 1.460574662091269, 1.389152014535650}}};
 
 }  // namespace
 
@@ -52,8 +50,7 @@ TEST_CASE("reference: correlators see neither the gauge nor the spin basis") {
     const Operator m = [&](const Field& psi) { return wilson(links, kappa, psi, {}, basis); };
     const Operator m_dagger = [&](const Field& psi) { return wilson_dagger(links, kappa, psi, {}, basis); };
     const Propagator propagator = point_propagator(m, m_dagger, small, 4, {0, 0, 0, 0}, 1e-14);
-    return std::array{pion(propagator), rho(propagator, 0, basis), rho(propagator, 1, basis),
-                      rho(propagator, 2, basis)};
+    return std::array{pion(propagator), rho(propagator, 0, basis), rho(propagator, 1, basis), rho(propagator, 2, basis)};
   };
   const auto expected = correlators(gauge, Basis::degrand_rossi);
   const auto gauge_rotated = correlators(rotated, Basis::degrand_rossi);

@@ -16,8 +16,8 @@
 
 namespace quarkstar::reference {
 
-/// The folder of reference data (docs/conventions.md, section 12): $QUARKSTAR_DATA, else ../shared/data beside the source tree; without one, says
-/// so in one line and returns nothing.
+/// The folder of reference data (docs/conventions.md, section 12): $QUARKSTAR_DATA, else ../shared/data beside the source tree; without
+/// one, says so in one line and returns nothing.
 inline std::optional<std::filesystem::path> data_directory(const std::string& test_case) {
   const char* named = std::getenv("QUARKSTAR_DATA");
   const std::filesystem::path folder = named ? named : QUARKSTAR_SOURCE_DIR "/../shared/data";

@@ -51,10 +51,9 @@ TEST_CASE("reference golden: staggered links, operator and pions, links as store
     std::string key;
     std::string file;
   };
-  for (const Case& item : {Case{"milc.l4444.naive.m0.1.ap", "milc/lat.sample.l4444"},
-                           Case{"milc.l4444.hisq.m0.1.ap", "milc/lat.sample.l4444"},
-                           Case{"milc.l4444.asqtad.u0.0.8441.m0.1.ap", "milc/lat.sample.l4444"},
-                           Case{"milc.l8888.hisq.m0.05.ap", "milc/lat.sample.l8888"}}) {
+  for (const Case& item :
+       {Case{"milc.l4444.naive.m0.1.ap", "milc/lat.sample.l4444"}, Case{"milc.l4444.hisq.m0.1.ap", "milc/lat.sample.l4444"},
+        Case{"milc.l4444.asqtad.u0.0.8441.m0.1.ap", "milc/lat.sample.l4444"}, Case{"milc.l8888.hisq.m0.05.ap", "milc/lat.sample.l8888"}}) {
     CAPTURE(item.key);
     const nlohmann::json& known = golden[item.key];
     const HostGauge gauge = format::read_gauge(*data / item.file).gauge;
@@ -82,11 +81,10 @@ TEST_CASE("reference golden: MILC's own staggered correlators, links reunitarize
     std::string action;
     double mass, u0, epsilon;
   };
-  for (const Case& item :
-       {Case{"asqtad_l8888_antiperiodic_m0.05_u0.8696", "milc/lat.sample.l8888", "asqtad", 0.05, 0.8696, 0.0},
-        Case{"hisq_l4444_antiperiodic_m0.1_e0", "milc/lat.sample.l4444", "hisq", 0.1, 1.0, 0.0},
-        Case{"hisq_l8888_antiperiodic_m0.05_e0", "milc/lat.sample.l8888", "hisq", 0.05, 1.0, 0.0},
-        Case{"hisq_l8888_antiperiodic_m0.1_e-0.1", "milc/lat.sample.l8888", "hisq", 0.1, 1.0, -0.1}}) {
+  for (const Case& item : {Case{"asqtad_l8888_antiperiodic_m0.05_u0.8696", "milc/lat.sample.l8888", "asqtad", 0.05, 0.8696, 0.0},
+                           Case{"hisq_l4444_antiperiodic_m0.1_e0", "milc/lat.sample.l4444", "hisq", 0.1, 1.0, 0.0},
+                           Case{"hisq_l8888_antiperiodic_m0.05_e0", "milc/lat.sample.l8888", "hisq", 0.05, 1.0, 0.0},
+                           Case{"hisq_l8888_antiperiodic_m0.1_e-0.1", "milc/lat.sample.l8888", "hisq", 0.1, 1.0, -0.1}}) {
     CAPTURE(item.prefix);
     HostGauge gauge = format::read_gauge(*data / item.file).gauge;
     reunitarize(gauge);

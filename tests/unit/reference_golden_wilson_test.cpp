@@ -57,10 +57,9 @@ TEST_CASE("reference golden: Wilson hop on the deterministic source, both bases"
     std::string file;
     Basis basis;
   };
-  for (const Case& item :
-       {Case{"milc.l4444.wilson_hop.ap.DeGrandRossi", "milc/lat.sample.l4444", Basis::degrand_rossi},
-        Case{"milc.l4444.wilson_hop.ap.seed1_DiracPauli", "milc/lat.sample.l4444", Basis::dirac_pauli},
-        Case{"weak_field.wilson_hop.ap.DeGrandRossi", "other/weak_field.lime", Basis::degrand_rossi}}) {
+  for (const Case& item : {Case{"milc.l4444.wilson_hop.ap.DeGrandRossi", "milc/lat.sample.l4444", Basis::degrand_rossi},
+                           Case{"milc.l4444.wilson_hop.ap.seed1_DiracPauli", "milc/lat.sample.l4444", Basis::dirac_pauli},
+                           Case{"weak_field.wilson_hop.ap.DeGrandRossi", "other/weak_field.lime", Basis::degrand_rossi}}) {
     CAPTURE(item.key);
     const nlohmann::json& known = golden[item.key];
     const HostGauge gauge = format::read_gauge(*data / item.file).gauge;
@@ -69,8 +68,7 @@ TEST_CASE("reference golden: Wilson hop on the deterministic source, both bases"
     check_relative(norm2(source), known["src_norm2"], 1e-13);
     check_relative(norm2(hopped), known["hop_norm2"], 1e-13);
     check_relative(norm2(restrict_to_parity(hopped, 0)), known["hop_even_norm2"], 1e-13);
-    check_relative(norm2(wilson(gauge, known["kappa"], source, boundary_of(known), item.basis)), known["M_norm2"],
-                   1e-13);
+    check_relative(norm2(wilson(gauge, known["kappa"], source, boundary_of(known), item.basis)), known["M_norm2"], 1e-13);
     check_inner(inner(source, hopped), known["src_dot_hop"], norm2(source));
     for (int c = 0; c < 3; ++c) check_inner(hopped(0, 0, c), known["h_first"][c], 10.0);
   }
@@ -84,9 +82,9 @@ TEST_CASE("reference golden: Wilson and clover operators and pions, links as sto
     std::string key;
     std::string file;
   };
-  for (const Case& item : {Case{"weak_field.wilson.k0.115.ap", "other/weak_field.lime"},
-                           Case{"milc.l4444.wilson.k0.12.p", "milc/lat.sample.l4444"},
-                           Case{"milc.l4444.clover.k0.12.csw1.0.ap", "milc/lat.sample.l4444"}}) {
+  for (const Case& item :
+       {Case{"weak_field.wilson.k0.115.ap", "other/weak_field.lime"}, Case{"milc.l4444.wilson.k0.12.p", "milc/lat.sample.l4444"},
+        Case{"milc.l4444.clover.k0.12.csw1.0.ap", "milc/lat.sample.l4444"}}) {
     CAPTURE(item.key);
     const nlohmann::json& known = golden[item.key];
     const double kappa = known["kappa"];
@@ -126,8 +124,7 @@ TEST_CASE("reference golden: MILC's own Wilson and clover correlators, links reu
     const double kappa = 0.12;
     HostGauge gauge = format::read_gauge(*data / item.file).gauge;
     reunitarize(gauge);
-    const Propagator propagator =
-        even_odd_propagator(gauge, clover_term(gauge, kappa, item.c_sw), kappa, item.boundary);
+    const Propagator propagator = even_odd_propagator(gauge, clover_term(gauge, kappa, item.c_sw), kappa, item.boundary);
     const auto compare = [&](const std::string& channel, const std::vector<double>& actual) {
       CAPTURE(channel);
       const auto known = golden.find(item.prefix + channel);

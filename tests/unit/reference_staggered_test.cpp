@@ -84,8 +84,7 @@ TEST_CASE("reference staggered: D is antihermitian and gauge covariant, for all 
   const Field chi = random_field(extents, 1, seed + 2);
   const Field phi = random_field(extents, 1, seed + 3);
   const std::array<StaggeredLinks, 3> actions{naive_links(gauge), asqtad_links(gauge, 0.85), hisq_links(gauge, -0.05)};
-  const std::array<StaggeredLinks, 3> rotated_actions{naive_links(rotated), asqtad_links(rotated, 0.85),
-                                                      hisq_links(rotated, -0.05)};
+  const std::array<StaggeredLinks, 3> rotated_actions{naive_links(rotated), asqtad_links(rotated, 0.85), hisq_links(rotated, -0.05)};
   for (std::size_t i = 0; i < actions.size(); ++i) {
     CAPTURE(i);
     const Complex sum = inner(phi, staggered_dslash(actions[i], chi)) + inner(staggered_dslash(actions[i], phi), chi);
@@ -101,10 +100,8 @@ TEST_CASE("reference staggered: D is antihermitian and gauge covariant, for all 
 
 TEST_CASE("reference staggered: free spectra on 4^4 and 8^4 have the known lowest eigenvalues") {
   CHECK(staggered_free_spectrum({4, 4, 4, 4}, 1.0, 0.0).front() == doctest::Approx(2.0).epsilon(1e-14));
-  CHECK(staggered_free_spectrum({4, 4, 4, 4}, 9.0 / 8.0, -1.0 / 24.0).front() ==
-        doctest::Approx(2.347222222222222).epsilon(1e-14));
-  CHECK(staggered_free_spectrum({8, 8, 8, 8}, 9.0 / 8.0, -1.0 / 24.0).front() ==
-        doctest::Approx(0.61473089275).epsilon(1e-11));
+  CHECK(staggered_free_spectrum({4, 4, 4, 4}, 9.0 / 8.0, -1.0 / 24.0).front() == doctest::Approx(2.347222222222222).epsilon(1e-14));
+  CHECK(staggered_free_spectrum({8, 8, 8, 8}, 9.0 / 8.0, -1.0 / 24.0).front() == doctest::Approx(0.61473089275).epsilon(1e-11));
 }
 
 TEST_CASE("reference staggered: all 768 eigenvalues of -D^2 on 4^4, unit links and a pure gauge") {
@@ -117,8 +114,8 @@ TEST_CASE("reference staggered: all 768 eigenvalues of -D^2 on 4^4, unit links a
     StaggeredLinks links;
     double c1, c3;
   };
-  for (const Case& item : {Case{naive_links(pure_gauge), 1.0, 0.0},
-                           Case{hisq_links(unit, epsilon), 9.0 / 8.0 + epsilon / 8.0, -(1.0 + epsilon) / 24.0}}) {
+  for (const Case& item :
+       {Case{naive_links(pure_gauge), 1.0, 0.0}, Case{hisq_links(unit, epsilon), 9.0 / 8.0 + epsilon / 8.0, -(1.0 + epsilon) / 24.0}}) {
     const Eigen::VectorXd spectrum = normal_spectrum(item.links);
     const std::vector<double> expected = staggered_free_spectrum(size, item.c1, item.c3);
     REQUIRE(static_cast<std::size_t>(spectrum.size()) == expected.size());

@@ -27,8 +27,7 @@ TEST_CASE("reference Wilson: gamma5-hermiticity, and the written-out dagger is t
       const Matrix<4> g5 = gamma5(basis);
       const Field left = apply_spin(g5, wilson(gauge, 0.13, apply_spin(g5, psi), boundary, basis));
       CHECK(max_difference(left, wilson_dagger(gauge, 0.13, psi, boundary, basis)) < 1e-13);
-      const Complex difference =
-          inner(phi, hop(gauge, psi, boundary, basis)) - inner(hop_dagger(gauge, phi, boundary, basis), psi);
+      const Complex difference = inner(phi, hop(gauge, psi, boundary, basis)) - inner(hop_dagger(gauge, phi, boundary, basis), psi);
       CHECK(std::abs(difference) < 1e-13 * std::sqrt(norm2(phi) * norm2(psi)));
     }
   }
@@ -61,8 +60,7 @@ TEST_CASE("reference Wilson: a boundary phase is the same as a phase on the last
   CAPTURE(seed);
   const HostGauge gauge = random_gauge(extents, seed);
   const Field psi = random_field(extents, 4, seed + 1);
-  CHECK(max_difference(hop(gauge, psi, twisted), hop(with_boundary(gauge, twisted), psi, Boundary::periodic())) <
-        1e-13);
+  CHECK(max_difference(hop(gauge, psi, twisted), hop(with_boundary(gauge, twisted), psi, Boundary::periodic())) < 1e-13);
 }
 
 TEST_CASE("reference Wilson: the hop connects opposite parities and its two halves add up") {
@@ -75,8 +73,7 @@ TEST_CASE("reference Wilson: the hop connects opposite parities and its two halv
   CHECK(norm2(hop_parity(gauge, even_part, 0)) == 0.0);
   CHECK(norm2(hop_parity(gauge, odd_part, 1)) == 0.0);
   CHECK(max_difference(hop(gauge, psi), hop_parity(gauge, odd_part, 0) + hop_parity(gauge, even_part, 1)) == 0.0);
-  CHECK(max_difference(hop_dagger(gauge, psi), hop_dagger_parity(gauge, psi, 0) + hop_dagger_parity(gauge, psi, 1)) ==
-        0.0);
+  CHECK(max_difference(hop_dagger(gauge, psi), hop_dagger_parity(gauge, psi, 0) + hop_dagger_parity(gauge, psi, 1)) == 0.0);
 }
 
 TEST_CASE("reference Wilson: tiling a periodic problem tiles its result") {

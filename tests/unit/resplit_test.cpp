@@ -13,7 +13,8 @@ namespace {
 constexpr int any_thickness = 1 << 20;
 
 Resplitter resplitter(int thinnest = 2, const Coord& domain = {1, 1, 1, 1}) {
-  return Resplitter(thinnest, [](int, int) { return any_thickness; }, domain);
+  return Resplitter(
+      thinnest, [](int, int) { return any_thickness; }, domain);
 }
 
 std::vector<int> thickness(const Decomposition& decomposition, std::size_t mu = 3) {
@@ -83,7 +84,7 @@ TEST_CASE("blocks that are too thin are not made") {
 
 TEST_CASE("a part that would be too thin is made thick enough, or left out") {
   const Decomposition now({8, 8, 8, 18}, Coord{1, 1, 1, 2}, 2);  // 10 and 8 slices; 4 does not divide 18
-  const std::vector<double> busy{1.0, 8.0};  // 16 and 2 would be in proportion
+  const std::vector<double> busy{1.0, 8.0};                      // 16 and 2 would be in proportion
   CHECK(cut_after(resplitter(4), now, busy, 8) == std::vector{18});
   const Resplitter bounded(4, [](int worker, int) { return worker == 0 ? 16 : any_thickness; });
   CHECK(cut_after(bounded, now, busy, 8) == std::vector{14, 4});

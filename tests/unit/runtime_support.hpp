@@ -35,8 +35,7 @@ class Script {
   Script& operator=(const Script&) = delete;
   ~Script() { runtime::Session::current().wait_all(); }
 
-  void submit(Body body, const runtime::AccessList& accesses = {}, runtime::Placement placement = {},
-              runtime::Cost cost = {}) {
+  void submit(Body body, const runtime::AccessList& accesses = {}, runtime::Placement placement = {}, runtime::Cost cost = {}) {
     bodies_.push_back(std::move(body));
     const Body* kept = &bodies_.back();
     runtime::submit(codelet(), kept, accesses, cost, placement);

@@ -76,8 +76,7 @@ TEST_CASE("a scalar step gathers any number of partial sums") {
       INFO(tasks << " partials of " << sums);
       const PartialSums partials(tasks);
       fill(
-          partials, sums, [](int p) { return p % 2 == 0 ? 1e10 : -1e10; },
-          [](int p, int s) { return (s + 1) * 0x1p-18 * p; });
+          partials, sums, [](int p) { return p % 2 == 0 ? 1e10 : -1e10; }, [](int p, int s) { return (s + 1) * 0x1p-18 * p; });
       GraphState<Counter> state(Counter{}, 4);
       submit_scalar<Gather>(state, &partials, sums);
       const Counter result = value_of_state(state);
@@ -356,9 +355,8 @@ TEST_CASE("progress sees iterations in order and may interrupt") {
 
 TEST_CASE("every reason has words") {
   std::vector<std::string> seen;
-  for (const StopReason reason :
-       {StopReason::running, StopReason::converged, StopReason::zero_denominator, StopReason::not_finite,
-        StopReason::stagnation, StopReason::iteration_limit, StopReason::interrupted}) {
+  for (const StopReason reason : {StopReason::running, StopReason::converged, StopReason::zero_denominator, StopReason::not_finite,
+                                  StopReason::stagnation, StopReason::iteration_limit, StopReason::interrupted}) {
     const std::string text = describe(reason);
     CHECK(text != "unknown");
     for (const std::string& other : seen) CHECK(text != other);

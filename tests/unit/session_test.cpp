@@ -36,8 +36,7 @@ std::set<int> workers_that_run(int workers) {
   {
     Script script;
     for (int task = 0; task < 3 * workers; ++task)
-      script.submit([&ran](Call& call) { ran[static_cast<std::size_t>(call.worker())] += 1; }, {},
-                    {.owner = task % workers});
+      script.submit([&ran](Call& call) { ran[static_cast<std::size_t>(call.worker())] += 1; }, {}, {.owner = task % workers});
   }
   std::set<int> found;
   for (int w = 0; w < workers; ++w)

@@ -160,5 +160,6 @@ TEST_CASE("a file that ends before its records is an error, and so is one that i
   expect_error(ErrorKind::environment, [&] { file.read({0, record_bytes, lattice}, {{}, lattice}, read); }, {path, "ends before"});
   expect_error(ErrorKind::input, [&] { SharedFile(job, directory.file("nothing"), SharedFile::Mode::read); }, {"nothing", "opening"});
   const std::string target = directory.file("target");
-  expect_error(ErrorKind::input, [&] { SharedFile(job, directory.file(".target.1-0.tmp"), SharedFile::Mode::write, target); }, {target, "opening"});
+  expect_error(ErrorKind::input, [&] { SharedFile(job, directory.file(".target.1-0.tmp"), SharedFile::Mode::write, target); },
+               {target, "opening"});
 }

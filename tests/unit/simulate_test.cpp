@@ -143,19 +143,26 @@ TEST_CASE("copies between GPUs go directly, through the host, or through two hos
 }
 
 TEST_CASE("bad machine files are refused with line, key and remedy") {
-  CHECK(refusal("name = ") .find("m.toml:1") == 0);
+  CHECK(refusal("name = ").find("m.toml:1") == 0);
   CHECK(refusal(replaced(cpu_only, "cores = 4\n", "")).find("cpu.cores: is missing") != std::string::npos);
-  CHECK(refusal(replaced(cpu_only, "cores = 4", "cores = 0")).find("m.toml:8: cpu.cores: is out of range; give a whole number, at least 1") == 0);
+  CHECK(
+      refusal(replaced(cpu_only, "cores = 4", "cores = 0")).find("m.toml:8: cpu.cores: is out of range; give a whole number, at least 1") ==
+      0);
   CHECK(refusal(replaced(cpu_only, "cores = 4", "cores = 4.5")).find("m.toml:8: cpu.cores") == 0);
-  CHECK(refusal(replaced(cpu_only, "triad_gbs = 40", "triad_gbs = -1")).find("m.toml:9: cpu.triad_gbs: = -1 is out of range; give more than 0") == 0);
+  CHECK(refusal(replaced(cpu_only, "triad_gbs = 40", "triad_gbs = -1"))
+            .find("m.toml:9: cpu.triad_gbs: = -1 is out of range; give more than 0") == 0);
   CHECK(refusal(replaced(cpu_only, "triad_gbs = 40", "triad_gbs = nan")).find("m.toml:9: cpu.triad_gbs: is no number") == 0);
   CHECK(refusal(replaced(cpu_only, "triad_gbs = 40", "triad_gbs = \"40\"")).find("m.toml:9: cpu.triad_gbs: is no number") == 0);
   CHECK(refusal(replaced(cpu_only, "memory_gib", "memory_gb = 1\nmemory_gib")).find("m.toml:13: cpu.memory_gb: unknown key") == 0);
   CHECK(refusal(replaced(cpu_only, "source = \"made up\"\nmodel", "model")).find("cpu.source: is missing") != std::string::npos);
-  CHECK(refusal(replaced(cpu_only, "triad_gbs = 40", "triad_gbs = 40e9")).find("m.toml:9: cpu.triad_gbs: = 4e+10 GB/s is more than any memory has") == 0);
-  CHECK(refusal(replaced(cpu_only, "\"wilson\" = 0.5", "\"wilson\" = 50")).find("cpu.efficiency.wilson: = 50 is out of range") != std::string::npos);
-  CHECK(refusal(replaced(cpu_only, "\"wilson\" = 0.5", "\"wislon\" = 0.5")).find("cpu.efficiency.wislon: is the beginning of no codelet's name") != std::string::npos);
-  CHECK(refusal(replaced(cpu_only, "\"wilson\" = 0.5", "\"wilson\" = 0")).find("cpu.efficiency.wilson: is no positive number") != std::string::npos);
+  CHECK(refusal(replaced(cpu_only, "triad_gbs = 40", "triad_gbs = 40e9"))
+            .find("m.toml:9: cpu.triad_gbs: = 4e+10 GB/s is more than any memory has") == 0);
+  CHECK(refusal(replaced(cpu_only, "\"wilson\" = 0.5", "\"wilson\" = 50")).find("cpu.efficiency.wilson: = 50 is out of range") !=
+        std::string::npos);
+  CHECK(refusal(replaced(cpu_only, "\"wilson\" = 0.5", "\"wislon\" = 0.5"))
+            .find("cpu.efficiency.wislon: is the beginning of no codelet's name") != std::string::npos);
+  CHECK(refusal(replaced(cpu_only, "\"wilson\" = 0.5", "\"wilson\" = 0")).find("cpu.efficiency.wilson: is no positive number") !=
+        std::string::npos);
   CHECK(refusal(cpu_only + "[cpu.eficiency]\n\"wilson\" = 1\n").find("cpu.eficiency: unknown key") != std::string::npos);
   CHECK(refusal(cpu_only + "[disk]\nsize = 1\n").find("disk: unknown table; use cpu, gpu") != std::string::npos);
   CHECK(refusal(replaced(cpu_only, "nodes = 1", "nodes = 4") + gpus).find("network: the table is missing") != std::string::npos);
@@ -174,13 +181,15 @@ TEST_CASE("bad machine files are refused with line, key and remedy") {
 
 TEST_CASE("every shipped machine can be read and fits the simulator") {
   const std::vector<std::string> names = app::shipped_machines();
-  for (const char* name : {"epyc-2-cores", "h200", "h200-x2", "h200-x4", "k20", "k40", "k40-power8", "k40-power8-x2", "k40-power8-x4", "phi-5110", "phi-7120", "v100", "xeon-2-cores"})
+  for (const char* name : {"epyc-2-cores", "h200", "h200-x2", "h200-x4", "k20", "k40", "k40-power8", "k40-power8-x2", "k40-power8-x4",
+                           "phi-5110", "phi-7120", "v100", "xeon-2-cores"})
     CHECK(std::find(names.begin(), names.end(), name) != names.end());
   for (const std::string& name : names) {
     CAPTURE(name);
     const testing::TemporaryFolder folder;
     write_platform(app::read_machine(name), folder.file("models"), "m");
-    for (const char* ending : {".platform.v4.xml", ".config", ".bandwidth", ".latency"}) CHECK(!testing::read_file(folder.file(std::string("models/bus/m") + ending)).empty());
+    for (const char* ending : {".platform.v4.xml", ".config", ".bandwidth", ".latency"})
+      CHECK(!testing::read_file(folder.file(std::string("models/bus/m") + ending)).empty());
   }
 }
 
@@ -188,7 +197,8 @@ TEST_CASE("machine files and the models' table state the same figures") {
   struct Pair {
     const char *file, *name;
   };
-  for (const auto& [file, name] : {Pair{"k20", "K20"}, Pair{"k40", "K40"}, Pair{"k40-power8", "K40"}, Pair{"k40-power8-x2", "K40"}, Pair{"k40-power8-x4", "K40"}, Pair{"v100", "V100"}}) {
+  for (const auto& [file, name] : {Pair{"k20", "K20"}, Pair{"k40", "K40"}, Pair{"k40-power8", "K40"}, Pair{"k40-power8-x2", "K40"},
+                                   Pair{"k40-power8-x4", "K40"}, Pair{"v100", "V100"}}) {
     CAPTURE(file);
     const Device gpu = app::read_machine(file).gpu;
     const app::model::Machine& card = *app::model::find_machine(app::model::machines(), name);
@@ -196,7 +206,8 @@ TEST_CASE("machine files and the models' table state the same figures") {
     CHECK(gpu.peak_single_gflops == doctest::Approx(1e3 * *card.single_tflops.value).epsilon(2e-3));
     CHECK(gpu.peak_double_gflops == doctest::Approx(1e3 * *card.double_tflops.value).epsilon(2e-3));
   }
-  for (const auto& [file, name] : {Pair{"phi-5110", "5110"}, Pair{"phi-7120", "7120"}, Pair{"k40-power8", "POWER8"}, Pair{"k40-power8-x2", "POWER8"}, Pair{"k40-power8-x4", "POWER8"}}) {
+  for (const auto& [file, name] : {Pair{"phi-5110", "5110"}, Pair{"phi-7120", "7120"}, Pair{"k40-power8", "POWER8"},
+                                   Pair{"k40-power8-x2", "POWER8"}, Pair{"k40-power8-x4", "POWER8"}}) {
     CAPTURE(file);
     const Machine node = app::read_machine(file);
     const app::model::Machine& processors = *app::model::find_machine(app::model::machines(), name);
@@ -252,8 +263,8 @@ TEST_CASE("steps in lanes share their device, wait for each other, and signals t
   const std::vector<Interval> times = lane_times(schedule, needs, {.signal = 3, .join = 0.25});
   REQUIRE(times.size() == 4);
   CHECK(times[0].begin == doctest::Approx(0));
-  CHECK(times[1].end == doctest::Approx(9));    // 1, then 4 at half speed
-  CHECK(times[0].end == doctest::Approx(15));   // 1, 8 at half speed, the other 6 alone
+  CHECK(times[1].end == doctest::Approx(9));     // 1, then 4 at half speed
+  CHECK(times[0].end == doctest::Approx(15));    // 1, 8 at half speed, the other 6 alone
   CHECK(times[2].begin == doctest::Approx(12));  // 3 after the end of its forerunner
   CHECK(times[2].end == doctest::Approx(14.5));
   CHECK(times[3].begin == doctest::Approx(15.25));

@@ -1,15 +1,15 @@
 // Links of 8 reals come back from every format within the stated bound, wherever in SU(3) they lie.
+#include "codelets/site/lane.hpp"
+#include "codelets/site/link.hpp"
+#include "codelets/transfer/write_link.hpp"
+#include "tests/reference/gauge.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
-
-#include "codelets/site/lane.hpp"
-#include "codelets/site/link.hpp"
-#include "codelets/transfer/write_link.hpp"
-#include "tests/reference/gauge.hpp"
 
 using namespace quarkstar;
 
@@ -57,7 +57,8 @@ TEST_CASE("links of 8 reals: random links and links near the unit matrix") {
   check(reference::random_gauge({12, 12, 12, 12}, seed), worst);
   for (double roughness = 1; roughness > 1e-18; roughness /= 10)
     check(reference::near_unit_gauge({6, 6, 6, 6}, seed + 1, roughness), worst);
-  MESSAGE("largest deviation: " << worst[0] << " x 2^-52 in double, " << worst[1] << " x 2^-23 in single, " << worst[2] << " / 32767 in half");
+  MESSAGE("largest deviation: " << worst[0] << " x 2^-52 in double, " << worst[1] << " x 2^-23 in single, " << worst[2]
+                                << " / 32767 in half");
 }
 
 TEST_CASE("links of 8 reals: permutations, phases and their neighbourhoods") {
@@ -82,7 +83,8 @@ TEST_CASE("links of 8 reals: permutations, phases and their neighbourhoods") {
     reference::set_link(gauge, static_cast<std::int64_t>(i / 4), static_cast<int>(i % 4), links[i]);
   double worst[3] = {};
   check(gauge, worst);
-  MESSAGE("largest deviation: " << worst[0] << " x 2^-52 in double, " << worst[1] << " x 2^-23 in single, " << worst[2] << " / 32767 in half");
+  MESSAGE("largest deviation: " << worst[0] << " x 2^-52 in double, " << worst[1] << " x 2^-23 in single, " << worst[2]
+                                << " / 32767 in half");
 }
 
 TEST_CASE("links of 8 reals: the unit matrix is exact") {

@@ -139,8 +139,8 @@ TEST_CASE("smear: links of a gauge-transformed configuration are the transformed
     for (std::int64_t site = 0; site < volume(lattice); ++site)
       for (int mu = 0; mu < 4; ++mu) {
         const std::int64_t end = lexicographic(reference::step(coordinates(site, lattice), mu, hops, lattice), lattice);
-        const auto expected = g[static_cast<std::size_t>(site)] * reference::link(links, site, mu) *
-                              reference::adjoint(g[static_cast<std::size_t>(end)]);
+        const auto expected =
+            g[static_cast<std::size_t>(site)] * reference::link(links, site, mu) * reference::adjoint(g[static_cast<std::size_t>(end)]);
         largest = std::max(largest, reference::max_difference(expected, reference::link(links_after, site, mu)));
       }
     CHECK(largest < 1e-13);
@@ -153,8 +153,8 @@ TEST_CASE("smear: long links are their scale times unitary matrices") {
   const Coord lattice{4, 4, 4, 4};
   const runtime::Session session(options(1));
   const HostGauge gauge = reference::random_gauge(lattice, seed);
-  for (const StaggeredLinks& links : {hisq_links(whole(lattice), gauge, antiperiodic_in_time, 0.2),
-                                      asqtad_links(whole(lattice), gauge, antiperiodic_in_time, 0.8)}) {
+  for (const StaggeredLinks& links :
+       {hisq_links(whole(lattice), gauge, antiperiodic_in_time, 0.2), asqtad_links(whole(lattice), gauge, antiperiodic_in_time, 0.8)}) {
     double largest = 0;
     for (std::int64_t site = 0; site < volume(lattice); ++site)
       for (int mu = 0; mu < 4; ++mu) {

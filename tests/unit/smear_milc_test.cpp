@@ -46,9 +46,9 @@ TEST_CASE("smear: norms and traces of naive, asqtad and HISQ links in golden.jso
   struct Case {
     const char *key, *file;
   };
-  for (const Case& item : {Case{"milc.l4444.naive.m0.1.ap", "milc/lat.sample.l4444"}, Case{"milc.l4444.hisq.m0.1.ap", "milc/lat.sample.l4444"},
-                           Case{"milc.l4444.asqtad.u0.0.8441.m0.1.ap", "milc/lat.sample.l4444"},
-                           Case{"milc.l8888.hisq.m0.05.ap", "milc/lat.sample.l8888"}}) {
+  for (const Case& item :
+       {Case{"milc.l4444.naive.m0.1.ap", "milc/lat.sample.l4444"}, Case{"milc.l4444.hisq.m0.1.ap", "milc/lat.sample.l4444"},
+        Case{"milc.l4444.asqtad.u0.0.8441.m0.1.ap", "milc/lat.sample.l4444"}, Case{"milc.l8888.hisq.m0.05.ap", "milc/lat.sample.l8888"}}) {
     CAPTURE(item.key);
     const nlohmann::json& known = golden[item.key];
     const HostGauge gauge = format::read_gauge(*data / item.file).gauge;

@@ -31,7 +31,8 @@ Coord site_of(const Box& box, std::int64_t i, const Coord& lattice) {
 
 bool same_bits(const HostGauge& part, const HostGauge& field) {
   const HostGauge expected = cut_out(field, part.box());
-  return part.data.size() == expected.data.size() && std::memcmp(part.data.data(), expected.data.data(), part.data.size() * sizeof(double)) == 0;
+  return part.data.size() == expected.data.size() &&
+         std::memcmp(part.data.data(), expected.data.data(), part.data.size() * sizeof(double)) == 0;
 }
 
 /// Parts of lattices: cut in each direction, at and over either edge, odd origins and extents, several directions at once, and a lattice so
@@ -40,10 +41,10 @@ struct Sample {
   Coord lattice;
   Box part;
 };
-const std::vector<Sample> samples{
-    {{16, 4, 4, 4}, {{4, 0, 0, 0}, {4, 4, 4, 4}}},  {{4, 16, 4, 4}, {{0, 12, 0, 0}, {4, 4, 4, 4}}},  {{4, 4, 16, 4}, {{0, 0, 0, 0}, {4, 4, 4, 4}}},
-    {{4, 4, 4, 16}, {{0, 0, 0, 5}, {4, 4, 4, 3}}},  {{4, 4, 18, 16}, {{0, 0, 7, 13}, {4, 4, 4, 3}}}, {{16, 4, 4, 16}, {{3, 0, 0, 9}, {5, 4, 4, 6}}},
-    {{14, 2, 14, 14}, {{13, 0, 4, 7}, {3, 2, 3, 4}}}, {{8, 4, 6, 8}, {{4, 0, 0, 4}, {4, 4, 6, 4}}}};
+const std::vector<Sample> samples{{{16, 4, 4, 4}, {{4, 0, 0, 0}, {4, 4, 4, 4}}},    {{4, 16, 4, 4}, {{0, 12, 0, 0}, {4, 4, 4, 4}}},
+                                  {{4, 4, 16, 4}, {{0, 0, 0, 0}, {4, 4, 4, 4}}},    {{4, 4, 4, 16}, {{0, 0, 0, 5}, {4, 4, 4, 3}}},
+                                  {{4, 4, 18, 16}, {{0, 0, 7, 13}, {4, 4, 4, 3}}},  {{16, 4, 4, 16}, {{3, 0, 0, 9}, {5, 4, 4, 6}}},
+                                  {{14, 2, 14, 14}, {{13, 0, 4, 7}, {3, 2, 3, 4}}}, {{8, 4, 6, 8}, {{4, 0, 0, 4}, {4, 4, 6, 4}}}};
 
 }  // namespace
 
@@ -148,7 +149,8 @@ TEST_CASE("smear: several epsilons of a part, and a border that is too thin") {
   const HisqLinks all(whole(lattice), gauge, antiperiodic_in_time);
   const auto same = [&](const Border& border, double epsilon) {
     const Region region(lattice, part, border, {1, 1, 1, 2}, 1);
-    const StaggeredLinks links = HisqLinks(region, cut_out(gauge, region.box), antiperiodic_in_time).links(epsilon), expected = all.links(epsilon);
+    const StaggeredLinks links = HisqLinks(region, cut_out(gauge, region.box), antiperiodic_in_time).links(epsilon),
+                         expected = all.links(epsilon);
     return same_bits(links.fat, expected.fat) && same_bits(links.long_links, expected.long_links);
   };
   for (const double epsilon : {0.0, -0.1, 0.3}) CHECK(same(hisq_border, epsilon));

@@ -1,6 +1,7 @@
 // When a watchdog asks the other ranks, and when it calls a job hung: by a clock of its own.
-#include "apps/start_patience.hpp"
 #include "runtime/stall.hpp"
+
+#include "apps/start_patience.hpp"
 
 #include <doctest/doctest.h>
 

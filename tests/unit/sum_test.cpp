@@ -45,8 +45,7 @@ class ExactSum {
       carry(digits);
     }
     long double sum = 0;
-    for (int k = count - 1; k >= 0; --k)
-      sum += std::ldexp(static_cast<long double>(digits[static_cast<std::size_t>(k)]), 32 * k - offset);
+    for (int k = count - 1; k >= 0; --k) sum += std::ldexp(static_cast<long double>(digits[static_cast<std::size_t>(k)]), 32 * k - offset);
     return negative ? -sum : sum;
   }
 

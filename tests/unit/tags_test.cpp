@@ -1,5 +1,6 @@
 // Numbers of messages: never two users at a time, and the same on every rank.
 #include "runtime/mpi/tags.hpp"
+
 #include "tests/unit/error_testing.hpp"
 
 #include <doctest/doctest.h>
@@ -47,7 +48,8 @@ TEST_CASE("no two users have one tag, and ranks agree") {
     CHECK(of_other_rank.reserve(count) == first);
     CHECK(first >= 0);
     CHECK(first + count <= highest + 1);
-    CHECK(std::none_of(live.begin(), live.end(), [&](const Range& range) { return range.first < first + count && first < range.first + range.count; }));
+    CHECK(std::none_of(live.begin(), live.end(),
+                       [&](const Range& range) { return range.first < first + count && first < range.first + range.count; }));
     live.push_back({first, count});
   }
 }

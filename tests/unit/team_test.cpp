@@ -132,8 +132,7 @@ TEST_CASE("two teams at work at once stay right on few cores") {
       script.submit(
           [&sums, task](Call& call) {
             call.team().for_range(items, [&](std::int64_t begin, std::int64_t end, int thread) {
-              for (std::int64_t i = begin; i < end; ++i)
-                sums[static_cast<std::size_t>(task)][static_cast<std::size_t>(thread)] += i;
+              for (std::int64_t i = begin; i < end; ++i) sums[static_cast<std::size_t>(task)][static_cast<std::size_t>(thread)] += i;
             });
           },
           {}, {.owner = task % 2});

@@ -39,8 +39,7 @@ std::string text_of(const Topology& topology) {
 /// What a fresh process finds under the given environment (the topology is read once in a process's life).
 std::string found_under(const std::string& prefix) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-  const std::string command =
-      prefix + " '" + self + "' --no-skip --test-case='machine as a child process sees it' 2>&1";
+  const std::string command = prefix + " '" + self + "' --no-skip --test-case='machine as a child process sees it' 2>&1";
   std::FILE* pipe = popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::string output;
@@ -122,12 +121,12 @@ TEST_CASE("machines that we do not have") {
 }
 
 TEST_CASE("caches count from the second level on") {
-  CHECK(found_under("HWLOC_SYNTHETIC='package:2 l3:1(size=32MiB) l2:2(size=1MiB) l1:1(size=32KiB) core:1 pu:1'") == "0:0,1,2,3; 4  68.000000 MiB");
+  CHECK(found_under("HWLOC_SYNTHETIC='package:2 l3:1(size=32MiB) l2:2(size=1MiB) l1:1(size=32KiB) core:1 pu:1'") ==
+        "0:0,1,2,3; 4  68.000000 MiB");
 }
 
 TEST_CASE("two kinds of memory near the same cores are one domain") {
-  CHECK(found_under("HWLOC_SYNTHETIC='package:2 [numa(memory=64GB)] [numa(memory=16GB)] core:2 pu:1'") ==
-        "0:0,1;2:2,3; 4 ");
+  CHECK(found_under("HWLOC_SYNTHETIC='package:2 [numa(memory=64GB)] [numa(memory=16GB)] core:2 pu:1'") == "0:0,1;2:2,3; 4 ");
 }
 
 TEST_CASE("a machine from an XML file") {

@@ -69,8 +69,7 @@ TEST_CASE("a trace has a row for each worker and an event for each task that wor
             volatile double work = 0;
             for (int i = 0; i < 2000; ++i) work = work + i;
           },
-          task % 2 == 0 ? AccessList{inout(chain)} : AccessList{}, {.owner = task % workers, .block = task},
-          {100.0 + task, 8.0 * task});
+          task % 2 == 0 ? AccessList{inout(chain)} : AccessList{}, {.owner = task % workers, .block = task}, {100.0 + task, 8.0 * task});
   }
   const json trace = trace_of(session);
   CHECK(trace.at("displayTimeUnit") == "ms");
@@ -116,8 +115,7 @@ TEST_CASE("a trace has a row for each worker and an event for each task that wor
   CHECK(first < 1e6);  // times count from the first event, not from the machine's start
   for (auto& [row, list] : intervals) {
     std::sort(list.begin(), list.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
-    for (std::size_t i = 1; i < list.size(); ++i)
-      CHECK(list[i].begin >= list[i - 1].end - 0.002);  // printed to 0.001 us
+    for (std::size_t i = 1; i < list.size(); ++i) CHECK(list[i].begin >= list[i - 1].end - 0.002);  // printed to 0.001 us
   }
 }
 
@@ -154,7 +152,8 @@ TEST_CASE("what ran beside has a row of its own, and a batch that was timed as a
   const json trace = trace_of(session);
   for (const json& event : trace.at("traceEvents")) {
     if (event.at("name") == "thread_name") rows[event.at("args").at("name")] = event.at("tid");
-    else if (event.at("name") == "thread_sort_index") places[std::to_string(event.at("tid").get<int>())] = event.at("args").at("sort_index");
+    else if (event.at("name") == "thread_sort_index")
+      places[std::to_string(event.at("tid").get<int>())] = event.at("args").at("sort_index");
     else row_of[event.at("name")] = event.at("tid");
     if (event.at("name") == "batch") CHECK(event.at("args").at("kernels") == 12);
   }

@@ -30,11 +30,9 @@ constexpr Coord extents{8, 4, 6, 8};
 
 std::vector<Decomposition> decompositions() {
   std::vector<Decomposition> list;
-  for (const Coord& grid :
-       {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}, Coord{2, 1, 1, 1}, Coord{2, 2, 3, 2}, Coord{1, 4, 1, 8}})
+  for (const Coord& grid : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}, Coord{2, 1, 1, 1}, Coord{2, 2, 3, 2}, Coord{1, 4, 1, 8}})
     list.emplace_back(extents, grid, 2);
-  list.emplace_back(extents, Cuts{{{2, 6}, {1, 3}, {6}, {3, 1, 4}}},
-                    std::vector<int>{0, 1, 0, 1, 1, 1, 0, 0, 1, 0, 1, 0});
+  list.emplace_back(extents, Cuts{{{2, 6}, {1, 3}, {6}, {3, 1, 4}}}, std::vector<int>{0, 1, 0, 1, 1, 1, 0, 0, 1, 0, 1, 0});
   return list;
 }
 
@@ -59,8 +57,7 @@ bool holds(const HostSpinor& found, const HostSpinor& from, int parity, Precisio
   for (std::int64_t i = 0; i < volume(extents); ++i)
     for (int c = 0; c < HostSpinor::components; ++c) {
       const auto at = static_cast<std::size_t>(HostSpinor::components * i + c);
-      if (found.data[at] != (parity_of(coordinates(i, extents)) == parity ? rounded(from.data[at], precision) : other))
-        return false;
+      if (found.data[at] != (parity_of(coordinates(i, extents)) == parity ? rounded(from.data[at], precision) : other)) return false;
     }
   return true;
 }
@@ -132,10 +129,9 @@ TEST_CASE("fields convert between precisions and lane layouts") {
     for (const Precision from : {Precision::double_, Precision::single})
       for (const Precision to : {Precision::double_, Precision::single})
         for (const auto& [from_lanes, to_lanes] : {std::pair{16, 16}, {8, 4}, {4, 16}, {1, 8}, {16, 1}}) {
-          INFO(decomposition.describe() << " " << std::string(name_of(from)) << " " << from_lanes << " to "
-                                        << std::string(name_of(to)) << " " << to_lanes);
-          const SpinorField source(make(decomposition, from, from_lanes), 0),
-              target(make(decomposition, to, to_lanes), 0);
+          INFO(decomposition.describe() << " " << std::string(name_of(from)) << " " << from_lanes << " to " << std::string(name_of(to))
+                                        << " " << to_lanes);
+          const SpinorField source(make(decomposition, from, from_lanes), 0), target(make(decomposition, to, to_lanes), 0);
           transfer::load_spinor(source, host);
           transfer::convert(target, source);
           const Precision narrower = from == Precision::single ? from : to;
@@ -219,8 +215,8 @@ TEST_CASE("a number between two floats is rounded to the nearer, ties to even, o
                                                        {1e300, std::numeric_limits<float>::infinity()}};
   for (const auto& [wide, narrow] : cases) {
     INFO(wide);
-    const SpinorField source(make(decomposition, Precision::double_), 0),
-        single(make(decomposition, Precision::single), 0), target(make(decomposition, Precision::single), 0);
+    const SpinorField source(make(decomposition, Precision::double_), 0), single(make(decomposition, Precision::single), 0),
+        target(make(decomposition, Precision::single), 0);
     const HostSpinor host = filled({wide, -wide});
     transfer::load_spinor(source, host);
     transfer::load_spinor(single, host);
@@ -228,8 +224,7 @@ TEST_CASE("a number between two floats is rounded to the nearer, ties to even, o
     for (const SpinorField* field : {&single, &target}) {
       const HostSpinor result = stored(*field, 0);
       CHECK(result.at(0, 0, 0) == Complex(narrow, -narrow));
-      CHECK(result.data[static_cast<std::size_t>(12 * lexicographic({1, 1, 0, 0}, extents) + 5)] ==
-            Complex(narrow, -narrow));
+      CHECK(result.data[static_cast<std::size_t>(12 * lexicographic({1, 1, 0, 0}, extents) + 5)] == Complex(narrow, -narrow));
     }
   }
 }
@@ -252,9 +247,8 @@ TEST_CASE("links of both ends beside each site, whole or two rows") {
             const BlockGeometry& block = lattice->block(b);
             const runtime::HostView<char> bytes(links->block(b));
             const auto value = [&](std::size_t at) {
-              return precision == Precision::double_
-                         ? reinterpret_cast<const double*>(bytes.get())[at]
-                         : static_cast<double>(reinterpret_cast<const float*>(bytes.get())[at]);
+              return precision == Precision::double_ ? reinterpret_cast<const double*>(bytes.get())[at]
+                                                     : static_cast<double>(reinterpret_cast<const float*>(bytes.get())[at]);
             };
             for (int outer = 0; outer < block.outer_sites(); ++outer)
               for (int lane = 0; lane < lanes; ++lane)
@@ -284,20 +278,19 @@ TEST_CASE("links that are not in SU(3) are refused for 12 and 8 reals, wherever 
       HostGauge bent = gauge;
       for (double& real : bent.link(lexicographic(site, extents), 2)) real *= 1.01;
       LinkField even(lattice, 0, reals), odd(lattice, 1, reals);
-      if (reals < 18)
-        CHECK_THROWS_AS(transfer::load_links(even, odd, bent), Error);
+      if (reals < 18) CHECK_THROWS_AS(transfer::load_links(even, odd, bent), Error);
       else CHECK_NOTHROW(transfer::load_links(even, odd, bent));
     }
 }
 
 TEST_CASE("extents, parities and decompositions that differ are refused") {
   const runtime::Session session(options(1));
-  const Decomposition whole(extents, {1, 1, 1, 1}, 1), cut(extents, {1, 1, 1, 2}, 1),
-      other({8, 4, 6, 6}, {1, 1, 1, 1}, 1);
+  const Decomposition whole(extents, {1, 1, 1, 1}, 1), cut(extents, {1, 1, 1, 2}, 1), other({8, 4, 6, 6}, {1, 1, 1, 1}, 1);
   const SpinorField even(make(whole, Precision::double_), 0), odd(make(whole, Precision::double_), 1),
       two_blocks(make(cut, Precision::single), 0), smaller(make(other, Precision::double_), 0);
   const LatticePointer whole_lattice = make(whole, Precision::double_);
-  LinkField links(whole_lattice, 0, 18), others(whole_lattice, 1, 18), fewer(whole_lattice, 1, 12), far(make(cut, Precision::double_), 1, 18);
+  LinkField links(whole_lattice, 0, 18), others(whole_lattice, 1, 18), fewer(whole_lattice, 1, 12),
+      far(make(cut, Precision::double_), 1, 18);
   HostSpinor small({8, 4, 6, 6}), swapped({4, 8, 6, 8}), none;
   for (HostSpinor* host : {&small, &swapped, &none}) {
     CHECK_THROWS_AS(transfer::load_spinor(even, *host), ShapeError);

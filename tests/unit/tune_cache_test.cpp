@@ -172,7 +172,8 @@ TEST_CASE("a folder in the cache's place stays where it is") {
 TEST_CASE("caches merge: new entries come, the faster of two stays, what is unknown stays") {
   const Folder folder;
   const std::string own = folder.path + "/deeper/tune.json", a = folder.path + "/a.json", b = folder.path + "/b.json";
-  write(a, R"({"format": 1, "made": "elsewhere", "entries": {"x": {"choice": [1], "microseconds": 5}, "y": {"choice": [2], "microseconds": 7},
+  write(a,
+        R"({"format": 1, "made": "elsewhere", "entries": {"x": {"choice": [1], "microseconds": 5}, "y": {"choice": [2], "microseconds": 7},
                "gpu; kernel 99": {"choice": [], "microseconds": 3, "grid": "later"}}})");
   write(b, R"({"format": 1, "entries": {"x": {"choice": [3], "microseconds": 4}, "y": {"choice": [4], "microseconds": 8}}})");
   const TuneMerge merge = merge_tune_files(own, {a, b});
@@ -215,11 +216,13 @@ TEST_CASE("a merge that cannot be says file and line, and changes nothing") {
     INFO(text);
     CHECK(text.find(part) != std::string::npos);
   };
-  for (const Case& c : {Case{"", "bad.json, line 1: "}, Case{"{\"format\": 1,\n\"entries\": {\n\"a\": {\"choice\": [1", "bad.json, line 3: "},
-                        Case{"{\"format\": 1,\n\"entries\":\n{\"a\": {\"choice\": [1], \"microseconds\": 1},\n \"b\": {\"choice\": [1]}}}", "bad.json, line 4: "},
-                        Case{"{\"format\": 1, \"entries\": {\"a\": {\"choice\": [1], \"microseconds\": -1}}}", "its time is not a positive number"},
-                        Case{"{\n \"format\": 0, \"entries\": {}}", "bad.json, line 2: "}, Case{"{\"format\": 1, \"entries\": []}", "not an object"},
-                        Case{"{\"format\": 2, \"entries\": 5}", "bad.json: the tune cache has format 2, this version knows 1"}}) {
+  for (const Case& c :
+       {Case{"", "bad.json, line 1: "}, Case{"{\"format\": 1,\n\"entries\": {\n\"a\": {\"choice\": [1", "bad.json, line 3: "},
+        Case{"{\"format\": 1,\n\"entries\":\n{\"a\": {\"choice\": [1], \"microseconds\": 1},\n \"b\": {\"choice\": [1]}}}",
+             "bad.json, line 4: "},
+        Case{"{\"format\": 1, \"entries\": {\"a\": {\"choice\": [1], \"microseconds\": -1}}}", "its time is not a positive number"},
+        Case{"{\n \"format\": 0, \"entries\": {}}", "bad.json, line 2: "}, Case{"{\"format\": 1, \"entries\": []}", "not an object"},
+        Case{"{\"format\": 2, \"entries\": 5}", "bad.json: the tune cache has format 2, this version knows 1"}}) {
     write(bad, c.text);
     holds(message_of(own, {good, bad}), c.message);
     CHECK_FALSE(fs::exists(own));

@@ -1,5 +1,6 @@
 // Where the time of workers goes: sums that must hold whatever the machine does.
 #include "runtime/observe/worker_times.hpp"
+
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>
@@ -27,8 +28,7 @@ TEST_CASE("a worker's time is all accounted for") {
   WorkerProfile profile(session);
   {
     Script script;
-    for (int task = 0; task < tasks; ++task)
-      script.submit([](Call&) { sleep_ms(2); }, {}, {.owner = task % 4 == 0 ? 1 : 0}, {1e3, 1e6});
+    for (int task = 0; task < tasks; ++task) script.submit([](Call&) { sleep_ms(2); }, {}, {.owner = task % 4 == 0 ? 1 : 0}, {1e3, 1e6});
   }
   const std::vector<WorkerTimes> times = profile.times();
   REQUIRE(times.size() == workers);

@@ -23,8 +23,7 @@ std::string message(int code) { return std::generic_category().message(code); }
 
 class FileSource final : public ByteSource {
  public:
-  FileSource(std::string name, std::uint64_t size, int descriptor)
-      : ByteSource(std::move(name), size), descriptor_(descriptor) {}
+  FileSource(std::string name, std::uint64_t size, int descriptor) : ByteSource(std::move(name), size), descriptor_(descriptor) {}
   ~FileSource() override { ::close(descriptor_); }
 
  protected:
@@ -36,8 +35,7 @@ class FileSource final : public ByteSource {
         fail(at_offset(*this, offset), "reading failed: " + message(errno), "check the file system and try again");
       }
       if (got == 0) {
-        fail(at_offset(*this, offset), "the file was cut short while it was being read",
-             "keep the file unchanged and try again");
+        fail(at_offset(*this, offset), "the file was cut short while it was being read", "keep the file unchanged and try again");
       }
       offset += static_cast<std::uint64_t>(got);
       out = out.subspan(static_cast<std::size_t>(got));
@@ -50,8 +48,7 @@ class FileSource final : public ByteSource {
 
 class MemorySource final : public ByteSource {
  public:
-  MemorySource(std::string name, std::span<const std::byte> bytes)
-      : ByteSource(std::move(name), bytes.size()), bytes_(bytes) {}
+  MemorySource(std::string name, std::span<const std::byte> bytes) : ByteSource(std::move(name), bytes.size()), bytes_(bytes) {}
 
  protected:
   void fetch(std::uint64_t offset, std::span<std::byte> out) const override {
@@ -66,8 +63,7 @@ class MemorySource final : public ByteSource {
 
 void ByteSource::read(std::uint64_t offset, std::span<std::byte> out) const {
   if (offset > size_ || out.size() > size_ - offset) {
-    fail(at_offset(*this, offset),
-         fmt::format("the file ends after {} bytes, but {} more are needed here (cut short)", size_, out.size()),
+    fail(at_offset(*this, offset), fmt::format("the file ends after {} bytes, but {} more are needed here (cut short)", size_, out.size()),
          "copy the file again");
   }
   fetch(offset, out);
@@ -91,8 +87,7 @@ std::unique_ptr<ByteSource> open_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
     const int code = errno;
-    fail(path, "cannot be opened: " + message(code),
-         code == EACCES ? "make the file readable" : "check the name of the file");
+    fail(path, "cannot be opened: " + message(code), code == EACCES ? "make the file readable" : "check the name of the file");
   }
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) {
@@ -114,8 +109,6 @@ std::unique_ptr<ByteSource> from_memory(std::string name, std::span<const std::b
   return std::make_unique<MemorySource>(std::move(name), bytes);
 }
 
-std::string at_offset(const ByteSource& source, std::uint64_t offset) {
-  return fmt::format("{}: offset {}", source.name(), offset);
-}
+std::string at_offset(const ByteSource& source, std::uint64_t offset) { return fmt::format("{}: offset {}", source.name(), offset); }
 
 }  // namespace quarkstar::format

@@ -12,9 +12,7 @@ enum class ByteOrder { little, big };
 
 constexpr ByteOrder native_order = std::endian::native == std::endian::little ? ByteOrder::little : ByteOrder::big;
 
-constexpr ByteOrder opposite(ByteOrder order) {
-  return order == ByteOrder::little ? ByteOrder::big : ByteOrder::little;
-}
+constexpr ByteOrder opposite(ByteOrder order) { return order == ByteOrder::little ? ByteOrder::big : ByteOrder::little; }
 
 constexpr const char* to_string(ByteOrder order) { return order == ByteOrder::little ? "little" : "big"; }
 

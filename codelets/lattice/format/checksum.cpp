@@ -14,8 +14,7 @@ constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
 
 /// zlib's crc32 takes its length as 32-bit unsigned; records are a few hundred bytes.
 std::uint32_t crc32_of(std::span<const std::byte> bytes) {
-  return static_cast<std::uint32_t>(
-      ::crc32(0L, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
+  return static_cast<std::uint32_t>(::crc32(0L, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
 }
 
 }  // namespace
@@ -59,8 +58,7 @@ void PayloadChecksum::merge(const std::array<std::uint32_t, 2>& sums) {
 
 void PayloadChecksum::add_nersc(std::span<const std::byte> bytes) {
   std::uint32_t sum = 0;
-  for (std::size_t i = 0; i + word_bytes <= bytes.size(); i += word_bytes)
-    sum += load<std::uint32_t>(bytes.data() + i, order_);
+  for (std::size_t i = 0; i + word_bytes <= bytes.size(); i += word_bytes) sum += load<std::uint32_t>(bytes.data() + i, order_);
   sums_[0] += sum;
 }
 
@@ -93,13 +91,12 @@ void settle_checksums(std::string_view where, const PayloadChecksum& computed, b
   for (const ChecksumVerdict& verdict : verdicts) {
     if (verdict.status() == ChecksumStatus::mismatch) {
       throw Error(ErrorKind::input, where,
-                  fmt::format("the data do not match the stored checksum ({}: stored {:08x}, computed {:08x})",
-                              verdict.name, *verdict.stored, *verdict.computed),
+                  fmt::format("the data do not match the stored checksum ({}: stored {:08x}, computed {:08x})", verdict.name,
+                              *verdict.stored, *verdict.computed),
                   "the file is damaged: copy it again from its origin");
     }
     if (verdict.status() == ChecksumStatus::absent && must_exist) {
-      throw Error(ErrorKind::input, where,
-                  fmt::format("the checksum that this format always stores is missing ({})", verdict.name),
+      throw Error(ErrorKind::input, where, fmt::format("the checksum that this format always stores is missing ({})", verdict.name),
                   "the file is damaged or incomplete: copy it again from its origin");
     }
   }

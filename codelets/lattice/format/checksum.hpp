@@ -17,7 +17,7 @@ enum class ChecksumKind {
   none,
   nersc,   ///< sum mod 2^32 of all 32-bit words in the payload's byte order (64-bit reals are two words)
   scidac,  ///< suma ^= rotl(w, rank mod 29), sumb ^= rotl(w, rank mod 31), w = crc32 of the record's bytes as stored
-  milc  ///< sum29 ^= rotl(word k, k mod 29), sum31 ^= rotl(word k, k mod 31), 32-bit words in the payload's byte order
+  milc     ///< sum29 ^= rotl(word k, k mod 29), sum31 ^= rotl(word k, k mod 31), 32-bit words in the payload's byte order
 };
 
 /// Names of the numbers that a kind consists of (none, one or two).
@@ -29,8 +29,7 @@ std::vector<std::string> checksum_names(ChecksumKind kind);
 /// task or rank may sum its own share. Cost: one pass over the bytes.
 class PayloadChecksum {
  public:
-  PayloadChecksum(ChecksumKind kind, ByteOrder order, std::size_t record_bytes)
-      : kind_(kind), order_(order), record_bytes_(record_bytes) {}
+  PayloadChecksum(ChecksumKind kind, ByteOrder order, std::size_t record_bytes) : kind_(kind), order_(order), record_bytes_(record_bytes) {}
 
   /// Records first_record, first_record + 1, ... as stored; bytes.size() must be a multiple of the record length.
   void add(std::int64_t first_record, std::span<const std::byte> bytes);

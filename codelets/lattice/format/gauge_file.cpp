@@ -25,10 +25,8 @@ GaugeFileInfo parse_by_magic(const ByteSource& source, const GaugeReadOptions& o
   if (is_milc(first)) return parse_milc(source);
   if (may_be_openqcd(first)) return parse_openqcd(source);
   std::string shown;
-  for (std::size_t i = 0; i < std::min<std::size_t>(first.size(), 8); ++i)
-    shown += fmt::format("{:02x} ", std::to_integer<int>(first[i]));
-  throw Error(ErrorKind::input, source.name(),
-              fmt::format("is no gauge configuration in a known format (first bytes = {})", shown),
+  for (std::size_t i = 0; i < std::min<std::size_t>(first.size(), 8); ++i) shown += fmt::format("{:02x} ", std::to_integer<int>(first[i]));
+  throw Error(ErrorKind::input, source.name(), fmt::format("is no gauge configuration in a known format (first bytes = {})", shown),
               "give a NERSC, SciDAC, ILDG, MILC or openQCD file, uncompressed");
 }
 
@@ -54,9 +52,7 @@ GaugeFile::GaugeFile(const std::string& path, const GaugeReadOptions& options) :
 GaugeFile::GaugeFile(std::unique_ptr<ByteSource> source, const GaugeReadOptions& options)
     : source_(std::move(source)), policy_(options.checksums), info_(parse(*source_, options)) {}
 
-PayloadChecksum GaugeFile::new_checksum() const {
-  return {info_.checksum_kind, info_.layout.byte_order, info_.layout.record_bytes()};
-}
+PayloadChecksum GaugeFile::new_checksum() const { return {info_.checksum_kind, info_.layout.byte_order, info_.layout.record_bytes()}; }
 
 void GaugeFile::read_records(std::int64_t first_record, std::span<std::byte> bytes) const {
   source_->read(info_.layout.offset + static_cast<std::uint64_t>(first_record) * info_.layout.record_bytes(), bytes);
@@ -68,9 +64,7 @@ std::vector<ChecksumVerdict> GaugeFile::settle(const PayloadChecksum& checksum) 
   return verdicts;
 }
 
-GaugeRead read_gauge(const std::string& path, const GaugeReadOptions& options) {
-  return read_gauge(GaugeFile(path, options));
-}
+GaugeRead read_gauge(const std::string& path, const GaugeReadOptions& options) { return read_gauge(GaugeFile(path, options)); }
 
 GaugeRead read_gauge(const GaugeFile& file) {
   const PayloadLayout& layout = file.info().layout;
@@ -88,18 +82,16 @@ GaugeRead read_gauge(const GaugeFile& file) {
     checksum.add(first, bytes);
     for_each_link(layout, first, bytes, [&](std::int64_t site, int mu, std::span<const double, 18> link) {
       std::copy(link.begin(), link.end(), result.gauge.link(site, mu).begin());
-      if (!not_finite && !std::all_of(link.begin(), link.end(), [](double v) { return std::isfinite(v); }))
-        not_finite = {site, mu};
+      if (!not_finite && !std::all_of(link.begin(), link.end(), [](double v) { return std::isfinite(v); })) not_finite = {site, mu};
     });
   }
   // The checksum first: where both are wrong, it says more.
   result.info.checksums = file.settle(checksum);
   if (not_finite) {
     const Coord x = coordinates(not_finite->site, layout.extents);
-    throw Error(
-        ErrorKind::input, file.info().path,
-        fmt::format("the link at x,y,z,t = {},{},{},{} mu = {} is not finite", x[0], x[1], x[2], x[3], not_finite->mu),
-        "the file is damaged: copy it again");
+    throw Error(ErrorKind::input, file.info().path,
+                fmt::format("the link at x,y,z,t = {},{},{},{} mu = {} is not finite", x[0], x[1], x[2], x[3], not_finite->mu),
+                "the file is damaged: copy it again");
   }
   return result;
 }

@@ -20,7 +20,8 @@ namespace {
 using runtime::mpi::Job;
 using runtime::mpi::SharedFile;
 
-/// Stores the links of a slab in a field whose box may reach over the lattice's edges. Returns the first site with a link that is not finite.
+/// Stores the links of a slab in a field whose box may reach over the lattice's edges. Returns the first site with a link that is not
+/// finite.
 std::optional<Coord> store(HostGauge& gauge, const PayloadLayout& layout, const Box& slab, std::span<const std::byte> bytes) {
   std::optional<Coord> not_finite;
   const Box box = gauge.box();
@@ -44,7 +45,8 @@ Box box_with_border(const runtime::Decomposition& decomposition) {
   return with_border(decomposition.part(), decomposition.lattice(), 1, 1);
 }
 
-GaugeRead read_gauge_part(const std::string& path, const GaugeReadOptions& options, const runtime::Decomposition& decomposition, const Box& box) {
+GaugeRead read_gauge_part(const std::string& path, const GaugeReadOptions& options, const runtime::Decomposition& decomposition,
+                          const Box& box) {
   Job& job = Job::current();
   std::optional<GaugeFile> file;
   job.together([&] { file.emplace(path, options); });
@@ -58,7 +60,8 @@ GaugeRead read_gauge_part(const std::string& path, const GaugeReadOptions& optio
   const Box part = decomposition.part();
   result.info = file->info();
   job.together([&] {
-    result.gauge = {box.extents, allocate_reals(path, static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site), box.origin};
+    result.gauge = {box.extents, allocate_reals(path, static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site),
+                    box.origin};
   });
   SharedFile shared(job, path, SharedFile::Mode::read);
   const runtime::mpi::SiteRecords records{layout.offset, layout.record_bytes(), layout.extents};

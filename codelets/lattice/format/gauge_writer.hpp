@@ -36,10 +36,10 @@ struct GaugeWriteOptions {
 };
 
 // All writers: the file appears under its name only once it is complete (AtomicFile); memory is a few dozen MiB beside the
-// links; checksums are computed from the bytes written. On several ranks they are collective: the root writes the header, every rank its part,
-// checksums are combined, and the file has the bytes that one rank writes. Throws Error(input) for links that are not finite in the chosen
-// precision and for options that the format cannot express, ShapeError if gauge.data does not match gauge.extents, and
-// what AtomicFile throws.
+// links; checksums are computed from the bytes written. On several ranks they are collective: the root writes the header, every rank its
+// part, checksums are combined, and the file has the bytes that one rank writes. Throws Error(input) for links that are not finite in the
+// chosen precision and for options that the format cannot express, ShapeError if gauge.data does not match gauge.extents, and what
+// AtomicFile throws.
 
 /// NERSC archive, big-endian, with 4D_SU3_GAUGE (2 rows) or 4D_SU3_GAUGE_3x3. With two rows, Error(input) names the
 /// first link whose third row is not conj(row 0 x row 1) to 1e-5: it would be lost.

@@ -17,37 +17,31 @@ constexpr const char* copy_again = "the file is damaged: copy it again";
 
 const ScidacRecord& find_links(const ByteSource& source, const ScidacFile& file) {
   const auto is_ildg = [](const ScidacRecord& record) { return record.data.type == "ildg-binary-data"; };
-  if (const auto found = std::find_if(file.records.begin(), file.records.end(), is_ildg); found != file.records.end())
-    return *found;
+  if (const auto found = std::find_if(file.records.begin(), file.records.end(), is_ildg); found != file.records.end()) return *found;
   if (!file.records.empty()) return file.records.front();
-  throw Error(ErrorKind::input, source.name(),
-              "this LIME file has neither an ildg-binary-data nor a scidac-binary-data record",
+  throw Error(ErrorKind::input, source.name(), "this LIME file has neither an ildg-binary-data nor a scidac-binary-data record",
               "the file is incomplete or holds no lattice field");
 }
 
 /// Metadata that rule out four 3x3 colour matrices per site.
 void check_is_gauge(const ScidacFile& file, const ScidacRecord& links) {
   if (file.ildg && file.ildg->field && *file.ildg->field != "su3gauge") {
-    throw Error(ErrorKind::input, file.ildg->where,
-                fmt::format("<field> is not su3gauge (field = {})", printable(*file.ildg->field)),
+    throw Error(ErrorKind::input, file.ildg->where, fmt::format("<field> is not su3gauge (field = {})", printable(*file.ildg->field)),
                 "give an SU(3) gauge configuration");
   }
   if (!links.info) return;
   const ScidacRecordInfo& info = *links.info;
   const auto names = [&](const char* type) { return info.datatype->find(type) != std::string::npos; };
   if (info.datatype && !names("ColorMatrix") && !names("ColourMatrix")) {
-    throw Error(ErrorKind::input, info.where,
-                fmt::format("the data are not colour matrices (datatype = {})", printable(*info.datatype)),
+    throw Error(ErrorKind::input, info.where, fmt::format("the data are not colour matrices (datatype = {})", printable(*info.datatype)),
                 "give a gauge configuration");
   }
   if (info.record_type.value_or(0) != 0) {
-    throw Error(ErrorKind::input, info.where,
-                fmt::format("the data are not a field on all sites (recordtype = {})", *info.record_type),
+    throw Error(ErrorKind::input, info.where, fmt::format("the data are not a field on all sites (recordtype = {})", *info.record_type),
                 "give a gauge configuration");
   }
   if (info.colors.value_or(3) != 3) {
-    throw Error(ErrorKind::input, info.where,
-                fmt::format("only three colours are supported (colors = {})", *info.colors),
+    throw Error(ErrorKind::input, info.where, fmt::format("only three colours are supported (colors = {})", *info.colors),
                 "give an SU(3) gauge configuration");
   }
 }
@@ -59,8 +53,7 @@ std::optional<Coord> stated_extents(const ScidacFile& file) {
   const Coord ildg = checked_extents(file.ildg->where, *file.ildg->extents);
   if (dims && *dims != ildg) {
     throw Error(ErrorKind::input, file.ildg->where,
-                fmt::format("ildg-format and scidac-private-file-xml name different extents ({} and {})",
-                            describe(ildg), describe(*dims)),
+                fmt::format("ildg-format and scidac-private-file-xml name different extents ({} and {})", describe(ildg), describe(*dims)),
                 copy_again);
   }
   return ildg;
@@ -71,14 +64,12 @@ std::optional<int> stated_real_bytes(const ScidacFile& file, const ScidacRecord&
   if (!file.ildg || !file.ildg->precision) return scidac;
   const std::int64_t bits = *file.ildg->precision;
   if (bits != 32 && bits != 64) {
-    throw Error(ErrorKind::input, file.ildg->where,
-                fmt::format("<precision> is neither 32 nor 64 (precision = {})", bits), copy_again);
+    throw Error(ErrorKind::input, file.ildg->where, fmt::format("<precision> is neither 32 nor 64 (precision = {})", bits), copy_again);
   }
   const int bytes = static_cast<int>(bits / 8);
   if (scidac && *scidac != bytes) {
     throw Error(ErrorKind::input, file.ildg->where,
-                fmt::format("ildg-format and scidac-private-record-xml name different precisions ({} bit and {} bit)",
-                            bits, 8 * *scidac),
+                fmt::format("ildg-format and scidac-private-record-xml name different precisions ({} bit and {} bit)", bits, 8 * *scidac),
                 copy_again);
   }
   return bytes;
@@ -100,12 +91,10 @@ int probe_real_bytes(const ByteSource& source, const ScidacRecord& links) {
     }
   }
   if (best == 0) {
-    throw Error(
-        ErrorKind::input, at_offset(source, links.data.data_offset),
-        fmt::format(
-            "no record states the precision of these data, and they are not unitary matrices in either ({} bytes)",
-            links.data.length),
-        "the file is damaged, or add an ildg-format record");
+    throw Error(ErrorKind::input, at_offset(source, links.data.data_offset),
+                fmt::format("no record states the precision of these data, and they are not unitary matrices in either ({} bytes)",
+                            links.data.length),
+                "the file is damaged, or add an ildg-format record");
   }
   return best;
 }
@@ -141,8 +130,8 @@ void note_datum_size(const ScidacRecord& links, GaugeFileInfo& info) {
   const auto site_bytes = static_cast<std::int64_t>(info.layout.record_bytes());
   const std::int64_t typesize = *links.info->typesize;
   if (typesize > 0 && site_bytes % typesize == 0 && *links.info->datacount == site_bytes / typesize) return;
-  info.notes.push_back(fmt::format("typesize = {} and datacount = {} do not make the {} bytes of a site", typesize,
-                                   *links.info->datacount, site_bytes));
+  info.notes.push_back(
+      fmt::format("typesize = {} and datacount = {} do not make the {} bytes of a site", typesize, *links.info->datacount, site_bytes));
 }
 
 }  // namespace
@@ -159,8 +148,8 @@ GaugeFileInfo parse_lime_gauge(const ByteSource& source, const std::optional<Coo
   info.header = std::move(file.header);
   info.layout.offset = links.data.data_offset;
   if (file.records.size() > 1) {
-    info.notes.push_back(fmt::format("the file holds {} data records; the one at offset {} is read",
-                                     file.records.size(), links.data.header_offset));
+    info.notes.push_back(
+        fmt::format("the file holds {} data records; the one at offset {} is read", file.records.size(), links.data.header_offset));
   }
   std::optional<Coord> extents = stated_extents(file);
   if (!extents && extents_hint) {

@@ -50,7 +50,8 @@ void write_ildg(const std::string& path, const HostGauge& gauge, const GaugeWrit
     lime->text_record("ildg-format", ildg_format_xml(layout), false, false);
     if (!options.lfn.empty()) lime->text_record("ildg-data-lfn", options.lfn, false, false);
   });
-  write_scidac_data_part(file, lime ? &*lime : nullptr, "ildg-binary-data", layout.extents, sites_to_write(gauge, options), layout.record_bytes(),
+  write_scidac_data_part(file, lime ? &*lime : nullptr, "ildg-binary-data", layout.extents, sites_to_write(gauge, options),
+                         layout.record_bytes(),
                          [&](const Box& slab, std::span<std::byte> out) { encode_box(path, layout, gauge, slab, out); });
   file.commit();
 }

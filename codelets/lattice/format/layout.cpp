@@ -20,8 +20,7 @@ void complete_third_row(std::span<double, 18> link) {
     return std::complex<double>(link[i], link[i + 1]);
   };
   for (int col = 0; col < 3; ++col) {
-    const std::complex<double> c =
-        std::conj(entry(0, col + 1) * entry(1, col + 2) - entry(0, col + 2) * entry(1, col + 1));
+    const std::complex<double> c = std::conj(entry(0, col + 1) * entry(1, col + 2) - entry(0, col + 2) * entry(1, col + 1));
     link[static_cast<std::size_t>(12 + 2 * col)] = c.real();
     link[static_cast<std::size_t>(13 + 2 * col)] = c.imag();
   }
@@ -45,9 +44,7 @@ Coord openqcd_site(const Coord& extents, std::int64_t record) {
 }  // namespace
 
 Coord checked_extents(std::string_view where, const std::array<std::int64_t, 4>& extents) {
-  const auto shown = [&] {
-    return fmt::format("extents = {} {} {} {}", extents[0], extents[1], extents[2], extents[3]);
-  };
+  const auto shown = [&] { return fmt::format("extents = {} {} {} {}", extents[0], extents[1], extents[2], extents[3]); };
   // 2^40 sites are 10^4 times the largest lattice of today and leave all byte counts far from overflow.
   constexpr std::int64_t most_sites = std::int64_t{1} << 40;
   std::int64_t sites = 1;
@@ -67,9 +64,7 @@ Coord checked_extents(std::string_view where, const std::array<std::int64_t, 4>&
   return result;
 }
 
-std::string describe(const Coord& extents) {
-  return fmt::format("{}x{}x{}x{}", extents[0], extents[1], extents[2], extents[3]);
-}
+std::string describe(const Coord& extents) { return fmt::format("{}x{}x{}x{}", extents[0], extents[1], extents[2], extents[3]); }
 
 void check_payload_length(const ByteSource& source, const PayloadLayout& layout) {
   const std::uint64_t available = source.size() > layout.offset ? source.size() - layout.offset : 0;
@@ -78,14 +73,12 @@ void check_payload_length(const ByteSource& source, const PayloadLayout& layout)
   const std::string claim = fmt::format("the header announces {} bytes of links ({}, {} rows, {}-bit reals)", needed,
                                         describe(layout.extents), layout.rows, 8 * layout.real_bytes);
   if (available < needed) {
-    throw Error(ErrorKind::input, at_offset(source, layout.offset),
-                fmt::format("{}, but only {} follow", claim, available),
+    throw Error(ErrorKind::input, at_offset(source, layout.offset), fmt::format("{}, but only {} follow", claim, available),
                 "the file is cut short or its header is wrong: copy it again");
   }
-  throw Error(
-      ErrorKind::input, at_offset(source, layout.offset + needed),
-      fmt::format("{}, but {} more follow them", claim, available - needed),
-      "the extents or the data type in the header are wrong, or foreign data were appended: copy the file again");
+  throw Error(ErrorKind::input, at_offset(source, layout.offset + needed),
+              fmt::format("{}, but {} more follow them", claim, available - needed),
+              "the extents or the data type in the header are wrong, or foreign data were appended: copy the file again");
 }
 
 LinkPlace link_place(const PayloadLayout& layout, std::int64_t record, int k) {
@@ -120,8 +113,7 @@ bool encode_link(const PayloadLayout& layout, std::span<const double, 18> link, 
   return encode_reals(layout.real_bytes, stored, layout.byte_order, out);
 }
 
-void encode_box(std::string_view where, const PayloadLayout& layout, const HostGauge& gauge, const Box& box,
-                std::span<std::byte> out) {
+void encode_box(std::string_view where, const PayloadLayout& layout, const HostGauge& gauge, const Box& box, std::span<std::byte> out) {
   std::byte* next = out.data();
   for (std::int64_t i = 0; i < volume(box.extents); ++i) {
     const Coord site = site_of(box, i);
@@ -129,8 +121,8 @@ void encode_box(std::string_view where, const PayloadLayout& layout, const HostG
     for (int mu = 0; mu < 4; ++mu, next += layout.link_bytes()) {
       if (encode_link(layout, gauge.link(place, mu), next)) continue;
       throw Error(ErrorKind::input, where,
-                  fmt::format("link at x,y,z,t = {},{},{},{} mu = {} has a number that is not finite in {}-bit reals",
-                              site[0], site[1], site[2], site[3], mu, 8 * layout.real_bytes),
+                  fmt::format("link at x,y,z,t = {},{},{},{} mu = {} has a number that is not finite in {}-bit reals", site[0], site[1],
+                              site[2], site[3], mu, 8 * layout.real_bytes),
                   "check how the configuration was made before writing it");
     }
   }

@@ -15,8 +15,8 @@ namespace quarkstar::format {
 
 enum class SiteOrder {
   lexicographic,  ///< record = site, x fastest, t slowest; 4 links, mu = x,y,z,t
-  openqcd  ///< record = odd site, z fastest, then y, x, t; 8 links +t,-t,+x,-x,+y,-y,+z,-z (minus: the neighbour's
-           ///< link)
+  openqcd         ///< record = odd site, z fastest, then y, x, t; 8 links +t,-t,+x,-x,+y,-y,+z,-z (minus: the neighbour's
+                  ///< link)
 };
 
 /// Where the links of a configuration are in a file: a run of equal records that starts at `offset`.
@@ -72,8 +72,7 @@ bool encode_link(const PayloadLayout& layout, std::span<const double, 18> link, 
 /// Decode whole records: store(site, mu, link) for each link; site is lexicographic, link is std::span<const double,
 /// 18>.
 template <class Store>
-void for_each_link(const PayloadLayout& layout, std::int64_t first_record, std::span<const std::byte> bytes,
-                   Store&& store) {
+void for_each_link(const PayloadLayout& layout, std::int64_t first_record, std::span<const std::byte> bytes, Store&& store) {
   std::array<double, 18> link;
   const auto count = static_cast<std::int64_t>(bytes.size() / layout.record_bytes());
   const std::byte* in = bytes.data();
@@ -89,8 +88,7 @@ void for_each_link(const PayloadLayout& layout, std::int64_t first_record, std::
 /// Encodes the records of a box of the lattice, lexicographic within it; `gauge` holds these sites, and `out` has room for them.
 /// where: the output file, for the message. Throws Error(input) naming the link if a number is not finite in the file's
 /// precision.
-void encode_box(std::string_view where, const PayloadLayout& layout, const HostGauge& gauge, const Box& box,
-                std::span<std::byte> out);
+void encode_box(std::string_view where, const PayloadLayout& layout, const HostGauge& gauge, const Box& box, std::span<std::byte> out);
 
 /// Distance of the first two stored rows from unit norm, |(|a|^2 - 1)| + |(|b|^2 - 1)|; infinite if they are not
 /// finite. Tells precision and byte order apart where a header leaves them open: a wrong guess gives values far from 1.

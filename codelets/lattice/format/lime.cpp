@@ -33,11 +33,9 @@ LimeRecord read_record_header(const ByteSource& source, std::uint64_t offset) {
   source.read(offset, header);
   if (const auto magic = load<std::uint32_t>(header.data(), ByteOrder::big); magic != lime_magic) {
     throw Error(ErrorKind::input, at_offset(source, offset),
-                fmt::format("no LIME record starts here (magic = {:08x} instead of {:08x})", magic, lime_magic),
-                damaged);
+                fmt::format("no LIME record starts here (magic = {:08x} instead of {:08x})", magic, lime_magic), damaged);
   }
-  if (const auto version = load<std::uint16_t>(header.data() + version_offset, ByteOrder::big);
-      version != lime_version) {
+  if (const auto version = load<std::uint16_t>(header.data() + version_offset, ByteOrder::big); version != lime_version) {
     throw Error(ErrorKind::input, at_offset(source, offset + version_offset),
                 fmt::format("only LIME version {} is known (version = {})", lime_version, version), damaged);
   }
@@ -50,8 +48,7 @@ LimeRecord read_record_header(const ByteSource& source, std::uint64_t offset) {
   record.message_end = (flags & message_end_flag) != 0;
   const std::string_view type(reinterpret_cast<const char*>(header.data() + type_offset), type_bytes);
   record.type = type.substr(0, type.find('\0'));
-  if (record.type.empty() ||
-      !std::all_of(record.type.begin(), record.type.end(), [](char c) { return c > 0x20 && c < 0x7f; })) {
+  if (record.type.empty() || !std::all_of(record.type.begin(), record.type.end(), [](char c) { return c > 0x20 && c < 0x7f; })) {
     throw Error(ErrorKind::input, at_offset(source, offset + type_offset),
                 fmt::format("the LIME record type is not printable text (type = {})", printable(record.type)), damaged);
   }
@@ -74,8 +71,7 @@ std::vector<LimeRecord> lime_records(const ByteSource& source) {
   std::vector<LimeRecord> records;
   for (std::uint64_t offset = 0; offset < source.size();) {
     if (records.size() == most_records) {
-      throw Error(ErrorKind::input, at_offset(source, offset), fmt::format("more than {} LIME records", most_records),
-                  damaged);
+      throw Error(ErrorKind::input, at_offset(source, offset), fmt::format("more than {} LIME records", most_records), damaged);
     }
     records.push_back(read_record_header(source, offset));
     const LimeRecord& last = records.back();
@@ -86,10 +82,8 @@ std::vector<LimeRecord> lime_records(const ByteSource& source) {
 
 std::string lime_text(const ByteSource& source, const LimeRecord& record, std::size_t limit) {
   if (record.length > limit) {
-    throw Error(
-        ErrorKind::input, at_offset(source, record.header_offset),
-        fmt::format("the text record {} is unreasonably long ({} bytes, limit {})", record.type, record.length, limit),
-        damaged);
+    throw Error(ErrorKind::input, at_offset(source, record.header_offset),
+                fmt::format("the text record {} is unreasonably long ({} bytes, limit {})", record.type, record.length, limit), damaged);
   }
   std::string text = source.read_text(record.data_offset, static_cast<std::size_t>(record.length));
   text.erase(text.find_last_not_of('\0') + 1);
@@ -111,8 +105,7 @@ void LimeWriter::open_record(std::string_view type, std::uint64_t length, bool m
   store(header.data() + flags_offset, static_cast<std::uint16_t>(flags), ByteOrder::big);
   store(header.data() + length_offset, length, ByteOrder::big);
   const std::string_view stored_type = type.substr(0, type_bytes - 1);
-  std::transform(stored_type.begin(), stored_type.end(), header.begin() + type_offset,
-                 [](char c) { return std::byte(c); });
+  std::transform(stored_type.begin(), stored_type.end(), header.begin() + type_offset, [](char c) { return std::byte(c); });
   file_.append(header);
   data_end_ = file_.size() + length;
 }

@@ -22,16 +22,14 @@ void require_colour_matrices(const ScidacFieldFile& file) {
                 "give a file of fat or of long links");
   const auto& info = records.front().info;
   if (info && info->datatype && info->datatype->find("ColorMatrix") == std::string::npos)
-    throw Error(ErrorKind::input, info->where,
-                fmt::format("the data are not colour matrices (datatype = {})", printable(*info->datatype)),
+    throw Error(ErrorKind::input, info->where, fmt::format("the data are not colour matrices (datatype = {})", printable(*info->datatype)),
                 "give a file of fat or of long links");
 }
 
 }  // namespace
 
 void write_link_field(AtomicFile& file, const HostGauge& links, int real_bytes, const LinkFieldText& text) {
-  const Coord extents =
-      checked_extents(file.path(), {links.extents[0], links.extents[1], links.extents[2], links.extents[3]});
+  const Coord extents = checked_extents(file.path(), {links.extents[0], links.extents[1], links.extents[2], links.extents[3]});
   if (real_bytes != 4 && real_bytes != 8)
     throw Error(ErrorKind::input, file.path(), fmt::format("reals have 4 or 8 bytes (real_bytes = {})", real_bytes),
                 "choose single or double precision");

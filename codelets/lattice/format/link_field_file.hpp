@@ -36,8 +36,8 @@ LinkFieldHeader read_link_field_header(const std::string& path);
 /// Throws Error(input) for a file of another kind or a damaged one, Error(environment) if memory is short.
 LinkFieldRead read_link_field(const std::string& path);
 
-/// Collective. The links of a box that holds this rank's part of the lattice and may reach over its edges; the parts of all ranks are the lattice.
-/// Throws the same, on all ranks, and Error(input) for a file of another lattice.
+/// Collective. The links of a box that holds this rank's part of the lattice and may reach over its edges; the parts of all ranks are the
+/// lattice. Throws the same, on all ranks, and Error(input) for a file of another lattice.
 HostGauge read_link_field_part(const std::string& path, const Coord& lattice, const Box& part, const Box& box);
 
 }  // namespace quarkstar::format

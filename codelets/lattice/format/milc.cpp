@@ -59,8 +59,8 @@ bool is_milc(std::span<const std::byte> first_bytes) {
 GaugeFileInfo parse_milc(const ByteSource& source) {
   const std::vector<std::byte> header = source.read_up_to(0, v5_header_bytes);
   if (!is_milc(header)) {
-    throw Error(ErrorKind::input, at_offset(source, magic_offset),
-                "no MILC magic number (20103 or 59354) is found here", "the file is damaged or of another format");
+    throw Error(ErrorKind::input, at_offset(source, magic_offset), "no MILC magic number (20103 or 59354) is found here",
+                "the file is damaged or of another format");
   }
   GaugeFileInfo info;
   info.path = source.name();
@@ -71,8 +71,7 @@ GaugeFileInfo parse_milc(const ByteSource& source) {
   info.layout.offset = info.format == GaugeFormat::milc_v5 ? v5_header_bytes : v1_header_bytes;
   if (header.size() < info.layout.offset) {
     throw Error(ErrorKind::input, at_offset(source, header.size()),
-                fmt::format("the file ends within its {}-byte header", info.layout.offset),
-                "the file is cut short: copy it again");
+                fmt::format("the file ends within its {}-byte header", info.layout.offset), "the file is cut short: copy it again");
   }
   std::array<std::int64_t, 4> extents{};
   for (std::size_t mu = 0; mu < 4; ++mu) {

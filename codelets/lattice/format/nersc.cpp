@@ -58,8 +58,8 @@ void add_line(Header& header, std::string_view text, int number) {
   HeaderLine line{std::string(trim(text.substr(0, equals))), std::string(trim(text.substr(equals + 1))), number};
   if (const HeaderLine* earlier = header.find(line.key); earlier != nullptr && earlier->value != line.value) {
     throw Error(ErrorKind::input, fmt::format("{}:{}", header.file, number),
-                fmt::format("{} is given twice with different values ({} = {} and {})", printable(line.key),
-                            printable(line.key), printable(earlier->value), printable(line.value)),
+                fmt::format("{} is given twice with different values ({} = {} and {})", printable(line.key), printable(line.key),
+                            printable(earlier->value), printable(line.value)),
                 "the header is damaged: copy the file again");
   }
   header.lines.push_back(std::move(line));
@@ -73,8 +73,7 @@ Header read_header(const ByteSource& source) {
   for (int number = 1;; ++number) {
     const auto end = text.find('\n', position);
     if (end == std::string_view::npos) {
-      throw Error(ErrorKind::input, source.name(),
-                  fmt::format("the NERSC header has no {} line within {} bytes", end_mark, bytes.size()),
+      throw Error(ErrorKind::input, source.name(), fmt::format("the NERSC header has no {} line within {} bytes", end_mark, bytes.size()),
                   "the file is cut short or damaged: copy it again");
     }
     const std::string_view line = text.substr(position, end - position);
@@ -138,9 +137,8 @@ void guess_byte_order(const ByteSource& source, GaugeFileInfo& info) {
   info.layout.byte_order = ByteOrder::little;
   other.byte_order = ByteOrder::big;
   if (norm_deviation(other, link) < norm_deviation(info.layout, link)) info.layout = other;
-  info.notes.push_back(
-      fmt::format("FLOATING_POINT names no byte order; {}-endian makes the first link's rows unit vectors",
-                  to_string(info.layout.byte_order)));
+  info.notes.push_back(fmt::format("FLOATING_POINT names no byte order; {}-endian makes the first link's rows unit vectors",
+                                   to_string(info.layout.byte_order)));
 }
 
 std::optional<StoredObservable> observable(const Header& header, std::string_view key, double tolerance) {
@@ -162,8 +160,7 @@ void note_boundaries(const Header& header, GaugeFileInfo& info) {
 }  // namespace
 
 bool is_nersc(std::span<const std::byte> first_bytes) {
-  return first_bytes.size() >= begin_mark.size() &&
-         std::memcmp(first_bytes.data(), begin_mark.data(), begin_mark.size()) == 0;
+  return first_bytes.size() >= begin_mark.size() && std::memcmp(first_bytes.data(), begin_mark.data(), begin_mark.size()) == 0;
 }
 
 GaugeFileInfo parse_nersc(const ByteSource& source) {

@@ -25,11 +25,9 @@ void check_third_rows(const std::string& path, const HostGauge& gauge, const Coo
   }
 }
 
-std::string header_text(const std::string& path, const PayloadLayout& layout, const GaugeWriteOptions& options,
-                        std::uint32_t checksum) {
+std::string header_text(const std::string& path, const PayloadLayout& layout, const GaugeWriteOptions& options, std::uint32_t checksum) {
   if (!options.plaquette || !options.link_trace) {
-    throw Error(ErrorKind::internal, path, "a NERSC header needs the plaquette and the link trace",
-                "this is a defect: please report it");
+    throw Error(ErrorKind::internal, path, "a NERSC header needs the plaquette and the link trace", "this is a defect: please report it");
   }
   std::string text = "BEGIN_HEADER\n";
   const auto line = [&](std::string_view key, const std::string& value) {
@@ -40,8 +38,7 @@ std::string header_text(const std::string& path, const PayloadLayout& layout, co
   line("HDR_VERSION", "1.0");
   line("DATATYPE", layout.rows == 2 ? "4D_SU3_GAUGE" : "4D_SU3_GAUGE_3x3");
   line("STORAGE_FORMAT", "1.0");
-  for (std::size_t mu = 0; mu < 4; ++mu)
-    line(fmt::format("DIMENSION_{}", mu + 1), fmt::format("{}", layout.extents[mu]));
+  for (std::size_t mu = 0; mu < 4; ++mu) line(fmt::format("DIMENSION_{}", mu + 1), fmt::format("{}", layout.extents[mu]));
   line("LINK_TRACE", fmt::format("{:.15g}", *options.link_trace));
   line("PLAQUETTE", fmt::format("{:.15g}", *options.plaquette));
   for (int mu = 1; mu <= 4; ++mu) line(fmt::format("BOUNDARY_{}", mu), "PERIODIC");
@@ -66,8 +63,7 @@ void write_nersc(const std::string& path, const HostGauge& gauge, const GaugeWri
   job.together([&] {
     layout = writer_layout(path, gauge, options, ByteOrder::big);
     if (options.rows != 2 && options.rows != 3) {
-      throw Error(ErrorKind::input, path, fmt::format("links have 2 or 3 rows in NERSC files (rows = {})", options.rows),
-                  "choose 2 or 3");
+      throw Error(ErrorKind::input, path, fmt::format("links have 2 or 3 rows in NERSC files (rows = {})", options.rows), "choose 2 or 3");
     }
     layout.rows = options.rows;
   });

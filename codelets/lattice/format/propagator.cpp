@@ -21,8 +21,8 @@ constexpr std::string_view declaration = R"(<?xml version="1.0" encoding="UTF-8"
 constexpr std::string_view one_source_twelve_sinks = "USQCD_DiracFermion_ScalarSource_TwelveSink";
 
 std::string file_xml(const PropagatorWriteOptions& options) {
-  return fmt::format("{}<usqcdPropFile><version>1.0</version><type>{}</type><info>{}</info></usqcdPropFile>",
-                     declaration, one_source_twelve_sinks, xml_escape(options.file_info));
+  return fmt::format("{}<usqcdPropFile><version>1.0</version><type>{}</type><info>{}</info></usqcdPropFile>", declaration,
+                     one_source_twelve_sinks, xml_escape(options.file_info));
 }
 
 /// Documents decide what a user record is; QIO once called usqcdPropInfo usqcdInfo.
@@ -58,13 +58,13 @@ PropagatorWriter::PropagatorWriter(const std::string& path, const Coord& extents
 
 void PropagatorWriter::expect_step(int step) const {
   if (step == step_) return;
-  throw Error(ErrorKind::internal, path_,
-              fmt::format("propagator records out of order (got number {}, expected {})", step, step_),
+  throw Error(ErrorKind::internal, path_, fmt::format("propagator records out of order (got number {}, expected {})", step, step_),
               "this is a defect: please report it");
 }
 
 void PropagatorWriter::write_field(const ScidacDatum& datum, const std::string& user_xml, std::span<const double> field) {
-  write_scidac_field_part(file_, lime_ ? &*lime_ : nullptr, extents_, options_.part.value_or(Box{{}, extents_}), datum, user_xml, options_.date, field);
+  write_scidac_field_part(file_, lime_ ? &*lime_ : nullptr, extents_, options_.part.value_or(Box{{}, extents_}), datum, user_xml,
+                          options_.date, field);
 }
 
 void PropagatorWriter::write_source(std::span<const double> eta) {
@@ -75,7 +75,8 @@ void PropagatorWriter::write_source(std::span<const double> eta) {
   datum.colors = 0;
   datum.typesize = complex_reals * options_.real_bytes;
   write_field(datum,
-              fmt::format("{}<usqcdSourceInfo><version>1.0</version><info>{}</info></usqcdSourceInfo>", declaration, xml_escape(options_.source_info)),
+              fmt::format("{}<usqcdSourceInfo><version>1.0</version><info>{}</info></usqcdSourceInfo>", declaration,
+                          xml_escape(options_.source_info)),
               eta);
   ++step_;
 }
@@ -88,8 +89,8 @@ void PropagatorWriter::write_column(int spin, int colour, std::span<const double
   datum.spins = spins;
   datum.typesize = spinor_reals * options_.real_bytes;
   write_field(datum,
-              fmt::format("{}<usqcdPropInfo><version>1.0</version><spin>{}</spin><color>{}</color><info>{}</info></usqcdPropInfo>", declaration, spin,
-                          colour, xml_escape(options_.column_info)),
+              fmt::format("{}<usqcdPropInfo><version>1.0</version><spin>{}</spin><color>{}</color><info>{}</info></usqcdPropInfo>",
+                          declaration, spin, colour, xml_escape(options_.column_info)),
               spinor);
   ++step_;
 }
@@ -105,8 +106,7 @@ PropagatorFile::PropagatorFile(std::unique_ptr<ByteSource> source) : file_(std::
   const XmlValues file_xml(file_.path() + " (scidac-file-xml)", file_.file_text());
   type_ = file_xml.text("type").value_or("");
   if (!type_.starts_with("USQCD_DiracFermion_")) {
-    throw Error(ErrorKind::input, file_xml.where(),
-                fmt::format("this is not a USQCD propagator file (type = {})", printable(type_)),
+    throw Error(ErrorKind::input, file_xml.where(), fmt::format("this is not a USQCD propagator file (type = {})", printable(type_)),
                 "give a propagator file of type USQCD_DiracFermion_...");
   }
   const std::vector<ScidacRecord>& records = file_.description().records;
@@ -118,17 +118,14 @@ PropagatorFile::PropagatorFile(std::unique_ptr<ByteSource> source) : file_(std::
     }
     const std::string where = fmt::format("{}: record {} (scidac-record-xml)", file_.path(), i);
     if (!is_sink_record(text)) {
-      throw Error(ErrorKind::input, where, "the record is neither usqcdSourceInfo nor usqcdPropInfo",
-                  "the file is damaged: copy it again");
+      throw Error(ErrorKind::input, where, "the record is neither usqcdSourceInfo nor usqcdPropInfo", "the file is damaged: copy it again");
     }
     const XmlValues xml(where, text);
     const int place = static_cast<int>(columns_.size()) % columns_per_propagator;
-    const Column column{index_field(xml, "spin", spins, place / colours),
-                        index_field(xml, "color", colours, place % colours), i};
+    const Column column{index_field(xml, "spin", spins, place / colours), index_field(xml, "color", colours, place % colours), i};
     const auto same = [&](const Column& c) { return c.spin == column.spin && c.colour == column.colour; };
     if (std::any_of(columns_.begin(), columns_.end(), same)) {
-      throw Error(ErrorKind::input, where,
-                  fmt::format("the column spin = {} color = {} occurs twice", column.spin, column.colour),
+      throw Error(ErrorKind::input, where, fmt::format("the column spin = {} color = {} occurs twice", column.spin, column.colour),
                   "give a file with one propagator");
     }
     columns_.push_back(column);
@@ -136,11 +133,9 @@ PropagatorFile::PropagatorFile(std::unique_ptr<ByteSource> source) : file_(std::
 }
 
 std::vector<double> PropagatorFile::read_column(int spin, int colour, ChecksumPolicy policy) const {
-  const auto found = std::find_if(columns_.begin(), columns_.end(),
-                                  [&](const Column& c) { return c.spin == spin && c.colour == colour; });
+  const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.spin == spin && c.colour == colour; });
   if (found == columns_.end()) {
-    throw Error(ErrorKind::input, file_.path(),
-                fmt::format("the file has no column for source spin = {} color = {}", spin, colour),
+    throw Error(ErrorKind::input, file_.path(), fmt::format("the file has no column for source spin = {} color = {}", spin, colour),
                 "the propagator is incomplete: copy it again or solve for it");
   }
   return file_.read(description().records[found->record], spinor_reals, policy);
@@ -148,8 +143,7 @@ std::vector<double> PropagatorFile::read_column(int spin, int colour, ChecksumPo
 
 std::vector<double> PropagatorFile::read_source(ChecksumPolicy policy) const {
   if (!source_) {
-    throw Error(ErrorKind::input, file_.path(),
-                fmt::format("the file has no scalar source (type = {})", printable(type_)),
+    throw Error(ErrorKind::input, file_.path(), fmt::format("the file has no scalar source (type = {})", printable(type_)),
                 fmt::format("give a file of type {}", one_source_twelve_sinks));
   }
   return file_.read(description().records[*source_], complex_reals, policy);

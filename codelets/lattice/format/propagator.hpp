@@ -22,8 +22,9 @@ struct PropagatorWriteOptions {
 /// usqcdPropFile; one complex field eta(x), record usqcdSourceInfo; then twelve Dirac fermions, source spin slowest,
 /// records usqcdPropInfo with <spin>, <color>. Column (s, c) is M^-1 applied to eta(x) delta_ss' delta_cc'. Spinors are
 /// [spin][colour][re,im] in the DeGrand-Rossi basis; datatype USQCD_{F,D}3_DiracFermion, big-endian, checksums. The
-/// file appears only with commit(). On several ranks its calls are collective, and each rank gives the sites of its part. Throws what AtomicFile throws, ShapeError for fields of wrong size. Source: QIO API
-/// document 2.3 and qioxml_usqcd_prop.h; the record layout is the one CPS writes.
+/// file appears only with commit(). On several ranks its calls are collective, and each rank gives the sites of its part. Throws what
+/// AtomicFile throws, ShapeError for fields of wrong size. Source: QIO API document 2.3 and qioxml_usqcd_prop.h; the record layout is the
+/// one CPS writes.
 class PropagatorWriter {
  public:
   PropagatorWriter(const std::string& path, const Coord& extents, PropagatorWriteOptions options = {});
@@ -44,7 +45,7 @@ class PropagatorWriter {
   PropagatorWriteOptions options_;
   runtime::mpi::SharedOutput file_;
   std::optional<LimeWriter> lime_;  ///< on the root
-  int step_ = 0;  ///< records written: source, then columns
+  int step_ = 0;                    ///< records written: source, then columns
 };
 
 /// A propagator file opened for reading: C1D12 as above, or pairs of source and sink, whose sources are skipped.

@@ -22,14 +22,11 @@ class Scanner {
   }
 
  private:
-  std::string where(const LimeRecord& record) const {
-    return fmt::format("{} ({})", at_offset(source_, record.data_offset), record.type);
-  }
+  std::string where(const LimeRecord& record) const { return fmt::format("{} ({})", at_offset(source_, record.data_offset), record.type); }
 
   XmlValues read_xml(const LimeRecord& record) {
     XmlValues xml(where(record), lime_text(source_, record, longest_xml));
-    if (!xml.well_formed())
-      file_.notes.push_back(fmt::format("{} at offset {} is not well-formed XML", record.type, record.data_offset));
+    if (!xml.well_formed()) file_.notes.push_back(fmt::format("{} at offset {} is not well-formed XML", record.type, record.data_offset));
     for (const auto& value : xml.values()) file_.header.push_back(value);
     return xml;
   }
@@ -70,8 +67,7 @@ class Scanner {
 
   void take_file_info(const XmlValues& xml) {
     // Version 1.0 counted files (multifile = 1: single); since 1.1 volfmt 0 is the single file.
-    if (xml.integer("volfmt").value_or(0) != 0)
-      xml.reject("volfmt", "0 (single file); join the parts with QIO's qio-convert-mesh");
+    if (xml.integer("volfmt").value_or(0) != 0) xml.reject("volfmt", "0 (single file); join the parts with QIO's qio-convert-mesh");
     const auto dims = xml.integers("dims");
     if (!dims) return;
     if (dims->size() != 4) xml.reject("dims", "a list of four extents");
@@ -117,8 +113,7 @@ class Scanner {
     const auto suma = xml.hex32("suma");
     const auto sumb = xml.hex32("sumb");
     if (!suma || !sumb) {
-      throw Error(ErrorKind::input, xml.where(), "the checksum record lacks <suma> or <sumb>",
-                  "the file is damaged: copy it again");
+      throw Error(ErrorKind::input, xml.where(), "the checksum record lacks <suma> or <sumb>", "the file is damaged: copy it again");
     }
     const std::array<std::uint32_t, 2> sums{*suma, *sumb};
     if (!file_.records.empty() && !file_.records.back().checksum) {
@@ -152,8 +147,7 @@ std::optional<int> ScidacRecordInfo::real_bytes() const {
   if (!precision) return std::nullopt;
   if (*precision == "F") return 4;
   if (*precision == "D") return 8;
-  throw Error(ErrorKind::input, where,
-              fmt::format("<precision> is neither F nor D (precision = {})", printable(*precision)),
+  throw Error(ErrorKind::input, where, fmt::format("<precision> is neither F nor D (precision = {})", printable(*precision)),
               "the file is damaged or holds no reals");
 }
 
@@ -168,29 +162,26 @@ void write_scidac_file_header(LimeWriter& lime, const Coord& extents, std::strin
   lime.text_record("scidac-file-xml", user_xml, false, true);
 }
 
-void write_scidac_record_header(LimeWriter& lime, const ScidacDatum& datum, std::string_view user_xml,
-                                std::string_view date) {
+void write_scidac_record_header(LimeWriter& lime, const ScidacDatum& datum, std::string_view user_xml, std::string_view date) {
   const std::string colors = datum.colors > 0 ? fmt::format("<colors>{}</colors>", datum.colors) : "";
   const std::string spins = datum.spins > 0 ? fmt::format("<spins>{}</spins>", datum.spins) : "";
   lime.text_record("scidac-private-record-xml",
                    fmt::format("{}<scidacRecord><version>1.1</version><date>{} UTC</date><recordtype>0</recordtype>"
                                "<datatype>{}</datatype><precision>{}</precision>{}{}<typesize>{}</typesize>"
                                "<datacount>{}</datacount></scidacRecord>",
-                               declaration, xml_escape(date), datum.datatype, datum.real_bytes == 4 ? "F" : "D", colors,
-                               spins, datum.typesize, datum.datacount),
+                               declaration, xml_escape(date), datum.datatype, datum.real_bytes == 4 ? "F" : "D", colors, spins,
+                               datum.typesize, datum.datacount),
                    true, false);
   lime.text_record("scidac-record-xml", user_xml, false, false);
 }
 
-void write_scidac_data(LimeWriter& lime, std::string_view type, std::int64_t sites, std::size_t site_bytes,
-                       const EncodeSites& encode) {
+void write_scidac_data(LimeWriter& lime, std::string_view type, std::int64_t sites, std::size_t site_bytes, const EncodeSites& encode) {
   PayloadChecksum checksum(ChecksumKind::scidac, ByteOrder::big, site_bytes);
   lime.open_record(type, static_cast<std::uint64_t>(sites) * site_bytes, false, false);
   const std::int64_t chunk = std::min(records_per_chunk(site_bytes), sites);
   std::vector<std::byte> buffer(static_cast<std::size_t>(chunk) * site_bytes);
   for (std::int64_t first = 0; first < sites; first += chunk) {
-    const std::span<std::byte> bytes =
-        std::span(buffer).first(static_cast<std::size_t>(std::min(chunk, sites - first)) * site_bytes);
+    const std::span<std::byte> bytes = std::span(buffer).first(static_cast<std::size_t>(std::min(chunk, sites - first)) * site_bytes);
     encode(first, bytes);
     checksum.add(first, bytes);
     lime.file().append(bytes);
@@ -200,11 +191,10 @@ void write_scidac_data(LimeWriter& lime, std::string_view type, std::int64_t sit
 }
 
 void write_scidac_checksum(LimeWriter& lime, const PayloadChecksum& checksum) {
-  lime.text_record(
-      "scidac-checksum",
-      fmt::format("{}<scidacChecksum><version>1.0</version><suma>{:x}</suma><sumb>{:x}</sumb></scidacChecksum>",
-                  declaration, checksum.sums()[0], checksum.sums()[1]),
-      false, true);
+  lime.text_record("scidac-checksum",
+                   fmt::format("{}<scidacChecksum><version>1.0</version><suma>{:x}</suma><sumb>{:x}</sumb></scidacChecksum>", declaration,
+                               checksum.sums()[0], checksum.sums()[1]),
+                   false, true);
 }
 
 }  // namespace quarkstar::format

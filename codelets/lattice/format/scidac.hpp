@@ -86,12 +86,10 @@ using EncodeSites = std::function<void(std::int64_t first_site, std::span<std::b
 void write_scidac_file_header(LimeWriter& lime, const Coord& extents, std::string_view user_xml);
 
 /// scidac-private-record-xml and scidac-record-xml: the start of a record. date: as from utc_date().
-void write_scidac_record_header(LimeWriter& lime, const ScidacDatum& datum, std::string_view user_xml,
-                                std::string_view date);
+void write_scidac_record_header(LimeWriter& lime, const ScidacDatum& datum, std::string_view user_xml, std::string_view date);
 
 /// The data, in chunks, and the scidac-checksum record.
-void write_scidac_data(LimeWriter& lime, std::string_view type, std::int64_t sites, std::size_t site_bytes,
-                       const EncodeSites& encode);
+void write_scidac_data(LimeWriter& lime, std::string_view type, std::int64_t sites, std::size_t site_bytes, const EncodeSites& encode);
 
 /// The scidac-checksum record behind data.
 void write_scidac_checksum(LimeWriter& lime, const PayloadChecksum& checksum);

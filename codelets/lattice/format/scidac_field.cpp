@@ -26,8 +26,7 @@ int real_bytes_of(const ByteSource& source, const ScidacRecord& record, std::int
   const std::string where = at_offset(source, record.data.header_offset);
   const std::uint64_t reals = static_cast<std::uint64_t>(sites) * static_cast<std::uint64_t>(reals_per_site);
   if (record.info && record.info->record_type.value_or(0) != 0) {
-    throw Error(ErrorKind::input, where,
-                fmt::format("the record is not a field on all sites (recordtype = {})", *record.info->record_type),
+    throw Error(ErrorKind::input, where, fmt::format("the record is not a field on all sites (recordtype = {})", *record.info->record_type),
                 "only whole fields are read");
   }
   const int stated = record.info ? record.info->real_bytes().value_or(0) : 0;
@@ -35,11 +34,10 @@ int real_bytes_of(const ByteSource& source, const ScidacRecord& record, std::int
     const bool allowed = stated == 0 || stated == real_bytes;
     if (allowed && record.data.length == reals * static_cast<std::uint64_t>(real_bytes)) return real_bytes;
   }
-  throw Error(
-      ErrorKind::input, where,
-      fmt::format("{} has {} bytes, which are not {} reals for each of {} sites{}", record.data.type,
-                  record.data.length, reals_per_site, sites, stated == 0 ? "" : fmt::format(" in {} bit", 8 * stated)),
-      "the record is damaged or holds another kind of field");
+  throw Error(ErrorKind::input, where,
+              fmt::format("{} has {} bytes, which are not {} reals for each of {} sites{}", record.data.type, record.data.length,
+                          reals_per_site, sites, stated == 0 ? "" : fmt::format(" in {} bit", 8 * stated)),
+              "the record is damaged or holds another kind of field");
 }
 
 /// What is said of a field once all of it has been read. finite: whether all numbers are.
@@ -69,8 +67,7 @@ void encode(const std::string& where, const ScidacDatum& datum, std::span<const 
 
 ScidacFieldFile::ScidacFieldFile(const std::string& path) : ScidacFieldFile(open_file(path)) {}
 
-ScidacFieldFile::ScidacFieldFile(std::unique_ptr<ByteSource> source)
-    : source_(std::move(source)), description_(describe_file(*source_)) {
+ScidacFieldFile::ScidacFieldFile(std::unique_ptr<ByteSource> source) : source_(std::move(source)), description_(describe_file(*source_)) {
   if (!description_.dims) {
     throw Error(ErrorKind::input, source_->name(), "no scidac-private-file-xml record states the lattice extents",
                 "the file is damaged or not a SciDAC file: copy it again");
@@ -122,7 +119,8 @@ std::vector<double> ScidacFieldFile::read_part(const ScidacRecord& record, int r
     const std::size_t row = static_cast<std::size_t>(slab.extents[0]) * reals;
     for (std::int64_t i = 0; i < volume(slab.extents); i += slab.extents[0]) {
       const auto first = static_cast<std::size_t>(index_in(box, site_of(slab, i), extents_)) * reals;
-      decode_reals(real_bytes, bytes.data() + static_cast<std::size_t>(i) * site_bytes, ByteOrder::big, std::span(field).subspan(first, row));
+      decode_reals(real_bytes, bytes.data() + static_cast<std::size_t>(i) * site_bytes, ByteOrder::big,
+                   std::span(field).subspan(first, row));
     }
   };
   runtime::mpi::SharedFile file(job, path(), runtime::mpi::SharedFile::Mode::read);
@@ -140,21 +138,18 @@ std::vector<double> ScidacFieldFile::read_part(const ScidacRecord& record, int r
   return field;
 }
 
-void write_scidac_field(LimeWriter& lime, const Coord& extents, const ScidacDatum& datum, std::string_view user_xml,
-                        std::string_view date, std::span<const double> field) {
+void write_scidac_field(LimeWriter& lime, const Coord& extents, const ScidacDatum& datum, std::string_view user_xml, std::string_view date,
+                        std::span<const double> field) {
   const std::size_t reals = datum.site_bytes() / static_cast<std::size_t>(datum.real_bytes);
   if (field.size() != static_cast<std::size_t>(volume(extents)) * reals) {
-    throw ShapeError(lime.file().path(),
-                     fmt::format("{} numbers are not {} for each site of {}", field.size(), reals, describe(extents)));
+    throw ShapeError(lime.file().path(), fmt::format("{} numbers are not {} for each site of {}", field.size(), reals, describe(extents)));
   }
   write_scidac_record_header(lime, datum, user_xml, date);
-  write_scidac_data(
-      lime, "scidac-binary-data", volume(extents), datum.site_bytes(),
-      [&](std::int64_t first, std::span<std::byte> out) {
-        const std::size_t count = out.size() / datum.site_bytes() * reals;
-        const auto part = field.subspan(static_cast<std::size_t>(first) * reals, count);
-        encode(lime.file().path(), datum, part, out);
-      });
+  write_scidac_data(lime, "scidac-binary-data", volume(extents), datum.site_bytes(), [&](std::int64_t first, std::span<std::byte> out) {
+    const std::size_t count = out.size() / datum.site_bytes() * reals;
+    const auto part = field.subspan(static_cast<std::size_t>(first) * reals, count);
+    encode(lime.file().path(), datum, part, out);
+  });
 }
 
 void write_scidac_data_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, std::string_view type, const Coord& extents, const Box& box,
@@ -174,19 +169,21 @@ void write_scidac_data_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, s
   });
 }
 
-void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, const Coord& extents, const Box& box, const ScidacDatum& datum,
-                             std::string_view user_xml, std::string_view date, std::span<const double> field) {
+void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, const Coord& extents, const Box& box,
+                             const ScidacDatum& datum, std::string_view user_xml, std::string_view date, std::span<const double> field) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const std::size_t reals = datum.site_bytes() / static_cast<std::size_t>(datum.real_bytes);
   job.together([&] {
     if (field.size() != static_cast<std::size_t>(volume(box.extents)) * reals)
-      throw ShapeError("write_scidac_field_part", fmt::format("{} numbers do not fill the part of {}", field.size(), describe(box.extents)));
+      throw ShapeError("write_scidac_field_part",
+                       fmt::format("{} numbers do not fill the part of {}", field.size(), describe(box.extents)));
   });
   out.on_root([&] { write_scidac_record_header(*lime, datum, user_xml, date); });
-  write_scidac_data_part(out, lime, "scidac-binary-data", extents, box, datum.site_bytes(), [&](const Box& slab, std::span<std::byte> bytes) {
-    const auto first = static_cast<std::size_t>(index_in(box, slab.origin, extents));
-    encode(out.path(), datum, field.subspan(first * reals, static_cast<std::size_t>(volume(slab.extents)) * reals), bytes);
-  });
+  write_scidac_data_part(
+      out, lime, "scidac-binary-data", extents, box, datum.site_bytes(), [&](const Box& slab, std::span<std::byte> bytes) {
+        const auto first = static_cast<std::size_t>(index_in(box, slab.origin, extents));
+        encode(out.path(), datum, field.subspan(first * reals, static_cast<std::size_t>(volume(slab.extents)) * reals), bytes);
+      });
 }
 
 }  // namespace quarkstar::format

@@ -29,8 +29,7 @@ class ScidacFieldFile {
   /// One field, lexicographic (x fastest), reals_per_site doubles for each site: 6 for a colour vector [colour][re,im],
   /// 24 for a spinor [spin][colour][re,im], 2 for a complex number, n times that where a record holds n data per site.
   /// Throws Error(input) if the record has another size, the checksum is wrong or missing, or a number is not finite.
-  std::vector<double> read(const ScidacRecord& record, int reals_per_site,
-                           ChecksumPolicy policy = ChecksumPolicy::enforce) const;
+  std::vector<double> read(const ScidacRecord& record, int reals_per_site, ChecksumPolicy policy = ChecksumPolicy::enforce) const;
 
   /// Collective. The same of a box that holds this rank's part of the lattice and may reach over its edges. The parts of all ranks are
   /// the lattice, so their checksums make up the field's.
@@ -45,17 +44,17 @@ class ScidacFieldFile {
 /// Appends one field as a complete SciDAC record (description, user text, scidac-binary-data, checksum).
 /// field: lexicographic, datum.site_bytes() / datum.real_bytes doubles for each site.
 /// Throws ShapeError for a field of another size, Error(input) for a number that is not finite in the file's precision.
-void write_scidac_field(LimeWriter& lime, const Coord& extents, const ScidacDatum& datum, std::string_view user_xml,
-                        std::string_view date, std::span<const double> field);
+void write_scidac_field(LimeWriter& lime, const Coord& extents, const ScidacDatum& datum, std::string_view user_xml, std::string_view date,
+                        std::span<const double> field);
 
-/// A data record from many ranks and its checksum: site_bytes a site, of this rank's box; encode: as SharedOutput::fill_slabs(). Collective. lime:
-/// as below.
+/// A data record from many ranks and its checksum: site_bytes a site, of this rank's box; encode: as SharedOutput::fill_slabs().
+/// Collective. lime: as below.
 void write_scidac_data_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, std::string_view type, const Coord& extents, const Box& box,
                             std::size_t site_bytes, const runtime::mpi::SharedFile::Fill& encode);
 
-/// A whole field from many ranks. Collective. lime: on the root, at the end of out's file; nullptr on the other ranks. box: this rank's part;
-/// field: its sites.
-void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, const Coord& extents, const Box& box, const ScidacDatum& datum,
-                             std::string_view user_xml, std::string_view date, std::span<const double> field);
+/// A whole field from many ranks. Collective. lime: on the root, at the end of out's file; nullptr on the other ranks. box: this rank's
+/// part; field: its sites.
+void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, const Coord& extents, const Box& box,
+                             const ScidacDatum& datum, std::string_view user_xml, std::string_view date, std::span<const double> field);
 
 }  // namespace quarkstar::format

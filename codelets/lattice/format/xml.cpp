@@ -23,8 +23,7 @@ struct Collector final : pugi::xml_tree_walker {
 
   bool for_each(pugi::xml_node& node) override {
     if (node.type() != pugi::node_element) return true;
-    const bool has_children =
-        static_cast<bool>(node.find_child([](pugi::xml_node c) { return c.type() == pugi::node_element; }));
+    const bool has_children = static_cast<bool>(node.find_child([](pugi::xml_node c) { return c.type() == pugi::node_element; }));
     if (!has_children) values.emplace_back(local_name(node.name()), trim(node.text().get()));
     return true;
   }
@@ -42,8 +41,7 @@ Values scan(std::string_view text) {
     if (text[close] == '<' || tag.empty() || tag.front() == '/' || tag.front() == '?' || tag.back() == '/') continue;
     tag = tag.substr(0, tag.find_first_of(" \t\r\n"));
     const auto next = text.find('<', close + 1);
-    const std::string_view value =
-        trim(text.substr(close + 1, next == std::string_view::npos ? next : next - close - 1));
+    const std::string_view value = trim(text.substr(close + 1, next == std::string_view::npos ? next : next - close - 1));
     if (!value.empty()) values.emplace_back(local_name(tag), value);
   }
   return values;
@@ -64,8 +62,7 @@ XmlValues::XmlValues(std::string where, std::string_view text) : where_(std::mov
 }
 
 std::optional<std::string> XmlValues::text(std::string_view name) const {
-  const auto found =
-      std::find_if(values_.begin(), values_.end(), [&](const auto& value) { return value.first == name; });
+  const auto found = std::find_if(values_.begin(), values_.end(), [&](const auto& value) { return value.first == name; });
   if (found == values_.end()) return std::nullopt;
   return found->second;
 }
