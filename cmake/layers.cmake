@@ -71,7 +71,7 @@ quarkstar_layer(runtime SOURCES ${sources} LINK
   ${starpu} PkgConfig::HWLOC
   OpenMP::OpenMP_CXX Threads::Threads fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 # Where this StarPU looks for performance models of its own.
-set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/session.cpp" PROPERTIES
+set_source_files_properties("${PROJECT_SOURCE_DIR}/runtime/graph/session.cpp" PROPERTIES
   COMPILE_DEFINITIONS "QUARKSTAR_STARPU_MODELS=\"${STARPU_PREFIX}/share/starpu/perfmodels/sampling\"")
 # mpi.h's C++ bindings were removed from the standard; Open MPI still pulls them in unless told otherwise.
 target_compile_definitions(quarkstar_runtime ${QUARKSTAR_SCOPE} OMPI_SKIP_MPICXX=1)
@@ -111,27 +111,27 @@ endif()
 # ---- apps
 quarkstar_glob(sources "apps/*.cpp")
 if(sources)
-  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/apps/main.cpp" "${PROJECT_SOURCE_DIR}/apps/simulation_main.cpp"
-    "${PROJECT_SOURCE_DIR}/apps/rank_main.cpp")
+  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/apps/command/main.cpp" "${PROJECT_SOURCE_DIR}/apps/simulation/simulation_main.cpp"
+    "${PROJECT_SOURCE_DIR}/apps/simulation/rank_main.cpp")
   # Everything but main(), so that the unit tests can link it. Not installed.
   add_library(quarkstar_apps STATIC ${sources})
   quarkstar_settings(quarkstar_apps)
   target_link_libraries(quarkstar_apps PUBLIC quarkstar_solvers CLI11::CLI11 tomlplusplus::tomlplusplus hdf5::hdf5)
-  set_source_files_properties("${PROJECT_SOURCE_DIR}/apps/machine_file.cpp" PROPERTIES
-    COMPILE_DEFINITIONS "QUARKSTAR_MACHINES_FOLDER=\"${PROJECT_SOURCE_DIR}/apps/machines\"")
-  add_executable(quarkstar apps/main.cpp)
+  set_source_files_properties("${PROJECT_SOURCE_DIR}/apps/simulation/machine_file.cpp" PROPERTIES
+    COMPILE_DEFINITIONS "QUARKSTAR_MACHINES_FOLDER=\"${PROJECT_SOURCE_DIR}/apps/simulation/machines\"")
+  add_executable(quarkstar apps/command/main.cpp)
   if(QUARKSTAR_SIMULATION)
-    target_sources(quarkstar PRIVATE apps/simulation_main.cpp)
+    target_sources(quarkstar PRIVATE apps/simulation/simulation_main.cpp)
     set_target_properties(quarkstar PROPERTIES OUTPUT_NAME quarkstar-sim)
-    # SimGrid runs main() of apps/main.cpp as one of its actors, under the name by which StarPU knows it.
-    set_source_files_properties(apps/main.cpp PROPERTIES COMPILE_OPTIONS "-include;starpu_simgrid_wrap.h")
+    # SimGrid runs main() of apps/command/main.cpp as one of its actors, under the name by which StarPU knows it.
+    set_source_files_properties(apps/command/main.cpp PROPERTIES COMPILE_OPTIONS "-include;starpu_simgrid_wrap.h")
   endif()
   quarkstar_settings(quarkstar)
   target_link_libraries(quarkstar PRIVATE quarkstar_apps)
   if(QUARKSTAR_SIMULATION)
     # What a rank of a simulated job runs. SimGrid's MPI loads a copy for each rank, so that each has globals of its
     # own, those of StarPU among them: hence the static one, and no debug information.
-    add_library(quarkstar_rank MODULE apps/rank_main.cpp)
+    add_library(quarkstar_rank MODULE apps/simulation/rank_main.cpp)
     set_target_properties(quarkstar_rank PROPERTIES
       PREFIX "" OUTPUT_NAME quarkstar-rank LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
     quarkstar_settings(quarkstar_rank)

@@ -1,7 +1,7 @@
 #pragma once
 // Even-odd form of the staggered operator M = 2m + D.
-#include "codelets/staggered/dslash.hpp"
-#include "solvers/vector_operator.hpp"
+#include "codelets/actions/staggered/dslash.hpp"
+#include "solvers/krylov/vector_operator.hpp"
 
 namespace quarkstar {
 

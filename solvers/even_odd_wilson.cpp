@@ -1,6 +1,6 @@
 #include "solvers/even_odd_wilson.hpp"
 
-#include "solvers/submit_together.hpp"
+#include "solvers/krylov/submit_together.hpp"
 
 namespace quarkstar {
 

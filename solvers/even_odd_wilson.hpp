@@ -1,7 +1,7 @@
 #pragma once
 // Even-odd (Schur) preconditioning of the Wilson operator.
-#include "codelets/wilson/hopping.hpp"
-#include "solvers/linear_operator.hpp"
+#include "codelets/actions/wilson/hopping.hpp"
+#include "solvers/krylov/linear_operator.hpp"
 #include "solvers/settings.hpp"
 
 namespace quarkstar {

@@ -1,16 +1,16 @@
 #include "solvers/footprint.hpp"
 
-#include "codelets/lattice/fields.hpp"
-#include "codelets/lattice/host_gauge.hpp"
-#include "codelets/lattice/host_spinor.hpp"
-#include "codelets/smear/staggered_links.hpp"
-#include "codelets/wilson/schwarz.hpp"
-#include "runtime/error.hpp"
-#include "solvers/block_cg_steps.hpp"
-#include "solvers/gcr_steps.hpp"
-#include "solvers/krylov.hpp"
-#include "solvers/multishift_cg_steps.hpp"
-#include "solvers/vector_cg_steps.hpp"
+#include "codelets/actions/wilson/schwarz.hpp"
+#include "codelets/field/fields.hpp"
+#include "codelets/field/host_spinor.hpp"
+#include "codelets/gauge/host_gauge.hpp"
+#include "codelets/gauge/smear/staggered_links.hpp"
+#include "runtime/system/error.hpp"
+#include "solvers/krylov/block_cg_steps.hpp"
+#include "solvers/krylov/gcr_steps.hpp"
+#include "solvers/krylov/krylov.hpp"
+#include "solvers/krylov/multishift_cg_steps.hpp"
+#include "solvers/krylov/vector_cg_steps.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -107,7 +107,7 @@ ColourVectors vectors_of_correction(const SolverSettings& settings, int n) {
 }
 
 /// The same for `multishift` and n masses, of which later corrections are as above. Its base system has one vector, y on both parities and
-/// a direction for each mass. Memory of one size passes from the first solve to the corrections (runtime/handle_pool.hpp).
+/// a direction for each mass. Memory of one size passes from the first solve to the corrections (runtime/graph/handle_pool.hpp).
 ColourVectors vectors_of_shifts(const SolverSettings& settings, int n) {
   const ColourVectors corrections = vectors_of_correction(settings, n);
   const bool mixed = settings.precision != Precision::double_;

@@ -1,6 +1,6 @@
 #pragma once
 // How much memory a solve takes, worked out before anything is allocated.
-#include "runtime/decomposition.hpp"
+#include "runtime/cut/decomposition.hpp"
 #include "solvers/settings.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "solvers/mixed_precision.hpp"
 
-#include "codelets/blas/blas.hpp"
-#include "codelets/transfer/transfer.hpp"
+#include "codelets/field/blas.hpp"
+#include "codelets/field/transfer.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #pragma once
 // One system, solved by a Krylov method below double precision and held to account in double.
-#include "solvers/krylov.hpp"
+#include "solvers/krylov/krylov.hpp"
 
 namespace quarkstar {
 

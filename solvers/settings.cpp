@@ -1,7 +1,7 @@
 #include "solvers/settings.hpp"
 
-#include "runtime/error.hpp"
-#include "solvers/gcr_steps.hpp"
+#include "runtime/system/error.hpp"
+#include "solvers/krylov/gcr_steps.hpp"
 
 #include <fmt/format.h>
 

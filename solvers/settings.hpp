@@ -1,9 +1,9 @@
 #pragma once
 // What a user asks of a solve, and what comes back.
+#include "codelets/field/host_spinor.hpp"
+#include "codelets/field/precision.hpp"
 #include "codelets/lattice/boundary.hpp"
-#include "codelets/lattice/host_spinor.hpp"
-#include "codelets/lattice/precision.hpp"
-#include "runtime/coord.hpp"
+#include "runtime/cut/coord.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -28,7 +28,8 @@ enum class Schur { asymmetric, symmetric };
 /// correction, a new Krylov solve for each gain that the low precision can give.
 enum class Updates { reliable, correction };
 
-/// The additive Schwarz preconditioner (codelets/wilson/schwarz.hpp). Domains belong to the lattice, not to its cut: bits depend on them.
+/// The additive Schwarz preconditioner (codelets/actions/wilson/schwarz.hpp). Domains belong to the lattice, not to its cut: bits depend on
+/// them.
 struct SchwarzSettings {
   Coord domain{4, 4, 4, 4};  ///< extents
   int steps = 4;             ///< of minimal residual on each domain
@@ -46,7 +47,7 @@ struct SolverSettings {
   int check_every = 16;                      ///< K: iterations submitted between two looks at the stop flag
   int restart = 8;                           ///< gcr: directions kept, KrylovLimits::restart
   std::optional<SchwarzSettings> schwarz{};  ///< gcr: its preconditioner; none: none
-  int in_flight = 1;  ///< solves on the graph together (runtime/turns.hpp): what the memory of a solve is worked out for
+  int in_flight = 1;  ///< solves on the graph together (runtime/graph/turns.hpp): what the memory of a solve is worked out for
   bool keep_history = false;
   bool snapshots = false;  ///< solutions are copied while they are improved: the memory for that is counted
   bool tune = true;        ///< measure speed settings that are not in the tune cache yet; false: fixed rules. No bit depends on it

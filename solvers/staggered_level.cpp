@@ -1,9 +1,9 @@
 #include "solvers/staggered_level.hpp"
 
-#include "codelets/staggered/vector_blas.hpp"
+#include "codelets/actions/staggered/vector_blas.hpp"
+#include "runtime/graph/turns.hpp"
 #include "runtime/simulate/simulate.hpp"
-#include "runtime/turns.hpp"
-#include "solvers/submit_together.hpp"
+#include "solvers/krylov/submit_together.hpp"
 
 #include <algorithm>
 

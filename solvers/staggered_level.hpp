@@ -1,8 +1,8 @@
 #pragma once
 // The staggered operator in one precision, and steps on fields of both parities.
-#include "codelets/staggered/colour_transfer.hpp"
-#include "codelets/staggered/dslash.hpp"
-#include "codelets/staggered/tuning.hpp"
+#include "codelets/actions/staggered/colour_transfer.hpp"
+#include "codelets/actions/staggered/dslash.hpp"
+#include "codelets/actions/staggered/tuning.hpp"
 #include "solvers/even_odd_staggered.hpp"
 
 #include <map>
@@ -40,7 +40,7 @@ class StaggeredLevel {
   StaggeredLevel(const StaggeredLevel& level, const smear::StaggeredLinks& links, int long_reals);
 
   const LatticePointer& lattice() const { return lattice_; }
-  /// That of the solve which has the turn (runtime/turns.hpp): its faces and sums are its own. The first call for a
+  /// That of the solve which has the turn (runtime/graph/turns.hpp): its faces and sums are its own. The first call for a
   /// number of vectors may measure: then nothing else should run; among other solves in flight it does not.
   staggered::Dslash& dslash(int vectors);
   /// Of the links, without those of another level.

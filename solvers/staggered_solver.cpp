@@ -1,16 +1,16 @@
 #include "solvers/staggered_solver.hpp"
 
 #include "codelets/arch/dispatch.hpp"
-#include "runtime/clock.hpp"
-#include "runtime/error.hpp"
-#include "runtime/handle_pool.hpp"
+#include "runtime/graph/handle_pool.hpp"
+#include "runtime/graph/session.hpp"
+#include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
-#include "runtime/session.hpp"
 #include "runtime/simulate/simulate.hpp"
-#include "runtime/turns.hpp"
+#include "runtime/system/clock.hpp"
+#include "runtime/system/error.hpp"
+#include "solvers/krylov/submit_together.hpp"
+#include "solvers/krylov/vector_krylov.hpp"
 #include "solvers/staggered_level.hpp"
-#include "solvers/submit_together.hpp"
-#include "solvers/vector_krylov.hpp"
 #include "solvers/wait_for_readers.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #pragma once
 // Solves M x = b, M = 2m + D, for several right-hand sides together through the even-odd system, on the task graph.
-#include "codelets/smear/staggered_links.hpp"
-#include "codelets/staggered/host_colour.hpp"
-#include "runtime/decomposition.hpp"
+#include "codelets/field/host_colour.hpp"
+#include "codelets/gauge/smear/staggered_links.hpp"
+#include "runtime/cut/decomposition.hpp"
 #include "solvers/settings.hpp"
 #include "solvers/staggered_level.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // The end of a solve that has others beside it.
-#include "runtime/handle.hpp"
-#include "runtime/turns.hpp"
+#include "runtime/graph/handle.hpp"
+#include "runtime/graph/turns.hpp"
 
 #include <cstddef>
 

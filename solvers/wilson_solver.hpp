@@ -1,8 +1,8 @@
 #pragma once
 // Solves M x = b for the Wilson operator through the even-odd system, on the task graph.
-#include "codelets/lattice/host_gauge.hpp"
-#include "codelets/lattice/host_spinor.hpp"
-#include "runtime/decomposition.hpp"
+#include "codelets/field/host_spinor.hpp"
+#include "codelets/gauge/host_gauge.hpp"
+#include "runtime/cut/decomposition.hpp"
 #include "solvers/settings.hpp"
 
 #include <memory>

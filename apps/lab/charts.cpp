@@ -1,6 +1,6 @@
 #include "apps/lab/charts.hpp"
 
-#include "apps/plot_svg.hpp"
+#include "apps/report/plot_svg.hpp"
 
 #include <fmt/format.h>
 

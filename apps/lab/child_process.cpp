@@ -1,6 +1,6 @@
 #include "apps/lab/child_process.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

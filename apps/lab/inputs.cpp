@@ -1,9 +1,9 @@
 #include "apps/lab/inputs.hpp"
 
-#include "apps/machine_file.hpp"
-#include "runtime/error.hpp"
+#include "apps/simulation/machine_file.hpp"
 #include "runtime/policy/policy_library.hpp"
-#include "runtime/switch_variable.hpp"
+#include "runtime/system/error.hpp"
+#include "runtime/system/switch_variable.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "apps/lab/journal.hpp"
 
-#include "runtime/atomic_file.hpp"
-#include "runtime/error.hpp"
+#include "runtime/system/atomic_file.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,15 +1,15 @@
 #include "apps/lab/page.hpp"
 
-#include "apps/html_table.hpp"
 #include "apps/lab/charts.hpp"
 #include "apps/lab/page_script.hpp"
 #include "apps/lab/simulation_check.hpp"
 #include "apps/lab/trace.hpp"
-#include "apps/plot_svg.hpp"
-#include "apps/report.hpp"
-#include "apps/report_style.hpp"
-#include "apps/timeline_svg.hpp"
-#include "runtime/error.hpp"
+#include "apps/report/html_table.hpp"
+#include "apps/report/plot_svg.hpp"
+#include "apps/report/report_style.hpp"
+#include "apps/report/timeline_svg.hpp"
+#include "apps/run/report.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,8 +1,8 @@
 #include "apps/lab/plan.hpp"
 
-#include "apps/bench_options.hpp"
-#include "apps/parse.hpp"
-#include "runtime/error.hpp"
+#include "apps/bench/bench_options.hpp"
+#include "apps/command/parse.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,9 +1,9 @@
 // TOML files of `quarkstar lab`.
-#include "apps/config.hpp"
+#include "apps/command/config.hpp"
+#include "apps/command/parse.hpp"
+#include "apps/command/toml_text.hpp"
 #include "apps/lab/plan.hpp"
-#include "apps/parse.hpp"
-#include "apps/toml_text.hpp"
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

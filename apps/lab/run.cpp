@@ -1,14 +1,14 @@
 #include "apps/lab/run.hpp"
 
-#include "apps/interrupt.hpp"
+#include "apps/command/interrupt.hpp"
+#include "apps/command/own_executable.hpp"
+#include "apps/command/parse.hpp"
+#include "apps/command/progress.hpp"
 #include "apps/lab/child_process.hpp"
 #include "apps/lab/inputs.hpp"
-#include "apps/outputs.hpp"
-#include "apps/own_executable.hpp"
-#include "apps/parse.hpp"
-#include "apps/progress.hpp"
-#include "apps/report.hpp"
-#include "runtime/error.hpp"
+#include "apps/run/outputs.hpp"
+#include "apps/run/report.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "apps/lab/simulation_check.hpp"
 
-#include "apps/report.hpp"
+#include "apps/run/report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 #pragma once
 // What the runs of each cell say together.
 #include "apps/lab/run.hpp"
-#include "apps/statistics.hpp"
+#include "apps/run/statistics.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "apps/lab/trace.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 
 #include <nlohmann/json.hpp>
 

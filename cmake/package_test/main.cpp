@@ -1,4 +1,4 @@
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 
 #include <quarkstar_version.hpp>
 

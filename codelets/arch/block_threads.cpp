@@ -1,6 +1,6 @@
 #include "codelets/arch/block_threads.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 // CUDA: one lane a thread, and the ways in which a thread reads memory.
-#include "codelets/site/lane.hpp"
-#include "codelets/site/storage.hpp"
+#include "codelets/arch/lane.hpp"
+#include "codelets/field/storage.hpp"
 
 #include <cuda_runtime.h>
 
@@ -15,7 +15,7 @@ using site::Lane;
 inline constexpr unsigned no_directions = 0, both_times = 0b11000000, all_directions = 0b11111111;
 
 // Vectors are read coherently, never by ld.global.nc (__ldg): a kernel that starts before the one ahead of it has ended
-// (runtime/cuda_launch.cuh) reads what is written while it is already there.
+// (runtime/gpu/cuda_launch.cuh) reads what is written while it is already there.
 
 /// Data that several threads read.
 struct CachedLoads {

@@ -1,6 +1,6 @@
 #pragma once
 #include "codelets/arch/cuda.cuh"
-#include "runtime/gpu_sums.hpp"
+#include "runtime/gpu/gpu_sums.hpp"
 
 namespace quarkstar::cuda {
 

@@ -1,6 +1,6 @@
 #include "codelets/arch/dispatch.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 // Many BinnedSum additions at once: one running sum a lane. Same result as adding one by one.
 #include "codelets/arch/arch.hpp"
-#include "codelets/site/unroll.hpp"
-#include "runtime/binned_sum.hpp"
+#include "codelets/arch/unroll.hpp"
+#include "runtime/graph/binned_sum.hpp"
 
 #include <cstdint>
 

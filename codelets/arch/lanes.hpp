@@ -1,7 +1,7 @@
 #pragma once
 // Lanes of a block and lanes of a vector register: which counts there are kernels for, and run-time strides made constants.
 #include "codelets/arch/arch.hpp"
-#include "codelets/site/unroll.hpp"
+#include "codelets/arch/unroll.hpp"
 
 #include <type_traits>
 #include <utility>

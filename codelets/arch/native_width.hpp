@@ -1,7 +1,7 @@
 #pragma once
 // The vector width of kernels that go over a block's lanes alone and ask nothing of how sites lie in them.
 #include "codelets/arch/arch.hpp"
-#include "codelets/site/unroll.hpp"
+#include "codelets/arch/unroll.hpp"
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 

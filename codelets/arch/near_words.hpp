@@ -1,7 +1,7 @@
 #pragma once
 // Addresses that make short instructions.
 #include "codelets/arch/arch.hpp"
-#include "codelets/site/unroll.hpp"
+#include "codelets/arch/unroll.hpp"
 
 #include <algorithm>
 

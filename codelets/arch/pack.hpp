@@ -2,9 +2,9 @@
 // Pack<T, N>: N lanes of T in one vector register. Included by the file of one architecture, which says how wide its registers
 // are and how it multiplies and adds in one step; everything else here is the compiler's generic vector arithmetic.
 // Everything lives in a namespace named after the architecture, so that no two architectures share a function.
-#include "codelets/site/complex.hpp"
-#include "codelets/site/number_format.hpp"
-#include "runtime/host_device.hpp"
+#include "codelets/field/number_format.hpp"
+#include "codelets/su3/complex.hpp"
+#include "runtime/gpu/host_device.hpp"
 
 #include <cstdint>
 #include <cstring>

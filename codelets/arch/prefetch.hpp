@@ -1,7 +1,7 @@
 #pragma once
 // Software prefetch of CPU kernels.
 #include "codelets/arch/arch.hpp"
-#include "codelets/site/unroll.hpp"
+#include "codelets/arch/unroll.hpp"
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 

@@ -3,11 +3,11 @@
 #include "codelets/arch/table.hpp"
 #include "codelets/bench/stream_cuda.hpp"
 #include "codelets/bench/stream_kernels.hpp"
-#include "runtime/error.hpp"
-#include "runtime/large_pages.hpp"
-#include "runtime/memory.hpp"
-#include "runtime/on_workers.hpp"
+#include "runtime/graph/on_workers.hpp"
 #include "runtime/simulate/simulate.hpp"
+#include "runtime/system/error.hpp"
+#include "runtime/system/large_pages.hpp"
+#include "runtime/system/memory.hpp"
 
 #include <algorithm>
 #include <barrier>

@@ -1,6 +1,6 @@
 #pragma once
 // Memory bandwidth and arithmetic of this machine as the kernels see them, measured in the same run as whatever is compared with them.
-#include "runtime/team.hpp"
+#include "runtime/system/team.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "codelets/bench/stream_cuda.hpp"
-#include "runtime/cuda.hpp"
-#include "runtime/current_device.hpp"
-#include "runtime/error.hpp"
+#include "runtime/gpu/cuda.hpp"
+#include "runtime/gpu/current_device.hpp"
+#include "runtime/system/error.hpp"
 
 #include <cuda_runtime.h>
 

@@ -1,6 +1,6 @@
 #include "codelets/arch/arch.hpp"
+#include "codelets/arch/unroll.hpp"
 #include "codelets/bench/stream_kernels.hpp"
-#include "codelets/site/unroll.hpp"
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "codelets/contract/spin_matrix.hpp"
 #include "codelets/contract/time_slices.hpp"
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 #pragma once
 // Meson two-point functions from a propagator: its twelve columns S(x; spin, colour) = M^-1 source(spin, colour).
-#include "codelets/lattice/host_spinor.hpp"
-#include "runtime/binned_sum.hpp"
+#include "codelets/field/host_spinor.hpp"
+#include "runtime/graph/binned_sum.hpp"
 
 #include <array>
 #include <span>

@@ -1,6 +1,6 @@
 #include "codelets/contract/spin_matrix.hpp"
 
-#include "codelets/site/spin.hpp"
+#include "codelets/spin/spin.hpp"
 
 namespace quarkstar {
 

@@ -1,7 +1,7 @@
 #include "codelets/contract/staggered_meson.hpp"
 
 #include "codelets/contract/time_slices.hpp"
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 
 namespace quarkstar {
 namespace {

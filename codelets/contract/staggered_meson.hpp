@@ -1,7 +1,7 @@
 #pragma once
 // Staggered meson two-point functions from a propagator: its three columns G(x; colour) = M^-1 source(colour).
-#include "codelets/staggered/host_colour.hpp"
-#include "runtime/binned_sum.hpp"
+#include "codelets/field/host_colour.hpp"
+#include "runtime/graph/binned_sum.hpp"
 
 #include <array>
 #include <span>

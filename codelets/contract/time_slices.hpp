@@ -1,7 +1,7 @@
 #pragma once
 // Zero-momentum sums: every site of a time slice.
-#include "runtime/binned_sum.hpp"
-#include "runtime/coord.hpp"
+#include "runtime/cut/coord.hpp"
+#include "runtime/graph/binned_sum.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 
 #include "codelets/gauge/matrix3.hpp"
 #include "codelets/lattice/portable.hpp"
-#include "runtime/error.hpp"
-#include "runtime/thread_sums.hpp"
+#include "runtime/graph/thread_sums.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 // What can be measured on a gauge configuration, and its projection back onto SU(3).
-#include "codelets/lattice/host_gauge.hpp"
-#include "runtime/binned_sum.hpp"
-#include "runtime/team.hpp"
+#include "codelets/gauge/host_gauge.hpp"
+#include "runtime/graph/binned_sum.hpp"
+#include "runtime/system/team.hpp"
 
 namespace quarkstar::gauge {
 

@@ -1,6 +1,6 @@
 #include "codelets/lattice/block_geometry.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 
 #include <algorithm>
 #include <string>

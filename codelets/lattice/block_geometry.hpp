@@ -4,7 +4,7 @@
 #include "codelets/lattice/boundary.hpp"
 #include "codelets/lattice/lane_grid.hpp"
 #include "codelets/lattice/neighbour_entry.hpp"
-#include "runtime/handle.hpp"
+#include "runtime/graph/handle.hpp"
 
 #include <cstdint>
 #include <span>

@@ -1,8 +1,8 @@
 #pragma once
 // Where the sites of a block are stored: plain numbers, for host tables and GPU kernels alike.
 #include "codelets/lattice/lane_grid.hpp"
-#include "runtime/coord.hpp"
-#include "runtime/host_device.hpp"
+#include "runtime/cut/coord.hpp"
+#include "runtime/gpu/host_device.hpp"
 
 namespace quarkstar {
 

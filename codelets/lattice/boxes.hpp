@@ -1,6 +1,6 @@
 #pragma once
 // Boxes of sites of a periodic lattice, which may reach over its edges.
-#include "runtime/coord.hpp"
+#include "runtime/cut/coord.hpp"
 
 #include <span>
 #include <vector>

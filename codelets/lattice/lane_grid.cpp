@@ -1,6 +1,6 @@
 #include "codelets/lattice/lane_grid.hpp"
 
-#include "runtime/session.hpp"
+#include "runtime/graph/session.hpp"
 
 #include <algorithm>
 

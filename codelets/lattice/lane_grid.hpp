@@ -1,7 +1,7 @@
 #pragma once
 // How a block is split over the lanes of a vector register.
-#include "codelets/lattice/precision.hpp"
-#include "runtime/decomposition.hpp"
+#include "codelets/field/precision.hpp"
+#include "runtime/cut/decomposition.hpp"
 
 #include <array>
 #include <optional>

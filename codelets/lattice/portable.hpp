@@ -1,7 +1,7 @@
 #pragma once
 // Elementary functions from operations that IEEE 754 rounds in one way: the same bits on every processor, and on GPUs.
 // The C library's are not: it picks versions by processor and release that differ in the last digit.
-#include "runtime/host_device.hpp"
+#include "runtime/gpu/host_device.hpp"
 
 #include <bit>
 #include <cstdint>

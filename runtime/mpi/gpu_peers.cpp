@@ -1,6 +1,6 @@
 #include "runtime/mpi/gpu_peers.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 #include <numeric>
 
 #ifdef QUARKSTAR_CUDA
-#include "runtime/conditional_graph.hpp"
-#include "runtime/current_device.hpp"
-#include "runtime/scalar.hpp"
+#include "runtime/gpu/conditional_graph.hpp"
+#include "runtime/gpu/current_device.hpp"
+#include "runtime/graph/scalar.hpp"
 
 #include <cuda_runtime_api.h>
 #endif

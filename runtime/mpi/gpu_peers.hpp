@@ -1,8 +1,8 @@
 #pragma once
 // Memory of this host's GPUs that all its ranks reach: mapped by CUDA's inter-process handles, and tried with real bytes first.
-#include "runtime/gpu_messages.hpp"
+#include "runtime/gpu/gpu_messages.hpp"
+#include "runtime/gpu/sum_exchange.hpp"
 #include "runtime/mpi/job.hpp"
-#include "runtime/sum_exchange.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -50,7 +50,7 @@ class GpuPeers {
 
   /// Where the scalar steps of all ranks exchange their sums, where usable().
   const SumExchange& sum_exchange() const { return exchange_; }
-  /// Whether graphs leave out refreshes that are not due (runtime/conditional_graph.hpp): on every rank or on none,
+  /// Whether graphs leave out refreshes that are not due (runtime/gpu/conditional_graph.hpp): on every rank or on none,
   /// because refreshes have messages too.
   bool leaves_out_refreshes() const { return leaves_out_refreshes_; }
   std::uint64_t patience_ns() const { return patience_ns_; }

@@ -1,13 +1,13 @@
 #include "runtime/mpi/job.hpp"
 
-#include "runtime/failure.hpp"
 #include "runtime/mpi/alive.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/native.hpp"
-#include "runtime/number_variable.hpp"
 #include "runtime/simulate/rank.hpp"
 #include "runtime/simulate/simulate.hpp"
-#include "runtime/watchdog.hpp"
+#include "runtime/system/failure.hpp"
+#include "runtime/system/number_variable.hpp"
+#include "runtime/system/watchdog.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

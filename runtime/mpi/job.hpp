@@ -1,9 +1,9 @@
 #pragma once
 // The processes that run one program together: MPI's ranks, or this process alone. Only runtime/mpi/ knows MPI,
 // and runtime/simulate/rank.cpp that of SimGrid.
-#include "runtime/binned_sum.hpp"
-#include "runtime/error.hpp"
-#include "runtime/stall.hpp"
+#include "runtime/graph/binned_sum.hpp"
+#include "runtime/system/error.hpp"
+#include "runtime/system/stall.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -36,8 +36,8 @@ class SharedError : public Error {
 enum class Combine { maximum, sum, exclusive_or };
 
 /// One at most, made by main(). Without it, or when no launcher (mpirun, srun) started the process, the job is this process alone and
-/// MPI is never initialised. Its collective calls are for one thread at a time, the main one or one whose turn it is (runtime/turns.hpp);
-/// every rank makes the same ones in the same order. They poll, so that messages of tasks go on meanwhile.
+/// MPI is never initialised. Its collective calls are for one thread at a time, the main one or one whose turn it is
+/// (runtime/graph/turns.hpp); every rank makes the same ones in the same order. They poll, so that messages of tasks go on meanwhile.
 class Job {
  public:
   /// Initialises MPI where a launcher's environment says that there are several ranks (launcher.hpp), or $QUARKSTAR_MPI is 1 (0: never).

@@ -1,7 +1,7 @@
 #include "runtime/mpi/launcher.hpp"
 
-#include "runtime/error.hpp"
-#include "runtime/number_variable.hpp"
+#include "runtime/system/error.hpp"
+#include "runtime/system/number_variable.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 // The mailboxes of the messages of one halo, in the GPU memory of the ranks of a host.
-#include "runtime/gpu_messages.hpp"
+#include "runtime/gpu/gpu_messages.hpp"
 #include "runtime/mpi/gpu_peers.hpp"
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace quarkstar::runtime::mpi {
 
 /// For each slot of a halo where its messages arrive, and where those that it sends go: faces are written straight into
-/// the reader's memory by the writer's GPU, and flags say what has been sent and consumed (runtime/gpu_messages.hpp).
+/// the reader's memory by the writer's GPU, and flags say what has been sent and consumed (runtime/gpu/gpu_messages.hpp).
 /// Device memory: twice the faces.
 class Mailboxes {
  public:

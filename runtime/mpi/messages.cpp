@@ -1,10 +1,10 @@
 #include "runtime/mpi/messages.hpp"
 
-#include "runtime/batch.hpp"
-#include "runtime/binned_sum.hpp"
+#include "runtime/graph/batch.hpp"
+#include "runtime/graph/binned_sum.hpp"
 #include "runtime/mpi/native.hpp"
-#include "runtime/sanitizer.hpp"
 #include "runtime/simulate/simulate.hpp"
+#include "runtime/system/sanitizer.hpp"
 
 #include <fmt/format.h>
 #include <starpu.h>

@@ -1,6 +1,6 @@
 #pragma once
 // Messages between the task graphs of ranks: submitted like tasks, sent when the data are ready, waited for by no thread of ours.
-#include "runtime/handle.hpp"
+#include "runtime/graph/handle.hpp"
 #include "runtime/mpi/gpu_peers.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/mpi/mailboxes.hpp"
@@ -30,7 +30,7 @@ namespace quarkstar::runtime::mpi {
 /// thread polls without pause, and it ends the process with an assertion where we name the peer (docs/architecture.md).
 ///
 /// Where the GPUs of all ranks reach each other (by_device()), messages of a batch are steps of its program instead,
-/// sums are exchanged by its scalar steps, and no host takes part: runtime/gpu_messages.hpp, runtime/sum_exchange.hpp.
+/// sums are exchanged by its scalar steps, and no host takes part: runtime/gpu/gpu_messages.hpp, runtime/gpu/sum_exchange.hpp.
 class Messages {
  public:
   Messages(Job& job, std::unique_ptr<GpuPeers> peers);

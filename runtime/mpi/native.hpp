@@ -1,7 +1,7 @@
 #pragma once
 // MPI's own types. For runtime/mpi/*.cpp only.
-#include "runtime/error.hpp"
 #include "runtime/mpi/job.hpp"
+#include "runtime/system/error.hpp"
 
 #include <mpi.h>
 

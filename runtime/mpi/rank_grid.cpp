@@ -1,7 +1,7 @@
 #include "runtime/mpi/rank_grid.hpp"
 
-#include "runtime/error.hpp"
-#include "runtime/proportional_cut.hpp"
+#include "runtime/cut/proportional_cut.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

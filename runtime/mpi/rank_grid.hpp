@@ -1,6 +1,6 @@
 #pragma once
 // Which rectangle of the lattice each rank gets.
-#include "runtime/decomposition.hpp"
+#include "runtime/cut/decomposition.hpp"
 
 #include <cstddef>
 #include <numeric>

@@ -1,11 +1,11 @@
 #include "runtime/mpi/self_test.hpp"
 
-#include "runtime/codelet.hpp"
-#include "runtime/gpu_messages.hpp"
-#include "runtime/halo.hpp"
+#include "runtime/cut/halo.hpp"
+#include "runtime/gpu/gpu_messages.hpp"
+#include "runtime/graph/codelet.hpp"
+#include "runtime/graph/session.hpp"
 #include "runtime/mpi/native.hpp"
 #include "runtime/mpi/rank_grid.hpp"
-#include "runtime/session.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

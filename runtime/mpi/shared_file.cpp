@@ -1,8 +1,8 @@
 #include "runtime/mpi/shared_file.hpp"
 
-#include "runtime/atomic_file.hpp"
 #include "runtime/mpi/native.hpp"
 #include "runtime/mpi/slabs.hpp"
+#include "runtime/system/atomic_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #pragma once
 // Files that all ranks read and write together, each its own part: MPI-IO, or plain reads and writes where there is one rank.
-#include "runtime/coord.hpp"
+#include "runtime/cut/coord.hpp"
 #include "runtime/mpi/job.hpp"
 
 #include <cstdint>

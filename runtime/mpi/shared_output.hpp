@@ -1,7 +1,7 @@
 #pragma once
 // Output files that many ranks write together: complete, or absent.
-#include "runtime/atomic_file.hpp"
 #include "runtime/mpi/shared_file.hpp"
+#include "runtime/system/atomic_file.hpp"
 
 #include <cstddef>
 #include <functional>

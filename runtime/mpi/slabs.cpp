@@ -1,6 +1,6 @@
 #include "runtime/mpi/slabs.hpp"
 
-#include "runtime/number_variable.hpp"
+#include "runtime/system/number_variable.hpp"
 
 #include <algorithm>
 #include <cstdlib>

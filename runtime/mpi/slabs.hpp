@@ -1,6 +1,6 @@
 #pragma once
 // Files are read and written piece by piece.
-#include "runtime/coord.hpp"
+#include "runtime/cut/coord.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 // Numbers of messages: no two users at a time have the same.
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,6 @@
 #include "runtime/observe/bound.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 #include "runtime/observe/chrome_trace.hpp"
 
-#include "runtime/atomic_file.hpp"
+#include "runtime/system/atomic_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "runtime/session.hpp"
+#include "runtime/graph/session.hpp"
 
 #include <string>
 

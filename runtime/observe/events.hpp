@@ -1,6 +1,6 @@
 #pragma once
 // What ran where and when: per-worker event lists and running totals, filled by the task trampoline.
-#include "runtime/cost.hpp"
+#include "runtime/graph/cost.hpp"
 
 #include <array>
 #include <atomic>
@@ -21,7 +21,7 @@ struct Event {
   double begin_us, end_us;
   Cost cost;
   bool skipped;       ///< the graph had been stopped: no work was done
-  bool side = false;  ///< ran in the side lane of its GPU (runtime/lane_schedule.hpp): beside what the main lane did
+  bool side = false;  ///< ran in the side lane of its GPU (runtime/gpu/lane_schedule.hpp): beside what the main lane did
   int codelets = 1;   ///< that it stands for: more where only the time of a whole batch is known, 0 for what another worker counts
 };
 
@@ -32,7 +32,7 @@ struct Totals {
   double flops = 0, bytes = 0;  ///< of the executed
   double busy_us = 0;           ///< in tasks, summed over the workers that they occupy: gaps between the kernels of a fused task count
   /// What was submitted, with the parts of fused tasks one by one. On a GPU `executed`, `flops` and `bytes` cannot tell which tasks a
-  /// stopped graph skipped; a solver knows (solvers/work_ledger.hpp).
+  /// stopped graph skipped; a solver knows (solvers/krylov/work_ledger.hpp).
   std::int64_t submitted_parts = 0;
   Cost submitted_cost;
 };

@@ -1,7 +1,7 @@
 #pragma once
 // GPU events as points in time on the host's clock.
 #ifdef QUARKSTAR_CUDA
-#include "runtime/cuda.hpp"
+#include "runtime/gpu/cuda.hpp"
 
 #include <vector>
 

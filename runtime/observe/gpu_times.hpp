@@ -1,7 +1,7 @@
 #pragma once
 // When a GPU task's kernels ran: CUDA events around them, read when the task has ended.
 #ifdef QUARKSTAR_CUDA
-#include "runtime/cuda.hpp"
+#include "runtime/gpu/cuda.hpp"
 #include "runtime/observe/events.hpp"
 #include "runtime/observe/gpu_clock.hpp"
 #include "runtime/observe/step_times.hpp"

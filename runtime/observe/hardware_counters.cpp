@@ -1,8 +1,8 @@
 // perf_event_open(2), and the events that a kernel lists in /sys/bus/event_source.
 #include "runtime/observe/hardware_counters.hpp"
 
-#include "runtime/first_line.hpp"
 #include "runtime/simulate/simulate.hpp"
+#include "runtime/system/first_line.hpp"
 
 #include <fmt/format.h>
 #include <linux/perf_event.h>

@@ -1,6 +1,6 @@
 // RAPL through Linux's powercap: https://www.kernel.org/doc/html/latest/power/powercap/powercap.html
-#include "runtime/first_line.hpp"
 #include "runtime/observe/energy.hpp"
+#include "runtime/system/first_line.hpp"
 
 #include <fmt/format.h>
 

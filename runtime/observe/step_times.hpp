@@ -1,7 +1,7 @@
 #pragma once
 // When the steps of a batch ran that is replayed as a CUDA graph, on one GPU or several.
 #ifdef QUARKSTAR_CUDA
-#include "runtime/cuda.hpp"
+#include "runtime/gpu/cuda.hpp"
 #include "runtime/observe/events.hpp"
 
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 // The graph of what was submitted: each task with what it has to wait for.
-#include "runtime/codelet.hpp"
+#include "runtime/graph/codelet.hpp"
 
 #include <span>
 #include <string_view>

@@ -1,6 +1,6 @@
 #include "runtime/observe/worker_times.hpp"
 
-#include "runtime/session.hpp"
+#include "runtime/graph/session.hpp"
 
 #include <starpu.h>
 #include <starpu_profiling.h>

@@ -1,6 +1,6 @@
 // The `adaptive` policy. While a solve runs every task stays with the owner of its block, as under `static`: what a scheduler could move
 // then would have to come back for the next task. Who owns what is decided anew between solves, from what was measured
-// (runtime/resplit.hpp).
+// (runtime/cut/resplit.hpp).
 #include "runtime/policy/placing.hpp"
 #include "runtime/policy/policy.hpp"
 

@@ -1,9 +1,9 @@
 // The `energy` policy. A ready task goes where it costs the fewest joules (energy_choice.hpp): devices with few GFLOP/s per watt get work
 // only where that ends the whole so much earlier that the idle power saved is worth more; else they stay idle.
+#include "runtime/graph/session.hpp"
 #include "runtime/policy/energy_choice.hpp"
 #include "runtime/policy/placing.hpp"
 #include "runtime/policy/policy.hpp"
-#include "runtime/session.hpp"
 
 #include <algorithm>
 #include <cerrno>

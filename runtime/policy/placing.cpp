@@ -1,8 +1,8 @@
 #include "runtime/policy/placing.hpp"
 
+#include "runtime/graph/session.hpp"
 #include "runtime/policy/policy.hpp"
-#include "runtime/sanitizer.hpp"
-#include "runtime/session.hpp"
+#include "runtime/system/sanitizer.hpp"
 
 #include <atomic>
 #include <climits>

@@ -1,6 +1,6 @@
 #pragma once
 // What policies of ours ask about a task, and what several of them do alike.
-#include "runtime/task_record.hpp"
+#include "runtime/graph/task_record.hpp"
 
 #include <starpu.h>
 #include <starpu_scheduler.h>

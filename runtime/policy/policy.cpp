@@ -1,7 +1,7 @@
 #include "runtime/policy/policy.hpp"
 
-#include "runtime/error.hpp"
 #include "runtime/policy/policy_library.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -48,7 +48,7 @@ void yield_when_idle(bool yields);
 starpu_sched_policy& static_policy();
 
 /// The `adaptive` policy: as `static` within a solve; the owners' parts follow their measured speeds from solve to solve
-/// (runtime/resplit.hpp).
+/// (runtime/cut/resplit.hpp).
 starpu_sched_policy& adaptive_policy();
 
 /// The `halo-first` policy: packs and boundaries before interiors; an idle worker takes a task where it ends it clearly earlier than the

@@ -1,9 +1,9 @@
 #include "runtime/policy/policy_library.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/graph/session.hpp"
 #include "runtime/policy/placing.hpp"
 #include "runtime/policy/plugin.hpp"
-#include "runtime/session.hpp"
+#include "runtime/system/error.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

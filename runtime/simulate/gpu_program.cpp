@@ -1,6 +1,6 @@
 #include "runtime/simulate/gpu_program.hpp"
 
-#include "runtime/session.hpp"
+#include "runtime/graph/session.hpp"
 #include "runtime/simulate/simulate.hpp"
 
 #include <algorithm>

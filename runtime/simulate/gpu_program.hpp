@@ -1,6 +1,6 @@
 #pragma once
 // Programs over several GPUs whose time is computed.
-#include "runtime/gpu_program.hpp"
+#include "runtime/gpu/gpu_program.hpp"
 #include "runtime/simulate/lane_times.hpp"
 
 #include <vector>

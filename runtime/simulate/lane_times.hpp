@@ -1,6 +1,6 @@
 #pragma once
 // When the steps of a program over several GPUs run.
-#include "runtime/lane_schedule.hpp"
+#include "runtime/gpu/lane_schedule.hpp"
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #include "runtime/simulate/platform.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 #include <starpu_config.h>

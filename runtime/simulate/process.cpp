@@ -1,8 +1,8 @@
 #include "runtime/simulate/process.hpp"
 
-#include "runtime/error.hpp"
 #include "runtime/simulate/platform.hpp"
 #include "runtime/simulate/simulate.hpp"
+#include "runtime/system/error.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

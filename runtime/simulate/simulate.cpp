@@ -1,11 +1,11 @@
 #include "runtime/simulate/simulate.hpp"
 
-#include "runtime/error.hpp"
-#include "runtime/program.hpp"
-#include "runtime/session.hpp"
+#include "runtime/graph/program.hpp"
+#include "runtime/graph/session.hpp"
+#include "runtime/graph/task_record.hpp"
 #include "runtime/simulate/early_copy.hpp"
 #include "runtime/simulate/teams_at_work.hpp"
-#include "runtime/task_record.hpp"
+#include "runtime/system/error.hpp"
 
 #include <starpu.h>
 #include <sys/mman.h>

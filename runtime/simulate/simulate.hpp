@@ -2,10 +2,10 @@
 // The one place that knows whether tasks run or their time is computed. In a build for simulation (QUARKSTAR_SIMULATION) the same program
 // runs on StarPU over SimGrid: the task graph, the policies and the copies are the real ones, no kernel is executed, and clocks show
 // the time of the simulated machine. docs/howto/simulation.md has the models.
-#include "runtime/codelet.hpp"
-#include "runtime/cuda.hpp"
+#include "runtime/gpu/cuda.hpp"
+#include "runtime/graph/codelet.hpp"
 #include "runtime/simulate/machine.hpp"
-#include "runtime/topology.hpp"
+#include "runtime/system/topology.hpp"
 
 #include <cstddef>
 #include <string_view>

@@ -1,7 +1,7 @@
 #include "runtime/tune/tune_cache.hpp"
 
-#include "runtime/atomic_file.hpp"
-#include "runtime/error.hpp"
+#include "runtime/system/atomic_file.hpp"
+#include "runtime/system/error.hpp"
 #include "runtime/tune/file_lock.hpp"
 #include "runtime/tune/tune_file.hpp"
 

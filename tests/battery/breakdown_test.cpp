@@ -1,5 +1,5 @@
 // Every way in which a solver can fail to converge, provoked on the graph by an operator made for it.
-#include "solvers/krylov.hpp"
+#include "solvers/krylov/krylov.hpp"
 #include "tests/battery/support.hpp"
 
 #include <array>

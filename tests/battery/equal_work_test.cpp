@@ -1,8 +1,8 @@
 // Batches are told apart by the bytes of their tasks' arguments: equal work must have equal bytes, whatever was on the stack before.
-#include "codelets/blas/blas.hpp"
-#include "codelets/staggered/vector_blas.hpp"
-#include "runtime/batch.hpp"
-#include "runtime/scalar.hpp"
+#include "codelets/actions/staggered/vector_blas.hpp"
+#include "codelets/field/blas.hpp"
+#include "runtime/graph/batch.hpp"
+#include "runtime/graph/scalar.hpp"
 #include "tests/battery/staggered_support.hpp"
 
 #include <array>

@@ -1,8 +1,8 @@
 // The estimate of a solve's memory against what the runtime then allocates.
 #include "solvers/footprint.hpp"
 
-#include "runtime/memory.hpp"
-#include "runtime/turns.hpp"
+#include "runtime/graph/turns.hpp"
+#include "runtime/system/memory.hpp"
 #include "solvers/staggered_solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"

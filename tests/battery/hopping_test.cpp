@@ -1,5 +1,5 @@
 // The Wilson hopping term of every architecture, precision, link format, lane layout and cut against the reference.
-#include "runtime/scalar.hpp"
+#include "runtime/graph/scalar.hpp"
 #include "tests/battery/support.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The solver that docs/howto/solver.md writes, taken from the page itself, solves what it says: in every precision, with refreshes.
 #include "solvers/even_odd_wilson.hpp"
-#include "solvers/krylov.hpp"
+#include "solvers/krylov/krylov.hpp"
 #include "solvers/mixed_precision.hpp"
 #include "tests/battery/support.hpp"
 

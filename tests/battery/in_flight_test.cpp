@@ -1,6 +1,6 @@
 // Solves that are in flight together have the bits and the counts of solves one after another.
-#include "codelets/smear/hisq.hpp"
-#include "runtime/turns.hpp"
+#include "codelets/gauge/smear/hisq.hpp"
+#include "runtime/graph/turns.hpp"
 #include "solvers/staggered_solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"

@@ -1,6 +1,6 @@
 // Every solver, precision, link format and Schur complement gives a solution whose residual the reference confirms; failures say why.
 #include "solvers/even_odd_wilson.hpp"
-#include "solvers/krylov.hpp"
+#include "solvers/krylov/krylov.hpp"
 #include "tests/battery/solver_support.hpp"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // Whole staggered solves: true residuals by the reference, and the same bits whatever runs them.
-#include "codelets/staggered/links.hpp"
-#include "runtime/team.hpp"
+#include "codelets/actions/staggered/links.hpp"
+#include "runtime/system/team.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
 
 #include <cmath>

@@ -1,8 +1,8 @@
 // Sources of a time slice from the setting to the correlator: wall and corner-wall have an answer in closed form on
 // unit links, noise has one on the average.
-#include "apps/source.hpp"
+#include "apps/run/source.hpp"
 #include "codelets/contract/staggered_meson.hpp"
-#include "codelets/smear/staggered_links.hpp"
+#include "codelets/gauge/smear/staggered_links.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 // Between the reference's staggered links and fields and the package's, and the cases that the staggered batteries run over.
-#include "codelets/staggered/colour_transfer.hpp"
-#include "codelets/staggered/dslash.hpp"
+#include "codelets/actions/staggered/colour_transfer.hpp"
+#include "codelets/actions/staggered/dslash.hpp"
 #include "tests/battery/support.hpp"
 #include "tests/reference/random.hpp"
 #include "tests/reference/staggered.hpp"

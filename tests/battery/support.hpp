@@ -1,10 +1,10 @@
 #pragma once
 // Between the reference's fields and the package's, and the cases that every battery runs over.
+#include "codelets/actions/wilson/hopping.hpp"
 #include "codelets/arch/dispatch.hpp"
-#include "codelets/lattice/fields.hpp"
-#include "codelets/transfer/transfer.hpp"
-#include "codelets/wilson/hopping.hpp"
-#include "runtime/session.hpp"
+#include "codelets/field/fields.hpp"
+#include "codelets/field/transfer.hpp"
+#include "runtime/graph/session.hpp"
 #include "tests/reference/field.hpp"
 #include "tests/reference/gauge.hpp"
 #include "tests/reference/wilson.hpp"

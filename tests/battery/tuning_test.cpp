@@ -1,9 +1,9 @@
 // Settings that are tuned change no bit, and are what rule, measurement and cache say.
-#include "codelets/staggered/tuning.hpp"
+#include "codelets/actions/staggered/tuning.hpp"
 
-#include "codelets/tuning/measurement.hpp"
-#include "codelets/wilson/tuning.hpp"
-#include "runtime/memory.hpp"
+#include "codelets/actions/wilson/tuning.hpp"
+#include "codelets/stencil/measurement.hpp"
+#include "runtime/system/memory.hpp"
 #include "solvers/staggered_solver.hpp"
 #include "tests/battery/staggered_support.hpp"
 #include "tests/battery/support.hpp"

@@ -1,5 +1,5 @@
 // Blocks of unequal thickness with owners of their own, as a lattice is cut for workers of unequal speed: the bits of the uncut lattice.
-#include "codelets/smear/hisq.hpp"
+#include "codelets/gauge/smear/hisq.hpp"
 #include "solvers/staggered_solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 // What all fuzz targets demand: any bytes either are read or give one Error(input) in one printable line.
-#include "codelets/lattice/format/byte_source.hpp"
-#include "codelets/lattice/format/gauge_file.hpp"
-#include "runtime/error.hpp"
+#include "codelets/io/byte_source.hpp"
+#include "codelets/io/gauge_file.hpp"
+#include "runtime/system/error.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Fuzz target: LIME files, read as gauge configurations, as fields and as propagators.
-#include "codelets/lattice/format/propagator.hpp"
-#include "codelets/lattice/format/scidac_field.hpp"
+#include "codelets/io/propagator.hpp"
+#include "codelets/io/scidac_field.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 namespace {

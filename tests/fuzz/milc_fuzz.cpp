@@ -1,5 +1,5 @@
 // Fuzz target: MILC lattice files.
-#include "codelets/lattice/format/milc.hpp"
+#include "codelets/io/milc.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
 // Fuzz target: NERSC archives.
-#include "codelets/lattice/format/nersc.hpp"
+#include "codelets/io/nersc.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
 // Fuzz target: openQCD configurations.
-#include "codelets/lattice/format/openqcd.hpp"
+#include "codelets/io/openqcd.hpp"
 #include "tests/fuzz/fuzzing.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
 // Faces that travel while kernels run: a copy to the GPU that no task there has asked for.
-#include "runtime/early_copy.hpp"
+#include "runtime/graph/early_copy.hpp"
 
 #include "runtime/observe/worker_times.hpp"
 #include "tests/gpu/support.hpp"

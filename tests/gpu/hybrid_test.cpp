@@ -1,8 +1,8 @@
 // CPUs and GPUs in one solve: the bits of either alone, for every share, precision and cut, and for lattices that the GPU cannot hold.
-#include "apps/report.hpp"
-#include "apps/solve_run.hpp"
-#include "apps/staggered_run.hpp"
-#include "runtime/proportional_cut.hpp"
+#include "apps/run/report.hpp"
+#include "apps/run/solve_run.hpp"
+#include "apps/run/staggered_run.hpp"
+#include "runtime/cut/proportional_cut.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 #include "tests/gpu/support.hpp"

@@ -1,7 +1,7 @@
 // Mailboxes in GPU memory, between streams of one process that stand for ranks: what was sent arrives, in order, and
 // nothing is overwritten before it has been read.
 #ifdef QUARKSTAR_CUDA
-#include "runtime/gpu_messages.hpp"
+#include "runtime/gpu/gpu_messages.hpp"
 #include "tests/gpu/support.hpp"
 
 #include <cuda_runtime_api.h>

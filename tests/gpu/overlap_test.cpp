@@ -1,6 +1,6 @@
 // Kernels that are brought onto the GPU early still wait for the ones before them: long rows of short dependent kernels.
-#include "codelets/blas/blas.hpp"
-#include "runtime/batch.hpp"
+#include "codelets/field/blas.hpp"
+#include "runtime/graph/batch.hpp"
 #include "tests/battery/support.hpp"
 #include "tests/gpu/support.hpp"
 

@@ -1,6 +1,6 @@
 // Batches that a GPU replays: the host looks less often, and nothing else changes.
-#include "runtime/batch.hpp"
-#include "solvers/replay_pace.hpp"
+#include "runtime/graph/batch.hpp"
+#include "solvers/krylov/replay_pace.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/gpu/support.hpp"
 

@@ -1,6 +1,6 @@
 // Link construction on a GPU, bit for bit against the CPU's.
-#include "codelets/smear/staggered_links.hpp"
-#include "runtime/session.hpp"
+#include "codelets/gauge/smear/staggered_links.hpp"
+#include "runtime/graph/session.hpp"
 #include "tests/gpu/support.hpp"
 #include "tests/reference/gauge.hpp"
 

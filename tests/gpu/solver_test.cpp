@@ -1,5 +1,5 @@
 // Whole solves on GPUs: the residual history and the solution have the CPU's bits.
-#include "runtime/switch_variable.hpp"
+#include "runtime/system/switch_variable.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/gpu/support.hpp"
 #include "tests/unit/environment_testing.hpp"

@@ -1,8 +1,8 @@
 // Sums in tables on a GPU become partial sums, and the numbers of a scalar step, with the bits of the host's.
 #ifdef QUARKSTAR_CUDA
-#include "runtime/gpu_sums.hpp"
-#include "runtime/sum_exchange.hpp"
-#include "solvers/vector_cg_steps.hpp"
+#include "runtime/gpu/gpu_sums.hpp"
+#include "runtime/gpu/sum_exchange.hpp"
+#include "solvers/krylov/vector_cg_steps.hpp"
 #include "tests/gpu/support.hpp"
 
 #include <cuda_runtime_api.h>

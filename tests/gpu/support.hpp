@@ -1,6 +1,6 @@
 #pragma once
 // What GPU tests share: skipping, streams and device memory.
-#include "runtime/cuda.hpp"
+#include "runtime/gpu/cuda.hpp"
 
 #include <cstdio>
 

@@ -1,5 +1,5 @@
 // What traces and totals say of GPU tasks: intervals of kernels, not of launches.
-#include "runtime/batch.hpp"
+#include "runtime/graph/batch.hpp"
 #include "tests/battery/support.hpp"
 #include "tests/gpu/support.hpp"
 

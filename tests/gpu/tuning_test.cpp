@@ -1,7 +1,7 @@
 // On GPUs tuned settings change no bit; what is measured is kept.
-#include "codelets/staggered/tuning.hpp"
+#include "codelets/actions/staggered/tuning.hpp"
 
-#include "codelets/wilson/tuning.hpp"
+#include "codelets/actions/wilson/tuning.hpp"
 #include "solvers/staggered_solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 #include "codelets/arch/dispatch.hpp"
-#include "codelets/lattice/precision.hpp"
+#include "codelets/field/precision.hpp"
 
 #include <doctest/doctest.h>
 

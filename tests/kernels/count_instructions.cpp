@@ -6,11 +6,11 @@
 //                                      Prints for each kernel every address (as in the file) that the additional sites executed, and how
 //                                      often.
 // What a kernel does once, before its loop, is in both runs and so not in the difference.
+#include "codelets/actions/staggered/dslash_kernels.hpp"
+#include "codelets/actions/wilson/hopping_kernels.hpp"
 #include "codelets/arch/lane_bytes.hpp"
 #include "codelets/arch/table.hpp"
-#include "codelets/blas/blas_kernels.hpp"
-#include "codelets/staggered/dslash_kernels.hpp"
-#include "codelets/wilson/hopping_kernels.hpp"
+#include "codelets/field/blas_kernels.hpp"
 #include "tests/kernels/staggered_case.hpp"
 #include "tests/kernels/wilson_case.hpp"
 

@@ -1,6 +1,6 @@
 // Prefetch and streaming stores change no bit of what kernels of any architecture make of made-up blocks.
-#include "codelets/staggered/dslash_kernels.hpp"
-#include "codelets/wilson/hopping_kernels.hpp"
+#include "codelets/actions/staggered/dslash_kernels.hpp"
+#include "codelets/actions/wilson/hopping_kernels.hpp"
 #include "tests/kernels/architectures.hpp"
 #include "tests/kernels/staggered_case.hpp"
 #include "tests/kernels/wilson_case.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 // Made-up fields that are the same on every machine, and checksums of what kernels make of them.
+#include "codelets/arch/lane.hpp"
+#include "codelets/field/storage.hpp"
 #include "codelets/lattice/random.hpp"
-#include "codelets/site/lane.hpp"
-#include "codelets/site/storage.hpp"
-#include "runtime/binned_sum.hpp"
+#include "runtime/graph/binned_sum.hpp"
 
 #include <complex>
 #include <cstdint>

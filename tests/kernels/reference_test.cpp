@@ -1,6 +1,6 @@
 // Wilson and staggered kernels of every architecture on made-up blocks against their definitions in matrices. No task, no runtime.
-#include "codelets/staggered/dslash_kernels.hpp"
-#include "codelets/wilson/hopping_kernels.hpp"
+#include "codelets/actions/staggered/dslash_kernels.hpp"
+#include "codelets/actions/wilson/hopping_kernels.hpp"
 #include "tests/kernels/architectures.hpp"
 #include "tests/kernels/staggered_case.hpp"
 #include "tests/kernels/wilson_case.hpp"

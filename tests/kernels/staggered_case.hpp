@@ -1,7 +1,7 @@
 #pragma once
 // A made-up block for the staggered Dslash, and the result that its definition gives.
-#include "codelets/site/long_link.hpp"
-#include "codelets/staggered/dslash_arguments.hpp"
+#include "codelets/actions/staggered/dslash_arguments.hpp"
+#include "codelets/su3/long_link.hpp"
 #include "tests/kernels/neighbours.hpp"
 #include "tests/reference/gauge.hpp"
 
@@ -68,7 +68,7 @@ struct StaggeredCase {
     return h;
   }
 
-  /// Rows in units of `size` over 32767 in half precision, other numbers in units of 1 / 32767 (codelets/site/long_link.hpp).
+  /// Rows in units of `size` over 32767 in half precision, other numbers in units of 1 / 32767 (codelets/su3/long_link.hpp).
   static void write(F* to, const std::array<double, 18>& numbers, int reals, int row_numbers, double size, int stored_lanes) {
     if constexpr (is_half<F>) {
       using V = site::Lane<float>;
@@ -102,7 +102,7 @@ struct StaggeredCase {
     return {z.cosine, z.sine};
   }
 
-  /// The link that nine numbers stand for (codelets/site/long_link.hpp): |c| e^{i pi t} times the matrix of SU(3) with the rows b, a, -c.
+  /// The link that nine numbers stand for (codelets/su3/long_link.hpp): |c| e^{i pi t} times the matrix of SU(3) with the rows b, a, -c.
   /// a is known; with any rows p and q that complete it to a matrix of SU(3), b = x p + y q and c = x* q - y* p have the first column that
   /// is wanted for one x and y.
   static reference::Matrix<3> link_of_nine(const std::array<double, 18>& stored) {

@@ -1,8 +1,8 @@
 // The staggered kernels with vectors in lanes against those with sites in lanes, on the same made-up blocks: equal bits. No task, no
 // runtime.
+#include "codelets/actions/staggered/dslash_kernels.hpp"
+#include "codelets/actions/staggered/vector_blas_kernels.hpp"
 #include "codelets/arch/table.hpp"
-#include "codelets/staggered/dslash_kernels.hpp"
-#include "codelets/staggered/vector_blas_kernels.hpp"
 #include "tests/kernels/architectures.hpp"
 #include "tests/kernels/staggered_case.hpp"
 

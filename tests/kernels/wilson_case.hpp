@@ -1,7 +1,7 @@
 #pragma once
 // A made-up block for the Wilson hopping term, and the result that its definition gives.
-#include "codelets/transfer/write_link.hpp"
-#include "codelets/wilson/hopping_arguments.hpp"
+#include "codelets/actions/wilson/hopping_arguments.hpp"
+#include "codelets/field/write_link.hpp"
 #include "tests/kernels/neighbours.hpp"
 #include "tests/reference/gamma.hpp"
 #include "tests/reference/gauge.hpp"

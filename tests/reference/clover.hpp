@@ -1,6 +1,6 @@
 #pragma once
 // The clover term (docs/conventions.md, section 2), one full 12 x 12 matrix per site.
-#include "codelets/lattice/host_gauge.hpp"
+#include "codelets/gauge/host_gauge.hpp"
 #include "tests/reference/field.hpp"
 #include "tests/reference/gamma.hpp"
 #include "tests/reference/lattice.hpp"

@@ -1,6 +1,6 @@
 #include "tests/reference/evenodd.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/reference/wilson.hpp"
 
 namespace quarkstar::reference {

@@ -1,7 +1,7 @@
 #pragma once
 // Even-odd (Schur) preconditioning of M = A - kappa H as plain compositions of whole-lattice operators
 // (docs/conventions.md, section 3). Fields have all sites; those of the other parity are zero.
-#include "codelets/lattice/host_gauge.hpp"
+#include "codelets/gauge/host_gauge.hpp"
 #include "tests/reference/clover.hpp"
 #include "tests/reference/field.hpp"
 

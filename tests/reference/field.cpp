@@ -1,6 +1,6 @@
 #include "tests/reference/field.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/reference/lattice.hpp"
 #include "tests/reference/random.hpp"
 

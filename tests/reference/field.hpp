@@ -1,6 +1,6 @@
 #pragma once
 // Fermion fields of the whole lattice and their vector algebra.
-#include "codelets/lattice/host_gauge.hpp"
+#include "codelets/gauge/host_gauge.hpp"
 #include "tests/reference/linalg.hpp"
 
 #include <cstdint>

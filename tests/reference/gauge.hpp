@@ -1,6 +1,6 @@
 #pragma once
 // Gauge configurations and their observables, link by link.
-#include "codelets/lattice/host_gauge.hpp"
+#include "codelets/gauge/host_gauge.hpp"
 #include "tests/reference/lattice.hpp"
 #include "tests/reference/linalg.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 // Steps on the periodic lattice, parity, and the phases of the fermion's boundary.
-#include "codelets/lattice/host_gauge.hpp"
+#include "codelets/gauge/host_gauge.hpp"
 #include "tests/reference/linalg.hpp"
 
 #include <complex>

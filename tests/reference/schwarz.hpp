@@ -1,6 +1,6 @@
 #pragma once
 // The additive Schwarz preconditioner of the even-odd Wilson system as plain whole-lattice operations, one domain after the other.
-#include "codelets/lattice/host_gauge.hpp"
+#include "codelets/gauge/host_gauge.hpp"
 #include "tests/reference/field.hpp"
 #include "tests/reference/lattice.hpp"
 

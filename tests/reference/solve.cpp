@@ -1,6 +1,6 @@
 #include "tests/reference/solve.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 
 #include <cmath>
 

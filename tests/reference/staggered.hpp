@@ -1,6 +1,6 @@
 #pragma once
 // Staggered fermions: naive, asqtad and HISQ links, and the operator in MILC's phases (docs/conventions.md, sections 5 and 4).
-#include "codelets/lattice/host_gauge.hpp"
+#include "codelets/gauge/host_gauge.hpp"
 #include "tests/reference/field.hpp"
 #include "tests/reference/lattice.hpp"
 

@@ -1,4 +1,4 @@
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/reference/gauge.hpp"
 #include "tests/reference/staggered.hpp"
 

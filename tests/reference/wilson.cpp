@@ -1,6 +1,6 @@
 #include "tests/reference/wilson.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/reference/gauge.hpp"
 
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 // Wilson's Dirac operator (docs/conventions.md, section 1) with full gamma matrices.
-#include "codelets/lattice/host_gauge.hpp"
+#include "codelets/gauge/host_gauge.hpp"
 #include "tests/reference/field.hpp"
 #include "tests/reference/gamma.hpp"
 #include "tests/reference/lattice.hpp"

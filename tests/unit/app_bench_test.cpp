@@ -1,5 +1,5 @@
 // What `bench` says about a kernel: its roofline, and counters that are numbers, or null with a reason.
-#include "apps/bench_explain.hpp"
+#include "apps/bench/bench_explain.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // Restart files: what is written comes back, damage of any byte is refused, signals wait for the next solve.
-#include "apps/checkpoint.hpp"
-#include "apps/interrupt.hpp"
-#include "runtime/error.hpp"
+#include "apps/command/interrupt.hpp"
+#include "apps/run/checkpoint.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // Settings from TOML files and flags: values, precedence, and errors that say
 // where and what.
-#include "apps/config.hpp"
-#include "apps/parse.hpp"
-#include "runtime/error.hpp"
+#include "apps/command/config.hpp"
+#include "apps/command/parse.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
 #include <doctest/doctest.h>

@@ -1,10 +1,10 @@
 // Fat and long links from files: what is read is what was made, and what does not fit is refused.
-#include "apps/links_input.hpp"
-#include "codelets/lattice/format/link_field_file.hpp"
-#include "codelets/smear/coefficients.hpp"
-#include "codelets/smear/links_file.hpp"
-#include "codelets/smear/links_signs.hpp"
-#include "codelets/staggered/links.hpp"
+#include "apps/run/links_input.hpp"
+#include "codelets/actions/staggered/links.hpp"
+#include "codelets/gauge/smear/coefficients.hpp"
+#include "codelets/gauge/smear/links_file.hpp"
+#include "codelets/gauge/smear/links_signs.hpp"
+#include "codelets/io/link_field_file.hpp"
 #include "tests/unit/format_testing.hpp"
 #include "tests/unit/smear_testing.hpp"
 

@@ -1,10 +1,10 @@
 // Numbers that the command computes itself: estimates, the free-field sum,
 // block grids, checks.
-#include "apps/free_field.hpp"
-#include "apps/generate_run.hpp"
-#include "apps/solve_plan.hpp"
-#include "apps/statistics.hpp"
-#include "apps/verify.hpp"
+#include "apps/run/free_field.hpp"
+#include "apps/run/generate_run.hpp"
+#include "apps/run/solve_plan.hpp"
+#include "apps/run/statistics.hpp"
+#include "apps/verify/verify.hpp"
 #include "tests/reference/free_field.hpp"
 #include "tests/unit/app_testing.hpp"
 

@@ -1,11 +1,11 @@
 // The files of a solve, read back by other means than they were written.
-#include "apps/hdf5_file.hpp"
-#include "apps/outputs.hpp"
-#include "apps/report_html.hpp"
-#include "apps/write_hdf5.hpp"
-#include "apps/write_json.hpp"
-#include "codelets/lattice/format/propagator.hpp"
-#include "runtime/error.hpp"
+#include "apps/report/report_html.hpp"
+#include "apps/run/hdf5_file.hpp"
+#include "apps/run/outputs.hpp"
+#include "apps/run/write_hdf5.hpp"
+#include "apps/run/write_json.hpp"
+#include "codelets/io/propagator.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
 #include <doctest/doctest.h>

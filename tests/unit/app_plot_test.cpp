@@ -1,6 +1,6 @@
 // Plots as SVG text.
-#include "apps/plot_svg.hpp"
-#include "apps/timeline_svg.hpp"
+#include "apps/report/plot_svg.hpp"
+#include "apps/report/timeline_svg.hpp"
 #include "tests/unit/app_testing.hpp"
 
 #include <doctest/doctest.h>

@@ -1,9 +1,9 @@
 // Sources: what stands where, noise, and parts of the lattice.
-#include "apps/parse.hpp"
-#include "apps/source.hpp"
+#include "apps/command/parse.hpp"
+#include "apps/run/source.hpp"
 #include "codelets/lattice/random.hpp"
-#include "runtime/decomposition.hpp"
-#include "runtime/error.hpp"
+#include "runtime/cut/decomposition.hpp"
+#include "runtime/system/error.hpp"
 
 #include <doctest/doctest.h>
 

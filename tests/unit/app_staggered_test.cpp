@@ -1,10 +1,10 @@
 // Settings and the model of staggered runs.
-#include "apps/hisq_model.hpp"
-#include "apps/parse.hpp"
-#include "apps/plot_svg.hpp"
-#include "apps/shared_account.hpp"
-#include "apps/staggered_batches.hpp"
-#include "runtime/error.hpp"
+#include "apps/command/parse.hpp"
+#include "apps/report/plot_svg.hpp"
+#include "apps/run/shared_account.hpp"
+#include "apps/run/staggered_batches.hpp"
+#include "apps/studies/hisq_model.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
 #include <doctest/doctest.h>

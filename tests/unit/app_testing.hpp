@@ -1,7 +1,7 @@
 #pragma once
 // What the tests of apps/ share: a folder of their own, and a report with
 // made-up results.
-#include "apps/report.hpp"
+#include "apps/run/report.hpp"
 
 #include <unistd.h>
 

@@ -1,10 +1,10 @@
 // Vector operations: each against its definition, the same bits in every layout, sums equal to adding one by one.
-#include "codelets/blas/blas.hpp"
+#include "codelets/field/blas.hpp"
 
 #include "codelets/arch/table.hpp"
-#include "codelets/blas/blas_kernels.hpp"
-#include "codelets/transfer/transfer.hpp"
-#include "runtime/error.hpp"
+#include "codelets/field/blas_kernels.hpp"
+#include "codelets/field/transfer.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/reference/random.hpp"
 #include "tests/unit/runtime_support.hpp"
 

@@ -1,9 +1,9 @@
 // Sizes of GPU blocks that kernels can take.
 #include "codelets/arch/block_threads.hpp"
 
-#include "codelets/staggered/room.hpp"
-#include "codelets/wilson/hopping_arguments.hpp"
-#include "runtime/error.hpp"
+#include "codelets/actions/staggered/room.hpp"
+#include "codelets/actions/wilson/hopping_arguments.hpp"
+#include "runtime/system/error.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
 // Lower bounds on graphs that can be solved by hand, and graphs recorded from submissions.
 #include "runtime/observe/bound.hpp"
 
-#include "runtime/batch.hpp"
-#include "runtime/error.hpp"
+#include "runtime/graph/batch.hpp"
 #include "runtime/observe/events.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>

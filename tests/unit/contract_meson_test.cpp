@@ -1,7 +1,7 @@
 // Meson contractions against the reference's matrix formulas on random columns.
 #include "codelets/contract/meson.hpp"
 #include "codelets/contract/spin_matrix.hpp"
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/reference/correlator.hpp"
 
 #include <doctest/doctest.h>

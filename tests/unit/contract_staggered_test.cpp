@@ -1,7 +1,7 @@
 // Staggered correlators against the reference's, on fields that are no solutions.
 #include "codelets/contract/staggered_meson.hpp"
-#include "runtime/decomposition.hpp"
-#include "runtime/error.hpp"
+#include "runtime/cut/decomposition.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/reference/correlator.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // How a lattice is cut into blocks: every site once, neighbours that are neighbours, and errors that name the
 // direction.
-#include "runtime/decomposition.hpp"
+#include "runtime/cut/decomposition.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/error_testing.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 #pragma once
 // What tests of refusals share.
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 
 #include <doctest/doctest.h>
 

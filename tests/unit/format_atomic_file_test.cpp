@@ -1,5 +1,5 @@
 // Output files are complete or absent.
-#include "runtime/atomic_file.hpp"
+#include "runtime/system/atomic_file.hpp"
 #include "tests/unit/format_testing.hpp"
 
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
 // Every kind of damage to every format: one clear Error(input), nothing else.
-#include "codelets/lattice/format/gauge_file.hpp"
-#include "codelets/lattice/format/gauge_writer.hpp"
+#include "codelets/io/gauge_file.hpp"
+#include "codelets/io/gauge_writer.hpp"
 #include "tests/unit/format_testing.hpp"
 
 #include <sys/stat.h>

@@ -1,8 +1,8 @@
 // Configurations written by other codes: checksums verified, plaquettes as their authors (or an independent reading)
 // give them.
-#include "codelets/lattice/format/gauge_file.hpp"
-#include "codelets/lattice/format/gauge_writer.hpp"
-#include "codelets/lattice/format/scidac_field.hpp"
+#include "codelets/io/gauge_file.hpp"
+#include "codelets/io/gauge_writer.hpp"
+#include "codelets/io/scidac_field.hpp"
 #include "tests/unit/format_testing.hpp"
 
 namespace {

@@ -1,8 +1,8 @@
 // LIME, SciDAC and ILDG files as they really occur: bare, oddly ordered, with malformed XML; and those that must be
 // refused.
-#include "codelets/lattice/format/gauge_file.hpp"
-#include "codelets/lattice/format/lime.hpp"
-#include "codelets/lattice/format/scidac.hpp"
+#include "codelets/io/gauge_file.hpp"
+#include "codelets/io/lime.hpp"
+#include "codelets/io/scidac.hpp"
 #include "tests/unit/format_testing.hpp"
 
 #include <zlib.h>

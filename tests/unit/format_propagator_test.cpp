@@ -1,6 +1,6 @@
 // SciDAC propagator files: round trip, layout on disk, damage.
-#include "codelets/lattice/format/lime.hpp"
-#include "codelets/lattice/format/propagator.hpp"
+#include "codelets/io/lime.hpp"
+#include "codelets/io/propagator.hpp"
 #include "tests/unit/format_testing.hpp"
 
 namespace {

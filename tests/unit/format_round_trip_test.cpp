@@ -1,6 +1,6 @@
 // Random SU(3) fields through every writer and back.
-#include "codelets/lattice/format/gauge_file.hpp"
-#include "codelets/lattice/format/gauge_writer.hpp"
+#include "codelets/io/gauge_file.hpp"
+#include "codelets/io/gauge_writer.hpp"
 #include "tests/unit/format_testing.hpp"
 
 namespace {

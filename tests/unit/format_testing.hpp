@@ -1,9 +1,9 @@
 #pragma once
 // What the tests of the file formats share: fields to write, bytes to damage, and independent measurements.
-#include "codelets/lattice/format/byte_source.hpp"
-#include "codelets/lattice/format/byteorder.hpp"
-#include "codelets/lattice/host_gauge.hpp"
-#include "runtime/error.hpp"
+#include "codelets/gauge/host_gauge.hpp"
+#include "codelets/io/byte_source.hpp"
+#include "codelets/io/byteorder.hpp"
+#include "runtime/system/error.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

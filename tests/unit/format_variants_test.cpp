@@ -1,5 +1,5 @@
 // Byte orders, row counts and site orders that our writers do not produce, put together here byte by byte.
-#include "codelets/lattice/format/gauge_file.hpp"
+#include "codelets/io/gauge_file.hpp"
 #include "tests/unit/format_testing.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // Plaquette, link trace and unitarity against the reference, for any number of threads, and on broken input.
 #include "codelets/gauge/observables.hpp"
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/reference/gauge.hpp"
 #include "tests/unit/error_testing.hpp"
 

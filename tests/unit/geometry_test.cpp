@@ -1,7 +1,7 @@
 // Index tables of blocks against plain coordinate arithmetic, site by site.
 #include "codelets/lattice/block_geometry.hpp"
 #include "codelets/lattice/lattice.hpp"
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // GPUs to the ranks that are near them, and cores to the GPUs' worker threads.
-#include "runtime/gpu_affinity.hpp"
+#include "runtime/gpu/gpu_affinity.hpp"
 
 #include <doctest/doctest.h>
 

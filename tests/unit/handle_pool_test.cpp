@@ -1,7 +1,7 @@
 // Handles that one program leaves for the next: the same ones in the same order, with tasks of both in order.
-#include "runtime/handle_pool.hpp"
+#include "runtime/graph/handle_pool.hpp"
 
-#include "runtime/handle.hpp"
+#include "runtime/graph/handle.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // Handles: memory that tasks and the host see in turn, their life, and how large they may be.
-#include "runtime/handle.hpp"
+#include "runtime/graph/handle.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>

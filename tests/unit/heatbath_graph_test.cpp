@@ -1,7 +1,7 @@
 // Sweeps through the task graph: the same bits for every cut, worker count and policy, and equal to a plain loop.
-#include "codelets/heatbath/link_update.hpp"
-#include "codelets/heatbath/staple.hpp"
-#include "runtime/error.hpp"
+#include "codelets/gauge/heatbath/link_update.hpp"
+#include "codelets/gauge/heatbath/staple.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/reference/gauge.hpp"
 #include "tests/reference/random.hpp"
 #include "tests/unit/heatbath_testing.hpp"

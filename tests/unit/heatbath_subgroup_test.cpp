@@ -1,5 +1,5 @@
 // One link: the SU(2) distribution against Bessel functions, the SU(3) one against the one-plaquette model.
-#include "codelets/heatbath/link_update.hpp"
+#include "codelets/gauge/heatbath/link_update.hpp"
 #include "tests/reference/gauge.hpp"
 #include "tests/reference/random.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 // What the heatbath's tests share: short sessions and chains with a binned error.
+#include "codelets/gauge/heatbath/heatbath.hpp"
+#include "codelets/gauge/heatbath/start.hpp"
 #include "codelets/gauge/observables.hpp"
-#include "codelets/heatbath/heatbath.hpp"
-#include "codelets/heatbath/start.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // The dependencies that a task declares are those of the links that its staples read, no more and no fewer.
-#include "codelets/heatbath/tokens.hpp"
+#include "codelets/gauge/heatbath/tokens.hpp"
 #include "tests/reference/lattice.hpp"
 
 #include <doctest/doctest.h>

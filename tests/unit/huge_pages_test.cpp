@@ -1,5 +1,5 @@
 // Huge pages of field memory, from a list of mappings made for the test and from the kernel's own.
-#include "runtime/huge_pages.hpp"
+#include "runtime/system/huge_pages.hpp"
 
 #include "tests/unit/app_testing.hpp"
 

@@ -5,8 +5,8 @@
 #include "apps/lab/journal.hpp"
 #include "apps/lab/simulation_check.hpp"
 #include "apps/lab/summary.hpp"
-#include "apps/statistics.hpp"
-#include "runtime/error.hpp"
+#include "apps/run/statistics.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
 #include <doctest/doctest.h>

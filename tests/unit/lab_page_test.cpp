@@ -1,7 +1,7 @@
 // The laboratory's page: what it says of runs that told little, and that it needs nothing else. A browser opens one in cli.lab.
 #include "apps/lab/page.hpp"
 #include "apps/lab/trace.hpp"
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // The laboratory's matrix: expansion, order, files, and what is refused.
 #include "apps/lab/run.hpp"
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
 #include <doctest/doctest.h>

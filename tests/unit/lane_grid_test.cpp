@@ -1,8 +1,8 @@
 // Which directions are split over the lanes of a register.
 #include "codelets/lattice/lane_grid.hpp"
 
-#include "runtime/error.hpp"
-#include "runtime/session.hpp"
+#include "runtime/graph/session.hpp"
+#include "runtime/system/error.hpp"
 
 #include <doctest/doctest.h>
 

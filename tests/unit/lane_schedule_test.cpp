@@ -1,4 +1,4 @@
-#include "runtime/lane_schedule.hpp"
+#include "runtime/gpu/lane_schedule.hpp"
 
 #include <doctest/doctest.h>
 

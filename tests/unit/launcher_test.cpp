@@ -1,7 +1,7 @@
 // What the environment says of the launcher, and which starts are refused.
 #include "runtime/mpi/launcher.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/error_testing.hpp"
 
 #include <doctest/doctest.h>

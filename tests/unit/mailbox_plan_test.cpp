@@ -1,5 +1,5 @@
 // Messages of a program over GPUs: who waits for room, who sends, who waits for a message and who answers. No GPU takes part.
-#include "runtime/mailbox_plan.hpp"
+#include "runtime/mpi/mailbox_plan.hpp"
 
 #include "tests/unit/runtime_support.hpp"
 

@@ -1,5 +1,5 @@
 // Watts from counters that are made up.
-#include "apps/measure_power.hpp"
+#include "apps/run/measure_power.hpp"
 
 #include <doctest/doctest.h>
 

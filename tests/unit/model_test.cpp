@@ -1,8 +1,8 @@
 // The models of the seed documents against the numbers that those print (docs/conventions.md, section 8; mistakes in them left out).
-#include "apps/hisq_model.hpp"
-#include "apps/model/estimates.hpp"
-#include "apps/model/figures.hpp"
-#include "apps/model/scaling.hpp"
+#include "apps/studies/estimates.hpp"
+#include "apps/studies/figures.hpp"
+#include "apps/studies/hisq_model.hpp"
+#include "apps/studies/scaling.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Work on several workers at once: their own threads and teams, whatever the policy; and the bandwidth that is measured so.
-#include "runtime/on_workers.hpp"
+#include "runtime/graph/on_workers.hpp"
 
 #include "codelets/bench/stream.hpp"
 #include "tests/unit/affinity_testing.hpp"

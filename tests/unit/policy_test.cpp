@@ -1,11 +1,11 @@
 // Scheduling policies: whichever places the tasks, the outcome is that of the sequential program.
 #include "runtime/policy/policy.hpp"
 
-#include "runtime/error.hpp"
 #include "runtime/policy/energy_choice.hpp"
 #include "runtime/policy/policy_library.hpp"
 #include "runtime/policy/steal.hpp"
-#include "runtime/power.hpp"
+#include "runtime/system/error.hpp"
+#include "runtime/system/power.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // Batches as programs: where a refresh is that may be left out as a whole.
-#include "runtime/program.hpp"
+#include "runtime/graph/program.hpp"
 
 #include "tests/unit/runtime_support.hpp"
 

@@ -1,8 +1,8 @@
 // Blocks as thick as their owners are fast, and the choice of who owns what.
-#include "runtime/proportional_cut.hpp"
+#include "runtime/cut/proportional_cut.hpp"
 
-#include "apps/device_plan.hpp"
-#include "runtime/error.hpp"
+#include "apps/run/device_plan.hpp"
+#include "runtime/system/error.hpp"
 
 #include <doctest/doctest.h>
 

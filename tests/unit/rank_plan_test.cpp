@@ -1,9 +1,9 @@
 // Blocks of a rank's slab and their owners: no thinner than allowed however many workers there are, CPUs beside GPUs, unlike ranks in one
 // slab.
-#include "apps/rank_plan.hpp"
+#include "apps/run/rank_plan.hpp"
 
-#include "apps/config.hpp"
-#include "apps/parse.hpp"
+#include "apps/command/config.hpp"
+#include "apps/command/parse.hpp"
 #include "tests/unit/error_testing.hpp"
 
 #include <doctest/doctest.h>

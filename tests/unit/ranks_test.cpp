@@ -1,11 +1,11 @@
 // How ranks share a lattice: the chosen grid, parts that cover every site once, blocks and boxes of each rank, cores of a host.
-#include "apps/machine_ranks.hpp"
-#include "codelets/lattice/format/gauge_part.hpp"
-#include "runtime/decomposition.hpp"
-#include "runtime/error.hpp"
+#include "apps/command/machine_ranks.hpp"
+#include "codelets/io/gauge_part.hpp"
+#include "runtime/cut/decomposition.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/mpi/rank_grid.hpp"
-#include "runtime/topology.hpp"
+#include "runtime/system/error.hpp"
+#include "runtime/system/topology.hpp"
 #include "tests/unit/error_testing.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "codelets/lattice/format/scidac_field.hpp"
+#include "codelets/io/scidac_field.hpp"
 #include "tests/reference/gauge.hpp"
 #include "tests/reference/solve.hpp"
 #include "tests/reference/staggered.hpp"

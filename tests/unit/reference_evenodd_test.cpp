@@ -1,4 +1,4 @@
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/reference/clover.hpp"
 #include "tests/reference/evenodd.hpp"
 #include "tests/reference/gauge.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // Where the reference data are, and how the reference tests read them.
-#include "codelets/lattice/format/gauge_file.hpp"
-#include "codelets/lattice/host_gauge.hpp"
+#include "codelets/gauge/host_gauge.hpp"
+#include "codelets/io/gauge_file.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

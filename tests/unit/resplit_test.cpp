@@ -1,5 +1,5 @@
 // Blocks cut anew from measured speeds: only where the remaining solves win back the cost.
-#include "runtime/resplit.hpp"
+#include "runtime/cut/resplit.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 // What the runtime's tests share: small sessions without GPUs, tasks whose body is a lambda, comparison of sums.
-#include "runtime/binned_sum.hpp"
-#include "runtime/codelet.hpp"
-#include "runtime/session.hpp"
+#include "runtime/graph/binned_sum.hpp"
+#include "runtime/graph/codelet.hpp"
+#include "runtime/graph/session.hpp"
 
 #include <atomic>
 #include <bit>

@@ -1,8 +1,8 @@
 // Start and stop of the runtime: which workers exist, what is refused, and the counts of what ran.
-#include "runtime/session.hpp"
+#include "runtime/graph/session.hpp"
 
-#include "runtime/error.hpp"
 #include "runtime/policy/policy.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>

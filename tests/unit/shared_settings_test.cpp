@@ -1,7 +1,7 @@
 // Ranks with different settings are found out.
-#include "apps/shared_settings.hpp"
+#include "apps/run/shared_settings.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/error_testing.hpp"
 
 #include <doctest/doctest.h>

@@ -1,9 +1,9 @@
 // Simulated machines: their files, the platform that is made of them, and how long kernels take there.
-#include "apps/machine_file.hpp"
-#include "apps/model/machines.hpp"
-#include "runtime/error.hpp"
+#include "apps/simulation/machine_file.hpp"
+#include "apps/studies/machines.hpp"
 #include "runtime/simulate/lane_times.hpp"
 #include "runtime/simulate/platform.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // Links of 8 reals come back from every format within the stated bound, wherever in SU(3) they lie.
-#include "codelets/site/lane.hpp"
-#include "codelets/site/link.hpp"
-#include "codelets/transfer/write_link.hpp"
+#include "codelets/arch/lane.hpp"
+#include "codelets/field/write_link.hpp"
+#include "codelets/su3/link.hpp"
 #include "tests/reference/gauge.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // Fat and long links in files: round trip, MILC's own files, damage.
-#include "codelets/lattice/format/link_field_file.hpp"
-#include "codelets/smear/links_file.hpp"
+#include "codelets/gauge/smear/links_file.hpp"
+#include "codelets/io/link_field_file.hpp"
 #include "tests/unit/format_testing.hpp"
 #include "tests/unit/reference_golden.hpp"
 #include "tests/unit/smear_testing.hpp"

@@ -1,6 +1,6 @@
 // Naive, asqtad and HISQ links against the reference, for any cut, and what symmetry demands of them.
 #include "codelets/arch/dispatch.hpp"
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/smear_testing.hpp"
 
 #include <doctest/doctest.h>

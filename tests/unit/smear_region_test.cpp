@@ -1,7 +1,7 @@
 // Links of a part of the lattice against those of the whole, bit for bit, and the boxes behind them.
+#include "codelets/gauge/smear/region.hpp"
 #include "codelets/lattice/boxes.hpp"
-#include "codelets/smear/region.hpp"
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/smear_testing.hpp"
 
 #include <doctest/doctest.h>

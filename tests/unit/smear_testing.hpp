@@ -1,7 +1,7 @@
 #pragma once
 // What the tests of link construction share: sessions, folded reference links, comparisons.
-#include "codelets/smear/hisq.hpp"
-#include "codelets/smear/staggered_links.hpp"
+#include "codelets/gauge/smear/hisq.hpp"
+#include "codelets/gauge/smear/staggered_links.hpp"
 #include "tests/reference/gauge.hpp"
 #include "tests/reference/staggered.hpp"
 #include "tests/unit/runtime_support.hpp"

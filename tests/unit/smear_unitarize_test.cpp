@@ -1,5 +1,5 @@
 // V (V^+ V)^(-1/2) near and far from unitary matrices, and the decomposition that takes over where V is nearly singular.
-#include "codelets/smear/unitarize.hpp"
+#include "codelets/gauge/smear/unitarize.hpp"
 #include "tests/reference/gauge.hpp"
 #include "tests/reference/linalg.hpp"
 #include "tests/reference/random.hpp"

@@ -1,7 +1,7 @@
 // When a watchdog asks the other ranks, and when it calls a job hung: by a clock of its own.
-#include "runtime/stall.hpp"
+#include "runtime/system/stall.hpp"
 
-#include "apps/start_patience.hpp"
+#include "apps/run/start_patience.hpp"
 
 #include <doctest/doctest.h>
 

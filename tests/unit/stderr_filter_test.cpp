@@ -1,5 +1,5 @@
 // Lines that are dropped from stderr, and those that are not.
-#include "runtime/stderr_filter.hpp"
+#include "runtime/system/stderr_filter.hpp"
 
 #include "tests/unit/app_testing.hpp"
 

@@ -1,6 +1,6 @@
 // BinnedSum: the same bits in any order and any tree of merges, and the accuracy that it promises.
-#include "runtime/binned_sum.hpp"
-#include "runtime/thread_sums.hpp"
+#include "runtime/graph/binned_sum.hpp"
+#include "runtime/graph/thread_sums.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>

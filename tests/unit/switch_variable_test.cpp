@@ -1,5 +1,5 @@
 // Environment variables that are on or off.
-#include "runtime/switch_variable.hpp"
+#include "runtime/system/switch_variable.hpp"
 
 #include "tests/unit/environment_testing.hpp"
 #include "tests/unit/error_testing.hpp"

@@ -1,7 +1,7 @@
 // OpenMP teams of workers: static ranges that cover everything once, on threads bound to their cores.
-#include "runtime/team.hpp"
+#include "runtime/system/team.hpp"
 
-#include "runtime/topology.hpp"
+#include "runtime/system/topology.hpp"
 #include "tests/unit/affinity_testing.hpp"
 #include "tests/unit/runtime_support.hpp"
 

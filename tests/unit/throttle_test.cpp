@@ -1,8 +1,8 @@
 // Throttled workers: which delays are asked for, and that tasks then last that long.
-#include "runtime/throttle.hpp"
+#include "runtime/system/throttle.hpp"
 
-#include "apps/parse.hpp"
-#include "runtime/error.hpp"
+#include "apps/command/parse.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // The machine as hwloc shows it: this one, and ones that we do not have, described to a child process.
-#include "runtime/topology.hpp"
+#include "runtime/system/topology.hpp"
 
 #include "tests/unit/affinity_testing.hpp"
 

@@ -1,7 +1,7 @@
 // Traces in Chrome's format: JSON that others can read, one row a worker, nothing that did not run.
-#include "runtime/error.hpp"
 #include "runtime/observe/chrome_trace.hpp"
 #include "runtime/observe/share_interval.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // Between host order and blocks, and between precisions: nothing lost, one rounding, every site in its place.
-#include "codelets/transfer/transfer.hpp"
+#include "codelets/field/transfer.hpp"
 
 #include "codelets/lattice/lanes_in_a_row.hpp"
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "tests/reference/gauge.hpp"
 #include "tests/reference/random.hpp"
 #include "tests/unit/runtime_support.hpp"

@@ -1,7 +1,7 @@
 // The tune cache: entries outlive runs, writers do not lose each other's, damage costs nothing but measurements.
 #include "runtime/tune/tune_cache.hpp"
 
-#include "runtime/error.hpp"
+#include "runtime/system/error.hpp"
 #include "runtime/tune/tune_merge.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // Programs that take turns: one at a time, always in the same order, whatever they wait for.
-#include "runtime/turns.hpp"
+#include "runtime/graph/turns.hpp"
 
-#include "runtime/scalar.hpp"
+#include "runtime/graph/scalar.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>

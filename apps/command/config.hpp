@@ -1,0 +1,122 @@
+#pragma once
+// What one `quarkstar solve` is asked to do: one table of fields gives the flags, the TOML keys and the report's
+// parameters.
+#include "apps/run/session_defaults.hpp"
+#include "apps/run/source.hpp"
+#include "runtime/graph/session.hpp"
+#include "solvers/settings.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace quarkstar::app {
+
+/// Whether an action has links over three sites.
+inline bool hops_far(std::string_view action) { return action == "hisq" || action == "asqtad"; }
+
+/// Settings of staggered actions (hisq, asqtad, naive).
+struct StaggeredConfig {
+  std::vector<double> masses{0.1};          ///< of M = 2m + D, lattice units
+  std::optional<double> naik_epsilon{0.0};  ///< hisq; none: from each mass
+  std::optional<double> u0;                 ///< asqtad's tadpole factor
+  int nrhs = 3;                             ///< right-hand sides solved together
+  std::string fat, long_links;              ///< files of links; empty: the links are made of the configuration
+  bool from_files() const { return !fat.empty(); }
+};
+
+/// What the parts of the lattice that MPI ranks get are in proportion to.
+struct RankWeights {
+  /// automatic: measured where ranks own different devices, else equal.
+  enum class Kind { automatic, equal, measured, given } kind = Kind::automatic;
+  std::vector<double> given{};  ///< of each rank
+};
+
+struct RunConfig {
+  std::string gauge;
+  std::optional<Coord> lattice;  ///< of a bare LIME file
+  bool reunitarize = false;
+  std::string action = "wilson";
+  WilsonParameters wilson;
+  StaggeredConfig staggered;
+  Source source;
+  std::vector<Source> further_sources;                             ///< others of the same run, a propagator each
+  std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};  ///< staggered: those below 3, the colours
+  SolverSettings solver;
+  Coord blocks{0, 0, 0, 0};    ///< zeros: t cut by the number of workers
+  std::optional<Coord> ranks;  ///< grid of the job's ranks; none: the one with the smallest surface
+  RankWeights rank_weights;
+  runtime::SessionOptions session = session_defaults();
+  std::size_t cpu_memory = 0;  ///< bytes that the solve may take of host memory; 0: what is available
+  std::string out, json, trace;
+  std::string checkpoint;                                  ///< folder of restart files; empty: none
+  int checkpoint_every = 0;                                ///< iterations; 0: only when asked for by a signal, and when a column is done
+  bool bound = false;                                      ///< compare each solve's time with lower bounds
+  bool residual_history = false;                           ///< the JSON lists every residual
+  std::vector<std::pair<std::string, std::string>> given;  ///< keys of the settings that were given, and where
+
+  bool was_given(std::string_view key) const {
+    return std::any_of(given.begin(), given.end(), [key](const auto& setting) { return setting.first == key; });
+  }
+  bool is_staggered() const { return action != "wilson"; }
+  std::vector<Source> all_sources() const;
+  bool hops_far() const { return app::hops_far(action); }
+};
+
+/// The settings of the i-th of a run's sources alone; where the run has several, with a folder of its own, `source<i>`,
+/// in `out` and `checkpoint`, and a file of its own, `run.source<i>.json`.
+RunConfig of_source(const RunConfig& config, std::size_t i);
+
+/// The actions for which a setting means something.
+enum class Actions { any, wilson, staggered };
+
+/// One setting. Its flag is --KEY, its TOML key KEY.
+struct Field {
+  std::string_view key;
+  std::string_view metavar;  ///< empty: a switch
+  std::string_view help;
+  void (*set)(RunConfig&, std::string_view);  ///< throws BadValue
+  nlohmann::json (*get)(const RunConfig&);
+  Actions actions = Actions::any;
+  std::string_view separator = ",";  ///< between the parts that a list in TOML gives one by one
+
+  bool applies(const RunConfig& config) const {
+    return actions == Actions::any || (actions == Actions::staggered) == config.is_staggered();
+  }
+};
+
+/// Every setting of a solve, in the order of the help text.
+const std::vector<Field>& run_fields();
+
+/// The settings that mean something for the action of `config`, with their values: what reports list.
+std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const RunConfig& config);
+
+/// The field of that key, or nullptr.
+const Field* find_field(std::string_view key);
+
+/// A setting as text, and where it was written: "--kappa" or "run.toml:3: kappa".
+struct Assignment {
+  std::string key, value, where;
+};
+
+/// Reads a TOML file: one `key = value` a field; lists and tables as in docs/usage.md.
+/// Throws Error(input) naming file, line and key for syntax errors, unknown keys and values of a wrong type.
+std::vector<Assignment> read_toml(const std::string& path);
+
+/// Applies one level of settings (a file, or the flags), which override what `config` holds.
+/// Throws Error(input) naming the place, the value and what is allowed; also if one level gives both kappa and mass.
+void apply_settings(RunConfig& config, const std::vector<Assignment>& settings);
+
+/// Throws Error(input) naming the flag if something that a solve needs is missing, or if settings exclude each other.
+void check_complete(const RunConfig& config);
+
+/// Replaces what was not given by the action's own choice (solver, columns), keeps in_flight within what there is to solve, and sets what
+/// follows from other settings; call before check_complete().
+void complete(RunConfig& config);
+
+}  // namespace quarkstar::app

@@ -1,0 +1,309 @@
+// The table behind flags, TOML keys and reports. A new setting is one entry.
+#include "apps/command/config.hpp"
+#include "apps/command/parse.hpp"
+#include "runtime/policy/policy.hpp"
+#include "runtime/policy/policy_library.hpp"
+#include "solvers/krylov/gcr_steps.hpp"
+#include "solvers/staggered_solver.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace quarkstar::app {
+namespace {
+
+using nlohmann::json;
+using Text = std::string_view;
+using Normalisation = WilsonParameters::Normalisation;
+
+constexpr double largest_kappa = 10;  // far beyond any use; the free critical value is 1/8
+
+double mass_of(double kappa) { return 0.5 / kappa - 4; }
+
+/// The mass means one thing for Wilson and another for staggered actions; which one counts is known when all settings are.
+void set_mass(RunConfig& c, Text text) {
+  const double mass = parse_real(text);
+  c.staggered.masses = {mass};
+  if (!(mass > mass_of(largest_kappa)))
+    throw BadValue(fmt::format("{} is not above {:g}", text, mass_of(largest_kappa)),
+                   fmt::format("staggered: a mass above 0; Wilson: kappa = 1 / (2 (mass + 4)) must be between 0 and {:g}", largest_kappa));
+  c.wilson.kappa = 0.5 / (mass + 4);
+}
+
+std::vector<double> parse_masses(Text text) {
+  std::vector<double> masses;
+  for (const std::string& part : split(text, ',')) {
+    const double mass = parse_positive(part);
+    if (std::find(masses.begin(), masses.end(), mass) != masses.end())
+      throw BadValue(fmt::format("{} is given twice", part), "give each mass once");
+    masses.push_back(mass);
+  }
+  return masses;
+}
+
+RankWeights parse_rank_weights(Text text) {
+  using Kind = RankWeights::Kind;
+  if (text == "auto") return {Kind::automatic};
+  if (text == "equal") return {Kind::equal};
+  if (text == "measured") return {Kind::measured};
+  RankWeights weights{Kind::given};
+  for (const std::string& part : split(text, ',')) {
+    try {
+      weights.given.push_back(parse_positive(part));
+    } catch (const BadValue& bad) {
+      throw BadValue(bad.what(), "use auto, equal, measured, or a positive number for each rank, e.g. 3,1");
+    }
+  }
+  return weights;
+}
+
+std::string text_of_weights(const RankWeights& weights) {
+  switch (weights.kind) {
+    case RankWeights::Kind::automatic:
+      return "auto";
+    case RankWeights::Kind::equal:
+      return "equal";
+    case RankWeights::Kind::measured:
+      return "measured";
+    case RankWeights::Kind::given:
+      break;
+  }
+  return fmt::format("{}", fmt::join(weights.given, ","));
+}
+
+std::vector<std::string> all_solver_names() {
+  std::vector<std::string> names = solver_names();
+  for (const std::string& name : staggered_solver_names()) names.push_back(name);
+  return names;
+}
+
+std::vector<Field> make_fields() {
+  return {
+      {"gauge", "FILE", "Gauge configuration: NERSC, SciDAC/ILDG, MILC or openQCD, recognised by its content",
+       [](RunConfig& c, Text v) { c.gauge = v; }, [](const RunConfig& c) -> json { return c.gauge; }},
+      {"lattice", "X,Y,Z,T", "Extents of a bare LIME file that states none", [](RunConfig& c, Text v) { c.lattice = parse_coord(v, 1); },
+       [](const RunConfig& c) -> json { return c.lattice ? json(*c.lattice) : json(); }},
+      {"reunitarize", "", "Project the links back to SU(3) in double precision after reading",
+       [](RunConfig& c, Text v) { c.reunitarize = parse_switch(v); }, [](const RunConfig& c) -> json { return c.reunitarize; }},
+      {"action", "NAME", "Fermion action: wilson (default), hisq, asqtad or naive",
+       [](RunConfig& c, Text v) {
+         c.action = parse_name(v, {"wilson", "hisq", "asqtad", "naive"});
+       },
+       [](const RunConfig& c) -> json { return c.action; }},
+      {"kappa", "K", "Hopping parameter (default 0.13)", [](RunConfig& c, Text v) { c.wilson.kappa = parse_positive(v, largest_kappa); },
+       [](const RunConfig& c) -> json { return c.wilson.kappa; }, Actions::wilson},
+      {"mass", "M", "Wilson: bare mass instead of kappa = 1 / (2 (M + 4)); staggered: mass of M = 2m + D (default 0.1)", set_mass,
+       [](const RunConfig& c) -> json { return c.is_staggered() ? c.staggered.masses.front() : mass_of(c.wilson.kappa); }},
+      {"masses", "M,...", "Staggered: several masses from each source (multishift solves them together)",
+       [](RunConfig& c, Text v) { c.staggered.masses = parse_masses(v); }, [](const RunConfig& c) -> json { return c.staggered.masses; },
+       Actions::staggered},
+      {"naik-epsilon", "E|auto", "HISQ: correction of the Naik term (default 0); auto: from each mass",
+       [](RunConfig& c, Text v) { c.staggered.naik_epsilon = v == "auto" ? std::optional<double>() : parse_real(v); },
+       [](const RunConfig& c) -> json { return c.staggered.naik_epsilon ? json(*c.staggered.naik_epsilon) : json("auto"); },
+       Actions::staggered},
+      {"u0", "U", "asqtad: tadpole factor", [](RunConfig& c, Text v) { c.staggered.u0 = parse_positive(v); },
+       [](const RunConfig& c) -> json { return c.staggered.u0 ? json(*c.staggered.u0) : json(); }, Actions::staggered},
+      {"fat", "FILE", "hisq, asqtad: fat links from a SciDAC file (`gauge smear`, MILC) instead of a configuration; with --long",
+       [](RunConfig& c, Text v) { c.staggered.fat = v; }, [](const RunConfig& c) -> json { return c.staggered.fat; }, Actions::staggered},
+      {"long", "FILE", "The long links that belong to --fat", [](RunConfig& c, Text v) { c.staggered.long_links = v; },
+       [](const RunConfig& c) -> json { return c.staggered.long_links; }, Actions::staggered},
+      {"nrhs", "N", "Staggered: right-hand sides (sources, columns, masses) solved together, 1 to 32 (default 3)",
+       [](RunConfig& c, Text v) { c.staggered.nrhs = parse_integer(v, 1, 32); },
+       [](const RunConfig& c) -> json { return c.staggered.nrhs; }, Actions::staggered},
+      {"normalisation", "NAME", "kappa: M = 1 - kappa H (default); mass: M = (M0 + 4) - H/2",
+       [](RunConfig& c, Text v) {
+         c.wilson.normalisation = parse_name(v, {"kappa", "mass"}) == "mass" ? Normalisation::mass : Normalisation::kappa;
+       },
+       [](const RunConfig& c) -> json { return c.wilson.normalisation == Normalisation::mass ? "mass" : "kappa"; }, Actions::wilson},
+      {"boundary", "D=B,...", "Boundary conditions: direction = periodic, antiperiodic or angle/pi (default t=antiperiodic)",
+       [](RunConfig& c, Text v) { c.wilson.boundary = parse_boundary(v, c.wilson.boundary); },
+       [](const RunConfig& c) -> json { return text_of(c.wilson.boundary); }},
+      {"source", "S[+S...]",
+       "point:x,y,z,t, wall:t, corner-wall:t, z2:t[,seed] or random:t[,seed], not gauge fixed (default point:0,0,0,0)",
+       [](RunConfig& c, Text v) {
+         std::vector<Source> sources;
+         for (const std::string& one : split(v, '+')) sources.push_back(parse_source(one));
+         c.source = sources.front();
+         c.further_sources.assign(sources.begin() + 1, sources.end());
+       },
+       [](const RunConfig& c) -> json {
+         std::string text = text_of(c.source);
+         for (const Source& source : c.further_sources) text += "+" + text_of(source);
+         return text;
+       },
+       Actions::any, "+"},
+      {"columns", "LIST", "Source columns 3 spin + colour to solve (default 0-11; staggered 0-2; correlators need them all)",
+       [](RunConfig& c, Text v) { c.columns = parse_columns(v); }, [](const RunConfig& c) -> json { return c.columns; }},
+      {"solver", "NAME", "Wilson: bicgstab (default), cgnr or gcr; staggered: cg (default), blockcg or multishift",
+       [](RunConfig& c, Text v) { c.solver.solver = parse_name(v, all_solver_names()); },
+       [](const RunConfig& c) -> json { return c.solver.solver; }},
+      {"restart", "K", "gcr: directions kept before it starts anew, 1 to 32 (default 8)",
+       [](RunConfig& c, Text v) { c.solver.restart = parse_integer(v, 1, gcr_steps::most_directions); },
+       [](const RunConfig& c) -> json { return c.solver.solver == "gcr" ? json(c.solver.restart) : json(); }, Actions::wilson},
+      {"schwarz-block", "X,Y,Z,T", "gcr: extents of the domains of an additive Schwarz preconditioner (default: none)",
+       [](RunConfig& c, Text v) {
+         if (!c.solver.schwarz) c.solver.schwarz.emplace();
+         c.solver.schwarz->domain = parse_coord(v, 2);
+       },
+       [](const RunConfig& c) -> json { return c.solver.schwarz ? json(c.solver.schwarz->domain) : json(); }, Actions::wilson},
+      {"schwarz-steps", "N", "Steps of minimal residual on each domain of --schwarz-block (default 4)",
+       [](RunConfig& c, Text v) {
+         if (!c.solver.schwarz) c.solver.schwarz.emplace();
+         c.solver.schwarz->steps = parse_integer(v, 1, 1000);
+       },
+       [](const RunConfig& c) -> json { return c.solver.schwarz ? json(c.solver.schwarz->steps) : json(); }, Actions::wilson},
+      {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
+       [](RunConfig& c, Text v) {
+         c.solver.schur = parse_name(v, {"asymmetric", "symmetric"}) == "symmetric" ? Schur::symmetric : Schur::asymmetric;
+       },
+       [](const RunConfig& c) -> json { return c.solver.schur == Schur::symmetric ? "symmetric" : "asymmetric"; }, Actions::wilson},
+      {"tol", "EPS", "Stop at |b - M x| / |b| <= EPS (default 1e-10)",
+       [](RunConfig& c, Text v) { c.solver.tolerance = parse_positive(v, 1); },
+       [](const RunConfig& c) -> json { return c.solver.tolerance; }},
+      {"max-iterations", "N", "Give up on a column after N iterations (default 10000)",
+       [](RunConfig& c, Text v) { c.solver.max_iterations = parse_integer(v, 1); },
+       [](const RunConfig& c) -> json { return c.solver.max_iterations; }},
+      {"check-every", "K", "Iterations submitted between two looks at the stop flag (default 16)",
+       [](RunConfig& c, Text v) { c.solver.check_every = parse_integer(v, 1, 1024); },
+       [](const RunConfig& c) -> json { return c.solver.check_every; }},
+      {"precision", "NAME", "Precision of the Krylov solver's fields: double (default), single or half; the result is always double",
+       [](RunConfig& c, Text v) { c.solver.precision = parse_precision(v); },
+       [](const RunConfig& c) -> json { return name_of(c.solver.precision); }},
+      {"updates", "NAME", "Below double precision: reliable (updates, default) or correction (restarts)",
+       [](RunConfig& c, Text v) {
+         c.solver.updates = parse_name(v, {"reliable", "correction"}) == "correction" ? Updates::correction : Updates::reliable;
+       },
+       [](const RunConfig& c) -> json { return c.solver.updates == Updates::correction ? "correction" : "reliable"; }},
+      {"refresh-drop", "F",
+       "Reliable updates: one when |r| is below F times its largest value since the last (default 0.1 in half, 0.001 in single)",
+       [](RunConfig& c, Text v) { c.solver.refresh_drop = parse_positive(v, 1); },
+       [](const RunConfig& c) -> json { return c.solver.refresh_drop > 0 ? json(c.solver.refresh_drop) : json(); }},
+      {"links", "N", "Stored reals of a link: 18 (default), 12 or 8; of a staggered long link: 18, 14, 13 or 9",
+       [](RunConfig& c, Text v) {
+         c.solver.link_reals = parse_integer(parse_name(v, {"18", "14", "13", "12", "9", "8"}), 8);
+       },
+       [](const RunConfig& c) -> json { return c.solver.link_reals; }},
+      {"no-tune", "", "Speed settings by fixed rules: read and write no tune cache, measure nothing",
+       [](RunConfig& c, Text v) { c.solver.tune = !parse_switch(v); }, [](const RunConfig& c) -> json { return !c.solver.tune; }},
+      {"in-flight", "G", "Columns (staggered: groups of --nrhs right-hand sides) that are on the graph together (default 1)",
+       [](RunConfig& c, Text v) { c.solver.in_flight = parse_integer(v, 1, 64); },
+       [](const RunConfig& c) -> json { return c.solver.in_flight; }},
+      {"residual-history", "", "Add the residual of every iteration to the JSON, as hexadecimal floats",
+       [](RunConfig& c, Text v) { c.residual_history = parse_switch(v); }, [](const RunConfig& c) -> json { return c.residual_history; }},
+      {"bound", "", "Record the task graph and add the time over its lower bounds to the JSON",
+       [](RunConfig& c, Text v) { c.bound = parse_switch(v); }, [](const RunConfig& c) -> json { return c.bound; }},
+      {"blocks", "X,Y,Z,T", "Cut the lattice into that many blocks, a multiple of --ranks (default: each rank's t cut by its workers)",
+       [](RunConfig& c, Text v) { c.blocks = parse_coord(v, 1); }, [](const RunConfig& c) -> json { return c.blocks; }},
+      {"ranks", "X,Y,Z,T", "Grid of MPI ranks over the lattice (default: the one whose parts have the smallest surface)",
+       [](RunConfig& c, Text v) { c.ranks = parse_coord(v, 1); },
+       [](const RunConfig& c) -> json { return c.ranks ? json(*c.ranks) : json(); }},
+      {"rank-weights", "auto|equal|measured|W,...",
+       "Sizes of the MPI ranks' parts: by measured speeds where their devices differ (auto, default), equal, always measured, or as these "
+       "numbers",
+       [](RunConfig& c, Text v) { c.rank_weights = parse_rank_weights(v); },
+       [](const RunConfig& c) -> json { return text_of_weights(c.rank_weights); }},
+      {"policy", "NAME|FILE",
+       "Scheduling policy (default static; `quarkstar machine` lists them), or the shared library of one, ./libmine.so",
+       [](RunConfig& c, Text v) {
+         if (runtime::is_policy_library(v)) runtime::load_policy(std::string(v));
+         else if (!runtime::is_policy(v))
+           throw BadValue(runtime::why_no_policy(v),
+                          fmt::format("use one of {}, or the path of a shared library", fmt::join(runtime::policy_names(), ", ")));
+         c.session.policy = v;
+       },
+       [](const RunConfig& c) -> json { return c.session.policy; }},
+      {"watts", "cpu=I:B,...",
+       "What devices draw idle and busy, for --policy energy: cpu=60:250,cuda=75:500,host=100 (all CPU workers; one GPU; the rest)",
+       [](RunConfig& c, Text v) { c.session.power = runtime::parse_power(v, "--watts"); },
+       [](const RunConfig& c) -> json {
+         const runtime::MachinePower& p = c.session.power;
+         if (p.origin != "given") return json();
+         return fmt::format("cpu={}:{},cuda={}:{},host={}", p.cpu.idle, p.cpu.busy, p.cuda.idle, p.cuda.busy, p.host);
+       }},
+      {"devices", "NAMES", "What owns blocks: cpu, cuda, all (CPUs beside GPUs where that is faster), or numbers of GPUs, 0,2",
+       [](RunConfig& c, Text v) {
+         c.session.devices = v;
+         c.session.gpu_numbers.clear();
+         c.session.cuda_workers = v == "cpu" ? 0 : -1;
+         if (v == "cpu" || v == "cuda" || v == "all") return;
+         try {
+           c.session.gpu_numbers = parse_numbers(v);
+         } catch (const BadValue&) {
+           throw BadValue(fmt::format("'{}' is unknown", v), "use cpu, cuda, all, or numbers of GPUs, such as 0 or 0,2");
+         }
+       },
+       [](const RunConfig& c) -> json { return c.session.devices.empty() ? json() : json(c.session.devices); }},
+      {"cpu-share", "auto|0|X%", "Part of the lattice that CPUs own beside GPUs (default: auto with --devices all, else 0)",
+       [](RunConfig& c, Text v) {
+         if (v == "auto") {
+           c.session.cpu_share.reset();
+           c.session.measure_cpu_share = true;
+           if (c.session.devices.empty()) c.session.devices = "all";
+         } else {
+           c.session.cpu_share = parse_share(v);
+         }
+       },
+       [](const RunConfig& c) -> json {
+         if (c.session.cpu_share) return *c.session.cpu_share > 0 ? fmt::format("{:g}%", 100 * *c.session.cpu_share) : "0";
+         return runtime::cpu_share_is_open(c.session) ? json("auto") : json();
+       }},
+      {"gpu-memory", "SIZE",
+       "Memory that a rank's fields may take on each GPU, 4GiB (default: 90 % of it or what is free, shared by its ranks)",
+       [](RunConfig& c, Text v) { c.session.gpu_memory = parse_bytes(v); },
+       [](const RunConfig& c) -> json { return c.session.gpu_memory > 0 ? json(c.session.gpu_memory) : json(); }},
+      {"cpu-memory", "SIZE", "Host memory that a rank of the solve may take, 64GiB (default: its part of what is available)",
+       [](RunConfig& c, Text v) { c.cpu_memory = parse_bytes(v); },
+       [](const RunConfig& c) -> json { return c.cpu_memory > 0 ? json(c.cpu_memory) : json(); }},
+      {"gpus", "N|all", "GPUs of each rank (default: all, divided among a host's ranks; 0: CPUs only)",
+       [](RunConfig& c, Text v) {
+         c.session.cuda_workers = v == "all" ? -1 : parse_integer(v, 0);
+         c.session.gpu_numbers.clear();
+         if (c.session.devices != "all" && c.session.devices != "cuda") c.session.devices.clear();
+       },
+       [](const RunConfig& c) -> json { return c.session.cuda_workers < 0 ? json("all") : json(c.session.cuda_workers); }},
+      {"share-gpus", "", "Let several ranks use one GPU", [](RunConfig& c, Text v) { c.session.share_gpus = parse_switch(v); },
+       [](const RunConfig& c) -> json { return c.session.share_gpus; }},
+      {"workers", "N", "CPU workers (default: one a NUMA domain, or one a core)",
+       [](RunConfig& c, Text v) { c.session.cpu_workers = parse_integer(v, 1); },
+       [](const RunConfig& c) -> json { return c.session.cpu_workers; }},
+      {"threads", "M", "Threads of each CPU worker (default: the cores shared evenly)",
+       [](RunConfig& c, Text v) { c.session.threads_per_worker = parse_integer(v, 1); },
+       [](const RunConfig& c) -> json { return c.session.threads_per_worker; }},
+      {"worker-mode", "MODE", "domain: one worker a NUMA domain (default); core: one a core",
+       [](RunConfig& c, Text v) {
+         c.session.mode = parse_name(v, {"domain", "core"}) == "core" ? runtime::WorkerMode::per_core : runtime::WorkerMode::per_domain;
+       },
+       [](const RunConfig& c) -> json { return c.session.mode == runtime::WorkerMode::per_core ? "core" : "domain"; }},
+      {"throttle", "W:F,...",
+       "For experiments: CPU worker W looks F times slower; W:F:P:MS[:SEED]: and a part P of its tasks takes MS milliseconds more",
+       [](RunConfig& c, Text v) { c.session.throttles = parse_throttles(v); },
+       [](const RunConfig& c) -> json { return c.session.throttles.empty() ? json() : json(text_of(c.session.throttles)); }},
+      {"checkpoint", "DIR",
+       "Folder for restart files, written on SIGUSR1, SIGUSR2 and SIGTERM and after each column or batch; read again at the start",
+       [](RunConfig& c, Text v) { c.checkpoint = v; }, [](const RunConfig& c) -> json { return c.checkpoint; }},
+      {"checkpoint-every", "N", "Write a restart file every N iterations too (with --checkpoint)",
+       [](RunConfig& c, Text v) { c.checkpoint_every = parse_integer(v, 0); },
+       [](const RunConfig& c) -> json { return c.checkpoint_every; }},
+      {"watchdog", "SECONDS", "End the job when no task or message completes for so long (default 600; 0: never)",
+       [](RunConfig& c, Text v) { c.session.watchdog_seconds = parse_integer(v, 0); },
+       [](const RunConfig& c) -> json { return c.session.watchdog_seconds; }},
+      {"out", "DIR", "Folder for the propagator, correlators, result.json and report.html", [](RunConfig& c, Text v) { c.out = v; },
+       [](const RunConfig& c) -> json { return c.out; }},
+      {"json", "FILE", "Write the results as JSON to FILE", [](RunConfig& c, Text v) { c.json = v; },
+       [](const RunConfig& c) -> json { return c.json; }},
+      {"trace", "FILE", "Write every task in Chrome's trace format to FILE", [](RunConfig& c, Text v) { c.trace = v; },
+       [](const RunConfig& c) -> json { return c.trace; }},
+  };
+}
+
+}  // namespace
+
+const std::vector<Field>& run_fields() {
+  static const std::vector<Field> fields = make_fields();
+  return fields;
+}
+
+}  // namespace quarkstar::app

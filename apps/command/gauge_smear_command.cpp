@@ -1,0 +1,118 @@
+// quarkstar gauge smear
+#include "apps/command/gauge_smear_command.hpp"
+
+#include "apps/command/commands.hpp"
+#include "apps/command/interrupt.hpp"
+#include "apps/command/parse.hpp"
+#include "apps/command/progress.hpp"
+#include "apps/run/gauge_io.hpp"
+#include "apps/run/outputs.hpp"
+#include "apps/run/session_defaults.hpp"
+#include "apps/run/solve_plan.hpp"
+#include "codelets/gauge/smear/links_file.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+namespace quarkstar::app {
+namespace {
+
+struct SmearOptions {
+  std::string in, prefix, action = "hisq", precision = "double";
+  std::optional<double> naik_epsilon, mass, u0;
+  std::optional<Coord> lattice;
+  BoundaryAngles boundary = antiperiodic_in_time;
+  bool reunitarize = false;
+  Coord blocks{0, 0, 0, 0};  ///< zeros: t cut by the number of workers
+  runtime::SessionOptions session = session_defaults();
+};
+
+[[noreturn]] void refuse(const char* flag, const std::string& what, const char* remedy) {
+  throw Error(ErrorKind::input, flag, what, remedy);
+}
+
+/// What the flags do not say one by one, before any file is read.
+void check(const SmearOptions& options) {
+  const bool hisq = options.action == "hisq";
+  if (hisq && options.u0) refuse("--u0", "HISQ has no tadpole factor", "leave it out, or use --action asqtad");
+  if (!hisq && !options.u0) refuse("--u0", "asqtad needs a tadpole factor", "give it, e.g. --u0 0.87, or --u0 1");
+  if (!hisq && (options.naik_epsilon || options.mass))
+    refuse(options.mass ? "--mass" : "--naik-epsilon", "only HISQ has an epsilon", "leave it out, or use --action hisq");
+  if (options.u0) smear::check_tadpole_factor(*options.u0);
+  if (options.naik_epsilon) smear::check_naik_epsilon(*options.naik_epsilon);
+  for (const std::string& out : {smear::fat_path(options.prefix), smear::long_path(options.prefix)}) {
+    std::error_code absent;  // a file that is not there yet is no one's twin
+    if (std::filesystem::equivalent(options.in, out, absent))
+      throw Error(ErrorKind::input, out, "the links would replace the configuration", "give another OUT_PREFIX");
+    check_writable(out);
+  }
+}
+
+double epsilon_of(const SmearOptions& options) {
+  return options.mass ? smear::naik_epsilon_of_mass(*options.mass) : options.naik_epsilon.value_or(0);
+}
+
+smear::StaggeredLinks make_links(const SmearOptions& options, const HostGauge& gauge, double epsilon) {
+  const runtime::Session session(options.session);
+  const Coord grid = block_grid(options.blocks, gauge.extents, session.block_owners());
+  const runtime::Decomposition decomposition(gauge.extents, grid, session.block_owners());
+  return options.action == "hisq" ? smear::hisq_links(decomposition, gauge, options.boundary, epsilon)
+                                  : smear::asqtad_links(decomposition, gauge, options.boundary, *options.u0);
+}
+
+void run(const SmearOptions& options) {
+  check(options);
+  const double epsilon = epsilon_of(options);
+  catch_interrupts();
+  ProgressBar bar("smear", 3);
+  LoadedGauge loaded = load_gauge(options.in, options.lattice);
+  if (options.reunitarize) gauge::reunitarize(loaded.gauge, host_team());
+  bar.step_done(1, "configuration read");
+  stop_if_interrupted();
+  const smear::StaggeredLinks links = make_links(options, loaded.gauge, epsilon);
+  bar.step_done(2, "links made");
+  stop_if_interrupted();
+  smear::write_links(options.prefix, links, {options.precision == "single" ? 4 : 8, options.action, options.boundary, options.u0});
+  bar.step_done(3, "links written");
+  fmt::print("wrote {} and {}: {} {}, {}\n", smear::fat_path(options.prefix), smear::long_path(options.prefix),
+             extents_text(loaded.gauge.extents), options.action,
+             options.u0 ? fmt::format("u0 {}", *options.u0) : fmt::format("epsilon {}", epsilon));
+}
+
+}  // namespace
+
+void add_gauge_smear(CLI::App& gauge) {
+  CLI::App* command = gauge.add_subcommand("smear", "Make the fat and long links of a staggered action");
+  const auto options = std::make_shared<SmearOptions>();
+  command->add_option("IN", options->in, "Gauge configuration")->required();
+  command->add_option("OUT_PREFIX", options->prefix, "Writes OUT_PREFIX.fat and OUT_PREFIX.long (SciDAC)")->required();
+  command->add_option("--action", options->action, "hisq (default) or asqtad")->check(CLI::IsMember({"hisq", "asqtad"}));
+  CLI::Option* epsilon = command->add_option("--naik-epsilon", options->naik_epsilon, "HISQ: correction of the Naik term (default 0)");
+  command->add_option("--mass", options->mass, "HISQ: epsilon from this quark mass instead")->excludes(epsilon);
+  command->add_option("--u0", options->u0, "asqtad: tadpole factor");
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--boundary",
+          [options](const std::vector<std::string>& values) {
+            try {
+              for (const std::string& value : values) options->boundary = parse_boundary(value, options->boundary);
+            } catch (const BadValue& bad) {
+              throw Error(ErrorKind::input, "--boundary", bad.what(), bad.allowed());
+            }
+          },
+          "Fermions' boundary conditions, folded into the links (default t=antiperiodic)")
+      ->type_name("D=B,...");
+  command->add_option("--precision", options->precision, "Precision of the files (default double)")
+      ->check(CLI::IsMember({"single", "double"}));
+  command->add_flag("--reunitarize", options->reunitarize, "Project the configuration back to SU(3) first");
+  add_coord_flag(*command, "--lattice", options->lattice, "Extents of a bare LIME file that states none", 1);
+  add_coord_flag(*command, "--blocks", options->blocks, "Cut into that many blocks (default: t cut by the number of workers)", 1);
+  add_session_flags(*command, options->session);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace quarkstar::app

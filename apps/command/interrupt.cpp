@@ -1,0 +1,54 @@
+#include "apps/command/interrupt.hpp"
+
+#include "runtime/mpi/job.hpp"
+
+#include <csignal>
+
+namespace quarkstar::app {
+namespace {
+
+volatile std::sig_atomic_t flag = 0, save_flag = 0;
+int noticed_requests = 0;
+
+void on_signal(int) { flag = 1; }
+void on_save(int) { save_flag = 1; }
+
+}  // namespace
+
+void catch_interrupts() {
+  if (interrupted()) return;  // the handlers are there, and the next signal is the second one
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  // SA_RESETHAND gives the second signal its default effect, for work that does not look at the flag.
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR2, &action, nullptr);
+  action.sa_handler = on_save;
+  sigaction(SIGUSR1, &action, nullptr);
+}
+
+bool interrupted() { return flag != 0; }
+
+bool interrupted_anywhere() { return runtime::mpi::Job::current().any(interrupted()); }
+
+int save_requests() {
+  const bool requested = save_flag != 0;
+  if (requested) save_flag = 0;
+  if (runtime::mpi::Job::current().any(requested)) ++noticed_requests;
+  return noticed_requests;
+}
+
+int save_requests_so_far() { return noticed_requests; }
+
+void stop_if_interrupted() {
+  if (interrupted()) throw Interrupted{};
+}
+
+void stop_all_if_interrupted(const std::string& saved) {
+  if (interrupted_anywhere()) throw Interrupted{saved};
+}
+
+}  // namespace quarkstar::app

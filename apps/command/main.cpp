@@ -1,0 +1,121 @@
+// The command `quarkstar`: parses the command line, runs a subcommand, and turns failures into one line and an exit
+// code.
+#include "apps/command/commands.hpp"
+#include "apps/command/interrupt.hpp"
+#include "apps/command/parse.hpp"
+#include "apps/run/report.hpp"
+#include "apps/run/start_patience.hpp"
+#include "codelets/arch/dispatch.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/system/error.hpp"
+#include "runtime/system/failure.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+
+namespace {
+
+constexpr int exit_interrupted = 130;  // 128 + SIGINT, as shells report it
+
+/// One message for the whole job. everywhere: every rank is on its way here.
+int fail(const std::string& message, int code, bool everywhere = false) {
+  return quarkstar::runtime::mpi::Job::current().fail(message, code, everywhere);
+}
+
+/// The deepest subcommand that was named.
+const CLI::App& named_command(const CLI::App& app) {
+  const std::vector<CLI::App*> named = app.get_subcommands();
+  return named.empty() ? app : named_command(*named.front());
+}
+
+/// "quarkstar gauge info"
+std::string full_name(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : full_name(*parent) + " " + command.get_name();
+}
+
+/// What to do about a command line that cannot be parsed.
+std::string remedy(const CLI::App& app) {
+  const CLI::App& command = named_command(app);
+  std::vector<std::string> names;
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+  const std::string help = fmt::format("see `{} --help`", full_name(command));
+  return names.empty() ? help : fmt::format("use one of {}, or {}", fmt::join(names, ", "), help);
+}
+
+bool asks_for_text(int argc, char** argv) {
+  return argc < 2 || std::any_of(argv + 1, argv + argc, [](std::string_view argument) {
+           return argument == "--help" || argument == "-h" || argument == "--version";
+         });
+}
+
+/// Here, because workers, which look kernels up, could not report that $QUARKSTAR_ARCH is wrong.
+void require_architecture(int argc, char** argv) {
+  if (!asks_for_text(argc, argv)) quarkstar::arch::current();
+}
+
+/// Commands that share one job between ranks; of the others mpirun would start copies that write the same files.
+void require_one_rank(int argc, char** argv) {
+  const quarkstar::runtime::mpi::Job& job = quarkstar::runtime::mpi::Job::current();
+  if (!job.is_distributed() || job.is_fake() || asks_for_text(argc, argv)) return;
+  std::string command = argv[1];
+  if (command == "gauge" && argc > 2) command += fmt::format(" {}", argv[2]);
+  if (command == "solve" || command == "machine" || command == "gauge convert" || command.starts_with("-")) return;
+  throw quarkstar::Error(quarkstar::ErrorKind::input, fmt::format("quarkstar {}", command), "this command runs on one rank",
+                         "start it without mpirun, or with -n 1");
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Lattice-QCD Dirac solvers on a task-graph runtime", "quarkstar");
+  app.set_version_flag("--version", [] { return quarkstar::app::version_line(); });
+  app.require_subcommand(1);
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // of a flag given twice, as in most commands
+  for (const quarkstar::app::AddCommand add : quarkstar::app::commands()) add(app);
+  require_one_rank(argc, argv);
+  require_architecture(argc, argv);
+  try {
+    std::vector<std::string> arguments = quarkstar::app::join_coordinates({argv + 1, argv + argc});
+    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the end
+    app.parse(std::move(arguments));
+    return 0;
+  } catch (const CLI::Success& request) {  // --help, --version
+    return quarkstar::runtime::mpi::Job::current().is_root() ? app.exit(request) : 0;
+  } catch (const CLI::ParseError& error) {
+    return fail(fmt::format("{}; {}", error.what(), remedy(app)), static_cast<int>(quarkstar::ErrorKind::input));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Launchers may hand a signal on while MPI starts and files are opened: it counts before the first column.
+  if (argc > 1 && std::string_view(argv[1]) == "solve") quarkstar::app::catch_interrupts();
+  spdlog::set_default_logger(spdlog::stderr_color_mt("quarkstar"));
+  spdlog::set_pattern("[%Y-%m-%d %H:%M:%S] %v");
+  std::optional<quarkstar::runtime::mpi::Job> job;
+  try {
+    job.emplace(quarkstar::app::start_patience({argv + 1, argv + argc}));
+    return run(argc, argv);
+  } catch (const quarkstar::app::Interrupted& interrupt) {
+    return fail(interrupt.saved.empty() ? "interrupted: nothing was written; start it again"
+                                        : fmt::format("interrupted: {} in {}; start it again to go on", interrupt.what, interrupt.saved),
+                exit_interrupted, true);
+  } catch (const quarkstar::runtime::mpi::SharedError& error) {
+    return fail(error.what(), error.exit_code(), true);
+  } catch (const quarkstar::app::BadValue& bad) {
+    return fail(fmt::format("{}; {}", bad.what(), bad.allowed()), static_cast<int>(quarkstar::ErrorKind::input));
+  } catch (const std::length_error&) {
+    return fail("a lattice with more sites than memory can number; use a smaller lattice", static_cast<int>(quarkstar::ErrorKind::input));
+  } catch (const std::exception& error) {
+    const quarkstar::runtime::Failure failure = quarkstar::runtime::failure_of(error, "use a machine with more, or a smaller lattice");
+    return fail(failure.message, failure.exit_code);
+  }
+}

@@ -1,0 +1,216 @@
+#include "apps/command/parse.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace quarkstar::app {
+namespace {
+
+constexpr std::string_view directions = "xyzt";
+
+/// The whole of `text` as a number; false if anything is left over.
+template <class Number>
+bool read_whole(std::string_view text, Number& value) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end;
+}
+
+double parse_angle(std::string_view text) {
+  if (text == "periodic") return 0;
+  if (text == "antiperiodic") return 1;
+  double angle = 0;
+  if (!read_whole(text, angle) || !(std::abs(angle) <= 2))
+    throw BadValue(fmt::format("'{}' is no boundary condition", text),
+                   "use periodic, antiperiodic, or an angle between -2 and 2 in units of pi, such as z=0.5");
+  return angle;
+}
+
+}  // namespace
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    if (end == text.size()) return parts;
+    begin = end + 1;
+  }
+}
+
+double parse_real(std::string_view text) {
+  double value = 0;
+  if (!read_whole(text, value) || !std::isfinite(value))
+    throw BadValue(fmt::format("'{}' is no number", text), "use a decimal number, such as 0.125 or 1e-10");
+  return value;
+}
+
+double parse_positive(std::string_view text, double limit) {
+  const double value = parse_real(text);
+  const bool limited = std::isfinite(limit);
+  const std::string allowed = limited ? fmt::format("use a number between 0 and {:g}", limit) : "use a number above 0";
+  if (!(value > 0)) throw BadValue(fmt::format("{} is not positive", text), allowed);
+  if (limited && !(value < limit)) throw BadValue(fmt::format("{} is not below {:g}", text, limit), allowed);
+  return value;
+}
+
+int parse_integer(std::string_view text, int least, int most) {
+  int value = 0;
+  if (!read_whole(text, value) || value < least || value > most)
+    throw BadValue(fmt::format("'{}' is no integer in range", text), most == 2147483647
+                                                                         ? fmt::format("use an integer of at least {}", least)
+                                                                         : fmt::format("use an integer from {} to {}", least, most));
+  return value;
+}
+
+bool parse_switch(std::string_view text) { return parse_name(text, {"true", "false"}) == "true"; }
+
+std::string parse_name(std::string_view text, const std::vector<std::string>& names) {
+  if (std::find(names.begin(), names.end(), text) == names.end())
+    throw BadValue(fmt::format("'{}' is unknown", text), fmt::format("use one of {}", fmt::join(names, ", ")));
+  return std::string(text);
+}
+
+Precision parse_precision(std::string_view text) {
+  const std::string name = parse_name(text, {"half", "single", "double"});
+  return name == "half" ? Precision::half : name == "single" ? Precision::single : Precision::double_;
+}
+
+Coord parse_coord(std::string_view text, int least) {
+  const std::vector<std::string> parts = split(text, ',');
+  if (parts.size() != 4)
+    throw BadValue(fmt::format("'{}' has {} numbers, not 4", text, parts.size()), "use X,Y,Z,T or X Y Z T, such as 4,4,4,8");
+  Coord coord{};
+  for (std::size_t mu = 0; mu < 4; ++mu) coord[mu] = parse_integer(parts[mu], least);
+  return coord;
+}
+
+std::vector<std::string> join_coordinates(const std::vector<std::string>& arguments) {
+  constexpr std::size_t numbers = 4;
+  std::vector<std::string> joined;
+  bool after_flag = false;
+  std::size_t open = 0;  // numbers in the last argument that may be followed by more
+  for (const std::string& argument : arguments) {
+    int number = 0;
+    const bool is_number = after_flag && read_whole(argument, number);
+    if (is_number && open > 0) {
+      joined.back() += "," + argument;
+    } else {
+      joined.push_back(argument);
+    }
+    open = is_number ? (open + 1) % numbers : 0;
+    after_flag = is_number || argument == "--lattice" || argument == "--blocks" || argument == "--schwarz-block";
+  }
+  return joined;
+}
+
+BoundaryAngles parse_boundary(std::string_view text, BoundaryAngles angles) {
+  for (const std::string& part : split(text, ',')) {
+    const std::size_t mu = part.size() >= 3 && part[1] == '=' ? directions.find(part[0]) : std::string_view::npos;
+    if (mu == std::string_view::npos)
+      throw BadValue(fmt::format("'{}' is no boundary condition", part),
+                     "use DIRECTION=CONDITION with direction x, y, z or t, such as t=antiperiodic or z=0.5 (units of pi)");
+    angles[mu] = parse_angle(std::string_view(part).substr(2));
+  }
+  return angles;
+}
+
+std::size_t parse_bytes(std::string_view text) {
+  const std::string allowed = "use a number of bytes of at least 1 MiB, such as 4GiB, 512MiB or 2e9";
+  const std::size_t end = std::min(text.find_first_not_of("0123456789.+eE"), text.size());
+  const std::string_view number = text.substr(0, end);
+  std::string_view unit = text.substr(end);
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  static constexpr std::pair<std::string_view, double> units[] = {
+      {"", 1},      {"B", 1},        {"kB", 1e3},        {"MB", 1e6},           {"GB", 1e9},
+      {"TB", 1e12}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}};
+  const auto known = std::find_if(std::begin(units), std::end(units), [unit](const auto& u) { return u.first == unit; });
+  double value = 0;
+  if (known == std::end(units) || !read_whole(number, value)) throw BadValue(fmt::format("'{}' is no size", text), allowed);
+  const double bytes = value * known->second;
+  if (!(bytes >= 1048576) || bytes > 1e18) throw BadValue(fmt::format("'{}' is out of range", text), allowed);
+  return static_cast<std::size_t>(bytes);
+}
+
+double parse_share(std::string_view text) {
+  const std::string allowed = "use auto, 0, or a percentage such as 25%";
+  if (text == "0") return 0;
+  double percent = 0;
+  if (!text.ends_with('%') || !read_whole(text.substr(0, text.size() - 1), percent) || !(percent >= 0) || percent > 100)
+    throw BadValue(fmt::format("'{}' is no share", text), allowed);
+  return percent / 100;
+}
+
+std::vector<int> parse_numbers(std::string_view text) {
+  std::vector<int> numbers;
+  for (const std::string& part : split(text, ',')) numbers.push_back(parse_integer(part, 0));
+  return numbers;
+}
+
+std::vector<runtime::Throttle> parse_throttles(std::string_view text) {
+  std::vector<runtime::Throttle> throttles;
+  for (const std::string& one : split(text, ',')) {
+    const std::vector<std::string> parts = split(one, ':');
+    if (parts.size() != 2 && parts.size() != 4 && parts.size() != 5)
+      throw BadValue(fmt::format("'{}' is no throttle", one),
+                     "give WORKER:FACTOR or WORKER:FACTOR:CHANCE:MILLISECONDS[:SEED], e.g. 1:2 or 1:1:0.01:5");
+    runtime::Throttle throttle;
+    throttle.worker = parse_integer(parts[0], 0);
+    if (std::any_of(throttles.begin(), throttles.end(), [&](const runtime::Throttle& t) { return t.worker == throttle.worker; }))
+      throw BadValue(fmt::format("worker {} is throttled twice", throttle.worker), "give each worker once");
+    throttle.factor = parse_real(parts[1]);
+    if (parts.size() > 2) {
+      throttle.chance = parse_real(parts[2]);
+      throttle.hiccup_us = 1e3 * parse_real(parts[3]);
+    }
+    if (parts.size() > 4) throttle.seed = static_cast<std::uint64_t>(parse_integer(parts[4], 0));
+    throttles.push_back(throttle);
+  }
+  return throttles;
+}
+
+std::string text_of(const std::vector<runtime::Throttle>& throttles) {
+  std::vector<std::string> parts;
+  for (const runtime::Throttle& t : throttles)
+    parts.push_back(t.chance > 0 ? fmt::format("{}:{}:{}:{}:{}", t.worker, t.factor, t.chance, t.hiccup_us / 1e3, t.seed)
+                                 : fmt::format("{}:{}", t.worker, t.factor));
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
+std::vector<int> parse_columns(std::string_view text) {
+  std::vector<int> columns;
+  for (const std::string& part : split(text, ',')) {
+    const std::vector<std::string> ends = split(part, '-');
+    if (ends.size() > 2) throw BadValue(fmt::format("'{}' is no range", part), "use column numbers 0 to 11, such as 0-11 or 0,3,5");
+    const int first = parse_integer(ends.front(), 0, 11);
+    const int last = parse_integer(ends.back(), first, 11);
+    for (int column = first; column <= last; ++column) columns.push_back(column);
+  }
+  if (std::adjacent_find(columns.begin(), columns.end(), std::greater_equal<>()) != columns.end())
+    throw BadValue(fmt::format("'{}' is not in ascending order without repetition", text), "such as 0-11 or 0,3,5");
+  return columns;
+}
+
+std::string text_of(const BoundaryAngles& angles) {
+  std::vector<std::string> parts;
+  for (std::size_t mu = 0; mu < 4; ++mu) {
+    const double angle = angles[mu];
+    const std::string condition = angle == 0 ? "periodic" : angle == 1 ? "antiperiodic" : fmt::format("{}", angle);
+    parts.push_back(fmt::format("{}={}", directions[mu], condition));
+  }
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
+std::string text_of(const Coord& coord) { return fmt::format("{}", fmt::join(coord, ",")); }
+
+std::string bytes_text(double bytes) {
+  constexpr double mebibyte = 1048576;
+  return bytes < 1024 * mebibyte ? fmt::format("{:.1f} MiB", bytes / mebibyte) : fmt::format("{:.2f} GiB", bytes / mebibyte / 1024);
+}
+
+}  // namespace quarkstar::app

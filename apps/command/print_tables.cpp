@@ -1,0 +1,65 @@
+#include "apps/command/print_tables.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <cstdio>
+
+namespace quarkstar::app {
+namespace {
+
+std::string mass_text(const std::vector<double>& mass, std::size_t t) {
+  return t < mass.size() && std::isfinite(mass[t]) ? fmt::format("{:.6f}", mass[t]) : "-";
+}
+
+void print_solves(const RunReport& report) {
+  const bool staggered = report.config.is_staggered();
+  const int width = staggered ? 8 : 4;
+  fmt::print("{:>6} {:>{}} {:>6} {:>10} {:>15} {:>9} {:>8} {:>8} {:>11} {:>11}\n", "column", staggered ? "mass" : "spin", width, "colour",
+             "iterations", "|b - M x|/|b|", "seconds", "GFLOP/s", "GB/s", "J", "GFLOP/s/W");
+  for (const ColumnReport& c : report.solves) {
+    const EnergyText energy = energy_text(c);
+    const std::string mass_or_spin = c.mass ? fmt::format("{}", *c.mass) : fmt::format("{}", c.column / 3);
+    fmt::print("{:>6} {:>{}} {:>6} {:>10} {:>15.3e} {:>9.4f} {:>8.2f} {:>8.2f} {:>11} {:>11}\n", c.column, mass_or_spin, width,
+               c.column % 3, c.result.iterations, c.result.true_residual, c.result.seconds, c.gflops(), c.gbs(), energy.joules,
+               energy.gflops_per_watt);
+  }
+  if (report.solves.empty()) return;
+  const ColumnReport& last = report.solves.back();
+  fmt::print("{}\n{}\n", runtime_note(report, last), energy_note(last));
+}
+
+void print_correlators(const RunReport& report) {
+  fmt::print("\n{:>3}", "t");
+  for (const CorrelatorReport& c : report.correlators) fmt::print(" {:>20}", c.name);
+  fmt::print(" {:>14} {:>14}\n", "a m_pi (log)", "a m_pi (cosh)");
+  const CorrelatorReport& pion = report.correlators.front();
+  for (std::size_t t = 0; t < pion.values.size(); ++t) {
+    fmt::print("{:>3}", t);
+    for (const CorrelatorReport& c : report.correlators) fmt::print(" {:>20.12e}", c.values[t]);
+    fmt::print(" {:>14} {:>14}\n", mass_text(pion.log_mass, t), mass_text(pion.cosh_mass, t));
+  }
+  if (const std::string left_out = correlators_left_out(report.config); !left_out.empty()) fmt::print("not written: {}\n", left_out);
+}
+
+}  // namespace
+
+void print_plan(const RunReport& report) {
+  fmt::print("lattice: {}\n", report.decomposition);
+  for (const DevicePart& part : report.devices.parts)
+    fmt::print("  {}: {}{}\n", part.name, fmt::join(part.extents, "x"),
+               part.gflops_alone > 0 ? fmt::format(", Dslash alone {:.1f} GFLOP/s", part.gflops_alone) : "");
+  if (!report.devices.reason.empty()) fmt::print("  CPU share {:.1f} %: {}\n", 100 * report.devices.cpu_share, report.devices.reason);
+  fmt::print("memory, estimated:\n");
+  for (const MemoryNeed& need : report.memory) fmt::print("  {}\n", memory_text(need));
+  std::fflush(stdout);
+}
+
+void print_report(const RunReport& report) {
+  if (!report.sources.empty()) fmt::print("source {}\n", text_of(report.config.source));
+  print_solves(report);
+  if (!report.correlators.empty()) print_correlators(report);
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,16 @@
+#pragma once
+#include "apps/run/report.hpp"
+
+#include <string>
+
+namespace quarkstar::app {
+
+/// Codelets that share a colour: the parts of an operator, "wilson interior" for wilson.double.18.interior; "scalar" for the steps
+/// of a solver (bicgstab.alpha); "blas" for blas.norm.double.
+std::string task_group(const std::string& codelet);
+
+/// <figure>: one row a worker, one bar a task, time from left to right; hovering names task, block and duration.
+/// "no data" without tasks.
+std::string timeline_figure(const RunReport& report);
+
+}  // namespace quarkstar::app

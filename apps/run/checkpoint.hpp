@@ -1,0 +1,67 @@
+#pragma once
+// Restart files of a solve: what a column has come to, so that a job that ended early goes on where it was.
+#include "apps/command/config.hpp"
+#include "codelets/gauge/smear/staggered_links.hpp"
+#include "runtime/cut/decomposition.hpp"
+#include "solvers/settings.hpp"
+
+#include <complex>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace quarkstar::app {
+
+/// Which solution a restart file holds.
+struct RestartKey {
+  std::string name;     ///< of the file, without its ending
+  std::string problem;  ///< everything that the solution depends on; a file of another problem is refused
+};
+
+/// One file a right-hand side in a folder, replaced as a whole (AtomicFile), so that whatever happens the last complete one stays. A file
+/// holds a header of 4096 bytes (problem, iterations, checksums of the data in JSON, filled up with blanks; the last 8 are the crc32 of the
+/// others in hexadecimal digits) and the solution on the whole lattice, lexicographic, so that any number of ranks can go on. Every rank
+/// writes and reads its own part. All calls are collective, when no task is running.
+class Checkpoint {
+ public:
+  /// part: the box of this rank's part of every solution. One job at a time owns a folder: temporary files that killed ones left there go.
+  Checkpoint(std::string folder, const Coord& lattice, const Box& part);
+
+  /// Fills this rank's part of the solution and returns the iterations that it took; nothing where there is no file.
+  /// Throws Error(input) naming the file when it is damaged, cut short, or of another problem, and Error(environment) where it cannot be
+  /// read.
+  std::optional<int> load(const RestartKey& key, std::span<std::complex<double>> solution) const;
+
+  /// Throws Error as SharedOutput does; the file that was there then stays. So it does, without an error, where the solution is not finite.
+  void save(const RestartKey& key, std::span<const std::complex<double>> solution, int iterations) const;
+
+ private:
+  std::string path_of(const std::string& name) const;
+
+  std::string folder_;
+  Coord lattice_;
+  Box part_;
+};
+
+/// Whether a restart file should hold what a solve has ended with: an answer or a way to one, not what a breakdown or a NaN has left,
+/// or a stagnation farther away than zero.
+bool worth_saving(const SolveResult& result);
+
+/// Whether a restart file is due while a solve runs: every so many iterations (0: never), and when a signal asks for one, be it before the
+/// solve began. Collective.
+std::function<bool(int iterations)> restart_file_due(int every);
+
+/// Equation and source of a run as text: links (by their means as read, and whether they were projected then), kappa, normalisation,
+/// boundary, source.
+std::string describe_problem(const RunConfig& config, double plaquette, double link_trace);
+
+/// The same of a staggered run but for source and mass. The links, by norm and trace over the whole lattice, stand for
+/// epsilon, u0, phases and boundary: whether they were made in place or read, and by how many ranks, does not matter.
+/// Collective.
+std::string describe_operator(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition);
+
+/// The restart file of a staggered right-hand side. equation: of describe_operator().
+RestartKey staggered_key(const std::string& equation, const Source& source, int column, double mass);
+
+}  // namespace quarkstar::app

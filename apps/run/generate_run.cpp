@@ -1,0 +1,61 @@
+#include "apps/run/generate_run.hpp"
+
+#include "apps/command/interrupt.hpp"
+#include "apps/command/progress.hpp"
+#include "apps/run/gauge_io.hpp"
+#include "apps/run/solve_plan.hpp"
+#include "codelets/gauge/heatbath/start.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace quarkstar::app {
+namespace {
+
+void check(const GenerateConfig& config) {
+  if (std::any_of(config.lattice.begin(), config.lattice.end(), [](int extent) { return extent < 2 || extent % 2 != 0; }))
+    throw Error(ErrorKind::input, "--lattice", fmt::format("{} has an odd extent", extents_text(config.lattice)),
+                "use even extents of at least 2: links of one parity are updated together");
+  if (config.thermalization > config.sweeps)
+    throw Error(ErrorKind::input, "--thermalization", fmt::format("{} is more than all {} sweeps", config.thermalization, config.sweeps),
+                "--sweeps counts the thermalization too");
+}
+
+}  // namespace
+
+Generated generate(const GenerateConfig& config) {
+  check(config);
+  catch_interrupts();
+  const runtime::Team team = host_team();
+  Generated result;
+  result.gauge =
+      config.start == "cold" ? heatbath::cold_start(config.lattice) : heatbath::hot_start(config.lattice, config.heatbath.seed, team);
+  const runtime::Session session(config.session);
+  const int workers = static_cast<int>(session.workers().size());
+  const runtime::Decomposition decomposition(config.lattice, block_grid(config.blocks, config.lattice, workers), workers);
+  heatbath::Heatbath chain(decomposition, result.gauge, config.heatbath);
+  ProgressBar bar("sweep", config.sweeps);
+  for (int sweep = 0; sweep < config.sweeps; ++sweep) {
+    chain.sweep(sweep);
+    stop_if_interrupted();
+    if (sweep < config.thermalization) {
+      bar.update(sweep, 0, "thermalization");
+    } else {
+      result.plaquettes.push_back(gauge::plaquettes(result.gauge, team).mean());
+      bar.update(sweep, 0, fmt::format("plaquette {:.6f}", result.plaquettes.back()));
+    }
+  }
+  return result;
+}
+
+std::string estimate_text(double mean, double error) {
+  if (!(error > 0) || !std::isfinite(error)) return fmt::format("{:.6f}", mean);
+  const int digits = std::max(0, 1 - static_cast<int>(std::floor(std::log10(error))));
+  const double scale = std::pow(10.0, digits);
+  return fmt::format("{:.{}f}({:.0f})", mean, digits, error * scale);
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,34 @@
+#pragma once
+// A gauge configuration from a Markov chain, for `gauge generate` and `demo`.
+#include "apps/run/session_defaults.hpp"
+#include "codelets/gauge/heatbath/heatbath.hpp"
+#include "runtime/graph/session.hpp"
+
+#include <string>
+#include <vector>
+
+namespace quarkstar::app {
+
+struct GenerateConfig {
+  Coord lattice{8, 8, 8, 16};
+  heatbath::HeatbathSettings heatbath;
+  int sweeps = 100;           ///< in all
+  int thermalization = 50;    ///< the first of them, left out of the mean plaquette
+  std::string start = "hot";  ///< hot or cold
+  Coord blocks{0, 0, 0, 0};   ///< zeros: t cut by the number of workers
+  runtime::SessionOptions session = session_defaults();
+};
+
+struct Generated {
+  HostGauge gauge;
+  std::vector<double> plaquettes;  ///< mean Re tr / 3 after each sweep behind the thermalization
+};
+
+/// Runs the chain in a session of its own, with progress. The configuration depends on lattice, heatbath, sweeps and
+/// start alone, not on blocks or workers. Throws Error(input) for odd extents, Interrupted after Ctrl-C.
+Generated generate(const GenerateConfig& config);
+
+/// "0.59371(8)": mean and error in its last two digits at most.
+std::string estimate_text(double mean, double error);
+
+}  // namespace quarkstar::app

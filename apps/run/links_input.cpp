@@ -1,0 +1,141 @@
+#include "apps/run/links_input.hpp"
+
+#include "apps/command/parse.hpp"
+#include "apps/run/gauge_io.hpp"
+#include "codelets/actions/staggered/links.hpp"
+#include "codelets/gauge/smear/coefficients.hpp"
+#include "codelets/gauge/smear/links_file.hpp"
+#include "codelets/gauge/smear/links_signs.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace quarkstar::app {
+namespace {
+
+using smear::LinksHeader;
+
+[[noreturn]] void refuse(const std::string& where, const std::string& what, const std::string& remedy) {
+  throw Error(ErrorKind::input, where, what, remedy);
+}
+
+/// What one file says of itself.
+void check_header(const LinksHeader& header, const char* field, const RunConfig& config) {
+  if (header.field && header.field != field)
+    refuse(header.path, fmt::format("the file holds {} links", *header.field),
+           fmt::format("give it as --{}, and the {} links here", *header.field, field));
+  if (header.action && header.action != config.action)
+    refuse(header.path, fmt::format("the links are those of the action {}", *header.action),
+           fmt::format("use --action {}", *header.action));
+  if (header.phases && header.phases != "MILC")
+    refuse(header.path, fmt::format("the links contain the phases '{}'", *header.phases), "give links with MILC's phases");
+}
+
+/// The one thing that two files say of a quantity, or one of them, or none.
+template <class T>
+const std::optional<T>& agreed(const LinksHeader& fat, const LinksHeader& far, std::optional<T> LinksHeader::*quantity, const char* name) {
+  const std::optional<T>&a = fat.*quantity, &b = far.*quantity;
+  if (a && b && *a != *b)
+    refuse(far.path, fmt::format("its {} is not that of {}", name, fat.path), "give fat and long links of one smearing");
+  return a ? a : b;
+}
+
+/// The weight of the long links by epsilon or u0, which the links' scale must be near; where no header states them, it tells them.
+double settled_weight(StaggeredConfig& staggered, const std::string& action, double scale, bool stated) {
+  constexpr double tolerance = 1e-5;  // files in single precision
+  const bool asqtad = action == "asqtad";
+  if (!stated && asqtad) staggered.u0 = std::sqrt(smear::asqtad_naik_weight(1) / scale);
+  if (!stated && !asqtad) {
+    const double epsilon = scale / smear::hisq_naik_weight(0) - 1;
+    if (!(std::abs(epsilon) <= 1))
+      refuse(staggered.long_links,
+             fmt::format("the long links have the weight {:.8g}, which would be HISQ's with an epsilon of {:.3g}", scale, epsilon),
+             "use --action asqtad if they are asqtad's");
+    staggered.naik_epsilon = std::abs(epsilon) < tolerance ? 0 : epsilon;
+  }
+  const double weight = asqtad ? smear::asqtad_naik_weight(*staggered.u0) : smear::hisq_naik_weight(*staggered.naik_epsilon);
+  if (!(std::abs(scale - weight) <= tolerance * std::abs(weight)))
+    refuse(staggered.long_links, fmt::format("the long links have the weight {:.8g}, the header's numbers make {:.8g}", scale, weight),
+           "the file is damaged or was written wrongly: make it anew");
+  return weight;
+}
+
+void check_signs(const StaggeredConfig& files, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition,
+                 const runtime::Team& team) {
+  // Rough links have plaquettes of either sign that average to nearly nothing; a long link stays close to the product of three fat ones.
+  constexpr double rough = 0.1;
+  const smear::LinksSigns signs = smear::signs_of(links, decomposition.lattice(), decomposition.part(), team);
+  if (signs.plaquette > rough)
+    refuse(files.fat, fmt::format("the links contain no staggered phases (mean plaquette {:+.3f} of its size)", signs.plaquette),
+           "give links with MILC's phases (docs/conventions.md, section 5)");
+  const double least = std::max(signs.line, *std::max_element(signs.edge.begin(), signs.edge.end()));
+  if (least > -rough)
+    refuse(files.long_links,
+           fmt::format("the long links do not belong to the fat ones: mean product {:+.3f}, at the lattice's edges {:+.3f} at worst",
+                       signs.line, *std::max_element(signs.edge.begin(), signs.edge.end())),
+           "give fat and long links of one configuration with the same phases and boundary");
+}
+
+/// Residuals and corrections are taken with links of 18 reals, so the form need only be near.
+void check_form(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Team& team) {
+  const int reals = config.solver.link_reals;
+  if (reals == 18) return;
+  constexpr double allowed = 1e-4;
+  double error = staggered::form_error(links, reals, team);
+  runtime::mpi::Job::current().combine(std::span(&error, 1), runtime::mpi::Combine::maximum);
+  if (error <= allowed) return;
+  refuse("--links",
+         fmt::format("the long links of {} come back from {} reals with an error of {:.1e}, above {:g}", config.staggered.long_links, reals,
+                     error, allowed),
+         "use --links 18");
+}
+
+}  // namespace
+
+Coord accept_links_headers(RunConfig& config) {
+  StaggeredConfig& staggered = config.staggered;
+  const LinksHeader fat = smear::read_links_header(staggered.fat), far = smear::read_links_header(staggered.long_links);
+  check_header(fat, "fat", config);
+  check_header(far, "long", config);
+  if (fat.extents != far.extents)
+    refuse(far.path, fmt::format("its lattice is {}, that of {} is {}", extents_text(far.extents), fat.path, extents_text(fat.extents)),
+           "give fat and long links of one configuration");
+  if (const auto& boundary = agreed(fat, far, &LinksHeader::boundary, "boundary")) {
+    if (config.was_given("boundary") && *boundary != config.wilson.boundary)
+      refuse("--boundary", fmt::format("{} is not what the links contain, {}", text_of(config.wilson.boundary), text_of(*boundary)),
+             "leave it out: files state it, or give links made with it");
+    config.wilson.boundary = *boundary;
+  }
+  if (const auto& epsilon = agreed(fat, far, &LinksHeader::naik_epsilon, "Naik epsilon"); epsilon && config.action == "hisq")
+    staggered.naik_epsilon = *epsilon;
+  staggered.u0 = agreed(fat, far, &LinksHeader::u0, "u0");
+  for (const Source& source : config.all_sources()) check_source(source, fat.extents);
+  return fat.extents;
+}
+
+smear::StaggeredLinks load_links(RunConfig& config, const runtime::Decomposition& decomposition, const runtime::Team& team,
+                                 GaugeSummary& summary) {
+  const StaggeredConfig& files = config.staggered;
+  LinksHeader fat, far;
+  runtime::mpi::Job::current().together([&] {
+    fat = smear::read_links_header(files.fat);
+    far = smear::read_links_header(files.long_links);
+  });
+  smear::StaggeredLinks links = smear::read_links_part(files.fat, files.long_links, decomposition);
+  const bool stated = config.action == "asqtad" ? fat.u0 || far.u0 : fat.naik_epsilon || far.naik_epsilon;
+  links.long_scale = settled_weight(config.staggered, config.action, links.long_scale, stated);
+  links.naik_epsilon = *config.staggered.naik_epsilon;
+  check_signs(files, links, decomposition, team);
+  check_form(config, links, team);
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  summary = {files.fat, "SciDAC fat and long links", decomposition.lattice(), unknown, unknown, unknown, files.long_links};
+  return links;
+}
+
+}  // namespace quarkstar::app

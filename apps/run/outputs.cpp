@@ -1,0 +1,115 @@
+#include "apps/run/outputs.hpp"
+
+#include "apps/command/parse.hpp"
+#include "apps/report/report_html.hpp"
+#include "apps/run/write_hdf5.hpp"
+#include "apps/run/write_json.hpp"
+#include "codelets/io/propagator.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/system/atomic_file.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+namespace quarkstar::app {
+namespace {
+
+/// Of the files in a folder of outputs.
+constexpr std::array<std::string_view, 5> names{"propagator.h5", "propagator.lime", "correlators.h5", "result.json", "report.html"};
+
+void write_text(const std::string& path, const std::string& text) {
+  AtomicFile file(path);
+  file.append(text);
+  file.commit();
+}
+
+/// std::complex<double> is two doubles in an array, by the standard.
+std::span<const double> reals_of(const HostSpinor& field) {
+  return {reinterpret_cast<const double*>(field.data.data()), 2 * field.data.size()};
+}
+
+/// eta(x): the source's number at each site of this rank's part.
+std::vector<double> source_field(const RunReport& report, const Box& part) {
+  std::vector<double> eta;
+  for (std::int64_t i = 0; i < volume(part.extents); ++i) {
+    const std::complex<double> value =
+        source_at(report.config.source, lexicographic(site_of(part, i), report.gauge.extents), report.gauge.extents);
+    eta.push_back(value.real());
+    eta.push_back(value.imag());
+  }
+  return eta;
+}
+
+void write_scidac(const std::string& path, const RunReport& report, const Propagator& propagator) {
+  const RunConfig& config = report.config;
+  const Box part = propagator.fields.front().box();
+  format::PropagatorWriteOptions options;
+  options.file_info = fmt::format("{} kappa {} boundary {}", config.action, config.wilson.kappa, text_of(config.wilson.boundary));
+  options.source_info = text_of(config.source);
+  options.column_info = fmt::format("{} tolerance {}", config.solver.solver, config.solver.tolerance);
+  options.part = part;
+  format::PropagatorWriter writer(path, report.gauge.extents, options);
+  writer.write_source(source_field(report, part));
+  for (std::size_t column = 0; column < propagator.fields.size(); ++column)
+    writer.write_column(static_cast<int>(column) / 3, static_cast<int>(column) % 3, reals_of(propagator.fields[column]));
+  writer.commit();
+}
+
+/// The outputs that no fields are needed for; their paths are added to `written`.
+void write_tables(const OutputFolder& folder, const RunReport& report, std::vector<std::string>& written) {
+  runtime::mpi::Job::current().on_root([&] {
+    if (!report.correlators.empty()) write_correlators_hdf5(written.emplace_back(folder.file("correlators.h5")), report);
+    write_json_file(written.emplace_back(folder.file("result.json")), report);
+    write_text(written.emplace_back(folder.file("report.html")), report_html(report));
+  });
+}
+
+}  // namespace
+
+OutputFolder::OutputFolder(std::string path) : path_(std::move(path)) {
+  if (path_.empty()) return;
+  std::error_code error;
+  made_ = std::filesystem::create_directories(path_, error);
+  if (std::filesystem::exists(path_) && !std::filesystem::is_directory(path_)) error = std::make_error_code(std::errc::not_a_directory);
+  if (error) throw_write_error("--out: " + path_, "making the folder", error.value());
+  remove_leftovers(path_, [](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); });
+  check_writable(file("result.json"));
+}
+
+OutputFolder::~OutputFolder() {
+  std::error_code ignored;
+  if (made_) std::filesystem::remove(path_, ignored);  // only removes an empty folder
+}
+
+void check_writable(const std::string& file) {
+  if (!file.empty()) const AtomicFile probe(file);
+}
+
+void write_json_file(const std::string& path, const RunReport& report) {
+  write_text(path, report_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const Propagator& propagator) {
+  std::vector<std::string> written{folder.file("propagator.h5")};
+  write_propagator_hdf5(written.back(), report, propagator);
+  if (propagator.fields.size() == HostSpinor::components)
+    write_scidac(written.emplace_back(folder.file("propagator.lime")), report, propagator);
+  write_tables(folder, report, written);
+  return written;
+}
+
+std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const StaggeredPropagators& propagators) {
+  std::vector<std::string> written{folder.file("propagator.h5")};
+  write_propagator_hdf5(written.back(), report, propagators);
+  write_tables(folder, report, written);
+  return written;
+}
+
+}  // namespace quarkstar::app

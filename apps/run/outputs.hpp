@@ -1,0 +1,46 @@
+#pragma once
+// The files that a solve leaves behind.
+#include "apps/run/report.hpp"
+
+#include <string>
+#include <vector>
+
+namespace quarkstar::app {
+
+/// The output folder of a run: made before the work starts, so that a wrong path costs no time; removed again if
+/// nothing was written into it and it did not exist before.
+class OutputFolder {
+ public:
+  /// Temporary files of its outputs that killed runs left there go: one run at a time owns a folder. path may be empty:
+  /// no folder. Throws Error(input) naming --out if it cannot be made or written to.
+  explicit OutputFolder(std::string path);
+  ~OutputFolder();
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+  /// A folder that another rank has made.
+  struct MadeElsewhere {};
+  OutputFolder(std::string path, MadeElsewhere) : path_(std::move(path)) {}
+
+  bool wanted() const { return !path_.empty(); }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+  bool made_ = false;
+};
+
+/// Throws Error if a file could not be written under that name. "" is accepted.
+void check_writable(const std::string& file);
+
+/// Writes report_json() to a file.
+void write_json_file(const std::string& path, const RunReport& report);
+
+/// Writes propagator.h5, propagator.lime (SciDAC; all 12 columns only), correlators.h5, result.json and report.html.
+/// Each file appears when it is complete. Returns their paths, the report last. Collective: the propagator's files come from the parts of
+/// all ranks, the others from the root.
+std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const Propagator& propagator);
+/// The same of staggered propagators: propagator.h5, correlators.h5 (all 3 columns only), result.json and report.html.
+std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const StaggeredPropagators& propagators);
+
+}  // namespace quarkstar::app

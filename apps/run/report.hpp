@@ -1,0 +1,142 @@
+#pragma once
+// Everything that the outputs of a solve tell: filled while it runs, then written as JSON, HDF5, HTML and text.
+#include "apps/command/config.hpp"
+#include "apps/run/device_plan.hpp"
+#include "apps/run/memory_check.hpp"
+#include "codelets/field/host_colour.hpp"
+#include "codelets/field/host_spinor.hpp"
+#include "runtime/observe/energy.hpp"
+#include "runtime/observe/worker_times.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarkstar::app {
+
+/// The configuration that was solved on. Plaquettes and link trace are mean Re tr / 3; not a number for fat and long links from files,
+/// whose second file is long_path.
+struct GaugeSummary {
+  std::string path, format;
+  Coord extents{};
+  double spatial_plaquette = 0, temporal_plaquette = 0, link_trace = 0;
+  std::string long_path = {};
+};
+
+/// Lower bounds on the time of a solve (apps/run/solve_bound.hpp), and the time over the largest of them.
+struct BoundReport {
+  double bandwidth_seconds = 0, critical_path_seconds = 0, assignment_seconds = 0;
+  double time_over_bound = 0;       ///< 0: nothing was measured
+  std::vector<double> workers_gbs;  ///< in tasks, by worker; 0: it had none
+};
+
+/// One column of the propagator, column = 3 spin + colour of its source (staggered: its colour).
+struct ColumnReport {
+  int column = 0;
+  SolveResult result;
+  runtime::Energy energy{{0, "not measured"}, {0, "not measured"}};  ///< of the machine while this column was solved
+  std::optional<double> mass = {};  ///< staggered: whose result and energy are an equal share of the right-hand sides solved together
+  double gflops() const { return result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0; }
+  double gbs() const { return result.seconds > 0 ? result.bytes / result.seconds * 1e-9 : 0; }
+  std::optional<double> idle_us =
+      {};  ///< time of the owners outside StarPU's tasks, a task; none where solves of several sources were in flight
+  std::optional<BoundReport> bound = {};  ///< with --bound; staggered: of all that were solved together
+  std::size_t source = 0;                 ///< staggered: its place among the run's sources
+  /// StarPU's tasks (a batch of iterations may be one), and codelets.
+  double tasks_per_iteration() const { return result.iterations > 0 ? result.tasks / result.iterations : 0; }
+  double kernels_per_iteration() const { return result.iterations > 0 ? static_cast<double>(result.kernels) / result.iterations : 0; }
+  /// GFLOP/s per watt = GFLOP per joule; only where energy.total() is available.
+  double gflops_per_watt() const { return result.flops / energy.total().joules * 1e-9; }
+};
+
+struct CorrelatorReport {
+  std::string name;
+  std::vector<double> values;               ///< t = 0..T-1 from the source
+  std::vector<double> log_mass, cosh_mass;  ///< t = 0..T-2; not a number where undefined
+};
+
+struct WorkerReport {
+  std::string name, kind;
+  std::vector<int> cores;
+  double busy = 0;                  ///< part of the first column's wall time spent in tasks, 0..1
+  runtime::WorkerTimes times = {};  ///< of all solves
+};
+
+/// The lattice was cut anew between two solves, under the policy `adaptive`.
+struct ResplitReport {
+  int after_solves = 0;
+  std::string decomposition;                                                ///< the new one, with the owners
+  double seconds_before = 0, seconds_predicted = 0, migration_seconds = 0;  ///< of a solve; of changing over, as charged
+};
+
+struct TimelineTask {
+  int worker = 0, block = -1;
+  std::string name;
+  double begin_us = 0, end_us = 0;
+};
+
+struct RunReport {
+  RunConfig config;
+  std::vector<std::string> sources;  ///< of the whole run, where it has several: this report is of one of them, that of `config`
+  GaugeSummary gauge;
+  std::string started;  ///< UTC, ISO 8601
+  std::string host, cpu_model, decomposition;
+  std::vector<MemoryNeed> memory;  ///< estimated before the run
+  DevicePlan devices;
+  double setup_seconds = 0, total_seconds = 0;
+  std::vector<ColumnReport> solves;
+  std::vector<CorrelatorReport> correlators;
+  std::vector<WorkerReport> workers;
+  runtime::MachinePower power;              ///< by which the policy `energy` chose
+  std::vector<runtime::LinkTraffic> links;  ///< between memories, of all solves
+  std::vector<ResplitReport> resplits;
+  std::vector<TimelineTask> timeline;  ///< consecutive tasks of the first column
+  bool failed = false;                 ///< one of the last of `solves` did not converge; there are no correlators
+};
+
+/// The columns that were solved, in the order of RunReport::solves: this rank's part of them.
+struct Propagator {
+  std::vector<HostSpinor> fields;
+};
+
+/// Staggered columns of one mass, in the order of RunConfig::columns: this rank's part of them.
+struct StaggeredPropagator {
+  double mass = 0, naik_epsilon = 0;
+  std::vector<HostColour> columns;
+};
+
+/// Those of one source, in the order of its masses.
+using StaggeredPropagators = std::vector<StaggeredPropagator>;
+
+/// "quarkstar 0.1.0 (abc1234), StarPU 1.4.10, g++ 12.2.0".
+std::string version_line();
+
+/// How the driver's other tools name the GPUs of a session.
+std::vector<std::string> gpu_bus_ids(const runtime::Session& session);
+
+/// Host name, CPU and start time.
+void describe_machine(RunReport& report);
+
+/// The two columns of energy in tables: joules and GFLOP/s per watt, "unavailable" where they are.
+struct EnergyText {
+  std::string joules, gflops_per_watt;
+};
+EnergyText energy_text(const ColumnReport& column);
+
+/// One line below such a table: what was measured, and why the rest was not.
+std::string energy_note(const ColumnReport& column);
+
+/// One line: tasks and kernels an iteration, idle time a task and, where parts were measured alone, speed over the sum of their speeds.
+std::string runtime_note(const RunReport& report, const ColumnReport& column);
+
+/// Correlators and effective masses of a whole propagator (12 columns) on a lattice with `times` time slices, summed over ranks.
+std::vector<CorrelatorReport> contract(const Propagator& propagator, const Source& source, int times);
+
+/// The same for the staggered propagators that have all 3 columns. Names: pion5, pion05, rho, ...; with several masses pion5_m0.05 and so
+/// on. Of a source that has no phases pion5 only (correlators_left_out()).
+std::vector<CorrelatorReport> contract(const StaggeredPropagators& propagators, const Source& source, int times);
+
+/// Which correlators this run's source has no meaning for, and why; empty where it has all.
+std::string correlators_left_out(const RunConfig& config);
+
+}  // namespace quarkstar::app

@@ -1,0 +1,43 @@
+#pragma once
+// Time and energy of solves that were in flight together.
+#include "apps/run/job_energy.hpp"
+#include "apps/run/report.hpp"
+#include "runtime/cut/decomposition.hpp"
+#include "runtime/graph/session.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace quarkstar::app {
+
+/// A solve's column and, staggered, its mass and source, as in ColumnReport.
+struct SolveKey {
+  int column;
+  std::optional<double> mass = {};
+  std::size_t source = 0;
+  bool operator==(const SolveKey&) const = default;
+};
+
+/// Brings solves that ended in any order into this one.
+void bring_into_order(std::vector<ColumnReport>& solves, const std::vector<SolveKey>& order);
+
+/// From its construction on it measures the whole of them; each then gets an equal share. Under MPI all ranks make one and share together.
+class SharedAccount {
+ public:
+  SharedAccount(runtime::Session& session, const runtime::Decomposition& decomposition);
+
+  /// Gives each its share of seconds, joules and idle time. Waits for all tasks.
+  void share(std::vector<ColumnReport>& solves);
+
+ private:
+  runtime::Session& session_;
+  const runtime::Decomposition& decomposition_;
+  JobEnergyMeter meter_;
+  runtime::Energy before_;
+  double busy_before_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace quarkstar::app

@@ -1,0 +1,43 @@
+#pragma once
+// Which worker owns which part of the lattice of a solve.
+#include "apps/run/device_plan.hpp"
+#include "codelets/gauge/smear/region.hpp"
+#include "solvers/settings.hpp"
+
+namespace quarkstar::app {
+
+/// Least extent of a block where the lattice is cut by itself: three hops reach three sites, and parts of 4 are what the cut of an even
+/// extent keeps above that.
+constexpr int thinnest_block(bool hops_far) { return hops_far ? 4 : 2; }
+
+/// Grid of blocks for `blocks` (zeros: t cut by the number of workers, every part at least `thinnest` thick).
+Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest = 2);
+
+/// The grid that `blocks` asks for; zeros: t cut by the number of workers or, where the session has GPUs, what plan_devices() finds for
+/// the memory that the solve takes and the speed of its Dslash.
+PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const SolverSettings& solver, const Coord& blocks = {});
+
+/// One rank: the lattice in nearly equal blocks for the session's owners. Where there are GPUs they own everything; the plan then names the
+/// parts, and says so where a share of the CPUs was open to choice. Throws Error(input) naming --blocks, or --cpu-share where a share above
+/// 0 is asked for beside GPUs.
+PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& extents, const RunConfig& config);
+
+/// Where the links of a staggered solve are made: on its own blocks; under MPI every rank makes those of its part, with a border, on its
+/// session's owners. The cut changes no bit of them.
+smear::Region plan_links(const runtime::Session& session, const runtime::Decomposition& decomposition, const RunConfig& config);
+
+/// Sites whose links a rank reads from the configuration: its part, and what hops, plaquettes or smearing need around it.
+Box box_to_read(const runtime::Decomposition& decomposition, const RunConfig& config);
+
+/// Throws Error(input) naming --cpu-share: blocks that are given are cut for the GPUs alone.
+[[noreturn]] void refuse_cpus_with_blocks();
+
+/// plan_solve() on one rank, plan_over_ranks() on several.
+PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config);
+
+/// plan_over_ranks() on several ranks. Where one rank has GPUs and no --blocks are given, what plan_devices() finds for the memory of the
+/// solve, and of making its links, and the speed of its Dslash with as many right-hand sides as are solved together; else
+/// plan_equal_parts().
+PlannedLattice plan_staggered(runtime::Session& session, const Coord& extents, const RunConfig& config);
+
+}  // namespace quarkstar::app

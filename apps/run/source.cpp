@@ -1,0 +1,114 @@
+#include "apps/run/source.hpp"
+
+#include "apps/command/parse.hpp"
+#include "codelets/lattice/random.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace quarkstar::app {
+namespace {
+
+struct SliceSource {
+  std::string_view name;
+  Source::Kind kind;
+  bool has_seed;
+};
+constexpr std::array<SliceSource, 4> slice_sources{{{"wall", Source::Kind::wall, false},
+                                                    {"corner-wall", Source::Kind::corner_wall, false},
+                                                    {"z2", Source::Kind::z2, true},
+                                                    {"random", Source::Kind::random, true}}};
+
+/// "t", or where there is a seed "t,seed".
+Source parse_slice(const SliceSource& kind, std::string_view place) {
+  const std::vector<std::string> parts = split(place, ',');
+  if (parts.size() > (kind.has_seed ? 2u : 1u))
+    throw BadValue(fmt::format("'{}' is no time slice", place), fmt::format("use {}:t", kind.name));
+  Source source{kind.kind, {0, 0, 0, parse_integer(parts[0], 0)}};
+  if (parts.size() == 2) source.seed = static_cast<std::uint64_t>(parse_integer(parts[1], 0));
+  return source;
+}
+
+}  // namespace
+
+Source parse_source(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view kind = text.substr(0, colon);
+  const std::string_view place = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
+  if (kind == "point" && !place.empty()) return {Source::Kind::point, parse_coord(place, 0)};
+  for (const SliceSource& slice : slice_sources)
+    if (kind == slice.name && !place.empty()) return parse_slice(slice, place);
+  throw BadValue(fmt::format("'{}' is no source", text),
+                 "use point:x,y,z,t, wall:t, corner-wall:t, z2:t[,seed] or random:t[,seed], such as point:0,0,0,0");
+}
+
+std::string text_of(const Source& source) {
+  for (const SliceSource& slice : slice_sources)
+    if (source.kind == slice.kind)
+      return fmt::format("{}:{}{}", slice.name, source.time(), slice.has_seed ? fmt::format(",{}", source.seed) : "");
+  return "point:" + text_of(source.position);
+}
+
+void check_source(const Source& source, const Coord& extents) {
+  for (std::size_t mu = 0; mu < 4; ++mu)
+    if (source.position[mu] >= extents[mu])
+      throw Error(
+          ErrorKind::input, "--source",
+          fmt::format("{} lies outside of the {}x{}x{}x{} lattice", text_of(source), extents[0], extents[1], extents[2], extents[3]),
+          fmt::format("use coordinates below {}", text_of(extents)));
+}
+
+std::complex<double> source_at(const Source& source, std::int64_t site, const Coord& extents) {
+  const Coord x = coordinates(site, extents);
+  if (x[3] != source.time()) return 0;
+  RandomStream noise(source.seed, RandomPurpose::noise_source, site, 0);
+  switch (source.kind) {
+    case Source::Kind::point:
+      return x == source.position ? 1 : 0;
+    case Source::Kind::wall:
+      return 1;
+    case Source::Kind::corner_wall:
+      return x[0] % 2 == 0 && x[1] % 2 == 0 && x[2] % 2 == 0 ? 1 : 0;
+    case Source::Kind::z2:
+      return noise.words()[0] >> 63 != 0 ? 1 : -1;
+    case Source::Kind::random: {
+      const std::array<double, 4> normal = noise.gaussians();
+      return std::complex<double>(normal[0], normal[1]) * std::sqrt(0.5);
+    }
+  }
+  return 0;
+}
+
+namespace {
+
+/// set(site in the part, number) for the part's sites of the source's time slice.
+template <class Set>
+void for_source_sites(const Source& source, const Coord& lattice, const Box& part, Set&& set) {
+  const int slice = source.time() - part.origin[3];
+  if (slice < 0 || slice >= part.extents[3]) return;
+  const std::int64_t sites = volume(part.extents) / part.extents[3];
+  for (std::int64_t site = sites * slice; site < sites * (slice + 1); ++site)
+    set(site, source_at(source, lexicographic(site_of(part, site), lattice), lattice));
+}
+
+}  // namespace
+
+HostSpinor make_source(const Source& source, const Coord& lattice, const Box& part, int column) {
+  check_source(source, lattice);
+  HostSpinor field(part);
+  for_source_sites(source, lattice, part,
+                   [&](std::int64_t site, std::complex<double> value) { field.at(site, column / 3, column % 3) = value; });
+  return field;
+}
+
+HostColour make_colour_source(const Source& source, const Coord& lattice, const Box& part, int colour) {
+  check_source(source, lattice);
+  HostColour field(part);
+  for_source_sites(source, lattice, part, [&](std::int64_t site, std::complex<double> value) { field.at(site, colour) = value; });
+  return field;
+}
+
+}  // namespace quarkstar::app

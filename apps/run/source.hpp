@@ -1,0 +1,48 @@
+#pragma once
+// Sources of a propagator: where its columns start.
+#include "codelets/field/host_colour.hpp"
+#include "codelets/field/host_spinor.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace quarkstar::app {
+
+/// A number at each site of one time slice, for one spin and colour at a time (not gauge fixed):
+/// point: 1 at one site; wall: 1 everywhere; corner_wall: 1 where x, y and z are even, the corners of staggered hypercubes;
+/// z2: +1 or -1 at random; random: complex normal numbers of variance 1. Noise belongs to (seed, site): it is the same on any machine.
+struct Source {
+  enum class Kind { point, wall, corner_wall, z2, random };
+  Kind kind = Kind::point;
+  Coord position{0, 0, 0, 0};  ///< only of a point the spatial coordinates are used
+  std::uint64_t seed = 1;      ///< of z2 and random
+
+  int time() const { return position[3]; }
+};
+
+/// "point:x,y,z,t", "wall:t", "corner-wall:t", "z2:t[,seed]", "random:t[,seed]". Throws BadValue.
+Source parse_source(std::string_view text);
+std::string text_of(const Source& source);
+
+/// Throws Error(input) naming --source if the source lies outside of the lattice.
+void check_source(const Source& source, const Coord& extents);
+
+/// The number at a site (lexicographic) of the source.
+std::complex<double> source_at(const Source& source, std::int64_t site, const Coord& extents);
+
+/// The part of the Wilson field in a box of the lattice, for column = 3 spin + colour, zero but for that component at the source's sites.
+/// Throws as check_source().
+HostSpinor make_source(const Source& source, const Coord& lattice, const Box& part, int column);
+/// The whole field.
+inline HostSpinor make_source(const Source& source, const Coord& lattice, int column) {
+  return make_source(source, lattice, {{}, lattice}, column);
+}
+
+/// The same of the staggered field of one colour.
+HostColour make_colour_source(const Source& source, const Coord& lattice, const Box& part, int colour);
+inline HostColour make_colour_source(const Source& source, const Coord& lattice, int colour) {
+  return make_colour_source(source, lattice, {{}, lattice}, colour);
+}
+
+}  // namespace quarkstar::app

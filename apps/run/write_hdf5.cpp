@@ -1,0 +1,114 @@
+#include "apps/run/write_hdf5.hpp"
+
+#include "apps/run/hdf5_file.hpp"
+#include "runtime/mpi/shared_file.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <bit>
+#include <complex>
+#include <functional>
+#include <optional>
+
+namespace quarkstar::app {
+namespace {
+
+void write_attributes(Hdf5File& file, const RunReport& report) {
+  for (const auto& [key, value] : parameters_of(report.config))
+    file.attribute(std::string(key), value.is_string() ? value.get<std::string>() : value.dump());
+  file.attribute("quarkstar", version_line());
+  file.attribute("started", report.started);
+}
+
+/// numpy's layout of a complex number: {r, i}.
+Hdf5Id complex_type(hid_t real) {
+  const std::size_t size = H5Tget_size(real);
+  Hdf5Id type(H5Tcreate(H5T_COMPOUND, 2 * size), H5Tclose);
+  H5Tinsert(type, "r", 0, real);
+  H5Tinsert(type, "i", size, real);
+  return type;
+}
+
+}  // namespace
+
+void write_correlators_hdf5(const std::string& path, const RunReport& report) {
+  Hdf5File file(path);
+  write_attributes(file, report);
+  if (const std::string left_out = correlators_left_out(report.config); !left_out.empty()) file.attribute("not_written", left_out);
+  file.make_group("correlators");
+  file.make_group("effective_masses");
+  for (const CorrelatorReport& correlator : report.correlators) {
+    file.write("correlators/" + correlator.name, correlator.values);
+    const std::string masses = "effective_masses/" + correlator.name;
+    file.make_group(masses);
+    file.write(masses + "/log", correlator.log_mass);
+    file.write(masses + "/cosh", correlator.cosh_mass);
+  }
+  file.commit();
+}
+
+namespace {
+
+/// The bytes of a field in the order and representation of the file.
+template <class Field>
+std::span<const std::byte> bytes_of(const Field& field) {
+  static_assert(std::endian::native == std::endian::little, "the data set is little-endian");
+  return std::as_bytes(std::span(field.data));
+}
+
+/// A data set "propagator" [leading...][t][z][y][x][site...] of parts of fields of all ranks, the fields in lexicographic order of the
+/// leading indices, the last of which runs fastest. begin: writes what else is in the file, on the root. Collective.
+template <class Field>
+void write_fields(const std::string& path, const Coord& extents, const std::vector<hsize_t>& leading, const std::vector<hsize_t>& site,
+                  const std::vector<const Field*>& fields, const std::function<void(Hdf5File&)>& begin) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  std::optional<Hdf5File> file;
+  std::uint64_t offset = 0;
+  job.on_root([&] {
+    file.emplace(path);
+    begin(*file);
+    std::vector<hsize_t> shape = leading;
+    for (std::size_t mu = 4; mu-- > 0;) shape.push_back(static_cast<hsize_t>(extents[mu]));
+    shape.insert(shape.end(), site.begin(), site.end());
+    const Hdf5Id real(H5Tcopy(H5T_IEEE_F64LE), H5Tclose), stored = complex_type(real);
+    offset = file->leave_room("propagator", stored, shape);
+    file->close();
+  });
+  runtime::mpi::SharedFile parts(job, file ? file->temporary() : "", runtime::mpi::SharedFile::Mode::write, path);
+  constexpr std::size_t site_bytes = Field::components * sizeof(std::complex<double>);
+  for (const Field* field : fields) {
+    parts.write({offset, site_bytes, extents}, field->box(), bytes_of(*field));
+    offset += static_cast<std::uint64_t>(volume(extents)) * site_bytes;
+  }
+  parts.close();
+  job.on_root([&] { file->commit(); });
+}
+
+}  // namespace
+
+void write_propagator_hdf5(const std::string& path, const RunReport& report, const Propagator& propagator) {
+  std::vector<const HostSpinor*> fields;
+  for (const HostSpinor& field : propagator.fields) fields.push_back(&field);
+  write_fields(path, report.gauge.extents, {fields.size()}, {4, 3}, fields, [&](Hdf5File& file) {
+    write_attributes(file, report);
+    file.write("columns", report.config.columns);
+  });
+}
+
+void write_propagator_hdf5(const std::string& path, const RunReport& report, const StaggeredPropagators& propagators) {
+  std::vector<double> masses, epsilons;
+  std::vector<const HostColour*> fields;
+  for (const StaggeredPropagator& propagator : propagators) {
+    masses.push_back(propagator.mass);
+    epsilons.push_back(propagator.naik_epsilon);
+    for (const HostColour& column : propagator.columns) fields.push_back(&column);
+  }
+  write_fields(path, report.gauge.extents, {propagators.size(), report.config.columns.size()}, {3}, fields, [&](Hdf5File& file) {
+    write_attributes(file, report);
+    file.write("columns", report.config.columns);
+    file.write("masses", masses);
+    file.write("naik_epsilons", epsilons);
+  });
+}
+
+}  // namespace quarkstar::app

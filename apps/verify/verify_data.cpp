@@ -1,0 +1,136 @@
+// Checks against files: configurations written by other codes, and correlators computed by them.
+#include "apps/run/gauge_io.hpp"
+#include "apps/verify/verify.hpp"
+#include "apps/verify/verify_solve.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+
+namespace quarkstar::app {
+namespace {
+
+using nlohmann::json;
+
+/// Plaquettes and link trace / 3 as their authors' codes and an independent reader give them.
+struct KnownConfiguration {
+  std::string file;
+  std::vector<double> plaquettes;  ///< spatial, temporal
+  double plaquette_limit;          ///< by the digits that are known
+  std::optional<double> link_trace;
+  double link_trace_limit;
+  std::optional<Coord> lattice;
+};
+
+const std::vector<KnownConfiguration>& known_configurations() {
+  const std::vector<double> l4444{0.5982250520254, 0.5914752658689}, l8t4{0.5025245975935, 0.5052082963057};
+  static const std::vector<KnownConfiguration> all{
+      {"milc/lat.sample.l4444", l4444, 1e-12, 0.6467587374190, 1e-12, {}},
+      {"milc/lat.sample.l4444.scidac", l4444, 1e-12, 0.6467587374190, 1e-12, {}},
+      {"milc/lat.sample.l4444.ildg", l4444, 1e-12, 0.6467587374190, 1e-12, {}},
+      {"milc/lat.sample.l8888", {0.5930007181528, 0.5941197627129}, 1e-12, -0.0006456386, 1e-10, {}},
+      {"milc/lat.sample.l8", {0.8734659570, 0.8738157918}, 1e-10, 0.9650588520, 1e-10, {}},
+      {"milc/lat.sample.inst", {0.9910092707578, 0.9910092707578}, 1e-12, {}, 0, {}},
+      {"other/weak_field.lime", {0.9947985783413, 0.9948096861921}, 1e-12, 0.3794493487152, 1e-12, {}},
+      {"other/nersc.l8t4b3360", l8t4, 1e-12, {}, 0, {}},
+      {"other/ildg.l8t4b3360", l8t4, 1e-12, {}, 0, {}},
+      {"other/jl.confs_Heatbath_L04040404_beta5.7_quenched_su3.ildg", {0.5719512247, 0.5710051240}, 1e-10, {}, 0, Coord{4, 4, 4, 4}},
+  };
+  return all;
+}
+
+/// Solved once for each configuration, kappa and boundary: several channels share a propagator.
+class SolvedCorrelators {
+ public:
+  explicit SolvedCorrelators(const VerifyConfig& config) : config_(config) {}
+
+  /// Check of one channel against `expected`; skipped if the configuration is not there.
+  Check check(const std::string& name, const std::string& file, bool reunitarize, double kappa, bool antiperiodic,
+              const std::string& channel, const std::vector<double>& expected) {
+    const std::string path = config_.data + "/" + file;
+    if (!std::filesystem::exists(path)) return skipped(name, "no file " + path);
+    const std::string key = fmt::format("{} {} {} {}", file, reunitarize, kappa, antiperiodic);
+    auto found = solved_.find(key);
+    if (found == solved_.end()) {
+      LoadedGauge loaded = load_gauge(path);
+      if (reunitarize) gauge::reunitarize(loaded.gauge, host_team());
+      const WilsonParameters wilson{.kappa = kappa, .boundary = antiperiodic ? antiperiodic_in_time : periodic};
+      found = solved_.emplace(key, verified_correlators(loaded.gauge, wilson, config_)).first;
+    }
+    return compare(name, expected, correlator_named(found->second, channel), correlator_limit, true);
+  }
+
+ private:
+  const VerifyConfig& config_;
+  std::map<std::string, std::vector<CorrelatorReport>> solved_;
+};
+
+/// Cases named CONFIGURATION.wilson.*, links as stored.
+void check_golden(const json& golden, SolvedCorrelators& solved, std::vector<Check>& checks) {
+  const std::map<std::string, std::string> files{{"weak_field", "other/weak_field.lime"}, {"milc.l4444", "milc/lat.sample.l4444"}};
+  for (const auto& [key, entry] : golden.items()) {
+    const std::size_t end = key.find(".wilson.");
+    if (end == std::string::npos || !entry.contains("pion_pt_C_t")) continue;
+    checks.push_back(solved.check("golden " + key, files.at(key.substr(0, end)), false, entry.at("kappa").get<double>(),
+                                  entry.at("antiperiodic_t").get<bool>(), "pion", entry.at("pion_pt_C_t").get<std::vector<double>>()));
+  }
+}
+
+/// Cases named wilson_l8888_antiperiodic_k0.12_c0.0_pion.
+void check_golden_milc(const json& golden, SolvedCorrelators& solved, std::vector<Check>& checks) {
+  static const std::regex pattern("wilson_(l[0-9]+)_(periodic|antiperiodic)_k([0-9.]+)_c0.0_(pion|rho)([xyz]?)");
+  for (const auto& [key, entry] : golden.items()) {
+    std::smatch part;
+    if (!std::regex_match(key, part, pattern)) continue;
+    const std::string channel = part[4].str() + (part[5].length() > 0 ? "_" + part[5].str() : "");
+    checks.push_back(solved.check("MILC " + key, "milc/lat.sample." + part[1].str(), true, std::stod(part[3]), part[2] == "antiperiodic",
+                                  channel, entry.at("re").get<std::vector<double>>()));
+  }
+}
+
+}  // namespace
+
+std::optional<json> read_golden(const std::string& path) {
+  std::ifstream stream(path);
+  if (!stream) return {};
+  try {
+    return json::parse(stream);
+  } catch (const json::exception& error) {
+    throw Error(ErrorKind::input, path, error.what(), "get another copy of the reference data");
+  }
+}
+
+std::vector<Check> check_configurations(const VerifyConfig& config) {
+  std::vector<Check> checks;
+  for (const KnownConfiguration& known : known_configurations()) {
+    const std::string path = config.data + "/" + known.file, name = "plaquettes " + known.file;
+    if (!std::filesystem::exists(path)) {
+      checks.push_back(skipped(name, "no file " + path));
+      continue;
+    }
+    const LoadedGauge loaded = load_gauge(path, known.lattice);
+    checks.push_back(
+        compare(name, known.plaquettes, {loaded.plaquettes.spatial, loaded.plaquettes.temporal}, known.plaquette_limit, false));
+    if (known.link_trace)
+      checks.push_back(compare("link trace " + known.file, {*known.link_trace}, {loaded.link_trace}, known.link_trace_limit, false));
+  }
+  return checks;
+}
+
+std::vector<Check> check_golden_correlators(const VerifyConfig& config) {
+  std::vector<Check> checks;
+  SolvedCorrelators solved(config);
+  const std::string ours = config.data + "/golden.json", milc = config.data + "/golden-milc.json";
+  if (const auto golden = read_golden(ours)) check_golden(*golden, solved, checks);
+  else checks.push_back(skipped("golden correlators", "no file " + ours));
+  if (const auto golden = read_golden(milc)) check_golden_milc(*golden, solved, checks);
+  else checks.push_back(skipped("MILC correlators", "no file " + milc));
+  return checks;
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,24 @@
+#pragma once
+#include "apps/run/report.hpp"
+#include "apps/verify/verify.hpp"
+#include "codelets/gauge/host_gauge.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+
+namespace quarkstar::app {
+
+/// All mesons from a point source at the origin, each column solved to a true residual of 1e-14.
+std::vector<CorrelatorReport> verified_correlators(const HostGauge& gauge, const WilsonParameters& wilson, const VerifyConfig& config);
+
+/// Relative deviation that a correlator may have.
+inline constexpr double correlator_limit = 1e-10;
+
+/// A file of golden numbers; nothing if it is not there. Throws Error(input) if it cannot be parsed.
+std::optional<nlohmann::json> read_golden(const std::string& path);
+
+/// Values of the correlator of that name ("pion", "rho_x", ...).
+const std::vector<double>& correlator_named(const std::vector<CorrelatorReport>& correlators, const std::string& name);
+
+}  // namespace quarkstar::app

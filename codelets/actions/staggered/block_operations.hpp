@@ -1,0 +1,30 @@
+#pragma once
+// Operations that mix the vectors of a block: n colour vectors as the columns of a tall matrix.
+#include "codelets/actions/staggered/vector_status.hpp"
+#include "runtime/graph/scalar.hpp"
+
+namespace quarkstar::staggered {
+
+/// An n x n matrix in a state: row-major complex numbers, n = the fields' number of vectors.
+struct BlockMatrix {
+  static constexpr int most = most_vectors * most_vectors;
+  std::int32_t offset = 0;  ///< of the first number in the state
+  template <class State>
+  static BlockMatrix of(runtime::ComplexScalar (State::*member)[most]) {
+    const State probe{};
+    return {static_cast<std::int32_t>(reinterpret_cast<const char*>(&(probe.*member)) - reinterpret_cast<const char*>(&probe))};
+  }
+};
+
+// Both submit one task a block, which does nothing once the state has stopped, and throw ShapeError when the fields do
+// not belong together.
+
+/// out_v = base_v + sum_w in_w M_wv; without base: the sum alone. Fields may be the same. 24 n^2 flop a site.
+void block_multiply(const ColourField& out, const ColourField* base, const ColourField& in, const BlockMatrix& matrix,
+                    const runtime::Handle& state);
+
+/// The hermitian matrix <a_v, b_w>, b = A a with A hermitian: n^2 real sums, at v n + w the real part for v <= w,
+/// at w n + v the imaginary part of <a_v, b_w> for v < w. 12 n (n + 1) flop a site.
+void block_gram(const ColourField& a, const ColourField& b, const runtime::PartialSums& partials, const runtime::Handle& state);
+
+}  // namespace quarkstar::staggered

@@ -1,0 +1,252 @@
+#include "codelets/actions/staggered/tuning.hpp"
+
+#include "codelets/actions/staggered/dslash.hpp"
+#include "codelets/actions/staggered/room.hpp"
+#include "codelets/actions/staggered/vector_blas.hpp"
+#include "codelets/stencil/measurement.hpp"
+#include "runtime/simulate/simulate.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+
+namespace quarkstar::staggered {
+namespace {
+
+using namespace tuning;
+
+/// Goes into the keys: raise it when a change of the kernel can change what is best.
+constexpr int kernel_version = 7;
+
+int reach_of(const TuningProblem& problem) { return smear::longest_hop(problem.long_reals > 0); }
+
+/// A Dslash in one order of sites, on links and fields of its own.
+class Trial {
+ public:
+  Trial(const TuningProblem& problem, const Coord& tile)
+      : on_gpus_(is_gpu(first_block(problem.decomposition).owner)),
+        lattice_(std::make_shared<Lattice>(problem.decomposition, problem.precision, periodic, std::nullopt, reach_of(problem), tile,
+                                           Coord{2, 2, 2, 2}, problem.vectors_in_lanes)),
+        links_even_(lattice_, 0, problem.long_reals),
+        links_odd_(lattice_, 1, problem.long_reals),
+        dslash_(filled(links_even_), filled(links_odd_), problem.vectors),
+        in_even_(lattice_, 0, problem.vectors),
+        in_odd_(lattice_, 1, problem.vectors),
+        out_even_(lattice_, 0, problem.vectors),
+        out_odd_(lattice_, 1, problem.vectors) {
+    submit<blas::Fill>({&in_even_}, {0.7});
+    submit<blas::Fill>({&in_odd_}, {0.3});
+  }
+
+  /// Microseconds of an application in conjugate gradient, where every second one has a diagonal term and a sum; the
+  /// best of a few passes.
+  double time_of(const Launch& launch) {
+    dslash_.set_launch(launch);
+    const auto submit_pair = [this] {
+      dslash_.apply(out_even_, in_odd_);
+      dslash_.apply(out_odd_, in_even_, {.x = &in_odd_, .diagonal = same_for_all(1), .y = &in_odd_, .sums = {.dot = true}});
+    };
+    return microseconds_of(submit_pair, on_gpus_);
+  }
+
+ private:
+  static const Links& filled(Links& links) {
+    fill(links.fat);
+    if (links.far) fill(*links.far);
+    return links;
+  }
+  bool on_gpus_;
+  LatticePointer lattice_;
+  Links links_even_, links_odd_;
+  Dslash dslash_;
+  ColourField in_even_, in_odd_, out_even_, out_odd_;
+};
+
+TuningProblem alone(const TuningProblem& problem) {
+  TuningProblem part = problem;
+  part.decomposition = part_alone(problem.decomposition);
+  return part;
+}
+
+/// The cache's answer, or measure(), whose answer is kept, or the rule where there is no room for it. from: what an
+/// entry says; numbers: what is kept of a choice.
+template <class Choice, class From, class Numbers, class Measure>
+Choice cached(const TuningProblem& problem, const char* what, const std::string& key, runtime::TuneCache* own_cache, const Choice& rule,
+              From&& from, Numbers&& numbers, Measure&& measure) {
+  runtime::TuneCache& cache = own_cache != nullptr ? *own_cache : runtime::TuneCache::of_user();
+  if (const auto known = cache.find(key))
+    if (const std::optional<Choice> choice = from(known->choice)) return *choice;
+  const std::map<int, double> bytes = measurement_bytes(problem);
+  if (!gpus_hold(bytes) || !host_holds(bytes)) return rule;
+  double microseconds = 0;
+  const Choice best = measure(microseconds);
+  const std::vector<int> choice = numbers(best);
+  cache.put(key, {choice, microseconds});
+  spdlog::info("tuned {} of the staggered Dslash ({}): {}, {:.1f} us; kept in {}", what, key, fmt::join(choice, ","), microseconds,
+               cache.path());
+  return best;
+}
+
+/// Threads of a GPU block at most, of kernels whose threads take so many right-hand sides; 0: any number.
+int most_block_threads(const TuningProblem& problem, int vectors_a_thread) {
+  int most = 0;
+  for (const int count : {1, 2, 3, 4, 8})
+    if (count <= problem.vectors && (vectors_a_thread == 0 || count == vectors_a_thread))
+      most = std::max(most, room_of(problem.precision == Precision::double_, problem.precision == Precision::half, count).threads);
+  return most;
+}
+
+bool on_gpus(const TuningProblem& problem) { return is_gpu(first_block(problem.decomposition).owner); }
+
+std::string device_name(const TuningProblem& problem) { return on_gpus(problem) ? device_of(problem.decomposition) : cpu_of_session(); }
+
+/// What a measurement is made on: the problem itself on GPUs, a part of it on CPUs. Nothing where the rules are good
+/// enough, or a measurement would tell nothing.
+std::optional<TuningProblem> measured_problem(const TuningProblem& problem) {
+  if constexpr (runtime::simulate::active) return std::nullopt;
+  if (on_gpus(problem)) return problem;
+  TuningProblem used = problem;
+  used.resident = 0;  // the kernel's own links and fields decide where they come from
+  const double beyond = problem.cached ? *problem.cached : cached_bytes();
+  const std::map<int, double> bytes = measurement_bytes(used);
+  if (shares_host() || !is_cpus_memory(bytes, beyond)) return std::nullopt;
+  TuningProblem measured = problem;
+  measured.decomposition = measured_part(problem.decomposition, sites_beyond(beyond, bytes, problem.decomposition), reach_of(problem));
+  return measured;
+}
+
+std::string key_of(const char* what, const TuningProblem& problem, const std::string& device) {
+  const bool in_lanes = problem.vectors_in_lanes > 1;
+  const LaneGrid lanes =
+      in_lanes ? LaneGrid{} : choose_lane_grid(problem.decomposition, problem.precision, std::nullopt, reach_of(problem));
+  return fmt::format("{}; staggered {} {}; {} long links {}; {} right-hand sides{}; {}", device, what, kernel_version,
+                     name_of(problem.precision), problem.long_reals, problem.vectors,
+                     in_lanes ? fmt::format(", {} in lanes", problem.vectors_in_lanes) : "", place_of(problem.decomposition, lanes.lanes));
+}
+
+}  // namespace
+
+double links_bytes_a_site(Precision precision, int long_reals) {
+  return 8.0 * static_cast<double>(link_bytes(precision, 18) + (long_reals > 0 ? link_bytes(precision, long_reals) : 0));
+}
+
+std::map<int, double> measurement_bytes(const TuningProblem& problem) {
+  // Two fields on both parities.
+  const double fields = 2.0 * problem.vectors * static_cast<double>(site_bytes(problem.precision, ColourField::reals));
+  const double a_site = problem.resident + links_bytes_a_site(problem.precision, problem.long_reals) + fields;
+  std::map<int, double> bytes = sites_by_owner(problem.decomposition);
+  for (auto& [worker, of_worker] : bytes) of_worker *= a_site;
+  return bytes;
+}
+
+std::string tile_key(const TuningProblem& problem, const std::string& device) { return key_of("order", problem, device); }
+
+std::string launch_key(const TuningProblem& problem, const Coord& tile, const std::string& device) {
+  return fmt::format("{}; tile {}", key_of("launch", problem, device), fmt::join(tile, ","));
+}
+
+Coord measure_tile(const TuningProblem& problem, double& microseconds) {
+  const double worthwhile = on_gpus(problem) ? worthwhile_on_gpus : worthwhile_on_cpus;
+  Coord best = no_tile;
+  const Launch rule = default_launch(problem.vectors);
+  microseconds = Trial(problem, best).time_of(rule);
+  for (const Coord& tile : tried_tiles) {
+    if (tile == no_tile) continue;
+    const double time = Trial(problem, tile).time_of(rule);
+    if (time >= worthwhile * microseconds) continue;
+    best = tile;
+    microseconds = time;
+  }
+  return best;
+}
+
+Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& microseconds) {
+  const double worthwhile = on_gpus(problem) ? worthwhile_on_gpus : worthwhile_on_cpus;
+  Trial trial(problem, tile);
+  const Launch rule = default_launch(problem.vectors);
+  Launch best = rule;
+  microseconds = trial.time_of(best);
+  const auto consider = [&](const Launch& candidate) {
+    if (candidate == rule) return;  // timed
+    const double time = trial.time_of(candidate);
+    if (time >= worthwhile * microseconds) return;
+    best = candidate;
+    microseconds = time;
+  };
+  if (!on_gpus(problem)) {
+    for (const arch::MemoryAccess& memory : arch::memory_accesses) consider({0, 0, memory});
+    return best;
+  }
+  for (const int vectors : {1, 2, 4, 8})
+    if (vectors <= problem.vectors && problem.vectors > 1) consider({0, vectors, rule.memory});
+  const int vectors_a_thread = best.vectors_a_thread;
+  // The kernel's own choice is as many as it has room for.
+  const int most = most_block_threads(problem, vectors_a_thread);
+  for (const int threads : {64, 128, 192})
+    if (threads < most) consider({threads, vectors_a_thread, rule.memory});
+  return best;
+}
+
+std::optional<Coord> tile_from(const std::vector<int>& choice) {
+  if (choice.size() != 4 || std::any_of(choice.begin(), choice.end(), [](int extent) { return extent < 0; })) return std::nullopt;
+  return Coord{choice[0], choice[1], choice[2], choice[3]};
+}
+
+std::optional<Launch> launch_from(const std::vector<int>& choice) {
+  constexpr int groups[] = {0, 1, 2, 3, 4, 8};
+  if (choice.size() != 4) return std::nullopt;
+  const bool threads = arch::is_block_size(choice[0]);
+  const auto memory = arch::memory_access_from(choice[2], choice[3]);
+  if (!threads || !memory || std::find(std::begin(groups), std::end(groups), choice[1]) == std::end(groups)) return std::nullopt;
+  return Launch{choice[0], choice[1], *memory};
+}
+
+std::vector<int> numbers_of(const Launch& launch) {
+  return {launch.block_threads, launch.vectors_a_thread, launch.memory.prefetch, launch.memory.stores == arch::Stores::streaming ? 1 : 0};
+}
+
+Coord tile_for(const TuningProblem& problem, bool measure, runtime::TuneCache* cache) {
+  if (problem.decomposition.is_distributed()) {
+    // The order of sites is also that of faces.
+    const int decider = deciders_of(problem.decomposition).for_all;
+    const auto of_all = of_all_ranks<4>([&]() -> std::array<int, 4> {
+      return problem.decomposition.rank() == decider ? tile_for(alone(problem), measure, cache) : no_tile;
+    });
+    return of_all[static_cast<std::size_t>(decider)];
+  }
+  if (!measure) return no_tile;
+  const std::optional<TuningProblem> measured = measured_problem(problem);
+  if (!measured) return no_tile;
+  return cached<Coord>(
+      *measured, "the order of sites", tile_key(*measured, device_name(problem)), cache, no_tile, tile_from,
+      [](const Coord& tile) { return std::vector<int>(tile.begin(), tile.end()); },
+      [&](double& microseconds) { return measure_tile(*measured, microseconds); });
+}
+
+Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure, runtime::TuneCache* cache) {
+  if (problem.decomposition.is_distributed()) {
+    const int decider = deciders_of(problem.decomposition).for_kind;
+    const auto of_all = of_all_ranks<4>([&]() -> std::array<int, 4> {
+      std::array<int, 4> numbers{};
+      if (problem.decomposition.rank() != decider) return numbers;
+      const std::vector<int> found = numbers_of(launch_for(alone(problem), tile, measure, cache));
+      std::copy(found.begin(), found.end(), numbers.begin());
+      return numbers;
+    });
+    const auto& found = of_all[static_cast<std::size_t>(decider)];
+    return launch_from({found.begin(), found.end()}).value();
+  }
+  const Launch rule = default_launch(problem.vectors);
+  if (!measure) return rule;
+  const std::optional<TuningProblem> measured = measured_problem(problem);
+  if (!measured) return rule;
+  return cached<Launch>(
+      *measured, on_gpus(problem) ? "threads and right-hand sides a thread" : "prefetch and stores",
+      launch_key(*measured, tile, device_name(problem)), cache, rule, launch_from, [](const Launch& launch) { return numbers_of(launch); },
+      [&](double& microseconds) { return measure_launch(*measured, tile, microseconds); });
+}
+
+}  // namespace quarkstar::staggered

@@ -1,0 +1,293 @@
+#pragma once
+// CPU driver of the Wilson hopping term: loads, lane exchanges, faces and phases around the site body. One lane group
+// at a time.
+#include "codelets/actions/wilson/hopping_kernels.hpp"
+#include "codelets/actions/wilson/hopping_spins.hpp"
+#include "codelets/actions/wilson/wilson_site.hpp"
+#include "codelets/arch/faces.hpp"
+#include "codelets/arch/lane_sum.hpp"
+#include "codelets/arch/lanes.hpp"
+#include "codelets/arch/prefetch.hpp"
+#include "codelets/arch/site_stores.hpp"
+#include "codelets/lattice/neighbour_entry.hpp"
+
+#include <cstddef>
+
+namespace quarkstar::QUARKSTAR_ARCH_NAME {
+
+/// The eight neighbours of lanes [lane0, lane0 + VL) of one outer site. W: lanes of the block; Prefetch: 0 or 1
+/// (prefetch()).
+template <class F, int W, int VL, int Reals, int Prefetch>
+struct CpuNeighbours {
+  using T = Real<F>;
+  using V = Pack<T, VL>;
+  static constexpr int link_words = NumberFormat<F>::link_words(Reals);
+  const wilson::HoppingArguments<F>& a;
+  const std::uint32_t* entries;
+  const std::uint32_t* faces_at;
+  const F* links;  // of this outer site
+  const F* next_links;
+  const std::uint32_t* next_entries;
+  int lane0;
+
+  /// What wilson::add_direction() asks for.
+  template <int D, int Projector>
+  inline __attribute__((always_inline)) void half_spinor(site::HalfSpinor<V>& h) const {
+    prefetch<D>();
+    wilson::read_projected<F, D / 2, Projector, site::PlainLoads>(h, stored_spinor<D>(), W);
+    if (__builtin_expect((entries[D] & 7u) != 0, 0))
+      cross_copy<0, 6>([&](auto c) QUARKSTAR_INLINE_LAMBDA -> site::Complex<V>& { return h[c / 3][c % 3]; }, D);
+  }
+  template <int D>
+  inline __attribute__((always_inline)) void link(site::Link<V>& u) const {
+    site::load_link<F, Reals, site::PlainLoads>(u, stored_link<D>(), W);
+  }
+
+  /// Of lane0.
+  template <int D>
+  inline __attribute__((always_inline)) const F* stored_link() const {
+    return links + D * link_words * W + lane0;
+  }
+  /// Of lane0, or of the lanes that it changes places with.
+  template <int D>
+  inline __attribute__((always_inline)) const F* stored_spinor() const {
+    const std::uint32_t entry = entries[D];
+    int lane = lane0;
+    if constexpr (W > VL)
+      if ((entry & neighbour_entry::exchange) != 0 && a.stride[D / 2] >= VL) lane ^= a.stride[D / 2];
+    return a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W) + lane;
+  }
+
+  /// What add_direction_by_spins() asks for.
+  template <int D, int Projector, int Spin>
+  inline __attribute__((always_inline)) void half_spinor(site::ColourVector<V>& h,
+                                                         const NearWords<const F, W, spinor_words<F>>& psi) const {
+    site::project_spin<D / 2, Projector, Spin>(h, [&](auto c) QUARKSTAR_INLINE_LAMBDA -> site::Complex<V> {
+      if constexpr (is_half<F>) return V::load_pair(psi.template word<1 + c>());
+      else return {V::load(psi.template word<2 * c>()), V::load(psi.template word<2 * c + 1>())};
+    });
+    if constexpr (is_half<F>) {
+      const V unit = V::load(reinterpret_cast<const float*>(psi.template word<0>())) * V::broadcast(site::link_unit);
+      site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = {h[c].re * unit, h[c].im * unit}; });
+    }
+    if (__builtin_expect((entries[D] & 7u) != 0, 0)) cross_spin<D, Spin>(h);
+    site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+      hold_in_register(h[c].re.v);
+      hold_in_register(h[c].im.v);
+    });
+  }
+
+  /// Asks for the lines of hops to come; the hardware cannot guess where neighbours are. In the order by spins: of neighbours four hops
+  /// ahead and of links a site ahead; else of the next hop, which after a site's last one is the first of the next site.
+  template <int D>
+  inline __attribute__((always_inline)) void prefetch() const {
+    if constexpr (Prefetch == 0) return;
+    if (lane0 != 0) return;
+    constexpr int ahead = by_spins<W, VL> ? 4 : 1, hop = (D + ahead) % 8;
+    constexpr bool in_next_site = D + ahead >= 8;
+    const std::uint32_t entry = in_next_site ? next_entries[hop] : entries[hop];
+    prefetch_words<W, spinor_words<F>>(a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W));
+    const F* links_ahead = by_spins<W, VL> ? next_links + D * link_words * W : (in_next_site ? next_links : links) + hop * link_words * W;
+    prefetch_words<W, link_words>(links_ahead);
+  }
+
+ private:
+  /// cross() for one spin, without leaving the registers where lanes change places and nothing else happens, the usual case
+  /// by far.
+  template <int D, int Spin>
+  inline __attribute__((always_inline)) void cross_spin(site::ColourVector<V>& h) const {
+    if ((entries[D] & 7u) == neighbour_entry::exchange) {
+      with_stride<VL>(a.stride[D / 2], [&](auto s) QUARKSTAR_INLINE_LAMBDA {
+        if constexpr (s > 0)
+          site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = {h[c].re.template exchange<s>(), h[c].im.template exchange<s>()}; });
+      });
+      return;
+    }
+    cross_copy<6 * Spin, 3>([&](auto c) QUARKSTAR_INLINE_LAMBDA -> site::Complex<V>& { return h[c]; }, D);
+  }
+
+  /// cross() for components, which stay in registers on the usual path because a copy is handed on.
+  template <int First, int Components, class Component>
+  inline __attribute__((always_inline)) void cross_copy(Component&& component, int direction) const {
+    V moved[2 * Components];
+    site::unroll<Components>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+      moved[2 * c] = component(c).re;
+      moved[2 * c + 1] = component(c).im;
+    });
+    cross<First>(moved, direction);
+    site::unroll<Components>([&](auto c) QUARKSTAR_INLINE_LAMBDA { component(c) = {moved[2 * c], moved[2 * c + 1]}; });
+  }
+
+  /// What is special about a hop that crosses the edge of a virtual node, of the block or of the lattice, for the numbers of a half spinor
+  /// from First on.
+  template <int First, int Numbers>
+  __attribute__((noinline)) void cross(V (&h)[Numbers], int direction) const {
+    const std::uint32_t entry = entries[direction];
+    const int stride = a.stride[direction / 2];
+    const bool forward = direction % 2 == 0;
+    with_stride<VL>(stride, [&](auto s) QUARKSTAR_INLINE_LAMBDA {
+      constexpr int S = s;
+      if constexpr (S > 0)
+        if ((entry & neighbour_entry::exchange) != 0)
+          for (V& x : h) x = x.template exchange<S>();
+      if ((entry & neighbour_entry::face) != 0) {
+        const std::size_t width = static_cast<std::size_t>(face_lanes<W>(stride));
+        merge_face<S, W>(h, a.faces[direction] + (faces_at[direction] * std::size_t{12} + First) * width, stride, forward, lane0);
+      }
+      if ((entry & neighbour_entry::phase) != 0) {
+        const V re = V::broadcast(a.phase_re[direction]), im = V::broadcast(a.phase_im[direction]);
+        for (int c = 0; c < Numbers / 2; ++c) {
+          const site::Complex<V> z = site::multiply(site::Complex<V>{re, im}, site::Complex<V>{h[2 * c], h[2 * c + 1]});
+          h[2 * c] = on_edge<S>(h[2 * c], z.re, stride, forward);
+          h[2 * c + 1] = on_edge<S>(h[2 * c + 1], z.im, stride, forward);
+        }
+      }
+    });
+  }
+
+  /// One of the two: by lane where the direction's stride lies within a register, else the same for all of them.
+  template <int S>
+  inline __attribute__((always_inline)) V on_edge(const V& inside, const V& edge, int stride, bool forward) const {
+    if constexpr (S > 0) return on_edge_lanes<S>(inside, edge, forward);
+    else return group_on_edge(stride, forward, lane0) ? edge : inside;
+  }
+};
+
+/// Body of a hopping kernel over list positions [begin, end).
+template <class F, int W, int VL, int Reals, int Sign, int Prefetch, bool Stream>
+void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums) {
+  using V = Pack<Real<F>, VL>;
+  using Reader = site::SiteReader<F, V>;
+  const wilson::HoppingArguments<F> a = arguments;
+  constexpr std::size_t site_links = std::size_t{8} * NumberFormat<F>::link_words(Reals) * W;
+  SiteStores<F, W, spinor_words<F>, std::bool_constant<Stream>> stores({});
+  LaneSum<VL> norm_sum, dot_re_sum, dot_im_sum;
+  const auto site_at = [&a](std::int64_t i) { return a.sites != nullptr ? a.sites[i] : static_cast<std::uint32_t>(i); };
+  for (std::int64_t i = begin; i < end; ++i) {
+    const std::size_t outer = site_at(i), next = site_at(i + 1 < end ? i + 1 : i);
+    for (int lane0 = 0; lane0 < W; lane0 += VL) {
+      const CpuNeighbours<F, W, VL, Reals, Prefetch> neighbours{a,
+                                                                a.neighbours + outer * 8,
+                                                                a.faces_at + i * 8,
+                                                                a.links + outer * site_links,
+                                                                a.links + next * site_links,
+                                                                a.neighbours + next * 8,
+                                                                lane0};
+      site::Complex<V> r[12];
+      if constexpr (by_spins<W, VL>) {
+        hopping_term_by_spins<Sign, F, Reals, W>(r, neighbours);
+      } else {
+        site::Spinor<V> by_spin;
+        wilson::hopping_term<Sign>(by_spin, neighbours);
+        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { r[c] = by_spin[c / 3][c % 3]; });
+      }
+
+      const std::size_t at = outer * (spinor_words<F> * W) + static_cast<std::size_t>(lane0);
+      const V scale = V::broadcast(a.scale), diagonal = V::broadcast(a.diagonal);
+      site::Complex<V> z[12];
+      site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { z[c] = {scale * r[c].re, scale * r[c].im}; });
+      if (a.x != nullptr) {
+        const Reader x(a.x + at, W);
+        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+          const site::Complex<V> value = x.component(c);
+          z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
+        });
+      }
+      site::write_site<F>(stores.place(a.out + at, lane0), W, z);
+      if (a.sums.norm) {
+        V norm = V::broadcast(0);
+        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
+        norm_sum.add(norm);
+      }
+      if (a.sums.dot) {
+        const Reader y(a.y + at, W);
+        V dot_re = V::broadcast(0), dot_im = dot_re;
+        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+          const site::Complex<V> value = y.component(c);
+          dot_re = fma(value.im, z[c].im, fma(value.re, z[c].re, dot_re));
+          dot_im = fnma(value.im, z[c].re, fma(value.re, z[c].im, dot_im));
+        });
+        dot_re_sum.add(dot_re);
+        dot_im_sum.add(dot_im);
+      }
+    }
+    stores.complete(a.out + outer * (spinor_words<F> * W));
+  }
+  stores.finish();
+  if (a.sums.norm) (sums++)->merge(norm_sum.total());
+  if (a.sums.dot) {
+    sums[0].merge(dot_re_sum.total());
+    sums[1].merge(dot_im_sum.total());
+  }
+}
+
+/// Body of a pack kernel: projects the edge's spinors for the hop `D` of the reader and keeps the lanes on the edge.
+template <class F, int W, int VL, int D, int Sign>
+void pack_range(const wilson::PackArguments<F>& a, std::int64_t begin, std::int64_t end) {
+  using V = Pack<Real<F>, VL>;
+  constexpr int mu = D / 2;
+  constexpr bool forward = D % 2 == 0;
+  constexpr int projector = forward ? -Sign : Sign;
+  const int width = face_lanes<W>(a.stride);
+  for (std::int64_t i = begin; i < end; ++i)
+    for (int lane0 = 0; lane0 < W; lane0 += VL) {
+      if (misses_face<VL, forward>(a.stride, lane0)) continue;
+      const F* p = a.in + static_cast<std::size_t>(a.sites[i]) * (spinor_words<F> * W) + lane0;
+      site::HalfSpinor<V> h;
+      wilson::read_projected<F, mu, projector, site::PlainLoads>(h, p, W);
+      store_face<W, VL, 6, forward>(a.out + i * 12 * width, a.stride, lane0,
+                                    [&](auto c) QUARKSTAR_INLINE_LAMBDA { return h[c / 3][c % 3]; });
+    }
+}
+
+/// Finds the instantiation for a choice.
+template <class F, int... Ws>
+wilson::HoppingKernel<F> find_hopping(const wilson::KernelChoice& choice, std::integer_sequence<int, Ws...>) {
+  wilson::HoppingKernel<F> found = nullptr;
+  const auto over_lanes = [&](auto w) {
+    const auto consider = [&](auto reals, auto sign) {
+      if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
+      found = with_prefetch<F, w, wilson::default_memory_access.prefetch>(choice.memory.prefetch, [&](auto prefetch) {
+        return with_stores<F, w, spinor_words<F>>(choice.memory.stores, [&](auto stream) -> wilson::HoppingKernel<F> {
+          return hopping_range<F, w, vector_lanes<F, w>, reals, sign, prefetch, stream>;
+        });
+      });
+    };
+    consider(site::Index<18>{}, site::Index<1>{});
+    consider(site::Index<18>{}, site::Index<-1>{});
+    consider(site::Index<12>{}, site::Index<1>{});
+    consider(site::Index<12>{}, site::Index<-1>{});
+    consider(site::Index<8>{}, site::Index<1>{});
+    consider(site::Index<8>{}, site::Index<-1>{});
+  };
+  (over_lanes(site::Index<Ws>{}), ...);
+  return found;
+}
+
+template <class F, int... Ws>
+wilson::PackKernel<F> find_pack(int lanes, int direction, int sign, std::integer_sequence<int, Ws...>) {
+  wilson::PackKernel<F> found = nullptr;
+  const auto over_lanes = [&](auto w) {
+    if (lanes != w) return;
+    site::unroll<8>([&](auto d) {
+      if (direction == d) found = sign > 0 ? pack_range<F, w, vector_lanes<F, w>, d, 1> : pack_range<F, w, vector_lanes<F, w>, d, -1>;
+    });
+  };
+  (over_lanes(site::Index<Ws>{}), ...);
+  return found;
+}
+
+}  // namespace quarkstar::QUARKSTAR_ARCH_NAME
+
+/// In a *_kernel.cpp: the kernels of one format.
+#define QUARKSTAR_HOPPING_KERNELS(F)                                               \
+  namespace quarkstar::QUARKSTAR_ARCH_NAME {                                       \
+  template <>                                                                      \
+  wilson::HoppingKernel<F> hopping_kernel<F>(const wilson::KernelChoice& choice) { \
+    return find_hopping<F>(choice, LaneCounts<F>{});                               \
+  }                                                                                \
+  template <>                                                                      \
+  wilson::PackKernel<F> pack_kernel<F>(int lanes, int direction, int sign) {       \
+    return find_pack<F>(lanes, direction, sign, LaneCounts<F>{});                  \
+  }                                                                                \
+  }

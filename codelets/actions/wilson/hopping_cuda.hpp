@@ -1,0 +1,18 @@
+#pragma once
+// Launches of the hopping kernels on a CUDA worker's stream.
+#include "codelets/actions/wilson/hopping_arguments.hpp"
+#include "runtime/gpu/cuda.hpp"
+
+namespace quarkstar::cuda {
+
+/// Computes `count` list entries; stop: device pointer to the stop flag or nullptr. Sums go to sum_tables().
+template <class F>
+void launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
+                    const std::int32_t* stop, runtime::CudaStream stream);
+
+/// Gathers `count` face sites.
+template <class F>
+void launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F>& arguments, std::int64_t count, const std::int32_t* stop,
+                 runtime::CudaStream stream);
+
+}  // namespace quarkstar::cuda

@@ -1,0 +1,3 @@
+#include "codelets/actions/wilson/hopping_cpu.hpp"
+
+QUARKSTAR_HOPPING_KERNELS(float)

@@ -1,0 +1,36 @@
+#pragma once
+// What a Schwarz kernel reads and writes: the contract between the codelet and the drivers of every architecture.
+#include "codelets/field/number_format.hpp"
+
+#include <cstdint>
+
+namespace quarkstar::wilson {
+
+/// Entry of a domain's neighbour table for a hop that leaves the domain.
+inline constexpr std::uint32_t outside_domain = 0xffffffffu;
+
+/// The domains of one block. A lane of an outer site is a site of a domain of its own, and no hop leaves the lane: W domains are solved
+/// side by side. All domains are alike.
+template <class F>
+struct SchwarzArguments {
+  const std::uint32_t* sites[2];       ///< of each parity, [domain][i]: the outer site that is the domain's i-th of that parity
+  const std::uint32_t* neighbours[2];  ///< of sites of each parity, [i * 8 + direction]: which site of the other parity, or outside_domain
+  const F* links[2];                   ///< [outer site][direction][word][lane]
+  const F* in;                         ///< [outer site][word][lane], odd sites
+  F* out;
+  Real<F> diagonal, scale;  ///< A = diagonal + scale H_oe H_eo, H without the hops that leave a domain
+  int domain_sites;         ///< of one parity
+  int steps;                ///< of minimal residual
+};
+
+/// Reals of working memory for a thread: four spinors a site of one parity, for the lanes that are solved side by side.
+constexpr std::int64_t schwarz_memory(int domain_sites, int lanes_together) { return std::int64_t{4} * 24 * lanes_together * domain_sites; }
+
+/// Groups of lanes of one register are solved one after another: item i is group i % groups of domain i / groups.
+template <class F>
+struct SchwarzKernel {
+  void (*run)(const SchwarzArguments<F>& arguments, std::int64_t begin, std::int64_t end, Real<F>* memory) = nullptr;
+  int groups = 1;
+};
+
+}  // namespace quarkstar::wilson

@@ -1,0 +1,3 @@
+#include "codelets/actions/wilson/schwarz_cpu.hpp"
+
+QUARKSTAR_SCHWARZ_KERNELS(Half)

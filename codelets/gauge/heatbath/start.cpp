@@ -1,0 +1,52 @@
+#include "codelets/gauge/heatbath/start.hpp"
+
+#include "codelets/gauge/matrix3.hpp"
+#include "codelets/lattice/random.hpp"
+#include "runtime/simulate/simulate.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+
+namespace quarkstar::heatbath {
+namespace {
+
+HostGauge allocate(const Coord& lattice) {
+  for (const int extent : lattice)
+    if (extent < 1)
+      throw Error(ErrorKind::input, "lattice", fmt::format("{} has an extent below 1", fmt::join(lattice, "x")),
+                  "give four positive extents");
+  HostGauge gauge;
+  gauge.extents = lattice;
+  if constexpr (runtime::simulate::active) return gauge;  // nobody reads it, and it may be larger than this machine
+  gauge.data.resize(static_cast<std::size_t>(volume(lattice) * HostGauge::reals_per_site));
+  return gauge;
+}
+
+gauge::Matrix3 haar_link(std::uint64_t seed, std::int64_t site, int mu) {
+  RandomStream random(seed, RandomPurpose::hot_start, site, static_cast<std::uint64_t>(mu));
+  const auto a = random.gaussians(), b = random.gaussians(), c = random.gaussians();
+  gauge::Matrix3 u{{{{a[0], a[1]}, {a[2], a[3]}, {b[0], b[1]}}, {{b[2], b[3]}, {c[0], c[1]}, {c[2], c[3]}}, {}}};
+  gauge::reunitarize(u);
+  return u;
+}
+
+}  // namespace
+
+HostGauge cold_start(const Coord& lattice) {
+  HostGauge gauge = allocate(lattice);
+  for (std::size_t link = 0; link < gauge.data.size(); link += 18)
+    for (std::size_t diagonal = 0; diagonal < 18; diagonal += 8) gauge.data[link + diagonal] = 1.0;
+  return gauge;
+}
+
+HostGauge hot_start(const Coord& lattice, std::uint64_t seed, const runtime::Team& team) {
+  HostGauge gauge = allocate(lattice);
+  if (gauge.data.empty()) return gauge;
+  team.for_range(volume(lattice), [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t site = begin; site < end; ++site)
+      for (int mu = 0; mu < 4; ++mu) haar_link(seed, site, mu).store(gauge.link(site, mu).data());
+  });
+  return gauge;
+}
+
+}  // namespace quarkstar::heatbath

@@ -1,0 +1,84 @@
+#include "codelets/arch/cuda.cuh"
+#include "codelets/gauge/smear/smear_cuda.hpp"
+#include "codelets/gauge/smear/smear_site.hpp"
+#include "codelets/gauge/smear/unitarize.hpp"
+
+#include <cuda_runtime.h>
+
+namespace quarkstar::cuda {
+namespace {
+
+constexpr unsigned threads = 128;
+
+struct DeviceMemory {
+  static __device__ __forceinline__ Lane<double> load(const double* at) { return {*at}; }
+  static __device__ __forceinline__ Lane<double> constant(double number) { return {number}; }
+};
+
+/// One thread a site and direction; neighbouring threads are neighbouring sites of a row.
+struct Work {
+  std::int64_t row;
+  int x, mu;
+  bool exists;
+};
+
+__device__ __forceinline__ Work work_of_thread(int row_length, std::int64_t rows) {
+  const std::int64_t id = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  return {id / row_length, static_cast<int>(id % row_length), static_cast<int>(blockIdx.y), id < rows * row_length};
+}
+
+dim3 grid_of(std::int64_t items, unsigned copies) { return {static_cast<unsigned>((items + threads - 1) / threads), copies, 1}; }
+
+__global__ void __launch_bounds__(threads)
+    smear_kernel(const __grid_constant__ smear::SmearArguments a, const __grid_constant__ smear::LinkStrides from,
+                 const __grid_constant__ smear::LinkStrides to) {
+  const Work work = work_of_thread(a.in_shape.extents[0], a.in_shape.rows());
+  if (!work.exists) return;
+  Coord x = a.in_shape.row_start(work.row);
+  x[0] = work.x;
+  const smear::StridedLinks<Lane<double>, DeviceMemory> links(a.in, from);
+  site::Link<Lane<double>> result;
+  if (a.naik) smear::naik_link(result, links, a.in_shape.offset(x), work.mu, a.naik_weight);
+  else smear::smeared_link(result, links, a.in_shape.offset(x), work.mu, a.weights);
+  double* out = a.out + a.out_shape.offset(x) + work.mu * to.link;
+  site::unroll<9>([&](auto e) {
+    out[2 * e * to.real] = result[e / 3][e % 3].re.v;
+    out[(2 * e + 1) * to.real] = result[e / 3][e % 3].im.v;
+  });
+}
+
+__global__ void __launch_bounds__(threads) unitarize_kernel(double* links, const __grid_constant__ smear::PaddedShape shape) {
+  const Work work = work_of_thread(shape.extents[0], shape.rows());
+  if (!work.exists) return;
+  Coord x = shape.row_start(work.row);
+  x[0] = work.x;
+  const smear::LinkStrides strides = shape.strides();
+  smear::unitarize_in_place(links + shape.offset(x) + work.mu * strides.link, strides.real);
+}
+
+/// One thread a site, 72 reals in turn.
+__global__ void __launch_bounds__(threads) copy_kernel(double* to, const double* from, const __grid_constant__ smear::BoxCopy box) {
+  const Work work = work_of_thread(box.extents[0], box.rows());
+  if (!work.exists) return;
+  for (int real = 0; real < smear::PaddedShape::site_reals; ++real) box.copy(to, from, work.row, real, work.x);
+}
+
+}  // namespace
+
+void launch_smear(const smear::SmearArguments& arguments, runtime::CudaStream stream) {
+  const smear::LinkStrides from = arguments.in_shape.strides(), to = arguments.out_shape.strides();
+  smear_kernel<<<grid_of(volume(arguments.in_shape.extents), 4), threads, 0, stream>>>(arguments, from, to);
+  runtime::check_launch("smear");
+}
+
+void launch_unitarize(double* links, const smear::PaddedShape& shape, runtime::CudaStream stream) {
+  unitarize_kernel<<<grid_of(volume(shape.extents), 4), threads, 0, stream>>>(links, shape);
+  runtime::check_launch("smear.unitarize");
+}
+
+void launch_copy(double* to, const double* from, const smear::BoxCopy& box, runtime::CudaStream stream) {
+  copy_kernel<<<grid_of(volume(box.extents), 1), threads, 0, stream>>>(to, from, box);
+  runtime::check_launch("smear.border");
+}
+
+}  // namespace quarkstar::cuda

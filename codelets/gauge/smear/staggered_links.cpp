@@ -1,0 +1,150 @@
+#include "codelets/gauge/smear/staggered_links.hpp"
+
+#include "codelets/gauge/observables.hpp"
+#include "codelets/gauge/smear/hisq.hpp"
+#include "codelets/gauge/smear/smear.hpp"
+#include "runtime/graph/session.hpp"
+#include "runtime/graph/turns.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace quarkstar::smear {
+namespace {
+
+constexpr double largest_deviation = 1e-4;  // single-precision files stay far below
+
+const runtime::Team& cpu_team() {
+  const auto& workers = runtime::Session::current().workers();
+  const auto cpu =
+      std::find_if(workers.begin(), workers.end(), [](const runtime::Worker& w) { return w.kind == runtime::Worker::Kind::cpu; });
+  if (cpu == workers.end())
+    throw Error(ErrorKind::environment, "link construction", "the session has no CPU worker", "give it at least one");
+  return cpu->team;
+}
+
+/// How far the links are from SU(3), on all ranks alike.
+gauge::UnitarityDeviation deviation_of(const Region& region, const HostGauge& gauge) {
+  if (!region.is_part) return gauge::unitarity_deviation(gauge, cpu_team());
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  std::array<double, 2> largest{};
+  job.together([&] {
+    const gauge::UnitarityDeviation mine = gauge::unitarity_deviation(gauge, cpu_team());
+    largest = {mine.unitarity, mine.determinant};
+  });
+  job.combine(largest, runtime::mpi::Combine::maximum);
+  return {largest[0], largest[1]};
+}
+
+void check(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary) {
+  if (!contains(gauge.box(), region.box, region.lattice))
+    throw ShapeError("link construction",
+                     fmt::format("the configuration is {}, the decomposition {}", fmt::join(gauge.extents, "x"), region.blocks.describe()));
+  if (!std::all_of(boundary.begin(), boundary.end(), [](double theta) { return std::isfinite(theta); }))
+    throw Error(ErrorKind::input, "--boundary", "an angle is not a number", "give angles in units of pi");
+  const gauge::UnitarityDeviation deviation = deviation_of(region, gauge);
+  if (std::max(deviation.unitarity, deviation.determinant) > largest_deviation)
+    throw Error(ErrorKind::input, "gauge configuration",
+                fmt::format("links are not SU(3) (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})", deviation.unitarity, deviation.determinant),
+                "give a configuration that has not been smeared, or reunitarize it");
+}
+
+/// The configuration in blocks, its boundary phases folded in, borders filled.
+PaddedLinks loaded(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, int depth) {
+  check(region, gauge, boundary);
+  PaddedLinks links(region, depth);
+  load(links, gauge, boundary);
+  exchange_border(links);
+  return links;
+}
+
+HostGauge empty_host(const Box& box) {
+  return {box.extents, std::vector<double>(static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site), box.origin};
+}
+
+}  // namespace
+
+StaggeredLinks naive_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary) {
+  const PaddedLinks links = loaded(region, gauge, boundary, 0);
+  StaggeredLinks result;
+  result.fat = empty_host(region.fat);
+  store_with_phases(result.fat, links, 1, nullptr, 0);
+  runtime::Session::current().wait_all();
+  return result;
+}
+
+void check_tadpole_factor(double u0) {
+  if (!(u0 > 0) || !std::isfinite(u0))
+    throw Error(ErrorKind::input, "--u0", fmt::format("{} is no tadpole factor", u0), "give a number above 0, e.g. 0.87");
+}
+
+void check_naik_epsilon(double naik_epsilon) {
+  if (!std::isfinite(naik_epsilon) || naik_epsilon <= -1)
+    throw Error(ErrorKind::input, "--naik-epsilon", fmt::format("{} leaves no Naik term", naik_epsilon),
+                "give a number above -1, e.g. 0 for light quarks");
+}
+
+StaggeredLinks asqtad_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, double u0) {
+  check_tadpole_factor(u0);
+  const PaddedLinks links = loaded(region, gauge, boundary, 2);
+  const PaddedLinks fat(region, 0), naik(region, 0);
+  StaggeredLinks result;
+  result.fat = empty_host(region.fat);
+  result.long_links = empty_host(region.far);
+  result.has_long = true;
+  result.long_scale = asqtad_naik_weight(u0);
+  smear_links(fat, links, asqtad_weights(u0));
+  naik_links(naik, links, result.long_scale);
+  store_with_phases(result.fat, fat, 1, nullptr, 0);
+  store_with_phases(result.long_links, naik, 1, nullptr, 0);
+  runtime::Session::current().wait_all();
+  return result;
+}
+
+HisqLinks::HisqLinks(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary)
+    : unitary_(region, 2), fat_(region, 0), long_(region, 0) {
+  const PaddedLinks links = loaded(region, gauge, boundary, 1);
+  smear_links(unitary_, links, fat7_weights());
+  unitarize_links(unitary_);
+  exchange_border(unitary_);
+  smear_links(fat_, unitary_, hisq_weights());
+  naik_links(long_, unitary_, hisq_naik_weight(0));
+  runtime::Session::current().wait_all();
+}
+
+StaggeredLinks HisqLinks::links(double naik_epsilon) const {
+  check_naik_epsilon(naik_epsilon);
+  const Region& region = unitary_.region();
+  StaggeredLinks result;
+  result.fat = empty_host(region.fat);
+  result.long_links = empty_host(region.far);
+  result.has_long = true;
+  result.naik_epsilon = naik_epsilon;
+  result.long_scale = hisq_naik_weight(naik_epsilon);
+  store_with_phases(result.fat, fat_, 1, &unitary_, naik_epsilon / 8);
+  store_with_phases(result.long_links, long_, 1 + naik_epsilon, nullptr, 0);
+  runtime::Turns::pass();
+  runtime::Session::current().wait_all();
+  return result;
+}
+
+StaggeredLinks hisq_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, double naik_epsilon) {
+  return HisqLinks(region, gauge, boundary).links(naik_epsilon);
+}
+
+double naik_epsilon_of_mass(double mass) {
+  const double a2 = mass * mass;
+  const double epsilon = a2 * (-27.0 / 40 + a2 * (327.0 / 1120 + a2 * (-15607.0 / 268800 - a2 * (73697.0 / 3942400))));
+  if (!(mass >= 0) || !(epsilon > -1))
+    throw Error(ErrorKind::input, "--mass", fmt::format("the series of the Naik epsilon is of no use at mass {}", mass),
+                "give 0 <= mass < 1.4, or epsilon itself with --naik-epsilon");
+  return epsilon;
+}
+
+}  // namespace quarkstar::smear

@@ -1,4 +1,0 @@
-#include "codelets/staggered/dslash_cuda.cuh"
-
-QUARKSTAR_DSLASH_LAUNCH(double, 0)
-QUARKSTAR_DSLASH_LAUNCH(double, 18)

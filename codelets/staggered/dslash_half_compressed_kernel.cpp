@@ -1,5 +1,0 @@
-#include "codelets/staggered/dslash_cpu.hpp"
-
-QUARKSTAR_DSLASH_KERNEL(quarkstar::Half, 14)
-QUARKSTAR_DSLASH_KERNEL(quarkstar::Half, 13)
-QUARKSTAR_DSLASH_KERNEL(quarkstar::Half, 9)

@@ -1,4 +1,0 @@
-#include "codelets/staggered/dslash_cuda.cuh"
-
-QUARKSTAR_DSLASH_LAUNCH(float, 0)
-QUARKSTAR_DSLASH_LAUNCH(float, 18)

@@ -1,5 +1,0 @@
-#include "codelets/wilson/hopping_cuda.cuh"
-
-namespace quarkstar {
-QUARKSTAR_HOPPING_LAUNCHES(Half)
-}

@@ -1,3 +1,0 @@
-#include "codelets/wilson/hopping_cpu.hpp"
-
-QUARKSTAR_HOPPING_KERNELS(Half)

@@ -1,9 +1,0 @@
-#include "runtime/clock.hpp"
-
-#include <starpu.h>
-
-namespace quarkstar::runtime {
-
-double now_us() { return starpu_timing_now(); }
-
-}  // namespace quarkstar::runtime

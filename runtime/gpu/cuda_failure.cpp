@@ -1,0 +1,62 @@
+#ifdef QUARKSTAR_CUDA
+#include "runtime/gpu/cuda_failure.hpp"
+
+#include "runtime/gpu/cuda.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/system/error.hpp"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <exception>
+
+namespace quarkstar::runtime {
+
+std::string cuda_remedy(cudaError_t error) {
+  switch (error) {
+    case cudaErrorMemoryAllocation:
+      return "give fields less with --gpu-memory, solve fewer right-hand sides together, or look with nvidia-smi for "
+             "other programs that hold memory";
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorUnsupportedPtxVersion:
+      return fmt::format(
+          "the kernels were compiled for other GPUs, the oldest of capability {}.{}: build for this one with "
+          "./bootstrap build --cuda-architectures LIST, or leave it out with --devices",
+          least_capability() / 10, least_capability() % 10);
+    case cudaErrorInsufficientDriver:
+      return "the driver is older than the CUDA that this was built with: update it, or use --devices cpu";
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorLaunchOutOfResources:
+    case cudaErrorInvalidValue:
+      return "this is a defect: please report it with the command line";
+    case cudaErrorLaunchFailure:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorLaunchTimeout:
+      return "a kernel was ended, perhaps for waiting too long for another GPU: try QUARKSTAR_GPU_FLAGS=off, with "
+             "several "
+             "ranks QUARKSTAR_GPU_IPC=off, and look for Xid lines in the kernel's log (dmesg)";
+    default:
+      return "look for Xid lines in the kernel's log (dmesg) and at nvidia-smi, and leave a damaged GPU out with "
+             "--devices; "
+             "if the GPU is well, please report this with the command line";
+  }
+}
+
+void fail_on_gpu(const char* what, cudaError_t error) {
+  mpi::Job& job = mpi::Job::current();
+  constexpr int code = static_cast<int>(ErrorKind::environment);
+  try {
+    job.fail_alone(fmt::format("CUDA: {}: {}; {}", what, cudaGetErrorString(error), cuda_remedy(error)), code);
+  } catch (const std::exception&) {  // no memory for a text
+    job.abort(code);
+  }
+}
+
+void fail_as_defect(const char* what) {
+  mpi::Job::current().fail_alone(std::string(what) + "; this is a defect: please report it with the command line",
+                                 static_cast<int>(ErrorKind::internal));
+}
+
+}  // namespace quarkstar::runtime
+#endif

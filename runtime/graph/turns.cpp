@@ -1,0 +1,89 @@
+#include "runtime/graph/turns.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace quarkstar::runtime {
+namespace {
+
+/// The lanes of one run(). Everything but the turn itself belongs to whoever has it.
+struct Ring {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int turn = 0;
+  std::vector<bool> running;  ///< by lane
+  int next = 0, count = 0;    ///< programs started, and all
+  std::exception_ptr error;
+
+  void wait_for_turn(int lane) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return turn == lane; });
+  }
+  /// To the next lane that runs; stays where there is none.
+  void give_turn(int lane) {
+    const std::lock_guard lock(mutex);
+    const int lanes = static_cast<int>(running.size());
+    for (int step = 1; step <= lanes; ++step)
+      if (const int other = (lane + step) % lanes; running[static_cast<std::size_t>(other)]) {
+        turn = other;
+        break;
+      }
+    changed.notify_all();
+  }
+};
+
+std::atomic<int> programs{1};
+thread_local Ring* ring = nullptr;
+thread_local int own_lane = 0;
+
+}  // namespace
+
+void Turns::run(int count, int in_flight, const std::function<void(int)>& program) {
+  const int lanes = std::min(count, in_flight);
+  if (lanes <= 1) {
+    for (int i = 0; i < count; ++i) program(i);
+    return;
+  }
+  Ring shared;
+  shared.running.assign(static_cast<std::size_t>(lanes), true);
+  shared.count = count;
+  programs = lanes;
+  std::vector<std::thread> threads;
+  for (int lane = 0; lane < lanes; ++lane)
+    threads.emplace_back([&shared, &program, lane] {
+      ring = &shared;
+      own_lane = lane;
+      shared.wait_for_turn(lane);
+      while (shared.next < shared.count && shared.error == nullptr) {
+        const int number = shared.next++;
+        try {
+          program(number);
+        } catch (...) {
+          if (shared.error == nullptr) shared.error = std::current_exception();
+        }
+      }
+      shared.running[static_cast<std::size_t>(lane)] = false;
+      shared.give_turn(lane);
+    });
+  for (std::thread& thread : threads) thread.join();
+  programs = 1;
+  if (shared.error != nullptr) std::rethrow_exception(shared.error);
+}
+
+void Turns::pass() {
+  if (ring == nullptr) return;
+  ring->give_turn(own_lane);
+  ring->wait_for_turn(own_lane);
+}
+
+int Turns::lane() { return own_lane; }
+int Turns::in_flight() { return programs; }
+bool Turns::taken() { return ring != nullptr; }
+bool Turns::failed() { return ring != nullptr && ring->error != nullptr; }
+
+}  // namespace quarkstar::runtime

@@ -1,0 +1,72 @@
+#pragma once
+// The scalar steps of multishift_cg.cpp. zeta_s is the factor between the residual of a shifted system and that of the base: r_s = zeta_s
+// r.
+#include "solvers/krylov/vector_krylov.hpp"
+
+namespace quarkstar::multishift_cg_steps {
+
+/// Vectors are the shifted systems; the base system has numbers of its own.
+struct State : VectorKrylovState {
+  double rho = 0, previous_alpha = 1, previous_beta = 0;
+  double base_alpha[most_vectors]{}, base_beta[most_vectors]{};  ///< only the first is used
+  double shift[most_vectors]{};
+  double zeta[most_vectors]{}, previous_zeta[most_vectors]{};
+  double alpha[most_vectors]{}, beta[most_vectors]{};
+};
+
+struct Begin {
+  static constexpr const char* name = "multishift_cg.begin";
+  static constexpr bool on_cuda = true;
+  static constexpr bool ends_iteration = false;
+  static QUARKSTAR_HD void run(State& s, const double* sums) {
+    s.rho = sums[0];
+    for (int v = 0; v < s.vectors; ++v) {
+      s.zeta[v] = s.previous_zeta[v] = 1;
+      s.check_start(v, sums[0]);
+    }
+    s.settle();
+  }
+};
+
+struct Alpha {  // alpha = |r|^2 / <p, A p>;  zeta' and alpha_s = alpha zeta' / zeta
+  static constexpr const char* name = "multishift_cg.alpha";
+  static constexpr bool on_cuda = true;
+  static constexpr bool ends_iteration = false;
+  static QUARKSTAR_HD void run(State& s, const double* sums) {
+    s.take_pending();
+    double alpha = 0;
+    for (int v = 0; v < s.vectors; ++v) {
+      if (s.stopped[v] != 0) continue;
+      alpha = s.divide(v, s.rho, sums[0]);
+      const double z = s.zeta[v], zp = s.previous_zeta[v];
+      const double next =
+          s.divide(v, z * zp * s.previous_alpha, alpha * s.previous_beta * (zp - z) + zp * s.previous_alpha * (1 + s.shift[v] * alpha));
+      s.previous_zeta[v] = z;
+      s.zeta[v] = next;
+      s.alpha[v] = alpha * next / z;
+    }
+    s.base_alpha[0] = alpha;
+    s.settle();
+  }
+};
+
+struct Beta {  // beta = |r'|^2 / |r|^2;  beta_s = beta (zeta' / zeta)^2;  |r_s| = zeta' |r'|
+  static constexpr const char* name = "multishift_cg.beta";
+  static constexpr bool on_cuda = true;
+  static constexpr bool ends_iteration = true;
+  static QUARKSTAR_HD double record(const State& s, int v) { return s.norm2[v]; }
+  static QUARKSTAR_HD void run(State& s, const double* sums) {
+    const double beta = sums[0] / s.rho;
+    for (int v = 0; v < s.vectors; ++v) {
+      if (s.stopped[v] != 0) continue;
+      const double ratio = s.zeta[v] / s.previous_zeta[v];
+      s.beta[v] = beta * ratio * ratio;
+      s.pending[v] = s.verdict(v, s.zeta[v] * s.zeta[v] * sums[0]);
+    }
+    s.previous_alpha = s.base_alpha[0];
+    s.previous_beta = s.base_beta[0] = beta;
+    s.rho = sums[0];
+  }
+};
+
+}  // namespace quarkstar::multishift_cg_steps
