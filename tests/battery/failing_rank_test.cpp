@@ -22,11 +22,11 @@ TEST_CASE("a rank that lacks memory for a column ends those in flight") {
                                              session.block_owners());
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
   WilsonSolver solver(decomposition, gauge, {0.12, {}, antiperiodic_in_time}, SolverSettings{});
-  HostSpinor source(decomposition.part());
+  HostField source(spinor_components, decomposition.part());
   source.data.front() = 1;
   const auto solve = [&](int column) {
     if (column == 2 && job.rank() == job.size() - 1) throw std::bad_alloc();
-    HostSpinor solution(decomposition.part());
+    HostField solution(spinor_components, decomposition.part());
     CHECK(solver.solve(source, solution).converged());
   };
   CHECK_THROWS_AS(app::run_on_ranks(4, 2, solve), std::bad_alloc);

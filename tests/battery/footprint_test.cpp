@@ -3,7 +3,7 @@
 
 #include "runtime/graph/turns.hpp"
 #include "runtime/system/memory.hpp"
-#include "solvers/staggered_solver.hpp"
+#include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 
@@ -35,7 +35,7 @@ TEST_CASE("a solve allocates what its footprint says, and no more") {
   MESSAGE("seed " << seed);
   const Coord lattice{16, 8, 8, 16};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.2);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   const WilsonParameters parameters{0.11, {}, antiperiodic_in_time};
   for (const char* solver : {"bicgstab", "cgnr", "gcr"})
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
@@ -55,7 +55,7 @@ TEST_CASE("a solve allocates what its footprint says, and no more") {
           runtime::restart_peak();
           {
             WilsonSolver wilson(decomposition, gauge, parameters, settings);
-            HostSpinor solution(lattice);
+            HostField solution(spinor_components, lattice);
             CHECK(wilson.solve(source, solution).converged());
           }
           const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
@@ -71,7 +71,7 @@ TEST_CASE("solves in flight with Schwarz domains allocate what their footprint s
   MESSAGE("seed " << seed);
   const Coord lattice{16, 8, 8, 16};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.2);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   for (const Precision precision : {Precision::double_, Precision::single})
     for (const int in_flight : {1, 3}) {
       INFO(name_of(precision) << " in flight " << in_flight);
@@ -89,7 +89,7 @@ TEST_CASE("solves in flight with Schwarz domains allocate what their footprint s
       runtime::restart_peak();
       {
         WilsonSolver wilson(decomposition, gauge, {0.11, {}, antiperiodic_in_time}, settings);
-        std::vector<HostSpinor> solutions(static_cast<std::size_t>(in_flight), HostSpinor(lattice));
+        std::vector<HostField> solutions(static_cast<std::size_t>(in_flight), HostField(spinor_components, lattice));
         runtime::Turns::run(in_flight, in_flight,
                             [&](int number) { CHECK(wilson.solve(source, solutions[static_cast<std::size_t>(number)]).converged()); });
       }
@@ -105,7 +105,7 @@ TEST_CASE("solves in flight with Schwarz domains allocate what their footprint s
 TEST_CASE("a staggered solve allocates what its footprint says, and no more") {
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 8, 16};
-  const std::vector<HostColour> sources = battery::random_vectors(lattice, 3, seed + 2);
+  const std::vector<HostField> sources = battery::random_vectors(lattice, 3, seed + 2);
   const auto check = [&](const std::string& name, Precision precision, int long_reals, const Coord& blocks, int vectors_in_lanes = 1) {
     INFO(name << " " << name_of(precision) << " long links " << long_reals << " blocks " << blocks[2] << blocks[3]);
     const bool hops_far = long_reals > 0, shifted = name == "multishift";
@@ -123,11 +123,11 @@ TEST_CASE("a staggered solve allocates what its footprint says, and no more") {
     runtime::restart_peak();
     {
       StaggeredSolver solver(decomposition, links, settings, {.vectors_in_lanes = vectors_in_lanes});
-      std::vector<HostColour> b;
+      std::vector<HostField> b;
       for (int v = 0; v < together[0]; ++v) b.push_back(sources[shifted ? 0 : static_cast<std::size_t>(v % 3)]);
       const std::vector<double> masses = shifted ? std::vector<double>{0.3, 0.5, 0.8} : std::vector<double>(b.size(), 0.5);
       for (const auto n : {static_cast<std::size_t>(together[0]), static_cast<std::size_t>(together[1])}) {
-        std::vector<HostColour> solutions(n, HostColour(lattice));
+        std::vector<HostField> solutions(n, HostField(colour_components, lattice));
         for (const SolveResult& result : solver.solve(std::span(b).first(n), std::span(masses).first(n), solutions))
           CHECK(result.converged());
       }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t seed = 20261127;
 
-double distance(const HostColour& a, const HostColour& b) {
+double distance(const HostField& a, const HostField& b) {
   return std::sqrt(reference::norm2(battery::to_reference(a) - battery::to_reference(b)));
 }
 
@@ -25,7 +25,7 @@ TEST_CASE(
   const smear::StaggeredLinks links = battery::with_phases(reference_links, battery::naik_weight);
   const std::vector<double> masses{0.5, 0.2, 1.0, 0.3, 2.0};  // the least one is not the first
   const std::size_t n = masses.size();
-  const std::vector<HostColour> sources(n, battery::random_vectors(lattice, 1, seed + 2)[0]);
+  const std::vector<HostField> sources(n, battery::random_vectors(lattice, 1, seed + 2)[0]);
   const double b_norm = std::sqrt(reference::norm2(battery::to_reference(sources[0])));
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1), cut(lattice, {1, 1, 1, 2}, 1);

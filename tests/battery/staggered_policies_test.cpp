@@ -18,7 +18,7 @@ const Coord cuts[] = {{1, 1, 1, 1}, {1, 1, 1, 2}, {1, 1, 2, 2}, {1, 2, 2, 2}};
 /// A solver, a precision and what is solved for.
 struct Problem {
   SolverSettings settings;
-  std::vector<HostColour> sources;
+  std::vector<HostField> sources;
   std::vector<double> masses;
   StaggeredOutcome expected{};  ///< one block, one worker
 
@@ -29,9 +29,9 @@ struct Problem {
 };
 
 std::vector<Problem> all_problems() {
-  const std::vector<HostColour> random = battery::random_vectors(lattice, n, seed + 2);
+  const std::vector<HostField> random = battery::random_vectors(lattice, n, seed + 2);
   std::vector<Problem> problems;
-  for (const std::string& solver : staggered_solver_names())
+  for (const std::string& solver : solver_names(true))
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
       const int long_reals = precision == Precision::double_ ? 18 : precision == Precision::single ? 13 : 9;
       Problem problem{battery::staggered_settings(solver, precision, long_reals), random, {0.8, 1.8, 1.2}};

@@ -10,7 +10,7 @@ using battery::StaggeredOutcome;
 namespace {
 
 constexpr std::uint64_t seed = 20261126;
-constexpr std::size_t most = staggered::most_vectors;
+constexpr std::size_t most = most_vectors;
 const Coord lattice{4, 4, 4, 8};
 
 /// A way to a residual in double precision.
@@ -33,7 +33,7 @@ double mass_of(std::size_t v) { return 0.4 * std::pow(1.07, static_cast<double>(
 TEST_CASE("staggered CG: any number of right-hand sides has the bits of as many single solves") {
   MESSAGE("seed " << seed);
   const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed), battery::naik_weight);
-  const std::vector<HostColour> sources = battery::random_vectors(lattice, most, seed + 2);
+  const std::vector<HostField> sources = battery::random_vectors(lattice, most, seed + 2);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1), cut(lattice, {1, 1, 1, 2}, 1);
   std::vector<int> in_double;  // iterations of each
@@ -69,7 +69,7 @@ TEST_CASE("staggered CG: any number of right-hand sides has the bits of as many 
       StaggeredSolver together(decomposition, links, settings, {.vectors_in_lanes = vectors_in_lanes});
       for (const std::size_t n : numbers) {
         std::vector<std::size_t> chosen;  // others for each n, so that a vector has other places and other company
-        std::vector<HostColour> some;
+        std::vector<HostField> some;
         std::vector<double> masses;
         std::set<int> different;
         for (std::size_t v = 0; v < n; ++v) {
@@ -93,7 +93,7 @@ TEST_CASE("staggered CG: any number of right-hand sides has the bits of as many 
 TEST_CASE("staggered CG: right-hand sides that need nothing, or cannot be solved, leave their company as it is") {
   MESSAGE("seed " << seed);
   const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed + 10), battery::naik_weight);
-  std::vector<HostColour> sources = battery::random_vectors(lattice, 8, seed + 12);
+  std::vector<HostField> sources = battery::random_vectors(lattice, 8, seed + 12);
   std::fill(sources[1].data.begin(), sources[1].data.end(), 0.0);
   sources[3].data[7] = NAN;
   const std::vector<double> masses{0.2, 0.2, 0.1, 0.2, 0.5, 0.3, 0.3, 0.4};
@@ -145,7 +145,7 @@ TEST_CASE("staggered: which right-hand sides lie in lanes, and what refuses them
     return std::make_shared<Lattice>(whole, Precision::single, periodic, std::nullopt, 3, Coord{}, Coord{2, 2, 2, 2}, vectors_in_lanes);
   };
   CHECK_THROWS_AS(of(4), ShapeError);
-  CHECK_THROWS_AS(staggered::ColourField(of(8), 0, 12), ShapeError);
+  CHECK_THROWS_AS(Field(of(8), 0, 12), ShapeError);
   const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed + 20), battery::naik_weight);
   for (const auto& [solver, long_reals] : {std::pair{"cg", 13}, {"multishift", 18}, {"blockcg", 18}}) {
     INFO(solver << " links " << long_reals);

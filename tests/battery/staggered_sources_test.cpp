@@ -48,7 +48,7 @@ smear::StaggeredLinks links_of(const Action& action, const runtime::Decompositio
 
 /// A propagator, three colours together.
 battery::StaggeredOutcome propagator(StaggeredSolver& solver, const app::Source& source) {
-  std::vector<HostColour> columns;
+  std::vector<HostField> columns;
   for (int colour = 0; colour < 3; ++colour) columns.push_back(app::make_colour_source(source, lattice, colour));
   return battery::solve_together(solver, columns, std::vector<double>(3, mass));
 }
@@ -141,7 +141,7 @@ TEST_CASE("sources: the average of noise over its seeds is the sum of point sour
   StaggeredSolver solver(whole, links, battery::staggered_settings("cg"));
   /// Sum over space of |G|^2 by time from the source.
   const auto squares_of = [&](const std::vector<app::Source>& sources) {
-    std::vector<HostColour> fields;
+    std::vector<HostField> fields;
     for (const app::Source& source : sources) fields.push_back(app::make_colour_source(source, lattice, 1));
     const std::vector<double> masses(fields.size(), mass);
     const battery::StaggeredOutcome outcome = battery::solve_together(solver, fields, masses);

@@ -2,7 +2,7 @@
 // Between the reference's fields and the package's, and the cases that every battery runs over.
 #include "codelets/actions/wilson/hopping.hpp"
 #include "codelets/arch/dispatch.hpp"
-#include "codelets/field/fields.hpp"
+#include "codelets/field/field.hpp"
 #include "codelets/field/transfer.hpp"
 #include "runtime/graph/session.hpp"
 #include "tests/reference/field.hpp"
@@ -18,19 +18,19 @@
 
 namespace quarkstar::battery {
 
-inline HostSpinor to_host(const reference::Field& field) {
-  HostSpinor host(field.extents);
+inline HostField to_host(const reference::Field& field) {
+  HostField host(spinor_components, field.extents);
   host.data = field.data;
   return host;
 }
 
-inline reference::Field to_reference(const HostSpinor& host) {
+inline reference::Field to_reference(const HostField& host) {
   reference::Field field(host.extents, 4);
   field.data = host.data;
   return field;
 }
 
-inline bool same_bits(const HostSpinor& a, const HostSpinor& b) {
+inline bool same_bits(const HostField& a, const HostField& b) {
   return a.data.size() == b.data.size() && std::memcmp(a.data.data(), b.data.data(), a.data.size() * sizeof a.data[0]) == 0;
 }
 
@@ -70,13 +70,13 @@ class HoppingHarness {
   }
 
   /// H psi (or its adjoint) on the whole lattice.
-  HostSpinor apply(const HostSpinor& psi, bool adjoint = false) {
-    HostSpinor result(psi.extents);
+  HostField apply(const HostField& psi, bool adjoint = false) {
+    HostField result(spinor_components, psi.extents);
     for (int parity = 0; parity < 2; ++parity) {
-      const SpinorField in(lattice_, 1 - parity), out(lattice_, parity);
-      transfer::load_spinor(in, psi);
+      const Field in(lattice_, 1 - parity), out(lattice_, parity);
+      transfer::load(in, psi);
       hopping_->apply(out, in, {}, adjoint);
-      transfer::store_spinor(result, out);
+      transfer::store(result, out);
     }
     runtime::Session::current().wait_all();
     return result;

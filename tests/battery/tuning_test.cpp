@@ -1,10 +1,9 @@
 // Settings that are tuned change no bit, and are what rule, measurement and cache say.
-#include "codelets/actions/staggered/tuning.hpp"
-
-#include "codelets/actions/wilson/tuning.hpp"
+#include "codelets/actions/staggered/level.hpp"
+#include "codelets/actions/wilson/level.hpp"
 #include "codelets/stencil/measurement.hpp"
 #include "runtime/system/memory.hpp"
-#include "solvers/staggered_solver.hpp"
+#include "solvers/solver.hpp"
 #include "tests/battery/staggered_support.hpp"
 #include "tests/battery/support.hpp"
 
@@ -40,10 +39,10 @@ TEST_CASE("the order of sites in memory changes no bit") {
   const Coord lattice{8, 8, 16, 12};
   MESSAGE("seed " << seed);
   const HostGauge gauge = reference::random_gauge(lattice, seed);
-  const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
-    const HostSpinor plain = battery::HoppingHarness({lattice, {1, 1, 1, 1}, precision, 12}, gauge, antiperiodic_in_time).apply(psi);
+    const HostField plain = battery::HoppingHarness({lattice, {1, 1, 1, 1}, precision, 12}, gauge, antiperiodic_in_time).apply(psi);
     for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 1}, Coord{2, 1, 1, 3}})
       for (const Coord& tile :
            {Coord{0, 0, 8, 8}, Coord{0, 0, 4, 4}, Coord{0, 6, 6, 6}, Coord{0, 0, 0, 4}, Coord{2, 2, 2, 3}, Coord{4, 1, 5, 100}}) {
@@ -59,13 +58,13 @@ TEST_CASE("prefetch and stores change no bit") {
   const Coord lattice{8, 8, 16, 12};
   MESSAGE("seed " << seed);
   const HostGauge gauge = reference::random_gauge(lattice, seed);
-  const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   const smear::StaggeredLinks links = battery::with_phases(battery::random_links(lattice, seed, -1 / 24.), -1 / 24.);
-  const std::vector<HostColour> chi = battery::random_vectors(lattice, 5, seed + 5);
+  const std::vector<HostField> chi = battery::random_vectors(lattice, 5, seed + 5);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
-    const HostSpinor plain = battery::HoppingHarness({lattice, {1, 1, 1, 1}, precision, 12}, gauge, antiperiodic_in_time).apply(psi);
-    const std::vector<HostColour> colours = battery::DslashHarness({lattice, {1, 1, 1, 1}, precision, 13}, links).apply(chi);
+    const HostField plain = battery::HoppingHarness({lattice, {1, 1, 1, 1}, precision, 12}, gauge, antiperiodic_in_time).apply(psi);
+    const std::vector<HostField> colours = battery::DslashHarness({lattice, {1, 1, 1, 1}, precision, 13}, links).apply(chi);
     for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{2, 1, 1, 3}})
       for (const arch::MemoryAccess& memory : arch::memory_accesses) {
         HoppingCase c{lattice, blocks, precision, 12};
@@ -74,7 +73,7 @@ TEST_CASE("prefetch and stores change no bit") {
         CHECK(battery::same_bits(battery::HoppingHarness(c, gauge, antiperiodic_in_time).apply(psi), plain));
         battery::DslashCase staggered{lattice, blocks, precision, 13};
         staggered.launch = {0, 0, memory};
-        const std::vector<HostColour> moved = battery::DslashHarness(staggered, links).apply(chi);
+        const std::vector<HostField> moved = battery::DslashHarness(staggered, links).apply(chi);
         for (std::size_t v = 0; v < chi.size(); ++v) CHECK(battery::same_bits(moved[v], colours[v]));
       }
   }
@@ -157,7 +156,7 @@ TEST_CASE("what CPUs measure for larger fields is kept, and answers the next tim
   const wilson::TuningProblem wilson_problem{small, Precision::single, 12, 0, little_cache};
   const staggered::TuningProblem staggered_problem{small, Precision::single, 13, 4, 0, little_cache};
   wilson::HoppingTuning tuning;
-  staggered::Launch launch;
+  stencil::Launch launch;
   Coord tile{};
   {
     runtime::TuneCache cache((folder / "tune.json").string());
@@ -261,16 +260,16 @@ TEST_CASE("staggered: the order of sites in memory changes no bit") {
   const Coord lattice{8, 8, 16, 12};
   MESSAGE("seed " << seed);
   const smear::StaggeredLinks links = battery::with_phases(battery::random_links(lattice, seed, -1 / 24.), -1 / 24.);
-  const std::vector<HostColour> chi = battery::random_vectors(lattice, 3, seed + 5);
+  const std::vector<HostField> chi = battery::random_vectors(lattice, 3, seed + 5);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
-    const std::vector<HostColour> plain = battery::DslashHarness({lattice, {1, 1, 1, 1}, precision, 13}, links).apply(chi);
+    const std::vector<HostField> plain = battery::DslashHarness({lattice, {1, 1, 1, 1}, precision, 13}, links).apply(chi);
     for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 1}, Coord{2, 1, 1, 3}})
       for (const Coord& tile : {Coord{0, 0, 8, 8}, Coord{0, 0, 4, 4}, Coord{0, 6, 6, 6}, Coord{0, 0, 0, 4}, Coord{2, 2, 2, 3}}) {
         battery::DslashCase c{lattice, blocks, precision, 13};
         c.tile = tile;
         INFO(c.text());
-        const std::vector<HostColour> tiled = battery::DslashHarness(c, links).apply(chi);
+        const std::vector<HostField> tiled = battery::DslashHarness(c, links).apply(chi);
         for (std::size_t v = 0; v < chi.size(); ++v) CHECK(battery::same_bits(tiled[v], plain[v]));
       }
   }
@@ -319,12 +318,12 @@ TEST_CASE("staggered: by rule several right-hand sides ask a hop ahead, one leav
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const runtime::Decomposition whole({8, 8, 8, 8}, {1, 1, 1, 1}, 1);
   for (const int vectors : {1, 2, 16, 32}) {
-    const staggered::Launch rule = staggered::launch_for({whole, Precision::single, 13, vectors}, {}, false);
-    CHECK(rule == staggered::Launch{0, 0, {vectors > 1 ? 1 : 0, arch::Stores::plain}});
+    const stencil::Launch rule = staggered::launch_for({whole, Precision::single, 13, vectors}, {}, false);
+    CHECK(rule == stencil::Launch{0, 0, {vectors > 1 ? 1 : 0, arch::Stores::plain}});
   }
   const staggered::TuningProblem in_lanes{
       .decomposition = whole, .precision = Precision::single, .long_reals = 18, .vectors = 8, .vectors_in_lanes = 8};
-  CHECK(staggered::launch_for(in_lanes, {}, false) == staggered::Launch{0, 0, {1, arch::Stores::plain}});
+  CHECK(staggered::launch_for(in_lanes, {}, false) == stencil::Launch{0, 0, {1, arch::Stores::plain}});
 }
 
 TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; settings of a benchmark change no bit of a solve") {
@@ -343,15 +342,15 @@ TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; se
   CHECK_FALSE(std::filesystem::exists(path));
 
   const smear::StaggeredLinks links = battery::with_phases({reference::near_unit_gauge(lattice, seed, 0.3), {}}, 0);
-  const std::vector<HostColour> sources = battery::random_vectors(lattice, 2, seed + 6);
+  const std::vector<HostField> sources = battery::random_vectors(lattice, 2, seed + 6);
   const std::vector<double> masses{0.4, 0.4};
   SolverSettings settings;
   settings.solver = "cg";
   settings.precision = Precision::single;
   settings.keep_history = true;
   StaggeredSolver plain(whole, links, settings),
-      tiled(whole, links, settings, {.vectors = 2, .tile = Coord{0, 0, 4, 4}, .launch = staggered::Launch{64, 1}});
-  std::vector<HostColour> a(2, HostColour(lattice)), b = a;
+      tiled(whole, links, settings, {.vectors = 2, .tile = Coord{0, 0, 4, 4}, .launch = stencil::Launch{64, 1}});
+  std::vector<HostField> a(2, HostField(colour_components, lattice)), b = a;
   const auto first = plain.solve(sources, masses, a), second = tiled.solve(sources, masses, b);
   for (std::size_t v = 0; v < 2; ++v) {
     CHECK(first[v].residual_history == second[v].residual_history);
@@ -363,9 +362,9 @@ TEST_CASE("staggered: numbers that no kernel could run with are no tuning") {
   CHECK(staggered::tile_from({0, 0, 8, 8}) == Coord{0, 0, 8, 8});
   for (const std::vector<int>& damaged : {std::vector<int>{}, {0, 0, 8}, {0, 0, 8, 8, 0}, {0, -1, 8, 8}})
     CHECK_FALSE(staggered::tile_from(damaged).has_value());
-  CHECK(staggered::launch_from({128, 4, 1, 0}) == staggered::Launch{128, 4, {1, arch::Stores::plain}});
-  CHECK(staggered::launch_from({0, 0, 0, 0}) == staggered::Launch{});
-  const staggered::Launch on_cpu{0, 0, {1, arch::Stores::streaming}};
+  CHECK(staggered::launch_from({128, 4, 1, 0}) == stencil::Launch{128, 4, {1, arch::Stores::plain}});
+  CHECK(staggered::launch_from({0, 0, 0, 0}) == stencil::Launch{});
+  const stencil::Launch on_cpu{0, 0, {1, arch::Stores::streaming}};
   CHECK(staggered::launch_from(staggered::numbers_of(on_cpu)) == on_cpu);
   for (const std::vector<int>& damaged : {std::vector<int>{},
                                           {128},

@@ -1,8 +1,7 @@
 // On GPUs tuned settings change no bit; what is measured is kept.
-#include "codelets/actions/staggered/tuning.hpp"
-
-#include "codelets/actions/wilson/tuning.hpp"
-#include "solvers/staggered_solver.hpp"
+#include "codelets/actions/staggered/level.hpp"
+#include "codelets/actions/wilson/level.hpp"
+#include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 #include "tests/gpu/support.hpp"
@@ -20,10 +19,10 @@ TEST_CASE("tiles and sizes of GPU blocks change no bit of the hopping term") {
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 16, 12};
   const HostGauge gauge = reference::random_gauge(lattice, seed);
-  const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
     for (const int reals : {12, 8}) {
-      HostSpinor expected;
+      HostField expected;
       {
         runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
         expected = battery::HoppingHarness({lattice, {1, 1, 1, 1}, precision, reals}, gauge, antiperiodic_in_time).apply(psi);
@@ -82,7 +81,7 @@ TEST_CASE("a solve with and without tuning has the same residual history") {
   QUARKSTAR_NEEDS_GPU("gpu tuning solve");
   MESSAGE("seed " << seed);
   const HostGauge gauge = reference::near_unit_gauge({8, 8, 8, 16}, seed + 2, 0.4);
-  const HostSpinor source = battery::to_host(reference::random_field({8, 8, 8, 16}, 4, seed + 3));
+  const HostField source = battery::to_host(reference::random_field({8, 8, 8, 16}, 4, seed + 3));
   const WilsonParameters parameters{0.125, {}, antiperiodic_in_time};
   for (const Precision precision : {Precision::double_, Precision::half}) {
     battery::SolveCase c;
@@ -103,9 +102,9 @@ TEST_CASE("staggered: tiles, sizes of GPU blocks and right-hand sides of a threa
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 16, 12};
   const smear::StaggeredLinks links = battery::with_phases(battery::random_links(lattice, seed + 4, -1 / 24.), -1 / 24.);
-  const std::vector<HostColour> chi = battery::random_vectors(lattice, 16, seed + 5);
+  const std::vector<HostField> chi = battery::random_vectors(lattice, 16, seed + 5);
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
-    std::vector<HostColour> expected;
+    std::vector<HostField> expected;
     {
       runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
       expected = battery::DslashHarness({lattice, {1, 1, 1, 1}, precision, 13}, links).apply(chi);
@@ -120,7 +119,7 @@ TEST_CASE("staggered: tiles, sizes of GPU blocks and right-hand sides of a threa
               c.tile = tile;
               c.launch = {threads, vectors_a_thread};
               INFO(c.text() << " vectors " << n << " threads " << threads << " vectors a thread " << vectors_a_thread);
-              const std::vector<HostColour> result = battery::DslashHarness(c, links).apply({chi.data(), n});
+              const std::vector<HostField> result = battery::DslashHarness(c, links).apply({chi.data(), n});
               for (std::size_t v = 0; v < n; ++v) CHECK(battery::same_bits(result[v], expected[v]));
             }
   }
@@ -132,11 +131,11 @@ TEST_CASE("staggered: measurements on a GPU are kept, and answer the next time; 
   std::filesystem::remove_all(folder);
   const Coord lattice{8, 8, 8, 16};
   const smear::StaggeredLinks links = battery::with_phases({reference::near_unit_gauge(lattice, seed + 6, 0.3), {}}, 0);
-  const std::vector<HostColour> sources = battery::random_vectors(lattice, 4, seed + 7);
+  const std::vector<HostField> sources = battery::random_vectors(lattice, 4, seed + 7);
   runtime::Session gpu({.cuda_workers = 1});
   const staggered::TuningProblem problem{runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1), Precision::single, 13, 4};
   Coord tile{};
-  staggered::Launch launch{};
+  stencil::Launch launch{};
   {
     runtime::TuneCache cache((folder / "tune.json").string());
     CHECK(staggered::tile_for(problem, false, &cache) == Coord{});
@@ -150,7 +149,7 @@ TEST_CASE("staggered: measurements on a GPU are kept, and answer the next time; 
   }
   runtime::TuneCache cache((folder / "tune.json").string());
   CHECK(staggered::tile_for(problem, true, &cache) == tile);
-  const staggered::Launch again = staggered::launch_for(problem, tile, true, &cache);
+  const stencil::Launch again = staggered::launch_for(problem, tile, true, &cache);
   CHECK(again.block_threads == launch.block_threads);
   CHECK(again.vectors_a_thread == launch.vectors_a_thread);
   CHECK(cache.size() == 2);
@@ -162,11 +161,11 @@ TEST_CASE("staggered: measurements on a GPU are kept, and answer the next time; 
   settings.keep_history = true;
   const std::vector<double> masses(4, 0.3);
   std::vector<SolveResult> results[2];
-  std::vector<HostColour> solutions[2];
+  std::vector<HostField> solutions[2];
   for (const bool tune : {false, true}) {
     settings.tune = tune;
     StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), links, settings, {.vectors = 4});
-    solutions[tune].assign(4, HostColour(lattice));
+    solutions[tune].assign(4, HostField(colour_components, lattice));
     results[tune] = solver.solve(sources, masses, solutions[tune]);
   }
   for (std::size_t v = 0; v < 4; ++v) {

@@ -25,8 +25,8 @@
 #include <vector>
 
 using namespace quarkstar;
+using blas::Coefficient;
 using runtime::BinnedSum;
-using runtime::Coefficient;
 using runtime_testing::options;
 using runtime_testing::same_sum;
 using Complex = std::complex<double>;
@@ -48,15 +48,15 @@ void for_architectures(Body&& body) {
   arch::force(chosen);
 }
 
-HostSpinor random_spinor(std::uint64_t number) {
-  HostSpinor spinor(extents);
+HostField random_spinor(std::uint64_t number) {
+  HostField spinor(spinor_components, extents);
   reference::Random random(seed + number);
   for (Complex& value : spinor.data) value = random.normal();
   return spinor;
 }
 
 /// Every component of one parity, in no order that matters.
-std::vector<Complex> of_parity(const HostSpinor& spinor, int parity) {
+std::vector<Complex> of_parity(const HostField& spinor, int parity) {
   std::vector<Complex> values;
   for (std::int64_t i = 0; i < volume(extents); ++i)
     if (parity_of(coordinates(i, extents)) == parity)
@@ -85,23 +85,23 @@ Outcome run(const Layout& layout, const Coefficients<Operation>& coefficients, i
   constexpr std::size_t count = blas::field_count<Operation>;
   const runtime::Decomposition decomposition(extents, layout.blocks, static_cast<int>(runtime::Session::current().workers().size()));
   const auto lattice = std::make_shared<Lattice>(decomposition, layout.precision, periodic, layout.most_lanes);
-  std::vector<SpinorField> fields;
-  std::array<const SpinorField*, count> pointers;
-  std::vector<HostSpinor> hosts;
+  std::vector<Field> fields;
+  std::array<const Field*, count> pointers;
+  std::vector<HostField> hosts;
   for (std::size_t i = 0; i < count; ++i) {
     fields.emplace_back(lattice, parity);
     hosts.push_back(random_spinor(i));
   }
   for (std::size_t i = 0; i < count; ++i) {
     pointers[i] = &fields[i];
-    if (Operation::uses[i] != blas::Use::out) transfer::load_spinor(fields[i], hosts[i]);
+    if (Operation::uses[i] != blas::Use::out) transfer::load(fields[i], hosts[i]);
   }
   const runtime::PartialSums partials(lattice->block_count());
   blas::submit<Operation>(pointers, coefficients, nullptr, &partials);
   Outcome outcome;
-  for (std::size_t i = 0; i < count; ++i) transfer::store_spinor(hosts[i], fields[i]);
+  for (std::size_t i = 0; i < count; ++i) transfer::store(hosts[i], fields[i]);
   runtime::Session::current().wait_all();
-  for (const HostSpinor& host : hosts) outcome.fields.push_back(of_parity(host, parity));
+  for (const HostField& host : hosts) outcome.fields.push_back(of_parity(host, parity));
   for (int s = 0; s < Operation::sums; ++s) {
     BinnedSum total = BinnedSum::zero();
     for (int b = 0; b < lattice->block_count(); ++b) {
@@ -169,11 +169,11 @@ constexpr arch::KernelTable<blas::Kernel<T> (*)(int)> kernels = QUARKSTAR_KERNEL
 /// r0 = 1 and r = x, the other components zero. Storage [outer site][component][re, im][lane].
 BinnedSum sum_in_kernel(const std::vector<double>& x, int lanes, std::int64_t first_part) {
   const std::size_t sites = x.size() / static_cast<std::size_t>(lanes);
-  const std::vector<double> zero(SpinorField::reals * x.size(), 0.0);
+  const std::vector<double> zero(2 * spinor_components * x.size(), 0.0);
   std::vector<double> solution = zero, r = zero, r0 = zero, p = zero, t = zero;
   for (std::size_t outer = 0; outer < sites; ++outer)
     for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes); ++lane) {
-      const std::size_t at = SpinorField::reals * outer * static_cast<std::size_t>(lanes) + lane;
+      const std::size_t at = 2 * spinor_components * outer * static_cast<std::size_t>(lanes) + lane;
       r[at] = x[outer * static_cast<std::size_t>(lanes) + lane];
       r0[at] = 1;
     }
@@ -267,7 +267,7 @@ TEST_CASE("a norm is the sum of its sites' norms, added one by one") {
   INFO("seed " << seed);
   for (const Precision precision : {Precision::double_, Precision::single}) {
     // Sites differ by hundreds of orders of magnitude, some are zero: the window of the sum moves.
-    HostSpinor host = random_spinor(9);
+    HostField host = random_spinor(9);
     std::mt19937_64 engine(seed);
     const int most = precision == Precision::double_ ? 450 : 40;
     for (std::int64_t i = 0; i < volume(extents); ++i) {
@@ -283,8 +283,8 @@ TEST_CASE("a norm is the sum of its sites' norms, added one by one") {
         for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}})
           for (const int lanes : {16, 8, 4, 1}) {
             const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(extents, blocks, 1), precision, periodic, lanes);
-            const SpinorField field(lattice, 1);
-            transfer::load_spinor(field, host);
+            const Field field(lattice, 1);
+            transfer::load(field, host);
             const runtime::PartialSums partials(lattice->block_count());
             blas::submit<blas::Norm>({&field}, {}, nullptr, &partials);
             INFO(std::string(name_of(precision)) << ", " << lattice->lanes().lanes << " lanes, " << threads << " threads");
@@ -361,10 +361,10 @@ TEST_CASE("sums in kernels equal adding one by one, whatever the numbers") {
 TEST_CASE("sums in kernels stay exact past the digits that a double can hold") {
   // 5 2^20 summands just below 2^31 with all digits in use: their sum in one double would need 54 bits.
   constexpr std::size_t sites = 5u << 20;
-  std::vector<double> field(SpinorField::reals * sites, 0.0);
+  std::vector<double> field(2 * spinor_components * sites, 0.0);
   BinnedSum expected = BinnedSum::zero();
   for (std::size_t i = 0; i < sites; ++i) {
-    double& component = field[SpinorField::reals * i];
+    double& component = field[2 * spinor_components * i];
     component = 46340.9 - static_cast<double>(i % 1000) * 0x1p-30;
     add(expected, component * component);
   }
@@ -380,13 +380,13 @@ TEST_CASE("sums in kernels stay exact past the digits that a double can hold") {
 
 TEST_CASE("coefficients come from the state, and a stopped state keeps the fields") {
   const runtime::Session session(options(2));
-  const HostSpinor x = random_spinor(0), y = random_spinor(1);
+  const HostField x = random_spinor(0), y = random_spinor(1);
   for (const int stop : {0, 1}) {
     runtime::Session::current().events().reset();
     const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(extents, {1, 1, 1, 2}, 2), Precision::double_, periodic);
-    const SpinorField fx(lattice, 0), fy(lattice, 0);
-    transfer::load_spinor(fx, x);
-    transfer::load_spinor(fy, y);
+    const Field fx(lattice, 0), fy(lattice, 0);
+    transfer::load(fx, x);
+    transfer::load(fy, y);
     Stopping initial;
     initial.status.stop = stop;
     initial.alpha = {2, -1};
@@ -395,8 +395,8 @@ TEST_CASE("coefficients come from the state, and a stopped state keeps the field
     for (int b = 0; b < 2; ++b) *runtime::HostView<BinnedSum>(partials.task(b), runtime::HostAccess::overwrite) = BinnedSum::zero();
     blas::submit<blas::AddScaledNorm>({&fy, &fx}, {-runtime::GraphState<Stopping>::coefficient(&Stopping::alpha)}, &state.handle(),
                                       &partials);
-    HostSpinor result(extents);
-    transfer::store_spinor(result, fy);
+    HostField result(spinor_components, extents);
+    transfer::store(result, fy);
     runtime::Session::current().wait_all();
     const std::vector<Complex> before = of_parity(y, 0), added = of_parity(x, 0), after = of_parity(result, 0);
     double difference = 0;
@@ -415,7 +415,7 @@ TEST_CASE("fields that do not belong together are refused") {
   const runtime::Decomposition decomposition(extents, {1, 1, 1, 1}, 1);
   const auto a = std::make_shared<Lattice>(decomposition, Precision::double_, periodic);
   const auto b = std::make_shared<Lattice>(decomposition, Precision::double_, periodic);
-  const SpinorField even(a, 0), odd(a, 1), foreign(b, 0);
+  const Field even(a, 0), odd(a, 1), foreign(b, 0);
   const runtime::PartialSums partials(1);
   CHECK_THROWS_AS((blas::submit<blas::Scale>({&even, &odd}, {Coefficient{}})), ShapeError);
   CHECK_THROWS_AS((blas::submit<blas::Scale>({&even, &foreign}, {Coefficient{}})), ShapeError);

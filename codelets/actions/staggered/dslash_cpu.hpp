@@ -29,7 +29,7 @@ struct VectorSums {
 /// The vectors whose results somebody needs.
 struct WantedVectors {
   int count = 0;
-  int vector[staggered::most_vectors];
+  int vector[most_vectors];
   WantedVectors(const std::int32_t* left_out, int vectors) {
     for (int v = 0; v < vectors; ++v)
       if (left_out == nullptr || left_out[v] == 0) vector[count++] = v;
@@ -41,7 +41,7 @@ template <class F, int W, int VL>
 inline __attribute__((always_inline)) void finish_vector(const staggered::DslashArguments<F>& a, F* out, std::size_t at, int vector,
                                                          const site::ColourVector<Pack<Real<F>, VL>>& r, VectorSums<VL>& sums) {
   const auto v = static_cast<std::size_t>(vector);
-  const auto of_all_lanes = [v](const Real<F>(&values)[staggered::most_vectors])
+  const auto of_all_lanes = [v](const Real<F>(&values)[most_vectors])
                                 QUARKSTAR_INLINE_LAMBDA { return Pack<Real<F>, VL>::broadcast(values[v]); };
   finish<F, W, VL>(a, out, at, of_all_lanes, r, sums, v);
 }

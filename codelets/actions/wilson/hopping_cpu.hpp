@@ -155,7 +155,8 @@ struct CpuNeighbours {
 
 /// Body of a hopping kernel over list positions [begin, end).
 template <class F, int W, int VL, int Reals, int Sign, int Prefetch, bool Stream>
-void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums) {
+void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t*,
+                   runtime::BinnedSum* sums) {
   using V = Pack<Real<F>, VL>;
   using Reader = site::SiteReader<F, V>;
   const wilson::HoppingArguments<F> a = arguments;
@@ -183,7 +184,7 @@ void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t be
       }
 
       const std::size_t at = outer * (spinor_words<F> * W) + static_cast<std::size_t>(lane0);
-      const V scale = V::broadcast(a.scale), diagonal = V::broadcast(a.diagonal);
+      const V scale = V::broadcast(a.scale[0]), diagonal = V::broadcast(a.diagonal[0]);
       site::Complex<V> z[12];
       site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { z[c] = {scale * r[c].re, scale * r[c].im}; });
       if (a.x != nullptr) {
@@ -217,7 +218,7 @@ void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t be
   if (a.sums.norm) (sums++)->merge(norm_sum.total());
   if (a.sums.dot) {
     sums[0].merge(dot_re_sum.total());
-    sums[1].merge(dot_im_sum.total());
+    if (a.sums.imaginary) sums[1].merge(dot_im_sum.total());
   }
 }
 
@@ -247,8 +248,8 @@ wilson::HoppingKernel<F> find_hopping(const wilson::KernelChoice& choice, std::i
   const auto over_lanes = [&](auto w) {
     const auto consider = [&](auto reals, auto sign) {
       if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
-      found = with_prefetch<F, w, wilson::default_memory_access.prefetch>(choice.memory.prefetch, [&](auto prefetch) {
-        return with_stores<F, w, spinor_words<F>>(choice.memory.stores, [&](auto stream) -> wilson::HoppingKernel<F> {
+      found = with_prefetch<F, w, wilson::default_launch.memory.prefetch>(choice.launch.memory.prefetch, [&](auto prefetch) {
+        return with_stores<F, w, spinor_words<F>>(choice.launch.memory.stores, [&](auto stream) -> wilson::HoppingKernel<F> {
           return hopping_range<F, w, vector_lanes<F, w>, reals, sign, prefetch, stream>;
         });
       });

@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
     site::Spinor<V> r;
     wilson::hopping_term<Sign>(r, neighbours);
     const std::size_t at = outer * (spinor_words<F> * W) + lane;
-    const V scale{a.scale}, diagonal{a.diagonal};
+    const V scale{a.scale[0]}, diagonal{a.diagonal[0]};
     site::Complex<V> z[12];
     site::unroll<12>([&](auto c) { z[c] = {scale * r[c / 3][c % 3].re, scale * r[c / 3][c % 3].im}; });
     if (a.x != nullptr) {
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
   if (a.sums.norm) add_to_table(*tables++, static_cast<double>(norm.v));
   if (a.sums.dot) {
     add_to_table(tables[0], static_cast<double>(dot_re.v));
-    add_to_table(tables[1], static_cast<double>(dot_im.v));
+    if (a.sums.imaginary) add_to_table(tables[1], static_cast<double>(dot_im.v));
   }
 }
 
@@ -185,13 +185,15 @@ using LaneCounts = std::conditional_t<sizeof(Real<F>) == 8, std::integer_sequenc
 
 template <class F, int... Ws>
 void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
-                         const std::int32_t* stop, runtime::CudaStream stream, std::integer_sequence<int, Ws...>) {
+                         const VectorStatus* status, Obedience obedience, runtime::CudaStream stream, std::integer_sequence<int, Ws...>) {
   if (count == 0) return;
+  const std::int32_t* stop = obedience.idle(status);
   const std::int64_t threads = count * choice.lanes;
-  const int wanted = choice.block_threads > 0 ? choice.block_threads : wilson::usual_block_threads(sizeof(Real<F>) == 8, threads);
+  const int wanted =
+      choice.launch.block_threads > 0 ? choice.launch.block_threads : wilson::usual_block_threads(sizeof(Real<F>) == 8, threads);
   const auto block_threads = static_cast<unsigned>(wanted);
   const unsigned blocks = blocks_for(threads, block_threads);
-  SumTable* tables = arguments.sums.count() > 0 ? sum_tables() : nullptr;
+  SumTable* tables = arguments.sums.count(1) > 0 ? sum_tables() : nullptr;
   const bool overlap = threads >= runtime::least_overlapping;
   unsigned edged = 0;
   for (int d = 0; d < 8; ++d) {
@@ -255,14 +257,14 @@ void launch_pack_over(const wilson::PackChoice& choice, const wilson::PackArgume
 }  // namespace quarkstar::cuda
 
 /// In a .cu: the launches of one format.
-#define QUARKSTAR_HOPPING_LAUNCHES(F)                                                                                                \
-  template <>                                                                                                                        \
-  void quarkstar::cuda::launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments,             \
-                                       std::int64_t count, const std::int32_t* stop, runtime::CudaStream stream) {                   \
-    launch_hopping_over(choice, arguments, count, stop, stream, LaneCounts<F>{});                                                    \
-  }                                                                                                                                  \
-  template <>                                                                                                                        \
-  void quarkstar::cuda::launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F>& arguments, std::int64_t count, \
-                                    const std::int32_t* stop, runtime::CudaStream stream) {                                          \
-    launch_pack_over(choice, arguments, count, stop, stream, LaneCounts<F>{});                                                       \
+#define QUARKSTAR_HOPPING_LAUNCHES(F)                                                                                                     \
+  template <>                                                                                                                             \
+  void quarkstar::cuda::launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments,                  \
+                                       std::int64_t count, const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) { \
+    launch_hopping_over(choice, arguments, count, status, obedience, stream, LaneCounts<F>{});                                            \
+  }                                                                                                                                       \
+  template <>                                                                                                                             \
+  void quarkstar::cuda::launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F>& arguments, std::int64_t count,      \
+                                    const std::int32_t* stop, runtime::CudaStream stream) {                                               \
+    launch_pack_over(choice, arguments, count, stop, stream, LaneCounts<F>{});                                                            \
   }

@@ -5,10 +5,10 @@
 
 namespace quarkstar::cuda {
 
-/// Computes `count` list entries; stop: device pointer to the stop flag or nullptr. Sums go to sum_tables().
+/// Computes `count` list entries; status: device pointer to the solver's flags or nullptr. Sums go to sum_tables().
 template <class F>
 void launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
-                    const std::int32_t* stop, runtime::CudaStream stream);
+                    const VectorStatus* status, Obedience obedience, runtime::CudaStream stream);
 
 /// Gathers `count` face sites.
 template <class F>
