@@ -9,14 +9,19 @@
 
 namespace quarkstar::wilson {
 
-/// Sums that a kernel can take over its results on the way out, in this order.
+/// Most right-hand sides of one field.
+inline constexpr int most_vectors = 32;
+
+/// Sums that a kernel can take over its results on the way out, each for every vector: first all norms, then all real parts of dots, then
+/// all imaginary ones.
 struct OutputSums {
   bool norm = false;  ///< sum |out|^2
   bool dot = false;   ///< sum <y, out>: real and imaginary part
-  int count() const { return (norm ? 1 : 0) + (dot ? 2 : 0); }
+  int count(int vectors) const { return ((norm ? 1 : 0) + (dot ? 2 : 0)) * vectors; }
 };
 
-/// out(x) = diagonal * x(x) + scale * (H in)(x) on a list of outer sites of one parity of one block. F: the fields' number format.
+/// out_v(x) = diagonal_v x_v(x) + scale_v (H in_v)(x) on a list of outer sites of one parity of one block, for every vector v. F: the
+/// fields' number format.
 template <class F>
 struct HoppingArguments {
   using T = Real<F>;
@@ -24,28 +29,32 @@ struct HoppingArguments {
   const std::uint32_t* sites;       ///< outer sites to compute; nullptr: 0, 1, 2, ...
   const std::uint32_t* faces_at;    ///< [i * 8 + direction], position in the face; read where an entry is flagged
   const F* links;                   ///< [outer site][direction][word][lane]
-  const F* in;                      ///< [outer site][word][lane], the other parity
-  const T* faces[8];                ///< [position][12][face lane], from the sender's read_projected(); nullptr: not cut
+  const F* in;                      ///< [outer site][vector][word][lane], the other parity
+  const T* faces[8];                ///< [position][vector][12][face lane], from the sender's read_projected(); nullptr: not cut
   F* out;                           ///< aligned to 64 bytes where streaming stores are asked for
-  const F* x;                       ///< nullptr: out = scale * H in
+  const F* x;                       ///< nullptr: out_v = scale_v H in_v
   const F* y;                       ///< for OutputSums::dot
-  T diagonal, scale;
+  T diagonal[most_vectors], scale[most_vectors];
   int stride[4];               ///< LaneGrid::stride
   T phase_re[8], phase_im[8];  ///< boundary phase of a hop in each direction
+  int vectors;
   OutputSums sums;
 };
 
-/// Kernel over list positions [begin, end). sums: OutputSums::count() sums to merge into.
+/// Kernel over list positions [begin, end). left_out: nullptr, or for each vector non-zero where nobody needs its result.
+/// sums: OutputSums::count() sums to merge into.
 template <class F>
-using HoppingKernel = void (*)(const HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums);
+using HoppingKernel = void (*)(const HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
+                               runtime::BinnedSum* sums);
 
-/// Gathers the face that a neighbour reads in `direction`: out[position][12][face lane] = projected spinor.
+/// Gathers the face that a neighbour reads in `direction`: out[position][vector][12][face lane] = projected spinor.
 template <class F>
 struct PackArguments {
   const std::uint32_t* sites;  ///< outer sites on the edge, in face order
   const F* in;
   Real<F>* out;
   int stride;  ///< of the face's direction
+  int vectors;
 };
 template <class F>
 using PackKernel = void (*)(const PackArguments<F>& arguments, std::int64_t begin, std::int64_t end);

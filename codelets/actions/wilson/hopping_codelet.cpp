@@ -52,7 +52,7 @@ struct PackTask {
 template <class F>
 const std::int32_t* unpack(Call& call, const SitesTask& task, HoppingArguments<F>& a) {
   using T = Real<F>;
-  int next = sums_buffer + (task.sums.count() > 0 ? 1 : 0);
+  int next = sums_buffer + (task.sums.count(1) > 0 ? 1 : 0);
   a.x = task.has_x ? call.buffer<const F>(next++) : nullptr;
   a.y = task.has_y ? call.buffer<const F>(next++) : nullptr;
   const std::int32_t* stop = task.has_state ? idle_flag(call.buffer<const runtime::GraphStatus>(next++), task.when) : nullptr;
@@ -69,8 +69,9 @@ const std::int32_t* unpack(Call& call, const SitesTask& task, HoppingArguments<F
   a.out = call.buffer<F>(3) + spinors;
   if (task.has_x) a.x += spinors;
   if (task.has_y) a.y += spinors;
-  a.diagonal = static_cast<T>(task.diagonal);
-  a.scale = static_cast<T>(task.scale);
+  a.diagonal[0] = static_cast<T>(task.diagonal);
+  a.scale[0] = static_cast<T>(task.scale);
+  a.vectors = 1;
   for (int mu = 0; mu < 4; ++mu) a.stride[mu] = task.stride[mu];
   for (int d = 0; d < 8; ++d) {
     a.phase_re[d] = static_cast<T>(task.phase_re[d]);
@@ -88,13 +89,13 @@ void run_sites(Call& call) {
   const HoppingKernel<F> kernel = hopping_kernel<F>(task.choice);
   const runtime::Team& team = call.team();
   runtime::ThreadSums partial(team.threads());
-  team.for_range(task.count, [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, begin, end, partial.of(thread)); });
-  if (task.sums.count() > 0) partial.merge_into(call.buffer<BinnedSum>(sums_buffer), task.sums.count());
+  team.for_range(task.count, [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, begin, end, nullptr, partial.of(thread)); });
+  if (task.sums.count(1) > 0) partial.merge_into(call.buffer<BinnedSum>(sums_buffer), task.sums.count(1));
 }
 
 template <class F>
 PackArguments<F> unpack(Call& call, const PackTask::Face& face, int number) {
-  return {call.buffer<const std::uint32_t>(0) + face.sites, call.buffer<const F>(1), call.buffer<Real<F>>(2 + number), face.stride};
+  return {call.buffer<const std::uint32_t>(0) + face.sites, call.buffer<const F>(1), call.buffer<Real<F>>(2 + number), face.stride, 1};
 }
 
 const std::int32_t* stop_of(Call& call, const PackTask& task) {
@@ -121,7 +122,7 @@ void run_sites_on_cuda(Call& call) {
   HoppingArguments<F> a{};
   const std::int32_t* stop = unpack(call, task, a);
   cuda::launch_hopping(task.choice, a, task.count, stop, stream);
-  if (task.sums.count() > 0) runtime::finish_sums(call.buffer<BinnedSum>(sums_buffer), task.sums.count(), stop, stream);
+  if (task.sums.count(1) > 0) runtime::finish_sums(call.buffer<BinnedSum>(sums_buffer), task.sums.count(1), stop, stream);
 }
 
 template <class F>
@@ -249,7 +250,7 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
   AccessList accesses{runtime::in(geometry.handle()), runtime::in(links_[static_cast<std::size_t>(parity)]->block(b)),
                       runtime::in(in.block(b)), boundary ? runtime::inout_apart(out.block(b)) : runtime::out(out.block(b))};
   // Without sums no order with those who read them.
-  if (task.sums.count() > 0)
+  if (task.sums.count(1) > 0)
     accesses.push_back(runtime::out(sums_.task(parts_of(*lattice()) * lattice()->decomposition().local_index(b) + (boundary ? 1 : 0))));
   if (task.has_x) accesses.push_back(runtime::in(output.x->block(b)));
   if (task.has_y) accesses.push_back(runtime::in(output.y->block(b)));
