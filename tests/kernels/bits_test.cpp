@@ -50,20 +50,22 @@ template <class F>
 void wilson_kernels(Results& results, int lanes) {
   const std::string where = " " + describe(NumberFormat<F>::precision, lanes);
   for (const int reals : {18, 12, 8})
-    for (const int sign : {1, -1}) {
-      WilsonCase<F> c(lanes, reals, sites, true);
-      std::vector<BinnedSum> sums = zeros(3);
-      wilson::hopping_kernel<F>({lanes, reals, sign})(c.arguments, 0, sites, sums.data());
-      const std::string what = where + " links " + std::to_string(reals);
-      results["wilson hopping" + what + (sign > 0 ? "" : " adjoint")] = checksum_of(c.out, sums);
-      results["wilson links" + what] = checksum_of(c.links);
-    }
+    for (const int sign : {1, -1})
+      for (const int vectors : {1, 3}) {
+        WilsonCase<F> c(lanes, reals, sites, true, vectors);
+        std::vector<BinnedSum> sums = zeros(3 * vectors);
+        wilson::hopping_kernel<F>({lanes, reals, sign})(c.arguments, 0, sites, nullptr, sums.data());
+        const std::string what = where + " links " + std::to_string(reals);
+        const std::string several = vectors > 1 ? " n " + std::to_string(vectors) : "";
+        results["wilson hopping" + what + (sign > 0 ? "" : " adjoint") + several] = checksum_of(c.out, sums);
+        if (vectors == 1) results["wilson links" + what] = checksum_of(c.links);
+      }
   const WilsonCase<F> c(lanes, 18, sites, true);
   for (int d = 0; d < 8; ++d)
     for (const int sign : {1, -1}) {
       const int stride = c.stride[static_cast<std::size_t>(d / 2)];
       std::vector<Real<F>> face(static_cast<std::size_t>(sites * 12 * (stride == 0 ? lanes : lanes / 2)));
-      wilson::pack_kernel<F>(lanes, d, sign)({c.list.data(), c.in.stored.data(), face.data(), stride}, 0, sites);
+      wilson::pack_kernel<F>(lanes, d, sign)({c.list.data(), c.in.stored.data(), face.data(), stride, 1}, 0, sites);
       results["wilson pack" + where + " direction " + std::to_string(d) + (sign > 0 ? "" : " adjoint")] = checksum_of(face);
     }
 }

@@ -51,11 +51,12 @@ int usual_lanes() {
 }
 
 template <class F>
-HotKernel wilson_kernel(int reals) {
-  const auto c = std::make_shared<WilsonCase<F>>(usual_lanes<F>(), reals, more, false);
+HotKernel wilson_kernel(int reals, int vectors = 1) {
+  const auto c = std::make_shared<WilsonCase<F>>(usual_lanes<F>(), reals, more, false, vectors);
   const auto kernel = wilson::hopping_kernel<F>({usual_lanes<F>(), reals, 1});
-  return {"wilson " + std::string(name_of(NumberFormat<F>::precision)) + " " + std::to_string(reals), usual_lanes<F>(),
-          [c, kernel](int outer) { kernel(c->arguments, 0, outer, nullptr); }};
+  const std::string several = vectors > 1 ? " n " + std::to_string(vectors) : "";
+  return {"wilson " + std::string(name_of(NumberFormat<F>::precision)) + " " + std::to_string(reals) + several, usual_lanes<F>(),
+          [c, kernel](int outer) { kernel(c->arguments, 0, outer, nullptr, nullptr); }};
 }
 
 template <class F>
@@ -95,6 +96,7 @@ HotKernel blas_operation() {
 template <class F>
 void add_kernels(std::vector<HotKernel>& kernels) {
   for (const int reals : {18, 12, 8}) kernels.push_back(wilson_kernel<F>(reals));
+  kernels.push_back(wilson_kernel<F>(12, 8));
   for (const int vectors : {1, 4}) kernels.push_back(staggered_kernel<F>(vectors));
   kernels.push_back(staggered_kernel_in_lanes<F>(16));
   kernels.push_back(blas_operation<F, blas::AddScaled>());

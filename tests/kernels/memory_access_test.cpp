@@ -100,13 +100,16 @@ void check_wilson() {
   for (const int lanes : lane_counts(NumberFormat<F>::precision))
     for (const int reals : {18, 12, 8})
       for (const int sign : {1, -1})
-        for (const bool special : {true, false}) {
-          INFO("wilson " << describe(NumberFormat<F>::precision, lanes) << " links " << reals << " sign " << sign);
-          WilsonCase<F> c(lanes, reals, sites, special);
-          check_all<F>(c, 3, [&](const arch::MemoryAccess& memory, BinnedSum* sums) {
-            wilson::hopping_kernel<F>({.lanes = lanes, .link_reals = reals, .sign = sign, .memory = memory})(c.arguments, 0, sites, sums);
-          });
-        }
+        for (const int vectors : {1, 2, 3, 8})
+          for (const bool special : {true, false}) {
+            INFO("wilson " << describe(NumberFormat<F>::precision, lanes) << " links " << reals << " sign " << sign << " right-hand sides "
+                           << vectors);
+            WilsonCase<F> c(lanes, reals, sites, special, vectors);
+            check_all<F>(c, 3 * vectors, [&](const arch::MemoryAccess& memory, BinnedSum* sums) {
+              wilson::hopping_kernel<F>({.lanes = lanes, .link_reals = reals, .sign = sign, .memory = memory})(c.arguments, 0, sites,
+                                                                                                               nullptr, sums);
+            });
+          }
 }
 
 template <class F>

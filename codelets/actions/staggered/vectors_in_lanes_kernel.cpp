@@ -54,8 +54,8 @@ void vectors_in_lanes_range(const staggered::DslashArguments<F>& arguments, std:
   const staggered::DslashArguments<F> a = arguments;
   const std::vector<int> groups = wanted_groups<W>(left_out, a.vectors);
   SumsInLanes<VL> totals(a.sums, a.vectors, left_out);
-  SiteStores<F, line, group_lines, bool> stores[2] = {SiteStores<F, line, group_lines, bool>(a.stream_out),
-                                                      SiteStores<F, line, group_lines, bool>(a.stream_out)};
+  SiteStores<F, line, group_lines> stores[2] = {SiteStores<F, line, group_lines>(a.stream_out),
+                                                SiteStores<F, line, group_lines>(a.stream_out)};
   Hops hops(a);
   const ListedSites<F, W> sites{a};
   const auto place = [&](std::int64_t position) -> Place {
