@@ -65,8 +65,8 @@ struct WilsonCase {
       }
     }
     for (std::size_t c = 0; c < 12; ++c) {
-      result[c] *= static_cast<double>(arguments.scale);
-      if (arguments.x != nullptr) result[c] += static_cast<double>(arguments.diagonal) * x.at(here, lane, lanes)[c];
+      result[c] *= static_cast<double>(arguments.scale[0]);
+      if (arguments.x != nullptr) result[c] += static_cast<double>(arguments.diagonal[0]) * x.at(here, lane, lanes)[c];
     }
     return result;
   }
@@ -117,8 +117,9 @@ struct WilsonCase {
     arguments.out = out.data();
     arguments.x = special ? x.stored.data() : nullptr;
     arguments.y = y.stored.data();
-    arguments.diagonal = static_cast<T>(1.25);
-    arguments.scale = static_cast<T>(-0.375);
+    arguments.vectors = 1;
+    arguments.diagonal[0] = static_cast<T>(1.25);
+    arguments.scale[0] = static_cast<T>(-0.375);
     for (std::size_t mu = 0; mu < 4; ++mu) arguments.stride[mu] = stride[mu];
     for (int d = 0; d < 8; ++d) {
       arguments.phase_re[d] = static_cast<T>(0.6);

@@ -1,5 +1,6 @@
 #pragma once
 // What a hopping kernel reads and writes: the contract between the codelet and the drivers of every architecture.
+#include "codelets/actions/staggered/colour_field.hpp"
 #include "codelets/arch/block_threads.hpp"
 #include "codelets/arch/memory_access.hpp"
 #include "codelets/field/number_format.hpp"
@@ -9,14 +10,18 @@
 
 namespace quarkstar::wilson {
 
-/// Sums that a kernel can take over its results on the way out, in this order.
+using staggered::most_vectors;
+
+/// Sums that a kernel can take over its results on the way out, each for every vector: first all norms, then all real parts of the dots,
+/// then all imaginary parts.
 struct OutputSums {
   bool norm = false;  ///< sum |out|^2
   bool dot = false;   ///< sum <y, out>: real and imaginary part
-  int count() const { return (norm ? 1 : 0) + (dot ? 2 : 0); }
+  int count(int vectors) const { return ((norm ? 1 : 0) + (dot ? 2 : 0)) * vectors; }
 };
 
-/// out(x) = diagonal * x(x) + scale * (H in)(x) on a list of outer sites of one parity of one block. F: the fields' number format.
+/// out_v(x) = diagonal_v x_v(x) + scale_v (H in_v)(x) on a list of outer sites of one parity of one block, for every vector v. F: the
+/// fields' number format.
 template <class F>
 struct HoppingArguments {
   using T = Real<F>;
@@ -24,28 +29,30 @@ struct HoppingArguments {
   const std::uint32_t* sites;       ///< outer sites to compute; nullptr: 0, 1, 2, ...
   const std::uint32_t* faces_at;    ///< [i * 8 + direction], position in the face; read where an entry is flagged
   const F* links;                   ///< [outer site][direction][word][lane]
-  const F* in;                      ///< [outer site][word][lane], the other parity
-  const T* faces[8];                ///< [position][12][face lane], from the sender's read_projected(); nullptr: not cut
+  const F* in;                      ///< [outer site][vector][word][lane], the other parity
+  const T* faces[8];                ///< [position][vector][12][face lane], from the sender's read_projected(); nullptr: not cut
   F* out;                           ///< aligned to 64 bytes where streaming stores are asked for
-  const F* x;                       ///< nullptr: out = scale * H in
+  const F* x;                       ///< nullptr: out_v = scale_v H in_v
   const F* y;                       ///< for OutputSums::dot
-  T diagonal, scale;
+  T diagonal[most_vectors], scale[most_vectors];
   int stride[4];               ///< LaneGrid::stride
   T phase_re[8], phase_im[8];  ///< boundary phase of a hop in each direction
+  int vectors;
   OutputSums sums;
 };
 
-/// Kernel over list positions [begin, end). sums: OutputSums::count() sums to merge into.
+/// Kernel over list positions [begin, end). sums: OutputSums::count(vectors) sums to merge into.
 template <class F>
 using HoppingKernel = void (*)(const HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums);
 
-/// Gathers the face that a neighbour reads in `direction`: out[position][12][face lane] = projected spinor.
+/// Gathers the face that a neighbour reads in `direction`: out[position][vector][12][face lane] = projected spinor.
 template <class F>
 struct PackArguments {
   const std::uint32_t* sites;  ///< outer sites on the edge, in face order
   const F* in;
   Real<F>* out;
   int stride;  ///< of the face's direction
+  int vectors;
 };
 template <class F>
 using PackKernel = void (*)(const PackArguments<F>& arguments, std::int64_t begin, std::int64_t end);
@@ -74,6 +81,7 @@ struct KernelChoice {
   int lanes, link_reals, sign;
   int block_threads = 0;                              ///< of a GPU kernel; 0: its own choice
   arch::MemoryAccess memory = default_memory_access;  ///< of a CPU kernel
+  int vectors_a_thread = 0;                           ///< of a GPU kernel: right-hand sides that share a link; 0: its own choice
 };
 
 }  // namespace quarkstar::wilson

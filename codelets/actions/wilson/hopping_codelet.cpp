@@ -1,3 +1,4 @@
+#include "codelets/actions/staggered/vector_status.hpp"
 #include "codelets/actions/wilson/hopping.hpp"
 #include "codelets/actions/wilson/hopping_cuda.hpp"
 #include "codelets/actions/wilson/hopping_kernels.hpp"
@@ -48,14 +49,14 @@ struct PackTask {
   } face[8];
 };
 
-/// The kernel's view of a task. Returns the stop flag (on the worker's memory node), or nullptr where the task has none.
+/// The kernel's view of a task. Returns the state (on the worker's memory node), or nullptr where the task has none.
 template <class F>
-const std::int32_t* unpack(Call& call, const SitesTask& task, HoppingArguments<F>& a) {
+const staggered::VectorStatus* unpack(Call& call, const SitesTask& task, HoppingArguments<F>& a) {
   using T = Real<F>;
-  int next = sums_buffer + (task.sums.count() > 0 ? 1 : 0);
+  int next = sums_buffer + (task.sums.count(1) > 0 ? 1 : 0);
   a.x = task.has_x ? call.buffer<const F>(next++) : nullptr;
   a.y = task.has_y ? call.buffer<const F>(next++) : nullptr;
-  const std::int32_t* stop = task.has_state ? idle_flag(call.buffer<const runtime::GraphStatus>(next++), task.when) : nullptr;
+  const auto* status = task.has_state ? call.buffer<const staggered::VectorStatus>(next++) : nullptr;
   for (int d = 0; d < 8; ++d) a.faces[d] = task.face_buffer[d] < 0 ? nullptr : call.buffer<const T>(next + task.face_buffer[d]);
   const auto* tables = call.buffer<const std::uint32_t>(0);
   a.sites = task.sites == no_list ? nullptr : tables + task.sites;
@@ -69,32 +70,36 @@ const std::int32_t* unpack(Call& call, const SitesTask& task, HoppingArguments<F
   a.out = call.buffer<F>(3) + spinors;
   if (task.has_x) a.x += spinors;
   if (task.has_y) a.y += spinors;
-  a.diagonal = static_cast<T>(task.diagonal);
-  a.scale = static_cast<T>(task.scale);
+  a.vectors = 1;
+  a.diagonal[0] = static_cast<T>(task.diagonal);
+  a.scale[0] = static_cast<T>(task.scale);
   for (int mu = 0; mu < 4; ++mu) a.stride[mu] = task.stride[mu];
   for (int d = 0; d < 8; ++d) {
     a.phase_re[d] = static_cast<T>(task.phase_re[d]);
     a.phase_im[d] = static_cast<T>(task.phase_im[d]);
   }
   a.sums = task.sums;
-  return stop;
+  return status;
 }
+
+/// Only the head of the state is read: it has no flags of single vectors.
+staggered::Obedience obedience_of(const SitesTask& task) { return {false, task.when}; }
 
 template <class F>
 void run_sites(Call& call) {
   const auto& task = call.arguments<SitesTask>();
   HoppingArguments<F> a{};
-  if (const std::int32_t* stop = unpack(call, task, a); stop != nullptr && *stop != 0) return call.skip();
+  if (const std::int32_t* stop = obedience_of(task).idle(unpack(call, task, a)); stop != nullptr && *stop != 0) return call.skip();
   const HoppingKernel<F> kernel = hopping_kernel<F>(task.choice);
   const runtime::Team& team = call.team();
   runtime::ThreadSums partial(team.threads());
   team.for_range(task.count, [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, begin, end, partial.of(thread)); });
-  if (task.sums.count() > 0) partial.merge_into(call.buffer<BinnedSum>(sums_buffer), task.sums.count());
+  if (task.sums.count(1) > 0) partial.merge_into(call.buffer<BinnedSum>(sums_buffer), task.sums.count(1));
 }
 
 template <class F>
 PackArguments<F> unpack(Call& call, const PackTask::Face& face, int number) {
-  return {call.buffer<const std::uint32_t>(0) + face.sites, call.buffer<const F>(1), call.buffer<Real<F>>(2 + number), face.stride};
+  return {call.buffer<const std::uint32_t>(0) + face.sites, call.buffer<const F>(1), call.buffer<Real<F>>(2 + number), face.stride, 1};
 }
 
 const std::int32_t* stop_of(Call& call, const PackTask& task) {
@@ -119,9 +124,10 @@ void run_sites_on_cuda(Call& call) {
   const auto& task = call.arguments<SitesTask>();
   const auto stream = static_cast<runtime::CudaStream>(call.stream());
   HoppingArguments<F> a{};
-  const std::int32_t* stop = unpack(call, task, a);
-  cuda::launch_hopping(task.choice, a, task.count, stop, stream);
-  if (task.sums.count() > 0) runtime::finish_sums(call.buffer<BinnedSum>(sums_buffer), task.sums.count(), stop, stream);
+  const staggered::VectorStatus* status = unpack(call, task, a);
+  cuda::launch_hopping(task.choice, a, task.count, status, obedience_of(task), stream);
+  const std::int32_t* stop = obedience_of(task).idle(status);
+  if (task.sums.count(1) > 0) runtime::finish_sums(call.buffer<BinnedSum>(sums_buffer), task.sums.count(1), stop, stream);
 }
 
 template <class F>
@@ -249,7 +255,7 @@ void Hopping::submit_sites(int b, bool boundary, const SpinorField& out, const S
   AccessList accesses{runtime::in(geometry.handle()), runtime::in(links_[static_cast<std::size_t>(parity)]->block(b)),
                       runtime::in(in.block(b)), boundary ? runtime::inout_apart(out.block(b)) : runtime::out(out.block(b))};
   // Without sums no order with those who read them.
-  if (task.sums.count() > 0)
+  if (task.sums.count(1) > 0)
     accesses.push_back(runtime::out(sums_.task(parts_of(*lattice()) * lattice()->decomposition().local_index(b) + (boundary ? 1 : 0))));
   if (task.has_x) accesses.push_back(runtime::in(output.x->block(b)));
   if (task.has_y) accesses.push_back(runtime::in(output.y->block(b)));

@@ -183,7 +183,7 @@ void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t be
       }
 
       const std::size_t at = outer * (spinor_words<F> * W) + static_cast<std::size_t>(lane0);
-      const V scale = V::broadcast(a.scale), diagonal = V::broadcast(a.diagonal);
+      const V scale = V::broadcast(a.scale[0]), diagonal = V::broadcast(a.diagonal[0]);
       site::Complex<V> z[12];
       site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { z[c] = {scale * r[c].re, scale * r[c].im}; });
       if (a.x != nullptr) {
