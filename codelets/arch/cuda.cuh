@@ -27,6 +27,10 @@ struct CachedLoads {
   static __device__ __forceinline__ site::Complex<V> pair(const Half* p) {
     return V::from_word(__ldca(&p->word));
   }
+  template <class Bits>
+  static __device__ __forceinline__ Bits bits(const Bits* p) {
+    return __ldca(p);
+  }
 };
 
 /// Data that is read once and should not push out what is read again.
@@ -39,6 +43,10 @@ struct StreamedLoads {
   static __device__ __forceinline__ site::Complex<V> pair(const Half* p) {
     return V::from_word(__ldcs(&p->word));
   }
+  template <class Bits>
+  static __device__ __forceinline__ Bits bits(const Bits* p) {
+    return __ldcs(p);
+  }
 };
 
 /// The same for a kernel whose other data fill the L1 cache: stays out of L1, and is the first to leave L2.
@@ -50,6 +58,21 @@ struct PassingLoads {
   template <class V>
   static __device__ __forceinline__ site::Complex<V> pair(const Half* p) {
     return V::from_word(__float_as_uint(load(reinterpret_cast<const float*>(&p->word))));
+  }
+  static __device__ __forceinline__ unsigned bits(const unsigned* p) { return __float_as_uint(load(reinterpret_cast<const float*>(p))); }
+  static __device__ __forceinline__ uint2 bits(const uint2* p) {
+    uint2 x;
+    asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v2.b32 {%0,%1}, [%2], %3;"
+                 : "=r"(x.x), "=r"(x.y)
+                 : "l"(p), "l"(first_to_leave()));
+    return x;
+  }
+  static __device__ __forceinline__ uint4 bits(const uint4* p) {
+    uint4 x;
+    asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v4.b32 {%0,%1,%2,%3}, [%4], %5;"
+                 : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+                 : "l"(p), "l"(first_to_leave()));
+    return x;
   }
 
  private:

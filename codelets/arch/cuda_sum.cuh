@@ -39,4 +39,21 @@ __device__ __forceinline__ void add_to_table(SumTable& table, double x) {
   if (in_warp == 3 && seen != 0) atomicOr(&place.seen, seen);
 }
 
+/// A thread's place in a row of threads whose summands belong together; rows are whole warps.
+struct RowPlace {
+  int row, in_row, row_threads;
+};
+
+/// Gathers a number that every thread has for its group of vectors (threadIdx.y) into rows of one group each, so that add_to_table() finds
+/// whole warps. `exchange`: shared memory for a number a thread.
+__device__ __forceinline__ double in_rows_of_groups(double x, double* exchange, const RowPlace& place) {
+  if (blockDim.y == 1) return x;
+  const int own = static_cast<int>(threadIdx.y) * place.row_threads + static_cast<int>(threadIdx.z * blockDim.x + threadIdx.x);
+  exchange[own] = x;
+  __syncthreads();
+  const double mine = exchange[place.row * place.row_threads + place.in_row];
+  __syncthreads();
+  return mine;
+}
+
 }  // namespace quarkstar::cuda

@@ -51,13 +51,26 @@ struct Lane {
     return {__builtin_bit_cast(T, __builtin_bit_cast(Word, v) ^ sign)};
   }
   static QUARKSTAR_HD Complex<Lane> from_word(std::uint32_t word) {
-    constexpr std::uint32_t exponent = 0x4b000000u;  // of 2^23
     constexpr T bias = 8421376.0f;
-    return {{real((word & 0xffffu) | exponent) - bias}, {real((word >> 16) | exponent) - bias}};
+    const Complex<Lane> z = biased(word);
+    return {{z.re.v - bias}, {z.im.v - bias}};
+  }
+  /// The integers of a word plus 2^23 + 2^15.
+  static QUARKSTAR_HD Complex<Lane> biased(std::uint32_t word) {
+    constexpr std::uint32_t exponent = 0x4b000000u;  // of 2^23
+#ifdef __CUDA_ARCH__
+    return {{real(__byte_perm(word, exponent, 0x7410))}, {real(__byte_perm(word, exponent, 0x7432))}};
+#else
+    return {{real((word & 0xffffu) | exponent)}, {real((word >> 16) | exponent)}};
+#endif
   }
   static QUARKSTAR_HD Complex<Lane> load_pair(const Half* p) { return from_word(p->word); }
-  static QUARKSTAR_HD void store_pair(Half* p, const Complex<Lane>& biased) {
-    p->word = (bits(biased.re.v) & 0xffffu) | (bits(biased.im.v) << 16);
+  static QUARKSTAR_HD void store_pair(Half* p, const Complex<Lane>& z) {
+#ifdef __CUDA_ARCH__
+    p->word = __byte_perm(bits(z.re.v), bits(z.im.v), 0x5410);
+#else
+    p->word = (bits(z.re.v) & 0xffffu) | (bits(z.im.v) << 16);
+#endif
   }
 
  private:

@@ -29,27 +29,30 @@ constexpr GammaEntry gamma_entry(int mu, int row) {
 /// The power of i in a row of Sign gamma_mu.
 constexpr int power_of_i(int mu, int sign, int row) { return (gamma_entry(mu, row).power + (sign < 0 ? 2 : 0)) % 4; }
 
-/// h = one of the upper two rows of (1 + Sign gamma_Mu) psi. component(c): number 3 row + colour of psi.
-template <int Mu, int Sign, int Row, class V, class Component>
-QUARKSTAR_HD void project_spin(ColourVector<V>& h, Component&& component) {
+/// h = one of the upper two rows of (1 + Sign gamma_Mu) psi. component(c): number 3 row + colour of psi. sign, here and below: nothing, or
+/// a number 1 or -1 that multiplies Sign.
+template <int Mu, int Sign, int Row, class V, class Component, class... Number>
+QUARKSTAR_HD void project_spin(ColourVector<V>& h, Component&& component, Number... sign) {
   unroll<3>([&](auto colour) QUARKSTAR_INLINE_LAMBDA {
     constexpr int other = gamma_entry(Mu, Row).column;
-    h[colour] = add_times_i<power_of_i(Mu, Sign, Row)>(component(Index<3 * Row + colour>{}), component(Index<3 * other + colour>{}));
+    h[colour] =
+        add_times_i<power_of_i(Mu, Sign, Row)>(component(Index<3 * Row + colour>{}), component(Index<3 * other + colour>{}), sign...);
   });
 }
 
 /// h = upper two rows of (1 + Sign gamma_Mu) psi; the lower two follow from them. 12 additions of complex packs.
-template <int Mu, int Sign, class V>
-QUARKSTAR_HD void project(HalfSpinor<V>& h, const Spinor<V>& psi) {
+template <int Mu, int Sign, class V, class... Number>
+QUARKSTAR_HD void project(HalfSpinor<V>& h, const Spinor<V>& psi, Number... sign) {
   unroll<2>([&](auto row) QUARKSTAR_INLINE_LAMBDA {
-    project_spin<Mu, Sign, row>(h[row], [&](auto c) QUARKSTAR_INLINE_LAMBDA -> const Complex<V>& { return psi[c / 3][c % 3]; });
+    project_spin<Mu, Sign, row>(
+        h[row], [&](auto c) QUARKSTAR_INLINE_LAMBDA -> const Complex<V>& { return psi[c / 3][c % 3]; }, sign...);
   });
 }
 
 /// r += all four rows, for one colour, of what project() came from; g: the two rows after the link has acted.
 /// First: r is assigned instead.
-template <int Mu, int Sign, bool First, class V>
-QUARKSTAR_HD void reconstruct_add(Spinor<V>& r, int colour, const Complex<V>& upper0, const Complex<V>& upper1) {
+template <int Mu, int Sign, bool First, class V, class... Number>
+QUARKSTAR_HD void reconstruct_add(Spinor<V>& r, int colour, const Complex<V>& upper0, const Complex<V>& upper1, Number... sign) {
   if constexpr (First) {
     r[0][colour] = upper0;
     r[1][colour] = upper1;
@@ -62,8 +65,8 @@ QUARKSTAR_HD void reconstruct_add(Spinor<V>& r, int colour, const Complex<V>& up
     constexpr GammaEntry entry = gamma_entry(Mu, row);
     constexpr int power = power_of_i(Mu, Sign, row);
     const Complex<V>& source = entry.column == 0 ? upper0 : upper1;
-    if constexpr (First) r[row][colour] = times_i<power>(source);
-    else r[row][colour] = add_times_i<power>(r[row][colour], source);
+    if constexpr (First) r[row][colour] = times_i<power>(source, sign...);
+    else r[row][colour] = add_times_i<power>(r[row][colour], source, sign...);
   });
 }
 

@@ -30,6 +30,19 @@ QUARKSTAR_HD Complex<V> add_times_i(const Complex<V>& a, const Complex<V>& z) {
   else return {a.re + z.im, a.im - z.re};
 }
 
+/// The same two with sign i^Power z, where `sign` is 1 or -1: one product or fused multiply-add more or in place of an addition, and the
+/// same bits.
+template <int Power, class V>
+QUARKSTAR_HD Complex<V> times_i(const Complex<V>& z, V sign) {
+  const Complex<V> turned = times_i<Power>(z);
+  return {sign * turned.re, sign * turned.im};
+}
+template <int Power, class V>
+QUARKSTAR_HD Complex<V> add_times_i(const Complex<V>& a, const Complex<V>& z, V sign) {
+  const Complex<V> turned = times_i<Power>(z);
+  return {fma(sign, turned.re, a.re), fma(sign, turned.im, a.im)};
+}
+
 /// a b.
 template <class V>
 QUARKSTAR_HD Complex<V> multiply(const Complex<V>& a, const Complex<V>& b) {

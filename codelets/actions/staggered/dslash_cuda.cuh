@@ -105,23 +105,6 @@ struct ColourHops {
 template <class F, int Count>
 inline constexpr staggered::Room room = staggered::room_of(sizeof(Real<F>) == 8, is_half<F>, Count);
 
-/// A thread's place in a row of threads whose summands belong together; rows are whole warps.
-struct RowPlace {
-  int row, in_row, row_threads;
-};
-
-/// Gathers a number that every thread has for its group of vectors (threadIdx.y) into rows of one group each, so that add_to_table() finds
-/// whole warps. `exchange`: shared memory for a number a thread.
-__device__ __forceinline__ double in_rows_of_groups(double x, double* exchange, const RowPlace& place) {
-  if (blockDim.y == 1) return x;
-  const int own = static_cast<int>(threadIdx.y) * place.row_threads + static_cast<int>(threadIdx.z * blockDim.x + threadIdx.x);
-  exchange[own] = x;
-  __syncthreads();
-  const double mine = exchange[place.row * place.row_threads + place.in_row];
-  __syncthreads();
-  return mine;
-}
-
 /// A block: threadIdx.x is the lane, .y the group of Count vectors, .z the site, so that the groups of a site share its links in one load
 /// of a warp. The last group may overlap the one before it (its results are the same), but adds only what is its own to the sums.
 template <class F, int W, int LongReals, int Count, unsigned Faced>

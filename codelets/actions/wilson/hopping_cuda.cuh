@@ -1,8 +1,10 @@
-#pragma once
-// CUDA driver of the Wilson hopping term: one thread a lane of an outer site, around the same site body as the CPU.
+#pragma of_sum
+// CUDA driver of the Wilson hopping term: one thread a lane of an outer site and group of vectors, around the same site body as the CPU. A
+// thread holds a link in registers and multiplies it with every vector of its group; the groups of a site are neighbours in a warp, which
+// loads a link of_sum for all of them.
 #include "codelets/actions/wilson/hopping_cuda.hpp"
 #include "codelets/actions/wilson/wilson_site.hpp"
-#include "codelets/arch/cuda.cuh"
+#include "codelets/arch/cuda_chunks.cuh"
 #include "codelets/arch/cuda_sum.cuh"
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "runtime/gpu/cuda_launch.cuh"
@@ -17,18 +19,44 @@ __device__ __forceinline__ double flip_sign(double x, unsigned flip) {
   return __hiloint2double(__double2hiint(x) ^ static_cast<int>(flip), __double2loint(x));
 }
 
+/// h = upper two rows of (1 + sign Projector gamma_Mu) psi, where sign is 1 or -1 and `words` those of psi in one lane: the bits of
+/// wilson::read_projected().
+template <int Mu, int Projector, class F, class V>
+__device__ __forceinline__ void read_projected(site::HalfSpinor<V>& h, const F (&words)[spinor_words<F>], V sign, V unit_of_link) {
+  const site::SiteReader<F, V> stored(words, 1);
+  if constexpr (is_half<F>) {
+    // Integers with their bias: where they are added, it is subtracted twice. Every step is exact.
+    const V unit = stored.unit * unit_of_link, bias = V::broadcast(site::fixed_point_bias);
+    const V of_sum = fma(sign, bias, bias), of_difference = fnma(sign, bias, bias);
+    site::unroll<6>([&](auto c) {
+      constexpr int row = c / 3, power = site::power_of_i(Mu, Projector, row), other = 3 * site::gamma_entry(Mu, row).column + c % 3;
+      const site::Complex<V> a = V::biased(words[1 + c].word), b = site::times_i<power>(V::biased(words[1 + other].word));
+      const V re = a.re - (power == 0 || power == 3 ? of_sum : of_difference), im = a.im - (power < 2 ? of_sum : of_difference);
+      h[row][c % 3] = {fma(sign, b.re, re) * unit, fma(sign, b.im, im) * unit};
+    });
+  } else {
+    site::Spinor<V> psi;
+    site::unroll<12>([&](auto c) { psi[c / 3][c % 3] = stored.raw(c); });
+    site::project<Mu, Projector>(h, psi, sign);
+  }
+}
+
+/// The neighbours of one lane of an outer site, for the group of vectors from `first` on, and the links to them.
 /// Edged: a bit for each direction that may have a face or a phase; the others have none, but for the times, which may have a sign (one in
 /// every direction costs 5 % at 16^4, single precision, 12 reals: docs/results/2026-11-23-h200-wilson.md). No hop takes a branch, so that
-/// the compiler can load one direction's data while it computes another (twice as fast).
-template <class F, int W, int Reals, unsigned Edged>
+/// the compiler can load one direction's data while it computes another (twice as fast). K: words of a chunk (word_place()); Links: how
+/// links are loaded.
+template <class F, int W, int Reals, unsigned Edged, int K, class Links>
 struct CudaNeighbours {
   using T = Real<F>;
   using V = Lane<T>;
+  static constexpr int vector_words = spinor_words<F> * W, link_words = NumberFormat<F>::link_words(Reals);
   const wilson::HoppingArguments<F>& a;
   const std::uint32_t* entries;
   const std::uint32_t* faces_at;
   const F* links;
-  int lane;
+  int lane, first, vectors;
+  V sign;
 
   /// Lanes in the half that ends at the edge; all of them where the direction is not split.
   __device__ __forceinline__ bool on_edge(int mu, bool forward) const {
@@ -36,15 +64,19 @@ struct CudaNeighbours {
     return stride == 0 || ((lane & stride) != 0) == forward;
   }
 
+  /// Of vector first + v. What depends on v goes into the instructions as a constant.
   template <int D, int Projector>
-  __device__ __forceinline__ void half_spinor(site::HalfSpinor<V>& h) {
+  __device__ __forceinline__ void half_spinor(site::HalfSpinor<V>& h, int v) {
     constexpr int mu = D / 2;
     constexpr bool forward = D % 2 == 0;
     const std::uint32_t entry = __ldg(entries + D);
     const auto read_field = [&](V unit_of_link) {
       const int from = (entry & neighbour_entry::exchange) != 0 ? lane ^ a.stride[mu] : lane;
-      const F* p = a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W) + from;
-      wilson::read_projected<F, mu, Projector, CachedLoads>(h, p, W, unit_of_link);
+      const auto site_words = static_cast<std::uint32_t>(vectors * vector_words);
+      const F* p = a.in + std::uint64_t{entry >> neighbour_entry::shift} * site_words + first * vector_words;
+      F words[spinor_words<F>];
+      load_words<K, CachedLoads>(words, p + v * vector_words, W, from);
+      read_projected<mu, Projector>(h, words, sign, unit_of_link);
     };
     if constexpr ((Edged >> D & 1) == 0) {
       constexpr bool has_sign = (both_times >> D & 1) != 0;
@@ -59,7 +91,7 @@ struct CudaNeighbours {
     } else {
       const bool edge = on_edge(mu, forward);
       read_field(V::broadcast(site::link_unit));
-      replace_by_face(h, D, (entry & neighbour_entry::face) != 0 && edge);
+      replace_by_face(h, D, v, (entry & neighbour_entry::face) != 0 && edge);
       const bool turned = (entry & neighbour_entry::phase) != 0 && edge;
       const site::Complex<V> phase{{a.phase_re[D]}, {a.phase_im[D]}};
       site::unroll<6>([&](auto c) {
@@ -71,12 +103,12 @@ struct CudaNeighbours {
   }
 
   /// A lane that wants no face reads any one number.
-  __device__ __forceinline__ void replace_by_face(site::HalfSpinor<V>& h, int direction, bool wanted) const {
+  __device__ __forceinline__ void replace_by_face(site::HalfSpinor<V>& h, int direction, int v, bool wanted) const {
     const int stride = a.stride[direction / 2];
     const int width = stride == 0 ? W : W / 2, step = wanted ? width : 0;
     const int face_lane = stride == 0 ? lane : (lane & (stride - 1)) | ((lane >> 1) & ~(stride - 1));
     const std::uint32_t place = wanted ? faces_at[direction] : 0;  // there is no table where nothing is cut
-    const T* of_face = a.faces[direction] + static_cast<std::size_t>(place) * 12 * width + face_lane;
+    const T* of_face = a.faces[direction] + (static_cast<std::size_t>(place) * vectors + first + v) * (12 * width) + face_lane;
     const T* p = wanted ? of_face : reinterpret_cast<const T*>(a.in);
     site::unroll<6>([&](auto c) {
       const V re{p[2 * c * step]}, im{p[(2 * c + 1) * step]};
@@ -87,8 +119,11 @@ struct CudaNeighbours {
 
   template <int D>
   __device__ __forceinline__ void link(site::Link<V>& u) {
-    // Links are read once: they should not push spinors, which are read eight times, out of the caches.
-    site::load_link<F, Reals, StreamedLoads>(u, links + D * NumberFormat<F>::link_words(Reals) * W + lane, W);
+    // Links are read of_sum: they should not push spinors, which are read eight times, out of the caches.
+    const F* p = links + D * (link_words * W);
+    F words[link_words];
+    load_words<K, Links>(words, p, W, lane);
+    site::load_link<F, Reals, site::PlainLoads>(u, words, 1);
   }
 };
 
@@ -100,101 +135,154 @@ inline constexpr int resident_blocks = sizeof(Real<F>) == 8 ? 1
                                        : is_half<F>         ? 3
                                                             : 2;
 
-template <class F, int W, int Reals, int Sign, unsigned Edged>
-__global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
-    hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, std::uint32_t threads, const std::int32_t* stop,
-                   SumTable* tables) {
-  using V = Lane<Real<F>>;
-  runtime::wait_for_predecessors();
-  if (stop != nullptr && *stop != 0) return;
-  const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
-  const bool active = id < threads;
-  V norm{0}, dot_re{0}, dot_im{0};
-  if (active) {
-    const std::uint32_t i = id / W;
-    const int lane = static_cast<int>(id % W);
-    const std::size_t outer = a.sites != nullptr ? __ldg(a.sites + i) : i;
-    CudaNeighbours<F, W, Reals, Edged> neighbours{a, a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8,
-                                                  a.links + outer * (8 * NumberFormat<F>::link_words(Reals) * W), lane};
-    site::Spinor<V> r;
-    wilson::hopping_term<Sign>(r, neighbours);
-    const std::size_t at = outer * (spinor_words<F> * W) + lane;
-    const V scale{a.scale[0]}, diagonal{a.diagonal[0]};
-    site::Complex<V> z[12];
-    site::unroll<12>([&](auto c) { z[c] = {scale * r[c / 3][c % 3].re, scale * r[c / 3][c % 3].im}; });
-    if (a.x != nullptr) {
-      const site::SiteReader<F, V, StreamedLoads> x(a.x + at, W);
-      site::unroll<12>([&](auto c) {
-        const site::Complex<V> value = x.component(c);
-        z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
-      });
-    }
-    site::write_site<F>(a.out + at, W, z);
-    if (a.sums.norm) site::unroll<12>([&](auto c) { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
-    if (a.sums.dot) {
-      const site::SiteReader<F, V> y(a.y + at, W);
-      site::unroll<12>([&](auto c) {
-        const site::Complex<V> value = y.component(c);
-        dot_re = fma(value.im, z[c].im, fma(value.re, z[c].re, dot_re));
-        dot_im = fnma(value.im, z[c].re, fma(value.re, z[c].im, dot_im));
-      });
-    }
-  }
-  if (a.sums.norm) add_to_table(*tables++, static_cast<double>(norm.v));
-  if (a.sums.dot) {
-    add_to_table(tables[0], static_cast<double>(dot_re.v));
-    if (a.sums.imaginary) add_to_table(tables[1], static_cast<double>(dot_im.v));
-  }
-}
-
-/// Threads of a pack kernel's block at most: no more than a block of the interior has, whose place it takes where one has ended.
-inline constexpr int most_pack_threads = 256;
-
-template <class F, int W, int D, int Sign>
-__global__ void __launch_bounds__(most_pack_threads)
-    pack_kernel(const wilson::PackArguments<F> a, std::uint32_t threads, const std::int32_t* stop) {
-  using V = Lane<Real<F>>;
-  constexpr bool forward = D % 2 == 0;
-  runtime::wait_for_predecessors();
-  if (stop != nullptr && *stop != 0) return;
-  const int width = a.stride == 0 ? W : W / 2;
-  for (std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x; id < threads; id += gridDim.x * blockDim.x) {
-    const std::uint32_t i = id / width;
-    const int face_lane = static_cast<int>(id % width);
-    // The inverse of CudaNeighbours::replace_by_face: the bit of the edge goes back in. A reader that looks forward needs our lower half.
-    const int lane =
-        a.stride == 0 ? face_lane : (face_lane & (a.stride - 1)) | ((face_lane & ~(a.stride - 1)) << 1) | (forward ? 0 : a.stride);
-    site::HalfSpinor<V> h;
-    wilson::read_projected<F, D / 2, forward ? -Sign : Sign, CachedLoads>(
-        h, a.in + static_cast<std::size_t>(a.sites[i]) * (spinor_words<F> * W) + lane, W);
-    Real<F>* out = a.out + std::size_t{i} * 12 * width + face_lane;
-    site::unroll<6>([&](auto c) {
-      out[2 * c * width] = h[c / 3][c % 3].re.v;
-      out[(2 * c + 1) * width] = h[c / 3][c % 3].im.v;
-    });
-  }
-}
-
-constexpr unsigned default_threads = 128;
-inline unsigned blocks_for(std::int64_t threads, unsigned block_threads = default_threads) {
-  return static_cast<unsigned>((threads + block_threads - 1) / block_threads);
-}
-
+/// Vectors that a thread takes where there are several. In half precision putting a link together costs as much as using it; else one
+/// is the fastest, because the threads of a warp load a link together and need few registers (one H200, docs/results).
 template <class F>
-using LaneCounts = std::conditional_t<sizeof(Real<F>) == 8, std::integer_sequence<int, 8, 4, 1>, std::integer_sequence<int, 16, 8, 1>>;
+inline constexpr int usual_vectors = is_half<F> ? 2 : 1;
 
-template <class F, int... Ws>
-void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
-                         const VectorStatus* status, Obedience obedience, runtime::CudaStream stream, std::integer_sequence<int, Ws...>) {
-  if (count == 0) return;
-  const std::int32_t* stop = obedience.idle(status);
-  const std::int64_t threads = count * choice.lanes;
-  const int wanted =
-      choice.launch.block_threads > 0 ? choice.launch.block_threads : wilson::usual_block_threads(sizeof(Real<F>) == 8, threads);
-  const auto block_threads = static_cast<unsigned>(wanted);
-  const unsigned blocks = blocks_for(threads, block_threads);
-  SumTable* tables = arguments.sums.count(1) > 0 ? sum_tables() : nullptr;
-  const bool overlap = threads >= runtime::least_overlapping;
+/// The same for threads with several vectors: 128 registers.
+template <class F, int Count>
+inline constexpr int blocks_at_of_sum = Count > 1 ? 2 : resident_blocks<F>;
+
+/// A block: threadIdx.x is the lane, .y the group of Count vectors, .z the site. The last group may overlap the one before it (its results
+/// are the same), but adds only what is its own to the sums. The blocks of a site's groups, where one does not hold them all, follow each
+/// other, so that they find its links in L2. Alone: there is one vector.
+template <class F, int W, int Reals, unsigned Edged, int Count, int K, bool Alone>
+__global__ void __launch_bounds__(arch::most_block_threads, blocks_at_of_sum<F, Count>)
+    hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, Real<F> sign, std::uint32_t sites, std::uint32_t group_blocks,
+                   const VectorStatus* status, Obedience obedience, SumTable* tables) {
+  using V = Lane<Real<F>>;
+  runtime::wait_for_predecessors();
+  if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
+  std::uint32_t site_block = blockIdx.x, group_block = 0;
+  if (!Alone && group_blocks > 1) {
+    site_block = blockIdx.x / group_blocks;
+    group_block = blockIdx.x - site_block * group_blocks;
+  }
+  const int vectors = Alone ? 1 : a.vectors;
+  const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;  // of a block of one dimension, where Alone
+  const int lane = static_cast<int>(Alone ? id % W : threadIdx.x), first_group = static_cast<int>(group_block * blockDim.y);
+  const std::uint32_t i = Alone ? id / W : site_block * blockDim.z + threadIdx.z;
+  const int own = Alone ? 0 : (first_group + static_cast<int>(threadIdx.y)) * Count, first = min(own, vectors - Count);
+  bool wanted = i < sites && own < vectors;
+  if (const std::int32_t* left_out = obedience.left_out(status); !Alone && wanted && left_out != nullptr) {
+    wanted = false;
+    for (int v = 0; v < Count; ++v) wanted = wanted || left_out[first + v] == 0;
+  }
+  V norm[Count], dot_re[Count], dot_im[Count];
+  site::unroll<Count>([&](auto v) { norm[v] = dot_re[v] = dot_im[v] = V{0}; });
+  if (wanted) {
+    using Links = std::conditional_t<Alone, StreamedLoads, PassingLoads>;
+    const std::size_t outer = a.sites != nullptr ? __ldg(a.sites + i) : i;
+    CudaNeighbours<F, W, Reals, Edged, K, Links> neighbours{a,
+                                                            a.neighbours + outer * 8,
+                                                            a.faces_at + std::size_t{i} * 8,
+                                                            a.links + outer * (8 * NumberFormat<F>::link_words(Reals) * W),
+                                                            lane,
+                                                            first,
+                                                            vectors,
+                                                            V{sign}};
+    site::Spinor<V> r[Count];
+    site::unroll<8>([&](auto d) {
+      site::Link<V> u;
+      site::unroll<Count>([&](auto v) {
+        site::HalfSpinor<V> h;
+        neighbours.template half_spinor<d, wilson::projector_of(d, 1)>(h, v);
+        if constexpr (v == 0) neighbours.template link<d>(u);
+        wilson::add_hop<d, 1>(r[v], u, h, V{sign});
+      });
+    });
+    constexpr int words = spinor_words<F> * W;
+    const std::size_t of_group = (outer * vectors + first) * words;
+    const auto at = [&](int v) { return of_group + static_cast<std::size_t>(v * words); };
+    /// body(component number, component) for those of a stored vector.
+    const auto for_stored = [&](auto loads, const F* p, auto&& body) {
+      F stored[spinor_words<F>];
+      load_words<K, decltype(loads)>(stored, p, W, lane);
+      const site::SiteReader<F, V> reader(stored, 1);
+      site::unroll<12>([&](auto c) { body(c, reader.component(c)); });
+    };
+    const auto for_components = [&](auto&& body) {
+      site::unroll<Count>([&](auto v) { site::unroll<12>([&](auto c) { body(v, c, r[v][c / 3][c % 3]); }); });
+    };
+    // All loads of x before the first store: the compiler may not move a load past one.
+    for_components([&](auto v, auto, site::Complex<V>& z) {
+      const V scale{a.scale[first + v]};
+      z = {scale * z.re, scale * z.im};
+    });
+    if (a.x != nullptr)
+      site::unroll<Count>([&](auto v) {
+        const V diagonal{a.diagonal[first + v]};
+        for_stored(StreamedLoads{}, a.x + at(v), [&](auto c, const site::Complex<V>& value) {
+          site::Complex<V>& z = r[v][c / 3][c % 3];
+          z = {fma(diagonal, value.re, z.re), fma(diagonal, value.im, z.im)};
+        });
+      });
+    site::unroll<Count>([&](auto v) {
+      site::Complex<V> z[12];
+      site::unroll<12>([&](auto c) { z[c] = r[v][c / 3][c % 3]; });
+      F stored[spinor_words<F>];
+      site::write_site<F>(stored, 1, z);
+      store_words<K>(a.out + at(v), W, lane, stored);
+    });
+    if (a.sums.norm) for_components([&](auto v, auto, const site::Complex<V>& z) { norm[v] = fma(z.im, z.im, fma(z.re, z.re, norm[v])); });
+    if (a.sums.dot)
+      site::unroll<Count>([&](auto v) {
+        for_stored(CachedLoads{}, a.y + at(v), [&](auto c, const site::Complex<V>& value) {
+          const site::Complex<V>& z = r[v][c / 3][c % 3];
+          dot_re[v] = fma(value.im, z.im, fma(value.re, z.re, dot_re[v]));
+          dot_im[v] = fnma(value.im, z.re, fma(value.re, z.im, dot_im[v]));
+        });
+      });
+    if (Count > 1 && first < own)
+      site::unroll<Count>([&](auto v) {
+        if (first + v < own) norm[v] = dot_re[v] = dot_im[v] = V{0};
+      });
+  }
+  if (!a.sums.norm && !a.sums.dot) return;
+  __shared__ double exchange[Alone ? 1 : arch::most_block_threads];
+  const int row_threads = static_cast<int>(Alone ? blockDim.x : blockDim.x * blockDim.z);
+  const int thread = static_cast<int>((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x);
+  const RowPlace place{Alone ? 0 : thread / row_threads, Alone ? thread : thread % row_threads, row_threads};
+  const int own_of_row = (first_group + place.row) * Count;
+  const auto add = [&](const V(&summands)[Count]) {
+    site::unroll<Count>([&](auto v) {
+      double x = static_cast<double>(summands[v].v);
+      if constexpr (!Alone) x = in_rows_of_groups(x, exchange, place);
+      if (own_of_row < vectors) add_to_table(tables[min(own_of_row, vectors - Count) + v], x);
+    });
+    tables += vectors;
+  };
+  if (a.sums.norm) add(norm);
+  if (a.sums.dot) add(dot_re);
+  if (a.sums.imaginary) add(dot_im);
+}
+
+template <class F, int W, int Reals, unsigned Edged, int Count, int K, bool Alone>
+void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& a, std::int64_t sites,
+                       const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
+  const int groups = (a.vectors + Count - 1) / Count;
+  const std::int64_t threads = sites * W * groups;
+  const int usual = Alone || is_half<F> ? wilson::usual_block_threads(sizeof(Real<F>) == 8, threads) : 128;
+  const int block_threads = choice.launch.block_threads > 0 ? choice.launch.block_threads : usual;
+  // Whole warps for each group, so that they add whole warps of summands.
+  const int most_groups = block_threads / arch::warp_threads, group_blocks = (groups + most_groups - 1) / most_groups;
+  const int groups_a_block = (groups + group_blocks - 1) / group_blocks;
+  constexpr int most_sites = 64;  // of a block's third dimension
+  const int row =
+      std::min(block_threads / groups_a_block / arch::warp_threads * arch::warp_threads, Alone ? block_threads : most_sites * W);
+  const int sites_a_block = row / W;
+  const std::int64_t blocks = (sites + sites_a_block - 1) / sites_a_block * group_blocks;
+  const dim3 shape =
+      Alone ? dim3(static_cast<unsigned>(row)) : dim3(W, static_cast<unsigned>(groups_a_block), static_cast<unsigned>(sites_a_block));
+  runtime::launch(hopping_kernel<F, W, Reals, Edged, Count, K, Alone>, threads >= runtime::least_overlapping, static_cast<unsigned>(blocks),
+                  shape, stream, a, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(sites),
+                  static_cast<std::uint32_t>(group_blocks), status, obedience, a.sums.count(a.vectors) > 0 ? sum_tables() : nullptr);
+}
+
+template <class F, bool Alone>
+void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
+                         const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   unsigned edged = 0;
   for (int d = 0; d < 8; ++d) {
     const bool in_time = (both_times >> d & 1) != 0;
@@ -203,68 +291,43 @@ void launch_hopping_over(const wilson::KernelChoice& choice, const wilson::Hoppi
   }
   bool started = false;
   const auto over_lanes = [&](auto w) {
-    const auto consider = [&](auto reals, auto sign) {
-      if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
+    const auto consider = [&](auto reals) {
+      if (choice.lanes != w || choice.link_reals != reals) return;
       started = true;
-      const auto threads32 = static_cast<std::uint32_t>(threads);
-      const auto start = [&](auto kernel) {
-        runtime::launch(kernel, overlap, blocks, block_threads, stream, arguments, threads32, stop, tables);
+      const auto start = [&](auto directions, auto vectors) {
+        launch_hopping_of<F, w, reals, directions, vectors, 1, Alone>(choice, arguments, count, status, obedience, stream);
       };
-      if constexpr (w == 1) start(hopping_kernel<F, w, reals, sign, all_directions>);  // odd extents: rare, not worth three kernels
-      else if (edged == 0) start(hopping_kernel<F, w, reals, sign, no_directions>);
-      else if ((edged & ~both_times) == 0) start(hopping_kernel<F, w, reals, sign, both_times>);
-      else start(hopping_kernel<F, w, reals, sign, all_directions>);
+      // What is rare has fewer kernels: odd extents, and several vectors in lanes narrower than the usual.
+      constexpr int full = sizeof(Real<F>) == 8 ? 8 : 16, several = Alone ? 1 : usual_vectors<F>;
+      constexpr bool has_all = Alone || w == full;
+      const bool one_a_thread = several > 1 && choice.launch.vectors_a_thread == 1;
+      if constexpr (has_all) {
+        if (edged == 0 && !one_a_thread) return start(std::integral_constant<unsigned, no_directions>{}, site::Index<several>{});
+        if ((edged & ~both_times) == 0 && !one_a_thread)
+          return start(std::integral_constant<unsigned, both_times>{}, site::Index<several>{});
+      }
+      start(std::integral_constant<unsigned, all_directions>{}, site::Index<1>{});
     };
-    consider(site::Index<18>{}, site::Index<1>{});
-    consider(site::Index<18>{}, site::Index<-1>{});
-    consider(site::Index<12>{}, site::Index<1>{});
-    consider(site::Index<12>{}, site::Index<-1>{});
-    consider(site::Index<8>{}, site::Index<1>{});
-    consider(site::Index<8>{}, site::Index<-1>{});
+    consider(site::Index<18>{});
+    consider(site::Index<12>{});
+    consider(site::Index<8>{});
   };
-  (over_lanes(site::Index<Ws>{}), ...);
+  if constexpr (sizeof(Real<F>) == 8) {
+    over_lanes(site::Index<8>{});
+    over_lanes(site::Index<4>{});
+  } else {
+    over_lanes(site::Index<16>{});
+    over_lanes(site::Index<8>{});
+  }
+  if constexpr (!Alone) over_lanes(site::Index<1>{});
   if (!started) runtime::fail_as_defect("wilson hopping: no kernel of that kind was compiled");
   runtime::check_launch("wilson hopping");
 }
 
-/// Blocks of a pack into another GPU's memory: the link between GPUs is the limit, so a few multiprocessors saturate it, and the others
-/// stay with the interior.
-inline constexpr unsigned remote_pack_blocks = 64;
-
-template <class F, int... Ws>
-void launch_pack_over(const wilson::PackChoice& choice, const wilson::PackArguments<F>& arguments, std::int64_t count,
-                      const std::int32_t* stop, runtime::CudaStream stream, std::integer_sequence<int, Ws...>) {
-  if (count == 0) return;
-  const std::int64_t threads = count * (arguments.stride == 0 ? choice.lanes : choice.lanes / 2);
-  const unsigned block_threads = choice.remote ? most_pack_threads : default_threads;
-  unsigned blocks = blocks_for(threads, block_threads);
-  if (choice.remote) blocks = std::min(blocks, remote_pack_blocks);
-  bool started = false;
-  const auto over_lanes = [&](auto w) {
-    if (choice.lanes != w) return;
-    site::unroll<8>([&](auto d) {
-      if (choice.direction != d) return;
-      started = true;
-      runtime::launch_overlapping(choice.sign > 0 ? pack_kernel<F, w, d, 1> : pack_kernel<F, w, d, -1>, blocks, block_threads, stream,
-                                  arguments, static_cast<std::uint32_t>(threads), stop);
-    });
-  };
-  (over_lanes(site::Index<Ws>{}), ...);
-  if (!started) runtime::fail_as_defect("wilson pack: no kernel of that kind was compiled");
-  runtime::check_launch("wilson pack");
-}
-
 }  // namespace quarkstar::cuda
 
-/// In a .cu: the launches of one format.
-#define QUARKSTAR_HOPPING_LAUNCHES(F)                                                                                                     \
-  template <>                                                                                                                             \
-  void quarkstar::cuda::launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments,                  \
-                                       std::int64_t count, const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) { \
-    launch_hopping_over(choice, arguments, count, status, obedience, stream, LaneCounts<F>{});                                            \
-  }                                                                                                                                       \
-  template <>                                                                                                                             \
-  void quarkstar::cuda::launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F>& arguments, std::int64_t count,      \
-                                    const std::int32_t* stop, runtime::CudaStream stream) {                                               \
-    launch_pack_over(choice, arguments, count, stop, stream, LaneCounts<F>{});                                                            \
-  }
+/// In a .cu: the launches of one format, for one vector alone or for any number of them.
+#define QUARKSTAR_HOPPING_LAUNCH(F, Alone)                                                                                         \
+  template void quarkstar::cuda::launch_hopping_with<F, Alone>(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&,    \
+                                                               std::int64_t, const VectorStatus*, Obedience, \
+                                                               runtime::CudaStream);

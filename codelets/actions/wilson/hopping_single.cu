@@ -1,5 +1,3 @@
 #include "codelets/actions/wilson/hopping_cuda.cuh"
 
-namespace quarkstar {
-QUARKSTAR_HOPPING_LAUNCHES(float)
-}
+QUARKSTAR_HOPPING_LAUNCH(float, true)

@@ -20,6 +20,20 @@ QUARKSTAR_HD void read_projected(site::HalfSpinor<V>& h, const F* p, int lanes, 
   }
 }
 
+/// The projector of a hop in direction D: (1 + projector gamma_mu).
+constexpr int projector_of(int direction, int sign) { return direction % 2 == 1 ? sign : -sign; }
+
+/// r += all four rows of U h or, for hops backward, U^+ h, where h is the projected neighbour in direction D. sign: nothing, or a number 1
+/// or -1 that multiplies Sign.
+template <int D, int Sign, class V, class... Number>
+QUARKSTAR_HD void add_hop(site::Spinor<V>& r, const site::Link<V>& u, const site::HalfSpinor<V>& h, Number... sign) {
+  site::unroll<3>([&](auto colour) QUARKSTAR_INLINE_LAMBDA {
+    const site::Complex<V> upper0 = site::row_times<D % 2 == 1>(u, colour, h[0]);
+    const site::Complex<V> upper1 = site::row_times<D % 2 == 1>(u, colour, h[1]);
+    site::reconstruct_add<D / 2, projector_of(D, Sign), D == 0>(r, colour, upper0, upper1, sign...);
+  });
+}
+
 /// Adds one of the eight directions (2 mu: forward, 2 mu + 1: backward):
 ///   r += (1 -+ Sign gamma_mu) U psi(x +- mu).
 /// Neighbour supplies, for a direction D,  half_spinor<D>(h): the projected neighbour with lanes moved, faces merged and boundary
@@ -27,18 +41,11 @@ QUARKSTAR_HD void read_projected(site::HalfSpinor<V>& h, const F* p, int lanes, 
 /// Sign = +1: H; Sign = -1: its adjoint gamma5 H gamma5.
 template <int D, int Sign, class V, class Neighbour>
 QUARKSTAR_HD void add_direction(site::Spinor<V>& r, Neighbour& neighbour) {
-  constexpr int mu = D / 2;
-  constexpr bool backward = D % 2 == 1;
-  constexpr int projector = backward ? Sign : -Sign;
   site::HalfSpinor<V> h;
-  neighbour.template half_spinor<D, projector>(h);
+  neighbour.template half_spinor<D, projector_of(D, Sign)>(h);
   site::Link<V> u;
   neighbour.template link<D>(u);
-  site::unroll<3>([&](auto colour) QUARKSTAR_INLINE_LAMBDA {
-    const site::Complex<V> upper0 = site::row_times<backward>(u, colour, h[0]);
-    const site::Complex<V> upper1 = site::row_times<backward>(u, colour, h[1]);
-    site::reconstruct_add<mu, projector, D == 0>(r, colour, upper0, upper1);
-  });
+  add_hop<D, Sign>(r, u, h);
 }
 
 /// r = sum over the eight directions, always in the same order. 1320 flop a lane.

@@ -1,0 +1,3 @@
+#include "codelets/actions/wilson/hopping_cuda.cuh"
+
+QUARKSTAR_HOPPING_LAUNCH(double, false)

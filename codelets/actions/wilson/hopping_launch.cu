@@ -1,0 +1,82 @@
+// Which hopping kernel for which format and number of vectors; the gathering of faces.
+#include "codelets/actions/wilson/hopping_cuda.cuh"
+
+#include <algorithm>
+
+namespace quarkstar::cuda {
+
+#define QUARKSTAR_ELSEWHERE(F) extern QUARKSTAR_HOPPING_LAUNCH(F, true) extern QUARKSTAR_HOPPING_LAUNCH(F, false)
+QUARKSTAR_ELSEWHERE(Half)
+QUARKSTAR_ELSEWHERE(float)
+QUARKSTAR_ELSEWHERE(double)
+
+template <class F>
+void launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
+                    const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
+  if (count == 0) return;
+  const bool alone = arguments.vectors == 1 && choice.lanes > 1;  // odd extents are rare: not worth kernels of their own
+  if (alone) launch_hopping_with<F, true>(choice, arguments, count, status, obedience, stream);
+  else launch_hopping_with<F, false>(choice, arguments, count, status, obedience, stream);
+}
+
+namespace {
+
+/// Threads of a block at most: no more than a block of the interior has, whose place it takes where one has ended.
+constexpr int most_pack_threads = 256;
+
+template <class F, int D, int Sign>
+__global__ void __launch_bounds__(most_pack_threads)
+    pack_kernel(const wilson::PackArguments<F> a, int lanes, std::uint32_t threads, const std::int32_t* stop) {
+  using V = Lane<Real<F>>;
+  constexpr bool forward = D % 2 == 0;
+  runtime::wait_for_predecessors();
+  if (stop != nullptr && *stop != 0) return;
+  const int width = a.stride == 0 ? lanes : lanes / 2;
+  for (std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x; id < threads; id += gridDim.x * blockDim.x) {
+    const std::uint32_t row = id / width, i = row / a.vectors, v = row % a.vectors;
+    const int face_lane = static_cast<int>(id % width);
+    // The inverse of CudaNeighbours::replace_by_face: the bit of the edge goes back in. A reader that looks forward needs our lower half.
+    const int lane =
+        a.stride == 0 ? face_lane : (face_lane & (a.stride - 1)) | ((face_lane & ~(a.stride - 1)) << 1) | (forward ? 0 : a.stride);
+    const std::size_t vector = static_cast<std::size_t>(a.sites[i]) * a.vectors + v;
+    site::HalfSpinor<V> h;
+    wilson::read_projected<F, D / 2, wilson::projector_of(D, Sign), CachedLoads>(h, a.in + vector * (spinor_words<F> * lanes) + lane,
+                                                                                 lanes);
+    Real<F>* out = a.out + std::size_t{row} * 12 * width + face_lane;
+    site::unroll<6>([&](auto c) {
+      out[2 * c * width] = h[c / 3][c % 3].re.v;
+      out[(2 * c + 1) * width] = h[c / 3][c % 3].im.v;
+    });
+  }
+}
+
+}  // namespace
+
+template <class F>
+void launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F>& arguments, std::int64_t count, const std::int32_t* stop,
+                 runtime::CudaStream stream) {
+  if (count == 0) return;
+  const std::int64_t threads = count * arguments.vectors * (arguments.stride == 0 ? choice.lanes : choice.lanes / 2);
+  const unsigned block_threads = choice.remote ? most_pack_threads : 128;
+  auto blocks = static_cast<unsigned>((threads + block_threads - 1) / block_threads);
+  // The link between GPUs is the limit: so many blocks saturate it, and the other multiprocessors stay with the interior.
+  constexpr unsigned remote_blocks = 64;
+  if (choice.remote) blocks = std::min(blocks, remote_blocks);
+  site::unroll<8>([&](auto d) {
+    if (choice.direction != d) return;
+    runtime::launch_overlapping(choice.sign > 0 ? pack_kernel<F, d, 1> : pack_kernel<F, d, -1>, blocks, block_threads, stream, arguments,
+                                choice.lanes, static_cast<std::uint32_t>(threads), stop);
+  });
+  runtime::check_launch("wilson pack");
+}
+
+#define QUARKSTAR_LAUNCHES(F)                                                                                              \
+  template void launch_hopping(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&, std::int64_t,              \
+                               const VectorStatus*, Obedience, runtime::CudaStream);                 \
+  template void launch_pack(const wilson::PackChoice&, const wilson::PackArguments<F>&, std::int64_t, const std::int32_t*, \
+                            runtime::CudaStream);
+QUARKSTAR_LAUNCHES(Half)
+QUARKSTAR_LAUNCHES(float)
+QUARKSTAR_LAUNCHES(double)
+
+}  // namespace quarkstar::cuda

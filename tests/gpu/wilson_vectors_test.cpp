@@ -1,0 +1,180 @@
+// The hopping term of several right-hand sides on a GPU: each vector and its sums have the bits that the CPU's kernel gives it alone.
+#ifdef QUARKSTAR_CUDA
+#include "codelets/actions/wilson/hopping_cuda.hpp"
+#include "codelets/actions/wilson/hopping_kernels.hpp"
+#include "runtime/gpu/gpu_sums.hpp"
+#include "tests/gpu/support.hpp"
+#include "tests/kernels/wilson_case.hpp"
+
+#include <cstring>
+#include <memory>
+
+using namespace quarkstar;
+using gpu_testing::OnGpu;
+using gpu_testing::Stream;
+using gpu_testing::Zeroed;
+using kernels::MadeUpField;
+using kernels::Numbers;
+using kernels::WilsonCase;
+using runtime::BinnedSum;
+
+namespace {
+
+constexpr int sites = 37;
+
+/// Which hops may be special: none but for a sign in time, those in time, all.
+enum class Edges { none, times, all };
+
+template <class T>
+bool same_bytes(const T* a, const T* b, std::size_t count) {
+  return std::memcmp(a, b, count * sizeof(T)) == 0;
+}
+
+/// One block, its links and neighbours, and n vectors on it.
+template <class F>
+struct Block {
+  using T = Real<F>;
+  static constexpr int words = spinor_words<F>;
+  WilsonCase<F> made;
+  int lanes, reals, vectors;
+  std::vector<MadeUpField<F, 12>> in, x, y;
+  std::vector<std::vector<T>> faces[8];  ///< [direction][vector], [position][12][face lane]
+
+  Block(int block_lanes, int link_reals, int n, Edges edges)
+      : made(block_lanes, link_reals, sites, true), lanes(block_lanes), reals(link_reals), vectors(n) {
+    for (int d = 0; d < 8; ++d) {
+      if (edges == Edges::all || (edges == Edges::times && d / 2 == 3)) continue;
+      for (std::size_t i = static_cast<std::size_t>(d); i < made.neighbours.entries.size(); i += 8)
+        made.neighbours.entries[i] &= ~neighbour_entry::face;
+      made.arguments.faces[d] = nullptr;
+      made.arguments.phase_re[d] = static_cast<T>(d / 2 == 3 ? -1 : 1);
+      made.arguments.phase_im[d] = 0;
+    }
+    for (int v = 0; v < n; ++v) {
+      Numbers numbers(static_cast<std::uint64_t>(100 + v));
+      in.emplace_back(numbers, sites, lanes);
+      x.emplace_back(numbers, sites, lanes);
+      y.emplace_back(numbers, sites, lanes);
+      for (int d = 0; d < 8; ++d) {
+        std::vector<T> face(made.faces[d].size());
+        for (T& number : face) number = static_cast<T>(numbers.real() * (is_half<F> ? 3e-5 : 1));
+        faces[d].push_back(face);
+      }
+    }
+  }
+  double scale(int v) const { return -0.375 + 0.0625 * v; }
+  double diagonal(int v) const { return 1.25 - 0.125 * v; }
+  int face_width(int d) const { return made.stride[static_cast<std::size_t>(d / 2)] == 0 ? lanes : lanes / 2; }
+
+  /// What the CPU makes of vector v alone.
+  std::vector<F> expected(int v, int sign, std::vector<BinnedSum>& sums) {
+    const auto place = static_cast<std::size_t>(v);
+    wilson::HoppingArguments<F> a = made.arguments;
+    std::vector<F> out(in[place].stored.size());
+    a.in = in[place].stored.data();
+    a.x = x[place].stored.data();
+    a.y = y[place].stored.data();
+    a.out = out.data();
+    for (int d = 0; d < 8; ++d)
+      if (a.faces[d] != nullptr) a.faces[d] = faces[d][place].data();
+    a.scale[0] = static_cast<T>(scale(v));
+    a.diagonal[0] = static_cast<T>(diagonal(v));
+    sums.assign(3, BinnedSum::zero());
+    wilson::hopping_kernel<F>({lanes, reals, sign})(a, 0, sites, sums.data());
+    return out;
+  }
+
+  /// [outer site][vector][word][lane] from [vector][outer site][word][lane]; `row` numbers of a vector and place.
+  template <class Number, class Get>
+  std::vector<Number> together(std::size_t row, std::size_t places, Get&& get) const {
+    std::vector<Number> all;
+    for (std::size_t i = 0; i < places; ++i)
+      for (int v = 0; v < vectors; ++v) all.insert(all.end(), get(v) + i * row, get(v) + (i + 1) * row);
+    return all;
+  }
+  std::vector<F> together(const std::vector<MadeUpField<F, 12>>& fields) const {
+    return together<F>(static_cast<std::size_t>(words * lanes), sites,
+                       [&](int v) { return fields[static_cast<std::size_t>(v)].stored.data(); });
+  }
+};
+
+template <class F>
+void check_vectors(int lanes, int reals, int n, int sign, Edges edges, int left_out) {
+  INFO(kernels::describe(NumberFormat<F>::precision, lanes)
+       << " links " << reals << " n " << n << " sign " << sign << " edges " << static_cast<int>(edges) << " left out " << left_out);
+  Block<F> block(lanes, reals, n, edges);
+  const WilsonCase<F>& made = block.made;
+  const OnGpu<std::uint32_t> entries(made.neighbours.entries), faces_at(made.neighbours.faces_at), list(made.list);
+  const OnGpu<F> links(made.links), in(block.together(block.in)), x(block.together(block.x)), y(block.together(block.y));
+  const Zeroed<F> out(static_cast<std::size_t>(sites * n * Block<F>::words * lanes));
+  std::vector<std::unique_ptr<OnGpu<Real<F>>>> faces;
+  wilson::HoppingArguments<F> a = made.arguments;
+  for (int d = 0; d < 8; ++d) {
+    if (a.faces[d] == nullptr) continue;
+    faces.push_back(std::make_unique<OnGpu<Real<F>>>(
+        block.template together<Real<F>>(static_cast<std::size_t>(12 * block.face_width(d)), kernels::face_sites,
+                                         [&](int v) { return block.faces[d][static_cast<std::size_t>(v)].data(); })));
+    a.faces[d] = faces.back()->get();
+  }
+  a.neighbours = entries.get();
+  a.faces_at = faces_at.get();
+  a.sites = list.get();
+  a.links = links.get();
+  a.in = in.get();
+  a.x = x.get();
+  a.y = y.get();
+  a.out = out.get();
+  a.vectors = n;
+  for (int v = 0; v < n; ++v) {
+    a.scale[v] = static_cast<Real<F>>(block.scale(v));
+    a.diagonal[v] = static_cast<Real<F>>(block.diagonal(v));
+  }
+  VectorStatus status;
+  if (left_out >= 0) status.stopped[left_out] = 1;
+  const OnGpu<VectorStatus> state({status});
+  const int count = a.sums.count(n);
+  const OnGpu<BinnedSum> sums(std::vector<BinnedSum>(static_cast<std::size_t>(count), BinnedSum::zero()));
+  const Stream stream;
+  cuda::launch_hopping<F>({lanes, reals, sign}, a, sites, state.get(), {}, stream);
+  runtime::enqueue_finish({runtime::sum_tables(), sums.get(), nullptr, count}, stream);
+  stream.wait();
+  const std::vector<F> found = out.read();
+  const std::vector<BinnedSum> found_sums = sums.read();
+  const auto row = static_cast<std::size_t>(Block<F>::words * lanes);
+  for (int v = 0; v < n; ++v) {
+    if (v == left_out) continue;
+    std::vector<BinnedSum> expected_sums;
+    const std::vector<F> expected = block.expected(v, sign, expected_sums);
+    bool same = true;
+    for (std::size_t i = 0; i < sites; ++i)
+      same = same && same_bytes(found.data() + (i * static_cast<std::size_t>(n) + static_cast<std::size_t>(v)) * row,
+                                expected.data() + i * row, row);
+    INFO("vector " << v);
+    CHECK(same);
+    for (int s = 0; s < 3; ++s)
+      CHECK(same_bytes(&found_sums[static_cast<std::size_t>(s * n + v)], &expected_sums[static_cast<std::size_t>(s)], 1));
+  }
+}
+
+template <class F>
+void check_format(std::initializer_list<int> widths) {
+  for (const int lanes : widths)
+    for (const int reals : {18, 12, 8})
+      for (const int sign : {1, -1})
+        for (const Edges edges : {Edges::none, Edges::times, Edges::all})
+          for (const int n : {1, 2, 3, 5, 8, 32}) {
+            if (n == 32 && (reals != 12 || sign < 0)) continue;
+            check_vectors<F>(lanes, reals, n, sign, edges, -1);
+            if (n == 5 && reals == 12) check_vectors<F>(lanes, reals, n, sign, edges, 2);
+          }
+}
+
+}  // namespace
+
+TEST_CASE("each of several right-hand sides has the bits of the hopping term alone") {
+  QUARKSTAR_NEEDS_GPU("gpu hopping of several vectors");
+  check_format<double>({8, 4, 1});
+  check_format<float>({16, 8, 1});
+  check_format<Half>({16, 8, 1});
+}
+#endif
