@@ -272,6 +272,12 @@ Solver::Solver(const runtime::Decomposition& decomposition, const Action& action
   impl_ = std::unique_ptr<Impl>(new Impl{settings, krylov, action.components(), action.levels(decomposition, request), {}});
 }
 
+SolveResult Solver::solve(const HostField& source, HostField& solution, const Progress& progress, const Snapshots& snapshots) {
+  const std::optional<double> mass = impl_->levels.outer->own_mass();
+  if (!mass) throw ShapeError("Solver::solve", "no mass, and the action has none of its own");
+  return solve(source, *mass, solution, progress, snapshots);
+}
+
 void Solver::prepare(int vectors) {
   impl_->prepare(vectors);
   if (!runtime::Turns::taken()) runtime::Session::current().wait_all();

@@ -44,7 +44,8 @@ class Solver {
   /// begin from zero.
   std::vector<SolveResult> solve(std::span<const HostField> sources, std::span<const double> masses, std::span<HostField> solutions,
                                  const Progress& progress = {}, const Snapshots& snapshots = {});
-  /// Of one right-hand side.
+  /// Of one right-hand side, with the action's own mass where none is given. Throws ShapeError where the action has none.
+  SolveResult solve(const HostField& source, HostField& solution, const Progress& progress = {}, const Snapshots& snapshots = {});
   SolveResult solve(const HostField& source, double mass, HostField& solution, const Progress& progress = {},
                     const Snapshots& snapshots = {}) {
     return solve({&source, 1}, {&mass, 1}, {&solution, 1}, progress, snapshots).front();

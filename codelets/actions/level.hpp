@@ -39,6 +39,8 @@ class Level {
   virtual std::unique_ptr<EvenOdd> system(int vectors, const PerVector& mass, std::optional<int> parity = {}) = 0;
   /// Throws Error(input) for a quark mass, or kappa, that makes no sense.
   virtual void check_mass(double mass) const = 0;
+  /// The mass that came with the action.
+  virtual std::optional<double> own_mass() const { return std::nullopt; }
   /// M^+ M of one mass minus that of another, where that is a number: what multi-shift solvers need.
   virtual std::optional<double> shift_between(double, double) const { return std::nullopt; }
   /// Of a system of one of these, where the level has one.

@@ -97,7 +97,7 @@ TEST_CASE("unequal blocks and odd extents give the same bits") {
     wilson::Hopping hopping(even, odd);
     HostField result(spinor_components, lattice);
     for (int parity = 0; parity < 2; ++parity) {
-      const Field in(layout, 1 - parity), out(layout, parity);
+      const Field in(layout, 1 - parity, 12), out(layout, parity, 12);
       transfer::load(in, psi);
       hopping.apply(out, in);
       transfer::store(result, out);
@@ -116,13 +116,17 @@ TEST_CASE("fused output and sums equal separate steps") {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   for (const Coord& blocks : cuts) {
     battery::HoppingHarness harness({lattice, blocks}, gauge, antiperiodic_in_time);
-    const Field in(harness.lattice(), 1), x(harness.lattice(), 0), y(harness.lattice(), 0), out(harness.lattice(), 0);
+    const Field in(harness.lattice(), 1, 12), x(harness.lattice(), 0, 12), y(harness.lattice(), 0, 12), out(harness.lattice(), 0, 12);
     const reference::Field other = reference::random_field(lattice, 4, seed + 8);
     const HostField other_host = battery::to_host(other);
     transfer::load(in, host);
     transfer::load(x, host);
     transfer::load(y, other_host);
-    harness.hopping().apply(out, in, {.x = &x, .diagonal = 1.5, .scale = -0.25, .y = &y, .sums = {.norm = true, .dot = true}});
+    harness.hopping().apply(out, in, {.x = &x,
+                             .diagonal = same_for_all(1.5),
+                             .scale = same_for_all(-0.25),
+                             .y = &y,
+                             .sums = {.norm = true, .dot = true, .imaginary = true}});
     HostField result(spinor_components, lattice);
     transfer::store(result, out);
     session.wait_all();

@@ -1,6 +1,8 @@
 // Solves that are in flight together have the bits and the counts of solves one after another.
 #include "codelets/gauge/smear/hisq.hpp"
 #include "runtime/graph/turns.hpp"
+#include "codelets/actions/staggered/action.hpp"
+#include "codelets/actions/wilson/action.hpp"
 #include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
@@ -21,8 +23,7 @@ std::vector<Column> solve_all(const battery::SolveCase& c, const HostGauge& gaug
   runtime::Session session({.cpu_workers = c.workers, .threads_per_worker = c.threads, .cuda_workers = 0, .policy = c.policy});
   SolverSettings settings = c.settings;
   settings.keep_history = true;
-  WilsonSolver solver(runtime::Decomposition(gauge.extents, c.blocks, session.block_owners()), gauge, {0.125, {}, antiperiodic_in_time},
-                      settings);
+  Solver solver(runtime::Decomposition(gauge.extents, c.blocks, session.block_owners()), wilson::Action(gauge, {0.125, {}, antiperiodic_in_time}), settings);
   std::vector<Column> columns(sources.size(), {{}, HostField(spinor_components, gauge.extents)});
   runtime::Turns::run(static_cast<int>(sources.size()), in_flight, [&](int number) {
     Column& column = columns[static_cast<std::size_t>(number)];
@@ -40,7 +41,7 @@ TEST_CASE("Wilson columns in flight together: same bits, same work") {
   std::vector<HostField> sources;
   for (int i = 0; i < 4; ++i)
     sources.push_back(battery::to_host(reference::random_field(lattice, 4, seed + 1 + static_cast<std::uint64_t>(i))));
-  sources.emplace_back(lattice);  // zero: done at once
+  sources.emplace_back(spinor_components, lattice);  // zero: done at once
   const char* policies[] = {"static", "eager", "dmdas"};
   std::size_t turn = 0;  // policies take turns
   for (const char* solver : {"bicgstab", "cgnr", "gcr"})
@@ -82,7 +83,7 @@ TEST_CASE("staggered groups in flight together: same bits") {
   const std::vector<HostField> random = battery::random_vectors(lattice, 6, seed + 12);
   const auto solve_all = [&](const SolverSettings& settings, const char* policy, int in_flight) {
     runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0, .policy = policy});
-    StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 2}, 2), host, settings);
+    Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 2}, 2), staggered::Action(host), settings);
     std::vector<HostField> solutions(random.size(), HostField(colour_components, lattice));
     runtime::Turns::run(3, in_flight, [&](int group) {
       const std::size_t first = 2 * static_cast<std::size_t>(group);
@@ -124,7 +125,7 @@ TEST_CASE("links of several epsilons are made while others are solved for: same 
       const auto m = static_cast<std::size_t>(number);
       SolverSettings settings;
       settings.solver = "cg";
-      StaggeredSolver solver(decomposition, hisq.links(smear::naik_epsilon_of_mass(masses[m])), settings);
+      Solver solver(decomposition, staggered::Action(hisq.links(smear::naik_epsilon_of_mass(masses[m]))), settings);
       for (const SolveResult& result : solver.solve(source, std::span(masses).subspan(m, 1), std::span(solutions).subspan(m, 1)))
         CHECK(result.converged());
     });

@@ -1,4 +1,5 @@
 // Batches of several owners as one task for each stretch between two exchanges: the bits and the work of the same batches task by task.
+#include "codelets/actions/staggered/action.hpp"
 #include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
@@ -87,7 +88,7 @@ TEST_CASE("joined tasks: staggered solves") {
       settings.solver = name;
       settings.tolerance = 1e-9;
       settings.keep_history = true;
-      StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 2}, 2), host, settings);
+      Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 2}, 2), staggered::Action(host), settings);
       std::vector<HostField> solutions(2, HostField(colour_components, lattice));
       const std::vector<double> masses{0.2, 0.2};
       for (const SolveResult& result : solver.solve(sources, masses, solutions)) {

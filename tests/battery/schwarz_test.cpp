@@ -1,4 +1,5 @@
 // The Schwarz preconditioner against the reference; its bits; and what it does to GCR.
+#include "codelets/actions/wilson/action.hpp"
 #include "codelets/actions/wilson/schwarz.hpp"
 
 #include "runtime/system/error.hpp"
@@ -28,11 +29,11 @@ struct Case {
 HostField apply(const Case& c, const HostGauge& gauge, const HostField& source) {
   runtime::Session session({.cpu_workers = c.workers, .threads_per_worker = c.threads, .cuda_workers = 0, .policy = c.policy});
   const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(c.lattice, c.blocks, c.workers), c.precision, antiperiodic_in_time,
-                                                 16, 1, Coord{}, c.domain);
+                                                 LayoutRequest{.most_lanes = 16, .unit = c.domain});
   LinkField even(lattice, 0, c.link_reals), odd(lattice, 1, c.link_reals);
   transfer::load_links(even, odd, gauge);
   const wilson::Schwarz schwarz(even, odd, c.domain, c.steps, diagonal, scale);
-  const Field in(lattice, 1), out(lattice, 1);
+  const Field in(lattice, 1, 12), out(lattice, 1, 12);
   transfer::load(in, source);
   schwarz.apply(out, in);
   HostField result(spinor_components, c.lattice);
@@ -193,7 +194,7 @@ TEST_CASE("Schwarz domains that do not fit are refused") {
   const HostGauge gauge = reference::unit_gauge(lattice);
   runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
   const auto refuse = [&](const Coord& blocks, SolverSettings settings, const char* what) {
-    CHECK_THROWS_WITH(WilsonSolver(runtime::Decomposition(lattice, blocks, 1), gauge, {}, settings), doctest::Contains(what));
+    CHECK_THROWS_WITH(Solver(runtime::Decomposition(lattice, blocks, 1), wilson::Action(gauge, {}), settings), doctest::Contains(what));
   };
   refuse({1, 1, 1, 1}, gcr(SchwarzSettings{{4, 4, 4, 3}, 4}), "even numbers");
   refuse({1, 1, 1, 1}, gcr(SchwarzSettings{{4, 4, 6, 4}, 4}), "divisor");

@@ -1,5 +1,6 @@
 #pragma once
 // A whole solve as the battery repeats it: one source, one choice of everything, the residual history as bits.
+#include "codelets/actions/wilson/action.hpp"
 #include "solvers/solver.hpp"
 #include "tests/battery/support.hpp"
 
@@ -31,7 +32,7 @@ inline SolveOutcome solve_once(const SolveCase& c, const HostGauge& gauge, const
                             .throttles = c.throttles});
   SolverSettings settings = c.settings;
   settings.keep_history = true;
-  WilsonSolver solver(runtime::Decomposition(gauge.extents, c.blocks, session.block_owners()), gauge, parameters, settings);
+  Solver solver(runtime::Decomposition(gauge.extents, c.blocks, session.block_owners()), wilson::Action(gauge, parameters), settings);
   SolveOutcome outcome{{}, HostField(spinor_components, gauge.extents)};
   outcome.result = solver.solve(source, outcome.solution);
   return outcome;

@@ -1,4 +1,5 @@
 // Every solver, precision, link format and Schur complement gives a solution whose residual the reference confirms; failures say why.
+#include "codelets/actions/wilson/action.hpp"
 #include "codelets/actions/wilson/even_odd.hpp"
 #include "solvers/krylov/krylov.hpp"
 #include "tests/battery/solver_support.hpp"
@@ -114,13 +115,15 @@ TEST_CASE("CG on a hermitian positive operator") {
   LinkField even(layout, 0, 18), odd(layout, 1, 18);
   transfer::load_links(even, odd, gauge);
   wilson::Hopping hopping(even, odd);
-  wilson::EvenOdd m(hopping, {0.12, {}, antiperiodic_in_time}, Schur::asymmetric);
+  wilson::EvenOdd m(hopping, same_for_all(0.12), WilsonParameters::Normalisation::kappa, Schur::asymmetric);
   NormalOperator normal(m);
-  const Field b(layout, 1), x(layout, 1), check(layout, 1);
+  const Field b = m.field(), x = m.field(), check = m.field();
   transfer::load(b, source);
-  const KrylovResult result = conjugate_gradient(normal, x, b, {.target_norm2 = 1e-20, .most_iterations = 500}, {});
+  KrylovLimits limits{.target_norm2 = same_for_all(1e-20)};
+  limits.most_iterations.fill(500);
+  const KrylovResult result = find_krylov_solver("cg")->solve(normal, x, b, limits, {}).of_vectors.front();
   CHECK(result.reason == StopReason::converged);
-  normal.apply(check, x, {}, false, nullptr);
+  normal.apply(check, x, {}, false, {});
   HostField image(spinor_components, lattice);
   transfer::store(image, check);
   session.wait_all();
@@ -135,7 +138,7 @@ TEST_CASE("an initial guess is used: the solution itself needs no iteration") {
   const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 3));
   runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
   SolverSettings settings;
-  WilsonSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), gauge, {0.12, {}, antiperiodic_in_time}, settings);
+  Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), wilson::Action(gauge, {0.12, {}, antiperiodic_in_time}), settings);
   HostField x(spinor_components, lattice);
   const SolveResult first = solver.solve(source, x);
   CHECK(first.converged());
@@ -179,7 +182,7 @@ TEST_CASE("failures end with their reason and never as converged") {
   }
   SUBCASE("a zero source has the zero solution whatever the guess") {
     runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
-    WilsonSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), gauge, parameters, c.settings);
+    Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), wilson::Action(gauge, parameters), c.settings);
     HostField x = source;
     CHECK(solver.solve(HostField(spinor_components, lattice), x).converged());
     for (const auto& value : x.data) CHECK(value == 0.0);
@@ -208,7 +211,7 @@ TEST_CASE("failures end with their reason and never as converged") {
     runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
     c.settings.tolerance = 1e-13;
     c.settings.check_every = 2;
-    WilsonSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), gauge, parameters, c.settings);
+    Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), wilson::Action(gauge, parameters), c.settings);
     HostField x(spinor_components, lattice);
     CHECK(solver.solve(source, x, [](int, double) { return false; }).reason == StopReason::interrupted);
   }
@@ -222,20 +225,20 @@ TEST_CASE("wrong settings are refused with the flag's name") {
   SolverSettings settings;
   for (const char* name : {"gauss", "cg"}) {
     settings.solver = name;
-    CHECK_THROWS_WITH(WilsonSolver(decomposition, gauge, {}, settings), doctest::Contains("--solver"));
+    CHECK_THROWS_WITH(Solver(decomposition, wilson::Action(gauge, {}), settings), doctest::Contains("--solver"));
   }
   settings = {};
   settings.link_reals = 7;
-  CHECK_THROWS_WITH(WilsonSolver(decomposition, gauge, {}, settings), doctest::Contains("--links"));
+  CHECK_THROWS_WITH(Solver(decomposition, wilson::Action(gauge, {}), settings), doctest::Contains("--links"));
   settings = {};
   settings.link_reals = 8;  // which cannot hold links off SU(3)
   for (const double factor : {1.001, std::nan("")}) {
     HostGauge stretched = gauge;
     stretched.link(17, 2)[4] *= factor;
     stretched.link(17, 2)[8] *= factor;
-    CHECK_THROWS_WITH(WilsonSolver(decomposition, stretched, {}, settings), doctest::Contains("link"));
+    CHECK_THROWS_WITH(Solver(decomposition, wilson::Action(stretched, {}), settings), doctest::Contains("link"));
   }
   settings = {};
   settings.tolerance = 0;
-  CHECK_THROWS_WITH(WilsonSolver(decomposition, gauge, {}, settings), doctest::Contains("--tol"));
+  CHECK_THROWS_WITH(Solver(decomposition, wilson::Action(gauge, {}), settings), doctest::Contains("--tol"));
 }

@@ -1,4 +1,5 @@
 // Block CG: what it saves, and right-hand sides that depend on each other.
+#include "codelets/actions/staggered/action.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
 
 #include <algorithm>
@@ -34,8 +35,8 @@ TEST_CASE("staggered block CG takes fewer applications than CG, and the fewer th
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
   for (const Precision precision : precisions) {
-    StaggeredSolver conjugate(whole, links, battery::staggered_settings("cg", precision)),
-        block(whole, links, battery::staggered_settings("blockcg", precision));
+    Solver conjugate(whole, staggered::Action(links), battery::staggered_settings("cg", precision)),
+        block(whole, staggered::Action(links), battery::staggered_settings("blockcg", precision));
     const StaggeredOutcome each = battery::solve_together(conjugate, sources, masses);
     int before = 0;
     for (const std::size_t n : {1, 2, 4, 8}) {
@@ -67,7 +68,7 @@ TEST_CASE("staggered block CG survives right-hand sides that depend on each othe
   const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1), cut(lattice, {1, 1, 1, 2}, 1);
   for (const Precision precision : precisions) {
     const SolverSettings settings = battery::staggered_settings("blockcg", precision);
-    StaggeredSolver solver(whole, links, settings), on_two(cut, links, settings);
+    Solver solver(whole, staggered::Action(links), settings), on_two(cut, staggered::Action(links), settings);
     for (const std::size_t n : {2, 3, 4, 5, 8, 12, 16, 32}) {
       const std::vector<HostField> sources = dependent_vectors(lattice, n, seed + 12);
       const std::vector<double> masses(n, 0.5);
@@ -98,7 +99,7 @@ TEST_CASE("staggered block CG: 32 copies of one right-hand side are one, and zer
   const std::vector<double> masses(n, 0.5);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   for (const Precision precision : precisions) {
-    StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), links, battery::staggered_settings("blockcg", precision));
+    Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), staggered::Action(links), battery::staggered_settings("blockcg", precision));
     const StaggeredOutcome outcome = battery::solve_together(solver, sources, masses);
     for (std::size_t v = 0; v < n; ++v) {
       INFO(name_of(precision) << " number " << v);

@@ -1,5 +1,6 @@
 // Multi-shift CG with refinement in every precision and long-link format: true residuals, and the solutions of single
 // CG solves.
+#include "codelets/actions/staggered/action.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
 
 using namespace quarkstar;
@@ -32,8 +33,8 @@ TEST_CASE(
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
     for (const int long_reals : {18, 14, 13, 9}) {
       const SolverSettings settings = battery::staggered_settings("multishift", precision, long_reals);
-      StaggeredSolver shifted(whole, links, settings), on_two(cut, links, settings),
-          single(whole, links, battery::staggered_settings("cg", precision, long_reals));
+      Solver shifted(whole, staggered::Action(links), settings), on_two(cut, staggered::Action(links), settings),
+          single(whole, staggered::Action(links), battery::staggered_settings("cg", precision, long_reals));
       const StaggeredOutcome outcome = battery::solve_together(shifted, sources, masses),
                              other = battery::solve_together(on_two, sources, masses);
       for (std::size_t s = 0; s < n; ++s) {

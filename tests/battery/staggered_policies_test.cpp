@@ -1,5 +1,6 @@
 // Every staggered solver in every precision: the same bits under every policy, for 1 to 8 blocks, and on every
 // architecture.
+#include "codelets/actions/staggered/action.hpp"
 #include "runtime/policy/policy.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
 
@@ -23,7 +24,7 @@ struct Problem {
   StaggeredOutcome expected{};  ///< one block, one worker
 
   StaggeredOutcome solve(const Coord& blocks, int owners, const smear::StaggeredLinks& links) const {
-    StaggeredSolver solver(runtime::Decomposition(lattice, blocks, owners), links, settings);
+    Solver solver(runtime::Decomposition(lattice, blocks, owners), staggered::Action(links), settings);
     return battery::solve_together(solver, sources, masses);
   }
 };

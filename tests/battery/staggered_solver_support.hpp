@@ -38,7 +38,7 @@ struct StaggeredOutcome {
 };
 
 /// One solve from zero guesses.
-inline StaggeredOutcome solve_together(StaggeredSolver& solver, std::span<const HostField> sources, std::span<const double> masses) {
+inline StaggeredOutcome solve_together(Solver& solver, std::span<const HostField> sources, std::span<const double> masses) {
   StaggeredOutcome outcome{{}, std::vector<HostField>(sources.size(), HostField(colour_components, sources[0].extents))};
   outcome.results = solver.solve(sources, masses, outcome.solutions);
   return outcome;

@@ -1,4 +1,5 @@
 // Whole staggered solves: true residuals by the reference, and the same bits whatever runs them.
+#include "codelets/actions/staggered/action.hpp"
 #include "codelets/actions/staggered/links.hpp"
 #include "runtime/system/team.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
@@ -28,8 +29,7 @@ Outcome solve(const Run& run, const smear::StaggeredLinks& links, std::span<cons
                             .cuda_workers = 0,
                             .policy = run.policy,
                             .lane_bytes = run.lane_bytes});
-  StaggeredSolver solver(runtime::Decomposition(links.fat.extents, run.blocks, session.block_owners()), links, run.settings,
-                         {.vectors_in_lanes = run.vectors_in_lanes});
+  Solver solver(runtime::Decomposition(links.fat.extents, run.blocks, session.block_owners()), staggered::Action(links), run.settings, {.vectors_in_lanes = run.vectors_in_lanes});
   return battery::solve_together(solver, sources, masses);
 }
 
@@ -140,9 +140,9 @@ TEST_CASE("staggered: neither other right-hand sides nor the batches change a bi
     for (int step = 0; step < 12; ++step) {
       SolverSettings settings = battery::staggered_settings("cg", precision);
       settings.tolerance = std::pow(10.0, -6 - 0.25 * step);
-      StaggeredSolver first(decomposition, links, settings);
+      Solver first(decomposition, staggered::Action(links), settings);
       settings.check_every = step % 2 == 0 ? 5 : 64;
-      StaggeredSolver second(decomposition, links, settings);
+      Solver second(decomposition, staggered::Action(links), settings);
       std::vector<HostField> together(3, HostField(colour_components, links.fat.extents));
       const std::vector<SolveResult> results = first.solve(sources, masses, together);
       for (std::size_t v = 0; v < sources.size(); ++v) {
@@ -166,7 +166,7 @@ TEST_CASE("staggered: a zero source, a guess that is the answer, and an iteratio
   const std::vector<double> masses{0.2, 0.2};
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
-  StaggeredSolver solver(whole, links, battery::staggered_settings("cg"));
+  Solver solver(whole, staggered::Action(links), battery::staggered_settings("cg"));
   std::vector<HostField> solutions(2, HostField(colour_components, lattice));
   auto results = solver.solve(sources, masses, solutions);
   CHECK(results[0].converged());
@@ -179,7 +179,7 @@ TEST_CASE("staggered: a zero source, a guess that is the answer, and an iteratio
   CHECK(battery::same_bits(first[0], solutions[0]));
   SolverSettings settings = battery::staggered_settings("cg");
   settings.max_iterations = 5;
-  StaggeredSolver impatient(whole, links, settings);
+  Solver impatient(whole, staggered::Action(links), settings);
   solutions.assign(2, HostField(colour_components, lattice));
   results = impatient.solve(sources, masses, solutions);
   CHECK(results[0].reason == StopReason::iteration_limit);
@@ -203,7 +203,7 @@ TEST_CASE("staggered: a solve goes on from a copy of its iterate") {
       const std::vector<double> masses = name == "blockcg" ? std::vector<double>(3, 0.05) : std::vector<double>{0.05, 2.0, 0.1};
       SolverSettings settings = battery::staggered_settings(name, precision);
       settings.check_every = 4;
-      StaggeredSolver solver(cut, links, settings);
+      Solver solver(cut, staggered::Action(links), settings);
       struct Copy {
         std::vector<HostField> solutions;
         std::vector<int> iterations;
@@ -252,7 +252,7 @@ TEST_CASE("staggered: with vectors in lanes copies of the iterate, and what is m
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
     SolverSettings settings = battery::staggered_settings("cg", precision);
     settings.check_every = 4;
-    StaggeredSolver of_sites(cut, links, settings), in_lanes(cut, links, settings, {.vectors_in_lanes = 8});
+    Solver of_sites(cut, staggered::Action(links), settings), in_lanes(cut, staggered::Action(links), settings, {.vectors_in_lanes = 8});
     std::vector<HostField> copies[2];  // the first of each layout
     for (const bool lanes : {false, true}) {
       std::vector<HostField>& copy = copies[lanes ? 1 : 0];
@@ -283,7 +283,7 @@ TEST_CASE("staggered: an interrupted Krylov space of several masses leaves the g
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   SolverSettings settings = battery::staggered_settings("multishift");
   settings.check_every = 4;
-  StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), links, settings);
+  Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), staggered::Action(links), settings);
   std::vector<HostField> solutions(2, HostField(colour_components, lattice));
   for (const SolveResult& result : solver.solve(sources, masses, solutions, [](int iterations, double) { return iterations < 8; }))
     CHECK(result.reason == StopReason::interrupted);

@@ -16,16 +16,6 @@ inline HostField to_colour(const reference::Field& field) {
   return host;
 }
 
-inline reference::Field to_reference(const HostField& host) {
-  reference::Field field(host.extents, 1);
-  field.data = host.data;
-  return field;
-}
-
-inline bool same_bits(const HostField& a, const HostField& b) {
-  return a.data.size() == b.data.size() && std::memcmp(a.data.data(), b.data.data(), a.data.size() * sizeof a.data[0]) == 0;
-}
-
 /// The reference's links with MILC's phases folded in. long_scale: of the long links; 0: leave them out.
 inline smear::StaggeredLinks with_phases(const reference::StaggeredLinks& links, double long_scale) {
   smear::StaggeredLinks host{links.fat, {}, false, 0, long_scale};
@@ -85,8 +75,7 @@ class DslashHarness {
   DslashHarness(const DslashCase& c, const smear::StaggeredLinks& links)
       : DslashHarness(runtime::Decomposition(c.lattice, c.blocks, runtime::Session::current().block_owners()), c, links) {}
   DslashHarness(const runtime::Decomposition& decomposition, const DslashCase& c, const smear::StaggeredLinks& links)
-      : lattice_(std::make_shared<Lattice>(decomposition, c.precision, periodic, c.most_lanes, links.reach(), c.tile, Coord{2, 2, 2, 2},
-                                           c.vectors_in_lanes)),
+      : lattice_(std::make_shared<Lattice>(decomposition, c.precision, periodic, LayoutRequest{.most_lanes = c.most_lanes, .reach = links.reach(), .tile = c.tile, .vectors_in_lanes = c.vectors_in_lanes})),
         launch_(c.launch),
         even_(lattice_, 0, links, c.long_reals),
         odd_(lattice_, 1, links, c.long_reals) {}
@@ -97,7 +86,7 @@ class DslashHarness {
     dslash.set_launch(launch_);
     std::vector<HostField> result(chi.size(), HostField(colour_components, chi[0].extents));
     for (int parity = 0; parity < 2; ++parity) {
-      const Field in(lattice_, 1 - parity, dslash.vectors()), out(lattice_, parity, dslash.vectors());
+      const Field in(lattice_, 1 - parity, colour_components, dslash.vectors()), out(lattice_, parity, colour_components, dslash.vectors());
       transfer::load(in, chi);
       dslash.apply(out, in);
       transfer::store(result, out);

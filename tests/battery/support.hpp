@@ -25,7 +25,7 @@ inline HostField to_host(const reference::Field& field) {
 }
 
 inline reference::Field to_reference(const HostField& host) {
-  reference::Field field(host.extents, 4);
+  reference::Field field(host.extents, host.components / 3);
   field.data = host.data;
   return field;
 }
@@ -42,7 +42,7 @@ struct HoppingCase {
   int most_lanes = 16;
   Coord tile{};
   int block_threads = 0;
-  arch::MemoryAccess memory = wilson::default_memory_access;
+  arch::MemoryAccess memory = wilson::default_launch.memory;
   std::string text() const;
 };
 
@@ -60,20 +60,19 @@ class HoppingHarness {
  public:
   HoppingHarness(const HoppingCase& c, const HostGauge& gauge, const BoundaryAngles& boundary)
       : decomposition_(c.lattice, c.blocks, static_cast<int>(runtime::Session::current().workers().size())),
-        lattice_(std::make_shared<Lattice>(decomposition_, c.precision, boundary, c.most_lanes, 1, c.tile)),
+        lattice_(std::make_shared<Lattice>(decomposition_, c.precision, boundary, LayoutRequest{.most_lanes = c.most_lanes, .tile = c.tile})),
         even_(lattice_, 0, c.link_reals),
         odd_(lattice_, 1, c.link_reals) {
     transfer::load_links(even_, odd_, gauge);
     hopping_ = std::make_unique<wilson::Hopping>(even_, odd_);
-    hopping_->set_block_threads(c.block_threads);
-    hopping_->set_memory_access(c.memory);
+    hopping_->set_launch({c.block_threads, 0, c.memory});
   }
 
   /// H psi (or its adjoint) on the whole lattice.
   HostField apply(const HostField& psi, bool adjoint = false) {
     HostField result(spinor_components, psi.extents);
     for (int parity = 0; parity < 2; ++parity) {
-      const Field in(lattice_, 1 - parity), out(lattice_, parity);
+      const Field in(lattice_, 1 - parity, spinor_components), out(lattice_, parity, spinor_components);
       transfer::load(in, psi);
       hopping_->apply(out, in, {}, adjoint);
       transfer::store(result, out);

@@ -1,6 +1,8 @@
 // A periodic configuration repeated twice in every direction, with a repeated source, has the repeated solution: on one process, and under
 // mpirun on ranks whose edges go between the copies. Bit for bit, because the sum of 16 equal parts is 16 times one of them, exactly.
 #include "runtime/mpi/job.hpp"
+#include "codelets/actions/staggered/action.hpp"
+#include "codelets/actions/wilson/action.hpp"
 #include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
@@ -27,14 +29,13 @@ runtime::Decomposition shared() {
 }
 
 /// The sites of a part of the large lattice, from the field that it repeats.
-template <class Field>
-Field repeated(const Field& field, const Box& part) {
-  Field result(part);
+HostField repeated(const HostField& field, const Box& part) {
+  HostField result(field.components, part);
   for (std::int64_t i = 0; i < volume(part.extents); ++i) {
     Coord site = site_of(part, i);
     for (int mu = 0; mu < 4; ++mu) site[mu] %= lattice[mu];
-    std::copy_n(field.data.begin() + lexicographic(site, lattice) * Field::components, Field::components,
-                result.data.begin() + i * Field::components);
+    std::copy_n(field.data.begin() + lexicographic(site, lattice) * field.components, field.components,
+                result.data.begin() + i * field.components);
   }
   return result;
 }
@@ -65,12 +66,12 @@ TEST_CASE("tiling a periodic configuration and its source gives the tiled soluti
     settings.solver = name;
     settings.keep_history = true;
     HostField solution(spinor_components, lattice);
-    const SolveResult result = WilsonSolver(runtime::Decomposition::uncut(lattice, 0), gauge, parameters, settings).solve(source, solution);
+    const SolveResult result = Solver(runtime::Decomposition::uncut(lattice, 0), wilson::Action(gauge, parameters), settings).solve(source, solution);
     REQUIRE(result.converged());
     const runtime::Decomposition decomposition = shared();
     const Box part = decomposition.part();
     HostField tiled_solution(spinor_components, part);
-    const SolveResult tiled_result = WilsonSolver(decomposition, large, parameters, settings).solve(repeated(source, part), tiled_solution);
+    const SolveResult tiled_result = Solver(decomposition, wilson::Action(large, parameters), settings).solve(repeated(source, part), tiled_solution);
     CHECK(tiled_result.converged());
     check_same_history(tiled_result.residual_history, result.residual_history);
     CHECK(tiled_result.true_residual == result.true_residual);
@@ -95,13 +96,13 @@ TEST_CASE("tiling a periodic configuration and its sources gives the tiled solut
   const runtime::Session session(one_thread());
   std::vector<HostField> solutions(sources.size(), HostField(colour_components, lattice));
   const std::vector<SolveResult> results =
-      StaggeredSolver(runtime::Decomposition::uncut(lattice, 0), links, settings).solve(sources, masses, solutions);
+      Solver(runtime::Decomposition::uncut(lattice, 0), staggered::Action(links), settings).solve(sources, masses, solutions);
   const runtime::Decomposition decomposition = shared();
   const Box part = decomposition.part();
   std::vector<HostField> tiled_sources, tiled_solutions(sources.size(), HostField(colour_components, part));
   for (const HostField& source : sources) tiled_sources.push_back(repeated(source, part));
   const std::vector<SolveResult> tiled_results =
-      StaggeredSolver(decomposition, large, settings).solve(tiled_sources, masses, tiled_solutions);
+      Solver(decomposition, staggered::Action(large), settings).solve(tiled_sources, masses, tiled_solutions);
   for (std::size_t v = 0; v < sources.size(); ++v) {
     CAPTURE(v);
     CHECK(results[v].converged());

@@ -1,5 +1,7 @@
 // Blocks of unequal thickness with owners of their own, as a lattice is cut for workers of unequal speed: the bits of the uncut lattice.
 #include "codelets/gauge/smear/hisq.hpp"
+#include "codelets/actions/staggered/action.hpp"
+#include "codelets/actions/wilson/action.hpp"
 #include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
@@ -18,7 +20,7 @@ struct Layout {
 
 battery::SolveOutcome solve(const runtime::Decomposition& decomposition, const SolverSettings& settings, const HostGauge& gauge,
                             const HostField& source) {
-  WilsonSolver solver(decomposition, gauge, {0.12, {}, {0, 0.5, 0, 1}}, settings);
+  Solver solver(decomposition, wilson::Action(gauge, {0.12, {}, {0, 0.5, 0, 1}}), settings);
   battery::SolveOutcome outcome{{}, HostField(spinor_components, gauge.extents)};
   outcome.result = solver.solve(source, outcome.solution);
   return outcome;
@@ -90,7 +92,7 @@ TEST_CASE("blocks of unequal thickness change no bit of staggered links and solv
       const std::vector<double> masses = shifted ? std::vector<double>{0.2, 0.4, 0.8} : std::vector<double>(3, 0.3);
       const std::vector<HostField> b = shifted ? std::vector<HostField>(3, sources[0]) : sources;
       const auto solve_on = [&](const runtime::Decomposition& decomposition) {
-        StaggeredSolver on(decomposition, links, settings);
+        Solver on(decomposition, staggered::Action(links), settings);
         std::pair<std::vector<SolveResult>, std::vector<HostField>> outcome{
             {}, std::vector<HostField>(3, HostField(colour_components, lattice))};
         outcome.first = on.solve(b, masses, outcome.second);

@@ -1,4 +1,6 @@
 // The flops that a solve reports, counted along what was submitted, against those that the CPU's tasks report themselves.
+#include "codelets/actions/staggered/action.hpp"
+#include "codelets/actions/wilson/action.hpp"
 #include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
@@ -34,7 +36,7 @@ TEST_CASE("a solve counts the work that was done, wherever the graph stopped") {
               settings.check_every = check_every;
               settings.tolerance = end.tolerance;
               settings.max_iterations = end.most;
-              WilsonSolver wilson(runtime::Decomposition(lattice, blocks, 1), gauge, {0.12, {}, antiperiodic_in_time}, settings);
+              Solver wilson(runtime::Decomposition(lattice, blocks, 1), wilson::Action(gauge, {0.12, {}, antiperiodic_in_time}), settings);
               session.wait_all();
               const runtime::Totals before = session.events().totals();
               HostField solution(spinor_components, lattice);
@@ -81,7 +83,7 @@ TEST_CASE("a staggered solve counts the work that was done, wherever the graph s
               settings.check_every = check_every;
               settings.tolerance = end.tolerance;
               settings.max_iterations = end.most;
-              StaggeredSolver staggered(runtime::Decomposition(lattice, blocks, 1), host, settings);
+              Solver staggered(runtime::Decomposition(lattice, blocks, 1), staggered::Action(host), settings);
               const bool shifted = solver == "multishift";
               const std::vector<double> masses = shifted ? std::vector<double>{0.2, 0.3, 0.5} : std::vector<double>{0.2, 0.2, 0.2};
               const std::vector<HostField> sources = shifted ? std::vector<HostField>(3, random[0]) : random;

@@ -13,16 +13,17 @@ constexpr std::uint64_t seed = 496;
 /// psi -> 2 passes over it for every pair of hopping terms, many times, in batches that are run, captured and replayed.
 HostField chain(const HostGauge& gauge, const HostField& psi, Precision precision) {
   battery::HoppingHarness harness({gauge.extents, {1, 1, 1, 1}, precision, 12}, gauge, antiperiodic_in_time);
-  const Field even(harness.lattice(), 0), odd(harness.lattice(), 1), sum(harness.lattice(), 1);
+  const Field even(harness.lattice(), 0, spinor_components), odd(harness.lattice(), 1, spinor_components),
+      sum(harness.lattice(), 1, spinor_components);
   transfer::load(odd, psi);
   transfer::load(sum, psi);
   for (int round = 0; round < 6; ++round) {
     runtime::Batch batch;
     for (int k = 0; k < 16; ++k) {
-      harness.hopping().apply(even, odd, {.scale = 0.15});
-      harness.hopping().apply(odd, even, {.scale = 0.15});
-      blas::submit<blas::AddScaled>({&sum, &odd}, {{{0.5, 0.25}}});
-      blas::submit<blas::Scale>({&odd, &sum}, {{{0.4, -0.3}}});
+      harness.hopping().apply(even, odd, {.scale = same_for_all(0.15)});
+      harness.hopping().apply(odd, even, {.scale = same_for_all(0.15)});
+      blas::submit<blas::AddScaled>({&sum, &odd}, {blas::Coefficient(0.5, 0.25)});
+      blas::submit<blas::Scale>({&odd, &sum}, {blas::Coefficient(0.4, -0.3)});
     }
     batch.submit();
   }

@@ -66,15 +66,15 @@ TEST_CASE("a batch without a state is replayed as often as asked") {
   constexpr int parts = 2;
   const auto run = [&](std::initializer_list<int> replays, std::int64_t& executed) {
     battery::HoppingHarness harness({lattice, {1, 1, 1, 1}, Precision::single, 12}, gauge, antiperiodic_in_time);
-    const Field even(harness.lattice(), 0), odd(harness.lattice(), 1);
+    const Field even(harness.lattice(), 0, spinor_components), odd(harness.lattice(), 1, spinor_components);
     transfer::load(odd, psi);
     runtime::Session& session = runtime::Session::current();
     session.wait_all();
     const std::int64_t before = session.events().totals().executed;
     for (const int times : replays) {
       runtime::Batch batch;
-      harness.hopping().apply(even, odd, {.scale = 0.15});
-      harness.hopping().apply(odd, even, {.scale = 0.15});
+      harness.hopping().apply(even, odd, {.scale = same_for_all(0.15)});
+      harness.hopping().apply(odd, even, {.scale = same_for_all(0.15)});
       batch.submit({times});
     }
     session.wait_all();

@@ -1,4 +1,5 @@
 // The GPU's staggered Dslash and solves, bit for bit against the CPU's.
+#include "codelets/actions/staggered/action.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
 #include "tests/gpu/support.hpp"
 
@@ -17,7 +18,7 @@ using Outcome = battery::StaggeredOutcome;
 Outcome solve(const runtime::SessionOptions& options, const Coord& blocks, const SolverSettings& settings,
               const smear::StaggeredLinks& links, std::span<const HostField> sources, std::span<const double> masses) {
   runtime::Session session(options);
-  StaggeredSolver solver(runtime::Decomposition(links.fat.extents, blocks, session.block_owners()), links, settings);
+  Solver solver(runtime::Decomposition(links.fat.extents, blocks, session.block_owners()), staggered::Action(links), settings);
   return battery::solve_together(solver, sources, masses);
 }
 
@@ -100,12 +101,12 @@ TEST_CASE("staggered CG on a GPU: any number of right-hand sides has the bits of
       std::vector<Outcome> alone;
       {
         runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
-        StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), links, settings);
+        Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), staggered::Action(links), settings);
         for (std::size_t v = 0; v < most; ++v) alone.push_back(battery::solve_together(solver, {&sources[v], 1}, {&masses[v], 1}));
       }
       runtime::Session gpu({.cuda_workers = 1});
       for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}}) {
-        StaggeredSolver solver(runtime::Decomposition(lattice, blocks, gpu.block_owners()), links, settings);
+        Solver solver(runtime::Decomposition(lattice, blocks, gpu.block_owners()), staggered::Action(links), settings);
         for (const std::size_t n : {1, 2, 3, 4, 5, 8, 12, 16, 32}) {
           const Outcome together = battery::solve_together(solver, std::span(sources).first(n), std::span(masses).first(n));
           for (std::size_t v = 0; v < n; ++v) {

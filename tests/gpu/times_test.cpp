@@ -33,7 +33,7 @@ TEST_CASE("GPU events are intervals that do not overlap and last as long as kern
     if (apart) session.events().set_detail(runtime::Events::Detail::parts);
     battery::HoppingHarness harness({lattice, {1, 1, 1, 1}}, gauge, {0, 0, 0, 1});
     harness.apply(psi);
-    const Field even(harness.lattice(), 0), odd(harness.lattice(), 1);
+    const Field even(harness.lattice(), 0, spinor_components), odd(harness.lattice(), 1, spinor_components);
     transfer::load(odd, psi);
     session.wait_all();
     constexpr int pairs = 16, rounds = 6;
@@ -43,8 +43,8 @@ TEST_CASE("GPU events are intervals that do not overlap and last as long as kern
       const auto start = std::chrono::steady_clock::now();
       runtime::Batch batch;
       for (int i = 0; i < pairs; ++i) {
-        harness.hopping().apply(even, odd, {.scale = 0.1});
-        harness.hopping().apply(odd, even, {.scale = 0.1});
+        harness.hopping().apply(even, odd, {.scale = same_for_all(0.1)});
+        harness.hopping().apply(odd, even, {.scale = same_for_all(0.1)});
       }
       batch.submit();
       session.wait_all();
@@ -95,15 +95,15 @@ struct Recorded {
 Recorded run_batches(int gpus, int batches, bool traced, const HostGauge& gauge, const HostField& psi) {
   runtime::Session session({.cpu_workers = 1, .cuda_workers = gpus, .keep_events = true, .time_kernels = traced});
   battery::HoppingHarness harness({gauge.extents, {1, 1, 1, gpus}}, gauge, {0, 0, 0, 1});
-  const Field even(harness.lattice(), 0), odd(harness.lattice(), 1);
+  const Field even(harness.lattice(), 0, spinor_components), odd(harness.lattice(), 1, spinor_components);
   transfer::load(odd, psi);
   session.wait_all();
   session.events().reset();
   for (int round = 0; round < batches; ++round) {
     runtime::Batch batch;
     for (int i = 0; i < 8; ++i) {
-      harness.hopping().apply(even, odd, {.scale = 0.1});
-      harness.hopping().apply(odd, even, {.scale = 0.1});
+      harness.hopping().apply(even, odd, {.scale = same_for_all(0.1)});
+      harness.hopping().apply(odd, even, {.scale = same_for_all(0.1)});
     }
     batch.submit();
   }

@@ -80,7 +80,7 @@ struct Block {
     a.scale[0] = static_cast<T>(scale(v));
     a.diagonal[0] = static_cast<T>(diagonal(v));
     sums.assign(3, BinnedSum::zero());
-    wilson::hopping_kernel<F>({lanes, reals, sign})(a, 0, sites, sums.data());
+    wilson::hopping_kernel<F>({lanes, reals, sign, wilson::default_launch})(a, 0, sites, nullptr, sums.data());
     return out;
   }
 

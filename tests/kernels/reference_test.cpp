@@ -49,7 +49,7 @@ void check_wilson() {
           INFO(describe(precision, lanes) << " links " << reals << " sign " << sign << " right-hand sides " << vectors);
           WilsonCase<F> c(lanes, reals, sites, true, vectors);
           std::vector<runtime::BinnedSum> sums(static_cast<std::size_t>(3 * vectors), runtime::BinnedSum::zero());
-          wilson::hopping_kernel<F>({lanes, reals, sign})(c.arguments, 0, sites, nullptr, sums.data());
+          wilson::hopping_kernel<F>({lanes, reals, sign, wilson::default_launch})(c.arguments, 0, sites, nullptr, sums.data());
           for (int v = 0; v < vectors; ++v) {
             Difference<F, 12> difference;
             double norm = 0;

@@ -169,7 +169,7 @@ struct WilsonCase {
       arguments.phase_re[d] = static_cast<T>(0.6);
       arguments.phase_im[d] = static_cast<T>(d % 2 == 0 ? 0.8 : -0.8);
     }
-    arguments.sums = {special, special};
+    arguments.sums = {special, special, special};
   }
 };
 

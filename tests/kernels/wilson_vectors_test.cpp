@@ -67,13 +67,14 @@ void check_hopping() {
             WilsonCase<F> c(lanes, reals, sites, special, vectors);
             for (const int prefetch : {0, 1}) {
               const wilson::KernelChoice choice{
-                  .lanes = lanes, .link_reals = reals, .sign = sign, .memory = {prefetch, arch::Stores::plain}};
+                  .lanes = lanes, .link_reals = reals, .sign = sign, .launch = {.memory = {prefetch, arch::Stores::plain}}};
               check_vectors<F>(c, choice, {});
               std::vector<std::int32_t> left_out(static_cast<std::size_t>(vectors), 0);
               for (std::size_t v = 0; v < left_out.size(); ++v) left_out[v] = v % 3 == 1 ? 1 : 0;
               check_vectors<F>(c, choice, left_out);
             }
-            check_vectors<F>(c, {lanes, reals, sign}, std::vector<std::int32_t>(static_cast<std::size_t>(vectors), 1));
+            check_vectors<F>(c, {lanes, reals, sign, wilson::default_launch},
+                             std::vector<std::int32_t>(static_cast<std::size_t>(vectors), 1));
           }
 }
 
@@ -82,11 +83,11 @@ void check_sums() {
   const int lanes = lane_counts(NumberFormat<F>::precision)[0];
   for (const auto& [norm, dot] : {std::pair(true, false), {false, true}}) {
     WilsonCase<F> c(lanes, 12, sites, true, 3);
-    c.arguments.sums = {norm, dot};
+    c.arguments.sums = {norm, dot, dot};
     std::vector<BinnedSum> all(9, BinnedSum::zero()), some(9, BinnedSum::zero());
-    const wilson::HoppingKernel<F> kernel = wilson::hopping_kernel<F>({lanes, 12, 1});
+    const wilson::HoppingKernel<F> kernel = wilson::hopping_kernel<F>({lanes, 12, 1, wilson::default_launch});
     kernel(c.arguments, 0, sites, nullptr, some.data());
-    c.arguments.sums = {true, true};
+    c.arguments.sums = {true, true, true};
     kernel(c.arguments, 0, sites, nullptr, all.data());
     const auto first = static_cast<std::size_t>(norm ? 0 : 3);
     for (std::size_t s = 0; s < 9; ++s)

@@ -147,7 +147,7 @@ TEST_CASE("several sources, and no more in flight than there is to solve") {
   config.action = "hisq";
   config.further_sources.clear();
   config.staggered.masses = {0.1, 0.2};
-  config.staggered.nrhs = 4;
+  config.nrhs = 4;
   complete(config);
   CHECK(config.solver.in_flight == 2);
 }

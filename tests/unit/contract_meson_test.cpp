@@ -67,6 +67,6 @@ TEST_CASE("meson correlators equal the reference, counted from the source's time
 TEST_CASE("columns that do not fit are refused") {
   std::vector<HostField> columns(11, HostField(spinor_components, {2, 2, 2, 2}));
   CHECK_THROWS_AS(meson_correlator(Meson::pion, columns, 0), ShapeError);
-  columns.emplace_back(Coord{2, 2, 2, 4});
+  columns.emplace_back(spinor_components, Coord{2, 2, 2, 4});
   CHECK_THROWS_AS(meson_correlator(Meson::pion, columns, 0), ShapeError);
 }

@@ -21,7 +21,7 @@ Columns random_columns(const Coord& extents) {
   Columns columns;
   for (std::uint64_t c = 0; c < 3; ++c) {
     columns.reference.push_back(reference::random_field(extents, 1, seed + c));
-    columns.ours.emplace_back(extents);
+    columns.ours.emplace_back(colour_components, extents);
     columns.ours.back().data = columns.reference.back().data;
   }
   return columns;

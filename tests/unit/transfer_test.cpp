@@ -37,7 +37,7 @@ std::vector<Decomposition> decompositions() {
 }
 
 LatticePointer make(const Decomposition& decomposition, Precision precision, int most_lanes = 16) {
-  return std::make_shared<Lattice>(decomposition, precision, periodic, most_lanes);
+  return std::make_shared<Lattice>(decomposition, precision, periodic, LayoutRequest{.most_lanes = most_lanes});
 }
 
 HostField random_spinor() {
@@ -88,7 +88,7 @@ TEST_CASE("host to field to host: the same in double, rounded once in single, th
         for (const int lanes : {16, 8, 4, 1})
           for (const int parity : {0, 1}) {
             INFO(decomposition.describe() << " " << std::string(name_of(precision)) << ", lanes <= " << lanes);
-            const Field field(make(decomposition, precision, lanes), parity);
+            const Field field(make(decomposition, precision, lanes), parity, spinor_components);
             transfer::load(field, host);
             CHECK(holds(stored(field, other), host, parity, precision, other));
           }
@@ -100,7 +100,7 @@ TEST_CASE("a field is stored as its description says") {
   const HostField host = random_spinor();
   for (const Decomposition& decomposition : decompositions()) {
     const LatticePointer lattice = make(decomposition, Precision::double_, 8);
-    const Field field(lattice, 1);
+    const Field field(lattice, 1, spinor_components);
     transfer::load(field, host);
     for (int b = 0; b < lattice->block_count(); ++b) {
       const BlockGeometry& block = lattice->block(b);
@@ -131,7 +131,7 @@ TEST_CASE("fields convert between precisions and lane layouts") {
         for (const auto& [from_lanes, to_lanes] : {std::pair{16, 16}, {8, 4}, {4, 16}, {1, 8}, {16, 1}}) {
           INFO(decomposition.describe() << " " << std::string(name_of(from)) << " " << from_lanes << " to " << std::string(name_of(to))
                                         << " " << to_lanes);
-          const Field source(make(decomposition, from, from_lanes), 0), target(make(decomposition, to, to_lanes), 0);
+          const Field source(make(decomposition, from, from_lanes), 0, spinor_components), target(make(decomposition, to, to_lanes), 0, spinor_components);
           transfer::load(source, host);
           transfer::convert(target, source);
           const Precision narrower = from == Precision::single ? from : to;
@@ -141,7 +141,8 @@ TEST_CASE("fields convert between precisions and lane layouts") {
 
 TEST_CASE("lanes that two layouts have side by side") {
   const auto shape_of = [](const Coord& lattice, Precision precision, int most_lanes, int reach, const Coord& tile) {
-    return Lattice(Decomposition(lattice, {1, 1, 1, 1}, 1), precision, periodic, most_lanes, reach, tile).block(0).shape();
+    return Lattice(Decomposition(lattice, {1, 1, 1, 1}, 1), precision, periodic,
+                   LayoutRequest{.most_lanes = most_lanes, .reach = reach, .tile = tile}).block(0).shape();
   };
   const auto check = [](const BlockShape& a, const BlockShape& b, int expected) {
     const int lanes = lanes_in_a_row(a, b);
@@ -184,8 +185,8 @@ TEST_CASE("fields convert where one layout has more lanes in a row than the othe
           for (const int parity : {0, 1}) {
             INFO(std::string(name_of(from)) << " to " << std::string(name_of(to)) << ", tile " << tile[0] << ", parity " << parity);
             const Decomposition decomposition(lattice, blocks, 2);
-            const Field source(std::make_shared<Lattice>(decomposition, from, periodic), parity),
-                target(std::make_shared<Lattice>(decomposition, to, periodic, 16, 1, tile), parity);
+            const Field source(std::make_shared<Lattice>(decomposition, from, periodic), parity, spinor_components),
+                target(std::make_shared<Lattice>(decomposition, to, periodic, LayoutRequest{.tile = tile}), parity, spinor_components);
             transfer::load(source, host);
             transfer::convert(target, source);
             HostField found(spinor_components, lattice);
@@ -215,8 +216,8 @@ TEST_CASE("a number between two floats is rounded to the nearer, ties to even, o
                                                        {1e300, std::numeric_limits<float>::infinity()}};
   for (const auto& [wide, narrow] : cases) {
     INFO(wide);
-    const Field source(make(decomposition, Precision::double_), 0), single(make(decomposition, Precision::single), 0),
-        target(make(decomposition, Precision::single), 0);
+    const Field source(make(decomposition, Precision::double_), 0, spinor_components), single(make(decomposition, Precision::single), 0, spinor_components),
+        target(make(decomposition, Precision::single), 0, spinor_components);
     const HostField host = filled({wide, -wide});
     transfer::load(source, host);
     transfer::load(single, host);
@@ -286,12 +287,13 @@ TEST_CASE("links that are not in SU(3) are refused for 12 and 8 reals, wherever 
 TEST_CASE("extents, parities and decompositions that differ are refused") {
   const runtime::Session session(options(1));
   const Decomposition whole(extents, {1, 1, 1, 1}, 1), cut(extents, {1, 1, 1, 2}, 1), other({8, 4, 6, 6}, {1, 1, 1, 1}, 1);
-  const Field even(make(whole, Precision::double_), 0), odd(make(whole, Precision::double_), 1),
-      two_blocks(make(cut, Precision::single), 0), smaller(make(other, Precision::double_), 0);
+  const Field even(make(whole, Precision::double_), 0, spinor_components), odd(make(whole, Precision::double_), 1, spinor_components),
+      two_blocks(make(cut, Precision::single), 0, spinor_components),
+      smaller(make(other, Precision::double_), 0, spinor_components);
   const LatticePointer whole_lattice = make(whole, Precision::double_);
   LinkField links(whole_lattice, 0, 18), others(whole_lattice, 1, 18), fewer(whole_lattice, 1, 12),
       far(make(cut, Precision::double_), 1, 18);
-  HostField small(spinor_components, {8, 4, 6, 6}), swapped({4, 8, 6, 8}), none;
+  HostField small(spinor_components, {8, 4, 6, 6}), swapped(spinor_components, {4, 8, 6, 8}), none;
   for (HostField* host : {&small, &swapped, &none}) {
     CHECK_THROWS_AS(transfer::load(even, *host), ShapeError);
     CHECK_THROWS_AS(transfer::store(*host, even), ShapeError);

@@ -23,6 +23,7 @@ class Level : public quarkstar::Level {
 
   std::unique_ptr<quarkstar::EvenOdd> system(int vectors, const PerVector& kappa, std::optional<int> parity = {}) override;
   void check_mass(double kappa) const override { require_kappa(kappa); }
+  std::optional<double> own_mass() const override { return parameters_.kappa; }
   Preconditioner preconditioner() override;
 
  private:
