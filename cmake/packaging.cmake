@@ -15,6 +15,7 @@ endif()
 install(DIRECTORY runtime codelets solvers DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/quarkstar"
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
 install(FILES "${QUARKSTAR_GENERATED_DIR}/quarkstar_version.hpp" "${QUARKSTAR_GENERATED_DIR}/quarkstar_architectures.hpp"
+  "${QUARKSTAR_GENERATED_DIR}/quarkstar_built_architectures.hpp"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/quarkstar")
 
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/quarkstar")
