@@ -10,7 +10,7 @@ if(TARGET quarkstar)
     # quarkstar-sim looks for it beside itself.
     install(TARGETS quarkstar_rank LIBRARY DESTINATION "${CMAKE_INSTALL_BINDIR}")
   endif()
-  install(DIRECTORY apps/simulation/machines/ DESTINATION "${CMAKE_INSTALL_DATADIR}/quarkstar/machines" FILES_MATCHING PATTERN "*.toml")
+  install(DIRECTORY apps/simulation/machines/ apps/studies/machines/ DESTINATION "${CMAKE_INSTALL_DATADIR}/quarkstar/machines" FILES_MATCHING PATTERN "*.toml")
 endif()
 install(DIRECTORY runtime codelets solvers DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/quarkstar"
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
