@@ -129,6 +129,8 @@ if(sources)
   target_link_libraries(quarkstar PRIVATE quarkstar_lab)
   foreach(target quarkstar_apps quarkstar_lab quarkstar)
     quarkstar_settings(${target})
+    # None of it computes on fields: a quarter less time to compile.
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endforeach()
   if(QUARKSTAR_SIMULATION)
     target_sources(quarkstar PRIVATE apps/simulation/simulation_main.cpp)
