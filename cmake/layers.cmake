@@ -114,7 +114,7 @@ quarkstar_glob(sources "apps/*.cpp")
 if(sources)
   quarkstar_glob(lab_sources "apps/lab/*.cpp" "apps/studies/*.cpp")
   # Subcommands stand on both libraries.
-  set(command_sources main.cpp commands.cpp lab_command.cpp model_command.cpp)
+  set(command_sources main.cpp lab_command.cpp model_command.cpp)
   list(TRANSFORM command_sources PREPEND "${PROJECT_SOURCE_DIR}/apps/command/")
   list(REMOVE_ITEM sources ${lab_sources} ${command_sources} "${PROJECT_SOURCE_DIR}/apps/simulation/simulation_main.cpp"
     "${PROJECT_SOURCE_DIR}/apps/simulation/rank_main.cpp")
