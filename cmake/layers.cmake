@@ -2,7 +2,8 @@
 #   runtime/**.cpp            quarkstar_runtime; **.cu with CUDA
 #   codelets/**.cpp           quarkstar_codelets; **_kernel.cpp once per CPU architecture (architectures.cmake); **.cu with CUDA
 #   solvers/**.cpp            quarkstar_solvers
-#   apps/**.cpp               the command `quarkstar`; all but main.cpp also quarkstar_apps, which the unit tests link
+#   apps/**.cpp               the command `quarkstar`. Without its main program and subcommands: quarkstar_lab (apps/lab, apps/studies) and
+#                             quarkstar_apps (the rest), which the tests link too
 
 # quarkstar_glob(OUT PATTERN...): sources below the project's root.
 function(quarkstar_glob out)
@@ -111,24 +112,31 @@ endif()
 # ---- apps
 quarkstar_glob(sources "apps/*.cpp")
 if(sources)
-  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/apps/command/main.cpp" "${PROJECT_SOURCE_DIR}/apps/simulation/simulation_main.cpp"
+  quarkstar_glob(lab_sources "apps/lab/*.cpp" "apps/studies/*.cpp")
+  # Subcommands stand on both libraries.
+  set(command_sources main.cpp lab_command.cpp model_command.cpp)
+  list(TRANSFORM command_sources PREPEND "${PROJECT_SOURCE_DIR}/apps/command/")
+  list(REMOVE_ITEM sources ${lab_sources} ${command_sources} "${PROJECT_SOURCE_DIR}/apps/simulation/simulation_main.cpp"
     "${PROJECT_SOURCE_DIR}/apps/simulation/rank_main.cpp")
-  # Everything but main(), so that the unit tests can link it. Not installed.
+  # Not installed.
   add_library(quarkstar_apps STATIC ${sources})
-  quarkstar_settings(quarkstar_apps)
   target_link_libraries(quarkstar_apps PUBLIC quarkstar_solvers CLI11::CLI11 tomlplusplus::tomlplusplus hdf5::hdf5)
   set_source_files_properties("${PROJECT_SOURCE_DIR}/apps/simulation/machine_file.cpp" PROPERTIES
-    COMPILE_DEFINITIONS "QUARKSTAR_MACHINES_FOLDER=\"${PROJECT_SOURCE_DIR}/apps/simulation/machines\"")
-  add_executable(quarkstar apps/command/main.cpp)
+    COMPILE_DEFINITIONS "QUARKSTAR_APPS_FOLDER=\"${PROJECT_SOURCE_DIR}/apps\"")
+  add_library(quarkstar_lab STATIC ${lab_sources})
+  target_link_libraries(quarkstar_lab PUBLIC quarkstar_apps)
+  add_executable(quarkstar ${command_sources})
+  target_link_libraries(quarkstar PRIVATE quarkstar_lab)
+  foreach(target quarkstar_apps quarkstar_lab quarkstar)
+    quarkstar_settings(${target})
+    # None of it computes on fields: a quarter less time to compile.
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endforeach()
   if(QUARKSTAR_SIMULATION)
     target_sources(quarkstar PRIVATE apps/simulation/simulation_main.cpp)
     set_target_properties(quarkstar PROPERTIES OUTPUT_NAME quarkstar-sim)
     # SimGrid runs main() of apps/command/main.cpp as one of its actors, under the name by which StarPU knows it.
     set_source_files_properties(apps/command/main.cpp PROPERTIES COMPILE_OPTIONS "-include;starpu_simgrid_wrap.h")
-  endif()
-  quarkstar_settings(quarkstar)
-  target_link_libraries(quarkstar PRIVATE quarkstar_apps)
-  if(QUARKSTAR_SIMULATION)
     # What a rank of a simulated job runs. SimGrid's MPI loads a copy for each rank, so that each has globals of its
     # own, those of StarPU among them: hence the static one, and no debug information.
     add_library(quarkstar_rank MODULE apps/simulation/rank_main.cpp)

@@ -10,11 +10,12 @@ if(TARGET quarkstar)
     # quarkstar-sim looks for it beside itself.
     install(TARGETS quarkstar_rank LIBRARY DESTINATION "${CMAKE_INSTALL_BINDIR}")
   endif()
-  install(DIRECTORY apps/simulation/machines/ DESTINATION "${CMAKE_INSTALL_DATADIR}/quarkstar/machines" FILES_MATCHING PATTERN "*.toml")
+  install(DIRECTORY apps/simulation/machines/ apps/studies/machines/ DESTINATION "${CMAKE_INSTALL_DATADIR}/quarkstar/machines" FILES_MATCHING PATTERN "*.toml")
 endif()
 install(DIRECTORY runtime codelets solvers DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/quarkstar"
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
 install(FILES "${QUARKSTAR_GENERATED_DIR}/quarkstar_version.hpp" "${QUARKSTAR_GENERATED_DIR}/quarkstar_architectures.hpp"
+  "${QUARKSTAR_GENERATED_DIR}/quarkstar_built_architectures.hpp"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/quarkstar")
 
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/quarkstar")

@@ -1,13 +1,12 @@
 #pragma once
 // The subcommands of `quarkstar`. A new one is one file NAME_command.cpp, one declaration here and one line in
-// commands.cpp.
+// main.cpp.
 #include "runtime/cut/coord.hpp"
 #include "runtime/graph/session.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <string>
-#include <vector>
 
 namespace quarkstar::app {
 
@@ -22,9 +21,6 @@ void add_machine(CLI::App& app);
 void add_model(CLI::App& app);
 void add_solve(CLI::App& app);
 void add_verify(CLI::App& app);
-
-/// All of them, in the order of the help text.
-const std::vector<AddCommand>& commands();
 
 /// The value of a flag that takes four numbers, each at least `least`. Throws Error(input) naming flag and value.
 Coord coord_of_flag(const std::string& flag, const std::string& value, int least);

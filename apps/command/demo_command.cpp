@@ -1,12 +1,14 @@
 // quarkstar demo: from nothing to a pion mass
 #include "apps/command/commands.hpp"
 #include "apps/command/print_tables.hpp"
+#include "apps/report/report_html.hpp"
 #include "apps/run/gauge_io.hpp"
 #include "apps/run/generate_run.hpp"
 #include "apps/run/outputs.hpp"
 #include "apps/run/session_defaults.hpp"
 #include "apps/run/solve_run.hpp"
 #include "apps/run/statistics.hpp"
+#include "runtime/system/atomic_file.hpp"
 
 #include <fmt/format.h>
 
@@ -60,6 +62,9 @@ void run_demo(const DemoOptions& options) {
   report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   print_report(report);
   const std::vector<std::string> written = write_outputs(folder, report, propagator);
+  AtomicFile picture(folder.file("plots.svg"));
+  picture.append(report_svg(report));
+  picture.commit();
   fmt::print("\n3. Done in {:.1f} s. Report: {}\n", report.total_seconds, written.back());
 }
 

@@ -2,7 +2,7 @@
 // The ranks of a job, for `quarkstar machine`: who sits where, and whether they can talk to each other.
 #include "runtime/mpi/self_test.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <string>
 #include <vector>

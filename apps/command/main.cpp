@@ -23,6 +23,12 @@
 
 namespace {
 
+/// In the order of the help text.
+constexpr quarkstar::app::AddCommand commands[] = {
+    quarkstar::app::add_solve, quarkstar::app::add_gauge, quarkstar::app::add_verify, quarkstar::app::add_machine,
+    quarkstar::app::add_bench, quarkstar::app::add_lab,   quarkstar::app::add_model,  quarkstar::app::add_demo,
+};
+
 constexpr int exit_interrupted = 130;  // 128 + SIGINT, as shells report it
 
 /// One message for the whole job. everywhere: every rank is on its way here.
@@ -78,7 +84,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", [] { return quarkstar::app::version_line(); });
   app.require_subcommand(1);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // of a flag given twice, as in most commands
-  for (const quarkstar::app::AddCommand add : quarkstar::app::commands()) add(app);
+  for (const quarkstar::app::AddCommand add : commands) add(app);
   require_one_rank(argc, argv);
   require_architecture(argc, argv);
   try {

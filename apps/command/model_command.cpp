@@ -51,7 +51,8 @@ const std::vector<Uses>& uses() {
       {"relative", {"--bandwidth", "--array-mb", "--repetitions", "--triad", "--overhead-us"}},
       {"watts", {"--bandwidth", "--array-mb", "--repetitions", "--triad", "--overhead-us", "--lattice"}},
       {"wilson", {"--bandwidth", "--array-mb", "--repetitions", "--triad"}},
-      {"v100", {"--triad", "--overhead-us"}}};
+      {"v100", {"--triad", "--overhead-us"}},
+      {"peers", {}}};
   return all;
 }
 

@@ -175,23 +175,35 @@ std::string figure(const Plot& plot) {
   return html + "</p></figure>\n";
 }
 
-std::string svg_file(const Plot& plot) {
-  const Frame frame(plot);
+std::string svg_row(const std::vector<Plot>& row) {
   constexpr double line = 18, head = 26;
-  const double whole = head + height + line * static_cast<double>(plot.series.size());
+  double width = 0, lines = 0;
+  std::string title;
+  for (const Plot& plot : row) {
+    width += Frame(plot).width;
+    lines = std::max(lines, static_cast<double>(plot.series.size()));
+    title += (title.empty() ? "" : "; ") + plot.title;
+  }
   std::string svg = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 "
       "{0} {1}\">"
       "<style>{2} svg {{ background: var(--bg); }} text {{ font-family: sans-serif; }}</style><title>{3}</title>",
-      frame.width, whole, report_style, escape(plot.title));
-  svg += fmt::format("<text class=\"label\" x=\"{}\" y=\"18\">{}</text><g transform=\"translate(0 {})\">", left, escape(plot.title), head);
-  if (!frame.empty()) draw(svg, plot, frame);
-  for (std::size_t s = 0; s < plot.series.size(); ++s) {
-    const double at = height + line * (static_cast<double>(s) + 0.5);
-    svg += fmt::format("<g class=\"{}\"><path d=\"M{} {}h28\"/></g><text x=\"{}\" y=\"{}\">{}</text>", style_of(s), left, at, left + 36,
-                       at + 4, escape(plot.series[s].name));
+      width, head + height + line * lines, report_style, escape(title));
+  double begin = 0;
+  for (const Plot& plot : row) {
+    const Frame frame(plot);
+    svg += fmt::format("<g transform=\"translate({} {})\"><text class=\"label\" x=\"{}\" y=\"{}\">{}</text>", begin, head, left, 18 - head,
+                       escape(plot.title));
+    if (!frame.empty()) draw(svg, plot, frame);
+    for (std::size_t s = 0; s < plot.series.size(); ++s) {
+      const double at = height + line * (static_cast<double>(s) + 0.5);
+      svg += fmt::format("<g class=\"{}\"><path d=\"M{} {}h28\"/></g><text x=\"{}\" y=\"{}\">{}</text>", style_of(s), left, at, left + 36,
+                         at + 4, escape(plot.series[s].name));
+    }
+    svg += "</g>";
+    begin += frame.width;
   }
-  return svg + "</g></svg>\n";
+  return svg + "</svg>\n";
 }
 
 }  // namespace quarkstar::app

@@ -27,8 +27,9 @@ std::vector<double> linear_ticks(double low, double high, int count);
 /// lines.
 std::string figure(const Plot& plot);
 
-/// The same as a file of its own, title and legend inside.
-std::string svg_file(const Plot& plot);
+/// Plots side by side as a file of its own, titles and legends inside.
+std::string svg_row(const std::vector<Plot>& row);
+inline std::string svg_file(const Plot& plot) { return svg_row({plot}); }
 
 /// Text with & < > " ' replaced by entities.
 std::string escape(const std::string& text);

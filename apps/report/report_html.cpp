@@ -190,4 +190,13 @@ std::string report_html(const RunReport& report) {
   return html + fmt::format("<h2>Versions</h2>\n<p>{}</p>\n</body></html>\n", escape(version_line()));
 }
 
+std::string report_svg(const RunReport& report) {
+  Plot residuals = residual_plot(report);
+  residuals.wide = false;
+  std::vector<Series> some;
+  for (std::size_t column = 0; column < residuals.series.size(); column += 3) some.push_back(std::move(residuals.series[column]));
+  residuals.series = std::move(some);
+  return svg_row({mass_plot(report), residuals});
+}
+
 }  // namespace quarkstar::app

@@ -10,4 +10,7 @@ namespace quarkstar::app {
 /// or dark setting.
 std::string report_html(const RunReport& report);
 
+/// Its effective masses and, of the first colour of each spin, residual histories, as a picture of their own.
+std::string report_svg(const RunReport& report);
+
 }  // namespace quarkstar::app

@@ -22,13 +22,15 @@ namespace fs = std::filesystem;
 using runtime::simulate::Device;
 using runtime::simulate::Machine;
 
-/// That of $QUARKSTAR_MACHINES, of the installation or bundle that this program belongs to, or else of the sources that it was built from.
-fs::path shipped_folder() {
-  if (const char* wish = std::getenv("QUARKSTAR_MACHINES"); wish != nullptr && *wish != 0) return wish;
+/// That of $QUARKSTAR_MACHINES, of the installation or bundle that this program belongs to, or else those of the sources that it was built
+/// from.
+std::vector<fs::path> shipped_folders() {
+  if (const char* wish = std::getenv("QUARKSTAR_MACHINES"); wish != nullptr && *wish != 0) return {wish};
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   const fs::path installed = program.parent_path().parent_path() / "share/quarkstar/machines";  // cmake/packaging.cmake, scripts/bundle
-  return fs::is_directory(installed, error) ? installed : fs::path(QUARKSTAR_MACHINES_FOLDER);
+  if (fs::is_directory(installed, error)) return {installed};
+  return {fs::path(QUARKSTAR_APPS_FOLDER) / "simulation/machines", fs::path(QUARKSTAR_APPS_FOLDER) / "studies/machines"};
 }
 
 /// What the names of codelets begin with, up to the first point.
@@ -146,16 +148,19 @@ Device device_in(Table& table) {
 std::vector<std::string> shipped_machines() {
   std::vector<std::string> names;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(shipped_folder(), error))
-    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  for (const fs::path& folder : shipped_folders())
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+      if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   return names;
 }
 
 std::string machine_path(const std::string& file) {
   if (fs::exists(file)) return file;
-  const fs::path shipped = shipped_folder() / (file + ".toml");
-  if (file.find('/') == file.npos && fs::exists(shipped)) return shipped.string();
+  for (const fs::path& folder : shipped_folders()) {
+    const fs::path shipped = folder / (file + ".toml");
+    if (file.find('/') == file.npos && fs::exists(shipped)) return shipped.string();
+  }
   throw Error(ErrorKind::input, "--machine", fmt::format("there is no file '{}'", file),
               fmt::format("give the path of a machine file, or one of {}", fmt::join(shipped_machines(), ", ")));
 }

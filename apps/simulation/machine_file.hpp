@@ -1,5 +1,5 @@
 #pragma once
-// Descriptions of machines for simulations: TOML files, those of apps/simulation/machines/ by their name.
+// Descriptions of machines for simulations: TOML files, those of apps/simulation/machines/ and apps/studies/machines/ by their name.
 #include "runtime/simulate/machine.hpp"
 
 #include <string>

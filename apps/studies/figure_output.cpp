@@ -2,6 +2,7 @@
 #include "apps/studies/figures.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 

@@ -259,6 +259,7 @@ const std::vector<NamedFigure>& figures() {
       {"watts", "GFLOP/s per watt (seed 0)", watts},
       {"wilson", "Wilson Dslash at the memory's peak (seed 1)", wilson},
       {"v100", "Wilson Dslash on a V100 by lattice length (seed 2)", v100},
+      {"peers", "Dslash on an H200 beside QUDA's, both measured", peers},
   };
   return all;
 }

@@ -5,7 +5,7 @@
 #include "apps/studies/machines.hpp"
 #include "runtime/cut/coord.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <optional>
 #include <string>
@@ -43,6 +43,9 @@ struct NamedFigure {
   FigureTable (*make)(const Inputs&);
 };
 const std::vector<NamedFigure>& figures();
+
+/// Measured Dslash speeds of this package and of QUDA on one H200 (peers.cpp).
+FigureTable peers(const Inputs&);
 
 /// For a terminal; "unavailable" where there is no value.
 std::string text_of(const FigureTable& figure);

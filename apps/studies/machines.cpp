@@ -11,7 +11,7 @@ constexpr const char* seed0 = "seed 0 (GTC 2015), slide 6";
 constexpr const char* seed1 = "seed 1 (LATTICE 2015), table 1";
 constexpr const char* seed2 = "seed 2 (S9708), slide 14";
 
-/// Triads that seed 0 shows in a chart, without numbers. apps/simulation/machines/ has the same ones for simulations
+/// Triads that seed 0 shows in a chart, without numbers. The machine files beside this one have the same ones for simulations
 /// (tests/unit/simulate_test.cpp).
 constexpr const char* kepler_triad =
     "STREAM in CUDA with ECC (github.com/mohamso/stream-cuda: K20c 151.0, K20m 151.1, K20X 180.5 to 181.6); seed 0 has a chart without "

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <utility>
 
@@ -37,7 +38,7 @@ FigureTable power8_scaling(const SimulatedSpeed& speed) {
     figure.rows.push_back(std::move(row));
   }
   figure.notes = {
-      "simulated by quarkstar-sim on apps/simulation/machines/k40-power8*.toml, t alone cut, links of 12 reals; two K40s are a node",
+      "simulated by quarkstar-sim on apps/studies/machines/k40-power8*.toml, t alone cut, links of 12 reals; two K40s are a node",
       "seed 1 prints 1 TFLOP/s in double and 2 TFLOP/s in single precision on 8 K40s, of lattices that only its figures tell; the "
       "efficiency of the Dslash in the machine files was chosen with these two figures at hand"};
   figure.chart = std::move(plot);

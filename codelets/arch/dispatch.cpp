@@ -1,5 +1,6 @@
 #include "codelets/arch/dispatch.hpp"
 
+#include "quarkstar_built_architectures.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -57,6 +58,9 @@ Architecture parse(std::string_view name) {
 
 Architecture current() {
   static const Architecture chosen = [] {
+    if (available().empty())
+      throw Error(ErrorKind::environment, "CPU kernels", "this build has none for this processor",
+                  "configure with -DQUARKSTAR_ARCHITECTURES=all");
     const char* wish = std::getenv("QUARKSTAR_ARCH");
     return wish != nullptr && *wish != 0 ? checked(parse(wish), "QUARKSTAR_ARCH") : available().back();
   }();

@@ -8,7 +8,7 @@
 
 namespace quarkstar::arch {
 
-/// Those of this build, narrowest first.
+/// Those that kernels can be compiled for, narrowest first.
 #define QUARKSTAR_ENUMERATOR(architecture) architecture,
 enum class Architecture { QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_ENUMERATOR) };
 #undef QUARKSTAR_ENUMERATOR
@@ -19,7 +19,7 @@ inline constexpr int architecture_count = QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_
 
 std::string_view name_of(Architecture architecture);
 
-/// Usable on this processor, narrowest first.
+/// Built, and usable on this processor, narrowest first.
 const std::vector<Architecture>& available();
 
 /// The one whose kernels run: force() wins, then $QUARKSTAR_ARCH, then the last of available().

@@ -25,6 +25,8 @@ mapfile -t no_starpu < <(printf '%s\n' "${codelets[@]}" "${solvers[@]}" "${apps[
 forbid "runtime/ knows no physics" '(codelets|solvers|apps|tests)/' "${runtime[@]}"
 forbid "codelets/ know no solver" '(solvers|apps|tests)/' "${codelets[@]}"
 forbid "solvers/ know no application" '(apps|tests)/' "${solvers[@]}"
+mapfile -t no_lab < <(printf '%s\n' "${apps[@]}" | grep -vE '^apps/(lab|studies)/|^apps/command/(lab|model)_command\.cpp$')
+forbid "the laboratory and the studies are known to their subcommands only" 'apps/(lab|studies)/' "${no_lab[@]}"
 forbid "apps/ know no test" 'tests/' "${apps[@]}"
 forbid "includes are relative to the root" '\.\./' "${runtime[@]}" "${codelets[@]}" "${solvers[@]}" "${apps[@]}"
 forbid "hwloc and MPI are used in runtime/ only" '(hwloc|mpi)(/|\.h)' "${codelets[@]}" "${solvers[@]}" "${apps[@]}"

@@ -5,12 +5,13 @@ given=(--bandwidth 20 --estimate-only)
 expect 0 '^K40, triad GB/s: 0.70 of the peak' model machines "${given[@]}"
 expect 0 '^here, triad GB/s: --bandwidth' model machines "${given[@]}"
 expect 0 '^here, triad GB/s: measured now on ' model machines --array-mb 1 --repetitions 1 --gpus 0
-for figure in dslash solver-lattice solver-rhs relative watts wilson v100; do
+for figure in dslash solver-lattice solver-rhs relative watts wilson v100 peers; do
   [ "$figure" != v100 ] || given=(--estimate-only)  # no machine at hand stands in it
   expect 0 "^wrote $figure.svg" model "$figure" "${given[@]}" --svg "$figure.svg"
   ! grep -wE 'nan|inf' stdout.txt "$figure.svg" || die "$figure has bad numbers"
   expect 0 "\"figure\": \"$figure\"" model "$figure" "${given[@]}" --json
 done
+cmp peers.svg "$QUARKSTAR_SOURCE_DIR/docs/pictures/speeds.svg" || die "the README's picture of speeds is not that of model peers"
 given=(--bandwidth 20 --estimate-only)
 expect 0 '' model v100 --json
 cp stdout.txt v100.txt

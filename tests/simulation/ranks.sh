@@ -30,6 +30,6 @@ expect 2 'error: quarkstar-sim bench submission: --ranks is required' "${job[@]}
 expect 2 'error: quarkstar-sim bench submission: --ranks: ' "${job[@]}" --ranks 1
 expect 2 "error: --machine: 'h200' has no network" bench submission --machine h200 --ranks 4
 mkdir "a folder"
-cp "$QUARKSTAR_SOURCE_DIR/apps/simulation/machines/k40-power8-x4.toml" "a folder/machine.toml"
+cp "$QUARKSTAR_SOURCE_DIR/apps/studies/machines/k40-power8-x4.toml" "a folder/machine.toml"
 expect 2 'a folder/machine.toml: has a space in it' bench submission --machine "a folder/machine.toml" --ranks 2
 expect 0 '--ranks ' bench submission --help

@@ -5,6 +5,7 @@
 #include "apps/studies/scaling.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 using namespace quarkstar;
 using namespace quarkstar::app;

@@ -1,0 +1,48 @@
+#include "apps/command/commands.hpp"
+#include "apps/command/config.hpp"
+#include "apps/command/parse.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+
+namespace quarkstar::app {
+
+Coord coord_of_flag(const std::string& flag, const std::string& value, int least) {
+  try {
+    return parse_coord(value, least);
+  } catch (const BadValue& bad) {
+    throw Error(ErrorKind::input, flag, bad.what(), bad.allowed());
+  }
+}
+
+CLI::Validator at_least(double least) {
+  return {[least](std::string& text) -> std::string {
+            try {
+              return parse_real(text) < least ? fmt::format("{} is below {:g}", text, least) : "";
+            } catch (const BadValue& bad) {
+              return bad.what();
+            }
+          },
+          fmt::format("at least {:g}", least)};
+}
+
+void add_session_flags(CLI::App& command, runtime::SessionOptions& options) {
+  for (const char* key :
+       {"policy", "watts", "devices", "cpu-share", "gpu-memory", "gpus", "workers", "threads", "worker-mode", "throttle"}) {
+    const Setting* field = find_setting(key);
+    const std::string flag = "--" + std::string(key);
+    command
+        .add_option_function<std::string>(
+            flag,
+            [key, flag, &options](const std::string& value) {
+              RunConfig config;  // the table of fields sets a whole run
+              config.session = options;
+              apply_settings(config, {{key, value, flag}});
+              options = config.session;
+            },
+            std::string(field->help))
+        ->type_name(std::string(field->metavar));
+  }
+}
+
+}  // namespace quarkstar::app
