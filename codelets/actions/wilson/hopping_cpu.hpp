@@ -99,12 +99,13 @@ struct CpuNeighbours {
   inline __attribute__((always_inline)) void prefetch() const {
     if constexpr (Prefetch == 0) return;
     if (lane0 != 0) return;
-    constexpr int ahead = by_spins<W, VL> ? 4 : 1, hop = (D + ahead) % 8;
-    constexpr int level = by_spins<W, VL> && sizeof(V) == 64 ? 2 : 1;
+    constexpr int ahead = by_spins<F, W, VL> ? 4 : 1, hop = (D + ahead) % 8;
+    constexpr int level = by_spins<F, W, VL> && sizeof(V) == 64 ? 2 : 1;
     constexpr bool in_next_site = D + ahead >= 8;
     const std::uint32_t entry = in_next_site ? next_entries[hop] : entries[hop];
     prefetch_words<W, spinor_words<F>, level>(a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W));
-    const F* links_ahead = by_spins<W, VL> ? next_links + D * link_words * W : (in_next_site ? next_links : links) + hop * link_words * W;
+    const F* links_ahead =
+        by_spins<F, W, VL> ? next_links + D * link_words * W : (in_next_site ? next_links : links) + hop * link_words * W;
     prefetch_words<W, link_words, level>(links_ahead);
   }
 
@@ -237,7 +238,7 @@ __attribute__((noinline)) void one_vector_range(const wilson::HoppingArguments<F
                                                                 a.neighbours + next * 8,
                                                                 lane0};
       site::Complex<V> r[12];
-      if constexpr (by_spins<W, VL>) {
+      if constexpr (by_spins<F, W, VL>) {
         hopping_term_by_spins<Sign, F, Reals, W>(r, neighbours);
       } else {
         site::Spinor<V> by_spin;

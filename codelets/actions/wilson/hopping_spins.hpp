@@ -11,9 +11,9 @@
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
 /// Whether this is the order for W lanes of a block in packs of VL. Lanes of a line in two registers go by wilson_site.hpp: they are read
-/// in halves of lines, which this order makes worse.
-template <int W, int VL>
-inline constexpr bool by_spins = VL > 1 && W == VL;
+/// in halves of lines, which this order makes worse. So does half precision with 32 registers: it computes more for each line.
+template <class F, int W, int VL>
+inline constexpr bool by_spins = VL > 1 && W == VL && (vector_registers < 32 || !is_half<F>);
 
 /// A pack of the result: [spin][colour][re, im].
 template <class V>
