@@ -5,6 +5,7 @@
 #include "apps/run/memory_check.hpp"
 #include "codelets/field/host_colour.hpp"
 #include "codelets/field/host_spinor.hpp"
+#include "runtime/graph/codelet_kind.hpp"
 #include "runtime/observe/energy.hpp"
 #include "runtime/observe/worker_times.hpp"
 
@@ -73,6 +74,7 @@ struct TimelineTask {
   int worker = 0, block = -1;
   std::string name;
   double begin_us = 0, end_us = 0;
+  runtime::CodeletKind kind = runtime::CodeletKind::other;
 };
 
 struct RunReport {

@@ -78,7 +78,7 @@ const runtime::Codelet& codelet_of(Precision precision) {
   return with_format(precision, [&](auto format) -> const runtime::Codelet& {
     using F = typename decltype(format)::type;
     static const runtime::Codelet codelet(std::string(Operation::name) + "." + std::string(name_of(precision)),
-                                          QUARKSTAR_BOTH(run, F, Operation));
+                                          runtime::CodeletKind::vector, QUARKSTAR_BOTH(run, F, Operation));
     return codelet;
   });
 }

@@ -136,7 +136,8 @@ void run_convert_on_cuda(Call& call) {
 
 const Codelet& load_links_codelet(Precision precision) {
   return with_format(precision, [&](auto format) -> const Codelet& {
-    static const Codelet codelet(fmt::format("transfer.links.{}", name_of(precision)), run_load_links<typename decltype(format)::type>);
+    static const Codelet codelet(fmt::format("transfer.links.{}", name_of(precision)), runtime::CodeletKind::copy,
+                                 run_load_links<typename decltype(format)::type>);
     return codelet;
   });
 }
@@ -144,7 +145,7 @@ const Codelet& load_links_codelet(Precision precision) {
 template <bool Load>
 const Codelet& spinor_codelet(Precision precision) {
   return with_format(precision, [&](auto format) -> const Codelet& {
-    static const Codelet codelet(fmt::format("transfer.{}.{}", Load ? "load" : "store", name_of(precision)),
+    static const Codelet codelet(fmt::format("transfer.{}.{}", Load ? "load" : "store", name_of(precision)), runtime::CodeletKind::copy,
                                  run_spinor<typename decltype(format)::type, Load>);
     return codelet;
   });
@@ -155,7 +156,8 @@ const Codelet& convert_codelet(Precision to, Precision from) {
     return with_format(from, [&](auto from_format) -> const Codelet& {
       using To = typename decltype(to_format)::type;
       using From = typename decltype(from_format)::type;
-      static const Codelet codelet(fmt::format("transfer.{}_to_{}", name_of(from), name_of(to)), QUARKSTAR_BOTH(run_convert, To, From));
+      static const Codelet codelet(fmt::format("transfer.{}_to_{}", name_of(from), name_of(to)), runtime::CodeletKind::copy,
+                                   QUARKSTAR_BOTH(run_convert, To, From));
       return codelet;
     });
   });

@@ -85,14 +85,16 @@ void run_gram_on_cuda(Call& call) {
 const Codelet& multiply_codelet(Precision precision) {
   return with_format(precision, [&](auto format) -> const Codelet& {
     using F = typename decltype(format)::type;
-    static const Codelet codelet(fmt::format("staggered.block_multiply.{}", name_of(precision)), QUARKSTAR_BOTH(run_multiply, F));
+    static const Codelet codelet(fmt::format("staggered.block_multiply.{}", name_of(precision)), runtime::CodeletKind::vector,
+                                 QUARKSTAR_BOTH(run_multiply, F));
     return codelet;
   });
 }
 const Codelet& gram_codelet(Precision precision) {
   return with_format(precision, [&](auto format) -> const Codelet& {
     using F = typename decltype(format)::type;
-    static const Codelet codelet(fmt::format("staggered.block_gram.{}", name_of(precision)), QUARKSTAR_BOTH(run_gram, F));
+    static const Codelet codelet(fmt::format("staggered.block_gram.{}", name_of(precision)), runtime::CodeletKind::vector,
+                                 QUARKSTAR_BOTH(run_gram, F));
     return codelet;
   });
 }

@@ -108,7 +108,7 @@ void run_convert_on_cuda(Call& call) {
 template <bool Load>
 const Codelet& vectors_codelet(Precision precision) {
   return with_format(precision, [&](auto format) -> const Codelet& {
-    static const Codelet codelet(fmt::format("staggered.{}.{}", Load ? "load" : "store", name_of(precision)),
+    static const Codelet codelet(fmt::format("staggered.{}.{}", Load ? "load" : "store", name_of(precision)), runtime::CodeletKind::copy,
                                  run_vectors<typename decltype(format)::type, Load>);
     return codelet;
   });
@@ -119,7 +119,8 @@ const Codelet& convert_codelet(Precision to, Precision from) {
     return with_format(from, [&](auto from_format) -> const Codelet& {
       using To = typename decltype(to_format)::type;
       using From = typename decltype(from_format)::type;
-      static const Codelet codelet(fmt::format("staggered.{}_to_{}", name_of(from), name_of(to)), QUARKSTAR_BOTH(run_convert, To, From));
+      static const Codelet codelet(fmt::format("staggered.{}_to_{}", name_of(from), name_of(to)), runtime::CodeletKind::copy,
+                                   QUARKSTAR_BOTH(run_convert, To, From));
       return codelet;
     });
   });

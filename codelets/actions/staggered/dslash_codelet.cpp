@@ -149,7 +149,7 @@ const Codelet& sites_codelet_of(int long_reals, bool boundary) {
       for (std::size_t part = 0; part < 2; ++part)
         made[i][part] = std::make_unique<Codelet>(
             fmt::format("staggered.{}.{}.{}", name_of(NumberFormat<F>::precision), kinds[i], part == 1 ? "boundary" : "interior"),
-            QUARKSTAR_BOTH(run_sites, F));
+            runtime::CodeletKind::stencil, QUARKSTAR_BOTH(run_sites, F));
     return made;
   }();
   const auto kind = static_cast<std::size_t>(std::find(std::begin(kinds), std::end(kinds), long_reals) - std::begin(kinds));
@@ -163,7 +163,8 @@ const Codelet& sites_codelet(Precision precision, int long_reals, bool boundary)
 const Codelet& pack_codelet(Precision precision) {
   return with_format(precision, [&](auto format) -> const Codelet& {
     using F = typename decltype(format)::type;
-    static const Codelet codelet(fmt::format("staggered.{}.pack", name_of(precision)), QUARKSTAR_BOTH(run_pack, F));
+    static const Codelet codelet(fmt::format("staggered.{}.pack", name_of(precision)), runtime::CodeletKind::pack,
+                                 QUARKSTAR_BOTH(run_pack, F));
     return codelet;
   });
 }

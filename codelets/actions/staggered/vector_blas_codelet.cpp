@@ -79,7 +79,7 @@ template <class Operation>
 const runtime::Codelet& codelet_of(Precision precision) {
   return with_format(precision, [&](auto format) -> const runtime::Codelet& {
     using F = typename decltype(format)::type;
-    static const runtime::Codelet codelet(fmt::format("{}.vectors.{}", Operation::name, name_of(precision)),
+    static const runtime::Codelet codelet(fmt::format("{}.vectors.{}", Operation::name, name_of(precision)), runtime::CodeletKind::vector,
                                           QUARKSTAR_BOTH(run, F, Operation));
     return codelet;
   });

@@ -137,7 +137,8 @@ void run_pack_on_cuda(Call& call) {
 template <class F>
 const Codelet& sites_codelet_of(int link_reals, bool boundary) {
   static const auto make = [](const char* part) {
-    return std::make_unique<Codelet>(fmt::format("wilson.{}.{}", name_of(NumberFormat<F>::precision), part), QUARKSTAR_BOTH(run_sites, F));
+    return std::make_unique<Codelet>(fmt::format("wilson.{}.{}", name_of(NumberFormat<F>::precision), part), runtime::CodeletKind::stencil,
+                                     QUARKSTAR_BOTH(run_sites, F));
   };
   static const std::unique_ptr<Codelet> codelets[3][2] = {
       {make("18.interior"), make("18.boundary")}, {make("12.interior"), make("12.boundary")}, {make("8.interior"), make("8.boundary")}};
@@ -151,7 +152,8 @@ const Codelet& sites_codelet(Precision precision, int link_reals, bool boundary)
 const Codelet& pack_codelet(Precision precision) {
   return with_format(precision, [&](auto format) -> const Codelet& {
     using F = typename decltype(format)::type;
-    static const Codelet codelet(fmt::format("wilson.{}.pack", name_of(precision)), QUARKSTAR_BOTH(run_pack, F));
+    static const Codelet codelet(fmt::format("wilson.{}.pack", name_of(precision)), runtime::CodeletKind::pack,
+                                 QUARKSTAR_BOTH(run_pack, F));
     return codelet;
   });
 }
