@@ -6,21 +6,17 @@
 
 #include <algorithm>
 #include <functional>
-#include <initializer_list>
 #include <optional>
-#include <string_view>
 
 namespace quarkstar::app {
 namespace {
 
-/// Where the time of a task belongs, by its name.
-double& part_of(SolverTiming& timing, std::string_view name) {
-  const auto starts_with_one_of = [name](std::initializer_list<std::string_view> starts) {
-    return std::any_of(starts.begin(), starts.end(), [name](std::string_view start) { return name.starts_with(start); });
-  };
-  if (name.find("_to_") != name.npos || starts_with_one_of({"transfer.", "staggered.links."})) return timing.conversion_us;
-  if (starts_with_one_of({"blas."})) return timing.blas_us;
-  if (name.starts_with("wilson.") || name.starts_with("staggered.")) return timing.dslash_us;
+/// Where the time of a task belongs.
+double& part_of(SolverTiming& timing, runtime::CodeletKind kind) {
+  using Kind = runtime::CodeletKind;
+  if (kind == Kind::copy) return timing.conversion_us;
+  if (kind == Kind::vector) return timing.blas_us;
+  if (kind == Kind::stencil || kind == Kind::pack) return timing.dslash_us;
   return timing.scalars_us;
 }
 
@@ -36,7 +32,7 @@ void time_parts(SolverTiming& timing, runtime::Session& session, const runtime::
   const int owners = owner_count(decomposition);  // fewer than may own, where there are fewer blocks
   for (int worker = 0; worker < session.block_owners(); ++worker)
     for (const runtime::Event& event : session.events().of_worker(worker))
-      part_of(timing, event.name) += (event.end_us - event.begin_us) / timing.iterations / owners;
+      part_of(timing, event.kind) += (event.end_us - event.begin_us) / timing.iterations / owners;
   session.events().set_detail(runtime::Events::Detail::totals);
   session.events().reset();
 }

@@ -82,7 +82,7 @@ std::vector<std::string> all_solver_names() {
 
 std::vector<Setting> make_settings() {
   return {
-      {"gauge", "FILE", "Gauge configuration: NERSC, SciDAC/ILDG, MILC or openQCD, recognised by its content",
+      {"gauge", "FILE", "Gauge configuration: NERSC, SciDAC/ILDG, MILC, openQCD or DDalphaAMG, recognised by its content",
        [](RunConfig& c, Text v) { c.gauge = v; }, [](const RunConfig& c) -> json { return c.gauge; }},
       {"lattice", "X,Y,Z,T", "Extents of a bare LIME file that states none", [](RunConfig& c, Text v) { c.lattice = parse_coord(v, 1); },
        [](const RunConfig& c) -> json { return c.lattice ? json(*c.lattice) : json(); }},

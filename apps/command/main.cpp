@@ -48,13 +48,32 @@ std::string full_name(const CLI::App& command) {
   return parent == nullptr ? command.get_name() : full_name(*parent) + " " + command.get_name();
 }
 
-/// What to do about a command line that cannot be parsed.
-std::string remedy(const CLI::App& app) {
-  const CLI::App& command = named_command(app);
+std::vector<std::string> subcommands(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+  return names;
+}
+
+/// What to do about a command line that cannot be parsed.
+std::string remedy(const CLI::App& command) {
+  const std::vector<std::string> names = subcommands(command);
   const std::string help = fmt::format("see `{} --help`", full_name(command));
   return names.empty() ? help : fmt::format("use one of {}, or {}", fmt::join(names, ", "), help);
+}
+
+/// CLI11 would say that a subcommand is missing, and not which word it does not know.
+void require_known_subcommands(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* command = &app;
+  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
+    const std::vector<std::string> names = subcommands(*command);
+    if (names.empty()) return;
+    if (std::find(names.begin(), names.end(), argv[i]) == names.end()) {
+      const std::string nearest = quarkstar::app::nearest_name(argv[i], names);
+      throw quarkstar::Error(quarkstar::ErrorKind::input, full_name(*command), fmt::format("'{}' is no subcommand", argv[i]),
+                             (nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest)) + remedy(*command));
+    }
+    command = command->get_subcommand(argv[i]);
+  }
 }
 
 bool asks_for_text(int argc, char** argv) {
@@ -85,6 +104,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);  // of a flag given twice, as in most commands
   for (const quarkstar::app::AddCommand add : commands) add(app);
+  require_known_subcommands(app, argc, argv);
   require_one_rank(argc, argv);
   require_architecture(argc, argv);
   try {
@@ -95,7 +115,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& request) {  // --help, --version
     return quarkstar::runtime::mpi::Job::current().is_root() ? app.exit(request) : 0;
   } catch (const CLI::ParseError& error) {
-    return fail(fmt::format("{}; {}", error.what(), remedy(app)), static_cast<int>(quarkstar::ErrorKind::input));
+    return fail(fmt::format("{}; {}", error.what(), remedy(named_command(app))), static_cast<int>(quarkstar::ErrorKind::input));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
 namespace quarkstar::app {
 namespace {
@@ -41,6 +42,28 @@ std::vector<std::string> split(std::string_view text, char separator) {
     if (end == text.size()) return parts;
     begin = end + 1;
   }
+}
+
+std::string nearest_name(std::string_view word, const std::vector<std::string>& names) {
+  std::string nearest;
+  std::size_t least = word.size() / 2 + 1;
+  for (const std::string& name : names) {
+    // changes[j]: from the letters of the word so far to the first j of the name
+    std::vector<std::size_t> changes(name.size() + 1);
+    std::iota(changes.begin(), changes.end(), std::size_t{0});
+    for (const char letter : word) {
+      std::size_t before = changes[0]++;
+      for (std::size_t j = 1; j <= name.size(); ++j) {
+        const std::size_t replaced = before + (letter == name[j - 1] ? 0 : 1);
+        before = changes[j];
+        changes[j] = std::min({replaced, changes[j] + 1, changes[j - 1] + 1});
+      }
+    }
+    if (changes.back() >= least) continue;
+    least = changes.back();
+    nearest = name;
+  }
+  return nearest;
 }
 
 double parse_real(std::string_view text) {

@@ -31,6 +31,8 @@ int parse_integer(std::string_view text, int least, int most = 2147483647);
 bool parse_switch(std::string_view text);
 /// One of `names`, exactly as written.
 std::string parse_name(std::string_view text, const std::vector<std::string>& names);
+/// The one of `names` that is fewest letters (put in, left out or replaced) away from `word`; empty where that is more than half of them.
+std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
 /// "half", "single" or "double".
 Precision parse_precision(std::string_view text);
 /// Four numbers "x,y,z,t", each at least `least`.

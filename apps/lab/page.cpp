@@ -134,8 +134,8 @@ std::string quoted(const std::vector<std::string>& texts) {
 std::string trace_json(const std::string& name, const Trace& trace) {
   std::vector<std::string> groups;
   std::vector<std::size_t> group_of;
-  for (const std::string& codelet : trace.names) {
-    const std::string group = task_group(codelet);
+  for (std::size_t i = 0; i < trace.names.size(); ++i) {
+    const std::string group = task_group(trace.names[i], trace.kinds[i]);
     const auto known = std::find(groups.begin(), groups.end(), group);
     group_of.push_back(static_cast<std::size_t>(known - groups.begin()));
     if (known == groups.end()) groups.push_back(group);

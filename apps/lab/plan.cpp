@@ -49,7 +49,10 @@ void check_setting(const Plan& plan, const Assignment& setting) {
     } else if (key == "iterations" && plan.workload == Workload::bench_solver) {
       parse_integer(value, 16);
     } else if (plan.workload == Workload::bench_solver && key == "solver") {
-      parse_name(value, {"bicgstab", "cgnr", "cg", "gcr", "blockcg", "multishift"});
+      std::vector<std::string> names = bench_solver_names("wilson");
+      for (const std::string& name : bench_solver_names("hisq"))
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      parse_name(value, names);
     } else if (const Setting* field = find_setting(key)) {
       RunConfig config;
       field->set(config, value);

@@ -27,7 +27,10 @@ Trace read_trace(const std::string& path, std::size_t most) {
         trace.workers[static_cast<std::size_t>(worker)] = event.at("args").at("name").get<std::string>();
       } else if (phase == "X") {
         const auto [name, is_new] = index.try_emplace(event.at("name").get<std::string>(), trace.names.size());
-        if (is_new) trace.names.push_back(name->first);
+        if (is_new) {
+          trace.names.push_back(name->first);
+          trace.kinds.push_back(event.value("cat", ""));
+        }
         trace.tasks.push_back(
             {worker, event.at("args").value("block", -1), name->second, event.at("ts").get<double>(), event.at("dur").get<double>()});
       }

@@ -14,6 +14,7 @@ struct TraceTask {
 
 struct Trace {
   std::vector<std::string> workers, names;  ///< names of codelets
+  std::vector<std::string> kinds;           ///< of the codelets
   std::vector<TraceTask> tasks;             ///< by begin
   std::size_t all_tasks = 0;                ///< before the cut
 };

@@ -13,7 +13,7 @@ std::vector<TimelineTask> all_tasks(runtime::Session& session) {
   std::vector<TimelineTask> tasks;
   for (int worker = 0; worker < session.events().workers(); ++worker)
     for (const runtime::Event& event : session.events().of_worker(worker))
-      if (!event.skipped && !event.side) tasks.push_back({worker, event.block, event.name, event.begin_us, event.end_us});
+      if (!event.skipped && !event.side) tasks.push_back({worker, event.block, event.name, event.begin_us, event.end_us, event.kind});
   std::sort(tasks.begin(), tasks.end(), [](const auto& a, const auto& b) { return a.begin_us < b.begin_us; });
   return tasks;
 }

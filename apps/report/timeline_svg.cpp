@@ -3,7 +3,6 @@
 #include "apps/command/parse.hpp"
 #include "apps/report/plot_svg.hpp"
 #include "codelets/field/precision.hpp"
-#include "solvers/krylov/krylov.hpp"
 
 #include <fmt/format.h>
 
@@ -16,20 +15,21 @@ namespace {
 constexpr double width = 1140, left = 72, right = 14, row = 30, bar = 22, axis = 40;
 constexpr std::size_t colours = 8;
 
+std::string group_of(const TimelineTask& task) { return task_group(task.name, name_of(task.kind)); }
+
 /// Colours by group, in order of first appearance.
 std::map<std::string, std::size_t> colour_groups(const std::vector<TimelineTask>& tasks, std::vector<std::string>& order) {
   std::map<std::string, std::size_t> colour;
   for (const TimelineTask& task : tasks)
-    if (colour.try_emplace(task_group(task.name), colour.size() % colours).second) order.push_back(task_group(task.name));
+    if (colour.try_emplace(group_of(task), colour.size() % colours).second) order.push_back(group_of(task));
   return colour;
 }
 
 }  // namespace
 
-std::string task_group(const std::string& codelet) {
+std::string task_group(const std::string& codelet, std::string_view kind) {
+  if (kind == name_of(runtime::CodeletKind::scalar)) return std::string(kind);
   const std::vector<std::string> parts = split(codelet, '.');
-  for (const NamedKrylovSolver& solver : krylov_solvers())
-    if (parts.front() == solver.name) return "scalar";
   for (const Precision precision : {Precision::half, Precision::single, Precision::double_})
     if (parts.size() > 2 && parts[1] == name_of(precision)) return parts.front() + " " + parts.back();
   return parts.front();
@@ -59,7 +59,7 @@ std::string timeline_figure(const RunReport& report) {
     html += fmt::format(
         "<rect class=\"t{}\" x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"><title>{}, block {}, {:.1f} "
         "us</title></rect>",
-        colour.at(task_group(task.name)), left + (task.begin_us - begin) * scale, row * task.worker + 5,
+        colour.at(group_of(task)), left + (task.begin_us - begin) * scale, row * task.worker + 5,
         std::max(0.4, (task.end_us - task.begin_us) * scale), bar, escape(task.name), task.block, task.end_us - task.begin_us);
   const bool milliseconds = end - begin >= 2000;
   const double unit = milliseconds ? 1000 : 1;

@@ -4,6 +4,7 @@
 #include "apps/run/device_plan.hpp"
 #include "apps/run/memory_check.hpp"
 #include "codelets/field/host_field.hpp"
+#include "runtime/graph/codelet_kind.hpp"
 #include "runtime/observe/energy.hpp"
 #include "runtime/observe/worker_times.hpp"
 
@@ -72,6 +73,7 @@ struct TimelineTask {
   int worker = 0, block = -1;
   std::string name;
   double begin_us = 0, end_us = 0;
+  runtime::CodeletKind kind = runtime::CodeletKind::other;
 };
 
 struct RunReport {

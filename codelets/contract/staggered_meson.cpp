@@ -13,7 +13,7 @@ double phase_of(StaggeredMeson meson, const Coord& x) {
     case StaggeredMeson::pion5:
       return 1;
     case StaggeredMeson::pion05:
-      return sign(x[0] + x[1] + x[2]);
+      return sign(x[0] + x[1] + x[2] + x[3]);
     case StaggeredMeson::rho_x:
       return sign(x[0]);
     case StaggeredMeson::rho_y:

@@ -20,7 +20,7 @@ inline constexpr std::array<StaggeredMeson, 6> all_staggered_mesons{StaggeredMes
 std::string_view name_of(StaggeredMeson meson);
 
 /// C(t) = sum over space and source colours of phase(x) |G(x)|^2, x and t = 0..T-1 counted from `origin`, a point of the source; G = M^-1
-/// source with M = 2m + D, no further factor. phase: pion5 1 (the Goldstone pion, gamma_5); pion05 (-1)^(x+y+z) (gamma_0 gamma_5); rho_i
+/// source with M = 2m + D, no further factor. phase: pion5 1 (the Goldstone pion, gamma_5); pion05 (-1)^(x+y+z+t) (gamma_0 gamma_5); rho_i
 /// (-1)^(x_i); rho the mean of rho_x, rho_y, rho_z. The phase is that of the sink only, so the source has to have phase 1 itself: a point,
 /// or points an even way apart in every direction; of other sources pion5 alone has a meaning. Sites are added in
 /// runtime::BinnedSum: the result depends on the fields' bits alone. Throws ShapeError unless there are 3 columns of equal extents.

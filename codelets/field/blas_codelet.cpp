@@ -99,7 +99,7 @@ const runtime::Codelet& codelet_of(Precision precision, int components) {
       constexpr int count = of_vector;
       static const runtime::Codelet codelet(
           fmt::format("{}{}.{}", Operation::name, count == colour_components ? ".colour" : "", name_of(precision)),
-          QUARKSTAR_BOTH(run, F, count, Operation));
+          runtime::CodeletKind::vector, QUARKSTAR_BOTH(run, F, count, Operation));
       return codelet;
     });
   });

@@ -87,7 +87,7 @@ const Codelet& multiply_codelet(Precision precision, int components) {
     return with_components(components, [&](auto of_vector) -> const Codelet& {
       using F = typename decltype(format)::type;
       constexpr int count = of_vector;
-      static const Codelet codelet(fmt::format("blas.multiply.{}.{}", count, name_of(precision)), QUARKSTAR_BOTH(run_multiply, F, count));
+      static const Codelet codelet(fmt::format("blas.multiply.{}.{}", count, name_of(precision)), runtime::CodeletKind::vector, QUARKSTAR_BOTH(run_multiply, F, count));
       return codelet;
     });
   });
@@ -97,7 +97,7 @@ const Codelet& gram_codelet(Precision precision, int components) {
     return with_components(components, [&](auto of_vector) -> const Codelet& {
       using F = typename decltype(format)::type;
       constexpr int count = of_vector;
-      static const Codelet codelet(fmt::format("blas.gram.{}.{}", count, name_of(precision)), QUARKSTAR_BOTH(run_gram, F, count));
+      static const Codelet codelet(fmt::format("blas.gram.{}.{}", count, name_of(precision)), runtime::CodeletKind::vector, QUARKSTAR_BOTH(run_gram, F, count));
       return codelet;
     });
   });

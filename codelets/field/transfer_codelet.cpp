@@ -151,7 +151,8 @@ void run_convert_on_cuda(Call& call) {
 
 const Codelet& load_links_codelet(Precision precision) {
   return with_format(precision, [&](auto format) -> const Codelet& {
-    static const Codelet codelet(fmt::format("transfer.links.{}", name_of(precision)), run_load_links<typename decltype(format)::type>);
+    static const Codelet codelet(fmt::format("transfer.links.{}", name_of(precision)), runtime::CodeletKind::copy,
+                                 run_load_links<typename decltype(format)::type>);
     return codelet;
   });
 }
@@ -159,7 +160,7 @@ const Codelet& load_links_codelet(Precision precision) {
 template <bool Load>
 const Codelet& host_codelet(Precision precision) {
   return with_format(precision, [&](auto format) -> const Codelet& {
-    static const Codelet codelet(fmt::format("transfer.{}.{}", Load ? "load" : "store", name_of(precision)),
+    static const Codelet codelet(fmt::format("transfer.{}.{}", Load ? "load" : "store", name_of(precision)), runtime::CodeletKind::copy,
                                  run_host<typename decltype(format)::type, Load>);
     return codelet;
   });
@@ -172,7 +173,7 @@ const Codelet& convert_codelet(Precision to, Precision from, int components) {
         using To = typename decltype(to_format)::type;
         using From = typename decltype(from_format)::type;
         constexpr int count = of_vector;
-        static const Codelet codelet(fmt::format("transfer.{}_to_{}{}", name_of(from), name_of(to), count == 3 ? ".colour" : ""),
+        static const Codelet codelet(fmt::format("transfer.{}_to_{}{}", name_of(from), name_of(to), count == 3 ? ".colour" : ""), runtime::CodeletKind::copy,
                                      QUARKSTAR_BOTH(run_convert, To, From, count));
         return codelet;
       });

@@ -27,7 +27,7 @@ GaugeFileInfo parse_by_magic(const ByteSource& source, const GaugeReadOptions& o
   std::string shown;
   for (std::size_t i = 0; i < std::min<std::size_t>(first.size(), 8); ++i) shown += fmt::format("{:02x} ", std::to_integer<int>(first[i]));
   throw Error(ErrorKind::input, source.name(), fmt::format("is no gauge configuration in a known format (first bytes = {})", shown),
-              "give a NERSC, SciDAC, ILDG, MILC or openQCD file, uncompressed");
+              "give a NERSC, SciDAC, ILDG, MILC, openQCD or DDalphaAMG file, uncompressed");
 }
 
 /// Header texts go into terminals, JSON and HTML, none of which takes arbitrary bytes.

@@ -23,7 +23,7 @@ struct GaugeReadOptions {
 ///     ... merge the sums of all parts, then file.settle(sum).
 class GaugeFile {
  public:
-  /// Detects the format by its first bytes: NERSC, LIME (SciDAC or ILDG), MILC version 5 or 1, else openQCD.
+  /// Detects the format by its first bytes: NERSC, LIME (SciDAC or ILDG), MILC version 5 or 1, else openQCD or DDalphaAMG.
   /// Throws Error(input) naming the file and the place in it.
   explicit GaugeFile(const std::string& path, const GaugeReadOptions& options = {});
   GaugeFile(std::unique_ptr<ByteSource> source, const GaugeReadOptions& options = {});

@@ -11,7 +11,7 @@
 
 namespace quarkstar::format {
 
-enum class GaugeFormat { nersc, scidac, ildg, milc_v5, milc_v1, openqcd };
+enum class GaugeFormat { nersc, scidac, ildg, milc_v5, milc_v1, openqcd, ddalphaamg };
 
 constexpr const char* to_string(GaugeFormat format) {
   switch (format) {
@@ -27,6 +27,8 @@ constexpr const char* to_string(GaugeFormat format) {
       return "MILC version 1";
     case GaugeFormat::openqcd:
       return "openQCD";
+    case GaugeFormat::ddalphaamg:
+      return "DDalphaAMG";
   }
   return "";
 }

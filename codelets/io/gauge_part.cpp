@@ -30,8 +30,9 @@ std::optional<Coord> store(HostGauge& gauge, const PayloadLayout& layout, const 
   for (std::int64_t i = 0; i < volume(slab.extents); ++i) {
     const Coord site = site_of(slab, i);
     const std::int64_t index = index_in(box, site, layout.extents);
-    for (int mu = 0; mu < 4; ++mu, in += layout.link_bytes()) {
+    for (const int mu : layout.directions) {
       decode_link(layout, in, link);
+      in += layout.link_bytes();
       std::copy(link.begin(), link.end(), gauge.link(index, mu).begin());
       if (!not_finite && !std::all_of(link.begin(), link.end(), [](double v) { return std::isfinite(v); })) not_finite = site;
     }

@@ -67,6 +67,7 @@ void write_gauge(const std::string& path, GaugeFormat format, const HostGauge& g
     case GaugeFormat::scidac:
     case GaugeFormat::milc_v1:
     case GaugeFormat::openqcd:
+    case GaugeFormat::ddalphaamg:
       break;
   }
   throw Error(ErrorKind::input, path, fmt::format("{} files are read but not written", to_string(format)),

@@ -82,15 +82,30 @@ void check_payload_length(const ByteSource& source, const PayloadLayout& layout)
 }
 
 LinkPlace link_place(const PayloadLayout& layout, std::int64_t record, int k) {
-  if (layout.site_order == SiteOrder::lexicographic) return {record, k};
-  constexpr std::array<int, 4> direction = {3, 0, 1, 2};  // openQCD counts t,x,y,z
-  const int mu = direction[static_cast<std::size_t>(k / 2)];
+  if (layout.site_order == SiteOrder::lexicographic) return {record, layout.directions[static_cast<std::size_t>(k)]};
+  const int mu = layout.directions[static_cast<std::size_t>(k / 2)];
   Coord site = openqcd_site(layout.extents, record);
   if (k % 2 == 1) {
     int& coordinate = site[static_cast<std::size_t>(mu)];
     coordinate = coordinate == 0 ? layout.extents[static_cast<std::size_t>(mu)] - 1 : coordinate - 1;
   }
   return {lexicographic(site, layout.extents), mu};
+}
+
+std::uint64_t link_offset(const PayloadLayout& layout, const Coord& site, int mu) {
+  std::int64_t link = std::find(layout.directions.begin(), layout.directions.end(), mu) - layout.directions.begin();
+  Coord owner = site;
+  if (layout.site_order == SiteOrder::openqcd) {
+    const bool even = (site[0] + site[1] + site[2] + site[3]) % 2 == 0;  // the odd neighbour has the link
+    const auto i = static_cast<std::size_t>(mu);
+    if (even) owner[i] = (owner[i] + 1) % layout.extents[i];
+    const auto& [lx, ly, lz, lt] = layout.extents;
+    const std::int64_t record = ((std::int64_t{owner[3]} * lx + owner[0]) * ly + owner[1]) * (lz / 2) + owner[2] / 2;
+    link = 8 * record + 2 * link + (even ? 1 : 0);
+  } else {
+    link += 4 * lexicographic(site, layout.extents);
+  }
+  return layout.offset + static_cast<std::uint64_t>(link) * layout.link_bytes();
 }
 
 void decode_link(const PayloadLayout& layout, const std::byte* in, std::span<double, 18> link) {

@@ -14,7 +14,7 @@
 namespace quarkstar::format {
 
 enum class SiteOrder {
-  lexicographic,  ///< record = site, x fastest, t slowest; 4 links, mu = x,y,z,t
+  lexicographic,  ///< record = site, x fastest, t slowest; 4 links in the order of `directions`
   openqcd         ///< record = odd site, z fastest, then y, x, t; 8 links +t,-t,+x,-x,+y,-y,+z,-z (minus: the neighbour's
                   ///< link)
 };
@@ -28,6 +28,7 @@ struct PayloadLayout {
   ByteOrder byte_order = ByteOrder::big;
   SiteOrder site_order = SiteOrder::lexicographic;
   std::uint64_t offset = 0;
+  std::array<int, 4> directions = {0, 1, 2, 3};  ///< mu of the links of a record, in the order in which they are stored
 
   int links_per_record() const { return site_order == SiteOrder::lexicographic ? 4 : 8; }
   std::int64_t records() const { return volume(extents) * 4 / links_per_record(); }
@@ -59,6 +60,9 @@ struct LinkPlace {
   int mu;
 };
 LinkPlace link_place(const PayloadLayout& layout, std::int64_t record, int k);
+
+/// The inverse: offset in the file of the link U_mu(site).
+std::uint64_t link_offset(const PayloadLayout& layout, const Coord& site, int mu);
 
 /// One stored link to 18 doubles (3x3 row-major, re,im).
 void decode_link(const PayloadLayout& layout, const std::byte* in, std::span<double, 18> link);

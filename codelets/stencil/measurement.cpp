@@ -217,12 +217,13 @@ runtime::Decomposition part_alone(const runtime::Decomposition& all) {
   return runtime::Decomposition(part.extents(), part.cuts, part.owners);
 }
 
-runtime::Decomposition measured_part(const runtime::Decomposition& all, double most_sites, int reach) {
+runtime::Decomposition measured_part(const runtime::Decomposition& all, double most_sites, int reach, const Coord& unit) {
   Part part = part_of(all);
   for (std::size_t mu = 4; mu-- > 0;)
     while (static_cast<double>(volume(part.extents())) > most_sites &&
            // Halves can still be split over lanes (choose_lane_grid()), so the kernel stays the same.
-           std::all_of(part.cuts[mu].begin(), part.cuts[mu].end(), [reach](int length) { return length % 8 == 0 && length / 4 >= reach; }))
+           std::all_of(part.cuts[mu].begin(), part.cuts[mu].end(),
+                       [&](int length) { return length % (4 * unit[mu]) == 0 && length / 4 >= reach; }))
       for (int& length : part.cuts[mu]) length /= 2;
   return runtime::Decomposition(part.extents(), part.cuts, part.owners);
 }

@@ -57,10 +57,11 @@ bool shares_host();
 bool host_holds(const std::map<int, double>& bytes_by_worker);
 
 /// Where CPUs measure: this rank's part of a lattice (part_alone()), with t, then z, y, x of all blocks halved until it has no more than
-/// `most_sites`, as far as blocks keep extents of whole multiples of four that hops of `reach` sites let choose_lane_grid() split: lanes,
-/// and with them the kernel, are those of the whole. So lattices of one shape share what is measured, and a measurement takes seconds on
-/// any.
-runtime::Decomposition measured_part(const runtime::Decomposition& decomposition, double most_sites, int reach);
+/// `most_sites`, as far as blocks keep extents of whole multiples of twice the unit that hops of `reach` sites let choose_lane_grid()
+/// split: lanes, and with them the kernel, are those of the whole. So lattices of one shape share what is measured, and a measurement takes
+/// seconds on any. reach, unit: those of the layout.
+runtime::Decomposition measured_part(const runtime::Decomposition& decomposition, double most_sites, int reach,
+                                     const Coord& unit = {2, 2, 2, 2});
 
 /// `most_sites` with which that part, too, is beyond the caches: its owners keep between one and two times `cached` bytes in the mean,
 /// where extents can be halved so far. bytes_by_owner: of the whole.

@@ -123,7 +123,7 @@ const runtime::Codelet& sites_codelet_of(Precision precision, int link_reals, bo
         for (const bool edge : {false, true})
           made[{reals, edge}] = std::make_unique<runtime::Codelet>(
               fmt::format("{}.{}.{}.{}", Kernels::name, name_of(NumberFormat<F>::precision), reals, edge ? "boundary" : "interior"),
-              QUARKSTAR_BOTH(run_sites, Kernels, F));
+              runtime::CodeletKind::stencil, QUARKSTAR_BOTH(run_sites, Kernels, F));
       return made;
     }();
     return *codelets.at({link_reals, boundary});
@@ -135,7 +135,7 @@ const runtime::Codelet& pack_codelet_of(Precision precision) {
   return with_format(precision, [&](auto format) -> const runtime::Codelet& {
     using F = typename decltype(format)::type;
     static const runtime::Codelet codelet(fmt::format("{}.{}.pack", Kernels::name, name_of(precision)),
-                                          QUARKSTAR_BOTH(run_pack, Kernels, F));
+                                          runtime::CodeletKind::pack, QUARKSTAR_BOTH(run_pack, Kernels, F));
     return codelet;
   });
 }

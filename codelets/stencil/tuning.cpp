@@ -92,7 +92,8 @@ std::optional<TuningProblem> measured_problem(const TuningProblem& problem) {
   if (shares_host() || !is_cpus_memory(bytes, beyond)) return std::nullopt;
   TuningProblem measured = problem;
   measured.decomposition =
-      measured_part(problem.decomposition, sites_beyond(beyond, bytes, problem.decomposition), problem.subject.layout.reach);
+      measured_part(problem.decomposition, sites_beyond(beyond, bytes, problem.decomposition), problem.subject.layout.reach,
+                    problem.subject.layout.unit);
   return measured;
 }
 
@@ -100,8 +101,9 @@ std::string key_of(const char* what, const TuningProblem& problem, const std::st
   const Subject& subject = problem.subject;
   const LaneGrid lanes = choose_lane_grid(problem.decomposition, subject.precision, subject.layout);
   const int in_lanes = subject.layout.vectors_in_lanes;
-  return fmt::format("{}; {} {}; {}; {} right-hand sides{}; {}", device, subject.name, what, name_of(subject.precision), problem.vectors,
-                     in_lanes > 1 ? fmt::format(", {} in lanes", in_lanes) : "", place_of(problem.decomposition, lanes.lanes));
+  const std::string unit = subject.layout.unit == Coord{2, 2, 2, 2} ? "" : fmt::format(", unit {}", fmt::join(subject.layout.unit, "x"));
+  return fmt::format("{}; {} {}; {}; {} right-hand sides{}; {}{}", device, subject.name, what, name_of(subject.precision), problem.vectors,
+                     in_lanes > 1 ? fmt::format(", {} in lanes", in_lanes) : "", place_of(problem.decomposition, lanes.lanes), unit);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ void run_on_cpu(void* descriptions[], void* argument) {
   Watchdog::ends(worker);
   if (!call.parts_recorded())
     session.events().record(worker, {record->codelet->name(), record->placement.block, begin, session.throttler().stretch(worker, begin),
-                                     call.skipped() ? Cost{} : record->cost, call.skipped()});
+                                     call.skipped() ? Cost{} : record->cost, call.skipped(), false, 1, record->codelet->kind()});
   happens_before(&session);
 }
 
@@ -91,7 +91,9 @@ void run_on_cuda(void* descriptions[], void* argument) {
   call.set_gpu_times(record->gpu_times);
   record->codelet->cuda()(call);
   flush_sums(stream);
-  if (!call.parts_recorded()) record->gpu_times->add({record->codelet->name(), record->placement.block, 0, 0, record->cost, false}, false);
+  if (!call.parts_recorded())
+    record->gpu_times->add({record->codelet->name(), record->placement.block, 0, 0, record->cost, false, false, 1, record->codelet->kind()},
+                           false);
   record->gpu_times->end();
 }
 
@@ -116,8 +118,8 @@ double predicted_us(starpu_task* task, unsigned worker, unsigned) {
 
 }  // namespace
 
-Codelet::Codelet(std::string name, Implementation cpu, Implementation cuda)
-    : name_(std::move(name)), cpu_(cpu), cuda_(cuda), native_(new starpu_codelet) {
+Codelet::Codelet(std::string name, CodeletKind kind, Implementation cpu, Implementation cuda)
+    : name_(std::move(name)), kind_(kind), cpu_(cpu), cuda_(cuda), native_(new starpu_codelet) {
   starpu_codelet_init(native_);
   native_->name = name_.c_str();
   native_->cpu_funcs[0] = run_on_cpu;

@@ -1,5 +1,6 @@
 #pragma once
 // A codelet: one kind of work with a CPU and, where the build has CUDA, a GPU implementation; and the call that submits it.
+#include "runtime/graph/codelet_kind.hpp"
 #include "runtime/graph/cost.hpp"
 #include "runtime/graph/handle.hpp"
 #include "runtime/system/team.hpp"
@@ -10,6 +11,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 struct starpu_codelet;
@@ -82,18 +84,21 @@ class Codelet {
  public:
   /// name: appears in traces and performance models; one for each operator, precision and link format that is timed apart.
   /// cuda: nullptr where there is none; such a codelet runs on CPU workers only.
-  Codelet(std::string name, Implementation cpu, Implementation cuda = nullptr);
+  Codelet(std::string name, CodeletKind kind, Implementation cpu, Implementation cuda = nullptr);
+  Codelet(std::string name, Implementation cpu, Implementation cuda = nullptr) : Codelet(std::move(name), CodeletKind::other, cpu, cuda) {}
   ~Codelet();
   Codelet(const Codelet&) = delete;
   Codelet& operator=(const Codelet&) = delete;
 
   const char* name() const { return name_.c_str(); }
+  CodeletKind kind() const { return kind_; }
   Implementation cpu() const { return cpu_; }
   Implementation cuda() const { return cuda_; }
   starpu_codelet* native() const { return native_; }
 
  private:
   std::string name_;
+  CodeletKind kind_;
   Implementation cpu_, cuda_;
   starpu_codelet* native_;
 };

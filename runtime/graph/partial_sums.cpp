@@ -26,7 +26,7 @@ void merge_partials(Call& call) {
   }
   if (idle) call.skip();
 }
-const Codelet merge_codelet("scalar.merge", merge_partials);
+const Codelet merge_codelet("scalar.merge", CodeletKind::scalar, merge_partials);
 
 }  // namespace
 

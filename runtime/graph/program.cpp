@@ -67,7 +67,7 @@ void record_step(Call& part, const Program::Step& step, double begin_us, double 
 
 Event event_of(const Batch::Part& part, int times) {
   const Cost cost{times * part.cost.flops, times * part.cost.bytes};
-  return {part.codelet->name(), part.placement.block, 0, 0, cost, times == 0, false, part.counted ? times : 0};
+  return {part.codelet->name(), part.placement.block, 0, 0, cost, times == 0, false, part.counted ? times : 0, part.codelet->kind()};
 }
 
 ReplayLimit replay_limit(const Program& program, const Call& call) {

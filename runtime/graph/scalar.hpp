@@ -150,11 +150,11 @@ template <class State, class Step>
 const Codelet& scalar_codelet() {
 #ifdef QUARKSTAR_CUDA
   if constexpr (requires { Step::on_cuda; }) {
-    static const Codelet codelet(Step::name, run_scalar_step<State, Step>, run_scalar_step_on_cuda<State, Step>);
+    static const Codelet codelet(Step::name, CodeletKind::scalar, run_scalar_step<State, Step>, run_scalar_step_on_cuda<State, Step>);
     return codelet;
   }
 #endif
-  static const Codelet codelet(Step::name, run_scalar_step<State, Step>);
+  static const Codelet codelet(Step::name, CodeletKind::scalar, run_scalar_step<State, Step>);
   return codelet;
 }
 

@@ -18,9 +18,9 @@ void copy_on_cuda(Call& call) {
                   static_cast<cudaStream_t>(call.stream()));
   check_launch("scalar.publish");
 }
-const Codelet publish_codelet("scalar.publish", copy, copy_on_cuda);
+const Codelet publish_codelet("scalar.publish", CodeletKind::scalar, copy, copy_on_cuda);
 #else
-const Codelet publish_codelet("scalar.publish", copy);
+const Codelet publish_codelet("scalar.publish", CodeletKind::scalar, copy);
 #endif
 
 }  // namespace

@@ -23,8 +23,8 @@ class Trace {
   }
   void add(const Event& event, int row, double origin) {
     begin();
-    fmt::format_to(end_, "{{\"ph\":\"X\",\"name\":\"{}\",\"pid\":0,\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f},\"args\":{{", event.name, row,
-                   event.begin_us - origin, event.end_us - event.begin_us);
+    fmt::format_to(end_, "{{\"ph\":\"X\",\"name\":\"{}\",\"cat\":\"{}\",\"pid\":0,\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f},\"args\":{{",
+                   event.name, name_of(event.kind), row, event.begin_us - origin, event.end_us - event.begin_us);
     if (event.codelets > 1) fmt::format_to(end_, "\"kernels\":{},", event.codelets);
     fmt::format_to(end_, "\"block\":{},\"flops\":{:.0f},\"bytes\":{:.0f}}}}}", event.block, event.cost.flops, event.cost.bytes);
   }

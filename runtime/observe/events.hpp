@@ -1,5 +1,6 @@
 #pragma once
 // What ran where and when: per-worker event lists and running totals, filled by the task trampoline.
+#include "runtime/graph/codelet_kind.hpp"
 #include "runtime/graph/cost.hpp"
 
 #include <array>
@@ -23,6 +24,7 @@ struct Event {
   bool skipped;       ///< the graph had been stopped: no work was done
   bool side = false;  ///< ran in the side lane of its GPU (runtime/gpu/lane_schedule.hpp): beside what the main lane did
   int codelets = 1;   ///< that it stands for: more where only the time of a whole batch is known, 0 for what another worker counts
+  CodeletKind kind = CodeletKind::other;
 };
 
 /// Totals since the last reset.

@@ -62,7 +62,9 @@ void finish(void* argument) {
   const double end = starpu_timing_now(),
                begin = spends_by_itself(worker) ? kernels_begin_us(worker) : end - kernels_us(*record, worker, teams_beside(worker));
   if (const Composite* composite = composite_of(record->codelet)) composite->finish(record->arguments(), worker, begin, end);
-  else Session::current().events().record(worker, {record->codelet->name(), record->placement.block, begin, end, record->cost, false});
+  else
+    Session::current().events().record(
+        worker, {record->codelet->name(), record->placement.block, begin, end, record->cost, false, false, 1, record->codelet->kind()});
 }
 
 }  // namespace

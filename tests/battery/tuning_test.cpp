@@ -202,6 +202,11 @@ TEST_CASE("CPUs measure the kernel that they will run: the part has the lanes of
           CHECK(choose_lane_grid(tuning::measured_part(whole, 1 << 17, reach), precision, layout).lanes ==
                 choose_lane_grid(whole, precision, layout).lanes);
         }
+  for (const Coord& domain : {Coord{4, 4, 4, 4}, Coord{6, 4, 2, 8}}) {  // of Schwarz domains halves of a block hold whole ones
+    const runtime::Decomposition whole({48, 32, 32, 32}, {1, 1, 1, 1}, 1), part = tuning::measured_part(whole, 1 << 12, 1, domain);
+    CHECK(volume(part.lattice()) < volume(whole.lattice()));
+    CHECK(choose_lane_grid(part, Precision::single, {.unit = domain}) == choose_lane_grid(whole, Precision::single, {.unit = domain}));
+  }
 }
 
 TEST_CASE("ranks share the settings of their own kind of GPU or CPU, and one order of sites") {

@@ -57,11 +57,18 @@ expect 2 'error: --lanes: lanes of sites, where --vectors-in-lanes has' bench ds
 expect 2 'error: --vectors-in-lanes: 8 for 12 right-hand sides, where 1 can be' bench dslash --action hisq --nrhs 12 --vectors-in-lanes 8 --lattice 4,4,4,8 \
   --precision single --devices cpu "${small[@]}"
 expect 2 'error: --vectors-in-lanes: it means nothing for the action wilson' bench dslash --vectors-in-lanes 8 "${small[@]}"
-expect 2 'error: .*--solver' bench solver --solver gmres
+expect 2 "error: --solver: 'gmres' is not for the action wilson; use bicgstab, " bench solver --solver gmres
 for solver in blockcg multishift; do
   expect 0 "4,4,4,8 +$solver +double/single +13 +3 " bench solver --action hisq --solver $solver --nrhs 3 --lattice 4,4,4,8 --iterations 16 \
-    --precision single --links 13 "${small[@]}"
+    --precision single --links 13 --blocks 1,1,1,2 --trace $solver.json "${small[@]}"
 done
+# What kind of work each codelet is, which the shares of time go by.
+sed -nE 's/.*"name":"([^"]*)","cat":"([a-z]*)".*/\2 \1/p' blockcg.json multishift.json | sort -u > kinds.txt
+for kind in 'stencil staggered.single.13.boundary' 'pack staggered.single.pack' 'vector staggered.shifted_solution_direction.vectors.single' \
+  'vector staggered.block_multiply.single' 'vector blas.add_scaled.*' 'scalar multishift_cg.alpha' 'copy staggered.double_to_single'; do
+  grep -q "^$kind\$" kinds.txt || { cat kinds.txt; die "no codelet '$kind'"; }
+done
+if grep '^other' kinds.txt; then die "codelets of no kind"; fi
 expect 2 "error: --solver: 'bicgstab' is not for the action hisq; use cg, blockcg, multishift" bench solver --action hisq --solver bicgstab "${small[@]}"
 expect 2 "error: --solver: 'blockcg' is not for the action wilson" bench solver --solver blockcg "${small[@]}"
 expect 2 'error: --nrhs: it means nothing for the action wilson' bench dslash --nrhs 2 "${small[@]}"

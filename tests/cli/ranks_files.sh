@@ -31,6 +31,13 @@ QUARKSTAR_IO_SLAB=10000 convert to-ildg to-nersc.1 --format ildg  # 4 rows of 4 
 grids='1,1,1,3 2,1,2,1'
 convert to-single lattice.ildg --format nersc --precision single --reunitarize
 QUARKSTAR_IO_SLAB=1000 convert to-milc to-single.1 --format milc   # 3 sites of 288 bytes
+# A file as DDalphaAMG has it, made of NERSC's: extents T,Z,Y,X, plaquette, then the links of each site backwards, little-endian.
+plaquette=$("$QUARKSTAR" gauge info to-nersc.1 --json | sed -nE 's/.*"average": ([0-9.e-]+).*/\1/p')
+perl -0777 -ne 's/^.*?END_HEADER\n//s; print pack("l<4d<", 8, 4, 4, 4, 3 * '"$plaquette"'),
+  map { my @d = unpack("d>72", $_); pack("d<72", map { @d[18 * $_ .. 18 * $_ + 17] } 3, 2, 1, 0) } unpack("(a576)*", $_)' to-nersc.1 > ddalphaamg
+convert from-ddalphaamg ddalphaamg --format nersc
+cmp from-ddalphaamg.1 to-nersc.1 || die "other links from DDalphaAMG's order"
+expect 0 "^format +DDalphaAMG" gauge info ddalphaamg
 convert from-milc to-milc.1 --format ildg --precision single
 
 # Restart files and propagators, in pieces too.

@@ -46,17 +46,30 @@ std::vector<double> rho(const Propagator& propagator, int i, Basis basis) {
   return correlator;
 }
 
-std::vector<double> staggered_rho(const Propagator& propagator, int i) {
+namespace {
+
+/// C(t) = sum_x sign(x) |G|^2
+template <class Sign>
+std::vector<double> signed_squares(const Propagator& propagator, Sign&& sign) {
   const Coord& extents = propagator.front().extents;
   std::vector<double> correlator(extents[3]);
-  for (const Field& column : propagator) {
+  for (const Field& column : propagator)
     for (std::int64_t site = 0; site < column.sites(); ++site) {
       const Coord x = coordinates(site, extents);
-      const double sign = x[i] % 2 == 0 ? 1.0 : -1.0;
-      for (int c = 0; c < 3; ++c) correlator[x[3]] += sign * std::norm(column(site, 0, c));
+      for (int c = 0; c < 3; ++c) correlator[x[3]] += sign(x) * std::norm(column(site, 0, c));
     }
-  }
   return correlator;
+}
+
+}  // namespace
+
+std::vector<double> staggered_pion05(const Propagator& propagator, const Coord& origin) {
+  const bool odd_origin = (origin[0] + origin[1] + origin[2] + origin[3]) % 2 != 0;
+  return signed_squares(propagator, [&](const Coord& x) { return ((x[0] + x[1] + x[2] + x[3]) % 2 != 0) == odd_origin ? 1.0 : -1.0; });
+}
+
+std::vector<double> staggered_rho(const Propagator& propagator, int i) {
+  return signed_squares(propagator, [&](const Coord& x) { return x[i] % 2 == 0 ? 1.0 : -1.0; });
 }
 
 }  // namespace quarkstar::reference

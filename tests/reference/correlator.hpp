@@ -21,6 +21,10 @@ std::vector<double> pion(const Propagator& propagator);
 /// C(t) = sum_x Re Tr[g_i S g_i g5 S^+ g5], i = 0..2 = x, y, z.
 std::vector<double> rho(const Propagator& propagator, int i, Basis basis = Basis::degrand_rossi);
 
+/// Staggered local pion of gamma_0 gamma_5, as MILC has it: C(t) = sum_x (-1)^(x+y+z+t) |G|^2, the exponent counted from `origin`; absolute
+/// time slices.
+std::vector<double> staggered_pion05(const Propagator& propagator, const Coord& origin);
+
 /// Staggered local rho: C(t) = sum_x (-1)^{x_i} |G|^2.
 std::vector<double> staggered_rho(const Propagator& propagator, int i);
 

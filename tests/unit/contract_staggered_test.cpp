@@ -45,6 +45,7 @@ TEST_CASE("staggered correlators equal the reference's") {
   close(StaggeredMeson::pion5, reference::pion(columns.reference));
   const std::vector<double> x = reference::staggered_rho(columns.reference, 0), y = reference::staggered_rho(columns.reference, 1),
                             z = reference::staggered_rho(columns.reference, 2);
+  close(StaggeredMeson::pion05, reference::staggered_pion05(columns.reference, origin));
   close(StaggeredMeson::rho_x, x);
   close(StaggeredMeson::rho_y, y);
   close(StaggeredMeson::rho_z, z);
@@ -76,13 +77,14 @@ TEST_CASE("shares of a lattice cut over ranks add up to the same bits") {
   }
 }
 
-TEST_CASE("pion05 has the sign of x + y + z") {
+TEST_CASE("pion05 has the sign of x + y + z + t") {
   const Coord extents{2, 2, 2, 4};
   std::vector<HostField> columns(3, HostField(colour_components, extents));
   columns[1].at(lexicographic({1, 1, 1, 2}, extents), 0) = 2;
   columns[2].at(lexicographic({1, 0, 1, 2}, extents), 2) = {0, 3};
-  CHECK(staggered_correlator(StaggeredMeson::pion05, columns, {0, 0, 0, 1}) == std::vector<double>{0, 5, 0, 0});
-  CHECK(staggered_correlator(StaggeredMeson::pion05, columns, {1, 0, 0, 1}) == std::vector<double>{0, -5, 0, 0});
+  CHECK(staggered_correlator(StaggeredMeson::pion05, columns, {0, 0, 0, 1}) == std::vector<double>{0, -5, 0, 0});
+  CHECK(staggered_correlator(StaggeredMeson::pion05, columns, {1, 0, 0, 1}) == std::vector<double>{0, 5, 0, 0});
+  CHECK(staggered_correlator(StaggeredMeson::pion05, columns, {0, 0, 0, 0}) == std::vector<double>{0, 0, 5, 0});
   CHECK(staggered_correlator(StaggeredMeson::rho_y, columns, {1, 0, 0, 2}) == std::vector<double>{5, 0, 0, 0});
   columns.pop_back();
   CHECK_THROWS_AS(staggered_correlator(StaggeredMeson::pion5, columns, {}), ShapeError);

@@ -45,11 +45,13 @@ std::vector<Sample> written_samples() {
       samples.push_back(sample_of(std::string(to_string(format)) + std::to_string(real_bytes), load_bytes(directory.file("gauge"))));
     }
   }
-  Bytes openqcd;
-  for (const int extent : {4, 2, 2, 2}) append_number(openqcd, std::int32_t{extent}, ByteOrder::little);
-  append_number(openqcd, 1.5, ByteOrder::little);
-  for (const double v : gauge.data) append_number(openqcd, v, ByteOrder::little);
-  samples.push_back(sample_of("openQCD", openqcd));
+  Bytes ddalphaamg;
+  for (const int extent : {4, 2, 2, 2}) append_number(ddalphaamg, std::int32_t{extent}, ByteOrder::little);
+  append_number(ddalphaamg, 3 * measure(gauge).plaquette(), ByteOrder::little);
+  for (std::int64_t site = 0; site < volume(gauge.extents); ++site)
+    for (const int mu : {3, 2, 1, 0})
+      for (const double v : gauge.link(site, mu)) append_number(ddalphaamg, v, ByteOrder::little);
+  samples.push_back(sample_of("DDalphaAMG", ddalphaamg));
   Bytes v1;
   append_number(v1, std::int32_t{59354}, ByteOrder::big);
   for (const int extent : gauge.extents) append_number(v1, std::int32_t{extent}, ByteOrder::big);

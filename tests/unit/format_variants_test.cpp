@@ -158,11 +158,73 @@ TEST_CASE("openQCD: links around odd sites, time first") {
 
   Bytes odd = bytes;
   store(odd.data() + 4, std::int32_t{5}, ByteOrder::little);
-  expect_error(ErrorKind::input, [&] { (void)read_bytes(odd); }, {"even extents", "5x2x6x8"});
+  expect_error(ErrorKind::input, [&] { (void)read_bytes(odd); }, {"even extents", "8x5x2x6"});
   Bytes wild = bytes;
   store(wild.data() + 16, 3.5, ByteOrder::little);
   expect_error(ErrorKind::input, [&] { (void)read_bytes(wild); }, {"offset 16", "3.5"});
   wild = bytes;
   store(wild.data() + 24 + 8 * 144 * 10, std::numeric_limits<double>::infinity(), ByteOrder::little);
   expect_error(ErrorKind::input, [&] { (void)read_bytes(wild); }, {"not finite"});
+}
+
+namespace {
+
+Bytes ddalphaamg_file(const HostGauge& gauge, double plaquette) {
+  const auto& [lx, ly, lz, lt] = gauge.extents;
+  Bytes bytes;
+  for (const int extent : {lt, lz, ly, lx}) append_number(bytes, std::int32_t{extent}, ByteOrder::little);
+  append_number(bytes, 3 * plaquette, ByteOrder::little);
+  for (int t = 0; t < lt; ++t)
+    for (int z = 0; z < lz; ++z)
+      for (int y = 0; y < ly; ++y)
+        for (int x = 0; x < lx; ++x)
+          for (const int mu : {3, 2, 1, 0})
+            for (const double v : gauge.link(lexicographic({x, y, z, t}, gauge.extents), mu)) append_number(bytes, v, ByteOrder::little);
+  return bytes;
+}
+
+/// U_mu(x) = g(x) g^+(x+mu): every plaquette is 1, no link is near 1.
+HostGauge pure_gauge(const Coord& extents) {
+  const HostGauge g = random_gauge(extents, seed);
+  HostGauge gauge = g;
+  for (std::int64_t site = 0; site < volume(extents); ++site) {
+    for (int mu = 0; mu < 4; ++mu) {
+      Coord next = coordinates(site, extents);
+      next[mu] = (next[mu] + 1) % extents[mu];
+      const Matrix link = product(link_matrix(g, site, 0), adjoint(link_matrix(g, lexicographic(next, extents), 0)));
+      auto out = gauge.link(site, mu).begin();
+      for (const auto& row : link)
+        for (const auto& z : row) {
+          *out++ = z.real();
+          *out++ = z.imag();
+        }
+    }
+  }
+  return gauge;
+}
+
+}  // namespace
+
+TEST_CASE("DDalphaAMG: openQCD's header with the extents reversed, links in the order of sites, t first") {
+  INFO("seed ", seed);
+  // Random links have plaquette 0 in any order, so that the whole lattice decides; of a pure gauge the first sample tells.
+  const HostGauge random = random_gauge({4, 2, 6, 16}, seed);
+  const HostGauge smooth = pure_gauge({6, 4, 8, 10});
+  for (const HostGauge* gauge : {&random, &smooth}) {
+    const double plaquette = measure(*gauge).plaquette();
+    const Bytes bytes = ddalphaamg_file(*gauge, plaquette);
+    const GaugeRead read = read_bytes(bytes);
+    CHECK(read.info.format == GaugeFormat::ddalphaamg);
+    CHECK(read.info.notes.at(0).find("DDalphaAMG's order") != std::string::npos);
+    CHECK(read.gauge.extents == gauge->extents);
+    CHECK(read.gauge.data == gauge->data);
+    CHECK(std::abs(read.info.plaquette->value - plaquette) <= read.info.plaquette->tolerance);
+    expect_error(ErrorKind::input, [&] { (void)read_bytes(Bytes(bytes.begin(), bytes.end() - 8)); }, {"cut short"});
+  }
+  // Neither order has the plaquette: a wrong header, and one damaged link of a lattice that is read whole.
+  expect_error(ErrorKind::input, [&] { (void)read_bytes(ddalphaamg_file(smooth, 0.1)); },
+               {"offset 16", "1.000000000000 in DDalphaAMG's", "header states 0.1"});
+  Bytes damaged = ddalphaamg_file(random, measure(random).plaquette());
+  store(damaged.data() + 24 + 144 * 1000, 0.5, ByteOrder::little);
+  expect_error(ErrorKind::input, [&] { (void)read_bytes(damaged); }, {"offset 16", "openQCD's order"});
 }

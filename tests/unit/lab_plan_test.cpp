@@ -1,4 +1,5 @@
 // The laboratory's matrix: expansion, order, files, and what is refused.
+#include "apps/bench/bench_options.hpp"
 #include "apps/lab/run.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
@@ -89,6 +90,13 @@ TEST_CASE("wrong keys and values are named with their place") {
   bench = plan_with({{"solver", {"bicgstab", "gcr"}, "--solver"}}, {{"kappa", "0.12", ""}, {"throttle", "0:2", ""}});
   bench.workload = Workload::bench_solver;
   CHECK(refusal_of(bench).empty());
+  for (const char* action : {"wilson", "hisq"})
+    for (const std::string& solver : bench_solver_names(action)) {
+      INFO(solver);
+      bench = plan_with({{"action", {action}, "--action"}, {"solver", {solver}, "--solver"}});
+      bench.workload = Workload::bench_solver;
+      CHECK(refusal_of(bench).empty());
+    }
 }
 
 TEST_CASE("the order is drawn from the seed, group by group, and holds every run once") {

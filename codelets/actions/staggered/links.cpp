@@ -129,7 +129,8 @@ void run_load(runtime::Call& call) {
 
 const runtime::Codelet& load_codelet(Precision precision) {
   return with_format(precision, [&](auto format) -> const runtime::Codelet& {
-    static const runtime::Codelet codelet(fmt::format("staggered.links.{}", name_of(precision)), run_load<typename decltype(format)::type>);
+    static const runtime::Codelet codelet(fmt::format("staggered.links.{}", name_of(precision)), runtime::CodeletKind::copy,
+                                          run_load<typename decltype(format)::type>);
     return codelet;
   });
 }

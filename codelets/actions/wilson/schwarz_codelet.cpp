@@ -71,7 +71,8 @@ void run_schwarz(Call& call) {
 
 const Codelet& schwarz_codelet(Precision precision) {
   return with_format(precision, [&](auto format) -> const Codelet& {
-    static const Codelet codelet(fmt::format("wilson.{}.schwarz", name_of(precision)), run_schwarz<typename decltype(format)::type>);
+    static const Codelet codelet(fmt::format("wilson.{}.schwarz", name_of(precision)), runtime::CodeletKind::stencil,
+                                 run_schwarz<typename decltype(format)::type>);
     return codelet;
   });
 }

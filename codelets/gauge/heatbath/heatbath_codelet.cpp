@@ -57,8 +57,8 @@ struct NoArguments {};
 /// Gives the tokens their first value, which StarPU demands before anything may read them.
 void run_open(runtime::Call&) {}
 
-const runtime::Codelet heatbath_codelet("gauge_heatbath", run_heatbath);
-const runtime::Codelet overrelaxation_codelet("gauge_overrelaxation", run_overrelaxation);
+const runtime::Codelet heatbath_codelet("gauge_heatbath", runtime::CodeletKind::stencil, run_heatbath);
+const runtime::Codelet overrelaxation_codelet("gauge_overrelaxation", runtime::CodeletKind::stencil, run_overrelaxation);
 const runtime::Codelet open_codelet("gauge_tokens", run_open);
 
 // A link update reads 18 links of the staples and its own, and writes its own.

@@ -40,9 +40,9 @@ constexpr runtime::Implementation copy_on_cuda() {
 #endif
 }
 
-const runtime::Codelet pack_codelet("smear.border.pack", run_copy, copy_on_cuda());
-const runtime::Codelet unpack_codelet("smear.border.unpack", run_copy, copy_on_cuda());
-const runtime::Codelet wrap_codelet("smear.border.wrap", run_copy, copy_on_cuda());
+const runtime::Codelet pack_codelet("smear.border.pack", runtime::CodeletKind::pack, run_copy, copy_on_cuda());
+const runtime::Codelet unpack_codelet("smear.border.unpack", runtime::CodeletKind::copy, run_copy, copy_on_cuda());
+const runtime::Codelet wrap_codelet("smear.border.wrap", runtime::CodeletKind::copy, run_copy, copy_on_cuda());
 
 /// Rectangle of `depth` layers of a block at coordinate `layer` of direction mu, with the border of the directions
 /// before mu.

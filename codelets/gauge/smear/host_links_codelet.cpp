@@ -97,8 +97,8 @@ void run_store(Call& call) {
   });
 }
 
-const runtime::Codelet load_codelet("smear.load", run_load);
-const runtime::Codelet store_codelet("smear.store", run_store);
+const runtime::Codelet load_codelet("smear.load", runtime::CodeletKind::copy, run_load);
+const runtime::Codelet store_codelet("smear.store", runtime::CodeletKind::copy, run_store);
 
 void require_within(const char* where, const Box& outer, const Box& inner, const PaddedLinks& links, const HostGauge& gauge) {
   if (!contains(outer, inner, links.region().lattice) ||

@@ -50,8 +50,8 @@ void unitarize_on_cuda(Call& call) {
 constexpr runtime::Implementation smear_on_cuda = nullptr, unitarize_on_cuda = nullptr;
 #endif
 
-const runtime::Codelet fat_codelet("smear.fat", run_smear, smear_on_cuda);
-const runtime::Codelet naik_codelet("smear.naik", run_smear, smear_on_cuda);
+const runtime::Codelet fat_codelet("smear.fat", runtime::CodeletKind::stencil, run_smear, smear_on_cuda);
+const runtime::Codelet naik_codelet("smear.naik", runtime::CodeletKind::stencil, run_smear, smear_on_cuda);
 const runtime::Codelet unitarize_codelet("smear.unitarize", run_unitarize, unitarize_on_cuda);
 
 void submit(const runtime::Codelet& codelet, const PaddedLinks& out, const PaddedLinks& in, SmearArguments arguments, int border,
