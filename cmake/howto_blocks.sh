@@ -28,18 +28,22 @@ awk -v source="$source" -v out="$out" -v page="$page" -v wanted=" $* " '
     printf "%s", block > (out "/" file)
     close(out "/" file)
   }
-  function insert(   line, number, all, done) {
-    if (file in copied) fail("a second block for " file)
+  # Blocks that go into one file, each behind the first line with its anchor.
+  function insert(   line, number, all, i, done) {
+    i = ++blocks[file]
+    text_of[file, i] = block
+    anchor_of[file, i] = anchor
     while ((getline line < (source "/" file)) > 0) {
       all = all line "\n"
       number++
-      if (done || index(line, anchor) == 0) continue
-      all = all block "#line " number + 1 " \"" file "\"\n"
-      done = 1
+      for (i = 1; i <= blocks[file]; i++) {
+        if (done[i] || index(line, anchor_of[file, i]) == 0) continue
+        all = all text_of[file, i] "#line " number + 1 " \"" file "\"\n"
+        done[i] = 1
+      }
     }
     close(source "/" file)
-    if (!done) fail(file " has no line with " anchor)
-    copied[file] = 1
+    if (!done[blocks[file]]) fail(file " has no line with " anchor)
     printf "%s", all > (out "/" file)
     close(out "/" file)
   }

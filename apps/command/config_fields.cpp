@@ -187,7 +187,7 @@ std::vector<Setting> make_settings() {
        [](const RunConfig& c) -> json { return c.solver.link_reals; }},
       {"no-tune", "", "Speed settings by fixed rules: read and write no tune cache, measure nothing",
        [](RunConfig& c, Text v) { c.solver.tune = !parse_switch(v); }, [](const RunConfig& c) -> json { return !c.solver.tune; }},
-      {"in-flight", "G", "Columns (staggered: groups of --nrhs right-hand sides) that are on the graph together (default 1)",
+      {"in-flight", "G", "Groups of --nrhs right-hand sides that are on the graph together (default 1)",
        [](RunConfig& c, Text v) { c.solver.in_flight = parse_integer(v, 1, 64); },
        [](const RunConfig& c) -> json { return c.solver.in_flight; }},
       {"residual-history", "", "Add the residual of every iteration to the JSON, as hexadecimal floats",

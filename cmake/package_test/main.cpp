@@ -1,10 +1,11 @@
 // Solves the Wilson equation M x = b with the installed library, and takes the residual b - M x with loops of its own.
-#include "codelets/field/host_spinor.hpp"
+#include "codelets/actions/wilson/action.hpp"
+#include "codelets/field/host_field.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/system/error.hpp"
-#include "solvers/wilson_solver.hpp"
+#include "solvers/solver.hpp"
 
 #include <quarkstar_version.hpp>
 
@@ -87,10 +88,10 @@ std::vector<Complex> wilson(const quarkstar::HostGauge& gauge, const std::vector
 int main() try {
   const quarkstar::runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const quarkstar::HostGauge gauge = random_links();
-  quarkstar::HostSpinor source(lattice), solution(lattice);
+  quarkstar::HostField source(quarkstar::spinor_components, lattice), solution(quarkstar::spinor_components, lattice);
   source.data[5] = 1;  // spin 1, colour 2 at the origin
-  quarkstar::WilsonSolver solver(quarkstar::runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), gauge, {.kappa = kappa},
-                                 {.tolerance = 1e-10, .precision = quarkstar::Precision::single, .link_reals = 12, .tune = false});
+  quarkstar::Solver solver(quarkstar::runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), quarkstar::wilson::Action(gauge, {.kappa = kappa}),
+                           {.tolerance = 1e-10, .precision = quarkstar::Precision::single, .link_reals = 12, .tune = false});
   const quarkstar::SolveResult result = solver.solve(source, solution);
 
   const std::vector<Complex> image = wilson(gauge, solution.data);

@@ -21,8 +21,7 @@ struct VectorMatrix {
 
 /// out_v = base_v + sum_w in_w M_wv; without base: the sum alone. Fields may be the same. 8 n^2 flop per site
 /// and component.
-void multiply(const Field& out, const Field* base, const Field& in, const VectorMatrix& matrix,
-                    const runtime::Handle& state);
+void multiply(const Field& out, const Field* base, const Field& in, const VectorMatrix& matrix, const runtime::Handle& state);
 
 /// The hermitian matrix <a_v, b_w>, b = A a with A hermitian: n^2 real sums, at v n + w the real part for v <= w,
 /// at w n + v the imaginary part of <a_v, b_w> for v < w. 4 n (n + 1) flop per site and

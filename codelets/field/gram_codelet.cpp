@@ -1,8 +1,8 @@
-#include "codelets/field/gram_cuda.hpp"
-#include "codelets/field/gram_kernels.hpp"
-#include "codelets/field/gram.hpp"
 #include "codelets/arch/implementations.hpp"
 #include "codelets/arch/table.hpp"
+#include "codelets/field/gram.hpp"
+#include "codelets/field/gram_cuda.hpp"
+#include "codelets/field/gram_kernels.hpp"
 #include "runtime/gpu/gpu_sums.hpp"
 #include "runtime/graph/thread_sums.hpp"
 #include "runtime/system/error.hpp"
@@ -71,7 +71,8 @@ void run_gram(Call& call) {
 template <class F, int Components>
 void run_multiply_on_cuda(Call& call) {
   const auto& task = call.arguments<MultiplyTask>();
-  cuda::launch_multiply<Components>(unpack<F>(call, task), task.outer_sites, stop_of(call), static_cast<runtime::CudaStream>(call.stream()));
+  cuda::launch_multiply<Components>(unpack<F>(call, task), task.outer_sites, stop_of(call),
+                                    static_cast<runtime::CudaStream>(call.stream()));
 }
 template <class F, int Components>
 void run_gram_on_cuda(Call& call) {
@@ -87,7 +88,8 @@ const Codelet& multiply_codelet(Precision precision, int components) {
     return with_components(components, [&](auto of_vector) -> const Codelet& {
       using F = typename decltype(format)::type;
       constexpr int count = of_vector;
-      static const Codelet codelet(fmt::format("blas.multiply.{}.{}", count, name_of(precision)), runtime::CodeletKind::vector, QUARKSTAR_BOTH(run_multiply, F, count));
+      static const Codelet codelet(fmt::format("blas.multiply.{}.{}", count, name_of(precision)), runtime::CodeletKind::vector,
+                                   QUARKSTAR_BOTH(run_multiply, F, count));
       return codelet;
     });
   });
@@ -97,7 +99,8 @@ const Codelet& gram_codelet(Precision precision, int components) {
     return with_components(components, [&](auto of_vector) -> const Codelet& {
       using F = typename decltype(format)::type;
       constexpr int count = of_vector;
-      static const Codelet codelet(fmt::format("blas.gram.{}.{}", count, name_of(precision)), runtime::CodeletKind::vector, QUARKSTAR_BOTH(run_gram, F, count));
+      static const Codelet codelet(fmt::format("blas.gram.{}.{}", count, name_of(precision)), runtime::CodeletKind::vector,
+                                   QUARKSTAR_BOTH(run_gram, F, count));
       return codelet;
     });
   });
@@ -113,8 +116,7 @@ runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = b
 
 }  // namespace
 
-void multiply(const Field& out, const Field* base, const Field& in, const VectorMatrix& matrix,
-                    const runtime::Handle& state) {
+void multiply(const Field& out, const Field* base, const Field& in, const VectorMatrix& matrix, const runtime::Handle& state) {
   require_alike("multiply", out, in);
   if (base != nullptr) require_alike("multiply", out, *base);
   const Lattice& lattice = *out.lattice();
@@ -153,9 +155,10 @@ void gram(const Field& a, const Field& b, const runtime::PartialSums& partials, 
     task.vectors = a.vectors();
     task.lanes = lattice.lanes().lanes;
     task.b = &b != &a ? 3 : 2;
-    runtime::submit(gram_codelet(lattice.precision(), a.components()), task, accesses,
-                    {static_cast<double>(a.block_vectors(i)) * 4 * a.components() * (a.vectors() + 1), a.block_bytes(i) * (&b != &a ? 2 : 1)},
-                    placement_of(lattice.block(i)));
+    runtime::submit(
+        gram_codelet(lattice.precision(), a.components()), task, accesses,
+        {static_cast<double>(a.block_vectors(i)) * 4 * a.components() * (a.vectors() + 1), a.block_bytes(i) * (&b != &a ? 2 : 1)},
+        placement_of(lattice.block(i)));
   }
 }
 

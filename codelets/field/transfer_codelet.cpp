@@ -173,8 +173,8 @@ const Codelet& convert_codelet(Precision to, Precision from, int components) {
         using To = typename decltype(to_format)::type;
         using From = typename decltype(from_format)::type;
         constexpr int count = of_vector;
-        static const Codelet codelet(fmt::format("transfer.{}_to_{}{}", name_of(from), name_of(to), count == 3 ? ".colour" : ""), runtime::CodeletKind::copy,
-                                     QUARKSTAR_BOTH(run_convert, To, From, count));
+        static const Codelet codelet(fmt::format("transfer.{}_to_{}{}", name_of(from), name_of(to), count == 3 ? ".colour" : ""),
+                                     runtime::CodeletKind::copy, QUARKSTAR_BOTH(run_convert, To, From, count));
         return codelet;
       });
     });

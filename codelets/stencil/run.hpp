@@ -134,8 +134,8 @@ template <class Kernels>
 const runtime::Codelet& pack_codelet_of(Precision precision) {
   return with_format(precision, [&](auto format) -> const runtime::Codelet& {
     using F = typename decltype(format)::type;
-    static const runtime::Codelet codelet(fmt::format("{}.{}.pack", Kernels::name, name_of(precision)),
-                                          runtime::CodeletKind::pack, QUARKSTAR_BOTH(run_pack, Kernels, F));
+    static const runtime::Codelet codelet(fmt::format("{}.{}.pack", Kernels::name, name_of(precision)), runtime::CodeletKind::pack,
+                                          QUARKSTAR_BOTH(run_pack, Kernels, F));
     return codelet;
   });
 }

@@ -91,9 +91,8 @@ std::optional<TuningProblem> measured_problem(const TuningProblem& problem) {
   const std::map<int, double> bytes = measurement_bytes(used);
   if (shares_host() || !is_cpus_memory(bytes, beyond)) return std::nullopt;
   TuningProblem measured = problem;
-  measured.decomposition =
-      measured_part(problem.decomposition, sites_beyond(beyond, bytes, problem.decomposition), problem.subject.layout.reach,
-                    problem.subject.layout.unit);
+  measured.decomposition = measured_part(problem.decomposition, sites_beyond(beyond, bytes, problem.decomposition),
+                                         problem.subject.layout.reach, problem.subject.layout.unit);
   return measured;
 }
 

@@ -151,7 +151,8 @@ TEST_CASE("breakdown: a denominator that is exactly zero ends a solve at once") 
     for (int spin = 0; spin < 2; ++spin)
       for (int colour = 0; colour < 3; ++colour) lower.at(site, spin, colour) = 0;
   const auto upper = factors([](int c) { return c < 6 ? 1.0 : 0.0; });  // A^+ r = 0
-  CHECK(solve("cgnr", upper, lower, {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(100)}).reason == StopReason::zero_denominator);
+  CHECK(solve("cgnr", upper, lower, {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(100)}).reason ==
+        StopReason::zero_denominator);
 }
 
 TEST_CASE("breakdown: NaN and infinity") {
@@ -160,7 +161,8 @@ TEST_CASE("breakdown: NaN and infinity") {
     for (const char* name : {"bicgstab", "cgnr", "gcr", "cg"}) {
       INFO(name << " " << bad);
       const auto diagonal = factors([bad](int c) { return c == 5 ? bad : 1.0; });
-      CHECK(solve(name, diagonal, random_source(), {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(100)}).reason == StopReason::not_finite);
+      CHECK(solve(name, diagonal, random_source(), {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(100)}).reason ==
+            StopReason::not_finite);
     }
 }
 
@@ -169,13 +171,15 @@ TEST_CASE("breakdown: stagnation on a system that has no solution") {
   const auto singular = factors([](int c) { return c < 9 ? 1 + 0.2 * c : 0.0; });  // the last three components cannot be reached
   for (const char* name : {"bicgstab", "cgnr"}) {
     INFO(name);
-    const KrylovResult result = solve(name, singular, random_source(), {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(1000), .patience = 4});
+    const KrylovResult result =
+        solve(name, singular, random_source(), {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(1000), .patience = 4});
     CHECK(result.reason == StopReason::stagnation);
     CHECK(result.iterations < 100);
   }
   // What GCR has left is orthogonal to everything that A can make, which it sees at once.
   HostField x(spinor_components, extents);
-  const KrylovResult result = solve("gcr", singular, random_source(), {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(1000), .patience = 4}, &x);
+  const KrylovResult result =
+      solve("gcr", singular, random_source(), {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(1000), .patience = 4}, &x);
   CHECK(result.reason != StopReason::converged);
   CHECK(result.iterations < 100);
   for (const auto& value : x.data) CHECK(std::isfinite(std::abs(value)));
@@ -185,8 +189,8 @@ TEST_CASE("breakdown: the iteration limit is kept exactly") {
   MESSAGE("seed " << seed);
   for (const char* name : {"bicgstab", "cgnr", "gcr", "cg"}) {
     INFO(name);
-    const KrylovResult result =
-        solve(name, factors([](int c) { return 1 + 0.5 * c; }), random_source(), {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(3)});
+    const KrylovResult result = solve(name, factors([](int c) { return 1 + 0.5 * c; }), random_source(),
+                                      {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(3)});
     CHECK(result.reason == StopReason::iteration_limit);
     CHECK(result.iterations == 3);
     CHECK(result.norm2.size() == 3);
@@ -200,8 +204,8 @@ TEST_CASE("breakdown: sources whose norm cannot be squared twice") {
       INFO(name << " " << size);
       HostField source = random_source();
       for (auto& value : source.data) value *= size;
-      const KrylovResult result =
-          solve(name, factors([](int c) { return 1 + 0.2 * c; }), source, {.target_norm2 = same_for_all(1e-20 * size * size), .most_iterations = at_most(100)});
+      const KrylovResult result = solve(name, factors([](int c) { return 1 + 0.2 * c; }), source,
+                                        {.target_norm2 = same_for_all(1e-20 * size * size), .most_iterations = at_most(100)});
       CHECK(result.reason == StopReason::converged);
     }
 }

@@ -1,8 +1,8 @@
 // Columns in flight together of which one fails on one rank alone. On one process its error comes out; on several
 // (tests/cli/ranks_in_flight.sh) the others, in the middle of other columns, cannot know of it, and the whole job ends with the name and
 // the message of that rank.
-#include "codelets/actions/wilson/action.hpp"
 #include "apps/run/turns_on_ranks.hpp"
+#include "codelets/actions/wilson/action.hpp"
 #include "runtime/mpi/job.hpp"
 #include "tests/battery/solver_support.hpp"
 

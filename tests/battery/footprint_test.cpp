@@ -1,10 +1,10 @@
 // The estimate of a solve's memory against what the runtime then allocates.
 #include "solvers/footprint.hpp"
 
-#include "runtime/graph/turns.hpp"
-#include "runtime/system/memory.hpp"
 #include "codelets/actions/staggered/action.hpp"
 #include "codelets/actions/wilson/action.hpp"
+#include "runtime/graph/turns.hpp"
+#include "runtime/system/memory.hpp"
 #include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
@@ -22,7 +22,6 @@ std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decompo
                                            std::span<const int> vectors, int vectors_in_lanes = 1) {
   return footprint(decomposition, settings, staggered_shape(settings, hops_far), vectors, vectors_in_lanes);
 }
-
 
 constexpr std::uint64_t seed = 16180;
 

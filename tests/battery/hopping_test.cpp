@@ -122,7 +122,8 @@ TEST_CASE("fused output and sums equal separate steps") {
     transfer::load(in, host);
     transfer::load(x, host);
     transfer::load(y, other_host);
-    harness.hopping().apply(out, in, {.x = &x,
+    harness.hopping().apply(out, in,
+                            {.x = &x,
                              .diagonal = same_for_all(1.5),
                              .scale = same_for_all(-0.25),
                              .y = &y,

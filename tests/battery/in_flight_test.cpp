@@ -1,8 +1,8 @@
 // Solves that are in flight together have the bits and the counts of solves one after another.
-#include "codelets/gauge/smear/hisq.hpp"
-#include "runtime/graph/turns.hpp"
 #include "codelets/actions/staggered/action.hpp"
 #include "codelets/actions/wilson/action.hpp"
+#include "codelets/gauge/smear/hisq.hpp"
+#include "runtime/graph/turns.hpp"
 #include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
@@ -23,7 +23,8 @@ std::vector<Column> solve_all(const battery::SolveCase& c, const HostGauge& gaug
   runtime::Session session({.cpu_workers = c.workers, .threads_per_worker = c.threads, .cuda_workers = 0, .policy = c.policy});
   SolverSettings settings = c.settings;
   settings.keep_history = true;
-  Solver solver(runtime::Decomposition(gauge.extents, c.blocks, session.block_owners()), wilson::Action(gauge, {0.125, {}, antiperiodic_in_time}), settings);
+  Solver solver(runtime::Decomposition(gauge.extents, c.blocks, session.block_owners()),
+                wilson::Action(gauge, {0.125, {}, antiperiodic_in_time}), settings);
   std::vector<Column> columns(sources.size(), {{}, HostField(spinor_components, gauge.extents)});
   runtime::Turns::run(static_cast<int>(sources.size()), in_flight, [&](int number) {
     Column& column = columns[static_cast<std::size_t>(number)];

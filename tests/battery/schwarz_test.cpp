@@ -1,7 +1,7 @@
 // The Schwarz preconditioner against the reference; its bits; and what it does to GCR.
-#include "codelets/actions/wilson/action.hpp"
 #include "codelets/actions/wilson/schwarz.hpp"
 
+#include "codelets/actions/wilson/action.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/reference/schwarz.hpp"

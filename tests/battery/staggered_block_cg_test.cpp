@@ -99,7 +99,8 @@ TEST_CASE("staggered block CG: 32 copies of one right-hand side are one, and zer
   const std::vector<double> masses(n, 0.5);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   for (const Precision precision : precisions) {
-    Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), staggered::Action(links), battery::staggered_settings("blockcg", precision));
+    Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), staggered::Action(links),
+                  battery::staggered_settings("blockcg", precision));
     const StaggeredOutcome outcome = battery::solve_together(solver, sources, masses);
     for (std::size_t v = 0; v < n; ++v) {
       INFO(name_of(precision) << " number " << v);

@@ -29,7 +29,8 @@ Outcome solve(const Run& run, const smear::StaggeredLinks& links, std::span<cons
                             .cuda_workers = 0,
                             .policy = run.policy,
                             .lane_bytes = run.lane_bytes});
-  Solver solver(runtime::Decomposition(links.fat.extents, run.blocks, session.block_owners()), staggered::Action(links), run.settings, {.vectors_in_lanes = run.vectors_in_lanes});
+  Solver solver(runtime::Decomposition(links.fat.extents, run.blocks, session.block_owners()), staggered::Action(links), run.settings,
+                {.vectors_in_lanes = run.vectors_in_lanes});
   return battery::solve_together(solver, sources, masses);
 }
 

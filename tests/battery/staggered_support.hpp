@@ -75,7 +75,9 @@ class DslashHarness {
   DslashHarness(const DslashCase& c, const smear::StaggeredLinks& links)
       : DslashHarness(runtime::Decomposition(c.lattice, c.blocks, runtime::Session::current().block_owners()), c, links) {}
   DslashHarness(const runtime::Decomposition& decomposition, const DslashCase& c, const smear::StaggeredLinks& links)
-      : lattice_(std::make_shared<Lattice>(decomposition, c.precision, periodic, LayoutRequest{.most_lanes = c.most_lanes, .reach = links.reach(), .tile = c.tile, .vectors_in_lanes = c.vectors_in_lanes})),
+      : lattice_(std::make_shared<Lattice>(
+            decomposition, c.precision, periodic,
+            LayoutRequest{.most_lanes = c.most_lanes, .reach = links.reach(), .tile = c.tile, .vectors_in_lanes = c.vectors_in_lanes})),
         launch_(c.launch),
         even_(lattice_, 0, links, c.long_reals),
         odd_(lattice_, 1, links, c.long_reals) {}

@@ -60,7 +60,8 @@ class HoppingHarness {
  public:
   HoppingHarness(const HoppingCase& c, const HostGauge& gauge, const BoundaryAngles& boundary)
       : decomposition_(c.lattice, c.blocks, static_cast<int>(runtime::Session::current().workers().size())),
-        lattice_(std::make_shared<Lattice>(decomposition_, c.precision, boundary, LayoutRequest{.most_lanes = c.most_lanes, .tile = c.tile})),
+        lattice_(
+            std::make_shared<Lattice>(decomposition_, c.precision, boundary, LayoutRequest{.most_lanes = c.most_lanes, .tile = c.tile})),
         even_(lattice_, 0, c.link_reals),
         odd_(lattice_, 1, c.link_reals) {
     transfer::load_links(even_, odd_, gauge);

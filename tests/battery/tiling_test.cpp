@@ -1,8 +1,8 @@
 // A periodic configuration repeated twice in every direction, with a repeated source, has the repeated solution: on one process, and under
 // mpirun on ranks whose edges go between the copies. Bit for bit, because the sum of 16 equal parts is 16 times one of them, exactly.
-#include "runtime/mpi/job.hpp"
 #include "codelets/actions/staggered/action.hpp"
 #include "codelets/actions/wilson/action.hpp"
+#include "runtime/mpi/job.hpp"
 #include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
@@ -66,12 +66,14 @@ TEST_CASE("tiling a periodic configuration and its source gives the tiled soluti
     settings.solver = name;
     settings.keep_history = true;
     HostField solution(spinor_components, lattice);
-    const SolveResult result = Solver(runtime::Decomposition::uncut(lattice, 0), wilson::Action(gauge, parameters), settings).solve(source, solution);
+    const SolveResult result =
+        Solver(runtime::Decomposition::uncut(lattice, 0), wilson::Action(gauge, parameters), settings).solve(source, solution);
     REQUIRE(result.converged());
     const runtime::Decomposition decomposition = shared();
     const Box part = decomposition.part();
     HostField tiled_solution(spinor_components, part);
-    const SolveResult tiled_result = Solver(decomposition, wilson::Action(large, parameters), settings).solve(repeated(source, part), tiled_solution);
+    const SolveResult tiled_result =
+        Solver(decomposition, wilson::Action(large, parameters), settings).solve(repeated(source, part), tiled_solution);
     CHECK(tiled_result.converged());
     check_same_history(tiled_result.residual_history, result.residual_history);
     CHECK(tiled_result.true_residual == result.true_residual);

@@ -1,9 +1,9 @@
 // Settings that are tuned change no bit, and are what rule, measurement and cache say.
+#include "codelets/actions/staggered/action.hpp"
 #include "codelets/actions/staggered/level.hpp"
 #include "codelets/actions/wilson/level.hpp"
 #include "codelets/stencil/measurement.hpp"
 #include "runtime/system/memory.hpp"
-#include "codelets/actions/staggered/action.hpp"
 #include "solvers/solver.hpp"
 #include "tests/battery/staggered_support.hpp"
 #include "tests/battery/support.hpp"
@@ -112,8 +112,8 @@ TEST_CASE("measurements return their candidates, take the memory that is announc
       check("long links " + std::to_string(long_reals) + " vectors " + std::to_string(vectors),
             staggered_problem(whole, Precision::single, long_reals, vectors, vectors == 8 && long_reals != 13 ? 8 : 1));
   double microseconds = 0;
-  const stencil::Launch launch =
-      stencil::measure_launch(wilson_problem(runtime::Decomposition({8, 8, 8, 8}, {1, 1, 1, 2}, 1), Precision::single, 12), {}, microseconds);
+  const stencil::Launch launch = stencil::measure_launch(
+      wilson_problem(runtime::Decomposition({8, 8, 8, 8}, {1, 1, 1, 2}, 1), Precision::single, 12), {}, microseconds);
   CHECK(microseconds > 0);
   CHECK(launch.block_threads == 0);
   CHECK(std::count(std::begin(arch::memory_accesses), std::end(arch::memory_accesses), launch.memory) == 1);

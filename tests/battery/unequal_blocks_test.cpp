@@ -1,7 +1,7 @@
 // Blocks of unequal thickness with owners of their own, as a lattice is cut for workers of unequal speed: the bits of the uncut lattice.
-#include "codelets/gauge/smear/hisq.hpp"
 #include "codelets/actions/staggered/action.hpp"
 #include "codelets/actions/wilson/action.hpp"
+#include "codelets/gauge/smear/hisq.hpp"
 #include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"

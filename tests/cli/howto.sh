@@ -58,7 +58,7 @@ if [ -f cmake/architectures.cmake ] && grep -q 'QUARKSTAR_ARCH_NAME=avx2' "$out/
   cp "$build/generated/quarkstar_architectures.hpp" .
   while read -r name flags; do
     sed -i -E "s/^( *DO\()scalar( .*)/&\n\1$name\2/" quarkstar_architectures.hpp
-    for kernel in codelets/bench/stream_kernel.cpp codelets/field/blas_kernel.cpp codelets/actions/staggered/dslash_single_kernel.cpp \
+    for kernel in codelets/bench/stream_kernel.cpp codelets/field/blas_spinor_kernel.cpp codelets/actions/staggered/dslash_single_kernel.cpp \
       codelets/actions/wilson/hopping_single_kernel.cpp; do
       like "^$kernel$" | grep 'ARCH_NAME=scalar' | sed -E "s#(ARCH_NAME=|codelets/arch/)scalar#\1$name#g" |
         add "$source/$kernel" "$flags -O0 -S -o $out/$(basename "$kernel").s" "codelets/arch/$name.hpp"

@@ -84,8 +84,7 @@ template <class Operation>
 Outcome run(const Layout& layout, const Coefficients<Operation>& coefficients, int parity) {
   constexpr std::size_t count = blas::field_count<Operation>;
   const runtime::Decomposition decomposition(extents, layout.blocks, static_cast<int>(runtime::Session::current().workers().size()));
-  const auto lattice = std::make_shared<Lattice>(decomposition, layout.precision, periodic,
-                                                 LayoutRequest{.most_lanes = layout.most_lanes});
+  const auto lattice = std::make_shared<Lattice>(decomposition, layout.precision, periodic, LayoutRequest{.most_lanes = layout.most_lanes});
   std::vector<Field> fields;
   std::array<const Field*, count> pointers;
   std::vector<HostField> hosts;
@@ -479,8 +478,7 @@ TEST_CASE("n vectors: each as if it were alone, with its own coefficients, sums 
       const Field one_x(lattice, 0, components), one_y(lattice, 0, components);
       transfer::load(one_x, x[at]);
       transfer::load(one_y, y[at]);
-      if (v != 2)
-        blas::submit<blas::AddScaledNorm>({&one_y, &one_x}, {Coefficient{initial.alpha[v].re, initial.alpha[v].im}}, {}, &alone);
+      if (v != 2) blas::submit<blas::AddScaledNorm>({&one_y, &one_x}, {Coefficient{initial.alpha[v].re, initial.alpha[v].im}}, {}, &alone);
       transfer::store(expected, one_y);
       const double norm = v == 2 ? 0 : runtime::values_of(alone, 1)[0];
       runtime::Session::current().wait_all();

@@ -354,7 +354,7 @@ TEST_CASE("each vector stops on its own, with its own reason, iterations and his
   const std::vector<double> ratios{0.5, 0.5, 0.5, not_a_number, 1.0, 0.25};
   const KrylovResults together = run_toy(limits, ratios);
   REQUIRE(together.of_vectors.size() == ratios.size());
-  const std::vector<Ended> expected{{StopReason::converged, 20}, {StopReason::converged, 10}, {StopReason::iteration_limit, 7},
+  const std::vector<Ended> expected{{StopReason::converged, 20}, {StopReason::converged, 10},  {StopReason::iteration_limit, 7},
                                     {StopReason::not_finite, 1}, {StopReason::stagnation, 31}, {StopReason::converged, 10}};
   for (std::size_t v = 0; v < ratios.size(); ++v) {
     INFO("vector " << v);

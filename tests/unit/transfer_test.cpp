@@ -131,7 +131,8 @@ TEST_CASE("fields convert between precisions and lane layouts") {
         for (const auto& [from_lanes, to_lanes] : {std::pair{16, 16}, {8, 4}, {4, 16}, {1, 8}, {16, 1}}) {
           INFO(decomposition.describe() << " " << std::string(name_of(from)) << " " << from_lanes << " to " << std::string(name_of(to))
                                         << " " << to_lanes);
-          const Field source(make(decomposition, from, from_lanes), 0, spinor_components), target(make(decomposition, to, to_lanes), 0, spinor_components);
+          const Field source(make(decomposition, from, from_lanes), 0, spinor_components),
+              target(make(decomposition, to, to_lanes), 0, spinor_components);
           transfer::load(source, host);
           transfer::convert(target, source);
           const Precision narrower = from == Precision::single ? from : to;
@@ -142,7 +143,9 @@ TEST_CASE("fields convert between precisions and lane layouts") {
 TEST_CASE("lanes that two layouts have side by side") {
   const auto shape_of = [](const Coord& lattice, Precision precision, int most_lanes, int reach, const Coord& tile) {
     return Lattice(Decomposition(lattice, {1, 1, 1, 1}, 1), precision, periodic,
-                   LayoutRequest{.most_lanes = most_lanes, .reach = reach, .tile = tile}).block(0).shape();
+                   LayoutRequest{.most_lanes = most_lanes, .reach = reach, .tile = tile})
+        .block(0)
+        .shape();
   };
   const auto check = [](const BlockShape& a, const BlockShape& b, int expected) {
     const int lanes = lanes_in_a_row(a, b);
@@ -216,7 +219,8 @@ TEST_CASE("a number between two floats is rounded to the nearer, ties to even, o
                                                        {1e300, std::numeric_limits<float>::infinity()}};
   for (const auto& [wide, narrow] : cases) {
     INFO(wide);
-    const Field source(make(decomposition, Precision::double_), 0, spinor_components), single(make(decomposition, Precision::single), 0, spinor_components),
+    const Field source(make(decomposition, Precision::double_), 0, spinor_components),
+        single(make(decomposition, Precision::single), 0, spinor_components),
         target(make(decomposition, Precision::single), 0, spinor_components);
     const HostField host = filled({wide, -wide});
     transfer::load(source, host);
@@ -288,8 +292,7 @@ TEST_CASE("extents, parities and decompositions that differ are refused") {
   const runtime::Session session(options(1));
   const Decomposition whole(extents, {1, 1, 1, 1}, 1), cut(extents, {1, 1, 1, 2}, 1), other({8, 4, 6, 6}, {1, 1, 1, 1}, 1);
   const Field even(make(whole, Precision::double_), 0, spinor_components), odd(make(whole, Precision::double_), 1, spinor_components),
-      two_blocks(make(cut, Precision::single), 0, spinor_components),
-      smaller(make(other, Precision::double_), 0, spinor_components);
+      two_blocks(make(cut, Precision::single), 0, spinor_components), smaller(make(other, Precision::double_), 0, spinor_components);
   const LatticePointer whole_lattice = make(whole, Precision::double_);
   LinkField links(whole_lattice, 0, 18), others(whole_lattice, 1, 18), fewer(whole_lattice, 1, 12),
       far(make(cut, Precision::double_), 1, 18);

@@ -327,7 +327,6 @@ void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::Hoppi
 }  // namespace quarkstar::cuda
 
 /// In a .cu: the launches of one format, for one vector alone or for any number of them.
-#define QUARKSTAR_HOPPING_LAUNCH(F, Alone)                                                                                         \
-  template void quarkstar::cuda::launch_hopping_with<F, Alone>(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&,    \
-                                                               std::int64_t, const VectorStatus*, Obedience, \
-                                                               runtime::CudaStream);
+#define QUARKSTAR_HOPPING_LAUNCH(F, Alone)                                                                                      \
+  template void quarkstar::cuda::launch_hopping_with<F, Alone>(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&, \
+                                                               std::int64_t, const VectorStatus*, Obedience, runtime::CudaStream);

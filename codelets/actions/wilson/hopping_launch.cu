@@ -70,10 +70,10 @@ void launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F
   runtime::check_launch("wilson pack");
 }
 
-#define QUARKSTAR_LAUNCHES(F)                                                                                              \
-  template void launch_hopping(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&, std::int64_t,              \
-                               const VectorStatus*, Obedience, runtime::CudaStream);                 \
-  template void launch_pack(const wilson::PackChoice&, const wilson::PackArguments<F>&, std::int64_t, const std::int32_t*, \
+#define QUARKSTAR_LAUNCHES(F)                                                                                                      \
+  template void launch_hopping(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&, std::int64_t, const VectorStatus*, \
+                               Obedience, runtime::CudaStream);                                                                    \
+  template void launch_pack(const wilson::PackChoice&, const wilson::PackArguments<F>&, std::int64_t, const std::int32_t*,         \
                             runtime::CudaStream);
 QUARKSTAR_LAUNCHES(Half)
 QUARKSTAR_LAUNCHES(float)
