@@ -106,7 +106,8 @@ TunedTiming ActionBench::time(const runtime::Decomposition& decomposition, const
   stencil::Stencil& stencil = level->stencil(c.vectors);
   const LatticePointer& lattice = level->lattice();
   const FullField field(lattice, action_->components(), c.vectors);
-  transfer::load(field.odd, std::vector<HostField>(static_cast<std::size_t>(c.vectors), wave()));
+  const std::vector<HostField> hosts(static_cast<std::size_t>(c.vectors), wave());
+  transfer::load(field.odd, hosts);
   session_.wait_all();
   // Alternating parities, as in a solve: one pair of applications reads every link once.
   const int owners = owner_count(decomposition);

@@ -16,14 +16,14 @@ reference() {
 
 solve=(solve --gauge lattice.ildg --kappa 0.12 --tol 1e-9 --threads 1 --no-tune)
 reference "${solve[@]}"
-compare "${solve[@]}" --in-flight 3 --workers 2 --blocks 1,1,2,2 --policy eager
-compare "${solve[@]}" --in-flight 12 --workers 2 --policy dmdas --throttle 1:3 --trace trace.json
-compare "${solve[@]}" --in-flight 2 --workers 2 --throttle 0:1:0.05:2:7 --checkpoint saved --checkpoint-every 5 --check-every 1
+compare "${solve[@]}" --nrhs 1 --in-flight 3 --workers 2 --blocks 1,1,2,2 --policy eager
+compare "${solve[@]}" --nrhs 1 --in-flight 12 --workers 2 --policy dmdas --throttle 1:3 --trace trace.json
+compare "${solve[@]}" --nrhs 1 --in-flight 2 --workers 2 --throttle 0:1:0.05:2:7 --checkpoint saved --checkpoint-every 5 --check-every 1
 [ "$(ls saved | wc -l)" = 12 ] || die "not a restart file for each column"
 
 gcr=(solve --gauge lattice.ildg --kappa 0.12 --tol 1e-9 --threads 1 --solver gcr --restart 6 --schwarz-block 2 2 4 4 --schwarz-steps 3 --precision single)
 reference "${gcr[@]}" --columns 0-2
-compare "${gcr[@]}" --columns 0-2 --in-flight 40 --blocks 2,1,1,2 --workers 2 --policy lws
+compare "${gcr[@]}" --nrhs 1 --columns 0-2 --in-flight 40 --blocks 2,1,1,2 --workers 2 --policy lws
 grep -q '"in-flight": 3' other.json || die "more in flight than there is to solve"
 expect 2 'error: --schwarz-block: a block of 2 sites in t from 0 on would cut domains of 4' "${gcr[@]}" --json x.json --blocks 1,1,1,4
 expect 2 'error: --schwarz-block: it means nothing for bicgstab' "${solve[@]}" --schwarz-block 4,4,4,4 --json x.json

@@ -22,7 +22,7 @@ interrupt() {
 
 marker='column 1/12 done'
 # A kappa far beyond the critical one: each column takes a thousand iterations.
-interrupt solve --gauge lattice.ildg --kappa 0.2 --tol 1e-13 --solver cgnr --out out --json run.json --trace trace.json
+interrupt solve --gauge lattice.ildg --kappa 0.2 --tol 1e-13 --solver cgnr --nrhs 1 --out out --json run.json --trace trace.json
 absent out run.json trace.json
 
 marker='sweep 1/'
@@ -31,7 +31,7 @@ absent new.ildg
 
 # The signal that mpirun hands on; there are restart files of what was done.
 marker='column 1/12 done' signal=USR2
-interrupt solve --gauge lattice.ildg --kappa 0.2 --tol 1e-13 --solver cgnr --json run.json --checkpoint restart
+interrupt solve --gauge lattice.ildg --kappa 0.2 --tol 1e-13 --solver cgnr --nrhs 1 --json run.json --checkpoint restart
 absent run.json
 grep -q 'restart files are in restart' stderr.txt || die "no word of the restart files"
 [ -s restart/column00.checkpoint ] || die "no restart file"
@@ -40,7 +40,7 @@ grep -q 'restart files are in restart' stderr.txt || die "no word of the restart
 # Columns that take long, on a lattice of half the size, as twelve of them are waited for.
 expect 0 '^wrote' gauge generate small.ildg --lattice 4 8 8 8 --beta 5.7 --sweeps 2 --seed 7 --format ildg
 marker='column 12/36 done' signal=TERM
-interrupt solve --gauge small.ildg --kappa 0.2 --tol 1e-13 --solver cgnr --source point:0,0,0,0+wall:3+point:1,2,3,4 --out many --checkpoint kept
+interrupt solve --gauge small.ildg --kappa 0.2 --tol 1e-13 --solver cgnr --nrhs 1 --source point:0,0,0,0+wall:3+point:1,2,3,4 --out many --checkpoint kept
 [ -s many/source0/report.html ] || die "the outputs of the source that was done are missing"
 absent many/source2
 

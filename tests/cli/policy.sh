@@ -39,10 +39,10 @@ cut_anew() {
   [ -s even.txt ] || die "even: no residuals: $*"
   residuals anew.json | cmp even.txt - || die "other residuals after another cut: $*"
 }
-cut_anew 20 --columns 0-11
+cut_anew 20 --columns 0-11 --nrhs 1
 # Domains stay whole: speeds 6 to 1 alone would cut 13 and 3.
 expect 0 '^plaquette ' gauge generate long.ildg --lattice 4 4 4 16 --beta 6.0 --sweeps 2 --seed 8 --format ildg
-cut_anew 6 --gauge long.ildg --columns 0-11 --solver gcr --schwarz-block 4,4,4,4
+cut_anew 6 --gauge long.ildg --columns 0-11 --nrhs 1 --solver gcr --schwarz-block 4,4,4,4
 same_bits watts --policy energy --watts cpu=20:90,cuda=50:300,host=40 --blocks 1,1,1,2
 
 # What the JSON tells of workers and bounds.

@@ -209,9 +209,10 @@ struct ToyState : KrylovState {
 };
 
 /// |r|^2 falls by a constant ratio, another for each vector: the shortest of all solvers.
-struct ToyIteration : KrylovLastStep {
-  static constexpr bool on_cuda = false;
+struct ToyIteration {
   static constexpr const char* name = "test.toy_iteration";
+  static constexpr bool ends_iteration = true;
+  static double record(const ToyState& state, int v) { return state.norm2[v]; }
   static void run(ToyState& state, int v, const double*) {
     const double next = state.status.step == 0 ? state.ratio[v] : state.norm2[v] * state.ratio[v];
     if (const StopReason reason = state.verdict(v, next); reason != StopReason::running) state.stop(v, reason, 1);
