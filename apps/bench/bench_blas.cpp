@@ -75,7 +75,7 @@ class BlasTable {
     const LayoutRequest layout{.most_lanes = 16, .reach = wilson ? 1 : smear::longest_hop(options_.action != "naive")};
     const auto lattice =
         std::make_shared<Lattice>(runtime::Decomposition(extents, {1, 1, 1, owners}, owners), parse_precision(precision), periodic, layout);
-    for (const int vectors : options_.nrhs)
+    for (const int vectors : numbers_of_right_hand_sides(options_))
       add_operations(extents, precision, lattice, wilson ? spinor_components : colour_components, vectors);
   }
 

@@ -184,10 +184,12 @@ std::vector<int> links_of(const BenchOptions& options) {
 }
 
 std::vector<std::string> bench_solver_names(std::string_view action) {
-  if (action != "wilson") return solver_names(true);
-  std::vector<std::string> names;
-  for (const NamedKrylovSolver& solver : krylov_solvers()) names.emplace_back(solver.name);
-  return names;
+  return solver_names(action != "wilson");
+}
+
+std::vector<int> numbers_of_right_hand_sides(const BenchOptions& options) {
+  if (!options.nrhs.empty()) return options.nrhs;
+  return options.action == "wilson" ? std::vector<int>{1} : std::vector<int>{1, 2, 4, 8, 16};
 }
 
 std::vector<std::string> solvers_of(const BenchOptions& options) {
@@ -203,7 +205,7 @@ std::vector<std::string> solvers_of(const BenchOptions& options) {
 void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
   command.add_option("--action", options->action, "wilson (default), hisq, asqtad or naive")
       ->check(CLI::IsMember({"wilson", "hisq", "asqtad", "naive"}));
-  command.add_option("--nrhs", options->nrhs, "Staggered: right-hand sides in one application (default 1 2 4 8 16)")
+  command.add_option("--nrhs", options->nrhs, "Right-hand sides in one application (default 1, staggered 1 2 4 8 16)")
       ->check(CLI::Range(1, 32));
 }
 

@@ -28,7 +28,7 @@ struct BenchOptions {
   std::vector<Coord> lattices;  ///< none: the subcommand's own
   std::vector<int> links;       ///< none: 18 and 12, staggered 18
   std::string action = "wilson";
-  std::vector<int> nrhs{1, 2, 4, 8, 16};  ///< right-hand sides together
+  std::vector<int> nrhs;  ///< right-hand sides together; none: numbers_of_right_hand_sides()
   std::optional<Coord> tile;              ///< none: tuned
   std::optional<int> block_threads;       ///< none: tuned
   std::optional<int> vectors_a_thread;    ///< none: tuned
@@ -98,6 +98,9 @@ std::vector<std::string> bench_solver_names(std::string_view action);
 
 /// Solvers of --solver, or the action's own. Throws Error(input) for solvers that are not the action's.
 std::vector<std::string> solvers_of(const BenchOptions& options);
+
+/// --nrhs, or what is usual for the action.
+std::vector<int> numbers_of_right_hand_sides(const BenchOptions& options);
 
 /// Adds --action and --nrhs.
 void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options);

@@ -47,7 +47,6 @@ void refuse_other_actions_flags(const CLI::App& command, const std::string& acti
     bool wilson;
   };
   for (const Flag& flag : {Flag{"--kappa", "give --mass", true}, Flag{"--mass", "give --kappa", false},
-                           Flag{"--nrhs", "leave it out, or give a staggered --action", false},
                            Flag{"--vectors-a-thread", "leave it out, or give a staggered --action", false},
                            Flag{"--vectors-in-lanes", "leave it out, or give a staggered --action", false}}) {
     const CLI::Option* option = command.get_option_no_throw(flag.name);

@@ -41,7 +41,7 @@ class Table {
     const ActionBench bench(session_, lattice, options_.action);
     for (const std::string& precision : options_.precisions)
       for (const int reals : links_of(options_))
-        for (const int vectors : options_.nrhs) {
+        for (const int vectors : numbers_of_right_hand_sides(options_)) {
           BenchCase c{parse_precision(precision), reals, vectors};
           const PlannedLattice planned = bench.plan(c);
           c.speed = speed_of(options_, bench.action(), bench.settings(bench.action().is_hermitian() ? "cg" : "bicgstab", c), vectors);

@@ -146,7 +146,7 @@ void bench_lattice(const BenchOptions& options, const std::string& devices, runt
   for (const std::string& precision : options.precisions)
     for (const int reals : links_of(options))
       for (const std::string& solver : solvers_of(options))
-        for (const int vectors : options.nrhs) {
+        for (const int vectors : numbers_of_right_hand_sides(options)) {
           BenchCase c{parse_precision(precision), reals, vectors};
           const PlannedLattice planned = bench.plan(c);
           c.speed = speed_of(options, bench.action(), bench.settings(solver, c), vectors);

@@ -143,6 +143,10 @@ TEST_CASE("several sources, and no more in flight than there is to solve") {
   REQUIRE(config.further_sources.size() == 1);
   CHECK(config.further_sources[0].time() == 5);
   complete(config);
+  CHECK(config.solver.in_flight == 2);  // the columns of a source are one group
+  config.nrhs = 1;
+  config.solver.in_flight = 50;
+  complete(config);
   CHECK(config.solver.in_flight == 6);
   config.action = "hisq";
   config.further_sources.clear();

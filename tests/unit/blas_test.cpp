@@ -463,8 +463,6 @@ TEST_CASE("n vectors: each as if it were alone, with its own coefficients, sums 
     const runtime::GraphState<Stopping> state(initial, 1);
     const Field fx(lattice, 0, components, n), fy(lattice, 0, components, n);
     const runtime::PartialSums together(2, n), alone(2);
-    for (int b = 0; b < 2; ++b)
-      for (int s = 0; s < n; ++s) runtime::HostView<BinnedSum>(together.task(b))[static_cast<std::size_t>(s)] = BinnedSum::zero();
     transfer::load(fx, x);
     transfer::load(fy, y);
     blas::submit<blas::AddScaledNorm>({&fy, &fx}, {Coefficient::of(&Stopping::alpha)}, &state.handle(), &together);

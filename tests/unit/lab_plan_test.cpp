@@ -61,14 +61,15 @@ TEST_CASE("settings of another action are left out of a cell, alike cells count 
                 {{"kappa", "0.12", "--set kappa"}, {"naik-epsilon", "0", "--set naik-epsilon"}});
   std::vector<std::string> left_out;
   const std::vector<Cell> cells = cells_of(plan, left_out);
-  REQUIRE(cells.size() == 3);
-  CHECK(cells[0].name() == "action=wilson solver=bicgstab");
-  CHECK(cells[1].name() == "action=hisq nrhs=1 solver=cg");
-  CHECK(cells[2].name() == "action=hisq nrhs=4 solver=cg");
-  CHECK(find(cells[1].settings, "kappa") == nullptr);
+  REQUIRE(cells.size() == 4);
+  CHECK(cells[0].name() == "action=wilson nrhs=1 solver=bicgstab");
+  CHECK(cells[1].name() == "action=wilson nrhs=4 solver=bicgstab");
+  CHECK(cells[2].name() == "action=hisq nrhs=1 solver=cg");
+  CHECK(cells[3].name() == "action=hisq nrhs=4 solver=cg");
+  CHECK(find(cells[2].settings, "kappa") == nullptr);
   CHECK(find(cells[0].settings, "naik-epsilon") == nullptr);
-  REQUIRE(left_out.size() == 3);
-  CHECK(left_out[0].starts_with("action=wilson solver=cg: --solver: 'cg' is not for the action wilson"));
+  REQUIRE(left_out.size() == 4);
+  CHECK(left_out[0].starts_with("action=wilson nrhs=1 solver=cg: --solver: 'cg' is not for the action wilson"));
 }
 
 TEST_CASE("wrong keys and values are named with their place") {

@@ -71,7 +71,7 @@ TEST_CASE("handles are counted while they live") {
 TEST_CASE("a solve that does not fit is refused with what it needs, what there is, and remedies") {
   app::MemoryNeed need{.where = "CUDA 0", .gpu = true, .fields = {.links = 2.0 * gib, .fields = 1.0 * gib}, .available = 4.0 * gib};
   CHECK_NOTHROW(app::require_memory({need}));
-  CHECK(app::memory_text(need) == "CUDA 0: 3.00 GiB of 4.00 GiB (links 2.00 GiB, spinors 1.00 GiB, faces 0.0 MiB, tables 0.0 MiB)");
+  CHECK(app::memory_text(need) == "CUDA 0: 3.00 GiB of 4.00 GiB (links 2.00 GiB, vectors 1.00 GiB, faces 0.0 MiB, tables 0.0 MiB)");
   need.available = 0;  // unknown
   CHECK_NOTHROW(app::require_memory({need}));
   need.available = 2.5 * gib;
@@ -103,6 +103,7 @@ TEST_CASE("staggered needs: links in the making, then links, fields and columns"
   app::RunConfig config;
   config.action = "hisq";
   config.columns = {0, 1, 2};
+  config.nrhs = 3;
   config.solver.solver = "cg";
   const Coord lattice{8, 8, 8, 8};
   const runtime::Decomposition whole = runtime::Decomposition::uncut(lattice, 0);
