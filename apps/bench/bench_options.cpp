@@ -183,9 +183,7 @@ std::vector<int> links_of(const BenchOptions& options) {
   return wilson ? std::vector<int>{18, 12} : std::vector<int>{18};
 }
 
-std::vector<std::string> bench_solver_names(std::string_view action) {
-  return solver_names(action != "wilson");
-}
+std::vector<std::string> bench_solver_names(std::string_view action) { return solver_names(action != "wilson"); }
 
 std::vector<int> numbers_of_right_hand_sides(const BenchOptions& options) {
   if (!options.nrhs.empty()) return options.nrhs;

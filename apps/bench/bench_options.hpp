@@ -28,14 +28,14 @@ struct BenchOptions {
   std::vector<Coord> lattices;  ///< none: the subcommand's own
   std::vector<int> links;       ///< none: 18 and 12, staggered 18
   std::string action = "wilson";
-  std::vector<int> nrhs;  ///< right-hand sides together; none: numbers_of_right_hand_sides()
-  std::optional<Coord> tile;              ///< none: tuned
-  std::optional<int> block_threads;       ///< none: tuned
-  std::optional<int> vectors_a_thread;    ///< none: tuned
-  std::optional<int> lanes;               ///< of `bench dslash`: at most so many in the layout; none: choose_lane_grid()'s own
-  std::optional<int> vectors_in_lanes;    ///< staggered; none: as a solve on CPUs has them, with `lanes` none in lanes
-  std::optional<int> prefetch;            ///< none: tuned
-  std::optional<arch::Stores> stores;     ///< none: tuned
+  std::vector<int> nrhs;                ///< right-hand sides together; none: numbers_of_right_hand_sides()
+  std::optional<Coord> tile;            ///< none: tuned
+  std::optional<int> block_threads;     ///< none: tuned
+  std::optional<int> vectors_a_thread;  ///< none: tuned
+  std::optional<int> lanes;             ///< of `bench dslash`: at most so many in the layout; none: choose_lane_grid()'s own
+  std::optional<int> vectors_in_lanes;  ///< staggered; none: as a solve on CPUs has them, with `lanes` none in lanes
+  std::optional<int> prefetch;          ///< none: tuned
+  std::optional<arch::Stores> stores;   ///< none: tuned
   bool no_tune = false;
   std::vector<std::string> precisions{"half", "single", "double"};
   std::vector<std::string> solvers;  ///< none: bicgstab and cgnr, staggered cg
