@@ -7,6 +7,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -56,6 +57,17 @@ class Checksum {
  private:
   std::uint64_t value_ = 14695981039346656037u;
 };
+
+template <class T>
+bool same_bits(const T* a, const T* b, std::size_t count) {
+  return std::memcmp(a, b, count * sizeof(T)) == 0;
+}
+inline bool same_bits(const runtime::BinnedSum& a, const runtime::BinnedSum& b) {
+  Checksum of_a, of_b;
+  of_a.add(a);
+  of_b.add(b);
+  return of_a.value() == of_b.value();
+}
 
 /// A field of N complex components a site, as drawn and as stored.
 template <class F, int N>

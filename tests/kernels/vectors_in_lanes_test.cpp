@@ -50,17 +50,6 @@ std::vector<std::vector<std::int32_t>> left_out_of(int vectors) {
   return masks;
 }
 
-template <class T>
-bool same(const T* a, const T* b, std::size_t count) {
-  return std::memcmp(a, b, count * sizeof(T)) == 0;
-}
-bool same(const BinnedSum& a, const BinnedSum& b) {
-  Checksum x, y;
-  x.add(a);
-  y.add(b);
-  return x.value() == y.value();
-}
-
 template <class F>
 void check_dslash(int vectors, int reals, int lanes, bool special) {
   constexpr auto words = static_cast<std::size_t>(staggered::vector_words<F>);
@@ -91,8 +80,8 @@ void check_dslash(int vectors, int reals, int lanes, bool special) {
       kernel(in_lanes, 3, sites, left_out.data(), sums.data());
       const std::vector<F> result = regrouped(std::vector<F>(out.get(), out.get() + c.out.size()), words, lanes, true);
       for (std::size_t i = 0; i < c.out.size() / words; ++i)
-        if (left_out[i % left_out.size()] == 0) REQUIRE(same(&result[i * words], &c.out[i * words], words));
-      for (std::size_t s = 0; s < sums.size(); ++s) REQUIRE(same(sums[s], expected[s]));
+        if (left_out[i % left_out.size()] == 0) REQUIRE(same_bits(&result[i * words], &c.out[i * words], words));
+      for (std::size_t s = 0; s < sums.size(); ++s) REQUIRE(same_bits(sums[s], expected[s]));
     }
   }
 }
@@ -140,10 +129,10 @@ void check_operation(int vectors, int lanes) {
       return sums;
     };
     const std::vector<BinnedSum> expected = run(fields, of_sites, 1), sums = run(in_lanes, of_groups, lanes);
-    for (std::size_t s = 0; s < sums.size(); ++s) CHECK(same(sums[s], expected[s]));
+    for (std::size_t s = 0; s < sums.size(); ++s) CHECK(same_bits(sums[s], expected[s]));
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const std::vector<F> result = regrouped(in_lanes[i], words, lanes, true);
-      CHECK(same(result.data(), fields[i].data(), result.size()));
+      CHECK(same_bits(result.data(), fields[i].data(), result.size()));
     }
   }
 }
@@ -194,7 +183,7 @@ TEST_CASE("a right-hand side that is not finite changes nothing of others in its
       left_out[3] = out_of_it;
       const std::vector<BinnedSum> sums = sums_of(left_out);
       for (std::size_t s = 0; s < sums.size(); ++s) {
-        if (s % vectors != 3) CHECK(same(sums[s], expected[s]));
+        if (s % vectors != 3) CHECK(same_bits(sums[s], expected[s]));
         else CHECK((sums[s].poisoned != 0) == !out_of_it);
       }
     }
