@@ -165,7 +165,7 @@ class SourceColumns {
       const auto place = std::find(config_.columns.begin(), config_.columns.end(), columns[v]) - config_.columns.begin();
       propagator_.fields[static_cast<std::size_t>(place)] = std::move(solutions[v]);
     }
-    if (!shared_.together) cut_anew(seconds);
+    if (!shared_.together) cut_anew(seconds / static_cast<double>(n));
     const SolveResult& shown = results.front();
     shared_.bar.step_done(
         shared_.done, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", shown.iterations, shown.true_residual,
@@ -193,7 +193,7 @@ class SourceColumns {
   }
 
  private:
-  /// Where that pays for the columns to come (policy `adaptive`).
+  /// Where that pays for the columns to come (policy `adaptive`). seconds: of one column.
   void cut_anew(double seconds) {
     const auto better = shared_.adaptive.ended(shared_.decomposition, seconds, shared_.columns - shared_.done, shared_.making_seconds);
     if (!better) return;
