@@ -140,7 +140,8 @@ TEST_CASE("staggered Dslash: fused output and sums equal separate steps") {
        {std::pair{Coord{1, 1, 1, 1}, 1}, {{2, 1, 1, 2}, 1}, {{1, 1, 1, 1}, 8}, {{2, 1, 1, 2}, 8}}) {
     DslashHarness harness({.lattice = lattice, .blocks = blocks, .vectors_in_lanes = vectors_in_lanes}, battery::with_phases(links, scale));
     staggered::Dslash dslash(harness.even(), harness.odd(), n);
-    const Field in(harness.lattice(), 1, n), x(harness.lattice(), 0, n), y(harness.lattice(), 0, n), out(harness.lattice(), 0, n);
+    const Field in(harness.lattice(), 1, colour_components, n), x(harness.lattice(), 0, colour_components, n),
+        y(harness.lattice(), 0, colour_components, n), out(harness.lattice(), 0, colour_components, n);
     transfer::load(in, chi);
     transfer::load(x, chi);
     transfer::load(y, other);

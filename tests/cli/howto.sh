@@ -53,14 +53,16 @@ for file in "${files[@]}"; do
   esac
 done
 
-# A new architecture is in the list, and some kernels are compiled for it.
+# A new architecture is in the list, and some kernels are compiled for it: with a list of their own, since the examples above are compiled with
+# the build's.
 if [ -f cmake/architectures.cmake ] && grep -q 'QUARKSTAR_ARCH_NAME=avx2' "$out/commands"; then
-  cp "$build/generated/quarkstar_architectures.hpp" .
+  mkdir "$out/list"
+  cp "$build/generated/quarkstar_architectures.hpp" "$out/list"
   while read -r name flags; do
-    sed -i -E "s/^( *DO\()scalar( .*)/&\n\1$name\2/" quarkstar_architectures.hpp
+    sed -i -E "s/^( *DO\()scalar( .*)/&\n\1$name\2/" "$out/list/quarkstar_architectures.hpp"
     for kernel in codelets/bench/stream_kernel.cpp codelets/field/blas_spinor_kernel.cpp codelets/actions/staggered/dslash_single_kernel.cpp \
       codelets/actions/wilson/hopping_single_kernel.cpp; do
-      like "^$kernel$" | grep 'ARCH_NAME=scalar' | sed -E "s#(ARCH_NAME=|codelets/arch/)scalar#\1$name#g" |
+      like "^$kernel$" | grep 'ARCH_NAME=scalar' | sed -E "s#(ARCH_NAME=|codelets/arch/)scalar#\1$name#g; s# -I# -I$out/list&#" |
         add "$source/$kernel" "$flags -O0 -S -o $out/$(basename "$kernel").s" "codelets/arch/$name.hpp"
     done
   done < <(diff "$source/cmake/architectures.cmake" cmake/architectures.cmake |
