@@ -62,6 +62,7 @@ using PackKernel = void (*)(const PackArguments<F>& arguments, std::int64_t begi
 struct PackChoice {
   int lanes, direction, sign;
   bool remote = false;
+  bool pairs = false;  ///< as KernelChoice::pairs
 };
 
 /// On CPUs without a measurement: each hop asks for the next one's lines (a prototype gained 15 to 25 % on two cores of an AVX-512 Xeon),
@@ -82,6 +83,7 @@ struct KernelChoice {
   int block_threads = 0;                              ///< of a GPU kernel; 0: its own choice
   arch::MemoryAccess memory = default_memory_access;  ///< of a CPU kernel
   int vectors_a_thread = 0;                           ///< of a GPU kernel: right-hand sides that share a link; 0: its own choice
+  bool pairs = false;                                 ///< GPUs: links and fields have pairs of words side by side (word_place())
 };
 
 }  // namespace quarkstar::wilson

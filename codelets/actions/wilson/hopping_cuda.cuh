@@ -4,8 +4,8 @@
 // loads a link of_sum for all of them.
 #include "codelets/actions/wilson/hopping_cuda.hpp"
 #include "codelets/actions/wilson/wilson_site.hpp"
-#include "codelets/arch/cuda_chunks.cuh"
 #include "codelets/arch/cuda_sum.cuh"
+#include "codelets/arch/cuda_words.cuh"
 #include "codelets/lattice/neighbour_entry.hpp"
 #include "runtime/gpu/cuda_launch.cuh"
 
@@ -44,8 +44,8 @@ __device__ __forceinline__ void read_projected(site::HalfSpinor<V>& h, const F (
 /// The neighbours of one lane of an outer site, for the group of vectors from `first` on, and the links to them.
 /// Edged: a bit for each direction that may have a face or a phase; the others have none, but for the times, which may have a sign (one in
 /// every direction costs 5 % at 16^4, single precision, 12 reals: docs/results/2026-11-23-h200-wilson.md). No hop takes a branch, so that
-/// the compiler can load one direction's data while it computes another (twice as fast). K: words of a chunk (word_place()); Links: how
-/// links are loaded.
+/// the compiler can load one direction's data while it computes another (twice as fast). K: words of a lane side by side (word_place());
+/// Links: how links are loaded.
 template <class F, int W, int Reals, unsigned Edged, int K, class Links>
 struct CudaNeighbours {
   using T = Real<F>;
@@ -267,8 +267,11 @@ void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::Hopping
   const std::int64_t threads = sites * W * groups;
   const int usual = Alone || is_half<F> ? wilson::usual_block_threads(sizeof(Real<F>) == 8, threads) : 128;
   const int block_threads = choice.block_threads > 0 ? choice.block_threads : usual;
-  // Whole warps for each group, so that they add whole warps of summands.
-  const int most_groups = block_threads / arch::warp_threads, group_blocks = (groups + most_groups - 1) / most_groups;
+  // Whole warps for each group, so that they add whole warps of summands. More than four groups are cut up, in single precision into
+  // pairs, in others into fours (one H200: 0 to 5 % faster).
+  const int wanted_groups = groups > 4 && sizeof(F) == 4 && !is_half<F> ? 2 : 4;
+  const int most_groups = std::min(wanted_groups, block_threads / arch::warp_threads);
+  const int group_blocks = (groups + most_groups - 1) / most_groups;
   const int groups_a_block = (groups + group_blocks - 1) / group_blocks;
   constexpr int most_sites = 64;  // of a block's third dimension
   const int row =
@@ -282,7 +285,11 @@ void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::Hopping
                   static_cast<std::uint32_t>(group_blocks), status, obedience, a.sums.count(a.vectors) > 0 ? sum_tables() : nullptr);
 }
 
-template <class F, bool Alone>
+/// Lanes of 64 bytes, the usual.
+template <class F>
+inline constexpr int full_lanes = 64 / sizeof(Real<F>);
+
+template <class F, int K, bool Alone>
 void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
                          const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream) {
   unsigned edged = 0;
@@ -297,11 +304,11 @@ void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::Hoppi
       if (choice.lanes != w || choice.link_reals != reals) return;
       started = true;
       const auto start = [&](auto directions, auto vectors) {
-        launch_hopping_of<F, w, reals, directions, vectors, 1, Alone>(choice, arguments, count, status, obedience, stream);
+        launch_hopping_of<F, w, reals, directions, vectors, K, Alone>(choice, arguments, count, status, obedience, stream);
       };
       // What is rare has fewer kernels: odd extents, and several vectors in lanes narrower than the usual.
-      constexpr int full = sizeof(Real<F>) == 8 ? 8 : 16, several = Alone ? 1 : usual_vectors<F>;
-      constexpr bool has_all = Alone || w == full;
+      constexpr int several = Alone ? 1 : usual_vectors<F>;
+      constexpr bool has_all = Alone || w == full_lanes<F>;
       const bool one_a_thread = several > 1 && choice.vectors_a_thread == 1;
       if constexpr (has_all) {
         if (edged == 0 && !one_a_thread) return start(std::integral_constant<unsigned, no_directions>{}, site::Index<several>{});
@@ -314,22 +321,17 @@ void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::Hoppi
     consider(site::Index<12>{});
     consider(site::Index<8>{});
   };
-  if constexpr (sizeof(Real<F>) == 8) {
-    over_lanes(site::Index<8>{});
-    over_lanes(site::Index<4>{});
-  } else {
-    over_lanes(site::Index<16>{});
-    over_lanes(site::Index<8>{});
-  }
-  if constexpr (!Alone) over_lanes(site::Index<1>{});
+  over_lanes(site::Index<full_lanes<F>>{});
+  if constexpr (K == 1) over_lanes(site::Index<full_lanes<F> / 2>{});
+  if constexpr (K == 1 && !Alone) over_lanes(site::Index<1>{});
   if (!started) runtime::fail_as_defect("wilson hopping: no kernel of that kind was compiled");
   runtime::check_launch("wilson hopping");
 }
 
 }  // namespace quarkstar::cuda
 
-/// In a .cu: the launches of one format, for one vector alone or for any number of them.
-#define QUARKSTAR_HOPPING_LAUNCH(F, Alone)                                                                                         \
-  template void quarkstar::cuda::launch_hopping_with<F, Alone>(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&,    \
-                                                               std::int64_t, const staggered::VectorStatus*, staggered::Obedience, \
-                                                               runtime::CudaStream);
+/// In a .cu: the launches of one format, with K words of a lane side by side, for one vector alone or for any number of them.
+#define QUARKSTAR_HOPPING_LAUNCH(F, K, Alone)                                                                                         \
+  template void quarkstar::cuda::launch_hopping_with<F, K, Alone>(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&,    \
+                                                                  std::int64_t, const staggered::VectorStatus*, staggered::Obedience, \
+                                                                  runtime::CudaStream);

@@ -1,0 +1,44 @@
+#pragma once
+// How a thread moves the words of its lane of a site or link between memory and registers, where word_place() puts them.
+#include "codelets/arch/cuda.cuh"
+#include "codelets/field/word_place.hpp"
+
+#include <type_traits>
+
+namespace quarkstar::cuda {
+
+/// What is moved at once: Count words of type F.
+template <class F, int Count>
+using Moved = std::conditional_t<sizeof(F) == 8, std::conditional_t<Count == 1, unsigned long long, ulonglong2>,
+                                 std::conditional_t<Count == 1, unsigned, uint2>>;
+
+/// Calls body(first word, pointer to it, number of words) for all words of a lane; p: as below. What depends on the lane is added first, so
+/// that the rest goes into the instructions as a constant.
+template <int K, int Words, class F, class Body>
+__device__ __forceinline__ void for_words(F* p, int lanes, int lane, Body&& body) {
+  constexpr int alone = Words % K;
+  F *first = p + lane, *pairs = p + alone * lanes + lane * K;
+  site::unroll<alone>([&](auto w) { body(w, first + w * lanes, site::Index<1>{}); });
+  site::unroll<Words / K>([&](auto i) { body(site::Index<alone + i * K>{}, pairs + i * K * lanes, site::Index<K>{}); });
+}
+
+/// words = those of one lane of the site or link at p, which begins with its first lane. K: words side by side; Loads: CachedLoads, ...
+template <int K, class Loads, class F, int Words>
+__device__ __forceinline__ void load_words(F (&words)[Words], const F* p, int lanes, int lane) {
+  for_words<K, Words>(p, lanes, lane, [&](auto w, const F* at, auto count) {
+    const auto moved = Loads::bits(reinterpret_cast<const Moved<F, count>*>(at));
+    __builtin_memcpy(words + w, &moved, sizeof moved);
+  });
+}
+
+/// The inverse.
+template <int K, class F, int Words>
+__device__ __forceinline__ void store_words(F* p, int lanes, int lane, const F (&words)[Words]) {
+  for_words<K, Words>(p, lanes, lane, [&](auto w, F* at, auto count) {
+    Moved<F, count> moved;
+    __builtin_memcpy(&moved, words + w, sizeof moved);
+    *reinterpret_cast<Moved<F, count>*>(at) = moved;
+  });
+}
+
+}  // namespace quarkstar::cuda
