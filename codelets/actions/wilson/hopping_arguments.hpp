@@ -82,7 +82,6 @@ struct KernelChoice {
   int lanes, link_reals, sign;
   int block_threads = 0;                              ///< of a GPU kernel; 0: its own choice
   arch::MemoryAccess memory = default_memory_access;  ///< of a CPU kernel
-  int vectors_a_thread = 0;                           ///< of a GPU kernel: right-hand sides that share a link; 0: its own choice
   bool pairs = false;                                 ///< GPUs: links and fields have pairs of words side by side (word_place())
 };
 
