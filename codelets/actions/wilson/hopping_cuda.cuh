@@ -41,15 +41,9 @@ __device__ __forceinline__ void read_projected(site::HalfSpinor<V>& h, const F (
   }
 }
 
-/// Links that the threads of a block have put together for each other, one entry after the other of up to 64 lanes of sites; for four
-/// directions, or with half the lanes for eight.
+/// The eight links of each of a row of lanes of sites, which the threads of a block have put together for each other.
 struct SharedLinks {
-  static constexpr int lanes = 64;
-  float2 entries[4 * 9 * lanes];
-  __device__ __forceinline__ float2* of(int direction, int lane) {
-    const bool eight = blockDim.x * blockDim.z <= lanes / 2;
-    return entries + direction % 4 * 9 * lanes + (eight && direction >= 4 ? lanes / 2 : 0) + lane;
-  }
+  float2 entries[8][9][arch::warp_threads];
 };
 
 /// The neighbours of one vector in one lane of an outer site, and the links to them.
@@ -132,8 +126,10 @@ struct CudaNeighbours {
   template <int D>
   __device__ __forceinline__ void link(site::Link<V>& u) {
     if constexpr (Shares) {
-      const float2* p = shared->of(D, shared_lane);
-      site::unroll<9>([&](auto e) { u[e / 3][e % 3] = {{p[e * SharedLinks::lanes].x}, {p[e * SharedLinks::lanes].y}}; });
+      site::unroll<9>([&](auto e) {
+        const float2 entry = shared->entries[D][e][shared_lane];
+        u[e / 3][e % 3] = {{entry.x}, {entry.y}};
+      });
     } else {
       load_link(u, D);
     }
@@ -146,15 +142,13 @@ struct CudaNeighbours {
     site::load_link<F, Reals, site::PlainLoads>(u, words, 1);
   }
 
-  /// Puts the links of directions [begin, end) where link() finds them: each thread those of some, for all vectors of its lane. All threads
-  /// of a block must call it.
-  __device__ __forceinline__ void share_links(int begin, int end) const {
-    if (begin > 0) __syncthreads();
-    for (int d = begin + static_cast<int>(threadIdx.y); d < end; d += static_cast<int>(blockDim.y)) {
+  /// Puts the links where link() finds them: each thread those of some directions, for all vectors of its lane. All threads of a block must
+  /// call it.
+  __device__ __forceinline__ void share_links() const {
+    for (int d = static_cast<int>(threadIdx.y); d < 8; d += static_cast<int>(blockDim.y)) {
       site::Link<V> u;
       load_link(u, d);
-      float2* p = shared->of(d, shared_lane);
-      site::unroll<9>([&](auto e) { p[e * SharedLinks::lanes] = {u[e / 3][e % 3].re.v, u[e / 3][e % 3].im.v}; });
+      site::unroll<9>([&](auto e) { shared->entries[d][e][shared_lane] = {u[e / 3][e % 3].re.v, u[e / 3][e % 3].im.v}; });
     }
     __syncthreads();
   }
@@ -172,8 +166,11 @@ inline constexpr int resident_blocks = sizeof(Real<F>) == 8 ? 1
 template <class F, bool Alone>
 inline constexpr bool shares_links = is_half<F> && !Alone;
 
-/// A block: threadIdx.x is the lane, .y the vector, .z the site. The blocks of a site's vectors, where one does not hold them all, follow
-/// each other, so that they find its links in L2. Alone: there is one vector, and the block has one dimension.
+inline constexpr int most_vectors_of_block = arch::most_block_threads / arch::warp_threads;
+
+/// A block: threadIdx.x is the lane, .y the vector, .z the site, of as many sites as make a warp for each vector. The blocks of a site's
+/// vectors, where one does not hold them all, follow each other, so that they find its links in L2. Alone: there is one vector, and the
+/// block has one dimension.
 template <class F, int W, int Reals, unsigned Edged, int K, bool Alone>
 __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
     hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, Real<F> sign, std::uint32_t sites, std::uint32_t vector_blocks,
@@ -210,27 +207,16 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
                                                                     V{sign},
                                                                     reinterpret_cast<SharedLinks*>(&shared),
                                                                     static_cast<int>(threadIdx.z) * W + lane};
-    site::Spinor<V> r;
-    const auto add_hops = [&](auto begin, auto count) {
-      site::unroll<count>([&](auto d) {
-        constexpr int direction = begin + d;
-        site::HalfSpinor<V> h;
-        neighbours.template half_spinor<direction, wilson::projector_of(direction, 1)>(h);
-        site::Link<V> u;
-        neighbours.template link<direction>(u);
-        wilson::add_hop<direction, 1>(r, u, h, V{sign});
-      });
-    };
-    if constexpr (shares) {
-      const bool eight = blockDim.x * blockDim.z <= SharedLinks::lanes / 2;
-      neighbours.share_links(0, eight ? 8 : 4);
-      if (wanted) add_hops(site::Index<0>{}, site::Index<4>{});
-      if (!eight) neighbours.share_links(4, 8);
-      if (wanted) add_hops(site::Index<4>{}, site::Index<4>{});
-    } else {
-      add_hops(site::Index<0>{}, site::Index<8>{});
-    }
+    if constexpr (shares) neighbours.share_links();
     if (wanted) {
+      site::Spinor<V> r;
+      site::unroll<8>([&](auto d) {
+        site::HalfSpinor<V> h;
+        site::Link<V> u;
+        neighbours.template half_spinor<d, wilson::projector_of(d, 1)>(h);
+        neighbours.template link<d>(u);
+        wilson::add_hop<d, 1>(r, u, h, V{sign});
+      });
       const std::size_t at = (outer * vectors + vector) * (spinor_words<F> * W);
       const V scale{a.scale[vector]}, diagonal{a.diagonal[vector]};
       site::Complex<V> z[12];
@@ -259,10 +245,10 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
   }
   if (!a.sums.norm && !a.sums.dot) return;
   __shared__ double exchange[Alone ? 1 : arch::most_block_threads];
-  const int row_threads = static_cast<int>(Alone ? blockDim.x : blockDim.x * blockDim.z);
   const int thread = static_cast<int>((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x);
-  const RowPlace place{Alone ? 0 : thread / row_threads, Alone ? thread : thread % row_threads, row_threads};
-  const int vector_of_row = first_vector + place.row;
+  constexpr int row_threads = arch::warp_threads;
+  const RowPlace place{thread / row_threads, thread % row_threads, row_threads};
+  const int vector_of_row = Alone ? 0 : first_vector + place.row;
   const auto add = [&](V summand) {
     double x = static_cast<double>(summand.v);
     if constexpr (!Alone) x = in_rows_of_groups(x, exchange, place);
@@ -288,17 +274,14 @@ void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::Hopping
     shape = dim3(static_cast<unsigned>(choice.block_threads > 0 ? choice.block_threads : usual));
     blocks = (threads + shape.x - 1) / shape.x;
   } else {
-    // Whole warps for each vector, so that they add whole warps of summands. Vectors of a block at most: those that put links together for
-    // each other; else four, and of more than four in single precision two (one H200: 0 to 5 % faster).
-    const int block_threads = choice.block_threads > 0 ? choice.block_threads : is_half<F> ? 256 : 128;
-    const int wanted = is_half<F> ? 8 : sizeof(F) == 4 && a.vectors > 4 ? 2 : 4;
-    const int most = std::min(wanted, block_threads / arch::warp_threads);
+    // A warp's worth of lanes for each vector, so that whole warps of summands are added. More vectors in a block share more of the work on
+    // links, fewer leave the caches to the neighbours (one H200: 0 to 7 % faster).
+    const int usual = shares_links<F, Alone> ? most_vectors_of_block : a.vectors > 4 ? 2 : 4;
+    const int most = choice.block_threads > 0 ? choice.block_threads / arch::warp_threads : usual;
     vector_blocks = (a.vectors + most - 1) / most;
-    const int together = (a.vectors + vector_blocks - 1) / vector_blocks;
-    constexpr int most_row = std::min(shares_links<F, Alone> ? SharedLinks::lanes : arch::most_block_threads, 64 * W);  // z: up to 64
-    const int row = std::min(block_threads / together / arch::warp_threads * arch::warp_threads, most_row);
-    shape = dim3(W, static_cast<unsigned>(together), static_cast<unsigned>(row / W));
-    blocks = (sites + shape.z - 1) / shape.z * vector_blocks;
+    constexpr int sites_of_block = arch::warp_threads / W;
+    shape = dim3(W, static_cast<unsigned>((a.vectors + vector_blocks - 1) / vector_blocks), sites_of_block);
+    blocks = (sites + sites_of_block - 1) / sites_of_block * vector_blocks;
   }
   runtime::launch(hopping_kernel<F, W, Reals, Edged, K, Alone>, threads >= runtime::least_overlapping, static_cast<unsigned>(blocks), shape,
                   stream, a, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(sites),
