@@ -12,27 +12,36 @@ namespace quarkstar {
 /// Bytes by what they hold.
 struct Footprint {
   double links = 0;    ///< of every level, both parities, each link at both of its ends
-  double spinors = 0;  ///< or colour vectors: right-hand side, solution, residual, correction and the Krylov solver's
-                       ///< vectors at their peak
+  double fields = 0;   ///< right-hand sides, solutions, residuals, corrections and the Krylov solver's vectors at their peak
   double faces = 0;    ///< half spinors or colour vectors between blocks, double-buffered
   double tables = 0;   ///< neighbours and site lists, as tasks see them
   double scalars = 0;  ///< partial sums, states, residual histories
-  double total() const { return links + spinors + faces + tables + scalars; }
+  double total() const { return links + fields + faces + tables + scalars; }
   Footprint& operator+=(const Footprint& other);
   /// So many solves at once: they share links and tables.
   void multiply_solves(int in_flight);
 };
 
-/// What each block (also of other ranks) of a Wilson solve takes where its owner works on it: on the GPU for a GPU's
-/// block, in host memory otherwise. Throws Error(input) for an unknown solver. Right to a few percent for blocks of
-/// more than a few thousand sites.
-std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings);
+/// What of an action decides how much memory a solve takes.
+struct OperatorShape {
+  int components;           ///< of its vectors
+  int face_reals;           ///< that a hop needs of a neighbour
+  int reach = 1;            ///< of the longest hop
+  double outer_links;       ///< bytes per site of the level in double precision
+  double inner_links = 0;   ///< and of the Krylov solver's, where it is another
+  bool one_layout = false;  ///< both levels are in double precision, on one layout
+};
+/// Throws Error(input) for an unknown solver.
+OperatorShape wilson_shape(const SolverSettings& settings);
+/// hops_far: with long links, of settings.link_reals reals. What making the links takes is not in it.
+OperatorShape staggered_shape(const SolverSettings& settings, bool hops_far);
 
-/// The same of a staggered solve. hops_far: with long links, of settings.link_reals reals; vectors: the numbers of
-/// right-hand sides that are solved together, one after another (at least one number). settings.solver: one of
-/// staggered_solver_names(); vectors_in_lanes: StaggeredSpeed's. What making the links takes is not in it.
-std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
-                                           std::span<const int> vectors, int vectors_in_lanes = 1);
+/// What each block (also of other ranks) of a solve takes where its owner works on it: on the GPU for a GPU's
+/// block, in host memory otherwise. vectors: the numbers of
+/// right-hand sides that are solved together, one after another (at least one number); vectors_in_lanes: Speed's. Throws Error(input) for
+/// an unknown solver. Right to a few percent for blocks of more than a few thousand sites.
+std::vector<Footprint> footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, const OperatorShape& shape,
+                                 std::span<const int> vectors, int vectors_in_lanes = 1);
 
 /// What a block on a GPU takes of host memory besides: the copies from which links, source and tables came, and to
 /// which the solution goes. site_reals: of source and solution, all that are solved together.

@@ -1,42 +1,24 @@
 #pragma once
 // What a user asks of a solve, and what comes back.
-#include "codelets/field/host_spinor.hpp"
+#include "codelets/actions/wilson/parameters.hpp"
+#include "codelets/field/host_field.hpp"
 #include "codelets/field/precision.hpp"
-#include "codelets/lattice/boundary.hpp"
-#include "runtime/cut/coord.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace quarkstar {
 
-/// Wilson operator. kappa normalisation: M = 1 - kappa H; mass normalisation: M = (m0 + 4) - H/2, kappa = 1/(2 (m0 + 4)).
-struct WilsonParameters {
-  enum class Normalisation { kappa, mass };
-  double kappa = 0.13;
-  Normalisation normalisation = Normalisation::kappa;
-  BoundaryAngles boundary = antiperiodic_in_time;
-};
-
-/// Even-odd preconditioning: which Schur complement is solved (docs/conventions.md, section 3).
-enum class Schur { asymmetric, symmetric };
-
 /// How a solve below double precision reaches a double-precision residual: by reliable updates inside one Krylov solve, or by defect
 /// correction, a new Krylov solve for each gain that the low precision can give.
 enum class Updates { reliable, correction };
 
-/// The additive Schwarz preconditioner (codelets/actions/wilson/schwarz.hpp). Domains belong to the lattice, not to its cut: bits depend on
-/// them.
-struct SchwarzSettings {
-  Coord domain{4, 4, 4, 4};  ///< extents
-  int steps = 4;             ///< of minimal residual on each domain
-};
-
 struct SolverSettings {
-  std::string solver = "bicgstab";  ///< a name of solver_names()
+  std::string solver = "bicgstab";  ///< a name of solver_names() for the action
   double tolerance = 1e-10;         ///< |b - M x| / |b|, true residual, double precision
   int max_iterations = 10000;       ///< iterations summed over restarts
   Precision precision = Precision::double_;
@@ -62,30 +44,32 @@ const char* describe(StopReason reason);
 
 struct SolveResult {
   StopReason reason = StopReason::running;
-  int iterations = 0;           ///< summed over restarts
-  int restarts = 0;             ///< outer corrections beyond the first solve
-  int refreshes = 0;            ///< reliable updates (of right-hand sides that advance together: to any of them)
-  double true_residual = 0;     ///< |b - M x| / |b| recomputed in double on the whole lattice
-  double seconds = 0;           ///< wall time of the solve, sources and links already in place
-  double flops = 0, bytes = 0;  ///< of the tasks that ran
-  std::int64_t kernels = 0;     ///< codelets that ran, up to the stop
-  double tasks = 0;             ///< StarPU's, a fused batch being one, with those that found the graph stopped; a share of them (staggered)
-  double busy_us = 0;           ///< that this rank's workers spent in them; 0 where other solves were in flight
+  int iterations = 0;        ///< summed over restarts
+  int restarts = 0;          ///< outer corrections beyond the first solve
+  int refreshes = 0;         ///< reliable updates, to any right-hand side that advanced with this one
+  double true_residual = 0;  ///< |b - M x| / |b| recomputed in double on the whole lattice
+  double seconds = 0;  ///< wall time of the solve, sources and links already in place; like the next six an equal share of right-hand sides
+                       ///< solved together
+  double flops = 0, bytes = 0;           ///< of the tasks that ran
+  std::int64_t kernels = 0;              ///< codelets that ran, up to the stop
+  double tasks = 0;                      ///< StarPU's, a fused batch being one, with those that found the graph stopped
+  double busy_us = 0;                    ///< that this rank's workers spent in them; 0 where other solves were in flight
   std::vector<double> residual_history;  ///< |r| / |b| of the even-odd system after each iteration (keep_history)
   bool converged() const { return reason == StopReason::converged; }
 };
 
-/// Called from the main thread every few iterations: iterations so far, |r| / |b| now. Return false to interrupt.
+/// Called from the main thread every few iterations: iterations so far, the largest |r| / |b| now. Return false to interrupt.
 using Progress = std::function<bool(int iterations, double relative_residual)>;
 
-/// Copies of a solution that is still being improved, for restart files. take gets this rank's part of the last iterate (below double
-/// precision that of the last reliable update); due is asked at every look at the stop flag, on all ranks alike.
+/// Copies of solutions that are still being improved, for restart files. take gets this rank's part of each last iterate (below double
+/// precision that of the last reliable update), and the iterations that each has taken; due is asked at every look at the stop flag, on all
+/// ranks alike.
 struct Snapshots {
   std::function<bool(int iterations)> due;
-  std::function<void(const HostSpinor& solution, int iterations)> take;
+  std::function<void(std::span<const HostField> solutions, std::span<const int> iterations)> take;
 };
 
-/// Names that SolverSettings::solver takes for the Wilson operator.
-const std::vector<std::string>& solver_names();
+/// Names that SolverSettings::solver takes for actions whose even-odd system is hermitian and positive, or is not.
+const std::vector<std::string>& solver_names(bool hermitian);
 
 }  // namespace quarkstar

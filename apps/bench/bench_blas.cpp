@@ -3,7 +3,6 @@
 #include "apps/bench/bench_options.hpp"
 #include "apps/command/parse.hpp"
 #include "apps/run/device_plan.hpp"
-#include "codelets/actions/staggered/vector_blas.hpp"
 #include "codelets/field/blas.hpp"
 #include "codelets/gauge/smear/staggered_links.hpp"
 #include "runtime/cut/decomposition.hpp"
@@ -22,61 +21,31 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Coefficients of operations are below 1, so that what is applied again and again stays finite.
-struct Spinors {
-  using Field = SpinorField;
-  static constexpr int vectors = 1;
-  static Field field(const LatticePointer& lattice) {
-    Field made(lattice, 0);
-    blas::submit<blas::Fill>({&made}, {{{0.7, -0.4}}});
-    return made;
-  }
-  template <class Operation>
-  static void submit(const std::array<const Field*, blas::field_count<Operation>>& fields, const runtime::PartialSums& sums) {
-    std::array<runtime::Coefficient, Operation::coefficients> coefficients{};
-    for (runtime::Coefficient& coefficient : coefficients) coefficient = {0.5, -0.25};
-    blas::submit<Operation>(fields, coefficients, {}, &sums);
-  }
-};
-
-struct ColourVectors {
-  using Field = staggered::ColourField;
-  int vectors;
-  Field field(const LatticePointer& lattice) const {
-    Field made(lattice, 0, vectors);
-    staggered::submit<blas::Fill>({&made}, {0.7});
-    return made;
-  }
-  template <class Operation>
-  void submit(const std::array<const Field*, blas::field_count<Operation>>& fields, const runtime::PartialSums& sums) const {
-    std::array<staggered::VectorCoefficient, Operation::coefficients> coefficients{};
-    for (staggered::VectorCoefficient& coefficient : coefficients) coefficient = 0.5;
-    staggered::submit<Operation>(fields, coefficients, {}, &sums);
-  }
-};
-
-/// kind: of the fields, and how an operation on them is submitted.
-template <class Operation, class Kind>
-DslashTiming time_operation(runtime::Session& session, const LatticePointer& lattice, const Kind& kind, int repetitions,
+template <class Operation>
+DslashTiming time_operation(runtime::Session& session, const LatticePointer& lattice, int components, int vectors, int repetitions,
                             const runtime::HardwareCounters& counters) {
-  using Field = typename Kind::Field;
   constexpr std::size_t count = blas::field_count<Operation>;
   std::vector<Field> fields;
   fields.reserve(count);
   std::array<const Field*, count> pointers{};
-  for (const Field*& pointer : pointers) pointer = &fields.emplace_back(kind.field(lattice));
-  const runtime::PartialSums sums(static_cast<int>(lattice->local_blocks().size()),
-                                  std::max(runtime::PartialSums::most, Operation::sums * kind.vectors));
+  for (const Field*& pointer : pointers) {
+    pointer = &fields.emplace_back(lattice, 0, components, vectors);
+    blas::submit<blas::Fill>({pointer}, {{{0.7, -0.4}}});
+  }
+  // Below 1, so that what is applied again and again stays finite.
+  std::array<blas::Coefficient, Operation::coefficients> coefficients;
+  coefficients.fill({0.5, -0.25});
+  const runtime::PartialSums sums(static_cast<int>(lattice->local_blocks().size()), std::max(1, Operation::sums * vectors));
   const int owners = owner_count(lattice->decomposition());
   const PairTiming times = time_pairs(
       session, owners, repetitions,
       [&] {
-        for (int i = 0; i < 2; ++i) kind.template submit<Operation>(pointers, sums);
+        for (int i = 0; i < 2; ++i) blas::submit<Operation>(pointers, coefficients, {}, &sums);
       },
       &counters);
-  const double site = kind.vectors * static_cast<double>(site_bytes(lattice->precision(), Field::reals));
+  const double site = vectors * static_cast<double>(site_bytes(lattice->precision(), 2 * components));
   const auto sites = static_cast<double>(lattice->sites_of_parity());
-  KernelBytes kernel{kind.vectors * Field::reals / 2.0 * Operation::flops, 0, 0, static_cast<double>(count) * site * sites};
+  KernelBytes kernel{static_cast<double>(vectors * components) * Operation::flops, 0, 0, static_cast<double>(count) * site * sites};
   for (const blas::Use use : Operation::uses) {
     kernel.bytes += use == blas::Use::inout ? 2 * site : site;
     kernel.written += use == blas::Use::in ? 0 : site;
@@ -103,28 +72,21 @@ class BlasTable {
   void add(const Coord& extents, const std::string& precision) {
     const bool wilson = options_.action == "wilson";
     const int owners = session_.block_owners();
-    const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(extents, {1, 1, 1, owners}, owners), parse_precision(precision),
-                                                   periodic, 16, wilson ? 1 : smear::longest_hop(options_.action != "naive"));
-    if (wilson) return add_spinors(extents, precision, lattice);
-    for (const int vectors : options_.nrhs) add_colour_vectors(extents, precision, lattice, vectors);
+    const LayoutRequest layout{.most_lanes = 16, .reach = wilson ? 1 : smear::longest_hop(options_.action != "naive")};
+    const auto lattice =
+        std::make_shared<Lattice>(runtime::Decomposition(extents, {1, 1, 1, owners}, owners), parse_precision(precision), periodic, layout);
+    for (const int vectors : options_.nrhs)
+      add_operations(extents, precision, lattice, wilson ? spinor_components : colour_components, vectors);
   }
 
   Json rows = Json::array();
 
  private:
-  void add_spinors(const Coord& extents, const std::string& precision, const LatticePointer& lattice) {
-#define QUARKSTAR_OPERATION(operation)              \
-  add(extents, precision, blas::operation::name, 1, \
-      time_operation<blas::operation>(session_, lattice, Spinors{}, options_.repetitions, counters_));
+  void add_operations(const Coord& extents, const std::string& precision, const LatticePointer& lattice, int components, int vectors) {
+#define QUARKSTAR_OPERATION(operation)                    \
+  add(extents, precision, blas::operation::name, vectors, \
+      time_operation<blas::operation>(session_, lattice, components, vectors, options_.repetitions, counters_));
     QUARKSTAR_FOR_BLAS_OPERATIONS(QUARKSTAR_OPERATION)
-#undef QUARKSTAR_OPERATION
-  }
-
-  void add_colour_vectors(const Coord& extents, const std::string& precision, const LatticePointer& lattice, int vectors) {
-    const ColourVectors kind{vectors};
-#define QUARKSTAR_OPERATION(operation) \
-  add(extents, precision, operation::name, vectors, time_operation<operation>(session_, lattice, kind, options_.repetitions, counters_));
-    QUARKSTAR_FOR_VECTOR_OPERATIONS(QUARKSTAR_OPERATION)
 #undef QUARKSTAR_OPERATION
   }
 

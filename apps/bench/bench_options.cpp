@@ -9,7 +9,7 @@
 #include "runtime/gpu/cuda.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
-#include "solvers/staggered_solver.hpp"
+#include "solvers/solver.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -96,41 +96,32 @@ arch::MemoryAccess memory_of(const BenchOptions& options, const arch::MemoryAcce
   return {options.prefetch.value_or(rule.prefetch), options.stores.value_or(rule.stores)};
 }
 
-}  // namespace
-
-wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::TuningProblem& problem) {
-  const bool given = options.tile || options.block_threads || options.prefetch || options.stores || options.lanes;
-  wilson::HoppingTuning tuning = wilson::tuning_for(problem, !options.no_tune && !given);
-  if (options.tile) tuning.tile = *options.tile;
-  if (options.block_threads) tuning.block_threads = *options.block_threads;
-  tuning.memory = memory_of(options, tuning.memory);
-  return tuning;
-}
-
-namespace {
-
-int vectors_in_lanes_of(const BenchOptions& options, const SolverSettings& settings, int vectors) {
-  if (!options.vectors_in_lanes) return options.lanes ? 1 : vectors_in_lanes_for(settings, {&vectors, 1});
+int vectors_in_lanes_of(const BenchOptions& options, const Action& action, const SolverSettings& settings, int vectors) {
+  if (!options.vectors_in_lanes) return options.lanes ? 1 : vectors_in_lanes_for(action.components(), settings, {&vectors, 1});
   SolverSettings possible = settings;
   possible.precision = Precision::single;  // in half precision it can be, but is not chosen
-  const int most = vectors_in_lanes_for(possible, {&vectors, 1});
+  const int most = vectors_in_lanes_for(action.components(), possible, {&vectors, 1});
   const int wanted = *options.vectors_in_lanes;
   if (wanted > most)
     throw Error(ErrorKind::input, "--vectors-in-lanes", fmt::format("{} for {} right-hand sides, where {} can be", wanted, vectors, most),
                 "give --nrhs of whole groups, --links 18, --solver cg and --devices cpu");
   if (settings.precision == Precision::half) return wanted;
-  return std::min(wanted, vectors_in_lanes_for(settings, {&vectors, 1}));  // fewer fill a line in double precision
+  return std::min(wanted, vectors_in_lanes_for(action.components(), settings, {&vectors, 1}));  // fewer fill a line in double precision
 }
 
 }  // namespace
 
-StaggeredSpeed speed_of(const BenchOptions& options, const SolverSettings& settings, int vectors) {
-  StaggeredSpeed speed{.vectors = vectors, .tile = options.tile, .vectors_in_lanes = vectors_in_lanes_of(options, settings, vectors)};
+Speed speed_of(const BenchOptions& options, const Action& action, const SolverSettings& settings, int vectors) {
+  Speed speed{.vectors = vectors,
+              .tile = options.tile,
+              .most_lanes = options.lanes,
+              .vectors_in_lanes = vectors_in_lanes_of(options, action, settings, vectors),
+              .measure = !options.no_tune};
   if (!options.block_threads && !options.vectors_a_thread && !options.tile && !options.prefetch && !options.stores && !options.lanes)
     return speed;
   speed.tile = options.tile.value_or(Coord{});
   speed.launch = {options.block_threads.value_or(0), options.vectors_a_thread.value_or(0),
-                  memory_of(options, staggered::default_launch(vectors).memory)};
+                  memory_of(options, action.usual_launch(vectors).memory)};
   return speed;
 }
 
@@ -193,7 +184,7 @@ std::vector<int> links_of(const BenchOptions& options) {
 }
 
 std::vector<std::string> bench_solver_names(std::string_view action) {
-  if (action != "wilson") return staggered_solver_names();
+  if (action != "wilson") return solver_names(true);
   std::vector<std::string> names;
   for (const NamedKrylovSolver& solver : krylov_solvers()) names.emplace_back(solver.name);
   return names;

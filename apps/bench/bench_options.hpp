@@ -3,12 +3,11 @@
 #include "apps/bench/extra_solves.hpp"
 #include "apps/run/device_plan.hpp"
 #include "apps/run/session_defaults.hpp"
-#include "codelets/actions/wilson/tuning.hpp"
+#include "codelets/actions/action.hpp"
 #include "codelets/bench/stream.hpp"
 #include "runtime/cut/coord.hpp"
 #include "runtime/graph/session.hpp"
 #include "solvers/settings.hpp"
-#include "solvers/staggered_level.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -29,14 +28,14 @@ struct BenchOptions {
   std::vector<Coord> lattices;  ///< none: the subcommand's own
   std::vector<int> links;       ///< none: 18 and 12, staggered 18
   std::string action = "wilson";
-  std::vector<int> nrhs{1, 2, 4, 8, 16};
-  std::optional<Coord> tile;            ///< none: tuned
-  std::optional<int> block_threads;     ///< none: tuned
-  std::optional<int> vectors_a_thread;  ///< none: tuned
-  std::optional<int> lanes;             ///< of `bench dslash`: at most so many in the layout; none: choose_lane_grid()'s own
-  std::optional<int> vectors_in_lanes;  ///< staggered; none: as a solve on CPUs has them, with `lanes` none in lanes
-  std::optional<int> prefetch;          ///< none: tuned
-  std::optional<arch::Stores> stores;   ///< none: tuned
+  std::vector<int> nrhs{1, 2, 4, 8, 16};  ///< right-hand sides together
+  std::optional<Coord> tile;              ///< none: tuned
+  std::optional<int> block_threads;       ///< none: tuned
+  std::optional<int> vectors_a_thread;    ///< none: tuned
+  std::optional<int> lanes;               ///< of `bench dslash`: at most so many in the layout; none: choose_lane_grid()'s own
+  std::optional<int> vectors_in_lanes;    ///< staggered; none: as a solve on CPUs has them, with `lanes` none in lanes
+  std::optional<int> prefetch;            ///< none: tuned
+  std::optional<arch::Stores> stores;     ///< none: tuned
   bool no_tune = false;
   std::vector<std::string> precisions{"half", "single", "double"};
   std::vector<std::string> solvers;  ///< none: bicgstab and cgnr, staggered cg
@@ -72,12 +71,9 @@ void for_devices(const BenchOptions& options, const std::function<void(const std
 /// "machine" of the JSON: processor, GPUs, threads, versions.
 nlohmann::ordered_json machine_facts(const runtime::Session& session);
 
-/// The settings of the hopping term that a solve would use, but for those that flags give.
-wilson::HoppingTuning tuning_of(const BenchOptions& options, const wilson::TuningProblem& problem);
-
-/// What flags give of a staggered solve's; where they give something, the rest goes by rule, but for what is in lanes: of a solve with
+/// What flags give of a solve's; where they give something, the rest goes by rule, but for what is in lanes: of a solve with
 /// these settings. vectors: right-hand sides. Throws Error(input) for vectors in lanes where there are no kernels.
-StaggeredSpeed speed_of(const BenchOptions& options, const SolverSettings& settings, int vectors);
+Speed speed_of(const BenchOptions& options, const Action& action, const SolverSettings& settings, int vectors);
 
 /// Adds --precision.
 void add_precision_flag(CLI::App& command, const std::shared_ptr<BenchOptions>& options);

@@ -1,13 +1,9 @@
 #pragma once
 // Times Krylov iterations as a solve runs them: mixed precision, reliable updates, through the task graph.
 #include "apps/bench/extra_solves.hpp"
-#include "codelets/actions/wilson/tuning.hpp"
-#include "codelets/field/host_spinor.hpp"
-#include "codelets/gauge/host_gauge.hpp"
+#include "runtime/cut/decomposition.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/observe/worker_times.hpp"
-#include "solvers/even_odd_wilson.hpp"
-#include "solvers/krylov/krylov.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -15,21 +11,6 @@
 #include <vector>
 
 namespace quarkstar::app {
-
-/// The even-odd operator of a bench in one precision, on a hot configuration.
-struct BenchLevel {
-  LatticePointer lattice;
-  LinkField even, odd;
-  wilson::Hopping hopping;
-  EvenOddWilson system;
-  NormalOperator normal;  ///< for solvers that need a hermitian positive operator
-
-  BenchLevel(const wilson::TuningProblem& problem, const wilson::HoppingTuning& tuning, const HostGauge& gauge, double kappa);
-  LinearOperator& operator_of(const NamedKrylovSolver& solver) {
-    if (solver.any_operator) return system;
-    return normal;
-  }
-};
 
 struct SolverTiming {
   int iterations = 0;                 ///< of the last timed solve
@@ -68,9 +49,5 @@ using WatchedSolve = std::function<void(const std::function<void()>& begins)>;
 /// empty after a trace.
 void run_extra_solves(const ExtraSolves& extra, SolverTiming& timing, runtime::Session& session, const WatchedSolve& solve,
                       const std::function<double()>& bytes);
-
-/// inner == outer: a solve in that level's precision; else mixed precision with reliable updates. wave: the source.
-SolverTiming time_solver(runtime::Session& session, const NamedKrylovSolver& solver, BenchLevel& outer, BenchLevel& inner,
-                         const HostSpinor& wave, int iterations, int repetitions, const ExtraSolves& extra);
 
 }  // namespace quarkstar::app

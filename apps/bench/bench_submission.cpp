@@ -1,5 +1,6 @@
 #include "apps/bench/bench_submission.hpp"
 
+#include "codelets/actions/wilson/even_odd.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/io/gauge_part.hpp"
 #include "runtime/graph/session.hpp"
@@ -7,7 +8,6 @@
 #include "runtime/mpi/rank_grid.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/system/clock.hpp"
-#include "solvers/even_odd_wilson.hpp"
 #include "solvers/krylov/krylov.hpp"
 
 #include <ctime>
@@ -63,20 +63,22 @@ SubmissionTiming time_submission(const Coord& part, int batches) {
   const HostGauge gauge = unit_links(format::box_with_border(decomposition));
   transfer::load_links(even, odd, gauge);
   wilson::Hopping hopping(even, odd);
-  EvenOddWilson system(hopping, {}, Schur::asymmetric);
-  const SpinorField x(lattice, EvenOddWilson::solved_parity), r(lattice, EvenOddWilson::solved_parity);
-  const HostSpinor source(decomposition.part());
-  transfer::load_spinor(r, source);
+  wilson::EvenOdd system(hopping, same_for_all(WilsonParameters{}.kappa), WilsonParameters::Normalisation::kappa, Schur::asymmetric);
+  const Field x = system.field(), r = system.field();
+  const KrylovSolver bicgstab = find_krylov_solver("bicgstab")->solve;
+  const HostField source(spinor_components, decomposition.part());
+  transfer::load(r, source);
   session.wait_all();
   SubmissionTiming timing;
   timing.set_up_seconds = (runtime::now_us() - start) * 1e-6;
 
   KrylovLimits limits;
+  limits.most_iterations.fill(1000);
   Reading taken;
   if constexpr (runtime::simulate::active) {
     limits.check_every = 4;  // each iteration takes real time and memory on all ranks
     const auto solve = [&](int length) {
-      limits.most_iterations = length * limits.check_every;
+      limits.most_iterations.fill(length * limits.check_every);
       const Reading start = read();
       bicgstab(system, x, r, limits, {});
       return read() - start;
@@ -87,7 +89,7 @@ SubmissionTiming time_submission(const Coord& part, int batches) {
   } else {
     int seen = 0;
     Reading start;
-    const auto watch = [&](int, double) -> bool {
+    const auto watch = [&](int, const double*) -> bool {
       if (seen == 1) start = read();  // the first batch pays for what is made once
       if (seen == batches + 1) {
         taken = read() - start;

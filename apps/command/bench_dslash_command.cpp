@@ -1,8 +1,7 @@
 // quarkstar bench dslash: the table
-#include "apps/bench/bench_dslash.hpp"
+#include "apps/bench/action_bench.hpp"
 #include "apps/bench/bench_explain.hpp"
 #include "apps/bench/bench_options.hpp"
-#include "apps/bench/bench_staggered.hpp"
 #include "apps/command/parse.hpp"
 #include "apps/run/write_json.hpp"
 
@@ -18,22 +17,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string_view flop_a_site(std::string_view action) {
-  if (action == "wilson") return "1320 flop a site";
-  return action == "naive" ? "570 flop a site and right-hand side" : "1146 flop a site and right-hand side";
+  if (action == "wilson") return "1320 flop per site and right-hand side";
+  return action == "naive" ? "570 flop per site and right-hand side" : "1146 flop per site and right-hand side";
 }
 
 /// The rows of one session, printed as they come.
 class Table {
  public:
-  Table(const BenchOptions& options, const std::string& devices, runtime::Session& session, const BenchMemory& memory, BenchFields& fields,
+  Table(const BenchOptions& options, const std::string& devices, runtime::Session& session, const BenchMemory& memory,
         const runtime::HardwareCounters& counters)
-      : options_(options),
-        devices_(devices),
-        session_(session),
-        memory_(memory),
-        triad_(memory.owners_triad),
-        fields_(fields),
-        counters_(counters) {}
+      : options_(options), devices_(devices), session_(session), memory_(memory), triad_(memory.owners_triad), counters_(counters) {}
 
   void print_header() const {
     if (options_.json) return;
@@ -44,54 +37,29 @@ class Table {
         "median", "GB/s", "roofline", "us/task", "tasks/appl.", "kernels/appl.", "bound");
   }
 
-  void add_wilson(const Coord& lattice) {
-    for (const std::string& precision : options_.precisions)
-      for (const int reals : links_of(options_)) {
-        const Precision format = parse_precision(precision);
-        const auto choose = [this](const wilson::TuningProblem& problem) { return tuning_of(options_, problem); };
-        const PlannedLattice planned = plan_dslash(session_, lattice, format, reals, choose, options_.repetitions, fields_);
-        const wilson::TuningProblem problem{planned.decomposition, format, reals};
-        const wilson::HoppingTuning tuning = tuning_of(options_, problem);
-        const DslashTiming timing = time_dslash(session_, problem, tuning, options_.repetitions, fields_, &counters_, options_.lanes);
-        add(lattice, precision, reals, 1, timing, bound_text(planned.plan, timing.best_gflops));
-        rows.back()["tile"] = tuning.tile;
-        rows.back()["block_threads"] = tuning.block_threads;
-        add_memory(tuning.memory);
-        if (!planned.plan.parts.empty()) rows.back()["plan"] = devices_json(planned.plan, timing.best_gflops);
-      }
-  }
-
-  void add_staggered(const Coord& lattice) {
-    const StaggeredBench bench(session_, lattice, options_.action);
+  void add_lattice(const Coord& lattice) {
+    const ActionBench bench(session_, lattice, options_.action);
     for (const std::string& precision : options_.precisions)
       for (const int reals : links_of(options_))
         for (const int vectors : options_.nrhs) {
-          const Precision format = parse_precision(precision);
-          const PlannedLattice planned = bench.plan(format, reals, vectors);
-          const StaggeredSpeed given = speed_of(options_, bench.settings("cg", format, reals), vectors);
-          staggered::TuningProblem problem = bench.problem(planned.decomposition, format, reals, vectors);
-          problem.vectors_in_lanes = given.vectors_in_lanes;
-          const Coord tile = given.tile ? *given.tile : staggered::tile_for(problem, !options_.no_tune);
-          const staggered::Launch launch = given.launch ? *given.launch : staggered::launch_for(problem, tile, !options_.no_tune);
-          const DslashTiming timing = bench.time(problem, tile, launch, options_.repetitions, &counters_, options_.lanes);
-          add(lattice, precision, reals, vectors, timing, bound_text(planned.plan, timing.best_gflops));
-          if (!planned.plan.parts.empty()) rows.back()["plan"] = devices_json(planned.plan, timing.best_gflops);
-          rows.back()["tile"] = tile;
-          rows.back()["block_threads"] = launch.block_threads;
-          rows.back()["vectors_a_thread"] = launch.vectors_a_thread;
-          rows.back()["vectors_in_lanes"] = given.vectors_in_lanes;
-          add_memory(launch.memory);
+          BenchCase c{parse_precision(precision), reals, vectors};
+          const PlannedLattice planned = bench.plan(c);
+          c.speed = speed_of(options_, bench.action(), bench.settings(bench.action().is_hermitian() ? "cg" : "bicgstab", c), vectors);
+          const TunedTiming tuned = bench.time(planned.decomposition, c, options_.repetitions, &counters_);
+          add(lattice, precision, reals, vectors, tuned.timing, bound_text(planned.plan, tuned.timing.best_gflops));
+          if (!planned.plan.parts.empty()) rows.back()["plan"] = devices_json(planned.plan, tuned.timing.best_gflops);
+          rows.back()["tile"] = tuned.tile;
+          rows.back()["block_threads"] = tuned.launch.block_threads;
+          rows.back()["vectors_a_thread"] = tuned.launch.vectors_a_thread;
+          rows.back()["vectors_in_lanes"] = c.speed.vectors_in_lanes;
+          rows.back()["prefetch"] = tuned.launch.memory.prefetch;
+          rows.back()["stores"] = arch::name_of(tuned.launch.memory.stores);
         }
   }
 
   Json rows = Json::array();
 
  private:
-  void add_memory(const arch::MemoryAccess& memory) {
-    rows.back()["prefetch"] = memory.prefetch;
-    rows.back()["stores"] = arch::name_of(memory.stores);
-  }
-
   void add(const Coord& lattice, const std::string& precision, int reals, int vectors, const DslashTiming& t, const std::string& bound) {
     const double fraction = t.best_gbs / triad_;
     rows.push_back({{"devices", devices_},
@@ -122,7 +90,6 @@ class Table {
   runtime::Session& session_;
   const BenchMemory& memory_;
   double triad_;
-  BenchFields& fields_;
   const runtime::HardwareCounters& counters_;
 };
 
@@ -131,18 +98,16 @@ class Table {
 void run_bench_dslash(const BenchOptions& options) {
   check_case(options);
   Json result = {{"dslash", Json::array()}};
-  BenchFields fields;
   const runtime::HardwareCounters counters;  // before the sessions, whose threads it counts
   const runtime::HardwareCounts at_start = counters.read();
   for_devices(options, [&](const std::string& devices, runtime::Session& session) {
     const BenchMemory memory = measure_for_rows(result, options, devices, session, counters, at_start);
     result["peak_gflops"][devices] = peak_json(memory);
-    Table table(options, devices, session, memory, fields, counters);
+    Table table(options, devices, session, memory, counters);
     table.print_header();
     const std::vector<Coord> defaults{{16, 16, 16, 16}, {24, 24, 24, 24}};
     for (const Coord& lattice : options.lattices.empty() ? defaults : options.lattices) {
-      if (options.action == "wilson") table.add_wilson(lattice);
-      else table.add_staggered(lattice);
+      table.add_lattice(lattice);
     }
     for (const Json& row : table.rows) result["dslash"].push_back(row);
   });

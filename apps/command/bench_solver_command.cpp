@@ -1,8 +1,7 @@
 // quarkstar bench solver: the table
-#include "apps/bench/bench_dslash.hpp"
+#include "apps/bench/action_bench.hpp"
 #include "apps/bench/bench_options.hpp"
 #include "apps/bench/bench_solver.hpp"
-#include "apps/bench/bench_staggered.hpp"
 #include "apps/command/parse.hpp"
 #include "apps/run/outputs.hpp"
 #include "apps/run/solve_plan.hpp"
@@ -49,11 +48,6 @@ std::optional<double> quda_on_h200(const SolverCase& c) {
         peer.vectors == c.vectors && c.lattice == Coord{peer.extent, peer.extent, peer.extent, peer.extent})
       return peer.microseconds;
   return std::nullopt;
-}
-
-bool same_blocks(const runtime::Decomposition& a, const runtime::Decomposition& b) {
-  return std::equal(a.blocks().begin(), a.blocks().end(), b.blocks().begin(), b.blocks().end(),
-                    [](const runtime::Block& x, const runtime::Block& y) { return x.extents == y.extents && x.owner == y.owner; });
 }
 
 Json row_of(const std::string& devices, const SolverCase& c, const SolverTiming& t, double triad) {
@@ -145,63 +139,25 @@ int iterations_of(const BenchOptions& options, const std::string& devices) {
   return options.iterations > 0 ? options.iterations : devices == "cpu" ? 64 : 512;
 }
 
-/// The rows of one lattice, staggered.
-void bench_staggered(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
-                     Json& rows) {
-  const StaggeredBench bench(session, lattice, options.action, options.blocks);
+/// The rows of one lattice.
+void bench_lattice(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
+                   Json& rows) {
+  const ActionBench bench(session, lattice, options.action, options.blocks);
   for (const std::string& precision : options.precisions)
     for (const int reals : links_of(options))
       for (const std::string& solver : solvers_of(options))
         for (const int vectors : options.nrhs) {
-          const SolverCase c{options.action, solver, lattice, parse_precision(precision), reals, vectors};
-          const PlannedLattice planned = bench.plan(c.precision, reals, vectors);
-          const StaggeredSpeed speed = speed_of(options, bench.settings(solver, c.precision, reals), vectors);
-          const SolverTiming timing =
-              bench.time_solver(solver, bench.problem(planned.decomposition, c.precision, reals, vectors), speed, !options.no_tune,
-                                options.mass, iterations_of(options, devices), options.repetitions, options.extra);
-          rows.push_back(row_of(devices, c, timing, triad));
-          rows.back()["vectors_in_lanes"] = speed.vectors_in_lanes;
+          BenchCase c{parse_precision(precision), reals, vectors};
+          const PlannedLattice planned = bench.plan(c);
+          c.speed = speed_of(options, bench.action(), bench.settings(solver, c), vectors);
+          const SolverTiming timing = bench.time_solver(solver, planned.decomposition, c, !options.no_tune,
+                                                        bench.action().is_hermitian() ? options.mass : options.kappa,
+                                                        iterations_of(options, devices), options.repetitions, options.extra);
+          rows.push_back(row_of(devices, {options.action, solver, lattice, c.precision, reals, vectors}, timing, triad));
+          rows.back()["vectors_in_lanes"] = c.speed.vectors_in_lanes;
           if (!options.json) print_row(rows.back());
           add_plan(rows.back(), planned.plan, !options.json);
         }
-}
-
-/// The rows of one lattice, Wilson.
-void bench_wilson(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
-                  Json& rows) {
-  BenchFields fields;
-  const std::vector<std::string> wanted = solvers_of(options);
-  const HostGauge& gauge = fields.links(lattice, session.cpu_team());
-  const auto level = [&](const runtime::Decomposition& decomposition, Precision precision, int reals, const BenchLevel* beside) {
-    const double resident = beside != nullptr ? wilson::links_bytes_a_site(beside->lattice->precision(), beside->even.reals()) : 0;
-    const wilson::TuningProblem problem{decomposition, precision, reals, resident};
-    return std::make_unique<BenchLevel>(problem, tuning_of(options, problem), gauge, options.kappa);
-  };
-  std::unique_ptr<BenchLevel> outer;
-  for (const std::string& precision_name : options.precisions)
-    for (const int reals : links_of(options)) {
-      const Precision precision = parse_precision(precision_name);
-      const SolverSettings settings{.precision = precision, .link_reals = reals};
-      const PlannedLattice planned = plan_solve(session, lattice, settings, options.blocks);
-      const runtime::Decomposition& decomposition = planned.decomposition;
-      std::unique_ptr<BenchLevel> own;
-      if (precision != Precision::double_ || reals != 18) own = level(decomposition, precision, reals, outer.get());
-      // Rows with the same blocks share the links in double precision.
-      if ((precision != Precision::double_ || !own) && (!outer || !same_blocks(outer->lattice->decomposition(), decomposition))) {
-        outer.reset();
-        outer = level(decomposition, Precision::double_, 18, own.get());
-      }
-      BenchLevel& inner = own ? *own : *outer;
-      BenchLevel& above = precision == Precision::double_ ? inner : *outer;
-      for (const NamedKrylovSolver& solver : krylov_solvers()) {
-        if (std::find(wanted.begin(), wanted.end(), solver.name) == wanted.end()) continue;
-        const SolverTiming timing = time_solver(session, solver, above, inner, fields.wave(lattice, session.cpu_team()),
-                                                iterations_of(options, devices), options.repetitions, options.extra);
-        rows.push_back(row_of(devices, {options.action, solver.name, lattice, precision, reals, 1}, timing, triad));
-        if (!options.json) print_row(rows.back());
-        add_plan(rows.back(), planned.plan, !options.json);
-      }
-    }
 }
 
 }  // namespace
@@ -216,7 +172,6 @@ void run_bench_solver(const BenchOptions& options) {
     result["machine"] = machine_facts(session);
     result["triad_gbs"][devices] = triad;
     if (!options.json) print_header(title_of(options.action), devices, triad);
-    const auto bench_lattice = options.action == "wilson" ? bench_wilson : bench_staggered;
     const std::vector<Coord> on_cpu{{16, 16, 16, 16}}, on_gpu{{16, 16, 16, 16}, {32, 32, 32, 32}, {48, 48, 48, 48}};
     const std::vector<Coord>& defaults = devices == "cpu" ? on_cpu : on_gpu;
     for (const Coord& lattice : options.lattices.empty() ? defaults : options.lattices)

@@ -37,7 +37,7 @@ CLI::Validator at_least(double least) {
 void add_session_flags(CLI::App& command, runtime::SessionOptions& options) {
   for (const char* key :
        {"policy", "watts", "devices", "cpu-share", "gpu-memory", "gpus", "workers", "threads", "worker-mode", "throttle"}) {
-    const Field* field = find_field(key);
+    const Setting* field = find_setting(key);
     const std::string flag = "--" + std::string(key);
     command
         .add_option_function<std::string>(

@@ -4,7 +4,7 @@
 #include "apps/run/staggered_batches.hpp"
 #include "codelets/gauge/smear/staggered_links.hpp"
 #include "runtime/system/error.hpp"
-#include "solvers/staggered_solver.hpp"
+#include "solvers/solver.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,9 +15,9 @@
 
 namespace quarkstar::app {
 
-const Field* find_field(std::string_view key) {
-  const std::vector<Field>& fields = run_fields();
-  const auto field = std::find_if(fields.begin(), fields.end(), [key](const Field& f) { return f.key == key; });
+const Setting* find_setting(std::string_view key) {
+  const std::vector<Setting>& fields = run_settings();
+  const auto field = std::find_if(fields.begin(), fields.end(), [key](const Setting& f) { return f.key == key; });
   return field == fields.end() ? nullptr : &*field;
 }
 
@@ -49,7 +49,7 @@ void apply_settings(RunConfig& config, const std::vector<Assignment>& settings) 
   for (const Assignment& setting : settings) {
     config.given.emplace_back(setting.key, setting.where);
     try {
-      find_field(setting.key)->set(config, setting.value);
+      find_setting(setting.key)->set(config, setting.value);
     } catch (const BadValue& bad) {
       throw Error(ErrorKind::input, setting.where, bad.what(), bad.allowed());
     }
@@ -61,7 +61,7 @@ void apply_settings(RunConfig& config, const std::vector<Assignment>& settings) 
 
 std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const RunConfig& config) {
   std::vector<std::pair<std::string_view, nlohmann::json>> parameters;
-  for (const Field& field : run_fields())
+  for (const Setting& field : run_settings())
     if (field.applies(config)) parameters.emplace_back(field.key, field.get(config));
   return parameters;
 }
@@ -72,9 +72,10 @@ void complete(RunConfig& config) {
     if (!config.was_given("solver")) config.solver.solver = "cg";
     if (!config.was_given("columns")) config.columns = {0, 1, 2};
   }
+  if (config.nrhs == 0) config.nrhs = config.is_staggered() ? 3 : 12;
   // No more in flight than there is to solve: groups of right-hand sides, or masses that have an operator each.
   const StaggeredConfig& staggered = config.staggered;
-  std::size_t solves = config.columns.size() * (1 + config.further_sources.size());
+  std::size_t solves = column_groups(config).size() * (1 + config.further_sources.size());
   if (config.is_staggered())
     solves = staggered.naik_epsilon || staggered.from_files() ? staggered_batches(config).size() : staggered.masses.size();
   config.solver.in_flight = std::clamp(static_cast<int>(solves), 1, config.solver.in_flight);
@@ -109,12 +110,12 @@ void check_links_files(const RunConfig& config) {
 /// What the settings of one action exclude.
 void check_action(const RunConfig& config) {
   for (const auto& [key, where] : config.given)
-    if (!find_field(key)->applies(config))
+    if (!find_setting(key)->applies(config))
       throw Error(ErrorKind::input, where, fmt::format("{} means nothing for the action {}", key, config.action),
                   "leave it out, or give another --action");
   const std::string links = fmt::format("{}", config.solver.link_reals);
   if (!config.is_staggered()) {
-    require_name("--solver", config.action, config.solver.solver, solver_names());
+    require_name("--solver", config.action, config.solver.solver, solver_names(false));
     require_name("--links", config.action, links, {"18", "12", "8"});
     if (config.was_given("schwarz-steps") && !config.was_given("schwarz-block"))
       refuse("--schwarz-steps", "no domains are given", "give --schwarz-block, e.g. 4,4,4,4");
@@ -125,7 +126,7 @@ void check_action(const RunConfig& config) {
     return;
   }
   const StaggeredConfig& staggered = config.staggered;
-  require_name("--solver", config.action, config.solver.solver, staggered_solver_names());
+  require_name("--solver", config.action, config.solver.solver, solver_names(true));
   if (config.action == "naive" && config.solver.link_reals != 18)
     refuse("--links", "it is for long links, and the action naive has none", "leave it out");
   require_name("--links", config.action, links, {"18", "14", "13", "9"});

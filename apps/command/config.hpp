@@ -25,7 +25,6 @@ struct StaggeredConfig {
   std::vector<double> masses{0.1};          ///< of M = 2m + D, lattice units
   std::optional<double> naik_epsilon{0.0};  ///< hisq; none: from each mass
   std::optional<double> u0;                 ///< asqtad's tadpole factor
-  int nrhs = 3;                             ///< right-hand sides solved together
   std::string fat, long_links;              ///< files of links; empty: the links are made of the configuration
   bool from_files() const { return !fat.empty(); }
 };
@@ -47,6 +46,7 @@ struct RunConfig {
   Source source;
   std::vector<Source> further_sources;                             ///< others of the same run, a propagator each
   std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};  ///< staggered: those below 3, the colours
+  int nrhs = 0;  ///< right-hand sides solved together; 0: the action's own choice, which complete() takes
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};    ///< zeros: t cut by the number of workers
   std::optional<Coord> ranks;  ///< grid of the job's ranks; none: the one with the smallest surface
@@ -76,7 +76,7 @@ RunConfig of_source(const RunConfig& config, std::size_t i);
 enum class Actions { any, wilson, staggered };
 
 /// One setting. Its flag is --KEY, its TOML key KEY.
-struct Field {
+struct Setting {
   std::string_view key;
   std::string_view metavar;  ///< empty: a switch
   std::string_view help;
@@ -91,13 +91,13 @@ struct Field {
 };
 
 /// Every setting of a solve, in the order of the help text.
-const std::vector<Field>& run_fields();
+const std::vector<Setting>& run_settings();
 
 /// The settings that mean something for the action of `config`, with their values: what reports list.
 std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const RunConfig& config);
 
 /// The field of that key, or nullptr.
-const Field* find_field(std::string_view key);
+const Setting* find_setting(std::string_view key);
 
 /// A setting as text, and where it was written: "--kappa" or "run.toml:3: kappa".
 struct Assignment {

@@ -4,7 +4,7 @@
 #include "runtime/policy/policy.hpp"
 #include "runtime/policy/policy_library.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
-#include "solvers/staggered_solver.hpp"
+#include "solvers/solver.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -75,12 +75,12 @@ std::string text_of_weights(const RankWeights& weights) {
 }
 
 std::vector<std::string> all_solver_names() {
-  std::vector<std::string> names = solver_names();
-  for (const std::string& name : staggered_solver_names()) names.push_back(name);
+  std::vector<std::string> names = solver_names(false);
+  for (const std::string& name : solver_names(true)) names.push_back(name);
   return names;
 }
 
-std::vector<Field> make_fields() {
+std::vector<Setting> make_settings() {
   return {
       {"gauge", "FILE", "Gauge configuration: NERSC, SciDAC/ILDG, MILC or openQCD, recognised by its content",
        [](RunConfig& c, Text v) { c.gauge = v; }, [](const RunConfig& c) -> json { return c.gauge; }},
@@ -110,9 +110,8 @@ std::vector<Field> make_fields() {
        [](RunConfig& c, Text v) { c.staggered.fat = v; }, [](const RunConfig& c) -> json { return c.staggered.fat; }, Actions::staggered},
       {"long", "FILE", "The long links that belong to --fat", [](RunConfig& c, Text v) { c.staggered.long_links = v; },
        [](const RunConfig& c) -> json { return c.staggered.long_links; }, Actions::staggered},
-      {"nrhs", "N", "Staggered: right-hand sides (sources, columns, masses) solved together, 1 to 32 (default 3)",
-       [](RunConfig& c, Text v) { c.staggered.nrhs = parse_integer(v, 1, 32); },
-       [](const RunConfig& c) -> json { return c.staggered.nrhs; }, Actions::staggered},
+      {"nrhs", "N", "Right-hand sides solved together, 1 to 32: columns of a source (default 12), staggered also sources and masses (3)",
+       [](RunConfig& c, Text v) { c.nrhs = parse_integer(v, 1, most_vectors); }, [](const RunConfig& c) -> json { return c.nrhs; }},
       {"normalisation", "NAME", "kappa: M = 1 - kappa H (default); mass: M = (M0 + 4) - H/2",
        [](RunConfig& c, Text v) {
          c.wilson.normalisation = parse_name(v, {"kappa", "mass"}) == "mass" ? Normalisation::mass : Normalisation::kappa;
@@ -301,8 +300,8 @@ std::vector<Field> make_fields() {
 
 }  // namespace
 
-const std::vector<Field>& run_fields() {
-  static const std::vector<Field> fields = make_fields();
+const std::vector<Setting>& run_settings() {
+  static const std::vector<Setting> fields = make_settings();
   return fields;
 }
 

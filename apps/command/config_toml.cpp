@@ -13,7 +13,7 @@ namespace {
 
 [[noreturn]] void throw_unknown_key(const std::string& where) {
   std::vector<std::string_view> keys;
-  for (const Field& field : run_fields()) keys.push_back(field.key);
+  for (const Setting& field : run_settings()) keys.push_back(field.key);
   throw Error(ErrorKind::input, where, "unknown key", fmt::format("use one of {}", fmt::join(keys, ", ")));
 }
 
@@ -25,7 +25,7 @@ std::vector<Assignment> read_toml(const std::string& path) {
   for (const auto& [key, value] : table) {
     const unsigned line = key.source().begin.line;
     const std::string where = fmt::format("{}:{}: {}", path, line, key.str());
-    const Field* field = find_field(key.str());
+    const Setting* field = find_setting(key.str());
     if (field == nullptr) throw_unknown_key(where);
     lines.emplace_back(line, Assignment{std::string(key.str()), setting_text(value, where, field->separator), where});
   }

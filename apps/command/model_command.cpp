@@ -1,6 +1,6 @@
 // quarkstar model: what a document expected, beside what is measured
+#include "apps/bench/action_bench.hpp"
 #include "apps/bench/bench_options.hpp"
-#include "apps/bench/bench_staggered.hpp"
 #include "apps/command/commands.hpp"
 #include "apps/command/parse.hpp"
 #include "apps/report/plot_svg.hpp"
@@ -97,15 +97,13 @@ struct Row {
 };
 
 /// Best GFLOP/s of the Dslash in single precision with long links of 14 reals, with the speed settings of a solve.
-double measured_gflops(const StaggeredBench& bench, int vectors, const ModelOptions& options) {
-  const runtime::Decomposition decomposition = bench.plan(Precision::single, 14, vectors).decomposition;
-  const staggered::TuningProblem problem = bench.problem(decomposition, Precision::single, 14, vectors);
-  const Coord tile = staggered::tile_for(problem, !options.no_tune);
-  return bench.time(problem, tile, staggered::launch_for(problem, tile, !options.no_tune), options.repetitions).best_gflops;
+double measured_gflops(const ActionBench& bench, int vectors, const ModelOptions& options) {
+  const BenchCase c{Precision::single, 14, vectors, {.vectors = vectors, .measure = !options.no_tune}};
+  return bench.time(bench.plan(c).decomposition, c, options.repetitions).timing.best_gflops;
 }
 
 std::vector<Row> make_rows(const ModelOptions& options, runtime::Session& session, double bandwidth) {
-  std::optional<StaggeredBench> bench;
+  std::optional<ActionBench> bench;
   if (!options.estimate_only) bench.emplace(session, measured_lattice(options), "hisq");
   std::vector<Row> rows;
   for (const int n : options.nrhs) {
@@ -212,7 +210,7 @@ void add_machine_at_hand(const ModelOptions& options, bool dslash, model::Inputs
       here.triad = {measure_memory(options.array_megabytes, options.repetitions, session).owners_triad,
                     fmt::format("measured now on {}", where)};
     if (dslash && !options.estimate_only)
-      inputs.measured_dslash.back() = measured_gflops(StaggeredBench(session, measured_lattice(options), "hisq"), 1, options);
+      inputs.measured_dslash.back() = measured_gflops(ActionBench(session, measured_lattice(options), "hisq"), 1, options);
   }
   inputs.machines.push_back(std::move(here));
 }

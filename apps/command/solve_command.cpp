@@ -164,15 +164,14 @@ void run_solve(const SolveOptions& options) {
     if (run.config.is_staggered()) {
       const auto propagators = solve_staggered(links, lattice, run.config, run, planned);
       reports = reports_of(run);
-      for (std::size_t i = 0; i < reports.size(); ++i) conclude(i, propagators[i], HostColour::components);
+      for (std::size_t i = 0; i < reports.size(); ++i) conclude(i, propagators[i], colour_components);
       return;
     }
-    if (reports.size() == 1)
-      return conclude(0, solve_columns(links, lattice, reports[0].config, reports[0], planned), HostSpinor::components);
+    if (reports.size() == 1) return conclude(0, solve_columns(links, lattice, reports[0].config, reports[0], planned), spinor_components);
     std::vector<SourceRun> sources;
     for (std::size_t i = 0; i < reports.size(); ++i)
-      sources.push_back({reports[i].config, reports[i],
-                         [&conclude, i](const Propagator& propagator) { conclude(i, propagator, HostSpinor::components); }});
+      sources.push_back(
+          {reports[i].config, reports[i], [&conclude, i](const Propagator& propagator) { conclude(i, propagator, spinor_components); }});
     solve_sources(links, lattice, sources, planned);
   });
 }
@@ -184,7 +183,7 @@ std::string joined(const std::vector<std::string>& values) {
   return text;
 }
 
-void add_field_flag(CLI::App& command, const Field& field, const std::shared_ptr<SolveOptions>& options) {
+void add_field_flag(CLI::App& command, const Setting& field, const std::shared_ptr<SolveOptions>& options) {
   const std::string key(field.key), flag = "--" + key, help(field.help);
   if (field.metavar.empty()) {
     command.add_flag_callback(
@@ -222,7 +221,7 @@ void add_solve(CLI::App& app) {
   CLI::App* command = app.add_subcommand("solve", "Solve for a quark propagator and contract it to meson correlators");
   const auto options = std::make_shared<SolveOptions>();
   command->add_option("RUN.toml", options->file, "Settings, one `key = value` for each flag below; flags override them");
-  for (const Field& field : run_fields()) add_field_flag(*command, field, options);
+  for (const Setting& field : run_settings()) add_field_flag(*command, field, options);
   command->callback([options] { run_solve(*options); });
 }
 

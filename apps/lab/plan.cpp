@@ -50,7 +50,7 @@ void check_setting(const Plan& plan, const Assignment& setting) {
       parse_integer(value, 16);
     } else if (plan.workload == Workload::bench_solver && key == "solver") {
       parse_name(value, {"bicgstab", "cgnr", "cg", "gcr", "blockcg", "multishift"});
-    } else if (const Field* field = find_field(key)) {
+    } else if (const Setting* field = find_setting(key)) {
       RunConfig config;
       field->set(config, value);
     } else {
@@ -66,7 +66,7 @@ bool applies(const std::string& key, const Settings& settings, Workload workload
   RunConfig config;
   if (const std::string* action = find(settings, "action")) config.action = *action;
   if (key == "mass" && workload == Workload::bench_solver) return config.is_staggered();  // of Wilson it takes kappa only
-  const Field* field = find_field(key);
+  const Setting* field = find_setting(key);
   return field == nullptr || field->applies(config);
 }
 

@@ -94,7 +94,7 @@ Plan read_plan(const std::string& path) {
       });
     } else if (key == "solve") {
       in_order(table_of(value, where), [&](const std::string& name, const toml::node& setting, unsigned at) {
-        const Field* field = find_field(name);
+        const Setting* field = find_setting(name);
         const std::string_view separator = field != nullptr ? field->separator : ",";
         plan.fixed.push_back({name, setting_text(setting, where_is(at, name), separator), where_is(at, name)});
       });

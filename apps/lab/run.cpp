@@ -30,7 +30,7 @@ constexpr std::string_view device_keys[] = {"devices", "cpu-share", "gpus", "wor
 
 /// A setting as flags.
 void add_flag(std::vector<std::string>& arguments, const std::string& key, const std::string& value) {
-  const Field* field = find_field(key);
+  const Setting* field = find_setting(key);
   if (field != nullptr && field->metavar.empty()) {
     if (parse_switch(value)) arguments.push_back("--" + key);
     return;

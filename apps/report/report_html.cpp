@@ -155,7 +155,7 @@ std::string memory_table(const RunReport& report) {
   std::vector<TableRow> rows;
   for (const MemoryNeed& need : report.memory)
     rows.push_back({need.where, bytes_text(need.total()), need.available > 0 ? bytes_text(need.available) : "unknown",
-                    bytes_text(need.fields.links), bytes_text(need.fields.spinors), bytes_text(need.fields.faces),
+                    bytes_text(need.fields.links), bytes_text(need.fields.fields), bytes_text(need.fields.faces),
                     bytes_text(need.fields.tables), bytes_text(need.other), need.making_links > 0 ? bytes_text(need.making_links) : "-"});
   return "<h2>Memory, estimated</h2>\n" + table("",
                                                 {"where", "needed", "available", "links", "spinors", "faces", "tables",

@@ -3,11 +3,9 @@
 #include "apps/command/parse.hpp"
 #include "apps/run/solve_plan.hpp"
 #include "apps/run/staggered_batches.hpp"
-#include "codelets/actions/staggered/colour_field.hpp"
 #include "codelets/actions/wilson/schwarz.hpp"
-#include "codelets/field/fields.hpp"
-#include "codelets/field/host_colour.hpp"
-#include "codelets/field/host_spinor.hpp"
+#include "codelets/field/field.hpp"
+#include "codelets/field/host_field.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "codelets/gauge/smear/links_file.hpp"
 #include "codelets/gauge/smear/padded_shape.hpp"
@@ -15,7 +13,7 @@
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 #include "runtime/system/memory.hpp"
-#include "solvers/staggered_solver.hpp"
+#include "solvers/solver.hpp"
 
 #include <fmt/format.h>
 
@@ -28,7 +26,7 @@ namespace {
 /// Bytes of one site of all solutions of a staggered run.
 double colours_bytes(const RunConfig& config) {
   const std::size_t solutions = (1 + config.further_sources.size()) * config.columns.size() * config.staggered.masses.size();
-  return static_cast<double>(solutions) * 2 * HostColour::components * sizeof(double);
+  return static_cast<double>(solutions) * 2 * colour_components * sizeof(double);
 }
 
 /// What is there at once while the links of a staggered action are made (codelets/gauge/smear/staggered_links.cpp): PaddedLinks of these
@@ -106,16 +104,23 @@ void add_staggered_links(std::vector<MemoryNeed>& needs, const smear::Region& re
 
 }  // namespace
 
+namespace {
+
+OperatorShape shape_of(const RunConfig& config) {
+  return config.is_staggered() ? staggered_shape(config.solver, config.hops_far()) : wilson_shape(config.solver);
+}
+
+}  // namespace
+
 std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runtime::Decomposition& decomposition,
                                      const RunConfig& config) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const std::string rank = job.is_distributed() ? job.name_of(job.rank()) + ", " : "";
   const bool colours = config.is_staggered();
-  const std::vector<int> together = colours ? numbers_together(config) : std::vector<int>{1};
+  const std::vector<int> together = numbers_together(config);
   const int most = *std::max_element(together.begin(), together.end());
-  const std::vector<Footprint> blocks = colours ? staggered_footprint(decomposition, config.solver, config.hops_far(), together,
-                                                                      vectors_in_lanes_for(config.solver, together))
-                                                : wilson_footprint(decomposition, config.solver);
+  const int in_lanes = colours ? vectors_in_lanes_for(colour_components, config.solver, together) : 1;
+  const std::vector<Footprint> blocks = footprint(decomposition, config.solver, shape_of(config), together, in_lanes);
   std::vector<MemoryNeed> needs;
   for (int gpu = 0; gpu < session.gpu_count(); ++gpu)
     needs.push_back({.where = rank + session.worker(gpu).name,
@@ -130,15 +135,14 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
     const Footprint& bytes = blocks[static_cast<std::size_t>(block.index)];
     if (block.owner < session.gpu_count()) {
       needs[static_cast<std::size_t>(block.owner)].fields += bytes;
-      host.fields +=
-          host_copies(bytes, block, config.solver.in_flight * (colours ? most * staggered::ColourField::reals : SpinorField::reals));
+      host.fields += host_copies(bytes, block, config.solver.in_flight * most * 2 * (colours ? colour_components : spinor_components));
     } else {
       host.fields += bytes;
     }
   }
   if (colours) {
-    const double together_bytes = config.solver.in_flight * most * 2.0 * HostColour::components * sizeof(double) *
-                                  (config.solver.snapshots ? 2 : 1);  // sources, copies
+    const double together_bytes =
+        config.solver.in_flight * most * 2.0 * colour_components * sizeof(double) * (config.solver.snapshots ? 2 : 1);  // sources, copies
     host.other = static_cast<double>(volume(decomposition.part().extents)) * (colours_bytes(config) + together_bytes) + host.fields.tables;
     if (config.staggered.from_files()) {
       for (const Box& box : smear::boxes_from_files(decomposition)) host.other += host_bytes(box);
@@ -147,15 +151,15 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
     }
   } else {
     host.other = host_fields_bytes(decomposition.part().extents, format::box_with_border(decomposition).extents,
-                                   static_cast<int>(config.columns.size()) + config.solver.in_flight - 1);
+                                   static_cast<int>(config.columns.size()) + config.solver.in_flight * most - 1);
   }
   if (!colours && config.solver.schwarz) {
     double threads = 0;
     for (const int worker : session.cpu_workers()) threads += static_cast<double>(session.worker(worker).team.cores().size());
-    host.fields.spinors += threads * wilson::schwarz_thread_bytes(config.solver.schwarz->domain);
+    host.fields.fields += threads * wilson::schwarz_thread_bytes(config.solver.schwarz->domain);
   }
   if (!colours && config.solver.snapshots)
-    host.other += static_cast<double>(volume(decomposition.part().extents)) * 2 * HostSpinor::components * sizeof(double);
+    host.other += static_cast<double>(volume(decomposition.part().extents)) * most * 2 * spinor_components * sizeof(double);
   // Ranks of one host look at the same number. All ranks ask, also where the host does not tell one.
   const int sharers = job.share_of("host memory").count;
   const auto free = runtime::available_host_memory();
@@ -169,15 +173,15 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
 PartBytes staggered_part_bytes(const Coord& lattice, int direction, const RunConfig& config) {
   const std::vector<int> together = numbers_together(config);
   const std::size_t mu = static_cast<std::size_t>(direction);
-  const auto footprint = [&](const Coord& extents, const Coord& blocks) {
-    return staggered_footprint(runtime::Decomposition(extents, blocks, 1), config.solver, config.hops_far(), together).front();
+  const auto of_blocks = [&](const Coord& extents, const Coord& blocks) {
+    return footprint(runtime::Decomposition(extents, blocks, 1), config.solver, shape_of(config), together).front();
   };
   Coord cut{1, 1, 1, 1}, twice = lattice;
   cut[mu] = 2;
   twice[mu] *= 2;
-  Footprint whole = footprint(lattice, {1, 1, 1, 1});
+  Footprint whole = of_blocks(lattice, {1, 1, 1, 1});
   if (!config.staggered.naik_epsilon && !config.staggered.from_files()) multiply_links(whole, config);
-  PartBytes part{whole.total() / lattice[mu], footprint(twice, cut).faces};
+  PartBytes part{whole.total() / lattice[mu], of_blocks(twice, cut).faces};
   if (config.staggered.from_files()) return part;
   const std::vector<LinkStage> stages = link_stages(config);
   if (!config.staggered.naik_epsilon) {
@@ -220,7 +224,7 @@ void require_memory(const std::vector<MemoryNeed>& needs) {
 std::string memory_text(const MemoryNeed& need) {
   std::string text = fmt::format("{}: {}", need.where, bytes_text(need.total()));
   if (need.available > 0) text += fmt::format(" of {}", bytes_text(need.available));
-  text += fmt::format(" (links {}, spinors {}, faces {}, tables {}", bytes_text(need.fields.links), bytes_text(need.fields.spinors),
+  text += fmt::format(" (links {}, vectors {}, faces {}, tables {}", bytes_text(need.fields.links), bytes_text(need.fields.fields),
                       bytes_text(need.fields.faces), bytes_text(need.fields.tables));
   if (need.other > 0) text += fmt::format(", configuration and columns {}", bytes_text(need.other));
   if (need.making_links > 0) text += fmt::format("; before that {} to make the links", bytes_text(need.making_links));

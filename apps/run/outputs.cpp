@@ -31,7 +31,7 @@ void write_text(const std::string& path, const std::string& text) {
 }
 
 /// std::complex<double> is two doubles in an array, by the standard.
-std::span<const double> reals_of(const HostSpinor& field) {
+std::span<const double> reals_of(const HostField& field) {
   return {reinterpret_cast<const double*>(field.data.data()), 2 * field.data.size()};
 }
 
@@ -99,8 +99,7 @@ void write_json_file(const std::string& path, const RunReport& report) {
 std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const Propagator& propagator) {
   std::vector<std::string> written{folder.file("propagator.h5")};
   write_propagator_hdf5(written.back(), report, propagator);
-  if (propagator.fields.size() == HostSpinor::components)
-    write_scidac(written.emplace_back(folder.file("propagator.lime")), report, propagator);
+  if (propagator.fields.size() == spinor_components) write_scidac(written.emplace_back(folder.file("propagator.lime")), report, propagator);
   write_tables(folder, report, written);
   return written;
 }

@@ -111,7 +111,7 @@ std::string correlators_left_out(const RunConfig& config) {
 std::vector<CorrelatorReport> contract(const StaggeredPropagators& propagators, const Source& source, int times) {
   std::vector<CorrelatorReport> correlators;
   for (const StaggeredPropagator& propagator : propagators) {
-    if (propagator.columns.size() != HostColour::components) continue;
+    if (propagator.columns.size() != colour_components) continue;
     const std::string suffix = propagators.size() > 1 ? fmt::format("_m{}", propagator.mass) : "";
     for (const StaggeredMeson meson : all_staggered_mesons)
       if (meson == StaggeredMeson::pion5 || has_all_mesons(source))

@@ -3,8 +3,7 @@
 #include "apps/command/config.hpp"
 #include "apps/run/device_plan.hpp"
 #include "apps/run/memory_check.hpp"
-#include "codelets/field/host_colour.hpp"
-#include "codelets/field/host_spinor.hpp"
+#include "codelets/field/host_field.hpp"
 #include "runtime/observe/energy.hpp"
 #include "runtime/observe/worker_times.hpp"
 
@@ -96,13 +95,13 @@ struct RunReport {
 
 /// The columns that were solved, in the order of RunReport::solves: this rank's part of them.
 struct Propagator {
-  std::vector<HostSpinor> fields;
+  std::vector<HostField> fields;
 };
 
 /// Staggered columns of one mass, in the order of RunConfig::columns: this rank's part of them.
 struct StaggeredPropagator {
   double mass = 0, naik_epsilon = 0;
-  std::vector<HostColour> columns;
+  std::vector<HostField> columns;
 };
 
 /// Those of one source, in the order of its masses.

@@ -20,23 +20,6 @@ Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thi
   return {1, 1, 1, std::clamp(workers, 1, std::max(1, extents[3] / thinnest))};
 }
 
-PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const SolverSettings& solver, const Coord& blocks) {
-  const int workers = session.block_owners();
-  if (session.gpu_count() == 0 || blocks[0] > 0)
-    return {runtime::Decomposition(extents, block_grid(blocks, extents, workers), workers), {}};
-  const double bytes = wilson_footprint(runtime::Decomposition(extents, {1, 1, 1, 1}, 1), solver).front().total();
-  const PlanningProblem problem{.lattice = extents,
-                                .slice_bytes = [&](int mu) { return bytes / extents[static_cast<std::size_t>(mu)]; },
-                                .face_bytes =
-                                    [&](int mu) {
-                                      const auto layer = static_cast<double>(volume(extents)) / extents[static_cast<std::size_t>(mu)] / 2;
-                                      return layer * 12 * static_cast<double>(computed_bytes(solver.precision));
-                                    },
-                                .thin_speed = thin_speed(solver.precision)};
-  return plan_devices(owners_of(session), session.options(), problem,
-                      [&](int worker) { return measure_owner(session, worker, extents, solver.precision, solver.link_reals); });
-}
-
 void refuse_cpus_with_blocks() {
   throw Error(ErrorKind::input, "--cpu-share", "CPUs own no blocks beside GPUs where --blocks are given",
               "leave out --blocks, use 0, or --devices cpu");
@@ -77,37 +60,43 @@ Box box_to_read(const runtime::Decomposition& decomposition, const RunConfig& co
   return smear::thin_links_box(decomposition.part(), decomposition.lattice(), border_of_action(config));
 }
 
-PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config) {
-  if (runtime::mpi::Job::current().is_distributed())
-    return plan_over_ranks(session, extents, config, [&](int worker, const Coord& part) {
-      return measure_owner(session, worker, part, config.solver.precision, config.solver.link_reals);
-    });
-  return plan_solve(session, extents, config.solver, config.blocks);
+namespace {
+
+/// Bytes of the solve itself in a layer of the lattice, and of its faces.
+PartBytes wilson_part_bytes(const Coord& extents, int mu, const RunConfig& config, const std::vector<int>& together) {
+  const double bytes =
+      footprint(runtime::Decomposition(extents, {1, 1, 1, 1}, 1), config.solver, wilson_shape(config.solver), together).front().total();
+  return {bytes / extents[static_cast<std::size_t>(mu)], 0};
 }
 
-PlannedLattice plan_staggered(runtime::Session& session, const Coord& extents, const RunConfig& config) {
+}  // namespace
+
+PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const RunConfig& config) {
   const std::vector<int> together = numbers_together(config);
-  const StaggeredProblem dslash{config.hops_far(), config.solver.precision, config.solver.link_reals,
-                                *std::max_element(together.begin(), together.end())};
-  if (runtime::mpi::Job::current().is_distributed())
-    return plan_over_ranks(session, extents, config,
-                           [&](int worker, const Coord& part) { return measure_staggered_owner(session, worker, part, dslash); });
+  const bool staggered = config.is_staggered();
+  const OwnerProblem owner{config.action, config.solver.precision, config.solver.link_reals,
+                           *std::max_element(together.begin(), together.end())};
+  const auto speed_of = [&](int worker, const Coord& part) { return measure_owner(session, worker, part, owner); };
+  if (runtime::mpi::Job::current().is_distributed()) return plan_over_ranks(session, extents, config, speed_of);
   if (session.gpu_count() == 0 || config.blocks[0] > 0) return plan_equal_parts(session, extents, config);
-  const int reach = smear::longest_hop(dslash.hops_far);
-  const PlanningProblem problem{.lattice = extents,
-                                .slice_bytes = [&](int mu) { return staggered_part_bytes(extents, mu, config).layer; },
-                                .face_bytes =
-                                    [&](int mu) {
-                                      const auto layer = static_cast<double>(volume(extents)) / extents[static_cast<std::size_t>(mu)] / 2;
-                                      return reach * layer * dslash.vectors * staggered::ColourField::reals *
-                                             static_cast<double>(computed_bytes(dslash.precision));
-                                    },
-                                .flops_a_site = dslash.vectors * staggered::dslash_flops(dslash.hops_far),
-                                .thinnest = reach,  // more than the two layers that smearing needs
-                                .border_bytes = [&](int mu) { return staggered_part_bytes(extents, mu, config).border; },
-                                .thin_speed = thin_speed(dslash.precision)};
-  return plan_devices(owners_of(session), session.options(), problem,
-                      [&](int worker) { return measure_staggered_owner(session, worker, extents, dslash); });
+  const auto part_bytes = [&](int mu) {
+    return staggered ? staggered_part_bytes(extents, mu, config) : wilson_part_bytes(extents, mu, config, together);
+  };
+  const int reach = staggered ? smear::longest_hop(config.hops_far()) : 1, face_reals = staggered ? 2 * colour_components : 12;
+  PlanningProblem problem{.lattice = extents,
+                          .slice_bytes = [&](int mu) { return part_bytes(mu).layer; },
+                          .face_bytes =
+                              [&](int mu) {
+                                const auto layer = static_cast<double>(volume(extents)) / extents[static_cast<std::size_t>(mu)] / 2;
+                                return reach * layer * owner.vectors * face_reals * static_cast<double>(computed_bytes(owner.precision));
+                              },
+                          .thin_speed = thin_speed(owner.precision)};
+  problem.flops_a_site = owner.vectors * (staggered ? staggered::dslash_flops(config.hops_far()) : 1320);
+  if (staggered) {
+    problem.thinnest = reach;  // more than the two layers that smearing needs
+    problem.border_bytes = [&](int mu) { return part_bytes(mu).border; };
+  }
+  return plan_devices(owners_of(session), session.options(), problem, [&](int worker) { return speed_of(worker, extents); });
 }
 
 }  // namespace quarkstar::app

@@ -13,10 +13,6 @@ constexpr int thinnest_block(bool hops_far) { return hops_far ? 4 : 2; }
 /// Grid of blocks for `blocks` (zeros: t cut by the number of workers, every part at least `thinnest` thick).
 Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest = 2);
 
-/// The grid that `blocks` asks for; zeros: t cut by the number of workers or, where the session has GPUs, what plan_devices() finds for
-/// the memory that the solve takes and the speed of its Dslash.
-PlannedLattice plan_solve(runtime::Session& session, const Coord& extents, const SolverSettings& solver, const Coord& blocks = {});
-
 /// One rank: the lattice in nearly equal blocks for the session's owners. Where there are GPUs they own everything; the plan then names the
 /// parts, and says so where a share of the CPUs was open to choice. Throws Error(input) naming --blocks, or --cpu-share where a share above
 /// 0 is asked for beside GPUs.
@@ -32,12 +28,9 @@ Box box_to_read(const runtime::Decomposition& decomposition, const RunConfig& co
 /// Throws Error(input) naming --cpu-share: blocks that are given are cut for the GPUs alone.
 [[noreturn]] void refuse_cpus_with_blocks();
 
-/// plan_solve() on one rank, plan_over_ranks() on several.
-PlannedLattice plan_wilson(runtime::Session& session, const Coord& extents, const RunConfig& config);
-
 /// plan_over_ranks() on several ranks. Where one rank has GPUs and no --blocks are given, what plan_devices() finds for the memory of the
 /// solve, and of making its links, and the speed of its Dslash with as many right-hand sides as are solved together; else
 /// plan_equal_parts().
-PlannedLattice plan_staggered(runtime::Session& session, const Coord& extents, const RunConfig& config);
+PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const RunConfig& config);
 
 }  // namespace quarkstar::app

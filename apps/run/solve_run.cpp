@@ -10,13 +10,15 @@
 #include "apps/run/shared_account.hpp"
 #include "apps/run/solve_bound.hpp"
 #include "apps/run/solve_plan.hpp"
+#include "apps/run/staggered_batches.hpp"
 #include "apps/run/turns_on_ranks.hpp"
+#include "codelets/actions/wilson/action.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/observe/chrome_trace.hpp"
 #include "runtime/system/error.hpp"
-#include "solvers/wilson_solver.hpp"
+#include "solvers/solver.hpp"
 
 #include <fmt/format.h>
 
@@ -53,19 +55,12 @@ std::string remedy_for(StopReason reason, const RunConfig& config) {
   }
 }
 
-/// Restart files of one column while it is being solved.
-Snapshots snapshots_of(const Checkpoint* checkpoint, const RestartKey& key, int every, int done_before) {
-  if (checkpoint == nullptr) return {};
-  return {restart_file_due(every),
-          [=](const HostSpinor& solution, int iterations) { checkpoint->save(key, solution.data, done_before + iterations); }};
-}
-
 /// What all columns of a run share. With several in flight (runtime/graph/turns.hpp) one of them at a time is here.
 struct ColumnsShared {
   runtime::Session& session;
   const Coord& lattice;
   runtime::Decomposition& decomposition;  ///< the policy `adaptive` may cut it anew between columns, unless several are in flight
-  std::optional<WilsonSolver>& solver;
+  std::optional<Solver>& solver;
   std::function<void()> make_solver;  ///< for the decomposition as it is
   const double& making_seconds;
   AdaptiveCut& adaptive;
@@ -90,60 +85,92 @@ class SourceColumns {
     checkpoint_.emplace(config_.checkpoint, shared.lattice, shared.decomposition.part());
   }
 
-  void solve(std::size_t number) {
+  /// Solves a group of columns together.
+  void solve(const std::vector<int>& columns) {
     stop_all_if_interrupted(config_.checkpoint);  // while the columns before were contracted and written, or it all was set up
     runtime::Session& session = shared_.session;
     const Box part = shared_.decomposition.part();
-    const int column = config_.columns[number];
-    HostSpinor solution(part);
-    const RestartKey key{fmt::format("column{:02}", column), problem_};
-    int done_before = 0;
-    if (checkpoint_) {
-      session.wait_all();  // files are for times without messages
-      done_before = checkpoint_->load(key, solution.data).value_or(0);
+    const std::size_t n = columns.size();
+    std::vector<HostField> sources, solutions(n, HostField(spinor_components, part));
+    std::vector<RestartKey> keys;
+    std::vector<int> done_before(n, 0);
+    if (checkpoint_) session.wait_all();  // files are for times without messages
+    for (std::size_t v = 0; v < n; ++v) {
+      sources.push_back(make_source(config_.source, shared_.lattice, part, columns[v]));
+      keys.push_back({fmt::format("column{:02}", columns[v]), problem_});
+      if (checkpoint_) done_before[v] = checkpoint_->load(keys[v], solutions[v].data).value_or(0);
     }
-    const HostSpinor source = make_source(config_.source, shared_.lattice, part, column);
     const runtime::Energy before = shared_.together ? runtime::Energy{} : shared_.meter.read();
     if (!shared_.together) shared_.adaptive.begins();
     std::optional<BoundMeter> bound;
     if (config_.bound) bound.emplace(session);
-    const SolveResult result = shared_.solver->solve(
-        source, solution,
+    Snapshots snapshots;
+    if (checkpoint_)
+      snapshots = {restart_file_due(config_.checkpoint_every), [&](std::span<const HostField> iterates, std::span<const int> iterations) {
+                     for (std::size_t v = 0; v < n; ++v) checkpoint_->save(keys[v], iterates[v].data, done_before[v] + iterations[v]);
+                   }};
+    const std::vector<double> kappas(n, config_.wilson.kappa);
+    const std::vector<SolveResult> results = shared_.solver->solve(
+        sources, kappas, solutions,
         [this](int iterations, double residual) {
           shared_.bar.update(shared_.done, residual_fraction(residual, config_.solver.tolerance),
                              fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
           return !interrupted_anywhere() && !runtime::Turns::failed();
         },
-        snapshots_of(checkpoint_ ? &*checkpoint_ : nullptr, key, config_.checkpoint_every, done_before));
-    const bool stopped = result.reason == StopReason::interrupted || interrupted_anywhere();
+        snapshots);
+    const bool stopped = interrupted_anywhere() || std::any_of(results.begin(), results.end(), [](const SolveResult& result) {
+                           return result.reason == StopReason::interrupted;
+                         });
     if (checkpoint_ || !shared_.together) session.wait_all();
-    const bool given_up = runtime::Turns::failed() && !result.converged();  // another's failure is what comes out of this run
+    const bool all_converged = std::all_of(results.begin(), results.end(), [](const SolveResult& result) { return result.converged(); });
+    const bool given_up = runtime::Turns::failed() && !all_converged;  // another's failure is what comes out of this run
+    double seconds = 0, bytes = 0;
+    for (const SolveResult& result : results) {
+      seconds += result.seconds;
+      bytes += result.bytes;
+    }
     if (!given_up) {
-      ColumnReport solved{column, result};
+      runtime::Energy energy{{0, "not measured"}, {0, "not measured"}};
+      std::optional<double> idle_us;
+      std::optional<BoundReport> of_bound;
       if (!shared_.together) {
-        solved.energy = shared_.meter.since(before);
-        solved.idle_us = idle_us_a_task(shared_.decomposition, std::span(&result, 1));
-        if (bound) solved.bound = bound->ended(result.seconds, result.bytes);
+        energy = share_of(shared_.meter.since(before), n);
+        idle_us = idle_us_a_task(shared_.decomposition, results);
+        if (bound) of_bound = bound->ended(seconds, bytes);
         bound.reset();
       }
-      report_.solves.insert(report_.solves.end() - (report_.failed ? 1 : 0), std::move(solved));  // the one that failed stays the last
-      if (shared_.done++ == 0) keep_timeline();
+      const bool first = shared_.done == 0;
+      for (std::size_t v = 0; v < n; ++v) {
+        ColumnReport solved{columns[v], results[v]};
+        solved.energy = energy;
+        solved.idle_us = idle_us;
+        solved.bound = of_bound;
+        report_.solves.insert(report_.solves.end() - (report_.failed ? 1 : 0), std::move(solved));  // the one that failed stays the last
+        ++shared_.done;
+      }
+      if (first) keep_timeline();
     }
-    if (checkpoint_ && worth_saving(result)) checkpoint_->save(key, solution.data, done_before + result.iterations);
+    for (std::size_t v = 0; v < n; ++v)
+      if (checkpoint_ && worth_saving(results[v])) checkpoint_->save(keys[v], solutions[v].data, done_before[v] + results[v].iterations);
     if (stopped || given_up) throw Interrupted{config_.checkpoint};
-    if (!result.converged()) {
+    for (std::size_t v = 0; v < n; ++v) {
+      if (results[v].converged()) continue;
       report_.failed = true;
       write_trace(session, config_);
-      throw_failure(config_, fmt::format("column {} (spin {}, colour {})", column, column / 3, column % 3), result);
+      throw_failure(config_, fmt::format("column {} (spin {}, colour {})", columns[v], columns[v] / 3, columns[v] % 3), results[v]);
     }
     if (!shared_.together && config_.trace.empty())
       session.events().reset();  // only a trace needs them all; long runs would fill the memory
-    propagator_.fields[number] = std::move(solution);
-    if (!shared_.together) cut_anew(result.seconds);
+    for (std::size_t v = 0; v < n; ++v) {
+      const auto place = std::find(config_.columns.begin(), config_.columns.end(), columns[v]) - config_.columns.begin();
+      propagator_.fields[static_cast<std::size_t>(place)] = std::move(solutions[v]);
+    }
+    if (!shared_.together) cut_anew(seconds);
+    const SolveResult& shown = results.front();
     shared_.bar.step_done(
-        shared_.done, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", result.iterations, result.true_residual,
-                                  result.seconds, result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0));
-    --remaining_;
+        shared_.done, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", shown.iterations, shown.true_residual,
+                                  seconds, shown.seconds > 0 ? shown.flops / shown.seconds * 1e-9 : 0));
+    remaining_ -= n;
   }
 
   bool complete() const { return remaining_ == 0; }
@@ -197,13 +224,13 @@ class SourceColumns {
 void run_columns(ColumnsShared& shared, std::span<SourceRun> sources, int in_flight) {
   std::vector<std::unique_ptr<SourceColumns>> all;
   for (SourceRun& source : sources) all.push_back(std::make_unique<SourceColumns>(shared, source));
-  const std::size_t columns = sources.front().config.columns.size();
+  const std::vector<std::vector<int>> groups = column_groups(sources.front().config);
   const bool several = sources.size() > 1;
   std::optional<SharedAccount> account;
   if (shared.together && !several) account.emplace(shared.session, shared.decomposition);
-  run_on_ranks(static_cast<int>(columns * sources.size()), in_flight, [&](int number) {
-    SourceColumns& source = *all[static_cast<std::size_t>(number) / columns];
-    source.solve(static_cast<std::size_t>(number) % columns);
+  run_on_ranks(static_cast<int>(groups.size() * sources.size()), in_flight, [&](int number) {
+    SourceColumns& source = *all[static_cast<std::size_t>(number) / groups.size()];
+    source.solve(groups[static_cast<std::size_t>(number) % groups.size()]);
     if (several && source.complete()) source.conclude();  // while columns of the next source are on the graph
   });
   if (several) return;
@@ -213,13 +240,18 @@ void run_columns(ColumnsShared& shared, std::span<SourceRun> sources, int in_fli
 
 /// Propagators of so many sources may be there at once besides the one that the memory of a solve counts.
 double further_columns_bytes(const runtime::Decomposition& decomposition, const RunConfig& config, std::size_t sources) {
-  const std::size_t columns = std::max<std::size_t>(1, config.columns.size());
-  const std::size_t alive = std::min(sources, 1 + (static_cast<std::size_t>(config.solver.in_flight) + columns - 2) / columns);
-  const double column = static_cast<double>(volume(decomposition.part().extents)) * HostSpinor::components * sizeof(std::complex<double>);
+  const std::size_t groups = std::max<std::size_t>(1, column_groups(config).size()), columns = config.columns.size();
+  const std::size_t alive = std::min(sources, 1 + (static_cast<std::size_t>(config.solver.in_flight) + groups - 2) / groups);
+  const double column = static_cast<double>(volume(decomposition.part().extents)) * spinor_components * sizeof(std::complex<double>);
   return static_cast<double>((alive - 1) * columns) * column;
 }
 
 }  // namespace
+
+runtime::Energy share_of(runtime::Energy energy, std::size_t n) {
+  for (runtime::EnergyReading* reading : {&energy.cpu, &energy.gpu}) reading->joules /= static_cast<double>(n);
+  return energy;
+}
 
 void throw_failure(const RunConfig& config, const std::string& right_hand_side, const SolveResult& result) {
   const std::string what = fmt::format("{} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}", config.solver.solver,
@@ -258,7 +290,7 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   runtime::Session session(options);
   provide_power(session);
   report.power = session.options().power;
-  const PlannedLattice plan = plan_wilson(session, lattice, config);
+  const PlannedLattice plan = plan_run(session, lattice, config);
   runtime::Decomposition decomposition = plan.decomposition;
   report.decomposition = decomposition.describe();
   report.devices = plan.plan;
@@ -269,11 +301,13 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
   const HostGauge& gauge = links(decomposition);
-  std::optional<WilsonSolver> solver;
+  const std::vector<int> together = numbers_together(config);
+  std::optional<Solver> solver;
   double making_seconds = 0;
   const auto make_solver = [&] {
     const auto begin = std::chrono::steady_clock::now();
-    solver.emplace(decomposition, gauge, config.wilson, settings);
+    const Speed speed{.vectors = *std::max_element(together.begin(), together.end())};
+    solver.emplace(decomposition, wilson::Action(gauge, config.wilson), settings, speed);
     session.wait_all();
     making_seconds = seconds_since(begin);
   };

@@ -40,6 +40,9 @@ struct SourceRun {
 void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<SourceRun> sources,
                    const std::function<void(const RunReport&)>& planned = {});
 
+/// One of n equal shares.
+runtime::Energy share_of(runtime::Energy energy, std::size_t n);
+
 /// Ends a run whose column did not converge, as described above. right_hand_side: e.g. "column 3 (spin 1, colour 0)".
 [[noreturn]] void throw_failure(const RunConfig& config, const std::string& right_hand_side, const SolveResult& result);
 

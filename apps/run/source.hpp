@@ -1,7 +1,6 @@
 #pragma once
 // Sources of a propagator: where its columns start.
-#include "codelets/field/host_colour.hpp"
-#include "codelets/field/host_spinor.hpp"
+#include "codelets/field/host_field.hpp"
 
 #include <cstdint>
 #include <string>
@@ -33,15 +32,15 @@ std::complex<double> source_at(const Source& source, std::int64_t site, const Co
 
 /// The part of the Wilson field in a box of the lattice, for column = 3 spin + colour, zero but for that component at the source's sites.
 /// Throws as check_source().
-HostSpinor make_source(const Source& source, const Coord& lattice, const Box& part, int column);
+HostField make_source(const Source& source, const Coord& lattice, const Box& part, int column);
 /// The whole field.
-inline HostSpinor make_source(const Source& source, const Coord& lattice, int column) {
+inline HostField make_source(const Source& source, const Coord& lattice, int column) {
   return make_source(source, lattice, {{}, lattice}, column);
 }
 
 /// The same of the staggered field of one colour.
-HostColour make_colour_source(const Source& source, const Coord& lattice, const Box& part, int colour);
-inline HostColour make_colour_source(const Source& source, const Coord& lattice, int colour) {
+HostField make_colour_source(const Source& source, const Coord& lattice, const Box& part, int colour);
+inline HostField make_colour_source(const Source& source, const Coord& lattice, int colour) {
   return make_colour_source(source, lattice, {{}, lattice}, colour);
 }
 

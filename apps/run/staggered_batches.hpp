@@ -16,11 +16,14 @@ struct StaggeredTask {
   bool operator==(const StaggeredTask&) const = default;
 };
 
-/// Right-hand sides of one operator that are solved together, batch after batch: config.staggered.nrhs at most, of any
+/// Right-hand sides of one operator that are solved together, batch after batch: config.nrhs at most, of any
 /// sources, columns and, with `cg`, masses; those of one mass follow each other, for they take about the same
 /// iterations. With `blockcg` a batch has one mass, with `multishift` one column of one source, with as many masses as
 /// go together.
 std::vector<std::vector<StaggeredTask>> staggered_batches(const RunConfig& config);
+
+/// The columns of each of a run's sources by the groups in which they are solved together, config.nrhs at most.
+std::vector<std::vector<int>> column_groups(const RunConfig& config);
 
 /// How many right-hand sides the batches of the run have; where every mass has an operator of its own, the batches of each.
 std::vector<int> numbers_together(const RunConfig& config);

@@ -14,11 +14,12 @@
 #include "apps/run/solve_run.hpp"
 #include "apps/run/staggered_batches.hpp"
 #include "apps/run/turns_on_ranks.hpp"
+#include "codelets/actions/staggered/action.hpp"
 #include "codelets/gauge/smear/hisq.hpp"
 #include "codelets/lattice/block_geometry.hpp"
 #include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
-#include "solvers/staggered_solver.hpp"
+#include "solvers/solver.hpp"
 
 #include <fmt/format.h>
 
@@ -34,12 +35,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// One of n equal shares.
-runtime::Energy share_of(runtime::Energy energy, std::size_t n) {
-  for (runtime::EnergyReading* reading : {&energy.cpu, &energy.gpu}) reading->joules /= static_cast<double>(n);
-  return energy;
-}
-
 /// A source of the run, and its restart files where there are any.
 struct SourceFiles {
   Source source;
@@ -54,13 +49,13 @@ struct OperatorRun {
   std::vector<SourceFiles> sources = {};
   std::string equation = {};  ///< of the restart files; empty: there are none
   bool has_files() const { return !equation.empty(); }
-  std::optional<StaggeredSolver> solver = {};
+  std::optional<Solver> solver = {};
   double making_seconds = 0;
 
-  void make_solver(const smear::StaggeredLinks& links, const SolverSettings& settings, const StaggeredSpeed& speed) {
+  void make_solver(const smear::StaggeredLinks& links, const SolverSettings& settings, const Speed& speed) {
     const auto begin = Clock::now();
     solver.reset();
-    solver.emplace(decomposition, links, settings, speed);
+    solver.emplace(decomposition, staggered::Action(links), settings, speed);
     if (!runtime::Turns::taken()) session.wait_all();
     making_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   }
@@ -79,15 +74,15 @@ class BatchFiles {
     }
   }
   /// Where there are files.
-  void load(std::vector<HostColour>& solutions) {
+  void load(std::vector<HostField>& solutions) {
     for (std::size_t v = 0; v < keys_.size(); ++v) done_before_[v] = checkpoints_[v]->load(keys_[v], solutions[v].data).value_or(0);
   }
-  void save(std::size_t v, const HostColour& solution, int iterations) const {
+  void save(std::size_t v, const HostField& solution, int iterations) const {
     if (!keys_.empty()) checkpoints_[v]->save(keys_[v], solution.data, done_before_[v] + iterations);
   }
-  ColourSnapshots snapshots() const {
+  Snapshots snapshots() const {
     if (keys_.empty()) return {};
-    return {restart_file_due(every_), [this](std::span<const HostColour> solutions, std::span<const int> iterations) {
+    return {restart_file_due(every_), [this](std::span<const HostField> solutions, std::span<const int> iterations) {
               for (std::size_t v = 0; v < keys_.size(); ++v) save(v, solutions[v], iterations[v]);
             }};
   }
@@ -100,7 +95,7 @@ class BatchFiles {
 };
 
 /// Whether any rank has a number other than zero: a Krylov space of several masses that was interrupted leaves the guess.
-bool has_begun(const HostColour& solution) {
+bool has_begun(const HostField& solution) {
   const bool mine = std::any_of(solution.data.begin(), solution.data.end(), [](const std::complex<double>& z) { return z != 0.0; });
   return runtime::mpi::Job::current().any(mine);
 }
@@ -110,7 +105,7 @@ bool has_begun(const HostColour& solution) {
 double solve_batch(OperatorRun& run, const std::vector<StaggeredTask>& batch, const RunConfig& config, bool together, ProgressBar& bar,
                    RunReport& report, std::vector<StaggeredPropagators>& propagators) {
   const Box part = run.decomposition.part();
-  std::vector<HostColour> sources, solutions(batch.size(), HostColour(part));
+  std::vector<HostField> sources, solutions(batch.size(), HostField(colour_components, part));
   std::vector<double> masses;
   for (const StaggeredTask& task : batch) {
     sources.push_back(make_colour_source(run.sources[task.source].source, run.decomposition.lattice(), part, task.column));
@@ -201,8 +196,8 @@ std::vector<StaggeredPropagators> solve_staggered_on(const runtime::Decompositio
   SolverSettings settings = config.solver;
   settings.keep_history = true;  // the report plots it
   const std::vector<int> numbers = numbers_together(config);
-  const StaggeredSpeed speed{.vectors = *std::max_element(numbers.begin(), numbers.end()),
-                             .vectors_in_lanes = vectors_in_lanes_for(settings, numbers)};
+  const Speed speed{.vectors = *std::max_element(numbers.begin(), numbers.end()),
+                    .vectors_in_lanes = vectors_in_lanes_for(colour_components, settings, numbers)};
   OperatorRun run{session, decomposition, JobEnergyMeter(session)};
   run.make_solver(links, settings, speed);
   AdaptiveCut adaptive(session, decomposition.lattice(), thinnest_block(config.hops_far()), report.memory);
@@ -214,7 +209,7 @@ std::vector<StaggeredPropagators> solve_staggered_on(const runtime::Decompositio
   }
   StaggeredPropagators unsolved;
   for (const double mass : config.staggered.masses)
-    unsolved.push_back({mass, links.naik_epsilon, std::vector<HostColour>(config.columns.size())});
+    unsolved.push_back({mass, links.naik_epsilon, std::vector<HostField>(config.columns.size())});
   std::vector<StaggeredPropagators> propagators(run.sources.size(), unsolved);
   ProgressBar bar("right-hand side", static_cast<int>(run.sources.size() * config.columns.size() * report.config.staggered.masses.size()));
   const auto all = staggered_batches(config);
@@ -269,7 +264,7 @@ std::vector<StaggeredPropagators> solve_staggered(const LinksOfPart& links, cons
   runtime::Session session(options);
   provide_power(session);
   report.power = session.options().power;
-  const PlannedLattice plan = plan_staggered(session, lattice, config);
+  const PlannedLattice plan = plan_run(session, lattice, config);
   const runtime::Decomposition& decomposition = plan.decomposition;
   runtime::mpi::Job::current().together([&] { require_thick_blocks(decomposition, smear::longest_hop(config.hops_far())); });
   report.decomposition = decomposition.describe();

@@ -58,9 +58,8 @@ std::span<const std::byte> bytes_of(const Field& field) {
 
 /// A data set "propagator" [leading...][t][z][y][x][site...] of parts of fields of all ranks, the fields in lexicographic order of the
 /// leading indices, the last of which runs fastest. begin: writes what else is in the file, on the root. Collective.
-template <class Field>
 void write_fields(const std::string& path, const Coord& extents, const std::vector<hsize_t>& leading, const std::vector<hsize_t>& site,
-                  const std::vector<const Field*>& fields, const std::function<void(Hdf5File&)>& begin) {
+                  const std::vector<const HostField*>& fields, const std::function<void(Hdf5File&)>& begin) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   std::optional<Hdf5File> file;
   std::uint64_t offset = 0;
@@ -75,8 +74,8 @@ void write_fields(const std::string& path, const Coord& extents, const std::vect
     file->close();
   });
   runtime::mpi::SharedFile parts(job, file ? file->temporary() : "", runtime::mpi::SharedFile::Mode::write, path);
-  constexpr std::size_t site_bytes = Field::components * sizeof(std::complex<double>);
-  for (const Field* field : fields) {
+  for (const HostField* field : fields) {
+    const std::size_t site_bytes = static_cast<std::size_t>(field->components) * sizeof(std::complex<double>);
     parts.write({offset, site_bytes, extents}, field->box(), bytes_of(*field));
     offset += static_cast<std::uint64_t>(volume(extents)) * site_bytes;
   }
@@ -87,8 +86,8 @@ void write_fields(const std::string& path, const Coord& extents, const std::vect
 }  // namespace
 
 void write_propagator_hdf5(const std::string& path, const RunReport& report, const Propagator& propagator) {
-  std::vector<const HostSpinor*> fields;
-  for (const HostSpinor& field : propagator.fields) fields.push_back(&field);
+  std::vector<const HostField*> fields;
+  for (const HostField& field : propagator.fields) fields.push_back(&field);
   write_fields(path, report.gauge.extents, {fields.size()}, {4, 3}, fields, [&](Hdf5File& file) {
     write_attributes(file, report);
     file.write("columns", report.config.columns);
@@ -97,11 +96,11 @@ void write_propagator_hdf5(const std::string& path, const RunReport& report, con
 
 void write_propagator_hdf5(const std::string& path, const RunReport& report, const StaggeredPropagators& propagators) {
   std::vector<double> masses, epsilons;
-  std::vector<const HostColour*> fields;
+  std::vector<const HostField*> fields;
   for (const StaggeredPropagator& propagator : propagators) {
     masses.push_back(propagator.mass);
     epsilons.push_back(propagator.naik_epsilon);
-    for (const HostColour& column : propagator.columns) fields.push_back(&column);
+    for (const HostField& column : propagator.columns) fields.push_back(&column);
   }
   write_fields(path, report.gauge.extents, {propagators.size(), report.config.columns.size()}, {3}, fields, [&](Hdf5File& file) {
     write_attributes(file, report);

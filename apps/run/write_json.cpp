@@ -102,7 +102,7 @@ Json memory_json(const RunReport& report) {
                       {"needed_bytes", need.total()},
                       {"available_bytes", need.available > 0 ? Json(need.available) : Json()},
                       {"links", need.fields.links},
-                      {"spinors", need.fields.spinors},
+                      {"spinors", need.fields.fields},
                       {"faces", need.fields.faces},
                       {"tables", need.fields.tables},
                       {"scalars", need.fields.scalars},

@@ -3,12 +3,13 @@
 #include "apps/run/staggered_run.hpp"
 #include "apps/verify/verify.hpp"
 #include "apps/verify/verify_solve.hpp"
-#include "codelets/actions/staggered/colour_transfer.hpp"
+#include "codelets/actions/staggered/action.hpp"
 #include "codelets/actions/staggered/dslash.hpp"
+#include "codelets/field/transfer.hpp"
 #include "codelets/gauge/heatbath/start.hpp"
 #include "codelets/gauge/smear/links_file.hpp"
 #include "codelets/io/scidac_field.hpp"
-#include "solvers/staggered_solver.hpp"
+#include "solvers/solver.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -26,9 +27,9 @@ using nlohmann::json;
 
 /// A plane wave e^{ipx}, antiperiodic in time, and -D^2's eigenvalue sum_mu [2 (c1 sin p_mu + c3 sin 3 p_mu)]^2 for it.
 struct FreeWave {
-  HostColour wave;
+  HostField wave;
   double eigenvalue = 0;
-  FreeWave(const Coord& n, const Coord& extents, double c1, double c3) : wave(extents) {
+  FreeWave(const Coord& n, const Coord& extents, double c1, double c3) : wave(colour_components, extents) {
     std::array<double, 4> p;
     for (std::size_t mu = 0; mu < 4; ++mu) {
       p[mu] = 2 * std::numbers::pi * (n[mu] + (mu == 3 ? 0.5 : 0.0)) / extents[mu];
@@ -44,19 +45,20 @@ struct FreeWave {
 };
 
 /// -D^2 of all waves together.
-std::vector<HostColour> minus_square(const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition,
-                                     const std::vector<HostColour>& waves) {
-  const auto lattice = std::make_shared<Lattice>(decomposition, Precision::double_, periodic, std::nullopt, links.reach());
+std::vector<HostField> minus_square(const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition,
+                                    const std::vector<HostField>& waves) {
+  const auto lattice = std::make_shared<Lattice>(decomposition, Precision::double_, periodic, LayoutRequest{.reach = links.reach()});
   const staggered::Links even(lattice, 0, links, 18), odd(lattice, 1, links, 18);
   const int n = static_cast<int>(waves.size());
   staggered::Dslash dslash(even, odd, n);
-  std::vector<HostColour> result(waves.size(), HostColour(links.fat.extents));
+  std::vector<HostField> result(waves.size(), HostField(colour_components, links.fat.extents));
   for (const int parity : {0, 1}) {
-    const staggered::ColourField in(lattice, parity, n), between(lattice, 1 - parity, n), out(lattice, parity, n);
-    staggered::load_vectors(in, waves);
+    const Field in(lattice, parity, colour_components, n), between(lattice, 1 - parity, colour_components, n),
+        out(lattice, parity, colour_components, n);
+    transfer::load(in, waves);
     dslash.apply(between, in);
-    dslash.apply(out, between, {.scale = staggered::same_for_all(-1)});
-    staggered::store_vectors(result, out);
+    dslash.apply(out, between, {.scale = same_for_all(-1)});
+    transfer::store(result, out);
     runtime::Session::current().wait_all();
   }
   return result;
@@ -71,15 +73,15 @@ Check check_spectrum(const std::string& action, double c1, double c3, const Veri
                                       : action == "asqtad" ? smear::asqtad_links(decomposition, unit, antiperiodic_in_time, 1)
                                                            : smear::hisq_links(decomposition, unit, antiperiodic_in_time, 0);
   std::vector<double> expected, got;
-  for (int first = 0; first < static_cast<int>(volume(extents)); first += staggered::most_vectors) {
-    std::vector<HostColour> waves;
+  for (int first = 0; first < static_cast<int>(volume(extents)); first += most_vectors) {
+    std::vector<HostField> waves;
     std::vector<double> eigenvalues;
-    for (int k = first; k < first + staggered::most_vectors; ++k) {
+    for (int k = first; k < first + most_vectors; ++k) {
       FreeWave wave(coordinates(k, extents), extents, c1, c3);
       waves.push_back(std::move(wave.wave));
       eigenvalues.push_back(wave.eigenvalue);
     }
-    const std::vector<HostColour> images = minus_square(links, decomposition, waves);
+    const std::vector<HostField> images = minus_square(links, decomposition, waves);
     for (std::size_t v = 0; v < waves.size(); ++v) {
       // Everything that an image holds beyond the eigenvalue times its wave counts as deviation.
       double worst = 0;
@@ -162,10 +164,10 @@ void check_milc(const json& golden, StaggeredCorrelators& correlators, std::vect
   }
 }
 
-HostColour read_vector(const std::string& path) {
+HostField read_vector(const std::string& path) {
   const format::ScidacFieldFile file(path);
   const std::vector<double> reals = file.read(file.description().records.front(), 6);
-  HostColour field(file.extents());
+  HostField field(colour_components, file.extents());
   for (std::size_t i = 0; i < field.data.size(); ++i) field.data[i] = {reals[2 * i], reals[2 * i + 1]};
   return field;
 }
@@ -180,26 +182,26 @@ std::vector<Check> check_milc_vectors(const VerifyConfig& config) {
     if (!std::filesystem::exists(folder + file))
       return {skipped(invert, "no file " + folder + file), skipped(normal, "no file " + folder + file)};
   const smear::StaggeredLinks links = smear::read_links(folder + "fat.l8", folder + "long.l8");
-  const HostColour source = read_vector(folder + "ksvector.src.sample.l8");
+  const HostField source = read_vector(folder + "ksvector.src.sample.l8");
   runtime::Session session(config.session);
   SolverSettings settings;
   settings.solver = "cg";
   settings.tolerance = 1e-12;
-  StaggeredSolver solver(runtime::Decomposition(source.extents, {1, 1, 1, 1}, session.block_owners()), links, settings);
+  Solver solver(runtime::Decomposition(source.extents, {1, 1, 1, 1}, session.block_owners()), staggered::Action(links), settings);
   const double mass = 0.1;
   // M^+ = e M e with e the sign of a site, so (M^+ M)^-1 = M^-1 e M^-1 e.
-  const auto signed_sites = [](HostColour field) {
+  const auto signed_sites = [](HostField field) {
     for (std::int64_t site = 0; site < volume(field.extents); ++site)
       if (parity_of(coordinates(site, field.extents)) == 1)
         for (int c = 0; c < 3; ++c) field.at(site, c) = -field.at(site, c);
     return field;
   };
-  const auto solve = [&](const HostColour& right) {
-    HostColour solution(right.extents);
-    solver.solve({&right, 1}, {&mass, 1}, {&solution, 1});
+  const auto solve = [&](const HostField& right) {
+    HostField solution(colour_components, right.extents);
+    solver.solve(right, mass, solution);
     return solution;
   };
-  const auto deviation = [&](const std::string& name, const HostColour& got, const HostColour& known) {
+  const auto deviation = [&](const std::string& name, const HostField& got, const HostField& known) {
     double worst = 0, largest = 0;
     for (std::size_t i = 0; i < known.data.size(); ++i) {
       worst = std::max(worst, std::abs(got.data[i] - known.data[i]));

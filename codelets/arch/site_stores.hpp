@@ -16,13 +16,13 @@ inline constexpr bool may_stream = has_nontemporal_stores&& fills_registers<F, W
 
 /// The results of Words words of W lanes. With plain stores they are written into the field. With streaming stores they are gathered
 /// in a buffer that stays in the first-level cache, and leave it line by line when all lane groups are there: a line that is streamed in
-/// parts is a transfer for each part. Switch: bool, or std::bool_constant where each kind of store has a kernel of its own.
-template <class F, int W, int Words, class Switch>
+/// parts is a transfer for each part.
+template <class F, int W, int Words>
 class SiteStores {
   using T = Real<F>;
 
  public:
-  explicit SiteStores(Switch stream) : stream_(stream) {}
+  explicit SiteStores(bool stream) : stream_(stream) {}
 
   /// Where to write what belongs at `field`, which is `offset` behind the first result.
   inline __attribute__((always_inline)) F* place(F* field, int offset) {
@@ -46,7 +46,7 @@ class SiteStores {
   }
 
  private:
-  Switch stream_;
+  bool stream_;
   alignas(64) T buffer_[may_stream<F, W, Words> ? Words * W : 1];
 };
 

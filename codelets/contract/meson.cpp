@@ -25,12 +25,12 @@ SpinStructure structure_of(Meson meson) {
 
 /// Real part of Tr[Gamma_sink S Gamma_source S^+] at one site:
 /// sum over spins a (sink), b (source) and colours c, d of  sink_a source_b S(a'c; b d) conj(S(a c; b' d)).
-double trace_at(const SpinStructure& gamma, std::span<const HostSpinor> columns, std::int64_t site) {
+double trace_at(const SpinStructure& gamma, std::span<const HostField> columns, std::int64_t site) {
   double trace = 0;
   for (std::size_t b = 0; b < 4; ++b) {
     for (std::size_t d = 0; d < 3; ++d) {
-      const HostSpinor& left = columns[3 * b + d];
-      const HostSpinor& right = columns[3 * static_cast<std::size_t>(gamma.source.column[b]) + d];
+      const HostField& left = columns[3 * b + d];
+      const HostField& right = columns[3 * static_cast<std::size_t>(gamma.source.column[b]) + d];
       for (std::size_t a = 0; a < 4; ++a) {
         const Complex phase = gamma.sink.phase[a] * gamma.source.phase[b];
         Complex product = 0;
@@ -42,10 +42,9 @@ double trace_at(const SpinStructure& gamma, std::span<const HostSpinor> columns,
   return trace;
 }
 
-void check_shapes(std::span<const HostSpinor> columns) {
-  if (columns.size() != HostSpinor::components)
-    throw ShapeError("meson_correlator", "needs 12 columns, got " + std::to_string(columns.size()));
-  for (const HostSpinor& column : columns)
+void check_shapes(std::span<const HostField> columns) {
+  if (columns.size() != spinor_components) throw ShapeError("meson_correlator", "needs 12 columns, got " + std::to_string(columns.size()));
+  for (const HostField& column : columns)
     if (column.extents != columns.front().extents) throw ShapeError("meson_correlator", "columns have different extents");
 }
 
@@ -65,13 +64,13 @@ std::string_view name_of(Meson meson) {
   return "";
 }
 
-std::vector<runtime::BinnedSum> meson_sums(Meson meson, std::span<const HostSpinor> columns, int source_time, int times) {
+std::vector<runtime::BinnedSum> meson_sums(Meson meson, std::span<const HostField> columns, int source_time, int times) {
   check_shapes(columns);
   const SpinStructure gamma = structure_of(meson);
   return sum_time_slices(columns.front().box(), source_time, times, [&](std::int64_t site) { return trace_at(gamma, columns, site); });
 }
 
-std::vector<double> meson_correlator(Meson meson, std::span<const HostSpinor> columns, int source_time) {
+std::vector<double> meson_correlator(Meson meson, std::span<const HostField> columns, int source_time) {
   check_shapes(columns);
   return values_of(meson_sums(meson, columns, source_time, columns.front().extents[3]));
 }

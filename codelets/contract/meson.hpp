@@ -1,6 +1,6 @@
 #pragma once
 // Meson two-point functions from a propagator: its twelve columns S(x; spin, colour) = M^-1 source(spin, colour).
-#include "codelets/field/host_spinor.hpp"
+#include "codelets/field/host_field.hpp"
 #include "runtime/graph/binned_sum.hpp"
 
 #include <array>
@@ -25,10 +25,10 @@ std::string_view name_of(Meson meson);
 /// wanted terms (quark and antiquark from one site), terms that average to zero over gauge transformations and add
 /// noise. Sites are added in runtime::BinnedSum: the result depends on the fields' bits alone. Cost: about 1370 flop/site; reads 12 x 192
 /// bytes/site. Runs on the calling thread. Throws ShapeError unless there are 12 columns of equal extents.
-std::vector<double> meson_correlator(Meson meson, std::span<const HostSpinor> columns, int source_time);
+std::vector<double> meson_correlator(Meson meson, std::span<const HostField> columns, int source_time);
 
 /// The same for fields that hold a box of a lattice with `times` time slices: the box's share of each C(t). Merged over boxes that make up
 /// the lattice it has the correlator's bits.
-std::vector<runtime::BinnedSum> meson_sums(Meson meson, std::span<const HostSpinor> columns, int source_time, int times);
+std::vector<runtime::BinnedSum> meson_sums(Meson meson, std::span<const HostField> columns, int source_time, int times);
 
 }  // namespace quarkstar

@@ -26,9 +26,9 @@ double phase_of(StaggeredMeson meson, const Coord& x) {
   return 0;
 }
 
-void check_shapes(std::span<const HostColour> columns) {
-  if (columns.size() != HostColour::components) throw ShapeError("staggered_correlator", "a propagator has three columns");
-  for (const HostColour& column : columns)
+void check_shapes(std::span<const HostField> columns) {
+  if (columns.size() != colour_components) throw ShapeError("staggered_correlator", "a propagator has three columns");
+  for (const HostField& column : columns)
     if (column.extents != columns.front().extents) throw ShapeError("staggered_correlator", "columns have different extents");
 }
 
@@ -39,12 +39,12 @@ std::string_view name_of(StaggeredMeson meson) {
   return names[static_cast<int>(meson)];
 }
 
-std::vector<runtime::BinnedSum> staggered_sums(StaggeredMeson meson, std::span<const HostColour> columns, const Coord& origin, int times) {
+std::vector<runtime::BinnedSum> staggered_sums(StaggeredMeson meson, std::span<const HostField> columns, const Coord& origin, int times) {
   check_shapes(columns);
   const Box box = columns.front().box();
   return sum_time_slices(box, origin[3], times, [&](std::int64_t site) {
     double square = 0;
-    for (const HostColour& column : columns)
+    for (const HostField& column : columns)
       for (int c = 0; c < 3; ++c) square += std::norm(column.at(site, c));
     Coord x = site_of(box, site);
     for (std::size_t mu = 0; mu < 4; ++mu) x[mu] -= origin[mu];
@@ -52,7 +52,7 @@ std::vector<runtime::BinnedSum> staggered_sums(StaggeredMeson meson, std::span<c
   });
 }
 
-std::vector<double> staggered_correlator(StaggeredMeson meson, std::span<const HostColour> columns, const Coord& origin) {
+std::vector<double> staggered_correlator(StaggeredMeson meson, std::span<const HostField> columns, const Coord& origin) {
   check_shapes(columns);
   return values_of(staggered_sums(meson, columns, origin, columns.front().extents[3]));
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Staggered meson two-point functions from a propagator: its three columns G(x; colour) = M^-1 source(colour).
-#include "codelets/field/host_colour.hpp"
+#include "codelets/field/host_field.hpp"
 #include "runtime/graph/binned_sum.hpp"
 
 #include <array>
@@ -24,10 +24,10 @@ std::string_view name_of(StaggeredMeson meson);
 /// (-1)^(x_i); rho the mean of rho_x, rho_y, rho_z. The phase is that of the sink only, so the source has to have phase 1 itself: a point,
 /// or points an even way apart in every direction; of other sources pion5 alone has a meaning. Sites are added in
 /// runtime::BinnedSum: the result depends on the fields' bits alone. Throws ShapeError unless there are 3 columns of equal extents.
-std::vector<double> staggered_correlator(StaggeredMeson meson, std::span<const HostColour> columns, const Coord& origin);
+std::vector<double> staggered_correlator(StaggeredMeson meson, std::span<const HostField> columns, const Coord& origin);
 
 /// The same for fields that hold a box of a lattice with `times` time slices: the box's share of each C(t). Merged over boxes that make up
 /// the lattice it has the correlator's bits.
-std::vector<runtime::BinnedSum> staggered_sums(StaggeredMeson meson, std::span<const HostColour> columns, const Coord& origin, int times);
+std::vector<runtime::BinnedSum> staggered_sums(StaggeredMeson meson, std::span<const HostField> columns, const Coord& origin, int times);
 
 }  // namespace quarkstar

@@ -7,7 +7,7 @@
 #include "runtime/graph/thread_sums.hpp"
 #include "runtime/system/error.hpp"
 
-#include <string>
+#include <fmt/format.h>
 
 namespace quarkstar::blas {
 namespace {
@@ -16,24 +16,29 @@ using runtime::Call;
 
 /// Buffers: the fields in order, then the partial sums (operations with sums), then the state (where there is one).
 struct Task {
-  runtime::Coefficient coefficients[Arguments<double>::most_coefficients];
+  Coefficient coefficients[Arguments<double>::most_coefficients];
   std::int64_t outer_sites;
-  int lanes, first_sum;
+  int vectors_of[Arguments<double>::most_fields];
+  int vectors, lanes, vectors_in_lanes, first_sum;
   bool has_state;
-  runtime::When when;
+  Obedience obedience;
 };
 
 template <class F, class Operation>
 Arguments<F> unpack(Call& call, const Task& task) {
   Arguments<F> a{};
-  for (int i = 0; i < field_count<Operation>; ++i) a.fields[i] = call.buffer<F>(i);
-  a.lanes = task.lanes;
+  for (int i = 0; i < field_count<Operation>; ++i) {
+    a.fields[i] = call.buffer<F>(i);
+    a.vectors_of[i] = task.vectors_of[i] / task.vectors_in_lanes;
+  }
+  a.vectors = task.vectors / task.vectors_in_lanes;
+  a.lanes = task.lanes * task.vectors_in_lanes;
   return a;
 }
 
 template <class Operation>
-const runtime::GraphStatus* state_of(Call& call, const Task& task) {
-  return task.has_state ? call.buffer<const runtime::GraphStatus>(field_count<Operation> + (Operation::sums > 0 ? 1 : 0)) : nullptr;
+const VectorStatus* status_of(Call& call, const Task& task) {
+  return task.has_state ? call.buffer<const VectorStatus>(field_count<Operation> + (Operation::sums > 0 ? 1 : 0)) : nullptr;
 }
 
 template <class Operation>
@@ -41,67 +46,92 @@ runtime::BinnedSum* sums_of(Call& call, const Task& task) {
   return call.buffer<runtime::BinnedSum>(field_count<Operation>) + task.first_sum;
 }
 
-template <class F, class Operation>
+template <class F, int Components, class Operation>
+Kernel<F> kernel_for(const Task& task) {
+  static constexpr arch::KernelTable<Kernel<F> (*)(int)> of_sites = QUARKSTAR_KERNEL_TABLE(blas_kernel<F, Components, Operation>);
+  if constexpr (Components == colour_components) {
+    static constexpr arch::KernelTable<Kernel<F> (*)(int)> in_lanes = QUARKSTAR_KERNEL_TABLE(blas_kernel_in_lanes<F, Operation>);
+    if (task.vectors_in_lanes > 1) return in_lanes.current()(task.vectors_in_lanes);
+  }
+  return of_sites.current()(task.lanes);
+}
+
+template <class F, int Components, class Operation>
 void run(Call& call) {
   const auto& task = call.arguments<Task>();
-  const runtime::GraphStatus* state = state_of<Operation>(call, task);
-  if (state != nullptr && *idle_flag(state, task.when) != 0) return call.skip();
+  const VectorStatus* status = status_of<Operation>(call, task);
+  if (const std::int32_t* idle = task.obedience.idle(status); idle != nullptr && *idle != 0) return call.skip();
   Arguments<F> a = unpack<F, Operation>(call, task);
-  for (int k = 0; k < Operation::coefficients; ++k) {
-    double re, im;
-    task.coefficients[k].resolve(state, re, im);
-    a.re[k] = static_cast<Real<F>>(re);
-    a.im[k] = static_cast<Real<F>>(im);
-  }
-  static constexpr arch::KernelTable<Kernel<F> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(blas_kernel<F, Operation>);
-  const Kernel<F> kernel = table.current()(task.lanes);
-  runtime::ThreadSums partial(call.team().threads());
+  a.left_out = task.obedience.left_out(status);
+  Numbers<F> numbers;
+  for (int k = 0; k < Operation::coefficients; ++k)
+    for (int v = 0; v < task.vectors; ++v) {
+      const runtime::ComplexScalar z = task.coefficients[k].resolve(status, v);
+      numbers.re[k][v] = static_cast<Real<F>>(z.re);
+      numbers.im[k][v] = static_cast<Real<F>>(z.im);
+    }
+  const Kernel<F> kernel = kernel_for<F, Components, Operation>(task);
+  const int sums = Operation::sums * task.vectors;
+  runtime::ThreadSums partial(call.team().threads(), sums);
   call.team().for_range(task.outer_sites,
-                        [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, begin, end, partial.of(thread)); });
-  if constexpr (Operation::sums > 0) partial.merge_into(sums_of<Operation>(call, task), Operation::sums);
+                        [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, numbers, begin, end, partial.of(thread)); });
+  if constexpr (Operation::sums > 0) partial.merge_into(sums_of<Operation>(call, task), sums);
 }
 
 #ifdef QUARKSTAR_CUDA
-template <class F, class Operation>
+template <class F, int Components, class Operation>
 void run_on_cuda(Call& call) {
   const auto& task = call.arguments<Task>();
   const auto stream = static_cast<runtime::CudaStream>(call.stream());
-  const runtime::GraphStatus* state = state_of<Operation>(call, task);
-  cuda::launch_blas<F, Operation>(unpack<F, Operation>(call, task), task.coefficients, state, task.when, task.outer_sites, stream);
+  const VectorStatus* status = status_of<Operation>(call, task);
+  cuda::launch_blas<F, Components, Operation>(unpack<F, Operation>(call, task), task.coefficients, status, task.obedience, task.outer_sites,
+                                              stream);
   if constexpr (Operation::sums > 0)
-    runtime::finish_sums(sums_of<Operation>(call, task), Operation::sums, state != nullptr ? idle_flag(state, task.when) : nullptr, stream);
+    runtime::finish_sums(sums_of<Operation>(call, task), Operation::sums * task.vectors, task.obedience.idle(status), stream);
 }
 #endif
 
 template <class Operation>
-const runtime::Codelet& codelet_of(Precision precision) {
+const runtime::Codelet& codelet_of(Precision precision, int components) {
   return with_format(precision, [&](auto format) -> const runtime::Codelet& {
-    using F = typename decltype(format)::type;
-    static const runtime::Codelet codelet(std::string(Operation::name) + "." + std::string(name_of(precision)),
-                                          QUARKSTAR_BOTH(run, F, Operation));
-    return codelet;
+    return with_components(components, [&](auto of_vector) -> const runtime::Codelet& {
+      using F = typename decltype(format)::type;
+      constexpr int count = of_vector;
+      static const runtime::Codelet codelet(
+          fmt::format("{}{}.{}", Operation::name, count == colour_components ? ".colour" : "", name_of(precision)),
+          QUARKSTAR_BOTH(run, F, count, Operation));
+      return codelet;
+    });
   });
 }
 
 }  // namespace
 
 template <class Operation>
-void submit(const std::array<const SpinorField*, field_count<Operation>>& fields,
-            const std::array<runtime::Coefficient, Operation::coefficients>& coefficients, const runtime::Guard& guard,
+void submit(const std::array<const Field*, field_count<Operation>>& fields,
+            const std::array<Coefficient, Operation::coefficients>& coefficients, const runtime::Guard& guard,
             const runtime::PartialSums* partials, int first_sum) {
-  const Lattice& lattice = *fields[0]->lattice();
-  for (const SpinorField* field : fields)
-    if (field->lattice().get() != &lattice || field->parity() != fields[0]->parity())
-      throw ShapeError(Operation::name, "fields of another lattice or parity");
-  if (Operation::sums > 0 && partials == nullptr) throw ShapeError(Operation::name, "nowhere to put the sums");
+  const Field& first = *fields[0];
+  const Lattice& lattice = *first.lattice();
   auto task = runtime::blank<Task>();
+  task.vectors = first.vectors();
+  double passes = 0;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const Field& field = *fields[i];
+    first.require_alike(Operation::name, field);
+    if (field.vectors() != task.vectors && (field.vectors() != 1 || Operation::uses[i] != Use::in))
+      throw ShapeError(Operation::name, "fields with other numbers of vectors");
+    task.vectors_of[i] = field.vectors();
+    passes += (Operation::uses[i] == Use::inout ? 2.0 : 1.0) * field.vectors();
+  }
+  if (Operation::sums > 0 && partials == nullptr) throw ShapeError(Operation::name, "nowhere to put the sums");
   for (std::size_t k = 0; k < coefficients.size(); ++k) task.coefficients[k] = coefficients[k];
   task.lanes = lattice.lanes().lanes;
+  task.vectors_in_lanes = lattice.vectors_in_lanes();
   task.first_sum = first_sum;
   task.has_state = guard.state != nullptr;
-  task.when = guard.when;
-  double passes = 0;
-  for (const Use use : Operation::uses) passes += use == Use::inout ? 2 : 1;
+  task.obedience.masked = guard.masked;
+  task.obedience.when = guard.when;
   for (const int b : lattice.local_blocks()) {
     const BlockGeometry& geometry = lattice.block(b);
     task.outer_sites = geometry.outer_sites();
@@ -115,18 +145,18 @@ void submit(const std::array<const SpinorField*, field_count<Operation>>& fields
       const runtime::Handle& sums = partials->task(lattice.decomposition().local_index(b));
       accesses.push_back(first_sum > 0 ? runtime::inout(sums) : runtime::out(sums));
     }
-    if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
-    const auto reals = static_cast<double>(fields[0]->block_reals(b));
-    runtime::submit(codelet_of<Operation>(lattice.precision()), task, accesses,
-                    {reals / 2 * Operation::flops,
-                     passes * reals / SpinorField::reals * static_cast<double>(site_bytes(lattice.precision(), SpinorField::reals))},
+    if (task.has_state) accesses.push_back(runtime::in(*guard.state));
+    const double sites = static_cast<double>(geometry.outer_sites()) * lattice.lanes().lanes;
+    runtime::submit(codelet_of<Operation>(lattice.precision(), first.components()), task, accesses,
+                    {sites * task.vectors * first.components() * Operation::flops,
+                     sites * passes * static_cast<double>(site_bytes(lattice.precision(), first.reals()))},
                     {.owner = geometry.block().owner, .block = b, .role = runtime::role_of(guard.when)});
   }
 }
 
-#define QUARKSTAR_BLAS_OPERATION(operation)                                                                                \
-  template void submit<operation>(const std::array<const SpinorField*, field_count<operation>>&,                           \
-                                  const std::array<runtime::Coefficient, operation::coefficients>&, const runtime::Guard&, \
+#define QUARKSTAR_BLAS_OPERATION(operation)                                                                       \
+  template void submit<operation>(const std::array<const Field*, field_count<operation>>&,                        \
+                                  const std::array<Coefficient, operation::coefficients>&, const runtime::Guard&, \
                                   const runtime::PartialSums*, int);
 QUARKSTAR_FOR_BLAS_OPERATIONS(QUARKSTAR_BLAS_OPERATION)
 #undef QUARKSTAR_BLAS_OPERATION

@@ -5,9 +5,6 @@
 
 namespace quarkstar::blas {
 
-/// Complex components of a spinor.
-inline constexpr int spinor_components = 12;
-
 /// Applies Operation to all Components of one site. fields[i] + at: the first word of the site for the first lane of V, `lanes` lanes
 /// stored side by side. Formats with a unit a site are read and written as whole sites; the others component by component.
 template <class Operation, int Components, class F, class V, int Coefficients, int Fields>

@@ -152,6 +152,29 @@ struct BicgstabDirection {
   }
 };
 
+/// p = r + beta p.
+struct Direction {
+  static constexpr const char* name = "blas.direction";
+  static constexpr Use uses[] = {Use::inout, Use::in};
+  static constexpr int coefficients = 1, sums = 0, flops = 8;
+  template <class V>
+  static QUARKSTAR_HD void apply(site::Complex<V> (&f)[2], const site::Complex<V> (&c)[1], V*) {
+    f[0] = site::multiply_add(c[0], f[0], f[1]);
+  }
+};
+
+/// Multi-shift conjugate gradient:  x += alpha p;  p = zeta r + beta p.
+struct ShiftedSolutionDirection {
+  static constexpr const char* name = "blas.shifted_solution_direction";
+  static constexpr Use uses[] = {Use::inout, Use::inout, Use::in};
+  static constexpr int coefficients = 3, sums = 0, flops = 22;
+  template <class V>
+  static QUARKSTAR_HD void apply(site::Complex<V> (&f)[3], const site::Complex<V> (&c)[3], V*) {
+    f[0] = site::multiply_add(c[0], f[1], f[0]);
+    f[1] = site::multiply_add(c[2], f[1], site::multiply(c[1], f[2]));
+  }
+};
+
 /// Every operation: kernels and codelets are made for each of these. A new one is a struct above and a line here.
 #define QUARKSTAR_FOR_BLAS_OPERATIONS(DO) \
   DO(Fill)                                \
@@ -164,6 +187,8 @@ struct BicgstabDirection {
   DO(Norm)                                \
   DO(NormDot)                             \
   DO(CgSolutionDirection)                 \
+  DO(Direction)                           \
+  DO(ShiftedSolutionDirection)            \
   DO(BicgstabSolutionResidual)            \
   DO(BicgstabDirection)
 

@@ -1,9 +1,11 @@
 #pragma once
 // Between host order (lexicographic, double) and the blocks of the task graph, and between precisions.
-#include "codelets/field/fields.hpp"
-#include "codelets/field/host_spinor.hpp"
+#include "codelets/field/field.hpp"
+#include "codelets/field/link_field.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "runtime/graph/scalar.hpp"
+
+#include <span>
 
 namespace quarkstar::transfer {
 
@@ -14,14 +16,17 @@ namespace quarkstar::transfer {
 /// than 1e-4 from SU(3) (on all ranks that have parts of the lattice, which must all call).
 void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge);
 
-/// Field <- host spinor (sites of the field's parity), and back. The host spinor must outlive the tasks (store: wait for the
-/// session before reading). It holds the whole lattice (of which store writes this rank's part) or this rank's part. Throws ShapeError
-/// when it does not.
-void load_spinor(const SpinorField& field, const HostSpinor& host);
-void store_spinor(HostSpinor& host, const SpinorField& field);
+/// Field <- one host field a vector (sites of the field's parity), and back. The host fields must outlive the tasks (store: wait for the
+/// session before reading). They hold the whole lattice (of which store writes this rank's part) or this rank's part. Throws ShapeError
+/// when they do not, or numbers or kinds differ.
+void load(const Field& field, std::span<const HostField> host);
+void store(std::span<HostField> host, const Field& field);
+/// Of one vector.
+inline void load(const Field& field, const HostField& host) { load(field, std::span<const HostField>(&host, 1)); }
+inline void store(HostField& host, const Field& field) { store(std::span<HostField>(&host, 1), field); }
 
-/// to <- from, rounded to nearest where `to` is narrower. Lane grids may differ; decompositions and parities may not. guard: the state that
-/// stops it.
-void convert(const SpinorField& to, const SpinorField& from, const runtime::Guard& guard = {});
+/// to <- from, rounded to nearest where `to` is narrower. Lane grids may differ, and numbers of vectors in lanes; decompositions, parities,
+/// kinds, numbers of vectors and what is in lanes may not. guard: the state that stops it.
+void convert(const Field& to, const Field& from, const runtime::Guard& guard = {});
 
 }  // namespace quarkstar::transfer

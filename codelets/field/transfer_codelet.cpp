@@ -64,33 +64,39 @@ void run_load_links(Call& call) {
   });
 }
 
-struct SpinorTask {
+struct HostTask {
   const BlockGeometry* block;
-  HostSpinor* host;
+  HostField* host;  ///< the first of the vectors'
   Coord lattice;
   int parity;
+  VectorPlaces places;
 };
 
 template <class F, bool Load>
-void run_spinor(Call& call) {
-  const auto& task = call.arguments<SpinorTask>();
+void run_host(Call& call) {
+  const auto& task = call.arguments<HostTask>();
   F* field = call.buffer<F>(0);
-  const int lanes = task.block->lanes().lanes;
+  const int components = task.host->components, width = task.places.width(), words = NumberFormat<F>::site_words(2 * components);
   const Box box = task.host->box();
   for_sites(call.team(), *task.block, task.parity, [&](int outer, int lane, const Coord& x) {
-    F* site = field + spinor_offset<F>(outer, lane, lanes);
-    std::complex<double>* host = &task.host->data[static_cast<std::size_t>(index_in(box, x, task.lattice)) * HostSpinor::components];
-    site::Complex<SiteLane<F>> z[HostSpinor::components];
-    if constexpr (Load) {
-      for (int c = 0; c < HostSpinor::components; ++c)
-        z[c] = {{static_cast<Real<F>>(host[c].real())}, {static_cast<Real<F>>(host[c].imag())}};
-      site::write_site<F>(site, lanes, z);
-    } else {
-      const site::SiteReader<F, SiteLane<F>> reader(site, lanes);
-      for (int c = 0; c < HostSpinor::components; ++c) {
-        const auto value = reader.component(c);
-        host[c] = {static_cast<double>(value.re.v), static_cast<double>(value.im.v)};
-      }
+    const std::int64_t index = index_in(box, x, task.lattice);
+    for (int v = 0; v < task.places.vectors; ++v) {
+      F* site = field + task.places.offset(words, outer, v, lane);
+      std::complex<double>* host = &task.host[v].at(index, 0);
+      with_components(components, [&](auto of_vector) {
+        using V = site::Lane<Real<F>>;
+        if constexpr (Load) {
+          site::Complex<V> z[of_vector()];
+          for (int c = 0; c < of_vector(); ++c) z[c] = {{static_cast<Real<F>>(host[c].real())}, {static_cast<Real<F>>(host[c].imag())}};
+          site::write_site<F>(site, width, z);
+        } else {
+          const site::SiteReader<F, V> reader(site, width);
+          for (int c = 0; c < of_vector(); ++c) {
+            const site::Complex<V> z = reader.component(c);
+            host[c] = {static_cast<double>(z.re.v), static_cast<double>(z.im.v)};
+          }
+        }
+      });
     }
   });
 }
@@ -98,39 +104,48 @@ void run_spinor(Call& call) {
 struct ConvertTask {
   BlockShape to,
       from;  ///< not pointers to them: equal bytes of arguments must mean equal work, because graphs are kept by them
+  VectorPlaces to_places, from_places;
   int parity;
   bool has_state;
-  runtime::When when;
+  Obedience obedience;
 };
 
-const std::int32_t* idle_flag_of(Call& call, const ConvertTask& task) {
-  return task.has_state ? idle_flag(call.buffer<const runtime::GraphStatus>(2), task.when) : nullptr;
-}
+const VectorStatus* status_of(Call& call, const ConvertTask& task) { return task.has_state ? call.buffer<const VectorStatus>(2) : nullptr; }
 
-template <class To, class From>
+template <class To, class From, int Components>
 void run_convert(Call& call) {
   const auto& task = call.arguments<ConvertTask>();
-  if (const std::int32_t* idle = idle_flag_of(call, task); idle != nullptr && *idle != 0) return call.skip();
+  const VectorStatus* status = status_of(call, task);
+  if (const std::int32_t* idle = task.obedience.idle(status); idle != nullptr && *idle != 0) return call.skip();
+  const std::int32_t* left_out = task.obedience.left_out(status);
   To* to = call.buffer<To>(0);
   const From* from = call.buffer<const From>(1);
-  const int to_lanes = task.to.lanes, from_lanes = task.from.lanes, in_a_row = lanes_in_a_row(task.to, task.from);
+  const VectorPlaces &to_places = task.to_places, &from_places = task.from_places;
+  constexpr int to_words = NumberFormat<To>::site_words(2 * Components), from_words = NumberFormat<From>::site_words(2 * Components);
+  const int to_width = to_places.width(), from_width = from_places.width(), in_a_row = lanes_in_a_row(task.to, task.from),
+            vectors_in_a_row = std::min(to_places.vectors_in_lanes, from_places.vectors_in_lanes);
   call.team().for_range(task.to.outer_sites(), [&](std::int64_t begin, std::int64_t end, int) {
     for (auto outer = static_cast<int>(begin); outer < end; ++outer)
-      for (int first = 0; first < to_lanes; first += in_a_row) {
+      for (int first = 0; first < task.to.lanes; first += in_a_row) {
         const SitePosition source = task.from.locate(task.to.local_site({task.parity, outer, first}));
-        for (int i = 0; i < in_a_row; ++i)
-          convert_site<To, From>(to + spinor_offset<To>(outer, first + i, to_lanes), to_lanes,
-                                 from + spinor_offset<From>(source.outer, source.lane + i, from_lanes), from_lanes);
+        for (int v = 0; v < to_places.vectors; v += vectors_in_a_row) {
+          To* p = to + to_places.offset(to_words, outer, v, first);
+          const From* q = from + from_places.offset(from_words, source.outer, v, source.lane);
+          for (int w = 0; w < vectors_in_a_row; ++w) {
+            if (left_out != nullptr && left_out[v + w] != 0) continue;
+            for (int i = w; i < w + in_a_row; ++i) convert_vector<Components, To, From>(p + i, to_width, q + i, from_width);
+          }
+        }
       }
   });
 }
 
 #ifdef QUARKSTAR_CUDA
-template <class To, class From>
+template <class To, class From, int Components>
 void run_convert_on_cuda(Call& call) {
   const auto& task = call.arguments<ConvertTask>();
-  cuda::launch_convert(call.buffer<To>(0), call.buffer<const From>(1), task.to, task.from, task.parity, idle_flag_of(call, task),
-                       static_cast<runtime::CudaStream>(call.stream()));
+  cuda::launch_convert<Components>(call.buffer<To>(0), call.buffer<const From>(1), task.to, task.from, task.parity, task.to_places.vectors,
+                                   status_of(call, task), task.obedience, static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif
 
@@ -142,23 +157,31 @@ const Codelet& load_links_codelet(Precision precision) {
 }
 
 template <bool Load>
-const Codelet& spinor_codelet(Precision precision) {
+const Codelet& host_codelet(Precision precision) {
   return with_format(precision, [&](auto format) -> const Codelet& {
     static const Codelet codelet(fmt::format("transfer.{}.{}", Load ? "load" : "store", name_of(precision)),
-                                 run_spinor<typename decltype(format)::type, Load>);
+                                 run_host<typename decltype(format)::type, Load>);
     return codelet;
   });
 }
 
-const Codelet& convert_codelet(Precision to, Precision from) {
+const Codelet& convert_codelet(Precision to, Precision from, int components) {
   return with_format(to, [&](auto to_format) -> const Codelet& {
     return with_format(from, [&](auto from_format) -> const Codelet& {
-      using To = typename decltype(to_format)::type;
-      using From = typename decltype(from_format)::type;
-      static const Codelet codelet(fmt::format("transfer.{}_to_{}", name_of(from), name_of(to)), QUARKSTAR_BOTH(run_convert, To, From));
-      return codelet;
+      return with_components(components, [&](auto of_vector) -> const Codelet& {
+        using To = typename decltype(to_format)::type;
+        using From = typename decltype(from_format)::type;
+        constexpr int count = of_vector;
+        static const Codelet codelet(fmt::format("transfer.{}_to_{}{}", name_of(from), name_of(to), count == 3 ? ".colour" : ""),
+                                     QUARKSTAR_BOTH(run_convert, To, From, count));
+        return codelet;
+      });
     });
   });
+}
+
+VectorPlaces places_of(const Field& field) {
+  return {field.vectors(), field.lattice()->lanes().lanes, field.lattice()->vectors_in_lanes()};
 }
 
 /// 12 and 8 reals cannot hold what is not SU(3). The same verdict on all ranks that have parts of the lattice.
@@ -194,45 +217,53 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge) {
   odd.freeze();
 }
 
-void load_spinor(const SpinorField& field, const HostSpinor& host) {
+namespace {
+
+/// Loading only reads the host fields.
+template <bool Load>
+void submit_host(const char* where, std::span<const HostField> host, const Field& field) {
+  if (host.size() != static_cast<std::size_t>(field.vectors())) throw ShapeError(where, "another number of vectors");
   const Lattice& lattice = *field.lattice();
-  lattice.require_part("load_spinor", host.box(), 0);
-  const Codelet& codelet = spinor_codelet<true>(lattice.precision());
+  for (const HostField& vector : host) {
+    if (vector.components != field.components()) throw ShapeError(where, "another kind of vector");
+    lattice.require_part(where, vector.box(), 0);
+  }
   for (const int b : lattice.local_blocks())
-    runtime::submit(codelet,
-                    SpinorTask{&lattice.block(b), const_cast<HostSpinor*>(&host), lattice.decomposition().lattice(), field.parity()},
-                    {runtime::out(field.block(b))}, {}, placement_of(lattice.block(b)));
+    runtime::submit(host_codelet<Load>(lattice.precision()),
+                    HostTask{&lattice.block(b), const_cast<HostField*>(host.data()), lattice.decomposition().lattice(), field.parity(),
+                             places_of(field)},
+                    {Load ? runtime::out(field.block(b)) : runtime::in(field.block(b))}, {}, placement_of(lattice.block(b)));
 }
 
-void store_spinor(HostSpinor& host, const SpinorField& field) {
-  const Lattice& lattice = *field.lattice();
-  lattice.require_part("store_spinor", host.box(), 0);
-  const Codelet& codelet = spinor_codelet<false>(lattice.precision());
-  for (const int b : lattice.local_blocks())
-    runtime::submit(codelet, SpinorTask{&lattice.block(b), &host, lattice.decomposition().lattice(), field.parity()},
-                    {runtime::in(field.block(b))}, {}, placement_of(lattice.block(b)));
-}
+}  // namespace
 
-void convert(const SpinorField& to, const SpinorField& from, const runtime::Guard& guard) {
+void load(const Field& field, std::span<const HostField> host) { submit_host<true>("transfer::load", host, field); }
+void store(std::span<HostField> host, const Field& field) { submit_host<false>("transfer::store", host, field); }
+
+void convert(const Field& to, const Field& from, const runtime::Guard& guard) {
   const Lattice &a = *to.lattice(), &b = *from.lattice();
-  if (to.parity() != from.parity() || a.decomposition().grid() != b.decomposition().grid() ||
+  if (to.parity() != from.parity() || to.components() != from.components() || to.vectors() != from.vectors() ||
+      (a.vectors_in_lanes() > 1) != (b.vectors_in_lanes() > 1) || a.decomposition().grid() != b.decomposition().grid() ||
       a.decomposition().lattice() != b.decomposition().lattice())
-    throw ShapeError("convert", "fields of another parity or decomposition");
-  const Codelet& codelet = convert_codelet(a.precision(), b.precision());
+    throw ShapeError("transfer::convert", "fields of another parity, decomposition, kind, layout or number of vectors");
+  const Codelet& codelet = convert_codelet(a.precision(), b.precision(), to.components());
   for (const int i : a.local_blocks()) {
-    runtime::AccessList accesses{guard.keeps ? runtime::inout(to.block(i)) : runtime::out(to.block(i)), runtime::in(from.block(i))};
+    // Where vectors may be left out, the others stay as they are.
+    runtime::AccessList accesses{guard.state != nullptr ? runtime::inout(to.block(i)) : runtime::out(to.block(i)),
+                                 runtime::in(from.block(i))};
     if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
+    runtime::Placement placement = placement_of(a.block(i));
+    placement.role = runtime::role_of(guard.when);
     auto task = runtime::blank<ConvertTask>();
     task.to = a.block(i).shape();
     task.from = b.block(i).shape();
     task.parity = to.parity();
+    task.to_places = places_of(to);
+    task.from_places = places_of(from);
     task.has_state = guard.state != nullptr;
-    task.when = guard.when;
-    const double bytes = static_cast<double>(to.block_reals(i)) / SpinorField::reals *
-                         static_cast<double>(site_bytes(a.precision(), SpinorField::reals) + site_bytes(b.precision(), SpinorField::reals));
-    runtime::Placement placement = placement_of(a.block(i));
-    placement.role = runtime::role_of(guard.when);
-    runtime::submit(codelet, task, accesses, {0, bytes}, placement);
+    task.obedience.masked = guard.masked;
+    task.obedience.when = guard.when;
+    runtime::submit(codelet, task, accesses, {0, to.block_bytes(i) + from.block_bytes(i)}, placement);
   }
 }
 

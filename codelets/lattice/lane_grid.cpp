@@ -14,19 +14,19 @@ int usual_lanes(Precision precision) {
 
 }  // namespace
 
-LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, std::optional<int> most_lanes, int reach,
-                          const Coord& unit) {
+LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, const LayoutRequest& layout) {
+  if (layout.vectors_in_lanes > 1) return {};
   std::array<bool, 4> splittable{};
   int directions = 0;
   for (int mu = 0; mu < 4; ++mu) {
     splittable[mu] = std::all_of(decomposition.blocks().begin(), decomposition.blocks().end(), [&](const runtime::Block& block) {
-      return block.extents[mu] % (2 * unit[mu]) == 0 && block.extents[mu] / 2 >= reach;
+      return block.extents[mu] % (2 * layout.unit[mu]) == 0 && block.extents[mu] / 2 >= layout.reach;
     });
     directions += splittable[mu] ? 1 : 0;
   }
   // Widths with kernels of their own; anything narrower runs lane by lane.
   constexpr int single_widths[] = {16, 8}, double_widths[] = {8, 4};
-  const int most = most_lanes.value_or(usual_lanes(precision));
+  const int most = layout.most_lanes.value_or(usual_lanes(precision));
   int lanes = 1;
   for (const int width : precision == Precision::double_ ? double_widths : single_widths)
     if (width <= (1 << directions) && width <= most) {

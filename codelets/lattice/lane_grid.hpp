@@ -18,14 +18,22 @@ struct LaneGrid {
   friend bool operator==(const LaneGrid&, const LaneGrid&) = default;
 };
 
+/// What a layout should be like, beyond the rules.
+struct LayoutRequest {
+  std::optional<int> most_lanes{};  ///< fewer lanes of sites, for experiments and tests
+  int reach = 1;                    ///< the longest hop along a direction: 1, or 3 for improved staggered fermions
+  Coord tile{};                     ///< wanted extents of a tile of outer sites (BlockShape), 0: no limit; an order in memory, no result
+  Coord unit{2, 2, 2, 2};           ///< half a block is a whole number of these along a direction that is split; even. For Schwarz domains
+  int vectors_in_lanes = 1;         ///< 16 or 8: lanes hold so many vectors of a colour field (8 in double precision) instead of sites
+};
+
 /// The same grid for every block of a decomposition, so that neighbouring blocks agree on the lanes of a face. A direction can
 /// be split when every block's extent along it is a multiple of 4 (both halves then keep the parity of the whole), or of twice the unit.
-/// reach: the longest hop along a direction (1, or 3 for improved staggered fermions); neither half may be thinner, so that a hop
-/// leaves at most one of them. unit: either half is a whole number of these along a direction (2: the parity of the whole).
+/// Neither half may be thinner than the layout's reach, so that a hop leaves at most one of them.
 /// Lanes: 16 or 8 in half and single precision, 8 or 4 in double (64 or 32 bytes), else 1; at most most_lanes, by default as many as the
 /// session's Session::lane_bytes() hold. Directions are taken in the order x, y, z, t: time is cut most often, and a cut direction that is
 /// not split has half the boundary.
-LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, std::optional<int> most_lanes = {},
-                          int reach = 1, const Coord& unit = {2, 2, 2, 2});
+/// One lane where the layout has vectors in lanes.
+LaneGrid choose_lane_grid(const runtime::Decomposition& decomposition, Precision precision, const LayoutRequest& layout = {});
 
 }  // namespace quarkstar

@@ -10,22 +10,18 @@ namespace quarkstar {
 /// Immutable; shared by the fields that live on it.
 class Lattice {
  public:
-  /// most_lanes: that of choose_lane_grid(), for experiments and tests. reach: 1, or 3 for operators with three-hop links;
-  /// throws Error(input) where a cut leaves a block thinner than that. tile: wanted extents of a tile of outer sites (BlockShape), 0: no
-  /// limit; it changes the order of sites in memory and no result. unit: that of choose_lane_grid(), even; for Schwarz domains their
-  /// extents. vectors_in_lanes: 1, or 16 or 8: lanes hold so many vectors of a colour field (8 in double precision) instead of sites;
-  /// throws ShapeError for other numbers.
+  /// Throws Error(input) where a cut leaves a block thinner than layout.reach, ShapeError for vectors_in_lanes other than 1, 8 and 16.
   Lattice(const runtime::Decomposition& decomposition, Precision precision, const BoundaryAngles& boundary,
-          std::optional<int> most_lanes = {}, int reach = 1, const Coord& tile = {}, const Coord& unit = {2, 2, 2, 2},
-          int vectors_in_lanes = 1)
+          const LayoutRequest& layout = {})
       : decomposition_(decomposition),
         precision_(precision),
         boundary_(boundary),
-        vectors_in_lanes_(vectors_in_lanes_of(precision, vectors_in_lanes)),
-        lanes_(vectors_in_lanes > 1 ? LaneGrid{} : choose_lane_grid(decomposition, precision, most_lanes, reach, unit)) {
+        vectors_in_lanes_(vectors_in_lanes_of(precision, layout.vectors_in_lanes)),
+        lanes_(choose_lane_grid(decomposition, precision, layout)) {
     blocks_.resize(decomposition_.blocks().size());
     for (const int b : decomposition_.local())
-      blocks_[static_cast<std::size_t>(b)] = std::make_unique<BlockGeometry>(decomposition_, b, lanes_, boundary, reach, tile);
+      blocks_[static_cast<std::size_t>(b)] =
+          std::make_unique<BlockGeometry>(decomposition_, b, lanes_, boundary, layout.reach, layout.tile);
   }
 
   const runtime::Decomposition& decomposition() const { return decomposition_; }

@@ -1,7 +1,7 @@
 #pragma once
 // What the measurements of speed settings share: whose settings they are, links of any value, timed batches.
 #include "codelets/arch/memory_access.hpp"
-#include "codelets/field/fields.hpp"
+#include "codelets/field/link_field.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "runtime/mpi/job.hpp"
 

@@ -39,12 +39,12 @@ inline constexpr std::int64_t least_overlapping = 1 << 16;
 
 /// kernel<<<blocks, threads, 0, stream>>>(arguments...) that may be brought onto the GPU early where `overlap`; also inside a capture.
 template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), bool overlap, unsigned blocks, dim3 threads, cudaStream_t stream, Arguments&&... arguments) {
+void launch(void (*kernel)(Parameters...), bool overlap, dim3 blocks, dim3 threads, cudaStream_t stream, Arguments&&... arguments) {
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t configuration{};
-  configuration.gridDim = dim3(blocks);
+  configuration.gridDim = blocks;
   configuration.blockDim = threads;
   configuration.stream = stream;
   configuration.attrs = &early;
@@ -53,7 +53,7 @@ void launch(void (*kernel)(Parameters...), bool overlap, unsigned blocks, dim3 t
   (void)cudaLaunchKernelEx(&configuration, kernel, std::forward<Arguments>(arguments)...);
 }
 template <class... Parameters, class... Arguments>
-void launch_overlapping(void (*kernel)(Parameters...), unsigned blocks, dim3 threads, cudaStream_t stream, Arguments&&... arguments) {
+void launch_overlapping(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, cudaStream_t stream, Arguments&&... arguments) {
   launch(kernel, true, blocks, threads, stream, std::forward<Arguments>(arguments)...);
 }
 

@@ -25,11 +25,29 @@ QUARKSTAR_HD const std::int32_t* idle_flag(const GraphStatus* status, When when)
   return when == When::running ? &status->stop : &status->resting;
 }
 
-/// Runs Step on a state with its sums; a step that ends an iteration is recorded and counted.
+/// A step of an algorithm that advances several vectors together: what it does for one of them.
 template <class Step, class State>
-QUARKSTAR_HD void take_step(State& state, const double* sums, double* history, int most_steps) {
-  Step::run(state, sums);
-  if constexpr (requires { Step::refreshing; }) state.status.refreshes += 1;
+concept StepOfVectors = requires(State& state, const double* sums) {
+  Step::run(state, 0, sums);
+};
+
+/// Whether the step works only while a refresh is due.
+template <class Step>
+inline constexpr bool refreshes = requires {
+  Step::refreshing;
+};
+
+/// What a step of vectors does for vector v, which others may do for theirs at the same time.
+template <class Step, class State>
+QUARKSTAR_HD void take_step_of(State& state, int v, const double* sums) {
+  if (!state.leaves_out(v, refreshes<Step>)) Step::run(state, v, sums);
+}
+
+/// The rest of a step: of all vectors together, and the record and count of one that ends an iteration.
+template <class Step, class State>
+QUARKSTAR_HD void end_step(State& state, double* history, int most_steps) {
+  if constexpr (StepOfVectors<Step, State>) state.settle();
+  if constexpr (refreshes<Step>) state.status.refreshes += 1;
   else if constexpr (!requires { Step::from_outside; }) state.status.steps_taken += 1;
   if constexpr (Step::ends_iteration) {
     if constexpr (requires { state.numbers_a_step(); }) {
@@ -43,33 +61,27 @@ QUARKSTAR_HD void take_step(State& state, const double* sums, double* history, i
   }
 }
 
+/// Runs Step on a state with its sums; a step that ends an iteration is recorded and counted.
+template <class Step, class State>
+QUARKSTAR_HD void take_step(State& state, const double* sums, double* history, int most_steps) {
+  if constexpr (StepOfVectors<Step, State>) {
+    for (int v = 0; v < state.vectors; ++v) take_step_of<Step>(state, v, sums);
+  } else {
+    Step::run(state, sums);
+  }
+  end_step<Step>(state, history, most_steps);
+}
+
 /// A complex number in a state.
 struct ComplexScalar {
   double re = 0, im = 0;
 };
 
-/// A complex number for a vector operation: a constant, or a member of the state read when the task runs.
-struct Coefficient {
-  double re = 1, im = 0;
-  std::int64_t offset = -1;  ///< of two doubles in the state; -1: the constant. 64 bits: no gap before the next member
-  double factor = 1;         ///< multiplies either
-
-  friend Coefficient operator-(Coefficient c) {
-    c.factor = -c.factor;
-    return c;
-  }
-
-  QUARKSTAR_HD void resolve(const void* state, double& real, double& imaginary) const {
-    real = re;
-    imaginary = im;
-    if (offset >= 0) {
-      const auto* member = reinterpret_cast<const double*>(static_cast<const char*>(state) + offset);
-      real = member[0];
-      imaginary = member[1];
-    }
-    real *= factor;
-    imaginary *= factor;
-  }
-};
+/// Bytes from the beginning of a state to a member.
+template <class State, class Member>
+std::int64_t offset_of(Member State::*member) {
+  const State probe{};
+  return reinterpret_cast<const char*>(&(probe.*member)) - reinterpret_cast<const char*>(&probe);
+}
 
 }  // namespace quarkstar::runtime

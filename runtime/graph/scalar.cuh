@@ -1,5 +1,5 @@
 #pragma once
-// Scalar steps on a GPU: one thread, but the numbers stay where the fields are.
+// Scalar steps on a GPU: one thread, or one a vector, but the numbers stay where the fields are.
 #include "runtime/gpu/cuda.hpp"
 #include "runtime/gpu/cuda_launch.cuh"
 #include "runtime/gpu/gpu_sums.cuh"
@@ -41,9 +41,10 @@ __global__ void __launch_bounds__(32 * most_scalar_warps, 1)
   // A step goes from one number to the next. Taken from memory each of them would be a wait, so all come at once and go
   // back at once.
   using Word = unsigned long long;
-  constexpr int words = sizeof(State) / sizeof(Word);
+  constexpr bool in_place = requires { State::has_tail; };
+  constexpr int words = in_place ? 0 : sizeof(State) / sizeof(Word);
   static_assert(sizeof(State) % sizeof(Word) == 0 && alignof(State) == alignof(Word) && std::is_trivially_copyable_v<State>);
-  __shared__ Word copy[words];
+  __shared__ Word copy[words > 0 ? words : 1];
   __shared__ double values[most_sums_on_cuda];
   __shared__ BinnedSum finished[most_sums_on_cuda], totals[most_sums_on_cuda];
   auto* state_words = reinterpret_cast<Word*>(state);
@@ -82,12 +83,17 @@ __global__ void __launch_bounds__(32 * most_scalar_warps, 1)
   }
   if (thread < work.sums) values[thread] = value_of(totals[thread]);
   __syncthreads();
-  State& here = reinterpret_cast<State&>(copy);
+  State& here = in_place ? *state : reinterpret_cast<State&>(copy);
   const bool idle = !work.last || idles<Step>(here.status);
   __syncthreads();  // the step may stop the graph: all must have asked before
   if (idle) return;
+  if constexpr (StepOfVectors<Step, State>) {
+    if (thread < here.vectors) take_step_of<Step>(here, thread, values);
+    __syncthreads();
+  }
   if (thread == 0) {
-    take_step<Step>(here, values, history, most_steps);
+    if constexpr (StepOfVectors<Step, State>) end_step<Step>(here, history, most_steps);
+    else take_step<Step>(here, values, history, most_steps);
 #if CUDART_VERSION >= 13000
     if (work.refresh_condition != 0) cudaGraphSetConditional(work.refresh_condition, here.status.resting == 0 ? 1 : 0);
 #endif

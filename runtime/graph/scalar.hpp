@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <vector>
@@ -32,12 +33,14 @@ class PartialSums {
   Handle this_rank_, all_ranks_;
 };
 
-/// The state of an algorithm, State = trivially copyable with `GraphStatus status` first, and its record of one number a step.
+/// The state of an algorithm, State = trivially copyable with `GraphStatus status` first, and its record of one number a step. tail_bytes:
+/// memory right behind the state that its steps use too, for arrays whose size is known at run time only; zero at first. Such a state says
+/// so by a member `has_tail`, and its steps on a GPU work in memory, not on a copy in registers and shared memory.
 template <class State>
 class GraphState {
  public:
-  GraphState(const State& initial, int most_steps)
-      : handle_(sizeof(State)),
+  GraphState(const State& initial, int most_steps, std::size_t tail_bytes = 0)
+      : handle_(sizeof(State) + tail_bytes),
         mirror_(sizeof(State)),
         history_(static_cast<std::size_t>(most_steps) * sizeof(double)),
         most_steps_(most_steps) {
@@ -45,7 +48,11 @@ class GraphState {
     // Tasks find the stop flag at the start of the buffer, whatever the state.
     if (static_cast<const void*>(&initial.status) != static_cast<const void*>(&initial))
       throw ShapeError("GraphState", "the status is not the state's first member");
-    *HostView<State>(handle_, HostAccess::overwrite) = initial;
+    {
+      const HostView<std::byte> whole(handle_, HostAccess::overwrite);
+      std::memset(whole.get(), 0, sizeof(State) + tail_bytes);
+      std::memcpy(whole.get(), &initial, sizeof(State));
+    }
     HostView<double> history(history_, HostAccess::overwrite);
     for (int i = 0; i < most_steps; ++i) history[static_cast<std::size_t>(i)] = 0;
   }
@@ -58,27 +65,39 @@ class GraphState {
   std::int64_t steps_submitted() const { return steps_submitted_; }
   void count(Role role) { steps_submitted_ += role == Role::step ? 1 : 0; }
 
-  /// A member of the state as a coefficient of later tasks.
-  static Coefficient coefficient(ComplexScalar State::*member) {
-    const State probe{};
-    const auto offset = reinterpret_cast<const char*>(&(probe.*member)) - reinterpret_cast<const char*>(&probe);
-    return {1, 0, static_cast<std::int64_t>(offset)};
-  }
-
  private:
   Handle handle_, mirror_, history_;
   int most_steps_;
   std::int64_t steps_submitted_ = 0;
 };
 
-/// The state that a task obeys, and when; nullptr: none, the task always works.
+/// The state that a task obeys, and how; nullptr: none, the task always works.
 struct Guard {
   const Handle* state = nullptr;
   When when = When::running;
   bool keeps = false;  ///< what a task that does not work leaves in its output is read later, so no copy of it may be given up
+  bool masked = true;  ///< where the state has flags for single vectors, those that it names are left out
   Guard() = default;
-  Guard(const Handle* handle, When works = When::running, bool kept = false)
-      : state(handle), when(works), keeps(kept || works == When::refreshing) {}
+  Guard(const Handle* handle) : state(handle) {}
+  /// The same state's tasks while a refresh is due; tasks whose output is kept; tasks on every vector, whatever the flags of single
+  /// vectors.
+  Guard refreshing() const {
+    return changed([](Guard& g) { g.when = When::refreshing, g.keeps = true; });
+  }
+  Guard keeping() const {
+    return changed([](Guard& g) { g.keeps = true; });
+  }
+  Guard of_all_vectors() const {
+    return changed([](Guard& g) { g.masked = false; });
+  }
+
+ private:
+  template <class Change>
+  Guard changed(Change&& change) const {
+    Guard copy = *this;
+    change(copy);
+    return copy;
+  }
 };
 
 /// The role of a task with such a guard.
@@ -89,20 +108,19 @@ namespace detail {
 /// Steps with `refreshing` work only while a refresh is due.
 template <class Step>
 QUARKSTAR_HD bool idles(const GraphStatus& status) {
-  if constexpr (requires { Step::refreshing; })
-    if (status.resting != 0) return true;
+  if (refreshes<Step> && status.resting != 0) return true;
   return status.stop != 0;
 }
 
 /// When such a step works.
 template <class Step>
 Guard guard_of(const Handle& state) {
-  if constexpr (requires { Step::refreshing; }) return {&state, When::refreshing};
-  return {&state};
+  const Guard guard(&state);
+  return refreshes<Step> ? guard.refreshing() : guard;
 }
 
 /// Sums that a step on a GPU can gather: a thread each.
-inline constexpr int most_sums_on_cuda = 64;
+inline constexpr int most_sums_on_cuda = 128;
 
 struct ScalarArguments {
   int partials, sums, most_steps;
@@ -157,7 +175,8 @@ void submit_copy(const Handle& to, const Handle& from, std::size_t bytes, int wo
 
 /// Submits one scalar step: gathers `sums` sums over all partials and runs Step::run(State&, const double* sums).
 /// Step: `name`, `ends_iteration` (then also `record(state)`, the number kept in the history; or, for states with `numbers_a_step()`,
-/// `record(state, i)`, several of them), `run`; with a member `on_cuda` it also
+/// `record(state, i)`, several of them), `run`; a step of vectors has run(State&, int v, const double* sums) instead, of one vector, whose
+/// state has `vectors`, leaves_out(v, refreshing) and settle(), called when all have run; with a member `on_cuda` it also
 /// runs on GPUs, so that scalars need not leave them; with a member `refreshing` it works only while a refresh is due; with a member
 /// `from_outside` it is no part of the iteration.
 template <class Step, class State>
@@ -165,7 +184,7 @@ void submit_scalar(GraphState<State>& state, const PartialSums* partials = nullp
   if constexpr (requires { Step::on_cuda; })
     if (sums > detail::most_sums_on_cuda) throw ShapeError(Step::name, "more sums than a step on a GPU gathers");
   Role role = Role::work;
-  if constexpr (requires { Step::refreshing; }) role = Role::refresh_step;
+  if constexpr (refreshes<Step>) role = Role::refresh_step;
   else if constexpr (!requires { Step::from_outside; }) role = Role::step;
   state.count(role);
   const Placement placement{.owner = 0, .block = -1, .urgent = true, .everywhere = true, .role = role};

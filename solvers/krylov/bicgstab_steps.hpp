@@ -7,61 +7,52 @@ namespace quarkstar::bicgstab_steps {
 using runtime::ComplexScalar;
 
 struct State : KrylovState {
-  ComplexScalar rho, alpha, omega, beta;
-  ComplexScalar ratio;  ///< alpha / (rho omega): beta = rho' ratio
+  ComplexScalar rho[most_vectors], alpha[most_vectors], omega[most_vectors], beta[most_vectors];
+  ComplexScalar ratio[most_vectors];  ///< alpha / (rho omega): beta = rho' ratio
 };
 
-struct Begin {  // rho = <r0, r> = |r|^2
+struct Begin : KrylovStep {  // rho = <r0, r> = |r|^2
   static constexpr const char* name = "bicgstab.begin";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) {
-    s.rho = {sums[0], 0};
-    s.check_start(sums[0]);
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
+    s.rho[v] = {sums[v], 0};
+    s.check_start(v, sums[v]);
   }
 };
 
-struct Alpha {  // alpha = rho / <r0, v>
+struct Alpha : KrylovStep {  // alpha = rho / <r0, v>
   static constexpr const char* name = "bicgstab.alpha";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) { s.alpha = divide(s, s.rho, {sums[0], sums[1]}); }
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) { s.alpha[v] = divide(s, v, s.rho[v], {sums[v], sums[s.vectors + v]}); }
 };
 
-struct Omega {  // omega = <t, s> / |t|^2, from |t|^2 and <s, t>
+struct Omega : KrylovStep {  // omega = <t, s> / |t|^2, from |t|^2 and <s, t>
   static constexpr const char* name = "bicgstab.omega";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) {
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
+    const int n = s.vectors;
     // t = A s = 0 means s = 0: alpha alone was the solution, and Rho will see that the residual is zero.
-    s.omega = sums[0] == 0 ? ComplexScalar{} : divide(s, {sums[1], -sums[2]}, {sums[0], 0});
+    s.omega[v] = sums[v] == 0 ? ComplexScalar{} : divide(s, v, {sums[n + v], -sums[2 * n + v]}, {sums[v], 0});
   }
 };
 
-struct Rho {  // beta = (rho' / rho) (alpha / omega), from |r|^2 and rho' = <r0, r>
+struct Rho : KrylovLastStep {  // beta = (rho' / rho) (alpha / omega), from |r|^2 and rho' = <r0, r>
   static constexpr const char* name = "bicgstab.rho";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = true;
-  static QUARKSTAR_HD double record(const State& s) { return s.norm2; }
-  static QUARKSTAR_HD void run(State& s, const double* sums) {
-    if (const StopReason reason = s.verdict(sums[0]); reason != StopReason::running) return s.stop(reason);
-    const ComplexScalar rho{sums[1], sums[2]};
-    const ComplexScalar step = divide(s, s.alpha, s.omega);
-    s.beta = times(divide(s, rho, s.rho), step);
-    s.ratio = divide(s, step, s.rho);
-    s.rho = rho;
-    s.watch(sums[0]);
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
+    if (const StopReason reason = s.verdict(v, sums[v]); reason != StopReason::running) return s.stop(v, reason, 1);
+    const ComplexScalar rho{sums[s.vectors + v], sums[2 * s.vectors + v]};
+    const ComplexScalar step = divide(s, v, s.alpha[v], s.omega[v]);
+    s.beta[v] = times(divide(s, v, rho, s.rho[v]), step);
+    s.ratio[v] = divide(s, v, step, s.rho[v]);
+    if (s.stopped[v] != 0) s.iterations[v] = s.status.step + 1;  // x has this iteration's part
+    s.rho[v] = rho;
+    s.watch(v, sums[v]);
   }
 };
 
-struct Refreshed {  // beta with the new residual, from |r|^2 and rho' = <r0, r>
+struct Refreshed : KrylovRefreshStep {  // beta with the new residual, from |r|^2 and rho' = <r0, r>
   static constexpr const char* name = "bicgstab.refreshed";
-  static constexpr bool on_cuda = true, refreshing = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) {
-    s.rho = {sums[1], sums[2]};
-    s.beta = times(s.rho, s.ratio);
-    s.refreshed(sums[0]);
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
+    s.rho[v] = {sums[s.vectors + v], sums[2 * s.vectors + v]};
+    s.beta[v] = times(s.rho[v], s.ratio[v]);
+    s.refreshed(v, sums[v]);
   }
 };
 

@@ -1,40 +1,42 @@
-// Block conjugate gradient in Dubrulle's form with orthonormal residual blocks (BlockCGrQ).
+// Block conjugate gradient in Dubrulle's form with orthonormal residual blocks (BlockCGrQ), for n right-hand sides of
+// one operator: all of them share one Krylov space, which takes fewer iterations than n spaces, at 8 n^2 flop per site and component more
+// for each of four products of a block with a matrix and two inner products. Right-hand sides may depend on each other: directions whose
+// norm is less than `resolution` of the largest are left out, so refine where the residual must be smaller. They end together. Sources:
+// A. A. Dubrulle, ETNA 12 (2001) 216; M. A. Clark et al., arXiv:1710.09745.
 #include "solvers/krylov/block_cg_steps.hpp"
 
 namespace quarkstar {
 
-std::vector<VectorResult> block_conjugate_gradient(VectorOperator& a, const ColourField& x, const ColourField& r,
-                                                   const VectorLimits& limits, const VectorProgress& progress) {
+KrylovResults block_conjugate_gradient(LinearOperator& a, const Field& x, const Field& r, const KrylovLimits& limits,
+                                       const KrylovProgress& progress) {
   using namespace block_cg_steps;
-  using staggered::block_gram;
-  using staggered::block_multiply;
   const int n = a.vectors(), entries = n * n;
-  const ColourField p(a.lattice(), a.parity(), n), z(a.lattice(), a.parity(), n);
-  const ColourField& q = r;
-  State start = initial_vector_state<State>(limits, n);
+  const Field p = a.field(), z = a.field();
+  const Field& q = r;
+  State start = initial_state<State>(limits, n);
   start.resolution = limits.resolution;
   runtime::GraphState<State> state(start, recorded_numbers(limits, n));
-  runtime::PartialSums sums(static_cast<int>(a.lattice()->local_blocks().size()), entries);
+  const runtime::PartialSums sums = partial_sums_of(a, n);
   const runtime::Handle& s = state.handle();
-  const auto orthonormal = BlockMatrix::of(&State::orthonormal), direction = BlockMatrix::of(&State::direction),
-             minus_alpha = BlockMatrix::of(&State::minus_alpha), solution = BlockMatrix::of(&State::solution);
+  const auto orthonormal = VectorMatrix::of(&State::orthonormal), direction = VectorMatrix::of(&State::direction),
+             minus_alpha = VectorMatrix::of(&State::minus_alpha), solution = VectorMatrix::of(&State::solution);
 
-  staggered::submit<blas::Fill>({&x}, {0.0});
-  block_gram(r, r, sums, s);
+  blas::submit<blas::Fill>({&x}, {0.0});
+  blas::gram(r, r, sums, s);
   runtime::submit_scalar<Begin>(state, &sums, entries);  // Q C = R
-  block_multiply(q, nullptr, r, orthonormal, s);         // Q = R T
-  staggered::submit<blas::Scale>({&p, &q}, {1.0});       // P = Q
+  blas::multiply(q, nullptr, r, orthonormal, s);         // Q = R T
+  blas::submit<blas::Scale>({&p, &q}, {1.0});            // P = Q
 
-  return run_vector_iterations(state, limits, progress, [&](bool) {
-    a.apply(z, p, false, Control(&s, false));  // Z = A P
-    block_gram(p, z, sums, s);
+  return run_iterations(state, limits, progress, [&](bool) {
+    a.apply(z, p, {}, false, runtime::Guard(&s).of_all_vectors());  // Z = A P
+    blas::gram(p, z, sums, s);
     runtime::submit_scalar<Alpha>(state, &sums, entries);  // alpha = (P^+ Z)^-1
-    block_multiply(x, &x, p, solution, s);                 // X += P alpha C
-    block_multiply(q, &q, z, minus_alpha, s);              // Q -= Z alpha
-    block_gram(q, q, sums, s);
+    blas::multiply(x, &x, p, solution, s);                 // X += P alpha C
+    blas::multiply(q, &q, z, minus_alpha, s);              // Q -= Z alpha
+    blas::gram(q, q, sums, s);
     runtime::submit_scalar<Orthonormalise>(state, &sums, entries);  // Q' S = Q,  C = S C
-    block_multiply(q, nullptr, q, orthonormal, s);                  // Q' = Q T
-    block_multiply(p, &q, p, direction, s);                         // P = Q' + P S^+
+    blas::multiply(q, nullptr, q, orthonormal, s);                  // Q' = Q T
+    blas::multiply(p, &q, p, direction, s);                         // P = Q' + P S^+
   });
 }
 

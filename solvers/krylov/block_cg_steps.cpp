@@ -9,7 +9,7 @@ namespace {
 
 using Matrix = Eigen::MatrixXcd;
 
-/// Sums of block_gram() as a hermitian matrix.
+/// Sums of blas::gram() as a hermitian matrix.
 Matrix hermitian(const double* gram, int n) {
   Matrix m(n, n);
   for (int v = 0; v < n; ++v) {

@@ -1,22 +1,22 @@
 #pragma once
 // The scalar steps of block_cg.cpp, on n x n matrices. They run on CPUs: their eigenvalue decompositions are no work
 // for one GPU thread.
-#include "codelets/actions/staggered/block_operations.hpp"
-#include "solvers/krylov/vector_krylov.hpp"
+#include "codelets/field/gram.hpp"
+#include "solvers/krylov/krylov.hpp"
 
 namespace quarkstar::block_cg_steps {
 
-using staggered::BlockMatrix;
+using blas::VectorMatrix;
 using Entry = runtime::ComplexScalar;
 
 /// The residual block is R = Q C with orthonormal columns Q, some of them zero where columns of R depend on each other.
-struct State : VectorKrylovState {
+struct State : KrylovState {
   double resolution = 0;
-  Entry c[BlockMatrix::most]{};            ///< C
-  Entry orthonormal[BlockMatrix::most]{};  ///< T: Q = (block before) T
-  Entry direction[BlockMatrix::most]{};    ///< S^+: P = Q + P S^+
-  Entry minus_alpha[BlockMatrix::most]{};  ///< -(P^+ A P)^-1
-  Entry solution[BlockMatrix::most]{};     ///< alpha C: X += P alpha C
+  Entry c[VectorMatrix::most]{};            ///< C
+  Entry orthonormal[VectorMatrix::most]{};  ///< T: Q = (block before) T
+  Entry direction[VectorMatrix::most]{};    ///< S^+: P = Q + P S^+
+  Entry minus_alpha[VectorMatrix::most]{};  ///< -(P^+ A P)^-1
+  Entry solution[VectorMatrix::most]{};     ///< alpha C: X += P alpha C
 };
 
 struct Begin {  // Q C = R, from R^+ R

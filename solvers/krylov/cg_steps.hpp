@@ -4,57 +4,49 @@
 
 namespace quarkstar::cg_steps {
 
-using runtime::ComplexScalar;
-
 struct State : KrylovState {
-  double rho = 0, previous = 0;  ///< |r|^2 now and one iteration ago
-  ComplexScalar alpha, beta;
+  static constexpr double iterations_a_digit = 200;
+  double rho[most_vectors]{}, previous[most_vectors]{};  ///< |r|^2 now and one iteration ago
+  double alpha[most_vectors]{}, beta[most_vectors]{};
 };
 
-struct Begin {
+struct Begin : KrylovStep {
   static constexpr const char* name = "cg.begin";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) {
-    s.rho = sums[0];
-    s.check_start(sums[0]);
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
+    s.rho[v] = sums[v];
+    s.check_start(v, sums[v]);
   }
 };
 
-struct Alpha {  // alpha = |r|^2 / <p, A p>
+struct Alpha : KrylovStep {  // alpha = |r|^2 / <p, A p>
   static constexpr const char* name = "cg.alpha";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) {
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
     // x is updated after beta is known, together with p: the verdict on an iteration takes effect here, when x is complete.
-    if (s.pending != StopReason::running) return s.stop(s.pending);
-    s.alpha = divide(s, {s.rho, 0}, {sums[0], 0});
+    if (!s.take_pending(v)) s.alpha[v] = s.divide(v, s.rho[v], sums[v]);
   }
 };
 
-struct Beta {  // beta = |r'|^2 / |r|^2
+struct Beta : KrylovLastStep {  // beta = |r'|^2 / |r|^2
   static constexpr const char* name = "cg.beta";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = true;
-  static QUARKSTAR_HD double record(const State& s) { return s.norm2; }
-  static QUARKSTAR_HD void run(State& s, const double* sums) {
-    s.pending = s.verdict(sums[0]);
-    s.beta = {sums[0] / s.rho, 0};
-    s.previous = s.rho;
-    s.rho = sums[0];
-    if (s.pending == StopReason::running) s.watch(sums[0]);
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
+    s.pending[v] = s.verdict(v, sums[v]);
+    s.beta[v] = sums[v] / s.rho[v];
+    s.previous[v] = s.rho[v];
+    s.rho[v] = sums[v];
+    if (s.pending[v] == StopReason::running) s.watch(v, sums[v]);
   }
 };
 
-struct Refreshed {  // beta with the new residual; alpha p is in the solution already
+/// beta with the new residual; alpha p is in the solution already. Where that is more than twice as long as the recursion
+/// says, most of it is error that p knows nothing of: the next direction is r alone. With beta, which is then far above 1,
+/// it would be p again for hundreds of iterations.
+struct Refreshed : KrylovRefreshStep {
   static constexpr const char* name = "cg.refreshed";
-  static constexpr bool on_cuda = true, refreshing = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) {
-    s.beta = {sums[0] / s.previous, 0};
-    s.rho = sums[0];
-    s.alpha = {};
-    s.refreshed(sums[0]);
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
+    s.beta[v] = sums[v] > 4 * s.rho[v] ? 0 : sums[v] / s.previous[v];
+    s.rho[v] = sums[v];
+    s.alpha[v] = 0;
+    s.refreshed(v, sums[v]);
   }
 };
 

@@ -4,66 +4,50 @@
 
 namespace quarkstar::cgnr_steps {
 
-using runtime::ComplexScalar;
-
 struct State : KrylovState {
-  double gamma = 0;  ///< |A^+ r|^2
-  ComplexScalar alpha, beta;
+  double gamma[most_vectors]{};  ///< |A^+ r|^2
+  double alpha[most_vectors]{}, beta[most_vectors]{};
 };
 
-struct Begin {
+struct Begin : KrylovStep {
   static constexpr const char* name = "cgnr.begin";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) { s.check_start(sums[0]); }
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) { s.check_start(v, sums[v]); }
 };
 
-struct Gamma {  // gamma = |s|^2
+struct Gamma : KrylovStep {  // gamma = |s|^2
   static constexpr const char* name = "cgnr.gamma";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) { s.gamma = sums[0]; }
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) { s.gamma[v] = sums[v]; }
 };
 
-struct Alpha {  // alpha = gamma / |A p|^2
+struct Alpha : KrylovStep {  // alpha = gamma / |A p|^2
   static constexpr const char* name = "cgnr.alpha";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) {
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
     // x is updated after beta is known, together with p: the verdict on an iteration takes effect here, when x is complete.
-    if (s.pending != StopReason::running) return s.stop(s.pending);
-    s.alpha = divide(s, {s.gamma, 0}, {sums[0], 0});
+    if (!s.take_pending(v)) s.alpha[v] = divide(s, v, {s.gamma[v], 0}, {sums[v], 0}).re;
   }
 };
 
-struct Residual {
+struct Residual : KrylovLastStep {
   static constexpr const char* name = "cgnr.residual";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = true;
-  static QUARKSTAR_HD double record(const State& s) { return s.norm2; }
-  static QUARKSTAR_HD void run(State& s, const double* sums) {
-    s.pending = s.verdict(sums[0]);
-    if (s.pending == StopReason::running) s.watch(sums[0]);
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
+    s.pending[v] = s.verdict(v, sums[v]);
+    if (s.pending[v] == StopReason::running) s.watch(v, sums[v]);
   }
 };
 
-struct Refreshed {  // alpha p is in the solution already
+struct Refreshed : KrylovRefreshStep {  // alpha p is in the solution already
   static constexpr const char* name = "cgnr.refreshed";
-  static constexpr bool on_cuda = true, refreshing = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) {
-    s.alpha = {};
-    s.refreshed(sums[0]);
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
+    s.alpha[v] = 0;
+    s.refreshed(v, sums[v]);
   }
 };
 
-struct Beta {  // beta = |A^+ r'|^2 / |A^+ r|^2
+struct Beta : KrylovStep {  // beta = |A^+ r'|^2 / |A^+ r|^2
   static constexpr const char* name = "cgnr.beta";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) {
-    s.beta = {sums[0] / s.gamma, 0};
-    s.gamma = sums[0];
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
+    s.beta[v] = sums[v] / s.gamma[v];
+    s.gamma[v] = sums[v];
   }
 };
 

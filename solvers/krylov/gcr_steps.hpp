@@ -9,109 +9,120 @@ using runtime::ComplexScalar;
 /// Largest KrylovLimits::restart.
 inline constexpr int most_directions = 32;
 
-/// A p_j = q_j + sum_{i<j} upper[i][j] q_i with orthogonal q; the residual loses its part along each q as that comes, the solution gets
-/// sum y_j p_j when the directions are given up, upper y = alpha.
+/// A p_j = q_j + sum_{i<j} upper(i, j) q_i with orthogonal q; the residual loses its part along each q as that comes, the solution gets
+/// sum y_j p_j when the directions are given up, upper y = alpha. Arrays over directions are behind the state, the vectors of each number
+/// side by side.
 struct State : KrylovState {
-  std::int32_t kept = 0;                 ///< directions that the solution does not contain yet
-  ComplexScalar alpha;                   ///< of the latest one
-  ComplexScalar along[most_directions];  ///< the column of `upper` in the making
-  ComplexScalar alphas[most_directions];
-  double length2[most_directions] = {};  ///< |q_j|^2
-  ComplexScalar upper[most_directions][most_directions];
-  ComplexScalar y[most_directions];  ///< of the directions that were kept when they were given up, or when the graph stopped
+  static constexpr bool has_tail = true;
+  std::int32_t restart = 0;                ///< KrylovLimits::restart
+  std::int32_t products_a_step = 0;        ///< directions whose products one Project step takes
+  std::int32_t kept[most_vectors]{};       ///< directions that the solution does not contain yet
+  std::int32_t projected[most_vectors]{};  ///< of them, those whose products are known for the direction in the making
+  ComplexScalar alpha[most_vectors];       ///< of the latest one
+
+  /// Complex numbers behind the state.
+  static constexpr std::size_t tail_numbers(int restart, int vectors) {
+    return static_cast<std::size_t>(restart) * static_cast<std::size_t>(restart + 4) * static_cast<std::size_t>(vectors);
+  }
+  /// Bytes from the state's beginning to the row of a tail array for direction i: of alphas, y, |q_i|^2, and the column of `upper` in the
+  /// making.
+  enum Array { alphas, solution, length2, along };
+  std::int64_t offset_of_row(Array array, int i) const {
+    return static_cast<std::int64_t>(sizeof(State) + sizeof(ComplexScalar) * static_cast<std::size_t>((array * restart + i) * vectors));
+  }
+  QUARKSTAR_HD ComplexScalar& at(Array array, int i, int v) { return tail()[(array * restart + i) * vectors + v]; }
+  QUARKSTAR_HD ComplexScalar& upper(int i, int j, int v) { return tail()[((4 + i) * restart + j) * vectors + v]; }
 
   /// y of the first `count` directions, by back substitution.
-  QUARKSTAR_HD void find_solution(int count) {
+  QUARKSTAR_HD void find_solution(int v, int count) {
     for (int i = count - 1; i >= 0; --i) {
-      ComplexScalar sum = alphas[i];
+      ComplexScalar sum = at(alphas, i, v);
       for (int j = i + 1; j < count; ++j) {
-        const ComplexScalar product = times(upper[i][j], y[j]);
+        const ComplexScalar product = times(upper(i, j, v), at(solution, j, v));
         sum.re -= product.re;
         sum.im -= product.im;
       }
-      y[i] = sum;
+      at(solution, i, v) = sum;
     }
   }
-  /// Stops with what the first `count` directions give.
-  QUARKSTAR_HD void end(StopReason reason, int count) {
-    find_solution(count);
-    stop(reason);
+  /// Stops with what the directions kept give.
+  QUARKSTAR_HD void end(int v, StopReason reason, int after) {
+    find_solution(v, kept[v]);
+    stop(v, reason, after);
   }
   /// A direction is complete: both steps that end one.
-  QUARKSTAR_HD void keep() {
-    kept += 1;
-    if (pending != StopReason::running) end(pending, kept);
+  QUARKSTAR_HD void keep(int v) {
+    kept[v] += 1;
+    if (pending[v] != StopReason::running) end(v, pending[v], 0);
   }
+
+ private:
+  QUARKSTAR_HD ComplexScalar* tail() { return reinterpret_cast<ComplexScalar*>(this + 1); }
 };
 
-struct Begin {
+struct Begin : KrylovStep {
   static constexpr const char* name = "gcr.begin";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) { s.check_start(sums[0]); }
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) { s.check_start(v, sums[v]); }
 };
 
-struct Project {  // <q_i, A p> / |q_i|^2, from the products with all q_i kept
+struct Project : KrylovStep {  // <q_i, A p> / |q_i|^2, from the products with the next few q_i kept
   static constexpr const char* name = "gcr.project";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) {
-    for (int i = 0; i < s.kept; ++i) {
-      s.along[i] = {sums[2 * i] / s.length2[i], sums[2 * i + 1] / s.length2[i]};
-      s.upper[i][s.kept] = s.along[i];
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
+    const int first = s.projected[v], n = s.vectors;
+    const int end = first + s.products_a_step < s.kept[v] ? first + s.products_a_step : s.kept[v];
+    for (int i = first; i < end; ++i) {
+      const double* product = sums + 2 * (i - first) * n + v;
+      const double length2 = s.at(State::length2, i, v).re;
+      s.at(State::along, i, v) = {product[0] / length2, product[n] / length2};
+      s.upper(i, s.kept[v], v) = s.at(State::along, i, v);
     }
+    s.projected[v] = end;
   }
 };
 
-struct Alpha {  // alpha = <q, r> / |q|^2, from |q|^2 and <r, q>; what r loses is known before it has lost it
+struct Alpha : KrylovLastStep {  // alpha = <q, r> / |q|^2, from |q|^2 and <r, q>; what r loses is known before it has lost it
   static constexpr const char* name = "gcr.alpha";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = true;
-  static QUARKSTAR_HD double record(const State& s) { return s.norm2; }
-  static QUARKSTAR_HD void run(State& s, const double* sums) {
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
     // A direction whose image is zero or nothing new; one that is orthogonal to r, from which the next would be the same again.
     constexpr double largest = 1.7976931348623157e308, nothing = 0x1p-100;
-    const double re = sums[1] < 0 ? -sums[1] : sums[1], im = sums[2] < 0 ? -sums[2] : sums[2];
-    if (!(sums[0] <= largest && re <= largest && im <= largest)) return s.end(StopReason::not_finite, s.kept);  // NaN too
-    if (sums[0] == 0) return s.end(StopReason::zero_denominator, s.kept);
-    s.alpha = divide(s, {sums[1], -sums[2]}, {sums[0], 0});
-    const double lost = s.alpha.re * sums[1] - s.alpha.im * sums[2];
-    if (!(lost > nothing * s.norm2)) return s.end(lost >= 0 ? StopReason::zero_denominator : StopReason::not_finite, s.kept);
-    s.alphas[s.kept] = s.alpha;
-    s.length2[s.kept] = sums[0];
-    s.pending = s.verdict(lost < s.norm2 ? s.norm2 - lost : 0);
+    const double q2 = sums[v], dot_re = sums[s.vectors + v], dot_im = sums[2 * s.vectors + v];
+    const double re = dot_re < 0 ? -dot_re : dot_re, im = dot_im < 0 ? -dot_im : dot_im;
+    s.projected[v] = 0;
+    if (!(q2 <= largest && re <= largest && im <= largest)) return s.end(v, StopReason::not_finite, 1);  // NaN too
+    if (q2 == 0) return s.end(v, StopReason::zero_denominator, 1);
+    s.alpha[v] = divide(s, v, {dot_re, -dot_im}, {q2, 0});
+    const double lost = s.alpha[v].re * dot_re - s.alpha[v].im * dot_im;
+    if (!(lost > nothing * s.norm2[v])) return s.end(v, lost >= 0 ? StopReason::zero_denominator : StopReason::not_finite, 1);
+    s.at(State::alphas, s.kept[v], v) = s.alpha[v];
+    s.at(State::length2, s.kept[v], v) = {q2, 0};
+    s.pending[v] = s.verdict(v, lost < s.norm2[v] ? s.norm2[v] - lost : 0);
   }
 };
 
-struct Keep {  // r is what Alpha said
+struct Keep : KrylovStep {  // r is what Alpha said
   static constexpr const char* name = "gcr.keep";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double*) { s.keep(); }
+  static QUARKSTAR_HD void run(State& s, int v, const double*) { s.keep(v); }
 };
 
-struct Close {  // the same after the last direction before a restart, with |r|^2 itself: what differences have lost does not pile up
+struct Close : KrylovStep {  // the same after the last direction before a restart, with |r|^2 itself: what differences have lost does not
+                             // pile up
   static constexpr const char* name = "gcr.close";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) {
-    s.norm2 = sums[0];
-    if (!(sums[0] <= 1.7976931348623157e308)) s.pending = StopReason::not_finite;
-    else if (s.pending == StopReason::converged && sums[0] > s.target)
-      s.pending = s.status.step >= s.most_iterations ? StopReason::iteration_limit : StopReason::running;
-    s.keep();
-    if (s.status.stop != 0) return;
-    s.find_solution(s.kept);
-    s.kept = 0;
-    s.watch(sums[0]);
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) {
+    s.norm2[v] = sums[v];
+    if (!(sums[v] <= 1.7976931348623157e308)) s.pending[v] = StopReason::not_finite;
+    else if (s.pending[v] == StopReason::converged && sums[v] > s.target[v])
+      s.pending[v] = s.status.step >= s.most_iterations[v] ? StopReason::iteration_limit : StopReason::running;
+    s.keep(v);
+    if (s.stopped[v] != 0) return;
+    s.find_solution(v, s.kept[v]);
+    s.kept[v] = 0;
+    s.watch(v, sums[v]);
   }
 };
 
-struct Refreshed {
+struct Refreshed : KrylovRefreshStep {
   static constexpr const char* name = "gcr.refreshed";
-  static constexpr bool on_cuda = true, refreshing = true;
-  static constexpr bool ends_iteration = false;
-  static QUARKSTAR_HD void run(State& s, const double* sums) { s.refreshed(sums[0]); }
+  static QUARKSTAR_HD void run(State& s, int v, const double* sums) { s.refreshed(v, sums[v]); }
 };
 
 }  // namespace quarkstar::gcr_steps

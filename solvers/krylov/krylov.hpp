@@ -1,116 +1,159 @@
 #pragma once
-// What all Krylov solvers share: their contract, their common state, and the loop that submits iterations ahead of the answer.
+// What all Krylov solvers share: their contract, the state of n vectors that stop one by one, and the loop that submits iterations ahead of
+// the answer.
+#include "codelets/actions/level.hpp"
+#include "codelets/field/blas.hpp"
 #include "solvers/krylov/batches.hpp"
-#include "solvers/krylov/linear_operator.hpp"
 #include "solvers/settings.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <functional>
+#include <string_view>
+#include <vector>
 
 namespace quarkstar {
 
 /// Reliable updates (Sleijpen and van der Vorst 1996): when |r| has fallen far enough since the last one, the solution so far moves to a
 /// sum in a higher precision and the residual is computed anew from there, so that a solve in low precision ends where one in high
-/// precision would, without losing its Krylov space.
+/// precision would, without losing its Krylov space. Of several vectors each when its own residual has fallen.
 struct Refresh {
-  /// Submits, all guarded: y += x, x = 0, r = b - A y, with y and b the caller's, in the higher precision. Empty: no refreshes.
-  std::function<void(const SpinorField& x, const SpinorField& r, const runtime::Guard& guard)> submit;
+  /// Submits, all under `due`: y += x, x = 0, r = b - A y, with y and b the caller's, in the higher precision. Empty: no refreshes.
+  std::function<void(const Field& x, const Field& r, const runtime::Guard& due)> submit;
   double drop = 0.1;  ///< due when |r| is less than this times the largest since the last
-  int every = 4;      ///< iterations between two places in the graph where a refresh can happen
+  int every = 4;      ///< iterations between two places in the graph where a refresh can happen (NamedKrylovSolver::refresh_every)
 };
 
-/// Submits out = an approximate inverse of A times in, on the solver's own lattice.
-using Preconditioner = std::function<void(const SpinorField& out, const SpinorField& in, const runtime::Guard& guard)>;
+struct KrylovState;
 
-/// Where a Krylov solve must end.
+/// Where a Krylov solve must end, for each right-hand side.
 struct KrylovLimits {
-  double target_norm2 = 0;  ///< converged when |r|^2 <= this
-  int most_iterations = 1000;
+  PerVector target_norm2{};  ///< converged when |r|^2 <= this
+  std::array<int, most_vectors> most_iterations{};
   int patience = 1000;   ///< stagnation when |r|^2 has reached no new minimum for so many iterations
   int check_every = 16;  ///< iterations between two looks at the stop flag (iterations_a_batch())
   Refresh refresh{};
   int restart = 8;                ///< directions that a solver keeps before it starts anew, where it keeps them
   Preconditioner precondition{};  ///< empty: none. Obeyed by solvers that are `flexible`
+  double resolution = 1e-6;       ///< of block conjugate gradient
+  PerVector shifts{};             ///< of solvers that are `shifted`
   /// Called between two batches of a running solve: may submit tasks that read the solution as it is there in the graph, and wait for them.
-  /// iterations: at least so many are done; now(): how many the graph has done behind all that was submitted, for which it waits.
-  std::function<void(int iterations, const std::function<int()>& now)> observe{};
+  /// seen: at least so far it has come; now(): as it is behind all that was submitted, for which it waits.
+  std::function<void(const KrylovState& seen, const std::function<KrylovState()>& now)> observe{};
 };
 
+/// Of one right-hand side.
 struct KrylovResult {
   StopReason reason = StopReason::running;
   int iterations = 0;
-  int refreshes = 0;          ///< reliable updates that happened
   std::vector<double> norm2;  ///< |r|^2 after each iteration (the first recorded_iterations())
-  Work idle;                  ///< submitted ahead and not done, because the graph had stopped or no refresh was due
 };
 
-/// Called with |r|^2 now and then; false interrupts.
-using KrylovProgress = std::function<bool(int iterations, double norm2)>;
+/// Of all of them.
+struct KrylovResults {
+  std::vector<KrylovResult> of_vectors;
+  int refreshes = 0;  ///< reliable updates that happened to any right-hand side
+  Work idle;          ///< submitted ahead and not done, because the graph had stopped or no refresh was due
+};
 
-/// Solves A x = r from x = 0. On return x is the solution and r the recursively updated residual (both are overwritten).
-using KrylovSolver = KrylovResult (*)(LinearOperator& a, const SpinorField& x, const SpinorField& r, const KrylovLimits& limits,
-                                      const KrylovProgress& progress);
+/// Called now and then with the iterations so far and |r|^2 of every vector; false interrupts.
+using KrylovProgress = std::function<bool(int iterations, const double* norm2)>;
+
+/// Solves A_v x_v = r_v from x = 0 for all vectors together. On return x is the solution and r the recursively updated residual (both are
+/// overwritten). The bits of a vector are those of its own solve, where solvers share no space between vectors.
+using KrylovSolver = KrylovResults (*)(LinearOperator& a, const Field& x, const Field& r, const KrylovLimits& limits,
+                                       const KrylovProgress& progress);
 
 /// Every solver by name. A new one is one file and one line in krylov.cpp.
 struct NamedKrylovSolver {
   std::string_view name;
   KrylovSolver solve;
-  bool any_operator;           ///< false: A must be hermitian and positive
-  int fields;                  ///< work vectors besides x and r
-  int fields_a_direction = 0;  ///< and for each of KrylovLimits::restart directions
-  bool flexible = false;       ///< takes KrylovLimits::precondition, which may differ from one application to the next
+  bool any_operator = false;           ///< false: A must be hermitian and positive
+  int refresh_every = 4;               ///< Refresh::every: bits depend on it
+  int fields = 0;                      ///< work vectors for each right-hand side besides x and r
+  int fields_a_direction = 0;          ///< and for each of KrylovLimits::restart directions
+  std::size_t state_bytes = 0;         ///< of its state on the graph
+  std::size_t state_bytes_a_pair = 0;  ///< and for each right-hand side and pair of directions
+  bool flexible = false;               ///< takes KrylovLimits::precondition, which may differ from one application to the next
+  bool reliable_updates = true;        ///< takes KrylovLimits::refresh
+  bool one_operator = false;           ///< all A_v must be the same
+  bool shifted = false;                ///< solves (A + shift_v) x_v = r for one r, x having a vector for each shift
 };
 const std::vector<NamedKrylovSolver>& krylov_solvers();
-
-KrylovResult bicgstab(LinearOperator&, const SpinorField&, const SpinorField&, const KrylovLimits&, const KrylovProgress&);
-KrylovResult generalised_conjugate_residual(LinearOperator&, const SpinorField&, const SpinorField&, const KrylovLimits&,
-                                            const KrylovProgress&);
-KrylovResult conjugate_gradient(LinearOperator&, const SpinorField&, const SpinorField&, const KrylovLimits&, const KrylovProgress&);
-KrylovResult cg_normal_equations(LinearOperator&, const SpinorField&, const SpinorField&, const KrylovLimits&, const KrylovProgress&);
+/// nullptr: there is none of that name.
+const NamedKrylovSolver* find_krylov_solver(std::string_view name);
 
 /// Head of every solver's state on the graph.
-struct KrylovState {
-  runtime::GraphStatus status;
-  double norm2 = 0, best = 0;
-  std::int32_t best_step = 0;
-  double target = 0;
-  std::int32_t most_iterations = 0, patience = 0;
+struct KrylovState : VectorStatus {
+  static constexpr double iterations_a_digit = 28;  ///< of |r|, in simulations (simulated_batches.hpp)
+  std::int32_t vectors = 1;
+  std::int32_t patience = 0;
+  std::int32_t most_iterations[most_vectors]{}, iterations[most_vectors]{}, best_step[most_vectors]{};
+  StopReason pending[most_vectors]{};  ///< verdict of an iteration whose solution is still to be updated
+  double norm2[most_vectors]{}, best[most_vectors]{}, target[most_vectors]{};
+  double drop2 = 0, largest[most_vectors]{};  ///< Refresh::drop squared (0: no refreshes), largest |r|^2 since the last refresh
 
-  StopReason pending = StopReason::running;  ///< verdict of an iteration whose solution is still to be updated
-  double drop2 = 0, largest = 0;             ///< Refresh::drop squared (0: no refreshes), largest |r|^2 since the last refresh
+  QUARKSTAR_HD int numbers_a_step() const { return vectors; }
+  /// Whether a step has nothing to do for v (runtime::StepOfVectors).
+  QUARKSTAR_HD bool leaves_out(int v, bool refreshing) const { return stopped[v] != 0 || (refreshing && not_due[v] != 0); }
 
-  QUARKSTAR_HD void stop(StopReason reason) {
-    if (status.stop == 0) status.stop = static_cast<std::int32_t>(reason);
-    status.resting = 1;  // a refresh that is due would find the coefficients of an iteration that is over
+  /// after: iterations that end with the step in which this is said.
+  QUARKSTAR_HD void stop(int v, StopReason reason, int after = 0) {
+    if (stopped[v] != 0) return;
+    stopped[v] = static_cast<std::int32_t>(reason);
+    iterations[v] = status.step + after;
+    not_due[v] = 1;  // a refresh that is due would find the coefficients of an iteration that is over
   }
-  /// An iteration ends with |r|^2 = value: convergence, NaN, stagnation or the iteration limit; running otherwise.
-  QUARKSTAR_HD StopReason verdict(double value) {
-    norm2 = value;
-    if (!(value <= 1.7976931348623157e308)) return StopReason::not_finite;  // NaN too
-    if (value < best || status.step == 0) {
-      best = value;
-      best_step = status.step;
+  /// What the states of single vectors mean for all: after every step of vectors.
+  QUARKSTAR_HD void settle() {
+    bool any_runs = false, any_is_due = false;
+    for (int v = 0; v < vectors; ++v) {
+      any_runs = any_runs || stopped[v] == 0;
+      any_is_due = any_is_due || not_due[v] == 0;
     }
-    if (value <= target) return StopReason::converged;
-    if (status.step + 1 >= most_iterations) return StopReason::iteration_limit;
-    return status.step - best_step >= patience ? StopReason::stagnation : StopReason::running;
+    status.resting = any_is_due ? 0 : 1;
+    if (!any_runs) status.stop = static_cast<std::int32_t>(StopReason::converged);
   }
-  /// A running iteration ended with |r|^2 = value: is a refresh due?
-  QUARKSTAR_HD void watch(double value) {
-    if (value > largest) largest = value;
-    if (status.stop == 0 && value < drop2 * largest) status.resting = 0;
-  }
-  /// A refresh has ended; the residual is in truth |r|^2 = value.
-  QUARKSTAR_HD void refreshed(double value) {
-    norm2 = largest = value;
-    status.resting = 1;
-    if (!(value <= 1.7976931348623157e308)) stop(StopReason::not_finite);
+  /// An iteration ends with |r_v|^2 = value: convergence, NaN, stagnation or the iteration limit; running otherwise.
+  QUARKSTAR_HD StopReason verdict(int v, double value) {
+    norm2[v] = value;
+    if (!(value <= 1.7976931348623157e308)) return StopReason::not_finite;  // NaN too
+    if (value < best[v] || status.step == 0) {
+      best[v] = value;
+      best_step[v] = status.step;
+    }
+    if (value <= target[v]) return StopReason::converged;
+    if (status.step + 1 >= most_iterations[v]) return StopReason::iteration_limit;
+    return status.step - best_step[v] >= patience ? StopReason::stagnation : StopReason::running;
   }
   /// verdict() before the first iteration.
-  QUARKSTAR_HD void check_start(double value) {
-    norm2 = largest = value;
-    if (!(value <= 1.7976931348623157e308)) stop(StopReason::not_finite);
-    else if (value <= target) stop(StopReason::converged);
+  QUARKSTAR_HD void check_start(int v, double value) {
+    norm2[v] = largest[v] = value;
+    if (!(value <= 1.7976931348623157e308)) stop(v, StopReason::not_finite);
+    else if (value <= target[v]) stop(v, StopReason::converged);
+  }
+  /// A running iteration ended with |r_v|^2 = value: is a refresh due?
+  QUARKSTAR_HD void watch(int v, double value) {
+    if (value > largest[v]) largest[v] = value;
+    if (stopped[v] == 0 && value < drop2 * largest[v]) not_due[v] = 0;
+  }
+  /// The refresh of v has ended; the residual is in truth |r_v|^2 = value.
+  QUARKSTAR_HD void refreshed(int v, double value) {
+    norm2[v] = largest[v] = value;
+    not_due[v] = 1;
+    if (!(value <= 1.7976931348623157e308)) stop(v, StopReason::not_finite);
+  }
+  /// x is updated after the verdict on an iteration: the verdict takes effect when the next one begins. Whether v has stopped.
+  QUARKSTAR_HD bool take_pending(int v) {
+    if (pending[v] != StopReason::running) stop(v, pending[v]);
+    return stopped[v] != 0;
+  }
+  /// numerator / denominator for one vector; stops it where that is impossible.
+  QUARKSTAR_HD double divide(int v, double numerator, double denominator) {
+    const double size = denominator < 0 ? -denominator : denominator;
+    if (size > 0 && size <= 1.7976931348623157e308) return numerator / denominator;
+    stop(v, size == 0 ? StopReason::zero_denominator : StopReason::not_finite);
+    return 0;
   }
 };
 
@@ -125,14 +168,14 @@ QUARKSTAR_HD double scale_to_one(double size) {
   return scale;
 }
 
-/// numerator / denominator; stops with zero_denominator when that is zero, with not_finite when it is not finite. The denominator is
-/// first brought near 1 by a power of two, so that its square neither overflows nor underflows; that changes no digit.
-QUARKSTAR_HD runtime::ComplexScalar divide(KrylovState& state, const runtime::ComplexScalar& numerator,
+/// numerator / denominator for one vector; stops it with zero_denominator when that is zero, with not_finite when it is not finite. The
+/// denominator is first brought near 1 by a power of two, so that its square neither overflows nor underflows; that changes no digit.
+QUARKSTAR_HD runtime::ComplexScalar divide(KrylovState& state, int v, const runtime::ComplexScalar& numerator,
                                            const runtime::ComplexScalar& denominator) {
   const double re = denominator.re < 0 ? -denominator.re : denominator.re, im = denominator.im < 0 ? -denominator.im : denominator.im;
   const double size = re + im;  // NaN if either is
   if (!(size > 0) || !(size <= 1.7976931348623157e308)) {
-    state.stop(size == 0 ? StopReason::zero_denominator : StopReason::not_finite);
+    state.stop(v, size == 0 ? StopReason::zero_denominator : StopReason::not_finite);
     return {};
   }
   const double scale = scale_to_one(size), d_re = denominator.re * scale, d_im = denominator.im * scale;
@@ -143,31 +186,52 @@ QUARKSTAR_HD runtime::ComplexScalar times(const runtime::ComplexScalar& a, const
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/// Sets the stop flag from outside the iteration.
+/// What every step declares unless it says otherwise.
+struct KrylovStep {
+  static constexpr bool on_cuda = true;
+  static constexpr bool ends_iteration = false;
+};
+/// A step that ends an iteration, whose |r|^2 is recorded.
+struct KrylovLastStep {
+  static constexpr bool on_cuda = true;
+  static constexpr bool ends_iteration = true;
+  static QUARKSTAR_HD double record(const KrylovState& s, int v) { return s.norm2[v]; }
+};
+/// A step behind a refresh.
+struct KrylovRefreshStep : KrylovStep {
+  static constexpr bool refreshing = true;
+};
+
+/// Stops every vector from outside the iteration.
 struct Interrupt {
   static constexpr const char* name = "scalar.interrupt";
   static constexpr bool ends_iteration = false;
   static constexpr bool from_outside = true;
   template <class State>
-  static QUARKSTAR_HD void run(State& state, const double*) {
+  static QUARKSTAR_HD void run(State& state, int v, const double*) {
     // An iteration may already have its verdict.
-    state.stop(state.pending != StopReason::running ? state.pending : StopReason::interrupted);
+    if (!state.take_pending(v)) state.stop(v, StopReason::interrupted);
   }
 };
 
 /// Iterations whose residual is kept; a limit far above what a solve needs must not cost its memory.
-constexpr int recorded_iterations(const KrylovLimits& limits) {
-  constexpr int most = 100000;
-  return limits.most_iterations < most ? limits.most_iterations : most;
+constexpr int recorded_iterations(int most_iterations) { return std::min(most_iterations, 100000); }
+/// Numbers in the history of a solve for n vectors.
+inline int recorded_numbers(const KrylovLimits& limits, int n) {
+  return n * recorded_iterations(*std::max_element(limits.most_iterations.begin(), limits.most_iterations.begin() + n));
 }
 
 /// State with its limits set.
 template <class State>
-State initial_state(const KrylovLimits& limits) {
+State initial_state(const KrylovLimits& limits, int vectors) {
   State state{};
-  state.target = limits.target_norm2;
-  state.most_iterations = limits.most_iterations;
+  state.vectors = vectors;
   state.patience = limits.patience;
+  for (int v = 0; v < vectors; ++v) {
+    state.target[v] = limits.target_norm2[static_cast<std::size_t>(v)];
+    state.most_iterations[v] = limits.most_iterations[static_cast<std::size_t>(v)];
+    state.not_due[v] = 1;
+  }
   if (limits.refresh.submit) state.drop2 = limits.refresh.drop * limits.refresh.drop;
   return state;
 }
@@ -175,22 +239,30 @@ State initial_state(const KrylovLimits& limits) {
 /// Runs iteration(bool refresh) until the graph stops (batches.hpp). cycle: of solvers whose iterations differ but repeat after so many;
 /// the last one of a cycle is then the place for a refresh, whether there are refreshes or not.
 template <class State, class Iteration>
-KrylovResult run_iterations(runtime::GraphState<State>& state, const KrylovLimits& limits, const KrylovProgress& progress,
-                            Iteration&& iteration, int cycle = 0) {
+KrylovResults run_iterations(runtime::GraphState<State>& state, const KrylovLimits& limits, const KrylovProgress& progress,
+                             Iteration&& iteration, int cycle = 0) {
   const auto proceed = [&](const State& seen) {
-    if (limits.observe) limits.observe(seen.status.step, [&state] { return runtime::HostView<State>(state.handle())->status.step; });
+    if (limits.observe)
+      limits.observe(seen, [&state] { return static_cast<const KrylovState&>(*runtime::HostView<State>(state.handle())); });
     return !progress || progress(seen.status.step, seen.norm2);
   };
   const int refresh_every = cycle > 0 ? cycle : limits.refresh.submit ? limits.refresh.every : 0;
   const auto [seen, idle] = run_in_batches<Interrupt>(state, limits.check_every, refresh_every, proceed, iteration);
-  KrylovResult result;
-  result.reason = static_cast<StopReason>(seen.status.stop);
-  result.iterations = seen.status.step;
-  result.refreshes = seen.status.refreshes;
-  result.idle = idle;
-  runtime::HostView<double> history(state.history());
-  result.norm2.assign(history.get(), history.get() + std::min(seen.status.step, state.most_steps()));
-  return result;
+  KrylovResults results{std::vector<KrylovResult>(static_cast<std::size_t>(seen.vectors)), seen.status.refreshes, idle};
+  const runtime::HostView<double> history(state.history());
+  for (int v = 0; v < seen.vectors; ++v) {
+    KrylovResult& result = results.of_vectors[static_cast<std::size_t>(v)];
+    result.reason = static_cast<StopReason>(seen.stopped[v]);
+    result.iterations = seen.iterations[v];
+    for (int i = 0; i < result.iterations && i * seen.vectors + v < state.most_steps(); ++i)
+      result.norm2.push_back(history[static_cast<std::size_t>(i * seen.vectors + v)]);
+  }
+  return results;
+}
+
+/// Partial sums of vector operations: so many for each vector.
+inline runtime::PartialSums partial_sums_of(const LinearOperator& a, int sums_a_vector) {
+  return runtime::PartialSums(static_cast<int>(a.lattice()->local_blocks().size()), sums_a_vector * a.vectors());
 }
 
 }  // namespace quarkstar

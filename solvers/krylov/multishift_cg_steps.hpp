@@ -1,12 +1,12 @@
 #pragma once
 // The scalar steps of multishift_cg.cpp. zeta_s is the factor between the residual of a shifted system and that of the base: r_s = zeta_s
 // r.
-#include "solvers/krylov/vector_krylov.hpp"
+#include "solvers/krylov/krylov.hpp"
 
 namespace quarkstar::multishift_cg_steps {
 
 /// Vectors are the shifted systems; the base system has numbers of its own.
-struct State : VectorKrylovState {
+struct State : KrylovState {
   double rho = 0, previous_alpha = 1, previous_beta = 0;
   double base_alpha[most_vectors]{}, base_beta[most_vectors]{};  ///< only the first is used
   double shift[most_vectors]{};
@@ -14,10 +14,8 @@ struct State : VectorKrylovState {
   double alpha[most_vectors]{}, beta[most_vectors]{};
 };
 
-struct Begin {
+struct Begin : KrylovStep {
   static constexpr const char* name = "multishift_cg.begin";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = false;
   static QUARKSTAR_HD void run(State& s, const double* sums) {
     s.rho = sums[0];
     for (int v = 0; v < s.vectors; ++v) {
@@ -28,15 +26,12 @@ struct Begin {
   }
 };
 
-struct Alpha {  // alpha = |r|^2 / <p, A p>;  zeta' and alpha_s = alpha zeta' / zeta
+struct Alpha : KrylovStep {  // alpha = |r|^2 / <p, A p>;  zeta' and alpha_s = alpha zeta' / zeta
   static constexpr const char* name = "multishift_cg.alpha";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = false;
   static QUARKSTAR_HD void run(State& s, const double* sums) {
-    s.take_pending();
     double alpha = 0;
     for (int v = 0; v < s.vectors; ++v) {
-      if (s.stopped[v] != 0) continue;
+      if (s.take_pending(v)) continue;
       alpha = s.divide(v, s.rho, sums[0]);
       const double z = s.zeta[v], zp = s.previous_zeta[v];
       const double next =
@@ -50,11 +45,8 @@ struct Alpha {  // alpha = |r|^2 / <p, A p>;  zeta' and alpha_s = alpha zeta' / 
   }
 };
 
-struct Beta {  // beta = |r'|^2 / |r|^2;  beta_s = beta (zeta' / zeta)^2;  |r_s| = zeta' |r'|
+struct Beta : KrylovLastStep {  // beta = |r'|^2 / |r|^2;  beta_s = beta (zeta' / zeta)^2;  |r_s| = zeta' |r'|
   static constexpr const char* name = "multishift_cg.beta";
-  static constexpr bool on_cuda = true;
-  static constexpr bool ends_iteration = true;
-  static QUARKSTAR_HD double record(const State& s, int v) { return s.norm2[v]; }
   static QUARKSTAR_HD void run(State& s, const double* sums) {
     const double beta = sums[0] / s.rho;
     for (int v = 0; v < s.vectors; ++v) {

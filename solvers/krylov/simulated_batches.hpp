@@ -10,22 +10,14 @@
 
 namespace quarkstar {
 
-/// Iterations until the limit, for one system or the longest of several.
-template <class State>
-int iterations_to_simulate(const State& state) {
-  if constexpr (requires { state.vectors; }) return *std::max_element(state.most_iterations, state.most_iterations + state.vectors);
-  else return state.most_iterations;
-}
-
 template <class State>
 void end_at(State& state, int iterations) {
   state.status.step = iterations;
   state.status.stop = static_cast<std::int32_t>(StopReason::iteration_limit);
-  if constexpr (requires { state.vectors; })
-    for (int v = 0; v < state.vectors; ++v) {
-      state.iterations[v] = iterations;
-      state.stopped[v] = state.status.stop;
-    }
+  for (int v = 0; v < state.vectors; ++v) {
+    state.iterations[v] = iterations;
+    state.stopped[v] = state.status.stop;
+  }
 }
 
 /// Which places for refreshes are due. No residual says so; they come as in `bench solver` at its default kappa and mass, whose numbers of
@@ -54,9 +46,8 @@ class SimulatedRefreshes {
 template <class State, class Iteration>
 State simulate_batches(runtime::GraphState<State>& state, int batch, int refresh_every, Iteration&& iteration, auto&& submit) {
   State seen = *runtime::HostView<State>(state.handle());
-  constexpr bool staggered = requires { seen.vectors; };
-  SimulatedRefreshes refreshes(seen.drop2, refresh_every, staggered ? 200 : 28);
-  const int wanted = std::max(1, iterations_to_simulate(seen));
+  SimulatedRefreshes refreshes(seen.drop2, refresh_every, State::iterations_a_digit);
+  const int wanted = std::max(1, *std::max_element(seen.most_iterations, seen.most_iterations + seen.vectors));
   int submitted = 0;
   for (bool first = true; submitted < wanted; first = false) {
     submit([&] {

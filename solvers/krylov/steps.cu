@@ -4,6 +4,7 @@
 #include "solvers/krylov/cg_steps.hpp"
 #include "solvers/krylov/cgnr_steps.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
+#include "solvers/krylov/multishift_cg_steps.hpp"
 
 namespace quarkstar {
 
@@ -28,5 +29,8 @@ QUARKSTAR_SCALAR_STEP_ON_CUDA(gcr_steps::State, gcr_steps::Alpha)
 QUARKSTAR_SCALAR_STEP_ON_CUDA(gcr_steps::State, gcr_steps::Keep)
 QUARKSTAR_SCALAR_STEP_ON_CUDA(gcr_steps::State, gcr_steps::Close)
 QUARKSTAR_SCALAR_STEP_ON_CUDA(gcr_steps::State, gcr_steps::Refreshed)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(multishift_cg_steps::State, multishift_cg_steps::Begin)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(multishift_cg_steps::State, multishift_cg_steps::Alpha)
+QUARKSTAR_SCALAR_STEP_ON_CUDA(multishift_cg_steps::State, multishift_cg_steps::Beta)
 
 }  // namespace quarkstar

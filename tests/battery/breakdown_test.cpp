@@ -56,9 +56,9 @@ void run_diagonal(runtime::Call& call) {
 class Diagonal : public LinearOperator {
  public:
   Diagonal(LatticePointer lattice, const Factors& factors)
-      : lattice_(std::move(lattice)), factors_(factors), sums_(lattice_->block_count()) {}
+      : lattice_(std::move(lattice)), factors_(factors), sums_(lattice_->block_count(), 3) {}
 
-  void apply(const SpinorField& out, const SpinorField& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) override {
+  void apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) override {
     static const runtime::Codelet codelet("test.diagonal", run_diagonal);
     DiagonalArguments arguments{factors_, 0, lattice_->lanes().lanes, sums.norm, sums.y != nullptr, guard.state != nullptr};
     if (adjoint)
@@ -74,6 +74,8 @@ class Diagonal : public LinearOperator {
   const runtime::PartialSums& sums() const override { return sums_; }
   const LatticePointer& lattice() const override { return lattice_; }
   int parity() const override { return 1; }
+  int components() const override { return spinor_components; }
+  int vectors() const override { return 1; }
 
  private:
   LatticePointer lattice_;
@@ -89,29 +91,33 @@ Factors factors(Function&& function) {
   return values;
 }
 
+std::array<int, most_vectors> at_most(int iterations) {
+  std::array<int, most_vectors> limits{};
+  limits.fill(iterations);
+  return limits;
+}
+
 /// Solves with the named solver; checks that whatever was not said to converge has not.
-KrylovResult solve(std::string_view name, const Factors& diagonal, const HostSpinor& source, KrylovLimits limits,
-                   HostSpinor* solution = nullptr) {
+KrylovResult solve(std::string_view name, const Factors& diagonal, const HostField& source, KrylovLimits limits,
+                   HostField* solution = nullptr) {
   runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
   const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(extents, {1, 1, 1, 2}, 2), Precision::double_, periodic);
   Diagonal a(lattice, diagonal);
-  const SpinorField x(lattice, 1), r(lattice, 1), ax(lattice, 1);
-  transfer::load_spinor(r, source);
-  KrylovResult result;
-  for (const NamedKrylovSolver& solver : krylov_solvers())
-    if (solver.name == name) result = solver.solve(a, x, r, limits, {});
+  const Field x = a.field(), r = a.field(), ax = a.field();
+  transfer::load(r, source);
+  KrylovResult result = find_krylov_solver(name)->solve(a, x, r, limits, {}).of_vectors.front();
   a.apply(ax, x, {}, false, {});
-  HostSpinor image(extents);
-  transfer::store_spinor(image, ax);
-  if (solution != nullptr) transfer::store_spinor(*solution, x);
+  HostField image(spinor_components, extents);
+  transfer::store(image, ax);
+  if (solution != nullptr) transfer::store(*solution, x);
   session.wait_all();
   const reference::Field difference = reference::restrict_to_parity(battery::to_reference(source) - battery::to_reference(image), 1);
   const double left = reference::norm2(difference);
-  CHECK((result.reason == StopReason::converged) == (left <= 1.01 * limits.target_norm2));
+  CHECK((result.reason == StopReason::converged) == (left <= 1.01 * limits.target_norm2[0]));
   return result;
 }
 
-HostSpinor random_source() { return battery::to_host(reference::random_field(extents, 4, seed)); }
+HostField random_source() { return battery::to_host(reference::random_field(extents, 4, seed)); }
 
 }  // namespace
 
@@ -120,7 +126,7 @@ TEST_CASE("breakdown: every solver converges where nothing is wrong") {
   for (const char* name : {"bicgstab", "cgnr", "gcr", "cg"}) {
     INFO(name);
     const KrylovResult result = solve(name, factors([](int c) { return 1 + 0.2 * c; }), random_source(),
-                                      {.target_norm2 = 1e-20, .most_iterations = 100, .restart = components + 1});
+                                      {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(100), .restart = components + 1});
     CHECK(result.reason == StopReason::converged);
     CHECK(result.iterations <= components + 2);
   }
@@ -128,24 +134,24 @@ TEST_CASE("breakdown: every solver converges where nothing is wrong") {
 
 TEST_CASE("breakdown: a denominator that is exactly zero ends a solve at once") {
   MESSAGE("seed " << seed);
-  HostSpinor source = random_source();
+  HostField source = random_source();
   for (std::int64_t site = 0; site < volume(extents); ++site)
     for (int spin = 0; spin < 2; ++spin)
       for (int colour = 0; colour < 3; ++colour) source.at(site, spin + 2, colour) = source.at(site, spin, colour);
   const auto gamma5 = factors([](int c) { return c < 6 ? 1.0 : -1.0; });  // <r, gamma5 r> = 0 for equal upper and lower halves
   for (const char* name : {"bicgstab", "gcr", "cg"}) {
     INFO(name);
-    HostSpinor x(extents);
-    const KrylovResult result = solve(name, gamma5, source, {.target_norm2 = 1e-20, .most_iterations = 100}, &x);
+    HostField x(spinor_components, extents);
+    const KrylovResult result = solve(name, gamma5, source, {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(100)}, &x);
     CHECK(result.reason == StopReason::zero_denominator);
     for (const auto& value : x.data) CHECK(value == 0.0);
   }
-  HostSpinor lower = source;
+  HostField lower = source;
   for (std::int64_t site = 0; site < volume(extents); ++site)
     for (int spin = 0; spin < 2; ++spin)
       for (int colour = 0; colour < 3; ++colour) lower.at(site, spin, colour) = 0;
   const auto upper = factors([](int c) { return c < 6 ? 1.0 : 0.0; });  // A^+ r = 0
-  CHECK(solve("cgnr", upper, lower, {.target_norm2 = 1e-20, .most_iterations = 100}).reason == StopReason::zero_denominator);
+  CHECK(solve("cgnr", upper, lower, {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(100)}).reason == StopReason::zero_denominator);
 }
 
 TEST_CASE("breakdown: NaN and infinity") {
@@ -154,7 +160,7 @@ TEST_CASE("breakdown: NaN and infinity") {
     for (const char* name : {"bicgstab", "cgnr", "gcr", "cg"}) {
       INFO(name << " " << bad);
       const auto diagonal = factors([bad](int c) { return c == 5 ? bad : 1.0; });
-      CHECK(solve(name, diagonal, random_source(), {.target_norm2 = 1e-20, .most_iterations = 100}).reason == StopReason::not_finite);
+      CHECK(solve(name, diagonal, random_source(), {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(100)}).reason == StopReason::not_finite);
     }
 }
 
@@ -163,13 +169,13 @@ TEST_CASE("breakdown: stagnation on a system that has no solution") {
   const auto singular = factors([](int c) { return c < 9 ? 1 + 0.2 * c : 0.0; });  // the last three components cannot be reached
   for (const char* name : {"bicgstab", "cgnr"}) {
     INFO(name);
-    const KrylovResult result = solve(name, singular, random_source(), {.target_norm2 = 1e-20, .most_iterations = 1000, .patience = 4});
+    const KrylovResult result = solve(name, singular, random_source(), {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(1000), .patience = 4});
     CHECK(result.reason == StopReason::stagnation);
     CHECK(result.iterations < 100);
   }
   // What GCR has left is orthogonal to everything that A can make, which it sees at once.
-  HostSpinor x(extents);
-  const KrylovResult result = solve("gcr", singular, random_source(), {.target_norm2 = 1e-20, .most_iterations = 1000, .patience = 4}, &x);
+  HostField x(spinor_components, extents);
+  const KrylovResult result = solve("gcr", singular, random_source(), {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(1000), .patience = 4}, &x);
   CHECK(result.reason != StopReason::converged);
   CHECK(result.iterations < 100);
   for (const auto& value : x.data) CHECK(std::isfinite(std::abs(value)));
@@ -180,7 +186,7 @@ TEST_CASE("breakdown: the iteration limit is kept exactly") {
   for (const char* name : {"bicgstab", "cgnr", "gcr", "cg"}) {
     INFO(name);
     const KrylovResult result =
-        solve(name, factors([](int c) { return 1 + 0.5 * c; }), random_source(), {.target_norm2 = 1e-20, .most_iterations = 3});
+        solve(name, factors([](int c) { return 1 + 0.5 * c; }), random_source(), {.target_norm2 = same_for_all(1e-20), .most_iterations = at_most(3)});
     CHECK(result.reason == StopReason::iteration_limit);
     CHECK(result.iterations == 3);
     CHECK(result.norm2.size() == 3);
@@ -192,10 +198,10 @@ TEST_CASE("breakdown: sources whose norm cannot be squared twice") {
   for (const double size : {1e-120, 1e120})
     for (const char* name : {"bicgstab", "cgnr", "gcr", "cg"}) {
       INFO(name << " " << size);
-      HostSpinor source = random_source();
+      HostField source = random_source();
       for (auto& value : source.data) value *= size;
       const KrylovResult result =
-          solve(name, factors([](int c) { return 1 + 0.2 * c; }), source, {.target_norm2 = 1e-20 * size * size, .most_iterations = 100});
+          solve(name, factors([](int c) { return 1 + 0.2 * c; }), source, {.target_norm2 = same_for_all(1e-20 * size * size), .most_iterations = at_most(100)});
       CHECK(result.reason == StopReason::converged);
     }
 }

@@ -1,5 +1,4 @@
 // Batches are told apart by the bytes of their tasks' arguments: equal work must have equal bytes, whatever was on the stack before.
-#include "codelets/actions/staggered/vector_blas.hpp"
 #include "codelets/field/blas.hpp"
 #include "runtime/graph/batch.hpp"
 #include "runtime/graph/scalar.hpp"
@@ -50,16 +49,16 @@ TEST_CASE("equal work on spinors has equal bytes") {
   const HostGauge gauge = reference::near_unit_gauge(extents, seed, 0.4);
   battery::HoppingHarness low({.lattice = extents, .blocks = {1, 1, 1, 2}, .precision = Precision::half}, gauge, antiperiodic_in_time);
   battery::HoppingHarness high({.lattice = extents, .blocks = {1, 1, 1, 2}}, gauge, antiperiodic_in_time);
-  const SpinorField a(low.lattice(), 0), b(low.lattice(), 1), c(low.lattice(), 1), x(high.lattice(), 0);
+  const Field a(low.lattice(), 0, 12), b(low.lattice(), 1, 12), c(low.lattice(), 1, 12), x(high.lattice(), 0, 12);
   const runtime::GraphState<State> state(State{}, 1);
-  const runtime::Guard guard(&state.handle()), due(&state.handle(), runtime::When::refreshing);
-  for (const SpinorField* field : {&a, &b, &c, &x}) blas::submit<blas::Fill>({field}, {{{1, 0}}});
-  const auto alpha = runtime::Coefficient{0.5, 0};
+  const runtime::Guard guard(&state.handle()), due = guard.refreshing();
+  for (const Field* field : {&a, &b, &c, &x}) blas::submit<blas::Fill>({field}, {1.0});
+  const auto alpha = blas::Coefficient{0.5, 0};
   check_equal([&] { blas::submit<blas::AddScaled>({&a, &a}, {alpha}, guard); });
   check_equal([&] { blas::submit<blas::Scale>({&x, &x}, {-alpha}, due); });
   check_equal([&] { transfer::convert(x, a, guard); });
   check_equal([&] { transfer::convert(a, x); });
-  check_equal([&] { low.hopping().apply(b, a, {.x = &c, .diagonal = 2}, false, guard); });
+  check_equal([&] { low.hopping().apply(b, a, {.x = &c, .diagonal = same_for_all(2)}, false, guard); });
 }
 
 TEST_CASE("equal work on colour vectors has equal bytes") {
@@ -70,12 +69,12 @@ TEST_CASE("equal work on colour vectors has equal bytes") {
   const battery::DslashHarness low({.lattice = extents, .blocks = {1, 1, 1, 2}, .precision = Precision::single}, links);
   const battery::DslashHarness high({.lattice = extents, .blocks = {1, 1, 1, 2}}, links);
   constexpr int n = 3;
-  const staggered::ColourField a(low.lattice(), 0, n), b(low.lattice(), 1, n), c(low.lattice(), 1, n), x(high.lattice(), 0, n);
+  const Field a(low.lattice(), 0, 3, n), b(low.lattice(), 1, 3, n), c(low.lattice(), 1, 3, n), x(high.lattice(), 0, 3, n);
   const runtime::GraphState<State> state(State{}, 1);
-  for (const staggered::ColourField* field : {&a, &b, &c, &x}) staggered::submit<blas::Fill>({field}, {1.0});
+  for (const Field* field : {&a, &b, &c, &x}) blas::submit<blas::Fill>({field}, {1.0});
   staggered::Dslash dslash(low.even(), low.odd(), n);
-  check_equal([&] { staggered::submit<blas::AddScaled>({&a, &a}, {-staggered::VectorCoefficient(0.5)}); });
-  check_equal([&] { staggered::convert(x, a); });
-  check_equal([&] { staggered::convert(a, x); });
-  check_equal([&] { dslash.apply(b, a, {.x = &c, .diagonal = staggered::same_for_all(2), .y = &c, .sums = {.dot = true}}); });
+  check_equal([&] { blas::submit<blas::AddScaled>({&a, &a}, {-blas::Coefficient(0.5)}); });
+  check_equal([&] { transfer::convert(x, a); });
+  check_equal([&] { transfer::convert(a, x); });
+  check_equal([&] { dslash.apply(b, a, {.x = &c, .diagonal = same_for_all(2), .y = &c, .sums = {.dot = true}}); });
 }

@@ -1,6 +1,7 @@
 // Columns in flight together of which one fails on one rank alone. On one process its error comes out; on several
 // (tests/cli/ranks_in_flight.sh) the others, in the middle of other columns, cannot know of it, and the whole job ends with the name and
 // the message of that rank.
+#include "codelets/actions/wilson/action.hpp"
 #include "apps/run/turns_on_ranks.hpp"
 #include "runtime/mpi/job.hpp"
 #include "tests/battery/solver_support.hpp"
@@ -21,12 +22,12 @@ TEST_CASE("a rank that lacks memory for a column ends those in flight") {
   const runtime::Decomposition decomposition(lattice, runtime::RankGrid{{1, 1, 1, job.size()}, job.rank(), {}}, {1, 1, 1, 1},
                                              session.block_owners());
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
-  WilsonSolver solver(decomposition, gauge, {0.12, {}, antiperiodic_in_time}, SolverSettings{});
-  HostSpinor source(decomposition.part());
+  Solver solver(decomposition, wilson::Action(gauge, {0.12, {}, antiperiodic_in_time}), SolverSettings{});
+  HostField source(spinor_components, decomposition.part());
   source.data.front() = 1;
   const auto solve = [&](int column) {
     if (column == 2 && job.rank() == job.size() - 1) throw std::bad_alloc();
-    HostSpinor solution(decomposition.part());
+    HostField solution(spinor_components, decomposition.part());
     CHECK(solver.solve(source, solution).converged());
   };
   CHECK_THROWS_AS(app::run_on_ranks(4, 2, solve), std::bad_alloc);

@@ -3,13 +3,26 @@
 
 #include "runtime/graph/turns.hpp"
 #include "runtime/system/memory.hpp"
-#include "solvers/staggered_solver.hpp"
+#include "codelets/actions/staggered/action.hpp"
+#include "codelets/actions/wilson/action.hpp"
+#include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 
 using namespace quarkstar;
 
 namespace {
+
+std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings) {
+  const int one[] = {1};
+  return footprint(decomposition, settings, wilson_shape(settings), one);
+}
+
+std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
+                                           std::span<const int> vectors, int vectors_in_lanes = 1) {
+  return footprint(decomposition, settings, staggered_shape(settings, hops_far), vectors, vectors_in_lanes);
+}
+
 
 constexpr std::uint64_t seed = 16180;
 
@@ -35,7 +48,7 @@ TEST_CASE("a solve allocates what its footprint says, and no more") {
   MESSAGE("seed " << seed);
   const Coord lattice{16, 8, 8, 16};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.2);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   const WilsonParameters parameters{0.11, {}, antiperiodic_in_time};
   for (const char* solver : {"bicgstab", "cgnr", "gcr"})
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
@@ -54,8 +67,8 @@ TEST_CASE("a solve allocates what its footprint says, and no more") {
           const std::size_t before = runtime::host_memory_use().now;
           runtime::restart_peak();
           {
-            WilsonSolver wilson(decomposition, gauge, parameters, settings);
-            HostSpinor solution(lattice);
+            Solver wilson(decomposition, wilson::Action(gauge, parameters), settings);
+            HostField solution(spinor_components, lattice);
             CHECK(wilson.solve(source, solution).converged());
           }
           const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
@@ -71,7 +84,7 @@ TEST_CASE("solves in flight with Schwarz domains allocate what their footprint s
   MESSAGE("seed " << seed);
   const Coord lattice{16, 8, 8, 16};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.2);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   for (const Precision precision : {Precision::double_, Precision::single})
     for (const int in_flight : {1, 3}) {
       INFO(name_of(precision) << " in flight " << in_flight);
@@ -88,8 +101,8 @@ TEST_CASE("solves in flight with Schwarz domains allocate what their footprint s
       const std::size_t before = runtime::host_memory_use().now;
       runtime::restart_peak();
       {
-        WilsonSolver wilson(decomposition, gauge, {0.11, {}, antiperiodic_in_time}, settings);
-        std::vector<HostSpinor> solutions(static_cast<std::size_t>(in_flight), HostSpinor(lattice));
+        Solver wilson(decomposition, wilson::Action(gauge, {0.11, {}, antiperiodic_in_time}), settings);
+        std::vector<HostField> solutions(static_cast<std::size_t>(in_flight), HostField(spinor_components, lattice));
         runtime::Turns::run(in_flight, in_flight,
                             [&](int number) { CHECK(wilson.solve(source, solutions[static_cast<std::size_t>(number)]).converged()); });
       }
@@ -105,7 +118,7 @@ TEST_CASE("solves in flight with Schwarz domains allocate what their footprint s
 TEST_CASE("a staggered solve allocates what its footprint says, and no more") {
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 8, 16};
-  const std::vector<HostColour> sources = battery::random_vectors(lattice, 3, seed + 2);
+  const std::vector<HostField> sources = battery::random_vectors(lattice, 3, seed + 2);
   const auto check = [&](const std::string& name, Precision precision, int long_reals, const Coord& blocks, int vectors_in_lanes = 1) {
     INFO(name << " " << name_of(precision) << " long links " << long_reals << " blocks " << blocks[2] << blocks[3]);
     const bool hops_far = long_reals > 0, shifted = name == "multishift";
@@ -122,12 +135,12 @@ TEST_CASE("a staggered solve allocates what its footprint says, and no more") {
     const std::size_t before = runtime::host_memory_use().now;
     runtime::restart_peak();
     {
-      StaggeredSolver solver(decomposition, links, settings, {.vectors_in_lanes = vectors_in_lanes});
-      std::vector<HostColour> b;
+      Solver solver(decomposition, staggered::Action(links), settings, {.vectors_in_lanes = vectors_in_lanes});
+      std::vector<HostField> b;
       for (int v = 0; v < together[0]; ++v) b.push_back(sources[shifted ? 0 : static_cast<std::size_t>(v % 3)]);
       const std::vector<double> masses = shifted ? std::vector<double>{0.3, 0.5, 0.8} : std::vector<double>(b.size(), 0.5);
       for (const auto n : {static_cast<std::size_t>(together[0]), static_cast<std::size_t>(together[1])}) {
-        std::vector<HostColour> solutions(n, HostColour(lattice));
+        std::vector<HostField> solutions(n, HostField(colour_components, lattice));
         for (const SolveResult& result : solver.solve(std::span(b).first(n), std::span(masses).first(n), solutions))
           CHECK(result.converged());
       }
@@ -165,21 +178,21 @@ TEST_CASE("footprints follow the formulas of the layout") {
   const double sites = 4096;
   const Footprint all = wilson_footprint(whole, settings).front();
   CHECK(all.links == sites * 8 * 18 * 8);
-  CHECK(all.spinors == 14 * sites / 2 * 24 * 8);
+  CHECK(all.fields == 14 * sites / 2 * 24 * 8);
   settings.snapshots = true;
-  CHECK(wilson_footprint(whole, settings).front().spinors == 16 * sites / 2 * 24 * 8);
+  CHECK(wilson_footprint(whole, settings).front().fields == 16 * sites / 2 * 24 * 8);
   settings.snapshots = false;
   CHECK(all.faces == 0);
   settings.precision = Precision::half;
   settings.link_reals = 12;
   const Footprint half = wilson_footprint(whole, settings).front();
   CHECK(half.links == sites * 8 * (18 * 8 + 12 * 2));
-  CHECK(half.spinors == sites / 2 * (12 * 192 + 7 * 52));
+  CHECK(half.fields == sites / 2 * (12 * 192 + 7 * 52));
   // Unequal parts: bytes in proportion to sites, the same faces.
   const runtime::Decomposition cut({8, 8, 8, 16}, std::array<std::vector<int>, 4>{{{8}, {8}, {8}, {12, 4}}}, {0, 1});
   const std::vector<Footprint> parts = wilson_footprint(cut, settings);
   CHECK(parts[0].links == 3 * parts[1].links);
-  CHECK(parts[0].spinors == 3 * parts[1].spinors);
+  CHECK(parts[0].fields == 3 * parts[1].fields);
   CHECK(parts[0].faces == parts[1].faces);
   settings.solver = "magic";
   CHECK_THROWS_AS(wilson_footprint(whole, settings), Error);
@@ -195,24 +208,24 @@ TEST_CASE("staggered footprints follow the formulas of the layout") {
   };
   const Footprint all = of(whole, true, {3}).front();
   CHECK(all.links == sites * 8 * 36 * 8);
-  CHECK(all.spinors == 3 * 12 * sites / 2 * 6 * 8);
+  CHECK(all.fields == 3 * 12 * sites / 2 * 6 * 8);
   CHECK(all.faces == 0);
   settings.snapshots = true;
-  CHECK(of(whole, true, {3}).front().spinors == 3 * (12 + 3) * sites / 2 * 6 * 8);
+  CHECK(of(whole, true, {3}).front().fields == 3 * (12 + 3) * sites / 2 * 6 * 8);
   settings.snapshots = false;
   CHECK(of(whole, false, {3}).front().links == sites * 8 * 18 * 8);
-  CHECK(of(whole, true, {1, 5, 2}).front().spinors == 5 * 12 * sites / 2 * 6 * 8);
+  CHECK(of(whole, true, {1, 5, 2}).front().fields == 5 * 12 * sites / 2 * 6 * 8);
   // In half precision links take whole 32-bit words, vectors of three complex numbers and a unit 16 bytes.
   settings.precision = Precision::half;
   settings.link_reals = 13;
   const Footprint half = of(whole, true, {3}).front();
   CHECK(half.links == sites * 8 * (36 * 8 + 18 * 2 + 14 * 2));
-  CHECK(half.spinors == 3 * sites / 2 * (12 * 48 + 5 * 16));
+  CHECK(half.fields == 3 * sites / 2 * (12 * 48 + 5 * 16));
   settings.solver = "multishift";
   settings.precision = Precision::double_;
   CHECK(of(whole, true, {2}).front().links == sites * 8 * (36 + 13) * 8);
   settings.link_reals = 18;
-  CHECK(of(whole, true, {2}).front().spinors == (12 * 2 + 4) * sites / 2 * 6 * 8);
+  CHECK(of(whole, true, {2}).front().fields == (12 * 2 + 4) * sites / 2 * 6 * 8);
   // A cut in t, which is not split over lanes: two faces of three layers, double-buffered, for each Dslash.
   settings.solver = "cg";
   const runtime::Decomposition cut({8, 8, 8, 16}, {1, 1, 1, 2}, 1);

@@ -28,9 +28,9 @@ TEST_CASE("residual history: same bits for every worker count, cut, policy and a
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 8, 8};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
-  const HostSpinor random_source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField random_source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   // A point source spreads the summands over many orders of magnitude, the hard case for sums.
-  const HostSpinor point_source = battery::to_host(reference::point_source(lattice, 4, {1, 2, 3, 4}, 1, 2));
+  const HostField point_source = battery::to_host(reference::point_source(lattice, 4, {1, 2, 3, 4}, 1, 2));
   const WilsonParameters parameters{0.125, {}, antiperiodic_in_time};
   const Coord cuts[] = {{1, 1, 1, 1}, {1, 1, 1, 2}, {1, 2, 2, 2}, {2, 2, 2, 2}};
   const char* policies[] = {"static", "halo-first", "energy", "eager", "lws", "dmdas", "prio"};
@@ -43,7 +43,7 @@ TEST_CASE("residual history: same bits for every worker count, cut, policy and a
       c.settings.precision = precision;
       c.settings.link_reals = 12;
       const bool point = precision == Precision::double_;
-      const HostSpinor& source = point ? point_source : random_source;
+      const HostField& source = point ? point_source : random_source;
       c.settings.tolerance = point ? 1e-11 : 1e-5;
       const battery::SolveOutcome first = battery::solve_once(c, gauge, parameters, source);
       REQUIRE(first.result.converged());

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t seed = 20261121;
 
 /// max |a - b| over max |b|.
-double relative_difference(const HostSpinor& a, const reference::Field& b) {
+double relative_difference(const HostField& a, const reference::Field& b) {
   double difference = 0, largest = 0;
   for (std::size_t i = 0; i < b.data.size(); ++i) {
     difference = std::max(difference, std::abs(a.data[i] - b.data[i]));
@@ -41,7 +41,7 @@ TEST_CASE("hopping term equals the reference") {
   for (const Coord& lattice : lattices) {
     const HostGauge gauge = reference::random_gauge(lattice, seed);
     const reference::Field psi = reference::random_field(lattice, 4, seed + 1);
-    const HostSpinor host = battery::to_host(psi);
+    const HostField host = battery::to_host(psi);
     const reference::Field expected[] = {reference::hop(gauge, psi, phases), reference::hop_dagger(gauge, psi, phases)};
     for (const Coord& blocks : cuts)
       for (const int most_lanes : {16, 8, 4, 1})
@@ -61,11 +61,11 @@ TEST_CASE("hopping term has the same bits for every cut, lane layout and archite
   const Coord lattice{8, 8, 8, 8};
   MESSAGE("seed " << seed);
   const HostGauge gauge = reference::random_gauge(lattice, seed + 2);
-  const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 3));
+  const HostField psi = battery::to_host(reference::random_field(lattice, 4, seed + 3));
   runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
     for (const int reals : {18, 12, 8}) {
-      const HostSpinor first = battery::HoppingHarness({lattice, {1, 1, 1, 1}, precision, reals}, gauge, antiperiodic_in_time).apply(psi);
+      const HostField first = battery::HoppingHarness({lattice, {1, 1, 1, 1}, precision, reals}, gauge, antiperiodic_in_time).apply(psi);
       for (const Coord& blocks : cuts)
         for (const int most_lanes : {16, 8, 1})
           battery::for_architectures([&] {
@@ -80,9 +80,9 @@ TEST_CASE("unequal blocks and odd extents give the same bits") {
   const Coord lattice{8, 6, 6, 10};
   MESSAGE("seed " << seed);
   const HostGauge gauge = reference::random_gauge(lattice, seed + 4);
-  const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 5));
+  const HostField psi = battery::to_host(reference::random_field(lattice, 4, seed + 5));
   runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
-  const HostSpinor whole = battery::HoppingHarness({lattice, {1, 1, 1, 1}}, gauge, antiperiodic_in_time).apply(psi);
+  const HostField whole = battery::HoppingHarness({lattice, {1, 1, 1, 1}}, gauge, antiperiodic_in_time).apply(psi);
   const std::array<std::vector<int>, 4> cuts_by_hand[] = {
       {{{8}, {6}, {6}, {7, 3}}}, {{{2, 6}, {6}, {1, 5}, {10}}}, {{{8}, {3, 3}, {6}, {1, 2, 7}}}};
   for (const auto& parts : cuts_by_hand) {
@@ -95,12 +95,12 @@ TEST_CASE("unequal blocks and odd extents give the same bits") {
     LinkField even(layout, 0, 18), odd(layout, 1, 18);
     transfer::load_links(even, odd, gauge);
     wilson::Hopping hopping(even, odd);
-    HostSpinor result(lattice);
+    HostField result(spinor_components, lattice);
     for (int parity = 0; parity < 2; ++parity) {
-      const SpinorField in(layout, 1 - parity), out(layout, parity);
-      transfer::load_spinor(in, psi);
+      const Field in(layout, 1 - parity, 12), out(layout, parity, 12);
+      transfer::load(in, psi);
       hopping.apply(out, in);
-      transfer::store_spinor(result, out);
+      transfer::store(result, out);
     }
     session.wait_all();
     CHECK(battery::same_bits(result, whole));
@@ -112,19 +112,23 @@ TEST_CASE("fused output and sums equal separate steps") {
   MESSAGE("seed " << seed);
   const HostGauge gauge = reference::random_gauge(lattice, seed + 6);
   const reference::Field psi = reference::random_field(lattice, 4, seed + 7);
-  const HostSpinor host = battery::to_host(psi);
+  const HostField host = battery::to_host(psi);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   for (const Coord& blocks : cuts) {
     battery::HoppingHarness harness({lattice, blocks}, gauge, antiperiodic_in_time);
-    const SpinorField in(harness.lattice(), 1), x(harness.lattice(), 0), y(harness.lattice(), 0), out(harness.lattice(), 0);
+    const Field in(harness.lattice(), 1, 12), x(harness.lattice(), 0, 12), y(harness.lattice(), 0, 12), out(harness.lattice(), 0, 12);
     const reference::Field other = reference::random_field(lattice, 4, seed + 8);
-    const HostSpinor other_host = battery::to_host(other);
-    transfer::load_spinor(in, host);
-    transfer::load_spinor(x, host);
-    transfer::load_spinor(y, other_host);
-    harness.hopping().apply(out, in, {.x = &x, .diagonal = 1.5, .scale = -0.25, .y = &y, .sums = {.norm = true, .dot = true}});
-    HostSpinor result(lattice);
-    transfer::store_spinor(result, out);
+    const HostField other_host = battery::to_host(other);
+    transfer::load(in, host);
+    transfer::load(x, host);
+    transfer::load(y, other_host);
+    harness.hopping().apply(out, in, {.x = &x,
+                             .diagonal = same_for_all(1.5),
+                             .scale = same_for_all(-0.25),
+                             .y = &y,
+                             .sums = {.norm = true, .dot = true, .imaginary = true}});
+    HostField result(spinor_components, lattice);
+    transfer::store(result, out);
     session.wait_all();
     const reference::Boundary phases = reference::Boundary::antiperiodic_t();
     const reference::Field expected =
@@ -151,7 +155,7 @@ TEST_CASE("gamma5-hermiticity and adjointness on random fields") {
   const HostGauge gauge = reference::random_gauge(lattice, seed + 9);
   const reference::Field a = reference::random_field(lattice, 4, seed + 10), b = reference::random_field(lattice, 4, seed + 11);
   runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
-  const auto gamma5 = [](HostSpinor psi) {
+  const auto gamma5 = [](HostField psi) {
     for (std::int64_t site = 0; site < volume(psi.extents); ++site)
       for (int spin = 2; spin < 4; ++spin)
         for (int colour = 0; colour < 3; ++colour) psi.at(site, spin, colour) = -psi.at(site, spin, colour);
@@ -165,8 +169,8 @@ TEST_CASE("gamma5-hermiticity and adjointness on random fields") {
           INFO(c.text());
           const double epsilon = precision == Precision::double_ ? 1e-15 : 5e-7;
           battery::HoppingHarness harness(c, gauge, antiperiodic_in_time);
-          const HostSpinor direct = harness.apply(battery::to_host(a), true);
-          const HostSpinor through_gamma5 = gamma5(harness.apply(gamma5(battery::to_host(a))));
+          const HostField direct = harness.apply(battery::to_host(a), true);
+          const HostField through_gamma5 = gamma5(harness.apply(gamma5(battery::to_host(a))));
           CHECK(relative_difference(through_gamma5, battery::to_reference(direct)) < epsilon);
           const reference::Complex left = reference::inner(b, battery::to_reference(harness.apply(battery::to_host(a))));
           const reference::Complex right = reference::inner(battery::to_reference(harness.apply(battery::to_host(b), true)), a);
@@ -184,6 +188,6 @@ TEST_CASE("gauge covariance") {
   const auto hop = [&](const HostGauge& links, const reference::Field& field) {
     return battery::HoppingHarness({lattice, {1, 1, 1, 1}}, links, antiperiodic_in_time).apply(battery::to_host(field));
   };
-  const HostSpinor transformed = hop(reference::transform(gauge, g), reference::transform(psi, g));
+  const HostField transformed = hop(reference::transform(gauge, g), reference::transform(psi, g));
   CHECK(relative_difference(transformed, reference::transform(battery::to_reference(hop(gauge, psi)), g)) < 1e-13);
 }

@@ -1,13 +1,13 @@
 // The solver that docs/howto/solver.md writes, taken from the page itself, solves what it says: in every precision, with refreshes.
-#include "solvers/even_odd_wilson.hpp"
+#include "codelets/actions/wilson/even_odd.hpp"
 #include "solvers/krylov/krylov.hpp"
-#include "solvers/mixed_precision.hpp"
+#include "solvers/solver.hpp"
 #include "tests/battery/support.hpp"
 
 #include <cmath>
 
 namespace quarkstar {
-KrylovResult minimal_residual(LinearOperator&, const SpinorField&, const SpinorField&, const KrylovLimits&, const KrylovProgress&);
+KrylovResult minimal_residual(LinearOperator&, const Field&, const Field&, const KrylovLimits&, const KrylovProgress&);
 }
 
 using namespace quarkstar;
@@ -20,7 +20,7 @@ constexpr double tolerance = 1e-10;
 /// The even-odd system in one precision.
 struct System {
   battery::HoppingHarness harness;
-  EvenOddWilson m;
+  wilson::EvenOdd m;
   System(const Coord& lattice, Precision precision, const HostGauge& gauge, const WilsonParameters& parameters)
       : harness({lattice, {1, 1, 1, 2}, precision}, gauge, parameters.boundary), m(harness.hopping(), parameters, Schur::asymmetric) {}
 };
@@ -33,18 +33,17 @@ TEST_CASE("the minimal-residual solver of docs/howto/solver.md reaches the toler
   const WilsonParameters parameters{0.12, {}, antiperiodic_in_time};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
   const reference::Field source =
-      reference::restrict_to_parity(reference::random_field(lattice, 4, seed + 1), EvenOddWilson::solved_parity);
-  const HostSpinor host = battery::to_host(source);
+      reference::restrict_to_parity(reference::random_field(lattice, 4, seed + 1), wilson::EvenOdd::solved_parity);
+  const HostField host = battery::to_host(source);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   System outer(lattice, Precision::double_, gauge, parameters);
-  const SpinorField x(outer.m.lattice(), outer.m.parity()), r(outer.m.lattice(), outer.m.parity()),
-      image(outer.m.lattice(), outer.m.parity());
+  const Field x(outer.m.lattice(), outer.m.parity()), r(outer.m.lattice(), outer.m.parity()), image(outer.m.lattice(), outer.m.parity());
   KrylovLimits limits;
   limits.target_norm2 = tolerance * tolerance * reference::norm2(source);
   limits.most_iterations = 500;
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
     INFO(name_of(precision));
-    transfer::load_spinor(r, host);
+    transfer::load(r, host);
     KrylovResult result;
     if (precision == Precision::double_) {
       result = minimal_residual(outer.m, x, r, limits, {});
@@ -55,9 +54,9 @@ TEST_CASE("the minimal-residual solver of docs/howto/solver.md reaches the toler
     }
     CHECK(result.reason == StopReason::converged);
     CHECK(result.iterations == static_cast<int>(result.norm2.size()));
-    HostSpinor product(lattice);
+    HostField product(spinor_components, lattice);
     outer.m.apply(image, x, {}, false, {});
-    transfer::store_spinor(product, image);
+    transfer::store(product, image);
     session.wait_all();
     CHECK(std::sqrt(reference::norm2(source - battery::to_reference(product)) / reference::norm2(source)) < 1.01 * tolerance);
     MESSAGE(name_of(precision) << ": " << result.iterations << " iterations");

@@ -1,5 +1,6 @@
 // Batches of several owners as one task for each stretch between two exchanges: the bits and the work of the same batches task by task.
-#include "solvers/staggered_solver.hpp"
+#include "codelets/actions/staggered/action.hpp"
+#include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 
@@ -13,7 +14,7 @@ TEST_CASE("joined tasks: the same residual histories, solutions and work, in few
   MESSAGE("seed " << seed);
   const Coord lattice{8, 4, 4, 12};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   const WilsonParameters parameters{0.12, {}, antiperiodic_in_time};
   struct Case {
     const char* solver;
@@ -49,7 +50,7 @@ TEST_CASE("joined tasks of one iteration: eleven an owner") {
   // the next pack) and three that begin with a scalar step; what differs is at the ends of a batch.
   const Coord lattice{8, 4, 4, 8};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   constexpr int iterations = 8, workers = 2;
   const auto tasks_of = [&](bool join, int most) {
     battery::SolveCase c;
@@ -78,7 +79,7 @@ TEST_CASE("joined tasks: staggered solves") {
   for (double& real : links.fat.data) real *= 9. / 8;
   for (double& real : links.naik.data) real *= scale;
   const smear::StaggeredLinks host = battery::with_phases(links, scale);
-  const std::vector<HostColour> sources = battery::random_vectors(lattice, 2, seed + 2);
+  const std::vector<HostField> sources = battery::random_vectors(lattice, 2, seed + 2);
   for (const std::string& name : {std::string("cg"), std::string("blockcg")}) {
     std::vector<std::vector<double>> histories[2];
     for (const bool join : {false, true}) {
@@ -87,8 +88,8 @@ TEST_CASE("joined tasks: staggered solves") {
       settings.solver = name;
       settings.tolerance = 1e-9;
       settings.keep_history = true;
-      StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 2}, 2), host, settings);
-      std::vector<HostColour> solutions(2, HostColour(lattice));
+      Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 2}, 2), staggered::Action(host), settings);
+      std::vector<HostField> solutions(2, HostField(colour_components, lattice));
       const std::vector<double> masses{0.2, 0.2};
       for (const SolveResult& result : solver.solve(sources, masses, solutions)) {
         CHECK(result.converged());

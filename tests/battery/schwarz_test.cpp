@@ -1,4 +1,5 @@
 // The Schwarz preconditioner against the reference; its bits; and what it does to GCR.
+#include "codelets/actions/wilson/action.hpp"
 #include "codelets/actions/wilson/schwarz.hpp"
 
 #include "runtime/system/error.hpp"
@@ -25,23 +26,23 @@ struct Case {
 };
 
 /// K source in a session of its own.
-HostSpinor apply(const Case& c, const HostGauge& gauge, const HostSpinor& source) {
+HostField apply(const Case& c, const HostGauge& gauge, const HostField& source) {
   runtime::Session session({.cpu_workers = c.workers, .threads_per_worker = c.threads, .cuda_workers = 0, .policy = c.policy});
   const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(c.lattice, c.blocks, c.workers), c.precision, antiperiodic_in_time,
-                                                 16, 1, Coord{}, c.domain);
+                                                 LayoutRequest{.most_lanes = 16, .unit = c.domain});
   LinkField even(lattice, 0, c.link_reals), odd(lattice, 1, c.link_reals);
   transfer::load_links(even, odd, gauge);
   const wilson::Schwarz schwarz(even, odd, c.domain, c.steps, diagonal, scale);
-  const SpinorField in(lattice, 1), out(lattice, 1);
-  transfer::load_spinor(in, source);
+  const Field in(lattice, 1, 12), out(lattice, 1, 12);
+  transfer::load(in, source);
   schwarz.apply(out, in);
-  HostSpinor result(c.lattice);
-  transfer::store_spinor(result, out);
+  HostField result(spinor_components, c.lattice);
+  transfer::store(result, out);
   session.wait_all();
   return result;
 }
 
-double relative_difference(const HostSpinor& a, const reference::Field& b) {
+double relative_difference(const HostField& a, const reference::Field& b) {
   return std::sqrt(reference::norm2(battery::to_reference(a) - b) / reference::norm2(b));
 }
 
@@ -77,14 +78,14 @@ TEST_CASE("the Schwarz preconditioner equals the reference") {
 TEST_CASE("a domain without a source stays zero") {
   const Coord lattice{8, 4, 4, 8};
   const HostGauge gauge = reference::random_gauge(lattice, seed + 2);
-  const HostSpinor source = battery::to_host(reference::point_source(lattice, 4, {1, 2, 3, 5}, 1, 2));
-  const HostSpinor result = apply({}, gauge, source);
+  const HostField source = battery::to_host(reference::point_source(lattice, 4, {1, 2, 3, 5}, 1, 2));
+  const HostField result = apply({}, gauge, source);
   for (std::int64_t site = 0; site < volume(lattice); ++site) {
     const Coord x = coordinates(site, lattice);
     const bool inside = x[0] < 4 && x[3] >= 4;
     double norm2 = 0;
-    for (int c = 0; c < HostSpinor::components; ++c)
-      norm2 += std::norm(result.data[static_cast<std::size_t>(site) * HostSpinor::components + static_cast<std::size_t>(c)]);
+    for (int c = 0; c < spinor_components; ++c)
+      norm2 += std::norm(result.data[static_cast<std::size_t>(site) * spinor_components + static_cast<std::size_t>(c)]);
     CHECK(std::isfinite(norm2));
     if (!inside || parity_of(x) == 0) CHECK(norm2 == 0);
   }
@@ -94,12 +95,12 @@ TEST_CASE("the Schwarz preconditioner: same bits for every cut, layout, worker c
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 8, 8};
   const HostGauge gauge = reference::random_gauge(lattice, seed + 3);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 4));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 4));
   const char* policies[] = {"static", "eager", "dmdas", "halo-first", "lws"};
   std::size_t turn = 0;  // policies take turns: in three precisions each cut and number of workers meets three of them
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
     const Case first{.lattice = lattice, .precision = precision, .link_reals = 12};
-    const HostSpinor expected = apply(first, gauge, source);
+    const HostField expected = apply(first, gauge, source);
     for (const Coord& blocks : {Coord{1, 1, 1, 2}, Coord{2, 1, 2, 1}, Coord{2, 2, 2, 2}})
       for (const int workers : {1, 2}) {
         Case other = first;
@@ -122,7 +123,7 @@ TEST_CASE("GCR with Schwarz domains: residual histories have the same bits whate
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 8, 8};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 5, 0.4);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 6));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 6));
   const WilsonParameters parameters{0.13, {}, antiperiodic_in_time};
   const char* policies[] = {"static", "eager", "lws", "dmdas", "prio"};
   std::size_t turn = 0;
@@ -169,7 +170,7 @@ TEST_CASE("more steps need fewer iterations, larger domains no more; restarts co
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 8, 8};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 7, 0.4);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 8));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 8));
   const auto iterations = [&](const std::optional<SchwarzSettings>& schwarz, int restart) {
     battery::SolveCase c;
     c.settings = gcr(schwarz);
@@ -193,7 +194,7 @@ TEST_CASE("Schwarz domains that do not fit are refused") {
   const HostGauge gauge = reference::unit_gauge(lattice);
   runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
   const auto refuse = [&](const Coord& blocks, SolverSettings settings, const char* what) {
-    CHECK_THROWS_WITH(WilsonSolver(runtime::Decomposition(lattice, blocks, 1), gauge, {}, settings), doctest::Contains(what));
+    CHECK_THROWS_WITH(Solver(runtime::Decomposition(lattice, blocks, 1), wilson::Action(gauge, {}), settings), doctest::Contains(what));
   };
   refuse({1, 1, 1, 1}, gcr(SchwarzSettings{{4, 4, 4, 3}, 4}), "even numbers");
   refuse({1, 1, 1, 1}, gcr(SchwarzSettings{{4, 4, 6, 4}, 4}), "divisor");

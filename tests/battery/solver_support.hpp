@@ -1,6 +1,7 @@
 #pragma once
 // A whole solve as the battery repeats it: one source, one choice of everything, the residual history as bits.
-#include "solvers/wilson_solver.hpp"
+#include "codelets/actions/wilson/action.hpp"
+#include "solvers/solver.hpp"
 #include "tests/battery/support.hpp"
 
 namespace quarkstar::battery {
@@ -17,11 +18,11 @@ struct SolveCase {
 
 struct SolveOutcome {
   SolveResult result;
-  HostSpinor solution;
+  HostField solution;
 };
 
 /// One solve in a session of its own.
-inline SolveOutcome solve_once(const SolveCase& c, const HostGauge& gauge, const WilsonParameters& parameters, const HostSpinor& source) {
+inline SolveOutcome solve_once(const SolveCase& c, const HostGauge& gauge, const WilsonParameters& parameters, const HostField& source) {
   runtime::Session session({.cpu_workers = c.workers,
                             .threads_per_worker = c.threads,
                             .cuda_workers = c.gpus,
@@ -31,8 +32,8 @@ inline SolveOutcome solve_once(const SolveCase& c, const HostGauge& gauge, const
                             .throttles = c.throttles});
   SolverSettings settings = c.settings;
   settings.keep_history = true;
-  WilsonSolver solver(runtime::Decomposition(gauge.extents, c.blocks, session.block_owners()), gauge, parameters, settings);
-  SolveOutcome outcome{{}, HostSpinor(gauge.extents)};
+  Solver solver(runtime::Decomposition(gauge.extents, c.blocks, session.block_owners()), wilson::Action(gauge, parameters), settings);
+  SolveOutcome outcome{{}, HostField(spinor_components, gauge.extents)};
   outcome.result = solver.solve(source, outcome.solution);
   return outcome;
 }

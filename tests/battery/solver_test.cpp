@@ -1,5 +1,6 @@
 // Every solver, precision, link format and Schur complement gives a solution whose residual the reference confirms; failures say why.
-#include "solvers/even_odd_wilson.hpp"
+#include "codelets/actions/wilson/action.hpp"
+#include "codelets/actions/wilson/even_odd.hpp"
 #include "solvers/krylov/krylov.hpp"
 #include "tests/battery/solver_support.hpp"
 
@@ -11,8 +12,7 @@ namespace {
 
 constexpr std::uint64_t seed = 4711;
 
-double reference_residual(const HostGauge& gauge, const WilsonParameters& parameters, const HostSpinor& source,
-                          const HostSpinor& solution) {
+double reference_residual(const HostGauge& gauge, const WilsonParameters& parameters, const HostField& source, const HostField& solution) {
   const reference::Field b = battery::to_reference(source), x = battery::to_reference(solution);
   reference::Field mx = reference::wilson(gauge, parameters.kappa, x);
   if (parameters.normalisation == WilsonParameters::Normalisation::mass) mx = reference::Complex(1 / (2 * parameters.kappa)) * mx;
@@ -25,8 +25,8 @@ TEST_CASE("every solver reaches the tolerance that the reference confirms") {
   MESSAGE("seed " << seed);
   const Coord lattice{4, 4, 4, 8};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
-  for (const std::string& name : solver_names())
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  for (const std::string& name : solver_names(false))
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
       for (const int reals : {18, 12, 8})
         for (const Schur schur : {Schur::asymmetric, Schur::symmetric}) {
@@ -54,9 +54,9 @@ TEST_CASE("reliable updates and defect correction reach what double precision re
   MESSAGE("seed " << seed);
   const Coord lattice{4, 4, 4, 8};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 20, 0.4);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 21));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 21));
   const WilsonParameters parameters{0.125, {}, antiperiodic_in_time};
-  for (const std::string& name : solver_names()) {
+  for (const std::string& name : solver_names(false)) {
     battery::SolveCase c;
     c.settings.solver = name;
     c.settings.tolerance = 1e-11;
@@ -83,9 +83,9 @@ TEST_CASE("how far the submission runs ahead changes no bit") {
   MESSAGE("seed " << seed);
   const Coord lattice{4, 4, 4, 8};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 30, 0.4);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 31));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 31));
   const WilsonParameters parameters{0.12, {}, antiperiodic_in_time};
-  for (const std::string& name : solver_names())
+  for (const std::string& name : solver_names(false))
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
       for (const double tolerance : {1e-4, 1e-9}) {
         battery::SolveCase c;
@@ -108,22 +108,24 @@ TEST_CASE("CG on a hermitian positive operator") {
   MESSAGE("seed " << seed);
   const Coord lattice{4, 4, 4, 4};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 6, 0.4);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 7));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 7));
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   const runtime::Decomposition decomposition(lattice, {1, 1, 1, 2}, 1);
   const auto layout = std::make_shared<Lattice>(decomposition, Precision::double_, antiperiodic_in_time);
   LinkField even(layout, 0, 18), odd(layout, 1, 18);
   transfer::load_links(even, odd, gauge);
   wilson::Hopping hopping(even, odd);
-  EvenOddWilson m(hopping, {0.12, {}, antiperiodic_in_time}, Schur::asymmetric);
+  wilson::EvenOdd m(hopping, same_for_all(0.12), WilsonParameters::Normalisation::kappa, Schur::asymmetric);
   NormalOperator normal(m);
-  const SpinorField b(layout, 1), x(layout, 1), check(layout, 1);
-  transfer::load_spinor(b, source);
-  const KrylovResult result = conjugate_gradient(normal, x, b, {.target_norm2 = 1e-20, .most_iterations = 500}, {});
+  const Field b = m.field(), x = m.field(), check = m.field();
+  transfer::load(b, source);
+  KrylovLimits limits{.target_norm2 = same_for_all(1e-20)};
+  limits.most_iterations.fill(500);
+  const KrylovResult result = find_krylov_solver("cg")->solve(normal, x, b, limits, {}).of_vectors.front();
   CHECK(result.reason == StopReason::converged);
-  normal.apply(check, x, {}, false, nullptr);
-  HostSpinor image(lattice);
-  transfer::store_spinor(image, check);
+  normal.apply(check, x, {}, false, {});
+  HostField image(spinor_components, lattice);
+  transfer::store(image, check);
   session.wait_all();
   const reference::Field difference = reference::restrict_to_parity(battery::to_reference(image) - battery::to_reference(source), 1);
   CHECK(std::sqrt(reference::norm2(difference)) < 1e-9);
@@ -133,11 +135,11 @@ TEST_CASE("an initial guess is used: the solution itself needs no iteration") {
   MESSAGE("seed " << seed);
   const Coord lattice{4, 4, 4, 4};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 2, 0.3);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 3));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 3));
   runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
   SolverSettings settings;
-  WilsonSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), gauge, {0.12, {}, antiperiodic_in_time}, settings);
-  HostSpinor x(lattice);
+  Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), wilson::Action(gauge, {0.12, {}, antiperiodic_in_time}), settings);
+  HostField x(spinor_components, lattice);
   const SolveResult first = solver.solve(source, x);
   CHECK(first.converged());
   CHECK(first.iterations > 5);
@@ -149,12 +151,12 @@ TEST_CASE("an initial guess is used: the solution itself needs no iteration") {
 TEST_CASE("failures end with their reason and never as converged") {
   const Coord lattice{4, 4, 4, 4};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 4, 0.3);
-  HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 5));
+  HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 5));
   const WilsonParameters parameters{0.12, {}, antiperiodic_in_time};
   battery::SolveCase c;
 
   SUBCASE("iteration limit") {
-    for (const std::string& name : solver_names()) {
+    for (const std::string& name : solver_names(false)) {
       c.settings.solver = name;
       c.settings.max_iterations = 3;
       const SolveResult result = battery::solve_once(c, gauge, parameters, source).result;
@@ -174,15 +176,15 @@ TEST_CASE("failures end with their reason and never as converged") {
     CHECK(result.true_residual < 1e-14);
   }
   SUBCASE("a zero source has the zero solution") {
-    const battery::SolveOutcome outcome = battery::solve_once(c, gauge, parameters, HostSpinor(lattice));
+    const battery::SolveOutcome outcome = battery::solve_once(c, gauge, parameters, HostField(spinor_components, lattice));
     CHECK(outcome.result.converged());
     for (const auto& value : outcome.solution.data) CHECK(value == 0.0);
   }
   SUBCASE("a zero source has the zero solution whatever the guess") {
     runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
-    WilsonSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), gauge, parameters, c.settings);
-    HostSpinor x = source;
-    CHECK(solver.solve(HostSpinor(lattice), x).converged());
+    Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), wilson::Action(gauge, parameters), c.settings);
+    HostField x = source;
+    CHECK(solver.solve(HostField(spinor_components, lattice), x).converged());
     for (const auto& value : x.data) CHECK(value == 0.0);
   }
   SUBCASE("restarts stay within the iteration limit") {
@@ -209,8 +211,8 @@ TEST_CASE("failures end with their reason and never as converged") {
     runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
     c.settings.tolerance = 1e-13;
     c.settings.check_every = 2;
-    WilsonSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), gauge, parameters, c.settings);
-    HostSpinor x(lattice);
+    Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), wilson::Action(gauge, parameters), c.settings);
+    HostField x(spinor_components, lattice);
     CHECK(solver.solve(source, x, [](int, double) { return false; }).reason == StopReason::interrupted);
   }
 }
@@ -223,20 +225,20 @@ TEST_CASE("wrong settings are refused with the flag's name") {
   SolverSettings settings;
   for (const char* name : {"gauss", "cg"}) {
     settings.solver = name;
-    CHECK_THROWS_WITH(WilsonSolver(decomposition, gauge, {}, settings), doctest::Contains("--solver"));
+    CHECK_THROWS_WITH(Solver(decomposition, wilson::Action(gauge, {}), settings), doctest::Contains("--solver"));
   }
   settings = {};
   settings.link_reals = 7;
-  CHECK_THROWS_WITH(WilsonSolver(decomposition, gauge, {}, settings), doctest::Contains("--links"));
+  CHECK_THROWS_WITH(Solver(decomposition, wilson::Action(gauge, {}), settings), doctest::Contains("--links"));
   settings = {};
   settings.link_reals = 8;  // which cannot hold links off SU(3)
   for (const double factor : {1.001, std::nan("")}) {
     HostGauge stretched = gauge;
     stretched.link(17, 2)[4] *= factor;
     stretched.link(17, 2)[8] *= factor;
-    CHECK_THROWS_WITH(WilsonSolver(decomposition, stretched, {}, settings), doctest::Contains("link"));
+    CHECK_THROWS_WITH(Solver(decomposition, wilson::Action(stretched, {}), settings), doctest::Contains("link"));
   }
   settings = {};
   settings.tolerance = 0;
-  CHECK_THROWS_WITH(WilsonSolver(decomposition, gauge, {}, settings), doctest::Contains("--tol"));
+  CHECK_THROWS_WITH(Solver(decomposition, wilson::Action(gauge, {}), settings), doctest::Contains("--tol"));
 }

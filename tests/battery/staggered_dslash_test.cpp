@@ -14,7 +14,7 @@ constexpr std::uint64_t seed = 20261124;
 constexpr double scale = -1 / 24.;
 
 /// max |a - b| over max |b|.
-double relative_difference(const HostColour& a, const reference::Field& b) {
+double relative_difference(const HostField& a, const reference::Field& b) {
   double difference = 0, largest = 0;
   for (std::size_t i = 0; i < b.data.size(); ++i) {
     difference = std::max(difference, std::abs(a.data[i] - b.data[i]));
@@ -48,18 +48,18 @@ TEST_CASE("staggered Dslash equals the reference") {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   for (const Coord& lattice : lattices) {
     const reference::StaggeredLinks links = battery::random_links(lattice, seed, scale);
-    const std::vector<HostColour> chi = battery::random_vectors(lattice, 8, seed + 10);
+    const std::vector<HostField> chi = battery::random_vectors(lattice, 8, seed + 10);
     for (const int long_reals : {0, 18, 14, 13, 9}) {
       reference::StaggeredLinks known = links;
       if (long_reals == 0) std::fill(known.naik.data.begin(), known.naik.data.end(), 0.0);
       std::vector<reference::Field> expected;
-      for (const HostColour& vector : chi) expected.push_back(reference::staggered_dslash(known, battery::to_reference(vector)));
+      for (const HostField& vector : chi) expected.push_back(reference::staggered_dslash(known, battery::to_reference(vector)));
       const smear::StaggeredLinks host = battery::with_phases(links, long_reals == 0 ? 0 : scale);
       for (const Coord& blocks : cuts) {
         if (too_thin(lattice, blocks, long_reals)) continue;
         const auto check = [&](const DslashCase& c, std::size_t n) {
           INFO(c.text());
-          const std::vector<HostColour> result = DslashHarness(c, host).apply({chi.data(), n});
+          const std::vector<HostField> result = DslashHarness(c, host).apply({chi.data(), n});
           for (std::size_t v = 0; v < n; ++v) CHECK(relative_difference(result[v], expected[v]) < limit(c.precision, long_reals));
         };
         for (const Precision precision : precisions)
@@ -77,18 +77,18 @@ TEST_CASE("staggered Dslash has the same bits for every cut, lane layout, archit
   const Coord lattice{8, 8, 8, 8};
   MESSAGE("seed " << seed);
   const smear::StaggeredLinks links = battery::with_phases(battery::random_links(lattice, seed + 20, scale), scale);
-  const std::vector<HostColour> chi = battery::random_vectors(lattice, 32, seed + 30);
+  const std::vector<HostField> chi = battery::random_vectors(lattice, 32, seed + 30);
   runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
   for (const Precision precision : precisions)
     for (const int long_reals : {18, 14, 13, 9}) {
-      std::vector<HostColour> first;  // each vector alone
+      std::vector<HostField> first;  // each vector alone
       {
         DslashHarness harness({lattice, {1, 1, 1, 1}, precision, long_reals}, links);
-        for (const HostColour& vector : chi) first.push_back(harness.apply({&vector, 1})[0]);
+        for (const HostField& vector : chi) first.push_back(harness.apply({&vector, 1})[0]);
       }
       const auto check = [&](const DslashCase& c, std::size_t n) {
         INFO(c.text() << " vectors " << n);
-        const std::vector<HostColour> result = DslashHarness(c, links).apply({chi.data(), n});
+        const std::vector<HostField> result = DslashHarness(c, links).apply({chi.data(), n});
         for (std::size_t v = 0; v < n; ++v) CHECK(battery::same_bits(result[v], first[v]));
       };
       for (const Coord& blocks : cuts)
@@ -109,9 +109,9 @@ TEST_CASE("staggered Dslash: unequal blocks and odd extents give the same bits")
   const Coord lattice{8, 6, 6, 14};
   MESSAGE("seed " << seed);
   const smear::StaggeredLinks links = battery::with_phases(battery::random_links(lattice, seed + 40, scale), scale);
-  const std::vector<HostColour> chi = battery::random_vectors(lattice, 8, seed + 50);
+  const std::vector<HostField> chi = battery::random_vectors(lattice, 8, seed + 50);
   runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
-  const std::vector<HostColour> whole = DslashHarness({lattice, {1, 1, 1, 1}}, links).apply(chi);
+  const std::vector<HostField> whole = DslashHarness({lattice, {1, 1, 1, 1}}, links).apply(chi);
   const std::array<std::vector<int>, 4> cuts_by_hand[] = {
       {{{8}, {6}, {6}, {9, 5}}}, {{{4, 4}, {3, 3}, {6}, {14}}}, {{{8}, {6}, {6}, {3, 4, 7}}}};
   for (const auto& parts : cuts_by_hand) {
@@ -122,7 +122,7 @@ TEST_CASE("staggered Dslash: unequal blocks and odd extents give the same bits")
     const runtime::Decomposition decomposition(lattice, parts, owners);
     INFO(decomposition.describe());
     for (const int vectors_in_lanes : {1, 8}) {
-      const std::vector<HostColour> result =
+      const std::vector<HostField> result =
           DslashHarness(decomposition, {.lattice = lattice, .blocks = {}, .vectors_in_lanes = vectors_in_lanes}, links).apply(chi);
       for (std::size_t v = 0; v < chi.size(); ++v) CHECK(battery::same_bits(result[v], whole[v]));
     }
@@ -134,24 +134,21 @@ TEST_CASE("staggered Dslash: fused output and sums equal separate steps") {
   constexpr int n = 8;
   MESSAGE("seed " << seed);
   const reference::StaggeredLinks links = battery::random_links(lattice, seed + 60, scale);
-  const std::vector<HostColour> chi = battery::random_vectors(lattice, n, seed + 70),
-                                other = battery::random_vectors(lattice, n, seed + 80);
+  const std::vector<HostField> chi = battery::random_vectors(lattice, n, seed + 70), other = battery::random_vectors(lattice, n, seed + 80);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   for (const auto& [blocks, vectors_in_lanes] :
        {std::pair{Coord{1, 1, 1, 1}, 1}, {{2, 1, 1, 2}, 1}, {{1, 1, 1, 1}, 8}, {{2, 1, 1, 2}, 8}}) {
     DslashHarness harness({.lattice = lattice, .blocks = blocks, .vectors_in_lanes = vectors_in_lanes}, battery::with_phases(links, scale));
     staggered::Dslash dslash(harness.even(), harness.odd(), n);
-    const staggered::ColourField in(harness.lattice(), 1, n), x(harness.lattice(), 0, n), y(harness.lattice(), 0, n),
-        out(harness.lattice(), 0, n);
-    staggered::load_vectors(in, chi);
-    staggered::load_vectors(x, chi);
-    staggered::load_vectors(y, other);
-    staggered::PerVector diagonal{};
+    const Field in(harness.lattice(), 1, n), x(harness.lattice(), 0, n), y(harness.lattice(), 0, n), out(harness.lattice(), 0, n);
+    transfer::load(in, chi);
+    transfer::load(x, chi);
+    transfer::load(y, other);
+    PerVector diagonal{};
     for (std::size_t v = 0; v < n; ++v) diagonal[v] = 1.5 + static_cast<double>(v);
-    dslash.apply(out, in,
-                 {.x = &x, .diagonal = diagonal, .scale = staggered::same_for_all(-0.25), .y = &y, .sums = {.norm = true, .dot = true}});
-    std::vector<HostColour> result(n, HostColour(lattice));
-    staggered::store_vectors(result, out);
+    dslash.apply(out, in, {.x = &x, .diagonal = diagonal, .scale = same_for_all(-0.25), .y = &y, .sums = {.norm = true, .dot = true}});
+    std::vector<HostField> result(n, HostField(colour_components, lattice));
+    transfer::store(result, out);
     session.wait_all();
     for (std::size_t v = 0; v < n; ++v) {
       const reference::Field psi = battery::to_reference(chi[v]);
@@ -175,10 +172,10 @@ TEST_CASE("staggered Dslash is antihermitian") {
   const Coord lattice{4, 4, 4, 8};
   MESSAGE("seed " << seed);
   const reference::StaggeredLinks links = battery::random_links(lattice, seed + 90, scale);
-  const std::vector<HostColour> a = battery::random_vectors(lattice, 1, seed + 91), b = battery::random_vectors(lattice, 1, seed + 92);
+  const std::vector<HostField> a = battery::random_vectors(lattice, 1, seed + 91), b = battery::random_vectors(lattice, 1, seed + 92);
   runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
   DslashHarness harness({lattice, {1, 1, 1, 2}}, battery::with_phases(links, scale));
-  const auto inner = [](const HostColour& left, const HostColour& right) {
+  const auto inner = [](const HostField& left, const HostField& right) {
     return reference::inner(battery::to_reference(left), battery::to_reference(right));
   };
   const reference::Complex left = inner(b[0], harness.apply(a)[0]), right = -inner(harness.apply(b)[0], a[0]);

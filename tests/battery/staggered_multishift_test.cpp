@@ -1,5 +1,6 @@
 // Multi-shift CG with refinement in every precision and long-link format: true residuals, and the solutions of single
 // CG solves.
+#include "codelets/actions/staggered/action.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
 
 using namespace quarkstar;
@@ -9,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t seed = 20261127;
 
-double distance(const HostColour& a, const HostColour& b) {
+double distance(const HostField& a, const HostField& b) {
   return std::sqrt(reference::norm2(battery::to_reference(a) - battery::to_reference(b)));
 }
 
@@ -25,15 +26,15 @@ TEST_CASE(
   const smear::StaggeredLinks links = battery::with_phases(reference_links, battery::naik_weight);
   const std::vector<double> masses{0.5, 0.2, 1.0, 0.3, 2.0};  // the least one is not the first
   const std::size_t n = masses.size();
-  const std::vector<HostColour> sources(n, battery::random_vectors(lattice, 1, seed + 2)[0]);
+  const std::vector<HostField> sources(n, battery::random_vectors(lattice, 1, seed + 2)[0]);
   const double b_norm = std::sqrt(reference::norm2(battery::to_reference(sources[0])));
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1), cut(lattice, {1, 1, 1, 2}, 1);
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
     for (const int long_reals : {18, 14, 13, 9}) {
       const SolverSettings settings = battery::staggered_settings("multishift", precision, long_reals);
-      StaggeredSolver shifted(whole, links, settings), on_two(cut, links, settings),
-          single(whole, links, battery::staggered_settings("cg", precision, long_reals));
+      Solver shifted(whole, staggered::Action(links), settings), on_two(cut, staggered::Action(links), settings),
+          single(whole, staggered::Action(links), battery::staggered_settings("cg", precision, long_reals));
       const StaggeredOutcome outcome = battery::solve_together(shifted, sources, masses),
                              other = battery::solve_together(on_two, sources, masses);
       for (std::size_t s = 0; s < n; ++s) {

@@ -35,7 +35,7 @@ TEST_CASE("staggered links of a rank come from those of its part") {
       smear::StaggeredLinks mine = whole;
       mine.fat = cut_out(whole.fat, smear::hops_box(ranks.part(), lattice, 1));
       mine.long_links = cut_out(whole.long_links, smear::hops_box(ranks.part(), lattice, 3));
-      const auto blocks = std::make_shared<Lattice>(ranks, Precision::double_, periodic, 16, 3);
+      const auto blocks = std::make_shared<Lattice>(ranks, Precision::double_, periodic, LayoutRequest{.most_lanes = 16, .reach = 3});
       for (const int parity : {0, 1}) {
         const staggered::Links from_part(blocks, parity, mine, 18), from_whole(blocks, parity, whole, 18);
         CHECK(same_memory(from_part.fat, from_whole.fat));

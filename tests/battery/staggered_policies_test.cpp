@@ -1,5 +1,6 @@
 // Every staggered solver in every precision: the same bits under every policy, for 1 to 8 blocks, and on every
 // architecture.
+#include "codelets/actions/staggered/action.hpp"
 #include "runtime/policy/policy.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
 
@@ -18,20 +19,20 @@ const Coord cuts[] = {{1, 1, 1, 1}, {1, 1, 1, 2}, {1, 1, 2, 2}, {1, 2, 2, 2}};
 /// A solver, a precision and what is solved for.
 struct Problem {
   SolverSettings settings;
-  std::vector<HostColour> sources;
+  std::vector<HostField> sources;
   std::vector<double> masses;
   StaggeredOutcome expected{};  ///< one block, one worker
 
   StaggeredOutcome solve(const Coord& blocks, int owners, const smear::StaggeredLinks& links) const {
-    StaggeredSolver solver(runtime::Decomposition(lattice, blocks, owners), links, settings);
+    Solver solver(runtime::Decomposition(lattice, blocks, owners), staggered::Action(links), settings);
     return battery::solve_together(solver, sources, masses);
   }
 };
 
 std::vector<Problem> all_problems() {
-  const std::vector<HostColour> random = battery::random_vectors(lattice, n, seed + 2);
+  const std::vector<HostField> random = battery::random_vectors(lattice, n, seed + 2);
   std::vector<Problem> problems;
-  for (const std::string& solver : staggered_solver_names())
+  for (const std::string& solver : solver_names(true))
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
       const int long_reals = precision == Precision::double_ ? 18 : precision == Precision::single ? 13 : 9;
       Problem problem{battery::staggered_settings(solver, precision, long_reals), random, {0.8, 1.8, 1.2}};

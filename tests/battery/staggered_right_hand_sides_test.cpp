@@ -1,4 +1,5 @@
 // Any number of right-hand sides that are solved together: each has the bits of its own solve, whatever its company.
+#include "codelets/actions/staggered/action.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ using battery::StaggeredOutcome;
 namespace {
 
 constexpr std::uint64_t seed = 20261126;
-constexpr std::size_t most = staggered::most_vectors;
+constexpr std::size_t most = most_vectors;
 const Coord lattice{4, 4, 4, 8};
 
 /// A way to a residual in double precision.
@@ -33,14 +34,14 @@ double mass_of(std::size_t v) { return 0.4 * std::pow(1.07, static_cast<double>(
 TEST_CASE("staggered CG: any number of right-hand sides has the bits of as many single solves") {
   MESSAGE("seed " << seed);
   const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed), battery::naik_weight);
-  const std::vector<HostColour> sources = battery::random_vectors(lattice, most, seed + 2);
+  const std::vector<HostField> sources = battery::random_vectors(lattice, most, seed + 2);
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1), cut(lattice, {1, 1, 1, 2}, 1);
   std::vector<int> in_double;  // iterations of each
   for (const Way& way : ways) {
     SolverSettings settings = battery::staggered_settings("cg", way.precision, way.long_reals);
     settings.updates = way.updates;
-    StaggeredSolver single(whole, links, settings);
+    Solver single(whole, staggered::Action(links), settings);
     std::vector<StaggeredOutcome> alone;
     std::set<int> ends;
     for (std::size_t v = 0; v < most; ++v) {
@@ -66,10 +67,10 @@ TEST_CASE("staggered CG: any number of right-hand sides has the bits of as many 
     std::vector<Layout> layouts{{whole, 1, {2, 3, 4, 5, 8, 12, 16, 32}}, {cut, 1, {2, 3, 4, 5, 8, 12, 16, 32}}};
     if (way.long_reals == 18) layouts.insert(layouts.end(), {{whole, 8, {8, 24}}, {cut, 8, {8}}, {whole, 16, {16, 32}}, {cut, 16, {16}}});
     for (const auto& [decomposition, vectors_in_lanes, numbers] : layouts) {
-      StaggeredSolver together(decomposition, links, settings, {.vectors_in_lanes = vectors_in_lanes});
+      Solver together(decomposition, staggered::Action(links), settings, {.vectors_in_lanes = vectors_in_lanes});
       for (const std::size_t n : numbers) {
         std::vector<std::size_t> chosen;  // others for each n, so that a vector has other places and other company
-        std::vector<HostColour> some;
+        std::vector<HostField> some;
         std::vector<double> masses;
         std::set<int> different;
         for (std::size_t v = 0; v < n; ++v) {
@@ -93,7 +94,7 @@ TEST_CASE("staggered CG: any number of right-hand sides has the bits of as many 
 TEST_CASE("staggered CG: right-hand sides that need nothing, or cannot be solved, leave their company as it is") {
   MESSAGE("seed " << seed);
   const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed + 10), battery::naik_weight);
-  std::vector<HostColour> sources = battery::random_vectors(lattice, 8, seed + 12);
+  std::vector<HostField> sources = battery::random_vectors(lattice, 8, seed + 12);
   std::fill(sources[1].data.begin(), sources[1].data.end(), 0.0);
   sources[3].data[7] = NAN;
   const std::vector<double> masses{0.2, 0.2, 0.1, 0.2, 0.5, 0.3, 0.3, 0.4};
@@ -103,10 +104,10 @@ TEST_CASE("staggered CG: right-hand sides that need nothing, or cannot be solved
     SolverSettings settings = battery::staggered_settings("cg", way.precision, way.long_reals);
     settings.updates = way.updates;
     const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
-    StaggeredSolver solver(whole, links, settings);
+    Solver solver(whole, staggered::Action(links), settings);
     std::vector<StaggeredOutcome> outcomes{battery::solve_together(solver, sources, masses)};
     if (way.long_reals == 18) {
-      StaggeredSolver in_lanes(whole, links, settings, {.vectors_in_lanes = 8});
+      Solver in_lanes(whole, staggered::Action(links), settings, {.vectors_in_lanes = 8});
       outcomes.push_back(battery::solve_together(in_lanes, sources, masses));
     }
     for (const std::size_t v : {0, 1, 2, 4}) {
@@ -125,7 +126,7 @@ TEST_CASE("staggered CG: right-hand sides that need nothing, or cannot be solved
 TEST_CASE("staggered: which right-hand sides lie in lanes, and what refuses them") {
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
   const auto chosen = [](const char* solver, Precision precision, int long_reals, const std::vector<int>& groups) {
-    return vectors_in_lanes_for(battery::staggered_settings(solver, precision, long_reals), groups);
+    return vectors_in_lanes_for(colour_components, battery::staggered_settings(solver, precision, long_reals), groups);
   };
   battery::for_architectures([&] {
     const bool vectors = arch::name_of(arch::current()) != "scalar";
@@ -142,14 +143,14 @@ TEST_CASE("staggered: which right-hand sides lie in lanes, and what refuses them
   });
   const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
   const auto of = [&](int vectors_in_lanes) {
-    return std::make_shared<Lattice>(whole, Precision::single, periodic, std::nullopt, 3, Coord{}, Coord{2, 2, 2, 2}, vectors_in_lanes);
+    return std::make_shared<Lattice>(whole, Precision::single, periodic, LayoutRequest{.reach = 3, .vectors_in_lanes = vectors_in_lanes});
   };
   CHECK_THROWS_AS(of(4), ShapeError);
-  CHECK_THROWS_AS(staggered::ColourField(of(8), 0, 12), ShapeError);
+  CHECK_THROWS_AS(Field(of(8), 0, colour_components, 12), ShapeError);
   const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed + 20), battery::naik_weight);
   for (const auto& [solver, long_reals] : {std::pair{"cg", 13}, {"multishift", 18}, {"blockcg", 18}}) {
     INFO(solver << " links " << long_reals);
     const SolverSettings settings = battery::staggered_settings(solver, Precision::single, long_reals);
-    CHECK_THROWS_AS(StaggeredSolver(whole, links, settings, {.vectors_in_lanes = 8}), Error);
+    CHECK_THROWS_AS(Solver(whole, staggered::Action(links), settings, {.vectors_in_lanes = 8}), Error);
   }
 }

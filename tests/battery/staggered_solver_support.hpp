@@ -1,6 +1,6 @@
 #pragma once
 // Staggered solves as the batteries repeat them: links on which they are quick, settings, and what comes back.
-#include "solvers/staggered_solver.hpp"
+#include "solvers/solver.hpp"
 #include "tests/battery/staggered_support.hpp"
 
 #include <cmath>
@@ -34,12 +34,12 @@ inline SolverSettings staggered_settings(const std::string& solver, Precision pr
 /// Right-hand sides that were solved together.
 struct StaggeredOutcome {
   std::vector<SolveResult> results;
-  std::vector<HostColour> solutions;
+  std::vector<HostField> solutions;
 };
 
 /// One solve from zero guesses.
-inline StaggeredOutcome solve_together(StaggeredSolver& solver, std::span<const HostColour> sources, std::span<const double> masses) {
-  StaggeredOutcome outcome{{}, std::vector<HostColour>(sources.size(), HostColour(sources[0].extents))};
+inline StaggeredOutcome solve_together(Solver& solver, std::span<const HostField> sources, std::span<const double> masses) {
+  StaggeredOutcome outcome{{}, std::vector<HostField>(sources.size(), HostField(colour_components, sources[0].extents))};
   outcome.results = solver.solve(sources, masses, outcome.solutions);
   return outcome;
 }
@@ -55,7 +55,7 @@ inline void check_same_bits(const StaggeredOutcome& a, std::size_t v, const Stag
 }
 
 /// |b - M x| / |b| by the reference's operator.
-inline double true_residual(const reference::StaggeredLinks& links, double mass, const HostColour& source, const HostColour& solution) {
+inline double true_residual(const reference::StaggeredLinks& links, double mass, const HostField& source, const HostField& solution) {
   const reference::Field b = to_reference(source);
   return std::sqrt(reference::norm2(b - reference::staggered(links, mass, to_reference(solution))) / reference::norm2(b));
 }

@@ -1,5 +1,6 @@
 // Sources of a time slice from the setting to the correlator: wall and corner-wall have an answer in closed form on
 // unit links, noise has one on the average.
+#include "codelets/actions/staggered/action.hpp"
 #include "apps/run/source.hpp"
 #include "codelets/contract/staggered_meson.hpp"
 #include "codelets/gauge/smear/staggered_links.hpp"
@@ -17,15 +18,15 @@ const Coord lattice{4, 4, 4, 8};
 constexpr double space = 4 * 4 * 4;
 constexpr double mass = 0.3;
 
-struct Action {
+struct Weights {
   const char* name;
   double near, far;  ///< weights of one hop and of three on unit links
 };
-constexpr Action actions[] = {{"naive", 1, 0}, {"asqtad", 9. / 8, -1 / 24.}, {"hisq", 9. / 8, -1 / 24.}};
+constexpr Weights actions[] = {{"naive", 1, 0}, {"asqtad", 9. / 8, -1 / 24.}, {"hisq", 9. / 8, -1 / 24.}};
 
 /// |g(t)|^2 of 2m g(t) + sum_k c_k (g(t + k) - g(t - k)) = delta(t), antiperiodic: a source that every spatial hop
 /// takes to nothing, because it has momentum 0 or pi in each direction, spreads in time alone.
-std::vector<double> in_time_alone(const Action& action) {
+std::vector<double> in_time_alone(const Weights& action) {
   const int times = lattice[3];
   std::vector<double> squares;
   for (int t = 0; t < times; ++t) {
@@ -39,7 +40,7 @@ std::vector<double> in_time_alone(const Action& action) {
   return squares;
 }
 
-smear::StaggeredLinks links_of(const Action& action, const runtime::Decomposition& decomposition, const HostGauge& gauge) {
+smear::StaggeredLinks links_of(const Weights& action, const runtime::Decomposition& decomposition, const HostGauge& gauge) {
   const std::string name = action.name;
   if (name == "naive") return smear::naive_links(decomposition, gauge, antiperiodic_in_time);
   if (name == "asqtad") return smear::asqtad_links(decomposition, gauge, antiperiodic_in_time, 1);
@@ -47,8 +48,8 @@ smear::StaggeredLinks links_of(const Action& action, const runtime::Decompositio
 }
 
 /// A propagator, three colours together.
-battery::StaggeredOutcome propagator(StaggeredSolver& solver, const app::Source& source) {
-  std::vector<HostColour> columns;
+battery::StaggeredOutcome propagator(Solver& solver, const app::Source& source) {
+  std::vector<HostField> columns;
   for (int colour = 0; colour < 3; ++colour) columns.push_back(app::make_colour_source(source, lattice, colour));
   return battery::solve_together(solver, columns, std::vector<double>(3, mass));
 }
@@ -61,9 +62,9 @@ TEST_CASE("sources: wall and corner-wall correlators on unit links are those of 
   const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
   SolverSettings settings = battery::staggered_settings("cg");
   settings.tolerance = 1e-13;
-  for (const Action& action : actions) {
+  for (const Weights& action : actions) {
     const std::vector<double> squares = in_time_alone(action);
-    StaggeredSolver solver(whole, links_of(action, whole, unit), settings);
+    Solver solver(whole, staggered::Action(links_of(action, whole, unit)), settings);
     for (const auto& [source, sites] : {std::pair{"wall:3", space}, std::pair{"corner-wall:3", space / 8}}) {
       const bool wall = sites == space;
       const battery::StaggeredOutcome solved = propagator(solver, app::parse_source(source));
@@ -90,7 +91,7 @@ TEST_CASE("sources: a point at odd sites has the correlators of the shifted conf
   SolverSettings settings = battery::staggered_settings("cg");
   settings.tolerance = 1e-13;
   const auto correlators = [&](const HostGauge& of, const Coord& point) {
-    StaggeredSolver solver(whole, smear::hisq_links(whole, of, antiperiodic_in_time, 0), settings);
+    Solver solver(whole, staggered::Action(smear::hisq_links(whole, of, antiperiodic_in_time, 0)), settings);
     const battery::StaggeredOutcome solved = propagator(solver, {.position = point});
     std::vector<std::vector<double>> all;
     for (const StaggeredMeson meson : all_staggered_mesons) all.push_back(staggered_correlator(meson, solved.solutions, point));
@@ -120,7 +121,7 @@ TEST_CASE("sources: every kind gives the same bits for every cut") {
   const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1), cut(lattice, {1, 1, 1, 2}, 2);
   const smear::StaggeredLinks links = smear::hisq_links(whole, gauge, antiperiodic_in_time, 0);
   const SolverSettings settings = battery::staggered_settings("cg");
-  StaggeredSolver on_one(whole, links, settings), on_two(cut, links, settings);
+  Solver on_one(whole, staggered::Action(links), settings), on_two(cut, staggered::Action(links), settings);
   for (const char* text : {"point:1,2,3,4", "wall:4", "corner-wall:4", "z2:4,7", "random:4,7"}) {
     INFO(text);
     const app::Source source = app::parse_source(text);
@@ -138,10 +139,10 @@ TEST_CASE("sources: the average of noise over its seeds is the sum of point sour
   const runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0});
   const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
   const smear::StaggeredLinks links = smear::hisq_links(whole, reference::unit_gauge(lattice), antiperiodic_in_time, 0);
-  StaggeredSolver solver(whole, links, battery::staggered_settings("cg"));
+  Solver solver(whole, staggered::Action(links), battery::staggered_settings("cg"));
   /// Sum over space of |G|^2 by time from the source.
   const auto squares_of = [&](const std::vector<app::Source>& sources) {
-    std::vector<HostColour> fields;
+    std::vector<HostField> fields;
     for (const app::Source& source : sources) fields.push_back(app::make_colour_source(source, lattice, 1));
     const std::vector<double> masses(fields.size(), mass);
     const battery::StaggeredOutcome outcome = battery::solve_together(solver, fields, masses);

@@ -1,7 +1,7 @@
 #pragma once
 // Between the reference's staggered links and fields and the package's, and the cases that the staggered batteries run over.
-#include "codelets/actions/staggered/colour_transfer.hpp"
 #include "codelets/actions/staggered/dslash.hpp"
+#include "codelets/field/transfer.hpp"
 #include "tests/battery/support.hpp"
 #include "tests/reference/random.hpp"
 #include "tests/reference/staggered.hpp"
@@ -10,20 +10,10 @@
 
 namespace quarkstar::battery {
 
-inline HostColour to_colour(const reference::Field& field) {
-  HostColour host(field.extents);
+inline HostField to_colour(const reference::Field& field) {
+  HostField host(colour_components, field.extents);
   host.data = field.data;
   return host;
-}
-
-inline reference::Field to_reference(const HostColour& host) {
-  reference::Field field(host.extents, 1);
-  field.data = host.data;
-  return field;
-}
-
-inline bool same_bits(const HostColour& a, const HostColour& b) {
-  return a.data.size() == b.data.size() && std::memcmp(a.data.data(), b.data.data(), a.data.size() * sizeof a.data[0]) == 0;
 }
 
 /// The reference's links with MILC's phases folded in. long_scale: of the long links; 0: leave them out.
@@ -59,8 +49,8 @@ inline reference::StaggeredLinks random_links(const Coord& extents, std::uint64_
   return links;
 }
 
-inline std::vector<HostColour> random_vectors(const Coord& extents, int count, std::uint64_t seed) {
-  std::vector<HostColour> vectors;
+inline std::vector<HostField> random_vectors(const Coord& extents, int count, std::uint64_t seed) {
+  std::vector<HostField> vectors;
   for (int v = 0; v < count; ++v) vectors.push_back(to_colour(reference::random_field(extents, 1, seed + static_cast<std::uint64_t>(v))));
   return vectors;
 }
@@ -72,7 +62,7 @@ struct DslashCase {
   int long_reals = 18;
   int most_lanes = 16;
   Coord tile{};
-  staggered::Launch launch{};
+  stencil::Launch launch{};
   int vectors_in_lanes = 1;
   std::string text() const {
     return HoppingCase{lattice, blocks, precision, long_reals, most_lanes}.text() + " vectors in lanes " + std::to_string(vectors_in_lanes);
@@ -85,22 +75,21 @@ class DslashHarness {
   DslashHarness(const DslashCase& c, const smear::StaggeredLinks& links)
       : DslashHarness(runtime::Decomposition(c.lattice, c.blocks, runtime::Session::current().block_owners()), c, links) {}
   DslashHarness(const runtime::Decomposition& decomposition, const DslashCase& c, const smear::StaggeredLinks& links)
-      : lattice_(std::make_shared<Lattice>(decomposition, c.precision, periodic, c.most_lanes, links.reach(), c.tile, Coord{2, 2, 2, 2},
-                                           c.vectors_in_lanes)),
+      : lattice_(std::make_shared<Lattice>(decomposition, c.precision, periodic, LayoutRequest{.most_lanes = c.most_lanes, .reach = links.reach(), .tile = c.tile, .vectors_in_lanes = c.vectors_in_lanes})),
         launch_(c.launch),
         even_(lattice_, 0, links, c.long_reals),
         odd_(lattice_, 1, links, c.long_reals) {}
 
   /// D chi for every vector on the whole lattice.
-  std::vector<HostColour> apply(std::span<const HostColour> chi) {
+  std::vector<HostField> apply(std::span<const HostField> chi) {
     staggered::Dslash dslash(even_, odd_, static_cast<int>(chi.size()));
     dslash.set_launch(launch_);
-    std::vector<HostColour> result(chi.size(), HostColour(chi[0].extents));
+    std::vector<HostField> result(chi.size(), HostField(colour_components, chi[0].extents));
     for (int parity = 0; parity < 2; ++parity) {
-      const staggered::ColourField in(lattice_, 1 - parity, dslash.vectors()), out(lattice_, parity, dslash.vectors());
-      staggered::load_vectors(in, chi);
+      const Field in(lattice_, 1 - parity, colour_components, dslash.vectors()), out(lattice_, parity, colour_components, dslash.vectors());
+      transfer::load(in, chi);
       dslash.apply(out, in);
-      staggered::store_vectors(result, out);
+      transfer::store(result, out);
       runtime::Session::current().wait_all();
     }
     return result;
@@ -112,7 +101,7 @@ class DslashHarness {
 
  private:
   LatticePointer lattice_;
-  staggered::Launch launch_;
+  stencil::Launch launch_;
   staggered::Links even_, odd_;
 };
 

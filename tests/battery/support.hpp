@@ -2,7 +2,7 @@
 // Between the reference's fields and the package's, and the cases that every battery runs over.
 #include "codelets/actions/wilson/hopping.hpp"
 #include "codelets/arch/dispatch.hpp"
-#include "codelets/field/fields.hpp"
+#include "codelets/field/field.hpp"
 #include "codelets/field/transfer.hpp"
 #include "runtime/graph/session.hpp"
 #include "tests/reference/field.hpp"
@@ -18,19 +18,19 @@
 
 namespace quarkstar::battery {
 
-inline HostSpinor to_host(const reference::Field& field) {
-  HostSpinor host(field.extents);
+inline HostField to_host(const reference::Field& field) {
+  HostField host(spinor_components, field.extents);
   host.data = field.data;
   return host;
 }
 
-inline reference::Field to_reference(const HostSpinor& host) {
-  reference::Field field(host.extents, 4);
+inline reference::Field to_reference(const HostField& host) {
+  reference::Field field(host.extents, host.components / 3);
   field.data = host.data;
   return field;
 }
 
-inline bool same_bits(const HostSpinor& a, const HostSpinor& b) {
+inline bool same_bits(const HostField& a, const HostField& b) {
   return a.data.size() == b.data.size() && std::memcmp(a.data.data(), b.data.data(), a.data.size() * sizeof a.data[0]) == 0;
 }
 
@@ -42,7 +42,7 @@ struct HoppingCase {
   int most_lanes = 16;
   Coord tile{};
   int block_threads = 0;
-  arch::MemoryAccess memory = wilson::default_memory_access;
+  arch::MemoryAccess memory = wilson::default_launch.memory;
   std::string text() const;
 };
 
@@ -60,23 +60,22 @@ class HoppingHarness {
  public:
   HoppingHarness(const HoppingCase& c, const HostGauge& gauge, const BoundaryAngles& boundary)
       : decomposition_(c.lattice, c.blocks, static_cast<int>(runtime::Session::current().workers().size())),
-        lattice_(std::make_shared<Lattice>(decomposition_, c.precision, boundary, c.most_lanes, 1, c.tile)),
+        lattice_(std::make_shared<Lattice>(decomposition_, c.precision, boundary, LayoutRequest{.most_lanes = c.most_lanes, .tile = c.tile})),
         even_(lattice_, 0, c.link_reals),
         odd_(lattice_, 1, c.link_reals) {
     transfer::load_links(even_, odd_, gauge);
     hopping_ = std::make_unique<wilson::Hopping>(even_, odd_);
-    hopping_->set_block_threads(c.block_threads);
-    hopping_->set_memory_access(c.memory);
+    hopping_->set_launch({c.block_threads, 0, c.memory});
   }
 
   /// H psi (or its adjoint) on the whole lattice.
-  HostSpinor apply(const HostSpinor& psi, bool adjoint = false) {
-    HostSpinor result(psi.extents);
+  HostField apply(const HostField& psi, bool adjoint = false) {
+    HostField result(spinor_components, psi.extents);
     for (int parity = 0; parity < 2; ++parity) {
-      const SpinorField in(lattice_, 1 - parity), out(lattice_, parity);
-      transfer::load_spinor(in, psi);
+      const Field in(lattice_, 1 - parity, spinor_components), out(lattice_, parity, spinor_components);
+      transfer::load(in, psi);
       hopping_->apply(out, in, {}, adjoint);
-      transfer::store_spinor(result, out);
+      transfer::store(result, out);
     }
     runtime::Session::current().wait_all();
     return result;

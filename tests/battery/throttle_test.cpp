@@ -11,7 +11,7 @@ TEST_CASE("throttled workers change no bit") {
   MESSAGE("seed " << seed);
   const Coord lattice{4, 4, 4, 8};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   battery::SolveCase c;
   c.workers = 2;
   c.threads = 1;

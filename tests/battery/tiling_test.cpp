@@ -1,7 +1,9 @@
 // A periodic configuration repeated twice in every direction, with a repeated source, has the repeated solution: on one process, and under
 // mpirun on ranks whose edges go between the copies. Bit for bit, because the sum of 16 equal parts is 16 times one of them, exactly.
 #include "runtime/mpi/job.hpp"
-#include "solvers/staggered_solver.hpp"
+#include "codelets/actions/staggered/action.hpp"
+#include "codelets/actions/wilson/action.hpp"
+#include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 
@@ -27,14 +29,13 @@ runtime::Decomposition shared() {
 }
 
 /// The sites of a part of the large lattice, from the field that it repeats.
-template <class Field>
-Field repeated(const Field& field, const Box& part) {
-  Field result(part);
+HostField repeated(const HostField& field, const Box& part) {
+  HostField result(field.components, part);
   for (std::int64_t i = 0; i < volume(part.extents); ++i) {
     Coord site = site_of(part, i);
     for (int mu = 0; mu < 4; ++mu) site[mu] %= lattice[mu];
-    std::copy_n(field.data.begin() + lexicographic(site, lattice) * Field::components, Field::components,
-                result.data.begin() + i * Field::components);
+    std::copy_n(field.data.begin() + lexicographic(site, lattice) * field.components, field.components,
+                result.data.begin() + i * field.components);
   }
   return result;
 }
@@ -56,7 +57,7 @@ void check_same_history(const std::vector<double>& large, const std::vector<doub
 TEST_CASE("tiling a periodic configuration and its source gives the tiled solution, Wilson") {
   MESSAGE("seed " << seed);
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4), large = reference::tile(gauge, twice);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   const WilsonParameters parameters{0.11, {}, periodic};
   const runtime::Session session(one_thread());
   for (const char* name : {"bicgstab", "cgnr"}) {
@@ -64,13 +65,13 @@ TEST_CASE("tiling a periodic configuration and its source gives the tiled soluti
     SolverSettings settings;
     settings.solver = name;
     settings.keep_history = true;
-    HostSpinor solution(lattice);
-    const SolveResult result = WilsonSolver(runtime::Decomposition::uncut(lattice, 0), gauge, parameters, settings).solve(source, solution);
+    HostField solution(spinor_components, lattice);
+    const SolveResult result = Solver(runtime::Decomposition::uncut(lattice, 0), wilson::Action(gauge, parameters), settings).solve(source, solution);
     REQUIRE(result.converged());
     const runtime::Decomposition decomposition = shared();
     const Box part = decomposition.part();
-    HostSpinor tiled_solution(part);
-    const SolveResult tiled_result = WilsonSolver(decomposition, large, parameters, settings).solve(repeated(source, part), tiled_solution);
+    HostField tiled_solution(spinor_components, part);
+    const SolveResult tiled_result = Solver(decomposition, wilson::Action(large, parameters), settings).solve(repeated(source, part), tiled_solution);
     CHECK(tiled_result.converged());
     check_same_history(tiled_result.residual_history, result.residual_history);
     CHECK(tiled_result.true_residual == result.true_residual);
@@ -87,21 +88,21 @@ TEST_CASE("tiling a periodic configuration and its sources gives the tiled solut
   smear::StaggeredLinks large = links;
   large.fat = reference::tile(links.fat, twice);
   large.long_links = reference::tile(links.long_links, twice);
-  const std::vector<HostColour> sources = battery::random_vectors(lattice, 3, seed + 4);
+  const std::vector<HostField> sources = battery::random_vectors(lattice, 3, seed + 4);
   const std::vector<double> masses{0.2, 0.5, 0.3};
   SolverSettings settings;
   settings.solver = "cg";
   settings.keep_history = true;
   const runtime::Session session(one_thread());
-  std::vector<HostColour> solutions(sources.size(), HostColour(lattice));
+  std::vector<HostField> solutions(sources.size(), HostField(colour_components, lattice));
   const std::vector<SolveResult> results =
-      StaggeredSolver(runtime::Decomposition::uncut(lattice, 0), links, settings).solve(sources, masses, solutions);
+      Solver(runtime::Decomposition::uncut(lattice, 0), staggered::Action(links), settings).solve(sources, masses, solutions);
   const runtime::Decomposition decomposition = shared();
   const Box part = decomposition.part();
-  std::vector<HostColour> tiled_sources, tiled_solutions(sources.size(), HostColour(part));
-  for (const HostColour& source : sources) tiled_sources.push_back(repeated(source, part));
+  std::vector<HostField> tiled_sources, tiled_solutions(sources.size(), HostField(colour_components, part));
+  for (const HostField& source : sources) tiled_sources.push_back(repeated(source, part));
   const std::vector<SolveResult> tiled_results =
-      StaggeredSolver(decomposition, large, settings).solve(tiled_sources, masses, tiled_solutions);
+      Solver(decomposition, staggered::Action(large), settings).solve(tiled_sources, masses, tiled_solutions);
   for (std::size_t v = 0; v < sources.size(); ++v) {
     CAPTURE(v);
     CHECK(results[v].converged());

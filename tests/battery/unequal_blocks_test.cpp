@@ -1,6 +1,8 @@
 // Blocks of unequal thickness with owners of their own, as a lattice is cut for workers of unequal speed: the bits of the uncut lattice.
 #include "codelets/gauge/smear/hisq.hpp"
-#include "solvers/staggered_solver.hpp"
+#include "codelets/actions/staggered/action.hpp"
+#include "codelets/actions/wilson/action.hpp"
+#include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 
@@ -17,9 +19,9 @@ struct Layout {
 };
 
 battery::SolveOutcome solve(const runtime::Decomposition& decomposition, const SolverSettings& settings, const HostGauge& gauge,
-                            const HostSpinor& source) {
-  WilsonSolver solver(decomposition, gauge, {0.12, {}, {0, 0.5, 0, 1}}, settings);
-  battery::SolveOutcome outcome{{}, HostSpinor(gauge.extents)};
+                            const HostField& source) {
+  Solver solver(decomposition, wilson::Action(gauge, {0.12, {}, {0, 0.5, 0, 1}}), settings);
+  battery::SolveOutcome outcome{{}, HostField(spinor_components, gauge.extents)};
   outcome.result = solver.solve(source, outcome.solution);
   return outcome;
 }
@@ -36,7 +38,7 @@ TEST_CASE("blocks of unequal thickness change no bit of a solve") {
       {{{{8}, {4}, {8}, {7, 1, 8}}}, {0, 1, 0}}, {{{{8}, {4}, {5, 3}, {16}}}, {0, 1}}, {{{{8}, {4}, {4, 4}, {13, 3}}}, {0, 1, 1, 0}},
   };
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   for (const char* solver : {"bicgstab", "cgnr", "gcr"})
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
       SolverSettings settings;
@@ -68,7 +70,7 @@ TEST_CASE("blocks of unequal thickness change no bit of staggered links and solv
       {{{{8}, {4}, {8}, {5, 3, 8}}}, {0, 1, 0}}, {{{{8}, {4}, {5, 3}, {16}}}, {0, 1}}, {{{{8}, {4}, {4, 4}, {13, 3}}}, {0, 1, 1, 0}},
   };
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
-  const std::vector<HostColour> sources = battery::random_vectors(lattice, 3, seed + 1);
+  const std::vector<HostField> sources = battery::random_vectors(lattice, 3, seed + 1);
   const runtime::Session session({.cpu_workers = 2, .threads_per_worker = 1, .cuda_workers = 0});
   const smear::StaggeredLinks links =
       smear::hisq_links(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), gauge, antiperiodic_in_time, -0.1);
@@ -78,7 +80,7 @@ TEST_CASE("blocks of unequal thickness change no bit of staggered links and solv
     CHECK(made.fat.data == links.fat.data);
     CHECK(made.long_links.data == links.long_links.data);
   }
-  for (const std::string& solver : staggered_solver_names())
+  for (const std::string& solver : solver_names(true))
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
       SolverSettings settings;
       settings.solver = solver;
@@ -88,10 +90,11 @@ TEST_CASE("blocks of unequal thickness change no bit of staggered links and solv
       settings.tolerance = 1e-8;
       const bool shifted = solver == "multishift";
       const std::vector<double> masses = shifted ? std::vector<double>{0.2, 0.4, 0.8} : std::vector<double>(3, 0.3);
-      const std::vector<HostColour> b = shifted ? std::vector<HostColour>(3, sources[0]) : sources;
+      const std::vector<HostField> b = shifted ? std::vector<HostField>(3, sources[0]) : sources;
       const auto solve_on = [&](const runtime::Decomposition& decomposition) {
-        StaggeredSolver on(decomposition, links, settings);
-        std::pair<std::vector<SolveResult>, std::vector<HostColour>> outcome{{}, std::vector<HostColour>(3, HostColour(lattice))};
+        Solver on(decomposition, staggered::Action(links), settings);
+        std::pair<std::vector<SolveResult>, std::vector<HostField>> outcome{
+            {}, std::vector<HostField>(3, HostField(colour_components, lattice))};
         outcome.first = on.solve(b, masses, outcome.second);
         return outcome;
       };

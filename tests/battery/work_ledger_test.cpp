@@ -1,5 +1,7 @@
 // The flops that a solve reports, counted along what was submitted, against those that the CPU's tasks report themselves.
-#include "solvers/staggered_solver.hpp"
+#include "codelets/actions/staggered/action.hpp"
+#include "codelets/actions/wilson/action.hpp"
+#include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 
@@ -13,7 +15,7 @@ TEST_CASE("a solve counts the work that was done, wherever the graph stopped") {
   MESSAGE("seed " << seed);
   const Coord lattice{8, 4, 4, 8};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   struct End {
     double tolerance;
     int most;
@@ -34,10 +36,10 @@ TEST_CASE("a solve counts the work that was done, wherever the graph stopped") {
               settings.check_every = check_every;
               settings.tolerance = end.tolerance;
               settings.max_iterations = end.most;
-              WilsonSolver wilson(runtime::Decomposition(lattice, blocks, 1), gauge, {0.12, {}, antiperiodic_in_time}, settings);
+              Solver wilson(runtime::Decomposition(lattice, blocks, 1), wilson::Action(gauge, {0.12, {}, antiperiodic_in_time}), settings);
               session.wait_all();
               const runtime::Totals before = session.events().totals();
-              HostSpinor solution(lattice);
+              HostField solution(spinor_components, lattice);
               const SolveResult result = wilson.solve(source, solution);
               const runtime::Totals after = session.events().totals();
               CHECK(result.flops == doctest::Approx(after.flops - before.flops).epsilon(1e-12));
@@ -59,13 +61,13 @@ TEST_CASE("a staggered solve counts the work that was done, wherever the graph s
   for (double& real : links.fat.data) real *= 9. / 8;
   for (double& real : links.naik.data) real *= scale;
   const smear::StaggeredLinks host = battery::with_phases(links, scale);
-  const std::vector<HostColour> random = battery::random_vectors(lattice, 3, seed + 2);
+  const std::vector<HostField> random = battery::random_vectors(lattice, 3, seed + 2);
   struct End {
     double tolerance;
     int most;
   };
   runtime::Session session({.cpu_workers = 1, .threads_per_worker = 1, .cuda_workers = 0});
-  for (const std::string& solver : staggered_solver_names())
+  for (const std::string& solver : solver_names(true))
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
       for (const Updates updates : {Updates::reliable, Updates::correction})
         for (const int check_every : {1, 16})
@@ -81,11 +83,11 @@ TEST_CASE("a staggered solve counts the work that was done, wherever the graph s
               settings.check_every = check_every;
               settings.tolerance = end.tolerance;
               settings.max_iterations = end.most;
-              StaggeredSolver staggered(runtime::Decomposition(lattice, blocks, 1), host, settings);
+              Solver staggered(runtime::Decomposition(lattice, blocks, 1), staggered::Action(host), settings);
               const bool shifted = solver == "multishift";
               const std::vector<double> masses = shifted ? std::vector<double>{0.2, 0.3, 0.5} : std::vector<double>{0.2, 0.2, 0.2};
-              const std::vector<HostColour> sources = shifted ? std::vector<HostColour>(3, random[0]) : random;
-              std::vector<HostColour> solutions(3, HostColour(lattice));
+              const std::vector<HostField> sources = shifted ? std::vector<HostField>(3, random[0]) : random;
+              std::vector<HostField> solutions(3, HostField(colour_components, lattice));
               session.wait_all();
               const runtime::Totals before = session.events().totals();
               const std::vector<SolveResult> results = staggered.solve(sources, masses, solutions);

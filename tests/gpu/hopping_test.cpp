@@ -11,7 +11,7 @@ constexpr std::uint64_t seed = 31415;
 struct Problem {
   Coord lattice;
   HostGauge gauge;
-  HostSpinor psi;
+  HostField psi;
   BoundaryAngles angles;
 };
 
@@ -20,7 +20,7 @@ void check_bits(const Problem& problem, std::initializer_list<Coord> cuts) {
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
     for (const int reals : {18, 12, 8})
       for (const bool adjoint : {false, true}) {
-        HostSpinor expected;
+        HostField expected;
         {
           runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
           expected = battery::HoppingHarness({problem.lattice, {1, 1, 1, 1}, precision, reals}, problem.gauge, problem.angles)

@@ -18,7 +18,7 @@ constexpr int column = 5;
 
 struct Outcome {
   app::RunReport report;
-  HostSpinor solution;
+  HostField solution;
   const SolveResult& result() const { return report.solves.front().result; }
 };
 

@@ -11,24 +11,25 @@ namespace {
 constexpr std::uint64_t seed = 496;
 
 /// psi -> 2 passes over it for every pair of hopping terms, many times, in batches that are run, captured and replayed.
-HostSpinor chain(const HostGauge& gauge, const HostSpinor& psi, Precision precision) {
+HostField chain(const HostGauge& gauge, const HostField& psi, Precision precision) {
   battery::HoppingHarness harness({gauge.extents, {1, 1, 1, 1}, precision, 12}, gauge, antiperiodic_in_time);
-  const SpinorField even(harness.lattice(), 0), odd(harness.lattice(), 1), sum(harness.lattice(), 1);
-  transfer::load_spinor(odd, psi);
-  transfer::load_spinor(sum, psi);
+  const Field even(harness.lattice(), 0, spinor_components), odd(harness.lattice(), 1, spinor_components),
+      sum(harness.lattice(), 1, spinor_components);
+  transfer::load(odd, psi);
+  transfer::load(sum, psi);
   for (int round = 0; round < 6; ++round) {
     runtime::Batch batch;
     for (int k = 0; k < 16; ++k) {
-      harness.hopping().apply(even, odd, {.scale = 0.15});
-      harness.hopping().apply(odd, even, {.scale = 0.15});
-      blas::submit<blas::AddScaled>({&sum, &odd}, {{{0.5, 0.25}}});
-      blas::submit<blas::Scale>({&odd, &sum}, {{{0.4, -0.3}}});
+      harness.hopping().apply(even, odd, {.scale = same_for_all(0.15)});
+      harness.hopping().apply(odd, even, {.scale = same_for_all(0.15)});
+      blas::submit<blas::AddScaled>({&sum, &odd}, {blas::Coefficient(0.5, 0.25)});
+      blas::submit<blas::Scale>({&odd, &sum}, {blas::Coefficient(0.4, -0.3)});
     }
     batch.submit();
   }
-  HostSpinor result(gauge.extents);
-  transfer::store_spinor(result, odd);
-  transfer::store_spinor(result, even);
+  HostField result(spinor_components, gauge.extents);
+  transfer::store(result, odd);
+  transfer::store(result, even);
   runtime::Session::current().wait_all();
   return result;
 }
@@ -41,9 +42,9 @@ TEST_CASE("rows of short kernels on a GPU have the CPU's bits") {
   // The last is large enough for overlapping launches of the hopping term.
   for (const Coord& lattice : {Coord{4, 4, 4, 4}, Coord{8, 8, 8, 8}, Coord{16, 16, 16, 32}}) {
     const HostGauge gauge = reference::random_gauge(lattice, seed);
-    const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+    const HostField psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
-      HostSpinor expected;
+      HostField expected;
       {
         runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
         expected = chain(gauge, psi, precision);

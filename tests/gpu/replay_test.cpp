@@ -24,7 +24,7 @@ TEST_CASE("replayed batches have the bits and the flops of batches that are look
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 8, 16};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
-  const HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   const WilsonParameters parameters{0.13, {}, antiperiodic_in_time};
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
     for (const int check_every : {1, 2, 16}) {
@@ -62,31 +62,31 @@ TEST_CASE("a batch without a state is replayed as often as asked") {
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 8, 8};
   const HostGauge gauge = reference::random_gauge(lattice, seed);
-  const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   constexpr int parts = 2;
   const auto run = [&](std::initializer_list<int> replays, std::int64_t& executed) {
     battery::HoppingHarness harness({lattice, {1, 1, 1, 1}, Precision::single, 12}, gauge, antiperiodic_in_time);
-    const SpinorField even(harness.lattice(), 0), odd(harness.lattice(), 1);
-    transfer::load_spinor(odd, psi);
+    const Field even(harness.lattice(), 0, spinor_components), odd(harness.lattice(), 1, spinor_components);
+    transfer::load(odd, psi);
     runtime::Session& session = runtime::Session::current();
     session.wait_all();
     const std::int64_t before = session.events().totals().executed;
     for (const int times : replays) {
       runtime::Batch batch;
-      harness.hopping().apply(even, odd, {.scale = 0.15});
-      harness.hopping().apply(odd, even, {.scale = 0.15});
+      harness.hopping().apply(even, odd, {.scale = same_for_all(0.15)});
+      harness.hopping().apply(odd, even, {.scale = same_for_all(0.15)});
       batch.submit({times});
     }
     session.wait_all();
     executed = session.events().totals().executed - before;
-    HostSpinor result(lattice);
-    transfer::store_spinor(result, odd);
-    transfer::store_spinor(result, even);
+    HostField result(spinor_components, lattice);
+    transfer::store(result, odd);
+    transfer::store(result, even);
     session.wait_all();
     return result;
   };
   std::int64_t on_cpu = 0, on_gpu = 0;
-  HostSpinor expected;
+  HostField expected;
   {
     runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
     expected = run({1, 1, 1, 1, 1}, on_cpu);

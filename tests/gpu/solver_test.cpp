@@ -16,7 +16,7 @@ constexpr std::uint64_t seed = 27182;
 struct Problem {
   Coord lattice{8, 8, 8, 16};
   HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
-  HostSpinor source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
 
   battery::SolveOutcome solve(const battery::SolveCase& c) const {
     return battery::solve_once(c, gauge, {0.125, {}, antiperiodic_in_time}, source);

@@ -1,4 +1,5 @@
 // The GPU's staggered Dslash and solves, bit for bit against the CPU's.
+#include "codelets/actions/staggered/action.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
 #include "tests/gpu/support.hpp"
 
@@ -15,9 +16,9 @@ constexpr Precision precisions[] = {Precision::double_, Precision::single, Preci
 using Outcome = battery::StaggeredOutcome;
 
 Outcome solve(const runtime::SessionOptions& options, const Coord& blocks, const SolverSettings& settings,
-              const smear::StaggeredLinks& links, std::span<const HostColour> sources, std::span<const double> masses) {
+              const smear::StaggeredLinks& links, std::span<const HostField> sources, std::span<const double> masses) {
   runtime::Session session(options);
-  StaggeredSolver solver(runtime::Decomposition(links.fat.extents, blocks, session.block_owners()), links, settings);
+  Solver solver(runtime::Decomposition(links.fat.extents, blocks, session.block_owners()), staggered::Action(links), settings);
   return battery::solve_together(solver, sources, masses);
 }
 
@@ -28,11 +29,11 @@ TEST_CASE("staggered Dslash on a GPU has the CPU's bits") {
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 8, 8};
   const reference::StaggeredLinks links = battery::random_links(lattice, seed, scale);
-  const std::vector<HostColour> chi = battery::random_vectors(lattice, 32, seed + 10);
+  const std::vector<HostField> chi = battery::random_vectors(lattice, 32, seed + 10);
   for (const Precision precision : precisions)
     for (const int long_reals : {0, 18, 14, 13, 9}) {
       const smear::StaggeredLinks host = battery::with_phases(links, long_reals == 0 ? 0 : scale);
-      std::vector<HostColour> expected;
+      std::vector<HostField> expected;
       {
         runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
         expected = battery::DslashHarness({lattice, {1, 1, 1, 1}, precision, long_reals}, host).apply(chi);
@@ -43,7 +44,7 @@ TEST_CASE("staggered Dslash on a GPU has the CPU's bits") {
           for (const std::size_t n : {1, 2, 3, 4, 5, 8, 12, 16, 17, 24, 32}) {
             const battery::DslashCase c{lattice, blocks, precision, long_reals, most_lanes};
             INFO(c.text() << " vectors " << n);
-            const std::vector<HostColour> result = battery::DslashHarness(c, host).apply({chi.data(), n});
+            const std::vector<HostField> result = battery::DslashHarness(c, host).apply({chi.data(), n});
             for (std::size_t v = 0; v < n; ++v) CHECK(battery::same_bits(result[v], expected[v]));
           }
     }
@@ -65,7 +66,7 @@ TEST_CASE("staggered residual histories on GPUs have the CPU's bits") {
       settings.keep_history = true;
       settings.tune = false;  // takes longer than these solves
       const bool shifted = solver == "multishift";
-      std::vector<HostColour> sources = battery::random_vectors(lattice, 4, seed + 2);
+      std::vector<HostField> sources = battery::random_vectors(lattice, 4, seed + 2);
       if (shifted) std::fill(sources.begin(), sources.end(), sources[0]);
       const std::vector<double> masses = solver == "blockcg" ? std::vector<double>(4, 0.2) : std::vector<double>{0.1, 0.2, 0.3, 0.5};
       const Outcome expected = solve({.cpu_workers = 1, .cuda_workers = 0}, {1, 1, 1, 1}, settings, links, sources, masses);
@@ -88,9 +89,9 @@ TEST_CASE("staggered CG on a GPU: any number of right-hand sides has the bits of
   QUARKSTAR_NEEDS_GPU("gpu staggered right-hand sides");
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 8, 8};
-  constexpr std::size_t most = staggered::most_vectors;
+  constexpr std::size_t most = most_vectors;
   const smear::StaggeredLinks links = battery::with_phases(battery::smooth_links(lattice, seed + 20), battery::naik_weight);
-  const std::vector<HostColour> sources = battery::random_vectors(lattice, most, seed + 22);
+  const std::vector<HostField> sources = battery::random_vectors(lattice, most, seed + 22);
   std::vector<double> masses;  // unlike, so that right-hand sides stop at different iterations
   for (std::size_t v = 0; v < most; ++v) masses.push_back(0.1 + 0.05 * static_cast<double>(11 * v % most));
   for (const Precision precision : precisions)
@@ -100,12 +101,12 @@ TEST_CASE("staggered CG on a GPU: any number of right-hand sides has the bits of
       std::vector<Outcome> alone;
       {
         runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
-        StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), links, settings);
+        Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), staggered::Action(links), settings);
         for (std::size_t v = 0; v < most; ++v) alone.push_back(battery::solve_together(solver, {&sources[v], 1}, {&masses[v], 1}));
       }
       runtime::Session gpu({.cuda_workers = 1});
       for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}}) {
-        StaggeredSolver solver(runtime::Decomposition(lattice, blocks, gpu.block_owners()), links, settings);
+        Solver solver(runtime::Decomposition(lattice, blocks, gpu.block_owners()), staggered::Action(links), settings);
         for (const std::size_t n : {1, 2, 3, 4, 5, 8, 12, 16, 32}) {
           const Outcome together = battery::solve_together(solver, std::span(sources).first(n), std::span(masses).first(n));
           for (std::size_t v = 0; v < n; ++v) {
@@ -127,7 +128,7 @@ TEST_CASE(
   const Coord lattice{8, 8, 8, 8};
   const reference::StaggeredLinks reference_links = battery::smooth_links(lattice, seed + 30);
   const smear::StaggeredLinks links = battery::with_phases(reference_links, battery::naik_weight);
-  std::vector<HostColour> sources = battery::random_vectors(lattice, staggered::most_vectors, seed + 32);
+  std::vector<HostField> sources = battery::random_vectors(lattice, most_vectors, seed + 32);
   const std::vector<double> masses(sources.size(), 0.1);
   sources[3] = sources[0];
   sources[17] = sources[1];
@@ -160,7 +161,7 @@ TEST_CASE("staggered multi-shift CG with refinement on a GPU has the CPU's bits 
   const reference::StaggeredLinks reference_links = battery::smooth_links(lattice, seed + 40);
   const smear::StaggeredLinks links = battery::with_phases(reference_links, battery::naik_weight);
   const std::vector<double> masses{0.2, 0.05, 0.5, 0.1, 1.0};
-  const std::vector<HostColour> sources(masses.size(), battery::random_vectors(lattice, 1, seed + 42)[0]);
+  const std::vector<HostField> sources(masses.size(), battery::random_vectors(lattice, 1, seed + 42)[0]);
   for (const Precision precision : precisions)
     for (const int long_reals : {18, 14, 13, 9}) {
       SolverSettings settings = battery::staggered_settings("multishift", precision, long_reals);
@@ -185,7 +186,7 @@ TEST_CASE("staggered iterations whose kernels overlap on a GPU have the CPU's bi
   reference::StaggeredLinks smooth{reference::near_unit_gauge(lattice, seed + 3, 0.3), reference::near_unit_gauge(lattice, seed + 4, 0.3)};
   for (double& real : smooth.naik.data) real *= scale;
   const smear::StaggeredLinks links = battery::with_phases(smooth, scale);
-  const std::vector<HostColour> sources = battery::random_vectors(lattice, 8, seed + 5);
+  const std::vector<HostField> sources = battery::random_vectors(lattice, 8, seed + 5);
   const std::vector<double> masses(8, 0.1);
   SolverSettings settings;
   settings.solver = "cg";
@@ -198,7 +199,7 @@ TEST_CASE("staggered iterations whose kernels overlap on a GPU have the CPU's bi
         INFO(name_of(precision) << " long links " << long_reals << " vectors " << n);
         settings.precision = precision;
         settings.link_reals = long_reals;
-        const std::span<const HostColour> some(sources.data(), n);
+        const std::span<const HostField> some(sources.data(), n);
         const std::span<const double> their(masses.data(), n);
         const Outcome expected = solve({.cuda_workers = 0}, {1, 1, 1, 1}, settings, links, some, their);
         const Outcome outcome = solve({.cuda_workers = 1}, {1, 1, 1, 1}, settings, links, some, their);

@@ -2,7 +2,7 @@
 #ifdef QUARKSTAR_CUDA
 #include "runtime/gpu/gpu_sums.hpp"
 #include "runtime/gpu/sum_exchange.hpp"
-#include "solvers/krylov/vector_cg_steps.hpp"
+#include "solvers/krylov/cg_steps.hpp"
 #include "tests/gpu/support.hpp"
 
 #include <cuda_runtime_api.h>
@@ -24,8 +24,8 @@ using gpu_testing::Stream;
 
 namespace {
 
-using vector_cg_steps::Begin;
-using vector_cg_steps::State;
+using cg_steps::Begin;
+using cg_steps::State;
 
 /// What the warps of a kernel do with a summand.
 void add_to_table(SumTable& table, int place, double x) {

@@ -26,15 +26,15 @@ TEST_CASE("GPU events are intervals that do not overlap and last as long as kern
   QUARKSTAR_NEEDS_GPU("gpu times");
   const Coord lattice{32, 16, 16, 32};
   const HostGauge gauge = reference::random_gauge(lattice, seed);
-  const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   for (const bool apart : {false, true}) {
     INFO("kernels timed apart: " << apart);
     runtime::Session session({.cuda_workers = 1, .keep_events = true});
     if (apart) session.events().set_detail(runtime::Events::Detail::parts);
     battery::HoppingHarness harness({lattice, {1, 1, 1, 1}}, gauge, {0, 0, 0, 1});
     harness.apply(psi);
-    const SpinorField even(harness.lattice(), 0), odd(harness.lattice(), 1);
-    transfer::load_spinor(odd, psi);
+    const Field even(harness.lattice(), 0, spinor_components), odd(harness.lattice(), 1, spinor_components);
+    transfer::load(odd, psi);
     session.wait_all();
     constexpr int pairs = 16, rounds = 6;
     double wall = 0;
@@ -43,8 +43,8 @@ TEST_CASE("GPU events are intervals that do not overlap and last as long as kern
       const auto start = std::chrono::steady_clock::now();
       runtime::Batch batch;
       for (int i = 0; i < pairs; ++i) {
-        harness.hopping().apply(even, odd, {.scale = 0.1});
-        harness.hopping().apply(odd, even, {.scale = 0.1});
+        harness.hopping().apply(even, odd, {.scale = same_for_all(0.1)});
+        harness.hopping().apply(odd, even, {.scale = same_for_all(0.1)});
       }
       batch.submit();
       session.wait_all();
@@ -71,7 +71,7 @@ TEST_CASE("tasks of a cut lattice have their own intervals") {
   QUARKSTAR_NEEDS_GPU("gpu times of a cut lattice");
   const Coord lattice{16, 16, 16, 16};
   const HostGauge gauge = reference::random_gauge(lattice, seed);
-  const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   runtime::Session session({.cuda_workers = 1, .keep_events = true});
   battery::HoppingHarness harness({lattice, {1, 1, 1, 2}}, gauge, {0, 0, 0, 1});
   session.wait_all();
@@ -86,31 +86,31 @@ namespace {
 
 /// What the batches of one solve-like row of hopping terms left, worker by worker.
 struct Recorded {
-  HostSpinor result;
+  HostField result;
   std::vector<std::vector<runtime::Event>> events;
   runtime::Totals totals;
 };
 
 /// Batches of one kind on `gpus` GPUs, a block each, with or without a trace.
-Recorded run_batches(int gpus, int batches, bool traced, const HostGauge& gauge, const HostSpinor& psi) {
+Recorded run_batches(int gpus, int batches, bool traced, const HostGauge& gauge, const HostField& psi) {
   runtime::Session session({.cpu_workers = 1, .cuda_workers = gpus, .keep_events = true, .time_kernels = traced});
   battery::HoppingHarness harness({gauge.extents, {1, 1, 1, gpus}}, gauge, {0, 0, 0, 1});
-  const SpinorField even(harness.lattice(), 0), odd(harness.lattice(), 1);
-  transfer::load_spinor(odd, psi);
+  const Field even(harness.lattice(), 0, spinor_components), odd(harness.lattice(), 1, spinor_components);
+  transfer::load(odd, psi);
   session.wait_all();
   session.events().reset();
   for (int round = 0; round < batches; ++round) {
     runtime::Batch batch;
     for (int i = 0; i < 8; ++i) {
-      harness.hopping().apply(even, odd, {.scale = 0.1});
-      harness.hopping().apply(odd, even, {.scale = 0.1});
+      harness.hopping().apply(even, odd, {.scale = same_for_all(0.1)});
+      harness.hopping().apply(odd, even, {.scale = same_for_all(0.1)});
     }
     batch.submit();
   }
   session.wait_all();
-  Recorded recorded{HostSpinor(gauge.extents), {}, session.events().totals()};
+  Recorded recorded{HostField(spinor_components, gauge.extents), {}, session.events().totals()};
   for (int worker = 0; worker < gpus; ++worker) recorded.events.push_back(session.events().of_worker(worker));
-  transfer::store_spinor(recorded.result, odd);
+  transfer::store(recorded.result, odd);
   session.wait_all();
   return recorded;
 }
@@ -121,7 +121,7 @@ TEST_CASE("a trace samples replayed batches: same tasks, same bits, kernels in e
   QUARKSTAR_NEEDS_GPU("gpu trace samples");
   const Coord lattice{16, 16, 16, 16};
   const HostGauge gauge = reference::random_gauge(lattice, seed);
-  const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   constexpr int batches = 12, most_gpus = 2;
   for (int gpus = 1; gpus <= std::min(most_gpus, static_cast<int>(runtime::gpus().size())); ++gpus) {
     INFO(gpus << " GPUs");

@@ -1,8 +1,8 @@
 // On GPUs tuned settings change no bit; what is measured is kept.
-#include "codelets/actions/staggered/tuning.hpp"
-
-#include "codelets/actions/wilson/tuning.hpp"
-#include "solvers/staggered_solver.hpp"
+#include "codelets/actions/staggered/action.hpp"
+#include "codelets/actions/staggered/level.hpp"
+#include "codelets/actions/wilson/level.hpp"
+#include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
 #include "tests/gpu/support.hpp"
@@ -20,10 +20,10 @@ TEST_CASE("tiles and sizes of GPU blocks change no bit of the hopping term") {
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 16, 12};
   const HostGauge gauge = reference::random_gauge(lattice, seed);
-  const HostSpinor psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
+  const HostField psi = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
     for (const int reals : {12, 8}) {
-      HostSpinor expected;
+      HostField expected;
       {
         runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
         expected = battery::HoppingHarness({lattice, {1, 1, 1, 1}, precision, reals}, gauge, antiperiodic_in_time).apply(psi);
@@ -46,23 +46,31 @@ TEST_CASE("a measurement on a GPU is kept, and answers the next time") {
   const std::filesystem::path folder = std::filesystem::temp_directory_path() / "quarkstar-gpu-tune";
   std::filesystem::remove_all(folder);
   runtime::Session gpu({.cuda_workers = 1});
-  const wilson::TuningProblem problem{runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1), Precision::single, 12};
-  wilson::HoppingTuning measured;
+  const stencil::TuningProblem problem{runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1),
+                                       wilson::tuning_subject(Precision::single, 12, antiperiodic_in_time)};
+  const Coord usual_tile = problem.subject.usual_tile(problem.decomposition);
+  const stencil::Launch usual_launch = problem.subject.usual_launch(problem.vectors);
+  Coord tile{};
+  stencil::Launch launch{};
   {
     runtime::TuneCache cache((folder / "tune.json").string());
-    CHECK(wilson::tuning_for(problem, false, &cache) == wilson::default_tuning(problem));
+    CHECK(stencil::tile_for(problem, false, &cache) == usual_tile);
+    CHECK(stencil::launch_for(problem, usual_tile, false, &cache) == usual_launch);
     CHECK(cache.size() == 0);
-    wilson::TuningProblem crowded = problem;
+    stencil::TuningProblem crowded = problem;
     crowded.resident = 1e9;  // 65 TB beside it: no room to measure
-    CHECK(wilson::tuning_for(crowded, true, &cache) == wilson::default_tuning(problem));
+    CHECK(stencil::tile_for(crowded, true, &cache) == usual_tile);
+    CHECK(stencil::launch_for(crowded, usual_tile, true, &cache) == usual_launch);
     CHECK(cache.size() == 0);
-    measured = wilson::tuning_for(problem, true, &cache);
-    CHECK(cache.size() == 1);
+    tile = stencil::tile_for(problem, true, &cache);
+    launch = stencil::launch_for(problem, tile, true, &cache);
+    CHECK(cache.size() == 2);
   }
   runtime::TuneCache cache((folder / "tune.json").string());
-  CHECK(cache.size() == 1);
-  CHECK(wilson::tuning_for(problem, true, &cache) == measured);
-  CHECK(cache.size() == 1);
+  CHECK(cache.size() == 2);
+  CHECK(stencil::tile_for(problem, true, &cache) == tile);
+  CHECK(stencil::launch_for(problem, tile, true, &cache) == launch);
+  CHECK(cache.size() == 2);
   std::filesystem::remove_all(folder);
 }
 
@@ -70,7 +78,7 @@ TEST_CASE("large lattices on a GPU are tiled by rule") {
   QUARKSTAR_NEEDS_GPU("gpu tuning rule");
   runtime::Session gpu({.cuda_workers = 1});
   const auto tile_of = [](const Coord& lattice, Precision precision) {
-    return wilson::default_tuning({runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), precision, 12}).tile;
+    return wilson::tuning_subject(precision, 12, antiperiodic_in_time).usual_tile(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1));
   };
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
     CHECK(tile_of({32, 32, 32, 32}, precision) == Coord{});
@@ -82,7 +90,7 @@ TEST_CASE("a solve with and without tuning has the same residual history") {
   QUARKSTAR_NEEDS_GPU("gpu tuning solve");
   MESSAGE("seed " << seed);
   const HostGauge gauge = reference::near_unit_gauge({8, 8, 8, 16}, seed + 2, 0.4);
-  const HostSpinor source = battery::to_host(reference::random_field({8, 8, 8, 16}, 4, seed + 3));
+  const HostField source = battery::to_host(reference::random_field({8, 8, 8, 16}, 4, seed + 3));
   const WilsonParameters parameters{0.125, {}, antiperiodic_in_time};
   for (const Precision precision : {Precision::double_, Precision::half}) {
     battery::SolveCase c;
@@ -103,9 +111,9 @@ TEST_CASE("staggered: tiles, sizes of GPU blocks and right-hand sides of a threa
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 16, 12};
   const smear::StaggeredLinks links = battery::with_phases(battery::random_links(lattice, seed + 4, -1 / 24.), -1 / 24.);
-  const std::vector<HostColour> chi = battery::random_vectors(lattice, 16, seed + 5);
+  const std::vector<HostField> chi = battery::random_vectors(lattice, 16, seed + 5);
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
-    std::vector<HostColour> expected;
+    std::vector<HostField> expected;
     {
       runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
       expected = battery::DslashHarness({lattice, {1, 1, 1, 1}, precision, 13}, links).apply(chi);
@@ -120,7 +128,7 @@ TEST_CASE("staggered: tiles, sizes of GPU blocks and right-hand sides of a threa
               c.tile = tile;
               c.launch = {threads, vectors_a_thread};
               INFO(c.text() << " vectors " << n << " threads " << threads << " vectors a thread " << vectors_a_thread);
-              const std::vector<HostColour> result = battery::DslashHarness(c, links).apply({chi.data(), n});
+              const std::vector<HostField> result = battery::DslashHarness(c, links).apply({chi.data(), n});
               for (std::size_t v = 0; v < n; ++v) CHECK(battery::same_bits(result[v], expected[v]));
             }
   }
@@ -132,25 +140,26 @@ TEST_CASE("staggered: measurements on a GPU are kept, and answer the next time; 
   std::filesystem::remove_all(folder);
   const Coord lattice{8, 8, 8, 16};
   const smear::StaggeredLinks links = battery::with_phases({reference::near_unit_gauge(lattice, seed + 6, 0.3), {}}, 0);
-  const std::vector<HostColour> sources = battery::random_vectors(lattice, 4, seed + 7);
+  const std::vector<HostField> sources = battery::random_vectors(lattice, 4, seed + 7);
   runtime::Session gpu({.cuda_workers = 1});
-  const staggered::TuningProblem problem{runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1), Precision::single, 13, 4};
+  const stencil::TuningProblem problem{runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1),
+                                       staggered::tuning_subject(Precision::single, 13), 4};
   Coord tile{};
-  staggered::Launch launch{};
+  stencil::Launch launch{};
   {
     runtime::TuneCache cache((folder / "tune.json").string());
-    CHECK(staggered::tile_for(problem, false, &cache) == Coord{});
-    staggered::TuningProblem crowded = problem;
+    CHECK(stencil::tile_for(problem, false, &cache) == Coord{});
+    stencil::TuningProblem crowded = problem;
     crowded.resident = 1e9;  // 65 TB beside it: no room to measure
-    CHECK(staggered::tile_for(crowded, true, &cache) == Coord{});
+    CHECK(stencil::tile_for(crowded, true, &cache) == Coord{});
     CHECK(cache.size() == 0);
-    tile = staggered::tile_for(problem, true, &cache);
-    launch = staggered::launch_for(problem, tile, true, &cache);
+    tile = stencil::tile_for(problem, true, &cache);
+    launch = stencil::launch_for(problem, tile, true, &cache);
     CHECK(cache.size() == 2);
   }
   runtime::TuneCache cache((folder / "tune.json").string());
-  CHECK(staggered::tile_for(problem, true, &cache) == tile);
-  const staggered::Launch again = staggered::launch_for(problem, tile, true, &cache);
+  CHECK(stencil::tile_for(problem, true, &cache) == tile);
+  const stencil::Launch again = stencil::launch_for(problem, tile, true, &cache);
   CHECK(again.block_threads == launch.block_threads);
   CHECK(again.vectors_a_thread == launch.vectors_a_thread);
   CHECK(cache.size() == 2);
@@ -162,11 +171,11 @@ TEST_CASE("staggered: measurements on a GPU are kept, and answer the next time; 
   settings.keep_history = true;
   const std::vector<double> masses(4, 0.3);
   std::vector<SolveResult> results[2];
-  std::vector<HostColour> solutions[2];
+  std::vector<HostField> solutions[2];
   for (const bool tune : {false, true}) {
     settings.tune = tune;
-    StaggeredSolver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), links, settings, {.vectors = 4});
-    solutions[tune].assign(4, HostColour(lattice));
+    Solver solver(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), staggered::Action(links), settings, {.vectors = 4});
+    solutions[tune].assign(4, HostField(colour_components, lattice));
     results[tune] = solver.solve(sources, masses, solutions[tune]);
   }
   for (std::size_t v = 0; v < 4; ++v) {

@@ -96,7 +96,7 @@ struct Block {
     a.scale[0] = static_cast<T>(scale(v));
     a.diagonal[0] = static_cast<T>(diagonal(v));
     sums.assign(3, BinnedSum::zero());
-    wilson::hopping_kernel<F>({lanes, reals, sign})(a, 0, sites, sums.data());
+    wilson::hopping_kernel<F>({lanes, reals, sign, wilson::default_launch})(a, 0, sites, nullptr, sums.data());
     return out;
   }
 
@@ -148,9 +148,9 @@ void check_vectors(int lanes, int reals, int n, int sign, Edges edges, int left_
     a.scale[v] = static_cast<Real<F>>(block.scale(v));
     a.diagonal[v] = static_cast<Real<F>>(block.diagonal(v));
   }
-  staggered::VectorStatus status;
+  VectorStatus status;
   if (left_out >= 0) status.stopped[left_out] = 1;
-  const OnGpu<staggered::VectorStatus> state({status});
+  const OnGpu<VectorStatus> state({status});
   const int count = a.sums.count(n);
   const OnGpu<BinnedSum> sums(std::vector<BinnedSum>(static_cast<std::size_t>(count), BinnedSum::zero()));
   const Stream stream;

@@ -1,14 +1,12 @@
 // Checksums of what every kernel makes of made-up blocks. All architectures of all machines must give those of tests/kernels/bits.txt,
 // which was written on x86 with AVX-512; QUARKSTAR_WRITE_BITS=FILE writes a new one.
-#include "codelets/actions/staggered/block_kernels.hpp"
-#include "codelets/actions/staggered/convert_site.hpp"
 #include "codelets/actions/staggered/dslash_kernels.hpp"
-#include "codelets/actions/staggered/vector_blas_kernels.hpp"
 #include "codelets/actions/wilson/hopping_kernels.hpp"
 #include "codelets/actions/wilson/schwarz_kernels.hpp"
 #include "codelets/arch/table.hpp"
 #include "codelets/field/blas_kernels.hpp"
 #include "codelets/field/convert_site.hpp"
+#include "codelets/field/gram_kernels.hpp"
 #include "codelets/gauge/smear/smear_kernels.hpp"
 #include "tests/kernels/architectures.hpp"
 #include "tests/kernels/staggered_case.hpp"
@@ -50,14 +48,16 @@ template <class F>
 void wilson_kernels(Results& results, int lanes) {
   const std::string where = " " + describe(NumberFormat<F>::precision, lanes);
   for (const int reals : {18, 12, 8})
-    for (const int sign : {1, -1}) {
-      WilsonCase<F> c(lanes, reals, sites, true);
-      std::vector<BinnedSum> sums = zeros(3);
-      wilson::hopping_kernel<F>({lanes, reals, sign})(c.arguments, 0, sites, sums.data());
-      const std::string what = where + " links " + std::to_string(reals);
-      results["wilson hopping" + what + (sign > 0 ? "" : " adjoint")] = checksum_of(c.out, sums);
-      results["wilson links" + what] = checksum_of(c.links);
-    }
+    for (const int sign : {1, -1})
+      for (const int vectors : {1, 3}) {
+        WilsonCase<F> c(lanes, reals, sites, true, vectors);
+        std::vector<BinnedSum> sums = zeros(3 * vectors);
+        wilson::hopping_kernel<F>({lanes, reals, sign, wilson::default_launch})(c.arguments, 0, sites, nullptr, sums.data());
+        const std::string what = where + " links " + std::to_string(reals);
+        const std::string several = vectors > 1 ? " n " + std::to_string(vectors) : "";
+        results["wilson hopping" + what + (sign > 0 ? "" : " adjoint") + several] = checksum_of(c.out, sums);
+        if (vectors == 1) results["wilson links" + what] = checksum_of(c.links);
+      }
   const WilsonCase<F> c(lanes, 18, sites, true);
   for (int d = 0; d < 8; ++d)
     for (const int sign : {1, -1}) {
@@ -95,6 +95,7 @@ void schwarz_kernels(Results& results, int lanes) {
                 c.out.data(),
                 static_cast<Real<F>>(1.25),
                 static_cast<Real<F>>(-0.0625),
+                1,
                 sites,
                 steps},
                0, domains * kernel.groups, memory.data());
@@ -119,63 +120,64 @@ void staggered_kernels(Results& results, int lanes) {
     staggered::pack_kernel<F>(lanes, d % 2 == 0)({c.list.data(), c.in.stored.data(), face.data(), stride, 3}, 0, sites);
     results["staggered pack" + where + " direction " + std::to_string(d)] = checksum_of(face);
   }
+}
+
+/// Kernels that mix three vectors of a kind.
+template <int Components, class F>
+void block_kernels(Results& results, const char* kind, const MadeUpField<F, Components>& a, const MadeUpField<F, Components>& b,
+                   int lanes) {
+  const std::string where = " " + describe(NumberFormat<F>::precision, lanes);
   runtime::ComplexScalar matrix[9];
   Numbers numbers(5);
   for (auto& entry : matrix) entry = {numbers.real(), numbers.real()};
-  const arch::KernelTable<staggered::BlockMultiplyKernel<F> (*)(int)> multiply = QUARKSTAR_KERNEL_TABLE(block_multiply_kernel<F>);
-  std::vector<F> out(c.in.stored.size());
-  multiply.current()(lanes)({out.data(), c.y.stored.data(), c.in.stored.data(), matrix, 3, lanes}, 0, sites);
-  results["staggered block multiply" + where] = checksum_of(out);
-  const arch::KernelTable<staggered::BlockGramKernel<F> (*)(int)> gram = QUARKSTAR_KERNEL_TABLE(block_gram_kernel<F>);
+  const arch::KernelTable<blas::MultiplyKernel<F> (*)(int)> multiply = QUARKSTAR_KERNEL_TABLE(multiply_kernel<F, Components>);
+  std::vector<F> out(a.stored.size());
+  multiply.current()(lanes)({out.data(), b.stored.data(), a.stored.data(), matrix, 3, lanes}, 0, sites);
+  results[kind + (" block multiply" + where)] = checksum_of(out);
+  const arch::KernelTable<blas::GramKernel<F> (*)(int)> gram = QUARKSTAR_KERNEL_TABLE(gram_kernel<F, Components>);
   std::vector<BinnedSum> sums = zeros(9);
-  gram.current()(lanes)({c.in.stored.data(), c.y.stored.data(), 3, lanes}, 0, sites, sums.data());
-  results["staggered block gram" + where] = checksum_of(std::vector<int>{}, sums);
+  gram.current()(lanes)({a.stored.data(), b.stored.data(), 3, lanes}, 0, sites, sums.data());
+  results[kind + (" block gram" + where)] = checksum_of(std::vector<int>{}, sums);
 }
 
-template <class F, class Operation>
-void blas_operation(Results& results, int lanes) {
-  Numbers numbers(3);
-  std::vector<MadeUpField<F, 12>> fields;
+template <class F>
+void block_kernels(Results& results, int lanes) {
+  const StaggeredCase<F> colours(lanes, 3, 0, sites, true);
+  block_kernels<colour_components>(results, "staggered", colours.in, colours.y, lanes);
+  const WilsonCase<F> spinors(lanes, 18, sites, true, 3);
+  block_kernels<spinor_components>(results, "wilson", spinors.in, spinors.y, lanes);
+}
+
+/// On one spinor; on three spinors, and on three colour vectors with real coefficients, of which one is left out.
+template <class F, int Components, class Operation>
+void blas_operation(Results& results, int lanes, int vectors) {
+  constexpr bool is_colour = Components == colour_components;
+  const std::int32_t left_out[] = {0, 1, 0};
+  Numbers numbers(is_colour ? 4 : 3);
+  std::vector<MadeUpField<F, Components>> fields;
   blas::Arguments<F> a{};
-  a.lanes = lanes;
-  for (int i = 0; i < blas::field_count<Operation>; ++i) fields.emplace_back(numbers, sites, lanes);
-  for (int i = 0; i < blas::field_count<Operation>; ++i) a.fields[i] = fields[static_cast<std::size_t>(i)].stored.data();
-  for (int k = 0; k < Operation::coefficients; ++k) {
-    a.re[k] = static_cast<Real<F>>(numbers.real());
-    a.im[k] = static_cast<Real<F>>(numbers.real());
-  }
-  const arch::KernelTable<blas::Kernel<F> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(blas_kernel<F, Operation>);
-  std::vector<BinnedSum> sums = zeros(Operation::sums);
-  table.current()(lanes)(a, 0, sites, sums.data());
-  std::vector<F> together;
-  for (const auto& field : fields) together.insert(together.end(), field.stored.begin(), field.stored.end());
-  results[std::string(Operation::name) + " " + describe(NumberFormat<F>::precision, lanes)] = checksum_of(together, sums);
-}
-
-template <class F, class Operation>
-void vector_operation(Results& results, int lanes) {
-  constexpr int vectors = 3;
-  const std::int32_t left_out[vectors] = {0, 1, 0};
-  Numbers numbers(4);
-  std::vector<MadeUpField<F, 3>> fields;
-  staggered::VectorArguments<F> a{};
   a.vectors = vectors;
   a.lanes = lanes;
-  a.left_out = left_out;
+  a.left_out = vectors > 1 ? left_out : nullptr;
   for (int i = 0; i < blas::field_count<Operation>; ++i) fields.emplace_back(numbers, sites * vectors, lanes);
   for (int i = 0; i < blas::field_count<Operation>; ++i) {
     a.fields[i] = fields[static_cast<std::size_t>(i)].stored.data();
     a.vectors_of[i] = vectors;
   }
-  staggered::VectorNumbers<F> coefficients{};
-  for (auto& of_one : coefficients)
-    for (int v = 0; v < vectors; ++v) of_one[v] = static_cast<Real<F>>(numbers.real());
-  const arch::KernelTable<staggered::VectorKernel<F> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(vector_kernel<F, Operation>);
+  blas::Numbers<F> coefficients{};
+  for (int k = 0; k < Operation::coefficients; ++k)
+    for (int v = 0; v < vectors; ++v) {
+      coefficients.re[k][v] = static_cast<Real<F>>(numbers.real());
+      if (!is_colour) coefficients.im[k][v] = static_cast<Real<F>>(numbers.real());
+    }
+  const arch::KernelTable<blas::Kernel<F> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(blas_kernel<F, Components, Operation>);
   std::vector<BinnedSum> sums = zeros(Operation::sums * vectors);
   table.current()(lanes)(a, coefficients, 0, sites, sums.data());
   std::vector<F> together;
   for (const auto& field : fields) together.insert(together.end(), field.stored.begin(), field.stored.end());
-  results[std::string("vectors ") + Operation::name + " " + describe(NumberFormat<F>::precision, lanes)] = checksum_of(together, sums);
+  const std::string several = vectors > 1 && !is_colour ? " n " + std::to_string(vectors) : "";
+  results[(is_colour ? "vectors " : "") + (Operation::name + (" " + describe(NumberFormat<F>::precision, lanes) + several))] =
+      checksum_of(together, sums);
 }
 
 template <class F>
@@ -184,11 +186,11 @@ void kernels_of(Results& results) {
     wilson_kernels<F>(results, lanes);
     schwarz_kernels<F>(results, lanes);
     staggered_kernels<F>(results, lanes);
-#define QUARKSTAR_OPERATION(operation) blas_operation<F, blas::operation>(results, lanes);
+    block_kernels<F>(results, lanes);
+#define QUARKSTAR_OPERATION(operation)                                                                             \
+  for (const int vectors : {1, 3}) blas_operation<F, spinor_components, blas::operation>(results, lanes, vectors); \
+  blas_operation<F, colour_components, blas::operation>(results, lanes, 3);
     QUARKSTAR_FOR_BLAS_OPERATIONS(QUARKSTAR_OPERATION)
-#undef QUARKSTAR_OPERATION
-#define QUARKSTAR_OPERATION(operation) vector_operation<F, operation>(results, lanes);
-    QUARKSTAR_FOR_VECTOR_OPERATIONS(QUARKSTAR_OPERATION)
 #undef QUARKSTAR_OPERATION
   }
 }
@@ -220,10 +222,13 @@ void conversion(Results& results) {
   for (int site = 0; site < sites; ++site)
     for (int lane = 0; lane < from_lanes; ++lane) {
       const int to_site = 2 * site + lane / to_lanes, to_lane = lane % to_lanes;
-      convert_site<To, From>(spinors_out.data() + spinor_offset<To>(to_site, to_lane, to_lanes), to_lanes,
-                             spinors.stored.data() + spinor_offset<From>(site, lane, from_lanes), from_lanes);
-      staggered::convert_vector<To, From>(vectors_out.data() + staggered::vector_offset<To>(to_site, 0, to_lane, 1, to_lanes), to_lanes,
-                                          vectors.stored.data() + staggered::vector_offset<From>(site, 0, lane, 1, from_lanes), from_lanes);
+      const auto convert = [&]<int Components>(std::vector<To>& to, const MadeUpField<From, Components>& from) {
+        constexpr int to_words = NumberFormat<To>::site_words(2 * Components), from_words = NumberFormat<From>::site_words(2 * Components);
+        convert_vector<Components>(to.data() + VectorPlaces{1, to_lanes, 1}.offset(to_words, to_site, 0, to_lane), to_lanes,
+                                   from.stored.data() + VectorPlaces{1, from_lanes, 1}.offset(from_words, site, 0, lane), from_lanes);
+      };
+      convert(spinors_out, spinors);
+      convert(vectors_out, vectors);
     }
   results["convert spinor " + names] = checksum_of(spinors_out);
   results["convert vector " + names] = checksum_of(vectors_out);

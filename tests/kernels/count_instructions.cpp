@@ -51,11 +51,12 @@ int usual_lanes() {
 }
 
 template <class F>
-HotKernel wilson_kernel(int reals) {
-  const auto c = std::make_shared<WilsonCase<F>>(usual_lanes<F>(), reals, more, false);
-  const auto kernel = wilson::hopping_kernel<F>({usual_lanes<F>(), reals, 1});
-  return {"wilson " + std::string(name_of(NumberFormat<F>::precision)) + " " + std::to_string(reals), usual_lanes<F>(),
-          [c, kernel](int outer) { kernel(c->arguments, 0, outer, nullptr); }};
+HotKernel wilson_kernel(int reals, int vectors = 1) {
+  const auto c = std::make_shared<WilsonCase<F>>(usual_lanes<F>(), reals, more, false, vectors);
+  const auto kernel = wilson::hopping_kernel<F>({usual_lanes<F>(), reals, 1, wilson::default_launch});
+  const std::string several = vectors > 1 ? " n " + std::to_string(vectors) : "";
+  return {"wilson " + std::string(name_of(NumberFormat<F>::precision)) + " " + std::to_string(reals) + several, usual_lanes<F>(),
+          [c, kernel](int outer) { kernel(c->arguments, 0, outer, nullptr, nullptr); }};
 }
 
 template <class F>
@@ -70,7 +71,7 @@ HotKernel staggered_kernel(int vectors) {
 template <class F>
 HotKernel staggered_kernel_in_lanes(int vectors) {
   const auto c = std::make_shared<StaggeredCase<F>>(1, vectors, 18, more, false);
-  const auto kernel = staggered::dslash_kernel<F>({.lanes = 1, .long_reals = 18, .vectors_in_lanes = 64 / sizeof(Real<F>)});
+  const auto kernel = staggered::dslash_kernel<F>({.lanes = 1, .link_reals = 18, .vectors_in_lanes = 64 / sizeof(Real<F>)});
   return {"staggered " + std::string(name_of(NumberFormat<F>::precision)) + " in lanes n " + std::to_string(vectors), 1,
           [c, kernel](int outer) { kernel(c->arguments, 0, outer, nullptr, nullptr); }};
 }
@@ -80,21 +81,26 @@ HotKernel blas_operation() {
   Numbers numbers(3);
   const auto fields = std::make_shared<std::vector<MadeUpField<F, 12>>>();
   blas::Arguments<F> a{};
+  a.vectors = 1;
   a.lanes = usual_lanes<F>();
   for (int i = 0; i < blas::field_count<Operation>; ++i) fields->emplace_back(numbers, more, a.lanes);
   for (int i = 0; i < blas::field_count<Operation>; ++i) a.fields[i] = (*fields)[static_cast<std::size_t>(i)].stored.data();
-  for (Real<F>& re : a.re) re = static_cast<Real<F>>(0.25);
-  const arch::KernelTable<blas::Kernel<F> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(blas_kernel<F, Operation>);
+  for (int& vectors : a.vectors_of) vectors = 1;
+  blas::Numbers<F> coefficients{};
+  for (auto& of_one : coefficients.re) of_one[0] = static_cast<Real<F>>(0.25);
+  const arch::KernelTable<blas::Kernel<F> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(blas_kernel<F, spinor_components, Operation>);
   const auto kernel = table.current()(a.lanes);
-  return {std::string(Operation::name) + " " + std::string(name_of(NumberFormat<F>::precision)), a.lanes, [fields, a, kernel](int outer) {
+  return {std::string(Operation::name) + " " + std::string(name_of(NumberFormat<F>::precision)), a.lanes,
+          [fields, a, coefficients, kernel](int outer) {
             runtime::BinnedSum sums[3] = {runtime::BinnedSum::zero(), runtime::BinnedSum::zero(), runtime::BinnedSum::zero()};
-            kernel(a, 0, outer, sums);
+            kernel(a, coefficients, 0, outer, sums);
           }};
 }
 
 template <class F>
 void add_kernels(std::vector<HotKernel>& kernels) {
   for (const int reals : {18, 12, 8}) kernels.push_back(wilson_kernel<F>(reals));
+  kernels.push_back(wilson_kernel<F>(12, 8));
   for (const int vectors : {1, 4}) kernels.push_back(staggered_kernel<F>(vectors));
   kernels.push_back(staggered_kernel_in_lanes<F>(16));
   kernels.push_back(blas_operation<F, blas::AddScaled>());

@@ -78,7 +78,7 @@ bool fills_registers(int lanes) {
 template <class F>
 void check_wilson_choice(int lanes) {
   const auto kernel = [lanes](const arch::MemoryAccess& memory) {
-    return wilson::hopping_kernel<F>({.lanes = lanes, .link_reals = 18, .sign = 1, .memory = memory});
+    return wilson::hopping_kernel<F>({.lanes = lanes, .link_reals = 18, .sign = 1, .launch = {.memory = memory}});
   };
   const bool streams = arch::name_of(arch::current()).starts_with("avx") && spinor_words<F> * lanes * sizeof(Real<F>) % 64 == 0;
   CHECK((kernel({0, arch::Stores::plain}) != kernel({1, arch::Stores::plain})) == fills_registers<F>(lanes));
@@ -89,7 +89,7 @@ void check_wilson_choice(int lanes) {
 template <class F>
 void check_staggered_choice(int lanes) {
   const auto kernel = [lanes](int prefetch) {
-    return staggered::dslash_kernel<F>({.lanes = lanes, .long_reals = 18, .launch = {.memory = {prefetch, arch::Stores::plain}}});
+    return staggered::dslash_kernel<F>({.lanes = lanes, .link_reals = 18, .launch = {.memory = {prefetch, arch::Stores::plain}}});
   };
   CHECK((kernel(0) != kernel(1)) == fills_registers<F>(lanes));
 }
@@ -100,13 +100,16 @@ void check_wilson() {
   for (const int lanes : lane_counts(NumberFormat<F>::precision))
     for (const int reals : {18, 12, 8})
       for (const int sign : {1, -1})
-        for (const bool special : {true, false}) {
-          INFO("wilson " << describe(NumberFormat<F>::precision, lanes) << " links " << reals << " sign " << sign);
-          WilsonCase<F> c(lanes, reals, sites, special);
-          check_all<F>(c, 3, [&](const arch::MemoryAccess& memory, BinnedSum* sums) {
-            wilson::hopping_kernel<F>({.lanes = lanes, .link_reals = reals, .sign = sign, .memory = memory})(c.arguments, 0, sites, sums);
-          });
-        }
+        for (const int vectors : {1, 2, 3, 8})
+          for (const bool special : {true, false}) {
+            INFO("wilson " << describe(NumberFormat<F>::precision, lanes) << " links " << reals << " sign " << sign << " right-hand sides "
+                           << vectors);
+            WilsonCase<F> c(lanes, reals, sites, special, vectors);
+            check_all<F>(c, 3 * vectors, [&](const arch::MemoryAccess& memory, BinnedSum* sums) {
+              wilson::hopping_kernel<F>({.lanes = lanes, .link_reals = reals, .sign = sign, .launch = {.memory = memory}})(
+                  c.arguments, 0, sites, nullptr, sums);
+            });
+          }
 }
 
 template <class F>
@@ -124,7 +127,7 @@ void check_staggered() {
           for (const std::int32_t* stopped : {static_cast<const std::int32_t*>(nullptr), static_cast<const std::int32_t*>(left_out.data())})
             check_all<F>(c, 2 * vectors, [&](const arch::MemoryAccess& memory, BinnedSum* sums) {
               c.arguments.stream_out = memory.stores == arch::Stores::streaming;
-              staggered::dslash_kernel<F>({.lanes = lanes, .long_reals = reals, .launch = {.memory = memory}})(c.arguments, 0, sites,
+              staggered::dslash_kernel<F>({.lanes = lanes, .link_reals = reals, .launch = {.memory = memory}})(c.arguments, 0, sites,
                                                                                                                stopped, sums);
             });
         }
@@ -135,7 +138,7 @@ template <class F>
 void check_left_out(int vectors) {
   for (const int lanes : lane_counts(NumberFormat<F>::precision)) {
     StaggeredCase<F> c(lanes, vectors, 18, sites, true);
-    const auto kernel = staggered::dslash_kernel<F>({.lanes = lanes, .long_reals = 18});
+    const auto kernel = staggered::dslash_kernel<F>({.lanes = lanes, .link_reals = 18});
     const auto bits_of = [&](int vector, const std::int32_t* left_out) {
       std::vector<BinnedSum> sums(static_cast<std::size_t>(2 * vectors), BinnedSum::zero());
       kernel(c.arguments, 0, sites, left_out, sums.data());

@@ -44,28 +44,32 @@ void check_wilson() {
   const Precision precision = NumberFormat<F>::precision;
   for (const int lanes : lane_counts(precision))
     for (const int reals : {18, 12, 8})
-      for (const int sign : {1, -1}) {
-        INFO(describe(precision, lanes) << " links " << reals << " sign " << sign);
-        WilsonCase<F> c(lanes, reals, sites, true);
-        runtime::BinnedSum sums[3] = {runtime::BinnedSum::zero(), runtime::BinnedSum::zero(), runtime::BinnedSum::zero()};
-        wilson::hopping_kernel<F>({lanes, reals, sign})(c.arguments, 0, sites, sums);
-        Difference<F, 12> difference;
-        double norm = 0;
-        Complex dot = 0;
-        for (int i = 0; i < sites; ++i)
-          for (int l = 0; l < lanes; ++l) {
-            const auto site = static_cast<int>(c.list[static_cast<std::size_t>(i)]);
-            const std::array<Complex, 12> expected = c.expected(i, l, sign);
-            difference.add(c.out.data() + site * spinor_words<F> * lanes + l, lanes, expected);
-            for (std::size_t k = 0; k < 12; ++k) {
-              norm += std::norm(expected[k]);
-              dot += std::conj(c.y.at(site, l, lanes)[k]) * expected[k];
-            }
+      for (const int sign : {1, -1})
+        for (const int vectors : {1, 3}) {
+          INFO(describe(precision, lanes) << " links " << reals << " sign " << sign << " right-hand sides " << vectors);
+          WilsonCase<F> c(lanes, reals, sites, true, vectors);
+          std::vector<runtime::BinnedSum> sums(static_cast<std::size_t>(3 * vectors), runtime::BinnedSum::zero());
+          wilson::hopping_kernel<F>({lanes, reals, sign, wilson::default_launch})(c.arguments, 0, sites, nullptr, sums.data());
+          for (int v = 0; v < vectors; ++v) {
+            Difference<F, 12> difference;
+            double norm = 0;
+            Complex dot = 0;
+            for (int i = 0; i < sites; ++i)
+              for (int l = 0; l < lanes; ++l) {
+                const auto site = static_cast<int>(c.list[static_cast<std::size_t>(i)]);
+                const std::array<Complex, 12> expected = c.expected(i, l, sign, v);
+                difference.add(c.out.data() + c.at(site, v) + l, lanes, expected);
+                for (std::size_t k = 0; k < 12; ++k) {
+                  norm += std::norm(expected[k]);
+                  dot += std::conj(c.y.at(site * vectors + v, l, lanes)[k]) * expected[k];
+                }
+              }
+            CHECK(difference.relative() < rounding(precision, reals));
+            const auto sum = [&](int s) { return runtime::value_of(sums[static_cast<std::size_t>(s * vectors + v)]); };
+            CHECK(sum(0) == doctest::Approx(norm).epsilon(1e-3));
+            CHECK(std::abs(Complex(sum(1), sum(2)) - dot) < 1e-3 * norm);
           }
-        CHECK(difference.relative() < rounding(precision, reals));
-        CHECK(runtime::value_of(sums[0]) == doctest::Approx(norm).epsilon(1e-3));
-        CHECK(std::abs(Complex(runtime::value_of(sums[1]), runtime::value_of(sums[2])) - dot) < 1e-3 * norm);
-      }
+        }
 }
 
 template <class F>

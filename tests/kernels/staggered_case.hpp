@@ -177,12 +177,12 @@ struct StaggeredCase {
     for (int s = 0; s < sites; ++s) list.push_back(static_cast<std::uint32_t>(s));
     if (special) std::reverse(list.begin(), list.end());
     out.resize(in.stored.size());
-    arguments.near = near.entries.data();
+    arguments.neighbours = near.entries.data();
     arguments.far = far.entries.data();
     arguments.sites = special ? list.data() : nullptr;
-    arguments.near_at = near.faces_at.data();
+    arguments.faces_at = near.faces_at.data();
     arguments.far_at = far.faces_at.data();
-    arguments.fat = fat.data();
+    arguments.links = fat.data();
     arguments.far_links = long_reals != 0 ? far_links.data() : nullptr;
     arguments.in = in.stored.data();
     for (int d = 0; d < 8; ++d) arguments.faces[d] = faces[d].data();

@@ -1,8 +1,8 @@
 // The staggered kernels with vectors in lanes against those with sites in lanes, on the same made-up blocks: equal bits. No task, no
 // runtime.
 #include "codelets/actions/staggered/dslash_kernels.hpp"
-#include "codelets/actions/staggered/vector_blas_kernels.hpp"
 #include "codelets/arch/table.hpp"
+#include "codelets/field/blas_kernels.hpp"
 #include "tests/kernels/architectures.hpp"
 #include "tests/kernels/staggered_case.hpp"
 
@@ -81,12 +81,12 @@ void check_dslash(int vectors, int reals, int lanes, bool special) {
   in_lanes.out = out.get();
   for (const std::vector<std::int32_t>& left_out : left_out_of(vectors)) {
     std::vector<BinnedSum> expected = zeros(2 * vectors);
-    staggered::dslash_kernel<F>({.lanes = 1, .long_reals = reals})(c.arguments, 0, sites, left_out.data(), expected.data());
+    staggered::dslash_kernel<F>({.lanes = 1, .link_reals = reals})(c.arguments, 0, sites, left_out.data(), expected.data());
     for (const arch::MemoryAccess& memory : arch::memory_accesses) {
       std::vector<BinnedSum> sums = zeros(2 * vectors);
       in_lanes.stream_out = memory.stores == arch::Stores::streaming;
       const auto kernel =
-          staggered::dslash_kernel<F>({.lanes = 1, .long_reals = reals, .launch = {.memory = memory}, .vectors_in_lanes = lanes});
+          staggered::dslash_kernel<F>({.lanes = 1, .link_reals = reals, .launch = {.memory = memory}, .vectors_in_lanes = lanes});
       kernel(in_lanes, 0, 3, left_out.data(), sums.data());
       kernel(in_lanes, 3, sites, left_out.data(), sums.data());
       const std::vector<F> result = regrouped(std::vector<F>(out.get(), out.get() + c.out.size()), words, lanes, true);
@@ -111,20 +111,23 @@ template <class F, class Operation>
 void check_operation(int vectors, int lanes) {
   INFO(Operation::name);
   constexpr int words = staggered::vector_words<F>;
-  const arch::KernelTable<staggered::VectorKernel<F> (*)(int)> of_sites = QUARKSTAR_KERNEL_TABLE(vector_kernel<F, Operation>),
-                                                               of_groups = QUARKSTAR_KERNEL_TABLE(group_kernel<F, Operation>);
+  const arch::KernelTable<blas::Kernel<F> (*)(int)> of_sites = QUARKSTAR_KERNEL_TABLE(blas_kernel<F, colour_components, Operation>),
+                                                    of_groups = QUARKSTAR_KERNEL_TABLE(blas_kernel_in_lanes<F, Operation>);
   for (const std::vector<std::int32_t>& left_out : left_out_of(vectors)) {
     Numbers numbers(4);
     std::vector<std::vector<F>> fields, in_lanes;
-    staggered::VectorNumbers<F> coefficients{};
-    for (auto& of_one : coefficients)
-      for (int v = 0; v < vectors; ++v) of_one[v] = static_cast<Real<F>>(numbers.real());
+    blas::Numbers<F> coefficients{};
+    for (int k = 0; k < Operation::coefficients; ++k)
+      for (int v = 0; v < vectors; ++v) {
+        coefficients.re[k][v] = static_cast<Real<F>>(numbers.real());
+        coefficients.im[k][v] = static_cast<Real<F>>(numbers.real());
+      }
     for (int i = 0; i < blas::field_count<Operation>; ++i) {
       fields.push_back(MadeUpField<F, 3>(numbers, sites * vectors, 1).stored);
       in_lanes.push_back(regrouped(fields.back(), words, lanes, false));
     }
     const auto run = [&](std::vector<std::vector<F>>& of, const auto& table, int in_a_group) {
-      staggered::VectorArguments<F> a{};
+      blas::Arguments<F> a{};
       a.vectors = vectors / in_a_group;
       a.lanes = in_a_group;
       a.left_out = left_out.data();
@@ -155,8 +158,8 @@ void check_all() {
       for (const int reals : {0, 18})
         for (const bool special : {true, false}) check_dslash<F>(vectors, reals, lanes, special);
       check_pack<F>(vectors, lanes);
-#define QUARKSTAR_OPERATION(operation) check_operation<F, operation>(vectors, lanes);
-      QUARKSTAR_FOR_VECTOR_OPERATIONS(QUARKSTAR_OPERATION)
+#define QUARKSTAR_OPERATION(operation) check_operation<F, blas::operation>(vectors, lanes);
+      QUARKSTAR_FOR_BLAS_OPERATIONS(QUARKSTAR_OPERATION)
 #undef QUARKSTAR_OPERATION
     }
 }
@@ -180,7 +183,7 @@ TEST_CASE("a right-hand side that is not finite changes nothing of others in its
     c.arguments.out = out.data();
     const auto sums_of = [&](const std::vector<std::int32_t>& left_out) {
       std::vector<BinnedSum> sums = zeros(2 * vectors);
-      staggered::dslash_kernel<float>({.lanes = 1, .long_reals = 18, .vectors_in_lanes = vectors})(c.arguments, 0, sites, left_out.data(),
+      staggered::dslash_kernel<float>({.lanes = 1, .link_reals = 18, .vectors_in_lanes = vectors})(c.arguments, 0, sites, left_out.data(),
                                                                                                    sums.data());
       return sums;
     };

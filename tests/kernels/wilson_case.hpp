@@ -7,37 +7,40 @@
 #include "tests/reference/gauge.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace quarkstar::kernels {
 
 template <class F>
 struct WilsonCase {
   using T = Real<F>;
-  int lanes, sites;
+  int lanes, sites, vectors;
   std::array<int, 4> stride;
   std::vector<std::uint32_t> list;                ///< outer sites, in the order in which they are computed
   std::vector<reference::Matrix<3>> exact_links;  ///< [site][direction][lane]
   std::vector<F> links, out;
   MadeUpField<F, 12> in, x, y;
-  std::vector<Complex> exact_faces[8];  ///< [position][6][face lane]
+  std::vector<Complex> exact_faces[8];  ///< [position][vector][6][face lane]
   std::vector<T> faces[8];
   Neighbours neighbours;
   wilson::HoppingArguments<F> arguments{};
 
   /// special: with faces, boundary phases, exchanged lanes, a list of sites, another field and all sums; otherwise the plain loop.
-  WilsonCase(int block_lanes, int reals, int outer_sites, bool special)
-      : WilsonCase(Numbers(1), block_lanes, reals, outer_sites, special) {}
+  WilsonCase(int block_lanes, int reals, int outer_sites, bool special, int right_hand_sides = 1)
+      : WilsonCase(Numbers(1), block_lanes, reals, outer_sites, special, right_hand_sides) {}
   WilsonCase(const WilsonCase&) = delete;
 
-  /// The component (3 spin + colour) of the result at one list position and lane.
-  std::array<Complex, 12> expected(int position, int lane, int sign) const {
+  /// The component (3 spin + colour) of the result of one vector at one list position and lane.
+  std::array<Complex, 12> expected(int position, int lane, int sign, int vector = 0) const {
     const int here = static_cast<int>(list[static_cast<std::size_t>(position)]);
     std::array<Complex, 12> result{};
     for (int d = 0; d < 8; ++d) {
       const int step = stride[static_cast<std::size_t>(d / 2)], s = d % 2 == 0 ? -sign : sign;
       const bool edge = on_edge(lane, step, d);
       const reference::Matrix<4> gamma = reference::gamma(reference::Basis::degrand_rossi, d / 2);
-      const auto psi = in.at(neighbours.site(here, d), neighbours.has(here, d, neighbour_entry::exchange) ? lane ^ step : lane, lanes);
+      const auto psi = in.at(neighbours.site(here, d) * vectors + vector,
+                             neighbours.has(here, d, neighbour_entry::exchange) ? lane ^ step : lane, lanes);
       reference::Matrix<3> u = exact_links[static_cast<std::size_t>((here * 8 + d) * lanes + lane)];
       if (d % 2 == 1) u = reference::adjoint(u);
       for (int row = 0; row < 4; ++row) {
@@ -48,7 +51,8 @@ struct WilsonCase {
             // The upper two rows; the lower two are s gamma times them.
             const auto upper = [&](int spin) {
               const int width = step == 0 ? lanes : lanes / 2;
-              const int place = static_cast<int>(neighbours.faces_at[static_cast<std::size_t>(position * 8 + d)]) * 6 + 3 * spin + c;
+              const int at = static_cast<int>(neighbours.faces_at[static_cast<std::size_t>(position * 8 + d)]) * vectors + vector;
+              const int place = at * 6 + 3 * spin + c;
               return exact_faces[d][static_cast<std::size_t>(place * width + lane_of_face(lane, step))];
             };
             projected[colour] = row < 2 ? upper(row) : static_cast<double>(s) * (gamma(row, 0) * upper(0) + gamma(row, 1) * upper(1));
@@ -65,20 +69,58 @@ struct WilsonCase {
       }
     }
     for (std::size_t c = 0; c < 12; ++c) {
-      result[c] *= static_cast<double>(arguments.scale[0]);
-      if (arguments.x != nullptr) result[c] += static_cast<double>(arguments.diagonal[0]) * x.at(here, lane, lanes)[c];
+      result[c] *= static_cast<double>(arguments.scale[vector]);
+      if (arguments.x != nullptr)
+        result[c] += static_cast<double>(arguments.diagonal[vector]) * x.at(here * vectors + vector, lane, lanes)[c];
     }
     return result;
   }
 
+  /// Where a vector of an outer site is stored.
+  std::size_t at(int site, int vector) const {
+    return static_cast<std::size_t>(site * vectors + vector) * static_cast<std::size_t>(spinor_words<F> * lanes);
+  }
+  /// What one vector is for a kernel that has no other.
+  struct Alone {
+    std::vector<F> in, x, y, out;
+    std::vector<T> faces[8];
+    wilson::HoppingArguments<F> arguments;
+  };
+  std::unique_ptr<Alone> alone(int vector) const {
+    auto one = std::make_unique<Alone>();
+    const auto words = static_cast<std::size_t>(spinor_words<F> * lanes);
+    for (int site = 0; site < sites; ++site)
+      for (const auto& [to, from] : {std::pair(&one->in, &in), {&one->x, &x}, {&one->y, &y}})
+        to->insert(to->end(), from->stored.data() + at(site, vector), from->stored.data() + at(site, vector) + words);
+    one->out.resize(one->in.size());
+    one->arguments = arguments;
+    for (int d = 0; d < 8; ++d) {
+      const std::size_t size = faces[d].size() / static_cast<std::size_t>(face_sites * vectors);
+      for (int i = 0; i < face_sites; ++i) {
+        const T* from = faces[d].data() + static_cast<std::size_t>(i * vectors + vector) * size;
+        one->faces[d].insert(one->faces[d].end(), from, from + size);
+      }
+      one->arguments.faces[d] = one->faces[d].data();
+    }
+    one->arguments.in = one->in.data();
+    one->arguments.out = one->out.data();
+    if (arguments.x != nullptr) one->arguments.x = one->x.data();
+    one->arguments.y = one->y.data();
+    one->arguments.diagonal[0] = arguments.diagonal[vector];
+    one->arguments.scale[0] = arguments.scale[vector];
+    one->arguments.vectors = 1;
+    return one;
+  }
+
  private:
-  WilsonCase(Numbers numbers, int block_lanes, int reals, int outer_sites, bool special)
+  WilsonCase(Numbers numbers, int block_lanes, int reals, int outer_sites, bool special, int right_hand_sides)
       : lanes(block_lanes),
         sites(outer_sites),
+        vectors(right_hand_sides),
         stride(made_up_strides(block_lanes)),
-        in(numbers, sites, lanes),
-        x(numbers, sites, lanes),
-        y(numbers, sites, lanes),
+        in(numbers, sites * vectors, lanes),
+        x(numbers, sites * vectors, lanes),
+        y(numbers, sites * vectors, lanes),
         neighbours(numbers, sites, stride, special ? neighbour_entry::exchange | neighbour_entry::face | neighbour_entry::phase : 0) {
     const int words = NumberFormat<F>::link_words(reals);
     links.resize(static_cast<std::size_t>(sites * 8 * words * lanes));
@@ -96,7 +138,7 @@ struct WilsonCase {
       }
     for (int d = 0; d < 8; ++d) {
       const int width = stride[static_cast<std::size_t>(d / 2)] == 0 ? lanes : lanes / 2;
-      for (int i = 0; i < face_sites * 6; ++i) {
+      for (int i = 0; i < face_sites * vectors * 6; ++i) {
         for (int l = 0; l < width; ++l) exact_faces[d].push_back(numbers.complex());
         // Senders of half precision put the unit of links into the face (read_projected).
         const double unit = is_half<F> ? static_cast<double>(site::link_unit) : 1;
@@ -117,15 +159,17 @@ struct WilsonCase {
     arguments.out = out.data();
     arguments.x = special ? x.stored.data() : nullptr;
     arguments.y = y.stored.data();
-    arguments.vectors = 1;
-    arguments.diagonal[0] = static_cast<T>(1.25);
-    arguments.scale[0] = static_cast<T>(-0.375);
+    for (int v = 0; v < vectors; ++v) {
+      arguments.diagonal[v] = static_cast<T>(1.25 + 0.25 * v);
+      arguments.scale[v] = static_cast<T>(-0.375 + 0.0625 * v);
+    }
+    arguments.vectors = vectors;
     for (std::size_t mu = 0; mu < 4; ++mu) arguments.stride[mu] = stride[mu];
     for (int d = 0; d < 8; ++d) {
       arguments.phase_re[d] = static_cast<T>(0.6);
       arguments.phase_im[d] = static_cast<T>(d % 2 == 0 ? 0.8 : -0.8);
     }
-    arguments.sums = {special, special};
+    arguments.sums = {special, special, special};
   }
 };
 

@@ -125,7 +125,7 @@ TEST_CASE("every setting can be read back as a flag") {
   RunConfig config = config_of(
       "boundary = { z = 0.25 }\nsource = \"point:1,2,3,4\"\nblocks = "
       "[1,1,1,2]\nmass = -0.5");
-  for (const Field& field : run_fields()) {
+  for (const Setting& field : run_settings()) {
     CAPTURE(field.key);
     if (!field.applies(config)) continue;
     const nlohmann::json before = field.get(config);
@@ -147,15 +147,15 @@ TEST_CASE("several sources, and no more in flight than there is to solve") {
   config.action = "hisq";
   config.further_sources.clear();
   config.staggered.masses = {0.1, 0.2};
-  config.staggered.nrhs = 4;
+  config.nrhs = 4;
   complete(config);
   CHECK(config.solver.in_flight == 2);
 }
 
 TEST_CASE("a list of sources is what + joins") {
   const RunConfig config = config_of("source = [\"point:1,2,3,4\", \"wall:5\", \"z2:0,7\"]");
-  CHECK(find_field("source")->get(config) == "point:1,2,3,4+wall:5+z2:0,7");
-  CHECK(find_field("source")->get(config_of("source = [\"wall:5\"]")) == "wall:5");
+  CHECK(find_setting("source")->get(config) == "point:1,2,3,4+wall:5+z2:0,7");
+  CHECK(find_setting("source")->get(config_of("source = [\"wall:5\"]")) == "wall:5");
   CHECK(message_of("source = [\"point:0,0,0,0\", \"line:1\"]").starts_with("run.toml:1: source: 'line:1' is no source; use point:"));
   CHECK(message_of("source = \"point:0,0,0,0+\"").starts_with("run.toml:1: source: '' is no source"));
   CHECK(message_of("source = []").starts_with("run.toml:1: source: '' is no source"));
@@ -166,7 +166,7 @@ TEST_CASE("of several sources each has folders and files of its own") {
   RunConfig config = config_of("source = \"point:1,2,3,4+wall:5\"\nout = \"results\"\ncheckpoint = \"saved\"\njson = \"there/run.json\"");
   REQUIRE(config.all_sources().size() == 2);
   const RunConfig second = of_source(config, 1);
-  CHECK(find_field("source")->get(second) == "wall:5");
+  CHECK(find_setting("source")->get(second) == "wall:5");
   CHECK(second.out == "results/source1");
   CHECK(second.checkpoint == "saved/source1");
   CHECK(second.json == "there/run.source1.json");
@@ -200,9 +200,9 @@ TEST_CASE("four numbers after --lattice and --blocks are one argument") {
 
 TEST_CASE("sources are one spin and colour on a site or a time slice") {
   const Coord extents{2, 4, 2, 6};
-  const HostSpinor point = make_source(parse_source("point:1,3,0,5"), extents, 7);
+  const HostField point = make_source(parse_source("point:1,3,0,5"), extents, 7);
   CHECK(point.at(lexicographic({1, 3, 0, 5}, extents), 2, 1) == 1.0);
-  const HostSpinor wall = make_source(parse_source("wall:4"), extents, 0);
+  const HostField wall = make_source(parse_source("wall:4"), extents, 0);
   double point_sum = 0, wall_sum = 0, outside = 0;
   for (const auto& component : point.data) point_sum += std::abs(component);
   for (std::int64_t site = 0; site < volume(extents); ++site) {

@@ -68,7 +68,7 @@ TEST_CASE("outputs of a run can be read back") {
     const format::PropagatorFile file(folder.file("run/propagator.lime"));
     CHECK(file.extents() == extents);
     const std::vector<double> column = file.read_column(2, 1);
-    const HostSpinor& expected = propagator.fields[7];
+    const HostField& expected = propagator.fields[7];
     REQUIRE(column.size() == 2 * expected.data.size());
     bool equal = true;
     for (std::size_t i = 0; i < expected.data.size(); ++i)
@@ -100,7 +100,7 @@ TEST_CASE("staggered propagators are written column by column") {
   for (int mass = 0; mass < 3; ++mass) {
     propagators.push_back({0.1 * (mass + 1), 0, {}});
     for (int column = 0; column < 2; ++column) {
-      HostColour& field = propagators.back().columns.emplace_back(extents);
+      HostField& field = propagators.back().columns.emplace_back(colour_components, extents);
       for (std::size_t i = 0; i < field.data.size(); ++i)
         field.data[i] = {10 * mass + column + 0.001 * static_cast<double>(i), -0.5 * mass};
     }

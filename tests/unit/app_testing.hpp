@@ -45,7 +45,7 @@ inline void write_file(const std::string& path, const std::string& text) { std::
 inline app::Propagator counted_propagator(const Coord& extents) {
   app::Propagator propagator;
   for (int column = 0; column < 12; ++column) {
-    HostSpinor field(extents);
+    HostField field(spinor_components, extents);
     for (std::size_t i = 0; i < field.data.size(); ++i) field.data[i] = {column + 0.001 * static_cast<double>(i), -0.5 * column};
     propagator.fields.push_back(std::move(field));
   }

@@ -25,8 +25,8 @@
 #include <vector>
 
 using namespace quarkstar;
+using blas::Coefficient;
 using runtime::BinnedSum;
-using runtime::Coefficient;
 using runtime_testing::options;
 using runtime_testing::same_sum;
 using Complex = std::complex<double>;
@@ -48,15 +48,15 @@ void for_architectures(Body&& body) {
   arch::force(chosen);
 }
 
-HostSpinor random_spinor(std::uint64_t number) {
-  HostSpinor spinor(extents);
+HostField random_spinor(std::uint64_t number) {
+  HostField spinor(spinor_components, extents);
   reference::Random random(seed + number);
   for (Complex& value : spinor.data) value = random.normal();
   return spinor;
 }
 
 /// Every component of one parity, in no order that matters.
-std::vector<Complex> of_parity(const HostSpinor& spinor, int parity) {
+std::vector<Complex> of_parity(const HostField& spinor, int parity) {
   std::vector<Complex> values;
   for (std::int64_t i = 0; i < volume(extents); ++i)
     if (parity_of(coordinates(i, extents)) == parity)
@@ -84,24 +84,25 @@ template <class Operation>
 Outcome run(const Layout& layout, const Coefficients<Operation>& coefficients, int parity) {
   constexpr std::size_t count = blas::field_count<Operation>;
   const runtime::Decomposition decomposition(extents, layout.blocks, static_cast<int>(runtime::Session::current().workers().size()));
-  const auto lattice = std::make_shared<Lattice>(decomposition, layout.precision, periodic, layout.most_lanes);
-  std::vector<SpinorField> fields;
-  std::array<const SpinorField*, count> pointers;
-  std::vector<HostSpinor> hosts;
+  const auto lattice = std::make_shared<Lattice>(decomposition, layout.precision, periodic,
+                                                 LayoutRequest{.most_lanes = layout.most_lanes});
+  std::vector<Field> fields;
+  std::array<const Field*, count> pointers;
+  std::vector<HostField> hosts;
   for (std::size_t i = 0; i < count; ++i) {
-    fields.emplace_back(lattice, parity);
+    fields.emplace_back(lattice, parity, spinor_components);
     hosts.push_back(random_spinor(i));
   }
   for (std::size_t i = 0; i < count; ++i) {
     pointers[i] = &fields[i];
-    if (Operation::uses[i] != blas::Use::out) transfer::load_spinor(fields[i], hosts[i]);
+    if (Operation::uses[i] != blas::Use::out) transfer::load(fields[i], hosts[i]);
   }
   const runtime::PartialSums partials(lattice->block_count());
-  blas::submit<Operation>(pointers, coefficients, nullptr, &partials);
+  blas::submit<Operation>(pointers, coefficients, {}, &partials);
   Outcome outcome;
-  for (std::size_t i = 0; i < count; ++i) transfer::store_spinor(hosts[i], fields[i]);
+  for (std::size_t i = 0; i < count; ++i) transfer::store(hosts[i], fields[i]);
   runtime::Session::current().wait_all();
-  for (const HostSpinor& host : hosts) outcome.fields.push_back(of_parity(host, parity));
+  for (const HostField& host : hosts) outcome.fields.push_back(of_parity(host, parity));
   for (int s = 0; s < Operation::sums; ++s) {
     BinnedSum total = BinnedSum::zero();
     for (int b = 0; b < lattice->block_count(); ++b) {
@@ -163,28 +164,31 @@ void check(const Coefficients<Operation>& coefficients, const Definition& defini
 
 /// All architectures' copies of one kernel.
 template <class T, class Operation>
-constexpr arch::KernelTable<blas::Kernel<T> (*)(int)> kernels = QUARKSTAR_KERNEL_TABLE(blas_kernel<T, Operation>);
+constexpr arch::KernelTable<blas::Kernel<T> (*)(int)> kernels = QUARKSTAR_KERNEL_TABLE(blas_kernel<T, spinor_components, Operation>);
 
 /// Sum of arbitrary numbers as a kernel of the current architecture takes it: Re <r0, r> of one component a site with
 /// r0 = 1 and r = x, the other components zero. Storage [outer site][component][re, im][lane].
 BinnedSum sum_in_kernel(const std::vector<double>& x, int lanes, std::int64_t first_part) {
   const std::size_t sites = x.size() / static_cast<std::size_t>(lanes);
-  const std::vector<double> zero(SpinorField::reals * x.size(), 0.0);
+  const std::vector<double> zero(2 * spinor_components * x.size(), 0.0);
   std::vector<double> solution = zero, r = zero, r0 = zero, p = zero, t = zero;
   for (std::size_t outer = 0; outer < sites; ++outer)
     for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes); ++lane) {
-      const std::size_t at = SpinorField::reals * outer * static_cast<std::size_t>(lanes) + lane;
+      const std::size_t at = 2 * spinor_components * outer * static_cast<std::size_t>(lanes) + lane;
       r[at] = x[outer * static_cast<std::size_t>(lanes) + lane];
       r0[at] = 1;
     }
   blas::Arguments<double> a{};
   double* const fields[] = {solution.data(), r.data(), p.data(), t.data(), r0.data()};
   std::copy(std::begin(fields), std::end(fields), a.fields);
+  std::fill(std::begin(a.vectors_of), std::end(a.vectors_of), 1);
+  a.vectors = 1;
   a.lanes = lanes;
+  const blas::Numbers<double> coefficients{};
   const auto kernel = kernels<double, blas::BicgstabSolutionResidual>.current()(lanes);
   BinnedSum sums[3] = {BinnedSum::zero(), BinnedSum::zero(), BinnedSum::zero()};
-  kernel(a, 0, first_part, sums);
-  kernel(a, first_part, static_cast<std::int64_t>(sites), sums);
+  kernel(a, coefficients, 0, first_part, sums);
+  kernel(a, coefficients, first_part, static_cast<std::int64_t>(sites), sums);
   return sums[1];
 }
 
@@ -224,9 +228,8 @@ double site_norm(const Complex* site) {
   return static_cast<double>(sum);
 }
 
-struct Stopping {
-  runtime::GraphStatus status;
-  runtime::ComplexScalar alpha;
+struct Stopping : VectorStatus {
+  runtime::ComplexScalar alpha[most_vectors]{};
 };
 
 }  // namespace
@@ -267,7 +270,7 @@ TEST_CASE("a norm is the sum of its sites' norms, added one by one") {
   INFO("seed " << seed);
   for (const Precision precision : {Precision::double_, Precision::single}) {
     // Sites differ by hundreds of orders of magnitude, some are zero: the window of the sum moves.
-    HostSpinor host = random_spinor(9);
+    HostField host = random_spinor(9);
     std::mt19937_64 engine(seed);
     const int most = precision == Precision::double_ ? 450 : 40;
     for (std::int64_t i = 0; i < volume(extents); ++i) {
@@ -282,11 +285,12 @@ TEST_CASE("a norm is the sum of its sites' norms, added one by one") {
       for_architectures([&] {
         for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 1, 2}})
           for (const int lanes : {16, 8, 4, 1}) {
-            const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(extents, blocks, 1), precision, periodic, lanes);
-            const SpinorField field(lattice, 1);
-            transfer::load_spinor(field, host);
+            const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(extents, blocks, 1), precision, periodic,
+                                                           LayoutRequest{.most_lanes = lanes});
+            const Field field(lattice, 1, spinor_components);
+            transfer::load(field, host);
             const runtime::PartialSums partials(lattice->block_count());
-            blas::submit<blas::Norm>({&field}, {}, nullptr, &partials);
+            blas::submit<blas::Norm>({&field}, {}, {}, &partials);
             INFO(std::string(name_of(precision)) << ", " << lattice->lanes().lanes << " lanes, " << threads << " threads");
             for (int b = 0; b < lattice->block_count(); ++b) {
               const BlockGeometry& block = lattice->block(b);
@@ -361,42 +365,41 @@ TEST_CASE("sums in kernels equal adding one by one, whatever the numbers") {
 TEST_CASE("sums in kernels stay exact past the digits that a double can hold") {
   // 5 2^20 summands just below 2^31 with all digits in use: their sum in one double would need 54 bits.
   constexpr std::size_t sites = 5u << 20;
-  std::vector<double> field(SpinorField::reals * sites, 0.0);
+  std::vector<double> field(2 * spinor_components * sites, 0.0);
   BinnedSum expected = BinnedSum::zero();
   for (std::size_t i = 0; i < sites; ++i) {
-    double& component = field[SpinorField::reals * i];
+    double& component = field[2 * spinor_components * i];
     component = 46340.9 - static_cast<double>(i % 1000) * 0x1p-30;
     add(expected, component * component);
   }
   blas::Arguments<double> a{};
   a.fields[0] = field.data();
-  a.lanes = 1;
+  a.vectors_of[0] = a.vectors = a.lanes = 1;
   for_architectures([&] {
     BinnedSum sum = BinnedSum::zero();
-    kernels<double, blas::Norm>.current()(1)(a, 0, static_cast<std::int64_t>(sites), &sum);
+    kernels<double, blas::Norm>.current()(1)(a, {}, 0, static_cast<std::int64_t>(sites), &sum);
     CHECK(same_sum(sum, expected));
   });
 }
 
 TEST_CASE("coefficients come from the state, and a stopped state keeps the fields") {
   const runtime::Session session(options(2));
-  const HostSpinor x = random_spinor(0), y = random_spinor(1);
+  const HostField x = random_spinor(0), y = random_spinor(1);
   for (const int stop : {0, 1}) {
     runtime::Session::current().events().reset();
     const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(extents, {1, 1, 1, 2}, 2), Precision::double_, periodic);
-    const SpinorField fx(lattice, 0), fy(lattice, 0);
-    transfer::load_spinor(fx, x);
-    transfer::load_spinor(fy, y);
+    const Field fx(lattice, 0, spinor_components), fy(lattice, 0, spinor_components);
+    transfer::load(fx, x);
+    transfer::load(fy, y);
     Stopping initial;
     initial.status.stop = stop;
-    initial.alpha = {2, -1};
+    initial.alpha[0] = {2, -1};
     const runtime::GraphState<Stopping> state(initial, 1);
     const runtime::PartialSums partials(2);
     for (int b = 0; b < 2; ++b) *runtime::HostView<BinnedSum>(partials.task(b), runtime::HostAccess::overwrite) = BinnedSum::zero();
-    blas::submit<blas::AddScaledNorm>({&fy, &fx}, {-runtime::GraphState<Stopping>::coefficient(&Stopping::alpha)}, &state.handle(),
-                                      &partials);
-    HostSpinor result(extents);
-    transfer::store_spinor(result, fy);
+    blas::submit<blas::AddScaledNorm>({&fy, &fx}, {-Coefficient::of(&Stopping::alpha)}, &state.handle(), &partials);
+    HostField result(spinor_components, extents);
+    transfer::store(result, fy);
     runtime::Session::current().wait_all();
     const std::vector<Complex> before = of_parity(y, 0), added = of_parity(x, 0), after = of_parity(result, 0);
     double difference = 0;
@@ -410,14 +413,91 @@ TEST_CASE("coefficients come from the state, and a stopped state keeps the field
   }
 }
 
+TEST_CASE("a coefficient is a constant of each vector or an array of the state") {
+  struct Numbers : VectorStatus {
+    double alpha[most_vectors]{};
+    runtime::ComplexScalar beta[most_vectors]{};
+  } state;
+  for (int v = 0; v < most_vectors; ++v) {
+    state.alpha[v] = 2.0 + v;
+    state.beta[v] = {-5.0 * v, 7};
+  }
+  using Pair = std::array<double, 2>;
+  const auto resolved = [&](const Coefficient& c, int v) {
+    const runtime::ComplexScalar z = c.resolve(&state, v);
+    return Pair{z.re, z.im};
+  };
+  PerVector constants{};
+  constants[3] = 4;
+  const Coefficient alpha = Coefficient::of(&Numbers::alpha), beta = Coefficient::of(&Numbers::beta);
+  for (const int v : {0, 3, most_vectors - 1}) {
+    INFO("vector " << v);
+    CHECK(resolved({4, -2}, v) == Pair{4, -2});
+    CHECK(resolved(-Coefficient{4, -2}, v) == Pair{-4, 2});
+    CHECK(resolved(constants, v) == Pair{v == 3 ? 4.0 : 0.0, 0});
+    CHECK(resolved(alpha, v) == Pair{2.0 + v, 0});
+    CHECK(resolved(-beta, v) == Pair{5.0 * v, -7});
+    CHECK(resolved(-(-beta), v) == Pair{-5.0 * v, 7});
+  }
+  Coefficient constant{4, -2};
+  constant.factor = 0.5;
+  const runtime::ComplexScalar z = constant.resolve(nullptr, 0);
+  CHECK(Pair{z.re, z.im} == Pair{2, -1});
+}
+
+TEST_CASE("n vectors: each as if it were alone, with its own coefficients, sums and flag") {
+  // y_v += alpha_v x_v and |y_v|^2 for n vectors of spinors and colours; vector 2 is left out and keeps its bits.
+  const runtime::Session session(options(2));
+  constexpr int n = 5;
+  INFO("seed " << seed);
+  for (const int components : {spinor_components, colour_components}) {
+    const auto lattice = std::make_shared<Lattice>(runtime::Decomposition(extents, {1, 1, 1, 2}, 2), Precision::double_, periodic);
+    reference::Random random(seed);
+    std::vector<HostField> x(n, HostField(components, extents)), y = x;
+    Stopping initial;
+    for (int v = 0; v < n; ++v) {
+      for (Complex& value : x[static_cast<std::size_t>(v)].data) value = random.normal();
+      for (Complex& value : y[static_cast<std::size_t>(v)].data) value = random.normal();
+      initial.alpha[v] = {0.5 + v, -1.0 * v};
+    }
+    initial.stopped[2] = 1;
+    const runtime::GraphState<Stopping> state(initial, 1);
+    const Field fx(lattice, 0, components, n), fy(lattice, 0, components, n);
+    const runtime::PartialSums together(2, n), alone(2);
+    for (int b = 0; b < 2; ++b)
+      for (int s = 0; s < n; ++s) runtime::HostView<BinnedSum>(together.task(b))[static_cast<std::size_t>(s)] = BinnedSum::zero();
+    transfer::load(fx, x);
+    transfer::load(fy, y);
+    blas::submit<blas::AddScaledNorm>({&fy, &fx}, {Coefficient::of(&Stopping::alpha)}, &state.handle(), &together);
+    const std::vector<double> sums = runtime::values_of(together, n);
+    std::vector<HostField> found(n, HostField(components, extents));
+    transfer::store(found, fy);
+    for (int v = 0; v < n; ++v) {
+      INFO(components << " components, vector " << v);
+      const auto at = static_cast<std::size_t>(v);
+      HostField expected(components, extents);
+      const Field one_x(lattice, 0, components), one_y(lattice, 0, components);
+      transfer::load(one_x, x[at]);
+      transfer::load(one_y, y[at]);
+      if (v != 2)
+        blas::submit<blas::AddScaledNorm>({&one_y, &one_x}, {Coefficient{initial.alpha[v].re, initial.alpha[v].im}}, {}, &alone);
+      transfer::store(expected, one_y);
+      const double norm = v == 2 ? 0 : runtime::values_of(alone, 1)[0];
+      runtime::Session::current().wait_all();
+      CHECK(found[at].data == expected.data);
+      CHECK(sums[at] == norm);
+    }
+  }
+}
+
 TEST_CASE("fields that do not belong together are refused") {
   const runtime::Session session(options(1));
   const runtime::Decomposition decomposition(extents, {1, 1, 1, 1}, 1);
   const auto a = std::make_shared<Lattice>(decomposition, Precision::double_, periodic);
   const auto b = std::make_shared<Lattice>(decomposition, Precision::double_, periodic);
-  const SpinorField even(a, 0), odd(a, 1), foreign(b, 0);
+  const Field even(a, 0, spinor_components), odd(a, 1, spinor_components), foreign(b, 0, spinor_components);
   const runtime::PartialSums partials(1);
   CHECK_THROWS_AS((blas::submit<blas::Scale>({&even, &odd}, {Coefficient{}})), ShapeError);
   CHECK_THROWS_AS((blas::submit<blas::Scale>({&even, &foreign}, {Coefficient{}})), ShapeError);
-  CHECK_THROWS_AS((blas::submit<blas::Norm>({&even}, {}, nullptr, nullptr)), ShapeError);
+  CHECK_THROWS_AS((blas::submit<blas::Norm>({&even}, {}, {}, nullptr)), ShapeError);
 }

@@ -15,14 +15,14 @@ namespace {
 
 struct RandomColumns {
   reference::Propagator fields;
-  std::vector<HostSpinor> columns;
+  std::vector<HostField> columns;
 };
 
 RandomColumns random_columns(const Coord& extents, std::uint64_t seed) {
   RandomColumns random;
   for (std::uint64_t column = 0; column < 12; ++column) {
     random.fields.push_back(reference::random_field(extents, 4, seed + column));
-    HostSpinor spinor(extents);
+    HostField spinor(spinor_components, extents);
     spinor.data = random.fields.back().data;
     random.columns.push_back(std::move(spinor));
   }
@@ -65,8 +65,8 @@ TEST_CASE("meson correlators equal the reference, counted from the source's time
 }
 
 TEST_CASE("columns that do not fit are refused") {
-  std::vector<HostSpinor> columns(11, HostSpinor({2, 2, 2, 2}));
+  std::vector<HostField> columns(11, HostField(spinor_components, {2, 2, 2, 2}));
   CHECK_THROWS_AS(meson_correlator(Meson::pion, columns, 0), ShapeError);
-  columns.emplace_back(Coord{2, 2, 2, 4});
+  columns.emplace_back(spinor_components, Coord{2, 2, 2, 4});
   CHECK_THROWS_AS(meson_correlator(Meson::pion, columns, 0), ShapeError);
 }

@@ -14,14 +14,14 @@ constexpr std::uint64_t seed = 20261130;
 
 struct Columns {
   reference::Propagator reference;
-  std::vector<HostColour> ours;
+  std::vector<HostField> ours;
 };
 
 Columns random_columns(const Coord& extents) {
   Columns columns;
   for (std::uint64_t c = 0; c < 3; ++c) {
     columns.reference.push_back(reference::random_field(extents, 1, seed + c));
-    columns.ours.emplace_back(extents);
+    columns.ours.emplace_back(colour_components, extents);
     columns.ours.back().data = columns.reference.back().data;
   }
   return columns;
@@ -60,7 +60,7 @@ TEST_CASE("shares of a lattice cut over ranks add up to the same bits") {
   for (const StaggeredMeson meson : all_staggered_mesons) {
     std::vector<runtime::BinnedSum> sums(8, runtime::BinnedSum::zero());
     for (int rank = 0; rank < 12; ++rank) {
-      std::vector<HostColour> parts(3, HostColour(first.part_of(rank)));
+      std::vector<HostField> parts(3, HostField(colour_components, first.part_of(rank)));
       for (std::size_t column = 0; column < 3; ++column)
         for (std::int64_t site = 0; site < volume(parts[column].extents); ++site) {
           Coord x = coordinates(site, parts[column].extents);
@@ -78,7 +78,7 @@ TEST_CASE("shares of a lattice cut over ranks add up to the same bits") {
 
 TEST_CASE("pion05 has the sign of x + y + z") {
   const Coord extents{2, 2, 2, 4};
-  std::vector<HostColour> columns(3, HostColour(extents));
+  std::vector<HostField> columns(3, HostField(colour_components, extents));
   columns[1].at(lexicographic({1, 1, 1, 2}, extents), 0) = 2;
   columns[2].at(lexicographic({1, 0, 1, 2}, extents), 2) = {0, 3};
   CHECK(staggered_correlator(StaggeredMeson::pion05, columns, {0, 0, 0, 1}) == std::vector<double>{0, 5, 0, 0});

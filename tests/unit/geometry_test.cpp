@@ -48,7 +48,7 @@ template <class Body>
 void for_cases(Body&& body) {
   const runtime::Session session(runtime_testing::options(1));
   for (const Case& c : cases()) {
-    const Lattice lattice(c.decomposition, c.precision, c.boundary, c.most_lanes);
+    const Lattice lattice(c.decomposition, c.precision, c.boundary, LayoutRequest{.most_lanes = c.most_lanes});
     INFO(c.decomposition.describe() << ", " << lattice.lanes().lanes << " lanes");
     body(c, lattice);
   }

@@ -41,7 +41,7 @@ TEST_CASE("lane grids of all small blocks follow the rule") {
     for (const Precision precision : {Precision::single, Precision::double_})
       for (const int most : {16, 8, 4, 2, 1}) {
         INFO(decomposition.describe() << ", " << std::string(name_of(precision)) << ", at most " << most);
-        CHECK(choose_lane_grid(decomposition, precision, most) == expected_grid(decomposition, precision, most));
+        CHECK(choose_lane_grid(decomposition, precision, {.most_lanes = most}) == expected_grid(decomposition, precision, most));
       }
   }
 }
@@ -82,7 +82,7 @@ TEST_CASE("one block that cannot be split in a direction keeps all blocks from i
 TEST_CASE("halves of a block are whole units") {
   const Decomposition decomposition({16, 8, 8, 24}, {1, 1, 1, 1}, 1);
   const auto strides = [&](const Coord& unit, Precision precision) {
-    return choose_lane_grid(decomposition, precision, 16, 1, unit).stride;
+    return choose_lane_grid(decomposition, precision, {.unit = unit}).stride;
   };
   CHECK(strides({2, 2, 2, 2}, Precision::single) == std::array<int, 4>{1, 2, 4, 8});
   CHECK(strides({4, 4, 4, 4}, Precision::single) == std::array<int, 4>{1, 2, 4, 8});

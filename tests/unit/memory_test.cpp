@@ -69,7 +69,7 @@ TEST_CASE("handles are counted while they live") {
 }
 
 TEST_CASE("a solve that does not fit is refused with what it needs, what there is, and remedies") {
-  app::MemoryNeed need{.where = "CUDA 0", .gpu = true, .fields = {.links = 2.0 * gib, .spinors = 1.0 * gib}, .available = 4.0 * gib};
+  app::MemoryNeed need{.where = "CUDA 0", .gpu = true, .fields = {.links = 2.0 * gib, .fields = 1.0 * gib}, .available = 4.0 * gib};
   CHECK_NOTHROW(app::require_memory({need}));
   CHECK(app::memory_text(need) == "CUDA 0: 3.00 GiB of 4.00 GiB (links 2.00 GiB, spinors 1.00 GiB, faces 0.0 MiB, tables 0.0 MiB)");
   need.available = 0;  // unknown
@@ -123,22 +123,22 @@ TEST_CASE("staggered needs: links in the making, then links, fields and columns"
   config.staggered.naik_epsilon.reset();
   const app::MemoryNeed several = need();
   CHECK(several.fields.links == hisq.fields.links + padded(2) + 2 * field);
-  CHECK(several.fields.spinors == hisq.fields.spinors);
+  CHECK(several.fields.fields == hisq.fields.fields);
   CHECK(several.other == hisq.other + sites * 3 * 48);
   // Every source has its solutions; what is solved together is not more.
   config.further_sources.resize(2);
   CHECK(app::numbers_together(config) == std::vector<int>{3, 3, 3});
-  CHECK(need().fields.spinors == hisq.fields.spinors);
+  CHECK(need().fields.fields == hisq.fields.fields);
   CHECK(need().other == hisq.other + sites * 15 * 48);
-  config.staggered.nrhs = 9;
+  config.nrhs = 9;
   CHECK(app::numbers_together(config) == std::vector<int>{9});
-  CHECK(need().fields.spinors == hisq.fields.spinors * 3);
+  CHECK(need().fields.fields == hisq.fields.fields * 3);
   CHECK(need().other == hisq.other + sites * (15 + 6) * 48);
   config.further_sources.clear();
   config.staggered.naik_epsilon = 0;
-  config.staggered.nrhs = 4;
+  config.nrhs = 4;
   CHECK(app::numbers_together(config) == std::vector<int>{4, 2});
-  CHECK(need().fields.spinors == hisq.fields.spinors * 4 / 3);
+  CHECK(need().fields.fields == hisq.fields.fields * 4 / 3);
   config.solver.solver = "blockcg";
   CHECK(app::numbers_together(config) == std::vector<int>{3, 3});
   config.solver.solver = "multishift";
@@ -189,7 +189,7 @@ TEST_CASE("staggered needs: links from files, copies for restart files, parts") 
   CHECK(read.other == made.other - field);
   CHECK(read.fields.total() == made.fields.total());
   config.solver.snapshots = true;
-  CHECK(need().fields.spinors == read.fields.spinors * 15 / 12);
+  CHECK(need().fields.fields == read.fields.fields * 15 / 12);
   CHECK(need().other == read.other + sites * 3 * 48);
   config.solver.snapshots = false;
   config.staggered.fat.clear();
@@ -199,7 +199,7 @@ TEST_CASE("staggered needs: links from files, copies for restart files, parts") 
       if (one_epsilon) config.staggered.naik_epsilon = 0;
       else config.staggered.naik_epsilon.reset();
       const runtime::Decomposition cut(lattice, std::array<std::vector<int>, 4>{{{8}, {8}, {8}, {12, 4}}}, {0, 1});
-      const std::vector<Footprint> blocks = staggered_footprint(cut, config.solver, true, app::numbers_together(config));
+      const std::vector<Footprint> blocks = footprint(cut, config.solver, staggered_shape(config.solver, true), app::numbers_together(config));
       const app::PartBytes part = app::staggered_part_bytes(lattice, 3, config);
       for (int b = 0; b < 2; ++b) {
         const int layers = cut.block(b).extents[3];

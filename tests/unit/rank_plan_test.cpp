@@ -65,7 +65,7 @@ TEST_CASE("CPUs beside GPUs own their share of a slab") {
 }
 
 TEST_CASE("weights of ranks as a setting") {
-  const Field* field = find_field("rank-weights");
+  const Setting* field = find_setting("rank-weights");
   REQUIRE(field != nullptr);
   RunConfig config;
   CHECK(field->get(config) == "auto");

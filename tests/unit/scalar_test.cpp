@@ -24,7 +24,6 @@ namespace {
 struct Counter {
   GraphStatus status;
   double sums[PartialSums::most]{};
-  ComplexScalar alpha, beta;
   std::int64_t calls = 0;
 };
 
@@ -156,31 +155,6 @@ TEST_CASE("a look waits for what was published, not for what follows") {
   CHECK(look(state).calls == 1001);
 }
 
-TEST_CASE("a coefficient is a constant or a member of the state") {
-  Counter state;
-  state.alpha = {2, 3};
-  state.beta = {-5, 7};
-  const auto resolved = [&](const Coefficient& c) {
-    ComplexScalar z;
-    c.resolve(&state, z.re, z.im);
-    return std::array<double, 2>{z.re, z.im};
-  };
-  using Pair = std::array<double, 2>;
-  CHECK(resolved(Coefficient{}) == Pair{1, 0});
-  CHECK(resolved(Coefficient{4, -2}) == Pair{4, -2});
-  CHECK(resolved(-Coefficient{4, -2}) == Pair{-4, 2});
-  const Coefficient alpha = GraphState<Counter>::coefficient(&Counter::alpha);
-  const Coefficient beta = GraphState<Counter>::coefficient(&Counter::beta);
-  CHECK(resolved(alpha) == Pair{2, 3});
-  CHECK(resolved(-beta) == Pair{5, -7});
-  CHECK(resolved(-(-beta)) == Pair{-5, 7});
-  Coefficient constant{4, -2};
-  constant.factor = 0.5;
-  double re, im;
-  constant.resolve(nullptr, re, im);
-  CHECK(Pair{re, im} == Pair{2, -1});
-}
-
 TEST_CASE("a state must begin with its status") {
   struct Wrong {
     double first = 0;
@@ -203,11 +177,20 @@ struct Ended {
   friend bool operator==(const Ended&, const Ended&) = default;
 };
 
+/// The same limits for every vector.
+KrylovLimits limits_of(double target_norm2, int most_iterations = 1000, int patience = 1000) {
+  KrylovLimits limits;
+  limits.target_norm2 = same_for_all(target_norm2);
+  limits.most_iterations.fill(most_iterations);
+  limits.patience = patience;
+  return limits;
+}
+
 /// Feeds |r|^2 of successive iterations to the state until it says stop, as the solvers' last step does.
 Ended run(const KrylovLimits& limits, const std::vector<double>& norms) {
-  auto state = initial_state<KrylovState>(limits);
+  auto state = initial_state<KrylovState>(limits, 1);
   for (const double norm : norms) {
-    const StopReason reason = state.verdict(norm);
+    const StopReason reason = state.verdict(0, norm);
     state.status.step += 1;
     if (reason != StopReason::running) return {reason, state.status.step};
   }
@@ -222,52 +205,55 @@ std::vector<double> decreasing(double ratio, int count) {
 }
 
 struct ToyState : KrylovState {
-  double ratio = 0.5;
+  double ratio[most_vectors]{};
 };
 
-/// |r|^2 falls by a constant ratio: the shortest of all solvers.
-struct ToyIteration {
+/// |r|^2 falls by a constant ratio, another for each vector: the shortest of all solvers.
+struct ToyIteration : KrylovLastStep {
+  static constexpr bool on_cuda = false;
   static constexpr const char* name = "test.toy_iteration";
-  static constexpr bool ends_iteration = true;
-  static void run(ToyState& state, const double*) {
-    const double next = state.status.step == 0 ? state.ratio : state.norm2 * state.ratio;
-    if (const StopReason reason = state.verdict(next); reason != StopReason::running) state.stop(reason);
+  static void run(ToyState& state, int v, const double*) {
+    const double next = state.status.step == 0 ? state.ratio[v] : state.norm2[v] * state.ratio[v];
+    if (const StopReason reason = state.verdict(v, next); reason != StopReason::running) state.stop(v, reason, 1);
   }
-  static double record(const ToyState& state) { return state.norm2; }
 };
 
-KrylovResult run_toy(const KrylovLimits& limits, double ratio, const KrylovProgress& progress = {}) {
-  auto initial = initial_state<ToyState>(limits);
-  initial.ratio = ratio;
-  GraphState<ToyState> state(initial, limits.most_iterations);
+KrylovResults run_toy(const KrylovLimits& limits, const std::vector<double>& ratios, const KrylovProgress& progress = {}) {
+  const int n = static_cast<int>(ratios.size());
+  auto initial = initial_state<ToyState>(limits, n);
+  std::copy(ratios.begin(), ratios.end(), initial.ratio);
+  GraphState<ToyState> state(initial, recorded_numbers(limits, n));
   return run_iterations(state, limits, progress, [&](bool) { submit_scalar<ToyIteration>(state); });
+}
+KrylovResult run_toy(const KrylovLimits& limits, double ratio, const KrylovProgress& progress = {}) {
+  return run_toy(limits, std::vector<double>{ratio}, progress).of_vectors[0];
 }
 
 }  // namespace
 
 TEST_CASE("verdict: converged at the target, not before") {
-  const KrylovLimits limits{.target_norm2 = 0.25, .most_iterations = 100};
+  const KrylovLimits limits = limits_of(0.25, 100);
   CHECK(run(limits, {1, 0.5, 0.26, 0.25, 0.1}) == Ended{StopReason::converged, 4});
   CHECK(run(limits, {1, 0.5, 0.26}) == Ended{StopReason::running, 3});
-  CHECK(run({.target_norm2 = 0}, {1, 1e-300, 0}) == Ended{StopReason::converged, 3});
+  CHECK(run(limits_of(0), {1, 1e-300, 0}) == Ended{StopReason::converged, 3});
 }
 
 TEST_CASE("verdict: NaN and infinity end a solve at once") {
   for (const double bad : {not_a_number, -not_a_number, infinity}) {
-    CHECK(run({.target_norm2 = 1e-10}, {1, bad, 1e-20}) == Ended{StopReason::not_finite, 2});
-    CHECK(run({.target_norm2 = 1e-10}, {bad}) == Ended{StopReason::not_finite, 1});
-    CHECK(run({.target_norm2 = 1e-10, .most_iterations = 2}, {1, bad}) == Ended{StopReason::not_finite, 2});
+    CHECK(run(limits_of(1e-10), {1, bad, 1e-20}) == Ended{StopReason::not_finite, 2});
+    CHECK(run(limits_of(1e-10), {bad}) == Ended{StopReason::not_finite, 1});
+    CHECK(run(limits_of(1e-10, 2), {1, bad}) == Ended{StopReason::not_finite, 2});
   }
 }
 
 TEST_CASE("verdict: the iteration limit, unless the last iteration converges") {
-  const KrylovLimits limits{.target_norm2 = 1e-10, .most_iterations = 5};
+  const KrylovLimits limits = limits_of(1e-10, 5);
   CHECK(run(limits, decreasing(0.9, 20)) == Ended{StopReason::iteration_limit, 5});
   CHECK(run(limits, {1, 1, 1, 1, 1e-11}) == Ended{StopReason::converged, 5});
 }
 
 TEST_CASE("verdict: stagnation when no new minimum was reached for as long as patience lasts") {
-  const KrylovLimits limits{.target_norm2 = 1e-10, .most_iterations = 1000, .patience = 3};
+  const KrylovLimits limits = limits_of(1e-10, 1000, 3);
   CHECK(run(limits, {1, 2, 2, 2, 2}) == Ended{StopReason::stagnation, 4});
   CHECK(run(limits, {1, 1, 1, 1}) == Ended{StopReason::stagnation, 4});  // equal is no new minimum
   CHECK(run(limits, {1, 2, 2, 0.9, 2, 2, 2}) == Ended{StopReason::stagnation, 7});
@@ -277,9 +263,9 @@ TEST_CASE("verdict: stagnation when no new minimum was reached for as long as pa
 
 TEST_CASE("verdict before the first iteration") {
   const auto start = [](double value) {
-    auto state = initial_state<KrylovState>({.target_norm2 = 1e-4});
-    state.check_start(value);
-    return static_cast<StopReason>(state.status.stop);
+    auto state = initial_state<KrylovState>(limits_of(1e-4), 1);
+    state.check_start(0, value);
+    return static_cast<StopReason>(state.stopped[0]);
   };
   CHECK(start(1) == StopReason::running);
   CHECK(start(1e-4) == StopReason::converged);
@@ -290,25 +276,48 @@ TEST_CASE("verdict before the first iteration") {
 
 TEST_CASE("the first reason to stop stays") {
   KrylovState state;
-  state.stop(StopReason::zero_denominator);
-  state.stop(StopReason::interrupted);
-  CHECK(static_cast<StopReason>(state.status.stop) == StopReason::zero_denominator);
+  state.stop(0, StopReason::zero_denominator);
+  state.stop(0, StopReason::interrupted);
+  CHECK(static_cast<StopReason>(state.stopped[0]) == StopReason::zero_denominator);
+}
+
+TEST_CASE("the graph stops when the last vector has, and a vector's refresh is nobody else's") {
+  auto state = initial_state<KrylovState>(limits_of(1e-10), 3);
+  state.stop(0, StopReason::converged);
+  state.stop(2, StopReason::stagnation);
+  state.settle();
+  CHECK(state.status.stop == 0);
+  CHECK(state.leaves_out(0, false));
+  CHECK_FALSE(state.leaves_out(1, false));
+  CHECK(state.status.resting == 1);
+  state.drop2 = 0.01;
+  state.watch(1, 1);
+  state.watch(1, 0.001);
+  state.settle();
+  CHECK(state.status.resting == 0);
+  CHECK_FALSE(state.leaves_out(1, true));
+  CHECK(state.leaves_out(2, true));
+  state.refreshed(1, 0.001);
+  state.stop(1, StopReason::converged);
+  state.settle();
+  CHECK(state.status.resting == 1);
+  CHECK(state.status.stop != 0);
 }
 
 TEST_CASE("complex division and product, and a denominator that stops the graph") {
   KrylovState state;
-  const ComplexScalar q = divide(state, {3, -4}, {1, 2}), p = times({3, -4}, {1, 2});
+  const ComplexScalar q = divide(state, 0, {3, -4}, {1, 2}), p = times({3, -4}, {1, 2});
   CHECK(q.re == doctest::Approx(-1));
   CHECK(q.im == doctest::Approx(-2));
   CHECK(p.re == 11);
   CHECK(p.im == 2);
-  CHECK(state.status.stop == 0);
+  CHECK(state.stopped[0] == 0);
   const auto reason = [](const ComplexScalar& denominator) {
     KrylovState state;
-    const ComplexScalar z = divide(state, {1, 1}, denominator);
+    const ComplexScalar z = divide(state, 0, {1, 1}, denominator);
     CHECK(z.re == 0);
     CHECK(z.im == 0);
-    return static_cast<StopReason>(state.status.stop);
+    return static_cast<StopReason>(state.stopped[0]);
   };
   CHECK(reason({0, 0}) == StopReason::zero_denominator);
   CHECK(reason({not_a_number, 0}) == StopReason::not_finite);
@@ -319,16 +328,17 @@ TEST_CASE("iterations submitted ahead stop where the verdict says, with their hi
   const Session session(options(2));
   for (const int check_every : {1, 2, 7, 16, 100}) {
     INFO("a look every " << check_every);
-    KrylovLimits limits{.target_norm2 = 1e-6, .most_iterations = 60, .patience = 30, .check_every = check_every};
+    KrylovLimits limits = limits_of(1e-6, 60, 30);
+    limits.check_every = check_every;
     const KrylovResult result = run_toy(limits, 0.5);
     CHECK(result.reason == StopReason::converged);
     CHECK(result.iterations == 20);  // 2^-20 < 1e-6 < 2^-19
     REQUIRE(result.norm2.size() == 20);
     for (int i = 0; i < 20; ++i) CHECK(result.norm2[static_cast<std::size_t>(i)] == std::ldexp(1.0, -i - 1));
-    limits.most_iterations = 12;
+    limits.most_iterations.fill(12);
     CHECK(run_toy(limits, 0.5).iterations == 12);
     CHECK(run_toy(limits, 0.5).reason == StopReason::iteration_limit);
-    limits.most_iterations = 60;
+    limits.most_iterations.fill(60);
     CHECK(run_toy(limits, 1.0).reason == StopReason::stagnation);
     CHECK(run_toy(limits, 1.0).iterations == 31);
     CHECK(run_toy(limits, not_a_number).reason == StopReason::not_finite);
@@ -336,13 +346,34 @@ TEST_CASE("iterations submitted ahead stop where the verdict says, with their hi
   }
 }
 
+TEST_CASE("each vector stops on its own, with its own reason, iterations and history") {
+  const Session session(options(2));
+  KrylovLimits limits = limits_of(1e-6, 60, 30);
+  limits.target_norm2[1] = 1e-3;
+  limits.most_iterations[2] = 7;
+  const std::vector<double> ratios{0.5, 0.5, 0.5, not_a_number, 1.0, 0.25};
+  const KrylovResults together = run_toy(limits, ratios);
+  REQUIRE(together.of_vectors.size() == ratios.size());
+  const std::vector<Ended> expected{{StopReason::converged, 20}, {StopReason::converged, 10}, {StopReason::iteration_limit, 7},
+                                    {StopReason::not_finite, 1}, {StopReason::stagnation, 31}, {StopReason::converged, 10}};
+  for (std::size_t v = 0; v < ratios.size(); ++v) {
+    INFO("vector " << v);
+    const KrylovResult& result = together.of_vectors[v];
+    CHECK(Ended{result.reason, result.iterations} == expected[v]);
+    REQUIRE(result.norm2.size() == static_cast<std::size_t>(expected[v].iterations));
+    for (std::size_t i = 0; i < result.norm2.size() && v != 3; ++i)
+      CHECK(result.norm2[i] == std::pow(ratios[v], static_cast<double>(i + 1)));
+  }
+}
+
 TEST_CASE("progress sees iterations in order and may interrupt") {
   const Session session(options(1));
-  const KrylovLimits limits{.target_norm2 = 1e-200, .most_iterations = 1000, .check_every = 8};
+  KrylovLimits limits = limits_of(1e-200, 1000);
+  limits.check_every = 8;
   int previous = 0, calls = 0;
-  const KrylovResult result = run_toy(limits, 0.999, [&](int iterations, double norm2) {
+  const KrylovResult result = run_toy(limits, 0.999, [&](int iterations, const double* norm2) {
     CHECK(iterations > previous);
-    CHECK(norm2 == doctest::Approx(std::pow(0.999, iterations)));
+    CHECK(*norm2 == doctest::Approx(std::pow(0.999, iterations)));
     previous = iterations;
     return ++calls < 5;
   });

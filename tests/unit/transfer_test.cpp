@@ -37,11 +37,11 @@ std::vector<Decomposition> decompositions() {
 }
 
 LatticePointer make(const Decomposition& decomposition, Precision precision, int most_lanes = 16) {
-  return std::make_shared<Lattice>(decomposition, precision, periodic, most_lanes);
+  return std::make_shared<Lattice>(decomposition, precision, periodic, LayoutRequest{.most_lanes = most_lanes});
 }
 
-HostSpinor random_spinor() {
-  HostSpinor spinor(extents);
+HostField random_spinor() {
+  HostField spinor(spinor_components, extents);
   reference::Random random(seed);
   for (Complex& value : spinor.data) value = random.normal();
   return spinor;
@@ -53,24 +53,24 @@ Complex rounded(const Complex& value, Precision precision) {
 }
 
 /// Whether `found` has `from`, rounded, on the sites of one parity and `other` elsewhere.
-bool holds(const HostSpinor& found, const HostSpinor& from, int parity, Precision precision, const Complex& other) {
+bool holds(const HostField& found, const HostField& from, int parity, Precision precision, const Complex& other) {
   for (std::int64_t i = 0; i < volume(extents); ++i)
-    for (int c = 0; c < HostSpinor::components; ++c) {
-      const auto at = static_cast<std::size_t>(HostSpinor::components * i + c);
+    for (int c = 0; c < spinor_components; ++c) {
+      const auto at = static_cast<std::size_t>(spinor_components * i + c);
       if (found.data[at] != (parity_of(coordinates(i, extents)) == parity ? rounded(from.data[at], precision) : other)) return false;
     }
   return true;
 }
 
-HostSpinor filled(const Complex& value) {
-  HostSpinor spinor(extents);
+HostField filled(const Complex& value) {
+  HostField spinor(spinor_components, extents);
   std::fill(spinor.data.begin(), spinor.data.end(), value);
   return spinor;
 }
 
-HostSpinor stored(const SpinorField& field, const Complex& elsewhere) {
-  HostSpinor host = filled(elsewhere);
-  transfer::store_spinor(host, field);
+HostField stored(const Field& field, const Complex& elsewhere) {
+  HostField host = filled(elsewhere);
+  transfer::store(host, field);
   runtime::Session::current().wait_all();
   return host;
 }
@@ -79,7 +79,7 @@ HostSpinor stored(const SpinorField& field, const Complex& elsewhere) {
 
 TEST_CASE("host to field to host: the same in double, rounded once in single, the other parity untouched") {
   INFO("seed " << seed);
-  const HostSpinor host = random_spinor();
+  const HostField host = random_spinor();
   const Complex other{-7, 8};
   for (const auto& [workers, threads] : {std::pair{1, 2}, {2, 1}}) {
     const runtime::Session session(options(workers, threads));
@@ -88,8 +88,8 @@ TEST_CASE("host to field to host: the same in double, rounded once in single, th
         for (const int lanes : {16, 8, 4, 1})
           for (const int parity : {0, 1}) {
             INFO(decomposition.describe() << " " << std::string(name_of(precision)) << ", lanes <= " << lanes);
-            const SpinorField field(make(decomposition, precision, lanes), parity);
-            transfer::load_spinor(field, host);
+            const Field field(make(decomposition, precision, lanes), parity, spinor_components);
+            transfer::load(field, host);
             CHECK(holds(stored(field, other), host, parity, precision, other));
           }
   }
@@ -97,11 +97,11 @@ TEST_CASE("host to field to host: the same in double, rounded once in single, th
 
 TEST_CASE("a field is stored as its description says") {
   const runtime::Session session(options(1));
-  const HostSpinor host = random_spinor();
+  const HostField host = random_spinor();
   for (const Decomposition& decomposition : decompositions()) {
     const LatticePointer lattice = make(decomposition, Precision::double_, 8);
-    const SpinorField field(lattice, 1);
-    transfer::load_spinor(field, host);
+    const Field field(lattice, 1, spinor_components);
+    transfer::load(field, host);
     for (int b = 0; b < lattice->block_count(); ++b) {
       const BlockGeometry& block = lattice->block(b);
       const int lanes = block.lanes().lanes;
@@ -123,7 +123,7 @@ TEST_CASE("a field is stored as its description says") {
 }
 
 TEST_CASE("fields convert between precisions and lane layouts") {
-  const HostSpinor host = random_spinor();
+  const HostField host = random_spinor();
   const runtime::Session session(options(2, 2));
   for (const Decomposition& decomposition : decompositions())
     for (const Precision from : {Precision::double_, Precision::single})
@@ -131,8 +131,8 @@ TEST_CASE("fields convert between precisions and lane layouts") {
         for (const auto& [from_lanes, to_lanes] : {std::pair{16, 16}, {8, 4}, {4, 16}, {1, 8}, {16, 1}}) {
           INFO(decomposition.describe() << " " << std::string(name_of(from)) << " " << from_lanes << " to " << std::string(name_of(to))
                                         << " " << to_lanes);
-          const SpinorField source(make(decomposition, from, from_lanes), 0), target(make(decomposition, to, to_lanes), 0);
-          transfer::load_spinor(source, host);
+          const Field source(make(decomposition, from, from_lanes), 0, spinor_components), target(make(decomposition, to, to_lanes), 0, spinor_components);
+          transfer::load(source, host);
           transfer::convert(target, source);
           const Precision narrower = from == Precision::single ? from : to;
           CHECK(holds(stored(target, 0), host, 0, narrower, 0));
@@ -141,7 +141,8 @@ TEST_CASE("fields convert between precisions and lane layouts") {
 
 TEST_CASE("lanes that two layouts have side by side") {
   const auto shape_of = [](const Coord& lattice, Precision precision, int most_lanes, int reach, const Coord& tile) {
-    return Lattice(Decomposition(lattice, {1, 1, 1, 1}, 1), precision, periodic, most_lanes, reach, tile).block(0).shape();
+    return Lattice(Decomposition(lattice, {1, 1, 1, 1}, 1), precision, periodic,
+                   LayoutRequest{.most_lanes = most_lanes, .reach = reach, .tile = tile}).block(0).shape();
   };
   const auto check = [](const BlockShape& a, const BlockShape& b, int expected) {
     const int lanes = lanes_in_a_row(a, b);
@@ -173,7 +174,7 @@ TEST_CASE("lanes that two layouts have side by side") {
 TEST_CASE("fields convert where one layout has more lanes in a row than the other") {
   INFO("seed " << seed);
   const Coord lattice{8, 4, 8, 8};
-  HostSpinor host(lattice);
+  HostField host(spinor_components, lattice);
   reference::Random random(seed);
   for (Complex& value : host.data) value = rounded(random.normal(), Precision::single);
   const runtime::Session session(options(2));
@@ -184,17 +185,17 @@ TEST_CASE("fields convert where one layout has more lanes in a row than the othe
           for (const int parity : {0, 1}) {
             INFO(std::string(name_of(from)) << " to " << std::string(name_of(to)) << ", tile " << tile[0] << ", parity " << parity);
             const Decomposition decomposition(lattice, blocks, 2);
-            const SpinorField source(std::make_shared<Lattice>(decomposition, from, periodic), parity),
-                target(std::make_shared<Lattice>(decomposition, to, periodic, 16, 1, tile), parity);
-            transfer::load_spinor(source, host);
+            const Field source(std::make_shared<Lattice>(decomposition, from, periodic), parity, spinor_components),
+                target(std::make_shared<Lattice>(decomposition, to, periodic, LayoutRequest{.tile = tile}), parity, spinor_components);
+            transfer::load(source, host);
             transfer::convert(target, source);
-            HostSpinor found(lattice);
-            transfer::store_spinor(found, target);
+            HostField found(spinor_components, lattice);
+            transfer::store(found, target);
             runtime::Session::current().wait_all();
             int wrong = 0;
             for (std::int64_t i = 0; i < volume(lattice); ++i)
-              for (int c = 0; c < HostSpinor::components; ++c) {
-                const auto at = static_cast<std::size_t>(HostSpinor::components * i + c);
+              for (int c = 0; c < spinor_components; ++c) {
+                const auto at = static_cast<std::size_t>(spinor_components * i + c);
                 const bool here = (parity_of(coordinates(i, lattice)) & 1) == parity;
                 wrong += found.data[at] != (here ? host.data[at] : Complex(0)) ? 1 : 0;
               }
@@ -215,14 +216,14 @@ TEST_CASE("a number between two floats is rounded to the nearer, ties to even, o
                                                        {1e300, std::numeric_limits<float>::infinity()}};
   for (const auto& [wide, narrow] : cases) {
     INFO(wide);
-    const SpinorField source(make(decomposition, Precision::double_), 0), single(make(decomposition, Precision::single), 0),
-        target(make(decomposition, Precision::single), 0);
-    const HostSpinor host = filled({wide, -wide});
-    transfer::load_spinor(source, host);
-    transfer::load_spinor(single, host);
+    const Field source(make(decomposition, Precision::double_), 0, spinor_components), single(make(decomposition, Precision::single), 0, spinor_components),
+        target(make(decomposition, Precision::single), 0, spinor_components);
+    const HostField host = filled({wide, -wide});
+    transfer::load(source, host);
+    transfer::load(single, host);
     transfer::convert(target, source);
-    for (const SpinorField* field : {&single, &target}) {
-      const HostSpinor result = stored(*field, 0);
+    for (const Field* field : {&single, &target}) {
+      const HostField result = stored(*field, 0);
       CHECK(result.at(0, 0, 0) == Complex(narrow, -narrow));
       CHECK(result.data[static_cast<std::size_t>(12 * lexicographic({1, 1, 0, 0}, extents) + 5)] == Complex(narrow, -narrow));
     }
@@ -286,15 +287,16 @@ TEST_CASE("links that are not in SU(3) are refused for 12 and 8 reals, wherever 
 TEST_CASE("extents, parities and decompositions that differ are refused") {
   const runtime::Session session(options(1));
   const Decomposition whole(extents, {1, 1, 1, 1}, 1), cut(extents, {1, 1, 1, 2}, 1), other({8, 4, 6, 6}, {1, 1, 1, 1}, 1);
-  const SpinorField even(make(whole, Precision::double_), 0), odd(make(whole, Precision::double_), 1),
-      two_blocks(make(cut, Precision::single), 0), smaller(make(other, Precision::double_), 0);
+  const Field even(make(whole, Precision::double_), 0, spinor_components), odd(make(whole, Precision::double_), 1, spinor_components),
+      two_blocks(make(cut, Precision::single), 0, spinor_components),
+      smaller(make(other, Precision::double_), 0, spinor_components);
   const LatticePointer whole_lattice = make(whole, Precision::double_);
   LinkField links(whole_lattice, 0, 18), others(whole_lattice, 1, 18), fewer(whole_lattice, 1, 12),
       far(make(cut, Precision::double_), 1, 18);
-  HostSpinor small({8, 4, 6, 6}), swapped({4, 8, 6, 8}), none;
-  for (HostSpinor* host : {&small, &swapped, &none}) {
-    CHECK_THROWS_AS(transfer::load_spinor(even, *host), ShapeError);
-    CHECK_THROWS_AS(transfer::store_spinor(*host, even), ShapeError);
+  HostField small(spinor_components, {8, 4, 6, 6}), swapped(spinor_components, {4, 8, 6, 8}), none;
+  for (HostField* host : {&small, &swapped, &none}) {
+    CHECK_THROWS_AS(transfer::load(even, *host), ShapeError);
+    CHECK_THROWS_AS(transfer::store(*host, even), ShapeError);
   }
   HostGauge gauge = reference::unit_gauge({8, 4, 6, 6});
   CHECK_THROWS_AS(transfer::load_links(links, others, gauge), ShapeError);

@@ -7,6 +7,7 @@
 #include "codelets/arch/lane_sum.hpp"
 #include "codelets/arch/lanes.hpp"
 #include "codelets/arch/site_stores.hpp"
+#include "codelets/arch/wanted_vectors.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -26,22 +27,12 @@ struct VectorSums {
   }
 };
 
-/// The vectors whose results somebody needs.
-struct WantedVectors {
-  int count = 0;
-  int vector[staggered::most_vectors];
-  WantedVectors(const std::int32_t* left_out, int vectors) {
-    for (int v = 0; v < vectors; ++v)
-      if (left_out == nullptr || left_out[v] == 0) vector[count++] = v;
-  }
-};
-
 /// finish() for a vector with sites in the lanes.
 template <class F, int W, int VL>
 inline __attribute__((always_inline)) void finish_vector(const staggered::DslashArguments<F>& a, F* out, std::size_t at, int vector,
                                                          const site::ColourVector<Pack<Real<F>, VL>>& r, VectorSums<VL>& sums) {
   const auto v = static_cast<std::size_t>(vector);
-  const auto of_all_lanes = [v](const Real<F>(&values)[staggered::most_vectors])
+  const auto of_all_lanes = [v](const Real<F>(&values)[most_vectors])
                                 QUARKSTAR_INLINE_LAMBDA { return Pack<Real<F>, VL>::broadcast(values[v]); };
   finish<F, W, VL>(a, out, at, of_all_lanes, r, sums, v);
 }
@@ -52,7 +43,7 @@ template <class F, int W, int VL, int LongReals, int Prefetch>
 __attribute__((noinline)) void one_vector_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end,
                                                 int vector, VectorSums<VL>& totals) {
   const staggered::DslashArguments<F> a = arguments;
-  SiteStores<F, W, staggered::vector_words<F>, bool> stores(a.stream_out);
+  SiteStores<F, W, staggered::vector_words<F>> stores(a.stream_out);
   ColourNeighbours<F, W, VL> neighbours{a, 0};
   const ListedSites<F, W> sites{a};
   for (std::int64_t position = begin; position < end; ++position) {
@@ -73,10 +64,10 @@ __attribute__((noinline)) void one_vector_range(const staggered::DslashArguments
 /// The same for several.
 template <class F, int W, int VL, int LongReals, int Prefetch>
 __attribute__((noinline)) void many_vectors_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end,
-                                                  const WantedVectors& wanted, VectorSums<VL>& totals) {
+                                                  const WantedVectors<most_vectors>& wanted, VectorSums<VL>& totals) {
   using Many = ManyVectors<F, W, VL, LongReals, Prefetch>;
   const staggered::DslashArguments<F> a = arguments;
-  SiteStores<F, W, staggered::vector_words<F>, bool> stores(a.stream_out);
+  SiteStores<F, W, staggered::vector_words<F>> stores(a.stream_out);
   ColourNeighbours<F, W, VL> neighbours{a, 0};
   Many many(neighbours);
   const ListedSites<F, W> sites{a};
@@ -109,7 +100,7 @@ __attribute__((noinline)) void many_vectors_range(const staggered::DslashArgumen
 template <class F, int W, int VL, int LongReals, int Prefetch>
 void dslash_range(const staggered::DslashArguments<F>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
                   runtime::BinnedSum* sums) {
-  const WantedVectors wanted(left_out, arguments.vectors);
+  const WantedVectors<most_vectors> wanted(left_out, arguments.vectors);
   VectorSums<VL> totals(arguments.sums, arguments.vectors);
   if (wanted.count == 1) one_vector_range<F, W, VL, LongReals, Prefetch>(arguments, begin, end, wanted.vector[0], totals);
   else many_vectors_range<F, W, VL, LongReals, Prefetch>(arguments, begin, end, wanted, totals);

@@ -48,8 +48,8 @@ struct ColourHops {
     site::unroll<8>(body);
   }
   __device__ __forceinline__ void fat_link(site::Link<V>& u, int d) {
-    find(a.near, a.near_at, d);
-    site::load_link<F, 18, Links>(u, a.fat + (outer * 8 + d) * (fat_words * lanes()) + lane, lanes());
+    find(a.neighbours, a.faces_at, d);
+    site::load_link<F, 18, Links>(u, a.links + (outer * 8 + d) * (fat_words * lanes()) + lane, lanes());
   }
   __device__ __forceinline__ void far_link(site::Link<V>& u, int d) {
     find(a.far, a.far_at, d);
@@ -109,8 +109,8 @@ inline constexpr staggered::Room room = staggered::room_of(sizeof(Real<F>) == 8,
 /// of a warp. The last group may overlap the one before it (its results are the same), but adds only what is its own to the sums.
 template <class F, int W, int LongReals, int Count, unsigned Faced>
 __global__ void __launch_bounds__(room<F, Count>.threads, room<F, Count>.blocks)
-    dslash_kernel(const __grid_constant__ staggered::DslashArguments<F> a, std::uint32_t sites, const staggered::VectorStatus* status,
-                  staggered::Obedience obedience, SumTable* tables) {
+    dslash_kernel(const __grid_constant__ staggered::DslashArguments<F> a, std::uint32_t sites, const VectorStatus* status,
+                  Obedience obedience, SumTable* tables) {
   using V = Lane<Real<F>>;
   runtime::wait_for_predecessors();
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
@@ -237,7 +237,7 @@ int vectors_a_thread(int n, int wanted, int usual, std::integer_sequence<int, Co
 
 template <class F, int W, int LongReals, unsigned Faced, int... Counts>
 void launch_dslash_of(const staggered::DslashArguments<F>& a, std::int64_t sites, const staggered::KernelChoice& choice,
-                      const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream,
+                      const VectorStatus* status, Obedience obedience, runtime::CudaStream stream,
                       std::integer_sequence<int, Counts...> counts) {
   // Eight vectors in single precision fill the registers: links that are put together from fewer numbers, and sums, then cost more than
   // reading links half as often gains (CG on one H200: 175 instead of 130 us), while without sums eight are the faster ones.
@@ -269,7 +269,7 @@ inline constexpr int full_lanes = sizeof(Real<F>) == 4 ? 16 : 8;
 
 template <class F, int LongReals>
 void launch_dslash_with(const staggered::KernelChoice& choice, const staggered::DslashArguments<F>& a, std::int64_t count,
-                        const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream) {
+                        const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   unsigned faced = 0;
   for (int d = 0; d < 8; ++d)
     if (a.faces[d] != nullptr) faced |= 1u << d;
@@ -293,5 +293,4 @@ void launch_dslash_with(const staggered::KernelChoice& choice, const staggered::
 /// In a .cu: the launches of one format and one kind of long link.
 #define QUARKSTAR_DSLASH_LAUNCH(F, LongReals)                                                                                           \
   template void quarkstar::cuda::launch_dslash_with<F, LongReals>(const staggered::KernelChoice&, const staggered::DslashArguments<F>&, \
-                                                                  std::int64_t, const staggered::VectorStatus*, staggered::Obedience,   \
-                                                                  runtime::CudaStream);
+                                                                  std::int64_t, const VectorStatus*, Obedience, runtime::CudaStream);

@@ -1,7 +1,7 @@
 #pragma once
 // Launches of the staggered kernels on a CUDA worker's stream.
 #include "codelets/actions/staggered/dslash_arguments.hpp"
-#include "codelets/actions/staggered/vector_status.hpp"
+#include "codelets/field/vector_status.hpp"
 #include "runtime/gpu/cuda.hpp"
 
 namespace quarkstar::cuda {
@@ -9,7 +9,7 @@ namespace quarkstar::cuda {
 /// Computes `count` list entries; status: device pointer to the solver's flags or nullptr. Sums go to sum_tables().
 template <class F>
 void launch_dslash(const staggered::KernelChoice& choice, const staggered::DslashArguments<F>& arguments, std::int64_t count,
-                   const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream);
+                   const VectorStatus* status, Obedience obedience, runtime::CudaStream stream);
 
 /// Gathers `count` face sites for a reader that looks forward or backward. remote: into another GPU's memory.
 template <class F>

@@ -38,10 +38,10 @@ DslashKernel<F> kernel_in_lanes(const KernelChoice& choice) {
 template <class F>
 DslashKernel<F> dslash_kernel(const KernelChoice& choice) {
   if (choice.vectors_in_lanes > 1) {
-    if (choice.long_reals == 0) return kernel_in_lanes<F, 0>(choice);
-    return choice.long_reals == 18 ? kernel_in_lanes<F, 18>(choice) : nullptr;
+    if (choice.link_reals == 0) return kernel_in_lanes<F, 0>(choice);
+    return choice.link_reals == 18 ? kernel_in_lanes<F, 18>(choice) : nullptr;
   }
-  switch (choice.long_reals) {
+  switch (choice.link_reals) {
     case 0:
       return kernel_of<F, 0>(choice);
     case 18:

@@ -14,11 +14,11 @@ QUARKSTAR_ELSEWHERE(double)
 
 template <class F>
 void launch_dslash(const staggered::KernelChoice& choice, const staggered::DslashArguments<F>& arguments, std::int64_t count,
-                   const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream) {
+                   const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   if (count == 0) return;
   bool started = false;
   const auto consider = [&](auto reals) {
-    if (choice.long_reals != reals) return;
+    if (choice.link_reals != reals) return;
     started = true;
     launch_dslash_with<F, reals>(choice, arguments, count, status, obedience, stream);
   };
@@ -44,10 +44,10 @@ void launch_colour_pack(int lanes, bool forward, bool remote, const staggered::P
   runtime::check_launch("staggered pack");
 }
 
-#define QUARKSTAR_LAUNCHES(F)                                                                                              \
-  template void launch_dslash(const staggered::KernelChoice&, const staggered::DslashArguments<F>&, std::int64_t,          \
-                              const staggered::VectorStatus*, staggered::Obedience, runtime::CudaStream);                  \
-  template void launch_colour_pack(int, bool, bool, const staggered::PackArguments<F>&, std::int64_t, const std::int32_t*, \
+#define QUARKSTAR_LAUNCHES(F)                                                                                                          \
+  template void launch_dslash(const staggered::KernelChoice&, const staggered::DslashArguments<F>&, std::int64_t, const VectorStatus*, \
+                              Obedience, runtime::CudaStream);                                                                         \
+  template void launch_colour_pack(int, bool, bool, const staggered::PackArguments<F>&, std::int64_t, const std::int32_t*,             \
                                    runtime::CudaStream);
 QUARKSTAR_LAUNCHES(Half)
 QUARKSTAR_LAUNCHES(float)

@@ -1,6 +1,6 @@
 #pragma once
 // The links of a staggered operator on the task graph, ready to multiply.
-#include "codelets/field/fields.hpp"
+#include "codelets/field/link_field.hpp"
 #include "codelets/gauge/smear/staggered_links.hpp"
 #include "runtime/system/team.hpp"
 

@@ -42,8 +42,8 @@ class ManyVectors {
   inline __attribute__((always_inline)) void compute(const Group& group, const Group& next) {
     group_ = group;
     const std::size_t outer = group.outer;
-    const Table<18> near{a_.near + outer * 8, a_.near_at, a_.fat + outer * 8 * Table<18>::link_size};
-    const Table<18> next_near{a_.near + next.outer * 8, a_.near_at, a_.fat + next.outer * 8 * Table<18>::link_size};
+    const Table<18> near{a_.neighbours + outer * 8, a_.faces_at, a_.links + outer * 8 * Table<18>::link_size};
+    const Table<18> next_near{a_.neighbours + next.outer * 8, a_.faces_at, a_.links + next.outer * 8 * Table<18>::link_size};
     for (int i = 0; i < group.count * 6 * W; i += VL) V::broadcast(0).store(results_ + i);
     if constexpr (LongReals == 0) return hops(near, next_near, next);
     else {

@@ -31,8 +31,8 @@ struct OneVectorHops {
   }
   inline __attribute__((always_inline)) void fat_link(FatLink& u, int d) const {
     const auto& a = neighbours.a;
-    prefetch<fat_words>(a.near, a.fat, d);
-    const F* p = a.fat + (outer * 8 + static_cast<std::size_t>(d)) * (fat_words * W) + lane0;
+    prefetch<fat_words>(a.neighbours, a.links, d);
+    const F* p = a.links + (outer * 8 + static_cast<std::size_t>(d)) * (fat_words * W) + lane0;
     if constexpr (staggered::stays_in_memory<FatLink>) u.p = p;
     else site::load_link<F, 18, site::PlainLoads>(u, p, W);
   }
@@ -45,7 +45,7 @@ struct OneVectorHops {
   }
   inline __attribute__((always_inline)) V near_factor() const { return V::broadcast(neighbours.a.near_factor); }
   inline __attribute__((always_inline)) void near(Vector& h, int d, int) const {
-    read(h, neighbours.a.near[outer * 8 + static_cast<std::size_t>(d)], neighbours.a.near_at, d);
+    read(h, neighbours.a.neighbours[outer * 8 + static_cast<std::size_t>(d)], neighbours.a.faces_at, d);
   }
   inline __attribute__((always_inline)) void far(Vector& h, int d, int) const {
     read(h, neighbours.a.far[outer * 8 + static_cast<std::size_t>(d)], neighbours.a.far_at, d);

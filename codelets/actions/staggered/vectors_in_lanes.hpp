@@ -45,7 +45,7 @@ class VectorsInLanes {
     for (int s = 0; s < Sites; ++s) {
       places_[s] = places[s];
       next_[s] = next[s].site;
-      prepare<0>(s, a_.fat);
+      prepare<0>(s, a_.links);
       if constexpr (has_far) prepare<1>(s, a_.far_links);
     }
   }
@@ -54,7 +54,7 @@ class VectorsInLanes {
   template <int Sites>
   inline __attribute__((always_inline)) void compute(Vector (&r)[Sites], int group, int lane0, bool first) const {
     for_numbers(r, [](V& number) QUARKSTAR_INLINE_LAMBDA { number = V::broadcast(0); });
-    add_hops<0>(r, {a_.near, a_.near_at, a_.fat}, group, lane0, first);
+    add_hops<0>(r, {a_.neighbours, a_.faces_at, a_.links}, group, lane0, first);
     if constexpr (has_far) {
       if constexpr (is_half<F>) for_numbers(r, [&](V& number) QUARKSTAR_INLINE_LAMBDA { number = V::broadcast(a_.near_factor) * number; });
       add_hops<1>(r, {a_.far, a_.far_at, a_.far_links}, group, lane0, first);

@@ -54,8 +54,8 @@ void vectors_in_lanes_range(const staggered::DslashArguments<F>& arguments, std:
   const staggered::DslashArguments<F> a = arguments;
   const std::vector<int> groups = wanted_groups<W>(left_out, a.vectors);
   SumsInLanes<VL> totals(a.sums, a.vectors, left_out);
-  SiteStores<F, line, group_lines, bool> stores[2] = {SiteStores<F, line, group_lines, bool>(a.stream_out),
-                                                      SiteStores<F, line, group_lines, bool>(a.stream_out)};
+  SiteStores<F, line, group_lines> stores[2] = {SiteStores<F, line, group_lines>(a.stream_out),
+                                                SiteStores<F, line, group_lines>(a.stream_out)};
   Hops hops(a);
   const ListedSites<F, W> sites{a};
   const auto place = [&](std::int64_t position) -> Place {
@@ -69,7 +69,7 @@ void vectors_in_lanes_range(const staggered::DslashArguments<F>& arguments, std:
         site::ColourVector<Pack<T, VL>> r[Sites];
         hops.compute(r, group, lane0, group == groups.front() && lane0 == 0);
         const auto first = static_cast<std::size_t>(group * W + lane0);
-        const auto of_each_lane = [first](const T(&values)[staggered::most_vectors])
+        const auto of_each_lane = [first](const T(&values)[most_vectors])
                                       QUARKSTAR_INLINE_LAMBDA { return Pack<T, VL>::load(values + first); };
         site::unroll<Sites>([&](auto s) QUARKSTAR_INLINE_LAMBDA {
           const std::size_t at = sites.at(places[s].site, a.vectors / W, group, lane0);

@@ -1,6 +1,6 @@
 #pragma once
 // CPU driver of the Wilson hopping term: loads, lane exchanges, faces and phases around the site body. One lane group
-// at a time.
+// at a time. Several right-hand sides: hopping_many.hpp.
 #include "codelets/actions/wilson/hopping_kernels.hpp"
 #include "codelets/actions/wilson/hopping_spins.hpp"
 #include "codelets/actions/wilson/wilson_site.hpp"
@@ -15,9 +15,22 @@
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
+/// Which vector of an outer site, or of a position in a face: the only one, or one of several. may_cross: false where it is known that
+/// a hop crosses no edge.
+struct OnlyVector {
+  static constexpr bool may_cross = true;
+  static constexpr std::size_t at(std::size_t site) { return site; }
+};
+template <bool MayCross>
+struct OneOfVectors {
+  static constexpr bool may_cross = MayCross;
+  std::size_t vectors, vector;
+  std::size_t at(std::size_t site) const { return site * vectors + vector; }
+};
+
 /// The eight neighbours of lanes [lane0, lane0 + VL) of one outer site. W: lanes of the block; Prefetch: 0 or 1
 /// (prefetch()).
-template <class F, int W, int VL, int Reals, int Prefetch>
+template <class F, int W, int VL, int Reals, int Prefetch, class Vector = OnlyVector>
 struct CpuNeighbours {
   using T = Real<F>;
   using V = Pack<T, VL>;
@@ -29,6 +42,7 @@ struct CpuNeighbours {
   const F* next_links;
   const std::uint32_t* next_entries;
   int lane0;
+  [[no_unique_address]] Vector vector = {};
 
   /// What wilson::add_direction() asks for.
   template <int D, int Projector>
@@ -55,7 +69,7 @@ struct CpuNeighbours {
     int lane = lane0;
     if constexpr (W > VL)
       if ((entry & neighbour_entry::exchange) != 0 && a.stride[D / 2] >= VL) lane ^= a.stride[D / 2];
-    return a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W) + lane;
+    return a.in + vector.at(entry >> neighbour_entry::shift) * (spinor_words<F> * W) + lane;
   }
 
   /// What add_direction_by_spins() asks for.
@@ -70,7 +84,8 @@ struct CpuNeighbours {
       const V unit = V::load(reinterpret_cast<const float*>(psi.template word<0>())) * V::broadcast(site::link_unit);
       site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { h[c] = {h[c].re * unit, h[c].im * unit}; });
     }
-    if (__builtin_expect((entries[D] & 7u) != 0, 0)) cross_spin<D, Spin>(h);
+    if constexpr (Vector::may_cross)
+      if (__builtin_expect((entries[D] & 7u) != 0, 0)) cross_spin<D, Spin>(h);
     site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
       hold_in_register(h[c].re.v);
       hold_in_register(h[c].im.v);
@@ -78,17 +93,19 @@ struct CpuNeighbours {
   }
 
   /// Asks for the lines of hops to come; the hardware cannot guess where neighbours are. In the order by spins: of neighbours four hops
-  /// ahead and of links a site ahead; else of the next hop, which after a site's last one is the first of the next site.
+  /// ahead and of links a site ahead, where a register is a line into the second-level cache (24 lines are a spinor); else of the next hop,
+  /// which after a site's last one is the first of the next site.
   template <int D>
   inline __attribute__((always_inline)) void prefetch() const {
     if constexpr (Prefetch == 0) return;
     if (lane0 != 0) return;
     constexpr int ahead = by_spins<W, VL> ? 4 : 1, hop = (D + ahead) % 8;
+    constexpr int level = by_spins<W, VL> && sizeof(V) == 64 ? 2 : 1;
     constexpr bool in_next_site = D + ahead >= 8;
     const std::uint32_t entry = in_next_site ? next_entries[hop] : entries[hop];
-    prefetch_words<W, spinor_words<F>>(a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W));
+    prefetch_words<W, spinor_words<F>, level>(a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * (spinor_words<F> * W));
     const F* links_ahead = by_spins<W, VL> ? next_links + D * link_words * W : (in_next_site ? next_links : links) + hop * link_words * W;
-    prefetch_words<W, link_words>(links_ahead);
+    prefetch_words<W, link_words, level>(links_ahead);
   }
 
  private:
@@ -132,7 +149,7 @@ struct CpuNeighbours {
           for (V& x : h) x = x.template exchange<S>();
       if ((entry & neighbour_entry::face) != 0) {
         const std::size_t width = static_cast<std::size_t>(face_lanes<W>(stride));
-        merge_face<S, W>(h, a.faces[direction] + (faces_at[direction] * std::size_t{12} + First) * width, stride, forward, lane0);
+        merge_face<S, W>(h, a.faces[direction] + (vector.at(faces_at[direction]) * 12 + First) * width, stride, forward, lane0);
       }
       if ((entry & neighbour_entry::phase) != 0) {
         const V re = V::broadcast(a.phase_re[direction]), im = V::broadcast(a.phase_im[direction]);
@@ -153,15 +170,61 @@ struct CpuNeighbours {
   }
 };
 
-/// Body of a hopping kernel over list positions [begin, end).
-template <class F, int W, int VL, int Reals, int Sign, int Prefetch, bool Stream>
-void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, runtime::BinnedSum* sums) {
+/// What becomes of the hops' sum r of one vector: diagonal x + scale r, into `out` and into the sums. at: of the first lane in the fields;
+/// sum(0), sum(1), sum(2): its LaneSum of the norm and of the real and imaginary part of the dot.
+template <class F, int W, int VL, class Sum>
+inline __attribute__((always_inline)) void finish(const wilson::HoppingArguments<F>& a, F* out, std::size_t at, std::size_t vector,
+                                                  const site::Complex<Pack<Real<F>, VL>> (&r)[12], Sum&& sum) {
   using V = Pack<Real<F>, VL>;
   using Reader = site::SiteReader<F, V>;
+  const V scale = V::broadcast(a.scale[vector]), diagonal = V::broadcast(a.diagonal[vector]);
+  site::Complex<V> z[12];
+  site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { z[c] = {scale * r[c].re, scale * r[c].im}; });
+  if (a.x != nullptr) {
+    const Reader x(a.x + at, W);
+    site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+      const site::Complex<V> value = x.component(c);
+      z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
+    });
+  }
+  site::write_site<F>(out, W, z);
+  if (a.sums.norm) {
+    V norm = V::broadcast(0);
+    site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
+    sum(0).add(norm);
+  }
+  if (a.sums.dot) {
+    const Reader y(a.y + at, W);
+    V dot_re = V::broadcast(0), dot_im = dot_re;
+    site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+      const site::Complex<V> value = y.component(c);
+      dot_re = fma(value.im, z[c].im, fma(value.re, z[c].re, dot_re));
+      dot_im = fnma(value.im, z[c].re, fma(value.re, z[c].im, dot_im));
+    });
+    sum(1).add(dot_re);
+    if (a.sums.imaginary) sum(2).add(dot_im);
+  }
+}
+
+/// How a kernel for several vectors runs.
+struct ManyVectorsChoice {
+  int link_reals, sign, prefetch;
+  bool stream;
+};
+/// Body of a hopping kernel for several vectors over list positions [begin, end) (hopping_many.hpp).
+template <class F, int W, int VL>
+void many_vectors_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
+                        runtime::BinnedSum* sums, const ManyVectorsChoice& choice);
+
+/// Body of a hopping kernel for one vector over list positions [begin, end). One for both kinds of stores, which halves what is compiled.
+template <class F, int W, int VL, int Reals, int Sign, int Prefetch>
+__attribute__((noinline)) void one_vector_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end,
+                                                runtime::BinnedSum* sums, bool stream) {
+  using V = Pack<Real<F>, VL>;
   const wilson::HoppingArguments<F> a = arguments;
   constexpr std::size_t site_links = std::size_t{8} * NumberFormat<F>::link_words(Reals) * W;
-  SiteStores<F, W, spinor_words<F>, std::bool_constant<Stream>> stores({});
-  LaneSum<VL> norm_sum, dot_re_sum, dot_im_sum;
+  SiteStores<F, W, spinor_words<F>> stores(stream);
+  LaneSum<VL> totals[3];
   const auto site_at = [&a](std::int64_t i) { return a.sites != nullptr ? a.sites[i] : static_cast<std::uint32_t>(i); };
   for (std::int64_t i = begin; i < end; ++i) {
     const std::size_t outer = site_at(i), next = site_at(i + 1 < end ? i + 1 : i);
@@ -183,42 +246,25 @@ void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t be
       }
 
       const std::size_t at = outer * (spinor_words<F> * W) + static_cast<std::size_t>(lane0);
-      const V scale = V::broadcast(a.scale[0]), diagonal = V::broadcast(a.diagonal[0]);
-      site::Complex<V> z[12];
-      site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { z[c] = {scale * r[c].re, scale * r[c].im}; });
-      if (a.x != nullptr) {
-        const Reader x(a.x + at, W);
-        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-          const site::Complex<V> value = x.component(c);
-          z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
-        });
-      }
-      site::write_site<F>(stores.place(a.out + at, lane0), W, z);
-      if (a.sums.norm) {
-        V norm = V::broadcast(0);
-        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
-        norm_sum.add(norm);
-      }
-      if (a.sums.dot) {
-        const Reader y(a.y + at, W);
-        V dot_re = V::broadcast(0), dot_im = dot_re;
-        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-          const site::Complex<V> value = y.component(c);
-          dot_re = fma(value.im, z[c].im, fma(value.re, z[c].re, dot_re));
-          dot_im = fnma(value.im, z[c].re, fma(value.re, z[c].im, dot_im));
-        });
-        dot_re_sum.add(dot_re);
-        dot_im_sum.add(dot_im);
-      }
+      finish<F, W, VL>(a, stores.place(a.out + at, lane0), at, 0, r,
+                       [&totals](int which) QUARKSTAR_INLINE_LAMBDA -> LaneSum<VL>& { return totals[which]; });
     }
     stores.complete(a.out + outer * (spinor_words<F> * W));
   }
   stores.finish();
-  if (a.sums.norm) (sums++)->merge(norm_sum.total());
+  if (a.sums.norm) (sums++)->merge(totals[0].total());
   if (a.sums.dot) {
-    sums[0].merge(dot_re_sum.total());
-    sums[1].merge(dot_im_sum.total());
+    sums[0].merge(totals[1].total());
+    if (a.sums.imaginary) sums[1].merge(totals[2].total());
   }
+}
+
+/// A hopping kernel.
+template <class F, int W, int VL, int Reals, int Sign, int Prefetch, bool Stream>
+void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
+                   runtime::BinnedSum* sums) {
+  if (arguments.vectors > 1) many_vectors_range<F, W, VL>(arguments, begin, end, left_out, sums, {Reals, Sign, Prefetch, Stream});
+  else if (left_out == nullptr || left_out[0] == 0) one_vector_range<F, W, VL, Reals, Sign, Prefetch>(arguments, begin, end, sums, Stream);
 }
 
 /// Body of a pack kernel: projects the edge's spinors for the hop `D` of the reader and keeps the lanes on the edge.
@@ -230,14 +276,15 @@ void pack_range(const wilson::PackArguments<F>& a, std::int64_t begin, std::int6
   constexpr int projector = forward ? -Sign : Sign;
   const int width = face_lanes<W>(a.stride);
   for (std::int64_t i = begin; i < end; ++i)
-    for (int lane0 = 0; lane0 < W; lane0 += VL) {
-      if (misses_face<VL, forward>(a.stride, lane0)) continue;
-      const F* p = a.in + static_cast<std::size_t>(a.sites[i]) * (spinor_words<F> * W) + lane0;
-      site::HalfSpinor<V> h;
-      wilson::read_projected<F, mu, projector, site::PlainLoads>(h, p, W);
-      store_face<W, VL, 6, forward>(a.out + i * 12 * width, a.stride, lane0,
-                                    [&](auto c) QUARKSTAR_INLINE_LAMBDA { return h[c / 3][c % 3]; });
-    }
+    for (int v = 0; v < a.vectors; ++v)
+      for (int lane0 = 0; lane0 < W; lane0 += VL) {
+        if (misses_face<VL, forward>(a.stride, lane0)) continue;
+        const F* p = a.in + (static_cast<std::size_t>(a.sites[i]) * a.vectors + v) * (spinor_words<F> * W) + lane0;
+        site::HalfSpinor<V> h;
+        wilson::read_projected<F, mu, projector, site::PlainLoads>(h, p, W);
+        store_face<W, VL, 6, forward>(a.out + (i * a.vectors + v) * 12 * width, a.stride, lane0,
+                                      [&](auto c) QUARKSTAR_INLINE_LAMBDA { return h[c / 3][c % 3]; });
+      }
 }
 
 /// Finds the instantiation for a choice.
@@ -247,8 +294,8 @@ wilson::HoppingKernel<F> find_hopping(const wilson::KernelChoice& choice, std::i
   const auto over_lanes = [&](auto w) {
     const auto consider = [&](auto reals, auto sign) {
       if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
-      found = with_prefetch<F, w, wilson::default_memory_access.prefetch>(choice.memory.prefetch, [&](auto prefetch) {
-        return with_stores<F, w, spinor_words<F>>(choice.memory.stores, [&](auto stream) -> wilson::HoppingKernel<F> {
+      found = with_prefetch<F, w, wilson::default_launch.memory.prefetch>(choice.launch.memory.prefetch, [&](auto prefetch) {
+        return with_stores<F, w, spinor_words<F>>(choice.launch.memory.stores, [&](auto stream) -> wilson::HoppingKernel<F> {
           return hopping_range<F, w, vector_lanes<F, w>, reals, sign, prefetch, stream>;
         });
       });

@@ -174,7 +174,7 @@ inline constexpr int most_vectors_of_block = arch::most_block_threads / arch::wa
 template <class F, int W, int Reals, unsigned Edged, int K, bool Alone>
 __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
     hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, Real<F> sign, std::uint32_t sites, std::uint32_t vector_blocks,
-                   const staggered::VectorStatus* status, staggered::Obedience obedience, SumTable* tables) {
+                   const VectorStatus* status, Obedience obedience, SumTable* tables) {
   using V = Lane<Real<F>>;
   constexpr bool shares = shares_links<F, Alone>;
   runtime::wait_for_predecessors();
@@ -256,28 +256,27 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
     tables += vectors;
   };
   if (a.sums.norm) add(norm);
-  if (a.sums.dot) {
-    add(dot_re);
-    add(dot_im);
-  }
+  if (a.sums.dot) add(dot_re);
+  if (a.sums.imaginary) add(dot_im);
 }
 
 template <class F, int W, int Reals, unsigned Edged, int K, bool Alone>
 void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& a, std::int64_t sites,
-                       const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream) {
+                       const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   const std::int64_t threads = sites * W * a.vectors;
   dim3 shape;
   std::int64_t blocks = 0;
   int vector_blocks = 1;
   if (Alone) {
     const int usual = wilson::usual_block_threads(sizeof(Real<F>) == 8, threads);
-    shape = dim3(static_cast<unsigned>(choice.block_threads > 0 ? choice.block_threads : usual));
+    shape = dim3(static_cast<unsigned>(choice.launch.block_threads > 0 ? choice.launch.block_threads : usual));
     blocks = (threads + shape.x - 1) / shape.x;
   } else {
     // A warp's worth of lanes for each vector, so that whole warps of summands are added. More vectors in a block share more of the work on
     // links, fewer leave the caches to the neighbours (one H200: 0 to 7 % faster).
     const int usual = shares_links<F, Alone> ? most_vectors_of_block : a.vectors > 4 ? 2 : 4;
-    const int most = choice.block_threads > 0 ? choice.block_threads / arch::warp_threads : usual;
+    const int wanted = choice.launch.vectors_a_thread > 0 ? std::min(choice.launch.vectors_a_thread, most_vectors_of_block) : usual;
+    const int most = choice.launch.block_threads > 0 ? std::min(wanted, choice.launch.block_threads / arch::warp_threads) : wanted;
     vector_blocks = (a.vectors + most - 1) / most;
     constexpr int sites_of_block = arch::warp_threads / W;
     shape = dim3(W, static_cast<unsigned>((a.vectors + vector_blocks - 1) / vector_blocks), sites_of_block);
@@ -294,7 +293,7 @@ inline constexpr int full_lanes = 64 / sizeof(Real<F>);
 
 template <class F, int K, bool Alone>
 void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
-                         const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream) {
+                         const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   unsigned edged = 0;
   for (int d = 0; d < 8; ++d) {
     const bool in_time = (both_times >> d & 1) != 0;
@@ -330,7 +329,6 @@ void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::Hoppi
 }  // namespace quarkstar::cuda
 
 /// In a .cu: the launches of one format, with K words of a lane side by side, for one vector alone or for any number of them.
-#define QUARKSTAR_HOPPING_LAUNCH(F, K, Alone)                                                                                         \
-  template void quarkstar::cuda::launch_hopping_with<F, K, Alone>(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&,    \
-                                                                  std::int64_t, const staggered::VectorStatus*, staggered::Obedience, \
-                                                                  runtime::CudaStream);
+#define QUARKSTAR_HOPPING_LAUNCH(F, K, Alone)                                                                                      \
+  template void quarkstar::cuda::launch_hopping_with<F, K, Alone>(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&, \
+                                                                  std::int64_t, const VectorStatus*, Obedience, runtime::CudaStream);

@@ -14,7 +14,7 @@ QUARKSTAR_ELSEWHERE(double)
 
 template <class F>
 void launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
-                    const staggered::VectorStatus* status, staggered::Obedience obedience, runtime::CudaStream stream) {
+                    const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   if (count == 0) return;
   const bool alone = arguments.vectors == 1 && choice.lanes > 1;  // odd extents are rare: not worth kernels of their own
   const auto start = [&](auto k) {
@@ -77,10 +77,10 @@ void launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F
   runtime::check_launch("wilson pack");
 }
 
-#define QUARKSTAR_LAUNCHES(F)                                                                                              \
-  template void launch_hopping(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&, std::int64_t,              \
-                               const staggered::VectorStatus*, staggered::Obedience, runtime::CudaStream);                 \
-  template void launch_pack(const wilson::PackChoice&, const wilson::PackArguments<F>&, std::int64_t, const std::int32_t*, \
+#define QUARKSTAR_LAUNCHES(F)                                                                                                      \
+  template void launch_hopping(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&, std::int64_t, const VectorStatus*, \
+                               Obedience, runtime::CudaStream);                                                                    \
+  template void launch_pack(const wilson::PackChoice&, const wilson::PackArguments<F>&, std::int64_t, const std::int32_t*,         \
                             runtime::CudaStream);
 QUARKSTAR_LAUNCHES(Half)
 QUARKSTAR_LAUNCHES(float)

@@ -1,8 +1,9 @@
 #pragma once
-// The Wilson hopping term where registers are few: the same operations as wilson_site.hpp's, so the same bits, in an order that 16
-// registers are enough for. In registers: one spin of a half spinor and its product with the link, 12 numbers. In memory: the result, and
-// rows of the link that must be computed first. A compiler that is left to hold these in registers moves them to the stack and back twice
-// as often (docs/results/2026-11-23-avx2-wilson.md).
+// The Wilson hopping term on vectors: the same operations as wilson_site.hpp's, so the same bits, in an order that 16 registers are enough
+// for, with short code and prefetches in order. In registers: one spin of a half spinor and its product with the link, 12 numbers. In
+// memory: the result, and rows of the link that must be computed first. A compiler that is left to hold these in registers moves them to
+// the stack and back: with 16 registers twice as often (docs/results/2026-11-23-avx2-wilson.md), with 32 nearly as often as this order
+// loads and stores them, among prefetches and loads in an order of its own, in which the processor waits for fewer lines at a time.
 #include "codelets/arch/near_words.hpp"
 #include "codelets/spin/spin.hpp"
 #include "codelets/su3/link.hpp"
@@ -12,7 +13,7 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 /// Whether this is the order for W lanes of a block in packs of VL. Lanes of a line in two registers go by wilson_site.hpp: they are read
 /// in halves of lines, which this order makes worse.
 template <int W, int VL>
-inline constexpr bool by_spins = vector_registers<32 && VL> 1 && W == VL;
+inline constexpr bool by_spins = VL > 1 && W == VL;
 
 /// A pack of the result: [spin][colour][re, im].
 template <class V>
@@ -29,6 +30,10 @@ class LinkInMemory {
  public:
   using Scratch = T[scratch_words > 0 ? scratch_words* V::lanes : 1];
 
+  /// Of a link all of which can stay where it is.
+  explicit inline __attribute__((always_inline)) LinkInMemory(const F* link) : field_(link), scratch_(nullptr) {
+    static_assert(scratch_words == 0);
+  }
   inline __attribute__((always_inline)) LinkInMemory(const F* link, Scratch& scratch) : field_(link), scratch_(scratch) {
     if constexpr (scratch_words > 0) {
       site::Link<V> u;
@@ -40,6 +45,7 @@ class LinkInMemory {
       });
     }
   }
+  inline __attribute__((always_inline)) void again() {}
   /// In registers: as an operand in memory it would be read by each of the two operations that it takes part in.
   template <int Row, int Column>
   inline __attribute__((always_inline)) site::Complex<V> element() const {
@@ -58,6 +64,31 @@ class LinkInMemory {
 
   NearWords<const F, W, 6 * rows_in_field> field_;
   NearWords<T, V::lanes, scratch_words> scratch_;
+};
+
+/// The elements of a link whose 18 numbers lie side by side at p, in registers, for several right-hand sides.
+template <class V>
+class LinkInRegisters {
+ public:
+  explicit inline __attribute__((always_inline)) LinkInRegisters(const typename V::Number* p) {
+    site::unroll<9>([&](auto i) QUARKSTAR_INLINE_LAMBDA {
+      elements_[i / 3][i % 3] = {V::load(p + 2 * i * V::lanes), V::load(p + (2 * i + 1) * V::lanes)};
+    });
+  }
+  template <int Row, int Column>
+  inline __attribute__((always_inline)) const site::Complex<V>& element() const {
+    return elements_[Row][Column];
+  }
+  /// Before each use: nothing but the numbers themselves is kept.
+  inline __attribute__((always_inline)) void again() {
+    site::unroll<9>([&](auto i) QUARKSTAR_INLINE_LAMBDA {
+      hold_in_register(elements_[i / 3][i % 3].re.v);
+      hold_in_register(elements_[i / 3][i % 3].im.v);
+    });
+  }
+
+ private:
+  site::Link<V> elements_;
 };
 
 /// product = U h (Dagger false) or U^+ h (Dagger true), column by column of what acts: site::row_times() for all three rows.
@@ -89,19 +120,17 @@ inline __attribute__((always_inline)) void add_to_spin(const ResultWords<V>& res
   });
 }
 
-/// wilson::add_direction() into memory. Neighbour supplies, for a direction D, prefetch<D>();  stored_link<D>(), stored_spinor<D>(): where
-/// they begin;  half_spinor<D, projector, spin>(h, words of the spinor).
-template <int D, int Sign, class F, int Reals, int W, class V, class Neighbour>
-inline __attribute__((always_inline)) void add_direction_by_spins(const ResultWords<V>& result, const Neighbour& neighbour) {
+/// wilson::add_direction() into memory, with a link in registers or in memory. Neighbour supplies, for a direction D,  stored_spinor<D>():
+/// where it begins;  half_spinor<D, projector, spin>(h, words of the spinor).
+template <int D, int Sign, class F, int W, class V, class LinkOfV, class Neighbour>
+inline __attribute__((always_inline)) void add_direction_by_spins(const ResultWords<V>& result, LinkOfV& u, const Neighbour& neighbour) {
   constexpr int mu = D / 2;
   constexpr bool backward = D % 2 == 1;
   constexpr int projector = backward ? Sign : -Sign;
-  neighbour.template prefetch<D>();
-  alignas(64) typename LinkInMemory<F, Reals, W, V>::Scratch scratch;
-  const LinkInMemory<F, Reals, W, V> u(neighbour.template stored_link<D>(), scratch);
   const NearWords<const F, W, spinor_words<F>> spinor(neighbour.template stored_spinor<D>());
   site::unroll<2>([&](auto spin) QUARKSTAR_INLINE_LAMBDA {
     site::ColourVector<V> h, product;
+    u.again();
     neighbour.template half_spinor<D, projector, spin>(h, spinor);
     columns_times<backward>(product, u, h);
     constexpr int lower = site::gamma_entry(mu, 2).column == spin ? 2 : 3;
@@ -111,12 +140,17 @@ inline __attribute__((always_inline)) void add_direction_by_spins(const ResultWo
   });
 }
 
-/// wilson::hopping_term(), component by component.
+/// wilson::hopping_term(), component by component. Neighbour also supplies prefetch<D>() and stored_link<D>().
 template <int Sign, class F, int Reals, int W, class V, class Neighbour>
 inline __attribute__((always_inline)) void hopping_term_by_spins(site::Complex<V> (&r)[12], const Neighbour& neighbour) {
   alignas(64) Real<F> memory[24 * V::lanes];
   const ResultWords<V> result(memory);
-  site::unroll<8>([&](auto d) QUARKSTAR_INLINE_LAMBDA { add_direction_by_spins<d, Sign, F, Reals, W, V>(result, neighbour); });
+  site::unroll<8>([&](auto d) QUARKSTAR_INLINE_LAMBDA {
+    neighbour.template prefetch<d>();
+    alignas(64) typename LinkInMemory<F, Reals, W, V>::Scratch scratch;
+    LinkInMemory<F, Reals, W, V> u(neighbour.template stored_link<d>(), scratch);
+    add_direction_by_spins<d, Sign, F, W, V>(result, u, neighbour);
+  });
   site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
     r[c] = {V::load(result.template word<2 * c>()), V::load(result.template word<2 * c + 1>())};
   });

@@ -1,6 +1,7 @@
 #pragma once
 // The additive Schwarz preconditioner of the even-odd Wilson system, on the task graph.
-#include "codelets/field/fields.hpp"
+#include "codelets/field/field.hpp"
+#include "codelets/field/link_field.hpp"
 #include "runtime/graph/scalar.hpp"
 
 #include <vector>
@@ -29,12 +30,12 @@ class Schwarz {
   /// steps: at least 1. Throws Error(input) as require_domains() does, and where the session has GPUs.
   Schwarz(const LinkField& even, const LinkField& odd, const Coord& domain, int steps, double diagonal, double scale);
 
-  /// Submits out = K in, fields of odd sites. guard: the state that stops it.
-  void apply(const SpinorField& out, const SpinorField& in, const runtime::Guard& guard = {}) const;
+  /// Submits out_v = K in_v for n spinors of odd sites. guard: the state that stops it.
+  void apply(const Field& out, const Field& in, const runtime::Guard& guard = {}) const;
 
  private:
   void make_tables();
-  runtime::Cost cost(std::int64_t outer_sites) const;
+  runtime::Cost cost(std::int64_t outer_sites, int vectors) const;
 
   std::array<const LinkField*, 2> links_;
   Coord domain_;

@@ -16,9 +16,10 @@ struct SchwarzArguments {
   const std::uint32_t* sites[2];       ///< of each parity, [domain][i]: the outer site that is the domain's i-th of that parity
   const std::uint32_t* neighbours[2];  ///< of sites of each parity, [i * 8 + direction]: which site of the other parity, or outside_domain
   const F* links[2];                   ///< [outer site][direction][word][lane]
-  const F* in;                         ///< [outer site][word][lane], odd sites
+  const F* in;                         ///< of one vector, [outer site * vectors][word][lane], odd sites
   F* out;
   Real<F> diagonal, scale;  ///< A = diagonal + scale H_oe H_eo, H without the hops that leave a domain
+  int vectors;              ///< of the fields
   int domain_sites;         ///< of one parity
   int steps;                ///< of minimal residual
 };

@@ -23,8 +23,9 @@ struct SchwarzTask {
   int lanes, link_reals, steps, domain_sites;
   std::int64_t outer_sites;  ///< of one parity
   double diagonal, scale;
+  int vectors;
   bool has_state;
-  runtime::When when;
+  Obedience obedience;
 };
 
 /// A thread's working memory, kept from task to task, on a cache line's start.
@@ -40,7 +41,9 @@ T* working_memory(std::int64_t reals) {
 template <class F>
 void run_schwarz(Call& call) {
   const auto& task = call.arguments<SchwarzTask>();
-  if (task.has_state && *idle_flag(call.buffer<const runtime::GraphStatus>(5), task.when) != 0) return call.skip();
+  const VectorStatus* status = task.has_state ? call.buffer<const VectorStatus>(5) : nullptr;
+  if (const std::int32_t* idle = task.obedience.idle(status); idle != nullptr && *idle != 0) return call.skip();
+  const std::int32_t* left_out = task.obedience.left_out(status);
   SchwarzArguments<F> a{};
   const auto* tables = call.buffer<const std::uint32_t>(0);
   for (int parity = 0; parity < 2; ++parity) {
@@ -48,17 +51,22 @@ void run_schwarz(Call& call) {
     a.neighbours[parity] = tables + 2 * task.outer_sites + parity * 8 * task.domain_sites;
     a.links[parity] = call.buffer<const F>(1 + parity);
   }
-  a.in = call.buffer<const F>(3);
-  a.out = call.buffer<F>(4);
+  a.vectors = task.vectors;
   a.diagonal = static_cast<Real<F>>(task.diagonal);
   a.scale = static_cast<Real<F>>(task.scale);
   a.domain_sites = task.domain_sites;
   a.steps = task.steps;
   static constexpr arch::KernelTable<SchwarzKernel<F> (*)(int, int)> kernels = QUARKSTAR_KERNEL_TABLE(schwarz_kernel<F>);
   const SchwarzKernel<F> kernel = kernels.current()(task.lanes, task.link_reals);
-  call.team().for_range(task.outer_sites / task.domain_sites * kernel.groups, [&](std::int64_t begin, std::int64_t end, int) {
-    if (begin < end) kernel.run(a, begin, end, working_memory<Real<F>>(schwarz_memory(task.domain_sites, task.lanes / kernel.groups)));
-  });
+  for (int v = 0; v < task.vectors; ++v) {
+    if (left_out != nullptr && left_out[v] != 0) continue;
+    const auto of_vector = static_cast<std::ptrdiff_t>(v) * task.lanes * spinor_words<F>;
+    a.in = call.buffer<const F>(3) + of_vector;
+    a.out = call.buffer<F>(4) + of_vector;
+    call.team().for_range(task.outer_sites / task.domain_sites * kernel.groups, [&](std::int64_t begin, std::int64_t end, int) {
+      if (begin < end) kernel.run(a, begin, end, working_memory<Real<F>>(schwarz_memory(task.domain_sites, task.lanes / kernel.groups)));
+    });
+  }
 }
 
 const Codelet& schwarz_codelet(Precision precision) {
@@ -163,20 +171,22 @@ void Schwarz::make_tables() {
   }
 }
 
-runtime::Cost Schwarz::cost(std::int64_t outer_sites) const {
+runtime::Cost Schwarz::cost(std::int64_t outer_sites, int vectors) const {
   const Lattice& lattice = *links_[0]->lattice();
   const double sites = static_cast<double>(outer_sites) * lattice.lanes().lanes;
   double hops = 8;  // of a site, on average, that stay inside
   for (const int extent : domain_) hops -= 2.0 / extent;
   const double flops = steps_ * (2 * 165 * hops + 72 + 144 + 192);
   const auto link_bytes = static_cast<double>(8 * quarkstar::link_bytes(lattice.precision(), links_[0]->reals()));
-  return {sites * flops, sites * (2 * link_bytes + 2 * static_cast<double>(site_bytes(lattice.precision(), SpinorField::reals)))};
+  return {sites * flops * vectors,
+          sites * vectors * (2 * link_bytes + 2 * static_cast<double>(site_bytes(lattice.precision(), 2 * spinor_components)))};
 }
 
-void Schwarz::apply(const SpinorField& out, const SpinorField& in, const runtime::Guard& guard) const {
+void Schwarz::apply(const Field& out, const Field& in, const runtime::Guard& guard) const {
   const Lattice& lattice = *links_[0]->lattice();
-  if (out.lattice().get() != &lattice || in.lattice().get() != &lattice || out.parity() != 1 || in.parity() != 1)
-    throw ShapeError("Schwarz::apply", "fields of another lattice or parity");
+  out.require_alike("Schwarz::apply", in);
+  if (out.lattice().get() != &lattice || out.parity() != 1 || out.components() != spinor_components || out.vectors() != in.vectors())
+    throw ShapeError("Schwarz::apply", "fields of another lattice, parity or kind");
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     const int b = lattice.local_blocks()[i];
     const BlockGeometry& geometry = lattice.block(b);
@@ -189,11 +199,13 @@ void Schwarz::apply(const SpinorField& out, const SpinorField& in, const runtime
     task.diagonal = diagonal_;
     task.scale = scale_;
     task.has_state = guard.state != nullptr;
-    task.when = guard.when;
+    task.vectors = out.vectors();
+    task.obedience.masked = guard.masked;
+    task.obedience.when = guard.when;
     runtime::AccessList accesses{runtime::in(tables_[i]), runtime::in(links_[0]->block(b)), runtime::in(links_[1]->block(b)),
                                  runtime::in(in.block(b)), guard.keeps ? runtime::inout(out.block(b)) : runtime::out(out.block(b))};
     if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
-    runtime::submit(schwarz_codelet(lattice.precision()), task, accesses, cost(geometry.outer_sites()),
+    runtime::submit(schwarz_codelet(lattice.precision()), task, accesses, cost(geometry.outer_sites(), out.vectors()),
                     {.owner = geometry.block().owner, .block = b, .role = runtime::role_of(guard.when)});
   }
 }

@@ -95,7 +95,8 @@ class DomainSolver {
     }
   }
   std::size_t place(int parity, int i) const {
-    return static_cast<std::size_t>(sites_[parity][i]) * (spinor_words<F> * W) + static_cast<std::size_t>(lane0_);
+    return static_cast<std::size_t>(sites_[parity][i]) * static_cast<std::size_t>(a_.vectors * spinor_words<F> * W) +
+           static_cast<std::size_t>(lane0_);
   }
 
   /// to = H from on the sites of `parity`, by the hops that stay in the domain.

@@ -1,0 +1,40 @@
+#pragma once
+// An action with its links, as a solver sees it.
+#include "codelets/actions/level.hpp"
+#include "codelets/actions/wilson/parameters.hpp"
+
+namespace quarkstar {
+
+/// What a solver asks of an operator.
+struct LevelRequest {
+  Precision precision = Precision::double_;  ///< of the Krylov solver
+  int link_reals = 18;                       ///< of the links whose form can be chosen, there
+  Schur schur = Schur::asymmetric;
+  std::optional<SchwarzSettings> schwarz{};
+  Speed speed{};
+};
+
+/// The operator of a solve: in double precision, for right-hand sides, corrections and true residuals; and that of the Krylov solver where
+/// it is another one.
+struct Levels {
+  std::unique_ptr<Level> outer, inner;
+  Level& krylov() const { return inner ? *inner : *outer; }
+};
+
+class Action {
+ public:
+  virtual ~Action() = default;
+  /// Of the vectors it acts on.
+  virtual int components() const = 0;
+  /// Whether the even-odd system is hermitian and positive.
+  virtual bool is_hermitian() const = 0;
+  /// How the kernels for so many vectors are launched without a measurement.
+  virtual stencil::Launch usual_launch(int vectors) const = 0;
+  /// Throws Error(input) for a request that the action cannot fulfil, before anything is allocated.
+  virtual void check(const runtime::Decomposition& decomposition, const LevelRequest& request) const = 0;
+  /// A level in request.precision alone.
+  virtual std::unique_ptr<Level> level(const runtime::Decomposition& decomposition, const LevelRequest& request) const = 0;
+  virtual Levels levels(const runtime::Decomposition& decomposition, const LevelRequest& request) const = 0;
+};
+
+}  // namespace quarkstar

@@ -1,0 +1,77 @@
+#pragma once
+// An operator in one precision: layout and links, and what a solve for n right-hand sides needs of it.
+#include "codelets/actions/linear_operator.hpp"
+#include "codelets/stencil/tuning.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace quarkstar {
+
+/// How the kernels of a solve run; no bit depends on it.
+struct Speed {
+  int vectors = 1;                             ///< right-hand sides for which the order of sites is chosen
+  std::optional<Coord> tile = {};              ///< the order of sites, else it is tuned
+  std::optional<stencil::Launch> launch = {};  ///< of kernels, else it is tuned for each number of right-hand sides
+  std::optional<int> most_lanes = {};          ///< of sites in the layout, for experiments
+  int vectors_in_lanes = 1;                    ///< of the lattice; then solves are for whole groups of so many right-hand sides
+  bool measure = true;                         ///< settings that the tune cache does not know; false: the rules
+};
+
+/// Submits out = an approximate inverse of A times in, on the solver's own lattice.
+using Preconditioner = std::function<void(const Field& out, const Field& in, const runtime::Guard& guard)>;
+
+/// Layout, links, and a hopping operator for every number of vectors that was asked for.
+class Level {
+ public:
+  virtual ~Level() = default;
+
+  const LatticePointer& lattice() const { return lattice_; }
+  /// The order of sites (BlockShape::set_tile).
+  const Coord& tile() const { return tile_; }
+  /// The hopping operator for so many vectors, of the solve which has the turn. The first call for a number of them may measure.
+  stencil::Stencil& stencil(int vectors);
+  /// The even-odd system of the solve which has the turn (runtime/graph/turns.hpp): its faces and sums are its own. mass: the action's
+  /// parameter of each vector; parity: on which it is solved, where the action leaves that open.
+  virtual std::unique_ptr<EvenOdd> system(int vectors, const PerVector& mass, std::optional<int> parity = {}) = 0;
+  /// Throws Error(input) for a quark mass, or kappa, that makes no sense.
+  virtual void check_mass(double mass) const = 0;
+  /// The mass that came with the action.
+  virtual std::optional<double> own_mass() const { return std::nullopt; }
+  /// M^+ M of one mass minus that of another, where that is a number: what multi-shift solvers need.
+  virtual std::optional<double> shift_between(double, double) const { return std::nullopt; }
+  /// Of a system of one of these, where the level has one.
+  virtual Preconditioner preconditioner() { return {}; }
+
+  /// Makes what a solve for so many vectors needs; may measure: then nothing else should run. Among other solves in flight it does not.
+  void prepare(int vectors) { stencil(vectors); }
+  /// Bytes per site of the links, without those of another level.
+  double link_bytes() const { return subject_.link_bytes; }
+  /// Bytes per site that the owners hold besides, from now on.
+  void set_resident(double bytes_per_site) { resident_ = bytes_per_site; }
+
+ protected:
+  /// The order of sites is that of `tile`, else of speed, else tuned.
+  Level(const runtime::Decomposition& decomposition, stencil::Subject subject, const Speed& speed, double resident);
+  /// Another operator on the layout of `other`.
+  Level(const Level& other, stencil::Subject subject);
+  /// The operator on this level's links.
+  virtual std::unique_ptr<stencil::Stencil> make_stencil(int vectors) = 0;
+
+ private:
+  stencil::TuningProblem problem() const { return {decomposition_, subject_, speed_.vectors, resident_, {}}; }
+
+  runtime::Decomposition decomposition_;
+  stencil::Subject subject_;
+  Speed speed_;
+  double resident_;
+  Coord tile_;
+  LatticePointer lattice_;
+  std::map<std::pair<int, int>, std::unique_ptr<stencil::Stencil>> stencils_;  ///< by Turns::lane() and number of vectors
+  std::map<int, stencil::Launch> launches_;                                    ///< by number of vectors
+};
+
+}  // namespace quarkstar

@@ -1,0 +1,78 @@
+#pragma once
+// Linear operators on the task graph, as the solvers see them.
+#include "codelets/field/field.hpp"
+#include "runtime/graph/scalar.hpp"
+
+#include <cmath>
+
+namespace quarkstar {
+
+/// Sums taken over A in on its way out, for each vector: |out|^2 and/or <y, out>, of which the imaginary part only where it is wanted.
+struct ApplySums {
+  bool norm = false;
+  const Field* y = nullptr;
+  bool imaginary = true;
+  int count() const { return (norm ? 1 : 0) + (y != nullptr ? imaginary ? 2 : 1 : 0); }
+};
+
+/// Everything submits tasks and returns; nothing waits. A_v may differ from vector to vector.
+class LinearOperator {
+ public:
+  virtual ~LinearOperator() = default;
+
+  /// out_v = A_v in_v, or A_v^+ in_v. The sums are those of the last call, in the order |out|^2, Re <y, out>, Im <y, out>, sum s of vector
+  /// v at s n + v.
+  virtual void apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) = 0;
+  virtual const runtime::PartialSums& sums() const = 0;
+
+  virtual const LatticePointer& lattice() const = 0;
+  virtual int parity() const = 0;
+  virtual int components() const = 0;
+  virtual int vectors() const = 0;
+
+  /// A field that A takes and gives, or with another number of vectors.
+  Field field() const { return field(vectors()); }
+  Field field(int n) const { return {lattice(), parity(), components(), n}; }
+};
+
+/// A^+ A, hermitian and positive, for solvers that need that.
+class NormalOperator : public LinearOperator {
+ public:
+  explicit NormalOperator(LinearOperator& a) : a_(a), image_(a.field()) {}
+  void apply(const Field& out, const Field& in, const ApplySums& sums, bool, const runtime::Guard& guard) override {
+    a_.apply(image_, in, {}, false, guard);
+    a_.apply(out, image_, sums, true, guard);
+  }
+  const runtime::PartialSums& sums() const override { return a_.sums(); }
+  const LatticePointer& lattice() const override { return a_.lattice(); }
+  int parity() const override { return a_.parity(); }
+  int components() const override { return a_.components(); }
+  int vectors() const override { return a_.vectors(); }
+
+ private:
+  LinearOperator& a_;
+  Field image_;
+};
+
+/// M x = b for n vectors by the sites of one parity, parity(), on which apply() is the operator of the even-odd system; the other parity
+/// follows from it.
+class EvenOdd : public LinearOperator {
+ public:
+  /// rhs = right-hand side of the even-odd system.
+  virtual void prepare(const Field& rhs, const FullField& b) = 0;
+  /// The other parity of the solution from this one's, x.
+  virtual void reconstruct(const Field& other, const FullField& b, const Field& x) = 0;
+  /// out = -(M x) on the sites of out's parity.
+  virtual void minus_m(const Field& out, const FullField& x) = 0;
+  /// out = M^+ x, both parities.
+  virtual void adjoint_m(const FullField& out, const FullField& x) = 0;
+  /// |residual of the even-odd system| / |residual of M x = b| for vector v, exact when the other parity has been reconstructed.
+  virtual double residual_factor(std::size_t v) const = 0;
+  /// |b - M x| / |b| from |residual of the even-odd system|^2.
+  virtual double relative_residual(std::size_t v, double norm2, double b_norm2) const {
+    const double factor = residual_factor(v);
+    return std::sqrt(norm2 / (factor * factor) / b_norm2);
+  }
+};
+
+}  // namespace quarkstar

@@ -1,0 +1,24 @@
+#pragma once
+#include "codelets/actions/action.hpp"
+#include "codelets/gauge/smear/staggered_links.hpp"
+
+namespace quarkstar::staggered {
+
+/// A staggered action by its fat and long links, with all phases, of this rank's part and of hops into it, or more; they outlive it.
+class Action : public quarkstar::Action {
+ public:
+  explicit Action(const smear::StaggeredLinks& links) : links_(links) {}
+
+  int components() const override { return colour_components; }
+  bool is_hermitian() const override { return true; }
+  stencil::Launch usual_launch(int vectors) const override;
+  void check(const runtime::Decomposition& decomposition, const LevelRequest& request) const override;
+  std::unique_ptr<quarkstar::Level> level(const runtime::Decomposition& decomposition, const LevelRequest& request) const override;
+  /// Residuals and corrections are taken with all 18 reals of long links in double precision.
+  Levels levels(const runtime::Decomposition& decomposition, const LevelRequest& request) const override;
+
+ private:
+  const smear::StaggeredLinks& links_;
+};
+
+}  // namespace quarkstar::staggered

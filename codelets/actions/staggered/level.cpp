@@ -1,0 +1,77 @@
+#include "codelets/actions/staggered/level.hpp"
+
+#include "codelets/actions/staggered/room.hpp"
+#include "codelets/stencil/measurement.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace quarkstar::staggered {
+namespace {
+
+/// Goes into the keys of the tune cache: raise it when a change of the kernel can change what is best.
+constexpr int kernel_version = 8;
+
+/// Links are stored at both of their ends: eight fat ones per site, and eight long ones.
+double links_bytes(Precision precision, int long_reals) {
+  return 8.0 * static_cast<double>(link_bytes(precision, 18) + (long_reals > 0 ? link_bytes(precision, long_reals) : 0));
+}
+
+/// The Dslash on links of its own, of any value.
+std::shared_ptr<stencil::Stencil> measured_dslash(const LatticePointer& lattice, int long_reals, int vectors) {
+  struct OfParities {
+    Links even, odd;
+  };
+  const auto links = std::make_shared<OfParities>(OfParities{{lattice, 0, long_reals}, {lattice, 1, long_reals}});
+  for (Links* of_parity : {&links->even, &links->odd}) {
+    tuning::fill(of_parity->fat);
+    if (of_parity->far) tuning::fill(*of_parity->far);
+  }
+  const auto dslash = std::make_shared<Dslash>(links->even, links->odd, vectors);
+  return {dslash.get(), [links, dslash](stencil::Stencil*) {}};
+}
+
+/// Threads of a GPU block at most, of kernels whose threads take so many right-hand sides; 0: any number.
+int most_block_threads(Precision precision, int vectors_a_thread) {
+  int most = 0;
+  for (const int count : {1, 2, 3, 4, 8})
+    if (vectors_a_thread == 0 || count == vectors_a_thread)
+      most = std::max(most, room_of(precision == Precision::double_, precision == Precision::half, count).threads);
+  return most;
+}
+
+}  // namespace
+
+stencil::Subject tuning_subject(Precision precision, int long_reals) {
+  return {.name = fmt::format("staggered {}, long links {}", kernel_version, long_reals),
+          .precision = precision,
+          .boundary = periodic,
+          .layout = {.reach = smear::longest_hop(long_reals > 0)},
+          .components = colour_components,
+          .link_bytes = links_bytes(precision, long_reals),
+          .make = [long_reals](const LatticePointer& lattice, int vectors) { return measured_dslash(lattice, long_reals, vectors); },
+          .usual_tile = [](const runtime::Decomposition&) { return tuning::no_tile; },
+          .usual_launch = default_launch,
+          .most_block_threads = [precision](int vectors) { return most_block_threads(precision, vectors); }};
+}
+
+Level::Level(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links, int long_reals,
+             const Speed& speed, double resident)
+    : quarkstar::Level(decomposition, tuning_subject(precision, links.has_long ? long_reals : 0), speed, resident),
+      even_(lattice(), 0, links, long_reals),
+      odd_(lattice(), 1, links, long_reals) {}
+
+void Level::check_mass(double mass) const {
+  if (!(mass > 0) || !std::isfinite(mass))
+    throw Error(ErrorKind::input, "--mass", fmt::format("mass {}", mass), "give a positive number: the even-odd system divides by it");
+}
+
+Level::Level(const Level& level, const smear::StaggeredLinks& links, int long_reals)
+    : quarkstar::Level(level, tuning_subject(level.lattice()->precision(), long_reals)),
+      even_(level.even_, links, long_reals),
+      odd_(level.odd_, links, long_reals) {}
+
+}  // namespace quarkstar::staggered

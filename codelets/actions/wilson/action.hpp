@@ -1,0 +1,24 @@
+#pragma once
+#include "codelets/actions/action.hpp"
+#include "codelets/gauge/host_gauge.hpp"
+
+namespace quarkstar::wilson {
+
+/// The Wilson action on links that outlive it. The mass of a solve is kappa.
+class Action : public quarkstar::Action {
+ public:
+  Action(const HostGauge& gauge, const WilsonParameters& parameters) : gauge_(gauge), parameters_(parameters) {}
+
+  int components() const override { return spinor_components; }
+  bool is_hermitian() const override { return false; }
+  stencil::Launch usual_launch(int) const override;
+  void check(const runtime::Decomposition& decomposition, const LevelRequest& request) const override;
+  std::unique_ptr<quarkstar::Level> level(const runtime::Decomposition& decomposition, const LevelRequest& request) const override;
+  Levels levels(const runtime::Decomposition& decomposition, const LevelRequest& request) const override;
+
+ private:
+  const HostGauge& gauge_;
+  WilsonParameters parameters_;
+};
+
+}  // namespace quarkstar::wilson

@@ -1,0 +1,85 @@
+#include "codelets/actions/wilson/level.hpp"
+
+#include "codelets/field/transfer.hpp"
+#include "codelets/stencil/measurement.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+
+namespace quarkstar::wilson {
+namespace {
+
+/// Goes into the keys of the tune cache: raise it when a change of the kernel can change what is best.
+constexpr int kernel_version = 7;
+
+/// The hopping term on links of its own, of any value.
+std::shared_ptr<stencil::Stencil> measured_hopping(const LatticePointer& lattice, int link_reals, int vectors) {
+  struct Links {
+    LinkField even, odd;
+  };
+  const auto links = std::make_shared<Links>(Links{{lattice, 0, link_reals}, {lattice, 1, link_reals}});
+  const auto hopping = std::make_shared<Hopping>(tuning::fill(links->even), tuning::fill(links->odd), vectors);
+  return {hopping.get(), [links, hopping](stencil::Stencil*) {}};
+}
+
+/// On GPUs tiles of 8 in z and t where a t slice of a block's outer lattice has 10000 sites or more, so that
+/// neighbours in z and t would have left the cache (48^4 on one H200: 6 to 8 % faster; 32^4: slower; docs/results); on CPUs none.
+Coord usual_tile(const runtime::Decomposition& decomposition, Precision precision) {
+  constexpr std::int64_t large = 10000;
+  const runtime::Block& block = tuning::first_block(decomposition);
+  const LaneGrid lanes = choose_lane_grid(decomposition, precision);
+  std::int64_t slice = 1;
+  for (int mu = 0; mu < 3; ++mu) slice *= block.extents[mu] / (lanes.splits(mu) ? 2 : 1);
+  return tuning::is_gpu(block.owner) && slice >= large ? tuning::tile_zt8 : tuning::no_tile;
+}
+
+}  // namespace
+
+void require_kappa(double kappa) {
+  constexpr double largest_kappa = 10;  // far beyond any use; the free critical value is 1/8
+  if (!(kappa > 0) || kappa > largest_kappa)
+    throw Error(ErrorKind::input, "--kappa", fmt::format("hopping parameter {}", kappa), "give a number between 0 and 10");
+}
+
+stencil::Subject tuning_subject(Precision precision, int link_reals, const BoundaryAngles& boundary, const Coord& unit) {
+  return {.name = fmt::format("wilson hopping {}, links {}", kernel_version, link_reals),
+          .precision = precision,
+          .boundary = boundary,
+          .layout = {.unit = unit},
+          .components = spinor_components,
+          .link_bytes = 8.0 * static_cast<double>(link_bytes(precision, link_reals)),
+          .make = [link_reals](const LatticePointer& lattice, int vectors) { return measured_hopping(lattice, link_reals, vectors); },
+          .usual_tile = [precision](const runtime::Decomposition& decomposition) { return usual_tile(decomposition, precision); },
+          .usual_launch = [](int) { return default_launch; },
+          .most_block_threads = [](int) { return arch::most_block_threads + 1; }};
+}
+
+Level::Level(const runtime::Decomposition& decomposition, Precision precision, const HostGauge& gauge, int link_reals,
+             const WilsonParameters& parameters, Schur schur, const std::optional<SchwarzSettings>& schwarz, const Speed& speed,
+             double resident)
+    : quarkstar::Level(decomposition,
+                       tuning_subject(precision, link_reals, parameters.boundary, schwarz ? schwarz->domain : Coord{2, 2, 2, 2}), speed,
+                       resident),
+      parameters_(parameters),
+      schur_(schur),
+      even_(lattice(), 0, link_reals),
+      odd_(lattice(), 1, link_reals) {
+  transfer::load_links(even_, odd_, gauge);
+  if (!schwarz) return;
+  PerVector kappa = same_for_all(parameters.kappa);
+  const auto any = system(1, kappa);
+  const auto& of_kappa = static_cast<const EvenOdd&>(*any);
+  schwarz_.emplace(even_, odd_, schwarz->domain, schwarz->steps, of_kappa.diagonal()[0], of_kappa.scale()[0]);
+}
+
+std::unique_ptr<quarkstar::EvenOdd> Level::system(int vectors, const PerVector& kappa, std::optional<int> parity) {
+  if (parity.value_or(EvenOdd::solved_parity) != EvenOdd::solved_parity) throw ShapeError("wilson::Level", "a system on even sites");
+  return std::make_unique<EvenOdd>(static_cast<Hopping&>(stencil(vectors)), kappa, parameters_.normalisation, schur_);
+}
+
+Preconditioner Level::preconditioner() {
+  if (!schwarz_) return {};
+  return [this](const Field& out, const Field& in, const runtime::Guard& guard) { schwarz_->apply(out, in, guard); };
+}
+
+}  // namespace quarkstar::wilson

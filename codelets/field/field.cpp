@@ -1,0 +1,28 @@
+#include "codelets/field/field.hpp"
+
+#include "runtime/graph/session.hpp"
+#include "runtime/system/error.hpp"
+
+namespace quarkstar {
+
+Field::Field(LatticePointer lattice, int parity, int components, int vectors)
+    : lattice_(std::move(lattice)), parity_(parity), components_(components), vectors_(vectors) {
+  if (vectors < 1 || vectors > most_vectors) throw ShapeError("Field", "a number of vectors outside of 1..32");
+  if (components != spinor_components && components != colour_components)
+    throw ShapeError("Field", "neither spinors nor colour vectors: there are no kernels for them");
+  if (const int lanes = lattice_->vectors_in_lanes(); lanes > 1) {
+    if (components != colour_components) throw ShapeError("Field", "spinors in lanes");
+    if (vectors % lanes != 0) throw ShapeError("Field", "vectors in lanes that fill no whole groups");
+    if (runtime::Session::current().gpu_count() > 0) throw ShapeError("Field", "vectors in lanes beside a GPU");
+  }
+  blocks_.resize(static_cast<std::size_t>(lattice_->block_count()));
+  for (const int b : lattice_->local_blocks())
+    blocks_[static_cast<std::size_t>(b)] = runtime::Handle(static_cast<std::size_t>(block_bytes(b)));
+}
+
+void Field::require_alike(const char* where, const Field& other) const {
+  if (other.lattice_ != lattice_ || other.parity_ != parity_ || other.components_ != components_)
+    throw ShapeError(where, "fields of another lattice, parity or kind");
+}
+
+}  // namespace quarkstar

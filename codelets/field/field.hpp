@@ -1,0 +1,60 @@
+#pragma once
+// Fields of the task graph: one handle for each block of this rank.
+#include "codelets/field/host_field.hpp"
+#include "codelets/field/vector_status.hpp"
+#include "codelets/lattice/lattice.hpp"
+
+namespace quarkstar {
+
+/// n vectors of one kind on each site of one parity: spinors, colour vectors. A block stores [outer site][vector][component][re, im][lane];
+/// in half precision [outer site][vector][unit, then one word (re, im) for each component][lane] (codelets/field/number_format.hpp). The
+/// vectors of a site lie side by side, so that a kernel reads a link once for all of them. Where the lattice has G vectors in lanes
+/// (Lattice::vectors_in_lanes()) a block stores [site][group of G vectors][component][re, im][vector of the group]: a group is what
+/// elsewhere is a vector of G lanes.
+class Field {
+ public:
+  /// Throws ShapeError unless 1 <= vectors <= most_vectors, and with vectors in lanes where they fill no whole groups, are no colour
+  /// vectors, or the session has a GPU: there are no kernels for these.
+  Field(LatticePointer lattice, int parity, int components, int vectors = 1);
+
+  const LatticePointer& lattice() const { return lattice_; }
+  int parity() const { return parity_; }
+  /// Complex numbers of one vector at a site, and reals.
+  int components() const { return components_; }
+  int reals() const { return 2 * components_; }
+  int vectors() const { return vectors_; }
+  /// What lies side by side where lanes do, and how often: G and n / G where vectors are in lanes, else the lanes of sites and n.
+  int width() const { return lattice_->vectors_in_lanes() * lattice_->lanes().lanes; }
+  int groups() const { return vectors_ / lattice_->vectors_in_lanes(); }
+  const runtime::Handle& block(int b) const { return blocks_[static_cast<std::size_t>(b)]; }
+  /// Vectors in one block, of all sites; and their bytes.
+  std::int64_t block_vectors(int b) const { return std::int64_t{lattice_->block(b).outer_sites()} * lattice_->lanes().lanes * vectors_; }
+  double block_bytes(int b) const {
+    return static_cast<double>(block_vectors(b)) * static_cast<double>(site_bytes(lattice_->precision(), reals()));
+  }
+
+  /// Throws ShapeError naming `where` unless the other field is of this lattice, parity and kind.
+  void require_alike(const char* where, const Field& other) const;
+
+ private:
+  LatticePointer lattice_;
+  int parity_, components_, vectors_;
+  std::vector<runtime::Handle> blocks_;
+};
+
+/// Both parities of a field.
+struct FullField {
+  Field even, odd;
+  FullField(const LatticePointer& lattice, int components, int vectors = 1)
+      : even(lattice, 0, components, vectors), odd(lattice, 1, components, vectors) {}
+  const Field& of(int parity) const { return parity == 0 ? even : odd; }
+};
+
+/// body(integral constant) with the number of components of a field: kernels are made for these.
+template <class Body>
+decltype(auto) with_components(int components, Body&& body) {
+  if (components == colour_components) return body(std::integral_constant<int, colour_components>{});
+  return body(std::integral_constant<int, spinor_components>{});
+}
+
+}  // namespace quarkstar

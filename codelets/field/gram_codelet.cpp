@@ -1,0 +1,162 @@
+#include "codelets/field/gram_cuda.hpp"
+#include "codelets/field/gram_kernels.hpp"
+#include "codelets/field/gram.hpp"
+#include "codelets/arch/implementations.hpp"
+#include "codelets/arch/table.hpp"
+#include "runtime/gpu/gpu_sums.hpp"
+#include "runtime/graph/thread_sums.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+
+namespace quarkstar::blas {
+namespace {
+
+using runtime::Call;
+using runtime::Codelet;
+
+/// Buffers: state, out, then those of in and base that are no other buffer.
+struct MultiplyTask {
+  std::int64_t outer_sites;
+  std::int32_t matrix;  ///< offset in the state
+  int vectors, lanes;
+  int in, base;  ///< numbers of their buffers; base -1: none
+};
+
+const std::int32_t* stop_of(Call& call) { return &call.buffer<const runtime::GraphStatus>(0)->stop; }
+
+template <class F>
+MultiplyArguments<F> unpack(Call& call, const MultiplyTask& task) {
+  const auto* matrix = reinterpret_cast<const runtime::ComplexScalar*>(call.buffer<const char>(0) + task.matrix);
+  return {call.buffer<F>(1), task.base < 0 ? nullptr : call.buffer<const F>(task.base), call.buffer<const F>(task.in), matrix, task.vectors,
+          task.lanes};
+}
+
+template <class F, int Components>
+void run_multiply(Call& call) {
+  const auto& task = call.arguments<MultiplyTask>();
+  if (*stop_of(call) != 0) return call.skip();
+  static constexpr arch::KernelTable<MultiplyKernel<F> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(multiply_kernel<F, Components>);
+  const MultiplyKernel<F> kernel = table.current()(task.lanes);
+  const MultiplyArguments<F> a = unpack<F>(call, task);
+  call.team().for_range(task.outer_sites, [&](std::int64_t begin, std::int64_t end, int) { kernel(a, begin, end); });
+}
+
+/// Buffers: state, partial sums, a, and b where it is another field.
+struct GramTask {
+  std::int64_t outer_sites;
+  int vectors, lanes, b;
+};
+
+template <class F>
+GramArguments<F> unpack(Call& call, const GramTask& task) {
+  return {call.buffer<const F>(2), call.buffer<const F>(task.b), task.vectors, task.lanes};
+}
+
+template <class F, int Components>
+void run_gram(Call& call) {
+  const auto& task = call.arguments<GramTask>();
+  if (*stop_of(call) != 0) return call.skip();
+  static constexpr arch::KernelTable<GramKernel<F> (*)(int)> table = QUARKSTAR_KERNEL_TABLE(gram_kernel<F, Components>);
+  const GramKernel<F> kernel = table.current()(task.lanes);
+  const GramArguments<F> a = unpack<F>(call, task);
+  const int sums = task.vectors * task.vectors;
+  runtime::ThreadSums partial(call.team().threads(), sums);
+  call.team().for_range(task.outer_sites,
+                        [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, begin, end, partial.of(thread)); });
+  partial.merge_into(call.buffer<runtime::BinnedSum>(1), sums);
+}
+
+#ifdef QUARKSTAR_CUDA
+template <class F, int Components>
+void run_multiply_on_cuda(Call& call) {
+  const auto& task = call.arguments<MultiplyTask>();
+  cuda::launch_multiply<Components>(unpack<F>(call, task), task.outer_sites, stop_of(call), static_cast<runtime::CudaStream>(call.stream()));
+}
+template <class F, int Components>
+void run_gram_on_cuda(Call& call) {
+  const auto& task = call.arguments<GramTask>();
+  const auto stream = static_cast<runtime::CudaStream>(call.stream());
+  cuda::launch_gram<Components>(unpack<F>(call, task), task.outer_sites, stop_of(call), stream);
+  runtime::finish_sums(call.buffer<runtime::BinnedSum>(1), task.vectors * task.vectors, stop_of(call), stream);
+}
+#endif
+
+const Codelet& multiply_codelet(Precision precision, int components) {
+  return with_format(precision, [&](auto format) -> const Codelet& {
+    return with_components(components, [&](auto of_vector) -> const Codelet& {
+      using F = typename decltype(format)::type;
+      constexpr int count = of_vector;
+      static const Codelet codelet(fmt::format("blas.multiply.{}.{}", count, name_of(precision)), QUARKSTAR_BOTH(run_multiply, F, count));
+      return codelet;
+    });
+  });
+}
+const Codelet& gram_codelet(Precision precision, int components) {
+  return with_format(precision, [&](auto format) -> const Codelet& {
+    return with_components(components, [&](auto of_vector) -> const Codelet& {
+      using F = typename decltype(format)::type;
+      constexpr int count = of_vector;
+      static const Codelet codelet(fmt::format("blas.gram.{}.{}", count, name_of(precision)), QUARKSTAR_BOTH(run_gram, F, count));
+      return codelet;
+    });
+  });
+}
+
+void require_alike(const char* where, const Field& a, const Field& b) {
+  a.require_alike(where, b);
+  if (a.vectors() != b.vectors()) throw ShapeError(where, "fields with other numbers of vectors");
+  if (a.lattice()->vectors_in_lanes() > 1) throw ShapeError(where, "vectors are in lanes");
+}
+
+runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = block.block().owner, .block = block.block().index}; }
+
+}  // namespace
+
+void multiply(const Field& out, const Field* base, const Field& in, const VectorMatrix& matrix,
+                    const runtime::Handle& state) {
+  require_alike("multiply", out, in);
+  if (base != nullptr) require_alike("multiply", out, *base);
+  const Lattice& lattice = *out.lattice();
+  const int n = out.vectors();
+  for (const int b : lattice.local_blocks()) {
+    const bool updates = &in == &out || base == &out;
+    runtime::AccessList accesses{runtime::in(state), updates ? runtime::inout(out.block(b)) : runtime::out(out.block(b))};
+    const auto buffer_of = [&](const Field& field) {
+      if (&field == &out) return 1;
+      if (&field == base && &field == &in && accesses.size() == 3) return 2;
+      accesses.push_back(runtime::in(field.block(b)));
+      return static_cast<int>(accesses.size()) - 1;
+    };
+    auto task = runtime::blank<MultiplyTask>();
+    task.outer_sites = lattice.block(b).outer_sites();
+    task.matrix = matrix.offset;
+    task.vectors = n;
+    task.lanes = lattice.lanes().lanes;
+    task.in = buffer_of(in);
+    task.base = base != nullptr ? buffer_of(*base) : -1;
+    runtime::submit(multiply_codelet(lattice.precision(), out.components()), task, accesses,
+                    {static_cast<double>(out.block_vectors(b)) * 8 * out.components() * n, out.block_bytes(b) * (base != nullptr ? 3 : 2)},
+                    placement_of(lattice.block(b)));
+  }
+}
+
+void gram(const Field& a, const Field& b, const runtime::PartialSums& partials, const runtime::Handle& state) {
+  require_alike("gram", a, b);
+  const Lattice& lattice = *a.lattice();
+  for (const int i : lattice.local_blocks()) {
+    runtime::AccessList accesses{runtime::in(state), runtime::out(partials.task(lattice.decomposition().local_index(i))),
+                                 runtime::in(a.block(i))};
+    if (&b != &a) accesses.push_back(runtime::in(b.block(i)));
+    auto task = runtime::blank<GramTask>();
+    task.outer_sites = lattice.block(i).outer_sites();
+    task.vectors = a.vectors();
+    task.lanes = lattice.lanes().lanes;
+    task.b = &b != &a ? 3 : 2;
+    runtime::submit(gram_codelet(lattice.precision(), a.components()), task, accesses,
+                    {static_cast<double>(a.block_vectors(i)) * 4 * a.components() * (a.vectors() + 1), a.block_bytes(i) * (&b != &a ? 2 : 1)},
+                    placement_of(lattice.block(i)));
+  }
+}
+
+}  // namespace quarkstar::blas

@@ -1,0 +1,33 @@
+#pragma once
+// Which kernel of a hopping operator, how it is launched, and which sums it takes.
+#include "codelets/arch/memory_access.hpp"
+
+namespace quarkstar::stencil {
+
+/// Sums that a kernel can take over its results on the way out, each for every vector: first all norms, then all real parts of dot
+/// products, then all imaginary ones.
+struct OutputSums {
+  bool norm = false;       ///< sum |out|^2
+  bool dot = false;        ///< sum Re <y, out>
+  bool imaginary = false;  ///< and sum Im <y, out>
+  constexpr int count(int vectors) const { return ((norm ? 1 : 0) + (dot ? 1 : 0) + (imaginary ? 1 : 0)) * vectors; }
+};
+
+/// How a kernel is launched; no bit depends on it. 0: the GPU launcher's own choice.
+struct Launch {
+  int block_threads = 0;        ///< threads of a block at most: a kernel takes no more than it has registers for
+  int vectors_a_thread = 0;     ///< right-hand sides for which a thread holds a link: 1, 2, 3, 4 or 8; Wilson: of a block, up to 8
+  arch::MemoryAccess memory{};  ///< of a CPU kernel
+  friend bool operator==(const Launch&, const Launch&) = default;
+};
+
+/// Which instantiation: lanes of the block, stored reals of the links whose form can be chosen (0: none), +1 for D or -1 for its adjoint.
+/// Interior and boundary sites share it: only hops whose table entry is flagged look further.
+struct Choice {
+  int lanes, link_reals, sign = 1;
+  Launch launch{};
+  int vectors_in_lanes = 1;  ///< then without lanes of sites, and on CPUs
+  bool pairs = false;        ///< links and fields have pairs of words side by side (word_place()): Wilson's on GPUs, in lanes of 64 bytes
+};
+
+}  // namespace quarkstar::stencil

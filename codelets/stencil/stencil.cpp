@@ -1,0 +1,131 @@
+#include "codelets/stencil/stencil.hpp"
+
+#include "codelets/stencil/halo_tasks.hpp"
+#include "codelets/stencil/run.hpp"
+#include "runtime/system/error.hpp"
+
+#include <string>
+
+namespace quarkstar::stencil {
+
+using runtime::AccessList;
+
+struct Stencil::Submission {
+  const Output& output;
+  int sign;
+  runtime::Guard guard;
+};
+
+Stencil::Stencil(LatticePointer lattice, const Kind& kind, int vectors, const Launch& launch)
+    : lattice_(std::move(lattice)),
+      kind_(kind),
+      vectors_(vectors),
+      launch_(launch),
+      faces_(make_faces(*lattice_, kind.face_reals * vectors, kind.name)),
+      sums_(parts_of(*lattice_) * static_cast<int>(lattice_->local_blocks().size()), 3 * vectors) {}
+
+runtime::Cost Stencil::cost(std::int64_t outer_sites, const Output& output) const {
+  const double sites = static_cast<double>(outer_sites) * lattice_->lanes().lanes, reals = 2 * kind_.components;
+  const double fields = 2.0 + (output.x != nullptr ? 1 : 0) + (output.y != nullptr && output.y != output.x ? 1 : 0);
+  double flops = kind_.flops;
+  if (output.x != nullptr) flops += 3 * reals;
+  flops += 2 * reals * output.sums.count(1);
+  const double vector_bytes = static_cast<double>(site_bytes(lattice_->precision(), 2 * kind_.components));
+  return {sites * flops * vectors_, sites * (kind_.link_bytes + vectors_ * fields * vector_bytes)};
+}
+
+void Stencil::apply(const Field& out, const Field& in, const Output& output, bool adjoint, const runtime::Guard& guard) {
+  const std::string where = std::string(kind_.name) + "::apply";
+  for (const Field* field : {&out, &in, output.x, output.y}) {
+    if (field == nullptr) continue;
+    if (field->lattice() != lattice_ || field->components() != kind_.components || (field->parity() == in.parity()) != (field == &in))
+      throw ShapeError(where, "fields of another lattice, kind or parity");
+    if (field->vectors() != vectors_) throw ShapeError(where, "a field with another number of vectors");
+  }
+  if (output.x == &out) throw ShapeError(where, "out = diagonal out + scale D in would read what it overwrites");
+  if (output.sums.dot && output.y == nullptr) throw ShapeError(where, "a dot product without its left factor");
+  if (output.sums.imaginary && !(output.sums.dot && kind_.complex_dot)) throw ShapeError(where, "no imaginary part of a dot product");
+  const Submission submission{output, adjoint ? -1 : 1, guard};
+  submit_with_faces(
+      *lattice_, faces_, [&](int b) { submit_pack(b, in, submission); },
+      [&](int b, bool boundary) { submit_sites(b, boundary, out, in, submission); });
+}
+
+void Stencil::submit_pack(int b, const Field& in, const Submission& submission) {
+  const BlockGeometry& geometry = lattice_->block(b);
+  auto task = runtime::blank<PackTask>();
+  task.lanes = in.width();
+  task.vectors = in.groups();
+  task.sign = submission.sign;
+  AccessList accesses{runtime::in(geometry.handle()), runtime::in(in.block(b))};
+  double bytes = 0;
+  for (int d = 0; d < 8; ++d) {
+    if (!geometry.is_cut(d / 2)) continue;
+    const TableRange sites = geometry.pack(in.parity(), d);
+    task.face[task.faces++] = {d, geometry.lanes().stride[d / 2], sites.offset, sites.count, faces_.is_far(b, d) ? 1 : 0};
+    accesses.push_back(runtime::out(faces_.outgoing(b, d)));
+    const std::size_t read = site_bytes(lattice_->precision(), in.reals()),
+                      written = static_cast<std::size_t>(kind_.face_reals) * computed_bytes(lattice_->precision());
+    bytes += static_cast<double>(vectors_) * sites.count * geometry.face_lanes(d) * static_cast<double>(read + written);
+  }
+  task.has_state = submission.guard.state != nullptr;
+  task.when = submission.guard.when;
+  if (task.has_state) accesses.push_back(runtime::in(*submission.guard.state));
+  runtime::submit(pack_codelet(), task, accesses, {0, bytes},
+                  {.owner = geometry.block().owner, .block = b, .urgent = true, .role = role_of(submission.guard.when)});
+}
+
+void Stencil::submit_sites(int b, bool boundary, const Field& out, const Field& in, const Submission& submission) {
+  const BlockGeometry& geometry = lattice_->block(b);
+  const int parity = out.parity();
+  const TableRange list = boundary ? geometry.boundary(parity) : geometry.interior(parity);
+  const Output& output = submission.output;
+  auto task = runtime::blank<SitesTask>();
+  task.choice.lanes = lattice_->lanes().lanes;
+  task.choice.sign = submission.sign;
+  task.choice.launch.block_threads = launch_.block_threads;
+  task.choice.launch.vectors_a_thread = launch_.vectors_a_thread;
+  task.choice.launch.memory.prefetch = launch_.memory.prefetch;
+  task.choice.launch.memory.stores = launch_.memory.stores;
+  task.choice.vectors_in_lanes = lattice_->vectors_in_lanes();
+  task.near = geometry.neighbours(parity);
+  task.far = geometry.far_neighbours(parity);
+  const bool listed = geometry.has_faces() && list.first < 0;
+  task.sites = listed ? list.offset : every_site;
+  task.first = listed || !geometry.has_faces() ? 0 : list.first;
+  task.near_at = geometry.boundary_faces(parity);
+  task.far_at = geometry.far_boundary_faces(parity);
+  task.count = list.count;
+  task.diagonal = output.diagonal;
+  task.scale = output.scale;
+  for (int d = 0; d < 8; ++d) task.face_buffer[d] = -1;
+  for (int mu = 0; mu < 4; ++mu) task.stride[mu] = geometry.lanes().stride[mu];
+  task.vectors = vectors_;
+  task.sums.norm = output.sums.norm;
+  task.sums.dot = output.sums.dot;
+  task.sums.imaginary = output.sums.imaginary;
+  task.has_x = output.x != nullptr;
+  task.has_y = output.sums.dot;
+  task.has_state = submission.guard.state != nullptr;
+  task.obedience.masked = submission.guard.masked;
+  task.obedience.when = submission.guard.when;
+  complete(task, parity);
+
+  const auto link_fields = links(parity);
+  // The interior task writes the block first, so that the boundary task finds it whole.
+  AccessList accesses{runtime::in(geometry.handle()), runtime::in(link_fields[0]->block(b)), runtime::in(in.block(b)),
+                      boundary ? runtime::inout_apart(out.block(b)) : runtime::out(out.block(b))};
+  // Without sums no order with those who read them.
+  if (task.sums.count(vectors_) > 0)
+    accesses.push_back(runtime::out(sums_.task(parts_of(*lattice_) * lattice_->decomposition().local_index(b) + (boundary ? 1 : 0))));
+  task.link_fields = link_fields[1] != nullptr ? 2 : 1;
+  if (link_fields[1] != nullptr) accesses.push_back(runtime::in(link_fields[1]->block(b)));
+  if (task.has_x) accesses.push_back(runtime::in(output.x->block(b)));
+  if (task.has_y) accesses.push_back(runtime::in(output.y->block(b)));
+  if (task.has_state) accesses.push_back(runtime::in(*submission.guard.state));
+  if (boundary) read_faces(geometry, faces_, task.face_buffer, accesses);
+  runtime::submit(sites_codelet(boundary), task, accesses, cost(list.count, output),
+                  {.owner = geometry.block().owner, .block = b, .urgent = boundary, .role = role_of(submission.guard.when)});
+}
+
+}  // namespace quarkstar::stencil

@@ -1,0 +1,111 @@
+#pragma once
+// The driver of every hopping operator on the task graph: packs, interiors and boundaries.
+#include "codelets/arch/block_threads.hpp"
+#include "codelets/field/field.hpp"
+#include "codelets/field/link_field.hpp"
+#include "codelets/stencil/choice.hpp"
+#include "runtime/cut/halo.hpp"
+#include "runtime/graph/scalar.hpp"
+
+#include <array>
+
+namespace quarkstar::stencil {
+
+/// What is done with the sum of hops before it is stored, and which sums are taken over the result, for each vector.
+struct Output {
+  const Field* x = nullptr;  ///< out_v = diagonal_v x_v + scale_v D in_v; without x: scale_v D in_v
+  PerVector diagonal{}, scale = same_for_all(1);
+  const Field* y = nullptr;  ///< of the dot product
+  OutputSums sums = {};
+};
+
+/// Arguments of the sites codelet. Buffers: tables, links, in, out, then those present of partial sums, more links, x, y, state, faces.
+struct SitesTask {
+  Choice choice;
+  std::uint32_t near, far, sites, near_at, far_at, count;
+  std::int32_t first;  ///< outer site from which sites without a list count
+  PerVector diagonal, scale;
+  double constants[16];  ///< of the operator
+  int stride[4];
+  int vectors, link_fields;
+  OutputSums sums;
+  bool has_x, has_y, has_state;
+  Obedience obedience;
+  std::int8_t face_buffer[8];  ///< number of the face among the face buffers; -1: not cut
+};
+
+struct PackTask {
+  int lanes, vectors, sign, faces;  ///< Field::width() and groups(); faces to pack
+  bool has_state;
+  runtime::When when;
+  struct Face {
+    int direction, stride;
+    std::uint32_t sites, count;
+    int remote;  ///< the reader is another GPU, in whose memory the face is
+  } face[8];
+};
+
+/// What the driver must know of an operator.
+struct Kind {
+  const char* name;
+  int components;           ///< of its vectors
+  int face_reals;           ///< that a hop needs of a neighbour
+  double flops;             ///< per site and vector, of the hops
+  double link_bytes;        ///< per site, of all links that it reads
+  bool complex_dot = true;  ///< its kernels take the imaginary part of a dot product too
+};
+
+/// A hopping operator D between the parities of n vectors. Tasks for each block: pack its faces, interior sites, boundary sites; where
+/// nothing is cut, one task. A link is read once for all vectors. Same bits for every cut, architecture, schedule, and number of vectors
+/// beside a vector. Cost: Kind::flops, and bytes links + n (in + out [+ x] [+ y]), each once.
+class Stencil {
+ public:
+  virtual ~Stencil() = default;
+
+  /// Submits out = Output(D in), or with D^+. guard: the state that stops it. Throws ShapeError when the fields' kinds, parities, lattices
+  /// or numbers of vectors do not fit.
+  void apply(const Field& out, const Field& in, const Output& output = {}, bool adjoint = false, const runtime::Guard& guard = {});
+
+  /// The sums of the last apply(): OutputSums::count() of them for each vector, sum s of vector v at s n + v.
+  const runtime::PartialSums& sums() const { return sums_; }
+  const LatticePointer& lattice() const { return lattice_; }
+  int vectors() const { return vectors_; }
+  int components() const { return kind_.components; }
+  /// Whether a dot product's imaginary part can be had.
+  bool has_complex_dot() const { return kind_.complex_dot; }
+
+  /// How the kernels are launched from now on. Changes no bit. Throws Error(input) for blocks of threads that no kernel could run in.
+  void set_launch(const Launch& launch) {
+    arch::require_block_size(launch.block_threads);
+    launch_ = launch;
+  }
+  const Launch& launch() const { return launch_; }
+
+  /// Compulsory bytes and flops of `outer_sites` outer sites.
+  runtime::Cost cost(std::int64_t outer_sites, const Output& output) const;
+
+ protected:
+  Stencil(LatticePointer lattice, const Kind& kind, int vectors, const Launch& launch);
+  Stencil(const Stencil&) = delete;
+
+  /// The links that sites of a parity read, in the order of the kernel's buffers; at most two.
+  virtual std::array<const LinkField*, 2> links(int parity) const = 0;
+  /// Sets what only the operator knows: constants, scale where links have units, link formats in the choice.
+  virtual void complete(SitesTask& task, int parity) const = 0;
+  virtual const runtime::Codelet& sites_codelet(bool boundary) const = 0;
+  virtual const runtime::Codelet& pack_codelet() const = 0;
+
+ private:
+  struct Submission;
+  void submit_pack(int block, const Field& in, const Submission& submission);
+  void submit_sites(int block, bool boundary, const Field& out, const Field& in, const Submission& submission);
+
+  LatticePointer lattice_;
+  Kind kind_;
+  int vectors_;
+  Launch launch_;
+  runtime::Halo faces_;
+  runtime::PartialSums sums_;
+};
+
+}  // namespace quarkstar::stencil

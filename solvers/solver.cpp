@@ -1,0 +1,433 @@
+#include "solvers/solver.hpp"
+
+#include "codelets/actions/submit_together.hpp"
+#include "codelets/arch/dispatch.hpp"
+#include "codelets/field/transfer.hpp"
+#include "codelets/field/wait_for_readers.hpp"
+#include "runtime/graph/handle_pool.hpp"
+#include "runtime/graph/session.hpp"
+#include "runtime/graph/turns.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/simulate/simulate.hpp"
+#include "runtime/system/clock.hpp"
+#include "runtime/system/error.hpp"
+#include "solvers/krylov/krylov.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace quarkstar {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::max();
+
+/// A power of two that brings numbers of this square near 1, away from where single precision underflows; it changes no
+/// digit.
+double scale_of(double norm2) { return norm2 > 0 && std::isfinite(norm2) ? std::exp2(-std::round(0.5 * std::log2(norm2))) : 1; }
+
+/// f(v) for the first n vectors.
+template <class Function>
+PerVector for_each_vector(std::size_t n, Function&& f) {
+  PerVector values{};
+  for (std::size_t v = 0; v < n; ++v) values[v] = f(v);
+  return values;
+}
+
+const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& settings) {
+  const NamedKrylovSolver* solver = find_krylov_solver(settings.solver);
+  const std::vector<std::string>& names = solver_names(action.is_hermitian());
+  if (solver == nullptr)
+    throw Error(ErrorKind::input, "--solver", fmt::format("unknown solver '{}'", settings.solver),
+                fmt::format("use one of {}", fmt::join(names, ", ")));
+  if (settings.schwarz && !solver->flexible)
+    throw Error(ErrorKind::input, "--schwarz-block",
+                fmt::format("the preconditioner differs from one application to the next, and {} cannot do with that", settings.solver),
+                "use --solver gcr");
+  if (std::find(names.begin(), names.end(), settings.solver) == names.end())
+    throw Error(ErrorKind::input, "--solver",
+                action.is_hermitian()
+                    ? fmt::format("'{}' is no solver for this action, whose even-odd system is hermitian and positive", settings.solver)
+                    : fmt::format("'{}' needs a hermitian positive operator, which this action's is not", settings.solver),
+                fmt::format("use one of {}", fmt::join(names, ", ")));
+  return *solver;
+}
+
+}  // namespace
+
+int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors) {
+  if constexpr (runtime::simulate::active) return 1;  // speeds of machine files are those of lanes of sites
+  const bool elsewhere = runtime::Session::current().gpu_count() > 0 || arch::name_of(arch::current()) == "scalar";
+  if (runtime::mpi::Job::current().any(elsewhere) || settings.solver != "cg" || settings.link_reals != 18) return 1;
+  if (components != colour_components) return 1;
+  if (settings.precision == Precision::half) return 1;  // slower: docs/results/2026-11-23-vectors-in-lanes.md
+  for (const int lanes : {16, 8}) {
+    const bool fit_a_line = lanes * computed_bytes(settings.precision) <= 64;  // of double precision 8, as Lattice has them
+    if (fit_a_line && std::all_of(vectors.begin(), vectors.end(), [lanes](int n) { return n % lanes == 0; })) return lanes;
+  }
+  return 1;
+}
+
+struct Solver::Impl {
+  SolverSettings settings;
+  const NamedKrylovSolver& krylov;
+  int components;
+  Levels levels;
+  runtime::HandlePools pools;  ///< for the fields of a solve
+
+  /// Every hopping operator that a solve for n right-hand sides applies.
+  void prepare(int n) {
+    levels.outer->prepare(n);
+    if (krylov.shifted) levels.krylov().prepare(1);
+    if (levels.inner) levels.inner->prepare(n);  // a shifted solve refines with all of them
+  }
+
+  /// Whether the Krylov solver has fields in a precision of its own.
+  bool below_double() const { return settings.precision != Precision::double_; }
+  const LatticePointer& lattice() const { return levels.outer->lattice(); }
+
+  /// One correction of all right-hand sides: what is asked of it.
+  struct Goal {
+    std::size_t n;
+    PerVector mass;
+    PerVector target2{};  ///< of |b - M x|^2; infinite: this right-hand side is done
+    PerVector r_norm2{};
+    std::array<int, most_vectors> budget{};  ///< iterations
+    KrylovProgress progress{};               ///< with |residual of the even-odd system|^2
+    decltype(KrylovLimits::observe) observe{};
+  };
+
+  /// Limits of a Krylov solve, with refreshes or without, whose residual is factor_v times that of M x = b.
+  KrylovLimits limits_of(const NamedKrylovSolver& solver, const Goal& goal, const PerVector& factor, bool refreshes) {
+    KrylovLimits limits;
+    limits.check_every = settings.check_every;
+    limits.restart = settings.restart;
+    limits.most_iterations = goal.budget;
+    limits.observe = goal.observe;
+    limits.refresh.every = solver.refresh_every;
+    if (solver.flexible) limits.precondition = levels.krylov().preconditioner();
+    // What one solve without refreshes can gain: five digits in single precision, two in half; asking for more would
+    // end in stagnation.
+    const bool half = settings.precision == Precision::half;
+    const double gain2 = half ? 1e-4 : 1e-10;
+    if (below_double()) {
+      limits.patience = 200;
+      limits.resolution = half ? 1e-2 : 1e-3;  // what the low precision's products leave certain
+    }
+    for (std::size_t v = 0; v < goal.n; ++v) {
+      const bool done = goal.target2[v] == infinite;
+      const double target2 = below_double() && !refreshes ? std::max(goal.target2[v], gain2 * goal.r_norm2[v]) : goal.target2[v];
+      limits.target_norm2[v] = done ? infinite : target2 * factor[v] * factor[v];
+    }
+    return limits;
+  }
+
+  /// Runs `solver` in its precision for A x = rhs, rhs overwritten, x and rhs in double precision. factor: as above. outer_system: A in
+  /// double precision, for reliable updates where the solver knows them; nullptr: without.
+  KrylovResults solve_scaled(const NamedKrylovSolver& solver, LinearOperator& system, LinearOperator* outer_system, const Field& x,
+                             const Field& rhs, const Goal& goal, const PerVector& factor, const PerVector& shifts) {
+    const PerVector scale =
+        below_double() ? for_each_vector(goal.n, [&](std::size_t v) { return scale_of(goal.r_norm2[v]); }) : same_for_all(1);
+    const PerVector inverse = for_each_vector(goal.n, [&](std::size_t v) { return 1 / scale[v]; });
+    const PerVector whole = for_each_vector(goal.n, [&](std::size_t v) { return factor[v] * scale[v]; });
+    KrylovProgress progress;
+    if (goal.progress)
+      progress = [&](int iterations, const double* norm2) {
+        const PerVector unscaled = for_each_vector(goal.n, [&](std::size_t v) { return norm2[v] / (scale[v] * scale[v]); });
+        return goal.progress(iterations, unscaled.data());
+      };
+    const bool refreshes = below_double() && outer_system != nullptr && solver.reliable_updates && settings.updates == Updates::reliable;
+    KrylovLimits limits = limits_of(solver, goal, whole, refreshes);
+    limits.shifts = shifts;
+    KrylovResults results;
+    if (below_double()) {
+      const Field low_x = system.field(x.vectors()), low_b = system.field(rhs.vectors());
+      const Field scaled(lattice(), x.parity(), components, rhs.vectors()), wide(lattice(), x.parity(), components, x.vectors());
+      blas::submit<blas::Fill>({&x}, {0.0});
+      blas::submit<blas::Fill>({&wide}, {0.0});  // a refresh that is not due keeps what is there, so something must be
+      blas::submit<blas::Scale>({&scaled, &rhs}, {scale});
+      transfer::convert(low_b, scaled);
+      const auto add_to_x = [&](const Field& low, const runtime::Guard& guard) {
+        transfer::convert(wide, low, guard);
+        blas::submit<blas::AddScaled>({&x, &wide}, {inverse}, guard);
+      };
+      if (refreshes) {
+        limits.refresh.drop = settings.refresh_drop > 0 ? settings.refresh_drop : settings.precision == Precision::half ? 0.1 : 1e-3;
+        limits.refresh.submit = [&](const Field& low, const Field& low_r, const runtime::Guard& due) {
+          add_to_x(low, due);
+          blas::submit<blas::Fill>({&low}, {0.0}, due);
+          outer_system->apply(wide, x, {}, false, due);
+          blas::submit<blas::AddScaled>({&wide, &rhs}, {-1.0}, due);
+          blas::submit<blas::Scale>({&scaled, &wide}, {-blas::Coefficient(scale)}, due);
+          transfer::convert(low_r, scaled, due);
+        };
+      }
+      results = solver.solve(system, low_x, low_b, limits, progress);
+      add_to_x(low_x, {});
+    } else {
+      results = solver.solve(system, x, rhs, limits, progress);
+    }
+    for (std::size_t v = 0; v < goal.n; ++v)
+      for (double& norm2 : results.of_vectors[v].norm2) norm2 /= scale[v] * scale[v];
+    return results;
+  }
+
+  /// Solves M e = r through the even-odd system, of double precision.
+  KrylovResults correction(EvenOdd& outer, const FullField& e, const FullField& r, const Goal& goal) {
+    const auto n = static_cast<int>(goal.n);
+    const Field rhs = outer.field();
+    outer.prepare(rhs, r);
+    const std::unique_ptr<EvenOdd> inner = levels.inner ? levels.inner->system(n, goal.mass) : nullptr;
+    EvenOdd& system = inner ? *inner : outer;
+    const PerVector factor = for_each_vector(goal.n, [&](std::size_t v) { return outer.residual_factor(v); });
+    const NamedKrylovSolver& solver = krylov.shifted ? *find_krylov_solver("cg") : krylov;
+    KrylovResults results = solve_scaled(solver, system, &outer, e.of(outer.parity()), rhs, goal, factor, {});
+    outer.reconstruct(e.of(1 - outer.parity()), r, e.of(outer.parity()));
+    return results;
+  }
+
+  /// x + e as far as correction() has come with e; x alone of right-hand sides that `working` leaves out. Waits for the
+  /// tasks before it.
+  std::vector<HostField> copy_of_iterate(EvenOdd& outer, const FullField& x, const FullField& e, const FullField& r,
+                                         const runtime::Guard& working, const Box& part) {
+    const int n = x.even.vectors(), solved = outer.parity();
+    const FullField copy(lattice(), components, n);
+    const Field other(lattice(), 1 - solved, components, n);
+    outer.reconstruct(other, r, e.of(solved));
+    for (const int parity : {0, 1}) {
+      blas::submit<blas::Scale>({&copy.of(parity), &x.of(parity)}, {1.0});
+      blas::submit<blas::AddScaled>({&copy.of(parity), parity == solved ? &e.of(solved) : &other}, {1.0}, working);
+    }
+    std::vector<HostField> host(static_cast<std::size_t>(n), HostField(components, part));
+    for (const int parity : {0, 1}) transfer::store(host, copy.of(parity));
+    runtime::Session::current().wait_all();
+    return host;
+  }
+
+  /// Solves M_s e_s = source for all masses, each parity of M^+ M y = source by itself, then e = M^+ y.
+  KrylovResults shifted_correction(EvenOdd& outer, const FullField& e, const HostField& source, const Goal& goal) {
+    const auto n = static_cast<int>(goal.n);
+    const double least = *std::min_element(goal.mass.begin(), goal.mass.begin() + n);
+    const PerVector shifts =
+        for_each_vector(goal.n, [&](std::size_t v) { return levels.outer->shift_between(goal.mass[v], least).value(); });
+    const FullField y(lattice(), components, n);
+    Goal half = goal;  // a parity may keep half of the residual
+    for (double& target2 : half.target2)
+      if (target2 != infinite) target2 /= 2;
+    KrylovResults all{std::vector<KrylovResult>(goal.n), 0, {}};
+    for (const int parity : {0, 1}) {
+      const Field rhs(lattice(), parity, components);
+      transfer::load(rhs, source);
+      const std::unique_ptr<EvenOdd> system = levels.krylov().system(1, same_for_all(least), parity);
+      const KrylovResults part = solve_scaled(krylov, *system, nullptr, y.of(parity), rhs, half, same_for_all(1), shifts);
+      all.idle += part.idle;
+      for (std::size_t v = 0; v < goal.n; ++v) {
+        const KrylovResult& of_parity = part.of_vectors[v];
+        KrylovResult& result = all.of_vectors[v];
+        if (parity == 0 || result.reason == StopReason::converged) result.reason = of_parity.reason;
+        result.iterations += of_parity.iterations;
+        result.norm2.insert(result.norm2.end(), of_parity.norm2.begin(), of_parity.norm2.end());
+        half.budget[v] = std::max(1, half.budget[v] - of_parity.iterations);
+      }
+      runtime::Session::current().wait_all();  // the vectors of one parity go before those of the other come
+    }
+    outer.adjoint_m(e, y);
+    return all;
+  }
+
+  /// |f_v|^2 over both parities; waits for the tasks before it.
+  std::vector<double> norm2(const FullField& f) {
+    const int n = f.even.vectors();
+    std::vector<double> total(static_cast<std::size_t>(n));
+    for (const int parity : {0, 1}) {
+      const runtime::PartialSums sums(static_cast<int>(lattice()->local_blocks().size()), n);
+      blas::submit<blas::Norm>({&f.of(parity)}, {}, {}, &sums);
+      const std::vector<double> norms = runtime::values_of(sums, n);
+      for (std::size_t v = 0; v < total.size(); ++v) total[v] += norms[v];
+    }
+    // Nothing was computed there, and a source of norm 0 would need no solve.
+    if constexpr (runtime::simulate::active) std::fill(total.begin(), total.end(), 1.0);
+    return total;
+  }
+
+  /// r = b - M x.
+  void residual(EvenOdd& outer, const FullField& r, const FullField& b, const FullField& x) {
+    submit_together([&] {
+      for (const int parity : {0, 1}) outer.minus_m(r.of(parity), x);
+      for (const int parity : {0, 1}) blas::submit<blas::AddScaled>({&r.of(parity), &b.of(parity)}, {1.0});
+    });
+  }
+};
+
+Solver::Solver(const runtime::Decomposition& decomposition, const Action& action, const SolverSettings& settings, const Speed& speed) {
+  const NamedKrylovSolver& krylov = solver_for(action, settings);
+  check_limits(settings);
+  LevelRequest request{settings.precision, settings.link_reals, settings.schur, settings.schwarz, speed};
+  request.speed.measure = settings.tune && !speed.tile && !speed.launch && !runtime::Turns::taken();
+  if (speed.vectors_in_lanes > 1 && settings.solver != "cg") throw ShapeError("Solver", "vectors in lanes are for cg");
+  action.check(decomposition, request);
+  impl_ = std::unique_ptr<Impl>(new Impl{settings, krylov, action.components(), action.levels(decomposition, request), {}});
+}
+
+SolveResult Solver::solve(const HostField& source, HostField& solution, const Progress& progress, const Snapshots& snapshots) {
+  const std::optional<double> mass = impl_->levels.outer->own_mass();
+  if (!mass) throw ShapeError("Solver::solve", "no mass, and the action has none of its own");
+  return solve(source, *mass, solution, progress, snapshots);
+}
+
+void Solver::prepare(int vectors) {
+  impl_->prepare(vectors);
+  if (!runtime::Turns::taken()) runtime::Session::current().wait_all();
+}
+
+Solver::~Solver() {
+  if (runtime::Session::is_running()) runtime::Session::current().wait_all();
+}
+
+std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::span<const double> masses, std::span<HostField> solutions,
+                                       const Progress& progress, const Snapshots& snapshots) {
+  Impl& s = *impl_;
+  const std::size_t n = sources.size();
+  if (n < 1 || n > static_cast<std::size_t>(most_vectors) || masses.size() != n || solutions.size() != n)
+    throw ShapeError("Solver::solve", "sources, masses and solutions do not belong together");
+  for (const double mass : masses) s.levels.outer->check_mass(mass);
+  if (s.krylov.one_operator && std::any_of(masses.begin(), masses.end(), [&](double mass) { return mass != masses[0]; }))
+    throw Error(ErrorKind::input, "--solver", fmt::format("{} needs one mass for all right-hand sides", s.krylov.name),
+                "use cg, or multishift for several masses");
+  const auto zero = [](const HostField& field) {
+    return std::all_of(field.data.begin(), field.data.end(), [](const std::complex<double>& c) { return c == 0.0; });
+  };
+  const bool shifts = s.krylov.shifted;
+  if (shifts && std::any_of(sources.begin(), sources.end(), [&](const HostField& source) { return source.data != sources[0].data; }))
+    throw ShapeError("Solver::solve", fmt::format("{} solves for one source", s.krylov.name));
+  const bool guessed = runtime::mpi::Job::current().any(!std::all_of(solutions.begin(), solutions.end(), zero));
+  runtime::Session& session = runtime::Session::current();
+  const int count = static_cast<int>(n);
+  auto pool = s.pools.mine(count);  // gives up fields of another size first
+  prepare(count);
+  const runtime::HandlePool::Use pooled(std::move(pool));
+  const FullField b(s.lattice(), s.components, count), x(s.lattice(), s.components, count), r(s.lattice(), s.components, count),
+      e(s.lattice(), s.components, count);
+  for (const int parity : {0, 1}) {
+    transfer::load(b.of(parity), sources);
+    if (guessed) transfer::load(x.of(parity), solutions);
+    else blas::submit<blas::Fill>({&x.of(parity)}, {0.0});  // zeros need not cross a bus
+  }
+  const bool alone = !runtime::Turns::taken();
+  if (alone) session.wait_all();
+  const runtime::Submissions before = runtime::Events::of_this_thread();
+  const double busy_before = alone ? session.events().totals().busy_us : 0;
+  const double start = runtime::now_us();
+
+  std::vector<SolveResult> results(n);
+  int spent = 0;  // iterations of all cycles so far, of the right-hand side that took most
+  Work idle;
+  Impl::Goal goal{.n = n, .mass = for_each_vector(n, [&](std::size_t v) { return masses[v]; })};
+  const std::unique_ptr<EvenOdd> outer = s.levels.outer->system(count, goal.mass);
+  const std::vector<double> b_norm2 = s.norm2(b);
+  // The solution for a zero source is zero, whatever the guess.
+  if (guessed && std::any_of(b_norm2.begin(), b_norm2.end(), [](double norm2) { return norm2 == 0; })) {
+    const PerVector keep = for_each_vector(n, [&](std::size_t v) { return b_norm2[v] == 0 ? 0.0 : 1.0; });
+    for (const int parity : {0, 1}) {
+      blas::submit<blas::Scale>({&e.of(parity), &x.of(parity)}, {keep});
+      blas::submit<blas::Scale>({&x.of(parity), &e.of(parity)}, {1.0});
+    }
+  }
+  PerVector previous2{};
+  for (int cycle = 0;; ++cycle) {
+    s.residual(*outer, r, b, x);
+    const std::vector<double> r_norm2 = s.norm2(r);
+    bool working = false;
+    for (std::size_t v = 0; v < n; ++v) {
+      SolveResult& result = results[v];
+      const double tolerance2 = s.settings.tolerance * s.settings.tolerance * b_norm2[v];
+      if (goal.target2[v] == infinite) continue;
+      result.true_residual = b_norm2[v] > 0 ? std::sqrt(r_norm2[v] / b_norm2[v]) : std::sqrt(r_norm2[v]);
+      if (!std::isfinite(r_norm2[v])) result.reason = StopReason::not_finite;
+      else if (r_norm2[v] <= tolerance2) result.reason = StopReason::converged;
+      else if (result.reason == StopReason::converged || result.reason == StopReason::stagnation)
+        // The Krylov solver is done but the true residual is not there: correct again as long as that halves it.
+        result.reason = cycle > 0 && r_norm2[v] > 0.25 * previous2[v] ? StopReason::stagnation : StopReason::running;
+      if (result.reason == StopReason::running && result.iterations >= s.settings.max_iterations)
+        result.reason = StopReason::iteration_limit;
+      const bool running = result.reason == StopReason::running;
+      working = working || running;
+      if (running) result.restarts = cycle;
+      previous2[v] = goal.r_norm2[v] = r_norm2[v];
+      goal.target2[v] = running ? tolerance2 : infinite;
+      goal.budget[v] = std::max(1, s.settings.max_iterations - result.iterations);
+    }
+    if (!working) break;
+
+    // A right-hand side that is done stays as it is, whatever happens to its correction meanwhile.
+    VectorStatus done{};
+    for (std::size_t v = 0; v < n; ++v)
+      if (goal.target2[v] == infinite) done.stopped[v] = 1;
+    const runtime::GraphState<VectorStatus> mask(done, 1);
+    const runtime::Guard working_ones(&mask.handle());
+    const bool shifted = shifts && cycle == 0 && !guessed;
+    const auto relative = [&](std::size_t v, double norm2) {
+      return shifted ? std::sqrt(norm2 / b_norm2[v]) : outer->relative_residual(v, norm2, b_norm2[v]);
+    };
+    if (progress)
+      goal.progress = [&, relative](int iterations, const double* norm2) {
+        double worst = 0;
+        for (std::size_t v = 0; v < n; ++v)
+          if (goal.target2[v] != infinite) worst = std::max(worst, relative(v, norm2[v]));
+        return progress(spent + iterations, worst);
+      };
+    if (snapshots.due && !shifted)
+      goal.observe = [&](const KrylovState& seen, const std::function<KrylovState()>& now) {
+        if (!snapshots.due(spent + seen.status.step)) return;
+        const std::vector<HostField> iterates = s.copy_of_iterate(*outer, x, e, r, working_ones, solutions[0].box());
+        const KrylovState then = now();
+        std::vector<int> iterations(n);
+        for (std::size_t v = 0; v < n; ++v)
+          iterations[v] = results[v].iterations + (goal.target2[v] == infinite ? 0
+                                                   : then.stopped[v] != 0      ? then.iterations[v]
+                                                                               : then.status.step);
+        snapshots.take(iterates, iterations);
+      };
+    const KrylovResults inner = shifted ? s.shifted_correction(*outer, e, sources[0], goal) : s.correction(*outer, e, r, goal);
+    for (SolveResult& result : results) result.refreshes += inner.refreshes;
+    idle += inner.idle;
+    const auto interrupted = [](const KrylovResult& result) { return result.reason == StopReason::interrupted; };
+    if (!shifted || std::none_of(inner.of_vectors.begin(), inner.of_vectors.end(), interrupted))
+      for (const int parity : {0, 1}) blas::submit<blas::AddScaled>({&x.of(parity), &e.of(parity)}, {1.0}, working_ones);
+    int longest = 0;
+    for (std::size_t v = 0; v < n; ++v) {
+      const KrylovResult& of_vector = inner.of_vectors[v];
+      longest = std::max(longest, of_vector.iterations);
+      if (goal.target2[v] == infinite) continue;
+      results[v].reason = of_vector.reason;
+      results[v].iterations += of_vector.iterations;
+      if (s.settings.keep_history)
+        for (const double norm2 : of_vector.norm2) results[v].residual_history.push_back(relative(v, norm2));
+    }
+    spent += longest;
+  }
+  if (alone) session.wait_all();
+  const double share = 1 / static_cast<double>(n), seconds = (runtime::now_us() - start) * 1e-6;
+  const double busy_us = alone ? session.events().totals().busy_us - busy_before : 0;
+  const runtime::Submissions& after = runtime::Events::of_this_thread();
+  double work[] = {after.cost.flops - before.cost.flops - idle.cost.flops, after.cost.bytes - before.cost.bytes - idle.cost.bytes,
+                   static_cast<double>(after.parts - before.parts - idle.tasks), static_cast<double>(after.tasks - before.tasks)};
+  runtime::mpi::Job::current().combine(std::span<double>(work), runtime::mpi::Combine::sum);
+  for (SolveResult& result : results) {
+    result.seconds = seconds * share;
+    result.flops = work[0] * share;
+    result.bytes = work[1] * share;
+    result.kernels = static_cast<std::int64_t>(work[2]) / static_cast<std::int64_t>(n);
+    result.tasks = work[3] * share;
+    result.busy_us = busy_us * share;
+  }
+  for (const int parity : {0, 1}) transfer::store(solutions, x.of(parity));
+  if (alone) session.wait_all();
+  else wait_for_readers(x.even, x.odd);
+  return results;
+}
+
+}  // namespace quarkstar

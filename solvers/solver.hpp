@@ -1,0 +1,59 @@
+#pragma once
+// Solves M x = b for several right-hand sides together through the even-odd system, on the task graph.
+#include "codelets/actions/action.hpp"
+#include "codelets/field/host_field.hpp"
+#include "runtime/cut/decomposition.hpp"
+#include "solvers/settings.hpp"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace quarkstar {
+
+/// How many right-hand sides should be in lanes (Speed::vectors_in_lanes) of a solver for solves of `vectors`
+/// right-hand sides each, fields of so many components: 16 or 8, as they all fill whole groups, where there are kernels for that: colour
+/// vectors, `cg`, links of 18 reals, no GPU on any rank, registers that hold several numbers, and not in half precision, where it is
+/// slower; else
+/// 1. All ranks must call.
+int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors);
+
+/// Holds the links on the workers that own them; then solves for any number of sources. Needs a running
+/// runtime::Session.
+class Solver {
+ public:
+  /// Copies the action's links into the blocks of `decomposition`. settings.solver: one of solver_names(action.is_hermitian()). Throws
+  /// Error(input) for what cannot be: an unknown solver name or link format, links that are not SU(3) and should become 12 or 8 reals, a
+  /// preconditioner that does not fit solver, cut or devices; ShapeError when the links have other extents than the decomposition, and for
+  /// vectors in lanes where vectors_in_lanes_for() knows no kernels. speed: for benchmarks, and how many right-hand sides are to come
+  /// together, and in lanes; with settings.tune what it leaves open is measured, unless it gives a tile or a launch.
+  Solver(const runtime::Decomposition& decomposition, const Action& action, const SolverSettings& settings, const Speed& speed = {});
+  ~Solver();
+
+  /// Makes what a solve for so many vectors needs, measurements of speed settings among it; solve() does so too.
+  void prepare(int vectors);
+
+  /// Solves M(masses[v]) solutions[v] = sources[v] for all v at once, each to the settings' tolerance; the
+  /// solutions are the initial guesses on entry. 1 to 32 of them. The bits of
+  /// each are those of a solve of its own, but with `blockcg`, whose right-hand sides share a space and one mass, and
+  /// `multishift`, for one source and many masses: from zero guesses all share one Krylov space before `cg` refines
+  /// each, other guesses are refined at once. Never throws for a numerical failure: each result's reason tells, and the solution then holds
+  /// the last iterate. Under MPI sources and solutions are this rank's part (or whole), and all ranks solve together. Programs of
+  /// runtime::Turns may solve at the same time, each with the bits of its solve alone; SolveResult::seconds is then time in flight.
+  /// snapshots: none are taken, and an interrupted solve ends with the guess, while masses share a Krylov space, which can only
+  /// begin from zero.
+  std::vector<SolveResult> solve(std::span<const HostField> sources, std::span<const double> masses, std::span<HostField> solutions,
+                                 const Progress& progress = {}, const Snapshots& snapshots = {});
+  /// Of one right-hand side, with the action's own mass where none is given. Throws ShapeError where the action has none.
+  SolveResult solve(const HostField& source, HostField& solution, const Progress& progress = {}, const Snapshots& snapshots = {});
+  SolveResult solve(const HostField& source, double mass, HostField& solution, const Progress& progress = {},
+                    const Snapshots& snapshots = {}) {
+    return solve({&source, 1}, {&mass, 1}, {&solution, 1}, progress, snapshots).front();
+  }
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace quarkstar
