@@ -27,7 +27,7 @@ struct Choice {
   int lanes, link_reals, sign = 1;
   Launch launch{};
   int vectors_in_lanes = 1;  ///< then without lanes of sites, and on CPUs
-  bool pairs = false;        ///< links and fields have pairs of words side by side (word_place()): Wilson's on GPUs, in lanes of 64 bytes
+  bool pairs = false;        ///< fields and links have pairs of words side by side (word_place()): on GPUs, lanes of 64 bytes, not half
 };
 
 }  // namespace quarkstar::stencil

@@ -40,7 +40,7 @@ std::vector<F> in_pairs(const std::vector<F>& plain, int words, int lanes, bool 
     for (int w = 0; w < words; ++w)
       for (int l = 0; l < lanes; ++l) {
         const std::size_t here = i + static_cast<std::size_t>(w * lanes + l);
-        const std::size_t there = i + static_cast<std::size_t>(site::word_place(w, l, words, lanes, 2));
+        const std::size_t there = i + static_cast<std::size_t>(site::word_place(w, l, lanes, 2));
         moved[back ? here : there] = plain[back ? there : here];
       }
   return moved;
@@ -184,7 +184,7 @@ void check_format(std::initializer_list<int> widths) {
           for (const int n : {1, 2, 3, 5, 8, 32}) {
             if (n == 32 && (reals != 12 || sign < 0)) continue;
             for (const bool pairs : {false, true}) {
-              if (pairs && lanes != *widths.begin()) continue;
+              if (pairs && (lanes != *widths.begin() || is_half<F>)) continue;
               check_vectors<F>(lanes, reals, n, sign, edges, -1, pairs);
               if (n == 5 && reals == 12) check_vectors<F>(lanes, reals, n, sign, edges, 2, pairs);
             }
@@ -227,9 +227,10 @@ TEST_CASE("faces of several right-hand sides have the bits of the CPU's") {
       for (const bool pairs : {false, true}) {
         check_packs<double>(8, n, sign, pairs);
         check_packs<float>(16, n, sign, pairs);
-        check_packs<Half>(16, n, sign, pairs);
         check_packs<float>(8, n, sign, pairs);
-        if (!pairs) check_packs<Half>(1, n, sign, pairs);
+        if (pairs) continue;
+        check_packs<Half>(16, n, sign, pairs);
+        check_packs<Half>(1, n, sign, pairs);
       }
 }
 

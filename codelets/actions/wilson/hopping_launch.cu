@@ -5,24 +5,30 @@
 
 namespace quarkstar::cuda {
 
-#define QUARKSTAR_ELSEWHERE(F)                                                                                              \
-  extern QUARKSTAR_HOPPING_LAUNCH(F, 1, true) extern QUARKSTAR_HOPPING_LAUNCH(F, 1, false) extern QUARKSTAR_HOPPING_LAUNCH( \
-      F, 2, true) extern QUARKSTAR_HOPPING_LAUNCH(F, 2, false)
-QUARKSTAR_ELSEWHERE(Half)
-QUARKSTAR_ELSEWHERE(float)
-QUARKSTAR_ELSEWHERE(double)
+#define QUARKSTAR_ELSEWHERE(F, K) extern QUARKSTAR_HOPPING_LAUNCH(F, K, true) extern QUARKSTAR_HOPPING_LAUNCH(F, K, false)
+QUARKSTAR_ELSEWHERE(Half, 1)
+QUARKSTAR_ELSEWHERE(float, 1)
+QUARKSTAR_ELSEWHERE(double, 1)
+QUARKSTAR_ELSEWHERE(float, 2)
+QUARKSTAR_ELSEWHERE(double, 2)
+
+/// Calls body(words side by side). Half precision has no pairs: there they gain nothing.
+template <class F, class Body>
+void with_words_side_by_side(bool pairs, Body&& body) {
+  if (!pairs) return body(site::Index<1>{});
+  if constexpr (!is_half<F>) body(site::Index<2>{});
+  else runtime::fail_as_defect("wilson hopping: half precision has no pairs");
+}
 
 template <class F>
 void launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
                     const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   if (count == 0) return;
   const bool alone = arguments.vectors == 1 && choice.lanes > 1;  // odd extents are rare: not worth kernels of their own
-  const auto start = [&](auto k) {
+  with_words_side_by_side<F>(choice.pairs, [&](auto k) {
     if (alone) launch_hopping_with<F, k, true>(choice, arguments, count, status, obedience, stream);
     else launch_hopping_with<F, k, false>(choice, arguments, count, status, obedience, stream);
-  };
-  if (choice.pairs) start(site::Index<2>{});
-  else start(site::Index<1>{});
+  });
 }
 
 namespace {
@@ -71,8 +77,10 @@ void launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F
   if (choice.remote) blocks = std::min(blocks, remote_blocks);
   site::unroll<8>([&](auto d) {
     if (choice.direction != d) return;
-    runtime::launch_overlapping(choice.pairs ? pack_kernel<F, d, 2> : pack_kernel<F, d, 1>, blocks, block_threads, stream, arguments,
-                                static_cast<Real<F>>(choice.sign), choice.lanes, static_cast<std::uint32_t>(threads), stop);
+    with_words_side_by_side<F>(choice.pairs, [&](auto k) {
+      runtime::launch_overlapping(pack_kernel<F, d, k>, blocks, block_threads, stream, arguments, static_cast<Real<F>>(choice.sign),
+                                  choice.lanes, static_cast<std::uint32_t>(threads), stop);
+    });
   });
   runtime::check_launch("wilson pack");
 }
