@@ -60,6 +60,9 @@ struct PassingLoads {
     return V::from_word(__float_as_uint(load(reinterpret_cast<const float*>(&p->word))));
   }
   static __device__ __forceinline__ unsigned bits(const unsigned* p) { return __float_as_uint(load(reinterpret_cast<const float*>(p))); }
+  static __device__ __forceinline__ unsigned long long bits(const unsigned long long* p) {
+    return __double_as_longlong(load(reinterpret_cast<const double*>(p)));
+  }
   static __device__ __forceinline__ uint2 bits(const uint2* p) {
     uint2 x;
     asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v2.b32 {%0,%1}, [%2], %3;"
@@ -67,10 +70,10 @@ struct PassingLoads {
                  : "l"(p), "l"(first_to_leave()));
     return x;
   }
-  static __device__ __forceinline__ uint4 bits(const uint4* p) {
-    uint4 x;
-    asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v4.b32 {%0,%1,%2,%3}, [%4], %5;"
-                 : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+  static __device__ __forceinline__ ulonglong2 bits(const ulonglong2* p) {
+    ulonglong2 x;
+    asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v2.b64 {%0,%1}, [%2], %3;"
+                 : "=l"(x.x), "=l"(x.y)
                  : "l"(p), "l"(first_to_leave()));
     return x;
   }

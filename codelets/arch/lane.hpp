@@ -37,8 +37,14 @@ struct Lane {
   }
 
   friend QUARKSTAR_HD Lane larger_magnitude(Lane a, Lane b) {
+#ifdef __CUDA_ARCH__
+    float larger;  // as below, but for which NaN comes of one
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(fabsf(a.v)), "f"(fabsf(b.v)));
+    return {larger};
+#else
     const std::uint32_t x = bits(a.v) & 0x7fffffffu, y = bits(b.v) & 0x7fffffffu;
     return {real(x > y ? x : y)};
+#endif
   }
   QUARKSTAR_HD Lane reciprocal_or_zero() const {
     constexpr T smallest = 1.17549435e-38f;

@@ -16,7 +16,7 @@ struct OutputSums {
 /// How a kernel is launched; no bit depends on it. 0: the GPU launcher's own choice.
 struct Launch {
   int block_threads = 0;        ///< threads of a block at most: a kernel takes no more than it has registers for
-  int vectors_a_thread = 0;     ///< right-hand sides for which a thread holds a link: 1, 2, 3, 4 or 8
+  int vectors_a_thread = 0;     ///< right-hand sides for which a thread holds a link: 1, 2, 3, 4 or 8; Wilson: of a block, up to 8
   arch::MemoryAccess memory{};  ///< of a CPU kernel
   friend bool operator==(const Launch&, const Launch&) = default;
 };
@@ -27,6 +27,7 @@ struct Choice {
   int lanes, link_reals, sign = 1;
   Launch launch{};
   int vectors_in_lanes = 1;  ///< then without lanes of sites, and on CPUs
+  bool pairs = false;        ///< fields and links have pairs of words side by side (word_place()): on GPUs, lanes of 64 bytes, not half
 };
 
 }  // namespace quarkstar::stencil

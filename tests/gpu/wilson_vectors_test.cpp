@@ -2,6 +2,7 @@
 #ifdef QUARKSTAR_CUDA
 #include "codelets/actions/wilson/hopping_cuda.hpp"
 #include "codelets/actions/wilson/hopping_kernels.hpp"
+#include "codelets/field/word_place.hpp"
 #include "runtime/gpu/gpu_sums.hpp"
 #include "tests/gpu/support.hpp"
 #include "tests/kernels/wilson_case.hpp"
@@ -28,6 +29,21 @@ enum class Edges { none, times, all };
 template <class T>
 bool same_bytes(const T* a, const T* b, std::size_t count) {
   return std::memcmp(a, b, count * sizeof(T)) == 0;
+}
+
+/// The same sites or links of so many words and lanes with pairs of words side by side, or back.
+template <class F>
+std::vector<F> in_pairs(const std::vector<F>& plain, int words, int lanes, bool back = false) {
+  std::vector<F> moved(plain.size());
+  const int row = words * lanes;
+  for (std::size_t i = 0; i < plain.size(); i += static_cast<std::size_t>(row))
+    for (int w = 0; w < words; ++w)
+      for (int l = 0; l < lanes; ++l) {
+        const std::size_t here = i + static_cast<std::size_t>(w * lanes + l);
+        const std::size_t there = i + static_cast<std::size_t>(site::word_place(w, l, lanes, 2));
+        moved[back ? here : there] = plain[back ? there : here];
+      }
+  return moved;
 }
 
 /// One block, its links and neighbours, and n vectors on it.
@@ -99,14 +115,17 @@ struct Block {
 };
 
 template <class F>
-void check_vectors(int lanes, int reals, int n, int sign, Edges edges, int left_out) {
-  INFO(kernels::describe(NumberFormat<F>::precision, lanes)
-       << " links " << reals << " n " << n << " sign " << sign << " edges " << static_cast<int>(edges) << " left out " << left_out);
+void check_vectors(int lanes, int reals, int n, int sign, Edges edges, int left_out, bool pairs) {
+  INFO(kernels::describe(NumberFormat<F>::precision, lanes) << " links " << reals << " n " << n << " sign " << sign << " edges "
+                                                            << static_cast<int>(edges) << " left out " << left_out << " pairs " << pairs);
   Block<F> block(lanes, reals, n, edges);
   const WilsonCase<F>& made = block.made;
   const OnGpu<std::uint32_t> entries(made.neighbours.entries), faces_at(made.neighbours.faces_at), list(made.list);
-  const OnGpu<F> links(made.links), in(block.together(block.in)), x(block.together(block.x)), y(block.together(block.y));
-  const Zeroed<F> out(static_cast<std::size_t>(sites * n * Block<F>::words * lanes));
+  const auto arranged = [&](const std::vector<F>& plain, int words) { return pairs ? in_pairs(plain, words, lanes) : plain; };
+  constexpr int words = Block<F>::words;
+  const OnGpu<F> links(arranged(made.links, NumberFormat<F>::link_words(reals))), in(arranged(block.together(block.in), words)),
+      x(arranged(block.together(block.x), words)), y(arranged(block.together(block.y), words));
+  const Zeroed<F> out(static_cast<std::size_t>(sites * n * words * lanes));
   std::vector<std::unique_ptr<OnGpu<Real<F>>>> faces;
   wilson::HoppingArguments<F> a = made.arguments;
   for (int d = 0; d < 8; ++d) {
@@ -135,12 +154,12 @@ void check_vectors(int lanes, int reals, int n, int sign, Edges edges, int left_
   const int count = a.sums.count(n);
   const OnGpu<BinnedSum> sums(std::vector<BinnedSum>(static_cast<std::size_t>(count), BinnedSum::zero()));
   const Stream stream;
-  cuda::launch_hopping<F>({lanes, reals, sign}, a, sites, state.get(), {}, stream);
+  cuda::launch_hopping<F>({.lanes = lanes, .link_reals = reals, .sign = sign, .pairs = pairs}, a, sites, state.get(), {}, stream);
   runtime::enqueue_finish({runtime::sum_tables(), sums.get(), nullptr, count}, stream);
   stream.wait();
-  const std::vector<F> found = out.read();
+  const std::vector<F> found = pairs ? in_pairs(out.read(), words, lanes, true) : out.read();
   const std::vector<BinnedSum> found_sums = sums.read();
-  const auto row = static_cast<std::size_t>(Block<F>::words * lanes);
+  const auto row = static_cast<std::size_t>(words * lanes);
   for (int v = 0; v < n; ++v) {
     if (v == left_out) continue;
     std::vector<BinnedSum> expected_sums;
@@ -164,12 +183,56 @@ void check_format(std::initializer_list<int> widths) {
         for (const Edges edges : {Edges::none, Edges::times, Edges::all})
           for (const int n : {1, 2, 3, 5, 8, 32}) {
             if (n == 32 && (reals != 12 || sign < 0)) continue;
-            check_vectors<F>(lanes, reals, n, sign, edges, -1);
-            if (n == 5 && reals == 12) check_vectors<F>(lanes, reals, n, sign, edges, 2);
+            for (const bool pairs : {false, true}) {
+              if (pairs && (lanes != *widths.begin() || is_half<F>)) continue;
+              check_vectors<F>(lanes, reals, n, sign, edges, -1, pairs);
+              if (n == 5 && reals == 12) check_vectors<F>(lanes, reals, n, sign, edges, 2, pairs);
+            }
           }
 }
 
+template <class F>
+void check_packs(int lanes, int n, int sign, bool pairs) {
+  Block<F> block(lanes, 18, n, Edges::all);
+  const std::vector<F> plain = block.together(block.in);
+  const OnGpu<F> in(pairs ? in_pairs(plain, Block<F>::words, lanes) : plain);
+  const OnGpu<std::uint32_t> list(block.made.list);
+  const Stream stream;
+  for (int d = 0; d < 8; ++d) {
+    INFO(kernels::describe(NumberFormat<F>::precision, lanes)
+         << " n " << n << " sign " << sign << " direction " << d << " pairs " << pairs);
+    const int stride = block.made.stride[static_cast<std::size_t>(d / 2)];
+    const auto row = static_cast<std::size_t>(12 * block.face_width(d));
+    const Zeroed<Real<F>> out(sites * static_cast<std::size_t>(n) * row);
+    cuda::launch_pack<F>({.lanes = lanes, .direction = d, .sign = sign, .pairs = pairs}, {list.get(), in.get(), out.get(), stride, n},
+                         sites, nullptr, stream);
+    stream.wait();
+    std::vector<std::vector<Real<F>>> expected;
+    for (int v = 0; v < n; ++v) {
+      expected.emplace_back(sites * row);
+      wilson::pack_kernel<F>(lanes, d, sign)(
+          {block.made.list.data(), block.in[static_cast<std::size_t>(v)].stored.data(), expected.back().data(), stride, 1}, 0, sites);
+    }
+    const auto all = block.template together<Real<F>>(row, sites, [&](int v) { return expected[static_cast<std::size_t>(v)].data(); });
+    CHECK(same_bytes(out.read().data(), all.data(), all.size()));
+  }
+}
+
 }  // namespace
+
+TEST_CASE("faces of several right-hand sides have the bits of the CPU's") {
+  QUARKSTAR_NEEDS_GPU("gpu packs of several vectors");
+  for (const int n : {1, 3})
+    for (const int sign : {1, -1})
+      for (const bool pairs : {false, true}) {
+        check_packs<double>(8, n, sign, pairs);
+        check_packs<float>(16, n, sign, pairs);
+        check_packs<float>(8, n, sign, pairs);
+        if (pairs) continue;
+        check_packs<Half>(16, n, sign, pairs);
+        check_packs<Half>(1, n, sign, pairs);
+      }
+}
 
 TEST_CASE("each of several right-hand sides has the bits of the hopping term alone") {
   QUARKSTAR_NEEDS_GPU("gpu hopping of several vectors");

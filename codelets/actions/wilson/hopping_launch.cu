@@ -5,18 +5,30 @@
 
 namespace quarkstar::cuda {
 
-#define QUARKSTAR_ELSEWHERE(F) extern QUARKSTAR_HOPPING_LAUNCH(F, true) extern QUARKSTAR_HOPPING_LAUNCH(F, false)
-QUARKSTAR_ELSEWHERE(Half)
-QUARKSTAR_ELSEWHERE(float)
-QUARKSTAR_ELSEWHERE(double)
+#define QUARKSTAR_ELSEWHERE(F, K) extern QUARKSTAR_HOPPING_LAUNCH(F, K, true) extern QUARKSTAR_HOPPING_LAUNCH(F, K, false)
+QUARKSTAR_ELSEWHERE(Half, 1)
+QUARKSTAR_ELSEWHERE(float, 1)
+QUARKSTAR_ELSEWHERE(double, 1)
+QUARKSTAR_ELSEWHERE(float, 2)
+QUARKSTAR_ELSEWHERE(double, 2)
+
+/// Calls body(words side by side). Half precision has no pairs: there they gain nothing.
+template <class F, class Body>
+void with_words_side_by_side(bool pairs, Body&& body) {
+  if (!pairs) return body(site::Index<1>{});
+  if constexpr (!is_half<F>) body(site::Index<2>{});
+  else runtime::fail_as_defect("wilson hopping: half precision has no pairs");
+}
 
 template <class F>
 void launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
                     const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   if (count == 0) return;
   const bool alone = arguments.vectors == 1 && choice.lanes > 1;  // odd extents are rare: not worth kernels of their own
-  if (alone) launch_hopping_with<F, true>(choice, arguments, count, status, obedience, stream);
-  else launch_hopping_with<F, false>(choice, arguments, count, status, obedience, stream);
+  with_words_side_by_side<F>(choice.pairs, [&](auto k) {
+    if (alone) launch_hopping_with<F, k, true>(choice, arguments, count, status, obedience, stream);
+    else launch_hopping_with<F, k, false>(choice, arguments, count, status, obedience, stream);
+  });
 }
 
 namespace {
@@ -24,9 +36,9 @@ namespace {
 /// Threads of a block at most: no more than a block of the interior has, whose place it takes where one has ended.
 constexpr int most_pack_threads = 256;
 
-template <class F, int D, int Sign>
+template <class F, int D, int K>
 __global__ void __launch_bounds__(most_pack_threads)
-    pack_kernel(const wilson::PackArguments<F> a, int lanes, std::uint32_t threads, const std::int32_t* stop) {
+    pack_kernel(const wilson::PackArguments<F> a, Real<F> sign, int lanes, std::uint32_t threads, const std::int32_t* stop) {
   using V = Lane<Real<F>>;
   constexpr bool forward = D % 2 == 0;
   runtime::wait_for_predecessors();
@@ -40,8 +52,9 @@ __global__ void __launch_bounds__(most_pack_threads)
         a.stride == 0 ? face_lane : (face_lane & (a.stride - 1)) | ((face_lane & ~(a.stride - 1)) << 1) | (forward ? 0 : a.stride);
     const std::size_t vector = static_cast<std::size_t>(a.sites[i]) * a.vectors + v;
     site::HalfSpinor<V> h;
-    wilson::read_projected<F, D / 2, wilson::projector_of(D, Sign), CachedLoads>(h, a.in + vector * (spinor_words<F> * lanes) + lane,
-                                                                                 lanes);
+    F words[spinor_words<F>];
+    load_words<K, CachedLoads>(words, a.in + vector * (spinor_words<F> * lanes), lanes, lane);
+    read_projected<D / 2, wilson::projector_of(D, 1)>(h, words, V{sign}, V::broadcast(site::link_unit));
     Real<F>* out = a.out + std::size_t{row} * 12 * width + face_lane;
     site::unroll<6>([&](auto c) {
       out[2 * c * width] = h[c / 3][c % 3].re.v;
@@ -64,8 +77,10 @@ void launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F
   if (choice.remote) blocks = std::min(blocks, remote_blocks);
   site::unroll<8>([&](auto d) {
     if (choice.direction != d) return;
-    runtime::launch_overlapping(choice.sign > 0 ? pack_kernel<F, d, 1> : pack_kernel<F, d, -1>, blocks, block_threads, stream, arguments,
-                                choice.lanes, static_cast<std::uint32_t>(threads), stop);
+    with_words_side_by_side<F>(choice.pairs, [&](auto k) {
+      runtime::launch_overlapping(pack_kernel<F, d, k>, blocks, block_threads, stream, arguments, static_cast<Real<F>>(choice.sign),
+                                  choice.lanes, static_cast<std::uint32_t>(threads), stop);
+    });
   });
   runtime::check_launch("wilson pack");
 }
