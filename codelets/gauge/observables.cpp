@@ -1,7 +1,7 @@
 #include "codelets/gauge/observables.hpp"
 
-#include "codelets/gauge/matrix3.hpp"
 #include "codelets/lattice/portable.hpp"
+#include "codelets/su3/unitarize.hpp"
 #include "runtime/graph/thread_sums.hpp"
 #include "runtime/system/error.hpp"
 
@@ -14,6 +14,8 @@
 
 namespace quarkstar::gauge {
 namespace {
+
+using site::Complex, site::Link, site::read_link;
 
 constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
@@ -66,31 +68,24 @@ void require_usable(const HostGauge& gauge, const runtime::Team& team) {
               "the file is damaged or of another format: fetch it again and check its checksum");
 }
 
-Matrix3 load(const HostGauge& gauge, std::int64_t site, int mu) { return Matrix3::load(gauge.link(site, mu).data()); }
+Link<double> load(const HostGauge& gauge, std::int64_t site, int mu) { return read_link(gauge.link(site, mu).data()); }
 
 /// Re tr of the plaquette of a site in plane (mu, nu), given the neighbours' indices.
 double plaquette(const HostGauge& gauge, std::int64_t site, int mu, int nu, const std::array<std::int64_t, 4>& forward) {
-  const Matrix3 lower = multiply(load(gauge, site, mu), load(gauge, forward[mu], nu));
-  const Matrix3 upper = multiply(load(gauge, site, nu), load(gauge, forward[nu], mu));
-  return real_trace_adjoint(lower, upper);
+  return real_trace_adjoint(multiply(load(gauge, site, mu), load(gauge, forward[mu], nu)),
+                            multiply(load(gauge, site, nu), load(gauge, forward[nu], mu)));
 }
 
-Complex determinant(const Matrix3& u) {
-  Complex cofactors[3];
-  conjugate_cross(u.e[0], u.e[1], cofactors);
-  Complex sum{};
-  for (int j = 0; j < 3; ++j) sum += multiply(conj(cofactors[j]), u.e[2][j]);
-  return sum;
-}
-
-UnitarityDeviation deviation(const Matrix3& u) {
-  const Matrix3 product = multiply_adjoint(u, u);
+UnitarityDeviation deviation(const Link<double>& u) {
+  const Link<double> product = multiply_adjoint(u, u);
   double largest = 0;
   for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j)
-      largest = std::max(largest, portable::modulus(product.e[i][j][0] - (i == j ? 1.0 : 0.0), product.e[i][j][1]));
-  const Complex det = determinant(u);
-  return {largest, portable::modulus(det[0] - 1.0, det[1])};
+    for (int j = 0; j < 3; ++j) largest = std::max(largest, portable::modulus(product[i][j].re - (i == j ? 1.0 : 0.0), product[i][j].im));
+  Link<double> completed = u;
+  reconstruct_row(completed);
+  Complex<double> det{};
+  for (int j = 0; j < 3; ++j) det = conjugate_multiply_add(completed[2][j], u[2][j], det);
+  return {largest, portable::modulus(det.re - 1.0, det.im)};
 }
 
 }  // namespace
@@ -158,9 +153,9 @@ void reunitarize(HostGauge& gauge, const runtime::Team& team) {
   team.for_range(volume(gauge.extents) * 4, [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t link = begin; link < end; ++link) {
       double* reals = gauge.data.data() + link * 18;
-      Matrix3 u = Matrix3::load(reals);
-      if (!reunitarize(u)) return keep_smallest(bad, link);
-      u.store(reals);
+      Link<double> u = read_link(reals);
+      if (!site::reunitarize(u)) return keep_smallest(bad, link);
+      write_link(reals, u);
     }
   });
   if (bad == none) return;

@@ -37,20 +37,20 @@ void plain_loop(HostGauge& field, Update&& update) {
         const Coord x = coordinates(index, field.extents);
         if (parity_of(x) != parity) continue;
         double* link = field.link(index, mu).data();
-        Matrix3 u = Matrix3::load(link);
+        Matrix u = site::read_link(link);
         update(u, staple_sum(field.data.data(), site_at(x, field.extents), mu), index, mu);
-        u.store(link);
+        write_link(link, u);
       }
 }
 
 HostGauge after_plain_sweeps(HostGauge field, int sweeps) {
   for (int sweep = 0; sweep < sweeps; ++sweep) {
-    plain_loop(field, [sweep](Matrix3& u, const Matrix3& staple, std::int64_t site, int mu) {
+    plain_loop(field, [sweep](Matrix& u, const Matrix& staple, std::int64_t site, int mu) {
       heatbath_link(u, staple, 5.7, [&](int subgroup) {
         return RandomStream(seed, RandomPurpose::heatbath, site, static_cast<std::uint64_t>((sweep * 4 + mu) * 3 + subgroup));
       });
     });
-    for (int n = 0; n < 2; ++n) plain_loop(field, [](Matrix3& u, const Matrix3& staple, std::int64_t, int) { overrelax_link(u, staple); });
+    for (int n = 0; n < 2; ++n) plain_loop(field, [](Matrix& u, const Matrix& staple, std::int64_t, int) { overrelax_link(u, staple); });
   }
   return field;
 }
@@ -72,9 +72,9 @@ TEST_CASE("heatbath: the staple sum is what multiplies a link in the action") {
       const auto before = reference::link(field, index, mu);
       const auto after = reference::reunitarize(random.normal_matrix());
       reference::set_link(changed, index, mu, after);
-      const Matrix3 staple = staple_sum(field.data.data(), site_at(coordinates(index, extents), extents), mu);
+      const Matrix staple = staple_sum(field.data.data(), site_at(coordinates(index, extents), extents), mu);
       reference::Matrix<3> a;
-      staple.store(reinterpret_cast<double*>(a.entries.data()));
+      write_link(reinterpret_cast<double*>(a.entries.data()), staple);
       CHECK(reference::trace((after - before) * a).real() == doctest::Approx(action(changed) - action(field)).epsilon(1e-10));
     }
 }

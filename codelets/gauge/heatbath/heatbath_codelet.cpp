@@ -31,16 +31,16 @@ void for_each_link(const runtime::Call& call, Update&& update) {
     for (std::int64_t k = begin; k < end; ++k) {
       const Site site = site_at(site_of_parity(k, a.parity, a.origin, a.extents), a.lattice);
       double* link = a.links + (site.index * 4 + a.mu) * 18;
-      Matrix3 u = Matrix3::load(link);
+      Matrix u = site::read_link(link);
       update(u, staple_sum(a.links, site, a.mu), site.index);
-      u.store(link);
+      write_link(link, u);
     }
   });
 }
 
 void run_heatbath(runtime::Call& call) {
   const auto& a = call.arguments<UpdateArguments>();
-  for_each_link(call, [&a](Matrix3& u, const Matrix3& staple, std::int64_t site) {
+  for_each_link(call, [&a](Matrix& u, const Matrix& staple, std::int64_t site) {
     heatbath_link(u, staple, a.beta, [&a, site](int subgroup) {
       const std::uint64_t index = (a.sweep * 4 + static_cast<std::uint64_t>(a.mu)) * 3 + static_cast<std::uint64_t>(subgroup);
       return RandomStream(a.seed, RandomPurpose::heatbath, site, index);
@@ -49,7 +49,7 @@ void run_heatbath(runtime::Call& call) {
 }
 
 void run_overrelaxation(runtime::Call& call) {
-  for_each_link(call, [](Matrix3& u, const Matrix3& staple, std::int64_t) { overrelax_link(u, staple); });
+  for_each_link(call, [](Matrix& u, const Matrix& staple, std::int64_t) { overrelax_link(u, staple); });
 }
 
 struct NoArguments {};

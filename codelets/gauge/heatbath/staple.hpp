@@ -1,6 +1,6 @@
 #pragma once
 // Sites of one parity of a block, their neighbours on the torus, and the staples around a link.
-#include "codelets/gauge/matrix3.hpp"
+#include "codelets/su3/matrix.hpp"
 #include "runtime/cut/coord.hpp"
 
 #include <array>
@@ -36,15 +36,15 @@ inline Coord site_of_parity(std::int64_t k, int parity, const Coord& origin, con
 /// A with sum over the six plaquettes at U_mu(x) of Re tr U_p = Re tr(U_mu(x) A):
 /// A = sum_{nu != mu} U_nu(x+mu) U_mu^+(x+nu) U_nu^+(x) + U_nu^+(x+mu-nu) U_mu^+(x-nu) U_nu(x-nu).
 /// links: the whole lattice in the order of HostGauge. 2484 flop, 18 links read.
-inline gauge::Matrix3 staple_sum(const double* links, const Site& x, int mu) {
-  const auto link = [links](std::int64_t index, int direction) { return gauge::Matrix3::load(links + (index * 4 + direction) * 18); };
-  gauge::Matrix3 sum = gauge::Matrix3::zero();
+inline site::Link<double> staple_sum(const double* links, const Site& x, int mu) {
+  const auto link = [links](std::int64_t index, int direction) { return site::read_link(links + (index * 4 + direction) * 18); };
+  site::Link<double> sum{};
   const std::int64_t ahead = x.index + x.forward[mu];
   for (int nu = 0; nu < 4; ++nu) {
     if (nu == mu) continue;
-    add(sum, multiply_adjoint(multiply_adjoint(link(ahead, nu), link(x.index + x.forward[nu], mu)), link(x.index, nu)));
+    sum = sum + multiply_adjoint(multiply_adjoint(link(ahead, nu), link(x.index + x.forward[nu], mu)), link(x.index, nu));
     const std::int64_t behind = x.index + x.backward[nu];
-    add(sum, adjoint_multiply(multiply(link(behind, mu), link(ahead + x.backward[nu], nu)), link(behind, nu)));
+    sum = sum + adjoint_multiply(multiply(link(behind, mu), link(ahead + x.backward[nu], nu)), link(behind, nu));
   }
   return sum;
 }

@@ -17,7 +17,7 @@ void smear_links(const PaddedLinks& out, const PaddedLinks& in, const PathWeight
 /// out = weight U_mu(x) U_mu(x+mu) U_mu(x+2mu), U = in. Border 2. 1.7 kflop a site.
 void naik_links(const PaddedLinks& out, const PaddedLinks& in, double weight);
 
-/// U <- U (U^+ U)^(-1/2) in place, see unitarize.hpp. About 4 kflop a site.
+/// U <- U (U^+ U)^(-1/2) in place, see codelets/su3/unitarize.hpp. About 4 kflop a site.
 void unitarize_links(const PaddedLinks& links);
 
 }  // namespace quarkstar::smear

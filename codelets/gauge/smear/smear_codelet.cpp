@@ -2,7 +2,7 @@
 #include "codelets/gauge/smear/smear.hpp"
 #include "codelets/gauge/smear/smear_cuda.hpp"
 #include "codelets/gauge/smear/smear_kernels.hpp"
-#include "codelets/gauge/smear/unitarize.hpp"
+#include "codelets/su3/unitarize.hpp"
 #include "runtime/graph/codelet.hpp"
 #include "runtime/system/error.hpp"
 
@@ -36,7 +36,7 @@ void run_unitarize(Call& call) {
     for (std::int64_t row = begin; row < end; ++row)
       for (int mu = 0; mu < 4; ++mu) {
         double* first = links + shape.offset(shape.row_start(row)) + mu * strides.link;
-        for (int x = 0; x < shape.extents[0]; ++x) unitarize_in_place(first + x, strides.real);
+        for (int x = 0; x < shape.extents[0]; ++x) site::unitarize_in_place(first + x, strides.real);
       }
   });
 }

@@ -1,7 +1,7 @@
 #include "codelets/arch/cuda.cuh"
 #include "codelets/gauge/smear/smear_cuda.hpp"
 #include "codelets/gauge/smear/smear_site.hpp"
-#include "codelets/gauge/smear/unitarize.hpp"
+#include "codelets/su3/unitarize.hpp"
 
 #include <cuda_runtime.h>
 
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(threads) unitarize_kernel(double* links, const
   Coord x = shape.row_start(work.row);
   x[0] = work.x;
   const smear::LinkStrides strides = shape.strides();
-  smear::unitarize_in_place(links + shape.offset(x) + work.mu * strides.link, strides.real);
+  site::unitarize_in_place(links + shape.offset(x) + work.mu * strides.link, strides.real);
 }
 
 /// One thread a site, 72 reals in turn.

@@ -9,7 +9,7 @@ namespace quarkstar::cuda {
 /// Enqueues one smearing step on every link of a block; the arguments' pointers are to device memory.
 void launch_smear(const smear::SmearArguments& arguments, runtime::CudaStream stream);
 
-/// Enqueues smear::unitarize_in_place() on every link of a block, in device memory of that shape.
+/// Enqueues site::unitarize_in_place() on every link of a block, in device memory of that shape.
 void launch_unitarize(double* links, const smear::PaddedShape& shape, runtime::CudaStream stream);
 
 /// Enqueues the copy of a box of sites with all their links, between device memory of two shapes, as for borders.
