@@ -6,12 +6,19 @@
 
 namespace quarkstar::site {
 
-/// A double by itself is a pack of one lane whose products round one by one, which every processor has in hardware: what configurations
-/// and their reunitarization are computed with. Lane and Pack multiply and add in one rounding.
-QUARKSTAR_HD double fma(double a, double b, double c) { return a * b + c; }
-QUARKSTAR_HD double fnma(double a, double b, double c) { return c - a * b; }
+/// A double by itself is a pack of one lane, and the compiler's vector of doubles one of several, whose products round one by one, which
+/// every processor has in hardware: what configurations and their reunitarization are computed with. Lane and Pack, which are classes,
+/// multiply and add in one rounding.
 template <class V>
-inline constexpr bool rounds_products = std::is_floating_point_v<V>;
+concept RoundsProducts = !std::is_class_v<V>;
+template <RoundsProducts V>
+QUARKSTAR_HD V fma(V a, V b, V c) {
+  return a * b + c;
+}
+template <RoundsProducts V>
+QUARKSTAR_HD V fnma(V a, V b, V c) {
+  return c - a * b;
+}
 
 /// re and im are separate packs: lane l of both is one complex number.
 template <class V>
@@ -74,7 +81,7 @@ QUARKSTAR_HD Complex<V> multiply(const Complex<V>& a, const Complex<V>& b) {
 /// sum + a b.
 template <class V>
 QUARKSTAR_HD Complex<V> multiply_add(const Complex<V>& a, const Complex<V>& b, const Complex<V>& sum) {
-  if constexpr (rounds_products<V>) return sum + multiply(a, b);
+  if constexpr (RoundsProducts<V>) return sum + multiply(a, b);
   else return {fnma(a.im, b.im, fma(a.re, b.re, sum.re)), fma(a.im, b.re, fma(a.re, b.im, sum.im))};
 }
 
@@ -87,14 +94,14 @@ QUARKSTAR_HD Complex<V> conjugate_multiply(const Complex<V>& a, const Complex<V>
 /// sum + a* b.
 template <class V>
 QUARKSTAR_HD Complex<V> conjugate_multiply_add(const Complex<V>& a, const Complex<V>& b, const Complex<V>& sum) {
-  if constexpr (rounds_products<V>) return sum + conjugate_multiply(a, b);
+  if constexpr (RoundsProducts<V>) return sum + conjugate_multiply(a, b);
   else return {fma(a.im, b.im, fma(a.re, b.re, sum.re)), fnma(a.im, b.re, fma(a.re, b.im, sum.im))};
 }
 
 /// (a b - c d)*, the third row of an SU(3) matrix from the first two.
 template <class V>
 QUARKSTAR_HD Complex<V> conjugate_cross(const Complex<V>& a, const Complex<V>& b, const Complex<V>& c, const Complex<V>& d) {
-  if constexpr (rounds_products<V>) return conj(multiply(a, b) - multiply(c, d));
+  if constexpr (RoundsProducts<V>) return conj(multiply(a, b) - multiply(c, d));
   const V re = fma(c.im, d.im, fnma(c.re, d.re, fnma(a.im, b.im, a.re * b.re)));
   const V im = fnma(a.im, b.re, fnma(a.re, b.im, fma(c.im, d.re, c.re * d.im)));
   return {re, im};
