@@ -41,6 +41,9 @@ double link_trace(const HostGauge& gauge, const runtime::Team& team);
 struct UnitarityDeviation {
   double unitarity = 0;    ///< max over the entries of |U U^+ - 1|
   double determinant = 0;  ///< |det U - 1|
+
+  /// Throws Error(input) where one is above 1e-4: single-precision files and rounding stay far below.
+  void require_small(const char* remedy) const;
 };
 UnitarityDeviation unitarity_deviation(const HostGauge& gauge, const runtime::Team& team);
 UnitarityDeviation unitarity_deviation(const GaugeField& links);  ///< infinite where an entry is not finite

@@ -167,6 +167,12 @@ Plaquettes LinkSums::plaquettes(const Coord& lattice) const {
 
 double LinkSums::link_trace(const Coord& lattice) const { return runtime::value_of(trace) / (12.0 * static_cast<double>(volume(lattice))); }
 
+void UnitarityDeviation::require_small(const char* remedy) const {
+  if (std::max(unitarity, determinant) > 1e-4)
+    throw Error(ErrorKind::input, "gauge configuration",
+                fmt::format("links are not SU(3) (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})", unitarity, determinant), remedy);
+}
+
 LinkSums link_sums(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team) {
   require_usable(gauge, team);
   return sums_over(volume(part.extents), team, [&](runtime::BinnedSum* sum, std::int64_t i) {

@@ -87,8 +87,6 @@ constexpr double bytes_per_link = 20 * 18 * sizeof(double);
 constexpr runtime::Cost heatbath_cost{3650, bytes_per_link};
 constexpr runtime::Cost overrelaxation_cost{3150, bytes_per_link};
 
-constexpr double largest_deviation = 1e-4;  // single-precision files and rounding stay far below
-
 void check(const gauge::GaugeField& links, const HeatbathSettings& settings) {
   if (!std::isfinite(settings.beta) || settings.beta < 0)
     throw Error(ErrorKind::input, "--beta", fmt::format("{} is not a coupling", settings.beta), "give beta = 6/g^2 >= 0, e.g. 6.0");
@@ -97,11 +95,7 @@ void check(const gauge::GaugeField& links, const HeatbathSettings& settings) {
                 "give a count, e.g. 4");
   if (links.part().box.extents != links.part().lattice || links.depth() < 1)
     throw ShapeError("Heatbath", "the links are not those of a whole lattice with a border");
-  const gauge::UnitarityDeviation deviation = gauge::unitarity_deviation(links);
-  if (std::max(deviation.unitarity, deviation.determinant) > largest_deviation)
-    throw Error(ErrorKind::input, "gauge configuration",
-                fmt::format("links are not SU(3) (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})", deviation.unitarity, deviation.determinant),
-                "reunitarize it, or start from a cold or hot configuration");
+  gauge::unitarity_deviation(links).require_small("reunitarize it, or start from a cold or hot configuration");
 }
 
 }  // namespace

@@ -18,24 +18,14 @@
 namespace quarkstar::smear {
 namespace {
 
-constexpr double largest_deviation = 1e-4;  // single-precision files stay far below
-
-const runtime::Team& cpu_team() {
-  const auto& workers = runtime::Session::current().workers();
-  const auto cpu =
-      std::find_if(workers.begin(), workers.end(), [](const runtime::Worker& w) { return w.kind == runtime::Worker::Kind::cpu; });
-  if (cpu == workers.end())
-    throw Error(ErrorKind::environment, "link construction", "the session has no CPU worker", "give it at least one");
-  return cpu->team;
-}
-
 /// How far the links are from SU(3), on all ranks alike.
 gauge::UnitarityDeviation deviation_of(const Region& region, const HostGauge& gauge) {
-  if (!region.is_part) return gauge::unitarity_deviation(gauge, cpu_team());
+  const runtime::Team& team = runtime::Session::current().cpu_team();
+  if (!region.is_part) return gauge::unitarity_deviation(gauge, team);
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   std::array<double, 2> largest{};
   job.together([&] {
-    const gauge::UnitarityDeviation mine = gauge::unitarity_deviation(gauge, cpu_team());
+    const gauge::UnitarityDeviation mine = gauge::unitarity_deviation(gauge, team);
     largest = {mine.unitarity, mine.determinant};
   });
   job.combine(largest, runtime::mpi::Combine::maximum);
@@ -48,11 +38,7 @@ void check(const Region& region, const HostGauge& gauge, const BoundaryAngles& b
                      fmt::format("the configuration is {}, the decomposition {}", fmt::join(gauge.extents, "x"), region.blocks.describe()));
   if (!std::all_of(boundary.begin(), boundary.end(), [](double theta) { return std::isfinite(theta); }))
     throw Error(ErrorKind::input, "--boundary", "an angle is not a number", "give angles in units of pi");
-  const gauge::UnitarityDeviation deviation = deviation_of(region, gauge);
-  if (std::max(deviation.unitarity, deviation.determinant) > largest_deviation)
-    throw Error(ErrorKind::input, "gauge configuration",
-                fmt::format("links are not SU(3) (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})", deviation.unitarity, deviation.determinant),
-                "give a configuration that has not been smeared, or reunitarize it");
+  deviation_of(region, gauge).require_small("give a configuration that has not been smeared, or reunitarize it");
 }
 
 /// The configuration in blocks, its boundary phases folded in, borders filled.
