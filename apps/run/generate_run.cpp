@@ -33,10 +33,14 @@ Generated generate(const GenerateConfig& config) {
   Generated result;
   result.gauge =
       config.start == "cold" ? heatbath::cold_start(config.lattice) : heatbath::hot_start(config.lattice, config.heatbath.seed, team);
-  const runtime::Session session(config.session);
+  runtime::SessionOptions options = config.session;
+  options.cuda_workers = 0;  // updates are CPU tasks: GPUs would have nothing but borders to copy
+  runtime::Session session(options);
   const int workers = static_cast<int>(session.workers().size());
   const runtime::Decomposition decomposition(config.lattice, block_grid(config.blocks, config.lattice, workers), workers);
-  heatbath::Heatbath chain(decomposition, result.gauge, config.heatbath);
+  gauge::GaugeField links(decomposition, 1);
+  load(links, result.gauge);
+  heatbath::Heatbath chain(links, config.heatbath);
   ProgressBar bar("sweep", config.sweeps);
   for (int sweep = 0; sweep < config.sweeps; ++sweep) {
     chain.sweep(sweep);
@@ -44,10 +48,12 @@ Generated generate(const GenerateConfig& config) {
     if (sweep < config.thermalization) {
       bar.update(sweep, 0, "thermalization");
     } else {
-      result.plaquettes.push_back(gauge::plaquettes(result.gauge, team).mean());
+      result.plaquettes.push_back(gauge::plaquettes(links).mean());
       bar.update(sweep, 0, fmt::format("plaquette {:.6f}", result.plaquettes.back()));
     }
   }
+  store(result.gauge, links);
+  session.wait_all();
   return result;
 }
 

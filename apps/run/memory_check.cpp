@@ -6,9 +6,9 @@
 #include "codelets/actions/wilson/schwarz.hpp"
 #include "codelets/field/field.hpp"
 #include "codelets/field/host_field.hpp"
+#include "codelets/gauge/block_links.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "codelets/gauge/smear/links_file.hpp"
-#include "codelets/gauge/smear/padded_shape.hpp"
 #include "codelets/io/gauge_part.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
@@ -29,7 +29,7 @@ double colours_bytes(const RunConfig& config) {
   return static_cast<double>(solutions) * 2 * colour_components * sizeof(double);
 }
 
-/// What is there at once while the links of a staggered action are made (codelets/gauge/smear/staggered_links.cpp): PaddedLinks of these
+/// What is there at once while the links of a staggered action are made (codelets/gauge/smear/staggered_links.cpp): gauge fields of these
 /// depths on the owners of blocks, and fields in host order, the configuration among them. Faces of borders come and go before the last of
 /// them.
 struct LinkStage {
@@ -50,11 +50,11 @@ double host_bytes(const Box& box) { return static_cast<double>(volume(box.extent
 
 double padded_bytes(const runtime::Block& block, const LinkStage& stage) {
   double reals = 0;
-  for (const int depth : stage.depths) reals += static_cast<double>(smear::PaddedShape{block.extents, depth}.reals());
+  for (const int depth : stage.depths) reals += static_cast<double>(gauge::LinkShape{block.extents, depth}.reals());
   return reals * sizeof(double);
 }
 
-/// Padded links of one thickness are linear in it.
+/// Gauge fields of one thickness are linear in it.
 PartBytes padded_part_bytes(const Coord& lattice, int direction, const LinkStage& stage) {
   Coord thin = lattice, thick = lattice;
   thin[static_cast<std::size_t>(direction)] = 1;

@@ -1,14 +1,14 @@
 #pragma once
 // What can be measured on a gauge configuration, and its projection back onto SU(3).
-#include "codelets/gauge/host_gauge.hpp"
+#include "codelets/gauge/gauge_field.hpp"
 #include "runtime/graph/binned_sum.hpp"
 #include "runtime/system/team.hpp"
 
 namespace quarkstar::gauge {
 
-// Every function here splits the lattice over the team; sums are runtime::BinnedSum, so that neither the number of threads nor the cut over
-// ranks changes a bit. No session is needed. All throw ShapeError when data and
-// extents disagree and Error(input), naming the link, when an entry is not finite or larger than 1e50.
+// Of a HostGauge: every function splits the lattice over the team, and no session is needed; all throw ShapeError when data and extents
+// disagree and Error(input), naming the link, when an entry is not finite or larger than 1e50. Of a GaugeField: tasks on its blocks; the
+// functions return when these are done. Sums are runtime::BinnedSum: neither threads nor blocks nor the cut over ranks change a bit.
 
 /// Means of Re tr U_p / 3 with U_p = U_mu(x) U_nu(x+mu) U_mu^+(x+nu) U_nu^+(x).
 struct Plaquettes {
@@ -28,7 +28,11 @@ struct LinkSums {
 /// `gauge` holds the part and, where that is not all of a direction, the layer behind it. 6 x 432 flop a site.
 LinkSums link_sums(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team);
 
+/// Of all sites of the field, whose border has one site or more and is filled.
+LinkSums link_sums(const GaugeField& links);
+
 Plaquettes plaquettes(const HostGauge& gauge, const runtime::Team& team);
+Plaquettes plaquettes(const GaugeField& links);
 
 /// Mean over all links of Re tr U / 3.
 double link_trace(const HostGauge& gauge, const runtime::Team& team);
@@ -37,8 +41,12 @@ double link_trace(const HostGauge& gauge, const runtime::Team& team);
 struct UnitarityDeviation {
   double unitarity = 0;    ///< max over the entries of |U U^+ - 1|
   double determinant = 0;  ///< |det U - 1|
+
+  /// Throws Error(input) where one is above 1e-4: single-precision files and rounding stay far below.
+  void require_small(const char* remedy) const;
 };
 UnitarityDeviation unitarity_deviation(const HostGauge& gauge, const runtime::Team& team);
+UnitarityDeviation unitarity_deviation(const GaugeField& links);  ///< infinite where an entry is not finite
 
 /// Projects every link onto SU(3): row 0 normalised, row 1 made orthogonal to it and normalised, row 2 = conj(row 0 x
 /// row 1). Also throws Error(input), naming the link, where two rows are linearly dependent; the field is then partly

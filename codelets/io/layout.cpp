@@ -1,13 +1,13 @@
 #include "codelets/io/layout.hpp"
 
 #include "codelets/io/reals.hpp"
+#include "codelets/su3/complex.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <limits>
 
 namespace quarkstar::format {
@@ -17,12 +17,12 @@ namespace {
 void complete_third_row(std::span<double, 18> link) {
   const auto entry = [&](int row, int col) {
     const std::size_t i = static_cast<std::size_t>(6 * row + 2 * (col % 3));
-    return std::complex<double>(link[i], link[i + 1]);
+    return site::Complex<double>{link[i], link[i + 1]};
   };
   for (int col = 0; col < 3; ++col) {
-    const std::complex<double> c = std::conj(entry(0, col + 1) * entry(1, col + 2) - entry(0, col + 2) * entry(1, col + 1));
-    link[static_cast<std::size_t>(12 + 2 * col)] = c.real();
-    link[static_cast<std::size_t>(13 + 2 * col)] = c.imag();
+    const site::Complex<double> c = conjugate_cross(entry(0, col + 1), entry(1, col + 2), entry(0, col + 2), entry(1, col + 1));
+    link[static_cast<std::size_t>(12 + 2 * col)] = c.re;
+    link[static_cast<std::size_t>(13 + 2 * col)] = c.im;
   }
 }
 

@@ -1,6 +1,6 @@
 #include "codelets/io/openqcd.hpp"
 
-#include "codelets/gauge/matrix3.hpp"
+#include "codelets/su3/matrix.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -38,12 +38,12 @@ PayloadLayout layout_of(GaugeFormat format, const Coord& stored) {
   return layout;
 }
 
-gauge::Matrix3 read_link(const ByteSource& source, const PayloadLayout& layout, const Coord& site, int mu) {
+site::Link<double> link_at(const ByteSource& source, const PayloadLayout& layout, const Coord& site, int mu) {
   std::array<std::byte, 18 * sizeof(double)> bytes;
   source.read(link_offset(layout, site, mu), bytes);
   std::array<double, 18> reals;
   decode_link(layout, bytes.data(), reals);
-  return gauge::Matrix3::load(reals.data());
+  return site::read_link(reals.data());
 }
 
 /// Sum of Re tr U_p / 3 over the six plaquettes that begin at a site.
@@ -57,8 +57,8 @@ double plaquettes_at(const ByteSource& source, const PayloadLayout& layout, cons
   double sum = 0;
   for (int mu = 0; mu < 4; ++mu) {
     for (int nu = 0; nu < mu; ++nu) {
-      const auto lower = multiply(read_link(source, layout, site, mu), read_link(source, layout, after(mu), nu));
-      const auto upper = multiply(read_link(source, layout, site, nu), read_link(source, layout, after(nu), mu));
+      const auto lower = multiply(link_at(source, layout, site, mu), link_at(source, layout, after(mu), nu));
+      const auto upper = multiply(link_at(source, layout, site, nu), link_at(source, layout, after(nu), mu));
       sum += real_trace_adjoint(lower, upper) / 3.0;
     }
   }

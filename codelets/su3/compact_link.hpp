@@ -10,8 +10,8 @@
 // Row 2 is (row 0 x row 1)*. The last bits of y_0 and z_0 hold the signs. All denominators are between 1 and 2, and no derivative is
 // larger than a few, so every matrix, the unit matrix too, comes back to a few roundings; links that are nearly singular in the
 // parametrisation of Bunk and Sommer (Comput. Phys. Commun. 40, 229) or of Clark et al. (0911.3191) are as good as any other.
-#include "codelets/arch/unroll.hpp"
 #include "codelets/field/storage.hpp"
+#include "codelets/su3/matrix.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,7 @@ inline constexpr int sign_of_row0 = 0, sign_of_row1 = 5;
 
 /// Rows 0 and 1, times `size`, from the parameters p; flag0 and flag1: packs whose last bit holds the signs. 97 flop and one division.
 template <class V>
-QUARKSTAR_HD void expand_rows(Complex<V> (&u)[3][3], const V (&p)[8], V flag0, V flag1, V size) {
+QUARKSTAR_HD void expand_rows(Link<V>& u, const V (&p)[8], V flag0, V flag1, V size) {
   const V one = V::broadcast(1), two = V::broadcast(2);
   const V n = fma(p[4], p[4], fma(p[3], p[3], fma(p[2], p[2], fma(p[1], p[1], p[0] * p[0]))));
   const V m = fma(p[7], p[7], fma(p[6], p[6], p[5] * p[5]));

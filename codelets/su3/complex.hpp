@@ -1,14 +1,56 @@
 #pragma once
-// Complex numbers over a pack of reals V (a vector of lanes on a CPU, one real on a GPU), with a fixed order of operations.
+// Complex arithmetic on packs of reals (a vector register on a CPU, one real on a GPU), with a fixed order of operations.
 #include "runtime/gpu/host_device.hpp"
 
+#include <type_traits>
+
 namespace quarkstar::site {
+
+/// A double by itself is a pack of one lane, and the compiler's vector of doubles one of several, whose products round one by one, which
+/// every processor has in hardware: what configurations and their reunitarization are computed with. Lane and Pack, which are classes,
+/// multiply and add in one rounding.
+template <class V>
+concept RoundsProducts = !std::is_class_v<V>;
+template <RoundsProducts V>
+QUARKSTAR_HD V fma(V a, V b, V c) {
+  return a * b + c;
+}
+template <RoundsProducts V>
+QUARKSTAR_HD V fnma(V a, V b, V c) {
+  return c - a * b;
+}
 
 /// re and im are separate packs: lane l of both is one complex number.
 template <class V>
 struct Complex {
   V re, im;
 };
+
+template <class V>
+QUARKSTAR_HD Complex<V> operator+(const Complex<V>& a, const Complex<V>& b) {
+  return {a.re + b.re, a.im + b.im};
+}
+template <class V>
+QUARKSTAR_HD Complex<V> operator-(const Complex<V>& a, const Complex<V>& b) {
+  return {a.re - b.re, a.im - b.im};
+}
+template <class V>
+QUARKSTAR_HD Complex<V> conj(const Complex<V>& z) {
+  return {z.re, -z.im};
+}
+template <class V>
+QUARKSTAR_HD Complex<V> scaled(const V& factor, const Complex<V>& z) {
+  return {factor * z.re, factor * z.im};
+}
+/// Re a* b.
+template <class V>
+QUARKSTAR_HD V real_dot(const Complex<V>& a, const Complex<V>& b) {
+  return fma(a.im, b.im, a.re * b.re);
+}
+template <class V>
+QUARKSTAR_HD V norm2(const Complex<V>& z) {
+  return real_dot(z, z);
+}
 
 /// i^Power z, with Power in 0..3: exchanges and sign changes only.
 template <int Power, class V>
@@ -52,24 +94,27 @@ QUARKSTAR_HD Complex<V> multiply(const Complex<V>& a, const Complex<V>& b) {
 /// sum + a b.
 template <class V>
 QUARKSTAR_HD Complex<V> multiply_add(const Complex<V>& a, const Complex<V>& b, const Complex<V>& sum) {
-  return {fnma(a.im, b.im, fma(a.re, b.re, sum.re)), fma(a.im, b.re, fma(a.re, b.im, sum.im))};
+  if constexpr (RoundsProducts<V>) return sum + multiply(a, b);
+  else return {fnma(a.im, b.im, fma(a.re, b.re, sum.re)), fma(a.im, b.re, fma(a.re, b.im, sum.im))};
 }
 
 /// a* b.
 template <class V>
 QUARKSTAR_HD Complex<V> conjugate_multiply(const Complex<V>& a, const Complex<V>& b) {
-  return {fma(a.im, b.im, a.re * b.re), fnma(a.im, b.re, a.re * b.im)};
+  return {real_dot(a, b), fnma(a.im, b.re, a.re * b.im)};
 }
 
 /// sum + a* b.
 template <class V>
 QUARKSTAR_HD Complex<V> conjugate_multiply_add(const Complex<V>& a, const Complex<V>& b, const Complex<V>& sum) {
-  return {fma(a.im, b.im, fma(a.re, b.re, sum.re)), fnma(a.im, b.re, fma(a.re, b.im, sum.im))};
+  if constexpr (RoundsProducts<V>) return sum + conjugate_multiply(a, b);
+  else return {fma(a.im, b.im, fma(a.re, b.re, sum.re)), fnma(a.im, b.re, fma(a.re, b.im, sum.im))};
 }
 
 /// (a b - c d)*, the third row of an SU(3) matrix from the first two.
 template <class V>
 QUARKSTAR_HD Complex<V> conjugate_cross(const Complex<V>& a, const Complex<V>& b, const Complex<V>& c, const Complex<V>& d) {
+  if constexpr (RoundsProducts<V>) return conj(multiply(a, b) - multiply(c, d));
   const V re = fma(c.im, d.im, fnma(c.re, d.re, fnma(a.im, b.im, a.re * b.re)));
   const V im = fnma(a.im, b.re, fnma(a.re, b.im, fma(c.im, d.re, c.re * d.im)));
   return {re, im};

@@ -1,22 +1,9 @@
 #pragma once
 // A gauge link on a pack of reals, its stored forms, and its action on a colour vector.
-#include "codelets/arch/unroll.hpp"
 #include "codelets/field/storage.hpp"
 #include "codelets/su3/compact_link.hpp"
 
 namespace quarkstar::site {
-
-/// u[row][column].
-template <class V>
-using Link = Complex<V>[3][3];
-
-/// Fills row 2 from rows 0 and 1 of an SU(3) matrix: u2 = (u0 x u1)*. 42 flop.
-template <class V>
-QUARKSTAR_HD void reconstruct_row(Link<V>& u) {
-  u[2][0] = conjugate_cross(u[0][1], u[1][2], u[0][2], u[1][1]);
-  u[2][1] = conjugate_cross(u[0][2], u[1][0], u[0][0], u[1][2]);
-  u[2][2] = conjugate_cross(u[0][0], u[1][1], u[0][1], u[1][0]);
-}
 
 /// Fills rows 0 and 1 from 8 stored numbers (compact_link.hpp), in half precision in units of link_unit.
 template <class F, class Loads, class V>

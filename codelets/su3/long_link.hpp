@@ -28,11 +28,6 @@ QUARKSTAR_HD Complex<V> unit_phase(const V& t) {
   return z;
 }
 
-template <class V>
-QUARKSTAR_HD Complex<V> scaled(const V& factor, const Complex<V>& z) {
-  return {factor * z.re, factor * z.im};
-}
-
 /// Row 2 of c V, V in U(3) and c real, from its rows 0 and 1: (det V / c) (u0 x u1)*. phase_over_scale = det V / c. 60 flop.
 template <class V>
 QUARKSTAR_HD void reconstruct_row_times(Link<V>& u, const Complex<V>& phase_over_scale) {
@@ -51,12 +46,11 @@ QUARKSTAR_HD void reconstruct_from_eight(Link<V>& u, const V (&stored)[8], const
   const Complex<V> a1 = scaled(root(V::broadcast(1) - n), unit_phase<V>(stored[6]));
   const Complex<V> c1 = scaled(root(n - b), unit_phase<V>(stored[7]));
   const V over_n = V::broadcast(1) / n;
-  const auto conjugate = [](const Complex<V>& z) QUARKSTAR_INLINE_LAMBDA { return Complex<V>{z.re, -z.im}; };
   const Complex<V> from_b = conjugate_multiply(a1, b1), from_c = conjugate_multiply(a1, c1);
-  const Complex<V> b2 = scaled(-over_n, multiply_add(from_b, a2, conjugate_multiply(c1, conjugate(a3))));
-  const Complex<V> b3 = scaled(over_n, multiply_add({-from_b.re, -from_b.im}, a3, conjugate_multiply(c1, conjugate(a2))));
-  const Complex<V> c2 = scaled(over_n, multiply_add({-from_c.re, -from_c.im}, a2, conjugate_multiply(b1, conjugate(a3))));
-  const Complex<V> c3 = scaled(-over_n, multiply_add(from_c, a3, conjugate_multiply(b1, conjugate(a2))));
+  const Complex<V> b2 = scaled(-over_n, multiply_add(from_b, a2, conjugate_multiply(c1, conj(a3))));
+  const Complex<V> b3 = scaled(over_n, multiply_add({-from_b.re, -from_b.im}, a3, conjugate_multiply(c1, conj(a2))));
+  const Complex<V> c2 = scaled(over_n, multiply_add({-from_c.re, -from_c.im}, a2, conjugate_multiply(b1, conj(a3))));
+  const Complex<V> c3 = scaled(-over_n, multiply_add(from_c, a3, conjugate_multiply(b1, conj(a2))));
   const Complex<V> minus_f{-f.re, -f.im}, first[3] = {b1, b2, b3}, second[3] = {a1, a2, a3}, third[3] = {c1, c2, c3};
   unroll<3>([&](auto column) QUARKSTAR_INLINE_LAMBDA {
     u[0][column] = multiply(f, first[column]);

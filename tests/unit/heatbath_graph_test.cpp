@@ -1,6 +1,6 @@
 // Sweeps through the task graph: the same bits for every cut, worker count and policy, and equal to a plain loop.
 #include "codelets/gauge/heatbath/link_update.hpp"
-#include "codelets/gauge/heatbath/staple.hpp"
+#include "codelets/gauge/staple.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/reference/gauge.hpp"
 #include "tests/reference/random.hpp"
@@ -21,11 +21,33 @@ constexpr std::uint64_t seed = 41;
 
 HostGauge start() { return hot_start(lattice, seed, runtime::Team({0})); }
 
-HostGauge after_sweeps(HostGauge field, const runtime::Decomposition& decomposition, int first, int last) {
-  Heatbath chain(decomposition, field, {5.7, seed, 2});
-  for (int sweep = first; sweep < last; ++sweep) chain.sweep(sweep);
-  chain.wait();
+HostGauge stored(const gauge::GaugeField& links) {
+  HostGauge field = cold_start(links.part().lattice);
+  store(field, links);
+  runtime::Session::current().wait_all();
   return field;
+}
+
+HostGauge after_sweeps(HostGauge field, const runtime::Decomposition& decomposition, int first, int last) {
+  gauge::GaugeField links(decomposition, 1);
+  load(links, field);
+  Heatbath chain(links, {5.7, seed, 2});
+  for (int sweep = first; sweep < last; ++sweep) chain.sweep(sweep);
+  return stored(links);
+}
+
+/// The staples around U_mu(x), of links in host order and without a border.
+Matrix staples_around(const HostGauge& field, const Coord& x, int mu) {
+  const auto link = [&](const Coord& at, int nu) { return site::read_link(field.link(lexicographic(at, field.extents), nu).data()); };
+  const auto step = [&](const Coord& at, int nu, int by) { return reference::step(at, nu, by, field.extents); };
+  Matrix sum{};
+  for (int nu = 0; nu < 4; ++nu) {
+    if (nu == mu) continue;
+    const Coord ahead = step(x, mu, 1), behind = step(x, nu, -1);
+    sum = sum + multiply_adjoint(multiply_adjoint(link(ahead, nu), link(step(x, nu, 1), mu)), link(x, nu));
+    sum = sum + adjoint_multiply(multiply(link(behind, mu), link(step(behind, mu, 1), nu)), link(behind, nu));
+  }
+  return sum;
 }
 
 /// One update of every link in the order of the definition, without graph, blocks or threads.
@@ -37,20 +59,20 @@ void plain_loop(HostGauge& field, Update&& update) {
         const Coord x = coordinates(index, field.extents);
         if (parity_of(x) != parity) continue;
         double* link = field.link(index, mu).data();
-        Matrix3 u = Matrix3::load(link);
-        update(u, staple_sum(field.data.data(), site_at(x, field.extents), mu), index, mu);
-        u.store(link);
+        Matrix u = site::read_link(link);
+        update(u, staples_around(field, x, mu), index, mu);
+        write_link(link, u);
       }
 }
 
 HostGauge after_plain_sweeps(HostGauge field, int sweeps) {
   for (int sweep = 0; sweep < sweeps; ++sweep) {
-    plain_loop(field, [sweep](Matrix3& u, const Matrix3& staple, std::int64_t site, int mu) {
+    plain_loop(field, [sweep](Matrix& u, const Matrix& staple, std::int64_t site, int mu) {
       heatbath_link(u, staple, 5.7, [&](int subgroup) {
         return RandomStream(seed, RandomPurpose::heatbath, site, static_cast<std::uint64_t>((sweep * 4 + mu) * 3 + subgroup));
       });
     });
-    for (int n = 0; n < 2; ++n) plain_loop(field, [](Matrix3& u, const Matrix3& staple, std::int64_t, int) { overrelax_link(u, staple); });
+    for (int n = 0; n < 2; ++n) plain_loop(field, [](Matrix& u, const Matrix& staple, std::int64_t, int) { overrelax_link(u, staple); });
   }
   return field;
 }
@@ -65,6 +87,13 @@ TEST_CASE("heatbath: the staple sum is what multiplies a link in the action") {
     const auto [spatial, temporal] = reference::plaquettes(g);
     return plaquettes * (spatial + temporal);  // sum of Re tr over all plaquettes
   };
+  const runtime::Session session(options(1, 1));
+  const gauge::GaugeField links(runtime::Decomposition(extents, {1, 1, 1, 1}, 1), 1);
+  load(links, field);
+  exchange_border(links);
+  const runtime::Block& block = links.blocks().front();
+  const gauge::LinkStrides strides = links.shape(block).strides();
+  const runtime::HostView<const double> memory(links.handle(block));
   reference::Random random(43);
   for (std::int64_t index = 0; index < volume(extents); index += 7)
     for (int mu = 0; mu < 4; ++mu) {
@@ -72,9 +101,10 @@ TEST_CASE("heatbath: the staple sum is what multiplies a link in the action") {
       const auto before = reference::link(field, index, mu);
       const auto after = reference::reunitarize(random.normal_matrix());
       reference::set_link(changed, index, mu, after);
-      const Matrix3 staple = staple_sum(field.data.data(), site_at(coordinates(index, extents), extents), mu);
+      const std::ptrdiff_t p = links.shape(block).offset(coordinates(index, extents));
+      const Matrix staple = staple_sum(gauge::StridedLinks<double>(memory.get(), strides), p, mu);
       reference::Matrix<3> a;
-      staple.store(reinterpret_cast<double*>(a.entries.data()));
+      write_link(reinterpret_cast<double*>(a.entries.data()), staple);
       CHECK(reference::trace((after - before) * a).real() == doctest::Approx(action(changed) - action(field)).epsilon(1e-10));
     }
 }
@@ -120,18 +150,23 @@ TEST_CASE("heatbath: a chain continues where it stopped") {
 TEST_CASE("heatbath: overrelaxation leaves the action unchanged, the heatbath leaves links in SU(3)") {
   const runtime::Session session(options(2, 1));
   const runtime::Team& team = session.worker(0).team;
-  HostGauge field = start();
-  Heatbath chain(runtime::Decomposition(lattice, {1, 1, 2, 2}, 2), field, {6.0, seed, 0});
+  gauge::GaugeField links(runtime::Decomposition(lattice, {1, 1, 2, 2}, 2), 1);
+  const HostGauge begin = start();
+  load(links, begin);
+  Heatbath chain(links, {6.0, seed, 0});
   for (int sweep = 0; sweep < 3; ++sweep) chain.sweep(sweep);
-  const double before = gauge::plaquettes(field, team).mean();
-  const HostGauge thermal = field;
+  const double before = gauge::plaquettes(links).mean();
+  const HostGauge thermal = stored(links);
+  CHECK(before == gauge::plaquettes(thermal, team).mean());
   for (int n = 0; n < 20; ++n) chain.submit_overrelaxation();
   chain.wait();
-  CHECK(std::abs(gauge::plaquettes(field, team).mean() - before) < 1e-13);
+  CHECK(std::abs(gauge::plaquettes(links).mean() - before) < 1e-13);
+  const HostGauge field = stored(links);
   CHECK(field.data != thermal.data);
   CHECK(reference::unitarity_deviation(field) < 1e-13);
+  CHECK(gauge::unitarity_deviation(links).unitarity == gauge::unitarity_deviation(field, team).unitarity);
   chain.sweep(3);
-  CHECK(reference::unitarity_deviation(field) < 2e-15);
+  CHECK(reference::unitarity_deviation(stored(links)) < 2e-15);
 }
 
 TEST_CASE("heatbath: cold and hot starts") {
@@ -153,8 +188,10 @@ TEST_CASE("heatbath: bad settings and links are refused before anything runs") {
   HostGauge field = cold_start(lattice);
   const runtime::Decomposition decomposition(lattice, {1, 1, 1, 1}, 1);
   const auto refused = [&](const HeatbathSettings& settings) {
+    gauge::GaugeField links(decomposition, 1);
+    load(links, field);
     try {
-      Heatbath chain(decomposition, field, settings);
+      Heatbath chain(links, settings);
     } catch (const Error& error) {
       return error.kind() == ErrorKind::input;
     }
@@ -170,9 +207,13 @@ TEST_CASE("heatbath: bad settings and links are refused before anything runs") {
   CHECK(refused({6.0, 1, 4}));
   field.data[100] = std::numeric_limits<double>::quiet_NaN();
   CHECK(refused({6.0, 1, 4}));
-  HostGauge other = cold_start({4, 4, 4, 8});
-  CHECK_THROWS_AS(Heatbath(decomposition, other, {6.0, 1, 4}), ShapeError);
-  HostGauge good = cold_start(lattice);
-  Heatbath chain(decomposition, good, {6.0, 1, 4});
+  const HostGauge good = cold_start(lattice);
+  gauge::GaugeField bare(decomposition, 0), part({decomposition, {4, 4, 4, 8}, {{0, 0, 0, 2}, lattice}}, 1), links(decomposition, 1);
+  CHECK_THROWS_AS(load(links, cold_start({2, 2, 2, 2})), ShapeError);
+  for (const gauge::GaugeField* field : {&bare, &links}) load(*field, good);
+  const HostGauge longer = cold_start({4, 4, 4, 8});
+  load(part, longer);
+  for (gauge::GaugeField* field : {&bare, &part}) CHECK_THROWS_AS(Heatbath(*field, {6.0, 1, 4}), ShapeError);
+  Heatbath chain(links, {6.0, 1, 4});
   CHECK_THROWS_AS(chain.sweep(-1), Error);
 }

@@ -12,11 +12,11 @@ using namespace quarkstar::heatbath;
 
 namespace {
 
-Matrix3 from_reference(const reference::Matrix<3>& m) { return Matrix3::load(reinterpret_cast<const double*>(m.entries.data())); }
+Matrix from_reference(const reference::Matrix<3>& m) { return site::read_link(reinterpret_cast<const double*>(m.entries.data())); }
 
-reference::Matrix<3> to_reference(const Matrix3& m) {
+reference::Matrix<3> to_reference(const Matrix& m) {
   reference::Matrix<3> result;
-  m.store(reinterpret_cast<double*>(result.entries.data()));
+  write_link(reinterpret_cast<double*>(result.entries.data()), m);
   return result;
 }
 
@@ -94,9 +94,9 @@ TEST_CASE("heatbath: a link in the field of s V, V in SU(3), reproduces the one-
   const reference::Matrix<3> v = random_su3(numbers);
   for (const auto& [beta, strength] : {std::pair{6.0, 1.0}, std::pair{6.0, 0.05}, std::pair{2.0, 4.0}}) {
     CAPTURE(beta * strength);
-    const Matrix3 staple = from_reference(reference::Complex{strength} * v);
-    const auto plaquette = [&](const Matrix3& u) { return gauge::real_trace_adjoint(u, from_reference(adjoint(v))) / 3; };
-    Matrix3 u = from_reference(random_su3(numbers));
+    const Matrix staple = from_reference(reference::Complex{strength} * v);
+    const auto plaquette = [&](const Matrix& u) { return real_trace_adjoint(u, from_reference(adjoint(v))) / 3; };
+    Matrix u = from_reference(random_su3(numbers));
     // 100 bins of 1000 updates; the scatter of the bins gives the error, autocorrelation included.
     const int bins = 100, length = 1000;
     double mean = 0, square = 0;
@@ -126,7 +126,7 @@ TEST_CASE("heatbath: overrelaxation of a link moves it, keeps it in SU(3) and le
   reference::Random numbers(seed);
   for (int n = 0; n < 20; ++n) {
     const reference::Matrix<3> before = random_su3(numbers), staple = numbers.normal_matrix();
-    Matrix3 u = from_reference(before);
+    Matrix u = from_reference(before);
     overrelax_link(u, from_reference(staple));
     const reference::Matrix<3> after = to_reference(u);
     CHECK(std::abs(trace(after * staple).real() - trace(before * staple).real()) < 1e-13);
@@ -137,9 +137,9 @@ TEST_CASE("heatbath: overrelaxation of a link moves it, keeps it in SU(3) and le
 }
 
 TEST_CASE("heatbath: a vanishing staple leaves overrelaxation without effect and makes the heatbath Haar-random") {
-  const Matrix3 nothing = Matrix3::zero();
+  const Matrix nothing{};
   const reference::Matrix<3> one = reference::Matrix<3>::identity();
-  Matrix3 u = from_reference(one);
+  Matrix u = from_reference(one);
   overrelax_link(u, nothing);
   CHECK(max_difference(to_reference(u), one) == 0.0);
   double trace_square = 0;

@@ -18,10 +18,13 @@ struct Estimate {
 
 /// Mean plaquette of a chain: `bins` bins of `length` sweeps after thermalisation, the error from the scatter of the
 /// bins.
-inline Estimate mean_plaquette(HostGauge field, const heatbath::HeatbathSettings& settings, int thermalisation, int bins, int length) {
+inline Estimate mean_plaquette(const HostGauge& field, const heatbath::HeatbathSettings& settings, int thermalisation, int bins,
+                               int length) {
   const runtime::Session session(options(1, 1));
   const runtime::Decomposition decomposition(field.extents, {1, 1, 1, 1}, 1);
-  heatbath::Heatbath chain(decomposition, field, settings);
+  gauge::GaugeField links(decomposition, 1);
+  load(links, field);
+  heatbath::Heatbath chain(links, settings);
   int sweep = 0;
   while (sweep < thermalisation) chain.sweep(sweep++);
   double mean = 0, square = 0;
@@ -29,7 +32,7 @@ inline Estimate mean_plaquette(HostGauge field, const heatbath::HeatbathSettings
     double average = 0;
     for (int n = 0; n < length; ++n) {
       chain.sweep(sweep++);
-      average += gauge::plaquettes(field, session.worker(0).team).mean() / length;
+      average += gauge::plaquettes(links).mean() / length;
     }
     mean += average / bins;
     square += average * average / bins;

@@ -1,5 +1,5 @@
 // V (V^+ V)^(-1/2) near and far from unitary matrices, and the decomposition that takes over where V is nearly singular.
-#include "codelets/gauge/smear/unitarize.hpp"
+#include "codelets/su3/unitarize.hpp"
 #include "tests/reference/gauge.hpp"
 #include "tests/reference/linalg.hpp"
 #include "tests/reference/random.hpp"
@@ -13,35 +13,33 @@ namespace {
 
 constexpr std::uint64_t seed = 577;
 
-using Factor = void (*)(smear::ComplexMatrix&, const smear::ComplexMatrix&);
-
-smear::ComplexMatrix to_ours(const Matrix<3>& m) {
-  smear::ComplexMatrix result;
+site::Link<double> to_ours(const Matrix<3>& m) {
+  site::Link<double> result;
   for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) result.e[i][j] = {m(i, j).real(), m(i, j).imag()};
+    for (int j = 0; j < 3; ++j) result[i][j] = {m(i, j).real(), m(i, j).imag()};
   return result;
 }
 
-Matrix<3> to_reference(const smear::ComplexMatrix& m) {
+Matrix<3> to_reference(const site::Link<double>& m) {
   Matrix<3> result;
   for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) result(i, j) = {m.e[i][j].re, m.e[i][j].im};
+    for (int j = 0; j < 3; ++j) result(i, j) = {m[i][j].re, m[i][j].im};
   return result;
 }
 
 Matrix<3> unitary_factor(const Matrix<3>& v) {
-  smear::ComplexMatrix w;
-  smear::unitarize(w, to_ours(v));
+  site::Link<double> w;
+  site::unitarize(w, to_ours(v));
   return to_reference(w);
 }
 Matrix<3> by_svd(const Matrix<3>& v) {
-  smear::ComplexMatrix w;
-  smear::unitarize_by_svd(w, to_ours(v));
+  site::Link<double> w;
+  site::unitarize_by_svd(w, to_ours(v));
   return to_reference(w);
 }
 bool analytic_works(const Matrix<3>& v) {
-  smear::ComplexMatrix w;
-  return smear::unitarize_analytic(w, to_ours(v));
+  site::Link<double> w;
+  return site::unitarize_analytic(w, to_ours(v));
 }
 
 double deviation(const Matrix<3>& w) { return reference::max_difference(w * reference::adjoint(w), Matrix<3>::identity()); }

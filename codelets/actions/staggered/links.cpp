@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <limits>
 #include <span>
 #include <vector>
@@ -21,23 +20,18 @@
 namespace quarkstar::staggered {
 namespace {
 
-using Complex = std::complex<double>;
-using Matrix = std::array<Complex, 9>;
+using Complex = site::Complex<double>;
+using Matrix = site::Link<double>;
 
 // Not std::arg and std::abs, whose last digits depend on the processor.
-double argument_over_pi(const Complex& z) { return portable::argument_over_pi(z.imag(), z.real()); }
-double modulus(const Complex& z) { return portable::modulus(z.real(), z.imag()); }
+double argument_over_pi(const Complex& z) { return portable::argument_over_pi(z.im, z.re); }
+double modulus(const Complex& z) { return portable::modulus(z.re, z.im); }
 
 /// What multiplies the neighbour that a link leads to, forward: the link itself, or the one that it comes from: minus its adjoint.
 Matrix multiplier(std::span<const double, 18> reals, bool forward) {
-  Matrix result;
-  for (std::size_t row = 0; row < 3; ++row)
-    for (std::size_t column = 0; column < 3; ++column) {
-      const std::size_t i = forward ? row * 3 + column : column * 3 + row;
-      const Complex entry{reals[2 * i], reals[2 * i + 1]};
-      result[row * 3 + column] = forward ? entry : -std::conj(entry);
-    }
-  return result;
+  const Matrix u = site::read_link(reals.data());
+  if (forward) return u;
+  return site::link_of<double>([&u](int row, int column) { return Complex{-u[column][row].re, u[column][row].im}; });
 }
 
 /// What is stored for a link (codelets/su3/long_link.hpp): `row_numbers` of the rows of c V, then numbers of size 1 at most.
@@ -48,34 +42,34 @@ struct Stored {
 
 /// Numbers of a long link of 9 reals: m / |c| = e^{i pi t} S.
 Stored stored_as_nine(const Matrix& m, double size) {
+  // Not determinant(): the sign of a zero imaginary part decides between t = 1 and -1, and links in memory and files have had this one.
+  const auto subdeterminant = [&m](int i, int j) { return multiply(m[1][i], m[2][j]) - multiply(m[1][j], m[2][i]); };
   const Complex det =
-      (m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6])) / (size * size * size);
-  const double t = argument_over_pi(det) / 3, over_size = 1 / size;
+      multiply(m[0][0], subdeterminant(1, 2)) - multiply(m[0][1], subdeterminant(0, 2)) + multiply(m[0][2], subdeterminant(0, 1));
+  const double cube = size * size * size, t = argument_over_pi({det.re / cube, det.im / cube}) / 3, over_size = 1 / size;
   const auto [sine, cosine] = portable::sine_cosine_of_turns(-t / 2);
   const Complex rotate{over_size * cosine, over_size * sine};
-  const Complex a2 = rotate * m[4], a3 = rotate * m[5], b1 = rotate * m[0];
-  return {{a2.real(), a2.imag(), a3.real(), a3.imag(), b1.real(), b1.imag(), argument_over_pi(rotate * m[3]),
-           argument_over_pi(-rotate * m[6]), t},
+  const Complex a2 = multiply(rotate, m[1][1]), a3 = multiply(rotate, m[1][2]), b1 = multiply(rotate, m[0][0]);
+  return {{a2.re, a2.im, a3.re, a3.im, b1.re, b1.im, argument_over_pi(multiply(rotate, m[1][0])),
+           argument_over_pi(multiply({-rotate.re, -rotate.im}, m[2][0])), t},
           0};
 }
 
 Stored stored_numbers(const Matrix& m, int reals, double size) {
   if (reals == 9) return stored_as_nine(m, size);
   Stored stored;
-  for (std::size_t i = 0; i < 9; ++i) {
-    stored.numbers[2 * i] = m[i].real();
-    stored.numbers[2 * i + 1] = m[i].imag();
-  }
+  site::write_link(stored.numbers.data(), m);
   if (reals == 18) return stored;
   stored.row_numbers = 12;
-  Complex along = 0;
-  for (std::size_t c = 0; c < 3; ++c) {
-    const std::size_t p = (c + 1) % 3, q = (c + 2) % 3;
-    along += (m[p] * m[3 + q] - m[q] * m[3 + p]) * m[6 + c];
+  Complex along{};
+  for (int c = 0; c < 3; ++c) {
+    const int p = (c + 1) % 3, q = (c + 2) % 3;
+    along = multiply_add(multiply(m[0][p], m[1][q]) - multiply(m[0][q], m[1][p]), m[2][c], along);
   }
-  const Complex phase = along / modulus(along);
-  stored.numbers[12] = reals == 14 ? phase.real() : argument_over_pi(phase);
-  stored.numbers[13] = phase.imag();
+  const double length = modulus(along);
+  const Complex phase{along.re / length, along.im / length};
+  stored.numbers[12] = reals == 14 ? phase.re : argument_over_pi(phase);
+  stored.numbers[13] = phase.im;
   return stored;
 }
 
@@ -167,7 +161,7 @@ double error_of(const Matrix& m, double scale) {
   double largest = 0;
   for (int i = 0; i < 9; ++i) {
     const site::Complex<V>& entry = loaded[i / 3][i % 3];
-    const double difference = modulus(Complex{entry.re.v, entry.im.v} - m[static_cast<std::size_t>(i)]);
+    const double difference = modulus(Complex{entry.re.v, entry.im.v} - m[i / 3][i % 3]);
     largest = std::isfinite(difference) ? std::max(largest, difference) : std::numeric_limits<double>::infinity();
   }
   return largest;

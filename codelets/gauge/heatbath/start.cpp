@@ -1,7 +1,7 @@
 #include "codelets/gauge/heatbath/start.hpp"
 
-#include "codelets/gauge/matrix3.hpp"
 #include "codelets/lattice/random.hpp"
+#include "codelets/su3/unitarize.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/system/error.hpp"
 
@@ -22,11 +22,11 @@ HostGauge allocate(const Coord& lattice) {
   return gauge;
 }
 
-gauge::Matrix3 haar_link(std::uint64_t seed, std::int64_t site, int mu) {
+site::Link<double> haar_link(std::uint64_t seed, std::int64_t site, int mu) {
   RandomStream random(seed, RandomPurpose::hot_start, site, static_cast<std::uint64_t>(mu));
   const auto a = random.gaussians(), b = random.gaussians(), c = random.gaussians();
-  gauge::Matrix3 u{{{{a[0], a[1]}, {a[2], a[3]}, {b[0], b[1]}}, {{b[2], b[3]}, {c[0], c[1]}, {c[2], c[3]}}, {}}};
-  gauge::reunitarize(u);
+  site::Link<double> u{{{{a[0], a[1]}, {a[2], a[3]}, {b[0], b[1]}}, {{b[2], b[3]}, {c[0], c[1]}, {c[2], c[3]}}, {}}};
+  reunitarize(u);
   return u;
 }
 
@@ -44,7 +44,7 @@ HostGauge hot_start(const Coord& lattice, std::uint64_t seed, const runtime::Tea
   if (gauge.data.empty()) return gauge;
   team.for_range(volume(lattice), [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t site = begin; site < end; ++site)
-      for (int mu = 0; mu < 4; ++mu) haar_link(seed, site, mu).store(gauge.link(site, mu).data());
+      for (int mu = 0; mu < 4; ++mu) site::write_link(gauge.link(site, mu).data(), haar_link(seed, site, mu));
   });
   return gauge;
 }

@@ -1,6 +1,5 @@
 #pragma once
 // HISQ links for several Naik epsilons from one configuration.
-#include "codelets/gauge/smear/padded_links.hpp"
 #include "codelets/gauge/smear/staggered_links.hpp"
 
 namespace quarkstar::smear {
@@ -18,10 +17,11 @@ class HisqLinks {
   StaggeredLinks links(double naik_epsilon) const;
 
   /// W, without staggered phases but with the boundary's; border of two sites, filled.
-  const PaddedLinks& reunitarized() const { return unitary_; }
+  const gauge::GaugeField& reunitarized() const { return unitary_; }
 
  private:
-  PaddedLinks unitary_, fat_, long_;
+  Region region_;
+  gauge::GaugeField unitary_, fat_, long_;
 };
 
 }  // namespace quarkstar::smear

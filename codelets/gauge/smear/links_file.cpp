@@ -1,9 +1,9 @@
 #include "codelets/gauge/smear/links_file.hpp"
 
-#include "codelets/gauge/matrix3.hpp"
 #include "codelets/io/link_field_file.hpp"
 #include "codelets/io/text.hpp"
 #include "codelets/lattice/portable.hpp"
+#include "codelets/su3/matrix.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 
@@ -38,12 +38,12 @@ double scale_of(std::span<const double, 18> link) {
 
 /// Largest entry of N N^+ / scale^2 - 1.
 double deviation(std::span<const double, 18> link, double scale) {
-  const gauge::Matrix3 n = gauge::Matrix3::load(link.data()), product = gauge::multiply_adjoint(n, n);
+  const site::Link<double> n = site::read_link(link.data()), product = multiply_adjoint(n, n);
   const double scale2 = scale * scale;
   double largest = 0;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
-      largest = std::max(largest, portable::modulus(product.e[i][j][0] / scale2 - (i == j ? 1.0 : 0.0), product.e[i][j][1] / scale2));
+      largest = std::max(largest, portable::modulus(product[i][j].re / scale2 - (i == j ? 1.0 : 0.0), product[i][j].im / scale2));
   return largest;
 }
 

@@ -1,6 +1,6 @@
 #include "codelets/gauge/smear/links_signs.hpp"
 
-#include "codelets/gauge/matrix3.hpp"
+#include "codelets/su3/matrix.hpp"
 #include "runtime/graph/thread_sums.hpp"
 #include "runtime/mpi/job.hpp"
 
@@ -10,13 +10,13 @@
 namespace quarkstar::smear {
 namespace {
 
-using gauge::Matrix3;
+using Matrix = site::Link<double>;
 
 constexpr std::size_t plaquettes_a_site = 6;
 
-double cosine(const Matrix3& a, const Matrix3& b) {
-  const double norms = gauge::real_trace_adjoint(a, a) * gauge::real_trace_adjoint(b, b);
-  return norms > 0 ? gauge::real_trace_adjoint(a, b) / std::sqrt(norms) : 0;
+double cosine(const Matrix& a, const Matrix& b) {
+  const double norms = real_trace_adjoint(a, a) * real_trace_adjoint(b, b);
+  return norms > 0 ? real_trace_adjoint(a, b) / std::sqrt(norms) : 0;
 }
 
 Coord shifted(Coord site, int mu, int by, const Coord& lattice) {
@@ -28,7 +28,7 @@ Coord shifted(Coord site, int mu, int by, const Coord& lattice) {
 
 LinksSigns signs_of(const StaggeredLinks& links, const Coord& lattice, const Box& part, const runtime::Team& team) {
   const auto link = [&](const HostGauge& field, const Coord& site, int mu) {
-    return Matrix3::load(field.link(index_in(field.box(), site, lattice), mu).data());
+    return site::read_link(field.link(index_in(field.box(), site, lattice), mu).data());
   };
   const auto fat = [&](const Coord& site, int mu) { return link(links.fat, site, mu); };
   const int reach = links.reach();
@@ -41,10 +41,10 @@ LinksSigns signs_of(const StaggeredLinks& links, const Coord& lattice, const Box
       double plaquette = 0, line = 0;
       for (int mu = 0; mu < 4; ++mu) {
         for (int nu = mu + 1; nu < 4; ++nu)
-          plaquette += cosine(gauge::multiply(fat(site, mu), fat(shifted(site, mu, 1, lattice), nu)),
-                              gauge::multiply(fat(site, nu), fat(shifted(site, nu, 1, lattice), mu)));
-        const Matrix3 two = gauge::multiply(fat(site, mu), fat(shifted(site, mu, 1, lattice), mu));
-        const double along = cosine(link(links.long_links, site, mu), gauge::multiply(two, fat(shifted(site, mu, 2, lattice), mu)));
+          plaquette += cosine(multiply(fat(site, mu), fat(shifted(site, mu, 1, lattice), nu)),
+                              multiply(fat(site, nu), fat(shifted(site, nu, 1, lattice), mu)));
+        const Matrix two = multiply(fat(site, mu), fat(shifted(site, mu, 1, lattice), mu));
+        const double along = cosine(link(links.long_links, site, mu), multiply(two, fat(shifted(site, mu, 2, lattice), mu)));
         line += along;
         if (site[mu] + reach >= lattice[mu]) runtime::add(sum[of_edges + mu], along);
       }

@@ -1,7 +1,6 @@
 #include "codelets/gauge/smear/region.hpp"
 
 #include "codelets/gauge/smear/staggered_links.hpp"
-#include "runtime/system/error.hpp"
 
 namespace quarkstar::smear {
 
@@ -14,15 +13,10 @@ Box thin_links_box(const Box& part, const Coord& lattice, const Border& border) 
   return box;
 }
 
-Region::Region(const runtime::Decomposition& whole)
-    : blocks(whole), lattice(whole.lattice()), box({}, whole.lattice()), fat(box), far(box) {
-  if (whole.is_distributed()) throw ShapeError("smear::Region", "other ranks have parts of this decomposition");
-}
+Region::Region(const runtime::Decomposition& whole) : Part(whole), fat(box), far(box) {}
 
 Region::Region(const Coord& whole, const Box& part, const Border& border, const Coord& grid, int workers)
-    : blocks(thin_links_box(part, whole, border).extents, grid, workers),
-      lattice(whole),
-      box(thin_links_box(part, whole, border)),
+    : Part({thin_links_box(part, whole, border).extents, grid, workers}, whole, thin_links_box(part, whole, border)),
       fat(hops_box(part, whole, longest_hop(false))),
       far(hops_box(part, whole, longest_hop(true))),
       is_part(true) {}

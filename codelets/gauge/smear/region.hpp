@@ -1,7 +1,7 @@
 #pragma once
 // Where links are smeared: on the whole lattice, or on what one of several ranks needs of it.
+#include "codelets/gauge/gauge_field.hpp"
 #include "codelets/lattice/boxes.hpp"
-#include "runtime/cut/decomposition.hpp"
 
 namespace quarkstar::smear {
 
@@ -32,15 +32,12 @@ inline Box hops_box(const Box& part, const Coord& lattice, int reach) { return w
 ///
 /// What it costs, instead of messages: links of (e + 8)^d sites for e^d, HISQ, with d directions cut into parts of e
 /// sites.
-struct Region {
+struct Region : gauge::Part {
   /// All of the lattice, all kept. Throws ShapeError for the decomposition of several ranks.
   Region(const runtime::Decomposition& whole);  // NOLINT(google-explicit-constructor): what decompositions mean
   /// thin_links_box() in a grid of blocks for so many workers (as Decomposition); kept are the hops_box()es of `part`.
   Region(const Coord& lattice, const Box& part, const Border& border, const Coord& grid, int workers);
 
-  runtime::Decomposition blocks;  ///< of the box, whose origin it does not know
-  Coord lattice{};
-  Box box;
   Box fat, far;          ///< sites whose links of one and of three hops are kept
   bool is_part = false;  ///< other ranks have others
 };

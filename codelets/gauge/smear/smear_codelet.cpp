@@ -1,8 +1,8 @@
 #include "codelets/arch/table.hpp"
+#include "codelets/gauge/gauge_cuda.hpp"
 #include "codelets/gauge/smear/smear.hpp"
-#include "codelets/gauge/smear/smear_cuda.hpp"
 #include "codelets/gauge/smear/smear_kernels.hpp"
-#include "codelets/gauge/smear/unitarize.hpp"
+#include "codelets/su3/unitarize.hpp"
 #include "runtime/graph/codelet.hpp"
 #include "runtime/system/error.hpp"
 
@@ -29,14 +29,14 @@ void run_smear(Call& call) {
 }
 
 void run_unitarize(Call& call) {
-  const auto& shape = call.arguments<PaddedShape>();
+  const auto& shape = call.arguments<gauge::LinkShape>();
   double* links = call.buffer<double>(0);
-  const LinkStrides strides = shape.strides();
+  const gauge::LinkStrides strides = shape.strides();
   call.team().for_range(shape.rows(), [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t row = begin; row < end; ++row)
       for (int mu = 0; mu < 4; ++mu) {
         double* first = links + shape.offset(shape.row_start(row)) + mu * strides.link;
-        for (int x = 0; x < shape.extents[0]; ++x) unitarize_in_place(first + x, strides.real);
+        for (int x = 0; x < shape.extents[0]; ++x) site::unitarize_in_place(first + x, strides.real);
       }
   });
 }
@@ -44,7 +44,7 @@ void run_unitarize(Call& call) {
 #ifdef QUARKSTAR_CUDA
 void smear_on_cuda(Call& call) { cuda::launch_smear(arguments_of(call), static_cast<runtime::CudaStream>(call.stream())); }
 void unitarize_on_cuda(Call& call) {
-  cuda::launch_unitarize(call.buffer<double>(0), call.arguments<PaddedShape>(), static_cast<runtime::CudaStream>(call.stream()));
+  cuda::launch_unitarize(call.buffer<double>(0), call.arguments<gauge::LinkShape>(), static_cast<runtime::CudaStream>(call.stream()));
 }
 #else
 constexpr runtime::Implementation smear_on_cuda = nullptr, unitarize_on_cuda = nullptr;
@@ -54,43 +54,43 @@ const runtime::Codelet fat_codelet("smear.fat", runtime::CodeletKind::stencil, r
 const runtime::Codelet naik_codelet("smear.naik", runtime::CodeletKind::stencil, run_smear, smear_on_cuda);
 const runtime::Codelet unitarize_codelet("smear.unitarize", run_unitarize, unitarize_on_cuda);
 
-void submit(const runtime::Codelet& codelet, const PaddedLinks& out, const PaddedLinks& in, SmearArguments arguments, int border,
+void submit(const runtime::Codelet& codelet, const GaugeField& out, const GaugeField& in, SmearArguments arguments, int border,
             double flops_per_site) {
-  const runtime::Decomposition &a = out.decomposition(), &b = in.decomposition();
+  const runtime::Decomposition &a = out.part().blocks, &b = in.part().blocks;
   if (a.lattice() != b.lattice() || a.grid() != b.grid()) throw ShapeError(codelet.name(), "links of another decomposition");
   if (in.depth() < border) throw ShapeError(codelet.name(), fmt::format("a border of {} sites, {} are read", in.depth(), border));
   for (const runtime::Block& block : a.blocks()) {
-    arguments.out_shape = out.shape(block.index);
-    arguments.in_shape = in.shape(block.index);
+    arguments.out_shape = out.shape(block);
+    arguments.in_shape = in.shape(block);
     const auto sites = static_cast<double>(volume(block.extents));
-    const double reals = static_cast<double>(arguments.in_shape.reals()) + sites * PaddedShape::site_reals;
-    runtime::submit(codelet, arguments, {runtime::out(out.block(block.index)), runtime::in(in.block(block.index))},
+    const double reals = static_cast<double>(arguments.in_shape.reals()) + sites * gauge::LinkShape::site_reals;
+    runtime::submit(codelet, arguments, {runtime::out(out.handle(block)), runtime::in(in.handle(block))},
                     {flops_per_site * sites, reals * sizeof(double)}, {.owner = block.owner, .block = block.index});
   }
 }
 
 }  // namespace
 
-void smear_links(const PaddedLinks& out, const PaddedLinks& in, const PathWeights& weights) {
+void smear_links(const GaugeField& out, const GaugeField& in, const PathWeights& weights) {
   const bool lepage = weights.lepage != 0;
   SmearArguments arguments{};
   arguments.weights = weights;
   submit(fat_codelet, out, in, arguments, lepage ? 2 : 1, lepage ? 145e3 : 132e3);
 }
 
-void naik_links(const PaddedLinks& out, const PaddedLinks& in, double weight) {
+void naik_links(const GaugeField& out, const GaugeField& in, double weight) {
   SmearArguments arguments{};
   arguments.naik = true;
   arguments.naik_weight = weight;
   submit(naik_codelet, out, in, arguments, 2, 4 * (2 * 198 + 18));  // two products and the weight
 }
 
-void unitarize_links(const PaddedLinks& links) {
-  for (const runtime::Block& block : links.decomposition().blocks()) {
-    const PaddedShape shape = links.shape(block.index);
+void unitarize_links(const GaugeField& links) {
+  for (const runtime::Block& block : links.blocks()) {
+    const gauge::LinkShape shape = links.shape(block);
     const auto sites = static_cast<double>(volume(block.extents));
-    runtime::submit(unitarize_codelet, shape, {runtime::inout(links.block(block.index))},
-                    {4e3 * sites, 2 * sites * PaddedShape::site_reals * sizeof(double)}, {.owner = block.owner, .block = block.index});
+    runtime::submit(unitarize_codelet, shape, {runtime::inout(links.handle(block))},
+                    {4e3 * sites, 2 * sites * gauge::LinkShape::site_reals * sizeof(double)}, {.owner = block.owner, .block = block.index});
   }
 }
 

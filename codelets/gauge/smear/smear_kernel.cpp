@@ -6,21 +6,15 @@
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 namespace {
 
-using smear::LinkStrides;
+using gauge::LinkStrides;
 using smear::SmearArguments;
-
-template <class V>
-struct Registers {
-  static QUARKSTAR_HD V load(const double* at) { return V::load(at); }
-  static QUARKSTAR_HD V constant(double number) { return V::broadcast(number); }
-};
 
 /// Sites x, x + 1, ..., x + VL - 1 of a row.
 template <int VL>
 void sites(const SmearArguments& a, const Coord& x, int mu) {
   using V = Pack<double, VL>;
   const LinkStrides from = a.in_shape.strides(), to = a.out_shape.strides();
-  const smear::StridedLinks<V, Registers<V>> links(a.in, from);
+  const gauge::StridedLinks<V> links(a.in, from);
   const std::ptrdiff_t p = a.in_shape.offset(x);
   site::Link<V> result;
   if (a.naik) smear::naik_link(result, links, p, mu, a.naik_weight);

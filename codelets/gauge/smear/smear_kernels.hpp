@@ -1,8 +1,8 @@
 #pragma once
 // The contract between the smearing codelets and the kernels of every architecture.
 #include "codelets/arch/dispatch.hpp"
+#include "codelets/gauge/block_links.hpp"
 #include "codelets/gauge/smear/coefficients.hpp"
-#include "codelets/gauge/smear/padded_shape.hpp"
 
 #include <cstdint>
 
@@ -14,13 +14,13 @@ namespace smear {
 struct SmearArguments {
   double* out;
   const double* in;
-  PaddedShape out_shape, in_shape;  ///< equal extents; in: with the border that is read
-  PathWeights weights;              ///< of the fat links
+  gauge::LinkShape out_shape, in_shape;  ///< equal extents; in: with the border that is read
+  PathWeights weights;                   ///< of the fat links
   double naik_weight;
   bool naik;
 };
 
-/// Over rows [begin, end) of PaddedShape::rows(), all four directions.
+/// Over rows [begin, end) of LinkShape::rows(), all four directions.
 using SmearKernel = void (*)(const SmearArguments& arguments, std::int64_t begin, std::int64_t end);
 
 }  // namespace smear

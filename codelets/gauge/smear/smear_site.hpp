@@ -1,63 +1,31 @@
 #pragma once
 // Smeared and Naik links of one site, written once for every architecture.
+#include "codelets/gauge/block_links.hpp"
 #include "codelets/gauge/smear/coefficients.hpp"
-#include "codelets/gauge/smear/link_product.hpp"
-#include "codelets/gauge/smear/padded_shape.hpp"
 
 namespace quarkstar::smear {
 
-/// The links of a padded block around offsets p in its memory. Memory supplies load(pointer), the pack at a place, and
-/// constant(number).
-template <class V, class Memory>
-class StridedLinks {
- public:
-  QUARKSTAR_HD StridedLinks(const double* links, const LinkStrides& strides) : links_(links), strides_(strides) {}
-  QUARKSTAR_HD std::ptrdiff_t stride(int nu) const { return strides_.step[nu]; }
-  QUARKSTAR_HD V constant(double number) const { return Memory::constant(number); }
-
-  /// u = U_nu(p).
-  QUARKSTAR_HD void load(Link<V>& u, std::ptrdiff_t p, int nu) const { load_step(u, p, nu, true); }
-
-  /// u = U_nu(p) for a step forward, U_nu^+(p - nu) for a step backward. One code for both, with other strides of rows and columns
-  /// and a sign: what is built on it would otherwise be doubled at every level of the detours.
-  QUARKSTAR_HD void load_step(Link<V>& u, std::ptrdiff_t p, int nu, bool forward) const {
-    const double* at = links_ + (forward ? p : p - strides_.step[nu]) + nu * strides_.link;
-    const std::ptrdiff_t row = (forward ? 6 : 2) * strides_.real, column = (forward ? 2 : 6) * strides_.real;
-    const V sign = constant(forward ? 1 : -1);
-    unroll<9>([&](auto e) QUARKSTAR_INLINE_LAMBDA {
-      const double* re = at + e / 3 * row + e % 3 * column;
-      u[e / 3][e % 3] = {Memory::load(re), sign * Memory::load(re + strides_.real)};
-    });
-  }
-
- private:
-  const double* links_;
-  const LinkStrides& strides_;
-};
+using gauge::StridedLinks, site::Link;
 
 /// sum += G m H^+: m, which belongs one step away from p, brought back to p. G is the step at p, H the same step at p + mu.
 /// 414 flop.
-template <class V, class Links>
-QUARKSTAR_HD void enclose(Link<V>& sum, const Links& links, std::ptrdiff_t p, int mu, int nu, bool forward, const Link<V>& m) {
-  Link<V> step, inner;
-  links.load_step(step, p + links.stride(mu), nu, forward);
-  multiply_adjoint(inner, m, step);
-  links.load_step(step, p, nu, forward);
-  multiply_add(sum, step, inner);
+template <class V>
+QUARKSTAR_HD void enclose(Link<V>& sum, const StridedLinks<V>& links, std::ptrdiff_t p, int mu, int nu, bool forward, const Link<V>& m) {
+  const Link<V> inner = multiply_adjoint(m, links.load_step(p + links.stride(mu), nu, forward));
+  sum = multiply_add(links.load_step(p, nu, forward), inner, sum);
 }
 
 /// The detours around U_mu(p) that may still step in the directions not in `used`, nested so that detours share their outer links:
 ///   R_k(p) = w_k U_mu(p) + sum_{nu not used} sum_{+-} G R_{k+1}(p +- nu) H^+,   w = one, three, five, seven.
 /// Level 0 is the smeared link; Lepage's detours are added to R_1, behind the same outer link.
-template <int Level, class V, class Links>
-QUARKSTAR_HD void detours(Link<V>& result, const Links& links, std::ptrdiff_t p, int mu, unsigned used, const PathWeights& weights) {
-  Link<V> link;
-  links.load(link, p, mu);
+template <int Level, class V>
+QUARKSTAR_HD void detours(Link<V>& result, const StridedLinks<V>& links, std::ptrdiff_t p, int mu, unsigned used,
+                          const PathWeights& weights) {
+  const Link<V> link = links.load(p, mu);
   if constexpr (Level == 3) {
-    unroll<9>([&](auto e) QUARKSTAR_INLINE_LAMBDA { result[e / 3][e % 3] = link[e / 3][e % 3]; });
+    result = link;
   } else {
-    Link<V> sum;
-    set_zero(sum, links.constant(0));
+    Link<V> sum{};
 #ifdef __CUDACC__
 #pragma unroll 1
 #endif
@@ -70,36 +38,29 @@ QUARKSTAR_HD void detours(Link<V>& result, const Links& links, std::ptrdiff_t p,
       detours<Level + 1>(m, links, q, mu, used | 1u << nu, weights);
       if constexpr (Level == 0) {
         if (weights.lepage != 0) {
-          Link<V> far, lepage;
-          links.load(far, forward ? q + links.stride(nu) : q - links.stride(nu), mu);
-          set_zero(lepage, links.constant(0));
-          enclose(lepage, links, q, mu, nu, forward, far);
-          scale_add(m, links.constant(weights.lepage), lepage, m);
+          Link<V> lepage{};
+          enclose(lepage, links, q, mu, nu, forward, links.load(forward ? q + links.stride(nu) : q - links.stride(nu), mu));
+          m = scaled_add(links.constant(weights.lepage), lepage, m);
         }
       }
       enclose(sum, links, p, mu, nu, forward, m);
     }
-    if constexpr (Level == 2) scale(sum, links.constant(weights.seven), sum);
-    scale_add(result, links.constant(Level == 0 ? weights.one : Level == 1 ? weights.three : weights.five), link, sum);
+    if constexpr (Level == 2) sum = scaled(links.constant(weights.seven), sum);
+    result = scaled_add(links.constant(Level == 0 ? weights.one : Level == 1 ? weights.three : weights.five), link, sum);
   }
 }
 
 /// The smeared link at p: sum of all weighted paths, always in the same order. 33 kflop, 36 kflop with Lepage's term.
-template <class V, class Links>
-QUARKSTAR_HD void smeared_link(Link<V>& result, const Links& links, std::ptrdiff_t p, int mu, const PathWeights& weights) {
+template <class V>
+QUARKSTAR_HD void smeared_link(Link<V>& result, const StridedLinks<V>& links, std::ptrdiff_t p, int mu, const PathWeights& weights) {
   detours<0>(result, links, p, mu, 1u << mu, weights);
 }
 
 /// weight U_mu(p) U_mu(p + mu) U_mu(p + 2 mu). 414 flop.
-template <class V, class Links>
-QUARKSTAR_HD void naik_link(Link<V>& result, const Links& links, std::ptrdiff_t p, int mu, double weight) {
-  Link<V> first, second, product;
-  links.load(first, p, mu);
-  links.load(second, p + links.stride(mu), mu);
-  multiply(product, first, second);
-  links.load(second, p + 2 * links.stride(mu), mu);
-  multiply(first, product, second);
-  scale(result, links.constant(weight), first);
+template <class V>
+QUARKSTAR_HD void naik_link(Link<V>& result, const StridedLinks<V>& links, std::ptrdiff_t p, int mu, double weight) {
+  const Link<V> two = multiply(links.load(p, mu), links.load(p + links.stride(mu), mu));
+  result = scaled(links.constant(weight), multiply(two, links.load(p + 2 * links.stride(mu), mu)));
 }
 
 }  // namespace quarkstar::smear

@@ -18,24 +18,14 @@
 namespace quarkstar::smear {
 namespace {
 
-constexpr double largest_deviation = 1e-4;  // single-precision files stay far below
-
-const runtime::Team& cpu_team() {
-  const auto& workers = runtime::Session::current().workers();
-  const auto cpu =
-      std::find_if(workers.begin(), workers.end(), [](const runtime::Worker& w) { return w.kind == runtime::Worker::Kind::cpu; });
-  if (cpu == workers.end())
-    throw Error(ErrorKind::environment, "link construction", "the session has no CPU worker", "give it at least one");
-  return cpu->team;
-}
-
 /// How far the links are from SU(3), on all ranks alike.
 gauge::UnitarityDeviation deviation_of(const Region& region, const HostGauge& gauge) {
-  if (!region.is_part) return gauge::unitarity_deviation(gauge, cpu_team());
+  const runtime::Team& team = runtime::Session::current().cpu_team();
+  if (!region.is_part) return gauge::unitarity_deviation(gauge, team);
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   std::array<double, 2> largest{};
   job.together([&] {
-    const gauge::UnitarityDeviation mine = gauge::unitarity_deviation(gauge, cpu_team());
+    const gauge::UnitarityDeviation mine = gauge::unitarity_deviation(gauge, team);
     largest = {mine.unitarity, mine.determinant};
   });
   job.combine(largest, runtime::mpi::Combine::maximum);
@@ -48,17 +38,13 @@ void check(const Region& region, const HostGauge& gauge, const BoundaryAngles& b
                      fmt::format("the configuration is {}, the decomposition {}", fmt::join(gauge.extents, "x"), region.blocks.describe()));
   if (!std::all_of(boundary.begin(), boundary.end(), [](double theta) { return std::isfinite(theta); }))
     throw Error(ErrorKind::input, "--boundary", "an angle is not a number", "give angles in units of pi");
-  const gauge::UnitarityDeviation deviation = deviation_of(region, gauge);
-  if (std::max(deviation.unitarity, deviation.determinant) > largest_deviation)
-    throw Error(ErrorKind::input, "gauge configuration",
-                fmt::format("links are not SU(3) (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})", deviation.unitarity, deviation.determinant),
-                "give a configuration that has not been smeared, or reunitarize it");
+  deviation_of(region, gauge).require_small("give a configuration that has not been smeared, or reunitarize it");
 }
 
 /// The configuration in blocks, its boundary phases folded in, borders filled.
-PaddedLinks loaded(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, int depth) {
+GaugeField loaded(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, int depth) {
   check(region, gauge, boundary);
-  PaddedLinks links(region, depth);
+  GaugeField links(region, depth);
   load(links, gauge, boundary);
   exchange_border(links);
   return links;
@@ -71,10 +57,10 @@ HostGauge empty_host(const Box& box) {
 }  // namespace
 
 StaggeredLinks naive_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary) {
-  const PaddedLinks links = loaded(region, gauge, boundary, 0);
+  const GaugeField links = loaded(region, gauge, boundary, 0);
   StaggeredLinks result;
   result.fat = empty_host(region.fat);
-  store_with_phases(result.fat, links, 1, nullptr, 0);
+  store(result.fat, links, {.staggered_phases = true});
   runtime::Session::current().wait_all();
   return result;
 }
@@ -92,8 +78,8 @@ void check_naik_epsilon(double naik_epsilon) {
 
 StaggeredLinks asqtad_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, double u0) {
   check_tadpole_factor(u0);
-  const PaddedLinks links = loaded(region, gauge, boundary, 2);
-  const PaddedLinks fat(region, 0), naik(region, 0);
+  const GaugeField links = loaded(region, gauge, boundary, 2);
+  const GaugeField fat(region, 0), naik(region, 0);
   StaggeredLinks result;
   result.fat = empty_host(region.fat);
   result.long_links = empty_host(region.far);
@@ -101,15 +87,15 @@ StaggeredLinks asqtad_links(const Region& region, const HostGauge& gauge, const 
   result.long_scale = asqtad_naik_weight(u0);
   smear_links(fat, links, asqtad_weights(u0));
   naik_links(naik, links, result.long_scale);
-  store_with_phases(result.fat, fat, 1, nullptr, 0);
-  store_with_phases(result.long_links, naik, 1, nullptr, 0);
+  store(result.fat, fat, {.staggered_phases = true});
+  store(result.long_links, naik, {.staggered_phases = true});
   runtime::Session::current().wait_all();
   return result;
 }
 
 HisqLinks::HisqLinks(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary)
-    : unitary_(region, 2), fat_(region, 0), long_(region, 0) {
-  const PaddedLinks links = loaded(region, gauge, boundary, 1);
+    : region_(region), unitary_(region, 2), fat_(region, 0), long_(region, 0) {
+  const GaugeField links = loaded(region, gauge, boundary, 1);
   smear_links(unitary_, links, fat7_weights());
   unitarize_links(unitary_);
   exchange_border(unitary_);
@@ -120,15 +106,14 @@ HisqLinks::HisqLinks(const Region& region, const HostGauge& gauge, const Boundar
 
 StaggeredLinks HisqLinks::links(double naik_epsilon) const {
   check_naik_epsilon(naik_epsilon);
-  const Region& region = unitary_.region();
   StaggeredLinks result;
-  result.fat = empty_host(region.fat);
-  result.long_links = empty_host(region.far);
+  result.fat = empty_host(region_.fat);
+  result.long_links = empty_host(region_.far);
   result.has_long = true;
   result.naik_epsilon = naik_epsilon;
   result.long_scale = hisq_naik_weight(naik_epsilon);
-  store_with_phases(result.fat, fat_, 1, &unitary_, naik_epsilon / 8);
-  store_with_phases(result.long_links, long_, 1 + naik_epsilon, nullptr, 0);
+  store(result.fat, fat_, {.extra = &unitary_, .extra_scale = naik_epsilon / 8, .staggered_phases = true});
+  store(result.long_links, long_, {.scale = 1 + naik_epsilon, .staggered_phases = true});
   runtime::Turns::pass();
   runtime::Session::current().wait_all();
   return result;

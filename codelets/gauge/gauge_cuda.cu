@@ -1,7 +1,7 @@
 #include "codelets/arch/cuda.cuh"
-#include "codelets/gauge/smear/smear_cuda.hpp"
+#include "codelets/gauge/gauge_cuda.hpp"
 #include "codelets/gauge/smear/smear_site.hpp"
-#include "codelets/gauge/smear/unitarize.hpp"
+#include "codelets/su3/unitarize.hpp"
 
 #include <cuda_runtime.h>
 
@@ -9,11 +9,6 @@ namespace quarkstar::cuda {
 namespace {
 
 constexpr unsigned threads = 128;
-
-struct DeviceMemory {
-  static __device__ __forceinline__ Lane<double> load(const double* at) { return {*at}; }
-  static __device__ __forceinline__ Lane<double> constant(double number) { return {number}; }
-};
 
 /// One thread a site and direction; neighbouring threads are neighbouring sites of a row.
 struct Work {
@@ -30,13 +25,13 @@ __device__ __forceinline__ Work work_of_thread(int row_length, std::int64_t rows
 dim3 grid_of(std::int64_t items, unsigned copies) { return {static_cast<unsigned>((items + threads - 1) / threads), copies, 1}; }
 
 __global__ void __launch_bounds__(threads)
-    smear_kernel(const __grid_constant__ smear::SmearArguments a, const __grid_constant__ smear::LinkStrides from,
-                 const __grid_constant__ smear::LinkStrides to) {
+    smear_kernel(const __grid_constant__ smear::SmearArguments a, const __grid_constant__ gauge::LinkStrides from,
+                 const __grid_constant__ gauge::LinkStrides to) {
   const Work work = work_of_thread(a.in_shape.extents[0], a.in_shape.rows());
   if (!work.exists) return;
   Coord x = a.in_shape.row_start(work.row);
   x[0] = work.x;
-  const smear::StridedLinks<Lane<double>, DeviceMemory> links(a.in, from);
+  const gauge::StridedLinks<Lane<double>> links(a.in, from);
   site::Link<Lane<double>> result;
   if (a.naik) smear::naik_link(result, links, a.in_shape.offset(x), work.mu, a.naik_weight);
   else smear::smeared_link(result, links, a.in_shape.offset(x), work.mu, a.weights);
@@ -47,38 +42,38 @@ __global__ void __launch_bounds__(threads)
   });
 }
 
-__global__ void __launch_bounds__(threads) unitarize_kernel(double* links, const __grid_constant__ smear::PaddedShape shape) {
+__global__ void __launch_bounds__(threads) unitarize_kernel(double* links, const __grid_constant__ gauge::LinkShape shape) {
   const Work work = work_of_thread(shape.extents[0], shape.rows());
   if (!work.exists) return;
   Coord x = shape.row_start(work.row);
   x[0] = work.x;
-  const smear::LinkStrides strides = shape.strides();
-  smear::unitarize_in_place(links + shape.offset(x) + work.mu * strides.link, strides.real);
+  const gauge::LinkStrides strides = shape.strides();
+  site::unitarize_in_place(links + shape.offset(x) + work.mu * strides.link, strides.real);
 }
 
-/// One thread a site, 72 reals in turn.
-__global__ void __launch_bounds__(threads) copy_kernel(double* to, const double* from, const __grid_constant__ smear::BoxCopy box) {
+/// One thread a site, its reals in turn.
+__global__ void __launch_bounds__(threads) copy_kernel(double* to, const double* from, const __grid_constant__ gauge::BoxCopy box) {
   const Work work = work_of_thread(box.extents[0], box.rows());
   if (!work.exists) return;
-  for (int real = 0; real < smear::PaddedShape::site_reals; ++real) box.copy(to, from, work.row, real, work.x);
+  box.copy(to, from, work.row, work.x, work.x + 1);
 }
 
 }  // namespace
 
 void launch_smear(const smear::SmearArguments& arguments, runtime::CudaStream stream) {
-  const smear::LinkStrides from = arguments.in_shape.strides(), to = arguments.out_shape.strides();
+  const gauge::LinkStrides from = arguments.in_shape.strides(), to = arguments.out_shape.strides();
   smear_kernel<<<grid_of(volume(arguments.in_shape.extents), 4), threads, 0, stream>>>(arguments, from, to);
   runtime::check_launch("smear");
 }
 
-void launch_unitarize(double* links, const smear::PaddedShape& shape, runtime::CudaStream stream) {
+void launch_unitarize(double* links, const gauge::LinkShape& shape, runtime::CudaStream stream) {
   unitarize_kernel<<<grid_of(volume(shape.extents), 4), threads, 0, stream>>>(links, shape);
   runtime::check_launch("smear.unitarize");
 }
 
-void launch_copy(double* to, const double* from, const smear::BoxCopy& box, runtime::CudaStream stream) {
+void launch_copy(double* to, const double* from, const gauge::BoxCopy& box, runtime::CudaStream stream) {
   copy_kernel<<<grid_of(volume(box.extents), 1), threads, 0, stream>>>(to, from, box);
-  runtime::check_launch("smear.border");
+  runtime::check_launch("gauge.border");
 }
 
 }  // namespace quarkstar::cuda

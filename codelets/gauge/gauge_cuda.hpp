@@ -1,6 +1,5 @@
 #pragma once
-// Launches of the link construction kernels on a CUDA worker's stream.
-#include "codelets/gauge/smear/box_copy.hpp"
+// Launches of the kernels that copy borders and make links, on a CUDA worker's stream.
 #include "codelets/gauge/smear/smear_kernels.hpp"
 #include "runtime/gpu/cuda.hpp"
 
@@ -9,10 +8,10 @@ namespace quarkstar::cuda {
 /// Enqueues one smearing step on every link of a block; the arguments' pointers are to device memory.
 void launch_smear(const smear::SmearArguments& arguments, runtime::CudaStream stream);
 
-/// Enqueues smear::unitarize_in_place() on every link of a block, in device memory of that shape.
-void launch_unitarize(double* links, const smear::PaddedShape& shape, runtime::CudaStream stream);
+/// Enqueues site::unitarize_in_place() on every link of a block, in device memory of that shape.
+void launch_unitarize(double* links, const gauge::LinkShape& shape, runtime::CudaStream stream);
 
 /// Enqueues the copy of a box of sites with all their links, between device memory of two shapes, as for borders.
-void launch_copy(double* to, const double* from, const smear::BoxCopy& box, runtime::CudaStream stream);
+void launch_copy(double* to, const double* from, const gauge::BoxCopy& box, runtime::CudaStream stream);
 
 }  // namespace quarkstar::cuda

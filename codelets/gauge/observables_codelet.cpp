@@ -1,0 +1,228 @@
+#include "codelets/gauge/observables.hpp"
+#include "codelets/lattice/portable.hpp"
+#include "codelets/su3/unitarize.hpp"
+#include "runtime/graph/codelet.hpp"
+#include "runtime/graph/thread_sums.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+namespace quarkstar::gauge {
+namespace {
+
+using site::Complex, site::Link, site::read_link;
+
+constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+
+/// A product of four entries of this size still fits into a double.
+constexpr double largest_entry = 1e50;
+
+void keep_smallest(std::atomic<std::int64_t>& smallest, std::int64_t value) {
+  std::int64_t seen = smallest.load();
+  while (value < seen && !smallest.compare_exchange_weak(seen, value)) {
+  }
+}
+
+std::string name_of_link(const HostGauge& gauge, std::int64_t link) {
+  return fmt::format("link U_{} at (x,y,z,t) = ({})", "xyzt"[link % 4], fmt::join(coordinates(link / 4, gauge.extents), ","));
+}
+
+void require_usable(const HostGauge& gauge, const runtime::Team& team) {
+  const std::int64_t sites = volume(gauge.extents);
+  if (*std::min_element(gauge.extents.begin(), gauge.extents.end()) < 1 ||
+      gauge.data.size() != static_cast<std::size_t>(sites * HostGauge::reals_per_site))
+    throw ShapeError("gauge configuration",
+                     fmt::format("{} numbers for a lattice of {} sites ({})", gauge.data.size(), sites, fmt::join(gauge.extents, "x")));
+  std::atomic<std::int64_t> bad{none};
+  team.for_range(static_cast<std::int64_t>(gauge.data.size()), [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t i = begin; i < end; ++i)
+      if (!(std::abs(gauge.data[static_cast<std::size_t>(i)]) <= largest_entry)) return keep_smallest(bad, i);
+  });
+  if (bad == none) return;
+  const std::int64_t entry = bad % 18 / 2;
+  throw Error(ErrorKind::input, "gauge configuration",
+              fmt::format("{}, row {}, column {}: {} is not an entry of a gauge link", name_of_link(gauge, bad / 18), entry / 3, entry % 3,
+                          gauge.data[static_cast<std::size_t>(bad)]),
+              "the file is damaged or of another format: fetch it again and check its checksum");
+}
+
+/// Adds a site's plaquettes and traces to sum[0] (spatial), sum[1] (temporal) and sum[2]. link(nu): U_nu(x); link(nu, mu): U_nu(x + mu).
+template <class LinkAt>
+void add_site(runtime::BinnedSum* sum, LinkAt&& link) {
+  double trace = 0, plane[2] = {0, 0};
+  for (int nu = 0; nu < 4; ++nu) {
+    const Link<double> u = link(nu);
+    trace += u[0][0].re + u[1][1].re + u[2][2].re;
+    for (int mu = 0; mu < nu; ++mu)
+      plane[nu == 3 ? 1 : 0] += real_trace_adjoint(multiply(link(mu), link(nu, mu)), multiply(u, link(mu, nu)));
+  }
+  runtime::add(sum[0], plane[0]);
+  runtime::add(sum[1], plane[1]);
+  runtime::add(sum[2], trace);
+}
+
+/// body(sum, i) for i < items, over the team.
+template <class Body>
+LinkSums sums_over(std::int64_t items, const runtime::Team& team, Body&& body) {
+  runtime::ThreadSums sums(team.threads(), 3);
+  team.for_range(items, [&](std::int64_t begin, std::int64_t end, int thread) {
+    for (std::int64_t i = begin; i < end; ++i) body(sums.of(thread), i);
+  });
+  runtime::BinnedSum total[3];
+  sums.merge_into(total, 3);
+  return {total[0], total[1], total[2]};
+}
+
+void merge(LinkSums& total, const LinkSums& part) {
+  total.spatial.merge(part.spatial);
+  total.temporal.merge(part.temporal);
+  total.trace.merge(part.trace);
+}
+
+void merge(UnitarityDeviation& largest, const UnitarityDeviation& here) {
+  largest.unitarity = std::max(largest.unitarity, here.unitarity);
+  largest.determinant = std::max(largest.determinant, here.determinant);
+}
+
+UnitarityDeviation deviation(const Link<double>& u) {
+  const auto size = [](double re, double im) {
+    const double modulus = portable::modulus(re, im);
+    return std::isnan(modulus) ? std::numeric_limits<double>::infinity() : modulus;
+  };
+  const Link<double> product = multiply_adjoint(u, u);
+  double largest = 0;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) largest = std::max(largest, size(product[i][j].re - (i == j ? 1.0 : 0.0), product[i][j].im));
+  Link<double> completed = u;
+  reconstruct_row(completed);
+  Complex<double> det{};
+  for (int j = 0; j < 3; ++j) det = conjugate_multiply_add(completed[2][j], u[2][j], det);
+  return {largest, size(det.re - 1.0, det.im)};
+}
+
+/// Largest deviation of link(i), i < items.
+template <class LinkAt>
+UnitarityDeviation largest_deviation(std::int64_t items, const runtime::Team& team, LinkAt&& link) {
+  std::vector<UnitarityDeviation> of_thread(static_cast<std::size_t>(team.threads()));
+  team.for_range(items, [&](std::int64_t begin, std::int64_t end, int thread) {
+    UnitarityDeviation largest;
+    for (std::int64_t i = begin; i < end; ++i) merge(largest, deviation(link(i)));
+    of_thread[static_cast<std::size_t>(thread)] = largest;
+  });
+  UnitarityDeviation all;
+  for (const UnitarityDeviation& largest : of_thread) merge(all, largest);
+  return all;
+}
+
+// Buffers: the result of a block, its links.
+
+void run_sums(runtime::Call& call) {
+  const auto& shape = call.arguments<LinkShape>();
+  const LinkStrides strides = shape.strides();
+  const StridedLinks<double> links(call.buffer<const double>(1), strides);
+  *call.buffer<LinkSums>(0) = sums_over(shape.rows(), call.team(), [&](runtime::BinnedSum* sum, std::int64_t row) {
+    const std::ptrdiff_t first = shape.offset(shape.row_start(row));
+    for (std::ptrdiff_t p = first; p < first + shape.extents[0]; ++p)
+      add_site(sum, [&](int nu, int mu = -1) { return links.load(mu < 0 ? p : p + strides.step[mu], nu); });
+  });
+}
+
+void run_deviation(runtime::Call& call) {
+  const auto& shape = call.arguments<LinkShape>();
+  const LinkStrides strides = shape.strides();
+  const StridedLinks<double> links(call.buffer<const double>(1), strides);
+  *call.buffer<UnitarityDeviation>(0) = largest_deviation(4 * volume(shape.extents), call.team(), [&](std::int64_t i) {
+    return links.load(shape.offset(coordinates(i / 4, shape.extents)), static_cast<int>(i % 4));
+  });
+}
+
+const runtime::Codelet sums_codelet("gauge.sums", runtime::CodeletKind::stencil, run_sums);
+const runtime::Codelet deviation_codelet("gauge.deviation", runtime::CodeletKind::vector, run_deviation);
+
+template <class Result>
+Result over_blocks(const runtime::Codelet& codelet, const GaugeField& links, double flops_per_site) {
+  std::vector<runtime::Handle> results;
+  for (const runtime::Block& block : links.blocks()) {
+    const auto sites = static_cast<double>(volume(block.extents));
+    results.emplace_back(sizeof(Result));
+    runtime::submit(codelet, links.shape(block), {runtime::out(results.back()), runtime::in(links.handle(block))},
+                    {flops_per_site * sites, sites * LinkShape::site_reals * sizeof(double)}, {block.owner, block.index, false});
+  }
+  Result total;
+  for (const runtime::Handle& result : results) merge(total, *runtime::HostView<const Result>(result));
+  return total;
+}
+
+}  // namespace
+
+Plaquettes LinkSums::plaquettes(const Coord& lattice) const {
+  const double normalisation = 9.0 * static_cast<double>(volume(lattice));
+  return {runtime::value_of(spatial) / normalisation, runtime::value_of(temporal) / normalisation};
+}
+
+double LinkSums::link_trace(const Coord& lattice) const { return runtime::value_of(trace) / (12.0 * static_cast<double>(volume(lattice))); }
+
+void UnitarityDeviation::require_small(const char* remedy) const {
+  if (std::max(unitarity, determinant) > 1e-4)
+    throw Error(ErrorKind::input, "gauge configuration",
+                fmt::format("links are not SU(3) (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})", unitarity, determinant), remedy);
+}
+
+LinkSums link_sums(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team) {
+  require_usable(gauge, team);
+  return sums_over(volume(part.extents), team, [&](runtime::BinnedSum* sum, std::int64_t i) {
+    add_site(sum, [&, x = site_of(part, i)](int nu, int mu = -1) {
+      Coord at = x;
+      if (mu >= 0) at[mu] = (x[mu] + 1) % lattice[mu];
+      return read_link(gauge.link(index_in(gauge.box(), at, lattice), nu).data());
+    });
+  });
+}
+
+LinkSums link_sums(const GaugeField& links) {
+  if (links.depth() < 1) throw ShapeError("gauge::link_sums", "the field has no border");
+  return over_blocks<LinkSums>(sums_codelet, links, 6 * 432);
+}
+
+Plaquettes plaquettes(const GaugeField& links) { return link_sums(links).plaquettes(links.part().box.extents); }
+
+Plaquettes plaquettes(const HostGauge& gauge, const runtime::Team& team) {
+  return link_sums(gauge, gauge.extents, {{}, gauge.extents}, team).plaquettes(gauge.extents);
+}
+
+double link_trace(const HostGauge& gauge, const runtime::Team& team) {
+  return link_sums(gauge, gauge.extents, {{}, gauge.extents}, team).link_trace(gauge.extents);
+}
+
+UnitarityDeviation unitarity_deviation(const HostGauge& gauge, const runtime::Team& team) {
+  require_usable(gauge, team);
+  return largest_deviation(4 * volume(gauge.extents), team, [&](std::int64_t i) { return read_link(gauge.data.data() + 18 * i); });
+}
+
+UnitarityDeviation unitarity_deviation(const GaugeField& links) {
+  return over_blocks<UnitarityDeviation>(deviation_codelet, links, 4 * 320);
+}
+
+void reunitarize(HostGauge& gauge, const runtime::Team& team) {
+  require_usable(gauge, team);
+  std::atomic<std::int64_t> bad{none};
+  team.for_range(volume(gauge.extents) * 4, [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t link = begin; link < end; ++link) {
+      double* reals = gauge.data.data() + link * 18;
+      Link<double> u = read_link(reals);
+      if (!site::reunitarize(u)) return keep_smallest(bad, link);
+      write_link(reals, u);
+    }
+  });
+  if (bad == none) return;
+  throw Error(ErrorKind::input, "gauge configuration",
+              fmt::format("{}: its first two rows are linearly dependent, no SU(3) matrix is near", name_of_link(gauge, bad)),
+              "the file is damaged or of another format: fetch it again and check its checksum");
+}
+
+}  // namespace quarkstar::gauge
