@@ -128,7 +128,7 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
     return all;
   };
   // A partial sum a task and vector: interior and boundary, three of every hopping operator; and those of the solver.
-  const double of_solver = settings.solver == "blockcg" ? n * n : (3.0 + (solver.fields_a_direction > 0 ? 2.0 * settings.restart : 0)) * n;
+  const double of_solver = solver.mixes_vectors ? n * n : (3.0 + (solver.fields_a_direction > 0 ? 2.0 * settings.restart : 0)) * n;
   const double sums = 2 * 3 * (sum_of(outer_kinds) + sum_of(inner_kinds)) + of_solver;
   std::vector<Footprint> blocks;
   for (const runtime::Block& block : decomposition.blocks()) {
@@ -208,12 +208,6 @@ Footprint host_copies(const Footprint& on_gpu, const runtime::Block& block, int 
   constexpr int transferred = 4;  // b and x on both parities
   const double field = static_cast<double>(volume(block.extents)) / 2 * static_cast<double>(site_bytes(Precision::double_, site_reals));
   return {.links = on_gpu.links, .fields = transferred * field, .faces = 0, .tables = on_gpu.tables, .scalars = on_gpu.scalars};
-}
-
-double host_fields_bytes(const Coord& part, const Coord& links, int columns) {
-  const double spinor = 2 * spinor_components * sizeof(double), table = 2 * sizeof(std::uint32_t) * 9.0 / 4;
-  return static_cast<double>(volume(links)) * HostGauge::reals_per_site * sizeof(double) +
-         static_cast<double>(volume(part)) * ((columns + 1) * spinor + table);
 }
 
 }  // namespace quarkstar

@@ -47,8 +47,4 @@ std::vector<Footprint> footprint(const runtime::Decomposition& decomposition, co
 /// which the solution goes. site_reals: of source and solution, all that are solved together.
 Footprint host_copies(const Footprint& on_gpu, const runtime::Block& block, int site_reals);
 
-/// Host memory of a rank's part of a propagator besides: the links as they were read, with the layers around the part,
-/// `columns` solutions, a source, and the tables once more. links: extents of what was read.
-double host_fields_bytes(const Coord& part, const Coord& links, int columns);
-
 }  // namespace quarkstar

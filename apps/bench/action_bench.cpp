@@ -1,12 +1,10 @@
 #include "apps/bench/action_bench.hpp"
 
 #include "apps/run/solve_plan.hpp"
-#include "codelets/actions/staggered/action.hpp"
-#include "codelets/actions/wilson/action.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/gauge/heatbath/start.hpp"
-#include "codelets/gauge/smear/coefficients.hpp"
 #include "runtime/simulate/simulate.hpp"
+#include "solvers/krylov/krylov.hpp"
 #include "solvers/solver.hpp"
 
 #include <algorithm>
@@ -24,59 +22,31 @@ HostField host_field(int components, const Coord& lattice) {
   return field;
 }
 
-/// Links of SU(3), times the weight where they are long ones.
-smear::StaggeredLinks links_of_any_value(HostGauge gauge, bool has_long) {
-  smear::StaggeredLinks links;
-  links.has_long = has_long;
-  if (has_long) {
-    links.long_links = gauge;
-    links.long_scale = smear::hisq_naik_weight(0);
-    for (double& real : links.long_links.data) real *= links.long_scale;
-  }
-  links.fat = std::move(gauge);
-  return links;
-}
-
 }  // namespace
 
 ActionBench::ActionBench(runtime::Session& session, const Coord& lattice, const std::string& action, const Coord& blocks)
     : session_(session),
-      name_(action),
+      kind_(kind_named(action)),
       blocks_(blocks),
       chosen_cut_(true),
-      decomposition_(lattice, block_grid(blocks, lattice, session.block_owners(), thinnest_block(hops_far(action))),
-                     session.block_owners()),
+      decomposition_(lattice, block_grid(blocks, lattice, session.block_owners(), thinnest_block(kind_.reach)), session.block_owners()),
       gauge_(heatbath::hot_start(lattice, 1, session.cpu_team())) {
-  if (name_ != "wilson") {
-    if constexpr (runtime::simulate::active) links_ = links_of_any_value(gauge_, hops_far(name_));  // no values, so nothing to smear
-    else if (name_ == "naive") links_ = smear::naive_links(decomposition_, gauge_, antiperiodic_in_time);
-    else if (name_ == "asqtad") links_ = smear::asqtad_links(decomposition_, gauge_, antiperiodic_in_time, 1);
-    else links_ = smear::hisq_links(decomposition_, gauge_, antiperiodic_in_time, 0);
-  }
-  make_action();
+  report_.config.action = action;
+  constexpr std::size_t first_mass[] = {0};
+  if constexpr (runtime::simulate::active) operator_ = kind_.with_any_links(std::move(gauge_));  // no values, so nothing to smear
+  else operator_ = kind_.make_links(session, decomposition_, links_at_hand(gauge_), report_)(first_mass);
+  if (operator_.links) gauge_ = {};  // the action has its own
 }
 
 ActionBench::ActionBench(runtime::Session& session, const runtime::Decomposition& decomposition, const std::string& action)
     : session_(session),
-      name_(action),
+      kind_(kind_named(action)),
       chosen_cut_(false),
       decomposition_(decomposition),
-      gauge_(heatbath::hot_start(decomposition.lattice(), 1, session.cpu_team())) {
-  if (name_ != "wilson") links_ = links_of_any_value(gauge_, hops_far(name_));
-  make_action();
-}
-
-void ActionBench::make_action() {
-  if (name_ == "wilson") {
-    action_ = std::make_unique<wilson::Action>(gauge_, WilsonParameters{});
-    return;
-  }
-  gauge_ = {};
-  action_ = std::make_unique<staggered::Action>(links_);
-}
+      operator_(kind_.with_any_links(heatbath::hot_start(decomposition.lattice(), 1, session.cpu_team()))) {}
 
 HostField ActionBench::wave(std::size_t step) const {
-  HostField field = host_field(action_->components(), decomposition_.lattice());
+  HostField field = host_field(operator_.action->components(), decomposition_.lattice());
   for (std::size_t i = 0; i < field.data.size(); ++i) field.data[i] = wavy_number(i * step);
   return field;
 }
@@ -84,8 +54,8 @@ HostField ActionBench::wave(std::size_t step) const {
 PlannedLattice ActionBench::plan(const BenchCase& c) const {
   if (blocks_[0] > 0 || session_.gpu_count() == 0 || !chosen_cut_ || !cpus_may_own(session_.options())) return {decomposition_, {}};
   RunConfig solve;
-  solve.action = name_;
-  solve.solver = settings(action_->is_hermitian() ? "cg" : "bicgstab", c);
+  solve.action = kind_.name;
+  solve.solver = settings(kind_.bench_solvers.front(), c);
   solve.nrhs = c.vectors;
   solve.columns.assign(static_cast<std::size_t>(c.vectors), 0);  // so many that are solved together
   return plan_run(session_, decomposition_.lattice(), solve);
@@ -95,17 +65,17 @@ SolverSettings ActionBench::settings(const std::string& solver, const BenchCase&
   SolverSettings settings;
   settings.solver = solver;
   settings.precision = c.precision;
-  settings.link_reals = name_ == "naive" ? 18 : c.link_reals;
+  settings.link_reals = kind_.link_reals.size() > 1 ? c.link_reals : kind_.link_reals.front();
   return settings;
 }
 
 TunedTiming ActionBench::time(const runtime::Decomposition& decomposition, const BenchCase& c, int repetitions,
                               const runtime::HardwareCounters* counters) const {
   const LevelRequest request{c.precision, settings("", c).link_reals, Schur::asymmetric, {}, c.speed};
-  const std::unique_ptr<Level> level = action_->level(decomposition, request);
+  const std::unique_ptr<Level> level = operator_.action->level(decomposition, request);
   stencil::Stencil& stencil = level->stencil(c.vectors);
   const LatticePointer& lattice = level->lattice();
-  const FullField field(lattice, action_->components(), c.vectors);
+  const FullField field(lattice, operator_.action->components(), c.vectors);
   const std::vector<HostField> hosts(static_cast<std::size_t>(c.vectors), wave());
   transfer::load(field.odd, hosts);
   session_.wait_all();
@@ -134,18 +104,19 @@ SolverTiming ActionBench::time_solver(const std::string& name, const runtime::De
   settings.tune = tune;
   settings.tolerance = 1e-14;  // not reached
   settings.max_iterations = iterations;
-  Solver solver(decomposition, *action_, settings, c.speed);
+  const NamedKrylovSolver& krylov = *find_krylov_solver(name);
+  Solver solver(decomposition, *operator_.action, settings, c.speed);
   solver.prepare(c.vectors);
   std::vector<HostField> sources;
   std::vector<double> masses;
   for (int v = 0; v < c.vectors; ++v) {
-    sources.push_back(wave(name == "blockcg" ? 1 + static_cast<std::size_t>(v) : 1));  // it leaves out sources that depend on each other
-    masses.push_back(name == "multishift" ? mass * (v + 1) : mass);
+    sources.push_back(wave(krylov.mixes_vectors ? 1 + static_cast<std::size_t>(v) : 1));  // it leaves out sources that depend on each other
+    masses.push_back(krylov.shifted ? mass * (v + 1) : mass);
   }
   SolverTiming timing, instrumented;  // what watching a solve costs is not in the first
   std::vector<double> times;
   const auto solve_once = [&](SolverTiming& of) {
-    std::vector<HostField> solutions(sources.size(), host_field(action_->components(), decomposition_.lattice()));
+    std::vector<HostField> solutions(sources.size(), host_field(operator_.action->components(), decomposition_.lattice()));
     const std::vector<SolveResult> results = solver.solve(sources, masses, solutions);
     of.iterations = results[0].iterations;
     of.refreshes = results[0].refreshes;

@@ -2,11 +2,11 @@
 // Times an action's hopping operator and its solvers as a solve runs them: through the task graph.
 #include "apps/bench/bench_solver.hpp"
 #include "apps/bench/bench_timing.hpp"
+#include "apps/run/action_kind.hpp"
 #include "apps/run/device_plan.hpp"
 #include "codelets/actions/action.hpp"
 #include "codelets/field/host_field.hpp"
 #include "codelets/gauge/host_gauge.hpp"
-#include "codelets/gauge/smear/staggered_links.hpp"
 #include "runtime/graph/session.hpp"
 
 #include <memory>
@@ -38,7 +38,7 @@ class ActionBench {
   /// With links of any value that have the form of the action's, on one cut only: for the speed of an owner.
   ActionBench(runtime::Session& session, const runtime::Decomposition& decomposition, const std::string& action);
 
-  const Action& action() const { return *action_; }
+  const Action& action() const { return *operator_.action; }
   const runtime::Decomposition& decomposition() const { return decomposition_; }
 
   /// One application to c.vectors right-hand sides.
@@ -60,18 +60,17 @@ class ActionBench {
                            int iterations, int repetitions, const ExtraSolves& extra) const;
 
  private:
-  void make_action();
   /// Fields of several `step`s do not depend on each other.
   HostField wave(std::size_t step = 1) const;
 
   runtime::Session& session_;
-  std::string name_;
+  const ActionKind& kind_;
   Coord blocks_{};  ///< zeros: chosen
   bool chosen_cut_;
   runtime::Decomposition decomposition_;
-  HostGauge gauge_;              ///< Wilson
-  smear::StaggeredLinks links_;  ///< staggered
-  std::unique_ptr<Action> action_;
+  RunReport report_;  ///< of the solve whose operator is timed
+  HostGauge gauge_;
+  RunOperator operator_;
 };
 
 }  // namespace quarkstar::app

@@ -2,9 +2,9 @@
 #include "apps/bench/bench_explain.hpp"
 #include "apps/bench/bench_options.hpp"
 #include "apps/command/parse.hpp"
+#include "apps/run/action_kind.hpp"
 #include "apps/run/device_plan.hpp"
 #include "codelets/field/blas.hpp"
-#include "codelets/gauge/smear/staggered_links.hpp"
 #include "runtime/cut/decomposition.hpp"
 
 #include <fmt/format.h>
@@ -70,13 +70,12 @@ class BlasTable {
   }
 
   void add(const Coord& extents, const std::string& precision) {
-    const bool wilson = options_.action == "wilson";
+    const ActionKind& kind = kind_named(options_.action);
     const int owners = session_.block_owners();
-    const LayoutRequest layout{.most_lanes = 16, .reach = wilson ? 1 : smear::longest_hop(options_.action != "naive")};
+    const LayoutRequest layout{.most_lanes = 16, .reach = kind.reach};
     const auto lattice =
         std::make_shared<Lattice>(runtime::Decomposition(extents, {1, 1, 1, owners}, owners), parse_precision(precision), periodic, layout);
-    for (const int vectors : numbers_of_right_hand_sides(options_))
-      add_operations(extents, precision, lattice, wilson ? spinor_components : colour_components, vectors);
+    for (const int vectors : numbers_of_right_hand_sides(options_)) add_operations(extents, precision, lattice, kind.components, vectors);
   }
 
   Json rows = Json::array();

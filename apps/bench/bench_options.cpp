@@ -1,6 +1,7 @@
 #include "apps/bench/bench_options.hpp"
 
 #include "apps/command/commands.hpp"
+#include "apps/run/action_kind.hpp"
 #include "apps/run/device_plan.hpp"
 #include "apps/run/report.hpp"
 #include "codelets/arch/block_threads.hpp"
@@ -149,12 +150,6 @@ std::string bound_text(const DevicePlan& plan, double gflops) {
   return fmt::format("{:.1f} % of {:.1f} ({}); {}", 100 * gflops / bound, bound, fmt::join(parts, " + "), plan.reason);
 }
 
-std::string title_of(const std::string& action) {
-  if (action == "wilson") return "Wilson";
-  if (action == "hisq") return "HISQ";
-  return action == "naive" ? "naive staggered" : action;
-}
-
 void check_case(const BenchOptions& options) {
   links_of(options);
   if (options.block_threads) arch::require_block_size(*options.block_threads);
@@ -171,38 +166,32 @@ void check_case(const BenchOptions& options) {
 }
 
 std::vector<int> links_of(const BenchOptions& options) {
-  const bool wilson = options.action == "wilson";
-  const std::vector<int> known = wilson                      ? std::vector<int>{18, 12, 8}
-                                 : options.action == "naive" ? std::vector<int>{18}  // which has no long links
-                                                             : std::vector<int>{18, 14, 13, 9};
+  const ActionKind& kind = kind_named(options.action);
   for (const int reals : options.links)
-    if (std::find(known.begin(), known.end(), reals) == known.end())
+    if (std::find(kind.link_reals.begin(), kind.link_reals.end(), reals) == kind.link_reals.end())
       throw Error(ErrorKind::input, "--links", fmt::format("{} reals are not for the action {}", reals, options.action),
-                  fmt::format("use {}", fmt::join(known, ", ")));
-  if (!options.links.empty()) return options.links;
-  return wilson ? std::vector<int>{18, 12} : std::vector<int>{18};
+                  fmt::format("use {}", fmt::join(kind.link_reals, ", ")));
+  return options.links.empty() ? kind.bench_links : options.links;
 }
 
-std::vector<std::string> bench_solver_names(std::string_view action) { return solver_names(action != "wilson"); }
-
 std::vector<int> numbers_of_right_hand_sides(const BenchOptions& options) {
-  if (!options.nrhs.empty()) return options.nrhs;
-  return options.action == "wilson" ? std::vector<int>{1} : std::vector<int>{1, 2, 4, 8, 16};
+  return options.nrhs.empty() ? kind_named(options.action).bench_numbers : options.nrhs;
 }
 
 std::vector<std::string> solvers_of(const BenchOptions& options) {
-  const std::vector<std::string> known = bench_solver_names(options.action);
+  const ActionKind& kind = kind_named(options.action);
+  const std::vector<std::string>& known = solver_names(kind.is_hermitian);
   for (const std::string& solver : options.solvers)
     if (std::find(known.begin(), known.end(), solver) == known.end())
       throw Error(ErrorKind::input, "--solver", fmt::format("'{}' is not for the action {}", solver, options.action),
                   fmt::format("use {}", fmt::join(known, ", ")));
-  if (!options.solvers.empty()) return options.solvers;
-  return options.action == "wilson" ? std::vector<std::string>{"bicgstab", "cgnr"} : std::vector<std::string>{"cg"};
+  return options.solvers.empty() ? kind.bench_solvers : options.solvers;
 }
 
 void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
-  command.add_option("--action", options->action, "wilson (default), hisq, asqtad or naive")
-      ->check(CLI::IsMember({"wilson", "hisq", "asqtad", "naive"}));
+  command.add_option("--action", options->action, fmt::format("{}", fmt::join(action_names(), ", ")))
+      ->check(CLI::IsMember(action_names()))
+      ->capture_default_str();
   command.add_option("--nrhs", options->nrhs, "Right-hand sides in one application (default 1, staggered 1 2 4 8 16)")
       ->check(CLI::Range(1, 32));
 }
@@ -210,7 +199,7 @@ void add_action_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& op
 void add_layout_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {
   command
       .add_option("--vectors-a-thread", options->vectors_a_thread,
-                  "Staggered: right-hand sides of a GPU thread, 0: the kernel's own choice (default: tuned)")
+                  "Right-hand sides of a GPU thread (Wilson: of a thread block), 0: the kernel's own choice (default: tuned)")
       ->check(CLI::IsMember({0, 1, 2, 3, 4, 8}));
   command
       .add_option("--vectors-in-lanes", options->vectors_in_lanes,

@@ -84,17 +84,11 @@ void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& opti
 /// "-": not measured.
 std::string bound_text(const DevicePlan& plan, double gflops);
 
-/// An action's name at the head of a table: "Wilson", "HISQ", "asqtad", "naive staggered".
-std::string title_of(const std::string& action);
-
 /// Links of --links, or the action's own. Throws Error(input) for links that the action's Dslash does not know.
 std::vector<int> links_of(const BenchOptions& options);
 
 /// Before anything is measured: throws Error(input) for flags of a case that its kernels do not know.
 void check_case(const BenchOptions& options);
-
-/// What `bench solver` can time of an action.
-std::vector<std::string> bench_solver_names(std::string_view action);
 
 /// Solvers of --solver, or the action's own. Throws Error(input) for solvers that are not the action's.
 std::vector<std::string> solvers_of(const BenchOptions& options);

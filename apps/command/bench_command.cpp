@@ -3,7 +3,9 @@
 #include "apps/bench/bench_submission.hpp"
 #include "apps/command/commands.hpp"
 #include "apps/command/parse.hpp"
+#include "apps/run/action_kind.hpp"
 #include "runtime/mpi/job.hpp"
+#include "solvers/solver.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -44,13 +46,14 @@ void run_submission(const BenchOptions& options) {
 void refuse_other_actions_flags(const CLI::App& command, const std::string& action) {
   struct Flag {
     const char *name, *remedy;
-    bool wilson;
+    bool fits;
   };
-  for (const Flag& flag : {Flag{"--kappa", "give --mass", true}, Flag{"--mass", "give --kappa", false},
-                           Flag{"--vectors-a-thread", "leave it out, or give a staggered --action", false},
-                           Flag{"--vectors-in-lanes", "leave it out, or give a staggered --action", false}}) {
+  const ActionKind& kind = kind_named(action);
+  for (const Flag& flag :
+       {Flag{"--kappa", "give --mass", !kind.names_masses}, Flag{"--mass", "give --kappa", kind.names_masses},
+        Flag{"--vectors-in-lanes", "leave it out, or give a staggered --action", kind.components == colour_components}}) {
     const CLI::Option* option = command.get_option_no_throw(flag.name);
-    if (option != nullptr && option->count() > 0 && (action == "wilson") != flag.wilson)
+    if (option != nullptr && option->count() > 0 && !flag.fits)
       throw Error(ErrorKind::input, flag.name, fmt::format("it means nothing for the action {}", action), flag.remedy);
   }
 }
@@ -96,8 +99,7 @@ void add_bench(CLI::App& app) {
   add_action_flags(*solver, options);
   add_layout_flags(*solver, options);
   solver->add_option("--solver", options->solvers,
-                     fmt::format("Wilson: {} (cg: on the normal equations' matrix); staggered: {}",
-                                 fmt::join(bench_solver_names("wilson"), ", "), fmt::join(bench_solver_names("hisq"), ", ")));
+                     fmt::format("Wilson: {}; staggered: {}", fmt::join(solver_names(false), ", "), fmt::join(solver_names(true), ", ")));
   add_coord_flag(*solver, "--blocks", options->blocks, "Cut the lattice into that many blocks (default: as a solve would)", 1);
   solver->add_option("--kappa", options->kappa, "Wilson (default 0.245; the critical value of the hot configuration is 0.25)")
       ->check(CLI::Range(1e-6, 0.2499));

@@ -16,11 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string_view flop_a_site(std::string_view action) {
-  if (action == "wilson") return "1320 flop per site and right-hand side";
-  return action == "naive" ? "570 flop per site and right-hand side" : "1146 flop per site and right-hand side";
-}
-
 /// The rows of one session, printed as they come.
 class Table {
  public:
@@ -31,10 +26,11 @@ class Table {
   void print_header() const {
     if (options_.json) return;
     fmt::print(
-        "\n{} Dslash on {}, one parity, {}; roofline = compulsory bytes (each link and vector once) at a triad of {:.1f} GB/s\n"
+        "\n{} Dslash on {}, one parity, {:.0f} flop per site and right-hand side; roofline = compulsory bytes (each link and vector once) "
+        "at a triad of {:.1f} GB/s\n"
         "{:>14} {:>8} {:>6} {:>5} {:>10} {:>10} {:>9} {:>10} {:>9} {:>11} {:>13}  {}\n",
-        title_of(options_.action), devices_, flop_a_site(options_.action), triad_, "lattice", "format", "links", "nrhs", "GFLOP/s",
-        "median", "GB/s", "roofline", "us/task", "tasks/appl.", "kernels/appl.", "bound");
+        kind_named(options_.action).title, devices_, kind_named(options_.action).flops, triad_, "lattice", "format", "links", "nrhs",
+        "GFLOP/s", "median", "GB/s", "roofline", "us/task", "tasks/appl.", "kernels/appl.", "bound");
   }
 
   void add_lattice(const Coord& lattice) {

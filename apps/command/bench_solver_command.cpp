@@ -95,7 +95,7 @@ Json row_of(const std::string& devices, const SolverCase& c, const SolverTiming&
   return row;
 }
 
-void print_header(const std::string& title, const std::string& devices, double triad) {
+void print_header(std::string_view title, const std::string& devices, double triad) {
   fmt::print(
       "\nEven-odd {} solvers on {}; us/iter of one right-hand side; refresh = iterations to a reliable update; bandwidth = compulsory "
       "bytes of an iteration at a triad of {:.1f} GB/s\n"
@@ -171,7 +171,7 @@ void run_bench_solver(const BenchOptions& options) {
     const double triad = measure_memory(options.array_megabytes, options.repetitions, session).owners_triad;
     result["machine"] = machine_facts(session);
     result["triad_gbs"][devices] = triad;
-    if (!options.json) print_header(title_of(options.action), devices, triad);
+    if (!options.json) print_header(kind_named(options.action).title, devices, triad);
     const std::vector<Coord> on_cpu{{16, 16, 16, 16}}, on_gpu{{16, 16, 16, 16}, {32, 32, 32, 32}, {48, 48, 48, 48}};
     const std::vector<Coord>& defaults = devices == "cpu" ? on_cpu : on_gpu;
     for (const Coord& lattice : options.lattices.empty() ? defaults : options.lattices)

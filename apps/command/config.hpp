@@ -17,9 +17,6 @@
 
 namespace quarkstar::app {
 
-/// Whether an action has links over three sites.
-inline bool hops_far(std::string_view action) { return action == "hisq" || action == "asqtad"; }
-
 /// Settings of staggered actions (hisq, asqtad, naive).
 struct StaggeredConfig {
   std::vector<double> masses{0.1};          ///< of M = 2m + D, lattice units
@@ -63,17 +60,12 @@ struct RunConfig {
   bool was_given(std::string_view key) const {
     return std::any_of(given.begin(), given.end(), [key](const auto& setting) { return setting.first == key; });
   }
-  bool is_staggered() const { return action != "wilson"; }
   std::vector<Source> all_sources() const;
-  bool hops_far() const { return app::hops_far(action); }
 };
 
 /// The settings of the i-th of a run's sources alone; where the run has several, with a folder of its own, `source<i>`,
 /// in `out` and `checkpoint`, and a file of its own, `run.source<i>.json`.
 RunConfig of_source(const RunConfig& config, std::size_t i);
-
-/// The actions for which a setting means something.
-enum class Actions { any, wilson, staggered };
 
 /// One setting. Its flag is --KEY, its TOML key KEY.
 struct Setting {
@@ -82,19 +74,20 @@ struct Setting {
   std::string_view help;
   void (*set)(RunConfig&, std::string_view);  ///< throws BadValue
   nlohmann::json (*get)(const RunConfig&);
-  Actions actions = Actions::any;
   std::string_view separator = ",";  ///< between the parts that a list in TOML gives one by one
-
-  bool applies(const RunConfig& config) const {
-    return actions == Actions::any || (actions == Actions::staggered) == config.is_staggered();
-  }
 };
 
 /// Every setting of a solve, in the order of the help text.
 const std::vector<Setting>& run_settings();
 
+/// Whether a setting means something for the action of `config`.
+bool applies(const Setting& setting, const RunConfig& config);
+
 /// The settings that mean something for the action of `config`, with their values: what reports list.
 std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const RunConfig& config);
+
+/// Of every solver, each once.
+std::vector<std::string> all_solver_names();
 
 /// The field of that key, or nullptr.
 const Setting* find_setting(std::string_view key);

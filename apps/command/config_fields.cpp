@@ -1,6 +1,7 @@
 // The table behind flags, TOML keys and reports. A new setting is one entry.
 #include "apps/command/config.hpp"
 #include "apps/command/parse.hpp"
+#include "apps/run/action_kind.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/policy/policy_library.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
@@ -74,12 +75,6 @@ std::string text_of_weights(const RankWeights& weights) {
   return fmt::format("{}", fmt::join(weights.given, ","));
 }
 
-std::vector<std::string> all_solver_names() {
-  std::vector<std::string> names = solver_names(false);
-  for (const std::string& name : solver_names(true)) names.push_back(name);
-  return names;
-}
-
 std::vector<Setting> make_settings() {
   return {
       {"gauge", "FILE", "Gauge configuration: NERSC, SciDAC/ILDG, MILC, openQCD or DDalphaAMG, recognised by its content",
@@ -89,34 +84,29 @@ std::vector<Setting> make_settings() {
       {"reunitarize", "", "Project the links back to SU(3) in double precision after reading",
        [](RunConfig& c, Text v) { c.reunitarize = parse_switch(v); }, [](const RunConfig& c) -> json { return c.reunitarize; }},
       {"action", "NAME", "Fermion action: wilson (default), hisq, asqtad or naive",
-       [](RunConfig& c, Text v) {
-         c.action = parse_name(v, {"wilson", "hisq", "asqtad", "naive"});
-       },
-       [](const RunConfig& c) -> json { return c.action; }},
+       [](RunConfig& c, Text v) { c.action = parse_name(v, action_names()); }, [](const RunConfig& c) -> json { return c.action; }},
       {"kappa", "K", "Hopping parameter (default 0.13)", [](RunConfig& c, Text v) { c.wilson.kappa = parse_positive(v, largest_kappa); },
-       [](const RunConfig& c) -> json { return c.wilson.kappa; }, Actions::wilson},
+       [](const RunConfig& c) -> json { return c.wilson.kappa; }},
       {"mass", "M", "Wilson: bare mass instead of kappa = 1 / (2 (M + 4)); staggered: mass of M = 2m + D (default 0.1)", set_mass,
-       [](const RunConfig& c) -> json { return c.is_staggered() ? c.staggered.masses.front() : mass_of(c.wilson.kappa); }},
+       [](const RunConfig& c) -> json { return kind_of(c).names_masses ? c.staggered.masses.front() : mass_of(c.wilson.kappa); }},
       {"masses", "M,...", "Staggered: several masses from each source (multishift solves them together)",
-       [](RunConfig& c, Text v) { c.staggered.masses = parse_masses(v); }, [](const RunConfig& c) -> json { return c.staggered.masses; },
-       Actions::staggered},
+       [](RunConfig& c, Text v) { c.staggered.masses = parse_masses(v); }, [](const RunConfig& c) -> json { return c.staggered.masses; }},
       {"naik-epsilon", "E|auto", "HISQ: correction of the Naik term (default 0); auto: from each mass",
        [](RunConfig& c, Text v) { c.staggered.naik_epsilon = v == "auto" ? std::optional<double>() : parse_real(v); },
-       [](const RunConfig& c) -> json { return c.staggered.naik_epsilon ? json(*c.staggered.naik_epsilon) : json("auto"); },
-       Actions::staggered},
+       [](const RunConfig& c) -> json { return c.staggered.naik_epsilon ? json(*c.staggered.naik_epsilon) : json("auto"); }},
       {"u0", "U", "asqtad: tadpole factor", [](RunConfig& c, Text v) { c.staggered.u0 = parse_positive(v); },
-       [](const RunConfig& c) -> json { return c.staggered.u0 ? json(*c.staggered.u0) : json(); }, Actions::staggered},
+       [](const RunConfig& c) -> json { return c.staggered.u0 ? json(*c.staggered.u0) : json(); }},
       {"fat", "FILE", "hisq, asqtad: fat links from a SciDAC file (`gauge smear`, MILC) instead of a configuration; with --long",
-       [](RunConfig& c, Text v) { c.staggered.fat = v; }, [](const RunConfig& c) -> json { return c.staggered.fat; }, Actions::staggered},
+       [](RunConfig& c, Text v) { c.staggered.fat = v; }, [](const RunConfig& c) -> json { return c.staggered.fat; }},
       {"long", "FILE", "The long links that belong to --fat", [](RunConfig& c, Text v) { c.staggered.long_links = v; },
-       [](const RunConfig& c) -> json { return c.staggered.long_links; }, Actions::staggered},
+       [](const RunConfig& c) -> json { return c.staggered.long_links; }},
       {"nrhs", "N", "Right-hand sides solved together, 1 to 32: columns of a source (default 12), staggered also sources and masses (3)",
        [](RunConfig& c, Text v) { c.nrhs = parse_integer(v, 1, most_vectors); }, [](const RunConfig& c) -> json { return c.nrhs; }},
       {"normalisation", "NAME", "kappa: M = 1 - kappa H (default); mass: M = (M0 + 4) - H/2",
        [](RunConfig& c, Text v) {
          c.wilson.normalisation = parse_name(v, {"kappa", "mass"}) == "mass" ? Normalisation::mass : Normalisation::kappa;
        },
-       [](const RunConfig& c) -> json { return c.wilson.normalisation == Normalisation::mass ? "mass" : "kappa"; }, Actions::wilson},
+       [](const RunConfig& c) -> json { return c.wilson.normalisation == Normalisation::mass ? "mass" : "kappa"; }},
       {"boundary", "D=B,...", "Boundary conditions: direction = periodic, antiperiodic or angle/pi (default t=antiperiodic)",
        [](RunConfig& c, Text v) { c.wilson.boundary = parse_boundary(v, c.wilson.boundary); },
        [](const RunConfig& c) -> json { return text_of(c.wilson.boundary); }},
@@ -133,7 +123,7 @@ std::vector<Setting> make_settings() {
          for (const Source& source : c.further_sources) text += "+" + text_of(source);
          return text;
        },
-       Actions::any, "+"},
+       "+"},
       {"columns", "LIST", "Source columns 3 spin + colour to solve (default 0-11; staggered 0-2; correlators need them all)",
        [](RunConfig& c, Text v) { c.columns = parse_columns(v); }, [](const RunConfig& c) -> json { return c.columns; }},
       {"solver", "NAME", "Wilson: bicgstab (default), cgnr or gcr; staggered: cg (default), blockcg or multishift",
@@ -141,24 +131,24 @@ std::vector<Setting> make_settings() {
        [](const RunConfig& c) -> json { return c.solver.solver; }},
       {"restart", "K", "gcr: directions kept before it starts anew, 1 to 32 (default 8)",
        [](RunConfig& c, Text v) { c.solver.restart = parse_integer(v, 1, gcr_steps::most_directions); },
-       [](const RunConfig& c) -> json { return c.solver.solver == "gcr" ? json(c.solver.restart) : json(); }, Actions::wilson},
+       [](const RunConfig& c) -> json { return c.solver.solver == "gcr" ? json(c.solver.restart) : json(); }},
       {"schwarz-block", "X,Y,Z,T", "gcr: extents of the domains of an additive Schwarz preconditioner (default: none)",
        [](RunConfig& c, Text v) {
          if (!c.solver.schwarz) c.solver.schwarz.emplace();
          c.solver.schwarz->domain = parse_coord(v, 2);
        },
-       [](const RunConfig& c) -> json { return c.solver.schwarz ? json(c.solver.schwarz->domain) : json(); }, Actions::wilson},
+       [](const RunConfig& c) -> json { return c.solver.schwarz ? json(c.solver.schwarz->domain) : json(); }},
       {"schwarz-steps", "N", "Steps of minimal residual on each domain of --schwarz-block (default 4)",
        [](RunConfig& c, Text v) {
          if (!c.solver.schwarz) c.solver.schwarz.emplace();
          c.solver.schwarz->steps = parse_integer(v, 1, 1000);
        },
-       [](const RunConfig& c) -> json { return c.solver.schwarz ? json(c.solver.schwarz->steps) : json(); }, Actions::wilson},
+       [](const RunConfig& c) -> json { return c.solver.schwarz ? json(c.solver.schwarz->steps) : json(); }},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
        [](RunConfig& c, Text v) {
          c.solver.schur = parse_name(v, {"asymmetric", "symmetric"}) == "symmetric" ? Schur::symmetric : Schur::asymmetric;
        },
-       [](const RunConfig& c) -> json { return c.solver.schur == Schur::symmetric ? "symmetric" : "asymmetric"; }, Actions::wilson},
+       [](const RunConfig& c) -> json { return c.solver.schur == Schur::symmetric ? "symmetric" : "asymmetric"; }},
       {"tol", "EPS", "Stop at |b - M x| / |b| <= EPS (default 1e-10)",
        [](RunConfig& c, Text v) { c.solver.tolerance = parse_positive(v, 1); },
        [](const RunConfig& c) -> json { return c.solver.tolerance; }},
@@ -299,6 +289,12 @@ std::vector<Setting> make_settings() {
 }
 
 }  // namespace
+
+std::vector<std::string> all_solver_names() {
+  std::vector<std::string> names = solver_names(false);
+  for (const std::string& name : solver_names(true)) names.push_back(name);
+  return names;
+}
 
 const std::vector<Setting>& run_settings() {
   static const std::vector<Setting> fields = make_settings();

@@ -57,11 +57,11 @@ void run_demo(const DemoOptions& options) {
   report.gauge = load_gauge(report.config.gauge).summary();
   fmt::print("2. A quark propagator: Wilson, kappa {}, antiperiodic in t, 12 columns\n", report.config.wilson.kappa);
   std::fflush(stdout);
-  const Propagator propagator = solve_columns(links_at_hand(generated.gauge), generated.gauge.extents, report.config, report, print_plan);
-  report.correlators = contract(propagator, report.config.source, report.gauge.extents[3]);
+  const Propagators propagators = solve_source(links_at_hand(generated.gauge), generated.gauge.extents, report, print_plan);
+  report.correlators = contract(propagators, report.config, report.gauge.extents[3]);
   report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   print_report(report);
-  const std::vector<std::string> written = write_outputs(folder, report, propagator);
+  const std::vector<std::string> written = write_outputs(folder, report, propagators);
   AtomicFile picture(folder.file("plots.svg"));
   picture.append(report_svg(report));
   picture.commit();

@@ -1,5 +1,7 @@
 #include "apps/command/print_tables.hpp"
 
+#include "apps/run/action_kind.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,10 +16,10 @@ std::string mass_text(const std::vector<double>& mass, std::size_t t) {
 }
 
 void print_solves(const RunReport& report) {
-  const bool staggered = report.config.is_staggered();
-  const int width = staggered ? 8 : 4;
-  fmt::print("{:>6} {:>{}} {:>6} {:>10} {:>15} {:>9} {:>8} {:>8} {:>11} {:>11}\n", "column", staggered ? "mass" : "spin", width, "colour",
-             "iterations", "|b - M x|/|b|", "seconds", "GFLOP/s", "GB/s", "J", "GFLOP/s/W");
+  const bool names_masses = kind_of(report.config).names_masses;
+  const int width = names_masses ? 8 : 4;
+  fmt::print("{:>6} {:>{}} {:>6} {:>10} {:>15} {:>9} {:>8} {:>8} {:>11} {:>11}\n", "column", names_masses ? "mass" : "spin", width,
+             "colour", "iterations", "|b - M x|/|b|", "seconds", "GFLOP/s", "GB/s", "J", "GFLOP/s/W");
   for (const ColumnReport& c : report.solves) {
     const EnergyText energy = energy_text(c);
     const std::string mass_or_spin = c.mass ? fmt::format("{}", *c.mass) : fmt::format("{}", c.column / 3);

@@ -1,14 +1,13 @@
 // quarkstar solve [RUN.toml]
 #include "apps/command/commands.hpp"
 #include "apps/command/print_tables.hpp"
+#include "apps/run/action_kind.hpp"
 #include "apps/run/gauge_io.hpp"
 #include "apps/run/links_input.hpp"
 #include "apps/run/outputs.hpp"
 #include "apps/run/rank_plan.hpp"
 #include "apps/run/shared_settings.hpp"
-#include "apps/run/solve_plan.hpp"
 #include "apps/run/solve_run.hpp"
-#include "apps/run/staggered_run.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 #include "runtime/system/watchdog.hpp"
@@ -45,7 +44,7 @@ class LinkLoader {
   const HostGauge& operator()(const runtime::Decomposition& decomposition) {
     const RunConfig& config = report_.config;
     loaded_ = decomposition.is_distributed()
-                  ? load_gauge_part(config.gauge, config.lattice, decomposition, box_to_read(decomposition, config))
+                  ? load_gauge_part(config.gauge, config.lattice, decomposition, kind_of(config).box_to_read(decomposition, config))
                   : load_gauge(config.gauge, config.lattice);
     const runtime::Team team = host_team();
     runtime::mpi::Job::current().together([&] {
@@ -60,18 +59,14 @@ class LinkLoader {
   LoadedGauge loaded_;
 };
 
-/// A report for each source of the run, with its solves.
+/// A report for each source of the run.
 std::vector<RunReport> reports_of(const RunReport& run) {
   const std::vector<Source> sources = run.config.all_sources();
   std::vector<RunReport> reports(sources.size(), run);
   if (sources.size() == 1) return reports;
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    RunReport& report = reports[i];
-    report.config = of_source(run.config, i);
-    for (const Source& source : sources) report.sources.push_back(text_of(source));
-    std::erase_if(report.solves, [i](const ColumnReport& solve) { return solve.source != i; });
-    report.failed =
-        std::any_of(report.solves.begin(), report.solves.end(), [](const ColumnReport& solve) { return !solve.result.converged(); });
+    reports[i].config = of_source(run.config, i);
+    for (const Source& source : sources) reports[i].sources.push_back(text_of(source));
   }
   return reports;
 }
@@ -85,36 +80,16 @@ void try_to_write(const RunReport& failed) {
   }
 }
 
-/// solve(links, planned); a failed one leaves a JSON behind, for scripts that want to know how it failed, and nothing
-/// else. run: of the links; staggered: of all sources.
-template <class Solve>
-void solve_or_report(RunReport& run, std::vector<RunReport>& reports, Solve&& solve) {
-  const bool speaks = runtime::mpi::Job::current().is_root();
-  LinkLoader links(run);
-  try {
-    solve(std::ref(links), [speaks](const RunReport& planned) {
-      if (speaks) print_plan(planned);
-    });
-  } catch (const Error&) {
-    if (run.config.is_staggered()) reports = reports_of(run);
-    for (const RunReport& report : reports)
-      if (report.failed && !report.config.json.empty() && speaks) try_to_write(report);
-    throw;
-  }
-}
-
 /// Prints, and writes the files of the folder. Collective.
-template <class Fields>
-void finish(const RunReport& report, const OutputFolder& folder, const Fields& propagator, bool complete) {
+void finish(const RunReport& report, const OutputFolder& folder, const Propagators& propagators) {
   const RunConfig& config = report.config;
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   if (job.is_root()) print_report(report);
   if (folder.wanted()) {
-    const std::vector<std::string> written = write_outputs(folder, report, propagator);
+    const std::vector<std::string> written = write_outputs(folder, report, propagators);
     if (job.is_root()) fmt::print("wrote {}\n", fmt::join(written, "\nwrote "));
-    if (job.is_root() && !complete)
-      fmt::print("not written: {}correlators.h5, which need all {} columns\n", config.is_staggered() ? "" : "propagator.lime and ",
-                 config.is_staggered() ? 3 : 12);
+    if (const int all = kind_of(config).components; job.is_root() && !has_all_columns(config))
+      fmt::print("not written: {}correlators.h5, which need all {} columns\n", all == spinor_components ? "propagator.lime and " : "", all);
   }
   job.on_root([&] {
     if (config.json.empty()) return;
@@ -131,49 +106,47 @@ void run_solve(const SolveOptions& options) {
   complete(run.config);
   check_complete(run.config);
   describe_machine(run);
-  std::vector<RunReport> reports = reports_of(run);
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   job.watchdog().set_idle(std::chrono::seconds(run.config.session.watchdog_seconds));
   require_same_settings_everywhere(shared_settings(run.config));
   require_ranks(run.config.ranks, run.config.rank_weights, job.size());
+  const std::size_t count = run.config.all_sources().size();
   std::vector<std::unique_ptr<OutputFolder>> folders;
   job.on_root([&] {
-    for (const RunReport& report : reports) {
-      folders.push_back(std::make_unique<OutputFolder>(report.config.out));
-      check_writable(report.config.json);
+    for (std::size_t i = 0; i < count; ++i) {
+      const RunConfig config = of_source(run.config, i);
+      folders.push_back(std::make_unique<OutputFolder>(config.out));
+      check_writable(config.json);
     }
     check_writable(run.config.trace);
   });
 
   Coord lattice{};
-  job.together([&] { lattice = run.config.staggered.from_files() ? accept_links_headers(run.config) : read_extents(run.config); });
+  job.together(
+      [&] { lattice = kind_of(run.config).has_own_links(run.config) ? accept_links_headers(run.config) : read_extents(run.config); });
+  std::vector<RunReport> reports = reports_of(run);
   if (folders.empty())
     for (const RunReport& report : reports)
       folders.push_back(std::make_unique<OutputFolder>(report.config.out, OutputFolder::MadeElsewhere{}));
-  // Contracts where all columns are there.
-  const auto conclude = [&](std::size_t i, const auto& parts, int components) {
-    RunReport& report = reports[i];
-    const bool complete = report.config.columns.size() == static_cast<std::size_t>(components);
-    if (complete) report.correlators = contract(parts, report.config.source, lattice[3]);
-    report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    finish(report, *folders[i], parts, complete);
-  };
-  // Solves of staggered sources end together and are told apart afterwards.
-  RunReport& solved = run.config.is_staggered() ? run : reports[0];
-  solve_or_report(solved, reports, [&](const LinksOfPart& links, const std::function<void(const RunReport&)>& planned) {
-    if (run.config.is_staggered()) {
-      const auto propagators = solve_staggered(links, lattice, run.config, run, planned);
-      reports = reports_of(run);
-      for (std::size_t i = 0; i < reports.size(); ++i) conclude(i, propagators[i], colour_components);
-      return;
-    }
-    if (reports.size() == 1) return conclude(0, solve_columns(links, lattice, reports[0].config, reports[0], planned), spinor_components);
-    std::vector<SourceRun> sources;
-    for (std::size_t i = 0; i < reports.size(); ++i)
-      sources.push_back(
-          {reports[i].config, reports[i], [&conclude, i](const Propagator& propagator) { conclude(i, propagator, spinor_components); }});
-    solve_sources(links, lattice, sources, planned);
-  });
+  std::vector<SourceRun> sources;
+  for (std::size_t i = 0; i < count; ++i)
+    sources.push_back({reports[i], [&, i](const Propagators& propagators) {
+                         RunReport& report = reports[i];
+                         if (has_all_columns(report.config)) report.correlators = contract(propagators, report.config, lattice[3]);
+                         report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+                         finish(report, *folders[i], propagators);
+                       }});
+  LinkLoader links(reports.front());
+  try {
+    solve_sources(std::ref(links), lattice, sources, [&job](const RunReport& planned) {
+      if (job.is_root()) print_plan(planned);
+    });
+  } catch (const Error&) {
+    // A failed solve leaves a JSON behind, for scripts that want to know how it failed, and nothing else.
+    for (const RunReport& report : reports)
+      if (report.failed && !report.config.json.empty() && job.is_root()) try_to_write(report);
+    throw;
+  }
 }
 
 /// Values of a repeated --boundary add up; of every other flag the last one counts.

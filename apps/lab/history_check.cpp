@@ -1,5 +1,7 @@
 #include "apps/lab/history_check.hpp"
 
+#include "solvers/krylov/krylov.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +34,7 @@ std::string difference(const std::vector<History>& a, const std::vector<History>
 
 Settings problem_of(const Settings& settings) {
   const std::string* solver = find(settings, "solver");
-  const bool vectors_mix = solver != nullptr && *solver == "blockcg";
+  const bool vectors_mix = solver != nullptr && find_krylov_solver(*solver) != nullptr && find_krylov_solver(*solver)->mixes_vectors;
   Settings problem;
   for (const auto& [key, value] : settings)
     if (std::find(std::begin(schedule), std::end(schedule), key) == std::end(schedule) && (key != "nrhs" || vectors_mix))

@@ -1,8 +1,9 @@
 #include "apps/lab/plan.hpp"
 
-#include "apps/bench/bench_options.hpp"
 #include "apps/command/parse.hpp"
+#include "apps/run/action_kind.hpp"
 #include "runtime/system/error.hpp"
+#include "solvers/solver.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -49,10 +50,7 @@ void check_setting(const Plan& plan, const Assignment& setting) {
     } else if (key == "iterations" && plan.workload == Workload::bench_solver) {
       parse_integer(value, 16);
     } else if (plan.workload == Workload::bench_solver && key == "solver") {
-      std::vector<std::string> names = bench_solver_names("wilson");
-      for (const std::string& name : bench_solver_names("hisq"))
-        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-      parse_name(value, names);
+      parse_name(value, all_solver_names());
     } else if (const Setting* field = find_setting(key)) {
       RunConfig config;
       field->set(config, value);
@@ -68,15 +66,16 @@ void check_setting(const Plan& plan, const Assignment& setting) {
 bool applies(const std::string& key, const Settings& settings, Workload workload) {
   RunConfig config;
   if (const std::string* action = find(settings, "action")) config.action = *action;
-  if (key == "mass" && workload == Workload::bench_solver) return config.is_staggered();  // of Wilson it takes kappa only
+  if (key == "mass" && workload == Workload::bench_solver) return kind_of(config).names_masses;  // else it takes kappa only
   const Setting* field = find_setting(key);
-  return field == nullptr || field->applies(config);
+  return field == nullptr || applies(*field, config);
 }
 
 /// Whether `bench solver` times such a solver of the action of the settings; a plan may name one for Wilson beside staggered actions.
 bool can_bench(const std::string& solver, const Settings& settings) {
-  const std::string* action = find(settings, "action");
-  const std::vector<std::string> names = bench_solver_names(action != nullptr ? *action : "wilson");
+  RunConfig config;
+  if (const std::string* action = find(settings, "action")) config.action = *action;
+  const std::vector<std::string>& names = solver_names(kind_of(config).is_hermitian);
   return std::find(names.begin(), names.end(), solver) != names.end();
 }
 

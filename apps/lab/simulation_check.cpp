@@ -112,7 +112,7 @@ std::vector<SimulationCheck> compare_simulated(std::span<const CellSummary> cell
     });
     if (here == cells.end()) continue;
     auto check = std::find_if(checks.begin(), checks.end(), [&](const SimulationCheck& c) { return c.machine == machine; });
-    if (check == checks.end()) check = checks.insert(checks.end(), SimulationCheck{.machine = machine});
+    if (check == checks.end()) check = checks.insert(checks.end(), SimulationCheck{.machine = machine, .pairs = {}, .other_order = {}});
     check->pairs.push_back({&*here, &simulated, machine, seconds_of(*here), seconds_of(simulated)});
   }
   for (SimulationCheck& check : checks) count_orders(check);

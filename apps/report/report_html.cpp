@@ -5,6 +5,7 @@
 #include "apps/report/plot_svg.hpp"
 #include "apps/report/report_style.hpp"
 #include "apps/report/timeline_svg.hpp"
+#include "apps/run/action_kind.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -114,8 +115,7 @@ std::string number_or_dash(const std::vector<double>& values, std::size_t t) {
 }
 
 std::string correlators_table(const RunReport& report) {
-  if (report.correlators.empty())
-    return fmt::format("<p>The correlators need all {} columns.</p>\n", report.config.is_staggered() ? 3 : 12);
+  if (report.correlators.empty()) return fmt::format("<p>The correlators need all {} columns.</p>\n", kind_of(report.config).components);
   TableRow head{"t - t_source"};
   for (const CorrelatorReport& c : report.correlators) head.push_back(c.name);
   head.insert(head.end(), {"a m pion (log)", "a m pion (cosh)"});
@@ -168,10 +168,10 @@ std::string memory_table(const RunReport& report) {
 std::string report_html(const RunReport& report) {
   const RunConfig& config = report.config;
   const Coord& l = report.gauge.extents;
-  const std::string title = fmt::format("Quark propagator: {}, {}x{}x{}x{}, {}, source {}", config.action, l[0], l[1], l[2], l[3],
-                                        config.is_staggered() ? fmt::format("m = {}", fmt::join(config.staggered.masses, ", "))
-                                                              : fmt::format("kappa = {}", config.wilson.kappa),
-                                        text_of(config.source));
+  const std::string title =
+      fmt::format("Quark propagator: {}, {}x{}x{}x{}, {}, source {}", config.action, l[0], l[1], l[2], l[3],
+                  fmt::format("{} = {}", kind_of(config).names_masses ? "m" : "kappa", fmt::join(kind_of(config).masses(config), ", ")),
+                  text_of(config.source));
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">";

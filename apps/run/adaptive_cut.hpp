@@ -17,12 +17,13 @@ class AdaptiveCut {
   AdaptiveCut(runtime::Session& session, const Coord& lattice, int thinnest, const std::vector<MemoryNeed>& memory,
               const Coord& domain = {1, 1, 1, 1});
 
-  /// A solve is about to begin.
+  /// Solves are about to begin.
   void begins();
 
-  /// A solve on `now` has ended, and no task runs; `remaining` more are to come, and another cut would cost migration_seconds. The cut to
-  /// go on with, or nothing.
-  std::optional<runtime::Decomposition> ended(const runtime::Decomposition& now, double seconds, int remaining, double migration_seconds);
+  /// `together` right-hand sides have been solved on `now` in so many seconds, and no task runs; `remaining` more are to come, and another
+  /// cut would cost migration_seconds. The cut to go on with, or nothing.
+  std::optional<runtime::Decomposition> ended(const runtime::Decomposition& now, double seconds, int together, int remaining,
+                                              double migration_seconds);
 
   /// What was decided, for the report.
   const std::vector<ResplitReport>& resplits() const { return resplits_; }

@@ -1,9 +1,7 @@
 #include "apps/run/checkpoint.hpp"
 
 #include "apps/command/interrupt.hpp"
-#include "apps/command/parse.hpp"
 #include "codelets/io/part_checksum.hpp"
-#include "runtime/graph/binned_sum.hpp"
 #include "runtime/mpi/shared_file.hpp"
 #include "runtime/mpi/shared_output.hpp"
 #include "runtime/system/atomic_file.hpp"
@@ -179,38 +177,9 @@ std::function<bool(int iterations)> restart_file_due(int every) {
   };
 }
 
-std::string describe_problem(const RunConfig& config, double plaquette, double link_trace) {
-  return fmt::format("plaquette {:.13e} link trace {:.13e}{} kappa {:.17g} {} boundary {} source {}", plaquette, link_trace,
-                     config.reunitarize ? " reunitarized" : "", config.wilson.kappa,
-                     config.wilson.normalisation == WilsonParameters::Normalisation::mass ? "mass" : "kappa",
-                     text_of(config.wilson.boundary), text_of(config.source));
-}
-
-std::string describe_operator(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition) {
-  // Norm and trace: the one no gauge changes, the other every change of a link.
-  const Box part = decomposition.part();
-  const auto numbers = [&](const HostGauge& field) {
-    std::array<runtime::BinnedSum, 2> sums{runtime::BinnedSum::zero(), runtime::BinnedSum::zero()};
-    for (std::int64_t i = 0; !field.data.empty() && i < volume(part.extents); ++i) {
-      const std::int64_t index = index_in(field.box(), site_of(part, i), decomposition.lattice());
-      double norm2 = 0, trace = 0;
-      for (int mu = 0; mu < 4; ++mu) {
-        const auto link = field.link(index, mu);
-        for (const double real : link) norm2 += real * real;
-        trace += link[0] + link[8] + link[16];
-      }
-      runtime::add(sums[0], norm2);
-      runtime::add(sums[1], trace);
-    }
-    if (decomposition.is_distributed()) Job::current().combine(sums);
-    return fmt::format("{:.13e} {:.13e}", runtime::value_of(sums[0]), runtime::value_of(sums[1]));
-  };
-  const std::string fat = numbers(links.fat), far = numbers(links.long_links);
-  return fmt::format("action {} fat links {} long links {}", config.action, fat, far);
-}
-
-RestartKey staggered_key(const std::string& equation, const Source& source, int column, double mass) {
-  return {fmt::format("column{:02}-mass{}", column, mass), fmt::format("{} source {} mass {}", equation, text_of(source), mass)};
+RestartKey restart_key(const std::string& equation, const Source& source, int column, std::optional<double> mass) {
+  return {fmt::format("column{:02}{}", column, mass ? fmt::format("-mass{}", *mass) : ""),
+          fmt::format("{} source {}{}", equation, text_of(source), mass ? fmt::format(" mass {}", *mass) : "")};
 }
 
 }  // namespace quarkstar::app

@@ -1,7 +1,6 @@
 #pragma once
 // Restart files of a solve: what a column has come to, so that a job that ended early goes on where it was.
-#include "apps/command/config.hpp"
-#include "codelets/gauge/smear/staggered_links.hpp"
+#include "apps/run/source.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "solvers/settings.hpp"
 
@@ -52,16 +51,7 @@ bool worth_saving(const SolveResult& result);
 /// solve began. Collective.
 std::function<bool(int iterations)> restart_file_due(int every);
 
-/// Equation and source of a run as text: links (by their means as read, and whether they were projected then), kappa, normalisation,
-/// boundary, source.
-std::string describe_problem(const RunConfig& config, double plaquette, double link_trace);
-
-/// The same of a staggered run but for source and mass. The links, by norm and trace over the whole lattice, stand for
-/// epsilon, u0, phases and boundary: whether they were made in place or read, and by how many ranks, does not matter.
-/// Collective.
-std::string describe_operator(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition);
-
-/// The restart file of a staggered right-hand side. equation: of describe_operator().
-RestartKey staggered_key(const std::string& equation, const Source& source, int column, double mass);
+/// The restart file of a right-hand side. equation: what identifies the operator, but for a mass that the results name.
+RestartKey restart_key(const std::string& equation, const Source& source, int column, std::optional<double> mass);
 
 }  // namespace quarkstar::app

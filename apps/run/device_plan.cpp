@@ -146,7 +146,7 @@ Candidate forced_cut(const std::vector<Owner>& owners, const std::vector<double>
               remedy);
 }
 
-constexpr const char* smaller = "--precision double with --links 12 or 8, or more GPUs";
+constexpr const char* smaller = "--precision double with fewer --links reals, fewer --nrhs, or more GPUs";
 
 }  // namespace
 
@@ -189,6 +189,7 @@ PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::Ses
   std::vector<double> speeds(owners.size(), 0.0), equal(gpus.size(), 1.0);
   bool measured = false;
   std::string reason;
+  bool short_of_memory = false;
   Candidate chosen;
   const auto measure_all = [&] {
     for (std::size_t i = 0; i < owners.size(); ++i) speeds[i] = measure(owners[i].worker);
@@ -212,9 +213,10 @@ PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::Ses
     constexpr double worth_it = 0.99;
     const bool cpus_help = alone.parts.empty() || together.seconds < worth_it * alone.seconds;
     chosen = cpus_help ? together : alone;
-    reason = alone.parts.empty() ? "the GPUs' memory does not hold the rest"
-                                 : fmt::format("predicted {:.0f} us an application with CPUs, {:.0f} us without", 1e6 * together.seconds,
-                                               1e6 * alone.seconds);
+    short_of_memory = alone.parts.empty();
+    reason = short_of_memory ? "the GPUs' memory does not hold the rest"
+                             : fmt::format("predicted {:.0f} us an application with CPUs, {:.0f} us without", 1e6 * together.seconds,
+                                           1e6 * alone.seconds);
   } else {
     chosen = best_cut(gpus, equal, problem);
     if (chosen.parts.empty()) {
@@ -225,6 +227,7 @@ PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::Ses
       constexpr double last = 1e-9;
       for (std::size_t i = gpus.size(); i < owners.size(); ++i) gpus_first[i] = last;
       chosen = best_cut(owners, gpus_first, problem);
+      short_of_memory = true;
       reason = "the GPUs' memory does not hold the rest";
     }
   }
@@ -235,6 +238,7 @@ PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::Ses
   for (const Owner& owner : owners) shares.push_back({owner.worker});
   PlannedLattice planned{runtime::cut_in_parts(problem.lattice, chosen.direction, chosen.parts, shares), {}};
   planned.plan.reason = reason;
+  planned.plan.short_of_memory = short_of_memory;
   for (const runtime::Block& block : planned.decomposition.blocks()) {
     const auto owner = std::find_if(owners.begin(), owners.end(), [&](const Owner& o) { return o.worker == block.owner; });
     const auto number = static_cast<std::size_t>(owner - owners.begin());

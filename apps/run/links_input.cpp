@@ -1,17 +1,20 @@
 #include "apps/run/links_input.hpp"
 
 #include "apps/command/parse.hpp"
+#include "apps/run/action_kind.hpp"
 #include "apps/run/gauge_io.hpp"
 #include "codelets/actions/staggered/links.hpp"
 #include "codelets/gauge/smear/coefficients.hpp"
 #include "codelets/gauge/smear/links_file.hpp"
 #include "codelets/gauge/smear/links_signs.hpp"
+#include "runtime/graph/binned_sum.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -47,9 +50,8 @@ const std::optional<T>& agreed(const LinksHeader& fat, const LinksHeader& far, s
 }
 
 /// The weight of the long links by epsilon or u0, which the links' scale must be near; where no header states them, it tells them.
-double settled_weight(StaggeredConfig& staggered, const std::string& action, double scale, bool stated) {
+double settled_weight(StaggeredConfig& staggered, bool asqtad, double scale, bool stated) {
   constexpr double tolerance = 1e-5;  // files in single precision
-  const bool asqtad = action == "asqtad";
   if (!stated && asqtad) staggered.u0 = std::sqrt(smear::asqtad_naik_weight(1) / scale);
   if (!stated && !asqtad) {
     const double epsilon = scale / smear::hisq_naik_weight(0) - 1;
@@ -112,7 +114,7 @@ Coord accept_links_headers(RunConfig& config) {
              "leave it out: files state it, or give links made with it");
     config.wilson.boundary = *boundary;
   }
-  if (const auto& epsilon = agreed(fat, far, &LinksHeader::naik_epsilon, "Naik epsilon"); epsilon && config.action == "hisq")
+  if (const auto& epsilon = agreed(fat, far, &LinksHeader::naik_epsilon, "Naik epsilon"); epsilon && kind_of(config).knows("naik-epsilon"))
     staggered.naik_epsilon = *epsilon;
   staggered.u0 = agreed(fat, far, &LinksHeader::u0, "u0");
   for (const Source& source : config.all_sources()) check_source(source, fat.extents);
@@ -128,14 +130,37 @@ smear::StaggeredLinks load_links(RunConfig& config, const runtime::Decomposition
     far = smear::read_links_header(files.long_links);
   });
   smear::StaggeredLinks links = smear::read_links_part(files.fat, files.long_links, decomposition);
-  const bool stated = config.action == "asqtad" ? fat.u0 || far.u0 : fat.naik_epsilon || far.naik_epsilon;
-  links.long_scale = settled_weight(config.staggered, config.action, links.long_scale, stated);
+  const bool asqtad = kind_of(config).knows("u0"), stated = asqtad ? fat.u0 || far.u0 : fat.naik_epsilon || far.naik_epsilon;
+  links.long_scale = settled_weight(config.staggered, asqtad, links.long_scale, stated);
   links.naik_epsilon = *config.staggered.naik_epsilon;
   check_signs(files, links, decomposition, team);
   check_form(config, links, team);
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   summary = {files.fat, "SciDAC fat and long links", decomposition.lattice(), unknown, unknown, unknown, files.long_links};
   return links;
+}
+
+std::string describe_operator(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition) {
+  // Norm and trace: the one no gauge changes, the other every change of a link.
+  const Box part = decomposition.part();
+  const auto numbers = [&](const HostGauge& field) {
+    std::array<runtime::BinnedSum, 2> sums{runtime::BinnedSum::zero(), runtime::BinnedSum::zero()};
+    for (std::int64_t i = 0; !field.data.empty() && i < volume(part.extents); ++i) {
+      const std::int64_t index = index_in(field.box(), site_of(part, i), decomposition.lattice());
+      double norm2 = 0, trace = 0;
+      for (int mu = 0; mu < 4; ++mu) {
+        const auto link = field.link(index, mu);
+        for (const double real : link) norm2 += real * real;
+        trace += link[0] + link[8] + link[16];
+      }
+      runtime::add(sums[0], norm2);
+      runtime::add(sums[1], trace);
+    }
+    if (decomposition.is_distributed()) runtime::mpi::Job::current().combine(sums);
+    return fmt::format("{:.13e} {:.13e}", runtime::value_of(sums[0]), runtime::value_of(sums[1]));
+  };
+  const std::string fat = numbers(links.fat), far = numbers(links.long_links);
+  return fmt::format("action {} fat links {} long links {}", config.action, fat, far);
 }
 
 }  // namespace quarkstar::app

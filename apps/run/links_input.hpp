@@ -16,4 +16,8 @@ Coord accept_links_headers(RunConfig& config);
 smear::StaggeredLinks load_links(RunConfig& config, const runtime::Decomposition& decomposition, const runtime::Team& team,
                                  GaugeSummary& summary);
 
+/// Identifies a staggered operator but for its mass: norm and trace of the links over the whole lattice stand for epsilon, u0, phases and
+/// boundary; whether they were made in place or read, and by how many ranks, does not matter. Collective.
+std::string describe_operator(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition);
+
 }  // namespace quarkstar::app

@@ -1,6 +1,7 @@
 #include "apps/run/measure_owner.hpp"
 
 #include "apps/bench/action_bench.hpp"
+#include "apps/run/action_kind.hpp"
 
 #include <algorithm>
 
@@ -28,12 +29,13 @@ Coord measured_part(const runtime::Session& session, int worker, const Coord& la
 }  // namespace
 
 double measure_owner(runtime::Session& session, int worker, const Coord& lattice, const OwnerProblem& problem) {
-  const bool wilson = problem.action == "wilson";
-  const auto links = [&](int reals) { return 8.0 * static_cast<double>(link_bytes(problem.precision, reals)); };
-  const double link_bytes = wilson                     ? links(problem.link_reals)
-                            : hops_far(problem.action) ? links(18) + links(problem.link_reals)
-                                                       : links(18);
-  const double vector = static_cast<double>(site_bytes(problem.precision, 2 * (wilson ? spinor_components : colour_components)));
+  RunConfig config;
+  config.action = problem.action;
+  config.solver.precision = problem.precision;
+  config.solver.link_reals = problem.link_reals;
+  const OperatorShape shape = kind_of(config).shape(config);
+  const double link_bytes = problem.precision == Precision::double_ ? shape.outer_links : shape.inner_links;
+  const double vector = static_cast<double>(site_bytes(problem.precision, 2 * shape.components));
   const Coord part = measured_part(session, worker, lattice, link_bytes + problem.vectors * vector);
   const runtime::Decomposition whole = runtime::Decomposition::uncut(part, worker);
   const ActionBench bench(session, whole, problem.action);

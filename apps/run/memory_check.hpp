@@ -1,6 +1,7 @@
 #pragma once
 // What a solve will take of each memory, told and checked before it starts.
 #include "apps/command/config.hpp"
+#include "codelets/lattice/boxes.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "solvers/footprint.hpp"
 
@@ -14,25 +15,26 @@ namespace quarkstar::app {
 struct MemoryNeed {
   std::string where;
   bool gpu = false;
-  bool staggered = false;   ///< of a staggered solve
   Footprint fields;         ///< of the blocks that live there, and on the host the copies of those that live on GPUs
   double other = 0;         ///< host: configuration, the links made of it, sources and solutions
   double making_links = 0;  ///< staggered: all that is there while the links are made, before the fields
   double available = 0;     ///< 0: not known
   /// At the peak.
   double total() const { return std::max(fields.total() + other, making_links); }
+  bool fits() const { return available == 0 || total() <= available; }
 };
 
 /// The needs of this rank: of every GPU that owns blocks of it, then the host's, whose memory the ranks of one host share evenly. To be
 /// asked before the configuration is read. Staggered: a GPU that owns no block may still make links. All ranks must call.
 std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runtime::Decomposition& decomposition, const RunConfig& config);
 
-/// What an owner of part of a staggered lattice holds at the peak: of each layer of sites, and besides for faces and borders.
+/// Bytes of links in host order.
+double host_gauge_bytes(const Box& box);
+
+/// What an owner of part of a lattice holds at the peak: of each layer of sites, and besides for faces and borders.
 struct PartBytes {
   double layer = 0, border = 0;
 };
-/// For parts cut along `direction` only; an upper bound where making the links needs more borders and the solve more layers.
-PartBytes staggered_part_bytes(const Coord& lattice, int direction, const RunConfig& config);
 
 /// Throws Error(input) naming what is needed, what is available and what helps, for the first memory that is too small.
 void require_memory(const std::vector<MemoryNeed>& needs);

@@ -49,7 +49,7 @@ std::vector<double> source_field(const RunReport& report, const Box& part) {
 
 void write_scidac(const std::string& path, const RunReport& report, const Propagator& propagator) {
   const RunConfig& config = report.config;
-  const Box part = propagator.fields.front().box();
+  const Box part = propagator.columns.front().box();
   format::PropagatorWriteOptions options;
   options.file_info = fmt::format("{} kappa {} boundary {}", config.action, config.wilson.kappa, text_of(config.wilson.boundary));
   options.source_info = text_of(config.source);
@@ -57,8 +57,8 @@ void write_scidac(const std::string& path, const RunReport& report, const Propag
   options.part = part;
   format::PropagatorWriter writer(path, report.gauge.extents, options);
   writer.write_source(source_field(report, part));
-  for (std::size_t column = 0; column < propagator.fields.size(); ++column)
-    writer.write_column(static_cast<int>(column) / 3, static_cast<int>(column) % 3, reals_of(propagator.fields[column]));
+  for (std::size_t column = 0; column < propagator.columns.size(); ++column)
+    writer.write_column(static_cast<int>(column) / 3, static_cast<int>(column) % 3, reals_of(propagator.columns[column]));
   writer.commit();
 }
 
@@ -96,17 +96,11 @@ void write_json_file(const std::string& path, const RunReport& report) {
   write_text(path, report_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const Propagator& propagator) {
-  std::vector<std::string> written{folder.file("propagator.h5")};
-  write_propagator_hdf5(written.back(), report, propagator);
-  if (propagator.fields.size() == spinor_components) write_scidac(written.emplace_back(folder.file("propagator.lime")), report, propagator);
-  write_tables(folder, report, written);
-  return written;
-}
-
-std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const StaggeredPropagators& propagators) {
+std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const Propagators& propagators) {
   std::vector<std::string> written{folder.file("propagator.h5")};
   write_propagator_hdf5(written.back(), report, propagators);
+  if (const Propagator& first = propagators.front(); first.columns.size() == spinor_components)  // colour vectors have fewer
+    write_scidac(written.emplace_back(folder.file("propagator.lime")), report, first);
   write_tables(folder, report, written);
   return written;
 }

@@ -36,11 +36,9 @@ void check_writable(const std::string& file);
 /// Writes report_json() to a file.
 void write_json_file(const std::string& path, const RunReport& report);
 
-/// Writes propagator.h5, propagator.lime (SciDAC; all 12 columns only), correlators.h5, result.json and report.html.
-/// Each file appears when it is complete. Returns their paths, the report last. Collective: the propagator's files come from the parts of
-/// all ranks, the others from the root.
-std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const Propagator& propagator);
-/// The same of staggered propagators: propagator.h5, correlators.h5 (all 3 columns only), result.json and report.html.
-std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const StaggeredPropagators& propagators);
+/// Writes propagator.h5, correlators.h5 and, of spinors, propagator.lime (SciDAC), both of them of all columns only, result.json and
+/// report.html. Each file appears when it is complete. Returns their paths, the report last. Collective: the propagators' files come from
+/// the parts of all ranks, the others from the root.
+std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const Propagators& propagators);
 
 }  // namespace quarkstar::app

@@ -1,7 +1,7 @@
 #include "apps/run/rank_plan.hpp"
 
+#include "apps/run/action_kind.hpp"
 #include "apps/run/solve_plan.hpp"
-#include "codelets/gauge/smear/staggered_links.hpp"
 #include "runtime/cut/proportional_cut.hpp"
 #include "runtime/gpu/cuda.hpp"
 #include "runtime/mpi/job.hpp"
@@ -27,7 +27,7 @@ double cpu_share_of(const runtime::Session& session) { return session.options().
 
 /// Parts along t keep off the domains of a preconditioner. Domains that do not fit the lattice are refused elsewhere.
 PartLimits limits_of(const Coord& extents, const RunConfig& config) {
-  PartLimits limits{.thinnest = smear::longest_hop(config.hops_far())};
+  PartLimits limits{.thinnest = kind_of(config).reach};
   if (config.solver.schwarz)
     for (std::size_t mu = 0; mu < 4; ++mu)
       if (const int domain = config.solver.schwarz->domain[mu]; domain > 0 && extents[mu] % domain == 0) limits.multiple[mu] = domain;
@@ -136,7 +136,7 @@ runtime::Decomposition cut_over_ranks(runtime::Session& session, const Coord& ex
     for (int r = 0; r < job.size(); ++r)
       if (coordinates(r, ranks.grid)[t] == static_cast<int>(k)) of_slab.push_back(owners[static_cast<std::size_t>(r)]);
     slabs.push_back(asked[t] > 0 ? SlabBlocks{parts_as_asked(t, extent, asked[t], limits), 0}
-                                 : blocks_of_slab(extent, of_slab, cpu_share_of(session), thinnest_block(config.hops_far()), limits));
+                                 : blocks_of_slab(extent, of_slab, cpu_share_of(session), thinnest_block(kind_of(config).reach), limits));
     cuts[t].push_back(slabs.back().extents);
   }
   const Coord place = coordinates(job.rank(), ranks.grid);

@@ -1,8 +1,7 @@
 #include "apps/run/report.hpp"
 
+#include "apps/run/action_kind.hpp"
 #include "codelets/contract/effective_mass.hpp"
-#include "codelets/contract/meson.hpp"
-#include "codelets/contract/staggered_meson.hpp"
 #include "codelets/contract/time_slices.hpp"
 #include "quarkstar_version.hpp"
 #include "runtime/gpu/cuda.hpp"
@@ -21,10 +20,7 @@
 
 namespace quarkstar::app {
 
-namespace {
-
-/// A correlator from this rank's share of it.
-CorrelatorReport correlator_of(std::string name, std::vector<runtime::BinnedSum> sums) {
+CorrelatorReport correlator_over_ranks(std::string name, std::vector<runtime::BinnedSum> sums) {
   runtime::mpi::Job::current().combine(sums);
   CorrelatorReport correlator;
   correlator.name = std::move(name);
@@ -33,8 +29,6 @@ CorrelatorReport correlator_of(std::string name, std::vector<runtime::BinnedSum>
   correlator.cosh_mass = cosh_effective_mass(correlator.values);
   return correlator;
 }
-
-}  // namespace
 
 std::string version_line() {
   return fmt::format("quarkstar {} ({}), {}, compiler {}", version, revision, runtime::runtime_version(), __VERSION__);
@@ -72,8 +66,8 @@ std::string energy_note(const ColumnReport& column) {
 }
 
 std::string runtime_note(const RunReport& report, const ColumnReport& column) {
-  std::string note = fmt::format("runtime: {:.2f} tasks and {:.1f} kernels an iteration{}", column.tasks_per_iteration(),
-                                 column.kernels_per_iteration(), column.mass ? " and right-hand side" : "");
+  std::string note = fmt::format("runtime: {:.2f} tasks and {:.1f} kernels per iteration{}", column.tasks_per_iteration(),
+                                 column.kernels_per_iteration(), " and right-hand side");
   if (column.idle_us) note += fmt::format(", {:.2f} us a task outside tasks", *column.idle_us);
   if (const double bound = report.devices.bound_gflops(); bound > 0)
     note += fmt::format("; {:.1f} GFLOP/s are {:.1f} % of the parts' Dslashes alone, {:.1f}", column.gflops(),
@@ -86,39 +80,12 @@ std::string runtime_note(const RunReport& report, const ColumnReport& column) {
   return note;
 }
 
-std::vector<CorrelatorReport> contract(const Propagator& propagator, const Source& source, int times) {
-  std::vector<CorrelatorReport> correlators;
-  for (const Meson meson : all_mesons)
-    correlators.push_back(correlator_of(std::string(name_of(meson)), meson_sums(meson, propagator.fields, source.time(), times)));
-  return correlators;
+std::vector<CorrelatorReport> contract(const Propagators& propagators, const RunConfig& config, int times) {
+  return kind_of(config).contract(propagators, config.source, times);
 }
 
-namespace {
+bool has_all_columns(const RunConfig& config) { return config.columns.size() == static_cast<std::size_t>(kind_of(config).components); }
 
-/// The phases of sinks are told from those of their source: a point, or corners of hypercubes.
-bool has_all_mesons(const Source& source) { return source.kind == Source::Kind::point || source.kind == Source::Kind::corner_wall; }
-
-}  // namespace
-
-std::string correlators_left_out(const RunConfig& config) {
-  if (!config.is_staggered() || has_all_mesons(config.source)) return "";
-  std::vector<std::string_view> names;
-  for (const StaggeredMeson meson : all_staggered_mesons)
-    if (meson != StaggeredMeson::pion5) names.push_back(name_of(meson));
-  return fmt::format("{}: {} has no phases of its own; use a point or corner-wall source", fmt::join(names, ", "), text_of(config.source));
-}
-
-std::vector<CorrelatorReport> contract(const StaggeredPropagators& propagators, const Source& source, int times) {
-  std::vector<CorrelatorReport> correlators;
-  for (const StaggeredPropagator& propagator : propagators) {
-    if (propagator.columns.size() != colour_components) continue;
-    const std::string suffix = propagators.size() > 1 ? fmt::format("_m{}", propagator.mass) : "";
-    for (const StaggeredMeson meson : all_staggered_mesons)
-      if (meson == StaggeredMeson::pion5 || has_all_mesons(source))
-        correlators.push_back(
-            correlator_of(std::string(name_of(meson)) + suffix, staggered_sums(meson, propagator.columns, source.position, times)));
-  }
-  return correlators;
-}
+std::string correlators_left_out(const RunConfig& config) { return kind_of(config).correlators_left_out(config.source); }
 
 }  // namespace quarkstar::app

@@ -4,6 +4,7 @@
 #include "apps/run/device_plan.hpp"
 #include "apps/run/memory_check.hpp"
 #include "codelets/field/host_field.hpp"
+#include "runtime/graph/binned_sum.hpp"
 #include "runtime/graph/codelet_kind.hpp"
 #include "runtime/observe/energy.hpp"
 #include "runtime/observe/worker_times.hpp"
@@ -30,18 +31,18 @@ struct BoundReport {
   std::vector<double> workers_gbs;  ///< in tasks, by worker; 0: it had none
 };
 
-/// One column of the propagator, column = 3 spin + colour of its source (staggered: its colour).
+/// One column of the propagator, column = 3 spin + colour of its source (staggered: its colour). Of right-hand sides that were solved
+/// together each has an equal share of time and energy.
 struct ColumnReport {
   int column = 0;
   SolveResult result;
   runtime::Energy energy{{0, "not measured"}, {0, "not measured"}};  ///< of the machine while this column was solved
-  std::optional<double> mass = {};  ///< staggered: whose result and energy are an equal share of the right-hand sides solved together
+  std::optional<double> mass = {};                                   ///< staggered
   double gflops() const { return result.seconds > 0 ? result.flops / result.seconds * 1e-9 : 0; }
   double gbs() const { return result.seconds > 0 ? result.bytes / result.seconds * 1e-9 : 0; }
   std::optional<double> idle_us =
       {};  ///< time of the owners outside StarPU's tasks, a task; none where solves of several sources were in flight
-  std::optional<BoundReport> bound = {};  ///< with --bound; staggered: of all that were solved together
-  std::size_t source = 0;                 ///< staggered: its place among the run's sources
+  std::optional<BoundReport> bound = {};  ///< with --bound: of all that were solved together
   /// StarPU's tasks (a batch of iterations may be one), and codelets.
   double tasks_per_iteration() const { return result.iterations > 0 ? result.tasks / result.iterations : 0; }
   double kernels_per_iteration() const { return result.iterations > 0 ? static_cast<double>(result.kernels) / result.iterations : 0; }
@@ -95,19 +96,14 @@ struct RunReport {
   bool failed = false;                 ///< one of the last of `solves` did not converge; there are no correlators
 };
 
-/// The columns that were solved, in the order of RunReport::solves: this rank's part of them.
+/// Columns from one source for one mass (Wilson: kappa), in the order of RunConfig::columns: this rank's part of them.
 struct Propagator {
-  std::vector<HostField> fields;
-};
-
-/// Staggered columns of one mass, in the order of RunConfig::columns: this rank's part of them.
-struct StaggeredPropagator {
   double mass = 0, naik_epsilon = 0;
   std::vector<HostField> columns;
 };
 
 /// Those of one source, in the order of its masses.
-using StaggeredPropagators = std::vector<StaggeredPropagator>;
+using Propagators = std::vector<Propagator>;
 
 /// "quarkstar 0.1.0 (abc1234), StarPU 1.4.10, g++ 12.2.0".
 std::string version_line();
@@ -130,12 +126,15 @@ std::string energy_note(const ColumnReport& column);
 /// One line: tasks and kernels an iteration, idle time a task and, where parts were measured alone, speed over the sum of their speeds.
 std::string runtime_note(const RunReport& report, const ColumnReport& column);
 
-/// Correlators and effective masses of a whole propagator (12 columns) on a lattice with `times` time slices, summed over ranks.
-std::vector<CorrelatorReport> contract(const Propagator& propagator, const Source& source, int times);
+/// A correlator, with its effective masses, of this rank's share of its time slices. Collective.
+CorrelatorReport correlator_over_ranks(std::string name, std::vector<runtime::BinnedSum> sums);
 
-/// The same for the staggered propagators that have all 3 columns. Names: pion5, pion05, rho, ...; with several masses pion5_m0.05 and so
-/// on. Of a source that has no phases pion5 only (correlators_left_out()).
-std::vector<CorrelatorReport> contract(const StaggeredPropagators& propagators, const Source& source, int times);
+/// Correlators and effective masses of propagators from config.source that have all columns, on a lattice with `times` time slices, summed
+/// over ranks. With several masses their names end in _m0.05 and so on.
+std::vector<CorrelatorReport> contract(const Propagators& propagators, const RunConfig& config, int times);
+
+/// Whether a source of the run has all columns, which correlators need.
+bool has_all_columns(const RunConfig& config);
 
 /// Which correlators this run's source has no meaning for, and why; empty where it has all.
 std::string correlators_left_out(const RunConfig& config);

@@ -9,7 +9,7 @@ namespace quarkstar::app {
 
 void bring_into_order(std::vector<ColumnReport>& solves, const std::vector<SolveKey>& order) {
   const auto place = [&order](const ColumnReport& solve) {
-    return std::find(order.begin(), order.end(), SolveKey{solve.column, solve.mass, solve.source});
+    return std::find(order.begin(), order.end(), SolveKey{solve.column, solve.mass});
   };
   std::sort(solves.begin(), solves.end(), [&](const ColumnReport& a, const ColumnReport& b) { return place(a) < place(b); });
 }

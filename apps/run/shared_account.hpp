@@ -6,17 +6,15 @@
 #include "runtime/graph/session.hpp"
 
 #include <chrono>
-#include <cstddef>
 #include <optional>
 #include <vector>
 
 namespace quarkstar::app {
 
-/// A solve's column and, staggered, its mass and source, as in ColumnReport.
+/// A solve's column and, where results name it, its mass, as in ColumnReport.
 struct SolveKey {
   int column;
   std::optional<double> mass = {};
-  std::size_t source = 0;
   bool operator==(const SolveKey&) const = default;
 };
 

@@ -1,14 +1,13 @@
 #pragma once
 // Which worker owns which part of the lattice of a solve.
 #include "apps/run/device_plan.hpp"
-#include "codelets/gauge/smear/region.hpp"
 #include "solvers/settings.hpp"
 
 namespace quarkstar::app {
 
-/// Least extent of a block where the lattice is cut by itself: three hops reach three sites, and parts of 4 are what the cut of an even
-/// extent keeps above that.
-constexpr int thinnest_block(bool hops_far) { return hops_far ? 4 : 2; }
+/// Least extent of a block where the lattice is cut by itself, by the longest hop: hops over three sites need three, and parts of 4 are
+/// what the cut of an even extent keeps above that.
+constexpr int thinnest_block(int reach) { return reach > 1 ? 4 : 2; }
 
 /// Grid of blocks for `blocks` (zeros: t cut by the number of workers, every part at least `thinnest` thick).
 Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thinnest = 2);
@@ -17,13 +16,6 @@ Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thi
 /// parts, and says so where a share of the CPUs was open to choice. Throws Error(input) naming --blocks, or --cpu-share where a share above
 /// 0 is asked for beside GPUs.
 PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& extents, const RunConfig& config);
-
-/// Where the links of a staggered solve are made: on its own blocks; under MPI every rank makes those of its part, with a border, on its
-/// session's owners. The cut changes no bit of them.
-smear::Region plan_links(const runtime::Session& session, const runtime::Decomposition& decomposition, const RunConfig& config);
-
-/// Sites whose links a rank reads from the configuration: its part, and what hops, plaquettes or smearing need around it.
-Box box_to_read(const runtime::Decomposition& decomposition, const RunConfig& config);
 
 /// Throws Error(input) naming --cpu-share: blocks that are given are cut for the GPUs alone.
 [[noreturn]] void refuse_cpus_with_blocks();

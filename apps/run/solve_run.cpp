@@ -7,13 +7,12 @@
 #include "apps/run/checkpoint.hpp"
 #include "apps/run/job_energy.hpp"
 #include "apps/run/measure_power.hpp"
+#include "apps/run/right_hand_sides.hpp"
 #include "apps/run/shared_account.hpp"
 #include "apps/run/solve_bound.hpp"
 #include "apps/run/solve_plan.hpp"
-#include "apps/run/staggered_batches.hpp"
 #include "apps/run/turns_on_ranks.hpp"
-#include "codelets/actions/wilson/action.hpp"
-#include "runtime/cut/decomposition.hpp"
+#include "codelets/lattice/block_geometry.hpp"
 #include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/observe/chrome_trace.hpp"
@@ -26,239 +25,36 @@
 #include <chrono>
 #include <complex>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace quarkstar::app {
 namespace {
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::string remedy_for(StopReason reason, const RunConfig& config) {
-  const std::string& checkpoint = config.checkpoint;
-  const bool staggered = config.is_staggered();
+  const ActionKind& kind = kind_of(config);
   switch (reason) {
     case StopReason::iteration_limit:
-      return (checkpoint.empty() ? "" : fmt::format("start it again to go on from the restart files in {}, ", checkpoint)) +
-             (staggered ? "raise --max-iterations, or take a larger mass"
-                        : "raise --max-iterations, or move the mass (kappa) away from its critical value");
+      return (config.checkpoint.empty() ? "" : fmt::format("start it again to go on from the restart files in {}, ", config.checkpoint)) +
+             "raise --max-iterations, or " +
+             (kind.names_masses ? "take a larger mass" : "move the mass (kappa) away from its critical value");
     case StopReason::not_finite:
-      if (config.staggered.from_files()) return "check the files of --fat and --long, and the mass";
-      return fmt::format("check the links with `quarkstar gauge info`, and the mass{}", staggered ? "" : " (kappa)");
+      return fmt::format("{}, and the mass{}",
+                         kind.has_own_links(config) ? "check the files of --fat and --long" : "check the links with `quarkstar gauge info`",
+                         kind.names_masses ? "" : " (kappa)");
     case StopReason::stagnation:
       return "loosen --tol, use --precision double, or another --solver";
     default:
-      return staggered ? "try another --solver, or --precision double" : "try another --solver (cgnr decreases the residual in every step)";
+      return "try another --solver, or --precision double";
   }
 }
 
-/// What all columns of a run share. With several in flight (runtime/graph/turns.hpp) one of them at a time is here.
-struct ColumnsShared {
-  runtime::Session& session;
-  const Coord& lattice;
-  runtime::Decomposition& decomposition;  ///< the policy `adaptive` may cut it anew between columns, unless several are in flight
-  std::optional<Solver>& solver;
-  std::function<void()> make_solver;  ///< for the decomposition as it is
-  const double& making_seconds;
-  AdaptiveCut& adaptive;
-  std::optional<runtime::WorkerProfile>& profile;
-  int columns;    ///< of all sources
-  bool together;  ///< several are in flight
-  JobEnergyMeter meter;
-  ProgressBar bar;
-  const RunReport* first = nullptr;  ///< with the timeline
-  int done = 0;
-};
-
-/// The columns of one source.
-class SourceColumns {
- public:
-  SourceColumns(ColumnsShared& shared, SourceRun& source)
-      : shared_(shared), config_(source.config), report_(source.report), done_(source.done), remaining_(config_.columns.size()) {
-    propagator_.fields.resize(remaining_);
-    if (config_.checkpoint.empty()) return;
-    const double plaquette = 0.5 * (report_.gauge.spatial_plaquette + report_.gauge.temporal_plaquette);
-    problem_ = describe_problem(config_, plaquette, report_.gauge.link_trace);
-    checkpoint_.emplace(config_.checkpoint, shared.lattice, shared.decomposition.part());
-  }
-
-  /// Solves a group of columns together.
-  void solve(const std::vector<int>& columns) {
-    stop_all_if_interrupted(config_.checkpoint);  // while the columns before were contracted and written, or it all was set up
-    runtime::Session& session = shared_.session;
-    const Box part = shared_.decomposition.part();
-    const std::size_t n = columns.size();
-    std::vector<HostField> sources, solutions(n, HostField(spinor_components, part));
-    std::vector<RestartKey> keys;
-    std::vector<int> done_before(n, 0);
-    if (checkpoint_) session.wait_all();  // files are for times without messages
-    for (std::size_t v = 0; v < n; ++v) {
-      sources.push_back(make_source(config_.source, shared_.lattice, part, columns[v]));
-      keys.push_back({fmt::format("column{:02}", columns[v]), problem_});
-      if (checkpoint_) done_before[v] = checkpoint_->load(keys[v], solutions[v].data).value_or(0);
-    }
-    const runtime::Energy before = shared_.together ? runtime::Energy{} : shared_.meter.read();
-    if (!shared_.together) shared_.adaptive.begins();
-    std::optional<BoundMeter> bound;
-    if (config_.bound) bound.emplace(session);
-    Snapshots snapshots;
-    if (checkpoint_)
-      snapshots = {restart_file_due(config_.checkpoint_every), [&](std::span<const HostField> iterates, std::span<const int> iterations) {
-                     for (std::size_t v = 0; v < n; ++v) checkpoint_->save(keys[v], iterates[v].data, done_before[v] + iterations[v]);
-                   }};
-    const std::vector<double> kappas(n, config_.wilson.kappa);
-    const std::vector<SolveResult> results = shared_.solver->solve(
-        sources, kappas, solutions,
-        [this](int iterations, double residual) {
-          shared_.bar.update(shared_.done, residual_fraction(residual, config_.solver.tolerance),
-                             fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
-          return !interrupted_anywhere() && !runtime::Turns::failed();
-        },
-        snapshots);
-    const bool stopped = interrupted_anywhere() || std::any_of(results.begin(), results.end(), [](const SolveResult& result) {
-                           return result.reason == StopReason::interrupted;
-                         });
-    if (checkpoint_ || !shared_.together) session.wait_all();
-    const bool all_converged = std::all_of(results.begin(), results.end(), [](const SolveResult& result) { return result.converged(); });
-    const bool given_up = runtime::Turns::failed() && !all_converged;  // another's failure is what comes out of this run
-    double seconds = 0, bytes = 0;
-    for (const SolveResult& result : results) {
-      seconds += result.seconds;
-      bytes += result.bytes;
-    }
-    if (!given_up) {
-      runtime::Energy energy{{0, "not measured"}, {0, "not measured"}};
-      std::optional<double> idle_us;
-      std::optional<BoundReport> of_bound;
-      if (!shared_.together) {
-        energy = share_of(shared_.meter.since(before), n);
-        idle_us = idle_us_a_task(shared_.decomposition, results);
-        if (bound) of_bound = bound->ended(seconds, bytes);
-        bound.reset();
-      }
-      const bool first = shared_.done == 0;
-      for (std::size_t v = 0; v < n; ++v) {
-        ColumnReport solved{columns[v], results[v]};
-        solved.energy = energy;
-        solved.idle_us = idle_us;
-        solved.bound = of_bound;
-        report_.solves.insert(report_.solves.end() - (report_.failed ? 1 : 0), std::move(solved));  // the one that failed stays the last
-        ++shared_.done;
-      }
-      if (first) keep_timeline();
-    }
-    for (std::size_t v = 0; v < n; ++v)
-      if (checkpoint_ && worth_saving(results[v])) checkpoint_->save(keys[v], solutions[v].data, done_before[v] + results[v].iterations);
-    if (stopped || given_up) throw Interrupted{config_.checkpoint};
-    for (std::size_t v = 0; v < n; ++v) {
-      if (results[v].converged()) continue;
-      report_.failed = true;
-      write_trace(session, config_);
-      throw_failure(config_, fmt::format("column {} (spin {}, colour {})", columns[v], columns[v] / 3, columns[v] % 3), results[v]);
-    }
-    if (!shared_.together && config_.trace.empty())
-      session.events().reset();  // only a trace needs them all; long runs would fill the memory
-    for (std::size_t v = 0; v < n; ++v) {
-      const auto place = std::find(config_.columns.begin(), config_.columns.end(), columns[v]) - config_.columns.begin();
-      propagator_.fields[static_cast<std::size_t>(place)] = std::move(solutions[v]);
-    }
-    if (!shared_.together) cut_anew(seconds / static_cast<double>(n));
-    const SolveResult& shown = results.front();
-    shared_.bar.step_done(
-        shared_.done, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", shown.iterations, shown.true_residual,
-                                  seconds, shown.seconds > 0 ? shown.flops / shown.seconds * 1e-9 : 0));
-    remaining_ -= n;
-  }
-
-  bool complete() const { return remaining_ == 0; }
-  std::vector<ColumnReport>& solves() { return report_.solves; }
-
-  /// Gives the propagator away.
-  void conclude() {
-    std::vector<SolveKey> order;
-    for (const int column : config_.columns) order.push_back({column});
-    bring_into_order(report_.solves, order);
-    if (shared_.first != &report_) {
-      report_.workers = shared_.first->workers;
-      report_.timeline = shared_.first->timeline;
-    }
-    report_.resplits = shared_.adaptive.resplits();
-    if (shared_.profile) record_worker_times(*shared_.profile, report_);
-    if (runtime::mpi::Job::current().is_distributed()) shared_.session.wait_all();  // files are for times without messages
-    done_(std::move(propagator_));
-    propagator_ = {};
-  }
-
- private:
-  /// Where that pays for the columns to come (policy `adaptive`). seconds: of one column.
-  void cut_anew(double seconds) {
-    const auto better = shared_.adaptive.ended(shared_.decomposition, seconds, shared_.columns - shared_.done, shared_.making_seconds);
-    if (!better) return;
-    shared_.solver.reset();
-    shared_.decomposition = *better;
-    shared_.make_solver();
-  }
-
-  /// The timeline of what ran until the first column was done. With others in flight no later moment is without tasks.
-  void keep_timeline() {
-    shared_.session.wait_all();
-    record_timeline(shared_.session, report_);
-    shared_.first = &report_;
-    if (shared_.together && config_.trace.empty()) shared_.session.events().set_detail(runtime::Events::Detail::totals);
-  }
-
-  ColumnsShared& shared_;
-  const RunConfig& config_;
-  RunReport& report_;
-  std::function<void(Propagator)>& done_;
-  std::optional<Checkpoint> checkpoint_;
-  std::string problem_;  ///< of the restart files
-  Propagator propagator_;
-  std::size_t remaining_;
-};
-
-/// Runs the columns of all sources, config.solver.in_flight at a time.
-void run_columns(ColumnsShared& shared, std::span<SourceRun> sources, int in_flight) {
-  std::vector<std::unique_ptr<SourceColumns>> all;
-  for (SourceRun& source : sources) all.push_back(std::make_unique<SourceColumns>(shared, source));
-  const std::vector<std::vector<int>> groups = column_groups(sources.front().config);
-  const bool several = sources.size() > 1;
-  std::optional<SharedAccount> account;
-  if (shared.together && !several) account.emplace(shared.session, shared.decomposition);
-  run_on_ranks(static_cast<int>(groups.size() * sources.size()), in_flight, [&](int number) {
-    SourceColumns& source = *all[static_cast<std::size_t>(number) / groups.size()];
-    source.solve(groups[static_cast<std::size_t>(number) % groups.size()]);
-    if (several && source.complete()) source.conclude();  // while columns of the next source are on the graph
-  });
-  if (several) return;
-  if (account) account->share(all.front()->solves());
-  all.front()->conclude();
-}
-
-/// Propagators of so many sources may be there at once besides the one that the memory of a solve counts.
-double further_columns_bytes(const runtime::Decomposition& decomposition, const RunConfig& config, std::size_t sources) {
-  const std::size_t groups = std::max<std::size_t>(1, column_groups(config).size()), columns = config.columns.size();
-  const std::size_t alive = std::min(sources, 1 + (static_cast<std::size_t>(config.solver.in_flight) + groups - 2) / groups);
-  const double column = static_cast<double>(volume(decomposition.part().extents)) * spinor_components * sizeof(std::complex<double>);
-  return static_cast<double>((alive - 1) * columns) * column;
-}
-
-}  // namespace
-
-runtime::Energy share_of(runtime::Energy energy, std::size_t n) {
-  for (runtime::EnergyReading* reading : {&energy.cpu, &energy.gpu}) reading->joules /= static_cast<double>(n);
-  return energy;
-}
-
-void throw_failure(const RunConfig& config, const std::string& right_hand_side, const SolveResult& result) {
-  const std::string what = fmt::format("{} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}", config.solver.solver,
-                                       result.iterations, result.true_residual, config.solver.tolerance, describe(result.reason));
-  throw runtime::mpi::SharedError(ErrorKind::numerical, right_hand_side, what, remedy_for(result.reason, config));
-}
-
+/// Writes this rank's trace where one is wanted: on the root `run.json`, on rank 3 `run.rank3.json`. Waits for the session's tasks.
 void write_trace(runtime::Session& session, const RunConfig& config) {
   if (config.trace.empty()) return;
   session.wait_all();
@@ -267,6 +63,322 @@ void write_trace(runtime::Session& session, const RunConfig& config) {
   if (!job.is_root()) file.replace_filename(fmt::format("{}.rank{}{}", file.stem().string(), job.rank(), file.extension().string()));
   runtime::write_chrome_trace(session, session.events(), file.string());
 }
+
+/// Whether any rank has a number other than zero: a Krylov space of several masses that was interrupted leaves the guess.
+bool has_begun(const HostField& solution) {
+  const bool mine = std::any_of(solution.data.begin(), solution.data.end(), [](const std::complex<double>& z) { return z != 0.0; });
+  return runtime::mpi::Job::current().any(mine);
+}
+
+/// A source, what is solved from it, and its restart files where there are any.
+struct SourceState {
+  SourceRun& run;
+  Propagators propagators;
+  std::size_t remaining;  ///< right-hand sides
+  std::optional<Checkpoint> checkpoint = {};
+};
+
+/// What all of a run shares. With several solves in flight (runtime/graph/turns.hpp) one of them at a time is here.
+struct Run {
+  runtime::Session& session;
+  const RunConfig& config;  ///< of the first source
+  const ActionKind& kind;
+  const std::vector<double> masses;
+  runtime::Decomposition decomposition;  ///< the policy `adaptive` may cut it anew between solves, unless several are in flight
+  AdaptiveCut adaptive;
+  std::optional<runtime::WorkerProfile> profile;
+  std::vector<SourceState> sources;
+  int total;  ///< right-hand sides
+  JobEnergyMeter meter;
+  ProgressBar bar;
+  Clock::time_point start;
+  int done = 0;
+
+  bool together() const { return config.solver.in_flight > 1; }
+  bool gives_early() const { return sources.size() > 1; }
+  std::optional<double> named_mass(std::size_t mass) const { return kind.names_masses ? std::optional(masses[mass]) : std::nullopt; }
+  RunReport& first_report() const { return sources.front().run.report; }
+  /// Links are where the solves need them.
+  void set_up() {
+    if (profile || first_report().setup_seconds > 0) return;
+    for (const SourceState& source : sources) source.run.report.setup_seconds = seconds_since(start);
+    if (!config.json.empty()) profile.emplace(session);  // it costs every task some clock readings, and only the JSON shows it
+  }
+  /// Of links, of measurements, of solves that are done: only a trace needs them all, and long runs would fill the memory.
+  void forget_events() const {
+    if (config.trace.empty() || done == 0) session.events().reset();
+  }
+
+  [[noreturn]] void throw_failure(const RightHandSide& side, const SolveResult& result) const {
+    write_trace(session, config);
+    std::string name = sources.size() > 1 ? fmt::format("source {}, ", text_of(sources[side.source].run.report.config.source)) : "";
+    name += kind.text_of_column(side.column);
+    if (const auto mass = named_mass(side.mass)) name += fmt::format(", mass {}", *mass);
+    const std::string what = fmt::format("{} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}", config.solver.solver,
+                                         result.iterations, result.true_residual, config.solver.tolerance, describe(result.reason));
+    throw runtime::mpi::SharedError(ErrorKind::numerical, name, what, remedy_for(result.reason, config));
+  }
+
+  /// The timeline of what ran until the first solve was done. With others in flight no later moment is without tasks.
+  void keep_timeline(bool among_others) const {
+    session.wait_all();
+    record_timeline(session, first_report());
+    if (among_others && config.trace.empty()) session.events().set_detail(runtime::Events::Detail::totals);
+  }
+
+  /// Gives the propagators of a source away.
+  void conclude(SourceState& source) {
+    RunReport& report = source.run.report;
+    std::vector<SolveKey> order;
+    for (const auto& of_operator : operators_of(config))
+      for (const auto& group : groups_of(config, of_operator))
+        for (const RightHandSide& side : group) order.push_back({side.column, named_mass(side.mass)});
+    bring_into_order(report.solves, order);
+    if (&report != &first_report()) {
+      report.workers = first_report().workers;
+      report.timeline = first_report().timeline;
+    }
+    report.resplits = adaptive.resplits();
+    if (profile) record_worker_times(*profile, report);
+    if (runtime::mpi::Job::current().is_distributed()) session.wait_all();  // files are for times without messages
+    source.run.done(std::exchange(source.propagators, {}));
+  }
+};
+
+/// The restart files of a group.
+class GroupFiles {
+ public:
+  GroupFiles(const Run& run, const std::string& equation, const std::vector<RightHandSide>& group)
+      : every_(run.config.checkpoint_every), done_before_(group.size(), 0) {
+    if (run.config.checkpoint.empty()) return;
+    for (const RightHandSide& side : group) {
+      const SourceState& source = run.sources[side.source];
+      checkpoints_.push_back(&*source.checkpoint);
+      keys_.push_back(restart_key(equation, source.run.report.config.source, side.column, run.named_mass(side.mass)));
+    }
+  }
+  /// Where there are files.
+  void load(std::vector<HostField>& solutions) {
+    for (std::size_t v = 0; v < keys_.size(); ++v) done_before_[v] = checkpoints_[v]->load(keys_[v], solutions[v].data).value_or(0);
+  }
+  void save(std::size_t v, const HostField& solution, int iterations) const {
+    if (!keys_.empty()) checkpoints_[v]->save(keys_[v], solution.data, done_before_[v] + iterations);
+  }
+  Snapshots snapshots() const {
+    if (keys_.empty()) return {};
+    return {restart_file_due(every_), [this](std::span<const HostField> solutions, std::span<const int> iterations) {
+              for (std::size_t v = 0; v < keys_.size(); ++v) save(v, solutions[v], iterations[v]);
+            }};
+  }
+
+ private:
+  int every_;
+  std::vector<const Checkpoint*> checkpoints_;  ///< of each right-hand side, as the keys; none without files
+  std::vector<RestartKey> keys_;
+  std::vector<int> done_before_;
+};
+
+/// Iterations of right-hand sides that were solved together: "120", "118 to 121".
+std::string iterations_text(const std::vector<SolveResult>& results) {
+  const auto fewer = [](const SolveResult& a, const SolveResult& b) { return a.iterations < b.iterations; };
+  const auto [least, most] = std::minmax_element(results.begin(), results.end(), fewer);
+  return least->iterations == most->iterations ? fmt::format("{}", most->iterations)
+                                               : fmt::format("{} to {}", least->iterations, most->iterations);
+}
+
+/// An operator of the run, and its solves.
+class OperatorSolves {
+ public:
+  OperatorSolves(Run& run, const MakeOperator& make, std::span<const std::size_t> masses)
+      : run_(run),
+        among_others_(run.together() || runtime::Turns::taken()),
+        operator_(make(masses)),
+        groups_(groups_of(run.config, masses)) {
+    for (const auto& group : groups_) numbers_.push_back(static_cast<int>(group.size()));
+    for (SourceState& source : run.sources)
+      for (const std::size_t mass : masses) source.propagators[mass].naik_epsilon = operator_.naik_epsilon;
+    make_solver();
+    run.set_up();
+    if (!run.together() || runtime::Turns::taken()) return;
+    for (const int number : numbers_) solver_->prepare(number);  // measures while nothing else runs
+    run.forget_events();
+  }
+
+  int groups() const { return static_cast<int>(groups_.size()); }
+
+  void solve(int number) {
+    stop_all_if_interrupted(run_.config.checkpoint);  // between two groups, or while it all was set up
+    const std::vector<RightHandSide>& group = groups_[static_cast<std::size_t>(number)];
+    if (!among_others_) {
+      solver_->prepare(static_cast<int>(group.size()));
+      run_.forget_events();
+      run_.adaptive.begins();
+    }
+    const double seconds = solve_group(group);
+    if (among_others_) return;
+    run_.session.wait_all();
+    run_.forget_events();
+    const int together = static_cast<int>(group.size()), remaining = run_.total - run_.done;
+    if (const auto better = run_.adaptive.ended(run_.decomposition, seconds, together, remaining, making_seconds_)) {
+      run_.decomposition = *better;
+      make_solver();
+    }
+  }
+
+ private:
+  void make_solver() {
+    const auto begin = Clock::now();
+    SolverSettings settings = run_.config.solver;
+    settings.keep_history = true;  // the report plots it
+    const Speed speed{.vectors = *std::max_element(numbers_.begin(), numbers_.end()),
+                      .vectors_in_lanes = vectors_in_lanes_for(run_.kind.components, settings, numbers_)};
+    solver_.reset();
+    solver_.emplace(run_.decomposition, *operator_.action, settings, speed);
+    if (!runtime::Turns::taken()) run_.session.wait_all();
+    making_seconds_ = seconds_since(begin);
+  }
+
+  /// Keeps what comes back, and tells how many seconds it took.
+  double solve_group(const std::vector<RightHandSide>& group) {
+    const RunConfig& config = run_.config;
+    runtime::Session& session = run_.session;
+    const std::size_t n = group.size();
+    const Box part = run_.decomposition.part();
+    std::vector<HostField> sources, solutions(n, HostField(run_.kind.components, part));
+    std::vector<double> masses;
+    for (const RightHandSide& side : group) {
+      const Source& source = run_.sources[side.source].run.report.config.source;
+      sources.push_back(make_source(source, run_.kind.components, run_.decomposition.lattice(), part, side.column));
+      masses.push_back(run_.masses[side.mass]);
+    }
+    const bool has_files = !config.checkpoint.empty();
+    if (has_files) session.wait_all();  // files are for times without messages
+    GroupFiles files(run_, operator_.equation, group);
+    files.load(solutions);
+    const runtime::Energy before = among_others_ ? runtime::Energy{} : run_.meter.read();
+    std::optional<BoundMeter> bound_meter;
+    if (config.bound) bound_meter.emplace(session);
+    const std::vector<SolveResult> results = solver_->solve(
+        sources, masses, solutions,
+        [&](int iterations, double residual) {
+          run_.bar.update(run_.done, residual_fraction(residual, config.solver.tolerance),
+                          fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
+          return !interrupted_anywhere() && !runtime::Turns::failed();
+        },
+        files.snapshots());
+    const auto any = [&results](auto&& is) { return std::any_of(results.begin(), results.end(), is); };
+    const bool stopped = interrupted_anywhere() || any([](const SolveResult& r) { return r.reason == StopReason::interrupted; });
+    // Another's failure is what comes out of this run.
+    const bool given_up = runtime::Turns::failed() && any([](const SolveResult& r) { return !r.converged(); });
+    if (has_files || !among_others_) session.wait_all();
+    double seconds = 0, bytes = 0, flops = 0;
+    for (const SolveResult& result : results) {
+      seconds += result.seconds;
+      bytes += result.bytes;
+      flops += result.flops;
+    }
+    if (!given_up) report(group, results, before, bound_meter, seconds, bytes);
+    for (std::size_t v = 0; v < n; ++v)
+      if (results[v].converged() || (worth_saving(results[v]) && has_begun(solutions[v])))
+        files.save(v, solutions[v], results[v].iterations);
+    if (stopped || given_up) throw Interrupted{config.checkpoint};
+    for (std::size_t v = 0; v < n; ++v) {
+      if (results[v].converged()) continue;
+      run_.sources[group[v].source].run.report.failed = true;
+      run_.throw_failure(group[v], results[v]);
+    }
+    double worst = 0;
+    for (const SolveResult& result : results) worst = std::max(worst, result.true_residual);
+    run_.bar.step_done(run_.done, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", iterations_text(results),
+                                              worst, seconds, seconds > 0 ? flops / seconds * 1e-9 : 0));
+    for (std::size_t v = 0; v < n; ++v) {
+      SourceState& source = run_.sources[group[v].source];
+      const auto place = std::find(config.columns.begin(), config.columns.end(), group[v].column) - config.columns.begin();
+      source.propagators[group[v].mass].columns[static_cast<std::size_t>(place)] = std::move(solutions[v]);
+      if (--source.remaining == 0 && run_.gives_early()) run_.conclude(source);  // while others are on the graph
+    }
+    return seconds;
+  }
+
+  /// Time and energy of a group that was alone; of others equal shares are told later, or nothing.
+  void report(const std::vector<RightHandSide>& group, const std::vector<SolveResult>& results, const runtime::Energy& before,
+              std::optional<BoundMeter>& bound_meter, double seconds, double bytes) {
+    runtime::Energy energy{{0, "not measured"}, {0, "not measured"}};
+    std::optional<double> idle_us;
+    std::optional<BoundReport> bound;
+    if (!among_others_) {
+      energy = run_.meter.since(before);
+      for (runtime::EnergyReading* reading : {&energy.cpu, &energy.gpu}) reading->joules /= static_cast<double>(group.size());
+      idle_us = idle_us_a_task(run_.decomposition, results);
+      if (bound_meter) bound = bound_meter->ended(seconds, bytes);
+      bound_meter.reset();
+    }
+    const bool first = run_.done == 0;
+    for (std::size_t v = 0; v < group.size(); ++v) {
+      RunReport& of_source = run_.sources[group[v].source].run.report;
+      // The one that failed stays the last.
+      of_source.solves.insert(of_source.solves.end() - (of_source.failed ? 1 : 0), {.column = group[v].column,
+                                                                                    .result = results[v],
+                                                                                    .energy = energy,
+                                                                                    .mass = run_.named_mass(group[v].mass),
+                                                                                    .idle_us = idle_us,
+                                                                                    .bound = bound});
+      ++run_.done;
+    }
+    if (first) run_.keep_timeline(among_others_);
+  }
+
+  Run& run_;
+  bool among_others_;  ///< solves of others may be in flight
+  RunOperator operator_;
+  std::vector<std::vector<RightHandSide>> groups_;
+  std::vector<int> numbers_;  ///< of right-hand sides in the groups
+  std::optional<Solver> solver_;
+  double making_seconds_ = 0;
+};
+
+/// Where every mass has an operator of its own, operators are in flight together, and their links are made while others are solved for;
+/// else groups of the one operator.
+void solve_all(Run& run, const MakeOperator& make) {
+  const std::vector<std::vector<std::size_t>> operators = operators_of(run.config);
+  if (operators.size() == 1) {
+    OperatorSolves solves(run, make, operators.front());
+    run_on_ranks(solves.groups(), run.config.solver.in_flight, [&](int group) { solves.solve(group); });
+    return;
+  }
+  run_on_ranks(static_cast<int>(operators.size()), run.config.solver.in_flight, [&](int number) {
+    stop_all_if_interrupted(run.config.checkpoint);  // before links are made
+    OperatorSolves solves(run, make, operators[static_cast<std::size_t>(number)]);
+    for (int group = 0; group < solves.groups(); ++group) solves.solve(group);
+  });
+}
+
+/// plan_run() with memory needs, report.memory. Where the user has not said how many right-hand sides go together, half as many, and so on,
+/// until memory holds them, on GPUs without help from CPUs.
+PlannedLattice plan_for_memory(runtime::Session& session, const Coord& lattice, RunReport& report) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  RunConfig& config = report.config;
+  const auto fits = [&](const PlannedLattice& plan) {
+    report.memory = memory_needs(session, plan.decomposition, config);
+    const bool short_of_it = plan.plan.short_of_memory ||
+                             std::any_of(report.memory.begin(), report.memory.end(), [](const MemoryNeed& need) { return !need.fits(); });
+    return !job.any(short_of_it);
+  };
+  while (config.nrhs > 1 && !config.was_given("nrhs")) {
+    try {
+      PlannedLattice plan = plan_run(session, lattice, config);
+      if (fits(plan)) return plan;
+    } catch (const Error&) {
+      if (job.is_distributed()) throw;  // not of a memory that is too small
+    }
+    config.nrhs = (config.nrhs + 1) / 2;
+  }
+  PlannedLattice plan = plan_run(session, lattice, config);
+  fits(plan);
+  return plan;
+}
+
+}  // namespace
 
 double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<const SolveResult> results) {
   double idle = 0, tasks = 0;
@@ -280,73 +392,69 @@ double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<con
 
 void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<SourceRun> sources,
                    const std::function<void(const RunReport&)>& planned) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   catch_interrupts();
-  const RunConfig& config = sources.front().config;
   RunReport& report = sources.front().report;
+  const RunConfig& config = report.config;
+  const ActionKind& kind = kind_of(config);
   runtime::SessionOptions options = config.session;
   options.keep_events = true;
   options.time_kernels = !config.trace.empty();
   runtime::Session session(options);
   provide_power(session);
   report.power = session.options().power;
-  const PlannedLattice plan = plan_run(session, lattice, config);
-  runtime::Decomposition decomposition = plan.decomposition;
-  report.decomposition = decomposition.describe();
+  const PlannedLattice plan = plan_for_memory(session, lattice, report);
+  runtime::mpi::Job::current().together([&] { require_thick_blocks(plan.decomposition, kind.reach); });
+  report.decomposition = plan.decomposition.describe();
   report.devices = plan.plan;
-  report.memory = memory_needs(session, decomposition, config);
-  report.memory.back().other += further_columns_bytes(decomposition, config, sources.size());
   if (planned) planned(report);
   runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
-  SolverSettings settings = config.solver;
-  settings.keep_history = true;  // the report plots it
-  const HostGauge& gauge = links(decomposition);
-  const std::vector<int> together = numbers_together(config);
-  std::optional<Solver> solver;
-  double making_seconds = 0;
-  const auto make_solver = [&] {
-    const auto begin = std::chrono::steady_clock::now();
-    const Speed speed{.vectors = *std::max_element(together.begin(), together.end())};
-    solver.emplace(decomposition, wilson::Action(gauge, config.wilson), settings, speed);
-    session.wait_all();
-    making_seconds = seconds_since(begin);
-  };
-  make_solver();
-  session.events().reset();
-  report.setup_seconds = seconds_since(start);
-  AdaptiveCut adaptive(session, lattice, thinnest_block(config.hops_far()), report.memory,
-                       settings.schwarz ? settings.schwarz->domain : Coord{1, 1, 1, 1});
-  for (SourceRun& source : sources.subspan(1)) {
+  const MakeOperator make = kind.make_links(session, plan.decomposition, links, report);
+  const std::vector<double> masses = kind.masses(config);
+  const int total = static_cast<int>(config.columns.size() * masses.size() * sources.size());
+  Run run{.session = session,
+          .config = config,
+          .kind = kind,
+          .masses = masses,
+          .decomposition = plan.decomposition,
+          .adaptive = AdaptiveCut(session, lattice, thinnest_block(kind_of(config).reach), report.memory,
+                                  config.solver.schwarz ? config.solver.schwarz->domain : Coord{1, 1, 1, 1}),
+          .profile = {},
+          .sources = {},
+          .total = total,
+          .meter = JobEnergyMeter(session),
+          .bar = ProgressBar(masses.size() > 1 ? "right-hand side" : "column", total),
+          .start = start};
+  Propagators unsolved;
+  for (const double mass : masses) unsolved.push_back({mass, 0, std::vector<HostField>(config.columns.size())});
+  for (SourceRun& source : sources) {
+    run.sources.push_back({source, unsolved, config.columns.size() * masses.size()});
+    if (const std::string& folder = source.report.config.checkpoint; !folder.empty())
+      run.sources.back().checkpoint.emplace(folder, lattice, plan.decomposition.part());
+    if (&source.report == &report) continue;
+    source.report.config.nrhs = config.nrhs;
+    source.report.config.staggered = config.staggered;  // what files of links say
+    source.report.config.wilson.boundary = config.wilson.boundary;
     source.report.decomposition = report.decomposition;
     source.report.devices = report.devices;
     source.report.memory = report.memory;
     source.report.gauge = report.gauge;
     source.report.power = report.power;
-    source.report.setup_seconds = report.setup_seconds;
   }
-  const int columns = static_cast<int>(config.columns.size() * sources.size());
-  std::optional<runtime::WorkerProfile> profile;
-  if (!config.json.empty()) profile.emplace(session);  // it costs every task some clock readings, and only the JSON shows it
-  ColumnsShared shared{.session = session,
-                       .lattice = lattice,
-                       .decomposition = decomposition,
-                       .solver = solver,
-                       .make_solver = make_solver,
-                       .making_seconds = making_seconds,
-                       .adaptive = adaptive,
-                       .profile = profile,
-                       .columns = columns,
-                       .together = config.solver.in_flight > 1,
-                       .meter = JobEnergyMeter(session),
-                       .bar = ProgressBar("column", columns)};
-  run_columns(shared, sources, config.solver.in_flight);
+  session.wait_all();
+  session.events().reset();
+  std::optional<SharedAccount> account;
+  if (run.together() && !run.gives_early()) account.emplace(session, run.decomposition);
+  solve_all(run, make);
+  if (account) account->share(report.solves);
+  if (!run.gives_early()) run.conclude(run.sources.front());
   write_trace(session, config);
 }
 
-Propagator solve_columns(const LinksOfPart& links, const Coord& lattice, const RunConfig& config, RunReport& report,
+Propagators solve_source(const LinksOfPart& links, const Coord& lattice, RunReport& report,
                          const std::function<void(const RunReport&)>& planned) {
-  Propagator result;
-  SourceRun source{config, report, [&result](Propagator propagator) { result = std::move(propagator); }};
+  Propagators result;
+  SourceRun source{report, [&result](Propagators propagators) { result = std::move(propagators); }};
   solve_sources(links, lattice, {&source, 1}, planned);
   return result;
 }

@@ -96,18 +96,10 @@ void for_source_sites(const Source& source, const Coord& lattice, const Box& par
 
 }  // namespace
 
-HostField make_source(const Source& source, const Coord& lattice, const Box& part, int column) {
+HostField make_source(const Source& source, int components, const Coord& lattice, const Box& part, int column) {
   check_source(source, lattice);
-  HostField field(spinor_components, part);
-  for_source_sites(source, lattice, part,
-                   [&](std::int64_t site, std::complex<double> value) { field.at(site, column / 3, column % 3) = value; });
-  return field;
-}
-
-HostField make_colour_source(const Source& source, const Coord& lattice, const Box& part, int colour) {
-  check_source(source, lattice);
-  HostField field(colour_components, part);
-  for_source_sites(source, lattice, part, [&](std::int64_t site, std::complex<double> value) { field.at(site, colour) = value; });
+  HostField field(components, part);
+  for_source_sites(source, lattice, part, [&](std::int64_t site, std::complex<double> value) { field.at(site, column) = value; });
   return field;
 }
 

@@ -30,18 +30,12 @@ void check_source(const Source& source, const Coord& extents);
 /// The number at a site (lexicographic) of the source.
 std::complex<double> source_at(const Source& source, std::int64_t site, const Coord& extents);
 
-/// The part of the Wilson field in a box of the lattice, for column = 3 spin + colour, zero but for that component at the source's sites.
-/// Throws as check_source().
-HostField make_source(const Source& source, const Coord& lattice, const Box& part, int column);
+/// The part in a box of the lattice of a vector of so many components per site, zero but for component `column` (3 spin + colour; the
+/// colour) at the source's sites. Throws as check_source().
+HostField make_source(const Source& source, int components, const Coord& lattice, const Box& part, int column);
 /// The whole field.
-inline HostField make_source(const Source& source, const Coord& lattice, int column) {
-  return make_source(source, lattice, {{}, lattice}, column);
-}
-
-/// The same of the staggered field of one colour.
-HostField make_colour_source(const Source& source, const Coord& lattice, const Box& part, int colour);
-inline HostField make_colour_source(const Source& source, const Coord& lattice, int colour) {
-  return make_colour_source(source, lattice, {{}, lattice}, colour);
+inline HostField make_source(const Source& source, int components, const Coord& lattice, int column) {
+  return make_source(source, components, lattice, {{}, lattice}, column);
 }
 
 }  // namespace quarkstar::app

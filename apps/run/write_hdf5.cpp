@@ -1,5 +1,6 @@
 #include "apps/run/write_hdf5.hpp"
 
+#include "apps/run/action_kind.hpp"
 #include "apps/run/hdf5_file.hpp"
 #include "runtime/mpi/shared_file.hpp"
 
@@ -85,26 +86,22 @@ void write_fields(const std::string& path, const Coord& extents, const std::vect
 
 }  // namespace
 
-void write_propagator_hdf5(const std::string& path, const RunReport& report, const Propagator& propagator) {
-  std::vector<const HostField*> fields;
-  for (const HostField& field : propagator.fields) fields.push_back(&field);
-  write_fields(path, report.gauge.extents, {fields.size()}, {4, 3}, fields, [&](Hdf5File& file) {
-    write_attributes(file, report);
-    file.write("columns", report.config.columns);
-  });
-}
-
-void write_propagator_hdf5(const std::string& path, const RunReport& report, const StaggeredPropagators& propagators) {
+void write_propagator_hdf5(const std::string& path, const RunReport& report, const Propagators& propagators) {
   std::vector<double> masses, epsilons;
   std::vector<const HostField*> fields;
-  for (const StaggeredPropagator& propagator : propagators) {
+  for (const Propagator& propagator : propagators) {
     masses.push_back(propagator.mass);
     epsilons.push_back(propagator.naik_epsilon);
     for (const HostField& column : propagator.columns) fields.push_back(&column);
   }
-  write_fields(path, report.gauge.extents, {propagators.size(), report.config.columns.size()}, {3}, fields, [&](Hdf5File& file) {
+  const bool names_masses = kind_of(report.config).names_masses;
+  std::vector<hsize_t> leading{report.config.columns.size()}, site{3};
+  if (names_masses) leading.insert(leading.begin(), propagators.size());
+  if (fields.front()->components == spinor_components) site.insert(site.begin(), 4);
+  write_fields(path, report.gauge.extents, leading, site, fields, [&](Hdf5File& file) {
     write_attributes(file, report);
     file.write("columns", report.config.columns);
+    if (!names_masses) return;
     file.write("masses", masses);
     file.write("naik_epsilons", epsilons);
   });

@@ -12,11 +12,8 @@ namespace quarkstar::app {
 void write_correlators_hdf5(const std::string& path, const RunReport& report);
 
 /// /propagator [column][t][z][y][x][spin][colour] of complex numbers (compound r, i: numpy's complex128), DeGrand-Rossi
-/// basis, each rank its part of it (collective); /columns: which 3 spin + colour of the source each is; parameters as above. Throws like
-/// the other.
-void write_propagator_hdf5(const std::string& path, const RunReport& report, const Propagator& propagator);
-
-/// The same of staggered fields: /propagator [mass][column][t][z][y][x][colour], /masses, /naik_epsilons, /columns (colours).
-void write_propagator_hdf5(const std::string& path, const RunReport& report, const StaggeredPropagators& propagators);
+/// basis, each rank its part of it (collective); /columns: which 3 spin + colour of the source each is; parameters as above. Of staggered
+/// actions [mass][column][t][z][y][x][colour], /masses, /naik_epsilons, /columns (colours). Throws like the other.
+void write_propagator_hdf5(const std::string& path, const RunReport& report, const Propagators& propagators);
 
 }  // namespace quarkstar::app

@@ -44,8 +44,8 @@ std::vector<CorrelatorReport> verified_correlators(const HostGauge& gauge, const
   report.config.wilson = wilson;
   report.config.session = config.session;
   report.config.solver.tolerance = 1e-14;
-  const Propagator propagator = solve_columns(links_at_hand(gauge), gauge.extents, report.config, report);
-  return contract(propagator, Source{}, gauge.extents[3]);
+  const Propagators propagators = solve_source(links_at_hand(gauge), gauge.extents, report);
+  return contract(propagators, report.config, gauge.extents[3]);
 }
 
 const std::vector<double>& correlator_named(const std::vector<CorrelatorReport>& correlators, const std::string& name) {

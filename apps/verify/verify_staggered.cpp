@@ -1,6 +1,6 @@
 // Staggered cases of `quarkstar verify`: free spectra, MILC's links and vectors, correlators of other codes.
 #include "apps/run/gauge_io.hpp"
-#include "apps/run/staggered_run.hpp"
+#include "apps/run/solve_run.hpp"
 #include "apps/verify/verify.hpp"
 #include "apps/verify/verify_solve.hpp"
 #include "codelets/actions/staggered/action.hpp"
@@ -100,8 +100,8 @@ std::vector<CorrelatorReport> solved(const RunConfig& settings, const HostGauge&
   report.config.session = config.session;
   report.config.solver.tolerance = 1e-13;
   complete(report.config);
-  return contract(solve_staggered(links_at_hand(gauge), gauge.extents, report.config, report).front(), report.config.source,
-                  gauge.extents[3]);
+  const Propagators propagators = solve_source(links_at_hand(gauge), gauge.extents, report);
+  return contract(propagators, report.config, gauge.extents[3]);
 }
 
 /// Solved once for each key: several channels share a propagator.

@@ -77,6 +77,7 @@ struct NamedKrylovSolver {
   bool flexible = false;               ///< takes KrylovLimits::precondition, which may differ from one application to the next
   bool reliable_updates = true;        ///< takes KrylovLimits::refresh
   bool one_operator = false;           ///< all A_v must be the same
+  bool mixes_vectors = false;          ///< the bits of a vector depend on those beside it
   bool shifted = false;                ///< solves (A + shift_v) x_v = r for one r, x having a vector for each shift
 };
 const std::vector<NamedKrylovSolver>& krylov_solvers();

@@ -50,7 +50,7 @@ smear::StaggeredLinks links_of(const Weights& action, const runtime::Decompositi
 /// A propagator, three colours together.
 battery::StaggeredOutcome propagator(Solver& solver, const app::Source& source) {
   std::vector<HostField> columns;
-  for (int colour = 0; colour < 3; ++colour) columns.push_back(app::make_colour_source(source, lattice, colour));
+  for (int colour = 0; colour < 3; ++colour) columns.push_back(app::make_source(source, colour_components, lattice, colour));
   return battery::solve_together(solver, columns, std::vector<double>(3, mass));
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("sources: the average of noise over its seeds is the sum of point sour
   /// Sum over space of |G|^2 by time from the source.
   const auto squares_of = [&](const std::vector<app::Source>& sources) {
     std::vector<HostField> fields;
-    for (const app::Source& source : sources) fields.push_back(app::make_colour_source(source, lattice, 1));
+    for (const app::Source& source : sources) fields.push_back(app::make_source(source, colour_components, lattice, 1));
     const std::vector<double> masses(fields.size(), mass);
     const battery::StaggeredOutcome outcome = battery::solve_together(solver, fields, masses);
     std::vector<std::vector<double>> squares(fields.size(), std::vector<double>(static_cast<std::size_t>(lattice[3])));

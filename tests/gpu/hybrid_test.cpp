@@ -1,7 +1,6 @@
 // CPUs and GPUs in one solve: the bits of either alone, for every share, precision and cut, and for lattices that the GPU cannot hold.
 #include "apps/run/report.hpp"
 #include "apps/run/solve_run.hpp"
-#include "apps/run/staggered_run.hpp"
 #include "runtime/cut/proportional_cut.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"
@@ -30,7 +29,7 @@ Outcome solve(app::RunConfig config, const HostGauge& gauge, const runtime::Sess
   config.source.position = {1, 2, 3, 1};
   Outcome outcome;
   outcome.report.config = config;
-  outcome.solution = std::move(app::solve_columns(app::links_at_hand(gauge), gauge.extents, config, outcome.report).fields.front());
+  outcome.solution = std::move(app::solve_source(app::links_at_hand(gauge), gauge.extents, outcome.report).front().columns.front());
   return outcome;
 }
 
@@ -47,7 +46,7 @@ bool owns(const app::RunReport& report, bool gpu) {
 
 struct StaggeredOutcome {
   app::RunReport report;
-  app::StaggeredPropagators propagators;
+  app::Propagators propagators;
 };
 
 /// Three colours for every mass, through the code of the command: links made, then solved with.
@@ -59,7 +58,7 @@ StaggeredOutcome solve_staggered(app::RunConfig config, const HostGauge& gauge, 
   config.source.position = {1, 2, 3, 1};
   StaggeredOutcome outcome;
   outcome.report.config = config;
-  outcome.propagators = app::solve_staggered(app::links_at_hand(gauge), gauge.extents, outcome.report.config, outcome.report).front();
+  outcome.propagators = app::solve_source(app::links_at_hand(gauge), gauge.extents, outcome.report);
   return outcome;
 }
 
@@ -131,7 +130,7 @@ TEST_CASE("an iteration of CPUs and GPUs is eleven tasks an owner, batches inclu
     app::RunReport report;
     report.config = config;
     try {
-      app::solve_columns(app::links_at_hand(gauge), lattice, config, report);
+      app::solve_source(app::links_at_hand(gauge), lattice, report);
     } catch (const Error& error) {
       CHECK(error.exit_code() == 4);  // the limit
     }

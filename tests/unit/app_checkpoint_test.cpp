@@ -1,6 +1,7 @@
 // Restart files: what is written comes back, damage of any byte is refused, signals wait for the next solve.
 #include "apps/command/interrupt.hpp"
 #include "apps/run/checkpoint.hpp"
+#include "apps/run/links_input.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
@@ -114,7 +115,7 @@ TEST_CASE("a staggered restart file knows its links, source, colour and mass") {
   CHECK(equation ==
         "action naive fat links 3.2000000000000e+01 6.4000000000000e+01 long links 0.0000000000000e+00 "
         "0.0000000000000e+00");
-  const RestartKey of_one = staggered_key(equation, parse_source("point:1,0,1,3"), 2, 0.05);
+  const RestartKey of_one = restart_key(equation, parse_source("point:1,0,1,3"), 2, 0.05);
   CHECK(of_one.name == "column02-mass0.05");
   CHECK(of_one.problem == equation + " source point:1,0,1,3 mass 0.05");
 }

@@ -32,11 +32,12 @@ std::vector<hsize_t> shape_of(hid_t dataset) {
 
 TEST_CASE("outputs of a run can be read back") {
   const TemporaryFolder folder;
-  const Propagator propagator = testing::counted_propagator(extents);
-  const RunReport report = testing::made_up_report(extents, propagator);
+  const Propagators propagators = testing::counted_propagators(extents);
+  const Propagator& propagator = propagators.front();
+  const RunReport report = testing::made_up_report(extents, propagators);
   {
     const OutputFolder out(folder.file("run"));
-    CHECK(write_outputs(out, report, propagator).size() == 5);
+    CHECK(write_outputs(out, report, propagators).size() == 5);
   }
 
   SUBCASE("HDF5 propagator") {
@@ -46,11 +47,11 @@ TEST_CASE("outputs of a run can be read back") {
     const Hdf5Id type(H5Tcreate(H5T_COMPOUND, 16), H5Tclose);
     H5Tinsert(type, "r", 0, H5T_NATIVE_DOUBLE);
     H5Tinsert(type, "i", 8, H5T_NATIVE_DOUBLE);
-    std::vector<std::complex<double>> values(12 * propagator.fields[0].data.size());
+    std::vector<std::complex<double>> values(12 * propagator.columns[0].data.size());
     REQUIRE(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0);
     bool equal = true;
     for (std::size_t i = 0; i < values.size(); ++i)
-      equal = equal && values[i] == propagator.fields[i / propagator.fields[0].data.size()].data[i % propagator.fields[0].data.size()];
+      equal = equal && values[i] == propagator.columns[i / propagator.columns[0].data.size()].data[i % propagator.columns[0].data.size()];
     CHECK(equal);
     CHECK(H5Aexists(file, "kappa") > 0);
   }
@@ -68,7 +69,7 @@ TEST_CASE("outputs of a run can be read back") {
     const format::PropagatorFile file(folder.file("run/propagator.lime"));
     CHECK(file.extents() == extents);
     const std::vector<double> column = file.read_column(2, 1);
-    const HostField& expected = propagator.fields[7];
+    const HostField& expected = propagator.columns[7];
     REQUIRE(column.size() == 2 * expected.data.size());
     bool equal = true;
     for (std::size_t i = 0; i < expected.data.size(); ++i)
@@ -96,7 +97,7 @@ TEST_CASE("staggered propagators are written column by column") {
   report.config.action = "hisq";
   report.config.columns = {0, 2};
   report.gauge.extents = extents;
-  StaggeredPropagators propagators;
+  Propagators propagators;
   for (int mass = 0; mass < 3; ++mass) {
     propagators.push_back({0.1 * (mass + 1), 0, {}});
     for (int column = 0; column < 2; ++column) {
@@ -121,8 +122,7 @@ TEST_CASE("staggered propagators are written column by column") {
 }
 
 TEST_CASE("residual histories in JSON are exact") {
-  const Propagator propagator = testing::counted_propagator(extents);
-  RunReport report = testing::made_up_report(extents, propagator);
+  RunReport report = testing::made_up_report(extents, testing::counted_propagators(extents));
   report.config.residual_history = true;
   report.solves[0].result.residual_history = {0x1.23456789abcdep-7};
   const auto json = report_json(report);
@@ -130,7 +130,7 @@ TEST_CASE("residual histories in JSON are exact") {
 }
 
 TEST_CASE("a failed run has no correlators in its JSON") {
-  RunReport report = testing::made_up_report(extents, testing::counted_propagator(extents));
+  RunReport report = testing::made_up_report(extents, testing::counted_propagators(extents));
   report.failed = true;
   const auto json = report_json(report);
   CHECK(json.at("status") == "failed");
@@ -139,7 +139,7 @@ TEST_CASE("a failed run has no correlators in its JSON") {
 }
 
 TEST_CASE("the page stands alone, names everything and escapes text") {
-  const std::string html = report_html(testing::made_up_report(extents, testing::counted_propagator(extents)));
+  const std::string html = report_html(testing::made_up_report(extents, testing::counted_propagators(extents)));
   for (const char* outside : {"http://", "https://", "<script", "<link", "src=", "url(", "@import"})
     CHECK(html.find(outside) == std::string::npos);
   CHECK(html.find("lat.&lt;0&gt;.nersc") != std::string::npos);
@@ -197,7 +197,7 @@ TEST_CASE("two writers of one HDF5 file do not disturb each other") {
 }
 
 TEST_CASE("energy is in every output: joules where they are known, the reason where not") {
-  RunReport report = testing::made_up_report(extents, testing::counted_propagator(extents));
+  RunReport report = testing::made_up_report(extents, testing::counted_propagators(extents));
   report.solves[0].energy = {{0, "no counter"}, {50, ""}};
   report.solves[1].energy = {{30, ""}, {50, ""}};
   const auto json = report_json(report);

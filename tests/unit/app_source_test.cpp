@@ -48,16 +48,16 @@ TEST_CASE("sources of a time slice: where they are not zero, and what they are t
     }
     if (kind.norm2 > 0) CHECK(norm2 == kind.norm2);
     const std::int64_t site = lexicographic({1, 0, 5, 3}, extents);
-    const HostField colour = make_colour_source(source, extents, 2);
-    const HostField spinor = make_source(source, extents, 5);
+    const HostField colour = make_source(source, colour_components, extents, 2);
+    const HostField spinor = make_source(source, spinor_components, extents, 5);
     for (int c = 0; c < 3; ++c) {
       CHECK(colour.at(site, c) == (c == 2 ? source_at(source, site, extents) : 0.0));
       for (int spin = 0; spin < 4; ++spin) CHECK(spinor.at(site, spin, c) == (3 * spin + c == 5 ? source_at(source, site, extents) : 0.0));
     }
   }
   const Source outside = parse_source("point:0,0,0,99");
-  CHECK_THROWS_AS(make_source(outside, extents, 0), Error);
-  CHECK_THROWS_AS(make_colour_source(outside, extents, 0), Error);
+  CHECK_THROWS_AS(make_source(outside, spinor_components, extents, 0), Error);
+  CHECK_THROWS_AS(make_source(outside, colour_components, extents, 0), Error);
   for (const char* wrong : {"z2", "z2:1,2,3", "wall:1,2", "random:-1", "corner:1"}) CHECK_THROWS_AS(parse_source(wrong), BadValue);
 }
 
@@ -106,14 +106,14 @@ TEST_CASE("parts of a source are those of the whole") {
   for (const char* text : {"point:3,1,2,5", "wall:0", "corner-wall:3", "z2:3,7", "random:1"}) {
     INFO(text);
     const Source source = parse_source(text);
-    const HostField spinor = make_source(source, extents, 7);
-    const HostField colour = make_colour_source(source, extents, 1);
+    const HostField spinor = make_source(source, spinor_components, extents, 7);
+    const HostField colour = make_source(source, colour_components, extents, 1);
     for (const Coord& grid : {Coord{2, 1, 2, 3}, Coord{1, 2, 1, 1}, Coord{4, 1, 1, 2}}) {
       const runtime::Decomposition cut(extents, runtime::RankGrid{grid, 0, {}}, {1, 1, 1, 1}, 1);
       for (int rank = 0; rank < volume(grid); ++rank) {
         const Box box = cut.part_of(rank);
-        const HostField spinor_part = make_source(source, extents, box, 7);
-        const HostField colour_part = make_colour_source(source, extents, box, 1);
+        const HostField spinor_part = make_source(source, spinor_components, extents, box, 7);
+        const HostField colour_part = make_source(source, colour_components, extents, box, 1);
         CHECK(spinor_part.origin == box.origin);
         for (std::int64_t i = 0; i < volume(box.extents); ++i) {
           const std::int64_t site = lexicographic(site_of(box, i), extents);

@@ -1,8 +1,8 @@
 // Settings and the model of staggered runs.
 #include "apps/command/parse.hpp"
 #include "apps/report/plot_svg.hpp"
+#include "apps/run/right_hand_sides.hpp"
 #include "apps/run/shared_account.hpp"
-#include "apps/run/staggered_batches.hpp"
 #include "apps/studies/hisq_model.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
@@ -78,10 +78,10 @@ TEST_CASE("right-hand sides of any sources, colours and masses are solved togeth
     const RunConfig config =
         config_of({flag("action", "hisq"), flag("solver", solver), flag("source", sources), flag("masses", masses), flag("nrhs", nrhs)});
     check_complete(config);
-    return staggered_batches(config);
+    return groups_of(config, operators_of(config).front());
   };
   const std::string three = "point:0,0,0,0+point:0,0,0,4+wall:0";
-  using Batch = std::vector<StaggeredTask>;
+  using Batch = std::vector<RightHandSide>;
   // One source: mass after mass, as many as go together.
   CHECK(batches("cg", "wall:1", "0.1,0.2", "4") ==
         std::vector<Batch>{{{0, 0, 0}, {0, 1, 0}, {0, 2, 0}, {0, 0, 1}}, {{0, 1, 1}, {0, 2, 1}}});
@@ -92,7 +92,7 @@ TEST_CASE("right-hand sides of any sources, colours and masses are solved togeth
   REQUIRE(block.size() == 2);
   for (std::size_t m = 0; m < 2; ++m) {
     CHECK(block[m].size() == 9);
-    for (const StaggeredTask& task : block[m]) CHECK(task.mass == m);
+    for (const RightHandSide& task : block[m]) CHECK(task.mass == m);
   }
   const auto shifts = batches("multishift", three, "0.1,0.2,0.4", "1");
   REQUIRE(shifts.size() == 9);
@@ -104,18 +104,17 @@ TEST_CASE("right-hand sides of any sources, colours and masses are solved togeth
   CHECK(in_flight("8") == 2);
 }
 
-TEST_CASE("solves that ended in any order are told apart by source, column and mass") {
+TEST_CASE("solves that ended in any order are told apart by column and mass") {
   std::vector<ColumnReport> solves;
   std::vector<SolveKey> order;
   for (const double mass : {0.1, 0.2})
-    for (const std::size_t source : {std::size_t{0}, std::size_t{1}})
-      for (const int column : {0, 1, 2}) {
-        order.push_back({column, mass, source});
-        solves.insert(solves.begin(), {.column = column, .result = {}, .mass = mass, .source = source});
-      }
+    for (const int column : {0, 1, 2}) {
+      order.push_back({column, mass});
+      solves.insert(solves.begin(), {.column = column, .result = {}, .mass = mass});
+    }
   bring_into_order(solves, order);
   REQUIRE(solves.size() == order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) CHECK(SolveKey{solves[i].column, solves[i].mass, solves[i].source} == order[i]);
+  for (std::size_t i = 0; i < order.size(); ++i) CHECK(SolveKey{solves[i].column, solves[i].mass} == order[i]);
 }
 
 TEST_CASE("links from files and what would make links exclude each other") {

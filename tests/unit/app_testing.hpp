@@ -42,18 +42,18 @@ inline std::string read_file(const std::string& path) {
 inline void write_file(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 /// Columns with a different number in every component.
-inline app::Propagator counted_propagator(const Coord& extents) {
+inline app::Propagators counted_propagators(const Coord& extents) {
   app::Propagator propagator;
   for (int column = 0; column < 12; ++column) {
     HostField field(spinor_components, extents);
     for (std::size_t i = 0; i < field.data.size(); ++i) field.data[i] = {column + 0.001 * static_cast<double>(i), -0.5 * column};
-    propagator.fields.push_back(std::move(field));
+    propagator.columns.push_back(std::move(field));
   }
-  return propagator;
+  return {propagator};
 }
 
 /// A finished run of 12 columns on a small lattice.
-inline app::RunReport made_up_report(const Coord& extents, const app::Propagator& propagator) {
+inline app::RunReport made_up_report(const Coord& extents, const app::Propagators& propagators) {
   app::RunReport report;
   report.config.gauge = "lat.<0>.nersc";  // must be escaped in HTML
   report.gauge = {"lat.<0>.nersc", "NERSC", extents, 0.59, 0.58, 0.01};
@@ -71,7 +71,7 @@ inline app::RunReport made_up_report(const Coord& extents, const app::Propagator
     result.residual_history = {0.1, 1e-5, 1e-11};
     report.solves.push_back({column, result});
   }
-  report.correlators = app::contract(propagator, app::Source{}, extents[3]);
+  report.correlators = app::contract(propagators, report.config, extents[3]);
   report.workers = {{"CPU 0", "CPU", {0, 1}, 0.9}};
   report.timeline = {{0, 0, "wilson.double.18.interior", 100, 140}, {0, 1, "blas.norm", 141, 150}};
   return report;

@@ -1,6 +1,6 @@
 // The laboratory's matrix: expansion, order, files, and what is refused.
-#include "apps/bench/bench_options.hpp"
 #include "apps/lab/run.hpp"
+#include "apps/run/action_kind.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
@@ -92,7 +92,7 @@ TEST_CASE("wrong keys and values are named with their place") {
   bench.workload = Workload::bench_solver;
   CHECK(refusal_of(bench).empty());
   for (const char* action : {"wilson", "hisq"})
-    for (const std::string& solver : bench_solver_names(action)) {
+    for (const std::string& solver : solver_names(kind_named(action).is_hermitian)) {
       INFO(solver);
       bench = plan_with({{"action", {action}, "--action"}, {"solver", {solver}, "--solver"}});
       bench.workload = Workload::bench_solver;

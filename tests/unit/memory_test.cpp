@@ -1,8 +1,9 @@
 // What the machine says about its memory, read from trees made for the test.
 #include "runtime/system/memory.hpp"
 
+#include "apps/run/action_kind.hpp"
 #include "apps/run/memory_check.hpp"
-#include "apps/run/staggered_batches.hpp"
+#include "apps/run/right_hand_sides.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 #include "tests/unit/runtime_support.hpp"
@@ -87,11 +88,10 @@ TEST_CASE("a solve that does not fit is refused with what it needs, what there i
   CHECK(message(need).find("--gpu-memory: this solve needs 3.00 GiB of memory on CUDA 0, 2.50 GiB are available; use ") == 0);
   need.gpu = false;
   CHECK(message(need).find("--cpu-memory: ") == 0);
-  CHECK(message(need).find("--links 12") != std::string::npos);
+  CHECK(message(need).find("fewer --links reals") != std::string::npos);
   // Links in the making count where they take more than what comes after them.
   need.making_links = 2.75 * gib;
   CHECK(need.total() == 3.0 * gib);
-  need.staggered = true;
   CHECK(message(need).find("--nrhs") != std::string::npos);
   need.making_links = 5.0 * gib;
   CHECK(message(need).find("--cpu-memory: this solve needs 5.00 GiB of memory on CUDA 0") == 0);
@@ -182,7 +182,6 @@ TEST_CASE("staggered needs: links from files, copies for restart files, parts") 
   const auto need = [&] { return app::memory_needs(session, runtime::Decomposition::uncut(lattice, 0), config).front(); };
   const app::MemoryNeed made = need();
   CHECK(made.making_links > 0);
-  CHECK(made.staggered);
   config.staggered.fat = "fat";
   config.staggered.long_links = "long";
   const app::MemoryNeed read = need();
@@ -202,7 +201,7 @@ TEST_CASE("staggered needs: links from files, copies for restart files, parts") 
       const runtime::Decomposition cut(lattice, std::array<std::vector<int>, 4>{{{8}, {8}, {8}, {12, 4}}}, {0, 1});
       const std::vector<Footprint> blocks =
           footprint(cut, config.solver, staggered_shape(config.solver, true), app::numbers_together(config));
-      const app::PartBytes part = app::staggered_part_bytes(lattice, 3, config);
+      const app::PartBytes part = app::kind_of(config).part_bytes(lattice, 3, config);
       for (int b = 0; b < 2; ++b) {
         const int layers = cut.block(b).extents[3];
         const Footprint& bytes = blocks[static_cast<std::size_t>(b)];

@@ -1,0 +1,74 @@
+#include "apps/run/right_hand_sides.hpp"
+
+#include "apps/run/action_kind.hpp"
+#include "codelets/field/field.hpp"
+#include "solvers/krylov/krylov.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace quarkstar::app {
+
+std::vector<std::vector<std::size_t>> operators_of(const RunConfig& config) {
+  std::vector<std::size_t> all(kind_of(config).masses(config).size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  if (kind_of(config).masses_share_links(config)) return {all};
+  std::vector<std::vector<std::size_t>> each;
+  for (const std::size_t mass : all) each.push_back({mass});
+  return each;
+}
+
+std::vector<std::vector<RightHandSide>> groups_of(const RunConfig& config, std::span<const std::size_t> masses) {
+  std::vector<std::vector<RightHandSide>> result;
+  const std::size_t most = config.nrhs > 0 ? static_cast<std::size_t>(config.nrhs) : most_vectors,
+                    sources = 1 + config.further_sources.size();
+  const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
+  if (solver.shifted) {
+    for (std::size_t s = 0; s < sources; ++s)
+      for (const int column : config.columns) {
+        result.emplace_back();
+        for (const std::size_t m : masses) {
+          if (result.back().size() == most_vectors) result.emplace_back();
+          result.back().push_back({s, column, m});
+        }
+      }
+    return result;
+  }
+  for (const std::size_t m : masses)
+    for (std::size_t s = 0; s < sources; ++s)
+      for (const int column : config.columns) {
+        const bool other_mass = !result.empty() && result.back().back().mass != m && solver.one_operator;
+        if (result.empty() || result.back().size() == most || other_mass) result.emplace_back();
+        result.back().push_back({s, column, m});
+      }
+  return result;
+}
+
+std::vector<int> numbers_together(const RunConfig& config) {
+  std::vector<int> numbers;
+  for (const auto& group : groups_of(config, operators_of(config).front())) numbers.push_back(static_cast<int>(group.size()));
+  return numbers;
+}
+
+std::size_t most_sources_at_once(const RunConfig& config) {
+  std::vector<std::vector<RightHandSide>> groups;
+  for (const auto& masses : operators_of(config))
+    for (auto& group : groups_of(config, masses)) groups.push_back(std::move(group));
+  const std::size_t sources = 1 + config.further_sources.size();
+  std::vector<std::size_t> first(sources, groups.size()), last(sources, 0);
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    for (const RightHandSide& side : groups[g]) {
+      first[side.source] = std::min(first[side.source], g);
+      last[side.source] = g;
+    }
+  std::size_t most = 1;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const std::size_t newest = g + static_cast<std::size_t>(config.solver.in_flight) - 1;
+    std::size_t here = 0;
+    for (std::size_t s = 0; s < sources; ++s) here += first[s] <= newest && last[s] >= g ? 1 : 0;
+    most = std::max(most, here);
+  }
+  return most;
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,34 @@
+#pragma once
+// Which right-hand sides a run has, and which of them are solved together.
+#include "apps/command/config.hpp"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace quarkstar::app {
+
+/// The place of its source among the run's, its column, and the place of its mass in the list of masses.
+struct RightHandSide {
+  std::size_t source;
+  int column;
+  std::size_t mass;
+  bool operator==(const RightHandSide&) const = default;
+};
+
+/// Masses (places in their list) that share an operator: all of them, or where each has a Naik epsilon of its own one after the other.
+std::vector<std::vector<std::size_t>> operators_of(const RunConfig& config);
+
+/// Right-hand sides of one operator in the groups in which they are solved together, one after the other: config.nrhs at most, of any
+/// sources, columns and masses; those of one mass follow each other, for they take about the same iterations. With `blockcg` a group has
+/// one mass, with `multishift` one column of one source, with as many masses as go together.
+std::vector<std::vector<RightHandSide>> groups_of(const RunConfig& config, std::span<const std::size_t> masses);
+
+/// How many right-hand sides the groups of the run's first operator have.
+std::vector<int> numbers_together(const RunConfig& config);
+
+/// Sources whose solutions are there at once at most, where the solutions of each are given away with the last of them, and groups are
+/// solved in this order, config.solver.in_flight at a time.
+std::size_t most_sources_at_once(const RunConfig& config);
+
+}  // namespace quarkstar::app
