@@ -95,9 +95,9 @@ void add_bench(CLI::App& app) {
   add_case_flags(*solver, options);
   add_action_flags(*solver, options);
   add_layout_flags(*solver, options);
-  solver->add_option("--solver", options->solvers,
-                     fmt::format("Wilson: {} (cg: on the normal equations' matrix); staggered: {}",
-                                 fmt::join(bench_solver_names("wilson"), ", "), fmt::join(bench_solver_names("hisq"), ", ")));
+  solver->add_option(
+      "--solver", options->solvers,
+      fmt::format("Wilson: {}; staggered: {}", fmt::join(bench_solver_names("wilson"), ", "), fmt::join(bench_solver_names("hisq"), ", ")));
   add_coord_flag(*solver, "--blocks", options->blocks, "Cut the lattice into that many blocks (default: as a solve would)", 1);
   solver->add_option("--kappa", options->kappa, "Wilson (default 0.245; the critical value of the hot configuration is 0.25)")
       ->check(CLI::Range(1e-6, 0.2499));

@@ -53,7 +53,7 @@ void time_rank(char** argv) {
     fmt::print(
         "{} ranks: {:.1f} us per iteration (simulated), {:.1f} us of this machine's time per rank; {:.1f} tasks, {:.1f} "
         "messages, {:.1f} sums of each; "
-        "{:.1f} MB a rank\n",
+        "{:.1f} MB per rank\n",
         job.size(), t.microseconds, real_us, t.tasks, t.messages, t.sums, megabytes);
   }
 }
