@@ -1,5 +1,5 @@
 # Every codelets/**_kernel.cpp is compiled once per CPU architecture; which copy runs is chosen when the program starts.
-# A new architecture is one file in codelets/arch/ and one line at the end of this file, from narrow to wide.
+# A new architecture is one file in codelets/arch/ and one line in the branch of its processor below, from narrow to wide.
 
 set(QUARKSTAR_ARCHITECTURES "all" CACHE STRING
   "CPU architectures to compile kernels for: 'all' of this kind of processor, 'native' (the widest that this machine has), or a list")

@@ -123,7 +123,7 @@ if(TARGET quarkstar)
 endif()
 
 if(NOT QUARKSTAR_SANITIZE AND NOT QUARKSTAR_FUZZ)
-  # ---- kernels keep their instructions to themselves
+  # ---- no function compiled for one architecture is linked into another's path
   get_property(archs GLOBAL PROPERTY QUARKSTAR_VECTOR_ARCHS)
   foreach(arch IN LISTS archs)
     quarkstar_test(kernel_symbols.${arch} bash "${PROJECT_SOURCE_DIR}/cmake/kernel_symbols.sh"

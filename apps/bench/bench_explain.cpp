@@ -42,7 +42,7 @@ Roofline roofline_of(const KernelBytes& kernel, double triad, double read, doubl
 }
 
 std::string explain(const DslashTiming& t, const Roofline* roofline) {
-  std::vector<std::string> parts{fmt::format("{:.0f} flop and {:.0f} B a site ({:.0f} written), fields {:.1f} MB", t.kernel.flops,
+  std::vector<std::string> parts{fmt::format("{:.0f} flop and {:.0f} B per site ({:.0f} written), fields {:.1f} MB", t.kernel.flops,
                                              t.kernel.bytes, t.kernel.written, t.kernel.resident * 1e-6)};
   if (roofline != nullptr) {
     const bool computes = roofline->gflops() > 0;
@@ -54,7 +54,7 @@ std::string explain(const DslashTiming& t, const Roofline* roofline) {
           fmt::format("{:.0f} % of the arithmetic peak of {:.1f}", 100 * t.best_gflops / roofline->peak_gflops, roofline->peak_gflops));
   }
   const HardwareCounts& c = t.counts_a_site;
-  if (c.instructions.available()) parts.push_back(fmt::format("{:.1f} instructions a site", c.instructions.value));
+  if (c.instructions.available()) parts.push_back(fmt::format("{:.1f} instructions per site", c.instructions.value));
   if (c.cycles.available()) parts.push_back(fmt::format("{:.1f} cycles", c.cycles.value));
   if (c.cache_misses.available()) parts.push_back(fmt::format("LLC misses {:.1f} B", line_bytes * c.cache_misses.value));
   if (c.memory_bytes.available()) parts.push_back(fmt::format("from and to memory {:.1f} B", c.memory_bytes.value));

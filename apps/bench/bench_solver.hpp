@@ -18,8 +18,8 @@ struct SolverTiming {
   double best_us = 0, median_us = 0;  ///< wall time of a solve over its iterations, of all right-hand sides together
   double flops = 0, bytes = 0;        ///< of one iteration, without refreshes
   double tasks = 0, kernels = 0;      ///< of one iteration, without refreshes (Wilson): StarPU's tasks, and the codelets in them
-  double us_per_task = 0;             ///< wall time of the owners outside StarPU's tasks, a task
-  double bound_us = 0;  ///< no schedule of these tasks on these workers is faster (solve_bound.hpp), an iteration; 0: not asked for
+  double us_per_task = 0;             ///< wall time of the owners outside StarPU's tasks, per task
+  double bound_us = 0;  ///< no schedule of these tasks on these workers is faster (solve_bound.hpp), per iteration; 0: not asked for
 
   struct WorkerProfile {
     std::string name;
@@ -29,7 +29,7 @@ struct SolverTiming {
   std::vector<WorkerProfile> workers;  ///< empty: not asked for
   std::vector<runtime::LinkTraffic> links;
 
-  /// Time in tasks, an iteration and owner, with refreshes. Not known (has_parts false) for several GPUs, whose tasks are asynchronous.
+  /// Time in tasks, per iteration and owner, with refreshes. Not known (has_parts false) for several GPUs, whose tasks are asynchronous.
   bool has_parts = false;
   double dslash_us = 0, blas_us = 0, scalars_us = 0, conversion_us = 0;
   /// Wall time outside tasks.

@@ -13,7 +13,7 @@ struct SubmissionTiming {
   double set_up_seconds = 0;                 ///< decomposition, geometry, links
 };
 
-/// Runs the even-odd BiCGStab of a Wilson solve as the current job's rank, on `part` sites a rank. Meant for a job that
+/// Runs the even-odd BiCGStab of a Wilson solve as the current job's rank, on `part` sites per rank. Meant for a job that
 /// does not exist (STARPU_MPI_FAKE_SIZE, STARPU_MPI_FAKE_RANK) and kernels that do nothing (STARPU_DISABLE_KERNELS=1),
 /// or a simulated one, where kernels take no real time. Needs a running session.
 SubmissionTiming time_submission(const Coord& part, int batches);

@@ -14,7 +14,7 @@ struct RuntimeCost {
   double tasks = 0;    ///< StarPU's: a fused batch of 16 applications of each parity is one, replays of its graph on GPUs included
   double kernels = 0;  ///< packs, interiors and boundaries of all blocks
   double us_per_task =
-      0;  ///< wall time of the owners outside StarPU's tasks, a task; gaps between the kernels of a fused task are not in it
+      0;  ///< wall time of the owners outside StarPU's tasks, per task; gaps between the kernels of a fused task are not in it
 };
 
 /// Seconds of one application.
@@ -38,7 +38,7 @@ struct KernelBytes {
 };
 
 struct DslashTiming {
-  double best_gflops = 0, median_gflops = 0;  ///< flop a site: Wilson 1320; staggered 1146, without long links 570
+  double best_gflops = 0, median_gflops = 0;  ///< flop per site: Wilson 1320; staggered 1146, without long links 570
   double best_gbs = 0;                        ///< compulsory bytes
   RuntimeCost runtime_cost;
   KernelBytes kernel;

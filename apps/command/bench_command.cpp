@@ -94,7 +94,7 @@ void add_bench(CLI::App& app) {
           "--lanes", options->lanes,
           "At most so many lanes in the layout: 16 or 8, in double precision 8 or 4 (default: a line, on AVX2 without GPUs a register)")
       ->check(CLI::IsMember({4, 8, 16}));
-  CLI::App* solver = add("solver", "Krylov solvers: microseconds an iteration, and where they go", run_bench_solver);
+  CLI::App* solver = add("solver", "Krylov solvers: microseconds per iteration, and where they go", run_bench_solver);
   add_case_flags(*solver, options);
   add_action_flags(*solver, options);
   add_layout_flags(*solver, options);

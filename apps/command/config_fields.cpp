@@ -255,13 +255,13 @@ std::vector<Setting> make_settings() {
        [](const RunConfig& c) -> json { return c.session.cuda_workers < 0 ? json("all") : json(c.session.cuda_workers); }},
       {"share-gpus", "", "Let several ranks use one GPU", [](RunConfig& c, Text v) { c.session.share_gpus = parse_switch(v); },
        [](const RunConfig& c) -> json { return c.session.share_gpus; }},
-      {"workers", "N", "CPU workers (default: one a NUMA domain, or one a core)",
+      {"workers", "N", "CPU workers (default: one per NUMA domain, or one per core)",
        [](RunConfig& c, Text v) { c.session.cpu_workers = parse_integer(v, 1); },
        [](const RunConfig& c) -> json { return c.session.cpu_workers; }},
       {"threads", "M", "Threads of each CPU worker (default: the cores shared evenly)",
        [](RunConfig& c, Text v) { c.session.threads_per_worker = parse_integer(v, 1); },
        [](const RunConfig& c) -> json { return c.session.threads_per_worker; }},
-      {"worker-mode", "MODE", "domain: one worker a NUMA domain (default); core: one a core",
+      {"worker-mode", "MODE", "domain: one worker per NUMA domain (default); core: one per core",
        [](RunConfig& c, Text v) {
          c.session.mode = parse_name(v, {"domain", "core"}) == "core" ? runtime::WorkerMode::per_core : runtime::WorkerMode::per_domain;
        },

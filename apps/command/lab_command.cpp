@@ -21,7 +21,7 @@ constexpr std::pair<const char*, const char*> axis_flags[] = {
     {"policy", "Scheduling policies"},
     {"blocks", "Cuts into blocks, X,Y,Z,T each"},
     {"devices", "Devices: cpu, cuda, all, or numbers of GPUs"},
-    {"nrhs", "Right-hand sides solved together (staggered)"},
+    {"nrhs", "Right-hand sides solved together"},
     {"precision", "half, single, double"},
     {"action", "wilson, hisq, asqtad, naive"},
     {"solver", "Krylov solvers"},

@@ -13,7 +13,7 @@ std::string times_figure(const std::vector<CellSummary>& cells);
 /// <figure>: times in the order in which the runs were started, a line a cell: shows a machine that drifts.
 std::string order_figure(const std::vector<CellSummary>& cells);
 
-/// <figure>: one bar a worker of each cell, cut into busy, transfer, overhead and idle time; says so where no run told them.
+/// <figure>: one bar per worker of each cell, cut into busy, transfer, overhead and idle time; says so where no run told them.
 std::string workers_figure(const std::vector<CellSummary>& cells);
 
 /// <figure>: GFLOP/s by intensity (flop over compulsory bytes), a dot a cell, under the triad of each set of devices.

@@ -1,5 +1,5 @@
 #pragma once
-// The file of a laboratory's runs: one JSON object a line, only ever appended to, on disk after every run.
+// The file of a laboratory's runs: one JSON object per line, only ever appended to, on disk after every run.
 #include "apps/lab/record.hpp"
 
 #include <map>

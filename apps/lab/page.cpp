@@ -156,9 +156,9 @@ constexpr char trace_viewer[] = R"(<figure class="wide"><div class="controls"><l
 <button id="zoom-in" type="button">zoom in</button><button id="zoom-out" type="button">zoom out</button><button id="zoom-all" type="button">all</button>
 <span id="trace-note"></span></div>
 <canvas id="strip" aria-label="the whole run; a click moves the piece that is shown"></canvas>
-<h3>Workers</h3><div><canvas id="gantt" tabindex="0" role="img" aria-label="Gantt chart: a row a worker, a bar a task"></canvas></div>
+<h3>Workers</h3><div><canvas id="gantt" tabindex="0" role="img" aria-label="Gantt chart: one row per worker, one bar per task"></canvas></div>
 <p class="legend blocks" id="trace-legend"></p>
-<h3>Who ran what: blocks, in the colour of the worker that ran the task</h3><div><canvas id="map" tabindex="0" role="img" aria-label="map: a row a block, coloured by worker"></canvas></div>
+<h3>Who ran what: blocks, in the colour of the worker that ran the task</h3><div><canvas id="map" tabindex="0" role="img" aria-label="map: one row per block, coloured by worker"></canvas></div>
 <p class="legend blocks" id="worker-legend"></p>
 <p class="sub">Click a chart first, then the wheel zooms (or hold Ctrl); drag to move; double click shows all; keys + - 0 and arrows. A bar's task: hover.</p>
 <div id="trace-tip" hidden></div></figure>
@@ -192,7 +192,7 @@ std::string links_table(const std::vector<CellSummary>& cells) {
     for (const auto& [ends, count] : bytes)
       rows.push_back({cell.cell->name(), ends.first, ends.second, fmt::format("{:.4g}", count * 1e-6)});
   }
-  return rows.empty() ? "<p>unavailable: the runs told no bytes of links</p>\n" : table("", {"cell", "from", "to", "MB a run"}, rows);
+  return rows.empty() ? "<p>unavailable: the runs told no bytes of links</p>\n" : table("", {"cell", "from", "to", "MB per run"}, rows);
 }
 
 std::string failures_section(const Outcome& outcome, const std::vector<CellSummary>& cells) {
@@ -214,7 +214,7 @@ std::string simulation_section(const std::vector<CellSummary>& cells) {
     for (const SimulatedPair& pair : check.pairs)
       rows.push_back({pair.here->cell->name(), fmt::format("{:.4g}", 1e6 * pair.seconds_here),
                       fmt::format("{:.4g}", 1e6 * pair.seconds_simulated), fmt::format("{:+.1f} %", 100 * pair.error())});
-    html += fmt::format("<p>{}</p>\n", escape(check.text())) + table("", {"cell", "us an iteration, here", "simulated", "error"}, rows);
+    html += fmt::format("<p>{}</p>\n", escape(check.text())) + table("", {"cell", "us per iteration, here", "simulated", "error"}, rows);
   }
   return html.empty() ? "" : "<h2>Simulated beside measured</h2>\n" + html;
 }

@@ -58,7 +58,7 @@ inline constexpr char page_script[] = R"js(
     return [pen, width];
   }
 
-  // Rows of bars: one row a worker (Gantt) or a block (map).
+  // Rows of bars: one row per worker (Gantt) or a block (map).
   function rows_chart(canvas, labels, row_height, row_of, colour_of, text_of) {
     const trace = current(), rows = labels.length, [pen, width] = prepare(canvas, rows * row_height + axis);
     const place = time => left + (time - from) / (to - from) * (width - left - right);

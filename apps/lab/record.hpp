@@ -38,7 +38,7 @@ struct Results {
   std::optional<double> bound_seconds;  ///< no schedule is faster
   std::string bound;                    ///< what that bound is
   std::optional<double> iterations, flops, bytes, tasks;
-  std::optional<double> us_per_task;  ///< time of the owners outside kernels, a task
+  std::optional<double> us_per_task;  ///< time of the owners outside kernels, per task
   std::optional<double> joules;
   std::string no_joules;  ///< why there are none
   std::string machine;    ///< processor and GPUs that it ran on: a journal may have been carried from elsewhere

@@ -74,7 +74,7 @@ std::string SimulationCheck::text() const {
 }
 
 std::string SimulationCheck::table() const {
-  std::string markdown = fmt::format("{}.\n\n| cell | here, us an iteration | simulated | error |\n| --- | --- | --- | --- |\n", text());
+  std::string markdown = fmt::format("{}.\n\n| cell | here, us per iteration | simulated | error |\n| --- | --- | --- | --- |\n", text());
   for (const SimulatedPair& pair : pairs)
     markdown += fmt::format("| {} | {} | {:.5g} | {:+.1f} % |\n", pair.name(), text_of({1e6 * pair.seconds_here, 1e6 * pair.spread_here()}),
                             1e6 * pair.seconds_simulated, 100 * pair.error());

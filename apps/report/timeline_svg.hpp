@@ -11,7 +11,7 @@ namespace quarkstar::app {
 /// kind: the codelet's, as name_of(runtime::CodeletKind).
 std::string task_group(const std::string& codelet, std::string_view kind);
 
-/// <figure>: one row a worker, one bar a task, time from left to right; hovering names task, block and duration.
+/// <figure>: one row per worker, one bar per task, time from left to right; hovering names task, block and duration.
 /// "no data" without tasks.
 std::string timeline_figure(const RunReport& report);
 

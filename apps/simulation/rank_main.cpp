@@ -51,9 +51,9 @@ void time_rank(char** argv) {
     fmt::print("{}\n", nlohmann::ordered_json{{"simulated_submission", row}}.dump(2));
   } else {
     fmt::print(
-        "{} ranks: {:.1f} us an iteration (simulated), {:.1f} us of this machine's time a rank; {:.1f} tasks, {:.1f} "
+        "{} ranks: {:.1f} us per iteration (simulated), {:.1f} us of this machine's time per rank; {:.1f} tasks, {:.1f} "
         "messages, {:.1f} sums of each; "
-        "{:.1f} MB a rank\n",
+        "{:.1f} MB per rank\n",
         job.size(), t.microseconds, real_us, t.tasks, t.messages, t.sums, megabytes);
   }
 }

@@ -17,7 +17,7 @@ done
 expect 2 'error: .*--devices' bench dslash --devices tpu
 # Every row tells its bytes and flops, its roofline, and what could not be counted.
 explained=(bench dslash --lattice 4,4,4,8 --precision single --links 12 --devices cpu --prefetch 0 --stores streaming "${small[@]}")
-expect 0 '^ +1320 flop and 576 B a site \(96 written\).* % of the cache-aware roofline' "${explained[@]}"
+expect 0 '^ +1320 flop and 576 B per site \(96 written\).* % of the cache-aware roofline' "${explained[@]}"
 grep -qE '^hardware counters: ' stdout.txt || { cat stdout.txt; die "no word about hardware counters"; }
 expect 0 '"stores": "streaming"' "${explained[@]}" --json
 for key in flops_per_site bytes_per_site cache_aware triad_gbs read_gbs instructions_per_site llc_misses_per_site memory_bytes_per_site huge_page_fraction prefetch; do

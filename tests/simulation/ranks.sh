@@ -16,7 +16,7 @@ for case in 2:8 16:16; do
   expect 0 "\"ranks\": ${case%:*}" "${job[@]}" --ranks "${case%:*}" --json
   awk -v messages="$(field messages)" -v sums="$(field sums)" -v faces="${case#*:}" \
     'BEGIN { exit !(messages == faces && sums == 3) }' ||
-    die "${case%:*} ranks: $(field messages) messages and $(field sums) sums an iteration"
+    die "${case%:*} ranks: $(field messages) messages and $(field sums) sums per iteration"
 done
 
 # The same simulated time in every run.
@@ -24,7 +24,7 @@ first=$(field simulated_us_per_iteration)
 expect 0 '"ranks": 16' "${job[@]}" --ranks 16 --json
 [ -n "$first" ] && [ "$first" = "$(field simulated_us_per_iteration)" ] || die "another simulated time in the second run"
 [ -z "$(find "$HOME" "$TMPDIR" -type f)" ] || die "files are left: $(find "$HOME" "$TMPDIR" -type f)"
-expect 0 '^2 ranks: [0-9.]+ us an iteration \(simulated\)' "${job[@]}" --ranks 2 --lattice 4,4,4,8
+expect 0 '^2 ranks: [0-9.]+ us per iteration \(simulated\)' "${job[@]}" --ranks 2 --lattice 4,4,4,8
 
 expect 2 'error: quarkstar-sim bench submission: --ranks is required' "${job[@]}"
 expect 2 'error: quarkstar-sim bench submission: --ranks: ' "${job[@]}" --ranks 1

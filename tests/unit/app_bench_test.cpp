@@ -56,8 +56,8 @@ TEST_CASE("counters are numbers, or null with a reason") {
   timing.pages.unavailable = "not read";
   const Roofline roofline = roofline_of(timing.kernel, 24, 30, 300);
   const std::string text = explain(timing, &roofline);
-  CHECK(text.find("1320 flop and 576 B a site (96 written), fields 200.0 MB") == 0);
-  CHECK(text.find("81.5 instructions a site") != std::string::npos);
+  CHECK(text.find("1320 flop and 576 B per site (96 written), fields 200.0 MB") == 0);
+  CHECK(text.find("81.5 instructions per site") != std::string::npos);
   CHECK(text.find("% of the arithmetic peak of 300.0") != std::string::npos);
   for (const char* absent : {"cycles", "LLC", "huge"}) CHECK(text.find(absent) == std::string::npos);
   nlohmann::ordered_json row;
