@@ -1,9 +1,9 @@
 # What docs/howto/ tells people to write, taken from the pages: battery.howto runs the solver, battery.howto_operator the operator.
-# The other blocks are compiled only (tests/cli/howto.sh).
+# cli.howto_action runs the command with the operator among its actions. The other blocks are compiled only (tests/cli/howto.sh).
 
 set(folder "${PROJECT_BINARY_DIR}/howto")
 set(solver solvers/krylov/mr_steps.hpp solvers/krylov/mr.cpp)
-set(operator tests/battery/twist_test.cpp)
+set(operator tests/battery/twist_test.cpp apps/run/twist_kind.cpp apps/run/actions.inc)
 foreach(file action.hpp even_odd_twisted.hpp twist.hpp twist_site.hpp twist_kernels.hpp twist_kernel.cpp twist_codelet.cpp twist_cuda.hpp)
   list(APPEND operator codelets/actions/twist/${file})
 endforeach()
@@ -51,3 +51,14 @@ list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
 target_sources(battery_tests PRIVATE ${tests})
 target_link_libraries(battery_tests PRIVATE quarkstar_howto)
 quarkstar_test(battery.howto_operator battery_tests "--source-file=*docs/howto/operator.md")
+
+# The command with one action more: its list of actions is compiled anew.
+if(TARGET quarkstar)
+  add_executable(quarkstar_howto_command $<TARGET_OBJECTS:quarkstar> "${PROJECT_SOURCE_DIR}/apps/run/action_kind.cpp"
+    "${folder}/apps/run/twist_kind.cpp")
+  quarkstar_settings(quarkstar_howto_command)
+  target_include_directories(quarkstar_howto_command BEFORE PRIVATE "${folder}")
+  target_link_libraries(quarkstar_howto_command PRIVATE quarkstar_howto quarkstar_lab)
+  add_dependencies(quarkstar_howto_command howto_examples)
+  set_source_files_properties("${folder}/apps/run/twist_kind.cpp" PROPERTIES GENERATED TRUE)
+endif()

@@ -9,6 +9,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +42,7 @@ struct RunConfig {
   std::string action = "wilson";
   WilsonParameters wilson;
   StaggeredConfig staggered;
+  std::map<std::string, double, std::less<>> numbers;  ///< further settings of actions (ActionKind::numbers) that were given
   Source source;
   std::vector<Source> further_sources;                             ///< others of the same run, a propagator each
   std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};  ///< staggered: those below 3, the colours
@@ -72,8 +75,8 @@ struct Setting {
   std::string_view key;
   std::string_view metavar;  ///< empty: a switch
   std::string_view help;
-  void (*set)(RunConfig&, std::string_view);  ///< throws BadValue
-  nlohmann::json (*get)(const RunConfig&);
+  std::function<void(RunConfig&, std::string_view)> set;  ///< throws BadValue
+  std::function<nlohmann::json(const RunConfig&)> get;
   std::string_view separator = ",";  ///< between the parts that a list in TOML gives one by one
 };
 

@@ -297,7 +297,18 @@ std::vector<std::string> all_solver_names() {
 }
 
 const std::vector<Setting>& run_settings() {
-  static const std::vector<Setting> fields = make_settings();
+  static const std::vector<Setting> fields = [] {
+    std::vector<Setting> all = make_settings();
+    for (const ActionKind* kind : action_kinds())
+      for (const ActionNumber& number : kind->numbers) {
+        const auto known = [&number](const Setting& field) { return field.key == number.key; };
+        if (std::any_of(all.begin(), all.end(), known)) continue;  // another action has it too
+        const std::string key(number.key);
+        all.push_back({number.key, number.metavar, number.help, [key](RunConfig& c, Text v) { c.numbers[key] = parse_real(v); },
+                       [key](const RunConfig& c) -> json { return kind_of(c).knows(key) ? json(kind_of(c).number(c, key)) : json(); }});
+      }
+    return all;
+  }();
   return fields;
 }
 

@@ -9,7 +9,6 @@
 #include "runtime/cut/decomposition.hpp"
 #include "solvers/footprint.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
@@ -38,6 +37,12 @@ struct RunOperator {
 /// Makes the operators of a run. masses: of the operator, by their place in the run's list. Under MPI all ranks call.
 using MakeOperator = std::function<RunOperator(std::span<const std::size_t> masses)>;
 
+/// A real number that an action has as a setting of its own, RunConfig::numbers[key].
+struct ActionNumber {
+  std::string_view key, metavar, help;
+  double initial = 0;
+};
+
 class ActionKind {
  public:
   virtual ~ActionKind() = default;
@@ -53,11 +58,14 @@ class ActionKind {
 
   std::vector<int> link_reals;             ///< forms of links that --links can choose; the first where it is not given
   std::vector<std::string_view> settings;  ///< keys of run_settings() that mean something for this action and not for all
+  std::vector<ActionNumber> numbers;       ///< further settings
 
   std::vector<int> bench_links, bench_numbers;  ///< what benchmarks measure where nothing is chosen: links, right-hand sides
   std::vector<std::string> bench_solvers;       ///< and solvers
 
-  bool knows(std::string_view key) const { return std::find(settings.begin(), settings.end(), key) != settings.end(); }
+  bool knows(std::string_view key) const;
+  /// Of `numbers`.
+  double number(const RunConfig& config, std::string_view key) const;
   /// A mass in messages, and what may be done about one for which a solver does not converge.
   std::string_view mass_name() const { return names_masses ? "mass" : "kappa"; }
 
@@ -92,7 +100,7 @@ class ActionKind {
   virtual std::string correlators_left_out(const Source&) const { return ""; }
 };
 
-/// All of them: a new one is a line in action_kind.cpp.
+/// All of them: those of apps/run/actions.inc.
 const std::vector<const ActionKind*>& action_kinds();
 std::vector<std::string> action_names();
 
@@ -100,10 +108,9 @@ std::vector<std::string> action_names();
 const ActionKind& kind_named(std::string_view name);
 const ActionKind& kind_of(const RunConfig& config);
 
-// In their own files.
-const ActionKind& wilson_kind();
-const ActionKind& hisq_kind();
-const ActionKind& asqtad_kind();
-const ActionKind& naive_kind();
+// Each in its own file.
+#define QUARKSTAR_ACTION(name) const ActionKind& name##_kind();
+#include "apps/run/actions.inc"
+#undef QUARKSTAR_ACTION
 
 }  // namespace quarkstar::app

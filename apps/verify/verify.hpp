@@ -34,6 +34,9 @@ std::vector<Check> check_configurations(const VerifyConfig& config);
 /// relative.
 std::vector<Check> check_golden_correlators(const VerifyConfig& config);
 
+/// Correlators of every action on random links and on a gauge transform of them; limit 1e-10 of the largest value.
+std::vector<Check> check_gauge_invariance(const VerifyConfig& config);
+
 /// -D^2 of naive, asqtad and HISQ links made from unit links on every plane wave; limit 1e-12.
 std::vector<Check> check_free_staggered(const VerifyConfig& config);
 
