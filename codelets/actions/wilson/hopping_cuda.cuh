@@ -1,7 +1,7 @@
-#pragma of_sum
-// CUDA driver of the Wilson hopping term: one thread a lane of an outer site and group of vectors, around the same site body as the CPU. A
-// thread holds a link in registers and multiplies it with every vector of its group; the groups of a site are neighbours in a warp, which
-// loads a link of_sum for all of them.
+#pragma once
+// CUDA driver of the Wilson hopping term: one thread per lane of an outer site and vector (threadIdx.y), around the same site body as the
+// CPU. The threads of a block that differ in the vector alone need the same links. In half precision one of them loads a link and puts it
+// together for all, in shared memory; else each loads it, all but the first from the caches.
 #include "codelets/actions/wilson/hopping_cuda.hpp"
 #include "codelets/actions/wilson/wilson_site.hpp"
 #include "codelets/arch/cuda_sum.cuh"
