@@ -19,6 +19,12 @@ struct LevelRequest {
 struct Levels {
   std::unique_ptr<Level> outer, inner;
   Level& krylov() const { return inner ? *inner : *outer; }
+  /// Tells each level what the links of all take of its owners' memory.
+  void set_resident() const {
+    const double bytes_per_site = outer->link_bytes() + (inner ? inner->link_bytes() : 0);
+    outer->set_resident(bytes_per_site);
+    if (inner) inner->set_resident(bytes_per_site);
+  }
 };
 
 class Action {
