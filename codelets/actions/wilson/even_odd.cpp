@@ -15,13 +15,21 @@ PerVector for_each_vector(Function&& f) {
 
 }  // namespace
 
+EvenOdd::Coefficients EvenOdd::coefficients(double kappa, WilsonParameters::Normalisation normalisation, Schur schur) {
+  const bool by_kappa = normalisation == WilsonParameters::Normalisation::kappa, symmetric = schur == Schur::symmetric;
+  const double a = by_kappa ? 1.0 : 1.0 / (2 * kappa), h = by_kappa ? kappa : 0.5;
+  return {a, h, symmetric ? 1 : a, -h * h / (symmetric ? a * a : a)};
+}
+
 EvenOdd::EvenOdd(Hopping& hopping, const PerVector& kappa, WilsonParameters::Normalisation normalisation, Schur schur)
     : hopping_(hopping), schur_(schur), even_(hopping.lattice(), 1 - solved_parity, spinor_components, hopping.vectors()) {
-  const bool by_kappa = normalisation == WilsonParameters::Normalisation::kappa, symmetric = schur == Schur::symmetric;
-  a_ = for_each_vector([&](std::size_t v) { return by_kappa ? 1.0 : 1.0 / (2 * kappa[v]); });
-  h_ = for_each_vector([&](std::size_t v) { return by_kappa ? kappa[v] : 0.5; });
-  diagonal_ = for_each_vector([&](std::size_t v) { return symmetric ? 1 : a_[v]; });
-  scale_ = for_each_vector([&](std::size_t v) { return -h_[v] * h_[v] / (symmetric ? a_[v] * a_[v] : a_[v]); });
+  for (std::size_t v = 0; v < kappa.size(); ++v) {
+    const Coefficients of_vector = coefficients(kappa[v], normalisation, schur);
+    a_[v] = of_vector.a;
+    h_[v] = of_vector.h;
+    diagonal_[v] = of_vector.diagonal;
+    scale_[v] = of_vector.scale;
+  }
 }
 
 void EvenOdd::apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) {

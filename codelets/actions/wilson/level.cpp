@@ -66,10 +66,8 @@ Level::Level(const runtime::Decomposition& decomposition, Precision precision, c
       odd_(lattice(), 1, link_reals) {
   transfer::load_links(even_, odd_, gauge);
   if (!schwarz) return;
-  PerVector kappa = same_for_all(parameters.kappa);
-  const auto any = system(1, kappa);
-  const auto& of_kappa = static_cast<const EvenOdd&>(*any);
-  schwarz_.emplace(even_, odd_, schwarz->domain, schwarz->steps, of_kappa.diagonal()[0], of_kappa.scale()[0]);
+  const EvenOdd::Coefficients of_action = EvenOdd::coefficients(parameters.kappa, parameters.normalisation, schur);
+  schwarz_.emplace(even_, odd_, schwarz->domain, schwarz->steps, of_action.diagonal, of_action.scale);
 }
 
 std::unique_ptr<quarkstar::EvenOdd> Level::system(int vectors, const PerVector& kappa, std::optional<int> parity) {
