@@ -228,6 +228,8 @@ void submit_host(const char* where, std::span<const HostField> host, const Field
   for (const HostField& vector : host) {
     if (vector.components != field.components()) throw ShapeError(where, "another kind of vector");
     lattice.require_part(where, vector.box(), 0);
+    if (vector.origin != host.front().origin || vector.extents != host.front().extents)
+      throw ShapeError(where, "the host fields hold different boxes");
   }
   for (const int b : lattice.local_blocks())
     runtime::submit(host_codelet<Load>(lattice.precision()),
