@@ -28,11 +28,12 @@ struct LinkSums {
 /// `gauge` holds the part and, where that is not all of a direction, the layer behind it. 6 x 432 flop a site.
 LinkSums link_sums(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team);
 
-/// Of all sites of the field, whose border has one site or more and is filled.
+/// Of all sites of the field, whose border is filled. Throws ShapeError where it has none, or where the field is a part of a lattice, whose
+/// outer layers have wrong neighbours.
 LinkSums link_sums(const GaugeField& links);
 
 Plaquettes plaquettes(const HostGauge& gauge, const runtime::Team& team);
-Plaquettes plaquettes(const GaugeField& links);
+Plaquettes plaquettes(const GaugeField& links);  ///< throws as link_sums() does
 
 /// Mean over all links of Re tr U / 3.
 double link_trace(const HostGauge& gauge, const runtime::Team& team);

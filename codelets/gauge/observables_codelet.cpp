@@ -185,7 +185,8 @@ LinkSums link_sums(const HostGauge& gauge, const Coord& lattice, const Box& part
 }
 
 LinkSums link_sums(const GaugeField& links) {
-  if (links.depth() < 1) throw ShapeError("gauge::link_sums", "the field has no border");
+  if (links.part().box.extents != links.part().lattice || links.depth() < 1)
+    throw ShapeError("gauge::link_sums", "the links are not those of a whole lattice with a border");
   return over_blocks<LinkSums>(sums_codelet, links, 6 * 432);
 }
 
