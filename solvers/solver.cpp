@@ -29,14 +29,6 @@ constexpr double infinite = std::numeric_limits<double>::max();
 /// digit.
 double scale_of(double norm2) { return norm2 > 0 && std::isfinite(norm2) ? std::exp2(-std::round(0.5 * std::log2(norm2))) : 1; }
 
-/// f(v) for the first n vectors.
-template <class Function>
-PerVector for_each_vector(std::size_t n, Function&& f) {
-  PerVector values{};
-  for (std::size_t v = 0; v < n; ++v) values[v] = f(v);
-  return values;
-}
-
 const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& settings) {
   const NamedKrylovSolver* solver = find_krylov_solver(settings.solver);
   const std::vector<std::string>& names = solver_names(action.is_hermitian());

@@ -3,17 +3,6 @@
 #include "codelets/actions/submit_together.hpp"
 
 namespace quarkstar::wilson {
-namespace {
-
-/// f(v) for every vector.
-template <class Function>
-PerVector for_each_vector(Function&& f) {
-  PerVector values{};
-  for (std::size_t v = 0; v < values.size(); ++v) values[v] = f(v);
-  return values;
-}
-
-}  // namespace
 
 EvenOdd::Coefficients EvenOdd::coefficients(double kappa, WilsonParameters::Normalisation normalisation, Schur schur) {
   const bool by_kappa = normalisation == WilsonParameters::Normalisation::kappa, symmetric = schur == Schur::symmetric;
@@ -45,24 +34,24 @@ void EvenOdd::apply(const Field& out, const Field& in, const ApplySums& sums, bo
 }
 
 void EvenOdd::prepare(const Field& rhs, const FullField& b) {
-  const PerVector diagonal = for_each_vector([&](std::size_t v) { return schur_ == Schur::symmetric ? 1 / a_[v] : 1; });
-  const PerVector scale = for_each_vector([&](std::size_t v) { return diagonal[v] * h_[v] / a_[v]; });
+  const PerVector diagonal = for_each_vector(most_vectors, [&](std::size_t v) { return schur_ == Schur::symmetric ? 1 / a_[v] : 1; });
+  const PerVector scale = for_each_vector(most_vectors, [&](std::size_t v) { return diagonal[v] * h_[v] / a_[v]; });
   submit_together([&] { hopping_.apply(rhs, b.even, {.x = &b.odd, .diagonal = diagonal, .scale = scale}); });
 }
 
 void EvenOdd::reconstruct(const Field& other, const FullField& b, const Field& x) {
-  const PerVector diagonal = for_each_vector([&](std::size_t v) { return 1 / a_[v]; });
-  const PerVector scale = for_each_vector([&](std::size_t v) { return h_[v] / a_[v]; });
+  const PerVector diagonal = for_each_vector(most_vectors, [&](std::size_t v) { return 1 / a_[v]; });
+  const PerVector scale = for_each_vector(most_vectors, [&](std::size_t v) { return h_[v] / a_[v]; });
   submit_together([&] { hopping_.apply(other, x, {.x = &b.even, .diagonal = diagonal, .scale = scale}); });
 }
 
 void EvenOdd::minus_m(const Field& out, const FullField& x) {
-  const PerVector diagonal = for_each_vector([&](std::size_t v) { return -a_[v]; });
+  const PerVector diagonal = for_each_vector(most_vectors, [&](std::size_t v) { return -a_[v]; });
   hopping_.apply(out, x.of(1 - out.parity()), {.x = &x.of(out.parity()), .diagonal = diagonal, .scale = h_});
 }
 
 void EvenOdd::adjoint_m(const FullField& out, const FullField& x) {
-  const PerVector scale = for_each_vector([&](std::size_t v) { return -h_[v]; });
+  const PerVector scale = for_each_vector(most_vectors, [&](std::size_t v) { return -h_[v]; });
   for (const int parity : {0, 1})
     hopping_.apply(out.of(parity), x.of(1 - parity), {.x = &x.of(parity), .diagonal = a_, .scale = scale}, true);
 }

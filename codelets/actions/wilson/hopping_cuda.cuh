@@ -155,7 +155,7 @@ struct CudaNeighbours {
 };
 
 /// Blocks of the largest size on a multiprocessor: what the compiler makes fit into 65536 registers, so 255
-/// registers a thread in double precision, 128 in single, 80 in half, whose loads are short and whose latency is hidden
+/// registers per thread in double precision, 128 in single, 80 in half, whose loads are short and whose latency is hidden
 /// by more threads (64 are 3 to 18 % slower; docs/results/2026-11-21-h200-staggered.md).
 template <class F>
 inline constexpr int resident_blocks = sizeof(Real<F>) == 8 ? 1
@@ -286,10 +286,6 @@ void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::Hopping
                   stream, a, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(sites),
                   static_cast<std::uint32_t>(vector_blocks), status, obedience, a.sums.count(a.vectors) > 0 ? sum_tables() : nullptr);
 }
-
-/// Lanes of 64 bytes, the usual.
-template <class F>
-inline constexpr int full_lanes = 64 / sizeof(Real<F>);
 
 template <class F, int K, bool Alone>
 void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,

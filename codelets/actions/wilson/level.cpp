@@ -47,7 +47,7 @@ stencil::Subject tuning_subject(Precision precision, int link_reals, const Bound
           .boundary = boundary,
           .layout = {.unit = unit},
           .components = spinor_components,
-          .link_bytes = 8.0 * static_cast<double>(link_bytes(precision, link_reals)),
+          .link_bytes = links_bytes(precision, link_reals),
           .make = [link_reals](const LatticePointer& lattice, int vectors) { return measured_hopping(lattice, link_reals, vectors); },
           .usual_tile = [precision](const runtime::Decomposition& decomposition) { return usual_tile(decomposition, precision); },
           .usual_launch = [](int) { return default_launch; },
