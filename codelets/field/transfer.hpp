@@ -16,7 +16,7 @@ namespace quarkstar::transfer {
 /// than 1e-4 from SU(3) (on all ranks that have parts of the lattice, which must all call).
 void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge);
 
-/// Field <- one host field a vector (sites of the field's parity), and back. The host fields must outlive the tasks (store: wait for the
+/// Field <- one host field per vector (sites of the field's parity), and back. The host fields must outlive the tasks (store: wait for the
 /// session before reading). All hold the whole lattice (of which store writes this rank's part), or all this rank's part. Throws
 /// ShapeError when they do not, or numbers or kinds differ.
 void load(const Field& field, std::span<const HostField> host);
