@@ -18,9 +18,9 @@ namespace {
 struct Level {
   Precision precision;
   LayoutRequest layout;
-  double link_bytes;   ///< a site
-  double field_bytes;  ///< a site of one parity, of all fields together
-  double face_reals;   ///< a site of a face
+  double link_bytes;   ///< per site
+  double field_bytes;  ///< per site of one parity, of all fields together
+  double face_reals;   ///< per site of a face
   std::optional<SchwarzSettings> schwarz{};
 };
 
@@ -54,9 +54,6 @@ Footprint level_footprint(const runtime::Decomposition& decomposition, const run
     bytes.tables += sizeof(std::uint32_t) * static_cast<double>(wilson::schwarz_table_words(volume(outer) / 2, level.schwarz->domain));
   return bytes;
 }
-
-/// Both ends of each link of `reals` reals.
-double links_bytes(Precision precision, int reals) { return 8 * static_cast<double>(link_bytes(precision, reals)); }
 
 const NamedKrylovSolver& solver_named(const std::string& name) {
   const NamedKrylovSolver* solver = find_krylov_solver(name);
@@ -127,7 +124,7 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
     if (mixed) all.push_back(level(settings.precision, shape.inner_links, fields.inner, sum_of(inner_kinds), true));
     return all;
   };
-  // A partial sum a task and vector: interior and boundary, three of every hopping operator; and those of the solver.
+  // A partial sum per task and vector: interior and boundary, three of every hopping operator; and those of the solver.
   const double of_solver = solver.mixes_vectors ? n * n : (3.0 + (solver.fields_a_direction > 0 ? 2.0 * settings.restart : 0)) * n;
   const double sums = 2 * 3 * (sum_of(outer_kinds) + sum_of(inner_kinds)) + of_solver;
   std::vector<Footprint> blocks;

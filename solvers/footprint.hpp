@@ -36,15 +36,14 @@ OperatorShape wilson_shape(const SolverSettings& settings);
 /// hops_far: with long links, of settings.link_reals reals. What making the links takes is not in it.
 OperatorShape staggered_shape(const SolverSettings& settings, bool hops_far);
 
-/// What each block (also of other ranks) of a solve takes where its owner works on it: on the GPU for a GPU's
-/// block, in host memory otherwise. vectors: the numbers of
-/// right-hand sides that are solved together, one after another (at least one number); vectors_in_lanes: Speed's. Throws Error(input) for
-/// an unknown solver. Right to a few percent for blocks of more than a few thousand sites.
+/// What each block (also of other ranks) of a solve takes where its owner works on it: on the GPU for a GPU's block, in host memory
+/// otherwise. vectors: how many right-hand sides each solve has, of solves that follow each other (at least one). vectors_in_lanes:
+/// Speed's. Throws Error(input) for an unknown solver. Right to a few percent for blocks of more than a few thousand sites.
 std::vector<Footprint> footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, const OperatorShape& shape,
                                  std::span<const int> vectors, int vectors_in_lanes = 1);
 
-/// What a block on a GPU takes of host memory besides: the copies from which links, source and tables came, and to
-/// which the solution goes. site_reals: of source and solution, all that are solved together.
+/// What a block on a GPU takes of host memory besides: the copies from which links, source and tables came, and to which the solution goes.
+/// site_reals: of source and solution, all that are solved together.
 Footprint host_copies(const Footprint& on_gpu, const runtime::Block& block, int site_reals);
 
 }  // namespace quarkstar

@@ -50,7 +50,7 @@ struct SolveResult {
   double true_residual = 0;  ///< |b - M x| / |b| recomputed in double on the whole lattice
   double seconds = 0;  ///< wall time of the solve, sources and links already in place; like the next six an equal share of right-hand sides
                        ///< solved together
-  double flops = 0, bytes = 0;           ///< of the tasks that ran
+  double flops = 0, bytes = 0;           ///< of the tasks that ran, each counted for all right-hand sides until the last of them stops
   std::int64_t kernels = 0;              ///< codelets that ran, up to the stop
   double tasks = 0;                      ///< StarPU's, a fused batch being one, with those that found the graph stopped
   double busy_us = 0;                    ///< that this rank's workers spent in them; 0 where other solves were in flight

@@ -29,14 +29,6 @@ constexpr double infinite = std::numeric_limits<double>::max();
 /// digit.
 double scale_of(double norm2) { return norm2 > 0 && std::isfinite(norm2) ? std::exp2(-std::round(0.5 * std::log2(norm2))) : 1; }
 
-/// f(v) for the first n vectors.
-template <class Function>
-PerVector for_each_vector(std::size_t n, Function&& f) {
-  PerVector values{};
-  for (std::size_t v = 0; v < n; ++v) values[v] = f(v);
-  return values;
-}
-
 const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& settings) {
   const NamedKrylovSolver* solver = find_krylov_solver(settings.solver);
   const std::vector<std::string>& names = solver_names(action.is_hermitian());
@@ -54,6 +46,13 @@ const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& 
                     : fmt::format("'{}' needs a hermitian positive operator, which this action's is not", settings.solver),
                 fmt::format("use one of {}", fmt::join(names, ", ")));
   return *solver;
+}
+
+/// Throws Error(input) where a shifted solver was asked for and masses do not shift the operator.
+void require_shifts(const NamedKrylovSolver& solver, const Levels& levels) {
+  if (solver.shifted && !levels.outer->shift_between(1, 1))
+    throw Error(ErrorKind::input, "--solver", fmt::format("'{}' needs masses that shift M^+ M, which this action's do not", solver.name),
+                "use another solver");
 }
 
 }  // namespace
@@ -270,6 +269,8 @@ Solver::Solver(const runtime::Decomposition& decomposition, const Action& action
   if (speed.vectors_in_lanes > 1 && settings.solver != "cg") throw ShapeError("Solver", "vectors in lanes are for cg");
   action.check(decomposition, request);
   impl_ = std::unique_ptr<Impl>(new Impl{settings, krylov, action.components(), action.levels(decomposition, request), {}});
+  require_shifts(krylov, impl_->levels);
+  impl_->levels.set_resident();
 }
 
 SolveResult Solver::solve(const HostField& source, HostField& solution, const Progress& progress, const Snapshots& snapshots) {
@@ -293,6 +294,9 @@ std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::
   const std::size_t n = sources.size();
   if (n < 1 || n > static_cast<std::size_t>(most_vectors) || masses.size() != n || solutions.size() != n)
     throw ShapeError("Solver::solve", "sources, masses and solutions do not belong together");
+  for (const HostField& solution : solutions)
+    if (solution.origin != solutions[0].origin || solution.extents != solutions[0].extents)
+      throw ShapeError("Solver::solve", "the solutions hold different boxes");
   for (const double mass : masses) s.levels.outer->check_mass(mass);
   if (s.krylov.one_operator && std::any_of(masses.begin(), masses.end(), [&](double mass) { return mass != masses[0]; }))
     throw Error(ErrorKind::input, "--solver", fmt::format("{} needs one mass for all right-hand sides", s.krylov.name),
@@ -392,7 +396,6 @@ std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::
         snapshots.take(iterates, iterations);
       };
     const KrylovResults inner = shifted ? s.shifted_correction(*outer, e, sources[0], goal) : s.correction(*outer, e, r, goal);
-    for (SolveResult& result : results) result.refreshes += inner.refreshes;
     idle += inner.idle;
     const auto interrupted = [](const KrylovResult& result) { return result.reason == StopReason::interrupted; };
     if (!shifted || std::none_of(inner.of_vectors.begin(), inner.of_vectors.end(), interrupted))
@@ -402,6 +405,7 @@ std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::
       const KrylovResult& of_vector = inner.of_vectors[v];
       longest = std::max(longest, of_vector.iterations);
       if (goal.target2[v] == infinite) continue;
+      results[v].refreshes += inner.refreshes;
       results[v].reason = of_vector.reason;
       results[v].iterations += of_vector.iterations;
       if (s.settings.keep_history)

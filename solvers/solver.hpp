@@ -11,15 +11,13 @@
 
 namespace quarkstar {
 
-/// How many right-hand sides should be in lanes (Speed::vectors_in_lanes) of a solver for solves of `vectors`
-/// right-hand sides each, fields of so many components: 16 or 8, as they all fill whole groups, where there are kernels for that: colour
-/// vectors, `cg`, links of 18 reals, no GPU on any rank, registers that hold several numbers, and not in half precision, where it is
-/// slower; else
-/// 1. All ranks must call.
+/// How many right-hand sides should be in lanes (Speed::vectors_in_lanes) of a solver whose solves are for vectors[0], vectors[1], ...
+/// right-hand sides. 16 or 8, so that each solve fills whole groups, where there are kernels for that: colour vectors (`components`), `cg`,
+/// links of 18 reals, no GPU on any rank, registers that hold several numbers. Else 1, and in half precision, where groups are slower. All
+/// ranks must call.
 int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors);
 
-/// Holds the links on the workers that own them; then solves for any number of sources. Needs a running
-/// runtime::Session.
+/// Holds the links on the workers that own them; then solves for any number of sources. Needs a running runtime::Session.
 class Solver {
  public:
   /// Copies the action's links into the blocks of `decomposition`. settings.solver: one of solver_names(action.is_hermitian()). Throws
@@ -33,15 +31,15 @@ class Solver {
   /// Makes what a solve for so many vectors needs, measurements of speed settings among it; solve() does so too.
   void prepare(int vectors);
 
-  /// Solves M(masses[v]) solutions[v] = sources[v] for all v at once, each to the settings' tolerance; the
-  /// solutions are the initial guesses on entry. 1 to 32 of them. The bits of
-  /// each are those of a solve of its own, but with `blockcg`, whose right-hand sides share a space and one mass, and
-  /// `multishift`, for one source and many masses: from zero guesses all share one Krylov space before `cg` refines
-  /// each, other guesses are refined at once. Never throws for a numerical failure: each result's reason tells, and the solution then holds
-  /// the last iterate. Under MPI sources and solutions are this rank's part (or whole), and all ranks solve together. Programs of
-  /// runtime::Turns may solve at the same time, each with the bits of its solve alone; SolveResult::seconds is then time in flight.
-  /// snapshots: none are taken, and an interrupted solve ends with the guess, while masses share a Krylov space, which can only
-  /// begin from zero.
+  /// Solves M(masses[v]) solutions[v] = sources[v] for all v at once, each to the settings' tolerance. 1 to 32 of them; on entry the
+  /// solutions are the initial guesses. The bits of each are those of a solve of its own, but with two solvers: with `blockcg` the
+  /// right-hand sides share a Krylov space and one mass; with `multishift`, for one source and many masses, all share a Krylov space where
+  /// the guesses are zero, before `cg` refines each (other guesses are refined at once). Never throws for a numerical failure: each
+  /// result's reason tells, and the solution then holds the last iterate. Throws ShapeError where numbers of sources, masses and solutions
+  /// differ, or the boxes of sources or of solutions among themselves; Error(input) for a mass that makes no sense. Under MPI sources and
+  /// solutions are this rank's part (or whole), and all ranks solve together. Programs of runtime::Turns may solve at the same time, each
+  /// with the bits of its solve alone; SolveResult::seconds is then time in flight. snapshots: while masses share a Krylov space, which can
+  /// only begin from zero, none are taken, and a solve that is interrupted then ends with the guess.
   std::vector<SolveResult> solve(std::span<const HostField> sources, std::span<const double> masses, std::span<HostField> solutions,
                                  const Progress& progress = {}, const Snapshots& snapshots = {});
   /// Of one right-hand side, with the action's own mass where none is given. Throws ShapeError where the action has none.

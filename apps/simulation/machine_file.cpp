@@ -34,7 +34,8 @@ std::vector<fs::path> shipped_folders() {
 }
 
 /// What the names of codelets begin with, up to the first point.
-constexpr std::string_view codelet_families[] = {"wilson", "staggered", "blas", "vectors", "block_cg", "transfer", "scalar", "smear"};
+constexpr std::string_view codelet_families[] = {"wilson", "staggered", "blas",  "block_cg", "transfer",
+                                                 "scalar", "gauge",     "smear", "heatbath"};
 
 /// One table of the file; knows which of its keys were asked for.
 class Table {
@@ -85,7 +86,7 @@ class Table {
     runtime::simulate::ByCodelet all;
     const toml::node* node = table_.get(table);
     if (node == nullptr) return all;
-    if (!node->is_table()) fail(table, "is no table", "write \"codelet\" = number, one a line");
+    if (!node->is_table()) fail(table, "is no table", "write \"codelet\" = number, one per line");
     for (const auto& [key, value] : *node->as_table()) {
       const auto number = value.value<double>();
       const std::string where = fmt::format("{}:{}: {}.{}.{}", path_, key.source().begin.line, name_, table, key.str());

@@ -19,6 +19,12 @@ struct LevelRequest {
 struct Levels {
   std::unique_ptr<Level> outer, inner;
   Level& krylov() const { return inner ? *inner : *outer; }
+  /// Tells each level what the links of all take of its owners' memory.
+  void set_resident() const {
+    const double bytes_per_site = outer->link_bytes() + (inner ? inner->link_bytes() : 0);
+    outer->set_resident(bytes_per_site);
+    if (inner) inner->set_resident(bytes_per_site);
+  }
 };
 
 class Action {
@@ -32,8 +38,12 @@ class Action {
   virtual stencil::Launch usual_launch(int vectors) const = 0;
   /// Throws Error(input) for a request that the action cannot fulfil, before anything is allocated.
   virtual void check(const runtime::Decomposition& decomposition, const LevelRequest& request) const = 0;
+  // The next two submit tasks that copy the links. They throw Error(input) for links that cannot be stored as requested, and for blocks or
+  // domains that the operator cannot have; ShapeError where the links are not those of the decomposition's lattice.
+
   /// A level in request.precision alone.
   virtual std::unique_ptr<Level> level(const runtime::Decomposition& decomposition, const LevelRequest& request) const = 0;
+  /// What a solve needs: outer, and inner where the Krylov solver's is another.
   virtual Levels levels(const runtime::Decomposition& decomposition, const LevelRequest& request) const = 0;
 };
 

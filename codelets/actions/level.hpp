@@ -43,7 +43,7 @@ class Level {
   virtual std::optional<double> own_mass() const { return std::nullopt; }
   /// M^+ M of one mass minus that of another, where that is a number: what multi-shift solvers need.
   virtual std::optional<double> shift_between(double, double) const { return std::nullopt; }
-  /// Of a system of one of these, where the level has one.
+  /// Where the level has one: of its system with the action's own mass, for every mass.
   virtual Preconditioner preconditioner() { return {}; }
 
   /// Makes what a solve for so many vectors needs; may measure: then nothing else should run. Among other solves in flight it does not.

@@ -35,25 +35,6 @@ class LinearOperator {
   Field field(int n) const { return {lattice(), parity(), components(), n}; }
 };
 
-/// A^+ A, hermitian and positive, for solvers that need that.
-class NormalOperator : public LinearOperator {
- public:
-  explicit NormalOperator(LinearOperator& a) : a_(a), image_(a.field()) {}
-  void apply(const Field& out, const Field& in, const ApplySums& sums, bool, const runtime::Guard& guard) override {
-    a_.apply(image_, in, {}, false, guard);
-    a_.apply(out, image_, sums, true, guard);
-  }
-  const runtime::PartialSums& sums() const override { return a_.sums(); }
-  const LatticePointer& lattice() const override { return a_.lattice(); }
-  int parity() const override { return a_.parity(); }
-  int components() const override { return a_.components(); }
-  int vectors() const override { return a_.vectors(); }
-
- private:
-  LinearOperator& a_;
-  Field image_;
-};
-
 /// M x = b for n vectors by the sites of one parity, parity(), on which apply() is the operator of the even-odd system; the other parity
 /// follows from it.
 class EvenOdd : public LinearOperator {

@@ -1,5 +1,5 @@
 #pragma once
-// CUDA: one lane a thread, and the ways in which a thread reads memory.
+// CUDA: one lane per thread, and the ways in which a thread reads memory.
 #include "codelets/arch/lane.hpp"
 #include "codelets/field/storage.hpp"
 
@@ -13,6 +13,10 @@ using site::Lane;
 
 /// Sets of directions, a bit each, with Dslash kernels of their own: most cuts are in time only.
 inline constexpr unsigned no_directions = 0, both_times = 0b11000000, all_directions = 0b11111111;
+
+/// Lanes of 64 bytes, the usual, which kernels know at compile time.
+template <class F>
+inline constexpr int full_lanes = 64 / sizeof(Real<F>);
 
 // Vectors are read coherently, never by ld.global.nc (__ldg): a kernel that starts before the one ahead of it has ended
 // (runtime/gpu/cuda_launch.cuh) reads what is written while it is already there.

@@ -7,8 +7,8 @@ namespace quarkstar::cuda {
 using runtime::sum_tables;
 using runtime::SumTable;
 
-/// Adds one summand a thread to `table`, the same for all threads of a warp; all of them must call it (0 where one has none). No warp waits
-/// for another. 4 atomics a warp. Source: warp reductions of integers are exact in any order.
+/// Adds one summand per thread to `table`, the same for all threads of a warp; all of them must call it (0 where one has none). No warp
+/// waits for another. 4 atomics per warp. Source: warp reductions of integers are exact in any order.
 __device__ __forceinline__ void add_to_table(SumTable& table, double x) {
   using runtime::BinnedSum;
   constexpr unsigned all = 0xffffffffu;
@@ -45,7 +45,7 @@ struct RowPlace {
 };
 
 /// Gathers a number that every thread has for its group of vectors (threadIdx.y) into rows of one group each, so that add_to_table() finds
-/// whole warps. `exchange`: shared memory for a number a thread.
+/// whole warps. `exchange`: shared memory for one number per thread.
 __device__ __forceinline__ double in_rows_of_groups(double x, double* exchange, const RowPlace& place) {
   if (blockDim.y == 1) return x;
   const int own = static_cast<int>(threadIdx.y) * place.row_threads + static_cast<int>(threadIdx.z * blockDim.x + threadIdx.x);

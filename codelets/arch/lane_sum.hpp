@@ -1,5 +1,5 @@
 #pragma once
-// Many BinnedSum additions at once: one running sum a lane. Same result as adding one by one.
+// Many BinnedSum additions at once: one running sum per lane. Same result as adding one by one.
 #include "codelets/arch/arch.hpp"
 #include "codelets/arch/unroll.hpp"
 #include "runtime/graph/binned_sum.hpp"
@@ -8,7 +8,7 @@
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
-/// The digits of summands, added up in doubles, exactly, for up to 2^20 additions a lane.
+/// The digits of summands, added up in doubles, exactly, for up to 2^20 additions per lane.
 template <int N>
 class LaneDigits {
  public:

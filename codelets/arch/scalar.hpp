@@ -1,5 +1,5 @@
 #pragma once
-// Baseline of any processor: one lane a register. Slow where the processor has no fused multiply-add of its own, because the
+// Baseline of any processor: one lane per register. Slow where the processor has no fused multiply-add of its own, because the
 // result must still be rounded once; it is the oracle that the vector architectures are compared with.
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 

@@ -108,7 +108,7 @@ std::size_t whole_pages(std::size_t bytes) {
   return std::max<std::size_t>(1, (bytes + runtime::huge_page - 1) / runtime::huge_page) * runtime::huge_page;
 }
 
-/// So many bytes an array, or what leaves the host half of its memory where so many teams have three arrays each.
+/// So many bytes per array, or what leaves the host half of its memory where so many teams have three arrays each.
 std::size_t bytes_that_fit(std::size_t bytes_per_array, std::size_t teams) {
   const auto available = runtime::available_host_memory();
   return available ? std::min(bytes_per_array, *available / (2 * 3 * teams)) : bytes_per_array;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned block_threads = 256;
 
-/// Two elements a thread: 16-byte accesses.
+/// Two elements per thread: 16-byte accesses.
 __global__ void __launch_bounds__(block_threads)
     triad_kernel(double2* __restrict__ a, const double2* __restrict__ b, const double2* __restrict__ c, double s, std::size_t count) {
   const std::size_t i = std::size_t{blockIdx.x} * block_threads + threadIdx.x;

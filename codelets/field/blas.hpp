@@ -9,7 +9,7 @@
 
 namespace quarkstar::blas {
 
-/// Submits one task a block, for every vector that `guard` does not leave out. fields: as Operation::uses lists them, of one lattice,
+/// Submits one task per block, for every vector that `guard` does not leave out. fields: as Operation::uses lists them, of one lattice,
 /// parity and kind; n vectors each, or one, that then serves for all (inputs only). coefficients: constants or arrays of the state. guard:
 /// the state that stops it (none: then only constants). partials: where the operation's sums go, sum s of vector v at first_sum + s n + v;
 /// where first_sum is not 0 the sums before it stay; those of vectors left out are zero. Cost: Operation::flops a complex component and

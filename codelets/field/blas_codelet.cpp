@@ -3,6 +3,7 @@
 #include "codelets/field/blas.hpp"
 #include "codelets/field/blas_cuda.hpp"
 #include "codelets/field/blas_kernels.hpp"
+#include "codelets/lattice/placement.hpp"
 #include "runtime/gpu/gpu_sums.hpp"
 #include "runtime/graph/thread_sums.hpp"
 #include "runtime/system/error.hpp"
@@ -150,7 +151,7 @@ void submit(const std::array<const Field*, field_count<Operation>>& fields,
     runtime::submit(codelet_of<Operation>(lattice.precision(), first.components()), task, accesses,
                     {sites * task.vectors * first.components() * Operation::flops,
                      sites * passes * static_cast<double>(site_bytes(lattice.precision(), first.reals()))},
-                    {.owner = geometry.block().owner, .block = b, .role = runtime::role_of(guard.when)});
+                    placement_of(geometry, runtime::role_of(guard.when)));
   }
 }
 

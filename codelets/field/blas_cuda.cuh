@@ -24,8 +24,8 @@ inline constexpr int resident_blocks = Components == colour_components    ? 1
                                        : blas::field_count<Operation> > 3 ? 5
                                                                           : 8;
 
-/// One thread a site (x) and vector (y): its sums run over the site's components in storage order, as on a CPU. Coefficients are read from
-/// the state on the device.
+/// One thread per site (x) and vector (y): its sums run over the site's components in storage order, as on a CPU. Coefficients are read
+/// from the state on the device.
 template <class F, int Components, class Operation>
 __global__ void __launch_bounds__(block_threads<F, Components>, (resident_blocks<F, Components, Operation>))
     blas_range(const __grid_constant__ blas::Arguments<F> a, const __grid_constant__ Coefficients coefficients, const VectorStatus* status,

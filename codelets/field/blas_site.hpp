@@ -6,7 +6,7 @@
 namespace quarkstar::blas {
 
 /// Applies Operation to all Components of one site. fields[i] + at: the first word of the site for the first lane of V, `lanes` lanes
-/// stored side by side. Formats with a unit a site are read and written as whole sites; the others component by component.
+/// stored side by side. Formats with a unit per site are read and written as whole sites; the others component by component.
 template <class Operation, int Components, class F, class V, int Coefficients, int Fields>
 QUARKSTAR_HD void apply_to_site(F* const (&fields)[Fields], std::size_t at, int lanes, const site::Complex<V> (&c)[Coefficients], V* sum) {
   constexpr int used = field_count<Operation>;

@@ -3,6 +3,7 @@
 #include "codelets/field/gram.hpp"
 #include "codelets/field/gram_cuda.hpp"
 #include "codelets/field/gram_kernels.hpp"
+#include "codelets/lattice/placement.hpp"
 #include "runtime/gpu/gpu_sums.hpp"
 #include "runtime/graph/thread_sums.hpp"
 #include "runtime/system/error.hpp"
@@ -111,8 +112,6 @@ void require_alike(const char* where, const Field& a, const Field& b) {
   if (a.vectors() != b.vectors()) throw ShapeError(where, "fields with other numbers of vectors");
   if (a.lattice()->vectors_in_lanes() > 1) throw ShapeError(where, "vectors are in lanes");
 }
-
-runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = block.block().owner, .block = block.block().index}; }
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 namespace quarkstar::cuda {
 namespace {
 
-/// Offset of a thread's site: one thread a lane of an outer site.
+/// Offset of a thread's site: one thread per lane of an outer site.
 template <class F, int Components>
 __device__ std::size_t site_offset(std::uint32_t id, int vectors, int lanes) {
   const auto width = static_cast<std::uint32_t>(lanes);

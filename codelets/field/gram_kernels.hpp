@@ -1,5 +1,5 @@
 #pragma once
-// The contract between the codelets that mix the vectors of a block and the kernels of every architecture; and their site bodies.
+// The contract between the codelets that mix the vectors of each site and the kernels of every architecture; and their site bodies.
 #include "codelets/arch/dispatch.hpp"
 #include "codelets/field/host_field.hpp"
 #include "codelets/field/storage.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Number formats of stored fields: what an element of the array is, and how many of them a site or a link takes a lane.
+// Number formats of stored fields: what an element of the array is, and how many of them a site or a link takes per lane.
 #include "codelets/field/precision.hpp"
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace quarkstar {
 
-/// 16-bit fixed point, two numbers a word: re in the low half, im in the high one, each an integer q in -32767..32767 stored as
+/// 16-bit fixed point, two numbers per word: re in the low half, im in the high one, each an integer q in -32767..32767 stored as
 /// q + 32768 (then a mask and a float's exponent turn it into the float 2^23 + 2^15 + q, without a conversion instruction).
 /// The value is q times a unit: a site of a spinor field begins with its own, max |component| / 32767; a gauge link's is 1 / 32767,
 /// those of staggered links are common to the lattice (codelets/su3/long_link.hpp).
@@ -15,7 +15,7 @@ struct Half {
   std::uint32_t word;
 };
 
-/// Format F: Real is what is computed with; words of type F a lane.
+/// Format F: Real is what is computed with; words of type F per lane.
 template <class F>
 struct NumberFormat {
   using Real = F;

@@ -14,7 +14,7 @@ constexpr std::string_view name_of(Precision precision) {
 /// Bytes of a stored real of a gauge link.
 constexpr std::size_t bytes_of(Precision precision) { return precision == Precision::half ? 2 : precision == Precision::single ? 4 : 8; }
 
-/// Bytes that a site of `reals` reals takes in a field: in half precision 16 bits each and one 32-bit unit a site.
+/// Bytes that a site of `reals` reals takes in a field: in half precision 16 bits each and one 32-bit unit per site.
 constexpr std::size_t site_bytes(Precision precision, int reals) {
   return static_cast<std::size_t>(reals) * bytes_of(precision) + (precision == Precision::half ? 4 : 0);
 }
@@ -23,6 +23,9 @@ constexpr std::size_t site_bytes(Precision precision, int reals) {
 constexpr std::size_t link_bytes(Precision precision, int reals) {
   return static_cast<std::size_t>(precision == Precision::half ? reals + reals % 2 : reals) * bytes_of(precision);
 }
+
+/// Bytes per site of links of `reals` reals, each of which is stored at both of its ends.
+constexpr double links_bytes(Precision precision, int reals) { return 8 * static_cast<double>(link_bytes(precision, reals)); }
 
 /// Bytes of a real while it is computed with, and in faces, which carry unrounded numbers so that a cut changes no bit.
 constexpr std::size_t computed_bytes(Precision precision) { return precision == Precision::double_ ? 8 : 4; }

@@ -16,9 +16,9 @@ namespace quarkstar::transfer {
 /// than 1e-4 from SU(3) (on all ranks that have parts of the lattice, which must all call).
 void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge);
 
-/// Field <- one host field a vector (sites of the field's parity), and back. The host fields must outlive the tasks (store: wait for the
-/// session before reading). They hold the whole lattice (of which store writes this rank's part) or this rank's part. Throws ShapeError
-/// when they do not, or numbers or kinds differ.
+/// Field <- one host field per vector (sites of the field's parity), and back. The host fields must outlive the tasks (store: wait for the
+/// session before reading). All hold the whole lattice (of which store writes this rank's part), or all this rank's part. Throws
+/// ShapeError when they do not, or numbers or kinds differ.
 void load(const Field& field, std::span<const HostField> host);
 void store(std::span<HostField> host, const Field& field);
 /// Of one vector.
@@ -26,7 +26,7 @@ inline void load(const Field& field, const HostField& host) { load(field, std::s
 inline void store(HostField& host, const Field& field) { store(std::span<HostField>(&host, 1), field); }
 
 /// to <- from, rounded to nearest where `to` is narrower. Lane grids may differ, and numbers of vectors in lanes; decompositions, parities,
-/// kinds, numbers of vectors and what is in lanes may not. guard: the state that stops it.
+/// kinds, numbers of vectors and what is in lanes may not: ShapeError. guard: the state that stops it.
 void convert(const Field& to, const Field& from, const runtime::Guard& guard = {});
 
 }  // namespace quarkstar::transfer

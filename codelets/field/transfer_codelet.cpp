@@ -5,9 +5,9 @@
 #include "codelets/field/write_link.hpp"
 #include "codelets/gauge/observables.hpp"
 #include "codelets/lattice/lanes_in_a_row.hpp"
+#include "codelets/lattice/placement.hpp"
 #include "runtime/graph/codelet.hpp"
 #include "runtime/graph/session.hpp"
-#include "runtime/mpi/job.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/system/error.hpp"
 
@@ -187,18 +187,11 @@ VectorPlaces places_of(const Field& field) {
 
 /// 12 and 8 reals cannot hold what is not SU(3). The same verdict on all ranks that have parts of the lattice.
 void require_special_unitary(const HostGauge& gauge, int reals, bool distributed) {
-  constexpr double largest_deviation = 1e-4;  // single-precision files stay far below
-  const gauge::UnitarityDeviation mine = gauge::unitarity_deviation(gauge, runtime::Session::current().cpu_team());
-  double deviation[] = {mine.unitarity, mine.determinant};
-  if (distributed) runtime::mpi::Job::current().combine(std::span<double>(deviation), runtime::mpi::Combine::maximum);
-  if (!(std::max(deviation[0], deviation[1]) <= largest_deviation))
-    throw Error(ErrorKind::input, "--links",
-                fmt::format("{} reals store SU(3) matrices only, and these links are not (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})",
-                            reals, deviation[0], deviation[1]),
-                "use 18, or reunitarize the configuration");
+  const gauge::UnitarityDeviation deviation = distributed ? gauge::unitarity_deviation_of_all_ranks(gauge)
+                                                          : gauge::unitarity_deviation(gauge, runtime::Session::current().cpu_team());
+  deviation.require_small("use 18, or reunitarize the configuration", "--links",
+                          fmt::format("{} reals store SU(3) matrices only, and these links are not", reals));
 }
-
-runtime::Placement placement_of(const BlockGeometry& block) { return {.owner = block.block().owner, .block = block.block().index}; }
 
 }  // namespace
 
@@ -228,6 +221,8 @@ void submit_host(const char* where, std::span<const HostField> host, const Field
   for (const HostField& vector : host) {
     if (vector.components != field.components()) throw ShapeError(where, "another kind of vector");
     lattice.require_part(where, vector.box(), 0);
+    if (vector.origin != host.front().origin || vector.extents != host.front().extents)
+      throw ShapeError(where, "the host fields hold different boxes");
   }
   for (const int b : lattice.local_blocks())
     runtime::submit(host_codelet<Load>(lattice.precision()),
@@ -253,8 +248,6 @@ void convert(const Field& to, const Field& from, const runtime::Guard& guard) {
     runtime::AccessList accesses{guard.state != nullptr ? runtime::inout(to.block(i)) : runtime::out(to.block(i)),
                                  runtime::in(from.block(i))};
     if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
-    runtime::Placement placement = placement_of(a.block(i));
-    placement.role = runtime::role_of(guard.when);
     auto task = runtime::blank<ConvertTask>();
     task.to = a.block(i).shape();
     task.from = b.block(i).shape();
@@ -264,7 +257,8 @@ void convert(const Field& to, const Field& from, const runtime::Guard& guard) {
     task.has_state = guard.state != nullptr;
     task.obedience.masked = guard.masked;
     task.obedience.when = guard.when;
-    runtime::submit(codelet, task, accesses, {0, to.block_bytes(i) + from.block_bytes(i)}, placement);
+    runtime::submit(codelet, task, accesses, {0, to.block_bytes(i) + from.block_bytes(i)},
+                    placement_of(a.block(i), runtime::role_of(guard.when)));
   }
 }
 

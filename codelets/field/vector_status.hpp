@@ -17,6 +17,14 @@ constexpr PerVector same_for_all(double value) {
   return values;
 }
 
+/// f(v) for the first n vectors, 0 for the others.
+template <class Function>
+PerVector for_each_vector(std::size_t n, Function&& f) {
+  PerVector values{};
+  for (std::size_t v = 0; v < n; ++v) values[v] = f(v);
+  return values;
+}
+
 /// Head of the state of an algorithm that advances several vectors together, each stopping on its own: a vector that is left out
 /// stays as it is in a field that a task updates, so that its bits are those of a solve of its own; in a field that a task only writes it
 /// is lost.

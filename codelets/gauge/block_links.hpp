@@ -14,7 +14,7 @@ struct LinkStrides {
   std::ptrdiff_t link;     ///< the link in the next direction
 };
 
-/// Four links a site, double precision, for a rectangle of sites and a border of `depth` sites around it. In rows along x:
+/// Four links per site, double precision, for a rectangle of sites and a border of `depth` sites around it. In rows along x:
 /// [t][z][y][mu][real 0..17][x]. A step in any direction is thus a constant distance in memory, a vector of sites is contiguous, and
 /// the reals of a row of links share a few pages.
 struct LinkShape {

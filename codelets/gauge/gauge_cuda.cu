@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned threads = 128;
 
-/// One thread a site and direction; neighbouring threads are neighbouring sites of a row.
+/// One thread per site and direction; neighbouring threads are neighbouring sites of a row.
 struct Work {
   std::int64_t row;
   int x, mu;
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(threads) unitarize_kernel(double* links, const
   site::unitarize_in_place(links + shape.offset(x) + work.mu * strides.link, strides.real);
 }
 
-/// One thread a site, its reals in turn.
+/// One thread per site, its reals in turn.
 __global__ void __launch_bounds__(threads) copy_kernel(double* to, const double* from, const __grid_constant__ gauge::BoxCopy box) {
   const Work work = work_of_thread(box.extents[0], box.rows());
   if (!work.exists) return;

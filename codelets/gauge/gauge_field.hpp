@@ -21,10 +21,10 @@ struct Part {
   Box box;
 };
 
-/// U_mu(x) in double precision, one handle a block, and a border of `depth` sites around each block in every direction, also in those that
-/// are not cut, where it repeats the block's other side. Tasks read and write handles; whoever writes links calls exchange_border() before
-/// others read the border. A box that is not all of a direction takes its own other side for what is behind its edge: its outer layers
-/// have wrong neighbours. Needs a running session. Memory: 576 bytes a site, border included.
+/// U_mu(x) in double precision, one handle per block, and a border of `depth` sites around each block in every direction, also in those
+/// that are not cut, where it repeats the block's other side. Tasks read and write handles; whoever writes links calls exchange_border()
+/// before others read the border. A box that is not all of a direction takes its own other side for what is behind its edge: its outer
+/// layers have wrong neighbours. Needs a running session. Memory: 576 bytes per site, border included.
 class GaugeField {
  public:
   /// Throws Error(input) where a block is thinner than the border.

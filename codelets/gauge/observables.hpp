@@ -4,6 +4,8 @@
 #include "runtime/graph/binned_sum.hpp"
 #include "runtime/system/team.hpp"
 
+#include <string_view>
+
 namespace quarkstar::gauge {
 
 // Of a HostGauge: every function splits the lattice over the team, and no session is needed; all throw ShapeError when data and extents
@@ -25,14 +27,15 @@ struct LinkSums {
   double link_trace(const Coord& lattice) const;
 };
 
-/// `gauge` holds the part and, where that is not all of a direction, the layer behind it. 6 x 432 flop a site.
+/// `gauge` holds the part and, where that is not all of a direction, the layer behind it. 6 x 432 flop per site.
 LinkSums link_sums(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team);
 
-/// Of all sites of the field, whose border has one site or more and is filled.
+/// Of all sites of the field, whose border is filled. Throws ShapeError where it has none, or where the field is a part of a lattice, whose
+/// outer layers have wrong neighbours.
 LinkSums link_sums(const GaugeField& links);
 
 Plaquettes plaquettes(const HostGauge& gauge, const runtime::Team& team);
-Plaquettes plaquettes(const GaugeField& links);
+Plaquettes plaquettes(const GaugeField& links);  ///< throws as link_sums() does
 
 /// Mean over all links of Re tr U / 3.
 double link_trace(const HostGauge& gauge, const runtime::Team& team);
@@ -42,11 +45,15 @@ struct UnitarityDeviation {
   double unitarity = 0;    ///< max over the entries of |U U^+ - 1|
   double determinant = 0;  ///< |det U - 1|
 
-  /// Throws Error(input) where one is above 1e-4: single-precision files and rounding stay far below.
-  void require_small(const char* remedy) const;
+  /// Throws Error(input) where one is above 1e-4 or not finite: single-precision files and rounding stay far below. where, what: the
+  /// error's, before the numbers.
+  void require_small(const char* remedy, std::string_view where = "gauge configuration",
+                     std::string_view what = "links are not SU(3)") const;
 };
 UnitarityDeviation unitarity_deviation(const HostGauge& gauge, const runtime::Team& team);
 UnitarityDeviation unitarity_deviation(const GaugeField& links);  ///< infinite where an entry is not finite
+/// Of a configuration of which each rank has a part: the same on all ranks, which must all call. Needs a session, whose CPU team works.
+UnitarityDeviation unitarity_deviation_of_all_ranks(const HostGauge& part);
 
 /// Projects every link onto SU(3): row 0 normalised, row 1 made orthogonal to it and normalised, row 2 = conj(row 0 x
 /// row 1). Also throws Error(input), naming the link, where two rows are linearly dependent; the field is then partly

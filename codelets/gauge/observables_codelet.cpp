@@ -2,12 +2,15 @@
 #include "codelets/lattice/portable.hpp"
 #include "codelets/su3/unitarize.hpp"
 #include "runtime/graph/codelet.hpp"
+#include "runtime/graph/session.hpp"
 #include "runtime/graph/thread_sums.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -167,10 +170,11 @@ Plaquettes LinkSums::plaquettes(const Coord& lattice) const {
 
 double LinkSums::link_trace(const Coord& lattice) const { return runtime::value_of(trace) / (12.0 * static_cast<double>(volume(lattice))); }
 
-void UnitarityDeviation::require_small(const char* remedy) const {
-  if (std::max(unitarity, determinant) > 1e-4)
-    throw Error(ErrorKind::input, "gauge configuration",
-                fmt::format("links are not SU(3) (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})", unitarity, determinant), remedy);
+void UnitarityDeviation::require_small(const char* remedy, std::string_view where, std::string_view what) const {
+  constexpr double largest = 1e-4;
+  if (!(unitarity <= largest && determinant <= largest))
+    throw Error(ErrorKind::input, where, fmt::format("{} (|U U^+ - 1| = {:.1e}, |det U - 1| = {:.1e})", what, unitarity, determinant),
+                remedy);
 }
 
 LinkSums link_sums(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team) {
@@ -185,7 +189,8 @@ LinkSums link_sums(const HostGauge& gauge, const Coord& lattice, const Box& part
 }
 
 LinkSums link_sums(const GaugeField& links) {
-  if (links.depth() < 1) throw ShapeError("gauge::link_sums", "the field has no border");
+  if (links.part().box.extents != links.part().lattice || links.depth() < 1)
+    throw ShapeError("gauge::link_sums", "the links are not those of a whole lattice with a border");
   return over_blocks<LinkSums>(sums_codelet, links, 6 * 432);
 }
 
@@ -202,6 +207,17 @@ double link_trace(const HostGauge& gauge, const runtime::Team& team) {
 UnitarityDeviation unitarity_deviation(const HostGauge& gauge, const runtime::Team& team) {
   require_usable(gauge, team);
   return largest_deviation(4 * volume(gauge.extents), team, [&](std::int64_t i) { return read_link(gauge.data.data() + 18 * i); });
+}
+
+UnitarityDeviation unitarity_deviation_of_all_ranks(const HostGauge& part) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  std::array<double, 2> largest{};
+  job.together([&] {
+    const UnitarityDeviation mine = unitarity_deviation(part, runtime::Session::current().cpu_team());
+    largest = {mine.unitarity, mine.determinant};
+  });
+  job.combine(largest, runtime::mpi::Combine::maximum);
+  return {largest[0], largest[1]};
 }
 
 UnitarityDeviation unitarity_deviation(const GaugeField& links) {

@@ -1,5 +1,5 @@
 #pragma once
-// Four colour matrices a site in SciDAC files, of any kind: links that smearing has taken out of SU(3).
+// Four colour matrices per site in SciDAC files, of any kind: links that smearing has taken out of SU(3).
 #include "codelets/gauge/host_gauge.hpp"
 #include "codelets/io/scidac.hpp"
 #include "runtime/system/atomic_file.hpp"
@@ -14,7 +14,7 @@ struct LinkFieldText {
   std::string record;  ///< scidac-record-xml
 };
 
-/// Appends a whole SciDAC file to `file`, which the caller commits: QDP_{F,D}3_ColorMatrix, four a site, mu = x, y, z, t,
+/// Appends a whole SciDAC file to `file`, which the caller commits: QDP_{F,D}3_ColorMatrix, four per site, mu = x, y, z, t,
 /// big-endian, with checksum; the form in which MILC saves fat and long links. real_bytes: 4 or 8. Throws ShapeError if
 /// links.data does not match links.extents, Error(input) for a number that is not finite in that precision.
 void write_link_field(AtomicFile& file, const HostGauge& links, int real_bytes, const LinkFieldText& text);

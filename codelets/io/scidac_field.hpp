@@ -47,7 +47,7 @@ class ScidacFieldFile {
 void write_scidac_field(LimeWriter& lime, const Coord& extents, const ScidacDatum& datum, std::string_view user_xml, std::string_view date,
                         std::span<const double> field);
 
-/// A data record from many ranks and its checksum: site_bytes a site, of this rank's box; encode: as SharedOutput::fill_slabs().
+/// A data record from many ranks and its checksum: site_bytes per site, of this rank's box; encode: as SharedOutput::fill_slabs().
 /// Collective. lime: as below.
 void write_scidac_data_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, std::string_view type, const Coord& extents, const Box& box,
                             std::size_t site_bytes, const runtime::mpi::SharedFile::Fill& encode);

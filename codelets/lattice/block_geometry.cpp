@@ -55,7 +55,7 @@ BlockGeometry::BlockGeometry(const runtime::Decomposition& decomposition, int bl
   }
   require_thick_blocks(decomposition, reach);
   if (shape_.outer[0] % 2 != 0) throw ShapeError("BlockGeometry", "the outer x extent is odd");
-  // Tables hold 32-bit offsets, up to 60 words an outer site, and entries with 3 flag bits.
+  // Tables hold 32-bit offsets, up to 60 words per outer site, and entries with 3 flag bits.
   constexpr std::int64_t most_outer_sites = std::int64_t{1} << 26;
   if (volume(shape_.outer) / 2 > most_outer_sites)
     throw Error(ErrorKind::input, "--blocks", "a block has more sites than its tables can number", "cut the lattice into more blocks");

@@ -5,7 +5,7 @@
 namespace quarkstar::stencil {
 
 /// Sums that a kernel can take over its results on the way out, each for every vector: first all norms, then all real parts of dot
-/// products, then all imaginary ones.
+/// products, then all imaginary ones. In half precision of the numbers as computed, before they are rounded to what is stored.
 struct OutputSums {
   bool norm = false;       ///< sum |out|^2
   bool dot = false;        ///< sum Re <y, out>

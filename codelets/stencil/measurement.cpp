@@ -1,6 +1,7 @@
 #include "codelets/stencil/measurement.hpp"
 
 #include "codelets/arch/dispatch.hpp"
+#include "codelets/lattice/placement.hpp"
 #include "runtime/gpu/cuda.hpp"
 #include "runtime/graph/batch.hpp"
 #include "runtime/graph/session.hpp"
@@ -88,8 +89,7 @@ LinkField& fill(LinkField& links) {
   for (const int b : lattice.local_blocks()) {
     const std::size_t bytes = 8 * static_cast<std::size_t>(lattice.block(b).outer_sites()) *
                               static_cast<std::size_t>(lattice.lanes().lanes) * link_bytes(lattice.precision(), links.reals());
-    runtime::submit(fill_codelet, FillTask{bytes}, {runtime::out(links.block(b))}, {},
-                    {.owner = lattice.block(b).block().owner, .block = b});
+    runtime::submit(fill_codelet, FillTask{bytes}, {runtime::out(links.block(b))}, {}, placement_of(lattice.block(b)));
   }
   links.freeze();
   return links;

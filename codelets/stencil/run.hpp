@@ -1,9 +1,15 @@
 #pragma once
-// What a task of a hopping operator does on a worker. An operator's Kernels supplies, for a number format F,
-//   Arguments<F>             what its kernels read and write (stencil::Arguments<F> with what is its own behind it)
-//   complete(a, task, tables, links, before)  its own part; links: the buffers of its link fields, before: links (times lanes) before the
-//   first site kernel<F>(choice), launch(task, a, status, stream)   on CPUs and GPUs pack_kernel<F>(task, face), launch_pack(task, face, a,
-//   stop, stream)
+// What a task of a hopping operator does on a worker. An operator's Kernels supplies its name, components and link_forms, and for a number
+// format F:
+//
+// - Arguments<F>: what its kernels read and write, stencil::Arguments<F> with what is its own behind it;
+//
+// - complete(a, task, tables, links, before): fills in what is its own. links: the buffers of its link fields; before: links, times lanes,
+//   before those of the first site;
+//
+// - kernel<F>(choice) and pack_kernel<F>(task, face): the kernels on CPUs;
+//
+// - launch(task, a, status, stream) and launch_pack(task, face, a, stop, stream): their launches on GPUs.
 #include "codelets/arch/implementations.hpp"
 #include "codelets/stencil/arguments.hpp"
 #include "codelets/stencil/stencil.hpp"

@@ -38,10 +38,13 @@ void Stencil::apply(const Field& out, const Field& in, const Output& output, boo
   const std::string where = std::string(kind_.name) + "::apply";
   for (const Field* field : {&out, &in, output.x, output.y}) {
     if (field == nullptr) continue;
-    if (field->lattice() != lattice_ || field->components() != kind_.components || (field->parity() == in.parity()) != (field == &in))
-      throw ShapeError(where, "fields of another lattice, kind or parity");
+    if (field->lattice() != lattice_ || field->components() != kind_.components)
+      throw ShapeError(where, "fields of another lattice or kind");
     if (field->vectors() != vectors_) throw ShapeError(where, "a field with another number of vectors");
   }
+  if (out.parity() == in.parity()) throw ShapeError(where, "D leads to the other parity");
+  for (const Field* field : {output.x, output.y})
+    if (field != nullptr && field->parity() != out.parity()) throw ShapeError(where, "x and y must have the parity of the result");
   if (output.x == &out) throw ShapeError(where, "out = diagonal out + scale D in would read what it overwrites");
   if (output.sums.dot && output.y == nullptr) throw ShapeError(where, "a dot product without its left factor");
   if (output.sums.imaginary && !(output.sums.dot && kind_.complex_dot)) throw ShapeError(where, "no imaginary part of a dot product");

@@ -71,8 +71,6 @@ class Stencil {
   const LatticePointer& lattice() const { return lattice_; }
   int vectors() const { return vectors_; }
   int components() const { return kind_.components; }
-  /// Whether a dot product's imaginary part can be had.
-  bool has_complex_dot() const { return kind_.complex_dot; }
 
   /// How the kernels are launched from now on. Changes no bit. Throws Error(input) for blocks of threads that no kernel could run in.
   void set_launch(const Launch& launch) {

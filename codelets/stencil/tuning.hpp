@@ -50,21 +50,20 @@ std::map<int, double> measurement_bytes(const TuningProblem& problem);
 std::string tile_key(const TuningProblem& problem, const std::string& device);
 std::string launch_key(const TuningProblem& problem, const Coord& tile, const std::string& device);
 
-/// Times the operator in a few orders of sites (wanted extents of a tile of outer sites, BlockShape::set_tile),
-/// or with a few launches in one order (on GPUs threads of a block and right-hand sides of a thread, on
-/// CPUs prefetch and stores); keeps what is at least 1 % faster than the rule, on CPUs 3 %. On the session's workers,
-/// with nothing else running, in the memory of measurement_bytes(). microseconds: of one application with the result.
+/// Times the operator in a few orders of sites (wanted extents of a tile of outer sites, BlockShape::set_tile), or with a few launches in
+/// one order (on GPUs threads of a block and right-hand sides of a thread, on CPUs prefetch and stores); keeps what is at least 1 % faster
+/// than the rule, on CPUs 3 %. On the session's workers, with nothing else running, in the memory of measurement_bytes(). microseconds: of
+/// one application with the result.
 Coord measure_tile(const TuningProblem& problem, double& microseconds);
 Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& microseconds);
 
-/// What a solve should use: all fields of a level share one order of sites, and each number of right-hand sides has a
-/// launch of its own. measure: the user's tune cache answers, or a measurement that goes there; on CPUs on
-/// tuning::measured_part(), only for links and fields of this level beyond the caches (tuning::is_cpus_memory()), and
-/// only by a rank that has its host to itself. Else, and where there is no room for a
-/// measurement, the rules. Where other ranks
-/// have parts of the lattice all must call: the lowest rank with a GPU finds the order of sites for its own part,
-/// alone (rank 0 where there is none), and all ranks take it; the launch is found by the lowest rank of each kind of
-/// GPU and, without one, of CPU.
+/// What a solve should use: all fields of a level share one order of sites, and each number of right-hand sides has a launch of its own.
+/// measure: the tune cache answers, else a measurement whose result is kept there. On CPUs tuning::measured_part() is measured, only where
+/// links and fields of this level are larger than the caches (tuning::is_cpus_memory()), and only by a rank that has its host to itself.
+/// Without measure, and where there is no room for a measurement, the rules.
+/// Where other ranks have parts of the lattice all must call. The order of sites: the lowest rank with a GPU (rank 0 where there is none)
+/// finds it for its own part, alone, and all ranks take it. The launch: the lowest rank of each kind of GPU finds it for that kind; of
+/// ranks without a GPU the lowest of each kind of CPU.
 /// cache: nullptr for the user's, which is not even read where nothing is measured.
 Coord tile_for(const TuningProblem& problem, bool measure, runtime::TuneCache* cache = nullptr);
 Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure, runtime::TuneCache* cache = nullptr);
@@ -72,8 +71,7 @@ Launch launch_for(const TuningProblem& problem, const Coord& tile, bool measure,
 /// What entries of a tune cache say; nothing where their numbers are none that a kernel could run with.
 std::optional<Coord> tile_from(const std::vector<int>& choice);
 std::optional<Launch> launch_from(const std::vector<int>& choice);
-/// What an entry holds of a launch: threads of a GPU block, vectors of a thread, prefetch (0 or 1), 1 for streaming
-/// stores.
+/// What an entry holds of a launch: threads of a GPU block, vectors of a thread, prefetch (0 or 1), 1 for streaming stores.
 std::vector<int> numbers_of(const Launch& launch);
 
 }  // namespace quarkstar::stencil

@@ -51,7 +51,7 @@ QUARKSTAR_HD void load_link(Link<V>& u, const F* p, int lanes) {
   }
 }
 
-/// Row a of U h (Dagger false) or U^+ h (Dagger true). 22 flop a row and colour vector.
+/// Row a of U h (Dagger false) or U^+ h (Dagger true). 22 flop per row and colour vector.
 template <bool Dagger, class V>
 QUARKSTAR_HD Complex<V> row_times(const Link<V>& u, int a, const Complex<V> (&h)[3]) {
   if constexpr (Dagger) {

@@ -38,7 +38,7 @@ class Decomposition {
   /// Throws Error(input) naming the direction when the lattice cannot be cut that way.
   Decomposition(const Coord& lattice, const Coord& grid, int workers);
 
-  /// Parts as given: cuts[mu] lists the extents along mu, which must sum to the lattice's. owners: one worker a block.
+  /// Parts as given: cuts[mu] lists the extents along mu, which must sum to the lattice's. owners: one worker per block.
   Decomposition(const Coord& lattice, const std::array<std::vector<int>, 4>& cuts, std::vector<int> owners);
   /// The whole lattice as one block of one worker.
   static Decomposition uncut(const Coord& lattice, int owner);

@@ -41,7 +41,7 @@ class Resplitter {
   int thinnest_;
   std::function<int(int, int)> most_;
   Coord domain_;
-  std::map<int, double> speeds_;  ///< of workers that have owned a block: sites of a solve a second in tasks
+  std::map<int, double> speeds_;  ///< of workers that have owned a block: sites of a solve per second in tasks
   double seconds_ = 0;
   int direction_ = -1;  ///< the only one that was cut; -1: none yet
 };

@@ -47,7 +47,7 @@ void launch_one_by_one(bool only);
 bool launches_one_by_one();
 
 /// Device time in microseconds of each of `count` parts that enqueue(0), enqueue(1), ... put on the stream; waits for the last. A part
-/// that the GPU finishes faster than the host enqueues the next counts the wait for it too (a few microseconds a kernel).
+/// that the GPU finishes faster than the host enqueues the next counts the wait for it too (a few microseconds per kernel).
 std::vector<double> time_parts(CudaStream stream, std::size_t count, const std::function<void(std::size_t)>& enqueue);
 
 /// Throws nothing: a failed call or launch before this one ends the job with that name, the error and a remedy

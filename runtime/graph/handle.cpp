@@ -13,7 +13,7 @@
 
 namespace quarkstar::runtime {
 namespace {
-constexpr std::size_t element_bytes = 64;  // StarPU counts elements in 32 bits: 64-byte elements reach 256 GiB a handle
+constexpr std::size_t element_bytes = 64;  // StarPU counts elements in 32 bits: 64-byte elements reach 256 GiB per handle
 }
 
 Handle::Handle(std::size_t bytes) : bytes_(bytes), pool_(HandlePool::in_use()) {

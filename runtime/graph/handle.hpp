@@ -49,7 +49,7 @@ class Handle {
   /// first call and gone with this handle. What is in it is up to the tasks.
   const Handle& copy_of(int owner) const;
 
-  /// From here on tasks only read: the runtime stops tracking an order between them (about 1 us less a task).
+  /// From here on tasks only read: the runtime stops tracking an order between them (about 1 us less per task).
   /// Waits for the writers submitted so far.
   void freeze();
 

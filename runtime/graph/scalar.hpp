@@ -33,9 +33,9 @@ class PartialSums {
   Handle this_rank_, all_ranks_;
 };
 
-/// The state of an algorithm, State = trivially copyable with `GraphStatus status` first, and its record of one number a step. tail_bytes:
-/// memory right behind the state that its steps use too, for arrays whose size is known at run time only; zero at first. Such a state says
-/// so by a member `has_tail`, and its steps on a GPU work in memory, not on a copy in registers and shared memory.
+/// The state of an algorithm, State = trivially copyable with `GraphStatus status` first, and its record of one number per step.
+/// tail_bytes: memory right behind the state that its steps use too, for arrays whose size is known at run time only; zero at first. Such a
+/// state says so by a member `has_tail`, and its steps on a GPU work in memory, not on a copy in registers and shared memory.
 template <class State>
 class GraphState {
  public:

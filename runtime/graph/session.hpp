@@ -32,7 +32,7 @@ struct SessionOptions {
   bool share_gpus = false;            ///< several ranks may use one GPU
   std::string policy = "static";      ///< a name (runtime/policy/policy.hpp), or the path of a shared library
   int watchdog_seconds = 600;         ///< end the job when nothing completes for so long; 0: never
-  bool keep_events = false;           ///< record every task for traces and timelines (about 50 ns a task)
+  bool keep_events = false;           ///< record every task for traces and timelines (about 50 ns per task)
   std::string devices{};              ///< which devices own blocks, as asked for: cpu, cuda, all, numbers of GPUs; "": not asked
   std::optional<double> cpu_share{};  ///< part of the lattice that CPU workers own beside GPUs, 0..1; none: see cpu_share_is_open()
   bool measure_cpu_share = false;     ///< --cpu-share auto, beside any GPUs

@@ -31,7 +31,7 @@ struct FaceDamage {
   std::uint64_t words = 0;     ///< of 8 bytes
 };
 
-/// Faces of known values through the task graph, as a solver sends them: 2 blocks a rank in every direction, two exchanges in each of the
+/// Faces of known values through the task graph, as a solver sends them: 2 blocks per rank in every direction, two exchanges in each of the
 /// eight directions. Returns what was wrong on any rank, on all of them. Needs a running session.
 std::vector<FaceDamage> exchange_known_faces(Job& job);
 

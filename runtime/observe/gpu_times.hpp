@@ -14,7 +14,7 @@ struct CUevent_st;
 
 namespace quarkstar::runtime {
 
-/// The times of one CUDA task. All calls come from the thread of its worker. Costs about 3 us of that thread a task.
+/// The times of one CUDA task. All calls come from the thread of its worker. Costs about 3 us of that thread per task.
 class GpuTimes {
  public:
   /// Marks the begin on the stream; to be made before the task's first kernel is enqueued.

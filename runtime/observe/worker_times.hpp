@@ -17,7 +17,7 @@ struct WorkerTimes {
   double overhead = 0;  ///< choosing tasks, and callbacks
   double idle = 0;      ///< the rest: nothing was ready for it
   double bytes = 0;     ///< of the tasks' cost
-  /// Microseconds of busy time a task.
+  /// Microseconds of busy time per task.
   double us_per_task() const { return tasks > 0 ? 1e6 * busy / static_cast<double>(tasks) : 0; }
 };
 
@@ -37,7 +37,7 @@ class WorkerProfile {
   WorkerProfile& operator=(const WorkerProfile&) = delete;
 
   /// Exact when no task is running (after Session::wait_all). Of a task under way the time so far is in `total`, and in `busy` only when it
-  /// has ended: where other solves are in flight, up to one task a worker counts as something else.
+  /// has ended: where other solves are in flight, up to one task per worker counts as something else.
   void restart();
   /// By worker.
   std::vector<WorkerTimes> times();

@@ -56,8 +56,8 @@ struct Machine {
   double join_us = 0;                        ///< the same for one in the other lane of its own GPU
   double network_gbs = 0, network_us = 0;    ///< between two nodes, each way
 
-  double submit_us = 0, handle_us = 0;  ///< the submitting thread, a task and a handle of it
-  double graph_us = 0;                  ///< a batch that runs as one task: collecting and launching it, a step
+  double submit_us = 0, handle_us = 0;  ///< of the submitting thread, per task and per handle of it
+  double graph_us = 0;                  ///< a batch that runs as one task: collecting and launching it, per step
   double shared_batch = 1;              ///< part of its speed that a kernel keeps in a batch of several GPUs, whose sites come from lists
 
   int all_gpus() const { return nodes * gpus; }

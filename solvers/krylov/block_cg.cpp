@@ -1,6 +1,6 @@
-// Block conjugate gradient in Dubrulle's form with orthonormal residual blocks (BlockCGrQ), for n right-hand sides of
-// one operator: all of them share one Krylov space, which takes fewer iterations than n spaces, at 8 n^2 flop per site and component more
-// for each of four products of a block with a matrix and two inner products. Right-hand sides may depend on each other: directions whose
+// Block conjugate gradient in Dubrulle's form with orthonormal residuals (BlockCGrQ), for n right-hand sides of one operator: all of them
+// share one Krylov space, which takes fewer iterations than n spaces, at 8 n^2 flop per site and component more for each of four products
+// of n vectors with a matrix and two inner products. Right-hand sides may depend on each other: directions whose
 // norm is less than `resolution` of the largest are left out, so refine where the residual must be smaller. They end together. Sources:
 // A. A. Dubrulle, ETNA 12 (2001) 216; M. A. Clark et al., arXiv:1710.09745.
 #include "solvers/krylov/block_cg_steps.hpp"

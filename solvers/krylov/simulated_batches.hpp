@@ -21,7 +21,8 @@ void end_at(State& state, int iterations) {
 }
 
 /// Which places for refreshes are due. No residual says so; they come as in `bench solver` at its default kappa and mass, whose numbers of
-/// refreshes are the same on every machine (16^4 and 12^4): BiCGStab 28 iterations a digit that |r| may fall in between, staggered CG 200.
+/// refreshes are the same on every machine (16^4 and 12^4): BiCGStab 28 iterations per digit that |r| may fall in between, staggered CG
+/// 200.
 class SimulatedRefreshes {
  public:
   /// drop2: square of Refresh::drop, 0: no refreshes; every: iterations between two places; a_digit: iterations for a digit of |r|.

@@ -150,6 +150,27 @@ TEST_CASE("fused output and sums equal separate steps") {
   }
 }
 
+TEST_CASE("fields of the wrong parity are refused, and a result that is also an input") {
+  const Coord lattice{4, 4, 4, 4};
+  runtime::Session session({.cpu_workers = 1, .cuda_workers = 0});
+  battery::HoppingHarness harness({lattice, {1, 1, 1, 1}}, reference::unit_gauge(lattice), antiperiodic_in_time);
+  wilson::Hopping& hopping = harness.hopping();
+  const Field in(harness.lattice(), 1, 12), other(harness.lattice(), 1, 12), out(harness.lattice(), 0, 12), x(harness.lattice(), 0, 12);
+  const stencil::OutputSums dot{.norm = false, .dot = true, .imaginary = false};
+  CHECK_THROWS_AS(hopping.apply(in, in), ShapeError);
+  CHECK_THROWS_AS(hopping.apply(other, in), ShapeError);
+  CHECK_THROWS_AS(hopping.apply(out, in, {.x = &in}), ShapeError);
+  CHECK_THROWS_AS(hopping.apply(out, in, {.x = &other}), ShapeError);
+  CHECK_THROWS_AS(hopping.apply(out, in, {.x = &out}), ShapeError);
+  CHECK_THROWS_AS(hopping.apply(out, in, {.y = &in, .sums = dot}), ShapeError);
+  CHECK_THROWS_AS(hopping.apply(out, in, {.y = &other, .sums = dot}), ShapeError);
+  const HostField zeros(spinor_components, lattice);
+  transfer::load(in, zeros);
+  transfer::load(x, zeros);
+  CHECK_NOTHROW(hopping.apply(out, in, {.x = &x, .y = &x, .sums = dot}));
+  session.wait_all();
+}
+
 TEST_CASE("gamma5-hermiticity and adjointness on random fields") {
   const Coord lattice{4, 4, 4, 8};
   MESSAGE("seed " << seed);

@@ -19,6 +19,25 @@ double reference_residual(const HostGauge& gauge, const WilsonParameters& parame
   return std::sqrt(reference::norm2(b - mx) / reference::norm2(b));
 }
 
+/// A^+ A, hermitian and positive.
+class NormalOperator : public LinearOperator {
+ public:
+  explicit NormalOperator(LinearOperator& a) : a_(a), image_(a.field()) {}
+  void apply(const Field& out, const Field& in, const ApplySums& sums, bool, const runtime::Guard& guard) override {
+    a_.apply(image_, in, {}, false, guard);
+    a_.apply(out, image_, sums, true, guard);
+  }
+  const runtime::PartialSums& sums() const override { return a_.sums(); }
+  const LatticePointer& lattice() const override { return a_.lattice(); }
+  int parity() const override { return a_.parity(); }
+  int components() const override { return a_.components(); }
+  int vectors() const override { return a_.vectors(); }
+
+ private:
+  LinearOperator& a_;
+  Field image_;
+};
+
 }  // namespace
 
 TEST_CASE("every solver reaches the tolerance that the reference confirms") {

@@ -138,6 +138,14 @@ TEST_CASE("heatbath: unequal blocks give the same bits") {
   CHECK(after_sweeps(begin, runtime::Decomposition(extents, cuts, {0, 1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1}), 0, 2).data == whole.data);
 }
 
+TEST_CASE("heatbath: blocks of one site in thickness give the same bits") {
+  const Coord extents{2, 4, 4, 4};
+  const HostGauge begin = hot_start(extents, seed, runtime::Team({0}));
+  const HostGauge expected = after_plain_sweeps(begin, 2);
+  const runtime::Session session(options(2, 1));
+  CHECK(after_sweeps(begin, runtime::Decomposition(extents, {1, 4, 2, 4}, 2), 0, 2).data == expected.data);
+}
+
 TEST_CASE("heatbath: a chain continues where it stopped") {
   const runtime::Session session(options(2, 1));
   const runtime::Decomposition decomposition(lattice, {1, 1, 1, 2}, 2);
@@ -213,7 +221,11 @@ TEST_CASE("heatbath: bad settings and links are refused before anything runs") {
   for (const gauge::GaugeField* field : {&bare, &links}) load(*field, good);
   const HostGauge longer = cold_start({4, 4, 4, 8});
   load(part, longer);
-  for (gauge::GaugeField* field : {&bare, &part}) CHECK_THROWS_AS(Heatbath(*field, {6.0, 1, 4}), ShapeError);
+  for (gauge::GaugeField* field : {&bare, &part}) {
+    CHECK_THROWS_AS(Heatbath(*field, {6.0, 1, 4}), ShapeError);
+    CHECK_THROWS_AS(gauge::link_sums(*field), ShapeError);
+    CHECK_THROWS_AS(gauge::plaquettes(*field), ShapeError);
+  }
   Heatbath chain(links, {6.0, 1, 4});
   CHECK_THROWS_AS(chain.sweep(-1), Error);
 }

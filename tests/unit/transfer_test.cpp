@@ -301,6 +301,11 @@ TEST_CASE("extents, parities and decompositions that differ are refused") {
     CHECK_THROWS_AS(transfer::load(even, *host), ShapeError);
     CHECK_THROWS_AS(transfer::store(*host, even), ShapeError);
   }
+  // Each holds the whole lattice, but not in the same order.
+  const Field two(whole_lattice, 0, spinor_components, 2);
+  std::vector<HostField> unlike{{spinor_components, extents}, {spinor_components, Box{{0, 0, 0, 2}, extents}}};
+  CHECK_THROWS_AS(transfer::load(two, unlike), ShapeError);
+  CHECK_THROWS_AS(transfer::store(unlike, two), ShapeError);
   HostGauge gauge = reference::unit_gauge({8, 4, 6, 6});
   CHECK_THROWS_AS(transfer::load_links(links, others, gauge), ShapeError);
   gauge = reference::unit_gauge(extents);

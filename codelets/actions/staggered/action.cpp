@@ -26,9 +26,6 @@ Levels Action::levels(const runtime::Decomposition& decomposition, const LevelRe
         std::make_unique<Level>(decomposition, request.precision, links_, request.link_reals, request.speed, outer->link_bytes());
   else if (links_.has_long && request.link_reals != 18) levels.inner = std::make_unique<Level>(*outer, links_, request.link_reals);
   levels.outer = std::move(outer);
-  const double resident = levels.outer->link_bytes() + (levels.inner ? levels.inner->link_bytes() : 0);
-  levels.outer->set_resident(resident);
-  if (levels.inner) levels.inner->set_resident(resident);
   return levels;
 }
 

@@ -49,11 +49,6 @@ struct Kernels {
 #endif
 };
 
-double links_bytes(const Links& links) {
-  const Precision precision = links.fat.lattice()->precision();
-  return static_cast<double>(8 * (link_bytes(precision, 18) + link_bytes(precision, links.long_reals())));
-}
-
 }  // namespace
 
 Dslash::Dslash(const Links& even, const Links& odd, int vectors)
@@ -62,7 +57,7 @@ Dslash::Dslash(const Links& even, const Links& odd, int vectors)
                .components = colour_components,
                .face_reals = 2 * colour_components,
                .flops = dslash_flops(even.long_reals() > 0),
-               .link_bytes = links_bytes(even),
+               .link_bytes = dslash_link_bytes(even.fat.lattice()->precision(), even.long_reals()),
                .complex_dot = false},
               vectors, default_launch(vectors)),
       links_{&even, &odd} {

@@ -1,5 +1,5 @@
 #pragma once
-// CUDA driver of the staggered Dslash: one thread a lane of an outer site and group of vectors, around the same site body as the CPU. A
+// CUDA driver of the staggered Dslash: one thread per lane of an outer site and group of vectors, around the same site body as the CPU. A
 // thread holds a link in registers and multiplies it with every vector of its group; the groups of a site are neighbours in a warp, which
 // loads a link once for two of them.
 #include "codelets/actions/staggered/dslash_cuda.hpp"
@@ -262,10 +262,6 @@ void launch_dslash_of(const staggered::DslashArguments<F>& a, std::int64_t sites
   };
   (consider(site::Index<Counts>{}), ...);
 }
-
-/// Lanes that kernels know at compile time: those of 64 bytes.
-template <class F>
-inline constexpr int full_lanes = sizeof(Real<F>) == 4 ? 16 : 8;
 
 template <class F, int LongReals>
 void launch_dslash_with(const staggered::KernelChoice& choice, const staggered::DslashArguments<F>& a, std::int64_t count,

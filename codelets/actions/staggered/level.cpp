@@ -15,11 +15,6 @@ namespace {
 /// Goes into the keys of the tune cache: raise it when a change of the kernel can change what is best.
 constexpr int kernel_version = 8;
 
-/// Links are stored at both of their ends: eight fat ones per site, and eight long ones.
-double links_bytes(Precision precision, int long_reals) {
-  return 8.0 * static_cast<double>(link_bytes(precision, 18) + (long_reals > 0 ? link_bytes(precision, long_reals) : 0));
-}
-
 /// The Dslash on links of its own, of any value.
 std::shared_ptr<stencil::Stencil> measured_dslash(const LatticePointer& lattice, int long_reals, int vectors) {
   struct OfParities {
@@ -51,7 +46,7 @@ stencil::Subject tuning_subject(Precision precision, int long_reals) {
           .boundary = periodic,
           .layout = {.reach = smear::longest_hop(long_reals > 0)},
           .components = colour_components,
-          .link_bytes = links_bytes(precision, long_reals),
+          .link_bytes = dslash_link_bytes(precision, long_reals),
           .make = [long_reals](const LatticePointer& lattice, int vectors) { return measured_dslash(lattice, long_reals, vectors); },
           .usual_tile = [](const runtime::Decomposition&) { return tuning::no_tile; },
           .usual_launch = default_launch,

@@ -1,6 +1,7 @@
 #include "codelets/actions/staggered/links.hpp"
 
 #include "codelets/arch/lane.hpp"
+#include "codelets/lattice/placement.hpp"
 #include "codelets/lattice/portable.hpp"
 #include "codelets/su3/long_link.hpp"
 #include "runtime/graph/codelet.hpp"
@@ -134,7 +135,7 @@ void load(const LinkField& links, const HostGauge& host, int hops, double size) 
   for (const int b : lattice.local_blocks())
     runtime::submit(load_codelet(lattice.precision()),
                     LoadTask{&lattice.block(b), &host, lattice.decomposition().lattice(), links.parity(), links.reals(), hops, size},
-                    {runtime::out(links.block(b))}, {}, {.owner = lattice.block(b).block().owner, .block = b});
+                    {runtime::out(links.block(b))}, {}, placement_of(lattice.block(b)));
 }
 
 /// The largest |component| of the whole lattice, or 1 where all are zero.

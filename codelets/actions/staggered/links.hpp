@@ -46,7 +46,7 @@ struct Links {
 /// How far long links stored as `long_reals` reals in double precision come back from what they are: the largest
 /// component of the difference over |long_scale|, of both ends of every link that host holds; infinite where one does
 /// not come back at all. host: with long links. Throws Error(input) for another long_reals than long_formats. Cost:
-/// about 4 kflop a site. team: whose threads work.
+/// about 4 kflop per site. team: whose threads work.
 double form_error(const smear::StaggeredLinks& host, int long_reals, const runtime::Team& team);
 
 }  // namespace quarkstar::staggered

@@ -10,8 +10,8 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
 /// r_v = sum over d of U_d chi_v(x + d), for up to `most` vectors v at one outer site x of W lanes: eight hops over one
 /// site and, where LongReals > 0, eight over three, in the order of staggered::dslash_term(), whose bits the results
-/// have. chi: [outer site][vector][word][lane]; links: [outer site][d][word][lane]; results: six numbers a lane.
-/// Cost of a site (lane) and vector: 72 flop a hop. Each link is read from memory once for all vectors, and once from
+/// have. chi: [outer site][vector][word][lane]; links: [outer site][d][word][lane]; results: six numbers per lane.
+/// Cost of a site (lane) and vector: 72 flop per hop. Each link is read from memory once for all vectors, and once from
 /// the first-level cache for each where registers do not hold it; each neighbour's vector is read once, and its result
 /// loaded and stored at each hop in the first-level cache. Prefetch: 1 asks a hop ahead. Source: Follana et al.,
 /// hep-lat/0610092.
@@ -150,7 +150,7 @@ class ManyVectors {
     }
   }
 
-  /// Result i += u chi, where chi is stored in format Stored with so many lanes a word.
+  /// Result i += u chi, where chi is stored in format Stored with so many lanes per word.
   template <class Link, class Stored>
   inline __attribute__((always_inline)) void add(Link& u, const Stored* chi, int lanes, int i, int lane0) {
     Vector r[1];

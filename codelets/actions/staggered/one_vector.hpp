@@ -8,7 +8,7 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
 /// The Hops of staggered::dslash_term() for one vector: the neighbours of lanes [lane0, lane0 + VL) of one outer site,
 /// and the links to them, eight over one site and, where LongReals > 0, eight over three. Of a site (lane) it reads
-/// each link (18 or LongReals numbers in format F) and each neighbour's vector (6 numbers) once, for 72 flop a hop;
+/// each link (18 or LongReals numbers in format F) and each neighbour's vector (6 numbers) once, for 72 flop per hop;
 /// nothing is stored. Full-precision links of 18 reals are operands in memory, others are unpacked into registers.
 /// Ahead: each hop asks for what the next one in the same table reads. Source: Follana et al., hep-lat/0610092.
 template <class F, int W, int VL, int LongReals, bool Ahead>

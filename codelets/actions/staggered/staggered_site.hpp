@@ -17,7 +17,7 @@ QUARKSTAR_HD void read_again([[maybe_unused]] Link& u) {
   if constexpr (stays_in_memory<Link>) u.again();  // a function of its own: nvcc looks into what a lambda discards
 }
 
-/// r_v += U chi_v for every vector v: one hop. 66 flop a vector for the product, 6 for the sum.
+/// r_v += U chi_v for every vector v: one hop. 66 flop per vector for the product, 6 for the sum.
 /// chi(h, v) fills h with vector v of the neighbour. A link that stays in memory is read anew for every vector, and column by column, so
 /// that few numbers of link and vector are needed at a time.
 template <int Vectors, class V, class Link, class Chi>

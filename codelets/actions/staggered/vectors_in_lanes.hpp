@@ -16,9 +16,9 @@ namespace quarkstar::QUARKSTAR_ARCH_NAME {
 /// r_v = sum over d of U_d chi_v(x + d) for groups of W vectors v at one or two sites x: eight hops over one site and,
 /// where LongReals (0 or 18) > 0, eight over three, in the order of staggered::dslash_term(), whose bits the results
 /// have. chi: [site][group][word][vector of the group]; links: [site][d][word]; faces: [position][group][6][vector of
-/// the group]. A register holds VL vectors. Cost of a site and vector: 72 flop a hop. Each number of a link is loaded
+/// the group]. A register holds VL vectors. Cost of a site and vector: 72 flop per hop. Each number of a link is loaded
 /// once for VL vectors, each neighbour's vector is read once, results stay in registers. Links in half precision are
-/// made floats once a site. Ahead: each hop asks for what the same hop of the next sites reads. Source: Follana et al.,
+/// made floats once per site. Ahead: each hop asks for what the same hop of the next sites reads. Source: Follana et al.,
 /// hep-lat/0610092.
 template <class F, int W, int VL, int LongReals, bool Ahead>
 class VectorsInLanes {

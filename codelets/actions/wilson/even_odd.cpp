@@ -3,25 +3,22 @@
 #include "codelets/actions/submit_together.hpp"
 
 namespace quarkstar::wilson {
-namespace {
 
-/// f(v) for every vector.
-template <class Function>
-PerVector for_each_vector(Function&& f) {
-  PerVector values{};
-  for (std::size_t v = 0; v < values.size(); ++v) values[v] = f(v);
-  return values;
+EvenOdd::Coefficients EvenOdd::coefficients(double kappa, WilsonParameters::Normalisation normalisation, Schur schur) {
+  const bool by_kappa = normalisation == WilsonParameters::Normalisation::kappa, symmetric = schur == Schur::symmetric;
+  const double a = by_kappa ? 1.0 : 1.0 / (2 * kappa), h = by_kappa ? kappa : 0.5;
+  return {a, h, symmetric ? 1 : a, -h * h / (symmetric ? a * a : a)};
 }
-
-}  // namespace
 
 EvenOdd::EvenOdd(Hopping& hopping, const PerVector& kappa, WilsonParameters::Normalisation normalisation, Schur schur)
     : hopping_(hopping), schur_(schur), even_(hopping.lattice(), 1 - solved_parity, spinor_components, hopping.vectors()) {
-  const bool by_kappa = normalisation == WilsonParameters::Normalisation::kappa, symmetric = schur == Schur::symmetric;
-  a_ = for_each_vector([&](std::size_t v) { return by_kappa ? 1.0 : 1.0 / (2 * kappa[v]); });
-  h_ = for_each_vector([&](std::size_t v) { return by_kappa ? kappa[v] : 0.5; });
-  diagonal_ = for_each_vector([&](std::size_t v) { return symmetric ? 1 : a_[v]; });
-  scale_ = for_each_vector([&](std::size_t v) { return -h_[v] * h_[v] / (symmetric ? a_[v] * a_[v] : a_[v]); });
+  for (std::size_t v = 0; v < kappa.size(); ++v) {
+    const Coefficients of_vector = coefficients(kappa[v], normalisation, schur);
+    a_[v] = of_vector.a;
+    h_[v] = of_vector.h;
+    diagonal_[v] = of_vector.diagonal;
+    scale_[v] = of_vector.scale;
+  }
 }
 
 void EvenOdd::apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) {
@@ -37,24 +34,24 @@ void EvenOdd::apply(const Field& out, const Field& in, const ApplySums& sums, bo
 }
 
 void EvenOdd::prepare(const Field& rhs, const FullField& b) {
-  const PerVector diagonal = for_each_vector([&](std::size_t v) { return schur_ == Schur::symmetric ? 1 / a_[v] : 1; });
-  const PerVector scale = for_each_vector([&](std::size_t v) { return diagonal[v] * h_[v] / a_[v]; });
+  const PerVector diagonal = for_each_vector(most_vectors, [&](std::size_t v) { return schur_ == Schur::symmetric ? 1 / a_[v] : 1; });
+  const PerVector scale = for_each_vector(most_vectors, [&](std::size_t v) { return diagonal[v] * h_[v] / a_[v]; });
   submit_together([&] { hopping_.apply(rhs, b.even, {.x = &b.odd, .diagonal = diagonal, .scale = scale}); });
 }
 
 void EvenOdd::reconstruct(const Field& other, const FullField& b, const Field& x) {
-  const PerVector diagonal = for_each_vector([&](std::size_t v) { return 1 / a_[v]; });
-  const PerVector scale = for_each_vector([&](std::size_t v) { return h_[v] / a_[v]; });
+  const PerVector diagonal = for_each_vector(most_vectors, [&](std::size_t v) { return 1 / a_[v]; });
+  const PerVector scale = for_each_vector(most_vectors, [&](std::size_t v) { return h_[v] / a_[v]; });
   submit_together([&] { hopping_.apply(other, x, {.x = &b.even, .diagonal = diagonal, .scale = scale}); });
 }
 
 void EvenOdd::minus_m(const Field& out, const FullField& x) {
-  const PerVector diagonal = for_each_vector([&](std::size_t v) { return -a_[v]; });
+  const PerVector diagonal = for_each_vector(most_vectors, [&](std::size_t v) { return -a_[v]; });
   hopping_.apply(out, x.of(1 - out.parity()), {.x = &x.of(out.parity()), .diagonal = diagonal, .scale = h_});
 }
 
 void EvenOdd::adjoint_m(const FullField& out, const FullField& x) {
-  const PerVector scale = for_each_vector([&](std::size_t v) { return -h_[v]; });
+  const PerVector scale = for_each_vector(most_vectors, [&](std::size_t v) { return -h_[v]; });
   for (const int parity : {0, 1})
     hopping_.apply(out.of(parity), x.of(1 - parity), {.x = &x.of(parity), .diagonal = a_, .scale = scale}, true);
 }

@@ -16,6 +16,12 @@ class EvenOdd : public quarkstar::EvenOdd {
  public:
   static constexpr int solved_parity = 1;
 
+  /// Of one kappa: M = a - h H, and Mh = diagonal + scale H_oe H_eo.
+  struct Coefficients {
+    double a, h, diagonal, scale;
+  };
+  static Coefficients coefficients(double kappa, WilsonParameters::Normalisation normalisation, Schur schur);
+
   /// kappa: of each vector.
   EvenOdd(Hopping& hopping, const PerVector& kappa, WilsonParameters::Normalisation normalisation, Schur schur);
 
@@ -35,15 +41,11 @@ class EvenOdd : public quarkstar::EvenOdd {
     return std::sqrt(norm2) * ((schur_ == Schur::symmetric ? a_[v] : 1) / std::sqrt(b_norm2));
   }
 
-  /// Mh = diagonal + scale H_oe H_eo, of each vector.
-  const PerVector& diagonal() const { return diagonal_; }
-  const PerVector& scale() const { return scale_; }
-
  private:
   Hopping& hopping_;
   Schur schur_;
-  PerVector a_{}, h_{}, diagonal_{}, scale_{};
-  Field even_;  ///< H_eo in
+  PerVector a_{}, h_{}, diagonal_{}, scale_{};  ///< coefficients() of each vector
+  Field even_;                                  ///< H_eo in
 };
 
 }  // namespace quarkstar::wilson

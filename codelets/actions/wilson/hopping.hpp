@@ -11,7 +11,7 @@ namespace quarkstar::wilson {
 /// Source: Gattringer and Lang, ch. 5; signs and basis in docs/conventions.md, section 1.
 class Hopping : public stencil::Stencil {
  public:
-  /// links[p]: the links that touch sites of parity p (frozen); n: vectors of every field.
+  /// The links that touch even and odd sites (frozen); vectors: of every field. Throws ShapeError when the two do not belong together.
   Hopping(const LinkField& even, const LinkField& odd, int vectors = 1);
 
   int link_reals() const { return links_[0]->reals(); }

@@ -52,7 +52,7 @@ Hopping::Hopping(const LinkField& even, const LinkField& odd, int vectors)
                .components = spinor_components,
                .face_reals = 12,
                .flops = 1320,
-               .link_bytes = static_cast<double>(8 * static_cast<std::size_t>(even.reals()) * bytes_of(even.lattice()->precision()))},
+               .link_bytes = links_bytes(even.lattice()->precision(), even.reals())},
               vectors, default_launch),
       links_{&even, &odd} {
   if (even.parity() != 0 || odd.parity() != 1 || even.lattice() != odd.lattice() || even.reals() != odd.reals())

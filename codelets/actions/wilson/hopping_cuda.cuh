@@ -1,7 +1,7 @@
-#pragma of_sum
-// CUDA driver of the Wilson hopping term: one thread a lane of an outer site and group of vectors, around the same site body as the CPU. A
-// thread holds a link in registers and multiplies it with every vector of its group; the groups of a site are neighbours in a warp, which
-// loads a link of_sum for all of them.
+#pragma once
+// CUDA driver of the Wilson hopping term: one thread per lane of an outer site and vector (threadIdx.y), around the same site body as the
+// CPU. The threads of a block that differ in the vector alone need the same links. In half precision one of them loads a link and puts it
+// together for all, in shared memory; else each loads it, all but the first from the caches.
 #include "codelets/actions/wilson/hopping_cuda.hpp"
 #include "codelets/actions/wilson/wilson_site.hpp"
 #include "codelets/arch/cuda_sum.cuh"
@@ -155,7 +155,7 @@ struct CudaNeighbours {
 };
 
 /// Blocks of the largest size on a multiprocessor: what the compiler makes fit into 65536 registers, so 255
-/// registers a thread in double precision, 128 in single, 80 in half, whose loads are short and whose latency is hidden
+/// registers per thread in double precision, 128 in single, 80 in half, whose loads are short and whose latency is hidden
 /// by more threads (64 are 3 to 18 % slower; docs/results/2026-11-21-h200-staggered.md).
 template <class F>
 inline constexpr int resident_blocks = sizeof(Real<F>) == 8 ? 1
@@ -286,10 +286,6 @@ void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::Hopping
                   stream, a, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(sites),
                   static_cast<std::uint32_t>(vector_blocks), status, obedience, a.sums.count(a.vectors) > 0 ? sum_tables() : nullptr);
 }
-
-/// Lanes of 64 bytes, the usual.
-template <class F>
-inline constexpr int full_lanes = 64 / sizeof(Real<F>);
 
 template <class F, int K, bool Alone>
 void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,

@@ -47,7 +47,7 @@ stencil::Subject tuning_subject(Precision precision, int link_reals, const Bound
           .boundary = boundary,
           .layout = {.unit = unit},
           .components = spinor_components,
-          .link_bytes = 8.0 * static_cast<double>(link_bytes(precision, link_reals)),
+          .link_bytes = links_bytes(precision, link_reals),
           .make = [link_reals](const LatticePointer& lattice, int vectors) { return measured_hopping(lattice, link_reals, vectors); },
           .usual_tile = [precision](const runtime::Decomposition& decomposition) { return usual_tile(decomposition, precision); },
           .usual_launch = [](int) { return default_launch; },
@@ -66,10 +66,8 @@ Level::Level(const runtime::Decomposition& decomposition, Precision precision, c
       odd_(lattice(), 1, link_reals) {
   transfer::load_links(even_, odd_, gauge);
   if (!schwarz) return;
-  PerVector kappa = same_for_all(parameters.kappa);
-  const auto any = system(1, kappa);
-  const auto& of_kappa = static_cast<const EvenOdd&>(*any);
-  schwarz_.emplace(even_, odd_, schwarz->domain, schwarz->steps, of_kappa.diagonal()[0], of_kappa.scale()[0]);
+  const EvenOdd::Coefficients of_action = EvenOdd::coefficients(parameters.kappa, parameters.normalisation, schur);
+  schwarz_.emplace(even_, odd_, schwarz->domain, schwarz->steps, of_action.diagonal, of_action.scale);
 }
 
 std::unique_ptr<quarkstar::EvenOdd> Level::system(int vectors, const PerVector& kappa, std::optional<int> parity) {

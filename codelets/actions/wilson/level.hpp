@@ -15,8 +15,9 @@ stencil::Subject tuning_subject(Precision precision, int link_reals, const Bound
 
 class Level : public quarkstar::Level {
  public:
-  /// Copies the links into the blocks. schwarz: the preconditioner of the system, if any. Throws Error(input) for links that are not SU(3)
-  /// and should become 12 or 8 reals, and for domains that do not fit.
+  /// Copies the links into the blocks. schwarz: the preconditioner of the system, if any; it has the action's own kappa, whatever those of
+  /// the right-hand sides. Throws Error(input) for links that are not SU(3) and should become 12 or 8 reals, and for domains that do not
+  /// fit.
   Level(const runtime::Decomposition& decomposition, Precision precision, const HostGauge& gauge, int link_reals,
         const WilsonParameters& parameters, Schur schur, const std::optional<SchwarzSettings>& schwarz, const Speed& speed,
         double resident);

@@ -9,20 +9,20 @@
 namespace quarkstar::wilson {
 
 /// Throws Error(input) naming --schwarz-block unless the domains fit: even extents that divide the lattice's, and no block that cuts one.
-/// Solves no more than `most` sites a domain, for each thread keeps a few spinors of one in its memory.
+/// Solves no more than `most` sites per domain, for each thread keeps a few spinors of one in its memory.
 void require_domains(const runtime::Decomposition& decomposition, const Coord& domain);
 
-/// Bytes that a thread keeps for solving domains, at most: 3072 a site (four spinors on half of the sites, in all lanes of 64-byte
+/// Bytes that a thread keeps for solving domains, at most: 3072 per site (four spinors on half of the sites, in all lanes of 64-byte
 /// registers).
 double schwarz_thread_bytes(const Coord& domain);
 
 /// out = K in, K an approximate inverse of A = diagonal + scale H_oe H_eo on the odd sites: the lattice is cut into domains, rectangles of
 /// sites counted from the origin; each solves A_D z = in on its own sites by a fixed number of steps of minimal residual from z = 0, A_D
 /// being A with the hops that leave the domain left out (Dirichlet; also where a domain is as long as the lattice). No message, no face, no
-/// sum over the lattice: one task a block. K is linear in no precision (alpha depends on `in`), so its solver must be flexible.
+/// sum over the lattice: one task per block. K is linear in no precision (alpha depends on `in`), so its solver must be flexible.
 /// A domain's sums run over its own sites in one order, in the fields' precision: same bits for every cut that keeps domains whole, every
 /// architecture, worker count and schedule.
-/// Cost: steps * (2 hopping terms without the hops that leave + 72 + 336) flop a site; bytes: links of both parities, in, out once each.
+/// Cost: steps * (2 hopping terms without the hops that leave + 72 + 336) flop per site; bytes: links of both parities, in, out once each.
 /// On CPUs only. Source: M. Luescher, hep-lat/0310048; M. A. Clark et al., 1011.0024 (Dirichlet cuts, minimal residual inside).
 class Schwarz {
  public:

@@ -24,7 +24,7 @@ struct SchwarzArguments {
   int steps;                ///< of minimal residual
 };
 
-/// Reals of working memory for a thread: four spinors a site of one parity, for the lanes that are solved side by side.
+/// Reals of working memory for a thread: four spinors per site of one parity, for the lanes that are solved side by side.
 constexpr std::int64_t schwarz_memory(int domain_sites, int lanes_together) { return std::int64_t{4} * 24 * lanes_together * domain_sites; }
 
 /// Groups of lanes of one register are solved one after another: item i is group i % groups of domain i / groups.

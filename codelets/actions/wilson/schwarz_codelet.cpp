@@ -1,6 +1,7 @@
 #include "codelets/actions/wilson/schwarz.hpp"
 #include "codelets/actions/wilson/schwarz_kernels.hpp"
 #include "codelets/arch/table.hpp"
+#include "codelets/lattice/placement.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/system/error.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 using runtime::Call;
 using runtime::Codelet;
 
-constexpr std::int64_t most_domain_sites = 16384;  // 48 MiB of working memory a thread (schwarz_thread_bytes)
+constexpr std::int64_t most_domain_sites = 16384;  // 48 MiB of working memory per thread (schwarz_thread_bytes)
 
 /// Buffers: tables, links of even and of odd sites, in, out, then the state where there is one.
 struct SchwarzTask {
@@ -178,7 +179,7 @@ runtime::Cost Schwarz::cost(std::int64_t outer_sites, int vectors) const {
   double hops = 8;  // of a site, on average, that stay inside
   for (const int extent : domain_) hops -= 2.0 / extent;
   const double flops = steps_ * (2 * 165 * hops + 72 + 144 + 192);
-  const auto link_bytes = static_cast<double>(8 * quarkstar::link_bytes(lattice.precision(), links_[0]->reals()));
+  const double link_bytes = links_bytes(lattice.precision(), links_[0]->reals());
   return {sites * flops * vectors,
           sites * vectors * (2 * link_bytes + 2 * static_cast<double>(site_bytes(lattice.precision(), 2 * spinor_components)))};
 }
@@ -207,7 +208,7 @@ void Schwarz::apply(const Field& out, const Field& in, const runtime::Guard& gua
                                  runtime::in(in.block(b)), guard.keeps ? runtime::inout(out.block(b)) : runtime::out(out.block(b))};
     if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
     runtime::submit(schwarz_codelet(lattice.precision()), task, accesses, cost(geometry.outer_sites(), out.vectors()),
-                    {.owner = geometry.block().owner, .block = b, .role = runtime::role_of(guard.when)});
+                    placement_of(geometry, runtime::role_of(guard.when)));
   }
 }
 

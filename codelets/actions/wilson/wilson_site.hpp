@@ -6,8 +6,8 @@
 namespace quarkstar::wilson {
 
 /// h = projection for a hop along Mu of the spinor stored at p. In half precision integers are projected, exactly, and the result is
-/// multiplied by the units of the site and of the link that it will meet
-/// (unit_of_link, which may carry the sign of a boundary; nothing else uses it). 12 additions (and in half precision 13 products) a lane.
+/// multiplied by the units of the site and of the link that it will meet (unit_of_link, which may carry the sign of a boundary; other
+/// precisions do not use it). 12 additions per lane, in half precision 13 products more.
 template <class F, int Mu, int Projector, class Loads, class V>
 QUARKSTAR_HD void read_projected(site::HalfSpinor<V>& h, const F* p, int lanes, V unit_of_link = V::broadcast(site::link_unit)) {
   const site::SiteReader<F, V, Loads> stored(p, lanes);
@@ -48,7 +48,7 @@ QUARKSTAR_HD void add_direction(site::Spinor<V>& r, Neighbour& neighbour) {
   add_hop<D, Sign>(r, u, h);
 }
 
-/// r = sum over the eight directions, always in the same order. 1320 flop a lane.
+/// r = sum over the eight directions, always in the same order. 1320 flop per lane.
 template <int Sign, class V, class Neighbour>
 QUARKSTAR_HD void hopping_term(site::Spinor<V>& r, Neighbour& neighbour) {
   site::unroll<8>([&](auto direction) QUARKSTAR_INLINE_LAMBDA { add_direction<direction, Sign>(r, neighbour); });

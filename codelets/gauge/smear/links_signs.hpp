@@ -18,7 +18,7 @@ struct LinksSigns {
 
 /// Means over the whole lattice, of which `links`, with long links, hold this rank's part and of the fat ones two
 /// layers behind it (with_border()); where the part is not all, every rank calls. The bits depend on no cut. Cost: 6.3
-/// kflop a site. team: whose threads work.
+/// kflop per site. team: whose threads work.
 LinksSigns signs_of(const StaggeredLinks& links, const Coord& lattice, const Box& part, const runtime::Team& team);
 
 /// Of links of the whole lattice.

@@ -1,5 +1,5 @@
 #pragma once
-// The steps of link construction on blocks, each one task a block.
+// The steps of link construction on blocks, each one task per block.
 #include "codelets/gauge/gauge_field.hpp"
 #include "codelets/gauge/smear/coefficients.hpp"
 
@@ -12,14 +12,14 @@ using gauge::GaugeField;
 // border.
 
 /// out = the sum of the weighted paths around each link of in: 1 + 6 + 24 + 48 + 6 paths. Border 2, or 1 without
-/// Lepage's term. 132 kflop a site, 145 with Lepage's term: the paths are nested so that they share outer links, but
+/// Lepage's term. 132 kflop per site, 145 with Lepage's term: the paths are nested so that they share outer links, but
 /// every site computes its own.
 void smear_links(const GaugeField& out, const GaugeField& in, const PathWeights& weights);
 
-/// out = weight U_mu(x) U_mu(x+mu) U_mu(x+2mu), U = in. Border 2. 1.7 kflop a site.
+/// out = weight U_mu(x) U_mu(x+mu) U_mu(x+2mu), U = in. Border 2. 1.7 kflop per site.
 void naik_links(const GaugeField& out, const GaugeField& in, double weight);
 
-/// U <- U (U^+ U)^(-1/2) in place, see codelets/su3/unitarize.hpp. About 4 kflop a site.
+/// U <- U (U^+ U)^(-1/2) in place, see codelets/su3/unitarize.hpp. About 4 kflop per site.
 void unitarize_links(const GaugeField& links);
 
 }  // namespace quarkstar::smear

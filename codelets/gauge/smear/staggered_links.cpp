@@ -5,7 +5,6 @@
 #include "codelets/gauge/smear/smear.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/graph/turns.hpp"
-#include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -18,27 +17,15 @@
 namespace quarkstar::smear {
 namespace {
 
-/// How far the links are from SU(3), on all ranks alike.
-gauge::UnitarityDeviation deviation_of(const Region& region, const HostGauge& gauge) {
-  const runtime::Team& team = runtime::Session::current().cpu_team();
-  if (!region.is_part) return gauge::unitarity_deviation(gauge, team);
-  runtime::mpi::Job& job = runtime::mpi::Job::current();
-  std::array<double, 2> largest{};
-  job.together([&] {
-    const gauge::UnitarityDeviation mine = gauge::unitarity_deviation(gauge, team);
-    largest = {mine.unitarity, mine.determinant};
-  });
-  job.combine(largest, runtime::mpi::Combine::maximum);
-  return {largest[0], largest[1]};
-}
-
 void check(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary) {
   if (!contains(gauge.box(), region.box, region.lattice))
     throw ShapeError("link construction",
                      fmt::format("the configuration is {}, the decomposition {}", fmt::join(gauge.extents, "x"), region.blocks.describe()));
   if (!std::all_of(boundary.begin(), boundary.end(), [](double theta) { return std::isfinite(theta); }))
     throw Error(ErrorKind::input, "--boundary", "an angle is not a number", "give angles in units of pi");
-  deviation_of(region, gauge).require_small("give a configuration that has not been smeared, or reunitarize it");
+  const gauge::UnitarityDeviation deviation = region.is_part ? gauge::unitarity_deviation_of_all_ranks(gauge)
+                                                             : gauge::unitarity_deviation(gauge, runtime::Session::current().cpu_team());
+  deviation.require_small("give a configuration that has not been smeared, or reunitarize it");
 }
 
 /// The configuration in blocks, its boundary phases folded in, borders filled.
