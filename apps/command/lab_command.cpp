@@ -23,7 +23,7 @@ constexpr std::pair<const char*, const char*> axis_flags[] = {
     {"devices", "Devices: cpu, cuda, all, or numbers of GPUs"},
     {"nrhs", "Right-hand sides solved together"},
     {"precision", "half, single, double"},
-    {"action", "wilson, hisq, asqtad, naive"},
+    {"action", "Fermion actions"},
     {"solver", "Krylov solvers"},
     {"lattice", "Extents of configurations that are made, X,Y,Z,T each"},
     {"machine", "here, or names of simulated machines"},
