@@ -13,9 +13,8 @@ using namespace quarkstar;
 
 namespace {
 
-std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings) {
-  const int one[] = {1};
-  return footprint(decomposition, settings, wilson_shape(settings), one);
+std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, int vectors = 1) {
+  return footprint(decomposition, settings, wilson_shape(settings), {&vectors, 1});
 }
 
 std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
@@ -76,6 +75,46 @@ TEST_CASE("a solve allocates what its footprint says, and no more") {
           CHECK(estimated > 0.995 * taken);
           CHECK(estimated < 1.005 * (taken + field));
         }
+}
+
+// Of all that is counted, fields, faces and partial sums come once for each right-hand side.
+TEST_CASE("a Wilson solve of several right-hand sides allocates what its footprint says, and no more") {
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 16};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.2);
+  const auto check = [&](const std::string& name, Precision precision, int reals, const Coord& blocks, std::size_t n) {
+    INFO(name << " " << name_of(precision) << " links " << reals << " blocks " << blocks[2] << blocks[3] << " right-hand sides " << n);
+    std::vector<HostField> sources;
+    for (std::size_t v = 0; v < n; ++v) sources.push_back(battery::to_host(reference::random_field(lattice, 4, seed + 1 + v)));
+    SolverSettings settings;
+    settings.solver = name;
+    settings.precision = precision;
+    settings.link_reals = reals;
+    settings.updates = Updates::correction;
+    settings.tolerance = 1e-6;
+    settings.max_iterations = 500;
+    settings.tune = false;
+    runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0, .lane_bytes = reals == 12 ? 32 : 64});
+    const runtime::Decomposition decomposition(lattice, blocks, 1);
+    const std::size_t before = runtime::host_memory_use().now;
+    runtime::restart_peak();
+    {
+      Solver wilson(decomposition, wilson::Action(gauge, {0.11, {}, antiperiodic_in_time}), settings);
+      std::vector<HostField> solutions(n, HostField(spinor_components, lattice));
+      for (const SolveResult& result : wilson.solve(sources, std::vector<double>(n, 0.11), solutions)) CHECK(result.converged());
+    }
+    const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
+    const double estimated = total_of(wilson_footprint(decomposition, settings, static_cast<int>(n)));
+    const double fields = static_cast<double>(n) * static_cast<double>(volume(lattice)) / 2 * 24 * sizeof(double);
+    CHECK(estimated > 0.995 * taken);
+    CHECK(estimated < 1.005 * (taken + fields));
+  };
+  for (const char* solver : {"bicgstab", "cgnr", "gcr"})
+    for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
+      check(solver, precision, precision == Precision::single ? 18 : 12, {1, 1, 2, 2}, 3);
+  check("bicgstab", Precision::single, 12, {1, 1, 1, 1}, 3);
+  check("bicgstab", Precision::half, 12, {1, 1, 2, 2}, 12);
+  check("gcr", Precision::single, 18, {1, 1, 2, 2}, 12);
 }
 
 // Domains need tables, solves in flight everything but links and tables once more.
@@ -193,6 +232,15 @@ TEST_CASE("footprints follow the formulas of the layout") {
   CHECK(parts[0].links == 3 * parts[1].links);
   CHECK(parts[0].fields == 3 * parts[1].fields);
   CHECK(parts[0].faces == parts[1].faces);
+  // Of 3 and 12 right-hand sides: as many fields and faces, the same links and tables.
+  for (const int n : {3, 12}) {
+    const Footprint one = wilson_footprint(cut, settings).front(), several = wilson_footprint(cut, settings, n).front();
+    CHECK(several.links == one.links);
+    CHECK(several.tables == one.tables);
+    CHECK(several.fields == n * one.fields);
+    CHECK(several.faces == n * one.faces);
+    CHECK(wilson_footprint(whole, settings, n).front().fields == n * sites / 2 * (12 * 192 + 7 * 52));
+  }
   settings.solver = "magic";
   CHECK_THROWS_AS(wilson_footprint(whole, settings), Error);
 }

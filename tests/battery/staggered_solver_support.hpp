@@ -1,12 +1,10 @@
 #pragma once
 // Staggered solves as the batteries repeat them: links on which they are quick, settings, and what comes back.
-#include "solvers/solver.hpp"
 #include "tests/battery/staggered_support.hpp"
+#include "tests/battery/together_support.hpp"
 
 #include <cmath>
-#include <span>
 #include <string>
-#include <vector>
 
 namespace quarkstar::battery {
 
@@ -31,28 +29,7 @@ inline SolverSettings staggered_settings(const std::string& solver, Precision pr
   return settings;
 }
 
-/// Right-hand sides that were solved together.
-struct StaggeredOutcome {
-  std::vector<SolveResult> results;
-  std::vector<HostField> solutions;
-};
-
-/// One solve from zero guesses.
-inline StaggeredOutcome solve_together(Solver& solver, std::span<const HostField> sources, std::span<const double> masses) {
-  StaggeredOutcome outcome{{}, std::vector<HostField>(sources.size(), HostField(colour_components, sources[0].extents))};
-  outcome.results = solver.solve(sources, masses, outcome.solutions);
-  return outcome;
-}
-
-/// One vector of each outcome: everything that the arithmetic decides is the same.
-inline void check_same_bits(const StaggeredOutcome& a, std::size_t v, const StaggeredOutcome& b, std::size_t w) {
-  CHECK(a.results[v].reason == b.results[w].reason);
-  CHECK(a.results[v].iterations == b.results[w].iterations);
-  CHECK(a.results[v].restarts == b.results[w].restarts);
-  CHECK(a.results[v].residual_history == b.results[w].residual_history);
-  CHECK(a.results[v].true_residual == b.results[w].true_residual);
-  CHECK(same_bits(a.solutions[v], b.solutions[w]));
-}
+using StaggeredOutcome = TogetherOutcome;
 
 /// |b - M x| / |b| by the reference's operator.
 inline double true_residual(const reference::StaggeredLinks& links, double mass, const HostField& source, const HostField& solution) {

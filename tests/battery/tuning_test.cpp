@@ -19,6 +19,9 @@ using battery::HoppingCase;
 namespace {
 constexpr std::uint64_t seed = 8128;
 
+/// What the rules say for Wilson with any number of right-hand sides, and for staggered with several.
+const stencil::Launch by_rule{0, 0, {1, arch::Stores::plain}};
+
 stencil::TuningProblem wilson_problem(const runtime::Decomposition& decomposition, Precision precision, int link_reals,
                                       std::optional<double> cached = {}) {
   return {decomposition, wilson::tuning_subject(precision, link_reals, antiperiodic_in_time), 1, 0, cached};
@@ -111,12 +114,20 @@ TEST_CASE("measurements return their candidates, take the memory that is announc
     for (const int vectors : {1, 3, 8})
       check("long links " + std::to_string(long_reals) + " vectors " + std::to_string(vectors),
             staggered_problem(whole, Precision::single, long_reals, vectors, vectors == 8 && long_reals != 13 ? 8 : 1));
-  double microseconds = 0;
-  const stencil::Launch launch = stencil::measure_launch(
-      wilson_problem(runtime::Decomposition({8, 8, 8, 8}, {1, 1, 1, 2}, 1), Precision::single, 12), {}, microseconds);
-  CHECK(microseconds > 0);
-  CHECK(launch.block_threads == 0);
-  CHECK(std::count(std::begin(arch::memory_accesses), std::end(arch::memory_accesses), launch.memory) == 1);
+  const auto measure_launch = [](const stencil::TuningProblem& problem) {
+    double microseconds = 0;
+    const stencil::Launch launch = stencil::measure_launch(problem, {}, microseconds);
+    CHECK(microseconds > 0);
+    CHECK(launch.block_threads == 0);
+    CHECK(launch.vectors_a_thread == 0);
+    CHECK(std::count(std::begin(arch::memory_accesses), std::end(arch::memory_accesses), launch.memory) == 1);
+  };
+  for (const stencil::TuningProblem& problem :
+       {wilson_problem(whole, Precision::single, 12), staggered_problem(whole, Precision::single, 13, 3)}) {
+    INFO("launch, " << problem.subject.name);
+    check_announced(problem, [&] { measure_launch(problem); });
+  }
+  measure_launch(wilson_problem(runtime::Decomposition({8, 8, 8, 8}, {1, 1, 1, 2}, 1), Precision::single, 12));
 }
 
 TEST_CASE("memory of a measurement is counted for each owner") {
@@ -148,7 +159,7 @@ TEST_CASE("what CPUs measure for larger fields is kept, and answers the next tim
     {
       runtime::TuneCache cache((folder / "tune.json").string());
       CHECK(stencil::tile_for(problem, false, &cache) == Coord{});
-      CHECK(stencil::launch_for(problem, {}, false, &cache) == problem.subject.usual_launch(problem.vectors));
+      CHECK(stencil::launch_for(problem, {}, false, &cache) == by_rule);
       CHECK(cache.size() == 0);
       tile = stencil::tile_for(problem, true, &cache);
       launch = stencil::launch_for(problem, tile, true, &cache);
@@ -264,6 +275,12 @@ TEST_CASE("what a choice depends on is in its key") {
   differs(staggered_problem(whole, Precision::single, 13, 4, 8));
   differs(staggered_problem(runtime::Decomposition({8, 8, 8, 16}, {1, 1, 1, 2}, 2), Precision::single, 13, 4));
   differs(wilson_problem(whole, Precision::single, 12));
+  // The same blocks in the hands of one worker, and of two.
+  const auto in_four = [](int owners) {
+    return staggered_problem(runtime::Decomposition({8, 8, 8, 16}, {1, 1, 1, 4}, owners), Precision::single, 13, 4);
+  };
+  CHECK(stencil::tile_key(in_four(1), "device") != stencil::tile_key(in_four(2), "device"));
+  CHECK(stencil::launch_key(in_four(1), {}, "device") != stencil::launch_key(in_four(2), {}, "device"));
   CHECK(stencil::tile_key(problem, "another") != order);
   CHECK(stencil::launch_key(problem, {0, 0, 8, 8}, "device") != launch);
 }
@@ -290,8 +307,16 @@ TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; se
     for (const stencil::TuningProblem& problem :
          {staggered_problem(whole, Precision::single, 18, 4, 1, 1e9), wilson_problem(whole, Precision::single, 12, 1e9)}) {
       CHECK(stencil::tile_for(problem, measure, &cache) == Coord{});
-      CHECK(stencil::launch_for(problem, {}, measure, &cache) == problem.subject.usual_launch(problem.vectors));
+      CHECK(stencil::launch_for(problem, {}, measure, &cache) == by_rule);
     }
+  }
+  // What others hold beside links and fields of this level does not make these larger than the caches.
+  for (stencil::TuningProblem problem :
+       {staggered_problem(whole, Precision::single, 18, 4, 1, 1e9), wilson_problem(whole, Precision::single, 12, 1e9)}) {
+    problem.resident = 1e9 / static_cast<double>(volume(lattice));
+    REQUIRE(stencil::measurement_bytes(problem).at(0) > 1e9);
+    CHECK(stencil::tile_for(problem, true, &cache) == Coord{});
+    CHECK(stencil::launch_for(problem, {}, true, &cache) == by_rule);
   }
   CHECK(cache.size() == 0);
   CHECK_FALSE(std::filesystem::exists(path));

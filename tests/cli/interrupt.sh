@@ -36,6 +36,12 @@ absent run.json
 grep -q 'restart files are in restart' stderr.txt || die "no word of the restart files"
 [ -s restart/column00.checkpoint ] || die "no restart file"
 
+# Groups of columns: the first is kept, and the signal comes in one of the other two.
+marker='column 4/12 done' signal=INT
+interrupt solve --gauge lattice.ildg --kappa 0.2 --tol 1e-13 --solver cgnr --nrhs 4 --json run.json --checkpoint groups
+absent run.json
+for column in 00 01 02 03; do [ -s groups/column$column.checkpoint ] || die "no restart file of column $column, whose group was done"; done
+
 # While the first of three sources is contracted and written: that is completed, and no other is.
 # Columns that take long, on a lattice of half the size, as twelve of them are waited for.
 expect 0 '^wrote' gauge generate small.ildg --lattice 4 8 8 8 --beta 5.7 --sweeps 2 --seed 7 --format ildg

@@ -12,6 +12,18 @@ for figure in dslash solver-lattice solver-rhs relative watts wilson v100 peers;
   expect 0 "\"figure\": \"$figure\"" model "$figure" "${given[@]}" --json
 done
 cmp peers.svg "$QUARKSTAR_SOURCE_DIR/docs/pictures/speeds.svg" || die "the README's picture of speeds is not that of model peers"
+# Rows and numbers of the first table of the document that it names: `| Wilson half, single | 1, 2 | 3, 4 |`, Quarkstar's and QUDA's.
+sed '1,/^Dslash at /d' "$QUARKSTAR_SOURCE_DIR/docs/results/2026-11-23-peers.md" | awk -F ' *[|] *' '
+  /^[^|]/ {exit}
+  /^[|] (Wilson|HISQ) / {
+    kind = $2 ~ /^HISQ/ ? "HISQ n = " : "Wilson "
+    sub(/^HISQ single, n = |^Wilson /, "", $2); sub(/ right-hand sides$/, "", $2)
+    n = split($2, of, ", *"); split($3, ours, ", *"); split($4, theirs, ", *")
+    for (i = 1; i <= n; ++i) print kind of[i], ours[i] + 0, theirs[i] + 0}' > peers.txt
+[ "$(wc -l < peers.txt)" = 7 ] || { cat peers.txt; die "not seven rows in the document of model peers"; }
+expect 0 '"figure": "peers"' model peers --json
+awk -F ': |,' '/"Dslash": "/ {gsub(/"/, "", $2); row = $2} /"Quarkstar": / {ours = $2 + 0} /"QUDA": / {print row, ours, $2 + 0}' stdout.txt |
+  diff peers.txt - || die "model peers has other numbers than its document"
 given=(--bandwidth 20 --estimate-only)
 expect 0 '' model v100 --json
 cp stdout.txt v100.txt

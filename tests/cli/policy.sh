@@ -26,7 +26,7 @@ for known in static adaptive halo-first energy eager prio lws dmda dmdar dmdas h
 done
 for policy in $policies; do same_bits "$policy" --policy "$policy" --blocks 1,1,2,2; done
 # Blocks of unequal sizes keep the bits; where one worker is slow `adaptive` cuts anew.
-same_bits unequal --policy adaptive --blocks 1,1,1,3 --columns 0-1
+same_bits unequal --policy adaptive --blocks 1,1,1,3 --columns 0-1 --nrhs 1
 # cut_anew FACTOR ARGUMENT...: a solve in two blocks does so under `adaptive` where a worker is that much slower, with the residuals of `static`.
 cut_anew() {
   local factor=$1
@@ -40,6 +40,7 @@ cut_anew() {
   residuals anew.json | cmp even.txt - || die "other residuals after another cut: $*"
 }
 cut_anew 20 --columns 0-11 --nrhs 1
+cut_anew 20 --columns 0-11 --nrhs 4
 # Domains stay whole: speeds 6 to 1 alone would cut 13 and 3.
 expect 0 '^plaquette ' gauge generate long.ildg --lattice 4 4 4 16 --beta 6.0 --sweeps 2 --seed 8 --format ildg
 cut_anew 6 --gauge long.ildg --columns 0-11 --nrhs 1 --solver gcr --schwarz-block 4,4,4,4

@@ -1,11 +1,15 @@
 // Whole solves on GPUs: the residual history and the solution have the CPU's bits.
 #include "runtime/system/switch_variable.hpp"
 #include "tests/battery/solver_support.hpp"
+#include "tests/battery/together_support.hpp"
 #include "tests/gpu/support.hpp"
 #include "tests/unit/environment_testing.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <span>
+#include <string>
+#include <vector>
 
 using namespace quarkstar;
 
@@ -51,6 +55,49 @@ TEST_CASE("residual histories on GPUs have the CPU's bits") {
               battery::check_same_bits(problem.solve(on_gpu), expected);
             }
       }
+}
+
+TEST_CASE("Wilson solves on a GPU: several right-hand sides have the bits of as many single solves on the CPU") {
+  QUARKSTAR_NEEDS_GPU("gpu Wilson right-hand sides");
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 8};
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 20, 0.4);
+  const wilson::Action action(gauge, {0.12, {}, antiperiodic_in_time});
+  constexpr std::size_t most = 12;
+  std::vector<HostField> sources;
+  std::vector<double> kappas;  // unlike, so that right-hand sides stop at different iterations
+  for (std::size_t v = 0; v < most; ++v) {
+    sources.push_back(battery::to_host(reference::random_field(lattice, 4, seed + 21 + v)));
+    kappas.push_back(0.1 + 0.002 * static_cast<double>(5 * v % most));
+  }
+  for (const std::string solver : {"bicgstab", "cgnr", "gcr"})
+    for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+      SolverSettings settings;
+      settings.solver = solver;
+      settings.precision = precision;
+      settings.link_reals = precision == Precision::double_ ? 18 : precision == Precision::single ? 12 : 8;
+      settings.keep_history = true;
+      settings.tune = false;
+      std::vector<battery::TogetherOutcome> alone;
+      {
+        runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
+        Solver single(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), action, settings);
+        for (std::size_t v = 0; v < most; ++v) alone.push_back(battery::solve_together(single, {&sources[v], 1}, {&kappas[v], 1}));
+      }
+      runtime::Session gpu({.cuda_workers = 1});
+      for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}}) {
+        Solver together(runtime::Decomposition(lattice, blocks, gpu.block_owners()), action, settings);
+        for (const std::size_t n : {std::size_t{3}, most}) {
+          const battery::TogetherOutcome outcome =
+              battery::solve_together(together, std::span(sources).first(n), std::span(kappas).first(n));
+          for (std::size_t v = 0; v < n; ++v) {
+            INFO(solver << " " << name_of(precision) << " blocks " << blocks[2] << blocks[3] << " vectors " << n << ", number " << v);
+            CHECK(outcome.results[v].converged());
+            battery::check_same_bits(outcome, v, alone[v], 0);
+          }
+        }
+      }
+    }
 }
 
 TEST_CASE("reliable updates as conditional parts of GPU graphs change no bit") {
