@@ -92,7 +92,6 @@ expect 2 "error: --solver: 'bicgstab' is not for the action hisq; use cg, blockc
 expect 2 "error: --solver: 'blockcg' is not for the action wilson" bench solver --solver blockcg "${small[@]}"
 expect 0 '"nrhs": 3' bench dslash --json --nrhs 3 --lattice 4,4,4,8 --precision single --links 12 "${small[@]}"
 expect 0 '4,4,4,8 +bicgstab +double +18 +2 ' bench solver --nrhs 2 --lattice 4,4,4,8 --iterations 16 --precision double --links 18 "${small[@]}"
-expect 2 'error: --vectors-a-thread: it means nothing for the action wilson' bench solver --vectors-a-thread 2 "${small[@]}"
 expect 2 'error: --links: 14 reals are not for the action naive; use 18' bench dslash --action naive --links 14 "${small[@]}"
 expect 0 '"tasks_per_iteration": [1-9][0-9]' bench solver --json --lattice 4,4,4,8 --iterations 16 --blocks 1,1,2,2 --policy eager --solver bicgstab --precision double --links 18 "${small[@]}"
 expect 0 '4,4,4,8 +cg +double +18 +1 ' bench solver --action hisq --nrhs 1 --lattice 4,4,4,8 --iterations 16 --blocks 1,1,1,2 --precision double --links 18 "${small[@]}"

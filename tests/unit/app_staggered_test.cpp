@@ -43,8 +43,8 @@ TEST_CASE("staggered settings complete themselves and exclude each other") {
   CHECK(refusal_of({flag("action", "hisq"), flag("mass", "0.1")}).empty());
   CHECK(refusal_of({}).empty());
   CHECK(refusal_of({flag("action", "asqtad")}).starts_with("--u0: asqtad needs"));
-  CHECK(refusal_of({flag("action", "hisq"), flag("u0", "0.9")}).starts_with("--u0: hisq has no"));
-  CHECK(refusal_of({flag("action", "naive"), flag("naik-epsilon", "auto")}).starts_with("--naik-epsilon: only HISQ"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("u0", "0.9")}).starts_with("--u0: u0 means nothing for the action hisq"));
+  CHECK(refusal_of({flag("action", "naive"), flag("naik-epsilon", "auto")}).starts_with("--naik-epsilon: naik-epsilon means nothing"));
   CHECK(refusal_of({flag("action", "hisq"), flag("solver", "bicgstab")}).starts_with("--solver: 'bicgstab' is not for"));
   CHECK(refusal_of({flag("action", "hisq"), flag("solver", "cgnr")}).starts_with("--solver: 'cgnr' is not for"));
   CHECK(refusal_of({flag("solver", "multishift")}).starts_with("--solver: 'multishift' is not for"));
@@ -52,9 +52,9 @@ TEST_CASE("staggered settings complete themselves and exclude each other") {
   CHECK(refusal_of({flag("action", "hisq"), flag("links", "12")}).starts_with("--links: '12' is not for"));
   CHECK(refusal_of({flag("action", "hisq"), flag("mass", "-0.5")}).starts_with("--mass: -0.5 is not positive"));
   for (const char* columns : {"5", "0-2,5"})
-    CHECK(refusal_of({flag("action", "hisq"), flag("columns", columns)}).starts_with("--columns: column 5 is no colour"));
+    CHECK(refusal_of({flag("action", "hisq"), flag("columns", columns)}).starts_with("--columns: the action hisq has no column 5"));
   CHECK(config_of({flag("action", "hisq"), flag("columns", "0,2")}).columns == std::vector<int>{0, 2});
-  CHECK(refusal_of({flag("action", "naive"), flag("links", "13")}).starts_with("--links: it is for long links"));
+  CHECK(refusal_of({flag("action", "naive"), flag("links", "13")}).starts_with("--links: '13' is not for the action naive"));
   CHECK(refusal_of({flag("action", "naive"), flag("links", "18")}).empty());
   CHECK_THROWS_AS(config_of({flag("action", "hisq"), flag("mass", "0.3"), flag("masses", "0.1,0.2")}), Error);
   const auto block = [](const char* key, const char* value) {
@@ -130,7 +130,7 @@ TEST_CASE("links from files and what would make links exclude each other") {
   check_complete(config);
   CHECK(refusal({fat}).starts_with("--long: fat links are given alone"));
   CHECK(refusal({far}).starts_with("--fat: long links are given alone"));
-  CHECK(refusal({fat, far}, "naive").starts_with("--fat: the action naive has no fat links"));
+  CHECK(refusal({fat, far}, "naive").starts_with("--fat: fat means nothing for the action naive"));
   CHECK(refusal({fat, far}, "wilson").starts_with("--fat: fat means nothing for the action wilson"));
   for (const Assignment& maker : {flag("gauge", "g"), flag("lattice", "4,4,4,4"), flag("reunitarize", "true"), flag("naik-epsilon", "0"),
                                   flag("naik-epsilon", "auto")})
