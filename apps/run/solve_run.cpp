@@ -81,7 +81,7 @@ struct SourceState {
 /// What all of a run shares. With several solves in flight (runtime/graph/turns.hpp) one of them at a time is here.
 struct Run {
   runtime::Session& session;
-  const RunConfig& config;  ///< of the first source
+  const RunConfig& config;  ///< with all sources
   const ActionKind& kind;
   const std::vector<double> masses;
   runtime::Decomposition decomposition;  ///< the policy `adaptive` may cut it anew between solves, unless several are in flight
@@ -353,15 +353,14 @@ void solve_all(Run& run, const MakeOperator& make) {
   });
 }
 
-/// plan_run() with memory needs, report.memory. Where the user has not said how many right-hand sides go together, half as many, and so on,
-/// until memory holds them, on GPUs without help from CPUs.
-PlannedLattice plan_for_memory(runtime::Session& session, const Coord& lattice, RunReport& report) {
+/// plan_run() with its memory `needs`. Where the user has not said how many right-hand sides go together, half as many, and so on, until
+/// memory holds them, on GPUs without help from CPUs.
+PlannedLattice plan_for_memory(runtime::Session& session, const Coord& lattice, RunConfig& config, std::vector<MemoryNeed>& needs) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
-  RunConfig& config = report.config;
   const auto fits = [&](const PlannedLattice& plan) {
-    report.memory = memory_needs(session, plan.decomposition, config);
-    const bool short_of_it = plan.plan.short_of_memory ||
-                             std::any_of(report.memory.begin(), report.memory.end(), [](const MemoryNeed& need) { return !need.fits(); });
+    needs = memory_needs(session, plan.decomposition, config);
+    const bool short_of_it =
+        plan.plan.short_of_memory || std::any_of(needs.begin(), needs.end(), [](const MemoryNeed& need) { return !need.fits(); });
     return !job.any(short_of_it);
   };
   while (config.nrhs > 1 && !config.was_given("nrhs")) {
@@ -395,7 +394,8 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   const auto start = Clock::now();
   catch_interrupts();
   RunReport& report = sources.front().report;
-  const RunConfig& config = report.config;
+  RunConfig config = report.config;
+  for (const SourceRun& source : sources.subspan(1)) config.further_sources.push_back(source.report.config.source);
   const ActionKind& kind = kind_of(config);
   runtime::SessionOptions options = config.session;
   options.keep_events = true;
@@ -403,13 +403,16 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   runtime::Session session(options);
   provide_power(session);
   report.power = session.options().power;
-  const PlannedLattice plan = plan_for_memory(session, lattice, report);
+  const PlannedLattice plan = plan_for_memory(session, lattice, config, report.memory);
   runtime::mpi::Job::current().together([&] { require_thick_blocks(plan.decomposition, kind.reach); });
   report.decomposition = plan.decomposition.describe();
   report.devices = plan.plan;
   if (planned) planned(report);
   runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
+  report.config.nrhs = config.nrhs;
   const MakeOperator make = kind.make_links(session, plan.decomposition, links, report);
+  config.staggered = report.config.staggered;  // what files of links say
+  config.wilson.boundary = report.config.wilson.boundary;
   const std::vector<double> masses = kind.masses(config);
   const int total = static_cast<int>(config.columns.size() * masses.size() * sources.size());
   Run run{.session = session,
@@ -433,7 +436,7 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
       run.sources.back().checkpoint.emplace(folder, lattice, plan.decomposition.part());
     if (&source.report == &report) continue;
     source.report.config.nrhs = config.nrhs;
-    source.report.config.staggered = config.staggered;  // what files of links say
+    source.report.config.staggered = config.staggered;
     source.report.config.wilson.boundary = config.wilson.boundary;
     source.report.decomposition = report.decomposition;
     source.report.devices = report.devices;
