@@ -15,7 +15,7 @@ namespace quarkstar {
 namespace {
 
 /// What a solve holds in one precision.
-struct Level {
+struct OnePrecision {
   Precision precision;
   LayoutRequest layout;
   double link_bytes;   ///< per site
@@ -24,44 +24,44 @@ struct Level {
   std::optional<SchwarzSettings> schwarz{};
 };
 
-Footprint level_footprint(const runtime::Decomposition& decomposition, const runtime::Block& block, const Level& level) {
-  const LaneGrid grid = choose_lane_grid(decomposition, level.precision, level.layout);
+Footprint footprint_of_one(const runtime::Decomposition& decomposition, const runtime::Block& block, const OnePrecision& one) {
+  const LaneGrid grid = choose_lane_grid(decomposition, one.precision, one.layout);
   const double half = static_cast<double>(volume(block.extents)) / 2, lanes = grid.lanes;
   Coord outer{}, inside{};
   double face_reals = 0, packed = 0;
   for (int mu = 0; mu < 4; ++mu) {
     outer[mu] = block.extents[mu] / (grid.splits(mu) ? 2 : 1);
-    inside[mu] = std::max(0, outer[mu] - (decomposition.is_cut(mu) ? 2 * level.layout.reach : 0));
+    inside[mu] = std::max(0, outer[mu] - (decomposition.is_cut(mu) ? 2 * one.layout.reach : 0));
   }
   const double sites = static_cast<double>(volume(outer)) / 2, edge = sites - static_cast<double>(volume(inside)) / 2;
   for (int mu = 0; mu < 4; ++mu) {
     if (!decomposition.is_cut(mu)) continue;
-    const double layers = level.layout.reach * sites / outer[mu];
+    const double layers = one.layout.reach * sites / outer[mu];
     packed += 2 * layers;
     // A face for a block of another rank is kept by its sender too.
     double kept = 2;
     for (const int direction : {2 * mu, 2 * mu + 1})
       if (decomposition.block(decomposition.neighbour(block.index, direction)).rank != block.rank) kept += 1;
-    face_reals += kept * level.face_reals * layers * lanes / (grid.splits(mu) ? 2 : 1);
+    face_reals += kept * one.face_reals * layers * lanes / (grid.splits(mu) ? 2 : 1);
   }
-  const int hops = level.layout.reach == 1 ? 1 : 2;  // near ones, and far ones
+  const int hops = one.layout.reach == 1 ? 1 : 2;  // near ones, and far ones
   Footprint bytes;
-  bytes.links = 2 * half * level.link_bytes;
-  bytes.fields = half * level.field_bytes;
-  bytes.faces = 2 * face_reals * static_cast<double>(computed_bytes(level.precision));
+  bytes.links = 2 * half * one.link_bytes;
+  bytes.fields = half * one.field_bytes;
+  bytes.faces = 2 * face_reals * static_cast<double>(computed_bytes(one.precision));
   bytes.tables = sizeof(std::uint32_t) * 2 * (hops * 8 * sites + sites + hops * 8 * edge + packed);
-  if (level.schwarz)
-    bytes.tables += sizeof(std::uint32_t) * static_cast<double>(wilson::schwarz_table_words(volume(outer) / 2, level.schwarz->domain));
+  if (one.schwarz)
+    bytes.tables += sizeof(std::uint32_t) * static_cast<double>(wilson::schwarz_table_words(volume(outer) / 2, one.schwarz->domain));
   return bytes;
 }
 
 const NamedKrylovSolver& solver_named(const std::string& name) {
   const NamedKrylovSolver* solver = find_krylov_solver(name);
-  if (solver == nullptr) throw Error(ErrorKind::input, "--solver", "unknown solver '" + name + "'", "see `quarkstar solve --help`");
+  if (solver == nullptr) throw Error(ErrorKind::input, "solver", "unknown solver '" + name + "'", "use one of solver_names()");
   return *solver;
 }
 
-/// Vectors of one parity in each level of a solve.
+/// Vectors of one parity in each precision of a solve.
 struct Vectors {
   double outer = 0, inner = 0;
 };
@@ -108,7 +108,7 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
   if (mixed || shape.one_layout) inner_kinds = outer_kinds;
   if (solver.shifted) (mixed || shape.one_layout ? inner_kinds : outer_kinds).insert(1);
 
-  const auto level = [&](Precision precision, double link_bytes, double fields, int right_hand_sides, bool preconditioned) -> Level {
+  const auto in = [&](Precision precision, double link_bytes, double fields, int right_hand_sides, bool preconditioned) -> OnePrecision {
     LayoutRequest layout{.reach = shape.reach, .vectors_in_lanes = vectors_in_lanes};
     if (preconditioned && settings.schwarz) layout.unit = settings.schwarz->domain;
     return {precision,
@@ -118,10 +118,10 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
             static_cast<double>(shape.face_reals) * right_hand_sides,
             preconditioned ? settings.schwarz : std::nullopt};
   };
-  const auto levels = [&](const Vectors& fields) {
-    std::vector<Level> all{level(Precision::double_, shape.outer_links + (shape.one_layout ? shape.inner_links : 0), fields.outer,
-                                 sum_of(outer_kinds) + (shape.one_layout ? sum_of(inner_kinds) : 0), !mixed)};
-    if (mixed) all.push_back(level(settings.precision, shape.inner_links, fields.inner, sum_of(inner_kinds), true));
+  const auto precisions = [&](const Vectors& fields) {
+    std::vector<OnePrecision> all{in(Precision::double_, shape.outer_links + (shape.one_layout ? shape.inner_links : 0), fields.outer,
+                                     sum_of(outer_kinds) + (shape.one_layout ? sum_of(inner_kinds) : 0), !mixed)};
+    if (mixed) all.push_back(in(settings.precision, shape.inner_links, fields.inner, sum_of(inner_kinds), true));
     return all;
   };
   // A partial sum per task and vector: interior and boundary, three of every hopping operator; and those of the solver.
@@ -131,7 +131,7 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
   for (const runtime::Block& block : decomposition.blocks()) {
     const auto total = [&](const Vectors& fields) {
       Footprint bytes;
-      for (const Level& one : levels(fields)) bytes += level_footprint(decomposition, block, one);
+      for (const OnePrecision& one : precisions(fields)) bytes += footprint_of_one(decomposition, block, one);
       return bytes;
     };
     Footprint bytes = total(solver.shifted ? vectors_of_shifts(settings, n) : vectors_of_correction(settings, solver, n));

@@ -11,7 +11,7 @@ namespace quarkstar {
 
 /// Bytes by what they hold.
 struct Footprint {
-  double links = 0;    ///< of every level, both parities, each link at both of its ends
+  double links = 0;    ///< of every precision, both parities, each link at both of its ends
   double fields = 0;   ///< right-hand sides, solutions, residuals, corrections and the Krylov solver's vectors at their peak
   double faces = 0;    ///< half spinors or colour vectors between blocks, double-buffered
   double tables = 0;   ///< neighbours and site lists, as tasks see them
@@ -27,9 +27,9 @@ struct OperatorShape {
   int components;           ///< of its vectors
   int face_reals;           ///< that a hop needs of a neighbour
   int reach = 1;            ///< of the longest hop
-  double outer_links;       ///< bytes per site of the level in double precision
+  double outer_links;       ///< bytes per site in double precision
   double inner_links = 0;   ///< and of the Krylov solver's, where it is another
-  bool one_layout = false;  ///< both levels are in double precision, on one layout
+  bool one_layout = false;  ///< both are in double precision, on one layout
 };
 /// Throws Error(input) for an unknown solver.
 OperatorShape wilson_shape(const SolverSettings& settings);

@@ -33,14 +33,14 @@ const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& 
   const NamedKrylovSolver* solver = find_krylov_solver(settings.solver);
   const std::vector<std::string>& names = solver_names(action.is_hermitian());
   if (solver == nullptr)
-    throw Error(ErrorKind::input, "--solver", fmt::format("unknown solver '{}'", settings.solver),
+    throw Error(ErrorKind::input, "solver", fmt::format("unknown solver '{}'", settings.solver),
                 fmt::format("use one of {}", fmt::join(names, ", ")));
   if (settings.schwarz && !solver->flexible)
-    throw Error(ErrorKind::input, "--schwarz-block",
+    throw Error(ErrorKind::input, "schwarz-block",
                 fmt::format("the preconditioner differs from one application to the next, and {} cannot do with that", settings.solver),
-                "use --solver gcr");
+                "use the solver gcr");
   if (std::find(names.begin(), names.end(), settings.solver) == names.end())
-    throw Error(ErrorKind::input, "--solver",
+    throw Error(ErrorKind::input, "solver",
                 action.is_hermitian()
                     ? fmt::format("'{}' is no solver for this action, whose even-odd system is hermitian and positive", settings.solver)
                     : fmt::format("'{}' needs a hermitian positive operator, which this action's is not", settings.solver),
@@ -49,9 +49,9 @@ const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& 
 }
 
 /// Throws Error(input) where a shifted solver was asked for and masses do not shift the operator.
-void require_shifts(const NamedKrylovSolver& solver, const Levels& levels) {
-  if (solver.shifted && !levels.outer->shift_between(1, 1))
-    throw Error(ErrorKind::input, "--solver", fmt::format("'{}' needs masses that shift M^+ M, which this action's do not", solver.name),
+void require_shifts(const NamedKrylovSolver& solver, const PreparedActions& prepared) {
+  if (solver.shifted && !prepared.outer->shift_between(1, 1))
+    throw Error(ErrorKind::input, "solver", fmt::format("'{}' needs masses that shift M^+ M, which this action's do not", solver.name),
                 "use another solver");
 }
 
@@ -74,19 +74,19 @@ struct Solver::Impl {
   SolverSettings settings;
   const NamedKrylovSolver& krylov;
   int components;
-  Levels levels;
+  PreparedActions prepared;
   runtime::HandlePools pools;  ///< for the fields of a solve
 
   /// Every hopping operator that a solve for n right-hand sides applies.
   void prepare(int n) {
-    levels.outer->prepare(n);
-    if (krylov.shifted) levels.krylov().prepare(1);
-    if (levels.inner) levels.inner->prepare(n);  // a shifted solve refines with all of them
+    prepared.outer->prepare(n);
+    if (krylov.shifted) prepared.krylov().prepare(1);
+    if (prepared.inner) prepared.inner->prepare(n);  // a shifted solve refines with all of them
   }
 
   /// Whether the Krylov solver has fields in a precision of its own.
   bool below_double() const { return settings.precision != Precision::double_; }
-  const LatticePointer& lattice() const { return levels.outer->lattice(); }
+  const LatticePointer& lattice() const { return prepared.outer->lattice(); }
 
   /// One correction of all right-hand sides: what is asked of it.
   struct Goal {
@@ -107,7 +107,7 @@ struct Solver::Impl {
     limits.most_iterations = goal.budget;
     limits.observe = goal.observe;
     limits.refresh.every = solver.refresh_every;
-    if (solver.flexible) limits.precondition = levels.krylov().preconditioner();
+    if (solver.flexible) limits.precondition = prepared.krylov().preconditioner();
     // What one solve without refreshes can gain: five digits in single precision, two in half; asking for more would
     // end in stagnation.
     const bool half = settings.precision == Precision::half;
@@ -179,7 +179,7 @@ struct Solver::Impl {
     const auto n = static_cast<int>(goal.n);
     const Field rhs = outer.field();
     outer.prepare(rhs, r);
-    const std::unique_ptr<EvenOdd> inner = levels.inner ? levels.inner->system(n, goal.mass) : nullptr;
+    const std::unique_ptr<EvenOdd> inner = prepared.inner ? prepared.inner->system(n, goal.mass) : nullptr;
     EvenOdd& system = inner ? *inner : outer;
     const PerVector factor = for_each_vector(goal.n, [&](std::size_t v) { return outer.residual_factor(v); });
     const NamedKrylovSolver& solver = krylov.shifted ? *find_krylov_solver("cg") : krylov;
@@ -211,7 +211,7 @@ struct Solver::Impl {
     const auto n = static_cast<int>(goal.n);
     const double least = *std::min_element(goal.mass.begin(), goal.mass.begin() + n);
     const PerVector shifts =
-        for_each_vector(goal.n, [&](std::size_t v) { return levels.outer->shift_between(goal.mass[v], least).value(); });
+        for_each_vector(goal.n, [&](std::size_t v) { return prepared.outer->shift_between(goal.mass[v], least).value(); });
     const FullField y(lattice(), components, n);
     Goal half = goal;  // a parity may keep half of the residual
     for (double& target2 : half.target2)
@@ -220,7 +220,7 @@ struct Solver::Impl {
     for (const int parity : {0, 1}) {
       const Field rhs(lattice(), parity, components);
       transfer::load(rhs, source);
-      const std::unique_ptr<EvenOdd> system = levels.krylov().system(1, same_for_all(least), parity);
+      const std::unique_ptr<EvenOdd> system = prepared.krylov().system(1, same_for_all(least), parity);
       const KrylovResults part = solve_scaled(krylov, *system, nullptr, y.of(parity), rhs, half, same_for_all(1), shifts);
       all.idle += part.idle;
       for (std::size_t v = 0; v < goal.n; ++v) {
@@ -264,17 +264,17 @@ struct Solver::Impl {
 Solver::Solver(const runtime::Decomposition& decomposition, const Action& action, const SolverSettings& settings, const Speed& speed) {
   const NamedKrylovSolver& krylov = solver_for(action, settings);
   check_limits(settings);
-  LevelRequest request{settings.precision, settings.link_reals, settings.schur, settings.schwarz, speed};
+  ActionRequest request{settings.precision, settings.link_reals, settings.schur, settings.schwarz, speed};
   request.speed.measure = settings.tune && !speed.tile && !speed.launch && !runtime::Turns::taken();
   if (speed.vectors_in_lanes > 1 && settings.solver != "cg") throw ShapeError("Solver", "vectors in lanes are for cg");
   action.check(decomposition, request);
-  impl_ = std::unique_ptr<Impl>(new Impl{settings, krylov, action.components(), action.levels(decomposition, request), {}});
-  require_shifts(krylov, impl_->levels);
-  impl_->levels.set_resident();
+  impl_ = std::unique_ptr<Impl>(new Impl{settings, krylov, action.components(), action.prepared(decomposition, request), {}});
+  require_shifts(krylov, impl_->prepared);
+  impl_->prepared.set_resident();
 }
 
 SolveResult Solver::solve(const HostField& source, HostField& solution, const Progress& progress, const Snapshots& snapshots) {
-  const std::optional<double> mass = impl_->levels.outer->own_mass();
+  const std::optional<double> mass = impl_->prepared.outer->own_mass();
   if (!mass) throw ShapeError("Solver::solve", "no mass, and the action has none of its own");
   return solve(source, *mass, solution, progress, snapshots);
 }
@@ -297,9 +297,9 @@ std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::
   for (const HostField& solution : solutions)
     if (solution.origin != solutions[0].origin || solution.extents != solutions[0].extents)
       throw ShapeError("Solver::solve", "the solutions hold different boxes");
-  for (const double mass : masses) s.levels.outer->check_mass(mass);
+  for (const double mass : masses) s.prepared.outer->check_mass(mass);
   if (s.krylov.one_operator && std::any_of(masses.begin(), masses.end(), [&](double mass) { return mass != masses[0]; }))
-    throw Error(ErrorKind::input, "--solver", fmt::format("{} needs one mass for all right-hand sides", s.krylov.name),
+    throw Error(ErrorKind::input, "solver", fmt::format("{} needs one mass for all right-hand sides", s.krylov.name),
                 "use cg, or multishift for several masses");
   const auto zero = [](const HostField& field) {
     return std::all_of(field.data.begin(), field.data.end(), [](const std::complex<double>& c) { return c == 0.0; });
@@ -330,7 +330,7 @@ std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::
   int spent = 0;  // iterations of all cycles so far, of the right-hand side that took most
   Work idle;
   Impl::Goal goal{.n = n, .mass = for_each_vector(n, [&](std::size_t v) { return masses[v]; })};
-  const std::unique_ptr<EvenOdd> outer = s.levels.outer->system(count, goal.mass);
+  const std::unique_ptr<EvenOdd> outer = s.prepared.outer->system(count, goal.mass);
   const std::vector<double> b_norm2 = s.norm2(b);
   // The solution for a zero source is zero, whatever the guess.
   if (guessed && std::any_of(b_norm2.begin(), b_norm2.end(), [](double norm2) { return norm2 == 0; })) {

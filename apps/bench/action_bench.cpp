@@ -71,10 +71,10 @@ SolverSettings ActionBench::settings(const std::string& solver, const BenchCase&
 
 TunedTiming ActionBench::time(const runtime::Decomposition& decomposition, const BenchCase& c, int repetitions,
                               const runtime::HardwareCounters* counters) const {
-  const LevelRequest request{c.precision, settings("", c).link_reals, Schur::asymmetric, {}, c.speed};
-  const std::unique_ptr<Level> level = operator_.action->level(decomposition, request);
-  stencil::Stencil& stencil = level->stencil(c.vectors);
-  const LatticePointer& lattice = level->lattice();
+  const ActionRequest request{c.precision, settings("", c).link_reals, Schur::asymmetric, {}, c.speed};
+  const std::unique_ptr<PreparedAction> prepared = operator_.action->in_precision(decomposition, request);
+  stencil::Stencil& stencil = prepared->stencil(c.vectors);
+  const LatticePointer& lattice = prepared->lattice();
   const FullField field(lattice, operator_.action->components(), c.vectors);
   const std::vector<HostField> hosts(static_cast<std::size_t>(c.vectors), wave());
   transfer::load(field.odd, hosts);
@@ -93,7 +93,7 @@ TunedTiming ActionBench::time(const runtime::Decomposition& decomposition, const
   const double written = c.vectors * static_cast<double>(site_bytes(c.precision, field.even.reals()));
   TunedTiming tuned{
       dslash_timing(times, {cost.flops / sites, cost.bytes / sites, written, 2 * (cost.bytes - sites * written)}, sites, owners),
-      level->tile(), stencil.launch()};
+      prepared->tile(), stencil.launch()};
   tuned.timing.lanes = lattice->lanes().lanes;
   return tuned;
 }

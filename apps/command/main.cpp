@@ -61,6 +61,12 @@ std::string remedy(const CLI::App& command) {
   return names.empty() ? help : fmt::format("use one of {}, or {}", fmt::join(names, ", "), help);
 }
 
+/// Errors of the layers below name parameters: where the command has a flag of that name, it is the flag that the user knows.
+std::string with_flag(std::string text, const CLI::App& command) {
+  const std::string where = text.substr(0, text.find(": "));
+  return where.size() < text.size() && command.get_option_no_throw("--" + where) != nullptr ? "--" + text : text;
+}
+
 /// CLI11 would say that a subcommand is missing, and not which word it does not know.
 void require_known_subcommands(const CLI::App& app, int argc, char** argv) {
   const CLI::App* command = &app;
@@ -112,6 +118,9 @@ int run(int argc, char** argv) {
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the end
     app.parse(std::move(arguments));
     return 0;
+  } catch (const quarkstar::Error& error) {
+    const bool shared = dynamic_cast<const quarkstar::runtime::mpi::SharedError*>(&error) != nullptr;
+    return fail(with_flag(error.what(), named_command(app)), error.exit_code(), shared);
   } catch (const CLI::Success& request) {  // --help, --version
     return quarkstar::runtime::mpi::Job::current().is_root() ? app.exit(request) : 0;
   } catch (const CLI::ParseError& error) {

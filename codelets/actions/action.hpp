@@ -1,12 +1,12 @@
 #pragma once
 // An action with its links, as a solver sees it.
-#include "codelets/actions/level.hpp"
+#include "codelets/actions/prepared_action.hpp"
 #include "codelets/actions/wilson/parameters.hpp"
 
 namespace quarkstar {
 
 /// What a solver asks of an operator.
-struct LevelRequest {
+struct ActionRequest {
   Precision precision = Precision::double_;  ///< of the Krylov solver
   int link_reals = 18;                       ///< of the links whose form can be chosen, there
   Schur schur = Schur::asymmetric;
@@ -16,10 +16,10 @@ struct LevelRequest {
 
 /// The operator of a solve: in double precision, for right-hand sides, corrections and true residuals; and that of the Krylov solver where
 /// it is another one.
-struct Levels {
-  std::unique_ptr<Level> outer, inner;
-  Level& krylov() const { return inner ? *inner : *outer; }
-  /// Tells each level what the links of all take of its owners' memory.
+struct PreparedActions {
+  std::unique_ptr<PreparedAction> outer, inner;
+  PreparedAction& krylov() const { return inner ? *inner : *outer; }
+  /// Tells each what the links of all take of its owners' memory.
   void set_resident() const {
     const double bytes_per_site = outer->link_bytes() + (inner ? inner->link_bytes() : 0);
     outer->set_resident(bytes_per_site);
@@ -37,14 +37,14 @@ class Action {
   /// How the kernels for so many vectors are launched without a measurement.
   virtual stencil::Launch usual_launch(int vectors) const = 0;
   /// Throws Error(input) for a request that the action cannot fulfil, before anything is allocated.
-  virtual void check(const runtime::Decomposition& decomposition, const LevelRequest& request) const = 0;
+  virtual void check(const runtime::Decomposition& decomposition, const ActionRequest& request) const = 0;
   // The next two submit tasks that copy the links. They throw Error(input) for links that cannot be stored as requested, and for blocks or
   // domains that the operator cannot have; ShapeError where the links are not those of the decomposition's lattice.
 
-  /// A level in request.precision alone.
-  virtual std::unique_ptr<Level> level(const runtime::Decomposition& decomposition, const LevelRequest& request) const = 0;
+  /// In request.precision alone.
+  virtual std::unique_ptr<PreparedAction> in_precision(const runtime::Decomposition& decomposition, const ActionRequest& request) const = 0;
   /// What a solve needs: outer, and inner where the Krylov solver's is another.
-  virtual Levels levels(const runtime::Decomposition& decomposition, const LevelRequest& request) const = 0;
+  virtual PreparedActions prepared(const runtime::Decomposition& decomposition, const ActionRequest& request) const = 0;
 };
 
 }  // namespace quarkstar

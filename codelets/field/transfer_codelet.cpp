@@ -189,7 +189,7 @@ VectorPlaces places_of(const Field& field) {
 void require_special_unitary(const HostGauge& gauge, int reals, bool distributed) {
   const gauge::UnitarityDeviation deviation = distributed ? gauge::unitarity_deviation_of_all_ranks(gauge)
                                                           : gauge::unitarity_deviation(gauge, runtime::Session::current().cpu_team());
-  deviation.require_small("use 18, or reunitarize the configuration", "--links",
+  deviation.require_small("use 18, or reunitarize the configuration", "links",
                           fmt::format("{} reals store SU(3) matrices only, and these links are not", reals));
 }
 

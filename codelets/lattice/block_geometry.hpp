@@ -18,7 +18,7 @@ struct TableRange {
   std::int32_t first = -1;  ///< of a list of sites that is first, first + 1, ...: kernels then need not read it; otherwise -1
 };
 
-/// Throws Error(input) naming --blocks or --ranks where a block, of any rank, is thinner than a hop of `reach` sites in a direction that is
+/// Throws Error(input) naming blocks or ranks where a block, of any rank, is thinner than a hop of `reach` sites in a direction that is
 /// cut.
 void require_thick_blocks(const runtime::Decomposition& decomposition, int reach);
 

@@ -40,9 +40,9 @@ Decomposition::Decomposition(const Coord& lattice, const Coord& grid, int worker
   std::array<std::vector<int>, 4> cuts;
   for (int mu = 0; mu < 4; ++mu) {
     if (grid[mu] < 1)
-      throw Error(ErrorKind::input, "--blocks", fmt::format("{} blocks in {}", grid[mu], direction_name[mu]),
+      throw Error(ErrorKind::input, "blocks", fmt::format("{} blocks in {}", grid[mu], direction_name[mu]),
                   "give four positive numbers, e.g. 1,1,1,2");
-    cuts[mu] = share("--blocks", mu, lattice[mu], grid[mu]);
+    cuts[mu] = share("blocks", mu, lattice[mu], grid[mu]);
   }
   build(of_one_rank(cuts));
   give_to_consecutive(workers);
@@ -55,8 +55,8 @@ Decomposition::Decomposition(const Coord& lattice, const RankGrid& ranks, const 
   for (int mu = 0; mu < 4; ++mu) {
     const auto direction = static_cast<std::size_t>(mu);
     const std::vector<int>& given = ranks.slabs[direction];
-    for (const int slab : given.empty() ? share("--ranks", mu, lattice[mu], ranks.grid[mu]) : given)
-      cuts[direction].push_back(share("--blocks", mu, slab, blocks_a_rank[mu]));
+    for (const int slab : given.empty() ? share("ranks", mu, lattice[mu], ranks.grid[mu]) : given)
+      cuts[direction].push_back(share("blocks", mu, slab, blocks_a_rank[mu]));
   }
   build(cuts);
   give_to_consecutive(workers);

@@ -44,7 +44,7 @@ class Decomposition {
   static Decomposition uncut(const Coord& lattice, int owner);
 
   /// The lattice cut over ranks, and each rank's part into blocks_a_rank nearly equal blocks. owners: those of a rank's blocks to its
-  /// workers, consecutive blocks to consecutive workers. Throws Error(input) naming --ranks or --blocks and the direction.
+  /// workers, consecutive blocks to consecutive workers. Throws Error(input) naming ranks or blocks and the direction.
   Decomposition(const Coord& lattice, const RankGrid& ranks, const Coord& blocks_a_rank, int workers);
   /// The same with blocks as given. worker_of: owner of each block of this rank, which is at that position in the grid of its rank's
   /// blocks.

@@ -22,10 +22,10 @@ std::string cuda_remedy(cudaError_t error) {
     case cudaErrorUnsupportedPtxVersion:
       return fmt::format(
           "the kernels were compiled for other GPUs, the oldest of capability {}.{}: build for this one with "
-          "./bootstrap build --cuda-architectures LIST, or leave it out with --devices",
+          "./bootstrap build --cuda-architectures LIST, or leave that GPU out of the devices",
           least_capability() / 10, least_capability() % 10);
     case cudaErrorInsufficientDriver:
-      return "the driver is older than the CUDA that this was built with: update it, or use --devices cpu";
+      return "the driver is older than the CUDA that this was built with: update it, or use CPUs alone (devices cpu)";
     case cudaErrorInvalidConfiguration:
     case cudaErrorLaunchOutOfResources:
     case cudaErrorInvalidValue:
@@ -37,9 +37,8 @@ std::string cuda_remedy(cudaError_t error) {
              "several "
              "ranks QUARKSTAR_GPU_IPC=off, and look for Xid lines in the kernel's log (dmesg)";
     default:
-      return "look for Xid lines in the kernel's log (dmesg) and at nvidia-smi, and leave a damaged GPU out with "
-             "--devices; "
-             "if the GPU is well, please report this with the command line";
+      return "look for Xid lines in the kernel's log (dmesg) and at nvidia-smi, and leave a damaged GPU out of the "
+             "devices; if the GPU is well, please report this with the command line";
   }
 }
 

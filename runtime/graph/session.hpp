@@ -35,7 +35,7 @@ struct SessionOptions {
   bool keep_events = false;           ///< record every task for traces and timelines (about 50 ns per task)
   std::string devices{};              ///< which devices own blocks, as asked for: cpu, cuda, all, numbers of GPUs; "": not asked
   std::optional<double> cpu_share{};  ///< part of the lattice that CPU workers own beside GPUs, 0..1; none: see cpu_share_is_open()
-  bool measure_cpu_share = false;     ///< --cpu-share auto, beside any GPUs
+  bool measure_cpu_share = false;     ///< cpu-share auto, beside any GPUs
   std::vector<int> gpu_numbers{};  ///< which GPUs, as the driver counts, divided among the ranks of the host; empty: the first cuda_workers
   std::size_t gpu_memory = 0;      ///< bytes that a rank's fields may take on each GPU; 0: 90 % of it or what is free, shared by its ranks
   MachinePower power{};            ///< for policies that weigh joules

@@ -20,7 +20,7 @@ class Tags {
     if (first + count > end_) first = place_from(0, count);
     if (first + count > end_)
       throw Error(ErrorKind::environment, "MPI", "its " + std::to_string(end_) + " tags do not suffice for the faces of so many blocks",
-                  "use fewer --blocks, or fewer --in-flight");
+                  "use fewer blocks, or fewer solves in flight");
     next_ = first + count;
     used_[first] = next_;
     return static_cast<int>(first);

@@ -1,6 +1,6 @@
 #pragma once
-// The door for scheduling policies in shared libraries: `--policy ./libmine.so`. A library includes this header alone, defines a
-// `starpu_sched_policy` and ends in
+// The door for scheduling policies in shared libraries: `./libmine.so` as the name of the policy. A library includes this header alone,
+// defines a `starpu_sched_policy` and ends in
 //
 //     QUARKSTAR_POLICY(make_policy)
 //

@@ -10,7 +10,7 @@ namespace quarkstar::runtime {
 struct Patience {
   std::chrono::seconds idle{600};  ///< without anything completing on any rank; 0: for ever
   std::chrono::seconds silent{0};  ///< before a rank that does not answer when asked ends the job; 0: as idle
-  const char* remedy = "restart from the last checkpoint, or raise --watchdog";  ///< of the command that runs
+  const char* remedy = "restart from the last checkpoint, or raise the watchdog's time";  ///< of the command that runs
 };
 
 /// What one rank knows of the job's progress, from looks at itself and answers of others. Times are steady ones.

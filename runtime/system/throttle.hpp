@@ -19,7 +19,7 @@ struct Throttle {
 class Throttler {
  public:
   Throttler() = default;
-  /// Throws Error(input) naming --throttle for numbers out of range, and for a worker that is none of [first_cpu, workers).
+  /// Throws Error(input) naming throttle for numbers out of range, and for a worker that is none of [first_cpu, workers).
   Throttler(const std::vector<Throttle>& throttles, int first_cpu, int workers);
 
   /// Microseconds by which a task that took so long is to be delayed; 0 where nothing is asked for. Called by the worker's own thread.

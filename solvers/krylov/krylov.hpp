@@ -1,7 +1,7 @@
 #pragma once
 // What all Krylov solvers share: their contract, the state of n vectors that stop one by one, and the loop that submits iterations ahead of
 // the answer.
-#include "codelets/actions/level.hpp"
+#include "codelets/actions/prepared_action.hpp"
 #include "codelets/field/blas.hpp"
 #include "solvers/krylov/batches.hpp"
 #include "solvers/settings.hpp"

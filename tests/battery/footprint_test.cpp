@@ -187,7 +187,7 @@ TEST_CASE("a staggered solve allocates what its footprint says, and no more") {
     const double estimated = total_of(staggered_footprint(decomposition, settings, hops_far, together, vectors_in_lanes));
     const double vectors = together[0] * static_cast<double>(volume(lattice)) / 2 * 6 * sizeof(double);
     CHECK(estimated > 0.995 * taken);
-    // Where double precision needs no correction, the faces of the inner level are never made.
+    // Where double precision needs no correction, the faces of the inner precision are never made.
     double unused = 0;
     if (shifted && precision == Precision::double_ && long_reals != 18) {
       settings.solver = "cg";

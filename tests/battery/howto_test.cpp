@@ -1,6 +1,6 @@
 // The solver that docs/howto/solver.md writes, taken from the page itself, solves what it says: in every precision, with refreshes, several
 // right-hand sides as one.
-#include "codelets/actions/wilson/level.hpp"
+#include "codelets/actions/wilson/prepared_action.hpp"
 #include "solvers/krylov/krylov.hpp"
 #include "tests/battery/support.hpp"
 
@@ -20,7 +20,7 @@ constexpr Coord extents{4, 4, 4, 8};
 constexpr std::size_t n = 3;
 constexpr PerVector kappas{0.10, 0.12, 0.11};
 
-wilson::Level level_of(const HostGauge& gauge, Precision precision) {
+wilson::PreparedAction prepared_action_of(const HostGauge& gauge, Precision precision) {
   const runtime::Decomposition decomposition(extents, {1, 1, 1, 2}, 1);
   return {decomposition, precision, gauge, 18, {}, Schur::asymmetric, {}, {.measure = false}, 0};
 }
@@ -34,7 +34,7 @@ struct Solved {
 Solved solved(const HostGauge& gauge, Precision precision, std::span<const HostField> sources, const PerVector& kappa,
               const PerVector& target_norm2) {
   const auto count = static_cast<int>(sources.size());
-  wilson::Level outer = level_of(gauge, Precision::double_), inner = level_of(gauge, precision);
+  wilson::PreparedAction outer = prepared_action_of(gauge, Precision::double_), inner = prepared_action_of(gauge, precision);
   const auto a = outer.system(count, kappa), low = inner.system(count, kappa);
   const Field x = a->field(), b = a->field(), wide = a->field(), residual = a->field();
   KrylovLimits limits;

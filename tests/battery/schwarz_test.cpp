@@ -199,11 +199,11 @@ TEST_CASE("Schwarz domains that do not fit are refused") {
   refuse({1, 1, 1, 1}, gcr(SchwarzSettings{{4, 4, 4, 3}, 4}), "even numbers");
   refuse({1, 1, 1, 1}, gcr(SchwarzSettings{{4, 4, 6, 4}, 4}), "divisor");
   refuse({1, 1, 1, 2}, gcr(SchwarzSettings{{4, 4, 4, 8}, 4}), "would cut domains");
-  refuse({1, 1, 1, 1}, gcr(SchwarzSettings{{4, 4, 4, 4}, 0}), "--schwarz-steps");
+  refuse({1, 1, 1, 1}, gcr(SchwarzSettings{{4, 4, 4, 4}, 0}), "schwarz-steps: ");
   SolverSettings settings = gcr(SchwarzSettings{});
   settings.solver = "bicgstab";
-  refuse({1, 1, 1, 1}, settings, "use --solver gcr");
+  refuse({1, 1, 1, 1}, settings, "use the solver gcr");
   settings = gcr({});
   settings.restart = 33;
-  refuse({1, 1, 1, 1}, settings, "--restart");
+  refuse({1, 1, 1, 1}, settings, "restart: ");
 }

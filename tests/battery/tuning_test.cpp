@@ -1,7 +1,7 @@
 // Settings that are tuned change no bit, and are what rule, measurement and cache say.
 #include "codelets/actions/staggered/action.hpp"
-#include "codelets/actions/staggered/level.hpp"
-#include "codelets/actions/wilson/level.hpp"
+#include "codelets/actions/staggered/prepared_action.hpp"
+#include "codelets/actions/wilson/prepared_action.hpp"
 #include "codelets/stencil/measurement.hpp"
 #include "runtime/system/memory.hpp"
 #include "solvers/solver.hpp"
@@ -310,7 +310,7 @@ TEST_CASE("staggered: CPUs measure nothing for fields that their caches hold; se
       CHECK(stencil::launch_for(problem, {}, measure, &cache) == by_rule);
     }
   }
-  // What others hold beside links and fields of this level does not make these larger than the caches.
+  // What others hold beside links and fields of this action does not make these larger than the caches.
   for (stencil::TuningProblem problem :
        {staggered_problem(whole, Precision::single, 18, 4, 1, 1e9), wilson_problem(whole, Precision::single, 12, 1e9)}) {
     problem.resident = 1e9 / static_cast<double>(volume(lattice));

@@ -1,7 +1,7 @@
 // On GPUs tuned settings change no bit; what is measured is kept.
 #include "codelets/actions/staggered/action.hpp"
-#include "codelets/actions/staggered/level.hpp"
-#include "codelets/actions/wilson/level.hpp"
+#include "codelets/actions/staggered/prepared_action.hpp"
+#include "codelets/actions/wilson/prepared_action.hpp"
 #include "solvers/solver.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/battery/staggered_support.hpp"

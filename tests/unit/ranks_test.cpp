@@ -46,7 +46,7 @@ TEST_CASE("the grid of ranks has the smallest surface") {
           mpi::choose_rank_grid({4, 4, 4, 8}, 4, 4);
         }).find("4 ranks are too many for a lattice of 4x4x4x8: parts have 4x4x4x4 sites") != std::string::npos);
   const std::string message = message_of([] { mpi::choose_rank_grid({4, 4, 4, 4}, 7); });
-  CHECK(message.find("--ranks") != std::string::npos);
+  CHECK(message.find("ranks: ") != std::string::npos);
   CHECK(message.find("7 ranks") != std::string::npos);
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("unequal ranks: every direction that is cut follows, and no part is th
   CHECK(slabs({8, 8, 8, 24}, {}, {2, 1}, {.multiple = {4, 4, 4, 6}})[3] == std::vector{18, 6});
   CHECK(slabs({8, 8, 8, 12}, {}, {1, 1}, {.multiple = {4, 4, 4, 6}})[3] == std::vector{6, 6});
   const std::string message = message_of([&] { slabs({4, 4, 4, 8}, Coord{1, 1, 1, 4}, {1, 1, 1, 1}, far); });
-  CHECK(message.find("--ranks: cannot cut t = 8 into 4 parts of 3 sites or more; use at most 2 parts in t") != std::string::npos);
+  CHECK(message.find("ranks: cannot cut t = 8 into 4 parts of 3 sites or more; use at most 2 parts in t") != std::string::npos);
   CHECK(message_of([&] { slabs({4, 4, 4, 8}, {}, {4, 3, 2, 1}, far); }).find("4 ranks are too many") != std::string::npos);
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("every site belongs to one rank, and every rank sees the same blocks")
   }
   CHECK(message_of([] {
           Decomposition({4, 4, 4, 4}, RankGrid{{1, 1, 1, 5}, 0, {}}, {1, 1, 1, 1}, 1);
-        }).find("--ranks") != std::string::npos);
+        }).find("ranks: ") != std::string::npos);
 }
 
 TEST_CASE("a part with its border holds every neighbour, over the lattice's edges too") {

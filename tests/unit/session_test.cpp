@@ -103,7 +103,7 @@ TEST_CASE("an unknown policy is refused with the names of those that are known")
   wish.policy = "lucky";
   const std::string message = message_of(wish, ErrorKind::input);
   for (const std::string& name : policy_names()) CHECK(message.find(name) != std::string::npos);
-  CHECK(message.find("--policy: 'lucky' is unknown; use one of static, ") == 0);
+  CHECK(message.find("policy: 'lucky' is unknown; use one of static, ") == 0);
   CHECK_THROWS_AS(Session::current(), Error);
   const Session session(options(1));
   CHECK(&Session::current() == &session);

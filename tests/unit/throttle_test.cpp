@@ -48,7 +48,7 @@ TEST_CASE("delays follow the factor, and hiccups their seed") {
 
 TEST_CASE("throttles that mean nothing are refused") {
   const auto refused = [](const Throttle& throttle, int first_cpu = 0) {
-    CHECK_THROWS_WITH(Throttler({throttle}, first_cpu, 2), doctest::Contains("--throttle"));
+    CHECK_THROWS_WITH(Throttler({throttle}, first_cpu, 2), doctest::Contains("throttle: "));
   };
   refused({.worker = 2});
   refused({.worker = -1});

@@ -12,10 +12,11 @@ class Action : public quarkstar::Action {
   int components() const override { return colour_components; }
   bool is_hermitian() const override { return true; }
   stencil::Launch usual_launch(int vectors) const override;
-  void check(const runtime::Decomposition& decomposition, const LevelRequest& request) const override;
-  std::unique_ptr<quarkstar::Level> level(const runtime::Decomposition& decomposition, const LevelRequest& request) const override;
+  void check(const runtime::Decomposition& decomposition, const ActionRequest& request) const override;
+  std::unique_ptr<quarkstar::PreparedAction> in_precision(const runtime::Decomposition& decomposition,
+                                                          const ActionRequest& request) const override;
   /// Residuals and corrections are taken with all 18 reals of long links in double precision.
-  Levels levels(const runtime::Decomposition& decomposition, const LevelRequest& request) const override;
+  PreparedActions prepared(const runtime::Decomposition& decomposition, const ActionRequest& request) const override;
 
  private:
   const smear::StaggeredLinks& links_;

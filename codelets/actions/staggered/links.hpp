@@ -18,7 +18,7 @@ inline constexpr int long_formats[] = {18, 14, 13, 9};
 /// links 18, 14, 13 or 9 (codelets/su3/long_link.hpp). In half precision all fat links are integers times one unit,
 /// their largest component / 32767, and long links times |long_scale| / 32767.
 struct Links {
-  std::shared_ptr<LinkField> shared_fat;  ///< owns `fat`; levels that differ in the long links only share it
+  std::shared_ptr<LinkField> shared_fat;  ///< owns `fat`; actions that differ in the long links only share it
   LinkField& fat = *shared_fat;
   std::optional<LinkField> far;  ///< none: the naive operator
   double long_scale = 0;

@@ -12,9 +12,10 @@ class Action : public quarkstar::Action {
   int components() const override { return spinor_components; }
   bool is_hermitian() const override { return false; }
   stencil::Launch usual_launch(int) const override;
-  void check(const runtime::Decomposition& decomposition, const LevelRequest& request) const override;
-  std::unique_ptr<quarkstar::Level> level(const runtime::Decomposition& decomposition, const LevelRequest& request) const override;
-  Levels levels(const runtime::Decomposition& decomposition, const LevelRequest& request) const override;
+  void check(const runtime::Decomposition& decomposition, const ActionRequest& request) const override;
+  std::unique_ptr<quarkstar::PreparedAction> in_precision(const runtime::Decomposition& decomposition,
+                                                          const ActionRequest& request) const override;
+  PreparedActions prepared(const runtime::Decomposition& decomposition, const ActionRequest& request) const override;
 
  private:
   const HostGauge& gauge_;

@@ -8,7 +8,7 @@
 
 namespace quarkstar::wilson {
 
-/// Throws Error(input) naming --schwarz-block unless the domains fit: even extents that divide the lattice's, and no block that cuts one.
+/// Throws Error(input) naming schwarz-block unless the domains fit: even extents that divide the lattice's, and no block that cuts one.
 /// Solves no more than `most` sites per domain, for each thread keeps a few spinors of one in its memory.
 void require_domains(const runtime::Decomposition& decomposition, const Coord& domain);
 

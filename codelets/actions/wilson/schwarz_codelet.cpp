@@ -114,7 +114,7 @@ void append_sites(std::vector<std::uint32_t>& table, const BlockShape& shape, co
 
 void require_domains(const runtime::Decomposition& decomposition, const Coord& domain) {
   const auto refuse = [](const std::string& what, const std::string& remedy) {
-    throw Error(ErrorKind::input, "--schwarz-block", what, remedy);
+    throw Error(ErrorKind::input, "schwarz-block", what, remedy);
   };
   if (volume(domain) > most_domain_sites)
     refuse(fmt::format("domains of {} sites", volume(domain)), fmt::format("give at most {}, e.g. 8,8,8,8", most_domain_sites));
@@ -129,7 +129,7 @@ void require_domains(const runtime::Decomposition& decomposition, const Coord& d
       if (block.origin[mu] % domain[mu] != 0 || block.extents[mu] % domain[mu] != 0)
         refuse(fmt::format("a block of {} sites in {} from {} on would cut domains of {}", block.extents[mu], direction, block.origin[mu],
                            domain[mu]),
-               "cut that direction into fewer blocks or ranks (--blocks, --ranks), or give smaller domains");
+               "cut that direction into fewer blocks or ranks, or give smaller domains");
   }
 }
 
@@ -143,8 +143,8 @@ Schwarz::Schwarz(const LinkField& even, const LinkField& odd, const Coord& domai
   if (even.parity() != 0 || odd.parity() != 1 || even.lattice() != odd.lattice() || even.reals() != odd.reals())
     throw ShapeError("Schwarz", "the two link fields do not belong together");
   if (runtime::Session::current().gpu_count() > 0)
-    throw Error(ErrorKind::input, "--schwarz-block", "the Schwarz preconditioner has no GPU version",
-                "use --devices cpu, or gcr without it");
+    throw Error(ErrorKind::input, "schwarz-block", "the Schwarz preconditioner has no GPU version",
+                "use CPUs alone (devices cpu), or gcr without it");
   require_domains(even.lattice()->decomposition(), domain);
   for (const int b : even.lattice()->local_blocks())
     for (std::size_t mu = 0; mu < 4; ++mu)

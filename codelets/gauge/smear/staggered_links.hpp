@@ -33,10 +33,10 @@ struct StaggeredLinks {
 // does not hold the box, Error(input) naming the cut where a block is too thin for the halo (2 sites in every direction
 // that is cut).
 
-/// Throws Error(input) naming --u0 unless it is finite and above 0.
+/// Throws Error(input) naming u0 unless it is finite and above 0.
 void check_tadpole_factor(double u0);
 
-/// Throws Error(input) naming --naik-epsilon unless it is finite and above -1, where the long links vanish.
+/// Throws Error(input) naming naik-epsilon unless it is finite and above -1, where the long links vanish.
 void check_naik_epsilon(double naik_epsilon);
 
 /// X = U, no N.

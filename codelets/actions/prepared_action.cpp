@@ -1,10 +1,10 @@
-#include "codelets/actions/level.hpp"
+#include "codelets/actions/prepared_action.hpp"
 
 #include "runtime/graph/turns.hpp"
 
 namespace quarkstar {
 
-Level::Level(const runtime::Decomposition& decomposition, stencil::Subject subject, const Speed& speed, double resident)
+PreparedAction::PreparedAction(const runtime::Decomposition& decomposition, stencil::Subject subject, const Speed& speed, double resident)
     : decomposition_(decomposition), subject_(std::move(subject)), speed_(speed), resident_(resident) {
   subject_.layout.vectors_in_lanes = speed.vectors_in_lanes;
   subject_.layout.most_lanes = speed.most_lanes;
@@ -13,7 +13,7 @@ Level::Level(const runtime::Decomposition& decomposition, stencil::Subject subje
   lattice_ = std::make_shared<Lattice>(decomposition, subject_.precision, subject_.boundary, subject_.layout);
 }
 
-Level::Level(const Level& other, stencil::Subject subject)
+PreparedAction::PreparedAction(const PreparedAction& other, stencil::Subject subject)
     : decomposition_(other.decomposition_),
       subject_(std::move(subject)),
       speed_(other.speed_),
@@ -23,7 +23,7 @@ Level::Level(const Level& other, stencil::Subject subject)
   subject_.layout = other.subject_.layout;
 }
 
-stencil::Stencil& Level::stencil(int vectors) {
+stencil::Stencil& PreparedAction::stencil(int vectors) {
   auto& found = stencils_[{runtime::Turns::lane(), vectors}];
   if (found) return *found;
   found = make_stencil(vectors);

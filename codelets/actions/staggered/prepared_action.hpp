@@ -1,6 +1,6 @@
 #pragma once
 // The staggered operator in one precision.
-#include "codelets/actions/level.hpp"
+#include "codelets/actions/prepared_action.hpp"
 #include "codelets/actions/staggered/even_odd.hpp"
 
 namespace quarkstar::staggered {
@@ -8,14 +8,14 @@ namespace quarkstar::staggered {
 /// What tuning must know of the Dslash. long_reals: 0 for none.
 stencil::Subject tuning_subject(Precision precision, int long_reals);
 
-class Level : public quarkstar::Level {
+class PreparedAction : public quarkstar::PreparedAction {
  public:
   /// links: with all phases, of this rank's part and of hops into it, or more. Throws ShapeError when one is missing.
-  Level(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links, int long_reals,
-        const Speed& speed, double resident);
+  PreparedAction(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links, int long_reals,
+                 const Speed& speed, double resident);
 
-  /// The same with long links of `long_reals` reals: layout, order of sites and fat links are those of `level`, which has long links.
-  Level(const Level& level, const smear::StaggeredLinks& links, int long_reals);
+  /// The same with long links of `long_reals` reals: layout, order of sites and fat links are those of `other`, which has long links.
+  PreparedAction(const PreparedAction& other, const smear::StaggeredLinks& links, int long_reals);
 
   std::unique_ptr<quarkstar::EvenOdd> system(int vectors, const PerVector& mass, std::optional<int> parity = {}) override {
     return std::make_unique<EvenOdd>(static_cast<Dslash&>(stencil(vectors)), mass, parity.value_or(EvenOdd::solved_parity));

@@ -1,4 +1,4 @@
-#include "codelets/actions/staggered/level.hpp"
+#include "codelets/actions/staggered/prepared_action.hpp"
 
 #include "codelets/actions/staggered/room.hpp"
 #include "codelets/stencil/measurement.hpp"
@@ -53,20 +53,20 @@ stencil::Subject tuning_subject(Precision precision, int long_reals) {
           .most_block_threads = [precision](int vectors) { return most_block_threads(precision, vectors); }};
 }
 
-Level::Level(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links, int long_reals,
-             const Speed& speed, double resident)
-    : quarkstar::Level(decomposition, tuning_subject(precision, links.has_long ? long_reals : 0), speed, resident),
+PreparedAction::PreparedAction(const runtime::Decomposition& decomposition, Precision precision, const smear::StaggeredLinks& links,
+                               int long_reals, const Speed& speed, double resident)
+    : quarkstar::PreparedAction(decomposition, tuning_subject(precision, links.has_long ? long_reals : 0), speed, resident),
       even_(lattice(), 0, links, long_reals),
       odd_(lattice(), 1, links, long_reals) {}
 
-void Level::check_mass(double mass) const {
+void PreparedAction::check_mass(double mass) const {
   if (!(mass > 0) || !std::isfinite(mass))
-    throw Error(ErrorKind::input, "--mass", fmt::format("mass {}", mass), "give a positive number: the even-odd system divides by it");
+    throw Error(ErrorKind::input, "mass", fmt::format("mass {}", mass), "give a positive number: the even-odd system divides by it");
 }
 
-Level::Level(const Level& level, const smear::StaggeredLinks& links, int long_reals)
-    : quarkstar::Level(level, tuning_subject(level.lattice()->precision(), long_reals)),
-      even_(level.even_, links, long_reals),
-      odd_(level.odd_, links, long_reals) {}
+PreparedAction::PreparedAction(const PreparedAction& other, const smear::StaggeredLinks& links, int long_reals)
+    : quarkstar::PreparedAction(other, tuning_subject(other.lattice()->precision(), long_reals)),
+      even_(other.even_, links, long_reals),
+      odd_(other.odd_, links, long_reals) {}
 
 }  // namespace quarkstar::staggered

@@ -25,9 +25,9 @@ struct Speed {
 using Preconditioner = std::function<void(const Field& out, const Field& in, const runtime::Guard& guard)>;
 
 /// Layout, links, and a hopping operator for every number of vectors that was asked for.
-class Level {
+class PreparedAction {
  public:
-  virtual ~Level() = default;
+  virtual ~PreparedAction() = default;
 
   const LatticePointer& lattice() const { return lattice_; }
   /// The order of sites (BlockShape::set_tile).
@@ -43,22 +43,22 @@ class Level {
   virtual std::optional<double> own_mass() const { return std::nullopt; }
   /// M^+ M of one mass minus that of another, where that is a number: what multi-shift solvers need.
   virtual std::optional<double> shift_between(double, double) const { return std::nullopt; }
-  /// Where the level has one: of its system with the action's own mass, for every mass.
+  /// Where the action has one: of its system with the action's own mass, for every mass.
   virtual Preconditioner preconditioner() { return {}; }
 
   /// Makes what a solve for so many vectors needs; may measure: then nothing else should run. Among other solves in flight it does not.
   void prepare(int vectors) { stencil(vectors); }
-  /// Bytes per site of the links, without those of another level.
+  /// Bytes per site of the links, without those of the other precision.
   double link_bytes() const { return subject_.link_bytes; }
   /// Bytes per site that the owners hold besides, from now on.
   void set_resident(double bytes_per_site) { resident_ = bytes_per_site; }
 
  protected:
   /// The order of sites is that of `tile`, else of speed, else tuned.
-  Level(const runtime::Decomposition& decomposition, stencil::Subject subject, const Speed& speed, double resident);
+  PreparedAction(const runtime::Decomposition& decomposition, stencil::Subject subject, const Speed& speed, double resident);
   /// Another operator on the layout of `other`.
-  Level(const Level& other, stencil::Subject subject);
-  /// The operator on this level's links.
+  PreparedAction(const PreparedAction& other, stencil::Subject subject);
+  /// The operator on these links.
   virtual std::unique_ptr<stencil::Stencil> make_stencil(int vectors) = 0;
 
  private:

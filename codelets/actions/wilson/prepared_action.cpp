@@ -1,4 +1,4 @@
-#include "codelets/actions/wilson/level.hpp"
+#include "codelets/actions/wilson/prepared_action.hpp"
 
 #include "codelets/field/transfer.hpp"
 #include "codelets/stencil/measurement.hpp"
@@ -38,7 +38,7 @@ Coord usual_tile(const runtime::Decomposition& decomposition, Precision precisio
 void require_kappa(double kappa) {
   constexpr double largest_kappa = 10;  // far beyond any use; the free critical value is 1/8
   if (!(kappa > 0) || kappa > largest_kappa)
-    throw Error(ErrorKind::input, "--kappa", fmt::format("hopping parameter {}", kappa), "give a number between 0 and 10");
+    throw Error(ErrorKind::input, "kappa", fmt::format("hopping parameter {}", kappa), "give a number between 0 and 10");
 }
 
 stencil::Subject tuning_subject(Precision precision, int link_reals, const BoundaryAngles& boundary, const Coord& unit) {
@@ -54,12 +54,12 @@ stencil::Subject tuning_subject(Precision precision, int link_reals, const Bound
           .most_block_threads = [](int) { return arch::most_block_threads + 1; }};
 }
 
-Level::Level(const runtime::Decomposition& decomposition, Precision precision, const HostGauge& gauge, int link_reals,
-             const WilsonParameters& parameters, Schur schur, const std::optional<SchwarzSettings>& schwarz, const Speed& speed,
-             double resident)
-    : quarkstar::Level(decomposition,
-                       tuning_subject(precision, link_reals, parameters.boundary, schwarz ? schwarz->domain : Coord{2, 2, 2, 2}), speed,
-                       resident),
+PreparedAction::PreparedAction(const runtime::Decomposition& decomposition, Precision precision, const HostGauge& gauge, int link_reals,
+                               const WilsonParameters& parameters, Schur schur, const std::optional<SchwarzSettings>& schwarz,
+                               const Speed& speed, double resident)
+    : quarkstar::PreparedAction(decomposition,
+                                tuning_subject(precision, link_reals, parameters.boundary, schwarz ? schwarz->domain : Coord{2, 2, 2, 2}),
+                                speed, resident),
       parameters_(parameters),
       schur_(schur),
       even_(lattice(), 0, link_reals),
@@ -70,12 +70,13 @@ Level::Level(const runtime::Decomposition& decomposition, Precision precision, c
   schwarz_.emplace(even_, odd_, schwarz->domain, schwarz->steps, of_action.diagonal, of_action.scale);
 }
 
-std::unique_ptr<quarkstar::EvenOdd> Level::system(int vectors, const PerVector& kappa, std::optional<int> parity) {
-  if (parity.value_or(EvenOdd::solved_parity) != EvenOdd::solved_parity) throw ShapeError("wilson::Level", "a system on even sites");
+std::unique_ptr<quarkstar::EvenOdd> PreparedAction::system(int vectors, const PerVector& kappa, std::optional<int> parity) {
+  if (parity.value_or(EvenOdd::solved_parity) != EvenOdd::solved_parity)
+    throw ShapeError("wilson::PreparedAction", "a system on even sites");
   return std::make_unique<EvenOdd>(static_cast<Hopping&>(stencil(vectors)), kappa, parameters_.normalisation, schur_);
 }
 
-Preconditioner Level::preconditioner() {
+Preconditioner PreparedAction::preconditioner() {
   if (!schwarz_) return {};
   return [this](const Field& out, const Field& in, const runtime::Guard& guard) { schwarz_->apply(out, in, guard); };
 }

@@ -1,6 +1,6 @@
 #pragma once
 // The Wilson operator in one precision.
-#include "codelets/actions/level.hpp"
+#include "codelets/actions/prepared_action.hpp"
 #include "codelets/actions/wilson/even_odd.hpp"
 #include "codelets/actions/wilson/schwarz.hpp"
 #include "codelets/gauge/host_gauge.hpp"
@@ -13,14 +13,14 @@ void require_kappa(double kappa);
 /// What tuning must know of the hopping term.
 stencil::Subject tuning_subject(Precision precision, int link_reals, const BoundaryAngles& boundary, const Coord& unit = {2, 2, 2, 2});
 
-class Level : public quarkstar::Level {
+class PreparedAction : public quarkstar::PreparedAction {
  public:
   /// Copies the links into the blocks. schwarz: the preconditioner of the system, if any; it has the action's own kappa, whatever those of
   /// the right-hand sides. Throws Error(input) for links that are not SU(3) and should become 12 or 8 reals, and for domains that do not
   /// fit.
-  Level(const runtime::Decomposition& decomposition, Precision precision, const HostGauge& gauge, int link_reals,
-        const WilsonParameters& parameters, Schur schur, const std::optional<SchwarzSettings>& schwarz, const Speed& speed,
-        double resident);
+  PreparedAction(const runtime::Decomposition& decomposition, Precision precision, const HostGauge& gauge, int link_reals,
+                 const WilsonParameters& parameters, Schur schur, const std::optional<SchwarzSettings>& schwarz, const Speed& speed,
+                 double resident);
 
   std::unique_ptr<quarkstar::EvenOdd> system(int vectors, const PerVector& kappa, std::optional<int> parity = {}) override;
   void check_mass(double kappa) const override { require_kappa(kappa); }
