@@ -131,7 +131,9 @@ std::vector<Setting> make_settings() {
        [](const RunConfig& c) -> json { return c.solver.solver; }},
       {"restart", "K", "gcr: directions kept before it starts anew, 1 to 32 (default 8)",
        [](RunConfig& c, Text v) { c.solver.restart = parse_integer(v, 1, gcr_steps::most_directions); },
-       [](const RunConfig& c) -> json { return c.solver.solver == "gcr" ? json(c.solver.restart) : json(); }},
+       [](const RunConfig& c) -> json {
+         return find_krylov_solver(c.solver.solver)->fields_a_direction > 0 ? json(c.solver.restart) : json();
+       }},
       {"schwarz-block", "X,Y,Z,T", "gcr: extents of the domains of an additive Schwarz preconditioner (default: none)",
        [](RunConfig& c, Text v) {
          if (!c.solver.schwarz) c.solver.schwarz.emplace();

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -64,7 +65,8 @@ std::string remedy(const CLI::App& command) {
 /// Errors of the layers below name parameters: where the command has a flag of that name, it is the flag that the user knows.
 std::string with_flag(std::string text, const CLI::App& command) {
   const std::string where = text.substr(0, text.find(": "));
-  return where.size() < text.size() && command.get_option_no_throw("--" + where) != nullptr ? "--" + text : text;
+  const bool is_file = std::filesystem::exists(where);  // which errors name in the same place
+  return where.size() < text.size() && !is_file && command.get_option_no_throw("--" + where) != nullptr ? "--" + text : text;
 }
 
 /// CLI11 would say that a subcommand is missing, and not which word it does not know.

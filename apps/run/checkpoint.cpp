@@ -29,7 +29,7 @@ using runtime::mpi::SharedFile;
 using runtime::mpi::SiteRecords;
 
 constexpr std::size_t header_bytes = 4096, digits_bytes = 8;
-constexpr const char* format_name = "quarkstar checkpoint 2";
+constexpr const char* format_name = "quarkstar checkpoint 3";
 constexpr std::string_view ending = ".checkpoint";
 
 /// Bytes of a site of a field whose part of the lattice is `part`.

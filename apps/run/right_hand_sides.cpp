@@ -2,7 +2,10 @@
 
 #include "apps/run/action_kind.hpp"
 #include "codelets/field/field.hpp"
+#include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
@@ -22,7 +25,10 @@ std::vector<std::vector<RightHandSide>> groups_of(const RunConfig& config, std::
   std::vector<std::vector<RightHandSide>> result;
   const std::size_t most = config.nrhs > 0 ? static_cast<std::size_t>(config.nrhs) : most_vectors,
                     sources = 1 + config.further_sources.size();
-  const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
+  const NamedKrylovSolver* known = find_krylov_solver(config.solver.solver);
+  if (known == nullptr)
+    throw Error(ErrorKind::input, "solver", fmt::format("unknown solver '{}'", config.solver.solver), "use one of solver_names()");
+  const NamedKrylovSolver& solver = *known;
   if (solver.shifted) {
     for (std::size_t s = 0; s < sources; ++s)
       for (const int column : config.columns) {

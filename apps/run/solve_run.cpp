@@ -17,9 +17,11 @@
 #include "runtime/mpi/job.hpp"
 #include "runtime/observe/chrome_trace.hpp"
 #include "runtime/system/error.hpp"
+#include "solvers/krylov/krylov.hpp"
 #include "solvers/solver.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -109,6 +111,19 @@ struct Run {
     if (config.trace.empty() || done == 0) session.events().reset();
   }
 
+  /// Ends the run where one of a group has not converged; all such sources have failed.
+  void require_convergence(const std::vector<RightHandSide>& group, const std::vector<SolveResult>& results) {
+    const auto first = std::find_if(results.begin(), results.end(), [](const SolveResult& result) { return !result.converged(); });
+    if (first == results.end()) return;
+    for (std::size_t v = 0; v < group.size(); ++v) {
+      RunReport& report = sources[group[v].source].run.report;
+      if (results[v].converged() || report.failed) continue;
+      report.failed = true;
+      tell_workers(report);
+    }
+    throw_failure(group[static_cast<std::size_t>(first - results.begin())], *first);
+  }
+
   [[noreturn]] void throw_failure(const RightHandSide& side, const SolveResult& result) const {
     write_trace(session, config);
     std::string name = sources.size() > 1 ? fmt::format("source {}, ", text_of(sources[side.source].run.report.config.source)) : "";
@@ -126,6 +141,16 @@ struct Run {
     if (among_others && config.trace.empty()) session.events().set_detail(runtime::Events::Detail::totals);
   }
 
+  /// What the workers have done so far, and how the lattice was cut.
+  void tell_workers(RunReport& report) {
+    if (&report != &first_report()) {
+      report.workers = first_report().workers;
+      report.timeline = first_report().timeline;
+    }
+    report.resplits = adaptive.resplits();
+    if (profile) record_worker_times(*profile, report);
+  }
+
   /// Gives the propagators of a source away.
   void conclude(SourceState& source) {
     RunReport& report = source.run.report;
@@ -134,12 +159,7 @@ struct Run {
       for (const auto& group : groups_of(config, of_operator))
         for (const RightHandSide& side : group) order.push_back({side.column, named_mass(side.mass)});
     bring_into_order(report.solves, order);
-    if (&report != &first_report()) {
-      report.workers = first_report().workers;
-      report.timeline = first_report().timeline;
-    }
-    report.resplits = adaptive.resplits();
-    if (profile) record_worker_times(*profile, report);
+    tell_workers(report);
     if (runtime::mpi::Job::current().is_distributed()) session.wait_all();  // files are for times without messages
     source.run.done(std::exchange(source.propagators, {}));
   }
@@ -221,7 +241,7 @@ class OperatorSolves {
     const int together = static_cast<int>(group.size()), remaining = run_.total - run_.done;
     if (const auto better = run_.adaptive.ended(run_.decomposition, seconds, together, remaining, making_seconds_)) {
       run_.decomposition = *better;
-      make_solver();
+      if (number + 1 < groups()) make_solver();
     }
   }
 
@@ -282,21 +302,22 @@ class OperatorSolves {
       if (results[v].converged() || (worth_saving(results[v]) && has_begun(solutions[v])))
         files.save(v, solutions[v], results[v].iterations);
     if (stopped || given_up) throw Interrupted{config.checkpoint};
-    for (std::size_t v = 0; v < n; ++v) {
-      if (results[v].converged()) continue;
-      run_.sources[group[v].source].run.report.failed = true;
-      run_.throw_failure(group[v], results[v]);
-    }
     double worst = 0;
     for (const SolveResult& result : results) worst = std::max(worst, result.true_residual);
     run_.bar.step_done(run_.done, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", iterations_text(results),
                                               worst, seconds, seconds > 0 ? flops / seconds * 1e-9 : 0));
+    // Sources that are complete are given away whatever became of the others.
+    std::vector<SourceState*> complete;
     for (std::size_t v = 0; v < n; ++v) {
+      if (!results[v].converged()) continue;
       SourceState& source = run_.sources[group[v].source];
       const auto place = std::find(config.columns.begin(), config.columns.end(), group[v].column) - config.columns.begin();
       source.propagators[group[v].mass].columns[static_cast<std::size_t>(place)] = std::move(solutions[v]);
-      if (--source.remaining == 0 && run_.gives_early()) run_.conclude(source);  // while others are on the graph
+      if (--source.remaining == 0) complete.push_back(&source);
     }
+    if (run_.gives_early())
+      for (SourceState* source : complete) run_.conclude(*source);  // while others are on the graph
+    run_.require_convergence(group, results);
     return seconds;
   }
 
@@ -341,40 +362,63 @@ class OperatorSolves {
 /// else groups of the one operator.
 void solve_all(Run& run, const MakeOperator& make) {
   const std::vector<std::vector<std::size_t>> operators = operators_of(run.config);
+  std::optional<SharedAccount> account;
+  const auto begin = [&] {
+    if (run.together() && !run.gives_early()) account.emplace(run.session, run.decomposition);
+  };
+  const auto end = [&] {
+    if (account) account->share(run.first_report().solves);
+  };
   if (operators.size() == 1) {
     OperatorSolves solves(run, make, operators.front());
+    begin();
     run_on_ranks(solves.groups(), run.config.solver.in_flight, [&](int group) { solves.solve(group); });
-    return;
+    return end();
   }
+  begin();
   run_on_ranks(static_cast<int>(operators.size()), run.config.solver.in_flight, [&](int number) {
     stop_all_if_interrupted(run.config.checkpoint);  // before links are made
     OperatorSolves solves(run, make, operators[static_cast<std::size_t>(number)]);
     for (int group = 0; group < solves.groups(); ++group) solves.solve(group);
   });
+  end();
 }
 
-/// plan_run() with its memory `needs`. Where the user has not said how many right-hand sides go together, half as many, and so on, until
-/// memory holds them, on GPUs without help from CPUs.
+/// plan_run() with its memory `needs`. Where the user has not said how many right-hand sides go together, and bits do not depend on it,
+/// half as many, and so on, until GPUs hold them without help from CPUs; where they never do, as many as fit with it.
 PlannedLattice plan_for_memory(runtime::Session& session, const Coord& lattice, RunConfig& config, std::vector<MemoryNeed>& needs) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
-  const auto fits = [&](const PlannedLattice& plan) {
-    needs = memory_needs(session, plan.decomposition, config);
-    const bool short_of_it =
-        plan.plan.short_of_memory || std::any_of(needs.begin(), needs.end(), [](const MemoryNeed& need) { return !need.fits(); });
-    return !job.any(short_of_it);
+  const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
+  const bool fixed = job.any(config.was_given("nrhs")) || solver.mixes_vectors || solver.shifted;
+  struct Fitting {
+    PlannedLattice plan;
+    std::vector<MemoryNeed> needs;
+    int nrhs;
   };
-  while (config.nrhs > 1 && !config.was_given("nrhs")) {
+  std::optional<Fitting> with_cpus;
+  const int wanted = config.nrhs;
+  for (;;) {
+    const bool last = fixed || config.nrhs <= 1;
     try {
       PlannedLattice plan = plan_run(session, lattice, config);
-      if (fits(plan)) return plan;
+      needs = memory_needs(session, plan.decomposition, config);
+      const bool fits = !job.any(std::any_of(needs.begin(), needs.end(), [](const MemoryNeed& need) { return !need.fits(); }));
+      const bool alone = fits && !job.any(plan.plan.short_of_memory);
+      if (fits && !alone && !with_cpus) with_cpus = Fitting{plan, needs, config.nrhs};
+      if (alone || (last && !with_cpus)) {
+        if (config.nrhs != wanted && job.is_root())
+          spdlog::info("{} right-hand sides are solved together, not {}: more need more memory", config.nrhs, wanted);
+        return plan;
+      }
     } catch (const Error&) {
-      if (job.is_distributed()) throw;  // not of a memory that is too small
+      if (job.is_distributed() || (last && !with_cpus)) throw;  // there it is not of a memory that is too small
     }
+    if (last) break;
     config.nrhs = (config.nrhs + 1) / 2;
   }
-  PlannedLattice plan = plan_run(session, lattice, config);
-  fits(plan);
-  return plan;
+  config.nrhs = with_cpus->nrhs;
+  needs = with_cpus->needs;
+  return with_cpus->plan;
 }
 
 }  // namespace
@@ -395,6 +439,8 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   catch_interrupts();
   RunReport& report = sources.front().report;
   RunConfig config = report.config;
+  config.further_sources.clear();
+  if (sources.size() > 1) config.checkpoint = std::filesystem::path(config.checkpoint).parent_path().string();  // each has a folder in it
   for (const SourceRun& source : sources.subspan(1)) config.further_sources.push_back(source.report.config.source);
   const ActionKind& kind = kind_of(config);
   runtime::SessionOptions options = config.session;
@@ -446,10 +492,7 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   }
   session.wait_all();
   session.events().reset();
-  std::optional<SharedAccount> account;
-  if (run.together() && !run.gives_early()) account.emplace(session, run.decomposition);
   solve_all(run, make);
-  if (account) account->share(report.solves);
   if (!run.gives_early()) run.conclude(run.sources.front());
   write_trace(session, config);
 }

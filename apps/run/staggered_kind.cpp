@@ -59,9 +59,11 @@ PartBytes padded_part_bytes(const Coord& lattice, int direction, const LinkStage
   return {layer, bytes(thin) - layer};
 }
 
+int operators_in_flight(const RunConfig& config) { return operators_of(config).size() > 1 ? config.solver.in_flight : 1; }
+
 /// Where every mass has an operator of its own, each in flight has links of its own: those of one are in the footprint.
 void multiply_links(Footprint& bytes, const RunConfig& config) {
-  for (double* part : {&bytes.links, &bytes.tables}) *part *= config.solver.in_flight;
+  for (double* part : {&bytes.links, &bytes.tables}) *part *= operators_in_flight(config);
 }
 
 /// Links in the making, and what stays of them. needs: of every GPU, then the host's.
@@ -86,7 +88,7 @@ void add_made_links(std::vector<MemoryNeed>& needs, const smear::Region& region,
   }
   needs[host].other += configuration + kept_links;
   if (config.staggered.naik_epsilon) return;
-  needs[host].other += (config.solver.in_flight - 1) * kept_links;
+  needs[host].other += (operators_in_flight(config) - 1) * kept_links;
   for (MemoryNeed& need : needs) multiply_links(need.fields, config);
   // Those for the next epsilon are made of the same.
   const std::vector<double> kept = bytes_of(stages.back());

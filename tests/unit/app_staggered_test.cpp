@@ -67,8 +67,8 @@ TEST_CASE("staggered settings complete themselves and exclude each other") {
   CHECK(config_of({flag("action", "hisq"), flag("checkpoint", "folder")}).solver.snapshots);
   CHECK_FALSE(config_of({flag("action", "hisq")}).solver.snapshots);
   CHECK(refusal_of({flag("masses", "0.1,0.2")}).starts_with("--masses"));
-  CHECK(refusal_of({flag("action", "hisq"), flag("naik-epsilon", "-1")}).starts_with("--naik-epsilon: -1 leaves no Naik term"));
-  CHECK(refusal_of({flag("action", "hisq"), flag("naik-epsilon", "auto"), flag("masses", "0.1,2")}).starts_with("--mass: the series"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("naik-epsilon", "-1")}).starts_with("naik-epsilon: -1 leaves no Naik term"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("naik-epsilon", "auto"), flag("masses", "0.1,2")}).starts_with("mass: the series"));
   CHECK(refusal_of({flag("action", "hisq"), flag("naik-epsilon", "auto"), flag("masses", "0.1,1")}).empty());
   CHECK(refusal_of({flag("action", "hisq"), flag("solver", "multishift"), flag("naik-epsilon", "auto")}).starts_with("--naik-epsilon"));
 }
