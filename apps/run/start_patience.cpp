@@ -33,8 +33,10 @@ runtime::Patience start_patience(const std::vector<std::string>& arguments) {
                      std::find(arguments.begin(), arguments.end(), "--self-test") != arguments.end();
   constexpr std::chrono::seconds usual_limit{30};
   if (tests) patience.silent = seconds_of(arguments, "--limit", 1).value_or(usual_limit);
-  patience.remedy = tests ? "or raise --limit" : "restart from the last checkpoint, or raise --watchdog";
-  else if (arguments.empty() || arguments.front() != "solve") patience.remedy = "and start it again"; return patience;
+  if (tests) patience.remedy = "or raise --limit";
+  else if (!arguments.empty() && arguments.front() == "solve") patience.remedy = "restart from the last checkpoint, or raise --watchdog";
+  else patience.remedy = "and start it again";
+  return patience;
 }
 
 }  // namespace quarkstar::app
