@@ -88,7 +88,9 @@ void complete(RunConfig& config) {
 
 namespace {
 
-void refuse(const char* flag, const std::string& what, const std::string& remedy) { throw Error(ErrorKind::input, flag, what, remedy); }
+void refuse(const std::string& flag, const std::string& what, const std::string& remedy) {
+  throw Error(ErrorKind::input, flag, what, remedy);
+}
 
 void require_name(const char* flag, const std::string& action, const std::string& value, const std::vector<std::string>& names) {
   if (std::find(names.begin(), names.end(), value) == names.end())
@@ -113,13 +115,12 @@ void check_action(const RunConfig& config) {
   const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
   for (const auto& [key, fits] : {std::pair{"restart", solver.fields_a_direction > 0}, {"schwarz-block", solver.flexible}})
     if (config.was_given(key) && !fits)
-      refuse(key == std::string_view("restart") ? "--restart" : "--schwarz-block", fmt::format("it means nothing for {}", solver.name),
-             "use --solver gcr, or leave it out");
+      refuse(fmt::format("--{}", key), fmt::format("it means nothing for {}", solver.name), "use --solver gcr, or leave it out");
   if (!solver.reliable_updates && !solver.shifted)
     for (const char* key : {"updates", "refresh-drop"})
       if (config.was_given(key) && (config.solver.updates == Updates::reliable || key != std::string_view("updates")))
-        refuse(key == std::string_view("updates") ? "--updates" : "--refresh-drop",
-               fmt::format("{} has no reliable updates, it restarts", solver.name), "leave it out, or use --solver cg");
+        refuse(fmt::format("--{}", key), fmt::format("{} has no reliable updates, it restarts", solver.name),
+               "leave it out, or use --solver cg");
   kind.check(config);
 }
 

@@ -66,8 +66,6 @@ class ActionKind {
   bool knows(std::string_view key) const;
   /// Of `numbers`.
   double number(const RunConfig& config, std::string_view key) const;
-  /// A mass in messages, and what may be done about one for which a solver does not converge.
-  std::string_view mass_name() const { return names_masses ? "mass" : "kappa"; }
 
   /// What a column is called in messages.
   std::string text_of_column(int column) const;

@@ -8,8 +8,12 @@
 #include "codelets/field/precision.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
+#include "solvers/krylov/krylov.hpp"
+
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace quarkstar::app {
 
@@ -58,6 +62,41 @@ PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const R
   problem.thinnest = reach;  // where links are smeared, more than the two layers that this needs
   problem.border_bytes = [&](int mu) { return part_bytes(mu).border; };
   return plan_devices(owners_of(session), session.options(), problem, [&](int worker) { return speed_of(worker, extents); });
+}
+
+PlannedLattice plan_for_memory(runtime::Session& session, const Coord& lattice, RunConfig& config, std::vector<MemoryNeed>& needs) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
+  const bool fixed = job.any(config.was_given("nrhs")) || solver.mixes_vectors || solver.shifted;
+  struct Fitting {
+    PlannedLattice plan;
+    std::vector<MemoryNeed> needs;
+    int nrhs;
+  };
+  std::optional<Fitting> with_cpus;
+  const int wanted = config.nrhs;
+  for (;;) {
+    const bool last = fixed || config.nrhs <= 1;
+    try {
+      PlannedLattice plan = plan_run(session, lattice, config);
+      needs = memory_needs(session, plan.decomposition, config);
+      const bool fits = !job.any(std::any_of(needs.begin(), needs.end(), [](const MemoryNeed& need) { return !need.fits(); }));
+      const bool alone = fits && !job.any(plan.plan.short_of_memory);
+      if (fits && !alone && !with_cpus) with_cpus = Fitting{plan, needs, config.nrhs};
+      if (alone || (last && !with_cpus)) {
+        if (config.nrhs != wanted && job.is_root())
+          spdlog::info("{} right-hand sides are solved together, not {}: more need more memory", config.nrhs, wanted);
+        return plan;
+      }
+    } catch (const Error&) {
+      if (job.is_distributed() || (last && !with_cpus)) throw;  // there it is not of a memory that is too small
+    }
+    if (last) break;
+    config.nrhs = (config.nrhs + 1) / 2;
+  }
+  config.nrhs = with_cpus->nrhs;
+  needs = with_cpus->needs;
+  return with_cpus->plan;
 }
 
 }  // namespace quarkstar::app

@@ -1,6 +1,7 @@
 #pragma once
 // Which worker owns which part of the lattice of a solve.
 #include "apps/run/device_plan.hpp"
+#include "apps/run/memory_check.hpp"
 #include "solvers/settings.hpp"
 
 namespace quarkstar::app {
@@ -24,5 +25,9 @@ PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& ex
 /// solve, and of making its links, and the speed of its Dslash with as many right-hand sides as are solved together; else
 /// plan_equal_parts().
 PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const RunConfig& config);
+
+/// plan_run() with its memory `needs`. Where the user has not said how many right-hand sides go together, and bits do not depend on it,
+/// half as many, and so on, until GPUs hold them without help from CPUs; where they never do, as many as fit with it.
+PlannedLattice plan_for_memory(runtime::Session& session, const Coord& lattice, RunConfig& config, std::vector<MemoryNeed>& needs);
 
 }  // namespace quarkstar::app

@@ -17,11 +17,9 @@
 #include "runtime/mpi/job.hpp"
 #include "runtime/observe/chrome_trace.hpp"
 #include "runtime/system/error.hpp"
-#include "solvers/krylov/krylov.hpp"
 #include "solvers/solver.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -102,7 +100,7 @@ struct Run {
   RunReport& first_report() const { return sources.front().run.report; }
   /// Links are where the solves need them.
   void set_up() {
-    if (profile || first_report().setup_seconds > 0) return;
+    if (first_report().setup_seconds > 0) return;
     for (const SourceState& source : sources) source.run.report.setup_seconds = seconds_since(start);
     if (!config.json.empty()) profile.emplace(session);  // it costs every task some clock readings, and only the JSON shows it
   }
@@ -384,43 +382,6 @@ void solve_all(Run& run, const MakeOperator& make) {
   end();
 }
 
-/// plan_run() with its memory `needs`. Where the user has not said how many right-hand sides go together, and bits do not depend on it,
-/// half as many, and so on, until GPUs hold them without help from CPUs; where they never do, as many as fit with it.
-PlannedLattice plan_for_memory(runtime::Session& session, const Coord& lattice, RunConfig& config, std::vector<MemoryNeed>& needs) {
-  runtime::mpi::Job& job = runtime::mpi::Job::current();
-  const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
-  const bool fixed = job.any(config.was_given("nrhs")) || solver.mixes_vectors || solver.shifted;
-  struct Fitting {
-    PlannedLattice plan;
-    std::vector<MemoryNeed> needs;
-    int nrhs;
-  };
-  std::optional<Fitting> with_cpus;
-  const int wanted = config.nrhs;
-  for (;;) {
-    const bool last = fixed || config.nrhs <= 1;
-    try {
-      PlannedLattice plan = plan_run(session, lattice, config);
-      needs = memory_needs(session, plan.decomposition, config);
-      const bool fits = !job.any(std::any_of(needs.begin(), needs.end(), [](const MemoryNeed& need) { return !need.fits(); }));
-      const bool alone = fits && !job.any(plan.plan.short_of_memory);
-      if (fits && !alone && !with_cpus) with_cpus = Fitting{plan, needs, config.nrhs};
-      if (alone || (last && !with_cpus)) {
-        if (config.nrhs != wanted && job.is_root())
-          spdlog::info("{} right-hand sides are solved together, not {}: more need more memory", config.nrhs, wanted);
-        return plan;
-      }
-    } catch (const Error&) {
-      if (job.is_distributed() || (last && !with_cpus)) throw;  // there it is not of a memory that is too small
-    }
-    if (last) break;
-    config.nrhs = (config.nrhs + 1) / 2;
-  }
-  config.nrhs = with_cpus->nrhs;
-  needs = with_cpus->needs;
-  return with_cpus->plan;
-}
-
 }  // namespace
 
 double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<const SolveResult> results) {
@@ -455,7 +416,6 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   report.devices = plan.plan;
   if (planned) planned(report);
   runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
-  report.config.nrhs = config.nrhs;
   const MakeOperator make = kind.make_links(session, plan.decomposition, links, report);
   config.staggered = report.config.staggered;  // what files of links say
   config.wilson.boundary = report.config.wilson.boundary;
@@ -466,7 +426,7 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
           .kind = kind,
           .masses = masses,
           .decomposition = plan.decomposition,
-          .adaptive = AdaptiveCut(session, lattice, thinnest_block(kind_of(config).reach), report.memory,
+          .adaptive = AdaptiveCut(session, lattice, thinnest_block(kind.reach), report.memory,
                                   config.solver.schwarz ? config.solver.schwarz->domain : Coord{1, 1, 1, 1}),
           .profile = {},
           .sources = {},
@@ -480,8 +440,8 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
     run.sources.push_back({source, unsolved, config.columns.size() * masses.size()});
     if (const std::string& folder = source.report.config.checkpoint; !folder.empty())
       run.sources.back().checkpoint.emplace(folder, lattice, plan.decomposition.part());
-    if (&source.report == &report) continue;
     source.report.config.nrhs = config.nrhs;
+    if (&source.report == &report) continue;
     source.report.config.staggered = config.staggered;
     source.report.config.wilson.boundary = config.wilson.boundary;
     source.report.decomposition = report.decomposition;

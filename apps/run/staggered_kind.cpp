@@ -153,7 +153,7 @@ class StaggeredKind : public ActionKind {
     cut[mu] = 2;
     twice[mu] *= 2;
     Footprint whole = of_blocks(lattice, {1, 1, 1, 1});
-    if (!config.staggered.naik_epsilon && !config.staggered.from_files()) multiply_links(whole, config);
+    multiply_links(whole, config);
     PartBytes part{whole.total() / lattice[mu], of_blocks(twice, cut).faces};
     if (config.staggered.from_files()) return part;
     const std::vector<LinkStage> making_stages = stages();

@@ -38,6 +38,15 @@ smear::StaggeredLinks smooth_links(const Coord& lattice, bool hops_far) {
   return battery::with_phases(links, hops_far ? scale : 0);
 }
 
+/// Bytes of host memory that `body` takes at its peak.
+template <class Body>
+double peak_bytes(Body&& body) {
+  const std::size_t before = runtime::host_memory_use().now;
+  runtime::restart_peak();
+  body();
+  return static_cast<double>(runtime::host_memory_use().peak - before);
+}
+
 }  // namespace
 
 // The estimate holds for any number of passes with or without reliable updates; a single pass lacks one field of one parity (the even part
@@ -62,14 +71,11 @@ TEST_CASE("a solve allocates what its footprint says, and no more") {
           settings.max_iterations = 500;
           runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0, .lane_bytes = reals == 12 ? 32 : 64});
           const runtime::Decomposition decomposition(lattice, blocks, 1);
-          const std::size_t before = runtime::host_memory_use().now;
-          runtime::restart_peak();
-          {
+          const double taken = peak_bytes([&] {
             Solver wilson(decomposition, wilson::Action(gauge, parameters), settings);
             HostField solution(spinor_components, lattice);
             CHECK(wilson.solve(source, solution).converged());
-          }
-          const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
+          });
           const double estimated = total_of(wilson_footprint(decomposition, settings));
           const double field = static_cast<double>(volume(lattice)) / 2 * 24 * sizeof(double);
           CHECK(estimated > 0.995 * taken);
@@ -96,14 +102,11 @@ TEST_CASE("a Wilson solve of several right-hand sides allocates what its footpri
     settings.tune = false;
     runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0, .lane_bytes = reals == 12 ? 32 : 64});
     const runtime::Decomposition decomposition(lattice, blocks, 1);
-    const std::size_t before = runtime::host_memory_use().now;
-    runtime::restart_peak();
-    {
+    const double taken = peak_bytes([&] {
       Solver wilson(decomposition, wilson::Action(gauge, {0.11, {}, antiperiodic_in_time}), settings);
       std::vector<HostField> solutions(n, HostField(spinor_components, lattice));
       for (const SolveResult& result : wilson.solve(sources, std::vector<double>(n, 0.11), solutions)) CHECK(result.converged());
-    }
-    const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
+    });
     const double estimated = total_of(wilson_footprint(decomposition, settings, static_cast<int>(n)));
     const double fields = static_cast<double>(n) * static_cast<double>(volume(lattice)) / 2 * 24 * sizeof(double);
     CHECK(estimated > 0.995 * taken);
@@ -136,15 +139,12 @@ TEST_CASE("solves in flight with Schwarz domains allocate what their footprint s
       settings.in_flight = in_flight;
       runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0, .lane_bytes = in_flight > 1 ? 32 : 64});
       const runtime::Decomposition decomposition(lattice, {1, 1, 2, 2}, 1);
-      const std::size_t before = runtime::host_memory_use().now;
-      runtime::restart_peak();
-      {
+      const double taken = peak_bytes([&] {
         Solver wilson(decomposition, wilson::Action(gauge, {0.11, {}, antiperiodic_in_time}), settings);
         std::vector<HostField> solutions(static_cast<std::size_t>(in_flight), HostField(spinor_components, lattice));
         runtime::Turns::run(in_flight, in_flight,
                             [&](int number) { CHECK(wilson.solve(source, solutions[static_cast<std::size_t>(number)]).converged()); });
-      }
-      const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
+      });
       const double estimated = total_of(wilson_footprint(decomposition, settings));
       const double field = static_cast<double>(volume(lattice)) / 2 * 24 * sizeof(double);
       CHECK(estimated > 0.995 * taken);
@@ -170,9 +170,7 @@ TEST_CASE("a staggered solve allocates what its footprint says, and no more") {
     const smear::StaggeredLinks links = smooth_links(lattice, hops_far);
     runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0, .lane_bytes = long_reals == 18 ? 64 : 32});
     const runtime::Decomposition decomposition(lattice, blocks, 1);
-    const std::size_t before = runtime::host_memory_use().now;
-    runtime::restart_peak();
-    {
+    const double taken = peak_bytes([&] {
       Solver solver(decomposition, staggered::Action(links), settings, {.vectors_in_lanes = vectors_in_lanes});
       std::vector<HostField> b;
       for (int v = 0; v < together[0]; ++v) b.push_back(sources[shifted ? 0 : static_cast<std::size_t>(v % 3)]);
@@ -182,8 +180,7 @@ TEST_CASE("a staggered solve allocates what its footprint says, and no more") {
         for (const SolveResult& result : solver.solve(std::span(b).first(n), std::span(masses).first(n), solutions))
           CHECK(result.converged());
       }
-    }
-    const auto taken = static_cast<double>(runtime::host_memory_use().peak - before);
+    });
     const double estimated = total_of(staggered_footprint(decomposition, settings, hops_far, together, vectors_in_lanes));
     const double vectors = together[0] * static_cast<double>(volume(lattice)) / 2 * 6 * sizeof(double);
     CHECK(estimated > 0.995 * taken);

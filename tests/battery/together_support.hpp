@@ -4,9 +4,21 @@
 #include "tests/battery/support.hpp"
 
 #include <span>
+#include <string>
 #include <vector>
 
 namespace quarkstar::battery {
+
+/// Of a Wilson solve whose bits are compared: links of another form in each precision, no measurements.
+inline SolverSettings settings_of(const std::string& solver, Precision precision) {
+  SolverSettings settings;
+  settings.solver = solver;
+  settings.precision = precision;
+  settings.link_reals = precision == Precision::double_ ? 18 : precision == Precision::single ? 12 : 8;
+  settings.keep_history = true;
+  settings.tune = false;
+  return settings;
+}
 
 /// Right-hand sides that were solved together.
 struct TogetherOutcome {

@@ -1,4 +1,4 @@
-// Any number of Wilson right-hand sides that are solved together: each has the bits of its own solve, whatever its company.
+// Any number of Wilson right-hand sides that are solved together: each has the bits of its own solve, whatever the others are.
 #include "codelets/actions/wilson/action.hpp"
 #include "tests/battery/together_support.hpp"
 
@@ -7,6 +7,7 @@
 #include <set>
 
 using namespace quarkstar;
+using battery::settings_of;
 using battery::TogetherOutcome;
 
 namespace {
@@ -23,16 +24,6 @@ std::vector<HostField> random_sources(std::size_t count, std::uint64_t from) {
   std::vector<HostField> sources;
   for (std::size_t v = 0; v < count; ++v) sources.push_back(battery::to_host(reference::random_field(lattice, 4, from + v)));
   return sources;
-}
-
-SolverSettings settings_of(const std::string& solver, Precision precision) {
-  SolverSettings settings;
-  settings.solver = solver;
-  settings.precision = precision;
-  settings.link_reals = precision == Precision::double_ ? 18 : precision == Precision::single ? 12 : 8;
-  settings.keep_history = true;
-  settings.tune = false;
-  return settings;
 }
 
 std::string text_of(const SolverSettings& settings) {

@@ -72,12 +72,7 @@ TEST_CASE("Wilson solves on a GPU: several right-hand sides have the bits of as 
   }
   for (const std::string solver : {"bicgstab", "cgnr", "gcr"})
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
-      SolverSettings settings;
-      settings.solver = solver;
-      settings.precision = precision;
-      settings.link_reals = precision == Precision::double_ ? 18 : precision == Precision::single ? 12 : 8;
-      settings.keep_history = true;
-      settings.tune = false;
+      const SolverSettings settings = battery::settings_of(solver, precision);
       std::vector<battery::TogetherOutcome> alone;
       {
         runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
