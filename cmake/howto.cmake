@@ -3,8 +3,8 @@
 
 set(folder "${PROJECT_BINARY_DIR}/howto")
 set(solver solvers/krylov/mr_steps.hpp solvers/krylov/mr.cpp)
-set(operator tests/battery/twist_test.cpp apps/run/twist_kind.cpp apps/run/actions.inc)
-foreach(file action.hpp even_odd_twisted.hpp twist.hpp twist_site.hpp twist_kernels.hpp twist_kernel.cpp twist_codelet.cpp twist_cuda.hpp)
+set(operator tests/battery/twist_test.cpp codelets/actions/actions.inc)
+foreach(file kind.cpp action.hpp even_odd_twisted.hpp twist.hpp twist_site.hpp twist_kernels.hpp twist_kernel.cpp twist_codelet.cpp twist_cuda.hpp)
   list(APPEND operator codelets/actions/twist/${file})
 endforeach()
 if(QUARKSTAR_CUDA)
@@ -54,11 +54,9 @@ quarkstar_test(battery.howto_operator battery_tests "--source-file=*docs/howto/o
 
 # The command with one action more: its list of actions is compiled anew.
 if(TARGET quarkstar)
-  add_executable(quarkstar_howto_command $<TARGET_OBJECTS:quarkstar> "${PROJECT_SOURCE_DIR}/apps/run/action_kind.cpp"
-    "${folder}/apps/run/twist_kind.cpp")
+  add_executable(quarkstar_howto_command $<TARGET_OBJECTS:quarkstar> "${PROJECT_SOURCE_DIR}/codelets/actions/action_kind.cpp")
   quarkstar_settings(quarkstar_howto_command)
   target_include_directories(quarkstar_howto_command BEFORE PRIVATE "${folder}")
   target_link_libraries(quarkstar_howto_command PRIVATE quarkstar_howto quarkstar_lab)
   add_dependencies(quarkstar_howto_command howto_examples)
-  set_source_files_properties("${folder}/apps/run/twist_kind.cpp" PROPERTIES GENERATED TRUE)
 endif()

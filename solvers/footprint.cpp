@@ -57,7 +57,7 @@ Footprint footprint_of_one(const runtime::Decomposition& decomposition, const ru
 
 const NamedKrylovSolver& solver_named(const std::string& name) {
   const NamedKrylovSolver* solver = find_krylov_solver(name);
-  if (solver == nullptr) throw Error(ErrorKind::input, "solver", "unknown solver '" + name + "'", "use one of solver_names()");
+  if (solver == nullptr) throw Error(ErrorKind::input, Parameter("solver"), "unknown solver '" + name + "'", "use one of solver_names()");
   return *solver;
 }
 

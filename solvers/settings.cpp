@@ -9,17 +9,18 @@ namespace quarkstar {
 
 void check_limits(const SolverSettings& settings) {
   if (!(settings.tolerance > 0) || settings.tolerance >= 1)
-    throw Error(ErrorKind::input, "tol", fmt::format("tolerance {}", settings.tolerance), "give a number between 0 and 1");
-  if (settings.max_iterations < 1) throw Error(ErrorKind::input, "max-iterations", "an iteration count below 1", "give a positive number");
+    throw Error(ErrorKind::input, Parameter("tol"), fmt::format("tolerance {}", settings.tolerance), "give a number between 0 and 1");
+  if (settings.max_iterations < 1)
+    throw Error(ErrorKind::input, Parameter("max-iterations"), "an iteration count below 1", "give a positive number");
   constexpr int longest_batch = 1024;
   if (settings.check_every < 1 || settings.check_every > longest_batch)
-    throw Error(ErrorKind::input, "check-every", fmt::format("{} iterations between two looks", settings.check_every),
+    throw Error(ErrorKind::input, Parameter("check-every"), fmt::format("{} iterations between two looks", settings.check_every),
                 fmt::format("give 1 to {}", longest_batch));
   if (settings.restart < 1 || settings.restart > gcr_steps::most_directions)
-    throw Error(ErrorKind::input, "restart", fmt::format("{} directions", settings.restart),
+    throw Error(ErrorKind::input, Parameter("restart"), fmt::format("{} directions", settings.restart),
                 fmt::format("give 1 to {}", gcr_steps::most_directions));
   if (settings.schwarz && settings.schwarz->steps < 1)
-    throw Error(ErrorKind::input, "schwarz-steps", fmt::format("{} steps", settings.schwarz->steps), "give a positive number");
+    throw Error(ErrorKind::input, Parameter("schwarz-steps"), fmt::format("{} steps", settings.schwarz->steps), "give a positive number");
 }
 
 }  // namespace quarkstar

@@ -33,14 +33,14 @@ const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& 
   const NamedKrylovSolver* solver = find_krylov_solver(settings.solver);
   const std::vector<std::string>& names = solver_names(action.is_hermitian());
   if (solver == nullptr)
-    throw Error(ErrorKind::input, "solver", fmt::format("unknown solver '{}'", settings.solver),
+    throw Error(ErrorKind::input, Parameter("solver"), fmt::format("unknown solver '{}'", settings.solver),
                 fmt::format("use one of {}", fmt::join(names, ", ")));
   if (settings.schwarz && !solver->flexible)
-    throw Error(ErrorKind::input, "schwarz-block",
+    throw Error(ErrorKind::input, Parameter("schwarz-block"),
                 fmt::format("the preconditioner differs from one application to the next, and {} cannot do with that", settings.solver),
                 "use the solver gcr");
   if (std::find(names.begin(), names.end(), settings.solver) == names.end())
-    throw Error(ErrorKind::input, "solver",
+    throw Error(ErrorKind::input, Parameter("solver"),
                 action.is_hermitian()
                     ? fmt::format("'{}' is no solver for this action, whose even-odd system is hermitian and positive", settings.solver)
                     : fmt::format("'{}' needs a hermitian positive operator, which this action's is not", settings.solver),
@@ -51,8 +51,8 @@ const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& 
 /// Throws Error(input) where a shifted solver was asked for and masses do not shift the operator.
 void require_shifts(const NamedKrylovSolver& solver, const PreparedActions& prepared) {
   if (solver.shifted && !prepared.outer->shift_between(1, 1))
-    throw Error(ErrorKind::input, "solver", fmt::format("'{}' needs masses that shift M^+ M, which this action's do not", solver.name),
-                "use another solver");
+    throw Error(ErrorKind::input, Parameter("solver"),
+                fmt::format("'{}' needs masses that shift M^+ M, which this action's do not", solver.name), "use another solver");
 }
 
 }  // namespace
@@ -299,7 +299,7 @@ std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::
       throw ShapeError("Solver::solve", "the solutions hold different boxes");
   for (const double mass : masses) s.prepared.outer->check_mass(mass);
   if (s.krylov.one_operator && std::any_of(masses.begin(), masses.end(), [&](double mass) { return mass != masses[0]; }))
-    throw Error(ErrorKind::input, "solver", fmt::format("{} needs one mass for all right-hand sides", s.krylov.name),
+    throw Error(ErrorKind::input, Parameter("solver"), fmt::format("{} needs one mass for all right-hand sides", s.krylov.name),
                 "use cg, or multishift for several masses");
   const auto zero = [](const HostField& field) {
     return std::all_of(field.data.begin(), field.data.end(), [](const std::complex<double>& c) { return c == 0.0; });

@@ -24,23 +24,23 @@ HostField host_field(int components, const Coord& lattice) {
 
 }  // namespace
 
-ActionBench::ActionBench(runtime::Session& session, const Coord& lattice, const std::string& action, const Coord& blocks)
+ActionBench::ActionBench(runtime::Session& session, const Coord& lattice, const ActionKind& action, const Coord& blocks)
     : session_(session),
-      kind_(kind_named(action)),
+      kind_(action),
       blocks_(blocks),
       chosen_cut_(true),
       decomposition_(lattice, block_grid(blocks, lattice, session.block_owners(), thinnest_block(kind_.reach)), session.block_owners()),
       gauge_(heatbath::hot_start(lattice, 1, session.cpu_team())) {
-  report_.config.action = action;
+  ActionRun run;
   constexpr std::size_t first_mass[] = {0};
   if constexpr (runtime::simulate::active) operator_ = kind_.with_any_links(std::move(gauge_));  // no values, so nothing to smear
-  else operator_ = kind_.make_links(session, decomposition_, links_at_hand(gauge_), report_)(first_mass);
+  else operator_ = kind_.make_links(session, decomposition_, links_at_hand(gauge_), run)(first_mass);
   if (operator_.links) gauge_ = {};  // the action has its own
 }
 
-ActionBench::ActionBench(runtime::Session& session, const runtime::Decomposition& decomposition, const std::string& action)
+ActionBench::ActionBench(runtime::Session& session, const runtime::Decomposition& decomposition, const ActionKind& action)
     : session_(session),
-      kind_(kind_named(action)),
+      kind_(action),
       chosen_cut_(false),
       decomposition_(decomposition),
       operator_(kind_.with_any_links(heatbath::hot_start(decomposition.lattice(), 1, session.cpu_team()))) {}
@@ -54,7 +54,7 @@ HostField ActionBench::wave(std::size_t step) const {
 PlannedLattice ActionBench::plan(const BenchCase& c) const {
   if (blocks_[0] > 0 || session_.gpu_count() == 0 || !chosen_cut_ || !cpus_may_own(session_.options())) return {decomposition_, {}};
   RunConfig solve;
-  solve.action = kind_.name;
+  solve.action = &kind_;
   solve.solver = settings(kind_.bench_solvers.front(), c);
   solve.nrhs = c.vectors;
   solve.columns.assign(static_cast<std::size_t>(c.vectors), 0);  // so many that are solved together

@@ -2,9 +2,9 @@
 // Times an action's hopping operator and its solvers as a solve runs them: through the task graph.
 #include "apps/bench/bench_solver.hpp"
 #include "apps/bench/bench_timing.hpp"
-#include "apps/run/action_kind.hpp"
 #include "apps/run/device_plan.hpp"
 #include "codelets/actions/action.hpp"
+#include "codelets/actions/action_kind.hpp"
 #include "codelets/field/host_field.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "runtime/graph/session.hpp"
@@ -34,9 +34,9 @@ class ActionBench {
  public:
   /// Of a hot configuration: close to a mass of zero CG converges about as slowly as in physics. blocks: their number in each direction;
   /// zeros: as plan() says.
-  ActionBench(runtime::Session& session, const Coord& lattice, const std::string& action, const Coord& blocks = {});
+  ActionBench(runtime::Session& session, const Coord& lattice, const ActionKind& action, const Coord& blocks = {});
   /// With links of any value that have the form of the action's, on one cut only: for the speed of an owner.
-  ActionBench(runtime::Session& session, const runtime::Decomposition& decomposition, const std::string& action);
+  ActionBench(runtime::Session& session, const runtime::Decomposition& decomposition, const ActionKind& action);
 
   const Action& action() const { return *operator_.action; }
   const runtime::Decomposition& decomposition() const { return decomposition_; }
@@ -68,7 +68,6 @@ class ActionBench {
   Coord blocks_{};  ///< zeros: chosen
   bool chosen_cut_;
   runtime::Decomposition decomposition_;
-  RunReport report_;  ///< of the solve whose operator is timed
   HostGauge gauge_;
   RunOperator operator_;
 };

@@ -1,9 +1,8 @@
 // quarkstar bench blas: the vector operations of the solvers, each by itself
 #include "apps/bench/bench_explain.hpp"
 #include "apps/bench/bench_options.hpp"
-#include "apps/command/parse.hpp"
-#include "apps/run/action_kind.hpp"
 #include "apps/run/device_plan.hpp"
+#include "apps/run/parse.hpp"
 #include "codelets/field/blas.hpp"
 #include "runtime/cut/decomposition.hpp"
 

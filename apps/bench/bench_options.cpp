@@ -1,7 +1,6 @@
 #include "apps/bench/bench_options.hpp"
 
 #include "apps/command/commands.hpp"
-#include "apps/run/action_kind.hpp"
 #include "apps/run/device_plan.hpp"
 #include "apps/run/report.hpp"
 #include "codelets/arch/block_threads.hpp"

@@ -3,7 +3,7 @@
 #include "apps/bench/extra_solves.hpp"
 #include "apps/run/device_plan.hpp"
 #include "apps/run/session_defaults.hpp"
-#include "codelets/actions/action.hpp"
+#include "codelets/actions/action_kind.hpp"
 #include "codelets/bench/stream.hpp"
 #include "runtime/cut/coord.hpp"
 #include "runtime/graph/session.hpp"
@@ -27,7 +27,7 @@ struct BenchOptions {
   double array_megabytes = 256;
   std::vector<Coord> lattices;  ///< none: the subcommand's own
   std::vector<int> links;       ///< none: 18 and 12, staggered 18
-  std::string action = "wilson";
+  std::string action{action_kinds().front()->name};
   std::vector<int> nrhs;                ///< right-hand sides together; none: numbers_of_right_hand_sides()
   std::optional<Coord> tile;            ///< none: tuned
   std::optional<int> block_threads;     ///< none: tuned
@@ -41,10 +41,8 @@ struct BenchOptions {
   std::vector<std::string> solvers;  ///< none: bicgstab and cgnr, staggered cg
   Coord blocks{};                    ///< of `bench solver`; zeros: as a solve cuts
   int iterations = 0;                ///< 0: 512 on GPUs, 64 on CPUs
-  /// The critical kappa of a hot configuration is 1/4. So close below it iterations gain a digit as slowly as on configurations of physics.
-  double kappa = 0.245;
-  double mass = 1e-3;  ///< staggered
-  ExtraSolves extra;   ///< of `bench solver`
+  std::optional<double> mass;        ///< of `bench solver`, ActionKind::mass_key; none: the action's own
+  ExtraSolves extra;                 ///< of `bench solver`
 };
 
 /// Bandwidth of the memory behind a session's blocks.

@@ -2,13 +2,15 @@
 #include "apps/bench/bench_options.hpp"
 #include "apps/bench/bench_submission.hpp"
 #include "apps/command/commands.hpp"
-#include "apps/command/parse.hpp"
-#include "apps/run/action_kind.hpp"
+#include "apps/run/parse.hpp"
+#include "codelets/actions/action_kind.hpp"
 #include "runtime/mpi/job.hpp"
 #include "solvers/solver.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <set>
 
 namespace quarkstar::app {
 namespace {
@@ -42,20 +44,27 @@ void run_submission(const BenchOptions& options) {
                job.size(), t.microseconds, t.tasks, t.messages, t.sums, t.set_up_seconds);
 }
 
-/// Flags that mean something for the other kind of action only.
-void refuse_other_actions_flags(const CLI::App& command, const std::string& action) {
-  struct Flag {
-    const char *name, *remedy;
-    bool fits;
+/// Settings by which operators of some action differ (ActionKind::mass_key).
+std::set<std::string> mass_keys() {
+  std::set<std::string> keys;
+  for (const ActionKind* kind : action_kinds()) keys.emplace(kind->mass_key);
+  return keys;
+}
+
+/// Flags that mean something for other actions only, and masses that this one cannot have on a hot configuration.
+void check_action_flags(const CLI::App& command, const BenchOptions& options) {
+  const ActionKind& kind = kind_named(options.action);
+  const auto refuse_given = [&](const std::string& flag, const std::string& remedy) {
+    const CLI::Option* option = command.get_option_no_throw(flag);
+    if (option != nullptr && option->count() > 0)
+      throw Error(ErrorKind::input, flag, fmt::format("it means nothing for the action {}", kind.name), remedy);
   };
-  const ActionKind& kind = kind_named(action);
-  for (const Flag& flag :
-       {Flag{"--kappa", "give --mass", !kind.names_masses}, Flag{"--mass", "give --kappa", kind.names_masses},
-        Flag{"--vectors-in-lanes", "leave it out, or give a staggered --action", kind.components == colour_components}}) {
-    const CLI::Option* option = command.get_option_no_throw(flag.name);
-    if (option != nullptr && option->count() > 0 && !flag.fits)
-      throw Error(ErrorKind::input, flag.name, fmt::format("it means nothing for the action {}", action), flag.remedy);
-  }
+  for (const std::string& key : mass_keys())
+    if (key != kind.mass_key) refuse_given("--" + key, fmt::format("give --{}", kind.mass_key));
+  if (kind.components != colour_components) refuse_given("--vectors-in-lanes", "leave it out, or give a staggered --action");
+  if (options.mass && !(*options.mass >= kind.bench_mass.least && *options.mass <= kind.bench_mass.most))
+    throw Error(ErrorKind::input, fmt::format("--{}", kind.mass_key), fmt::format("{} is out of range", *options.mass),
+                fmt::format("use {:g} to {:g}", kind.bench_mass.least, kind.bench_mass.most));
 }
 
 }  // namespace
@@ -101,13 +110,16 @@ void add_bench(CLI::App& app) {
   solver->add_option("--solver", options->solvers,
                      fmt::format("Wilson: {}; staggered: {}", fmt::join(solver_names(false), ", "), fmt::join(solver_names(true), ", ")));
   add_coord_flag(*solver, "--blocks", options->blocks, "Cut the lattice into that many blocks (default: as a solve would)", 1);
-  solver->add_option("--kappa", options->kappa, "Wilson (default 0.245; the critical value of the hot configuration is 0.25)")
-      ->check(CLI::Range(1e-6, 0.2499));
-  solver->add_option("--mass", options->mass, "Staggered (default 0.001)")->check(CLI::Range(1e-12, 100.0));
+  for (const std::string& key : mass_keys()) {
+    std::vector<std::string> usual;
+    for (const ActionKind* kind : action_kinds())
+      if (kind->mass_key == key) usual.push_back(fmt::format("{} {:g}", kind->name, kind->bench_mass.usual));
+    solver->add_option("--" + key, options->mass, fmt::format("Of all right-hand sides (default: {})", fmt::join(usual, ", ")));
+  }
   for (const auto& [command, run_it] :
        {std::pair(blas, &run_bench_blas), std::pair(dslash, &run_bench_dslash), std::pair(solver, &run_bench_solver)})
     command->callback([options, command = command, run_it = run_it] {
-      refuse_other_actions_flags(*command, options->action);
+      check_action_flags(*command, *options);
       run_it(*options);
     });
   solver

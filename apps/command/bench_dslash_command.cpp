@@ -2,7 +2,7 @@
 #include "apps/bench/action_bench.hpp"
 #include "apps/bench/bench_explain.hpp"
 #include "apps/bench/bench_options.hpp"
-#include "apps/command/parse.hpp"
+#include "apps/run/parse.hpp"
 #include "apps/run/write_json.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ class Table {
   }
 
   void add_lattice(const Coord& lattice) {
-    const ActionBench bench(session_, lattice, options_.action);
+    const ActionBench bench(session_, lattice, kind_named(options_.action));
     for (const std::string& precision : options_.precisions)
       for (const int reals : links_of(options_))
         for (const int vectors : numbers_of_right_hand_sides(options_)) {

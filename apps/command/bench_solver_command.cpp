@@ -2,8 +2,8 @@
 #include "apps/bench/action_bench.hpp"
 #include "apps/bench/bench_options.hpp"
 #include "apps/bench/bench_solver.hpp"
-#include "apps/command/parse.hpp"
 #include "apps/run/outputs.hpp"
+#include "apps/run/parse.hpp"
 #include "apps/run/solve_plan.hpp"
 #include "apps/run/write_json.hpp"
 
@@ -142,7 +142,7 @@ int iterations_of(const BenchOptions& options, const std::string& devices) {
 /// The rows of one lattice.
 void bench_lattice(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
                    Json& rows) {
-  const ActionBench bench(session, lattice, options.action, options.blocks);
+  const ActionBench bench(session, lattice, kind_named(options.action), options.blocks);
   for (const std::string& precision : options.precisions)
     for (const int reals : links_of(options))
       for (const std::string& solver : solvers_of(options))
@@ -151,7 +151,7 @@ void bench_lattice(const BenchOptions& options, const std::string& devices, runt
           const PlannedLattice planned = bench.plan(c);
           c.speed = speed_of(options, bench.action(), bench.settings(solver, c), vectors);
           const SolverTiming timing = bench.time_solver(solver, planned.decomposition, c, !options.no_tune,
-                                                        bench.action().is_hermitian() ? options.mass : options.kappa,
+                                                        options.mass.value_or(kind_named(options.action).bench_mass.usual),
                                                         iterations_of(options, devices), options.repetitions, options.extra);
           rows.push_back(row_of(devices, {options.action, solver, lattice, c.precision, reals, vectors}, timing, triad));
           rows.back()["vectors_in_lanes"] = c.speed.vectors_in_lanes;

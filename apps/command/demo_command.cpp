@@ -1,5 +1,6 @@
 // quarkstar demo: from nothing to a pion mass
 #include "apps/command/commands.hpp"
+#include "apps/command/interrupt.hpp"
 #include "apps/command/print_tables.hpp"
 #include "apps/report/report_html.hpp"
 #include "apps/run/gauge_io.hpp"
@@ -38,11 +39,12 @@ GenerateConfig demo_chain(const runtime::SessionOptions& session) {
 void run_demo(const DemoOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const OutputFolder folder(options.out);
+  CommandWatch watch;
   const GenerateConfig chain = demo_chain(options.session);
   fmt::print("1. A gauge configuration: {}, beta {}, {} sweeps of heatbath and overrelaxation\n", extents_text(chain.lattice),
              chain.heatbath.beta, chain.sweeps);
   std::fflush(stdout);
-  const Generated generated = generate(chain);
+  const Generated generated = generate(chain, watch);
   const Estimate plaquette = binned_estimate(generated.plaquettes);
   fmt::print("   plaquette {} over the last {} sweeps (known: near 0.594)\n", estimate_text(plaquette.mean, plaquette.error),
              generated.plaquettes.size());
@@ -51,13 +53,14 @@ void run_demo(const DemoOptions& options) {
   report.config.gauge = folder.file("configuration.ildg");
   report.config.out = options.out;
   report.config.session = options.session;
-  report.config.wilson.kappa = 0.13;
   save_gauge(report.config.gauge, generated.gauge, {.format = "ildg", .precision = "double"});
   describe_machine(report);
+  const ActionKind& action = *report.config.action;
   report.gauge = load_gauge(report.config.gauge).summary();
-  fmt::print("2. A quark propagator: Wilson, kappa {}, antiperiodic in t, 12 columns\n", report.config.wilson.kappa);
+  fmt::print("2. A quark propagator: {}, {} {}, antiperiodic in t, {} columns\n", action.title, action.mass_key,
+             report.config.masses().front(), action.components);
   std::fflush(stdout);
-  const Propagators propagators = solve_source(links_at_hand(generated.gauge), generated.gauge.extents, report, print_plan);
+  const Propagators propagators = solve_source(links_at_hand(generated.gauge), generated.gauge.extents, report, watch, print_plan);
   report.correlators = contract(propagators, report.config, report.gauge.extents[3]);
   report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   print_report(report);

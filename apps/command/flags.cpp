@@ -1,6 +1,6 @@
 #include "apps/command/commands.hpp"
-#include "apps/command/config.hpp"
-#include "apps/command/parse.hpp"
+#include "apps/run/config.hpp"
+#include "apps/run/parse.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 // quarkstar gauge info | convert | generate | smear
 #include "apps/command/commands.hpp"
 #include "apps/command/gauge_smear_command.hpp"
+#include "apps/command/interrupt.hpp"
 #include "apps/run/gauge_io.hpp"
 #include "apps/run/generate_run.hpp"
 #include "apps/run/rank_plan.hpp"
@@ -174,7 +175,8 @@ struct GenerateOptions {
 void run_generate(GenerateOptions& options) {
   GenerateConfig& config = options.config;
   config.thermalization = options.thermalization >= 0 ? options.thermalization : config.sweeps / 2;
-  const Generated generated = generate(config);
+  CommandWatch watch;
+  const Generated generated = generate(config, watch);
   options.save.label = fmt::format("SU(3) Wilson gauge action, beta {}, seed {}", config.heatbath.beta, config.heatbath.seed);
   options.save.sequence_number = config.sweeps;
   save_gauge(options.out, generated.gauge, options.save);

@@ -3,10 +3,10 @@
 
 #include "apps/command/commands.hpp"
 #include "apps/command/interrupt.hpp"
-#include "apps/command/parse.hpp"
 #include "apps/command/progress.hpp"
 #include "apps/run/gauge_io.hpp"
 #include "apps/run/outputs.hpp"
+#include "apps/run/parse.hpp"
 #include "apps/run/session_defaults.hpp"
 #include "apps/run/solve_plan.hpp"
 #include "codelets/gauge/smear/links_file.hpp"

@@ -1,14 +1,11 @@
 #include "apps/command/interrupt.hpp"
 
-#include "runtime/mpi/job.hpp"
-
 #include <csignal>
 
 namespace quarkstar::app {
 namespace {
 
 volatile std::sig_atomic_t flag = 0, save_flag = 0;
-int noticed_requests = 0;
 
 void on_signal(int) { flag = 1; }
 void on_save(int) { save_flag = 1; }
@@ -32,23 +29,14 @@ void catch_interrupts() {
 
 bool interrupted() { return flag != 0; }
 
-bool interrupted_anywhere() { return runtime::mpi::Job::current().any(interrupted()); }
-
-int save_requests() {
+bool CommandWatch::save_requested() {
   const bool requested = save_flag != 0;
   if (requested) save_flag = 0;
-  if (runtime::mpi::Job::current().any(requested)) ++noticed_requests;
-  return noticed_requests;
+  return requested;
 }
-
-int save_requests_so_far() { return noticed_requests; }
 
 void stop_if_interrupted() {
   if (interrupted()) throw Interrupted{};
-}
-
-void stop_all_if_interrupted(const std::string& saved) {
-  if (interrupted_anywhere()) throw Interrupted{saved};
 }
 
 }  // namespace quarkstar::app

@@ -1,32 +1,31 @@
 #pragma once
 // Ctrl-C, SIGTERM, SIGUSR1 and SIGUSR2: flags that long work looks at, so that it can end or save itself between steps and leave no
 // half-written file.
+#include "apps/command/progress.hpp"
+
+#include <memory>
 #include <string>
 
 namespace quarkstar::app {
-
-/// Thrown by long work that noticed an interrupt; the command then ends with exit code 130.
-struct Interrupted {
-  std::string saved;                       ///< folder with what is kept, or empty
-  std::string what = "restart files are";  ///< that it holds
-};
 
 /// From here on the first SIGINT or SIGTERM sets the flag; a second one ends the process as usual. SIGUSR2 sets it too: launchers hand it
 /// on, and give ranks all the time they need, where SIGTERM has `mpirun` kill them after seconds. SIGUSR1 asks for a restart file. May be
 /// called again.
 void catch_interrupts();
 bool interrupted();
-/// Whether any rank of the job has been interrupted: the same answer on all of them, so all must ask.
-bool interrupted_anywhere();
-
-/// How many times so far some rank was found to have had a SIGUSR1 since the question before. All ranks must ask.
-int save_requests();
-/// The same without a question: what has come since is left for the next one.
-int save_requests_so_far();
 
 /// Throws Interrupted if the flag is set.
 void stop_if_interrupted();
-/// Throws Interrupted{saved} on all ranks if any has been interrupted, so all must ask.
-void stop_all_if_interrupted(const std::string& saved);
+
+/// A run of this command is ended and saved by these signals, and its progress is shown.
+class CommandWatch : public RunWatch {
+ public:
+  CommandWatch() { catch_interrupts(); }
+  bool interrupted() override { return app::interrupted(); }
+  bool save_requested() override;
+  std::unique_ptr<RunProgress> progress(const std::string& title, int steps) override {
+    return std::make_unique<ProgressBar>(title, steps);
+  }
+};
 
 }  // namespace quarkstar::app

@@ -2,7 +2,7 @@
 // code.
 #include "apps/command/commands.hpp"
 #include "apps/command/interrupt.hpp"
-#include "apps/command/parse.hpp"
+#include "apps/run/parse.hpp"
 #include "apps/run/report.hpp"
 #include "apps/run/start_patience.hpp"
 #include "codelets/arch/dispatch.hpp"
@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -63,10 +62,11 @@ std::string remedy(const CLI::App& command) {
 }
 
 /// Errors of the layers below name parameters: where the command has a flag of that name, it is the flag that the user knows.
-std::string with_flag(std::string text, const CLI::App& command) {
-  const std::string where = text.substr(0, text.find(": "));
-  const bool is_file = std::filesystem::exists(where);  // which errors name in the same place
-  return where.size() < text.size() && !is_file && command.get_option_no_throw("--" + where) != nullptr ? "--" + text : text;
+std::string with_flag(const quarkstar::Error& error, const CLI::App& command) {
+  std::string text = error.what();
+  const std::string& parameter = error.parameter();
+  if (parameter.empty() || command.get_option_no_throw("--" + parameter) == nullptr) return text;
+  return text.insert(text.find(parameter + ": "), "--");
 }
 
 /// CLI11 would say that a subcommand is missing, and not which word it does not know.
@@ -122,7 +122,7 @@ int run(int argc, char** argv) {
     return 0;
   } catch (const quarkstar::Error& error) {
     const bool shared = dynamic_cast<const quarkstar::runtime::mpi::SharedError*>(&error) != nullptr;
-    return fail(with_flag(error.what(), named_command(app)), error.exit_code(), shared);
+    return fail(with_flag(error, named_command(app)), error.exit_code(), shared);
   } catch (const CLI::Success& request) {  // --help, --version
     return quarkstar::runtime::mpi::Job::current().is_root() ? app.exit(request) : 0;
   } catch (const CLI::ParseError& error) {

@@ -2,9 +2,9 @@
 #include "apps/bench/action_bench.hpp"
 #include "apps/bench/bench_options.hpp"
 #include "apps/command/commands.hpp"
-#include "apps/command/parse.hpp"
 #include "apps/report/plot_svg.hpp"
 #include "apps/run/outputs.hpp"
+#include "apps/run/parse.hpp"
 #include "apps/run/report.hpp"
 #include "apps/run/session_defaults.hpp"
 #include "apps/studies/figures.hpp"
@@ -105,7 +105,7 @@ double measured_gflops(const ActionBench& bench, int vectors, const ModelOptions
 
 std::vector<Row> make_rows(const ModelOptions& options, runtime::Session& session, double bandwidth) {
   std::optional<ActionBench> bench;
-  if (!options.estimate_only) bench.emplace(session, measured_lattice(options), "hisq");
+  if (!options.estimate_only) bench.emplace(session, measured_lattice(options), hisq_kind());
   std::vector<Row> rows;
   for (const int n : options.nrhs) {
     const double intensity = hisq_model::intensity(n);
@@ -211,7 +211,7 @@ void add_machine_at_hand(const ModelOptions& options, bool dslash, model::Inputs
       here.triad = {measure_memory(options.array_megabytes, options.repetitions, session).owners_triad,
                     fmt::format("measured now on {}", where)};
     if (dslash && !options.estimate_only)
-      inputs.measured_dslash.back() = measured_gflops(ActionBench(session, measured_lattice(options), "hisq"), 1, options);
+      inputs.measured_dslash.back() = measured_gflops(ActionBench(session, measured_lattice(options), hisq_kind()), 1, options);
   }
   inputs.machines.push_back(std::move(here));
 }

@@ -1,6 +1,6 @@
 #include "apps/command/print_tables.hpp"
 
-#include "apps/run/action_kind.hpp"
+#include "codelets/actions/action_kind.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,7 +16,7 @@ std::string mass_text(const std::vector<double>& mass, std::size_t t) {
 }
 
 void print_solves(const RunReport& report) {
-  const bool names_masses = kind_of(report.config).names_masses;
+  const bool names_masses = report.config.action->names_masses;
   const int width = names_masses ? 8 : 4;
   fmt::print("{:>6} {:>{}} {:>6} {:>10} {:>15} {:>9} {:>8} {:>8} {:>11} {:>11}\n", "column", names_masses ? "mass" : "spin", width,
              "colour", "iterations", "|b - M x|/|b|", "seconds", "GFLOP/s", "GB/s", "J", "GFLOP/s/W");
@@ -34,12 +34,12 @@ void print_solves(const RunReport& report) {
 
 void print_correlators(const RunReport& report) {
   fmt::print("\n{:>3}", "t");
-  for (const CorrelatorReport& c : report.correlators) fmt::print(" {:>20}", c.name);
+  for (const Correlator& c : report.correlators) fmt::print(" {:>20}", c.name);
   fmt::print(" {:>14} {:>14}\n", "a m_pi (log)", "a m_pi (cosh)");
-  const CorrelatorReport& pion = report.correlators.front();
+  const Correlator& pion = report.correlators.front();
   for (std::size_t t = 0; t < pion.values.size(); ++t) {
     fmt::print("{:>3}", t);
-    for (const CorrelatorReport& c : report.correlators) fmt::print(" {:>20.12e}", c.values[t]);
+    for (const Correlator& c : report.correlators) fmt::print(" {:>20.12e}", c.values[t]);
     fmt::print(" {:>14} {:>14}\n", mass_text(pion.log_mass, t), mass_text(pion.cosh_mass, t));
   }
   if (const std::string left_out = correlators_left_out(report.config); !left_out.empty()) fmt::print("not written: {}\n", left_out);

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 namespace quarkstar::app {
@@ -54,11 +53,6 @@ void ProgressBar::draw(double done, int step, const std::string& detail) {
                                        std::string(static_cast<std::size_t>(bar_width - filled), '.'), step + 1, steps_, detail);
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
-}
-
-double residual_fraction(double residual, double tolerance) {
-  if (!(residual > 0) || !(tolerance < 1)) return 0;
-  return std::clamp(std::log(residual) / std::log(tolerance), 0.0, 1.0);
 }
 
 }  // namespace quarkstar::app

@@ -1,24 +1,25 @@
 #pragma once
 // Progress of long work: a bar where stderr is a terminal, lines in a log elsewhere; under MPI the root's only.
+#include "apps/run/run_watch.hpp"
+
 #include <chrono>
 #include <string>
 
 namespace quarkstar::app {
 
-class ProgressBar {
+class ProgressBar : public RunProgress {
  public:
   /// title: what is being done, "solve"; steps: how many units it has (columns, sweeps).
   ProgressBar(std::string title, int steps);
-  ~ProgressBar();
+  ~ProgressBar() override;
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// step: units done; fraction: part of the current unit, 0..1; detail: a few words, such as the residual.
   /// Redraws the bar at most ten times a second; writes a log line at most every ten seconds, the first at once.
-  void update(int step, double fraction, const std::string& detail);
+  void update(int step, double fraction, const std::string& detail) override;
 
-  /// A unit is done: a log line, or the bar redrawn.
-  void step_done(int step, const std::string& detail);
+  /// A log line, or the bar redrawn.
+  void step_done(int step, const std::string& detail) override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -29,8 +30,5 @@ class ProgressBar {
   bool shown_, terminal_;
   Clock::time_point last_{};  ///< the first update shows at once
 };
-
-/// How far a solve has come: ln(residual) / ln(tolerance), cut to 0..1.
-double residual_fraction(double residual, double tolerance);
 
 }  // namespace quarkstar::app

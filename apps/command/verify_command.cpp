@@ -1,5 +1,6 @@
 // quarkstar verify: a table of case, expected, got, verdict
 #include "apps/command/commands.hpp"
+#include "apps/command/interrupt.hpp"
 #include "apps/verify/verify.hpp"
 #include "runtime/system/error.hpp"
 
@@ -57,7 +58,9 @@ std::string default_data() {
 }
 
 void run_verify(const VerifyOptions& options) {
-  const VerifyConfig& config = options.config;
+  CommandWatch watch;
+  VerifyConfig config = options.config;
+  config.watch = &watch;
   spdlog::set_level(spdlog::level::warn);  // a line for each column would drown the table
   if (!options.json) fmt::print("{:<64} {:>20} {:>20} {:>10} {:>8}  {}\n", "case", "expected", "got", "deviation", "limit", "verdict");
   std::vector<Check> checks;

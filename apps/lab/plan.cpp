@@ -1,7 +1,7 @@
 #include "apps/lab/plan.hpp"
 
-#include "apps/command/parse.hpp"
-#include "apps/run/action_kind.hpp"
+#include "apps/run/parse.hpp"
+#include "codelets/actions/action_kind.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/solver.hpp"
 
@@ -22,7 +22,13 @@ constexpr std::string_view own_settings[] = {"json",  "out",   "trace",      "re
 /// What `bench solver` takes of the settings of `solve`, and its own number of iterations.
 constexpr std::string_view bench_settings[] = {"action",  "nrhs",      "lattice",    "precision", "solver",  "links",       "policy",
                                                "devices", "cpu-share", "gpus",       "workers",   "threads", "worker-mode", "gpu-memory",
-                                               "no-tune", "machine",   "iterations", "blocks",    "kappa",   "mass",        "throttle"};
+                                               "no-tune", "machine",   "iterations", "blocks",    "throttle"};
+
+/// Whether it is the setting by which operators of some action differ, which `bench solver` takes too.
+bool is_mass(std::string_view key) {
+  const std::vector<const ActionKind*>& kinds = action_kinds();
+  return std::any_of(kinds.begin(), kinds.end(), [key](const ActionKind* kind) { return kind->mass_key == key; });
+}
 
 template <std::size_t n>
 bool contains(const std::string_view (&names)[n], std::string_view key) {
@@ -35,7 +41,7 @@ void check_setting(const Plan& plan, const Assignment& setting) {
   if (contains(own_settings, key))
     throw Error(ErrorKind::input, where, fmt::format("{} belongs to the lab", key),
                 key == "gauge" ? "give it outside of [vary] and [solve]" : "leave it out");
-  if (plan.workload == Workload::bench_solver && !contains(bench_settings, key))
+  if (plan.workload == Workload::bench_solver && !contains(bench_settings, key) && !is_mass(key))
     throw Error(ErrorKind::input, where, fmt::format("bench solver has no {}", key),
                 fmt::format("use one of {}", fmt::join(bench_settings, ", ")));
   try {
@@ -62,20 +68,23 @@ void check_setting(const Plan& plan, const Assignment& setting) {
   }
 }
 
+const ActionKind& action_of(const Settings& settings) {
+  const std::string* action = find(settings, "action");
+  return action != nullptr ? kind_named(*action) : *RunConfig{}.action;
+}
+
 /// Whether the key means something for the action of the settings.
 bool applies(const std::string& key, const Settings& settings, Workload workload) {
   RunConfig config;
-  if (const std::string* action = find(settings, "action")) config.action = *action;
-  if (key == "mass" && workload == Workload::bench_solver) return kind_of(config).names_masses;  // else it takes kappa only
+  config.action = &action_of(settings);
+  if (is_mass(key) && workload == Workload::bench_solver) return config.action->mass_key == key;
   const Setting* field = find_setting(key);
   return field == nullptr || applies(*field, config);
 }
 
 /// Whether `bench solver` times such a solver of the action of the settings; a plan may name one for Wilson beside staggered actions.
 bool can_bench(const std::string& solver, const Settings& settings) {
-  RunConfig config;
-  if (const std::string* action = find(settings, "action")) config.action = *action;
-  const std::vector<std::string>& names = solver_names(kind_of(config).is_hermitian);
+  const std::vector<std::string>& names = solver_names(action_of(settings).is_hermitian);
   return std::find(names.begin(), names.end(), solver) != names.end();
 }
 
@@ -164,12 +173,12 @@ std::vector<Cell> cells_of(const Plan& plan, std::vector<std::string>& left_out)
       if (const std::string* value = find(cell.settings, axis.key); value != nullptr && axis.values.size() > 1)
         cell.varying.emplace_back(axis.key, *value);
     if (plan.gauge.empty() && find(cell.settings, "lattice") == nullptr) cell.settings.emplace_back("lattice", "8,8,8,16");
-    if (plan.workload == Workload::solve && applies("kappa", cell.settings, plan.workload) && find(cell.settings, "columns") == nullptr)
+    if (plan.workload == Workload::solve && !action_of(cell.settings).names_masses && find(cell.settings, "columns") == nullptr)
       cell.settings.emplace_back("columns", "0");
     if (seen.insert(cell.settings).second) {
       const std::string refusal = plan.workload == Workload::solve ? refusal_of(cell.settings)
-                                  : other_solver                   ? fmt::format("solver {} is not for the action wilson", *solver)
-                                                                   : "";
+                                  : other_solver ? fmt::format("solver {} is not for the action {}", *solver, action_of(all).name)
+                                                 : "";
       if (refusal.empty()) cells.push_back(std::move(cell));
       else left_out.push_back(fmt::format("{}: {}", cell.name(), refusal));
     }

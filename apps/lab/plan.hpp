@@ -1,6 +1,6 @@
 #pragma once
 // What `quarkstar lab` is asked to run: the axes of a matrix of settings, what all runs share, and the order of the runs.
-#include "apps/command/config.hpp"
+#include "apps/run/config.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,8 @@
 // TOML files of `quarkstar lab`.
-#include "apps/command/config.hpp"
-#include "apps/command/parse.hpp"
-#include "apps/command/toml_text.hpp"
 #include "apps/lab/plan.hpp"
+#include "apps/run/config.hpp"
+#include "apps/run/parse.hpp"
+#include "apps/run/toml_text.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>

@@ -2,11 +2,11 @@
 
 #include "apps/command/interrupt.hpp"
 #include "apps/command/own_executable.hpp"
-#include "apps/command/parse.hpp"
 #include "apps/command/progress.hpp"
 #include "apps/lab/child_process.hpp"
 #include "apps/lab/inputs.hpp"
 #include "apps/run/outputs.hpp"
+#include "apps/run/parse.hpp"
 #include "apps/run/report.hpp"
 #include "runtime/system/error.hpp"
 

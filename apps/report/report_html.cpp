@@ -1,11 +1,10 @@
 #include "apps/report/report_html.hpp"
 
-#include "apps/command/parse.hpp"
 #include "apps/report/html_table.hpp"
 #include "apps/report/plot_svg.hpp"
 #include "apps/report/report_style.hpp"
 #include "apps/report/timeline_svg.hpp"
-#include "apps/run/action_kind.hpp"
+#include "apps/run/parse.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,13 +24,13 @@ std::vector<double> counting(std::size_t count) {
 
 Plot correlator_plot(const RunReport& report) {
   Plot plot{.title = "Correlators", .x_label = "t - t_source", .y_label = "C(t)", .log_y = true, .series = {}};
-  for (const CorrelatorReport& c : report.correlators) plot.series.push_back({c.name, counting(c.values.size()), c.values});
+  for (const Correlator& c : report.correlators) plot.series.push_back({c.name, counting(c.values.size()), c.values});
   return plot;
 }
 
 Plot mass_plot(const RunReport& report) {
   Plot plot{.title = "Effective masses (cosh)", .x_label = "t - t_source", .y_label = "a m(t)", .series = {}};
-  for (const CorrelatorReport& c : report.correlators) plot.series.push_back({c.name, counting(c.cosh_mass.size()), c.cosh_mass});
+  for (const Correlator& c : report.correlators) plot.series.push_back({c.name, counting(c.cosh_mass.size()), c.cosh_mass});
   return plot;
 }
 
@@ -115,14 +114,14 @@ std::string number_or_dash(const std::vector<double>& values, std::size_t t) {
 }
 
 std::string correlators_table(const RunReport& report) {
-  if (report.correlators.empty()) return fmt::format("<p>The correlators need all {} columns.</p>\n", kind_of(report.config).components);
+  if (report.correlators.empty()) return fmt::format("<p>The correlators need all {} columns.</p>\n", report.config.action->components);
   TableRow head{"t - t_source"};
-  for (const CorrelatorReport& c : report.correlators) head.push_back(c.name);
+  for (const Correlator& c : report.correlators) head.push_back(c.name);
   head.insert(head.end(), {"a m pion (log)", "a m pion (cosh)"});
   std::vector<TableRow> rows;
   for (std::size_t t = 0; t < report.correlators.front().values.size(); ++t) {
     TableRow row{fmt::format("{}", t)};
-    for (const CorrelatorReport& c : report.correlators) row.push_back(fmt::format("{:.12e}", c.values[t]));
+    for (const Correlator& c : report.correlators) row.push_back(fmt::format("{:.12e}", c.values[t]));
     row.push_back(number_or_dash(report.correlators.front().log_mass, t));
     row.push_back(number_or_dash(report.correlators.front().cosh_mass, t));
     rows.push_back(std::move(row));
@@ -169,9 +168,8 @@ std::string report_html(const RunReport& report) {
   const RunConfig& config = report.config;
   const Coord& l = report.gauge.extents;
   const std::string title =
-      fmt::format("Quark propagator: {}, {}x{}x{}x{}, {}, source {}", config.action, l[0], l[1], l[2], l[3],
-                  fmt::format("{} = {}", kind_of(config).names_masses ? "m" : "kappa", fmt::join(kind_of(config).masses(config), ", ")),
-                  text_of(config.source));
+      fmt::format("Quark propagator: {}, {}x{}x{}x{}, {}, source {}", config.action->name, l[0], l[1], l[2], l[3],
+                  fmt::format("{} = {}", config.action->mass_key, fmt::join(config.masses(), ", ")), text_of(config.source));
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">";

@@ -1,7 +1,7 @@
 #include "apps/report/timeline_svg.hpp"
 
-#include "apps/command/parse.hpp"
 #include "apps/report/plot_svg.hpp"
+#include "apps/run/parse.hpp"
 #include "codelets/field/precision.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 #include "apps/run/checkpoint.hpp"
 
-#include "apps/command/interrupt.hpp"
 #include "codelets/io/part_checksum.hpp"
 #include "runtime/mpi/shared_file.hpp"
 #include "runtime/mpi/shared_output.hpp"
@@ -166,12 +165,12 @@ bool worth_saving(const SolveResult& result) {
   return std::isfinite(result.true_residual) && result.reason != StopReason::zero_denominator && result.reason != StopReason::not_finite;
 }
 
-std::function<bool(int iterations)> restart_file_due(int every) {
-  return [every, last = 0, seen = save_requests_so_far()](int iterations) mutable {
+std::function<bool(int iterations)> restart_file_due(int every, SaveRequests& requests) {
+  return [every, &requests, last = 0, seen = requests.so_far()](int iterations) mutable {
     const bool counted = every > 0 && iterations - last >= every;
-    const int requests = save_requests();
-    const bool asked = requests > seen;  // each solve in flight answers each request
-    seen = requests;
+    const int so_far = requests.ask();
+    const bool asked = so_far > seen;  // each solve in flight answers each request
+    seen = so_far;
     if (counted) last = iterations;
     return counted || asked;
   };

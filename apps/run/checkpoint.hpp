@@ -1,6 +1,7 @@
 #pragma once
 // Restart files of a solve: what a column has come to, so that a job that ended early goes on where it was.
-#include "apps/run/source.hpp"
+#include "apps/run/run_watch.hpp"
+#include "codelets/field/source.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "solvers/settings.hpp"
 
@@ -47,9 +48,9 @@ class Checkpoint {
 /// or a stagnation farther away than zero.
 bool worth_saving(const SolveResult& result);
 
-/// Whether a restart file is due while a solve runs: every so many iterations (0: never), and when a signal asks for one, be it before the
-/// solve began. Collective.
-std::function<bool(int iterations)> restart_file_due(int every);
+/// Whether a restart file is due while a solve runs: every so many iterations (0: never), and when one is asked for, be it before the solve
+/// began. Collective.
+std::function<bool(int iterations)> restart_file_due(int every, SaveRequests& requests);
 
 /// The restart file of a right-hand side. equation: what identifies the operator, but for a mass that the results name.
 RestartKey restart_key(const std::string& equation, const Source& source, int column, std::optional<double> mass);

@@ -1,6 +1,6 @@
 #include "apps/run/device_plan.hpp"
 
-#include "apps/command/parse.hpp"
+#include "apps/run/parse.hpp"
 #include "runtime/cut/proportional_cut.hpp"
 #include "runtime/system/error.hpp"
 
@@ -140,7 +140,7 @@ Candidate forced_cut(const std::vector<Owner>& owners, const std::vector<double>
 [[noreturn]] void refuse(const std::vector<Owner>& gpus, const PlanningProblem& problem, const std::string& remedy) {
   double available = 0;
   for (const Owner& gpu : gpus) available += usable(gpu);
-  throw Error(ErrorKind::input, "--gpu-memory",
+  throw Error(ErrorKind::input, Parameter("gpu-memory"),
               fmt::format("the fields of this solve need {} on GPUs, {} are available",
                           bytes_text(problem.slice_bytes(t) * problem.lattice[t]), bytes_text(available)),
               remedy);
@@ -198,7 +198,7 @@ PlannedLattice plan_devices(const std::vector<Owner>& owners, const runtime::Ses
 
   if (wish.cpu_share && *wish.cpu_share > 0) {
     if (std::max(problem.lattice[t], problem.lattice[z]) < 2 * problem.thinnest)
-      throw Error(ErrorKind::input, "--cpu-share",
+      throw Error(ErrorKind::input, Parameter("cpu-share"),
                   fmt::format("{}x{} sites in z and t cannot be cut in parts of {} at least", problem.lattice[z], problem.lattice[t],
                               problem.thinnest),
                   "use 0, or --devices cpu");

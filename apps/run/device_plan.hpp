@@ -1,6 +1,6 @@
 #pragma once
 // Which worker owns which part of the lattice.
-#include "apps/command/config.hpp"
+#include "apps/run/config.hpp"
 #include "runtime/cut/decomposition.hpp"
 
 #include <functional>

@@ -22,7 +22,8 @@ void check_stored(const std::string& path, const char* name, const std::optional
 int real_bytes_of(const SaveOptions& options) {
   const bool milc = options.format == "milc";
   if (milc && options.precision == "double")
-    throw Error(ErrorKind::input, "--precision", "MILC files are single precision only", "use --precision single, or --format ildg");
+    throw Error(ErrorKind::input, Parameter("precision"), "MILC files are single precision only",
+                "use --precision single, or --format ildg");
   return milc || options.precision == "single" ? 4 : 8;
 }
 

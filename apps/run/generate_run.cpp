@@ -1,7 +1,5 @@
 #include "apps/run/generate_run.hpp"
 
-#include "apps/command/interrupt.hpp"
-#include "apps/command/progress.hpp"
 #include "apps/run/gauge_io.hpp"
 #include "apps/run/solve_plan.hpp"
 #include "codelets/gauge/heatbath/start.hpp"
@@ -17,18 +15,18 @@ namespace {
 
 void check(const GenerateConfig& config) {
   if (std::any_of(config.lattice.begin(), config.lattice.end(), [](int extent) { return extent < 2 || extent % 2 != 0; }))
-    throw Error(ErrorKind::input, "--lattice", fmt::format("{} has an odd extent", extents_text(config.lattice)),
+    throw Error(ErrorKind::input, Parameter("lattice"), fmt::format("{} has an odd extent", extents_text(config.lattice)),
                 "use even extents of at least 2: links of one parity are updated together");
   if (config.thermalization > config.sweeps)
-    throw Error(ErrorKind::input, "--thermalization", fmt::format("{} is more than all {} sweeps", config.thermalization, config.sweeps),
+    throw Error(ErrorKind::input, Parameter("thermalization"),
+                fmt::format("{} is more than all {} sweeps", config.thermalization, config.sweeps),
                 "--sweeps counts the thermalization too");
 }
 
 }  // namespace
 
-Generated generate(const GenerateConfig& config) {
+Generated generate(const GenerateConfig& config, RunWatch& watch) {
   check(config);
-  catch_interrupts();
   const runtime::Team team = host_team();
   Generated result;
   result.gauge =
@@ -41,15 +39,15 @@ Generated generate(const GenerateConfig& config) {
   gauge::GaugeField links(decomposition, 1);
   load(links, result.gauge);
   heatbath::Heatbath chain(links, config.heatbath);
-  ProgressBar bar("sweep", config.sweeps);
+  const std::unique_ptr<RunProgress> bar = watch.progress("sweep", config.sweeps);
   for (int sweep = 0; sweep < config.sweeps; ++sweep) {
     chain.sweep(sweep);
-    stop_if_interrupted();
+    if (watch.interrupted()) throw Interrupted{};
     if (sweep < config.thermalization) {
-      bar.update(sweep, 0, "thermalization");
+      bar->update(sweep, 0, "thermalization");
     } else {
       result.plaquettes.push_back(gauge::plaquettes(links).mean());
-      bar.update(sweep, 0, fmt::format("plaquette {:.6f}", result.plaquettes.back()));
+      bar->update(sweep, 0, fmt::format("plaquette {:.6f}", result.plaquettes.back()));
     }
   }
   store(result.gauge, links);

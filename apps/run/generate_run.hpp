@@ -1,5 +1,6 @@
 #pragma once
 // A gauge configuration from a Markov chain, for `gauge generate` and `demo`.
+#include "apps/run/run_watch.hpp"
 #include "apps/run/session_defaults.hpp"
 #include "codelets/gauge/heatbath/heatbath.hpp"
 #include "runtime/graph/session.hpp"
@@ -24,9 +25,9 @@ struct Generated {
   std::vector<double> plaquettes;  ///< mean Re tr / 3 after each sweep behind the thermalization
 };
 
-/// Runs the chain in a session of its own, with progress. The configuration depends on lattice, heatbath, sweeps and
-/// start alone, not on blocks or workers. Throws Error(input) for odd extents, Interrupted after Ctrl-C.
-Generated generate(const GenerateConfig& config);
+/// Runs the chain in a session of its own, with progress, told to `watch`. The configuration depends on lattice, heatbath, sweeps and
+/// start alone, not on blocks or workers. Throws Error(input) for odd extents, Interrupted where `watch` says so.
+Generated generate(const GenerateConfig& config, RunWatch& watch);
 
 /// "0.59371(8)": mean and error in its last two digits at most.
 std::string estimate_text(double mean, double error);

@@ -1,7 +1,7 @@
 #include "apps/run/measure_owner.hpp"
 
 #include "apps/bench/action_bench.hpp"
-#include "apps/run/action_kind.hpp"
+#include "apps/run/action_memory.hpp"
 
 #include <algorithm>
 
@@ -29,11 +29,10 @@ Coord measured_part(const runtime::Session& session, int worker, const Coord& la
 }  // namespace
 
 double measure_owner(runtime::Session& session, int worker, const Coord& lattice, const OwnerProblem& problem) {
-  RunConfig config;
-  config.action = problem.action;
-  config.solver.precision = problem.precision;
-  config.solver.link_reals = problem.link_reals;
-  const OperatorShape shape = kind_of(config).shape(config);
+  SolverSettings solver;
+  solver.precision = problem.precision;
+  solver.link_reals = problem.link_reals;
+  const OperatorShape shape = shape_of(problem.action, solver);
   const double link_bytes = problem.precision == Precision::double_ ? shape.outer_links : shape.inner_links;
   const double vector = static_cast<double>(site_bytes(problem.precision, 2 * shape.components));
   const Coord part = measured_part(session, worker, lattice, link_bytes + problem.vectors * vector);

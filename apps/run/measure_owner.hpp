@@ -1,15 +1,14 @@
 #pragma once
+#include "codelets/actions/action_kind.hpp"
 #include "codelets/field/precision.hpp"
 #include "runtime/cut/coord.hpp"
 #include "runtime/graph/session.hpp"
-
-#include <string>
 
 namespace quarkstar::app {
 
 /// What the speed of a hopping operator depends on.
 struct OwnerProblem {
-  std::string action;
+  const ActionKind& action;
   Precision precision = Precision::double_;
   int link_reals = 18;
   int vectors = 1;  ///< right-hand sides

@@ -1,7 +1,7 @@
 #include "apps/run/memory_check.hpp"
 
-#include "apps/command/parse.hpp"
-#include "apps/run/action_kind.hpp"
+#include "apps/run/action_memory.hpp"
+#include "apps/run/parse.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "runtime/mpi/job.hpp"
@@ -15,18 +15,16 @@
 
 namespace quarkstar::app {
 
-double host_gauge_bytes(const Box& box) { return static_cast<double>(volume(box.extents)) * HostGauge::reals_per_site * sizeof(double); }
-
 std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runtime::Decomposition& decomposition,
                                      const RunConfig& config) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const std::string rank = job.is_distributed() ? job.name_of(job.rank()) + ", " : "";
-  const ActionKind& kind = kind_of(config);
+  const ActionKind& kind = *config.action;
   const int components = kind.components;
   const std::vector<int> together = numbers_together(config);
   const int most = *std::max_element(together.begin(), together.end());
-  const std::vector<Footprint> blocks =
-      footprint(decomposition, config.solver, kind.shape(config), together, vectors_in_lanes_for(components, config.solver, together));
+  const std::vector<Footprint> blocks = footprint(decomposition, config.solver, shape_of(kind, config.solver), together,
+                                                  vectors_in_lanes_for(components, config.solver, together));
   std::vector<MemoryNeed> needs;
   for (int gpu = 0; gpu < session.gpu_count(); ++gpu)
     needs.push_back({.where = rank + session.worker(gpu).name,
@@ -46,11 +44,11 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
     }
   }
   // Solutions, and sources and restart files of what is solved together.
-  const double kept = static_cast<double>(most_sources_at_once(config) * config.columns.size() * kind.masses(config).size());
+  const double kept = static_cast<double>(most_sources_at_once(config) * config.columns.size() * config.masses().size());
   const double solved = config.solver.in_flight * most * (config.solver.snapshots ? 2 : 1);
   host.other =
       static_cast<double>(volume(decomposition.part().extents)) * (kept + solved) * 2 * components * sizeof(double) + host.fields.tables;
-  kind.add_links(needs, session, decomposition, config);
+  add_links(needs, session, decomposition, config);
   // Ranks of one host look at the same number. All ranks ask, also where the host does not tell one.
   const int sharers = job.share_of("host memory").count;
   const auto free = runtime::available_host_memory();
@@ -77,7 +75,7 @@ const char* remedy_for(const MemoryNeed& need) {
 void require_memory(const std::vector<MemoryNeed>& needs) {
   for (const MemoryNeed& need : needs) {
     if (need.fits()) continue;
-    throw Error(ErrorKind::input, need.gpu ? "--gpu-memory" : "--cpu-memory",
+    throw Error(ErrorKind::input, Parameter(need.gpu ? "gpu-memory" : "cpu-memory"),
                 fmt::format("this solve needs {} of memory on {}, {} are available", bytes_text(need.total()), need.where,
                             bytes_text(need.available)),
                 remedy_for(need));

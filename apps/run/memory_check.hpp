@@ -1,6 +1,6 @@
 #pragma once
 // What a solve will take of each memory, told and checked before it starts.
-#include "apps/command/config.hpp"
+#include "apps/run/config.hpp"
 #include "codelets/lattice/boxes.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "solvers/footprint.hpp"
@@ -27,14 +27,6 @@ struct MemoryNeed {
 /// The needs of this rank: of every GPU that owns blocks of it, then the host's, whose memory the ranks of one host share evenly. To be
 /// asked before the configuration is read. Staggered: a GPU that owns no block may still make links. All ranks must call.
 std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runtime::Decomposition& decomposition, const RunConfig& config);
-
-/// Bytes of links in host order.
-double host_gauge_bytes(const Box& box);
-
-/// What an owner of part of a lattice holds at the peak: of each layer of sites, and besides for faces and borders.
-struct PartBytes {
-  double layer = 0, border = 0;
-};
 
 /// Throws Error(input) naming what is needed, what is available and what helps, for the first memory that is too small.
 void require_memory(const std::vector<MemoryNeed>& needs);

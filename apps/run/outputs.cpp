@@ -1,10 +1,11 @@
 #include "apps/run/outputs.hpp"
 
-#include "apps/command/parse.hpp"
 #include "apps/report/report_html.hpp"
+#include "apps/run/parse.hpp"
 #include "apps/run/write_hdf5.hpp"
 #include "apps/run/write_json.hpp"
 #include "codelets/io/propagator.hpp"
+#include "codelets/lattice/boundary_text.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/atomic_file.hpp"
 #include "runtime/system/error.hpp"
@@ -51,7 +52,8 @@ void write_scidac(const std::string& path, const RunReport& report, const Propag
   const RunConfig& config = report.config;
   const Box part = propagator.columns.front().box();
   format::PropagatorWriteOptions options;
-  options.file_info = fmt::format("{} kappa {} boundary {}", config.action, config.wilson.kappa, text_of(config.wilson.boundary));
+  options.file_info =
+      fmt::format("{} {} {} boundary {}", config.action->name, config.action->mass_key, propagator.mass, boundary_text(config.boundary));
   options.source_info = text_of(config.source);
   options.column_info = fmt::format("{} tolerance {}", config.solver.solver, config.solver.tolerance);
   options.part = part;

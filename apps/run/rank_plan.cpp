@@ -1,7 +1,7 @@
 #include "apps/run/rank_plan.hpp"
 
-#include "apps/run/action_kind.hpp"
 #include "apps/run/solve_plan.hpp"
+#include "codelets/actions/action_kind.hpp"
 #include "runtime/cut/proportional_cut.hpp"
 #include "runtime/gpu/cuda.hpp"
 #include "runtime/mpi/job.hpp"
@@ -27,7 +27,7 @@ double cpu_share_of(const runtime::Session& session) { return session.options().
 
 /// Parts along t keep off the domains of a preconditioner. Domains that do not fit the lattice are refused elsewhere.
 PartLimits limits_of(const Coord& extents, const RunConfig& config) {
-  PartLimits limits{.thinnest = kind_of(config).reach};
+  PartLimits limits{.thinnest = config.action->reach};
   if (config.solver.schwarz)
     for (std::size_t mu = 0; mu < 4; ++mu)
       if (const int domain = config.solver.schwarz->domain[mu]; domain > 0 && extents[mu] % domain == 0) limits.multiple[mu] = domain;
@@ -97,7 +97,7 @@ std::vector<int> parts_as_asked(std::size_t mu, int extent, int count, const Par
   const int multiple = limits.unit(mu);
   std::vector<int> parts = equal_parts(extent, count, limits.thinnest, multiple);
   if (parts.empty())
-    throw Error(ErrorKind::input, "--blocks",
+    throw Error(ErrorKind::input, Parameter("blocks"),
                 fmt::format("cannot cut {} = {} of a rank's part into {} parts of {} sites or more", "xyzt"[mu], extent, count,
                             std::max(limits.thinnest, multiple)),
                 "give fewer blocks in that direction, or fewer ranks");
@@ -109,7 +109,8 @@ Coord blocks_of_rank(const RunConfig& config, const Coord& ranks) {
   Coord blocks{};
   for (std::size_t mu = 0; mu < 4; ++mu) {
     if (config.blocks[mu] % ranks[mu] != 0)
-      throw Error(ErrorKind::input, "--blocks", fmt::format("{} blocks in {} on {} ranks", config.blocks[mu], "xyzt"[mu], ranks[mu]),
+      throw Error(ErrorKind::input, Parameter("blocks"),
+                  fmt::format("{} blocks in {} on {} ranks", config.blocks[mu], "xyzt"[mu], ranks[mu]),
                   "give a multiple of --ranks in every direction");
     blocks[mu] = config.blocks[mu] / ranks[mu];
   }
@@ -136,7 +137,7 @@ runtime::Decomposition cut_over_ranks(runtime::Session& session, const Coord& ex
     for (int r = 0; r < job.size(); ++r)
       if (coordinates(r, ranks.grid)[t] == static_cast<int>(k)) of_slab.push_back(owners[static_cast<std::size_t>(r)]);
     slabs.push_back(asked[t] > 0 ? SlabBlocks{parts_as_asked(t, extent, asked[t], limits), 0}
-                                 : blocks_of_slab(extent, of_slab, cpu_share_of(session), thinnest_block(kind_of(config).reach), limits));
+                                 : blocks_of_slab(extent, of_slab, cpu_share_of(session), thinnest_block(config.action->reach), limits));
     cuts[t].push_back(slabs.back().extents);
   }
   const Coord place = coordinates(job.rank(), ranks.grid);
@@ -181,7 +182,7 @@ SlabBlocks blocks_of_slab(int extent, const std::vector<RankOwners>& ranks, doub
     error = miss;
   }
   if (on_cpus == 0)
-    throw Error(ErrorKind::input, "--cpu-share",
+    throw Error(ErrorKind::input, Parameter("cpu-share"),
                 fmt::format("{} sites in t of a rank's part cannot be cut in two parts of {} at least", extent,
                             std::max(limits.thinnest, multiple)),
                 "use 0, --devices cpu, or --ranks with fewer parts in t");
@@ -195,11 +196,11 @@ SlabBlocks blocks_of_slab(int extent, const std::vector<RankOwners>& ranks, doub
 void require_ranks(const std::optional<Coord>& ranks, const RankWeights& weights, int size) {
   const std::string started = size == 1 ? "1 rank was started" : fmt::format("{} ranks were started", size);
   if (ranks && volume(*ranks) != size)
-    throw Error(ErrorKind::input, "--ranks",
+    throw Error(ErrorKind::input, Parameter("ranks"),
                 fmt::format("{} is a grid of {} ranks, but {}", fmt::join(*ranks, ","), volume(*ranks), started),
                 fmt::format("start with `mpirun -n {}`, or leave it out", volume(*ranks)));
   if (const std::size_t given = weights.given.size(); weights.kind == RankWeights::Kind::given && given != static_cast<std::size_t>(size))
-    throw Error(ErrorKind::input, "--rank-weights", fmt::format("{} weights, but {}", given, started),
+    throw Error(ErrorKind::input, Parameter("rank-weights"), fmt::format("{} weights, but {}", given, started),
                 fmt::format("start with `mpirun -n {}`, or give one for each rank, or auto, equal or measured", given));
 }
 
@@ -209,7 +210,7 @@ PlannedLattice plan_over_ranks(runtime::Session& session, const Coord& extents, 
   if (cpu_share_of(session) > 0 && gpus) {
     if (config.blocks[0] > 0) refuse_cpus_with_blocks();
     if (cpu_share_of(session) >= 1)
-      throw Error(ErrorKind::input, "--cpu-share", "on several ranks a part of the lattice stays with the GPUs",
+      throw Error(ErrorKind::input, Parameter("cpu-share"), "on several ranks a part of the lattice stays with the GPUs",
                   "use --devices cpu, or less than 100%");
   }
   PlannedLattice planned{cut_over_ranks(session, extents, config, measure), {}};

@@ -1,11 +1,7 @@
 #include "apps/run/report.hpp"
 
-#include "apps/run/action_kind.hpp"
-#include "codelets/contract/effective_mass.hpp"
-#include "codelets/contract/time_slices.hpp"
 #include "quarkstar_version.hpp"
 #include "runtime/gpu/cuda.hpp"
-#include "runtime/mpi/job.hpp"
 #include "runtime/system/topology.hpp"
 
 #include <fmt/chrono.h>
@@ -15,20 +11,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <span>
 #include <utility>
 
 namespace quarkstar::app {
-
-CorrelatorReport correlator_over_ranks(std::string name, std::vector<runtime::BinnedSum> sums) {
-  runtime::mpi::Job::current().combine(sums);
-  CorrelatorReport correlator;
-  correlator.name = std::move(name);
-  correlator.values = values_of(sums);
-  correlator.log_mass = log_effective_mass(correlator.values);
-  correlator.cosh_mass = cosh_effective_mass(correlator.values);
-  return correlator;
-}
 
 std::string version_line() {
   return fmt::format("quarkstar {} ({}), {}, compiler {}", version, revision, runtime::runtime_version(), __VERSION__);
@@ -80,12 +65,27 @@ std::string runtime_note(const RunReport& report, const ColumnReport& column) {
   return note;
 }
 
-std::vector<CorrelatorReport> contract(const Propagators& propagators, const RunConfig& config, int times) {
-  return kind_of(config).contract(propagators, config.source, times);
+ActionRun action_run(const RunReport& report) {
+  const RunConfig& config = report.config;
+  return {.settings = config.settings,
+          .boundary = config.boundary,
+          .boundary_given = config.was_given("boundary"),
+          .link_reals = config.solver.link_reals,
+          .identify = !config.checkpoint.empty(),
+          .gauge = report.gauge};
 }
 
-bool has_all_columns(const RunConfig& config) { return config.columns.size() == static_cast<std::size_t>(kind_of(config).components); }
+void take(RunConfig& config, const ActionRun& action) {
+  config.settings = action.settings;
+  config.boundary = action.boundary;
+}
 
-std::string correlators_left_out(const RunConfig& config) { return kind_of(config).correlators_left_out(config.source); }
+std::vector<Correlator> contract(const Propagators& propagators, const RunConfig& config, int times) {
+  return config.action->contract(propagators, config.source, times);
+}
+
+bool has_all_columns(const RunConfig& config) { return config.columns.size() == static_cast<std::size_t>(config.action->components); }
+
+std::string correlators_left_out(const RunConfig& config) { return config.action->correlators_left_out(config.source); }
 
 }  // namespace quarkstar::app

@@ -1,10 +1,10 @@
 #pragma once
 // Everything that the outputs of a solve tell: filled while it runs, then written as JSON, HDF5, HTML and text.
-#include "apps/command/config.hpp"
+#include "apps/run/config.hpp"
 #include "apps/run/device_plan.hpp"
 #include "apps/run/memory_check.hpp"
-#include "codelets/field/host_field.hpp"
-#include "runtime/graph/binned_sum.hpp"
+#include "codelets/contract/propagator.hpp"
+#include "codelets/gauge/summary.hpp"
 #include "runtime/graph/codelet_kind.hpp"
 #include "runtime/observe/energy.hpp"
 #include "runtime/observe/worker_times.hpp"
@@ -14,15 +14,6 @@
 #include <vector>
 
 namespace quarkstar::app {
-
-/// The configuration that was solved on. Plaquettes and link trace are mean Re tr / 3; not a number for fat and long links from files,
-/// whose second file is long_path.
-struct GaugeSummary {
-  std::string path, format;
-  Coord extents{};
-  double spatial_plaquette = 0, temporal_plaquette = 0, link_trace = 0;
-  std::string long_path = {};
-};
 
 /// Lower bounds on the time of a solve (apps/run/solve_bound.hpp), and the time over the largest of them.
 struct BoundReport {
@@ -48,12 +39,6 @@ struct ColumnReport {
   double kernels_per_iteration() const { return result.iterations > 0 ? static_cast<double>(result.kernels) / result.iterations : 0; }
   /// GFLOP/s per watt = GFLOP per joule; only where energy.total() is available.
   double gflops_per_watt() const { return result.flops / energy.total().joules * 1e-9; }
-};
-
-struct CorrelatorReport {
-  std::string name;
-  std::vector<double> values;               ///< t = 0..T-1 from the source
-  std::vector<double> log_mass, cosh_mass;  ///< t = 0..T-2; not a number where undefined
 };
 
 struct WorkerReport {
@@ -87,7 +72,7 @@ struct RunReport {
   DevicePlan devices;
   double setup_seconds = 0, total_seconds = 0;
   std::vector<ColumnReport> solves;
-  std::vector<CorrelatorReport> correlators;
+  std::vector<Correlator> correlators;
   std::vector<WorkerReport> workers;
   runtime::MachinePower power;              ///< by which the policy `energy` chose
   std::vector<runtime::LinkTraffic> links;  ///< between memories, of all solves
@@ -95,15 +80,6 @@ struct RunReport {
   std::vector<TimelineTask> timeline;  ///< consecutive tasks of the first column
   bool failed = false;                 ///< one of the last of `solves` did not converge; there are no correlators
 };
-
-/// Columns from one source for one mass (Wilson: kappa), in the order of RunConfig::columns: this rank's part of them.
-struct Propagator {
-  double mass = 0, naik_epsilon = 0;
-  std::vector<HostField> columns;
-};
-
-/// Those of one source, in the order of its masses.
-using Propagators = std::vector<Propagator>;
 
 /// "quarkstar 0.1.0 (abc1234), StarPU 1.4.10, g++ 12.2.0".
 std::string version_line();
@@ -126,12 +102,13 @@ std::string energy_note(const ColumnReport& column);
 /// One line: tasks and kernels an iteration, idle time a task and, where parts were measured alone, speed over the sum of their speeds.
 std::string runtime_note(const RunReport& report, const ColumnReport& column);
 
-/// A correlator, with its effective masses, of this rank's share of its time slices. Collective.
-CorrelatorReport correlator_over_ranks(std::string name, std::vector<runtime::BinnedSum> sums);
+/// What the action of a report's run is told, and what the run takes of its answer.
+ActionRun action_run(const RunReport& report);
+void take(RunConfig& config, const ActionRun& action);
 
 /// Correlators and effective masses of propagators from config.source that have all columns, on a lattice with `times` time slices, summed
 /// over ranks. With several masses their names end in _m0.05 and so on.
-std::vector<CorrelatorReport> contract(const Propagators& propagators, const RunConfig& config, int times);
+std::vector<Correlator> contract(const Propagators& propagators, const RunConfig& config, int times);
 
 /// Whether a source of the run has all columns, which correlators need.
 bool has_all_columns(const RunConfig& config);

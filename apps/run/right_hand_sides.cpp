@@ -1,6 +1,6 @@
 #include "apps/run/right_hand_sides.hpp"
 
-#include "apps/run/action_kind.hpp"
+#include "codelets/actions/action_kind.hpp"
 #include "codelets/field/field.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
@@ -13,9 +13,9 @@
 namespace quarkstar::app {
 
 std::vector<std::vector<std::size_t>> operators_of(const RunConfig& config) {
-  std::vector<std::size_t> all(kind_of(config).masses(config).size());
+  std::vector<std::size_t> all(config.masses().size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  if (kind_of(config).masses_share_links(config)) return {all};
+  if (config.action->masses_share_links(config.settings)) return {all};
   std::vector<std::vector<std::size_t>> each;
   for (const std::size_t mass : all) each.push_back({mass});
   return each;
@@ -27,7 +27,8 @@ std::vector<std::vector<RightHandSide>> groups_of(const RunConfig& config, std::
                     sources = 1 + config.further_sources.size();
   const NamedKrylovSolver* known = find_krylov_solver(config.solver.solver);
   if (known == nullptr)
-    throw Error(ErrorKind::input, "solver", fmt::format("unknown solver '{}'", config.solver.solver), "use one of solver_names()");
+    throw Error(ErrorKind::input, Parameter("solver"), fmt::format("unknown solver '{}'", config.solver.solver),
+                "use one of solver_names()");
   const NamedKrylovSolver& solver = *known;
   if (solver.shifted) {
     for (std::size_t s = 0; s < sources; ++s)

@@ -1,6 +1,6 @@
 #pragma once
 // Which right-hand sides a run has, and which of them are solved together.
-#include "apps/command/config.hpp"
+#include "apps/run/config.hpp"
 
 #include <cstddef>
 #include <span>

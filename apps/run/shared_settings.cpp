@@ -1,6 +1,6 @@
 #include "apps/run/shared_settings.hpp"
 
-#include "apps/command/parse.hpp"
+#include "apps/run/parse.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 
@@ -27,7 +27,7 @@ std::string shared_settings(const RunConfig& config) {
     // What reports call `auto` depends on a rank's devices; several ranks take it as 0.
     const std::string shown = key == "cpu-share" ? fmt::format("{}", config.session.cpu_share.value_or(0))
                                                  : value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    text += fmt::format("--{} {}\n", key, shown);
+    text += fmt::format("{} {}\n", key, shown);
   }
   return text;
 }
@@ -39,7 +39,7 @@ void require_same_settings(const std::string& mine, const std::string& roots) {
   const auto [own, root] = std::mismatch(here.begin(), here.end(), there.begin(), there.end());
   const auto value_of = [](const std::string& line) { return line.substr(std::min(line.size(), line.find(' ') + 1)); };
   const std::string& line = own != here.end() ? *own : *root;
-  throw Error(ErrorKind::input, line.substr(0, line.find(' ')),
+  throw Error(ErrorKind::input, Parameter(std::string_view(line).substr(0, line.find(' '))),
               fmt::format("{} here, but {} on rank 0", own != here.end() ? value_of(*own) : "nothing",
                           root != there.end() ? value_of(*root) : "nothing"),
               "give all ranks the same settings and run file");

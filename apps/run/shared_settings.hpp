@@ -1,6 +1,6 @@
 #pragma once
 // Every rank of a job reads its own flags and run file: what they must agree in, and whether they do.
-#include "apps/command/config.hpp"
+#include "apps/run/config.hpp"
 
 #include <string>
 

@@ -13,7 +13,7 @@ using Kind = runtime::Worker::Kind;
 
 BoundMeter::BoundMeter(runtime::Session& session) : session_(session) {
   if (runtime::mpi::Job::current().is_distributed())
-    throw Error(ErrorKind::input, "--bound", "the bounds are of one rank's graph", "leave it out, or run on one rank");
+    throw Error(ErrorKind::input, Parameter("bound"), "the bounds are of one rank's graph", "leave it out, or run on one rank");
   for (int worker = 0; worker < session.events().workers(); ++worker) before_.push_back(session.events().lifetime(worker));
   session.events().watch_rates(true);
 }

@@ -1,6 +1,6 @@
 #include "apps/run/solve_plan.hpp"
 
-#include "apps/run/action_kind.hpp"
+#include "apps/run/action_memory.hpp"
 #include "apps/run/measure_owner.hpp"
 #include "apps/run/memory_check.hpp"
 #include "apps/run/rank_plan.hpp"
@@ -23,7 +23,7 @@ Coord block_grid(const Coord& blocks, const Coord& extents, int workers, int thi
 }
 
 void refuse_cpus_with_blocks() {
-  throw Error(ErrorKind::input, "--cpu-share", "CPUs own no blocks beside GPUs where --blocks are given",
+  throw Error(ErrorKind::input, Parameter("cpu-share"), "CPUs own no blocks beside GPUs where --blocks are given",
               "leave out --blocks, use 0, or --devices cpu");
 }
 
@@ -31,7 +31,7 @@ PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& ex
   const int workers = session.block_owners();
   if (session.gpu_count() > 0 && session.options().cpu_share.value_or(0) > 0) refuse_cpus_with_blocks();
   PlannedLattice planned{
-      runtime::Decomposition(extents, block_grid(config.blocks, extents, workers, thinnest_block(kind_of(config).reach)), workers), {}};
+      runtime::Decomposition(extents, block_grid(config.blocks, extents, workers, thinnest_block(config.action->reach)), workers), {}};
   if (session.gpu_count() == 0) return planned;
   for (const runtime::Block& block : planned.decomposition.blocks())
     planned.plan.parts.push_back({block.owner, session.worker(block.owner).name, block.extents, 0});
@@ -41,16 +41,15 @@ PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& ex
 
 PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const RunConfig& config) {
   const std::vector<int> together = numbers_together(config);
-  const ActionKind& kind = kind_of(config);
-  const OwnerProblem owner{config.action, config.solver.precision, config.solver.link_reals,
-                           *std::max_element(together.begin(), together.end())};
+  const ActionKind& kind = *config.action;
+  const OwnerProblem owner{kind, config.solver.precision, config.solver.link_reals, *std::max_element(together.begin(), together.end())};
   const auto speed_of = [&](int worker, const Coord& part) { return measure_owner(session, worker, part, owner); };
   if (runtime::mpi::Job::current().is_distributed()) return plan_over_ranks(session, extents, config, speed_of);
   if (session.gpu_count() == 0 || config.blocks[0] > 0) return plan_equal_parts(session, extents, config);
-  const auto part_bytes = [&](int mu) { return kind.part_bytes(extents, mu, config); };
+  const auto bytes = [&](int mu) { return part_bytes(extents, mu, config); };
   const int reach = kind.reach;
   PlanningProblem problem{.lattice = extents,
-                          .slice_bytes = [&](int mu) { return part_bytes(mu).layer; },
+                          .slice_bytes = [&](int mu) { return bytes(mu).layer; },
                           .face_bytes =
                               [&](int mu) {
                                 const auto layer = static_cast<double>(volume(extents)) / extents[static_cast<std::size_t>(mu)] / 2;
@@ -60,7 +59,7 @@ PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const R
                           .thin_speed = thin_speed(owner.precision)};
   problem.flops_a_site = owner.vectors * kind.flops;
   problem.thinnest = reach;  // where links are smeared, more than the two layers that this needs
-  problem.border_bytes = [&](int mu) { return part_bytes(mu).border; };
+  problem.border_bytes = [&](int mu) { return bytes(mu).border; };
   return plan_devices(owners_of(session), session.options(), problem, [&](int worker) { return speed_of(worker, extents); });
 }
 

@@ -1,7 +1,5 @@
 #include "apps/run/solve_run.hpp"
 
-#include "apps/command/interrupt.hpp"
-#include "apps/command/progress.hpp"
 #include "apps/report/timeline.hpp"
 #include "apps/run/adaptive_cut.hpp"
 #include "apps/run/checkpoint.hpp"
@@ -20,11 +18,14 @@
 #include "solvers/solver.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <complex>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -37,16 +38,17 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 std::string remedy_for(StopReason reason, const RunConfig& config) {
-  const ActionKind& kind = kind_of(config);
+  const ActionKind& kind = *config.action;
   switch (reason) {
     case StopReason::iteration_limit:
       return (config.checkpoint.empty() ? "" : fmt::format("start it again to go on from the restart files in {}, ", config.checkpoint)) +
              "raise --max-iterations, or " +
-             (kind.names_masses ? "take a larger mass" : "move the mass (kappa) away from its critical value");
+             (kind.names_masses ? "take a larger mass" : fmt::format("move {} away from its critical value", kind.mass_key));
     case StopReason::not_finite:
-      return fmt::format("{}, and the mass{}",
-                         kind.has_own_links(config) ? "check the files of --fat and --long" : "check the links with `quarkstar gauge info`",
-                         kind.names_masses ? "" : " (kappa)");
+      return fmt::format("{}, and {}",
+                         kind.has_own_links(config.settings) ? fmt::format("check the files of --{}", fmt::join(kind.link_files, " and --"))
+                                                             : "check the links with `quarkstar gauge info`",
+                         kind.mass_key);
     case StopReason::stagnation:
       return "loosen --tol, use --precision double, or another --solver";
     default:
@@ -70,6 +72,12 @@ bool has_begun(const HostField& solution) {
   return runtime::mpi::Job::current().any(mine);
 }
 
+/// How far a solve has come: ln(residual) / ln(tolerance), cut to 0..1.
+double residual_fraction(double residual, double tolerance) {
+  if (!(residual > 0) || !(tolerance < 1)) return 0;
+  return std::clamp(std::log(residual) / std::log(tolerance), 0.0, 1.0);
+}
+
 /// A source, what is solved from it, and its restart files where there are any.
 struct SourceState {
   SourceRun& run;
@@ -84,13 +92,17 @@ struct Run {
   const RunConfig& config;  ///< with all sources
   const ActionKind& kind;
   const std::vector<double> masses;
+  const std::vector<std::vector<std::size_t>> operators;  ///< operators_of(config)
+  const std::vector<SolveKey> order;                      ///< of a source's solves in reports
   runtime::Decomposition decomposition;  ///< the policy `adaptive` may cut it anew between solves, unless several are in flight
   AdaptiveCut adaptive;
   std::optional<runtime::WorkerProfile> profile;
   std::vector<SourceState> sources;
   int total;  ///< right-hand sides
   JobEnergyMeter meter;
-  ProgressBar bar;
+  RunWatch& watch;
+  SaveRequests save_requests;
+  std::unique_ptr<RunProgress> bar;
   Clock::time_point start;
   int done = 0;
 
@@ -152,10 +164,6 @@ struct Run {
   /// Gives the propagators of a source away.
   void conclude(SourceState& source) {
     RunReport& report = source.run.report;
-    std::vector<SolveKey> order;
-    for (const auto& of_operator : operators_of(config))
-      for (const auto& group : groups_of(config, of_operator))
-        for (const RightHandSide& side : group) order.push_back({side.column, named_mass(side.mass)});
     bring_into_order(report.solves, order);
     tell_workers(report);
     if (runtime::mpi::Job::current().is_distributed()) session.wait_all();  // files are for times without messages
@@ -166,8 +174,8 @@ struct Run {
 /// The restart files of a group.
 class GroupFiles {
  public:
-  GroupFiles(const Run& run, const std::string& equation, const std::vector<RightHandSide>& group)
-      : every_(run.config.checkpoint_every), done_before_(group.size(), 0) {
+  GroupFiles(Run& run, const std::string& equation, const std::vector<RightHandSide>& group)
+      : every_(run.config.checkpoint_every), requests_(run.save_requests), done_before_(group.size(), 0) {
     if (run.config.checkpoint.empty()) return;
     for (const RightHandSide& side : group) {
       const SourceState& source = run.sources[side.source];
@@ -182,15 +190,16 @@ class GroupFiles {
   void save(std::size_t v, const HostField& solution, int iterations) const {
     if (!keys_.empty()) checkpoints_[v]->save(keys_[v], solution.data, done_before_[v] + iterations);
   }
-  Snapshots snapshots() const {
+  Snapshots snapshots() {
     if (keys_.empty()) return {};
-    return {restart_file_due(every_), [this](std::span<const HostField> solutions, std::span<const int> iterations) {
+    return {restart_file_due(every_, requests_), [this](std::span<const HostField> solutions, std::span<const int> iterations) {
               for (std::size_t v = 0; v < keys_.size(); ++v) save(v, solutions[v], iterations[v]);
             }};
   }
 
  private:
   int every_;
+  SaveRequests& requests_;
   std::vector<const Checkpoint*> checkpoints_;  ///< of each right-hand side, as the keys; none without files
   std::vector<RestartKey> keys_;
   std::vector<int> done_before_;
@@ -214,7 +223,7 @@ class OperatorSolves {
         groups_(groups_of(run.config, masses)) {
     for (const auto& group : groups_) numbers_.push_back(static_cast<int>(group.size()));
     for (SourceState& source : run.sources)
-      for (const std::size_t mass : masses) source.propagators[mass].naik_epsilon = operator_.naik_epsilon;
+      for (const std::size_t mass : masses) source.propagators[mass].numbers = operator_.numbers;
     make_solver();
     run.set_up();
     if (!run.together() || runtime::Turns::taken()) return;
@@ -225,7 +234,7 @@ class OperatorSolves {
   int groups() const { return static_cast<int>(groups_.size()); }
 
   void solve(int number) {
-    stop_all_if_interrupted(run_.config.checkpoint);  // between two groups, or while it all was set up
+    stop_all_if_interrupted(run_.watch, run_.config.checkpoint);  // between two groups, or while it all was set up
     const std::vector<RightHandSide>& group = groups_[static_cast<std::size_t>(number)];
     if (!among_others_) {
       solver_->prepare(static_cast<int>(group.size()));
@@ -279,13 +288,13 @@ class OperatorSolves {
     const std::vector<SolveResult> results = solver_->solve(
         sources, masses, solutions,
         [&](int iterations, double residual) {
-          run_.bar.update(run_.done, residual_fraction(residual, config.solver.tolerance),
-                          fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
-          return !interrupted_anywhere() && !runtime::Turns::failed();
+          run_.bar->update(run_.done, residual_fraction(residual, config.solver.tolerance),
+                           fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
+          return !interrupted_anywhere(run_.watch) && !runtime::Turns::failed();
         },
         files.snapshots());
     const auto any = [&results](auto&& is) { return std::any_of(results.begin(), results.end(), is); };
-    const bool stopped = interrupted_anywhere() || any([](const SolveResult& r) { return r.reason == StopReason::interrupted; });
+    const bool stopped = interrupted_anywhere(run_.watch) || any([](const SolveResult& r) { return r.reason == StopReason::interrupted; });
     // Another's failure is what comes out of this run.
     const bool given_up = runtime::Turns::failed() && any([](const SolveResult& r) { return !r.converged(); });
     if (has_files || !among_others_) session.wait_all();
@@ -302,8 +311,8 @@ class OperatorSolves {
     if (stopped || given_up) throw Interrupted{config.checkpoint};
     double worst = 0;
     for (const SolveResult& result : results) worst = std::max(worst, result.true_residual);
-    run_.bar.step_done(run_.done, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", iterations_text(results),
-                                              worst, seconds, seconds > 0 ? flops / seconds * 1e-9 : 0));
+    run_.bar->step_done(run_.done, fmt::format("{} iterations, true residual {:.2e}, {:.3f} s, {:.2f} GFLOP/s", iterations_text(results),
+                                               worst, seconds, seconds > 0 ? flops / seconds * 1e-9 : 0));
     // Sources that are complete are given away whatever became of the others.
     std::vector<SourceState*> complete;
     for (std::size_t v = 0; v < n; ++v) {
@@ -356,10 +365,20 @@ class OperatorSolves {
   double making_seconds_ = 0;
 };
 
+/// The order in which a source's solves are reported, whichever ends first.
+std::vector<SolveKey> order_of_solves(const RunConfig& config, const std::vector<double>& masses) {
+  std::vector<SolveKey> order;
+  for (const auto& of_operator : operators_of(config))
+    for (const auto& group : groups_of(config, of_operator))
+      for (const RightHandSide& side : group)
+        order.push_back({side.column, config.action->names_masses ? std::optional(masses[side.mass]) : std::nullopt});
+  return order;
+}
+
 /// Where every mass has an operator of its own, operators are in flight together, and their links are made while others are solved for;
 /// else groups of the one operator.
 void solve_all(Run& run, const MakeOperator& make) {
-  const std::vector<std::vector<std::size_t>> operators = operators_of(run.config);
+  const std::vector<std::vector<std::size_t>>& operators = run.operators;
   std::optional<SharedAccount> account;
   const auto begin = [&] {
     if (run.together() && !run.gives_early()) account.emplace(run.session, run.decomposition);
@@ -375,7 +394,7 @@ void solve_all(Run& run, const MakeOperator& make) {
   }
   begin();
   run_on_ranks(static_cast<int>(operators.size()), run.config.solver.in_flight, [&](int number) {
-    stop_all_if_interrupted(run.config.checkpoint);  // before links are made
+    stop_all_if_interrupted(run.watch, run.config.checkpoint);  // before links are made
     OperatorSolves solves(run, make, operators[static_cast<std::size_t>(number)]);
     for (int group = 0; group < solves.groups(); ++group) solves.solve(group);
   });
@@ -394,16 +413,15 @@ double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<con
   return tasks > 0 ? std::max(0.0, idle) / tasks : 0;
 }
 
-void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<SourceRun> sources,
+void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<SourceRun> sources, RunWatch& watch,
                    const std::function<void(const RunReport&)>& planned) {
   const auto start = Clock::now();
-  catch_interrupts();
   RunReport& report = sources.front().report;
   RunConfig config = report.config;
   config.further_sources.clear();
   if (sources.size() > 1) config.checkpoint = std::filesystem::path(config.checkpoint).parent_path().string();  // each has a folder in it
   for (const SourceRun& source : sources.subspan(1)) config.further_sources.push_back(source.report.config.source);
-  const ActionKind& kind = kind_of(config);
+  const ActionKind& kind = *config.action;
   runtime::SessionOptions options = config.session;
   options.keep_events = true;
   options.time_kernels = !config.trace.empty();
@@ -416,15 +434,19 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   report.devices = plan.plan;
   if (planned) planned(report);
   runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
-  const MakeOperator make = kind.make_links(session, plan.decomposition, links, report);
-  config.staggered = report.config.staggered;  // what files of links say
-  config.wilson.boundary = report.config.wilson.boundary;
-  const std::vector<double> masses = kind.masses(config);
+  ActionRun action = action_run(report);
+  const MakeOperator make = kind.make_links(session, plan.decomposition, links, action);
+  for (RunConfig* known : {&config, &report.config}) take(*known, action);  // what files of links say
+  report.gauge = action.gauge;
+  const std::vector<double> masses = config.masses();
+  const std::vector<std::vector<std::size_t>> operators = operators_of(config);
   const int total = static_cast<int>(config.columns.size() * masses.size() * sources.size());
   Run run{.session = session,
           .config = config,
           .kind = kind,
           .masses = masses,
+          .operators = operators,
+          .order = order_of_solves(config, masses),
           .decomposition = plan.decomposition,
           .adaptive = AdaptiveCut(session, lattice, thinnest_block(kind.reach), report.memory,
                                   config.solver.schwarz ? config.solver.schwarz->domain : Coord{1, 1, 1, 1}),
@@ -432,18 +454,19 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
           .sources = {},
           .total = total,
           .meter = JobEnergyMeter(session),
-          .bar = ProgressBar(masses.size() > 1 ? "right-hand side" : "column", total),
+          .watch = watch,
+          .save_requests = SaveRequests(watch),
+          .bar = watch.progress(masses.size() > 1 ? "right-hand side" : "column", total),
           .start = start};
   Propagators unsolved;
-  for (const double mass : masses) unsolved.push_back({mass, 0, std::vector<HostField>(config.columns.size())});
+  for (const double mass : masses) unsolved.push_back({mass, {}, std::vector<HostField>(config.columns.size())});
   for (SourceRun& source : sources) {
     run.sources.push_back({source, unsolved, config.columns.size() * masses.size()});
     if (const std::string& folder = source.report.config.checkpoint; !folder.empty())
       run.sources.back().checkpoint.emplace(folder, lattice, plan.decomposition.part());
     source.report.config.nrhs = config.nrhs;
     if (&source.report == &report) continue;
-    source.report.config.staggered = config.staggered;
-    source.report.config.wilson.boundary = config.wilson.boundary;
+    take(source.report.config, action);
     source.report.decomposition = report.decomposition;
     source.report.devices = report.devices;
     source.report.memory = report.memory;
@@ -457,11 +480,11 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   write_trace(session, config);
 }
 
-Propagators solve_source(const LinksOfPart& links, const Coord& lattice, RunReport& report,
+Propagators solve_source(const LinksOfPart& links, const Coord& lattice, RunReport& report, RunWatch& watch,
                          const std::function<void(const RunReport&)>& planned) {
   Propagators result;
   SourceRun source{report, [&result](Propagators propagators) { result = std::move(propagators); }};
-  solve_sources(links, lattice, {&source, 1}, planned);
+  solve_sources(links, lattice, {&source, 1}, watch, planned);
   return result;
 }
 

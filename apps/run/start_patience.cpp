@@ -1,6 +1,6 @@
 #include "apps/run/start_patience.hpp"
 
-#include "apps/command/parse.hpp"
+#include "apps/run/parse.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,5 @@
 #include "apps/run/write_hdf5.hpp"
 
-#include "apps/run/action_kind.hpp"
 #include "apps/run/hdf5_file.hpp"
 #include "runtime/mpi/shared_file.hpp"
 
@@ -9,6 +8,7 @@
 #include <bit>
 #include <complex>
 #include <functional>
+#include <map>
 #include <optional>
 
 namespace quarkstar::app {
@@ -38,7 +38,7 @@ void write_correlators_hdf5(const std::string& path, const RunReport& report) {
   if (const std::string left_out = correlators_left_out(report.config); !left_out.empty()) file.attribute("not_written", left_out);
   file.make_group("correlators");
   file.make_group("effective_masses");
-  for (const CorrelatorReport& correlator : report.correlators) {
+  for (const Correlator& correlator : report.correlators) {
     file.write("correlators/" + correlator.name, correlator.values);
     const std::string masses = "effective_masses/" + correlator.name;
     file.make_group(masses);
@@ -87,14 +87,15 @@ void write_fields(const std::string& path, const Coord& extents, const std::vect
 }  // namespace
 
 void write_propagator_hdf5(const std::string& path, const RunReport& report, const Propagators& propagators) {
-  std::vector<double> masses, epsilons;
+  std::vector<double> masses;
+  std::map<std::string, std::vector<double>> numbers;
   std::vector<const HostField*> fields;
   for (const Propagator& propagator : propagators) {
     masses.push_back(propagator.mass);
-    epsilons.push_back(propagator.naik_epsilon);
+    for (const auto& [name, number] : propagator.numbers) numbers[name].push_back(number);
     for (const HostField& column : propagator.columns) fields.push_back(&column);
   }
-  const bool names_masses = kind_of(report.config).names_masses;
+  const bool names_masses = report.config.action->names_masses;
   std::vector<hsize_t> leading{report.config.columns.size()}, site{3};
   if (names_masses) leading.insert(leading.begin(), propagators.size());
   if (fields.front()->components == spinor_components) site.insert(site.begin(), 4);
@@ -103,7 +104,7 @@ void write_propagator_hdf5(const std::string& path, const RunReport& report, con
     file.write("columns", report.config.columns);
     if (!names_masses) return;
     file.write("masses", masses);
-    file.write("naik_epsilons", epsilons);
+    for (const auto& [name, of_masses] : numbers) file.write(name, of_masses);
   });
 }
 

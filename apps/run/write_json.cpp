@@ -171,7 +171,7 @@ Json report_json(const RunReport& report) {
   for (const ColumnReport& column : report.solves)
     json["solves"].push_back(solve_json(column, report.config.source, report.devices.bound_gflops(), report.config.residual_history));
   if (report.failed) return json;
-  for (const CorrelatorReport& correlator : report.correlators) {
+  for (const Correlator& correlator : report.correlators) {
     json["correlators"][correlator.name] = correlator.values;
     json["effective_masses"][correlator.name] = {{"log", correlator.log_mass}, {"cosh", correlator.cosh_mass}};
   }

@@ -1,6 +1,6 @@
 #include "apps/simulation/machine_file.hpp"
 
-#include "apps/command/toml_text.hpp"
+#include "apps/run/toml_text.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>

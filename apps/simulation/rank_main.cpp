@@ -1,7 +1,7 @@
 // One rank of `quarkstar-sim bench submission --ranks N`: a library that SimGrid's MPI loads once for each rank.
 // Arguments, from apps/simulation/simulated_job.cpp: the machine's file, sites of a rank, repetitions, and "json" or "text".
 #include "apps/bench/bench_submission.hpp"
-#include "apps/command/parse.hpp"
+#include "apps/run/parse.hpp"
 #include "apps/simulation/machine_file.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/job.hpp"

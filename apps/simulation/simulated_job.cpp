@@ -2,7 +2,7 @@
 
 #include "apps/command/commands.hpp"
 #include "apps/command/own_executable.hpp"
-#include "apps/command/parse.hpp"
+#include "apps/run/parse.hpp"
 #include "apps/simulation/machine_file.hpp"
 #include "runtime/simulate/process.hpp"
 #include "runtime/system/error.hpp"

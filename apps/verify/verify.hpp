@@ -1,5 +1,6 @@
 #pragma once
 // Known answers, and what this build gives for them.
+#include "apps/run/run_watch.hpp"
 #include "apps/run/session_defaults.hpp"
 #include "runtime/graph/session.hpp"
 
@@ -21,6 +22,7 @@ struct Check {
 struct VerifyConfig {
   std::string data;  ///< folder with golden.json, golden-milc.json, milc/, other/; may be missing
   runtime::SessionOptions session = session_defaults();
+  RunWatch* watch = &unwatched();
 };
 
 /// Free quarks against sums over momenta, and against numbers written down independently; limit 1e-12 relative.

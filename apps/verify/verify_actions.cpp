@@ -1,8 +1,8 @@
 // A check of every action that there is: gauge transformations leave its correlators alone.
-#include "apps/run/action_kind.hpp"
 #include "apps/run/gauge_io.hpp"
 #include "apps/run/solve_run.hpp"
 #include "apps/verify/verify.hpp"
+#include "codelets/actions/action_kind.hpp"
 #include "codelets/gauge/heatbath/start.hpp"
 #include "codelets/su3/matrix.hpp"
 
@@ -27,18 +27,16 @@ HostGauge transformed(const HostGauge& gauge, std::uint64_t seed, const runtime:
   return result;
 }
 
-/// All correlators of an action with its usual settings, heavy quarks from a point source.
-std::vector<CorrelatorReport> correlators_of(const ActionKind& kind, const HostGauge& gauge, const VerifyConfig& config) {
+/// All correlators of an action's heavy quarks (ActionKind::heavy) from a point source.
+std::vector<Correlator> correlators_of(const ActionKind& kind, const HostGauge& gauge, const VerifyConfig& config) {
   RunReport report;
   RunConfig& run = report.config;
-  run.action = kind.name;
-  run.wilson.kappa = 0.11;
-  run.staggered.masses = {0.5};
-  if (kind.knows("u0")) run.staggered.u0 = 1;
+  run.action = &kind;
+  for (const auto& [key, value] : kind.heavy) set_value(run.settings, *kind.setting(key), value);
   run.session = config.session;
   run.solver.tolerance = 1e-13;
   complete(run);
-  return contract(solve_source(links_at_hand(gauge), gauge.extents, report), run, gauge.extents[3]);
+  return contract(solve_source(links_at_hand(gauge), gauge.extents, report, *config.watch), run, gauge.extents[3]);
 }
 
 }  // namespace
@@ -50,7 +48,7 @@ std::vector<Check> check_gauge_invariance(const VerifyConfig& config) {
   const HostGauge gauge = heatbath::hot_start(extents, 1, team), other = transformed(gauge, 2, team);
   std::vector<Check> checks;
   for (const ActionKind* kind : action_kinds()) {
-    const std::vector<CorrelatorReport> expected = correlators_of(*kind, gauge, config), got = correlators_of(*kind, other, config);
+    const std::vector<Correlator> expected = correlators_of(*kind, gauge, config), got = correlators_of(*kind, other, config);
     std::vector<double> before, after;
     for (std::size_t c = 0; c < expected.size(); ++c)
       for (std::size_t t = 0; t < expected[c].values.size(); ++t) {

@@ -59,15 +59,15 @@ class SolvedCorrelators {
     if (found == solved_.end()) {
       LoadedGauge loaded = load_gauge(path);
       if (reunitarize) gauge::reunitarize(loaded.gauge, host_team());
-      const WilsonParameters wilson{.kappa = kappa, .boundary = antiperiodic ? antiperiodic_in_time : periodic};
-      found = solved_.emplace(key, verified_correlators(loaded.gauge, wilson, config_)).first;
+      found =
+          solved_.emplace(key, verified_correlators(loaded.gauge, kappa, antiperiodic ? antiperiodic_in_time : periodic, config_)).first;
     }
     return compare(name, expected, correlator_named(found->second, channel), correlator_limit, true);
   }
 
  private:
   const VerifyConfig& config_;
-  std::map<std::string, std::vector<CorrelatorReport>> solved_;
+  std::map<std::string, std::vector<Correlator>> solved_;
 };
 
 /// Cases named CONFIGURATION.wilson.*, links as stored.

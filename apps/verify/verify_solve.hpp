@@ -9,8 +9,9 @@
 
 namespace quarkstar::app {
 
-/// All mesons from a point source at the origin, each column solved to a true residual of 1e-14.
-std::vector<CorrelatorReport> verified_correlators(const HostGauge& gauge, const WilsonParameters& wilson, const VerifyConfig& config);
+/// All mesons of the Wilson action from a point source at the origin, each column solved to a true residual of 1e-14.
+std::vector<Correlator> verified_correlators(const HostGauge& gauge, double kappa, const BoundaryAngles& boundary,
+                                             const VerifyConfig& config);
 
 /// Relative deviation that a correlator may have.
 inline constexpr double correlator_limit = 1e-10;
@@ -19,6 +20,6 @@ inline constexpr double correlator_limit = 1e-10;
 std::optional<nlohmann::json> read_golden(const std::string& path);
 
 /// Values of the correlator of that name ("pion", "rho_x", ...).
-const std::vector<double>& correlator_named(const std::vector<CorrelatorReport>& correlators, const std::string& name);
+const std::vector<double>& correlator_named(const std::vector<Correlator>& correlators, const std::string& name);
 
 }  // namespace quarkstar::app

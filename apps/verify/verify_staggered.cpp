@@ -94,13 +94,13 @@ Check check_spectrum(const std::string& action, double c1, double c3, const Veri
   return compare(fmt::format("free spectrum 4x4x4x8 {} (all momenta)", action), expected, got, 1e-12, false);
 }
 
-std::vector<CorrelatorReport> solved(const RunConfig& settings, const HostGauge& gauge, const VerifyConfig& config) {
+std::vector<Correlator> solved(const RunConfig& settings, const HostGauge& gauge, const VerifyConfig& config) {
   RunReport report;
   report.config = settings;
   report.config.session = config.session;
   report.config.solver.tolerance = 1e-13;
   complete(report.config);
-  const Propagators propagators = solve_source(links_at_hand(gauge), gauge.extents, report);
+  const Propagators propagators = solve_source(links_at_hand(gauge), gauge.extents, report, *config.watch);
   return contract(propagators, report.config, gauge.extents[3]);
 }
 
@@ -112,9 +112,8 @@ class StaggeredCorrelators {
               const std::vector<double>& expected) {
     const std::string path = config_.data + "/" + file;
     if (!std::filesystem::exists(path)) return skipped(name, "no file " + path);
-    const StaggeredConfig& s = settings.staggered;
-    const std::string key =
-        fmt::format("{} {} {} {} {} {}", file, reunitarize, settings.action, s.masses[0], s.u0.value_or(0), *s.naik_epsilon);
+    std::string key = fmt::format("{} {} {}", file, reunitarize, settings.action->name);
+    for (const auto& [name, value] : settings.settings) key += fmt::format(" {} {}", name, value_text(value));
     auto found = solved_.find(key);
     if (found == solved_.end()) {
       LoadedGauge loaded = load_gauge(path);
@@ -126,15 +125,14 @@ class StaggeredCorrelators {
 
  private:
   const VerifyConfig& config_;
-  std::map<std::string, std::vector<CorrelatorReport>> solved_;
+  std::map<std::string, std::vector<Correlator>> solved_;
 };
 
 RunConfig settings_of(const std::string& action, double mass, double u0, double epsilon) {
   RunConfig config;
-  config.action = action;
-  config.staggered.masses = {mass};
-  config.staggered.naik_epsilon = epsilon;
-  if (action == "asqtad") config.staggered.u0 = u0;
+  config.action = &kind_named(action);
+  for (const auto& [key, value] : {std::pair{"mass", mass}, {"naik-epsilon", epsilon}, {"u0", u0}})
+    if (const ActionSetting* setting = config.action->setting(key)) set_value(config.settings, *setting, value);
   return config;
 }
 

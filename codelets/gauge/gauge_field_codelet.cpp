@@ -175,7 +175,7 @@ GaugeField::GaugeField(const Part& part, int depth) : part_(part), depth_(depth)
   for (const runtime::Block& block : blocks()) {
     for (int mu = 0; mu < 4; ++mu)
       if (block.extents[mu] < depth)
-        throw Error(ErrorKind::input, "blocks",
+        throw Error(ErrorKind::input, Parameter("blocks"),
                     fmt::format("a block of extent {} along {} is thinner than the border of {} sites that links need", block.extents[mu],
                                 "xyzt"[mu], depth),
                     "cut that direction into fewer blocks");

@@ -37,7 +37,7 @@ void require_thick_blocks(const runtime::Decomposition& decomposition, int reach
     const auto thinner = [mu](const runtime::Block& a, const runtime::Block& b) { return a.extents[mu] < b.extents[mu]; };
     const int thinnest = std::min_element(decomposition.blocks().begin(), decomposition.blocks().end(), thinner)->extents[mu];
     if (decomposition.is_cut(mu) && thinnest < reach)
-      throw Error(ErrorKind::input, decomposition.ranks()[mu] > 1 ? "ranks" : "blocks",
+      throw Error(ErrorKind::input, Parameter(decomposition.ranks()[mu] > 1 ? "ranks" : "blocks"),
                   "a block has extent " + std::to_string(thinnest) + " in direction " + "xyzt"[mu] + ", less than the " +
                       std::to_string(reach) + " sites of a hop",
                   "cut that direction into fewer blocks");
@@ -58,7 +58,8 @@ BlockGeometry::BlockGeometry(const runtime::Decomposition& decomposition, int bl
   // Tables hold 32-bit offsets, up to 60 words per outer site, and entries with 3 flag bits.
   constexpr std::int64_t most_outer_sites = std::int64_t{1} << 26;
   if (volume(shape_.outer) / 2 > most_outer_sites)
-    throw Error(ErrorKind::input, "blocks", "a block has more sites than its tables can number", "cut the lattice into more blocks");
+    throw Error(ErrorKind::input, Parameter("blocks"), "a block has more sites than its tables can number",
+                "cut the lattice into more blocks");
   build_packs();
   for (int parity = 0; parity < 2; ++parity) build_neighbours(parity, decomposition, boundary);
   upload();

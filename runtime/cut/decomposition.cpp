@@ -14,11 +14,11 @@ namespace {
 constexpr char direction_name[] = {'x', 'y', 'z', 't'};
 
 /// Nearly equal parts of an extent.
-std::vector<int> share(const char* flag, int mu, int extent, int parts) {
+std::vector<int> share(Parameter parameter, int mu, int extent, int parts) {
   const int least = mu == 0 ? 2 : 1;  // parity wants even x
   std::vector<int> cuts = parts_for_all(extent, std::vector<double>(static_cast<std::size_t>(parts), 1.0), 1, least);
   if (cuts.empty())
-    throw Error(ErrorKind::input, flag, fmt::format("cannot cut {} = {} into {} parts", direction_name[mu], extent, parts),
+    throw Error(ErrorKind::input, parameter, fmt::format("cannot cut {} = {} into {} parts", direction_name[mu], extent, parts),
                 fmt::format("use at most {} parts in {}", extent / least, direction_name[mu]));
   return cuts;
 }
@@ -29,7 +29,8 @@ SlabCuts of_one_rank(const std::array<std::vector<int>, 4>& cuts) { return {{{cu
 void require_even(const Coord& lattice) {
   for (int mu = 0; mu < 4; ++mu)
     if (lattice[mu] < 2 || lattice[mu] % 2 != 0)
-      throw Error(ErrorKind::input, "lattice", fmt::format("extent {} = {} is not a positive even number", direction_name[mu], lattice[mu]),
+      throw Error(ErrorKind::input, Parameter("lattice"),
+                  fmt::format("extent {} = {} is not a positive even number", direction_name[mu], lattice[mu]),
                   "even-odd preconditioning needs even extents in every direction");
 }
 
@@ -40,9 +41,9 @@ Decomposition::Decomposition(const Coord& lattice, const Coord& grid, int worker
   std::array<std::vector<int>, 4> cuts;
   for (int mu = 0; mu < 4; ++mu) {
     if (grid[mu] < 1)
-      throw Error(ErrorKind::input, "blocks", fmt::format("{} blocks in {}", grid[mu], direction_name[mu]),
+      throw Error(ErrorKind::input, Parameter("blocks"), fmt::format("{} blocks in {}", grid[mu], direction_name[mu]),
                   "give four positive numbers, e.g. 1,1,1,2");
-    cuts[mu] = share("blocks", mu, lattice[mu], grid[mu]);
+    cuts[mu] = share(Parameter("blocks"), mu, lattice[mu], grid[mu]);
   }
   build(of_one_rank(cuts));
   give_to_consecutive(workers);
@@ -55,8 +56,8 @@ Decomposition::Decomposition(const Coord& lattice, const RankGrid& ranks, const 
   for (int mu = 0; mu < 4; ++mu) {
     const auto direction = static_cast<std::size_t>(mu);
     const std::vector<int>& given = ranks.slabs[direction];
-    for (const int slab : given.empty() ? share("ranks", mu, lattice[mu], ranks.grid[mu]) : given)
-      cuts[direction].push_back(share("blocks", mu, slab, blocks_a_rank[mu]));
+    for (const int slab : given.empty() ? share(Parameter("ranks"), mu, lattice[mu], ranks.grid[mu]) : given)
+      cuts[direction].push_back(share(Parameter("blocks"), mu, slab, blocks_a_rank[mu]));
   }
   build(cuts);
   give_to_consecutive(workers);
@@ -114,12 +115,12 @@ void Decomposition::build(const SlabCuts& slabs) {
         slab_of[direction].push_back(static_cast<int>(slab));
       }
     if (std::accumulate(cuts[mu].begin(), cuts[mu].end(), 0) != lattice_[mu])
-      throw Error(ErrorKind::input, "blocks",
+      throw Error(ErrorKind::input, Parameter("blocks"),
                   fmt::format("extents {} along {} do not sum to {}", fmt::join(cuts[mu], "+"), direction_name[mu], lattice_[mu]),
                   "give parts that cover the lattice");
     for (const int part : cuts[mu])
       if (part < 1 || (mu == 0 && part % 2 != 0))
-        throw Error(ErrorKind::input, "blocks", fmt::format("a block of extent {} along {}", part, direction_name[mu]),
+        throw Error(ErrorKind::input, Parameter("blocks"), fmt::format("a block of extent {} along {}", part, direction_name[mu]),
                     "blocks need positive extents, even ones along x");
     grid_[mu] = static_cast<int>(cuts[mu].size());
   }

@@ -164,13 +164,13 @@ std::vector<int> usable_gpus(const std::vector<GpuDescription>& found, const Ses
   mpi::Job::current().together([&] {  // hosts may have different GPUs, and then all ranks ask each other
     for (const int number : options.gpu_numbers)
       if (number < 0 || number >= all_present || std::count(options.gpu_numbers.begin(), options.gpu_numbers.end(), number) > 1)
-        throw Error(ErrorKind::environment, "devices", fmt::format("GPU {} asked for, {} present", number, all_present),
+        throw Error(ErrorKind::environment, Parameter("devices"), fmt::format("GPU {} asked for, {} present", number, all_present),
                     "give each number once; `quarkstar machine` lists the GPUs");
       else if (const std::string& of_gpu = found[static_cast<std::size_t>(number)].obstacle; !of_gpu.empty())
-        throw Error(ErrorKind::environment, "devices", fmt::format("GPU {} asked for: {}", number, of_gpu),
+        throw Error(ErrorKind::environment, Parameter("devices"), fmt::format("GPU {} asked for: {}", number, of_gpu),
                     "leave it out, or build for it with ./bootstrap build --cuda-architectures LIST");
     if (options.devices == "cuda" && numbers.empty())
-      throw Error(ErrorKind::environment, "devices",
+      throw Error(ErrorKind::environment, Parameter("devices"),
                   obstacle.empty() ? "GPUs asked for, none present" : "GPUs asked for, none can be used: " + obstacle,
                   "use CPUs alone (devices cpu), or check the driver with nvidia-smi");
   });
@@ -336,10 +336,10 @@ void Session::plan_gpus() {
   const bool too_many = divided ? share.count > present && present > 0 : share.count * gpu_count_ > present;
   job.together([&] {
     if (gpu_count_ > present)
-      throw Error(ErrorKind::environment, "gpus", fmt::format("{} GPUs asked for, {} present", gpu_count_, present),
+      throw Error(ErrorKind::environment, Parameter("gpus"), fmt::format("{} GPUs asked for, {} present", gpu_count_, present),
                   "ask for fewer, or check the driver with `quarkstar machine`");
     if (too_many && !options_.share_gpus)
-      throw Error(ErrorKind::input, "gpus",
+      throw Error(ErrorKind::input, Parameter("gpus"),
                   fmt::format("{} ranks on {} have {} GPUs", share.count, job.hosts()[static_cast<std::size_t>(job.rank())], present),
                   "start one rank per GPU, use CPUs alone (gpus 0), or let ranks share a GPU (share-gpus)");
   });
@@ -427,7 +427,7 @@ void Session::place_workers() {
   };
 
   if (options_.threads_per_worker < 0)
-    throw Error(ErrorKind::input, "threads", fmt::format("{} threads a worker", options_.threads_per_worker),
+    throw Error(ErrorKind::input, Parameter("threads"), fmt::format("{} threads a worker", options_.threads_per_worker),
                 "give a positive number, or 0 to share the cores evenly");
   if (options_.cpu_workers == 0 && options_.mode == WorkerMode::per_domain && options_.threads_per_worker == 0) {
     for (const Domain& domain : domains) add(domain.numa_node, domain.cores);
@@ -437,11 +437,11 @@ void Session::place_workers() {
   int count = options_.cpu_workers;
   if (count == 0) count = options_.mode == WorkerMode::per_core ? total : static_cast<int>(domains.size());
   if (count < 1 || count > STARPU_MAXCPUS)
-    throw Error(ErrorKind::input, "workers", fmt::format("{} CPU workers", count),
+    throw Error(ErrorKind::input, Parameter("workers"), fmt::format("{} CPU workers", count),
                 fmt::format("give 1 to {}, as many as StarPU was built for", STARPU_MAXCPUS));
   constexpr int threads_a_core = 8;  // more would only wait for each other
   if (options_.threads_per_worker > threads_a_core * total)
-    throw Error(ErrorKind::input, "threads", fmt::format("{} threads a worker on {} cores", options_.threads_per_worker, total),
+    throw Error(ErrorKind::input, Parameter("threads"), fmt::format("{} threads a worker on {} cores", options_.threads_per_worker, total),
                 fmt::format("give at most {}, or 0 to share the cores evenly", threads_a_core * total));
   // Consecutive workers share a domain, and each takes its threads' cores from there.
   const int domain_count = static_cast<int>(domains.size());

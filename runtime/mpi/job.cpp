@@ -265,22 +265,22 @@ std::string Job::broadcast(const std::string& text) {
 
 void Job::together(const std::function<void()>& work) {
   if (!is_distributed()) return work();
-  std::string message;
-  int kind = 0;
+  Failure mine{"", 0};
   try {
     work();
   } catch (const std::exception& error) {
-    const Failure failure = failure_of(error, "use more ranks or machines with more");
-    message = failure.message;
-    kind = failure.exit_code;
+    mine = failure_of(error, "use more ranks or machines with more");
   }
-  const std::vector<int> kinds = gather(kind);
+  const std::vector<int> kinds = gather(mine.exit_code);
   const auto failed = [](int k) { return k != 0; };
   const auto first = std::find_if(kinds.begin(), kinds.end(), failed);
   if (first == kinds.end()) return;
   const auto rank = static_cast<int>(first - kinds.begin());
-  const std::string text = gather_text(message)[static_cast<std::size_t>(rank)];
-  throw SharedError(static_cast<ErrorKind>(*first), std::all_of(kinds.begin(), kinds.end(), failed) ? "" : name_of(rank), text, "");
+  const auto of_rank = [&](const std::string& text) { return gather_text(text)[static_cast<std::size_t>(rank)]; };
+  std::string message = of_rank(mine.message);
+  const std::string parameter = of_rank(mine.parameter);
+  if (!std::all_of(kinds.begin(), kinds.end(), failed)) message = name_of(rank) + ": " + message;
+  throw SharedError(static_cast<ErrorKind>(*first), message, Parameter(parameter));
 }
 
 void Job::on_root(const std::function<void()>& work) {

@@ -29,6 +29,8 @@ struct Launch;
 class SharedError : public Error {
  public:
   using Error::Error;
+  /// What an error of one rank said.
+  SharedError(ErrorKind kind, std::string_view message, Parameter parameter) : Error(kind, message, parameter) {}
 };
 
 /// How contributions of ranks are combined. Only sums of floating-point numbers depend on their order, which is MPI's: in the last bits, so

@@ -311,7 +311,8 @@ void Messages::sum(const Handle& total, const Handle& local, int count, const ch
 
 void Messages::post(std::unique_ptr<Message> owned) {
   if (owned->bytes > static_cast<std::size_t>(INT32_MAX))
-    throw Error(ErrorKind::input, "ranks", fmt::format("a face of {} bytes is more than MPI can count", owned->bytes), "use more ranks");
+    throw Error(ErrorKind::input, Parameter("ranks"), fmt::format("a face of {} bytes is more than MPI can count", owned->bytes),
+                "use more ranks");
   Message* message = owned.release();  // complete() takes it back
   {
     const std::lock_guard lock(mutex_);

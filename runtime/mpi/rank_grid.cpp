@@ -128,7 +128,7 @@ int least_extent(const PartLimits& limits, std::size_t mu) {
 [[noreturn]] void refuse_ranks(const Coord& lattice, int ranks, const PartLimits& limits) {
   Coord least{};
   for (std::size_t mu = 0; mu < 4; ++mu) least[mu] = least_extent(limits, mu);
-  throw Error(ErrorKind::input, "ranks",
+  throw Error(ErrorKind::input, Parameter("ranks"),
               fmt::format("{} ranks are too many for a lattice of {}: parts have {} sites or more in the directions that are cut", ranks,
                           fmt::join(lattice, "x"), fmt::join(least, "x")),
               "start fewer");
@@ -181,14 +181,14 @@ RankGrid make_rank_grid(const Coord& lattice, const std::optional<Coord>& wanted
   result.rank = rank;
   result.grid = wanted ? *wanted : choose();
   if (volume(result.grid) != ranks)
-    throw Error(ErrorKind::input, "ranks",
+    throw Error(ErrorKind::input, Parameter("ranks"),
                 fmt::format("{} is a grid of {} ranks, but {} were started", fmt::join(result.grid, ","), volume(result.grid), ranks),
                 fmt::format("start as many, or use ranks {}", fmt::join(choose(), ",")));
   result.slabs = alike ? equal_slabs(lattice, result.grid, limits) : balanced_slabs(lattice, result.grid, speeds, limits);
   for (std::size_t mu = 0; mu < 4; ++mu) {
     if (!result.slabs[mu].empty()) continue;
     const int least = least_extent(limits, mu);
-    throw Error(ErrorKind::input, "ranks",
+    throw Error(ErrorKind::input, Parameter("ranks"),
                 fmt::format("cannot cut {} = {} into {} parts of {} sites or more", "xyzt"[mu], lattice[mu], result.grid[mu], least),
                 fmt::format("use at most {} parts in {}", std::max(1, lattice[mu] / least), "xyzt"[mu]));
   }

@@ -67,7 +67,7 @@ bool keeps_owners(std::string_view name) { return name == "static" || name == "a
 starpu_sched_policy* resolve_policy(const std::string& name) {
   if (is_policy_library(name)) return load_policy(name);
   if (!is_policy(name))
-    throw Error(ErrorKind::input, "policy", why_no_policy(name),
+    throw Error(ErrorKind::input, Parameter("policy"), why_no_policy(name),
                 fmt::format("use one of {}, or the path of a shared library", fmt::join(policy_names(), ", ")));
   return find_own_policy(name);
 }
@@ -76,7 +76,7 @@ void require_policy_for_gpus(std::string_view name) {
   // Their idle thieves hold the lock of a queue whose tasks they cannot run; loading links and sources has a CPU version only.
   for (const std::string_view stealing : {"ws", "lws"})
     if (name == stealing)
-      throw Error(ErrorKind::input, "policy",
+      throw Error(ErrorKind::input, Parameter("policy"),
                   fmt::format("{} starves tasks that only CPUs can run, such as the loading of links, in a session with GPUs", name),
                   "use halo-first, which steals what it can run, or dmdas or heteroprio, or CPUs alone (gpus 0)");
 }

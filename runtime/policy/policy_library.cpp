@@ -31,7 +31,7 @@ int can_execute(const starpu_task* task, int worker) { return placing::can_execu
 constexpr plugin::Host host{plugin::abi, task_facts, placing::expected_us, placing::moving_us, can_execute, watts, placing::push_to};
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what, const std::string& remedy) {
-  throw Error(ErrorKind::input, "policy", fmt::format("{}: {}", path, what), remedy);
+  throw Error(ErrorKind::input, Parameter("policy"), fmt::format("{}: {}", path, what), remedy);
 }
 
 /// What does not fit, or nothing.

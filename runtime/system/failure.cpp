@@ -9,7 +9,7 @@
 namespace quarkstar::runtime {
 
 Failure failure_of(const std::exception& error, std::string_view memory_remedy) {
-  if (const auto* ours = dynamic_cast<const Error*>(&error)) return {ours->what(), ours->exit_code()};
+  if (const auto* ours = dynamic_cast<const Error*>(&error)) return {ours->what(), ours->exit_code(), ours->parameter()};
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
     return {fmt::format("out of memory; {}", memory_remedy), static_cast<int>(ErrorKind::environment)};
   return {fmt::format("{}; this is a defect: please report it with the command line", error.what()), static_cast<int>(ErrorKind::internal)};

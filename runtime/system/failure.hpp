@@ -9,6 +9,7 @@ namespace quarkstar::runtime {
 struct Failure {
   std::string message;
   int exit_code;
+  std::string parameter = {};  ///< Error::parameter()
 };
 
 /// An Error speaks for itself; want of memory is the machine's; anything else is a defect of ours. memory_remedy: what to do about the

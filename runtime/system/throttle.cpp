@@ -13,7 +13,7 @@ namespace quarkstar::runtime {
 namespace {
 
 void require(bool good, const std::string& what, const char* remedy) {
-  if (!good) throw Error(ErrorKind::input, "throttle", what, remedy);
+  if (!good) throw Error(ErrorKind::input, Parameter("throttle"), what, remedy);
 }
 
 }  // namespace

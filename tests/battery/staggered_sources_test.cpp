@@ -1,8 +1,8 @@
 // Sources of a time slice from the setting to the correlator: wall and corner-wall have an answer in closed form on
 // unit links, noise has one on the average.
-#include "apps/run/source.hpp"
 #include "codelets/actions/staggered/action.hpp"
 #include "codelets/contract/staggered_meson.hpp"
+#include "codelets/field/source.hpp"
 #include "codelets/gauge/smear/staggered_links.hpp"
 #include "tests/battery/staggered_solver_support.hpp"
 

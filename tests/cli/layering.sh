@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The arrows apps -> solvers -> codelets -> runtime hold in every #include, and StarPU, hwloc and MPI stay in runtime/.
+# The arrows apps -> solvers -> codelets -> runtime and apps/command -> apps/run hold in every #include, StarPU, hwloc and MPI stay in runtime/,
+# and an action is named in its own folder only.
 set -euo pipefail
 cd "${QUARKSTAR_SOURCE_DIR:-$(dirname "$0")/../..}"
 
@@ -27,8 +28,14 @@ forbid "codelets/ know no solver" '(solvers|apps|tests)/' "${codelets[@]}"
 forbid "solvers/ know no application" '(apps|tests)/' "${solvers[@]}"
 mapfile -t no_lab < <(printf '%s\n' "${apps[@]}" | grep -vE '^apps/(lab|studies)/|^apps/command/(lab|model)_command\.cpp$')
 forbid "the laboratory and the studies are known to their subcommands only" 'apps/(lab|studies)/' "${no_lab[@]}"
+mapfile -t run < <(sources apps/run)
+forbid "a run knows no command" 'apps/(command|lab|studies|verify)/' "${run[@]}"
 forbid "apps/ know no test" 'tests/' "${apps[@]}"
 forbid "includes are relative to the root" '\.\./' "${runtime[@]}" "${codelets[@]}" "${solvers[@]}" "${apps[@]}"
 forbid "hwloc and MPI are used in runtime/ only" '(hwloc|mpi)(/|\.h)' "${codelets[@]}" "${solvers[@]}" "${apps[@]}"
 forbid "StarPU is used in runtime/ and *_codelet.cpp only" 'starpu' "${no_starpu[@]}"
+# Results of Wilson's and of staggered actions are compared with those of other codes by name, and `gauge smear` makes links of the latter.
+named=$(grep -nHE '"(--)?(kappa|normalisation|masses|naik-epsilon|u0|fat|long)"' "${apps[@]}" |
+  grep -vE '^apps/(verify/verify(_data|_staggered)?|command/gauge_smear_command|run/write_hdf5)\.cpp:' || true)
+[ -z "$named" ] || { echo "settings of an action are named in its own folder only:"; sed 's/^/  /' <<< "$named"; bad=1; }
 exit $bad

@@ -29,7 +29,7 @@ Outcome solve(app::RunConfig config, const HostGauge& gauge, const runtime::Sess
   config.source.position = {1, 2, 3, 1};
   Outcome outcome;
   outcome.report.config = config;
-  outcome.solution = std::move(app::solve_source(app::links_at_hand(gauge), gauge.extents, outcome.report).front().columns.front());
+  outcome.solution = std::move(app::solve_source(links_at_hand(gauge), gauge.extents, outcome.report, app::unwatched()).front().columns.front());
   return outcome;
 }
 
@@ -46,7 +46,7 @@ bool owns(const app::RunReport& report, bool gpu) {
 
 struct StaggeredOutcome {
   app::RunReport report;
-  app::Propagators propagators;
+  Propagators propagators;
 };
 
 /// Three colours for every mass, through the code of the command: links made, then solved with.
@@ -58,7 +58,7 @@ StaggeredOutcome solve_staggered(app::RunConfig config, const HostGauge& gauge, 
   config.source.position = {1, 2, 3, 1};
   StaggeredOutcome outcome;
   outcome.report.config = config;
-  outcome.propagators = app::solve_source(app::links_at_hand(gauge), gauge.extents, outcome.report);
+  outcome.propagators = app::solve_source(links_at_hand(gauge), gauge.extents, outcome.report, app::unwatched());
   return outcome;
 }
 
@@ -72,9 +72,9 @@ void check_same(const StaggeredOutcome& got, const StaggeredOutcome& expected) {
 
 app::RunConfig staggered_config(const std::string& solver, Precision precision, int long_reals) {
   app::RunConfig config;
-  config.action = "hisq";
-  config.staggered.masses = {0.2};
-  if (solver == "multishift") config.staggered.masses = {0.2, 0.5};
+  config.action = &kind_named("hisq");
+  config.settings["masses"] = std::vector<double>{0.2};
+  if (solver == "multishift") config.settings["masses"] = std::vector<double>{0.2, 0.5};
   config.solver.solver = solver;
   config.solver.precision = precision;
   config.solver.link_reals = long_reals;
@@ -92,7 +92,7 @@ TEST_CASE("CPUs and GPUs together have the bits of each alone") {
       for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
         for (const int reals : {18, 12}) {
           app::RunConfig config;
-          config.wilson.kappa = 0.125;
+          config.settings["kappa"] = 0.125;
           config.solver.solver = solver;
           config.solver.precision = precision;
           config.solver.link_reals = reals;
@@ -120,7 +120,7 @@ TEST_CASE("an iteration of CPUs and GPUs is eleven tasks an owner, batches inclu
   constexpr int batch = 16;
   const auto solve_for = [&](int iterations) {
     app::RunConfig config;
-    config.wilson.kappa = 0.2;
+    config.settings["kappa"] = 0.2;
     config.solver.check_every = batch;
     config.solver.max_iterations = iterations;
     config.solver.tolerance = 1e-14;
@@ -130,7 +130,7 @@ TEST_CASE("an iteration of CPUs and GPUs is eleven tasks an owner, batches inclu
     app::RunReport report;
     report.config = config;
     try {
-      app::solve_source(app::links_at_hand(gauge), lattice, report);
+      app::solve_source(links_at_hand(gauge), lattice, report, app::unwatched());
     } catch (const Error& error) {
       CHECK(error.exit_code() == 4);  // the limit
     }
@@ -151,7 +151,7 @@ TEST_CASE("two CPU workers beside a GPU, cut in z where t is too short") {
   const Coord lattice{8, 8, 16, 2};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
   app::RunConfig config;
-  config.wilson.kappa = 0.12;
+  config.settings["kappa"] = 0.12;
   const Outcome cpu = solve(config, gauge, {.cuda_workers = 0});
   const Outcome both = solve(config, gauge, {.cpu_workers = 2, .threads_per_worker = 1, .devices = "all", .cpu_share = 0.5});
   check_same(both, cpu);
@@ -162,7 +162,7 @@ TEST_CASE("a lattice larger than the GPU's memory still solves") {
   const Coord lattice{16, 16, 16, 32};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
   app::RunConfig config;
-  config.wilson.kappa = 0.12;
+  config.settings["kappa"] = 0.12;
   config.solver.tolerance = 1e-8;
   const Outcome cpu = solve(config, gauge, {.cuda_workers = 0});
   // 312 MiB are needed.
@@ -190,7 +190,7 @@ TEST_CASE("an open share is solved with, whatever the measurement says") {
   const Coord lattice{16, 16, 16, 32};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
   app::RunConfig config;
-  config.wilson.kappa = 0.12;
+  config.settings["kappa"] = 0.12;
   config.solver.precision = Precision::single;
   const Outcome gpu = solve(config, gauge, {.devices = "cuda"});
   const Outcome open = solve(config, gauge, {.devices = "all"});

@@ -1,7 +1,8 @@
 // Restart files: what is written comes back, damage of any byte is refused, signals wait for the next solve.
 #include "apps/command/interrupt.hpp"
 #include "apps/run/checkpoint.hpp"
-#include "apps/run/links_input.hpp"
+#include "apps/run/parse.hpp"
+#include "codelets/actions/staggered/links_input.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
@@ -105,13 +106,11 @@ TEST_CASE("a damaged restart file is refused, whatever byte it is") {
 }
 
 TEST_CASE("a staggered restart file knows its links, source, colour and mass") {
-  RunConfig config;
-  config.action = "naive";
   smear::StaggeredLinks links;
   links.fat = {lattice, std::vector<double>(static_cast<std::size_t>(volume(lattice)) * HostGauge::reals_per_site)};
   for (std::int64_t site = 0; site < volume(lattice); ++site)
     for (int mu = 0; mu < 4; ++mu) links.fat.link(site, mu)[8] = 0.5;  // the real part of the middle of the diagonal
-  const std::string equation = describe_operator(config, links, runtime::Decomposition::uncut(lattice, 0));
+  const std::string equation = staggered::describe_operator("naive", links, runtime::Decomposition::uncut(lattice, 0));
   CHECK(equation ==
         "action naive fat links 3.2000000000000e+01 6.4000000000000e+01 long links 0.0000000000000e+00 "
         "0.0000000000000e+00");
@@ -151,16 +150,17 @@ TEST_CASE("a request for a restart file between two solves waits for the next on
   struct sigaction before[4]{};
   const int signals[] = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
   for (int i = 0; i < 4; ++i) sigaction(signals[i], nullptr, &before[i]);
-  catch_interrupts();
+  CommandWatch watch;
+  SaveRequests requests(watch);
   {
-    const auto first = restart_file_due(0);
+    const auto first = restart_file_due(0, requests);
     CHECK_FALSE(first(10));
     std::raise(SIGUSR1);
     CHECK(first(20));
     CHECK_FALSE(first(30));
   }
   std::raise(SIGUSR1);
-  const auto second = restart_file_due(8);
+  const auto second = restart_file_due(8, requests);
   CHECK(second(1));
   CHECK_FALSE(second(2));
   CHECK(second(8));

@@ -1,7 +1,7 @@
 // Settings from TOML files and flags: values, precedence, and errors that say
 // where and what.
-#include "apps/command/config.hpp"
-#include "apps/command/parse.hpp"
+#include "apps/run/config.hpp"
+#include "apps/run/parse.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
@@ -61,9 +61,9 @@ TEST_CASE("a TOML file sets what the flags of the same names set") {
   )");
   CHECK(config.gauge == "lat.nersc");
   CHECK(config.reunitarize);
-  CHECK(config.wilson.kappa == 0.125);
-  CHECK(config.wilson.normalisation == WilsonParameters::Normalisation::mass);
-  CHECK(config.wilson.boundary == BoundaryAngles{0, 0, 0.5, 0});
+  CHECK(config.masses() == std::vector<double>{0.125});
+  CHECK(config.action->get<std::string>(config.settings, "normalisation") == "mass");
+  CHECK(config.boundary == BoundaryAngles{0, 0, 0.5, 0});
   CHECK(config.source.kind == Source::Kind::wall);
   CHECK(config.source.time() == 3);
   CHECK(config.columns == std::vector<int>{0, 3, 5});
@@ -83,9 +83,9 @@ TEST_CASE("a TOML file sets what the flags of the same names set") {
 TEST_CASE("flags override the file, kappa and mass each other") {
   const RunConfig config =
       config_of("kappa = 0.1\ntol = 1e-6\n", {{"mass", "0.0", "--mass"}, {"boundary", "x=antiperiodic", "--boundary"}});
-  CHECK(config.wilson.kappa == 0.125);
+  CHECK(config.masses() == std::vector<double>{0.125});
   CHECK(config.solver.tolerance == 1e-6);
-  CHECK(config.wilson.boundary == BoundaryAngles{1, 0, 0, 1});
+  CHECK(config.boundary == BoundaryAngles{1, 0, 0, 1});
 }
 
 TEST_CASE("errors name file, line, key and what is allowed") {
@@ -114,9 +114,9 @@ TEST_CASE("errors name file, line, key and what is allowed") {
 
 TEST_CASE("what is needed and missing is named") {
   RunConfig config;
-  CHECK_THROWS_WITH_AS(check_complete(config), doctest::Contains("--gauge"), Error);
+  CHECK_THROWS_WITH_AS(check_complete(config), doctest::Contains("gauge: no gauge"), Error);
   config.gauge = "lat";
-  CHECK_THROWS_WITH_AS(check_complete(config), doctest::Contains("--out"), Error);
+  CHECK_THROWS_WITH_AS(check_complete(config), doctest::Contains("out: nowhere"), Error);
   config.json = "result.json";
   CHECK_NOTHROW(check_complete(config));
 }
@@ -148,9 +148,9 @@ TEST_CASE("several sources, and no more in flight than there is to solve") {
   config.solver.in_flight = 50;
   complete(config);
   CHECK(config.solver.in_flight == 6);
-  config.action = "hisq";
+  config.action = &kind_named("hisq");
   config.further_sources.clear();
-  config.staggered.masses = {0.1, 0.2};
+  config.settings["masses"] = std::vector<double>{0.1, 0.2};
   config.nrhs = 4;
   complete(config);
   CHECK(config.solver.in_flight == 2);

@@ -1,6 +1,6 @@
 // Fat and long links from files: what is read is what was made, and what does not fit is refused.
-#include "apps/run/links_input.hpp"
 #include "codelets/actions/staggered/links.hpp"
+#include "codelets/actions/staggered/links_input.hpp"
 #include "codelets/gauge/smear/coefficients.hpp"
 #include "codelets/gauge/smear/links_file.hpp"
 #include "codelets/gauge/smear/links_signs.hpp"
@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 using namespace quarkstar;
-using namespace quarkstar::app;
 using quarkstar::testing::TemporaryDirectory;
 using smear::StaggeredLinks;
 
@@ -42,13 +41,7 @@ struct Files {
   TemporaryDirectory directory;
   std::string fat = directory.file("fat"), far = directory.file("long");
 
-  RunConfig config(const std::string& action = "hisq") const {
-    RunConfig config;
-    config.action = action;
-    config.staggered.fat = fat;
-    config.staggered.long_links = far;
-    return config;
-  }
+  ActionRun run() const { return {.settings = {{"fat", fat}, {"long", far}}}; }
   void write_bare_pair(const StaggeredLinks& links, int real_bytes = 8) const {
     write_bare(fat, links.fat, real_bytes);
     write_bare(far, links.long_links, real_bytes);
@@ -60,15 +53,17 @@ struct Files {
   }
 };
 
-StaggeredLinks load(RunConfig& config) {
-  GaugeSummary summary;
-  accept_links_headers(config);
-  return load_links(config, smear_testing::whole(lattice), team(), summary);
+double real(const ActionRun& run, std::string_view key) { return std::get<double>(run.settings.find(key)->second); }
+
+StaggeredLinks load(ActionRun& run, std::string_view action = "hisq") {
+  const ActionKind& kind = kind_named(action);
+  kind.accept_files(run);
+  return staggered::load_links(kind, run, smear_testing::whole(lattice), team());
 }
 
-std::string refusal_of(RunConfig config) {
+std::string refusal_of(ActionRun run, std::string_view action = "hisq") {
   try {
-    load(config);
+    load(run, action);
   } catch (const Error& error) {
     CHECK(error.exit_code() == 2);
     return error.what();
@@ -84,33 +79,32 @@ TEST_CASE("links from files are those that were written, to the bit") {
   const Files files;
   const StaggeredLinks made = hisq(-0.07, antiperiodic_in_x);
   files.write_pair(made, {.action = "hisq", .boundary = antiperiodic_in_x});
-  RunConfig config = files.config();
-  config.solver.link_reals = 13;
-  GaugeSummary summary;
-  CHECK(accept_links_headers(config) == lattice);
-  CHECK(config.wilson.boundary == antiperiodic_in_x);
-  CHECK(*config.staggered.naik_epsilon == -0.07);
-  const StaggeredLinks read = load_links(config, smear_testing::whole(lattice), team(), summary);
+  ActionRun run = files.run();
+  run.link_reals = 13;
+  CHECK(hisq_kind().accept_files(run) == lattice);
+  CHECK(run.boundary == antiperiodic_in_x);
+  CHECK(real(run, "naik-epsilon") == -0.07);
+  const StaggeredLinks read = staggered::load_links(hisq_kind(), run, smear_testing::whole(lattice), team());
   CHECK(read.fat.data == made.fat.data);
   CHECK(read.long_links.data == made.long_links.data);
   CHECK(read.long_scale == made.long_scale);
   CHECK(read.naik_epsilon == made.naik_epsilon);
-  CHECK(summary.path == files.fat);
-  CHECK(summary.long_path == files.far);
-  CHECK(summary.extents == lattice);
+  CHECK(run.gauge.path == files.fat);
+  CHECK(run.gauge.long_path == files.far);
+  CHECK(run.gauge.extents == lattice);
 }
 
 TEST_CASE("links from files that say nothing: the weight of the long links tells epsilon and u0") {
   const Files files;
   for (const int real_bytes : {8, 4}) {
     files.write_bare_pair(hisq(0.2), real_bytes);
-    RunConfig config = files.config();
-    load(config);
-    CHECK(*config.staggered.naik_epsilon == doctest::Approx(0.2).epsilon(real_bytes == 8 ? 1e-12 : 1e-5));
+    ActionRun run = files.run();
+    load(run);
+    CHECK(real(run, "naik-epsilon") == doctest::Approx(0.2).epsilon(real_bytes == 8 ? 1e-12 : 1e-5));
     files.write_bare_pair(hisq(0), real_bytes);
-    config = files.config();
-    CHECK(load(config).long_scale == -1 / 24.);
-    CHECK(*config.staggered.naik_epsilon == 0);
+    run = files.run();
+    CHECK(load(run).long_scale == -1 / 24.);
+    CHECK(real(run, "naik-epsilon") == 0);
   }
   StaggeredLinks asqtad;
   {
@@ -118,9 +112,9 @@ TEST_CASE("links from files that say nothing: the weight of the long links tells
     asqtad = smear::asqtad_links(smear_testing::whole(lattice), reference::near_unit_gauge(lattice, seed, 0.4), antiperiodic_in_time, 0.86);
   }
   files.write_bare_pair(asqtad);
-  RunConfig config = files.config("asqtad");
-  load(config);
-  CHECK(*config.staggered.u0 == doctest::Approx(0.86).epsilon(1e-12));
+  ActionRun run = files.run();
+  load(run, "asqtad");
+  CHECK(real(run, "u0") == doctest::Approx(0.86).epsilon(1e-12));
 }
 
 TEST_CASE("asqtad links that would be HISQ's with a senseless epsilon are refused") {
@@ -128,7 +122,7 @@ TEST_CASE("asqtad links that would be HISQ's with a senseless epsilon are refuse
   const runtime::Session session(smear_testing::options(1));
   files.write_bare_pair(
       smear::asqtad_links(smear_testing::whole(lattice), reference::near_unit_gauge(lattice, seed, 0.4), antiperiodic_in_time, 0.5));
-  CHECK(contains(refusal_of(files.config()), "with an epsilon of 3; use --action asqtad"));
+  CHECK(contains(refusal_of(files.run()), "with an epsilon of 3; use --action asqtad"));
 }
 
 TEST_CASE("signs tell phases and boundary, also of rough links") {
@@ -153,28 +147,25 @@ TEST_CASE("links from files that contradict each other or the settings are refus
   const Files files;
   const StaggeredLinks made = hisq(0);
   files.write_pair(made, {.action = "hisq"});
-  CHECK(refusal_of(files.config()).empty());
-  RunConfig config = files.config();
-  std::swap(config.staggered.fat, config.staggered.long_links);
-  CHECK(contains(refusal_of(config), "the file holds long links; give it as --long"));
-  CHECK(contains(refusal_of(files.config("asqtad")), "those of the action hisq; use --action hisq"));
-  config = files.config();
-  apply_settings(config, {{"boundary", "t=periodic", "--boundary"}});
-  CHECK(contains(refusal_of(config), "--boundary: x=periodic,y=periodic,z=periodic,t=periodic is not what the links contain"));
-  config = files.config();
-  apply_settings(config, {{"boundary", "t=antiperiodic", "--boundary"}});
-  CHECK(refusal_of(config).empty());
-  config = files.config();
-  config.source.position = {0, 0, 0, 8};
-  CHECK_FALSE(refusal_of(config).empty());
+  CHECK(refusal_of(files.run()).empty());
+  ActionRun run = files.run();
+  std::swap(run.settings["fat"], run.settings["long"]);
+  CHECK(contains(refusal_of(run), "the file holds long links; give it as --long"));
+  CHECK(contains(refusal_of(files.run(), "asqtad"), "those of the action hisq; use --action hisq"));
+  run = files.run();
+  run.boundary_given = true;
+  run.boundary = periodic;
+  CHECK(contains(refusal_of(run), "boundary: x=periodic,y=periodic,z=periodic,t=periodic is not what the links contain"));
+  run.boundary = antiperiodic_in_time;
+  CHECK(refusal_of(run).empty());
 
   const std::string elsewhere = files.directory.file("elsewhere");
   smear::write_links(elsewhere, hisq(-0.1), {.action = "hisq"});
-  config = files.config();
-  config.staggered.long_links = smear::long_path(elsewhere);
-  CHECK(contains(refusal_of(config), "its Naik epsilon is not that of"));
-  config.staggered.long_links = files.directory.file("absent");
-  CHECK(contains(refusal_of(config), "absent"));
+  run = files.run();
+  run.settings["long"] = smear::long_path(elsewhere);
+  CHECK(contains(refusal_of(run), "its Naik epsilon is not that of"));
+  run.settings["long"] = files.directory.file("absent");
+  CHECK(contains(refusal_of(run), "absent"));
 
   const auto header = [](const char* element) {
     return fmt::format("<?xml version=\"1.0\"?><staggeredLinks>{}</staggeredLinks>", element);
@@ -186,7 +177,7 @@ TEST_CASE("links from files that contradict each other or the settings are refus
                                         {"<naikEpsilon>0.5</naikEpsilon>", "the header's numbers make"}}) {
     write_bare(files.far, made.long_links, 8, header(element));
     write_bare(files.fat, made.fat, 8);
-    CHECK_MESSAGE(contains(refusal_of(files.config()), reason), refusal_of(files.config()));
+    CHECK_MESSAGE(contains(refusal_of(files.run()), reason), refusal_of(files.run()));
   }
 }
 
@@ -200,35 +191,34 @@ TEST_CASE("links from files without phases, or with other ones than their partne
         if (reference::staggered_phase(coordinates(site, lattice), mu) < 0)
           for (double& real : field->link(site, mu)) real = -real;
   files.write_bare_pair(changed);
-  CHECK(contains(refusal_of(files.config()), "the links contain no staggered phases"));
+  CHECK(contains(refusal_of(files.run()), "the links contain no staggered phases"));
   changed.fat = made.fat;
   files.write_bare_pair(changed);
-  CHECK(contains(refusal_of(files.config()), "the long links do not belong to the fat ones"));
+  CHECK(contains(refusal_of(files.run()), "the long links do not belong to the fat ones"));
   // Long links with another boundary, which only the edge shows.
   changed.long_links = hisq(0, periodic).long_links;
   files.write_bare_pair(changed);
-  CHECK(contains(refusal_of(files.config()), "the long links do not belong to the fat ones"));
+  CHECK(contains(refusal_of(files.run()), "the long links do not belong to the fat ones"));
   changed.long_links = made.long_links;
   for (double& real : changed.long_links.data) real = -real;
   files.write_bare_pair(changed);
-  CHECK(contains(refusal_of(files.config()), "the long links do not belong to the fat ones"));
+  CHECK(contains(refusal_of(files.run()), "the long links do not belong to the fat ones"));
 }
 
 TEST_CASE("long links that do not come near the form that --links asks for are refused") {
   const Files files;
   const StaggeredLinks made = hisq(0);
-  const auto refused = [&](int reals, Precision precision) {
-    RunConfig config = files.config();
-    config.solver.link_reals = reals;
-    config.solver.precision = precision;
-    const std::string why = refusal_of(config);
-    if (!why.empty()) CHECK(contains(why, fmt::format("--links: the long links of {} come back from {} reals", files.far, reals)));
+  const auto refused = [&](int reals) {
+    ActionRun run = files.run();
+    run.link_reals = reals;
+    const std::string why = refusal_of(run);
+    if (!why.empty()) CHECK(contains(why, fmt::format("links: the long links of {} come back from {} reals", files.far, reals)));
     return !why.empty();
   };
   files.write_bare_pair(made);
-  for (const int reals : {18, 14, 13, 9}) CHECK_FALSE(refused(reals, Precision::double_));
+  for (const int reals : {18, 14, 13, 9}) CHECK_FALSE(refused(reals));
   files.write_bare_pair(made, 4);  // U(3) to seven digits
-  for (const int reals : {18, 14, 13, 9}) CHECK_FALSE(refused(reals, Precision::double_));
+  for (const int reals : {18, 14, 13, 9}) CHECK_FALSE(refused(reals));
   // The one link that 9 reals cannot hold: the second row of its SU(3) part has nothing behind its first entry.
   StaggeredLinks changed = made;
   {
@@ -238,15 +228,13 @@ TEST_CASE("long links that do not come near the form that --links asks for are r
     link[16] = -made.long_scale;
   }
   files.write_bare_pair(changed);
-  for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
-    for (const int reals : {18, 14, 13}) CHECK_FALSE(refused(reals, precision));
-    CHECK(refused(9, precision));
-  }
+  for (const int reals : {18, 14, 13}) CHECK_FALSE(refused(reals));
+  CHECK(refused(9));
   // No number times U(3): a link of another size, one that is no longer unitary.
   changed = made;
   for (double& real : changed.long_links.link(17, 2)) real *= 1.1;
   files.write_bare_pair(changed);
-  CHECK(contains(refusal_of(files.config()), "times a unitary matrix"));
+  CHECK(contains(refusal_of(files.run()), "times a unitary matrix"));
   CHECK(staggered::form_error(changed, 14, team()) > 0.01);
   CHECK(staggered::form_error(made, 14, team()) < 1e-13);
   CHECK(staggered::form_error(made, 18, team()) == 0);

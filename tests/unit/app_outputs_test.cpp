@@ -94,12 +94,12 @@ TEST_CASE("outputs of a run can be read back") {
 TEST_CASE("staggered propagators are written column by column") {
   const TemporaryFolder folder;
   RunReport report;
-  report.config.action = "hisq";
+  report.config.action = &kind_named("hisq");
   report.config.columns = {0, 2};
   report.gauge.extents = extents;
   Propagators propagators;
   for (int mass = 0; mass < 3; ++mass) {
-    propagators.push_back({0.1 * (mass + 1), 0, {}});
+    propagators.push_back({0.1 * (mass + 1), {}, {}});
     for (int column = 0; column < 2; ++column) {
       HostField& field = propagators.back().columns.emplace_back(colour_components, extents);
       for (std::size_t i = 0; i < field.data.size(); ++i)

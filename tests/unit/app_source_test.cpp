@@ -1,6 +1,6 @@
 // Sources: what stands where, noise, and parts of the lattice.
-#include "apps/command/parse.hpp"
-#include "apps/run/source.hpp"
+#include "apps/run/parse.hpp"
+#include "codelets/field/source.hpp"
 #include "codelets/lattice/random.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "runtime/system/error.hpp"

@@ -1,6 +1,6 @@
 // Settings and the model of staggered runs.
-#include "apps/command/parse.hpp"
 #include "apps/report/plot_svg.hpp"
+#include "apps/run/parse.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "apps/run/shared_account.hpp"
 #include "apps/studies/hisq_model.hpp"
@@ -39,29 +39,29 @@ TEST_CASE("staggered settings complete themselves and exclude each other") {
   const RunConfig config = config_of({flag("action", "hisq"), flag("masses", "0.05,0.1")});
   CHECK(config.solver.solver == "cg");
   CHECK(config.columns == std::vector<int>{0, 1, 2});
-  CHECK(config.staggered.masses == std::vector<double>{0.05, 0.1});
+  CHECK(config.masses() == std::vector<double>{0.05, 0.1});
   CHECK(refusal_of({flag("action", "hisq"), flag("mass", "0.1")}).empty());
   CHECK(refusal_of({}).empty());
-  CHECK(refusal_of({flag("action", "asqtad")}).starts_with("--u0: asqtad needs"));
+  CHECK(refusal_of({flag("action", "asqtad")}).starts_with("u0: asqtad needs"));
   CHECK(refusal_of({flag("action", "hisq"), flag("u0", "0.9")}).starts_with("--u0: u0 means nothing for the action hisq"));
   CHECK(refusal_of({flag("action", "naive"), flag("naik-epsilon", "auto")}).starts_with("--naik-epsilon: naik-epsilon means nothing"));
-  CHECK(refusal_of({flag("action", "hisq"), flag("solver", "bicgstab")}).starts_with("--solver: 'bicgstab' is not for"));
-  CHECK(refusal_of({flag("action", "hisq"), flag("solver", "cgnr")}).starts_with("--solver: 'cgnr' is not for"));
-  CHECK(refusal_of({flag("solver", "multishift")}).starts_with("--solver: 'multishift' is not for"));
-  CHECK(refusal_of({flag("links", "13")}).starts_with("--links: '13' is not for"));
-  CHECK(refusal_of({flag("action", "hisq"), flag("links", "12")}).starts_with("--links: '12' is not for"));
-  CHECK(refusal_of({flag("action", "hisq"), flag("mass", "-0.5")}).starts_with("--mass: -0.5 is not positive"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("solver", "bicgstab")}).starts_with("solver: 'bicgstab' is not for"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("solver", "cgnr")}).starts_with("solver: 'cgnr' is not for"));
+  CHECK(refusal_of({flag("solver", "multishift")}).starts_with("solver: 'multishift' is not for"));
+  CHECK(refusal_of({flag("links", "13")}).starts_with("links: '13' is not for"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("links", "12")}).starts_with("links: '12' is not for"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("mass", "-0.5")}).starts_with("mass: -0.5 is not positive"));
   for (const char* columns : {"5", "0-2,5"})
-    CHECK(refusal_of({flag("action", "hisq"), flag("columns", columns)}).starts_with("--columns: the action hisq has no column 5"));
+    CHECK(refusal_of({flag("action", "hisq"), flag("columns", columns)}).starts_with("columns: the action hisq has no column 5"));
   CHECK(config_of({flag("action", "hisq"), flag("columns", "0,2")}).columns == std::vector<int>{0, 2});
-  CHECK(refusal_of({flag("action", "naive"), flag("links", "13")}).starts_with("--links: '13' is not for the action naive"));
+  CHECK(refusal_of({flag("action", "naive"), flag("links", "13")}).starts_with("links: '13' is not for the action naive"));
   CHECK(refusal_of({flag("action", "naive"), flag("links", "18")}).empty());
   CHECK_THROWS_AS(config_of({flag("action", "hisq"), flag("mass", "0.3"), flag("masses", "0.1,0.2")}), Error);
   const auto block = [](const char* key, const char* value) {
     return refusal_of({flag("action", "hisq"), flag("solver", "blockcg"), flag("precision", "half"), flag(key, value)});
   };
-  CHECK(block("updates", "reliable").starts_with("--updates: blockcg has no reliable updates"));
-  CHECK(block("refresh-drop", "0.1").starts_with("--refresh-drop: blockcg has no reliable updates"));
+  CHECK(block("updates", "reliable").starts_with("updates: blockcg has no reliable updates"));
+  CHECK(block("refresh-drop", "0.1").starts_with("refresh-drop: blockcg has no reliable updates"));
   CHECK(block("updates", "correction").empty());
   CHECK(refusal_of({flag("action", "hisq"), flag("checkpoint", "folder")}).empty());
   CHECK(config_of({flag("action", "hisq"), flag("checkpoint", "folder")}).solver.snapshots);
@@ -70,7 +70,7 @@ TEST_CASE("staggered settings complete themselves and exclude each other") {
   CHECK(refusal_of({flag("action", "hisq"), flag("naik-epsilon", "-1")}).starts_with("naik-epsilon: -1 leaves no Naik term"));
   CHECK(refusal_of({flag("action", "hisq"), flag("naik-epsilon", "auto"), flag("masses", "0.1,2")}).starts_with("mass: the series"));
   CHECK(refusal_of({flag("action", "hisq"), flag("naik-epsilon", "auto"), flag("masses", "0.1,1")}).empty());
-  CHECK(refusal_of({flag("action", "hisq"), flag("solver", "multishift"), flag("naik-epsilon", "auto")}).starts_with("--naik-epsilon"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("solver", "multishift"), flag("naik-epsilon", "auto")}).starts_with("solver: multishift needs"));
 }
 
 TEST_CASE("right-hand sides of any sources, colours and masses are solved together") {
@@ -128,10 +128,10 @@ TEST_CASE("links from files and what would make links exclude each other") {
   RunConfig config = config_of({fat, far, flag("action", "hisq")});
   config.gauge.clear();
   check_complete(config);
-  CHECK(refusal({fat}).starts_with("--long: fat links are given alone"));
-  CHECK(refusal({far}).starts_with("--fat: long links are given alone"));
-  CHECK(refusal({fat, far}, "naive").starts_with("--fat: fat means nothing for the action naive"));
-  CHECK(refusal({fat, far}, "wilson").starts_with("--fat: fat means nothing for the action wilson"));
+  CHECK(refusal({fat}).starts_with("long: fat links are given alone"));
+  CHECK(refusal({far}).starts_with("fat: long links are given alone"));
+  CHECK(refusal({fat, far}, "naive").starts_with("fat: fat means nothing for the action naive"));
+  CHECK(refusal({fat, far}, "wilson").starts_with("fat: fat means nothing for the action wilson"));
   for (const Assignment& maker : {flag("gauge", "g"), flag("lattice", "4,4,4,4"), flag("reunitarize", "true"), flag("naik-epsilon", "0"),
                                   flag("naik-epsilon", "auto")})
     CHECK_MESSAGE(refusal({fat, far, maker}).starts_with("--" + maker.key + ": " + maker.key + " is for links that are made"), maker.key);

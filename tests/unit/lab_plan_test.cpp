@@ -1,6 +1,6 @@
 // The laboratory's matrix: expansion, order, files, and what is refused.
 #include "apps/lab/run.hpp"
-#include "apps/run/action_kind.hpp"
+#include "codelets/actions/action_kind.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 
@@ -69,7 +69,7 @@ TEST_CASE("settings of another action are left out of a cell, alike cells count 
   CHECK(find(cells[2].settings, "kappa") == nullptr);
   CHECK(find(cells[0].settings, "naik-epsilon") == nullptr);
   REQUIRE(left_out.size() == 4);
-  CHECK(left_out[0].starts_with("action=wilson nrhs=1 solver=cg: --solver: 'cg' is not for the action wilson"));
+  CHECK(left_out[0].starts_with("action=wilson nrhs=1 solver=cg: solver: 'cg' is not for the action wilson"));
 }
 
 TEST_CASE("wrong keys and values are named with their place") {

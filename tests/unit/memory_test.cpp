@@ -1,9 +1,9 @@
 // What the machine says about its memory, read from trees made for the test.
 #include "runtime/system/memory.hpp"
 
-#include "apps/run/action_kind.hpp"
 #include "apps/run/memory_check.hpp"
 #include "apps/run/right_hand_sides.hpp"
+#include "apps/run/action_memory.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 #include "tests/unit/runtime_support.hpp"
@@ -85,23 +85,23 @@ TEST_CASE("a solve that does not fit is refused with what it needs, what there i
     }
     return "accepted";
   };
-  CHECK(message(need).find("--gpu-memory: this solve needs 3.00 GiB of memory on CUDA 0, 2.50 GiB are available; use ") == 0);
+  CHECK(message(need).find("gpu-memory: this solve needs 3.00 GiB of memory on CUDA 0, 2.50 GiB are available; use ") == 0);
   need.gpu = false;
-  CHECK(message(need).find("--cpu-memory: ") == 0);
+  CHECK(message(need).find("cpu-memory: ") == 0);
   CHECK(message(need).find("fewer --links reals") != std::string::npos);
   // Links in the making count where they take more than what comes after them.
   need.making_links = 2.75 * gib;
   CHECK(need.total() == 3.0 * gib);
   CHECK(message(need).find("--nrhs") != std::string::npos);
   need.making_links = 5.0 * gib;
-  CHECK(message(need).find("--cpu-memory: this solve needs 5.00 GiB of memory on CUDA 0") == 0);
+  CHECK(message(need).find("cpu-memory: this solve needs 5.00 GiB of memory on CUDA 0") == 0);
   CHECK(app::memory_text(need).ends_with("; before that 5.00 GiB to make the links)"));
 }
 
 TEST_CASE("staggered needs: links in the making, then links, fields and columns") {
   const runtime::Session session(runtime_testing::options(1));
   app::RunConfig config;
-  config.action = "hisq";
+  config.action = &kind_named("hisq");
   config.columns = {0, 1, 2};
   config.nrhs = 3;
   config.solver.solver = "cg";
@@ -120,8 +120,8 @@ TEST_CASE("staggered needs: links in the making, then links, fields and columns"
   CHECK(hisq.fields.links == sites * 8 * 36 * 8);
   CHECK(hisq.other == 3 * field + sites * (3 + 3) * 48 + hisq.fields.tables);
   // Each mass with an operator of its own: what its links are made of stays.
-  config.staggered.masses = {0.1, 0.2};
-  config.staggered.naik_epsilon.reset();
+  config.settings["masses"] = std::vector<double>{0.1, 0.2};
+  config.settings["naik-epsilon"] = "auto";
   const app::MemoryNeed several = need();
   CHECK(several.fields.links == hisq.fields.links + padded(2) + 2 * field);
   CHECK(several.fields.fields == hisq.fields.fields);
@@ -136,7 +136,7 @@ TEST_CASE("staggered needs: links in the making, then links, fields and columns"
   CHECK(need().fields.fields == hisq.fields.fields * 3);
   CHECK(need().other == hisq.other + sites * (15 + 6) * 48);
   config.further_sources.clear();
-  config.staggered.naik_epsilon = 0;
+  config.settings["naik-epsilon"] = 0.0;
   config.nrhs = 4;
   CHECK(app::numbers_together(config) == std::vector<int>{4, 2});
   CHECK(need().fields.fields == hisq.fields.fields * 4 / 3);
@@ -144,7 +144,7 @@ TEST_CASE("staggered needs: links in the making, then links, fields and columns"
   CHECK(app::numbers_together(config) == std::vector<int>{3, 3});
   config.solver.solver = "multishift";
   CHECK(app::numbers_together(config) == std::vector<int>{2, 2, 2});
-  config.action = "naive";
+  config.action = &kind_named("naive");
   CHECK(need().making_links == 3 * field);
   CHECK(need().fields.links == sites * 8 * 18 * 8);
 }
@@ -152,7 +152,7 @@ TEST_CASE("staggered needs: links in the making, then links, fields and columns"
 TEST_CASE("staggered needs: a rank makes or reads the links of its part and of a border") {
   const runtime::Session session(runtime_testing::options(1));
   app::RunConfig config;
-  config.action = "hisq";
+  config.action = &kind_named("hisq");
   config.columns = {0, 1, 2};
   config.solver.solver = "cg";
   const runtime::Decomposition rank({8, 8, 8, 32}, runtime::RankGrid{{1, 1, 1, 4}, 1, {}}, {1, 1, 1, 1}, 1);
@@ -164,8 +164,8 @@ TEST_CASE("staggered needs: a rank makes or reads the links of its part and of a
   const app::MemoryNeed made = app::memory_needs(session, rank, config).front();
   CHECK(made.making_links == std::max(field(16) + padded(1) + padded(2) + 2 * field(16), field(16) + kept + padded(2) + 2 * field(16)));
   CHECK(made.other == field(16) + kept + columns + made.fields.tables);
-  config.staggered.fat = "fat";
-  config.staggered.long_links = "long";
+  config.settings["fat"] = "fat";
+  config.settings["long"] = "long";
   const app::MemoryNeed read = app::memory_needs(session, rank, config).front();
   CHECK(read.making_links == 0);
   CHECK(read.other == field(8 + 1 + 2) + field(8 + 3) + columns + read.fields.tables);
@@ -174,7 +174,7 @@ TEST_CASE("staggered needs: a rank makes or reads the links of its part and of a
 TEST_CASE("staggered needs: links from files, copies for restart files, parts") {
   const runtime::Session session(runtime_testing::options(1));
   app::RunConfig config;
-  config.action = "hisq";
+  config.action = &kind_named("hisq");
   config.columns = {0, 1, 2};
   config.solver.solver = "cg";
   const Coord lattice{8, 8, 8, 16};
@@ -182,8 +182,8 @@ TEST_CASE("staggered needs: links from files, copies for restart files, parts") 
   const auto need = [&] { return app::memory_needs(session, runtime::Decomposition::uncut(lattice, 0), config).front(); };
   const app::MemoryNeed made = need();
   CHECK(made.making_links > 0);
-  config.staggered.fat = "fat";
-  config.staggered.long_links = "long";
+  config.settings["fat"] = "fat";
+  config.settings["long"] = "long";
   const app::MemoryNeed read = need();
   CHECK(read.making_links == 0);
   CHECK(read.other == made.other - field);
@@ -192,16 +192,17 @@ TEST_CASE("staggered needs: links from files, copies for restart files, parts") 
   CHECK(need().fields.fields == read.fields.fields * 15 / 12);
   CHECK(need().other == read.other + sites * 3 * 48);
   config.solver.snapshots = false;
-  config.staggered.fat.clear();
+  config.settings.erase("fat");
+  config.settings.erase("long");
   for (const bool one_epsilon : {true, false})
     for (const Precision precision : {Precision::double_, Precision::half}) {
       config.solver.precision = precision;
-      if (one_epsilon) config.staggered.naik_epsilon = 0;
-      else config.staggered.naik_epsilon.reset();
+      if (one_epsilon) config.settings["naik-epsilon"] = 0.0;
+      else config.settings["naik-epsilon"] = "auto";
       const runtime::Decomposition cut(lattice, std::array<std::vector<int>, 4>{{{8}, {8}, {8}, {12, 4}}}, {0, 1});
       const std::vector<Footprint> blocks =
           footprint(cut, config.solver, staggered_shape(config.solver, true), app::numbers_together(config));
-      const app::PartBytes part = app::kind_of(config).part_bytes(lattice, 3, config);
+      const app::PartBytes part = app::part_bytes(lattice, 3, config);
       for (int b = 0; b < 2; ++b) {
         const int layers = cut.block(b).extents[3];
         const Footprint& bytes = blocks[static_cast<std::size_t>(b)];

@@ -209,5 +209,5 @@ TEST_CASE("plans for hops over three sites") {
   CHECK(on_gpu() == 57);
   PlanningProblem small = problem({4, 4, 4, 4});
   small.thinnest = 3;
-  CHECK_THROWS_WITH_AS(parts(0.5, small), doctest::Contains("--cpu-share: 4x4 sites in z and t cannot be cut in parts of 3"), Error);
+  CHECK_THROWS_WITH_AS(parts(0.5, small), doctest::Contains("cpu-share: 4x4 sites in z and t cannot be cut in parts of 3"), Error);
 }

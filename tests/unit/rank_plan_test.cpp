@@ -2,8 +2,8 @@
 // slab.
 #include "apps/run/rank_plan.hpp"
 
-#include "apps/command/config.hpp"
-#include "apps/command/parse.hpp"
+#include "apps/run/config.hpp"
+#include "apps/run/parse.hpp"
 #include "tests/unit/error_testing.hpp"
 
 #include <doctest/doctest.h>
@@ -61,7 +61,7 @@ TEST_CASE("CPUs beside GPUs own their share of a slab") {
   CHECK(blocks_of_slab(8, {{1, 1}}, 0.25, thick_far, far).extents == std::vector{5, 3});
   CHECK(blocks_of_slab(16, {{1, 1}}, 0.02, thick_far, far).extents == std::vector{13, 3});
   CHECK(blocks_of_slab(16, {cpus}, 0.25, thick_wilson, near).on_gpus == 0);
-  CHECK(message_of([] { blocks_of_slab(4, {{1, 1}}, 0.5, thick_far, far); }).find("--cpu-share: 4 sites in t") != std::string::npos);
+  CHECK(message_of([] { blocks_of_slab(4, {{1, 1}}, 0.5, thick_far, far); }).find("cpu-share: 4 sites in t") != std::string::npos);
 }
 
 TEST_CASE("weights of ranks as a setting") {

@@ -28,10 +28,10 @@ std::string refusal_of(const std::vector<Assignment>& mine, const std::vector<As
 
 TEST_CASE("the first setting in which ranks differ is named, with both values") {
   const std::string kappa = refusal_of({{"kappa", "0.13", "--kappa"}, {"tol", "1e-5", "--tol"}}, {{"kappa", "0.12", "--kappa"}});
-  CHECK(kappa.starts_with("--kappa: 0.13 here, but 0.12 on rank 0; "));
-  CHECK(refusal_of({{"action", "hisq", "--action"}}, {}).starts_with("--action: \"hisq\" here, but \"wilson\" on rank 0; "));
-  CHECK(refusal_of({}, {{"checkpoint", "saved", "--checkpoint"}}).starts_with("--checkpoint: \"\" here, but \"saved\" on rank 0; "));
-  CHECK(refusal_of({{"cpu-share", "25%", "--cpu-share"}}, {}).starts_with("--cpu-share: 0.25 here, but 0 on rank 0; "));
+  CHECK(kappa.starts_with("kappa: 0.13 here, but 0.12 on rank 0; "));
+  CHECK(refusal_of({{"action", "hisq", "--action"}}, {}).starts_with("action: \"hisq\" here, but \"wilson\" on rank 0; "));
+  CHECK(refusal_of({}, {{"checkpoint", "saved", "--checkpoint"}}).starts_with("checkpoint: \"\" here, but \"saved\" on rank 0; "));
+  CHECK(refusal_of({{"cpu-share", "25%", "--cpu-share"}}, {}).starts_with("cpu-share: 0.25 here, but 0 on rank 0; "));
 }
 
 TEST_CASE("ranks may have devices, workers and watchdogs of their own") {

@@ -1,7 +1,7 @@
 // Throttled workers: which delays are asked for, and that tasks then last that long.
 #include "runtime/system/throttle.hpp"
 
-#include "apps/command/parse.hpp"
+#include "apps/run/parse.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/runtime_support.hpp"
 

@@ -11,7 +11,8 @@ void Action::check(const runtime::Decomposition&, const ActionRequest& request) 
   if (request.speed.vectors_in_lanes > 1 && request.link_reals != 18)
     throw ShapeError("staggered::Action", "vectors in lanes are for long links of 18 reals");
   if (request.schwarz)
-    throw Error(ErrorKind::input, "schwarz-block", "the Schwarz preconditioner is Wilson's", "leave it out for staggered actions");
+    throw Error(ErrorKind::input, Parameter("schwarz-block"), "the Schwarz preconditioner is Wilson's",
+                "leave it out for staggered actions");
 }
 
 std::unique_ptr<quarkstar::PreparedAction> Action::in_precision(const runtime::Decomposition& decomposition,

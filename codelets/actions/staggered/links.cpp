@@ -148,7 +148,7 @@ double largest_component(const HostGauge& links, const runtime::Decomposition& d
 
 int checked(int long_reals) {
   if (std::find(std::begin(long_formats), std::end(long_formats), long_reals) == std::end(long_formats))
-    throw Error(ErrorKind::input, "links", fmt::format("{} reals a long link", long_reals), "use 18, 14, 13 or 9");
+    throw Error(ErrorKind::input, Parameter("links"), fmt::format("{} reals a long link", long_reals), "use 18, 14, 13 or 9");
   return long_reals;
 }
 

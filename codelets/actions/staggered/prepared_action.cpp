@@ -61,7 +61,8 @@ PreparedAction::PreparedAction(const runtime::Decomposition& decomposition, Prec
 
 void PreparedAction::check_mass(double mass) const {
   if (!(mass > 0) || !std::isfinite(mass))
-    throw Error(ErrorKind::input, "mass", fmt::format("mass {}", mass), "give a positive number: the even-odd system divides by it");
+    throw Error(ErrorKind::input, Parameter("mass"), fmt::format("mass {}", mass),
+                "give a positive number: the even-odd system divides by it");
 }
 
 PreparedAction::PreparedAction(const PreparedAction& other, const smear::StaggeredLinks& links, int long_reals)

@@ -13,12 +13,13 @@ stencil::Launch Action::usual_launch(int) const { return default_launch; }
 
 void Action::check(const runtime::Decomposition& decomposition, const ActionRequest& request) const {
   if (request.link_reals != 18 && request.link_reals != 12 && request.link_reals != 8)
-    throw Error(ErrorKind::input, "links", fmt::format("{} reals a link", request.link_reals), "use 18, 12 or 8");
+    throw Error(ErrorKind::input, Parameter("links"), fmt::format("{} reals a link", request.link_reals), "use 18, 12 or 8");
   if (request.schwarz) require_domains(decomposition, request.schwarz->domain);
   require_kappa(parameters_.kappa);
   for (const double angle : parameters_.boundary)
     if (!(std::abs(angle) <= 2))
-      throw Error(ErrorKind::input, "boundary", fmt::format("an angle of {} pi", angle), "give angles between -2 and 2, in units of pi");
+      throw Error(ErrorKind::input, Parameter("boundary"), fmt::format("an angle of {} pi", angle),
+                  "give angles between -2 and 2, in units of pi");
 }
 
 std::unique_ptr<quarkstar::PreparedAction> Action::in_precision(const runtime::Decomposition& decomposition,

@@ -38,7 +38,7 @@ Coord usual_tile(const runtime::Decomposition& decomposition, Precision precisio
 void require_kappa(double kappa) {
   constexpr double largest_kappa = 10;  // far beyond any use; the free critical value is 1/8
   if (!(kappa > 0) || kappa > largest_kappa)
-    throw Error(ErrorKind::input, "kappa", fmt::format("hopping parameter {}", kappa), "give a number between 0 and 10");
+    throw Error(ErrorKind::input, Parameter("kappa"), fmt::format("hopping parameter {}", kappa), "give a number between 0 and 10");
 }
 
 stencil::Subject tuning_subject(Precision precision, int link_reals, const BoundaryAngles& boundary, const Coord& unit) {

@@ -114,7 +114,7 @@ void append_sites(std::vector<std::uint32_t>& table, const BlockShape& shape, co
 
 void require_domains(const runtime::Decomposition& decomposition, const Coord& domain) {
   const auto refuse = [](const std::string& what, const std::string& remedy) {
-    throw Error(ErrorKind::input, "schwarz-block", what, remedy);
+    throw Error(ErrorKind::input, Parameter("schwarz-block"), what, remedy);
   };
   if (volume(domain) > most_domain_sites)
     refuse(fmt::format("domains of {} sites", volume(domain)), fmt::format("give at most {}, e.g. 8,8,8,8", most_domain_sites));
@@ -143,7 +143,7 @@ Schwarz::Schwarz(const LinkField& even, const LinkField& odd, const Coord& domai
   if (even.parity() != 0 || odd.parity() != 1 || even.lattice() != odd.lattice() || even.reals() != odd.reals())
     throw ShapeError("Schwarz", "the two link fields do not belong together");
   if (runtime::Session::current().gpu_count() > 0)
-    throw Error(ErrorKind::input, "schwarz-block", "the Schwarz preconditioner has no GPU version",
+    throw Error(ErrorKind::input, Parameter("schwarz-block"), "the Schwarz preconditioner has no GPU version",
                 "use CPUs alone (devices cpu), or gcr without it");
   require_domains(even.lattice()->decomposition(), domain);
   for (const int b : even.lattice()->local_blocks())

@@ -89,7 +89,8 @@ constexpr runtime::Cost overrelaxation_cost{3150, bytes_per_link};
 
 void check(const gauge::GaugeField& links, const HeatbathSettings& settings) {
   if (!std::isfinite(settings.beta) || settings.beta < 0)
-    throw Error(ErrorKind::input, "beta", fmt::format("{} is not a coupling", settings.beta), "give beta = 6/g^2 >= 0, e.g. 6.0");
+    throw Error(ErrorKind::input, Parameter("beta"), fmt::format("{} is not a coupling", settings.beta),
+                "give beta = 6/g^2 >= 0, e.g. 6.0");
   if (settings.overrelaxation_per_heatbath < 0)
     throw Error(ErrorKind::input, "overrelaxation_per_heatbath", fmt::format("{} is negative", settings.overrelaxation_per_heatbath),
                 "give a count, e.g. 4");

@@ -13,7 +13,7 @@ namespace {
 HostGauge allocate(const Coord& lattice) {
   for (const int extent : lattice)
     if (extent < 1)
-      throw Error(ErrorKind::input, "lattice", fmt::format("{} has an extent below 1", fmt::join(lattice, "x")),
+      throw Error(ErrorKind::input, Parameter("lattice"), fmt::format("{} has an extent below 1", fmt::join(lattice, "x")),
                   "give four positive extents");
   HostGauge gauge;
   gauge.extents = lattice;

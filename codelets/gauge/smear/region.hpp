@@ -2,6 +2,7 @@
 // Where links are smeared: on the whole lattice, or on what one of several ranks needs of it.
 #include "codelets/gauge/gauge_field.hpp"
 #include "codelets/lattice/boxes.hpp"
+#include "runtime/graph/session.hpp"
 
 namespace quarkstar::smear {
 
@@ -41,5 +42,9 @@ struct Region : gauge::Part {
   Box fat, far;          ///< sites whose links of one and of three hops are kept
   bool is_part = false;  ///< other ranks have others
 };
+
+/// Where the links of a solve are made: on its own blocks; under MPI every rank makes those of its part, with a border, on its session's
+/// owners. The cut changes no bit of them.
+Region region_for(const runtime::Session& session, const runtime::Decomposition& decomposition, const Border& border);
 
 }  // namespace quarkstar::smear

@@ -22,7 +22,7 @@ void check(const Region& region, const HostGauge& gauge, const BoundaryAngles& b
     throw ShapeError("link construction",
                      fmt::format("the configuration is {}, the decomposition {}", fmt::join(gauge.extents, "x"), region.blocks.describe()));
   if (!std::all_of(boundary.begin(), boundary.end(), [](double theta) { return std::isfinite(theta); }))
-    throw Error(ErrorKind::input, "boundary", "an angle is not a number", "give angles in units of pi");
+    throw Error(ErrorKind::input, Parameter("boundary"), "an angle is not a number", "give angles in units of pi");
   const gauge::UnitarityDeviation deviation = region.is_part ? gauge::unitarity_deviation_of_all_ranks(gauge)
                                                              : gauge::unitarity_deviation(gauge, runtime::Session::current().cpu_team());
   deviation.require_small("give a configuration that has not been smeared, or reunitarize it");
@@ -54,12 +54,12 @@ StaggeredLinks naive_links(const Region& region, const HostGauge& gauge, const B
 
 void check_tadpole_factor(double u0) {
   if (!(u0 > 0) || !std::isfinite(u0))
-    throw Error(ErrorKind::input, "u0", fmt::format("{} is no tadpole factor", u0), "give a number above 0, e.g. 0.87");
+    throw Error(ErrorKind::input, Parameter("u0"), fmt::format("{} is no tadpole factor", u0), "give a number above 0, e.g. 0.87");
 }
 
 void check_naik_epsilon(double naik_epsilon) {
   if (!std::isfinite(naik_epsilon) || naik_epsilon <= -1)
-    throw Error(ErrorKind::input, "naik-epsilon", fmt::format("{} leaves no Naik term", naik_epsilon),
+    throw Error(ErrorKind::input, Parameter("naik-epsilon"), fmt::format("{} leaves no Naik term", naik_epsilon),
                 "give a number above -1, e.g. 0 for light quarks");
 }
 
@@ -114,7 +114,7 @@ double naik_epsilon_of_mass(double mass) {
   const double a2 = mass * mass;
   const double epsilon = a2 * (-27.0 / 40 + a2 * (327.0 / 1120 + a2 * (-15607.0 / 268800 - a2 * (73697.0 / 3942400))));
   if (!(mass >= 0) || !(epsilon > -1))
-    throw Error(ErrorKind::input, "mass", fmt::format("the series of the Naik epsilon is of no use at mass {}", mass),
+    throw Error(ErrorKind::input, Parameter("mass"), fmt::format("the series of the Naik epsilon is of no use at mass {}", mass),
                 "give 0 <= mass < 1.4, or epsilon itself as naik-epsilon");
   return epsilon;
 }

@@ -1,7 +1,7 @@
 // The table behind flags, TOML keys and reports. A new setting is one entry.
-#include "apps/command/config.hpp"
-#include "apps/command/parse.hpp"
-#include "apps/run/action_kind.hpp"
+#include "apps/run/config.hpp"
+#include "apps/run/parse.hpp"
+#include "codelets/lattice/boundary_text.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/policy/policy_library.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
@@ -12,37 +12,63 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <limits>
+#include <type_traits>
 
 namespace quarkstar::app {
 namespace {
 
 using nlohmann::json;
 using Text = std::string_view;
-using Normalisation = WilsonParameters::Normalisation;
 
-constexpr double largest_kappa = 10;  // far beyond any use; the free critical value is 1/8
-
-double mass_of(double kappa) { return 0.5 / kappa - 4; }
-
-/// The mass means one thing for Wilson and another for staggered actions; which one counts is known when all settings are.
-void set_mass(RunConfig& c, Text text) {
-  const double mass = parse_real(text);
-  c.staggered.masses = {mass};
-  if (!(mass > mass_of(largest_kappa)))
-    throw BadValue(fmt::format("{} is not above {:g}", text, mass_of(largest_kappa)),
-                   fmt::format("staggered: a mass above 0; Wilson: kappa = 1 / (2 (mass + 4)) must be between 0 and {:g}", largest_kappa));
-  c.wilson.kappa = 0.5 / (mass + 4);
+json json_of(const SettingValue& value) {
+  return std::visit(
+      [](const auto& v) -> json {
+        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::monostate>) return json();
+        else return v;
+      },
+      value);
 }
 
-std::vector<double> parse_masses(Text text) {
-  std::vector<double> masses;
+std::vector<double> parse_reals(Text text, const ActionSetting& setting) {
+  std::vector<double> values;
   for (const std::string& part : split(text, ',')) {
-    const double mass = parse_positive(part);
-    if (std::find(masses.begin(), masses.end(), mass) != masses.end())
-      throw BadValue(fmt::format("{} is given twice", part), "give each mass once");
-    masses.push_back(mass);
+    const double value = parse_between(part, setting.above, setting.below);
+    if (std::find(values.begin(), values.end(), value) != values.end())
+      throw BadValue(fmt::format("{} is given twice", part), "give each value once");
+    values.push_back(value);
   }
-  return masses;
+  return values;
+}
+
+SettingValue parse_value(Text text, const ActionSetting& setting) {
+  const auto is_name = [&] { return std::find(setting.names.begin(), setting.names.end(), text) != setting.names.end(); };
+  switch (setting.type) {
+    case ActionSetting::Type::toggle:
+      return parse_switch(text);
+    case ActionSetting::Type::integer:
+      parse_between(text, setting.above, setting.below);
+      return parse_integer(text, std::numeric_limits<int>::min());
+    case ActionSetting::Type::real:
+      if (is_name()) return std::string(text);
+      return parse_between(text, setting.above, setting.below);
+    case ActionSetting::Type::reals:
+      return parse_reals(text, setting);
+    case ActionSetting::Type::name:
+      return parse_name(text, {setting.names.begin(), setting.names.end()});
+    case ActionSetting::Type::file:
+      break;
+  }
+  return std::string(text);
+}
+
+/// What the table holds of a setting of an action.
+Setting setting_of(const ActionSetting& declared) {
+  return {declared.key, declared.metavar, declared.help,
+          [&declared](RunConfig& c, Text v) { set_value(c.settings, declared, parse_value(v, declared)); },
+          [&declared](const RunConfig& c) -> json {
+            return c.action->setting(declared.key) != nullptr ? json_of(c.action->value(c.settings, declared.key)) : json();
+          }};
 }
 
 RankWeights parse_rank_weights(Text text) {
@@ -75,6 +101,16 @@ std::string text_of_weights(const RankWeights& weights) {
   return fmt::format("{}", fmt::join(weights.given, ","));
 }
 
+/// "Fermion action: wilson (default), hisq, ..."
+Text action_help() {
+  static const std::string text = [] {
+    const std::vector<std::string> names = action_names();
+    const std::vector<std::string> others(names.begin() + 1, names.end());
+    return fmt::format("Fermion action: {} (default), {}", names.front(), fmt::join(others, ", "));
+  }();
+  return text;
+}
+
 std::vector<Setting> make_settings() {
   return {
       {"gauge", "FILE", "Gauge configuration: NERSC, SciDAC/ILDG, MILC, openQCD or DDalphaAMG, recognised by its content",
@@ -83,33 +119,13 @@ std::vector<Setting> make_settings() {
        [](const RunConfig& c) -> json { return c.lattice ? json(*c.lattice) : json(); }},
       {"reunitarize", "", "Project the links back to SU(3) in double precision after reading",
        [](RunConfig& c, Text v) { c.reunitarize = parse_switch(v); }, [](const RunConfig& c) -> json { return c.reunitarize; }},
-      {"action", "NAME", "Fermion action: wilson (default), hisq, asqtad or naive",
-       [](RunConfig& c, Text v) { c.action = parse_name(v, action_names()); }, [](const RunConfig& c) -> json { return c.action; }},
-      {"kappa", "K", "Hopping parameter (default 0.13)", [](RunConfig& c, Text v) { c.wilson.kappa = parse_positive(v, largest_kappa); },
-       [](const RunConfig& c) -> json { return c.wilson.kappa; }},
-      {"mass", "M", "Wilson: bare mass instead of kappa = 1 / (2 (M + 4)); staggered: mass of M = 2m + D (default 0.1)", set_mass,
-       [](const RunConfig& c) -> json { return kind_of(c).names_masses ? c.staggered.masses.front() : mass_of(c.wilson.kappa); }},
-      {"masses", "M,...", "Staggered: several masses from each source (multishift solves them together)",
-       [](RunConfig& c, Text v) { c.staggered.masses = parse_masses(v); }, [](const RunConfig& c) -> json { return c.staggered.masses; }},
-      {"naik-epsilon", "E|auto", "HISQ: correction of the Naik term (default 0); auto: from each mass",
-       [](RunConfig& c, Text v) { c.staggered.naik_epsilon = v == "auto" ? std::optional<double>() : parse_real(v); },
-       [](const RunConfig& c) -> json { return c.staggered.naik_epsilon ? json(*c.staggered.naik_epsilon) : json("auto"); }},
-      {"u0", "U", "asqtad: tadpole factor", [](RunConfig& c, Text v) { c.staggered.u0 = parse_positive(v); },
-       [](const RunConfig& c) -> json { return c.staggered.u0 ? json(*c.staggered.u0) : json(); }},
-      {"fat", "FILE", "hisq, asqtad: fat links from a SciDAC file (`gauge smear`, MILC) instead of a configuration; with --long",
-       [](RunConfig& c, Text v) { c.staggered.fat = v; }, [](const RunConfig& c) -> json { return c.staggered.fat; }},
-      {"long", "FILE", "The long links that belong to --fat", [](RunConfig& c, Text v) { c.staggered.long_links = v; },
-       [](const RunConfig& c) -> json { return c.staggered.long_links; }},
+      {"action", "NAME", action_help(), [](RunConfig& c, Text v) { c.action = &kind_named(parse_name(v, action_names())); },
+       [](const RunConfig& c) -> json { return c.action->name; }},
       {"nrhs", "N", "Right-hand sides solved together, 1 to 32: columns of a source (default 12), staggered also sources and masses (3)",
        [](RunConfig& c, Text v) { c.nrhs = parse_integer(v, 1, most_vectors); }, [](const RunConfig& c) -> json { return c.nrhs; }},
-      {"normalisation", "NAME", "kappa: M = 1 - kappa H (default); mass: M = (M0 + 4) - H/2",
-       [](RunConfig& c, Text v) {
-         c.wilson.normalisation = parse_name(v, {"kappa", "mass"}) == "mass" ? Normalisation::mass : Normalisation::kappa;
-       },
-       [](const RunConfig& c) -> json { return c.wilson.normalisation == Normalisation::mass ? "mass" : "kappa"; }},
       {"boundary", "D=B,...", "Boundary conditions: direction = periodic, antiperiodic or angle/pi (default t=antiperiodic)",
-       [](RunConfig& c, Text v) { c.wilson.boundary = parse_boundary(v, c.wilson.boundary); },
-       [](const RunConfig& c) -> json { return text_of(c.wilson.boundary); }},
+       [](RunConfig& c, Text v) { c.boundary = parse_boundary(v, c.boundary); },
+       [](const RunConfig& c) -> json { return boundary_text(c.boundary); }},
       {"source", "S[+S...]",
        "point:x,y,z,t, wall:t, corner-wall:t, z2:t[,seed] or random:t[,seed], not gauge fixed (default point:0,0,0,0)",
        [](RunConfig& c, Text v) {
@@ -301,13 +317,12 @@ std::vector<std::string> all_solver_names() {
 const std::vector<Setting>& run_settings() {
   static const std::vector<Setting> fields = [] {
     std::vector<Setting> all = make_settings();
+    auto place = std::find_if(all.begin(), all.end(), [](const Setting& field) { return field.key == "action"; }) - all.begin();
     for (const ActionKind* kind : action_kinds())
-      for (const ActionNumber& number : kind->numbers) {
-        const auto known = [&number](const Setting& field) { return field.key == number.key; };
+      for (const ActionSetting& declared : kind->settings) {
+        const auto known = [&declared](const Setting& field) { return field.key == declared.key; };
         if (std::any_of(all.begin(), all.end(), known)) continue;  // another action has it too
-        const std::string key(number.key);
-        all.push_back({number.key, number.metavar, number.help, [key](RunConfig& c, Text v) { c.numbers[key] = parse_real(v); },
-                       [key](const RunConfig& c) -> json { return kind_of(c).knows(key) ? json(kind_of(c).number(c, key)) : json(); }});
+        all.insert(all.begin() + ++place, setting_of(declared));
       }
     return all;
   }();

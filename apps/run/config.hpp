@@ -1,8 +1,7 @@
 #pragma once
-// What one `quarkstar solve` is asked to do: one table of fields gives the flags, the TOML keys and the report's
-// parameters.
+// What a run is asked to do: one table of settings, those of actions among them, gives flags, TOML keys and the report's parameters.
 #include "apps/run/session_defaults.hpp"
-#include "apps/run/source.hpp"
+#include "codelets/actions/action_kind.hpp"
 #include "runtime/graph/session.hpp"
 #include "solvers/settings.hpp"
 
@@ -10,7 +9,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,15 +16,6 @@
 #include <vector>
 
 namespace quarkstar::app {
-
-/// Settings of staggered actions (hisq, asqtad, naive).
-struct StaggeredConfig {
-  std::vector<double> masses{0.1};          ///< of M = 2m + D, lattice units
-  std::optional<double> naik_epsilon{0.0};  ///< hisq; none: from each mass
-  std::optional<double> u0;                 ///< asqtad's tadpole factor
-  std::string fat, long_links;              ///< files of links; empty: the links are made of the configuration
-  bool from_files() const { return !fat.empty(); }
-};
 
 /// What the parts of the lattice that MPI ranks get are in proportion to.
 struct RankWeights {
@@ -39,10 +28,9 @@ struct RunConfig {
   std::string gauge;
   std::optional<Coord> lattice;  ///< of a bare LIME file
   bool reunitarize = false;
-  std::string action = "wilson";
-  WilsonParameters wilson;
-  StaggeredConfig staggered;
-  std::map<std::string, double, std::less<>> numbers;  ///< further settings of actions (ActionKind::numbers) that were given
+  const ActionKind* action = action_kinds().front();
+  SettingValues settings;  ///< of actions that were given
+  BoundaryAngles boundary = antiperiodic_in_time;
   Source source;
   std::vector<Source> further_sources;                             ///< others of the same run, a propagator each
   std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};  ///< staggered: those below 3, the colours
@@ -63,6 +51,7 @@ struct RunConfig {
   bool was_given(std::string_view key) const {
     return std::any_of(given.begin(), given.end(), [key](const auto& setting) { return setting.first == key; });
   }
+  std::vector<double> masses() const { return action->masses(settings); }
   std::vector<Source> all_sources() const;
 };
 
@@ -92,10 +81,13 @@ std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const Run
 /// Of every solver, each once.
 std::vector<std::string> all_solver_names();
 
-/// The field of that key, or nullptr.
+/// The setting of that key, or nullptr.
 const Setting* find_setting(std::string_view key);
 
-/// A setting as text, and where it was written: "--kappa" or "run.toml:3: kappa".
+/// Throws Error(input) naming `where` if there is none.
+const Setting& setting_named(std::string_view key, const std::string& where);
+
+/// A setting as text, and where it was written: a flag, "run.toml:3: tol", or the key alone.
 struct Assignment {
   std::string key, value, where;
 };
@@ -104,11 +96,14 @@ struct Assignment {
 /// Throws Error(input) naming file, line and key for syntax errors, unknown keys and values of a wrong type.
 std::vector<Assignment> read_toml(const std::string& path);
 
-/// Applies one level of settings (a file, or the flags), which override what `config` holds.
-/// Throws Error(input) naming the place, the value and what is allowed; also if one level gives both kappa and mass.
+/// Gives a setting of an action its value, and those that say the same theirs.
+void set_value(SettingValues& values, const ActionSetting& setting, SettingValue value);
+
+/// Applies one level of settings (a file, or the flags), which override what `config` holds. Throws Error(input) naming the place, the
+/// value and what is allowed; also if one level gives two settings of the action that say the same, such as kappa and mass.
 void apply_settings(RunConfig& config, const std::vector<Assignment>& settings);
 
-/// Throws Error(input) naming the flag if something that a solve needs is missing, or if settings exclude each other.
+/// Throws Error(input) naming the setting if something that a solve needs is missing, or if settings exclude each other.
 void check_complete(const RunConfig& config);
 
 /// Replaces what was not given by the action's own choice (solver, columns), keeps in_flight within what there is to solve, and sets what

@@ -1,17 +1,16 @@
-#include "apps/run/links_input.hpp"
+#include "codelets/actions/staggered/links_input.hpp"
 
-#include "apps/command/parse.hpp"
-#include "apps/run/action_kind.hpp"
-#include "apps/run/gauge_io.hpp"
 #include "codelets/actions/staggered/links.hpp"
 #include "codelets/gauge/smear/coefficients.hpp"
 #include "codelets/gauge/smear/links_file.hpp"
 #include "codelets/gauge/smear/links_signs.hpp"
+#include "codelets/lattice/boundary_text.hpp"
 #include "runtime/graph/binned_sum.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -19,7 +18,7 @@
 #include <limits>
 #include <span>
 
-namespace quarkstar::app {
+namespace quarkstar::staggered {
 namespace {
 
 using smear::LinksHeader;
@@ -28,12 +27,19 @@ using smear::LinksHeader;
   throw Error(ErrorKind::input, where, what, remedy);
 }
 
+/// Names of the two files.
+struct Files {
+  std::string fat, far;
+  Files(const ActionKind& kind, const SettingValues& settings)
+      : fat(kind.get<std::string>(settings, "fat")), far(kind.get<std::string>(settings, "long")) {}
+};
+
 /// What one file says of itself.
-void check_header(const LinksHeader& header, const char* field, const RunConfig& config) {
+void check_header(const LinksHeader& header, const char* field, std::string_view action) {
   if (header.field && header.field != field)
     refuse(header.path, fmt::format("the file holds {} links", *header.field),
            fmt::format("give it as --{}, and the {} links here", *header.field, field));
-  if (header.action && header.action != config.action)
+  if (header.action && *header.action != action)
     refuse(header.path, fmt::format("the links are those of the action {}", *header.action),
            fmt::format("use --action {}", *header.action));
   if (header.phases && header.phases != "MILC")
@@ -50,25 +56,27 @@ const std::optional<T>& agreed(const LinksHeader& fat, const LinksHeader& far, s
 }
 
 /// The weight of the long links by epsilon or u0, which the links' scale must be near; where no header states them, it tells them.
-double settled_weight(StaggeredConfig& staggered, bool asqtad, double scale, bool stated) {
+double settled_weight(const ActionKind& kind, SettingValues& settings, const Files& files, double scale, bool stated) {
   constexpr double tolerance = 1e-5;  // files in single precision
-  if (!stated && asqtad) staggered.u0 = std::sqrt(smear::asqtad_naik_weight(1) / scale);
+  const bool asqtad = kind.knows("u0");
+  if (!stated && asqtad) settings["u0"] = std::sqrt(smear::asqtad_naik_weight(1) / scale);
   if (!stated && !asqtad) {
     const double epsilon = scale / smear::hisq_naik_weight(0) - 1;
     if (!(std::abs(epsilon) <= 1))
-      refuse(staggered.long_links,
+      refuse(files.far,
              fmt::format("the long links have the weight {:.8g}, which would be HISQ's with an epsilon of {:.3g}", scale, epsilon),
              "use --action asqtad if they are asqtad's");
-    staggered.naik_epsilon = std::abs(epsilon) < tolerance ? 0 : epsilon;
+    settings["naik-epsilon"] = std::abs(epsilon) < tolerance ? 0 : epsilon;
   }
-  const double weight = asqtad ? smear::asqtad_naik_weight(*staggered.u0) : smear::hisq_naik_weight(*staggered.naik_epsilon);
+  const double weight = asqtad ? smear::asqtad_naik_weight(kind.get<double>(settings, "u0"))
+                               : smear::hisq_naik_weight(kind.get<double>(settings, "naik-epsilon"));
   if (!(std::abs(scale - weight) <= tolerance * std::abs(weight)))
-    refuse(staggered.long_links, fmt::format("the long links have the weight {:.8g}, the header's numbers make {:.8g}", scale, weight),
+    refuse(files.far, fmt::format("the long links have the weight {:.8g}, the header's numbers make {:.8g}", scale, weight),
            "the file is damaged or was written wrongly: make it anew");
   return weight;
 }
 
-void check_signs(const StaggeredConfig& files, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition,
+void check_signs(const Files& files, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition,
                  const runtime::Team& team) {
   // Rough links have plaquettes of either sign that average to nearly nothing; a long link stays close to the product of three fat ones.
   constexpr double rough = 0.1;
@@ -78,69 +86,70 @@ void check_signs(const StaggeredConfig& files, const smear::StaggeredLinks& link
            "give links with MILC's phases (docs/conventions.md, section 5)");
   const double least = std::max(signs.line, *std::max_element(signs.edge.begin(), signs.edge.end()));
   if (least > -rough)
-    refuse(files.long_links,
+    refuse(files.far,
            fmt::format("the long links do not belong to the fat ones: mean product {:+.3f}, at the lattice's edges {:+.3f} at worst",
                        signs.line, *std::max_element(signs.edge.begin(), signs.edge.end())),
            "give fat and long links of one configuration with the same phases and boundary");
 }
 
 /// Residuals and corrections are taken with links of 18 reals, so the form need only be near.
-void check_form(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Team& team) {
-  const int reals = config.solver.link_reals;
+void check_form(const Files& files, int reals, const smear::StaggeredLinks& links, const runtime::Team& team) {
   if (reals == 18) return;
   constexpr double allowed = 1e-4;
   double error = staggered::form_error(links, reals, team);
   runtime::mpi::Job::current().combine(std::span(&error, 1), runtime::mpi::Combine::maximum);
   if (error <= allowed) return;
-  refuse("--links",
-         fmt::format("the long links of {} come back from {} reals with an error of {:.1e}, above {:g}", config.staggered.long_links, reals,
-                     error, allowed),
-         "use --links 18");
+  throw Error(
+      ErrorKind::input, Parameter("links"),
+      fmt::format("the long links of {} come back from {} reals with an error of {:.1e}, above {:g}", files.far, reals, error, allowed),
+      "use 18 reals");
 }
 
 }  // namespace
 
-Coord accept_links_headers(RunConfig& config) {
-  StaggeredConfig& staggered = config.staggered;
-  const LinksHeader fat = smear::read_links_header(staggered.fat), far = smear::read_links_header(staggered.long_links);
-  check_header(fat, "fat", config);
-  check_header(far, "long", config);
+Coord accept_links_headers(const ActionKind& kind, ActionRun& run) {
+  const Files files(kind, run.settings);
+  const LinksHeader fat = smear::read_links_header(files.fat), far = smear::read_links_header(files.far);
+  check_header(fat, "fat", kind.name);
+  check_header(far, "long", kind.name);
   if (fat.extents != far.extents)
-    refuse(far.path, fmt::format("its lattice is {}, that of {} is {}", extents_text(far.extents), fat.path, extents_text(fat.extents)),
+    refuse(far.path, fmt::format("its lattice is {}, that of {} is {}", fmt::join(far.extents, "x"), fat.path, fmt::join(fat.extents, "x")),
            "give fat and long links of one configuration");
   if (const auto& boundary = agreed(fat, far, &LinksHeader::boundary, "boundary")) {
-    if (config.was_given("boundary") && *boundary != config.wilson.boundary)
-      refuse("--boundary", fmt::format("{} is not what the links contain, {}", text_of(config.wilson.boundary), text_of(*boundary)),
-             "leave it out: files state it, or give links made with it");
-    config.wilson.boundary = *boundary;
+    if (run.boundary_given && *boundary != run.boundary)
+      throw Error(ErrorKind::input, Parameter("boundary"),
+                  fmt::format("{} is not what the links contain, {}", boundary_text(run.boundary), boundary_text(*boundary)),
+                  "leave it out: files state it, or give links made with it");
+    run.boundary = *boundary;
   }
-  if (const auto& epsilon = agreed(fat, far, &LinksHeader::naik_epsilon, "Naik epsilon"); epsilon && kind_of(config).knows("naik-epsilon"))
-    staggered.naik_epsilon = *epsilon;
-  staggered.u0 = agreed(fat, far, &LinksHeader::u0, "u0");
-  for (const Source& source : config.all_sources()) check_source(source, fat.extents);
+  const auto accept = [&](std::string_view key, const std::optional<double>& stated) {
+    if (stated && kind.knows(key)) run.settings[std::string(key)] = *stated;
+  };
+  accept("naik-epsilon", agreed(fat, far, &LinksHeader::naik_epsilon, "Naik epsilon"));
+  accept("u0", agreed(fat, far, &LinksHeader::u0, "u0"));
   return fat.extents;
 }
 
-smear::StaggeredLinks load_links(RunConfig& config, const runtime::Decomposition& decomposition, const runtime::Team& team,
-                                 GaugeSummary& summary) {
-  const StaggeredConfig& files = config.staggered;
+smear::StaggeredLinks load_links(const ActionKind& kind, ActionRun& run, const runtime::Decomposition& decomposition,
+                                 const runtime::Team& team) {
+  const Files files(kind, run.settings);
   LinksHeader fat, far;
   runtime::mpi::Job::current().together([&] {
     fat = smear::read_links_header(files.fat);
-    far = smear::read_links_header(files.long_links);
+    far = smear::read_links_header(files.far);
   });
-  smear::StaggeredLinks links = smear::read_links_part(files.fat, files.long_links, decomposition);
-  const bool asqtad = kind_of(config).knows("u0"), stated = asqtad ? fat.u0 || far.u0 : fat.naik_epsilon || far.naik_epsilon;
-  links.long_scale = settled_weight(config.staggered, asqtad, links.long_scale, stated);
-  links.naik_epsilon = *config.staggered.naik_epsilon;
+  smear::StaggeredLinks links = smear::read_links_part(files.fat, files.far, decomposition);
+  const bool stated = kind.knows("u0") ? fat.u0 || far.u0 : fat.naik_epsilon || far.naik_epsilon;
+  links.long_scale = settled_weight(kind, run.settings, files, links.long_scale, stated);
+  links.naik_epsilon = kind.knows("naik-epsilon") ? kind.get<double>(run.settings, "naik-epsilon") : 0;
   check_signs(files, links, decomposition, team);
-  check_form(config, links, team);
+  check_form(files, run.link_reals, links, team);
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  summary = {files.fat, "SciDAC fat and long links", decomposition.lattice(), unknown, unknown, unknown, files.long_links};
+  run.gauge = {files.fat, "SciDAC fat and long links", decomposition.lattice(), unknown, unknown, unknown, files.far};
   return links;
 }
 
-std::string describe_operator(const RunConfig& config, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition) {
+std::string describe_operator(std::string_view action, const smear::StaggeredLinks& links, const runtime::Decomposition& decomposition) {
   // Norm and trace: the one no gauge changes, the other every change of a link.
   const Box part = decomposition.part();
   const auto numbers = [&](const HostGauge& field) {
@@ -160,7 +169,7 @@ std::string describe_operator(const RunConfig& config, const smear::StaggeredLin
     return fmt::format("{:.13e} {:.13e}", runtime::value_of(sums[0]), runtime::value_of(sums[1]));
   };
   const std::string fat = numbers(links.fat), far = numbers(links.long_links);
-  return fmt::format("action {} fat links {} long links {}", config.action, fat, far);
+  return fmt::format("action {} fat links {} long links {}", action, fat, far);
 }
 
-}  // namespace quarkstar::app
+}  // namespace quarkstar::staggered

@@ -1,9 +1,10 @@
 #pragma once
 // Text of flags and configuration files turned into values, with errors that say what is allowed.
 #include "codelets/field/precision.hpp"
+#include "codelets/field/source.hpp"
+#include "codelets/lattice/boundary.hpp"
 #include "runtime/cut/coord.hpp"
 #include "runtime/system/throttle.hpp"
-#include "solvers/settings.hpp"
 
 #include <limits>
 #include <stdexcept>
@@ -25,8 +26,11 @@ class BadValue : public std::runtime_error {
 
 /// All of the following throw BadValue.
 double parse_real(std::string_view text);
-/// A finite number above zero, and below `limit`.
-double parse_positive(std::string_view text, double limit = std::numeric_limits<double>::infinity());
+/// A finite number in an open range; below may be infinity.
+double parse_between(std::string_view text, double above, double below);
+inline double parse_positive(std::string_view text, double below = std::numeric_limits<double>::infinity()) {
+  return parse_between(text, 0, below);
+}
 int parse_integer(std::string_view text, int least, int most = 2147483647);
 bool parse_switch(std::string_view text);
 /// One of `names`, exactly as written.
@@ -54,8 +58,11 @@ std::vector<runtime::Throttle> parse_throttles(std::string_view text);
 /// "0-11", "0,3,5-7": ascending numbers 0..11 without repetition.
 std::vector<int> parse_columns(std::string_view text);
 
-/// The inverse of parse_boundary and parse_coord, for reports.
-std::string text_of(const BoundaryAngles& angles);
+/// "point:x,y,z,t", "wall:t", "corner-wall:t", "z2:t[,seed]", "random:t[,seed]".
+Source parse_source(std::string_view text);
+
+/// The inverses of parse_source, parse_coord and parse_throttles, for reports.
+using quarkstar::text_of;
 std::string text_of(const Coord& coord);
 std::string text_of(const std::vector<runtime::Throttle>& throttles);
 /// "1.25 GiB"

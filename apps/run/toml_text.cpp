@@ -1,4 +1,4 @@
-#include "apps/command/toml_text.hpp"
+#include "apps/run/toml_text.hpp"
 
 #include "runtime/system/error.hpp"
 

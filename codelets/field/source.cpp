@@ -1,64 +1,29 @@
-#include "apps/run/source.hpp"
+#include "codelets/field/source.hpp"
 
-#include "apps/command/parse.hpp"
 #include "codelets/lattice/random.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
 
-namespace quarkstar::app {
-namespace {
-
-struct SliceSource {
-  std::string_view name;
-  Source::Kind kind;
-  bool has_seed;
-};
-constexpr std::array<SliceSource, 4> slice_sources{{{"wall", Source::Kind::wall, false},
-                                                    {"corner-wall", Source::Kind::corner_wall, false},
-                                                    {"z2", Source::Kind::z2, true},
-                                                    {"random", Source::Kind::random, true}}};
-
-/// "t", or where there is a seed "t,seed".
-Source parse_slice(const SliceSource& kind, std::string_view place) {
-  const std::vector<std::string> parts = split(place, ',');
-  if (parts.size() > (kind.has_seed ? 2u : 1u))
-    throw BadValue(fmt::format("'{}' is no time slice", place), fmt::format("use {}:t", kind.name));
-  Source source{kind.kind, {0, 0, 0, parse_integer(parts[0], 0)}};
-  if (parts.size() == 2) source.seed = static_cast<std::uint64_t>(parse_integer(parts[1], 0));
-  return source;
-}
-
-}  // namespace
-
-Source parse_source(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  const std::string_view kind = text.substr(0, colon);
-  const std::string_view place = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
-  if (kind == "point" && !place.empty()) return {Source::Kind::point, parse_coord(place, 0)};
-  for (const SliceSource& slice : slice_sources)
-    if (kind == slice.name && !place.empty()) return parse_slice(slice, place);
-  throw BadValue(fmt::format("'{}' is no source", text),
-                 "use point:x,y,z,t, wall:t, corner-wall:t, z2:t[,seed] or random:t[,seed], such as point:0,0,0,0");
-}
-
+namespace quarkstar {
 std::string text_of(const Source& source) {
   for (const SliceSource& slice : slice_sources)
     if (source.kind == slice.kind)
       return fmt::format("{}:{}{}", slice.name, source.time(), slice.has_seed ? fmt::format(",{}", source.seed) : "");
-  return "point:" + text_of(source.position);
+  return fmt::format("point:{}", fmt::join(source.position, ","));
 }
 
 void check_source(const Source& source, const Coord& extents) {
   for (std::size_t mu = 0; mu < 4; ++mu)
     if (source.position[mu] >= extents[mu])
       throw Error(
-          ErrorKind::input, "--source",
+          ErrorKind::input, Parameter("source"),
           fmt::format("{} lies outside of the {}x{}x{}x{} lattice", text_of(source), extents[0], extents[1], extents[2], extents[3]),
-          fmt::format("use coordinates below {}", text_of(extents)));
+          fmt::format("use coordinates below {}", fmt::join(extents, ",")));
 }
 
 std::complex<double> source_at(const Source& source, std::int64_t site, const Coord& extents) {
@@ -103,4 +68,4 @@ HostField make_source(const Source& source, int components, const Coord& lattice
   return field;
 }
 
-}  // namespace quarkstar::app
+}  // namespace quarkstar

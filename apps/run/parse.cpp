@@ -1,4 +1,4 @@
-#include "apps/command/parse.hpp"
+#include "apps/run/parse.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -73,12 +73,14 @@ double parse_real(std::string_view text) {
   return value;
 }
 
-double parse_positive(std::string_view text, double limit) {
+double parse_between(std::string_view text, double above, double below) {
   const double value = parse_real(text);
-  const bool limited = std::isfinite(limit);
-  const std::string allowed = limited ? fmt::format("use a number between 0 and {:g}", limit) : "use a number above 0";
-  if (!(value > 0)) throw BadValue(fmt::format("{} is not positive", text), allowed);
-  if (limited && !(value < limit)) throw BadValue(fmt::format("{} is not below {:g}", text, limit), allowed);
+  const bool limited = std::isfinite(below), positive = above == 0;
+  const std::string allowed =
+      limited ? fmt::format("use a number between {:g} and {:g}", above, below) : fmt::format("use a number above {:g}", above);
+  if (!(value > above))
+    throw BadValue(positive ? fmt::format("{} is not positive", text) : fmt::format("{} is not above {:g}", text, above), allowed);
+  if (limited && !(value < below)) throw BadValue(fmt::format("{} is not below {:g}", text, below), allowed);
   return value;
 }
 
@@ -219,14 +221,29 @@ std::vector<int> parse_columns(std::string_view text) {
   return columns;
 }
 
-std::string text_of(const BoundaryAngles& angles) {
-  std::vector<std::string> parts;
-  for (std::size_t mu = 0; mu < 4; ++mu) {
-    const double angle = angles[mu];
-    const std::string condition = angle == 0 ? "periodic" : angle == 1 ? "antiperiodic" : fmt::format("{}", angle);
-    parts.push_back(fmt::format("{}={}", directions[mu], condition));
-  }
-  return fmt::format("{}", fmt::join(parts, ","));
+namespace {
+
+/// "t", or where there is a seed "t,seed".
+Source parse_slice(const SliceSource& kind, std::string_view place) {
+  const std::vector<std::string> parts = split(place, ',');
+  if (parts.size() > (kind.has_seed ? 2u : 1u))
+    throw BadValue(fmt::format("'{}' is no time slice", place), fmt::format("use {}:t", kind.name));
+  Source source{kind.kind, {0, 0, 0, parse_integer(parts[0], 0)}};
+  if (parts.size() == 2) source.seed = static_cast<std::uint64_t>(parse_integer(parts[1], 0));
+  return source;
+}
+
+}  // namespace
+
+Source parse_source(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view kind = text.substr(0, colon);
+  const std::string_view place = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
+  if (kind == "point" && !place.empty()) return {Source::Kind::point, parse_coord(place, 0)};
+  for (const SliceSource& slice : slice_sources)
+    if (kind == slice.name && !place.empty()) return parse_slice(slice, place);
+  throw BadValue(fmt::format("'{}' is no source", text),
+                 "use point:x,y,z,t, wall:t, corner-wall:t, z2:t[,seed] or random:t[,seed], such as point:0,0,0,0");
 }
 
 std::string text_of(const Coord& coord) { return fmt::format("{}", fmt::join(coord, ",")); }

@@ -2,11 +2,13 @@
 // Sources of a propagator: where its columns start.
 #include "codelets/field/host_field.hpp"
 
+#include <array>
+#include <complex>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace quarkstar::app {
+namespace quarkstar {
 
 /// A number at each site of one time slice, for one spin and colour at a time (not gauge fixed):
 /// point: 1 at one site; wall: 1 everywhere; corner_wall: 1 where x, y and z are even, the corners of staggered hypercubes;
@@ -20,11 +22,20 @@ struct Source {
   int time() const { return position[3]; }
 };
 
-/// "point:x,y,z,t", "wall:t", "corner-wall:t", "z2:t[,seed]", "random:t[,seed]". Throws BadValue.
-Source parse_source(std::string_view text);
+/// How a source on a time slice is written.
+struct SliceSource {
+  std::string_view name;
+  Source::Kind kind;
+  bool has_seed;
+};
+inline constexpr std::array<SliceSource, 4> slice_sources{{{"wall", Source::Kind::wall, false},
+                                                           {"corner-wall", Source::Kind::corner_wall, false},
+                                                           {"z2", Source::Kind::z2, true},
+                                                           {"random", Source::Kind::random, true}}};
+/// "point:x,y,z,t", "wall:t", "corner-wall:t", "z2:t,seed", "random:t,seed".
 std::string text_of(const Source& source);
 
-/// Throws Error(input) naming --source if the source lies outside of the lattice.
+/// Throws Error(input) naming `source` if the source lies outside of the lattice.
 void check_source(const Source& source, const Coord& extents);
 
 /// The number at a site (lexicographic) of the source.
@@ -38,4 +49,4 @@ inline HostField make_source(const Source& source, int components, const Coord& 
   return make_source(source, components, lattice, {{}, lattice}, column);
 }
 
-}  // namespace quarkstar::app
+}  // namespace quarkstar

@@ -1,0 +1,123 @@
+#include "apps/run/action_memory.hpp"
+
+#include "apps/run/right_hand_sides.hpp"
+#include "codelets/actions/wilson/schwarz.hpp"
+#include "codelets/gauge/block_links.hpp"
+#include "codelets/gauge/smear/links_file.hpp"
+
+#include <algorithm>
+
+namespace quarkstar::app {
+namespace {
+
+/// Bytes of links in host order.
+double host_gauge_bytes(const Box& box) { return static_cast<double>(volume(box.extents)) * HostGauge::reals_per_site * sizeof(double); }
+
+double padded_bytes(const runtime::Block& block, const LinkStage& stage) {
+  double reals = 0;
+  for (const int depth : stage.depths) reals += static_cast<double>(gauge::LinkShape{block.extents, depth}.reals());
+  return reals * sizeof(double);
+}
+
+/// Gauge fields of one thickness are linear in it.
+PartBytes padded_part_bytes(const Coord& lattice, int direction, const LinkStage& stage) {
+  Coord thin = lattice, thick = lattice;
+  thin[static_cast<std::size_t>(direction)] = 1;
+  thick[static_cast<std::size_t>(direction)] = 2;
+  const auto bytes = [&stage](const Coord& extents) {
+    runtime::Block block{};
+    block.extents = extents;
+    return padded_bytes(block, stage);
+  };
+  const double layer = bytes(thick) - bytes(thin);
+  return {layer, bytes(thin) - layer};
+}
+
+int operators_in_flight(const RunConfig& config) { return operators_of(config).size() > 1 ? config.solver.in_flight : 1; }
+
+/// Where every mass has an operator of its own, each in flight has links of its own: those of one are in the footprint.
+void multiply_links(Footprint& bytes, const RunConfig& config) {
+  for (double* part : {&bytes.links, &bytes.tables}) *part *= operators_in_flight(config);
+}
+
+/// Links in the making, and what stays of them. needs: of every GPU, then the host's.
+void add_made_links(std::vector<MemoryNeed>& needs, const smear::Region& region, const RunConfig& config) {
+  const std::vector<LinkStage>& stages = config.action->making->stages;
+  const std::size_t host = needs.size() - 1;
+  const double configuration = host_gauge_bytes(region.box),
+               kept_links = host_gauge_bytes(region.fat) + (config.action->reach > 1 ? host_gauge_bytes(region.far) : 0);
+  const auto bytes_of = [&](const LinkStage& stage) {
+    std::vector<double> bytes(needs.size(), 0);
+    for (const runtime::Block& block : region.blocks.blocks()) {
+      const double padded = padded_bytes(block, stage);
+      if (const auto owner = static_cast<std::size_t>(block.owner); owner < host) bytes[owner] += padded;
+      bytes[host] += padded;  // for a GPU's block the copy that CPUs load and store
+    }
+    return bytes;
+  };
+  for (const LinkStage& stage : stages) {
+    std::vector<double> bytes = bytes_of(stage);
+    bytes[host] += configuration + (stage.kept ? kept_links : 0);
+    for (std::size_t i = 0; i < needs.size(); ++i) needs[i].making_links = std::max(needs[i].making_links, bytes[i]);
+  }
+  needs[host].other += configuration + kept_links;
+  if (config.action->masses_share_links(config.settings)) return;
+  needs[host].other += (operators_in_flight(config) - 1) * kept_links;
+  for (MemoryNeed& need : needs) multiply_links(need.fields, config);
+  // Those for the next epsilon are made of the same.
+  const std::vector<double> kept = bytes_of(stages.back());
+  for (std::size_t i = 0; i < needs.size(); ++i) needs[i].fields.links += kept[i];
+}
+
+}  // namespace
+
+OperatorShape shape_of(const ActionKind& kind, const SolverSettings& solver) {
+  return kind.making ? staggered_shape(solver, kind.reach > 1) : wilson_shape(solver);
+}
+
+void add_links(std::vector<MemoryNeed>& needs, const runtime::Session& session, const runtime::Decomposition& decomposition,
+               const RunConfig& config) {
+  const ActionKind& kind = *config.action;
+  MemoryNeed& host = needs.back();
+  if (kind.has_own_links(config.settings)) {
+    for (const Box& box : smear::boxes_from_files(decomposition)) host.other += host_gauge_bytes(box);
+  } else if (kind.making) {
+    add_made_links(needs, smear::region_for(session, decomposition, kind.making->border), config);
+  } else {
+    host.other += host_gauge_bytes(kind.box_to_read(decomposition));
+  }
+  if (!config.solver.schwarz) return;
+  double threads = 0;
+  for (const int worker : session.cpu_workers()) threads += static_cast<double>(session.worker(worker).team.cores().size());
+  host.fields.fields += threads * wilson::schwarz_thread_bytes(config.solver.schwarz->domain);
+}
+
+PartBytes part_bytes(const Coord& lattice, int direction, const RunConfig& config) {
+  const ActionKind& kind = *config.action;
+  const std::vector<int> together = numbers_together(config);
+  const std::size_t mu = static_cast<std::size_t>(direction);
+  const auto of_blocks = [&](const Coord& extents, const Coord& blocks) {
+    return footprint(runtime::Decomposition(extents, blocks, 1), config.solver, shape_of(kind, config.solver), together).front();
+  };
+  Footprint whole = of_blocks(lattice, {1, 1, 1, 1});
+  if (!kind.making) return {whole.total() / lattice[mu], 0};
+  Coord cut{1, 1, 1, 1}, twice = lattice;
+  cut[mu] = 2;
+  twice[mu] *= 2;
+  multiply_links(whole, config);
+  PartBytes part{whole.total() / lattice[mu], of_blocks(twice, cut).faces};
+  if (kind.has_own_links(config.settings)) return part;
+  if (!kind.masses_share_links(config.settings)) {
+    const PartBytes kept = padded_part_bytes(lattice, direction, kind.making->stages.back());
+    part.layer += kept.layer;
+    part.border += kept.border;
+  }
+  for (const LinkStage& stage : kind.making->stages) {
+    const PartBytes making = padded_part_bytes(lattice, direction, stage);
+    part.layer = std::max(part.layer, making.layer);
+    part.border = std::max(part.border, making.border);
+  }
+  return part;
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,176 @@
+#include "apps/run/config.hpp"
+
+#include "apps/run/parse.hpp"
+#include "apps/run/right_hand_sides.hpp"
+#include "codelets/actions/action_kind.hpp"
+#include "runtime/system/error.hpp"
+#include "solvers/krylov/krylov.hpp"
+#include "solvers/solver.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace quarkstar::app {
+
+const Setting* find_setting(std::string_view key) {
+  const std::vector<Setting>& fields = run_settings();
+  const auto field = std::find_if(fields.begin(), fields.end(), [key](const Setting& f) { return f.key == key; });
+  return field == fields.end() ? nullptr : &*field;
+}
+
+const Setting& setting_named(std::string_view key, const std::string& where) {
+  if (const Setting* field = find_setting(key)) return *field;
+  std::vector<std::string_view> keys;
+  for (const Setting& field : run_settings()) keys.push_back(field.key);
+  throw Error(ErrorKind::input, where, "unknown key", fmt::format("use one of {}", fmt::join(keys, ", ")));
+}
+
+std::vector<Source> RunConfig::all_sources() const {
+  std::vector<Source> sources{source};
+  sources.insert(sources.end(), further_sources.begin(), further_sources.end());
+  return sources;
+}
+
+RunConfig of_source(const RunConfig& config, std::size_t i) {
+  RunConfig one = config;
+  if (config.further_sources.empty()) return one;
+  one.source = config.all_sources().at(i);
+  one.further_sources.clear();
+  const std::string name = fmt::format("source{}", i);
+  for (std::string* folder : {&one.out, &one.checkpoint})
+    if (!folder->empty()) *folder += "/" + name;
+  if (const std::filesystem::path file(config.json); !config.json.empty())
+    one.json = (file.parent_path() / fmt::format("{}.{}{}", file.stem().string(), name, file.extension().string())).string();
+  return one;
+}
+
+void set_value(SettingValues& values, const ActionSetting& setting, SettingValue value) {
+  values.insert_or_assign(std::string(setting.key), std::move(value));
+  if (setting.implies != nullptr) setting.implies(values);
+}
+
+void apply_settings(RunConfig& config, const std::vector<Assignment>& settings) {
+  for (const Assignment& setting : settings) {
+    const Setting& field = setting_named(setting.key, setting.where);
+    config.given.emplace_back(setting.key, setting.where);
+    try {
+      field.set(config, setting.value);
+    } catch (const BadValue& bad) {
+      throw Error(ErrorKind::input, setting.where, bad.what(), bad.allowed());
+    }
+  }
+  const auto given = [&](std::string_view key) {
+    return std::find_if(settings.begin(), settings.end(), [key](const Assignment& a) { return a.key == key; });
+  };
+  for (const ActionSetting& setting : config.action->settings)
+    if (const auto other = given(setting.instead_of); other != settings.end() && given(setting.key) != settings.end())
+      throw Error(ErrorKind::input, other->where, fmt::format("{} and {} are both given", other->key, setting.key),
+                  "give one: they say the same");
+}
+
+bool applies(const Setting& setting, const RunConfig& config) {
+  const std::vector<const ActionKind*>& kinds = action_kinds();
+  const bool of_some = std::any_of(kinds.begin(), kinds.end(), [&](const ActionKind* kind) { return kind->knows(setting.key); });
+  return !of_some || config.action->knows(setting.key);
+}
+
+std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const RunConfig& config) {
+  std::vector<std::pair<std::string_view, nlohmann::json>> parameters;
+  for (const Setting& field : run_settings())
+    if (applies(field, config)) parameters.emplace_back(field.key, field.get(config));
+  return parameters;
+}
+
+void complete(RunConfig& config) {
+  config.solver.snapshots = !config.checkpoint.empty();
+  const ActionKind& kind = *config.action;
+  const std::vector<std::string> solvers = solver_names(kind.is_hermitian);
+  if (!config.was_given("solver") && std::find(solvers.begin(), solvers.end(), config.solver.solver) == solvers.end())
+    config.solver.solver = solvers.front();
+  if (!config.was_given("columns")) std::erase_if(config.columns, [&](int column) { return column >= kind.components; });
+  if (config.nrhs == 0) config.nrhs = kind.components;
+  // No more in flight than there is to solve: groups of right-hand sides, or operators.
+  const auto operators = operators_of(config);
+  const std::size_t solves = operators.size() > 1 ? operators.size() : groups_of(config, operators.front()).size();
+  config.solver.in_flight = std::clamp(static_cast<int>(solves), 1, config.solver.in_flight);
+}
+
+namespace {
+
+void refuse(std::string_view key, const std::string& what, const std::string& remedy) {
+  throw Error(ErrorKind::input, Parameter(key), what, remedy);
+}
+
+void require_name(std::string_view key, const ActionKind& kind, const std::string& value, const std::vector<std::string>& names) {
+  if (std::find(names.begin(), names.end(), value) == names.end())
+    refuse(key, fmt::format("'{}' is not for the action {}", value, kind.name), fmt::format("use one of {}", fmt::join(names, ", ")));
+}
+
+/// Links from files have everything in them that makes links.
+void check_link_files(const RunConfig& config) {
+  const ActionKind& kind = *config.action;
+  if (!kind.has_own_links(config.settings)) return;
+  const auto missing = [&](std::string_view key) { return kind.get<std::string>(config.settings, key).empty(); };
+  const std::string files = fmt::format("--{}", fmt::join(kind.link_files, " and --"));
+  const auto absent = std::find_if(kind.link_files.begin(), kind.link_files.end(), missing);
+  const auto present = std::find_if_not(kind.link_files.begin(), kind.link_files.end(), missing);
+  if (absent != kind.link_files.end())
+    refuse(*absent, fmt::format("{} links are given alone", *present), fmt::format("give both {}", files));
+  constexpr std::string_view of_configurations[] = {"gauge", "lattice", "reunitarize"};
+  for (const auto& [key, where] : config.given)
+    if (const ActionSetting* own = kind.setting(key);
+        own != nullptr ? own->makes_links
+                       : std::find(std::begin(of_configurations), std::end(of_configurations), key) != std::end(of_configurations))
+      throw Error(ErrorKind::input, where, fmt::format("{} is for links that are made of a configuration, but {} give links", key, files),
+                  fmt::format("leave it out, or leave out {}", files));
+}
+
+/// What the settings of the action and of the solver exclude.
+void check_action(const RunConfig& config) {
+  for (const auto& [key, where] : config.given)
+    if (!applies(*find_setting(key), config))
+      throw Error(ErrorKind::input, where, fmt::format("{} means nothing for the action {}", key, config.action->name),
+                  "leave it out, or give another --action");
+  const ActionKind& kind = *config.action;
+  require_name("solver", kind, config.solver.solver, solver_names(kind.is_hermitian));
+  std::vector<std::string> forms;
+  for (const int reals : kind.link_reals) forms.push_back(fmt::format("{}", reals));
+  require_name("links", kind, fmt::format("{}", config.solver.link_reals), forms);
+  for (const int column : config.columns)
+    if (column >= kind.components)
+      refuse("columns", fmt::format("the action {} has no column {}", kind.name, column),
+             fmt::format("use columns from 0 to {}", kind.components - 1));
+  const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
+  for (const auto& [key, fits] : {std::pair{"restart", solver.fields_a_direction > 0}, {"schwarz-block", solver.flexible}})
+    if (config.was_given(key) && !fits)
+      refuse(key, fmt::format("it means nothing for {}", solver.name), "use --solver gcr, or leave it out");
+  if (!solver.reliable_updates && !solver.shifted)
+    for (const char* key : {"updates", "refresh-drop"})
+      if (config.was_given(key) && (config.solver.updates == Updates::reliable || key != std::string_view("updates")))
+        refuse(key, fmt::format("{} has no reliable updates, it restarts", solver.name), "leave it out, or use --solver cg");
+  if (config.was_given("schwarz-steps") && !config.was_given("schwarz-block"))
+    refuse("schwarz-steps", "no domains are given", "give --schwarz-block, e.g. 4,4,4,4");
+  if (solver.shifted && !kind.masses_share_links(config.settings))
+    refuse("solver", fmt::format("{} needs one operator for all masses, and each has its own", solver.name), "use --solver cg");
+  check_link_files(config);
+  kind.check(config.settings);
+}
+
+}  // namespace
+
+void check_complete(const RunConfig& config) {
+  check_action(config);
+  if (config.gauge.empty() && !config.action->has_own_links(config.settings))
+    refuse("gauge", "no gauge configuration given", "name a file, or make one with `quarkstar gauge generate`");
+  if (config.out.empty() && config.json.empty()) refuse("out", "nowhere to write the results", "give --out DIR, --json FILE or both");
+  if (config.checkpoint_every > 0 && config.checkpoint.empty())
+    refuse("checkpoint-every", "nowhere to write restart files", "give --checkpoint DIR");
+  if (config.bound && config.solver.in_flight > 1)
+    refuse("bound", "the bounds are of one solve, and several are in flight together", "leave it out, or use --in-flight 1");
+}
+
+}  // namespace quarkstar::app

@@ -1,0 +1,223 @@
+// Staggered actions: HISQ, asqtad and naive.
+#include "codelets/actions/action_kind.hpp"
+#include "codelets/actions/staggered/action.hpp"
+#include "codelets/actions/staggered/dslash.hpp"
+#include "codelets/actions/staggered/links_input.hpp"
+#include "codelets/contract/staggered_meson.hpp"
+#include "codelets/gauge/smear/coefficients.hpp"
+#include "codelets/gauge/smear/hisq.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace quarkstar {
+namespace {
+
+using Type = ActionSetting::Type;
+
+ActionSetting masses_setting() {
+  return {.key = "masses",
+          .metavar = "M,...",
+          .help = "Staggered: several masses from each source (multishift solves them together)",
+          .type = Type::reals,
+          .initial = std::vector<double>{0.1},
+          .above = 0,
+          .instead_of = "mass",
+          .implies = [](SettingValues& values) { values["mass"] = std::get<std::vector<double>>(values["masses"]).front(); }};
+}
+
+ActionSetting file_setting(std::string_view key, std::string_view help) {
+  return {.key = key, .metavar = "FILE", .help = help, .type = Type::file, .initial = ""};
+}
+
+/// The phases of sinks are told from those of their source: a point, or corners of hypercubes.
+bool has_all_mesons(const Source& source) { return source.kind == Source::Kind::point || source.kind == Source::Kind::corner_wall; }
+
+class StaggeredKind : public ActionKind {
+ public:
+  StaggeredKind(std::string_view its_name, std::string_view its_title, bool has_long_links, LinkMaking its_making) {
+    name = its_name;
+    title = its_title;
+    components = colour_components;
+    is_hermitian = true;
+    mass_key = "mass";
+    names_masses = true;
+    reach = smear::longest_hop(has_long_links);
+    face_reals = 2 * colour_components;
+    flops = staggered::dslash_flops(has_long_links);
+    link_reals = has_long_links ? std::vector<int>{18, 14, 13, 9} : std::vector<int>{18};
+    settings = {mass_setting(0.1), masses_setting()};
+    if (has_long_links) {
+      settings.push_back(
+          file_setting("fat", "hisq, asqtad: fat links from a SciDAC file (`gauge smear`, MILC) instead of a configuration; with --long"));
+      settings.push_back(file_setting("long", "The long links that belong to --fat"));
+      link_files = {"fat", "long"};
+    }
+    making = std::move(its_making);
+    heavy = {{"mass", 0.5}};
+    bench_links = {18};
+    bench_numbers = {1, 2, 4, 8, 16};
+    bench_solvers = {"cg"};
+    bench_mass = {1e-3, 1e-12, 100};
+  }
+
+  void check(const SettingValues& values) const override {
+    for (const double mass : masses(values))
+      if (!(mass > 0))
+        throw Error(ErrorKind::input, Parameter("mass"), fmt::format("{} is not positive", mass),
+                    "give a mass above 0: the even-odd system divides by it");
+  }
+  std::vector<double> masses(const SettingValues& values) const override { return get<std::vector<double>>(values, "masses"); }
+
+  Coord accept_files(ActionRun& run) const override { return staggered::accept_links_headers(*this, run); }
+
+  MakeOperator make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const LinksOfPart& links,
+                          ActionRun& run) const override {
+    if (has_own_links(run.settings))
+      return all_masses_on(decomposition, staggered::load_links(*this, run, decomposition, session.cpu_team()), run.identify);
+    const HostGauge& gauge = links(decomposition, run.gauge);
+    return make_operators(smear::region_for(session, decomposition, making->border), gauge, decomposition, run);
+  }
+
+  RunOperator with_any_links(HostGauge gauge) const override {
+    const auto links = std::make_shared<smear::StaggeredLinks>();
+    links->has_long = has_long();
+    if (has_long()) {
+      links->long_links = gauge;
+      links->long_scale = smear::hisq_naik_weight(0);
+      for (double& real : links->long_links.data) real *= links->long_scale;
+    }
+    links->fat = std::move(gauge);
+    RunOperator made;
+    made.action = std::make_unique<staggered::Action>(*links);
+    made.links = links;
+    return made;
+  }
+
+  std::vector<Correlator> contract(const Propagators& propagators, const Source& source, int times) const override {
+    std::vector<Correlator> correlators;
+    for (const Propagator& propagator : propagators) {
+      if (propagator.columns.size() != colour_components) continue;
+      const std::string suffix = propagators.size() > 1 ? fmt::format("_m{}", propagator.mass) : "";
+      for (const StaggeredMeson meson : all_staggered_mesons)
+        if (meson == StaggeredMeson::pion5 || has_all_mesons(source))
+          correlators.push_back(correlator_over_ranks(std::string(name_of(meson)) + suffix,
+                                                      staggered_sums(meson, propagator.columns, source.position, times)));
+    }
+    return correlators;
+  }
+  std::string correlators_left_out(const Source& source) const override {
+    if (has_all_mesons(source)) return "";
+    std::vector<std::string_view> names;
+    for (const StaggeredMeson meson : all_staggered_mesons)
+      if (meson != StaggeredMeson::pion5) names.push_back(name_of(meson));
+    return fmt::format("{}: {} has no phases of its own; use a point or corner-wall source", fmt::join(names, ", "), text_of(source));
+  }
+
+ protected:
+  bool has_long() const { return reach > 1; }
+  /// Of links that are made of the configuration.
+  virtual MakeOperator make_operators(const smear::Region& region, const HostGauge& gauge, const runtime::Decomposition& decomposition,
+                                      const ActionRun& run) const = 0;
+
+  RunOperator operator_on(const runtime::Decomposition& decomposition, std::shared_ptr<const smear::StaggeredLinks> made,
+                          bool identify) const {
+    RunOperator result;
+    result.action = std::make_unique<staggered::Action>(*made);
+    result.numbers = {{"naik_epsilons", made->naik_epsilon}};
+    if (identify) result.equation = staggered::describe_operator(name, *made, decomposition);
+    result.links = std::move(made);
+    return result;
+  }
+  MakeOperator all_masses_on(const runtime::Decomposition& decomposition, smear::StaggeredLinks made, bool identify) const {
+    return [this, decomposition, identify, shared = std::make_shared<const smear::StaggeredLinks>(std::move(made))](
+               std::span<const std::size_t>) { return operator_on(decomposition, shared, identify); };
+  }
+};
+
+class Hisq : public StaggeredKind {
+ public:
+  Hisq()
+      : StaggeredKind(
+            "hisq", "HISQ", true,
+            {smear::hisq_border, {{{1, 2, 0, 0}, false}, {{2, 0, 0}, true}}})  // U, W, X, N for epsilon 0, without U once they are there
+  {
+    settings.push_back({.key = "naik-epsilon",
+                        .metavar = "E|auto",
+                        .help = "HISQ: correction of the Naik term (default 0); auto: from each mass",
+                        .initial = 0.0,
+                        .names = {"auto"},
+                        .makes_links = true});
+  }
+  void check(const SettingValues& values) const override {
+    StaggeredKind::check(values);
+    if (const double* epsilon = naik_epsilon(values)) return smear::check_naik_epsilon(*epsilon);
+    for (const double mass : masses(values)) smear::naik_epsilon_of_mass(mass);  // throws where the series has no answer
+  }
+  bool masses_share_links(const SettingValues& values) const override { return naik_epsilon(values) != nullptr || has_own_links(values); }
+
+ protected:
+  MakeOperator make_operators(const smear::Region& region, const HostGauge& gauge, const runtime::Decomposition& decomposition,
+                              const ActionRun& run) const override {
+    if (const double* epsilon = naik_epsilon(run.settings))
+      return all_masses_on(decomposition, smear::hisq_links(region, gauge, run.boundary, *epsilon), run.identify);
+    const auto hisq = std::make_shared<const smear::HisqLinks>(region, gauge, run.boundary);  // an epsilon for each mass
+    return [this, decomposition, hisq, all = masses(run.settings), identify = run.identify](std::span<const std::size_t> masses) {
+      const double epsilon = smear::naik_epsilon_of_mass(all[masses.front()]);
+      return operator_on(decomposition, std::make_shared<const smear::StaggeredLinks>(hisq->links(epsilon)), identify);
+    };
+  }
+
+ private:
+  /// nullptr: auto.
+  const double* naik_epsilon(const SettingValues& values) const { return std::get_if<double>(&value(values, "naik-epsilon")); }
+};
+
+class Asqtad : public StaggeredKind {
+ public:
+  Asqtad() : StaggeredKind("asqtad", "asqtad", true, {smear::asqtad_border, {{{2, 0, 0}, true}}}) {
+    settings.push_back({.key = "u0", .metavar = "U", .help = "asqtad: tadpole factor", .above = 0, .makes_links = true});
+    heavy.emplace_back("u0", 1.0);
+  }
+  void check(const SettingValues& values) const override {
+    StaggeredKind::check(values);
+    if (!has_own_links(values) && !std::holds_alternative<double>(value(values, "u0")))
+      throw Error(ErrorKind::input, Parameter("u0"), "asqtad needs a tadpole factor", "give it, e.g. --u0 0.87, or --u0 1");
+  }
+
+ protected:
+  MakeOperator make_operators(const smear::Region& region, const HostGauge& gauge, const runtime::Decomposition& decomposition,
+                              const ActionRun& run) const override {
+    const double* u0 = std::get_if<double>(&value(run.settings, "u0"));
+    return all_masses_on(decomposition, smear::asqtad_links(region, gauge, run.boundary, u0 != nullptr ? *u0 : 1), run.identify);
+  }
+};
+
+class Naive : public StaggeredKind {
+ public:
+  Naive() : StaggeredKind("naive", "naive staggered", false, {smear::naive_border, {{{0}, true}}}) {}
+
+ protected:
+  MakeOperator make_operators(const smear::Region& region, const HostGauge& gauge, const runtime::Decomposition& decomposition,
+                              const ActionRun& run) const override {
+    return all_masses_on(decomposition, smear::naive_links(region, gauge, run.boundary), run.identify);
+  }
+};
+
+}  // namespace
+
+const ActionKind& hisq_kind() {
+  static const Hisq kind;
+  return kind;
+}
+const ActionKind& asqtad_kind() {
+  static const Asqtad kind;
+  return kind;
+}
+const ActionKind& naive_kind() {
+  static const Naive kind;
+  return kind;
+}
+
+}  // namespace quarkstar

@@ -1,0 +1,123 @@
+#include "codelets/actions/wilson/kind.hpp"
+
+#include "codelets/actions/wilson/action.hpp"
+#include "codelets/contract/meson.hpp"
+#include "codelets/lattice/boundary_text.hpp"
+
+#include <fmt/format.h>
+
+namespace quarkstar {
+namespace {
+
+constexpr double largest_kappa = 10;  // far beyond any use; the free critical value is 1/8
+
+constexpr double mass_of(double kappa) { return 0.5 / kappa - 4; }
+
+ActionSetting kappa_setting() {
+  return {.key = "kappa",
+          .metavar = "K",
+          .help = "Hopping parameter (default 0.13)",
+          .initial = WilsonParameters{}.kappa,
+          .above = 0,
+          .below = largest_kappa,
+          .instead_of = "mass",
+          .implies = [](SettingValues& values) { values["mass"] = mass_of(std::get<double>(values["kappa"])); }};
+}
+
+}  // namespace
+
+ActionSetting mass_setting(double initial) {
+  return {.key = "mass",
+          .metavar = "M",
+          .help = "Wilson: bare mass instead of kappa = 1 / (2 (M + 4)); staggered: mass of M = 2m + D (default 0.1)",
+          .initial = initial,
+          .above = mass_of(largest_kappa),
+          .implies = [](SettingValues& values) {
+            const double mass = std::get<double>(values["mass"]);
+            values["kappa"] = 0.5 / (mass + 4);
+            values["masses"] = std::vector<double>{mass};
+          }};
+}
+
+ActionSetting normalisation_setting() {
+  return {.key = "normalisation",
+          .metavar = "NAME",
+          .help = "kappa: M = 1 - kappa H (default); mass: M = (M0 + 4) - H/2",
+          .type = ActionSetting::Type::name,
+          .initial = "kappa",
+          .names = {"kappa", "mass"}};
+}
+
+WilsonKind::WilsonKind() {
+  name = "wilson";
+  title = "Wilson";
+  components = spinor_components;
+  is_hermitian = false;
+  mass_key = "kappa";
+  names_masses = false;
+  face_reals = 12;  // a half spinor
+  flops = 1320;
+  link_reals = {18, 12, 8};
+  settings = {kappa_setting(), mass_setting(mass_of(WilsonParameters{}.kappa)), normalisation_setting()};
+  solver_settings = {"schur", "restart", "schwarz-block", "schwarz-steps"};
+  heavy = {{"kappa", 0.11}};
+  bench_links = {18, 12};
+  bench_numbers = {1};
+  bench_solvers = {"bicgstab", "cgnr"};
+  bench_mass = {0.245, 1e-6, 0.2499};  // the critical value is 1/4: close below it a digit takes as many iterations as in physics
+}
+
+WilsonParameters WilsonKind::parameters(const ActionRun& run) const {
+  WilsonParameters parameters{.kappa = get<double>(run.settings, "kappa"), .boundary = run.boundary};
+  if (setting("normalisation") != nullptr && get<std::string>(run.settings, "normalisation") == "mass")
+    parameters.normalisation = WilsonParameters::Normalisation::mass;
+  return parameters;
+}
+
+std::unique_ptr<Action> WilsonKind::action(const HostGauge& gauge, const ActionRun& run) const {
+  return std::make_unique<wilson::Action>(gauge, parameters(run));
+}
+
+MakeOperator WilsonKind::make_links(runtime::Session&, const runtime::Decomposition& decomposition, const LinksOfPart& links,
+                                    ActionRun& run) const {
+  const HostGauge& gauge = links(decomposition, run.gauge);
+  return [this, &gauge, run](std::span<const std::size_t>) {
+    RunOperator made;
+    made.action = action(gauge, run);
+    if (!run.identify) return made;
+    const GaugeSummary& read = run.gauge;
+    made.equation =
+        fmt::format("action {} plaquette {:.13e} link trace {:.13e}{}", name, 0.5 * (read.spatial_plaquette + read.temporal_plaquette),
+                    read.link_trace, read.reunitarized ? " reunitarized" : "");
+    for (const ActionSetting& s : settings) {
+      if (s.key == "mass") continue;                                                          // kappa says it
+      made.equation += s.type == ActionSetting::Type::name ? "" : fmt::format(" {}", s.key);  // names say what they are of
+      made.equation += " " + value_text(value(run.settings, s.key));
+    }
+    made.equation += " boundary " + boundary_text(run.boundary);
+    return made;
+  };
+}
+
+RunOperator WilsonKind::with_any_links(HostGauge gauge) const {
+  const auto links = std::make_shared<const HostGauge>(std::move(gauge));
+  RunOperator made;
+  made.action = action(*links, {});
+  made.links = links;
+  return made;
+}
+
+std::vector<Correlator> WilsonKind::contract(const Propagators& propagators, const Source& source, int times) const {
+  std::vector<Correlator> correlators;
+  for (const Meson meson : all_mesons)
+    correlators.push_back(
+        correlator_over_ranks(std::string(name_of(meson)), meson_sums(meson, propagators.front().columns, source.time(), times)));
+  return correlators;
+}
+
+const ActionKind& wilson_kind() {
+  static const WilsonKind kind;
+  return kind;
+}
+
+}  // namespace quarkstar

@@ -1,0 +1,26 @@
+#pragma once
+// Wilson's action, and what actions on the same links and spinors share with it.
+#include "codelets/actions/action_kind.hpp"
+
+namespace quarkstar {
+
+/// "normalisation".
+ActionSetting normalisation_setting();
+
+class WilsonKind : public ActionKind {
+ public:
+  WilsonKind();
+
+  /// On links that outlive it.
+  virtual std::unique_ptr<Action> action(const HostGauge& gauge, const ActionRun& run) const;
+
+  /// kappa, normalisation where it is a setting, boundary.
+  WilsonParameters parameters(const ActionRun& run) const;
+
+  MakeOperator make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const LinksOfPart& links,
+                          ActionRun& run) const override;
+  RunOperator with_any_links(HostGauge gauge) const override;
+  std::vector<Correlator> contract(const Propagators& propagators, const Source& source, int times) const override;
+};
+
+}  // namespace quarkstar
