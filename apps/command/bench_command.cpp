@@ -48,10 +48,8 @@ void refuse_other_actions_flags(const CLI::App& command, const std::string& acti
     const char *name, *remedy;
     bool fits;
   };
-  const ActionKind& kind = kind_named(action);
-  for (const Flag& flag :
-       {Flag{"--kappa", "give --mass", !kind.names_masses}, Flag{"--mass", "give --kappa", kind.names_masses},
-        Flag{"--vectors-in-lanes", "leave it out, or give a staggered --action", kind.components == colour_components}}) {
+  const bool names_masses = kind_named(action).names_masses;
+  for (const Flag& flag : {Flag{"--kappa", "give --mass", !names_masses}, Flag{"--mass", "give --kappa", names_masses}}) {
     const CLI::Option* option = command.get_option_no_throw(flag.name);
     if (option != nullptr && option->count() > 0 && !flag.fits)
       throw Error(ErrorKind::input, flag.name, fmt::format("it means nothing for the action {}", action), flag.remedy);
