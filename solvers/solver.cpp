@@ -69,13 +69,24 @@ void require_shifts(const NamedKrylovSolver& solver, const PreparedActions& prep
 
 int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors) {
   if constexpr (runtime::simulate::active) return 1;  // speeds of machine files are those of lanes of sites
-  const bool elsewhere = runtime::Session::current().gpu_count() > 0 || arch::name_of(arch::current()) == "scalar";
-  if (runtime::mpi::Job::current().any(elsewhere) || settings.solver != "cg" || settings.link_reals != 18) return 1;
-  if (components != colour_components) return 1;
+  const runtime::Session& session = runtime::Session::current();
+  const bool spinors = components == spinor_components;
+  const bool elsewhere = spinors ? session.gpu_count() == 0 || cpus_join_gpus(session.options())
+                                 : session.gpu_count() > 0 || arch::name_of(arch::current()) == "scalar";
+  if (runtime::mpi::Job::current().any(elsewhere)) return 1;
+  const auto fill = [&](int lanes) { return std::all_of(vectors.begin(), vectors.end(), [lanes](int n) { return n % lanes == 0; }); };
+  if (spinors) {
+    // Slower on one H200: half precision, and 12 in double (docs/results/2026-11-24-gpu-layouts-h200.md).
+    if (settings.link_reals == 8 || settings.precision == Precision::half) return 1;
+    for (const int lanes : {16, 12, 8})
+      if (fill(lanes) && !(lanes == 12 && settings.precision == Precision::double_)) return lanes;
+    return 1;
+  }
+  if (settings.solver != "cg" || settings.link_reals != 18) return 1;
   if (settings.precision == Precision::half) return 1;  // slower: docs/results/2026-11-23-vectors-in-lanes.md
   for (const int lanes : {16, 8}) {
     const bool fit_a_line = lanes * computed_bytes(settings.precision) <= 64;  // of double precision 8, as Lattice has them
-    if (fit_a_line && std::all_of(vectors.begin(), vectors.end(), [lanes](int n) { return n % lanes == 0; })) return lanes;
+    if (fit_a_line && fill(lanes)) return lanes;
   }
   return 1;
 }
@@ -281,7 +292,8 @@ Solver::Solver(const runtime::Decomposition& decomposition, const Action& action
   check_limits(settings);
   ActionRequest request{settings.precision, settings.link_reals, settings.schur, settings.schwarz, speed};
   request.speed.measure = settings.tune && !speed.tile && !speed.launch && !runtime::Turns::taken();
-  if (speed.vectors_in_lanes > 1 && settings.solver != "cg") throw ShapeError("Solver", "vectors in lanes are for cg");
+  if (speed.vectors_in_lanes > 1 && action.components() == colour_components && settings.solver != "cg")
+    throw ShapeError("Solver", "colour vectors in lanes are for cg");
   action.check(decomposition, request);
   impl_ = std::unique_ptr<Impl>(new Impl{settings, krylov, action.components(), action.prepared(decomposition, request), {}});
   require_shifts(krylov, impl_->prepared);

@@ -12,9 +12,10 @@
 namespace quarkstar {
 
 /// How many right-hand sides should be in lanes (Speed::vectors_in_lanes) of a solver whose solves are for vectors[0], vectors[1], ...
-/// right-hand sides. 16 or 8, so that each solve fills whole groups, where there are kernels for that: colour vectors (`components`), `cg`,
-/// links of 18 reals, no GPU on any rank, registers that hold several numbers. Else 1, and in half precision, where groups are slower. All
-/// ranks must call.
+/// right-hand sides, so that each solve fills whole groups, where there are kernels for that and they are faster. Colour vectors
+/// (`components`): 16 or 8 for `cg`, links of 18 reals, no GPU on any rank, registers that hold several numbers, not in half precision.
+/// Spinors: 16, 12 (not in double precision) or 8 for links of 18 or 12 reals where every rank computes on GPUs alone, not in half
+/// precision. Else 1. All ranks must call.
 int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors);
 
 /// Holds the links on the workers that own them; then solves for any number of sources. Needs a running runtime::Session.

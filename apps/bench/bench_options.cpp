@@ -99,13 +99,15 @@ arch::MemoryAccess memory_of(const BenchOptions& options, const arch::MemoryAcce
 int vectors_in_lanes_of(const BenchOptions& options, const Action& action, const SolverSettings& settings, int vectors) {
   if (!options.vectors_in_lanes) return options.lanes ? 1 : vectors_in_lanes_for(action.components(), settings, {&vectors, 1});
   SolverSettings possible = settings;
-  possible.precision = Precision::single;  // in half precision it can be, but is not chosen
+  if (action.components() == colour_components) possible.precision = Precision::single;  // in half precision it can be, but is not chosen
   const int most = vectors_in_lanes_for(action.components(), possible, {&vectors, 1});
   const int wanted = *options.vectors_in_lanes;
-  if (wanted > most)
+  if (wanted > most || vectors % wanted != 0)
     throw Error(ErrorKind::input, "--vectors-in-lanes", fmt::format("{} for {} right-hand sides, where {} can be", wanted, vectors, most),
-                "give --nrhs of whole groups, --links 18, --solver cg and --devices cpu");
-  if (settings.precision == Precision::half) return wanted;
+                action.components() == spinor_components
+                    ? "give --nrhs of whole groups, --links 18 or 12, --precision single and --devices cuda"
+                    : "give --nrhs of whole groups, --links 18, --solver cg and --devices cpu");
+  if (wanted == 1 || action.components() == spinor_components || settings.precision == Precision::half) return wanted;
   return std::min(wanted, vectors_in_lanes_for(action.components(), settings, {&vectors, 1}));  // fewer fill a line in double precision
 }
 
@@ -202,8 +204,9 @@ void add_layout_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& op
       ->check(CLI::IsMember({0, 1, 2, 3, 4, 8}));
   command
       .add_option("--vectors-in-lanes", options->vectors_in_lanes,
-                  "Staggered, CPUs: right-hand sides that lie in lanes: 16, 8, or 1: sites do (default: as many as fill them)")
-      ->check(CLI::IsMember({1, 8, 16}));
+                  "Staggered on CPUs, Wilson on GPUs: right-hand sides that lie in lanes: 16, 12 (Wilson), 8, or 1: sites do "
+                  "(default: as many as fill them)")
+      ->check(CLI::IsMember({1, 8, 12, 16}));
 }
 
 void add_case_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& options) {

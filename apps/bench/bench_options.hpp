@@ -33,7 +33,7 @@ struct BenchOptions {
   std::optional<int> block_threads;     ///< none: tuned
   std::optional<int> vectors_a_thread;  ///< none: tuned
   std::optional<int> lanes;             ///< of `bench dslash`: at most so many in the layout; none: choose_lane_grid()'s own
-  std::optional<int> vectors_in_lanes;  ///< staggered; none: as a solve on CPUs has them, with `lanes` none in lanes
+  std::optional<int> vectors_in_lanes;  ///< none: as a solve has them, with `lanes` none in lanes
   std::optional<int> prefetch;          ///< none: tuned
   std::optional<arch::Stores> stores;   ///< none: tuned
   bool no_tune = false;

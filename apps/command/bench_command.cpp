@@ -61,7 +61,6 @@ void check_action_flags(const CLI::App& command, const BenchOptions& options) {
   };
   for (const std::string& key : mass_keys())
     if (key != kind.mass_key) refuse_given("--" + key, fmt::format("give --{}", kind.mass_key));
-  if (kind.components != colour_components) refuse_given("--vectors-in-lanes", "leave it out, or give a staggered --action");
   if (options.mass && !(*options.mass >= kind.bench_mass.least && *options.mass <= kind.bench_mass.most))
     throw Error(ErrorKind::input, fmt::format("--{}", kind.mass_key), fmt::format("{} is out of range", *options.mass),
                 fmt::format("use {:g} to {:g}", kind.bench_mass.least, kind.bench_mass.most));

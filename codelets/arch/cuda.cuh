@@ -74,6 +74,13 @@ struct PassingLoads {
                  : "l"(p), "l"(first_to_leave()));
     return x;
   }
+  static __device__ __forceinline__ uint4 bits(const uint4* p) {
+    uint4 x;
+    asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v4.b32 {%0,%1,%2,%3}, [%4], %5;"
+                 : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+                 : "l"(p), "l"(first_to_leave()));
+    return x;
+  }
   static __device__ __forceinline__ ulonglong2 bits(const ulonglong2* p) {
     ulonglong2 x;
     asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v2.b64 {%0,%1}, [%2], %3;"

@@ -10,34 +10,39 @@ namespace quarkstar::cuda {
 /// What is moved at once: Count words of type F.
 template <class F, int Count>
 using Moved = std::conditional_t<sizeof(F) == 8, std::conditional_t<Count == 1, unsigned long long, ulonglong2>,
-                                 std::conditional_t<Count == 1, unsigned, uint2>>;
+                                 std::conditional_t<Count == 1, unsigned, std::conditional_t<Count == 2, uint2, uint4>>>;
 
-/// Calls body(first word, pointer to it) for each K words of a lane; p: as below. What depends on the lane is added first, so
-/// that the rest goes into the instructions as a constant.
-template <int K, int Words, class F, class Body>
-__device__ __forceinline__ void for_words(F* p, int lanes, int lane, Body&& body) {
-  static_assert(Words % K == 0);
-  F* first = p + lane * K;
-  site::unroll<Words / K>([&](auto i) { body(site::Index<i * K>{}, first + i * K * lanes); });
+/// K words at p to registers, and back.
+template <int K, class Loads, class F>
+__device__ __forceinline__ void load_chunk(F* words, const F* p) {
+  const auto moved = Loads::bits(reinterpret_cast<const Moved<F, K>*>(p));
+  __builtin_memcpy(words, &moved, sizeof moved);
+}
+template <int K, class F>
+__device__ __forceinline__ void store_chunk(F* p, const F* words) {
+  Moved<F, K> moved;
+  __builtin_memcpy(&moved, words, sizeof moved);
+  *reinterpret_cast<Moved<F, K>*>(p) = moved;
 }
 
-/// words = those of one lane of the site or link at p, which begins with its first lane. K: words side by side; Loads: CachedLoads, ...
-template <int K, class Loads, class F, int Words>
+/// words = those of one lane of the site or link at p, which begins with its first lane. K: words of a chunk; Head: words before the
+/// chunks, none or one; Loads: CachedLoads, ... What depends on the lane is added first, so that the rest goes into the instructions as a
+/// constant.
+template <int K, int Head, class Loads, class F, int Words>
 __device__ __forceinline__ void load_words(F (&words)[Words], const F* p, int lanes, int lane) {
-  for_words<K, Words>(p, lanes, lane, [&](auto w, const F* at) {
-    const auto moved = Loads::bits(reinterpret_cast<const Moved<F, K>*>(at));
-    __builtin_memcpy(words + w, &moved, sizeof moved);
-  });
+  static_assert((Words - Head) % K == 0);
+  if constexpr (Head > 0) load_chunk<1, Loads>(words, p + lane);
+  const F* first = p + lane * K;
+  site::unroll<(Words - Head) / K>([&](auto i) { load_chunk<K, Loads>(words + Head + i * K, first + (Head + i * K) * lanes); });
 }
 
 /// The inverse.
-template <int K, class F, int Words>
+template <int K, int Head, class F, int Words>
 __device__ __forceinline__ void store_words(F* p, int lanes, int lane, const F (&words)[Words]) {
-  for_words<K, Words>(p, lanes, lane, [&](auto w, F* at) {
-    Moved<F, K> moved;
-    __builtin_memcpy(&moved, words + w, sizeof moved);
-    *reinterpret_cast<Moved<F, K>*>(at) = moved;
-  });
+  static_assert((Words - Head) % K == 0);
+  if constexpr (Head > 0) store_chunk<1>(p + lane, words);
+  F* first = p + lane * K;
+  site::unroll<(Words - Head) / K>([&](auto i) { store_chunk<K>(first + (Head + i * K) * lanes, words + Head + i * K); });
 }
 
 }  // namespace quarkstar::cuda

@@ -15,9 +15,9 @@ namespace blas {
 template <class F>
 struct Arguments {
   static constexpr int most_fields = 5, most_coefficients = 3;
-  F* fields[most_fields];        ///< [outer site][vector][word][lane]
+  F* fields[most_fields];        ///< [outer site][vector][words of all lanes]
   int vectors_of[most_fields];   ///< n or 1
-  int vectors, lanes;            ///< of a kernel for vectors in lanes: groups, and the vectors of each
+  int vectors, lanes;            ///< where vectors are in lanes: groups, and the vectors of each
   const std::int32_t* left_out;  ///< nullptr, or for each vector non-zero where it must stay as it is
 };
 
@@ -28,7 +28,7 @@ struct Numbers {
 };
 
 /// Applies Operation to vector v at one site; fields of a single vector serve for all v.
-template <class Operation, int Components, class F, class V, int Coefficients>
+template <class Operation, int Components, class Words = WordsInRows, class F, class V, int Coefficients>
 QUARKSTAR_HD void apply_to_vector(const Arguments<F>& a, std::size_t outer, int v, int lane, const site::Complex<V> (&c)[Coefficients],
                                   V* sum) {
   F* fields[Arguments<F>::most_fields];
@@ -37,7 +37,7 @@ QUARKSTAR_HD void apply_to_vector(const Arguments<F>& a, std::size_t outer, int 
     fields[i] = a.fields[i] + (outer * n + (n > 1 ? static_cast<std::size_t>(v) : 0)) *
                                   static_cast<std::size_t>(NumberFormat<F>::site_words(2 * Components) * a.lanes);
   }
-  apply_to_site<Operation, Components>(fields, static_cast<std::size_t>(lane), a.lanes, c, sum);
+  apply_to_site<Operation, Components, Words>(fields, static_cast<std::size_t>(lane), a.lanes, c, sum);
 }
 
 /// Over outer sites [begin, end); merges the operation's sums, sum s of vector v at s n + v. left_out, numbers and sums are those of each

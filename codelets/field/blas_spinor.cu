@@ -1,7 +1,7 @@
 #include "codelets/field/blas_cuda.cuh"
 
-#define QUARKSTAR_BLAS_OPERATION(operation)             \
-  QUARKSTAR_BLAS_LAUNCH(quarkstar::Half, 12, operation) \
-  QUARKSTAR_BLAS_LAUNCH(float, 12, operation)           \
-  QUARKSTAR_BLAS_LAUNCH(double, 12, operation)
+#define QUARKSTAR_BLAS_OPERATION(operation)                    \
+  QUARKSTAR_BLAS_LAUNCH(quarkstar::Half, 12, false, operation) \
+  QUARKSTAR_BLAS_LAUNCH(float, 12, false, operation)           \
+  QUARKSTAR_BLAS_LAUNCH(double, 12, false, operation)
 QUARKSTAR_FOR_BLAS_OPERATIONS(QUARKSTAR_BLAS_OPERATION)

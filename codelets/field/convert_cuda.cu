@@ -1,47 +1,69 @@
+#include "codelets/arch/cuda_words.cuh"
 #include "codelets/field/convert_cuda.hpp"
+#include "codelets/field/host_field.hpp"
 #include "runtime/gpu/cuda_launch.cuh"
-
-#include <cuda_runtime.h>
 
 namespace quarkstar::cuda {
 namespace {
 
+/// body(words of a chunk) for the vectors of a field.
+template <class F, int Components, class Body>
+__device__ __forceinline__ void with_chunk(bool chunked, Body&& body) {
+  constexpr int chunk =
+      Components == colour_components ? 1 : site::chunk_words<F>(NumberFormat<F>::site_words(2 * Components) - site::head_words<F>);
+  if (chunk > 1 && chunked) body(site::Index<chunk>{});
+  else body(site::Index<1>{});
+}
+
+/// One thread per lane of an outer site of `to`: of vectors in lanes one per vector of a group.
 template <int Components, class To, class From>
-__global__ void convert_kernel(To* to, const From* from, const __grid_constant__ BlockShape to_shape,
-                               const __grid_constant__ BlockShape from_shape, int parity, int vectors, const VectorStatus* status,
-                               Obedience obedience, std::uint32_t sites) {
+__global__ void convert_kernel(To* to, const From* from, const __grid_constant__ BlockOfVectors to_block,
+                               const __grid_constant__ BlockOfVectors from_block, int parity, const VectorStatus* status,
+                               Obedience obedience, std::uint32_t threads) {
   runtime::wait_for_predecessors();
   if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
   const std::int32_t* left_out = obedience.left_out(status);
   const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
-  if (id >= sites) return;
-  const int outer = static_cast<int>(id) / to_shape.lanes, lane = static_cast<int>(id) % to_shape.lanes;
-  const SitePosition source = from_shape.locate(to_shape.local_site({parity, outer, lane}));
-  const VectorPlaces to_places{vectors, to_shape.lanes, 1}, from_places{vectors, from_shape.lanes, 1};
+  if (id >= threads) return;
+  const VectorPlaces &to_places = to_block.places, &from_places = from_block.places;
+  const int outer = static_cast<int>(id) / to_places.width(), in_group = static_cast<int>(id) % to_places.width();
+  const bool in_lanes = to_places.vectors_in_lanes > 1;
+  const int lane = in_lanes ? 0 : in_group;
+  const SitePosition source = from_block.shape.locate(to_block.shape.local_site({parity, outer, lane}));
   constexpr int to_words = NumberFormat<To>::site_words(2 * Components), from_words = NumberFormat<From>::site_words(2 * Components);
-  for (int v = 0; v < vectors; ++v) {
+  for (int group = 0; group < to_places.groups(); ++group) {
+    const int v = in_lanes ? group * to_places.vectors_in_lanes + in_group : group;
     if (left_out != nullptr && left_out[v] != 0) continue;
-    convert_vector<Components, To, From>(to + to_places.offset(to_words, outer, v, lane), to_shape.lanes,
-                                         from + from_places.offset(from_words, source.outer, v, source.lane), from_shape.lanes);
+    From read[from_words];
+    with_chunk<From, Components>(from_places.chunked != 0, [&](auto chunk) {
+      load_words<chunk, site::head_words<From>, CachedLoads>(read, from + from_places.group(from_words, source.outer, v),
+                                                             from_places.width(), from_places.lane_of(v, source.lane));
+    });
+    To written[to_words];
+    convert_vector<Components, To, From>(written, 1, read, 1);
+    with_chunk<To, Components>(to_places.chunked != 0, [&](auto chunk) {
+      store_words<chunk, site::head_words<To>>(to + to_places.group(to_words, outer, v), to_places.width(), to_places.lane_of(v, lane),
+                                               written);
+    });
   }
 }
 
 }  // namespace
 
 template <int Components, class To, class From>
-void launch_convert(To* to, const From* from, const BlockShape& to_shape, const BlockShape& from_shape, int parity, int vectors,
+void launch_convert(To* to, const From* from, const BlockOfVectors& to_block, const BlockOfVectors& from_block, int parity,
                     const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
-  constexpr unsigned threads = 256;
-  const auto sites = static_cast<std::uint32_t>(to_shape.outer_sites() * to_shape.lanes);
-  runtime::launch_overlapping(convert_kernel<Components, To, From>, (sites + threads - 1) / threads, threads, stream, to, from, to_shape,
-                              from_shape, parity, vectors, status, obedience, sites);
+  constexpr unsigned width = 256;
+  const auto threads = static_cast<std::uint32_t>(to_block.shape.outer_sites() * to_block.places.width());
+  runtime::launch_overlapping(convert_kernel<Components, To, From>, (threads + width - 1) / width, width, stream, to, from, to_block,
+                              from_block, parity, status, obedience, threads);
   runtime::check_launch("transfer.convert");
 }
 
-#define QUARKSTAR_CONVERT(To, From)                                                                                                  \
-  template void launch_convert<3>(To*, const From*, const BlockShape&, const BlockShape&, int, int, const VectorStatus*, Obedience,  \
-                                  runtime::CudaStream);                                                                              \
-  template void launch_convert<12>(To*, const From*, const BlockShape&, const BlockShape&, int, int, const VectorStatus*, Obedience, \
+#define QUARKSTAR_CONVERT(To, From)                                                                                                     \
+  template void launch_convert<3>(To*, const From*, const BlockOfVectors&, const BlockOfVectors&, int, const VectorStatus*, Obedience,  \
+                                  runtime::CudaStream);                                                                                 \
+  template void launch_convert<12>(To*, const From*, const BlockOfVectors&, const BlockOfVectors&, int, const VectorStatus*, Obedience, \
                                    runtime::CudaStream);
 #define QUARKSTAR_CONVERT_TO(To) \
   QUARKSTAR_CONVERT(To, Half)    \

@@ -8,13 +8,19 @@ namespace quarkstar {
 /// Where the vectors of a block are, in either layout of Field.
 struct VectorPlaces {
   int vectors, lanes, vectors_in_lanes;
+  int chunked = 0;  ///< or 1: no gap behind it
   QUARKSTAR_HD int width() const { return lanes * vectors_in_lanes; }
-  /// Offset of a vector's first word; the others follow at steps of width(). words: of a vector in its format.
+  QUARKSTAR_HD int groups() const { return vectors / vectors_in_lanes; }
+  /// Offset of the words of all lanes beside a vector's. words: of a vector in its format.
+  QUARKSTAR_HD std::size_t group(int words, int outer, int vector) const {
+    return (static_cast<std::size_t>(outer) * static_cast<std::size_t>(groups()) + static_cast<std::size_t>(vector / vectors_in_lanes)) *
+           static_cast<std::size_t>(words * width());
+  }
+  /// The vector's lane there.
+  QUARKSTAR_HD int lane_of(int vector, int lane) const { return lane + vector % vectors_in_lanes; }
+  /// Where nothing is chunked, offset of a vector's first word; the others follow at steps of width().
   QUARKSTAR_HD std::size_t offset(int words, int outer, int vector, int lane) const {
-    const int group = vector / vectors_in_lanes, in_group = vector % vectors_in_lanes, groups = vectors / vectors_in_lanes;
-    return (static_cast<std::size_t>(outer) * static_cast<std::size_t>(groups) + static_cast<std::size_t>(group)) *
-               static_cast<std::size_t>(words * width()) +
-           static_cast<std::size_t>(lane + in_group);
+    return group(words, outer, vector) + static_cast<std::size_t>(lane_of(vector, lane));
   }
 };
 

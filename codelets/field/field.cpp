@@ -11,9 +11,10 @@ Field::Field(LatticePointer lattice, int parity, int components, int vectors)
   if (components != spinor_components && components != colour_components)
     throw ShapeError("Field", "neither spinors nor colour vectors: there are no kernels for them");
   if (const int lanes = lattice_->vectors_in_lanes(); lanes > 1) {
-    if (components != colour_components) throw ShapeError("Field", "spinors in lanes");
+    const bool on_gpus = lattice_->chunked();
+    if (components != (on_gpus ? spinor_components : colour_components) || (!on_gpus && runtime::Session::current().gpu_count() > 0))
+      throw ShapeError("Field", "vectors in lanes are colour vectors on CPUs, or spinors on GPUs");
     if (vectors % lanes != 0) throw ShapeError("Field", "vectors in lanes that fill no whole groups");
-    if (runtime::Session::current().gpu_count() > 0) throw ShapeError("Field", "vectors in lanes beside a GPU");
   }
   blocks_.resize(static_cast<std::size_t>(lattice_->block_count()));
   for (const int b : lattice_->local_blocks())

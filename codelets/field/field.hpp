@@ -10,11 +10,13 @@ namespace quarkstar {
 /// in half precision [outer site][vector][unit, then one word (re, im) for each component][lane] (codelets/field/number_format.hpp). The
 /// vectors of a site lie side by side, so that a kernel reads a link once for all of them. Where the lattice has G vectors in lanes
 /// (Lattice::vectors_in_lanes()) a block stores [site][group of G vectors][component][re, im][vector of the group]: a group is what
-/// elsewhere is a vector of G lanes.
+/// elsewhere is a vector of G lanes. Spinors of lattices that are chunked() have the words of a lane in chunks of 16 bytes,
+/// [chunk][lane][word of the chunk] where others have [word][lane] (codelets/field/word_place.hpp); in half precision [unit][lane] comes
+/// before the chunks.
 class Field {
  public:
-  /// Throws ShapeError unless 1 <= vectors <= most_vectors, and with vectors in lanes where they fill no whole groups, are no colour
-  /// vectors, or the session has a GPU: there are no kernels for these.
+  /// Throws ShapeError unless 1 <= vectors <= most_vectors, and with vectors in lanes where they fill no whole groups, or are neither
+  /// colour vectors of a session without GPUs nor spinors on GPUs alone: there are no kernels for these.
   Field(LatticePointer lattice, int parity, int components, int vectors = 1);
 
   const LatticePointer& lattice() const { return lattice_; }
@@ -26,6 +28,8 @@ class Field {
   /// What lies side by side where lanes do, and how often: G and n / G where vectors are in lanes, else the lanes of sites and n.
   int width() const { return lattice_->vectors_in_lanes() * lattice_->lanes().lanes; }
   int groups() const { return vectors_ / lattice_->vectors_in_lanes(); }
+  /// Whether its words lie in chunks.
+  bool chunked() const { return lattice_->chunked() && components_ == spinor_components; }
   const runtime::Handle& block(int b) const { return blocks_[static_cast<std::size_t>(b)]; }
   /// Vectors in one block, of all sites; and their bytes.
   std::int64_t block_vectors(int b) const { return std::int64_t{lattice_->block(b).outer_sites()} * lattice_->lanes().lanes * vectors_; }

@@ -16,8 +16,8 @@ struct VectorMatrix {
   }
 };
 
-// Both submit one task per block, which does nothing once the state has stopped, and throw ShapeError when the fields do
-// not belong together.
+// Both submit one task per block, which does nothing once the state has stopped, and throw ShapeError when the fields do not belong
+// together, have vectors in lanes, or are chunked(): only hermitian operators have solvers that mix vectors.
 
 /// out_v = base_v + sum_w in_w M_wv; without base: the sum alone. Fields may be the same. 8 n^2 flop per site
 /// and component.

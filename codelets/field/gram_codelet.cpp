@@ -111,6 +111,7 @@ void require_alike(const char* where, const Field& a, const Field& b) {
   a.require_alike(where, b);
   if (a.vectors() != b.vectors()) throw ShapeError(where, "fields with other numbers of vectors");
   if (a.lattice()->vectors_in_lanes() > 1) throw ShapeError(where, "vectors are in lanes");
+  if (a.chunked()) throw ShapeError(where, "spinors lie in chunks");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "codelets/field/convert_cuda.hpp"
 #include "codelets/field/convert_site.hpp"
 #include "codelets/field/transfer.hpp"
+#include "codelets/field/word_place.hpp"
 #include "codelets/field/write_link.hpp"
 #include "codelets/gauge/observables.hpp"
 #include "codelets/lattice/lanes_in_a_row.hpp"
@@ -42,6 +43,7 @@ struct LinkTask {
   const HostGauge* gauge;
   Coord lattice;
   int parity, reals;
+  bool chunked;
 };
 
 template <class F>
@@ -50,16 +52,17 @@ void run_load_links(Call& call) {
   F* links = call.buffer<F>(0);
   const int link_words = NumberFormat<F>::link_words(task.reals);
   const Box box = task.gauge->box();
-  const int lanes = task.block->lanes().lanes;
+  const int lanes = task.block->lanes().lanes, chunk = task.chunked ? site::chunk_words<F>(link_words) : 1;
   for_sites(call.team(), *task.block, task.parity, [&](int outer, int lane, const Coord& site) {
     for (int d = 0; d < 8; ++d) {
       const int mu = d / 2;
       Coord start = site;
       if (d % 2 == 1) start[mu] = (start[mu] + task.lattice[mu] - 1) % task.lattice[mu];
       const auto link = task.gauge->link(index_in(box, start, task.lattice), mu);
-      F* to =
-          links + (static_cast<std::size_t>(outer) * 8 + static_cast<std::size_t>(d)) * static_cast<std::size_t>(link_words * lanes) + lane;
-      write_link(to, link.data(), task.reals, lanes);
+      F* to = links + (static_cast<std::size_t>(outer) * 8 + static_cast<std::size_t>(d)) * static_cast<std::size_t>(link_words * lanes);
+      F words[18];
+      write_link(words, link.data(), task.reals, 1);
+      for (int w = 0; w < link_words; ++w) to[site::word_place(w, lane, lanes, chunk)] = words[w];
     }
   });
 }
@@ -76,21 +79,25 @@ template <class F, bool Load>
 void run_host(Call& call) {
   const auto& task = call.arguments<HostTask>();
   F* field = call.buffer<F>(0);
-  const int components = task.host->components, width = task.places.width(), words = NumberFormat<F>::site_words(2 * components);
+  const int components = task.host->components, words = NumberFormat<F>::site_words(2 * components), head = site::head_words<F>;
+  const int chunk = task.places.chunked ? site::chunk_words<F>(words - head) : 1;
   const Box box = task.host->box();
   for_sites(call.team(), *task.block, task.parity, [&](int outer, int lane, const Coord& x) {
     const std::int64_t index = index_in(box, x, task.lattice);
     for (int v = 0; v < task.places.vectors; ++v) {
-      F* site = field + task.places.offset(words, outer, v, lane);
+      F *group = field + task.places.group(words, outer, v), site[NumberFormat<F>::site_words(2 * spinor_components)];
+      const auto place = [&](int w) { return site::word_place(w, task.places.lane_of(v, lane), task.places.width(), chunk, head); };
       std::complex<double>* host = &task.host[v].at(index, 0);
       with_components(components, [&](auto of_vector) {
         using V = site::Lane<Real<F>>;
         if constexpr (Load) {
           site::Complex<V> z[of_vector()];
           for (int c = 0; c < of_vector(); ++c) z[c] = {{static_cast<Real<F>>(host[c].real())}, {static_cast<Real<F>>(host[c].imag())}};
-          site::write_site<F>(site, width, z);
+          site::write_site<F>(site, 1, z);
+          for (int w = 0; w < words; ++w) group[place(w)] = site[w];
         } else {
-          const site::SiteReader<F, V> reader(site, width);
+          for (int w = 0; w < words; ++w) site[w] = group[place(w)];
+          const site::SiteReader<F, V> reader(site, 1);
           for (int c = 0; c < of_vector(); ++c) {
             const site::Complex<V> z = reader.component(c);
             host[c] = {static_cast<double>(z.re.v), static_cast<double>(z.im.v)};
@@ -144,8 +151,8 @@ void run_convert(Call& call) {
 template <class To, class From, int Components>
 void run_convert_on_cuda(Call& call) {
   const auto& task = call.arguments<ConvertTask>();
-  cuda::launch_convert<Components>(call.buffer<To>(0), call.buffer<const From>(1), task.to, task.from, task.parity, task.to_places.vectors,
-                                   status_of(call, task), task.obedience, static_cast<runtime::CudaStream>(call.stream()));
+  cuda::launch_convert<Components>(call.buffer<To>(0), call.buffer<const From>(1), {task.to, task.to_places}, {task.from, task.from_places},
+                                   task.parity, status_of(call, task), task.obedience, static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif
 
@@ -182,7 +189,7 @@ const Codelet& convert_codelet(Precision to, Precision from, int components) {
 }
 
 VectorPlaces places_of(const Field& field) {
-  return {field.vectors(), field.lattice()->lanes().lanes, field.lattice()->vectors_in_lanes()};
+  return {field.vectors(), field.lattice()->lanes().lanes, field.lattice()->vectors_in_lanes(), field.chunked() ? 1 : 0};
 }
 
 /// 12 and 8 reals cannot hold what is not SU(3). The same verdict on all ranks that have parts of the lattice.
@@ -205,8 +212,10 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge) {
   const Codelet& codelet = load_links_codelet(lattice.precision());
   for (const LinkField* links : {&even, &odd})
     for (const int b : lattice.local_blocks())
-      runtime::submit(codelet, LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), links->parity(), links->reals()},
-                      {runtime::out(links->block(b))}, {}, placement_of(lattice.block(b)));
+      runtime::submit(
+          codelet,
+          LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), links->parity(), links->reals(), lattice.chunked()},
+          {runtime::out(links->block(b))}, {}, placement_of(lattice.block(b)));
   even.freeze();
   odd.freeze();
 }
@@ -239,8 +248,9 @@ void store(std::span<HostField> host, const Field& field) { submit_host<false>("
 void convert(const Field& to, const Field& from, const runtime::Guard& guard) {
   const Lattice &a = *to.lattice(), &b = *from.lattice();
   if (to.parity() != from.parity() || to.components() != from.components() || to.vectors() != from.vectors() ||
-      (a.vectors_in_lanes() > 1) != (b.vectors_in_lanes() > 1) || a.decomposition().grid() != b.decomposition().grid() ||
-      a.decomposition().lattice() != b.decomposition().lattice())
+      (a.vectors_in_lanes() > 1) != (b.vectors_in_lanes() > 1) ||
+      (to.chunked() && from.chunked() && a.vectors_in_lanes() != b.vectors_in_lanes()) ||
+      a.decomposition().grid() != b.decomposition().grid() || a.decomposition().lattice() != b.decomposition().lattice())
     throw ShapeError("transfer::convert", "fields of another parity, decomposition, kind, layout or number of vectors");
   const Codelet& codelet = convert_codelet(a.precision(), b.precision(), to.components());
   for (const int i : a.local_blocks()) {

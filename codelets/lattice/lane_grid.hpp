@@ -24,7 +24,8 @@ struct LayoutRequest {
   int reach = 1;                    ///< the longest hop along a direction: 1, or 3 for improved staggered fermions
   Coord tile{};                     ///< wanted extents of a tile of outer sites (BlockShape), 0: no limit; an order in memory, no result
   Coord unit{2, 2, 2, 2};           ///< half a block is a whole number of these along a direction that is split; even. For Schwarz domains
-  int vectors_in_lanes = 1;         ///< 16 or 8: lanes hold so many vectors of a colour field (8 in double precision) instead of sites
+  int vectors_in_lanes = 1;         ///< lanes hold so many vectors instead of sites: 16 or 8 of a colour field on CPUs (8 in double
+                                    ///< precision), 16, 12 or 8 spinors on GPUs
 };
 
 /// The same grid for every block of a decomposition, so that neighbouring blocks agree on the lanes of a face. A direction can

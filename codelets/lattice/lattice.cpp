@@ -1,14 +1,24 @@
 #include "codelets/lattice/lattice.hpp"
 
+#include "runtime/graph/session.hpp"
 #include "runtime/system/error.hpp"
 
 #include <algorithm>
 
 namespace quarkstar {
 
-int Lattice::vectors_in_lanes_of(Precision precision, int wanted) {
-  if (wanted != 1 && wanted != 8 && wanted != 16) throw ShapeError("Lattice", "vectors in lanes are 8 or 16");
-  return precision == Precision::double_ ? std::min(wanted, 8) : wanted;
+bool Lattice::is_on_gpus(const runtime::Decomposition& decomposition) {
+  if (!runtime::Session::is_running()) return false;
+  const runtime::Session& session = runtime::Session::current();
+  const std::vector<int>& local = decomposition.local();
+  return !cpus_join_gpus(session.options()) &&
+         std::all_of(local.begin(), local.end(), [&](int b) { return decomposition.block(b).owner < session.gpu_count(); });
+}
+
+int Lattice::vectors_in_lanes_of(Precision precision, int wanted, bool on_gpus) {
+  if (wanted != 1 && wanted != 8 && wanted != 16 && !(wanted == 12 && on_gpus))
+    throw ShapeError("Lattice", "vectors in lanes are 8 or 16, on GPUs also 12");
+  return precision == Precision::double_ && !on_gpus ? std::min(wanted, 8) : wanted;
 }
 
 void Lattice::require_part(const char* where, const Box& box, int before) const {

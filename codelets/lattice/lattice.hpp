@@ -10,13 +10,15 @@ namespace quarkstar {
 /// Immutable; shared by the fields that live on it.
 class Lattice {
  public:
-  /// Throws Error(input) where a cut leaves a block thinner than layout.reach, ShapeError for vectors_in_lanes other than 1, 8 and 16.
+  /// Throws Error(input) where a cut leaves a block thinner than layout.reach, ShapeError for vectors_in_lanes other than 1, 8 and 16, on
+  /// GPUs also 12.
   Lattice(const runtime::Decomposition& decomposition, Precision precision, const BoundaryAngles& boundary,
           const LayoutRequest& layout = {})
       : decomposition_(decomposition),
         precision_(precision),
         boundary_(boundary),
-        vectors_in_lanes_(vectors_in_lanes_of(precision, layout.vectors_in_lanes)),
+        on_gpus_(is_on_gpus(decomposition)),
+        vectors_in_lanes_(vectors_in_lanes_of(precision, layout.vectors_in_lanes, on_gpus_)),
         lanes_(choose_lane_grid(decomposition, precision, layout)) {
     blocks_.resize(decomposition_.blocks().size());
     for (const int b : decomposition_.local())
@@ -28,7 +30,10 @@ class Lattice {
   Precision precision() const { return precision_; }
   const BoundaryAngles& boundary() const { return boundary_; }
   const LaneGrid& lanes() const { return lanes_; }
-  /// Vectors of a colour field in lanes; 1: the lanes are of sites.
+  /// Whether words of a lane lie in chunks (codelets/field/word_place.hpp), in spinors and the links between them: where all tasks on this
+  /// rank's blocks run on GPUs, and lanes fill 64 bytes or hold vectors. In faces they do not, so that ranks need not agree.
+  bool chunked() const { return on_gpus_ && (vectors_in_lanes_ > 1 || lanes_.lanes * static_cast<int>(computed_bytes(precision_)) == 64); }
+  /// Vectors in lanes; 1: the lanes are of sites.
   int vectors_in_lanes() const { return vectors_in_lanes_; }
   /// All blocks of the lattice, and those of this rank, which alone have a geometry.
   int block_count() const { return decomposition_.count(); }
@@ -41,10 +46,12 @@ class Lattice {
   void require_part(const char* where, const Box& box, int before) const;
 
  private:
-  static int vectors_in_lanes_of(Precision precision, int wanted);
+  static bool is_on_gpus(const runtime::Decomposition& decomposition);
+  static int vectors_in_lanes_of(Precision precision, int wanted, bool on_gpus);
   runtime::Decomposition decomposition_;
   Precision precision_;
   BoundaryAngles boundary_;
+  bool on_gpus_;
   int vectors_in_lanes_;
   LaneGrid lanes_;
   std::vector<std::unique_ptr<BlockGeometry>> blocks_;

@@ -26,8 +26,8 @@ struct Launch {
 struct Choice {
   int lanes, link_reals, sign = 1;
   Launch launch{};
-  int vectors_in_lanes = 1;  ///< then without lanes of sites, and on CPUs
-  bool pairs = false;        ///< fields and links have pairs of words side by side (word_place()): on GPUs, lanes of 64 bytes, not half
+  int vectors_in_lanes = 1;  ///< then without lanes of sites
+  bool chunked = false;      ///< Lattice::chunked()
 };
 
 }  // namespace quarkstar::stencil

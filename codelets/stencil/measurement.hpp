@@ -99,6 +99,9 @@ std::vector<std::array<int, N>> of_all_ranks(const std::function<std::array<int,
 /// The wanted extents of tiles that are tried, no limits first.
 inline constexpr Coord no_tile{}, tile_zt8{0, 0, 8, 8};
 inline constexpr Coord tried_tiles[] = {no_tile, tile_zt8, {0, 0, 4, 4}, {0, 6, 6, 6}, {0, 0, 0, 4}};
+/// On GPUs with vectors in lanes: columns along t, through which the blocks of a kernel march.
+inline constexpr Coord column_4x4x4{4, 4, 4, 0}, column_4x4x2{4, 4, 2, 0};
+inline constexpr Coord tried_columns[] = {column_4x4x4, column_4x4x2, {8, 4, 2, 0}};
 
 /// Another choice must be so much faster than the one that is kept; on CPUs less is noise.
 inline constexpr double worthwhile_on_gpus = 0.99, worthwhile_on_cpus = 0.97;

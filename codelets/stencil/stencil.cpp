@@ -60,6 +60,7 @@ void Stencil::submit_pack(int b, const Field& in, const Submission& submission) 
   task.lanes = in.width();
   task.vectors = in.groups();
   task.sign = submission.sign;
+  task.chunked = lattice_->chunked();
   AccessList accesses{runtime::in(geometry.handle()), runtime::in(in.block(b))};
   double bytes = 0;
   for (int d = 0; d < 8; ++d) {
@@ -91,6 +92,7 @@ void Stencil::submit_sites(int b, bool boundary, const Field& out, const Field& 
   task.choice.launch.memory.prefetch = launch_.memory.prefetch;
   task.choice.launch.memory.stores = launch_.memory.stores;
   task.choice.vectors_in_lanes = lattice_->vectors_in_lanes();
+  task.choice.chunked = lattice_->chunked();
   task.near = geometry.neighbours(parity);
   task.far = geometry.far_neighbours(parity);
   const bool listed = geometry.has_faces() && list.first < 0;

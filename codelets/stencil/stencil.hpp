@@ -36,7 +36,7 @@ struct SitesTask {
 
 struct PackTask {
   int lanes, vectors, sign, faces;  ///< Field::width() and groups(); faces to pack
-  bool has_state;
+  bool chunked, has_state;
   runtime::When when;
   struct Face {
     int direction, stride;

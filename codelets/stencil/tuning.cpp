@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace quarkstar::stencil {
 namespace {
@@ -125,11 +126,12 @@ std::string launch_key(const TuningProblem& problem, const Coord& tile, const st
 
 Coord measure_tile(const TuningProblem& problem, double& microseconds) {
   const double worthwhile = on_gpus(problem) ? worthwhile_on_gpus : worthwhile_on_cpus;
-  const Coord usual = problem.subject.usual_tile(problem.decomposition);
+  const Coord usual = problem.subject.usual_tile(problem.decomposition, problem.subject.layout.vectors_in_lanes);
   Coord best = usual;
   const Launch rule = problem.subject.usual_launch(problem.vectors);
   microseconds = Trial(problem, best).time_of(rule);
-  for (const Coord& tile : tried_tiles) {
+  const bool columns = on_gpus(problem) && problem.subject.layout.vectors_in_lanes > 1;
+  for (const Coord& tile : columns ? std::span<const Coord>(tried_columns) : std::span<const Coord>(tried_tiles)) {
     if (tile == usual) continue;
     const double time = Trial(problem, tile).time_of(rule);
     if (time >= worthwhile * microseconds) continue;
@@ -156,6 +158,7 @@ Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& m
     for (const arch::MemoryAccess& memory : arch::memory_accesses) consider({0, 0, memory});
     return best;
   }
+  if (problem.subject.layout.vectors_in_lanes > 1) return best;  // the number of vectors in lanes says how many threads there are
   for (const int vectors : {1, 2, 4, 8})
     if (vectors <= problem.vectors && problem.vectors > 1) consider({0, vectors, rule.memory});
   const int vectors_a_thread = best.vectors_a_thread;
@@ -193,7 +196,7 @@ Coord tile_for(const TuningProblem& problem, bool measure, runtime::TuneCache* c
     });
     return of_all[static_cast<std::size_t>(decider)];
   }
-  const Coord rule = problem.subject.usual_tile(problem.decomposition);
+  const Coord rule = problem.subject.usual_tile(problem.decomposition, problem.subject.layout.vectors_in_lanes);
   if (!measure) return rule;
   const std::optional<TuningProblem> measured = measured_problem(problem);
   if (!measured) return rule;

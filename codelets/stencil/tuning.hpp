@@ -25,7 +25,7 @@ struct Subject {
   /// The operator on a lattice, with links of any value, which it owns.
   std::function<std::shared_ptr<Stencil>(const LatticePointer& lattice, int vectors)> make;
   /// Without a measurement.
-  std::function<Coord(const runtime::Decomposition&)> usual_tile;
+  std::function<Coord(const runtime::Decomposition&, int vectors_in_lanes)> usual_tile;
   std::function<Launch(int vectors)> usual_launch;
   /// Threads of a GPU block at most, where threads take so many vectors (0: any number).
   std::function<int(int vectors_a_thread)> most_block_threads;

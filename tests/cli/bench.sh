@@ -69,7 +69,7 @@ expect 0 '"vectors_in_lanes": 1' bench solver --json --action hisq --nrhs 8 --la
 expect 2 'error: --lanes: lanes of sites, where --vectors-in-lanes has' bench dslash --action hisq --nrhs 8 --vectors-in-lanes 8 --lanes 8 --lattice 4,4,4,8 "${small[@]}"
 expect 2 'error: --vectors-in-lanes: 8 for 12 right-hand sides, where 1 can be' bench dslash --action hisq --nrhs 12 --vectors-in-lanes 8 --lattice 4,4,4,8 \
   --precision single --devices cpu "${small[@]}"
-expect 2 'error: --vectors-in-lanes: it means nothing for the action wilson' bench dslash --vectors-in-lanes 8 "${small[@]}"
+expect 2 'error: --vectors-in-lanes: 8 for 1 right-hand sides, where 1 can be' bench dslash --vectors-in-lanes 8 "${small[@]}"
 expect 2 "error: --solver: 'gmres' is not for the action wilson; use bicgstab, " bench solver --solver gmres
 for solver in blockcg multishift; do
   expect 0 "4,4,4,8 +$solver +double/single +13 +3 " bench solver --action hisq --solver $solver --nrhs 3 --lattice 4,4,4,8 --iterations 16 \

@@ -29,7 +29,8 @@ Outcome solve(app::RunConfig config, const HostGauge& gauge, const runtime::Sess
   config.source.position = {1, 2, 3, 1};
   Outcome outcome;
   outcome.report.config = config;
-  outcome.solution = std::move(app::solve_source(links_at_hand(gauge), gauge.extents, outcome.report, app::unwatched()).front().columns.front());
+  outcome.solution =
+      std::move(app::solve_source(links_at_hand(gauge), gauge.extents, outcome.report, app::unwatched()).front().columns.front());
   return outcome;
 }
 

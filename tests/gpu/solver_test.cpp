@@ -63,7 +63,7 @@ TEST_CASE("Wilson solves on a GPU: several right-hand sides have the bits of as 
   const Coord lattice{8, 8, 8, 8};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed + 20, 0.4);
   const wilson::Action action(gauge, {0.12, {}, antiperiodic_in_time});
-  constexpr std::size_t most = 12;
+  constexpr std::size_t most = 16;
   std::vector<HostField> sources;
   std::vector<double> kappas;  // unlike, so that right-hand sides stop at different iterations
   for (std::size_t v = 0; v < most; ++v) {
@@ -81,12 +81,15 @@ TEST_CASE("Wilson solves on a GPU: several right-hand sides have the bits of as 
       }
       runtime::Session gpu({.cuda_workers = 1});
       for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}}) {
-        Solver together(runtime::Decomposition(lattice, blocks, gpu.block_owners()), action, settings);
-        for (const std::size_t n : {std::size_t{3}, most}) {
+        const std::pair<int, std::size_t> layouts[] = {{1, 3}, {1, 12}, {8, 8}, {8, 16}, {12, 12}, {16, 16}};
+        for (const auto& [in_lanes, n] : layouts) {
+          if (in_lanes > 1 && precision == Precision::half) continue;
+          Solver together(runtime::Decomposition(lattice, blocks, gpu.block_owners()), action, settings, {.vectors_in_lanes = in_lanes});
           const battery::TogetherOutcome outcome =
               battery::solve_together(together, std::span(sources).first(n), std::span(kappas).first(n));
           for (std::size_t v = 0; v < n; ++v) {
-            INFO(solver << " " << name_of(precision) << " blocks " << blocks[2] << blocks[3] << " vectors " << n << ", number " << v);
+            INFO(solver << " " << name_of(precision) << " blocks " << blocks[2] << blocks[3] << " vectors " << n << ", in lanes "
+                        << in_lanes << ", number " << v);
             CHECK(outcome.results[v].converged());
             battery::check_same_bits(outcome, v, alone[v], 0);
           }

@@ -48,7 +48,7 @@ TEST_CASE("a measurement on a GPU is kept, and answers the next time") {
   runtime::Session gpu({.cuda_workers = 1});
   const stencil::TuningProblem problem{runtime::Decomposition({16, 16, 16, 16}, {1, 1, 1, 1}, 1),
                                        wilson::tuning_subject(Precision::single, 12, antiperiodic_in_time)};
-  const Coord usual_tile = problem.subject.usual_tile(problem.decomposition);
+  const Coord usual_tile = problem.subject.usual_tile(problem.decomposition, 1);
   const stencil::Launch usual_launch = problem.subject.usual_launch(problem.vectors);
   Coord tile{};
   stencil::Launch launch{};
@@ -78,7 +78,7 @@ TEST_CASE("large lattices on a GPU are tiled by rule") {
   QUARKSTAR_NEEDS_GPU("gpu tuning rule");
   runtime::Session gpu({.cuda_workers = 1});
   const auto tile_of = [](const Coord& lattice, Precision precision) {
-    return wilson::tuning_subject(precision, 12, antiperiodic_in_time).usual_tile(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1));
+    return wilson::tuning_subject(precision, 12, antiperiodic_in_time).usual_tile(runtime::Decomposition(lattice, {1, 1, 1, 1}, 1), 1);
   };
   for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
     CHECK(tile_of({32, 32, 32, 32}, precision) == Coord{});

@@ -31,16 +31,16 @@ bool same_bytes(const T* a, const T* b, std::size_t count) {
   return std::memcmp(a, b, count * sizeof(T)) == 0;
 }
 
-/// The same sites or links of so many words and lanes with pairs of words side by side, or back.
+/// The same sites or links of so many words and lanes in chunks, or back. head: words before the chunks.
 template <class F>
-std::vector<F> in_pairs(const std::vector<F>& plain, int words, int lanes, bool back = false) {
+std::vector<F> in_chunks(const std::vector<F>& plain, int words, int lanes, int head, bool back = false) {
   std::vector<F> moved(plain.size());
-  const int row = words * lanes;
+  const int row = words * lanes, chunk = site::chunk_words<F>(words - head);
   for (std::size_t i = 0; i < plain.size(); i += static_cast<std::size_t>(row))
     for (int w = 0; w < words; ++w)
       for (int l = 0; l < lanes; ++l) {
         const std::size_t here = i + static_cast<std::size_t>(w * lanes + l);
-        const std::size_t there = i + static_cast<std::size_t>(site::word_place(w, l, lanes, 2));
+        const std::size_t there = i + static_cast<std::size_t>(site::word_place(w, l, lanes, chunk, head));
         moved[back ? here : there] = plain[back ? there : here];
       }
   return moved;
@@ -52,12 +52,12 @@ struct Block {
   using T = Real<F>;
   static constexpr int words = spinor_words<F>;
   WilsonCase<F> made;
-  int lanes, reals, vectors;
+  int lanes, reals, vectors, count;
   std::vector<MadeUpField<F, 12>> in, x, y;
   std::vector<std::vector<T>> faces[8];  ///< [direction][vector], [position][12][face lane]
 
-  Block(int block_lanes, int link_reals, int n, Edges edges)
-      : made(block_lanes, link_reals, sites, true), lanes(block_lanes), reals(link_reals), vectors(n) {
+  Block(int block_lanes, int link_reals, int n, Edges edges, int outer_sites = sites)
+      : made(block_lanes, link_reals, outer_sites, true), lanes(block_lanes), reals(link_reals), vectors(n), count(outer_sites) {
     for (int d = 0; d < 8; ++d) {
       if (edges == Edges::all || (edges == Edges::times && d / 2 == 3)) continue;
       for (std::size_t i = static_cast<std::size_t>(d); i < made.neighbours.entries.size(); i += 8)
@@ -68,9 +68,9 @@ struct Block {
     }
     for (int v = 0; v < n; ++v) {
       Numbers numbers(static_cast<std::uint64_t>(100 + v));
-      in.emplace_back(numbers, sites, lanes);
-      x.emplace_back(numbers, sites, lanes);
-      y.emplace_back(numbers, sites, lanes);
+      in.emplace_back(numbers, count, lanes);
+      x.emplace_back(numbers, count, lanes);
+      y.emplace_back(numbers, count, lanes);
       for (int d = 0; d < 8; ++d) {
         std::vector<T> face(made.faces[d].size());
         for (T& number : face) number = static_cast<T>(numbers.real() * (is_half<F> ? 3e-5 : 1));
@@ -96,7 +96,7 @@ struct Block {
     a.scale[0] = static_cast<T>(scale(v));
     a.diagonal[0] = static_cast<T>(diagonal(v));
     sums.assign(3, BinnedSum::zero());
-    wilson::hopping_kernel<F>({lanes, reals, sign, wilson::default_launch})(a, 0, sites, nullptr, sums.data());
+    wilson::hopping_kernel<F>({lanes, reals, sign, wilson::default_launch})(a, 0, count, nullptr, sums.data());
     return out;
   }
 
@@ -109,30 +109,53 @@ struct Block {
     return all;
   }
   std::vector<F> together(const std::vector<MadeUpField<F, 12>>& fields) const {
-    return together<F>(static_cast<std::size_t>(words * lanes), sites,
+    return together<F>(static_cast<std::size_t>(words * lanes), static_cast<std::size_t>(count),
                        [&](int v) { return fields[static_cast<std::size_t>(v)].stored.data(); });
   }
 };
 
+/// [place][vector][number] to [place][group of vectors][number][vector of the group], or back; the numbers in chunks behind `head` of them.
+template <class Number>
+std::vector<Number> in_lanes(const std::vector<Number>& apart, int numbers, int in_group, int chunk, int head, bool back = false) {
+  std::vector<Number> moved(apart.size());
+  const int group = numbers * in_group;
+  for (std::size_t i = 0; i < apart.size(); i += static_cast<std::size_t>(group))
+    for (int v = 0; v < in_group; ++v)
+      for (int w = 0; w < numbers; ++w) {
+        const std::size_t here = i + static_cast<std::size_t>(v * numbers + w);
+        const std::size_t there = i + static_cast<std::size_t>(site::word_place(w, v, in_group, chunk, head));
+        moved[back ? here : there] = apart[back ? there : here];
+      }
+  return moved;
+}
+
+/// A launch on copies of what `made` has, whose results and sums are those that each vector has alone. vectors_in_lanes: of a block of one
+/// lane.
 template <class F>
-void check_vectors(int lanes, int reals, int n, int sign, Edges edges, int left_out, bool pairs) {
-  INFO(kernels::describe(NumberFormat<F>::precision, lanes) << " links " << reals << " n " << n << " sign " << sign << " edges "
-                                                            << static_cast<int>(edges) << " left out " << left_out << " pairs " << pairs);
-  Block<F> block(lanes, reals, n, edges);
+void check_vectors(int lanes, int reals, int n, int sign, Edges edges, int left_out, bool chunked, int vectors_in_lanes = 1,
+                   int outer_sites = sites) {
+  INFO(kernels::describe(NumberFormat<F>::precision, lanes)
+       << " links " << reals << " n " << n << " sign " << sign << " edges " << static_cast<int>(edges) << " left out " << left_out
+       << " chunked " << chunked << " in lanes " << vectors_in_lanes << " sites " << outer_sites);
+  Block<F> block(lanes, reals, n, edges, outer_sites);
   const WilsonCase<F>& made = block.made;
   const OnGpu<std::uint32_t> entries(made.neighbours.entries), faces_at(made.neighbours.faces_at), list(made.list);
-  const auto arranged = [&](const std::vector<F>& plain, int words) { return pairs ? in_pairs(plain, words, lanes) : plain; };
-  constexpr int words = Block<F>::words;
-  const OnGpu<F> links(arranged(made.links, NumberFormat<F>::link_words(reals))), in(arranged(block.together(block.in), words)),
-      x(arranged(block.together(block.x), words)), y(arranged(block.together(block.y), words));
-  const Zeroed<F> out(static_cast<std::size_t>(sites * n * words * lanes));
+  constexpr int words = Block<F>::words, head = site::head_words<F>;
+  const bool groups = vectors_in_lanes > 1;
+  const auto arranged = [&](const std::vector<F>& plain, bool back = false) {
+    if (groups) return in_lanes(plain, words, vectors_in_lanes, site::chunk_words<F>(words - head), head, back);
+    return chunked ? in_chunks(plain, words, lanes, head, back) : plain;
+  };
+  const OnGpu<F> links(chunked ? in_chunks(made.links, NumberFormat<F>::link_words(reals), lanes, 0) : made.links),
+      in(arranged(block.together(block.in))), x(arranged(block.together(block.x))), y(arranged(block.together(block.y)));
+  const Zeroed<F> out(static_cast<std::size_t>(outer_sites * n * words * lanes));
   std::vector<std::unique_ptr<OnGpu<Real<F>>>> faces;
   wilson::HoppingArguments<F> a = made.arguments;
   for (int d = 0; d < 8; ++d) {
     if (a.faces[d] == nullptr) continue;
-    faces.push_back(std::make_unique<OnGpu<Real<F>>>(
-        block.template together<Real<F>>(static_cast<std::size_t>(12 * block.face_width(d)), kernels::face_sites,
-                                         [&](int v) { return block.faces[d][static_cast<std::size_t>(v)].data(); })));
+    const auto face = block.template together<Real<F>>(static_cast<std::size_t>(12 * block.face_width(d)), kernels::face_sites,
+                                                       [&](int v) { return block.faces[d][static_cast<std::size_t>(v)].data(); });
+    faces.push_back(std::make_unique<OnGpu<Real<F>>>(groups ? in_lanes(face, 12, vectors_in_lanes, 1, 0) : face));
     a.faces[d] = faces.back()->get();
   }
   a.neighbours = entries.get();
@@ -154,10 +177,11 @@ void check_vectors(int lanes, int reals, int n, int sign, Edges edges, int left_
   const int count = a.sums.count(n);
   const OnGpu<BinnedSum> sums(std::vector<BinnedSum>(static_cast<std::size_t>(count), BinnedSum::zero()));
   const Stream stream;
-  cuda::launch_hopping<F>({.lanes = lanes, .link_reals = reals, .sign = sign, .pairs = pairs}, a, sites, state.get(), {}, stream);
+  cuda::launch_hopping<F>({.lanes = lanes, .link_reals = reals, .sign = sign, .vectors_in_lanes = vectors_in_lanes, .chunked = chunked}, a,
+                          outer_sites, state.get(), {}, stream);
   runtime::enqueue_finish({runtime::sum_tables(), sums.get(), nullptr, count}, stream);
   stream.wait();
-  const std::vector<F> found = pairs ? in_pairs(out.read(), words, lanes, true) : out.read();
+  const std::vector<F> found = arranged(out.read(), true);
   const std::vector<BinnedSum> found_sums = sums.read();
   const auto row = static_cast<std::size_t>(words * lanes);
   for (int v = 0; v < n; ++v) {
@@ -165,7 +189,7 @@ void check_vectors(int lanes, int reals, int n, int sign, Edges edges, int left_
     std::vector<BinnedSum> expected_sums;
     const std::vector<F> expected = block.expected(v, sign, expected_sums);
     bool same = true;
-    for (std::size_t i = 0; i < sites; ++i)
+    for (std::size_t i = 0; i < static_cast<std::size_t>(outer_sites); ++i)
       same = same && same_bytes(found.data() + (i * static_cast<std::size_t>(n) + static_cast<std::size_t>(v)) * row,
                                 expected.data() + i * row, row);
     INFO("vector " << v);
@@ -183,28 +207,43 @@ void check_format(std::initializer_list<int> widths) {
         for (const Edges edges : {Edges::none, Edges::times, Edges::all})
           for (const int n : {1, 2, 3, 5, 8, 32}) {
             if (n == 32 && (reals != 12 || sign < 0)) continue;
-            for (const bool pairs : {false, true}) {
-              if (pairs && (lanes != *widths.begin() || is_half<F>)) continue;
-              check_vectors<F>(lanes, reals, n, sign, edges, -1, pairs);
-              if (n == 5 && reals == 12) check_vectors<F>(lanes, reals, n, sign, edges, 2, pairs);
+            for (const bool chunked : {false, true}) {
+              if (chunked && lanes != *widths.begin()) continue;
+              check_vectors<F>(lanes, reals, n, sign, edges, -1, chunked);
+              if (n == 5 && reals == 12) check_vectors<F>(lanes, reals, n, sign, edges, 2, chunked);
             }
           }
 }
 
+/// Vectors in lanes.
 template <class F>
-void check_packs(int lanes, int n, int sign, bool pairs) {
+void check_groups() {
+  for (const int in_group : {8, 12, 16})
+    for (const int reals : {18, 12})
+      for (const int sign : {1, -1})
+        for (const Edges edges : {Edges::none, Edges::times, Edges::all}) {
+          check_vectors<F>(1, reals, in_group, sign, edges, -1, true, in_group);
+          check_vectors<F>(1, reals, 2 * in_group, sign, edges, in_group + 1, true, in_group);
+        }
+  // So many sites that blocks march.
+  check_vectors<F>(1, 12, 8, 1, Edges::all, -1, true, 8, 40001);
+  check_vectors<F>(1, 18, 8, 1, Edges::none, 3, true, 8, 40001);
+}
+
+template <class F>
+void check_packs(int lanes, int n, int sign, bool chunked) {
   Block<F> block(lanes, 18, n, Edges::all);
   const std::vector<F> plain = block.together(block.in);
-  const OnGpu<F> in(pairs ? in_pairs(plain, Block<F>::words, lanes) : plain);
+  const OnGpu<F> in(chunked ? in_chunks(plain, Block<F>::words, lanes, site::head_words<F>) : plain);
   const OnGpu<std::uint32_t> list(block.made.list);
   const Stream stream;
   for (int d = 0; d < 8; ++d) {
     INFO(kernels::describe(NumberFormat<F>::precision, lanes)
-         << " n " << n << " sign " << sign << " direction " << d << " pairs " << pairs);
+         << " n " << n << " sign " << sign << " direction " << d << " chunked " << chunked);
     const int stride = block.made.stride[static_cast<std::size_t>(d / 2)];
     const auto row = static_cast<std::size_t>(12 * block.face_width(d));
     const Zeroed<Real<F>> out(sites * static_cast<std::size_t>(n) * row);
-    cuda::launch_pack<F>({.lanes = lanes, .direction = d, .sign = sign, .pairs = pairs}, {list.get(), in.get(), out.get(), stride, n},
+    cuda::launch_pack<F>({.lanes = lanes, .direction = d, .sign = sign, .chunked = chunked}, {list.get(), in.get(), out.get(), stride, n},
                          sites, nullptr, stream);
     stream.wait();
     std::vector<std::vector<Real<F>>> expected;
@@ -224,14 +263,19 @@ TEST_CASE("faces of several right-hand sides have the bits of the CPU's") {
   QUARKSTAR_NEEDS_GPU("gpu packs of several vectors");
   for (const int n : {1, 3})
     for (const int sign : {1, -1})
-      for (const bool pairs : {false, true}) {
-        check_packs<double>(8, n, sign, pairs);
-        check_packs<float>(16, n, sign, pairs);
-        check_packs<float>(8, n, sign, pairs);
-        if (pairs) continue;
-        check_packs<Half>(16, n, sign, pairs);
-        check_packs<Half>(1, n, sign, pairs);
+      for (const bool chunked : {false, true}) {
+        check_packs<double>(8, n, sign, chunked);
+        check_packs<float>(16, n, sign, chunked);
+        check_packs<float>(8, n, sign, chunked);
+        check_packs<Half>(16, n, sign, chunked);
+        if (!chunked) check_packs<Half>(1, n, sign, chunked);
       }
+}
+
+TEST_CASE("each of the right-hand sides in lanes has the bits of the hopping term alone") {
+  QUARKSTAR_NEEDS_GPU("gpu hopping of vectors in lanes");
+  check_groups<double>();
+  check_groups<float>();
 }
 
 TEST_CASE("each of several right-hand sides has the bits of the hopping term alone") {

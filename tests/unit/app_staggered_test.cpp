@@ -70,7 +70,8 @@ TEST_CASE("staggered settings complete themselves and exclude each other") {
   CHECK(refusal_of({flag("action", "hisq"), flag("naik-epsilon", "-1")}).starts_with("naik-epsilon: -1 leaves no Naik term"));
   CHECK(refusal_of({flag("action", "hisq"), flag("naik-epsilon", "auto"), flag("masses", "0.1,2")}).starts_with("mass: the series"));
   CHECK(refusal_of({flag("action", "hisq"), flag("naik-epsilon", "auto"), flag("masses", "0.1,1")}).empty());
-  CHECK(refusal_of({flag("action", "hisq"), flag("solver", "multishift"), flag("naik-epsilon", "auto")}).starts_with("solver: multishift needs"));
+  CHECK(refusal_of({flag("action", "hisq"), flag("solver", "multishift"), flag("naik-epsilon", "auto")})
+            .starts_with("solver: multishift needs"));
 }
 
 TEST_CASE("right-hand sides of any sources, colours and masses are solved together") {

@@ -1,9 +1,9 @@
 // What the machine says about its memory, read from trees made for the test.
 #include "runtime/system/memory.hpp"
 
+#include "apps/run/action_memory.hpp"
 #include "apps/run/memory_check.hpp"
 #include "apps/run/right_hand_sides.hpp"
-#include "apps/run/action_memory.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 #include "tests/unit/runtime_support.hpp"

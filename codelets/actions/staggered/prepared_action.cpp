@@ -48,7 +48,7 @@ stencil::Subject tuning_subject(Precision precision, int long_reals) {
           .components = colour_components,
           .link_bytes = dslash_link_bytes(precision, long_reals),
           .make = [long_reals](const LatticePointer& lattice, int vectors) { return measured_dslash(lattice, long_reals, vectors); },
-          .usual_tile = [](const runtime::Decomposition&) { return tuning::no_tile; },
+          .usual_tile = [](const runtime::Decomposition&, int) { return tuning::no_tile; },
           .usual_launch = default_launch,
           .most_block_threads = [precision](int vectors) { return most_block_threads(precision, vectors); }};
 }

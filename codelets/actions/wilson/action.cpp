@@ -14,6 +14,8 @@ stencil::Launch Action::usual_launch(int) const { return default_launch; }
 void Action::check(const runtime::Decomposition& decomposition, const ActionRequest& request) const {
   if (request.link_reals != 18 && request.link_reals != 12 && request.link_reals != 8)
     throw Error(ErrorKind::input, Parameter("links"), fmt::format("{} reals a link", request.link_reals), "use 18, 12 or 8");
+  if (request.speed.vectors_in_lanes > 1 && (request.link_reals == 8 || request.precision == Precision::half))
+    throw ShapeError("wilson::Action", "vectors in lanes are for links of 18 or 12 reals, in single and double precision");
   if (request.schwarz) require_domains(decomposition, request.schwarz->domain);
   require_kappa(parameters_.kappa);
   for (const double angle : parameters_.boundary)

@@ -27,7 +27,7 @@ using HoppingKernel = stencil::Kernel<HoppingArguments<F>>;
 struct PackChoice {
   int lanes, direction, sign;
   bool remote = false;
-  bool pairs = false;  ///< as stencil::Choice::pairs
+  bool chunked = false;  ///< as stencil::Choice::chunked
 };
 
 /// On CPUs without a measurement: each hop asks for the next one's lines (a prototype gained 15 to 25 % on two cores of an AVX-512 Xeon),

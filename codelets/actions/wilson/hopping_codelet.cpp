@@ -39,7 +39,7 @@ struct Kernels {
   template <class F>
   static void launch_pack(const stencil::PackTask& task, const stencil::PackTask::Face& face, const PackArguments<F>& a,
                           const std::int32_t* stop, runtime::CudaStream stream) {
-    cuda::launch_pack<F>({task.lanes, face.direction, task.sign, face.remote != 0}, a, face.count, stop, stream);
+    cuda::launch_pack<F>({task.lanes, face.direction, task.sign, face.remote != 0, task.chunked}, a, face.count, stop, stream);
   }
 #endif
 };

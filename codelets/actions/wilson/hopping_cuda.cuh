@@ -41,29 +41,59 @@ __device__ __forceinline__ void read_projected(site::HalfSpinor<V>& h, const F (
   }
 }
 
+/// Words of a chunk of a spinor and of a link.
+template <class F, bool Chunked>
+inline constexpr int spinor_chunk = Chunked ? site::chunk_words<F>(spinor_words<F> - site::head_words<F>) : 1;
+template <class F, int Reals, bool Chunked>
+inline constexpr int link_chunk = Chunked ? site::chunk_words<F>(NumberFormat<F>::link_words(Reals)) : 1;
+
+/// The links of a thread's lane, loaded where they are needed.
+template <class F, int W, int Reals, bool Chunked, class Loads>
+struct LinksInMemory {
+  using V = Lane<Real<F>>;
+  static constexpr int words = NumberFormat<F>::link_words(Reals);
+  const F* links;
+  int lane;
+  __device__ __forceinline__ void load(site::Link<V>& u, int direction) const {
+    F of_link[words];
+    load_words<link_chunk<F, Reals, Chunked>, 0, Loads>(of_link, links + direction * (words * W), W, lane);
+    site::load_link<F, Reals, site::PlainLoads>(u, of_link, 1);
+  }
+};
+
 /// The eight links of each of a row of lanes of sites, which the threads of a block have put together for each other.
 struct SharedLinks {
   float2 entries[8][9][arch::warp_threads];
 };
 
-/// The neighbours of one vector in one lane of an outer site, and the links to them.
+/// Those of a thread's lane.
+struct LinksOfBlock {
+  const SharedLinks* shared;
+  int lane;
+  __device__ __forceinline__ void load(site::Link<Lane<float>>& u, int direction) const {
+    site::unroll<9>([&](auto e) {
+      const float2 entry = shared->entries[direction][e][lane];
+      u[e / 3][e % 3] = {{entry.x}, {entry.y}};
+    });
+  }
+};
+
+/// The neighbours of one vector in one lane of an outer site, and the links to them. With vectors in lanes a group is in the place of a
+/// vector.
 /// Edged: a bit for each direction that may have a face or a phase; the others have none, but for the times, which may have a sign (one in
 /// every direction costs 5 % at 16^4, single precision, 12 reals: docs/results/2026-11-23-h200-wilson.md). No hop takes a branch, so that
-/// the compiler can load one direction's data while it computes another (twice as fast). K: words of a lane side by side (word_place());
-/// Links: how links are loaded; shared: where they are already, else nullptr.
-template <class F, int W, int Reals, unsigned Edged, int K, class Links, bool Shares>
+/// the compiler can load one direction's data while it computes another (twice as fast). Links: load(u, direction).
+template <class F, int W, unsigned Edged, bool Chunked, class Links>
 struct CudaNeighbours {
   using T = Real<F>;
   using V = Lane<T>;
-  static constexpr int vector_words = spinor_words<F> * W, link_words = NumberFormat<F>::link_words(Reals);
+  static constexpr int vector_words = spinor_words<F> * W;
   const wilson::HoppingArguments<F>& a;
   const std::uint32_t* entries;
   const std::uint32_t* faces_at;
-  const F* links;
+  Links links;
   int lane, vector, vectors;
   V sign;
-  SharedLinks* shared;
-  int shared_lane;
 
   /// Lanes in the half that ends at the edge; all of them where the direction is not split.
   __device__ __forceinline__ bool on_edge(int mu, bool forward) const {
@@ -81,7 +111,7 @@ struct CudaNeighbours {
       const auto site_words = static_cast<std::uint32_t>(vectors * vector_words);
       const F* p = a.in + std::uint64_t{entry >> neighbour_entry::shift} * site_words + vector * vector_words;
       F words[spinor_words<F>];
-      load_words<K, CachedLoads>(words, p, W, from);
+      load_words<spinor_chunk<F, Chunked>, site::head_words<F>, CachedLoads>(words, p, W, from);
       read_projected<mu, Projector>(h, words, sign, unit_of_link);
     };
     if constexpr ((Edged >> D & 1) == 0) {
@@ -123,36 +153,67 @@ struct CudaNeighbours {
     });
   }
 
-  template <int D>
-  __device__ __forceinline__ void link(site::Link<V>& u) {
-    if constexpr (Shares) {
-      site::unroll<9>([&](auto e) {
-        const float2 entry = shared->entries[D][e][shared_lane];
-        u[e / 3][e % 3] = {{entry.x}, {entry.y}};
-      });
-    } else {
-      load_link(u, D);
-    }
-  }
-
-  /// Links are read once: they should not push spinors, which are read eight times, out of the caches.
-  __device__ __forceinline__ void load_link(site::Link<V>& u, int direction) const {
-    F words[link_words];
-    load_words<K, Links>(words, links + direction * (link_words * W), W, lane);
-    site::load_link<F, Reals, site::PlainLoads>(u, words, 1);
-  }
-
-  /// Puts the links where link() finds them: each thread those of some directions, for all vectors of its lane. All threads of a block must
-  /// call it.
-  __device__ __forceinline__ void share_links() const {
-    for (int d = static_cast<int>(threadIdx.y); d < 8; d += static_cast<int>(blockDim.y)) {
+  /// r = sum over the eight directions.
+  __device__ __forceinline__ void hopping_term(site::Spinor<V>& r) {
+    site::unroll<8>([&](auto d) {
+      site::HalfSpinor<V> h;
       site::Link<V> u;
-      load_link(u, d);
-      site::unroll<9>([&](auto e) { shared->entries[d][e][shared_lane] = {u[e / 3][e % 3].re.v, u[e / 3][e % 3].im.v}; });
-    }
-    __syncthreads();
+      half_spinor<d, wilson::projector_of(d, 1)>(h);
+      links.load(u, d);
+      wilson::add_hop<d, 1>(r, u, h, sign);
+    });
   }
 };
+
+/// What a thread adds to the sums.
+template <class V>
+struct Summands {
+  V norm{0}, dot_re{0}, dot_im{0};
+};
+
+/// out = diagonal x + scale r in one lane, and its summands. at: where the words of all lanes begin; vector: of the coefficients.
+template <class F, int W, bool Chunked, class V>
+__device__ __forceinline__ void finish_site(const wilson::HoppingArguments<F>& a, const site::Spinor<V>& r, std::size_t at, int lane,
+                                            int vector, Summands<V>& summands) {
+  constexpr int chunk = spinor_chunk<F, Chunked>, head = site::head_words<F>;
+  const V scale{a.scale[vector]}, diagonal{a.diagonal[vector]};
+  site::Complex<V> z[12];
+  site::unroll<12>([&](auto c) { z[c] = {scale * r[c / 3][c % 3].re, scale * r[c / 3][c % 3].im}; });
+  /// body(component number, component) for those of a stored vector.
+  const auto for_stored = [&](auto loads, const F* p, auto&& body) {
+    F words[spinor_words<F>];
+    load_words<chunk, head, decltype(loads)>(words, p, W, lane);
+    const site::SiteReader<F, V> stored(words, 1);
+    site::unroll<12>([&](auto c) { body(c, stored.component(c)); });
+  };
+  if (a.x != nullptr)
+    for_stored(StreamedLoads{}, a.x + at, [&](auto c, const site::Complex<V>& value) {
+      z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
+    });
+  F words[spinor_words<F>];
+  site::write_site<F>(words, 1, z);
+  store_words<chunk, head>(a.out + at, W, lane, words);
+  if (a.sums.norm) site::unroll<12>([&](auto c) { summands.norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, summands.norm)); });
+  if (a.sums.dot)
+    for_stored(CachedLoads{}, a.y + at, [&](auto c, const site::Complex<V>& value) {
+      summands.dot_re = fma(value.im, z[c].im, fma(value.re, z[c].re, summands.dot_re));
+      summands.dot_im = fnma(value.im, z[c].re, fma(value.re, z[c].im, summands.dot_im));
+    });
+}
+
+/// add(table of vector 0, summand) for each sum that is wanted.
+template <class F, class V, class Add>
+__device__ __forceinline__ void for_sums(const wilson::HoppingArguments<F>& a, SumTable* tables, const Summands<V>& summands, Add&& add) {
+  if (a.sums.norm) {
+    add(tables, static_cast<double>(summands.norm.v));
+    tables += a.vectors;
+  }
+  if (a.sums.dot) {
+    add(tables, static_cast<double>(summands.dot_re.v));
+    tables += a.vectors;
+  }
+  if (a.sums.imaginary) add(tables, static_cast<double>(summands.dot_im.v));
+}
 
 /// Blocks of the largest size on a multiprocessor: what the compiler makes fit into 65536 registers, so 255
 /// registers per thread in double precision, 128 in single, 80 in half, whose loads are short and whose latency is hidden
@@ -171,7 +232,7 @@ inline constexpr int most_vectors_of_block = arch::most_block_threads / arch::wa
 /// A block: threadIdx.x is the lane, .y the vector, .z the site, of as many sites as make a warp for each vector. The blocks of a site's
 /// vectors, where one does not hold them all, follow each other, so that they find its links in L2. Alone: there is one vector, and the
 /// block has one dimension.
-template <class F, int W, int Reals, unsigned Edged, int K, bool Alone>
+template <class F, int W, int Reals, unsigned Edged, bool Chunked, bool Alone>
 __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
     hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, Real<F> sign, std::uint32_t sites, std::uint32_t vector_blocks,
                    const VectorStatus* status, Obedience obedience, SumTable* tables) {
@@ -191,56 +252,33 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
   const int vector = Alone ? 0 : first_vector + static_cast<int>(threadIdx.y);
   bool wanted = i < sites && vector < vectors;
   if (const std::int32_t* left_out = obedience.left_out(status); !Alone && wanted && left_out != nullptr) wanted = left_out[vector] == 0;
-  V norm{0}, dot_re{0}, dot_im{0};
+  Summands<V> summands;
   if (wanted || shares) {
-    using Links = std::conditional_t<Alone, StreamedLoads, PassingLoads>;
     if (shares) i = min(i, sites - 1);
     const std::size_t outer = a.sites != nullptr ? __ldg(a.sites + i) : i;
-    __shared__ std::conditional_t<shares, SharedLinks, char> shared;
-    CudaNeighbours<F, W, Reals, Edged, K, Links, shares> neighbours{a,
-                                                                    a.neighbours + outer * 8,
-                                                                    a.faces_at + std::size_t{i} * 8,
-                                                                    a.links + outer * (8 * NumberFormat<F>::link_words(Reals) * W),
-                                                                    lane,
-                                                                    vector,
-                                                                    vectors,
-                                                                    V{sign},
-                                                                    reinterpret_cast<SharedLinks*>(&shared),
-                                                                    static_cast<int>(threadIdx.z) * W + lane};
-    if constexpr (shares) neighbours.share_links();
-    if (wanted) {
+    // Links are read once: they should not push spinors, which are read eight times, out of the caches.
+    using Loads = std::conditional_t<Alone, StreamedLoads, PassingLoads>;
+    const LinksInMemory<F, W, Reals, Chunked, Loads> stored{a.links + outer * (8 * NumberFormat<F>::link_words(Reals) * W), lane};
+    const auto compute = [&](const auto& links) {
+      CudaNeighbours<F, W, Edged, Chunked, std::remove_cvref_t<decltype(links)>> neighbours{
+          a, a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8, links, lane, vector, vectors, V{sign}};
       site::Spinor<V> r;
-      site::unroll<8>([&](auto d) {
-        site::HalfSpinor<V> h;
+      neighbours.hopping_term(r);
+      finish_site<F, W, Chunked>(a, r, (outer * vectors + vector) * (spinor_words<F> * W), lane, vector, summands);
+    };
+    if constexpr (shares) {
+      // Each thread puts the links of some directions together, for all vectors of its lane.
+      __shared__ SharedLinks shared;
+      const int shared_lane = static_cast<int>(threadIdx.z) * W + lane;
+      for (int d = static_cast<int>(threadIdx.y); d < 8; d += static_cast<int>(blockDim.y)) {
         site::Link<V> u;
-        neighbours.template half_spinor<d, wilson::projector_of(d, 1)>(h);
-        neighbours.template link<d>(u);
-        wilson::add_hop<d, 1>(r, u, h, V{sign});
-      });
-      const std::size_t at = (outer * vectors + vector) * (spinor_words<F> * W);
-      const V scale{a.scale[vector]}, diagonal{a.diagonal[vector]};
-      site::Complex<V> z[12];
-      site::unroll<12>([&](auto c) { z[c] = {scale * r[c / 3][c % 3].re, scale * r[c / 3][c % 3].im}; });
-      /// body(component number, component) for those of a stored vector.
-      const auto for_stored = [&](auto loads, const F* p, auto&& body) {
-        F words[spinor_words<F>];
-        load_words<K, decltype(loads)>(words, p, W, lane);
-        const site::SiteReader<F, V> stored(words, 1);
-        site::unroll<12>([&](auto c) { body(c, stored.component(c)); });
-      };
-      if (a.x != nullptr)
-        for_stored(StreamedLoads{}, a.x + at, [&](auto c, const site::Complex<V>& value) {
-          z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
-        });
-      F words[spinor_words<F>];
-      site::write_site<F>(words, 1, z);
-      store_words<K>(a.out + at, W, lane, words);
-      if (a.sums.norm) site::unroll<12>([&](auto c) { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
-      if (a.sums.dot)
-        for_stored(CachedLoads{}, a.y + at, [&](auto c, const site::Complex<V>& value) {
-          dot_re = fma(value.im, z[c].im, fma(value.re, z[c].re, dot_re));
-          dot_im = fnma(value.im, z[c].re, fma(value.re, z[c].im, dot_im));
-        });
+        stored.load(u, d);
+        site::unroll<9>([&](auto e) { shared.entries[d][e][shared_lane] = {u[e / 3][e % 3].re.v, u[e / 3][e % 3].im.v}; });
+      }
+      __syncthreads();
+      if (wanted) compute(LinksOfBlock{&shared, shared_lane});
+    } else {
+      compute(stored);
     }
   }
   if (!a.sums.norm && !a.sums.dot) return;
@@ -249,18 +287,13 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
   constexpr int row_threads = arch::warp_threads;
   const RowPlace place{thread / row_threads, thread % row_threads, row_threads};
   const int vector_of_row = Alone ? 0 : first_vector + place.row;
-  const auto add = [&](V summand) {
-    double x = static_cast<double>(summand.v);
+  for_sums(a, tables, summands, [&](SumTable* of_vectors, double x) {
     if constexpr (!Alone) x = in_rows_of_groups(x, exchange, place);
-    if (vector_of_row < vectors) add_to_table(tables[vector_of_row], x);
-    tables += vectors;
-  };
-  if (a.sums.norm) add(norm);
-  if (a.sums.dot) add(dot_re);
-  if (a.sums.imaginary) add(dot_im);
+    if (vector_of_row < vectors) add_to_table(of_vectors[vector_of_row], x);
+  });
 }
 
-template <class F, int W, int Reals, unsigned Edged, int K, bool Alone>
+template <class F, int W, int Reals, unsigned Edged, bool Chunked, bool Alone>
 void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& a, std::int64_t sites,
                        const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   const std::int64_t threads = sites * W * a.vectors;
@@ -282,12 +315,12 @@ void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::Hopping
     shape = dim3(W, static_cast<unsigned>((a.vectors + vector_blocks - 1) / vector_blocks), sites_of_block);
     blocks = (sites + sites_of_block - 1) / sites_of_block * vector_blocks;
   }
-  runtime::launch(hopping_kernel<F, W, Reals, Edged, K, Alone>, threads >= runtime::least_overlapping, static_cast<unsigned>(blocks), shape,
-                  stream, a, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(sites),
+  runtime::launch(hopping_kernel<F, W, Reals, Edged, Chunked, Alone>, threads >= runtime::least_overlapping, static_cast<unsigned>(blocks),
+                  shape, stream, a, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(sites),
                   static_cast<std::uint32_t>(vector_blocks), status, obedience, a.sums.count(a.vectors) > 0 ? sum_tables() : nullptr);
 }
 
-template <class F, int K, bool Alone>
+template <class F, bool Chunked, bool Alone>
 void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
                          const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   unsigned edged = 0;
@@ -302,7 +335,7 @@ void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::Hoppi
       if (choice.lanes != w || choice.link_reals != reals) return;
       started = true;
       const auto start = [&](auto directions) {
-        launch_hopping_of<F, w, reals, directions, K, Alone>(choice, arguments, count, status, obedience, stream);
+        launch_hopping_of<F, w, reals, directions, Chunked, Alone>(choice, arguments, count, status, obedience, stream);
       };
       // What is rare has fewer kernels: odd extents, and several vectors in lanes narrower than the usual.
       if constexpr (Alone || w == full_lanes<F>) {
@@ -316,15 +349,16 @@ void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::Hoppi
     consider(site::Index<8>{});
   };
   over_lanes(site::Index<full_lanes<F>>{});
-  if constexpr (K == 1) over_lanes(site::Index<full_lanes<F> / 2>{});
-  if constexpr (K == 1 && !Alone) over_lanes(site::Index<1>{});
+  if constexpr (!Chunked) over_lanes(site::Index<full_lanes<F> / 2>{});
+  if constexpr (!Chunked && !Alone) over_lanes(site::Index<1>{});
   if (!started) runtime::fail_as_defect("wilson hopping: no kernel of that kind was compiled");
   runtime::check_launch("wilson hopping");
 }
 
 }  // namespace quarkstar::cuda
 
-/// In a .cu: the launches of one format, with K words of a lane side by side, for one vector alone or for any number of them.
-#define QUARKSTAR_HOPPING_LAUNCH(F, K, Alone)                                                                                      \
-  template void quarkstar::cuda::launch_hopping_with<F, K, Alone>(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&, \
-                                                                  std::int64_t, const VectorStatus*, Obedience, runtime::CudaStream);
+/// In a .cu: the launches of one format, chunked or not, for one vector alone or for any number of them.
+#define QUARKSTAR_HOPPING_LAUNCH(F, Chunked, Alone)                                                                                        \
+  template void quarkstar::cuda::launch_hopping_with<F, Chunked, Alone>(                                                                   \
+      const quarkstar::wilson::KernelChoice&, const quarkstar::wilson::HoppingArguments<F>&, std::int64_t, const quarkstar::VectorStatus*, \
+      quarkstar::Obedience, quarkstar::runtime::CudaStream);

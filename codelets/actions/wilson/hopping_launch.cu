@@ -1,34 +1,33 @@
 // Which hopping kernel for which format and number of vectors; the gathering of faces.
-#include "codelets/actions/wilson/hopping_cuda.cuh"
+#include "codelets/actions/wilson/hopping_in_lanes_cuda.cuh"
 
 #include <algorithm>
 
 namespace quarkstar::cuda {
 
-#define QUARKSTAR_ELSEWHERE(F, K) extern QUARKSTAR_HOPPING_LAUNCH(F, K, true) extern QUARKSTAR_HOPPING_LAUNCH(F, K, false)
-QUARKSTAR_ELSEWHERE(Half, 1)
-QUARKSTAR_ELSEWHERE(float, 1)
-QUARKSTAR_ELSEWHERE(double, 1)
-QUARKSTAR_ELSEWHERE(float, 2)
-QUARKSTAR_ELSEWHERE(double, 2)
+#define QUARKSTAR_ELSEWHERE(F)                                                                                                      \
+  extern QUARKSTAR_HOPPING_LAUNCH(F, false, true) extern QUARKSTAR_HOPPING_LAUNCH(F, false, false) extern QUARKSTAR_HOPPING_LAUNCH( \
+      F, true, true) extern QUARKSTAR_HOPPING_LAUNCH(F, true, false)
+QUARKSTAR_ELSEWHERE(Half)
+QUARKSTAR_ELSEWHERE(float)
+QUARKSTAR_ELSEWHERE(double)
+extern QUARKSTAR_HOPPING_IN_LANES_LAUNCH(float) extern QUARKSTAR_HOPPING_IN_LANES_LAUNCH(double)
 
-/// Calls body(words side by side). Half precision has no pairs: there they gain nothing.
-template <class F, class Body>
-void with_words_side_by_side(bool pairs, Body&& body) {
-  if (!pairs) return body(site::Index<1>{});
-  if constexpr (!is_half<F>) body(site::Index<2>{});
-  else runtime::fail_as_defect("wilson hopping: half precision has no pairs");
-}
-
-template <class F>
-void launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
-                    const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
+    template <class F>
+    void launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
+                        const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   if (count == 0) return;
+  if (choice.vectors_in_lanes > 1) {
+    if constexpr (!is_half<F>) return launch_hopping_in_lanes(choice, arguments, count, status, obedience, stream);
+    else runtime::fail_as_defect("wilson hopping: half precision has no vectors in lanes");
+  }
   const bool alone = arguments.vectors == 1 && choice.lanes > 1;  // odd extents are rare: not worth kernels of their own
-  with_words_side_by_side<F>(choice.pairs, [&](auto k) {
-    if (alone) launch_hopping_with<F, k, true>(choice, arguments, count, status, obedience, stream);
-    else launch_hopping_with<F, k, false>(choice, arguments, count, status, obedience, stream);
-  });
+  const auto launch = [&](auto chunked) {
+    if (alone) launch_hopping_with<F, chunked, true>(choice, arguments, count, status, obedience, stream);
+    else launch_hopping_with<F, chunked, false>(choice, arguments, count, status, obedience, stream);
+  };
+  if (choice.chunked) launch(std::true_type{});
+  else launch(std::false_type{});
 }
 
 namespace {
@@ -36,7 +35,7 @@ namespace {
 /// Threads of a block at most: no more than a block of the interior has, whose place it takes where one has ended.
 constexpr int most_pack_threads = 256;
 
-template <class F, int D, int K>
+template <class F, int D, bool Chunked>
 __global__ void __launch_bounds__(most_pack_threads)
     pack_kernel(const wilson::PackArguments<F> a, Real<F> sign, int lanes, std::uint32_t threads, const std::int32_t* stop) {
   using V = Lane<Real<F>>;
@@ -53,7 +52,7 @@ __global__ void __launch_bounds__(most_pack_threads)
     const std::size_t vector = static_cast<std::size_t>(a.sites[i]) * a.vectors + v;
     site::HalfSpinor<V> h;
     F words[spinor_words<F>];
-    load_words<K, CachedLoads>(words, a.in + vector * (spinor_words<F> * lanes), lanes, lane);
+    load_words<spinor_chunk<F, Chunked>, site::head_words<F>, CachedLoads>(words, a.in + vector * (spinor_words<F> * lanes), lanes, lane);
     read_projected<D / 2, wilson::projector_of(D, 1)>(h, words, V{sign}, V::broadcast(site::link_unit));
     Real<F>* out = a.out + std::size_t{row} * 12 * width + face_lane;
     site::unroll<6>([&](auto c) {
@@ -77,10 +76,12 @@ void launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F
   if (choice.remote) blocks = std::min(blocks, remote_blocks);
   site::unroll<8>([&](auto d) {
     if (choice.direction != d) return;
-    with_words_side_by_side<F>(choice.pairs, [&](auto k) {
-      runtime::launch_overlapping(pack_kernel<F, d, k>, blocks, block_threads, stream, arguments, static_cast<Real<F>>(choice.sign),
+    const auto launch = [&](auto chunked) {
+      runtime::launch_overlapping(pack_kernel<F, d, chunked>, blocks, block_threads, stream, arguments, static_cast<Real<F>>(choice.sign),
                                   choice.lanes, static_cast<std::uint32_t>(threads), stop);
-    });
+    };
+    if (choice.chunked) launch(std::true_type{});
+    else launch(std::false_type{});
   });
   runtime::check_launch("wilson pack");
 }

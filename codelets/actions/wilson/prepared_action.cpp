@@ -10,7 +10,7 @@ namespace quarkstar::wilson {
 namespace {
 
 /// Goes into the keys of the tune cache: raise it when a change of the kernel can change what is best.
-constexpr int kernel_version = 8;
+constexpr int kernel_version = 9;
 
 /// The hopping term on links of its own, of any value.
 std::shared_ptr<stencil::Stencil> measured_hopping(const LatticePointer& lattice, int link_reals, int vectors) {
@@ -23,8 +23,10 @@ std::shared_ptr<stencil::Stencil> measured_hopping(const LatticePointer& lattice
 }
 
 /// On GPUs tiles of 8 in z and t where a t slice of a block's outer lattice has 10000 sites or more, so that
-/// neighbours in z and t would have left the cache (48^4 on one H200: 6 to 8 % faster; 32^4: slower; docs/results); on CPUs none.
-Coord usual_tile(const runtime::Decomposition& decomposition, Precision precision) {
+/// neighbours in z and t would have left the cache (48^4 on one H200: 6 to 8 % faster; 32^4: slower; docs/results); on CPUs none. With
+/// vectors in lanes columns whose slices are the tiles of sites that a GPU's block computes at a time.
+Coord usual_tile(const runtime::Decomposition& decomposition, Precision precision, int vectors_in_lanes) {
+  if (vectors_in_lanes > 1) return precision == Precision::single ? tuning::column_4x4x4 : tuning::column_4x4x2;
   constexpr std::int64_t large = 10000;
   const runtime::Block& block = tuning::first_block(decomposition);
   const LaneGrid lanes = choose_lane_grid(decomposition, precision);
@@ -49,7 +51,8 @@ stencil::Subject tuning_subject(Precision precision, int link_reals, const Bound
           .components = spinor_components,
           .link_bytes = links_bytes(precision, link_reals),
           .make = [link_reals](const LatticePointer& lattice, int vectors) { return measured_hopping(lattice, link_reals, vectors); },
-          .usual_tile = [precision](const runtime::Decomposition& decomposition) { return usual_tile(decomposition, precision); },
+          .usual_tile = [precision](const runtime::Decomposition& decomposition,
+                                    int vectors_in_lanes) { return usual_tile(decomposition, precision, vectors_in_lanes); },
           .usual_launch = [](int) { return default_launch; },
           .most_block_threads = [](int) { return arch::most_block_threads + 1; }};
 }

@@ -1,0 +1,190 @@
+#pragma once
+// CUDA driver of the Wilson hopping term with vectors in lanes: one thread per vector of a group and site. A block marches over tiles of
+// consecutive sites, whose neighbours then are in L1 for most hops, and the links of a tile, one lane for all vectors, come into shared
+// memory by bulk copies while the tile before is computed.
+#include "codelets/actions/wilson/hopping_cuda.cuh"
+
+namespace quarkstar::cuda {
+
+/// What copies bring to shared memory: by the bulk copies of compute capability 9.0, counted by a barrier there; else by the threads.
+class Arrival {
+ public:
+  __device__ __forceinline__ void init() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;\nfence.mbarrier_init.release.cluster;" ::"r"(address(&barrier_)) : "memory");
+#endif
+  }
+  /// Once in each phase, by one thread: how many bytes come.
+  __device__ __forceinline__ void expect([[maybe_unused]] std::uint32_t bytes) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(address(&barrier_)), "r"(bytes) : "memory");
+#endif
+  }
+  /// Starts a copy to shared memory; addresses and `bytes` are multiples of 16.
+  __device__ __forceinline__ void copy(void* to, const void* from, std::uint32_t bytes) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(address(to)), "l"(from),
+                 "r"(bytes), "r"(address(&barrier_))
+                 : "memory");
+#else
+    for (std::uint32_t i = 0; i < bytes / 16; ++i) static_cast<uint4*>(to)[i] = static_cast<const uint4*>(from)[i];
+#endif
+  }
+  /// For the end of a phase, of the given parity. All threads of the block must call it.
+  __device__ __forceinline__ void wait([[maybe_unused]] std::uint32_t parity) const {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("{\n.reg .pred there;\nagain_%=:\nmbarrier.try_wait.parity.shared.b64 there, [%0], %1;\n@!there bra again_%=;\n}" ::"r"(
+                     address(&barrier_)),
+                 "r"(parity)
+                 : "memory");
+#else
+    __syncthreads();
+#endif
+  }
+
+ private:
+  static __device__ __forceinline__ std::uint32_t address(const void* p) { return static_cast<std::uint32_t>(__cvta_generic_to_shared(p)); }
+  std::uint64_t barrier_;
+};
+
+/// Loads from shared memory.
+struct SharedLoads {
+  template <class Bits>
+  static __device__ __forceinline__ Bits bits(const Bits* p) {
+    return *p;
+  }
+};
+
+/// Sites of a tile. Half a warp of sites at least, whose summands of a vector are added together.
+template <class F>
+inline constexpr int tile_sites = sizeof(F) == 4 ? 32 : 16;
+
+/// The links of two tiles in shared memory, as they are stored. Sites are 16 bytes further apart than their links are long, so that those
+/// which a warp reads are in different banks.
+template <class F, int Reals>
+struct LinksOfTiles {
+  static constexpr int words = NumberFormat<F>::link_words(Reals), site_bytes = 8 * words * static_cast<int>(sizeof(F));
+  alignas(16) unsigned char stored[2][tile_sites<F>][site_bytes + 16];
+  Arrival arrived[2];
+};
+
+/// Those of one site.
+template <class F, int Reals>
+struct LinksOfSite {
+  const F* links;
+  __device__ __forceinline__ void load(site::Link<Lane<F>>& u, int direction) const {
+    constexpr int words = NumberFormat<F>::link_words(Reals);
+    F of_link[words];
+    load_words<site::chunk_words<F>(words), 0, SharedLoads>(of_link, links + direction * words, 1, 0);
+    site::load_link<F, Reals, site::PlainLoads>(u, of_link, 1);
+  }
+};
+
+/// Blocks of a multiprocessor: one, which fills its registers, so that the sites in L1 are few; two of the smallest in single precision, of
+/// which one would leave too few loads in flight (one H200, 8 vectors: 20 % slower).
+template <class F, int G>
+inline constexpr int resident_in_lanes = sizeof(F) == 4 && G == 8 ? 2 : 1;
+
+/// A block: G threads for each site of a tile. The blocks of a site's groups follow each other. G: vectors of a group.
+template <class F, int G, int Reals, unsigned Edged>
+__global__ void __launch_bounds__(tile_sites<F>* G, (resident_in_lanes<F, G>))
+    hopping_in_lanes_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, Real<F> sign, std::uint32_t sites, std::uint32_t groups,
+                            std::uint32_t tiles, const VectorStatus* status, Obedience obedience, SumTable* tables) {
+  using V = Lane<Real<F>>;
+  using Links = LinksOfTiles<F, Reals>;
+  constexpr int at_a_time = tile_sites<F>;
+  runtime::wait_for_predecessors();
+  if (const std::int32_t* idle = obedience.idle(status); idle != nullptr && *idle != 0) return;
+  __shared__ Links links;
+  __shared__ double exchange[at_a_time * G];
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % G, s = thread / G;
+  const int group = static_cast<int>(blockIdx.x % groups), vector = group * G + lane;
+  const std::uint32_t first = blockIdx.x / groups * tiles * at_a_time;
+  const auto left = static_cast<int>((min(sites - first, tiles * at_a_time) + at_a_time - 1) / at_a_time);
+  const std::int32_t* left_out = obedience.left_out(status);
+  const bool wanted_vector = left_out == nullptr || left_out[vector] == 0;
+  const auto outer_site = [&](std::uint32_t i) -> std::size_t { return a.sites != nullptr ? __ldg(a.sites + i) : i; };
+  const auto fetch = [&](int tile) {
+    const std::uint32_t begin = first + tile * at_a_time;
+    if (thread == 0) links.arrived[tile & 1].expect(min(sites - begin, static_cast<std::uint32_t>(at_a_time)) * Links::site_bytes);
+    if (thread < at_a_time && begin + thread < sites)
+      links.arrived[tile & 1].copy(links.stored[tile & 1][thread], a.links + outer_site(begin + thread) * (8 * Links::words),
+                                   Links::site_bytes);
+  };
+  if (thread == 0) {
+    links.arrived[0].init();
+    links.arrived[1].init();
+  }
+  __syncthreads();
+  fetch(0);
+  for (int tile = 0; tile < left; ++tile) {
+    if (tile > 0) __syncthreads();  // nobody reads the links of the tile before any more
+    if (tile + 1 < left) fetch(tile + 1);
+    links.arrived[tile & 1].wait(tile >> 1 & 1);
+    const std::uint32_t i = first + tile * at_a_time + s;
+    Summands<V> summands;
+    if (i < sites && wanted_vector) {
+      const std::size_t outer = outer_site(i);
+      CudaNeighbours<F, G, Edged, true, LinksOfSite<F, Reals>> neighbours{a,
+                                                                          a.neighbours + outer * 8,
+                                                                          a.faces_at + std::size_t{i} * 8,
+                                                                          {reinterpret_cast<const F*>(links.stored[tile & 1][s])},
+                                                                          lane,
+                                                                          group,
+                                                                          static_cast<int>(groups),
+                                                                          V{sign}};
+      site::Spinor<V> r;
+      neighbours.hopping_term(r);
+      finish_site<F, G, true>(a, r, (outer * groups + group) * (spinor_words<F> * G), lane, vector, summands);
+    }
+    for_sums(a, tables, summands, [&](SumTable* of_vectors, double x) {
+      add_to_table<at_a_time>(of_vectors[group * G + thread / at_a_time], in_rows_of_vectors(x, exchange, G, at_a_time));
+    });
+  }
+}
+
+template <class F>
+void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
+                             const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
+  bool edged = false, started = false;
+  for (int d = 0; d < 8; ++d) {
+    const bool in_time = (both_times >> d & 1) != 0;
+    edged = edged || arguments.faces[d] != nullptr || arguments.phase_im[d] != 0 || (arguments.phase_re[d] != 1 && !in_time);
+  }
+  // Long marches, but for four blocks on each of a large GPU's multiprocessors: a block waits for its first links, and then reads again
+  // what others have read around its first sites.
+  constexpr std::int64_t at_a_time = tile_sites<F>, most_tiles = 32, blocks_wanted = 512;
+  const std::int64_t all_tiles = (count + at_a_time - 1) / at_a_time,
+                     tiles = std::clamp<std::int64_t>(all_tiles / blocks_wanted, 1, most_tiles);
+  const int vectors = choice.vectors_in_lanes, groups = arguments.vectors / vectors;
+  const auto blocks = static_cast<unsigned>((all_tiles + tiles - 1) / tiles * groups);
+  const auto consider = [&](auto of_group, auto reals, auto directions) {
+    if (vectors != of_group || choice.link_reals != reals || edged != (directions != no_directions)) return;
+    started = true;
+    runtime::launch(hopping_in_lanes_kernel<F, of_group, reals, directions>, count * arguments.vectors >= runtime::least_overlapping,
+                    blocks, static_cast<unsigned>(at_a_time * of_group), stream, arguments, static_cast<Real<F>>(choice.sign),
+                    static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(groups), static_cast<std::uint32_t>(tiles), status,
+                    obedience, arguments.sums.count(arguments.vectors) > 0 ? sum_tables() : nullptr);
+  };
+  const auto over_links = [&](auto of_group) {
+    const auto over_edges = [&](auto reals) {
+      consider(of_group, reals, std::integral_constant<unsigned, no_directions>{});
+      consider(of_group, reals, std::integral_constant<unsigned, all_directions>{});
+    };
+    over_edges(site::Index<18>{});
+    over_edges(site::Index<12>{});
+  };
+  over_links(site::Index<8>{});
+  over_links(site::Index<12>{});
+  over_links(site::Index<16>{});
+  if (!started) runtime::fail_as_defect("wilson hopping: no kernel of that kind was compiled");
+  runtime::check_launch("wilson hopping");
+}
+
+}  // namespace quarkstar::cuda
+
+/// In a .cu: the launches of one format.
+#define QUARKSTAR_HOPPING_IN_LANES_LAUNCH(F)                                                                                               \
+  template void quarkstar::cuda::launch_hopping_in_lanes<F>(                                                                               \
+      const quarkstar::wilson::KernelChoice&, const quarkstar::wilson::HoppingArguments<F>&, std::int64_t, const quarkstar::VectorStatus*, \
+      quarkstar::Obedience, quarkstar::runtime::CudaStream);
