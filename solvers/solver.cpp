@@ -67,7 +67,7 @@ void require_shifts(const NamedKrylovSolver& solver, const PreparedActions& prep
 
 }  // namespace
 
-int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors) {
+int most_vectors_in_lanes(int components, const SolverSettings& settings, std::span<const int> vectors) {
   if constexpr (runtime::simulate::active) return 1;  // speeds of machine files are those of lanes of sites
   const runtime::Session& session = runtime::Session::current();
   const bool spinors = components == spinor_components;
@@ -76,19 +76,24 @@ int vectors_in_lanes_for(int components, const SolverSettings& settings, std::sp
   if (runtime::mpi::Job::current().any(elsewhere)) return 1;
   const auto fill = [&](int lanes) { return std::all_of(vectors.begin(), vectors.end(), [lanes](int n) { return n % lanes == 0; }); };
   if (spinors) {
-    // Slower on one H200: half precision, and 12 in double (docs/results/2026-11-24-gpu-layouts-h200.md).
     if (settings.link_reals == 8 || settings.precision == Precision::half) return 1;
     for (const int lanes : {16, 12, 8})
-      if (fill(lanes) && !(lanes == 12 && settings.precision == Precision::double_)) return lanes;
+      if (fill(lanes)) return lanes;
     return 1;
   }
   if (settings.solver != "cg" || settings.link_reals != 18) return 1;
-  if (settings.precision == Precision::half) return 1;  // slower: docs/results/2026-11-23-vectors-in-lanes.md
   for (const int lanes : {16, 8}) {
     const bool fit_a_line = lanes * computed_bytes(settings.precision) <= 64;  // of double precision 8, as Lattice has them
     if (fit_a_line && fill(lanes)) return lanes;
   }
   return 1;
+}
+
+int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors) {
+  // Wilson's hopping term is faster with vectors in lanes, its solves are not: docs/results/2026-11-24-gpu-layouts-h200.md.
+  if (components == spinor_components) return 1;
+  if (settings.precision == Precision::half) return 1;  // slower: docs/results/2026-11-23-vectors-in-lanes.md
+  return most_vectors_in_lanes(components, settings, vectors);
 }
 
 struct Solver::Impl {

@@ -11,11 +11,12 @@
 
 namespace quarkstar {
 
-/// How many right-hand sides should be in lanes (Speed::vectors_in_lanes) of a solver whose solves are for vectors[0], vectors[1], ...
-/// right-hand sides, so that each solve fills whole groups, where there are kernels for that and they are faster. Colour vectors
-/// (`components`): 16 or 8 for `cg`, links of 18 reals, no GPU on any rank, registers that hold several numbers, not in half precision.
-/// Spinors: 16, 12 (not in double precision) or 8 for links of 18 or 12 reals where every rank computes on GPUs alone, not in half
-/// precision. Else 1. All ranks must call.
+/// How many right-hand sides can be in lanes (Speed::vectors_in_lanes) of a solver whose solves are for vectors[0], vectors[1], ...
+/// right-hand sides, so that each solve fills whole groups. Colour vectors (`components`): 16 or 8 for `cg`, links of 18 reals, no GPU on
+/// any rank, registers that hold several numbers. Spinors: 16, 12 or 8 for links of 18 or 12 reals where every rank computes on GPUs alone,
+/// not in half precision. Else 1. All ranks must call.
+int most_vectors_in_lanes(int components, const SolverSettings& settings, std::span<const int> vectors);
+/// How many should be: where a solve is faster with them. All ranks must call.
 int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors);
 
 /// Holds the links on the workers that own them; then solves for any number of sources. Needs a running runtime::Session.
@@ -24,7 +25,7 @@ class Solver {
   /// Copies the action's links into the blocks of `decomposition`. settings.solver: one of solver_names(action.is_hermitian()). Throws
   /// Error(input) for what cannot be: an unknown solver name or link format, links that are not SU(3) and should become 12 or 8 reals, a
   /// preconditioner that does not fit solver, cut or devices; ShapeError when the links have other extents than the decomposition, and for
-  /// vectors in lanes where vectors_in_lanes_for() knows no kernels. speed: for benchmarks, and how many right-hand sides are to come
+  /// vectors in lanes where most_vectors_in_lanes() knows no kernels. speed: for benchmarks, and how many right-hand sides are to come
   /// together, and in lanes; with settings.tune what it leaves open is measured, unless it gives a tile or a launch.
   Solver(const runtime::Decomposition& decomposition, const Action& action, const SolverSettings& settings, const Speed& speed = {});
   ~Solver();

@@ -100,7 +100,7 @@ int vectors_in_lanes_of(const BenchOptions& options, const Action& action, const
   if (!options.vectors_in_lanes) return options.lanes ? 1 : vectors_in_lanes_for(action.components(), settings, {&vectors, 1});
   SolverSettings possible = settings;
   if (action.components() == colour_components) possible.precision = Precision::single;  // in half precision it can be, but is not chosen
-  const int most = vectors_in_lanes_for(action.components(), possible, {&vectors, 1});
+  const int most = most_vectors_in_lanes(action.components(), possible, {&vectors, 1});
   const int wanted = *options.vectors_in_lanes;
   if (wanted > most || vectors % wanted != 0)
     throw Error(ErrorKind::input, "--vectors-in-lanes", fmt::format("{} for {} right-hand sides, where {} can be", wanted, vectors, most),
@@ -205,7 +205,7 @@ void add_layout_flags(CLI::App& command, const std::shared_ptr<BenchOptions>& op
   command
       .add_option("--vectors-in-lanes", options->vectors_in_lanes,
                   "Staggered on CPUs, Wilson on GPUs: right-hand sides that lie in lanes: 16, 12 (Wilson), 8, or 1: sites do "
-                  "(default: as many as fill them)")
+                  "(default: as a solve has them)")
       ->check(CLI::IsMember({1, 8, 12, 16}));
 }
 

@@ -1,5 +1,6 @@
 // Sources of a time slice from the setting to the correlator: wall and corner-wall have an answer in closed form on
 // unit links, noise has one on the average.
+#include "apps/run/parse.hpp"
 #include "codelets/actions/staggered/action.hpp"
 #include "codelets/contract/staggered_meson.hpp"
 #include "codelets/field/source.hpp"
@@ -48,9 +49,9 @@ smear::StaggeredLinks links_of(const Weights& action, const runtime::Decompositi
 }
 
 /// A propagator, three colours together.
-battery::StaggeredOutcome propagator(Solver& solver, const app::Source& source) {
+battery::StaggeredOutcome propagator(Solver& solver, const Source& source) {
   std::vector<HostField> columns;
-  for (int colour = 0; colour < 3; ++colour) columns.push_back(app::make_source(source, colour_components, lattice, colour));
+  for (int colour = 0; colour < 3; ++colour) columns.push_back(make_source(source, colour_components, lattice, colour));
   return battery::solve_together(solver, columns, std::vector<double>(3, mass));
 }
 
@@ -125,7 +126,7 @@ TEST_CASE("sources: every kind gives the same bits for every cut") {
   Solver on_one(whole, staggered::Action(links), settings), on_two(cut, staggered::Action(links), settings);
   for (const char* text : {"point:1,2,3,4", "wall:4", "corner-wall:4", "z2:4,7", "random:4,7"}) {
     INFO(text);
-    const app::Source source = app::parse_source(text);
+    const Source source = app::parse_source(text);
     const battery::StaggeredOutcome expected = propagator(on_one, source), outcome = propagator(on_two, source);
     for (std::size_t c = 0; c < 3; ++c) battery::check_same_bits(outcome, c, expected, c);
     for (const StaggeredMeson meson : all_staggered_mesons)
@@ -142,9 +143,9 @@ TEST_CASE("sources: the average of noise over its seeds is the sum of point sour
   const smear::StaggeredLinks links = smear::hisq_links(whole, reference::unit_gauge(lattice), antiperiodic_in_time, 0);
   Solver solver(whole, staggered::Action(links), battery::staggered_settings("cg"));
   /// Sum over space of |G|^2 by time from the source.
-  const auto squares_of = [&](const std::vector<app::Source>& sources) {
+  const auto squares_of = [&](const std::vector<Source>& sources) {
     std::vector<HostField> fields;
-    for (const app::Source& source : sources) fields.push_back(app::make_source(source, colour_components, lattice, 1));
+    for (const Source& source : sources) fields.push_back(make_source(source, colour_components, lattice, 1));
     const std::vector<double> masses(fields.size(), mass);
     const battery::StaggeredOutcome outcome = battery::solve_together(solver, fields, masses);
     std::vector<std::vector<double>> squares(fields.size(), std::vector<double>(static_cast<std::size_t>(lattice[3])));
@@ -161,7 +162,7 @@ TEST_CASE("sources: the average of noise over its seeds is the sum of point sour
   // On unit links a translation changes no more than signs: all points of the slice have the same sums.
   const std::vector<double> point = squares_of({app::parse_source("point:0,0,0,2")})[0];
   for (const char* kind : {"z2", "random"}) {
-    std::vector<app::Source> sources;
+    std::vector<Source> sources;
     for (std::size_t s = 1; s <= seeds; ++s) sources.push_back(app::parse_source(std::string(kind) + ":2," + std::to_string(s)));
     const std::vector<std::vector<double>> samples = squares_of(sources);
     for (std::size_t t = 0; t < point.size(); ++t) {

@@ -42,8 +42,8 @@ inline std::string read_file(const std::string& path) {
 inline void write_file(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 /// Columns with a different number in every component.
-inline app::Propagators counted_propagators(const Coord& extents) {
-  app::Propagator propagator;
+inline Propagators counted_propagators(const Coord& extents) {
+  Propagator propagator;
   for (int column = 0; column < 12; ++column) {
     HostField field(spinor_components, extents);
     for (std::size_t i = 0; i < field.data.size(); ++i) field.data[i] = {column + 0.001 * static_cast<double>(i), -0.5 * column};
@@ -53,7 +53,7 @@ inline app::Propagators counted_propagators(const Coord& extents) {
 }
 
 /// A finished run of 12 columns on a small lattice.
-inline app::RunReport made_up_report(const Coord& extents, const app::Propagators& propagators) {
+inline app::RunReport made_up_report(const Coord& extents, const Propagators& propagators) {
   app::RunReport report;
   report.config.gauge = "lat.<0>.nersc";  // must be escaped in HTML
   report.gauge = {"lat.<0>.nersc", "NERSC", extents, 0.59, 0.58, 0.01};
