@@ -131,8 +131,8 @@ TEST_CASE("links from files and what would make links exclude each other") {
   check_complete(config);
   CHECK(refusal({fat}).starts_with("long: fat links are given alone"));
   CHECK(refusal({far}).starts_with("fat: long links are given alone"));
-  CHECK(refusal({fat, far}, "naive").starts_with("fat: fat means nothing for the action naive"));
-  CHECK(refusal({fat, far}, "wilson").starts_with("fat: fat means nothing for the action wilson"));
+  CHECK(refusal({fat, far}, "naive").starts_with("--fat: fat means nothing for the action naive"));
+  CHECK(refusal({fat, far}, "wilson").starts_with("--fat: fat means nothing for the action wilson"));
   for (const Assignment& maker : {flag("gauge", "g"), flag("lattice", "4,4,4,4"), flag("reunitarize", "true"), flag("naik-epsilon", "0"),
                                   flag("naik-epsilon", "auto")})
     CHECK_MESSAGE(refusal({fat, far, maker}).starts_with("--" + maker.key + ": " + maker.key + " is for links that are made"), maker.key);
