@@ -4,8 +4,10 @@
 #include "codelets/arch/arch.hpp"
 #include "codelets/field/storage.hpp"
 #include "codelets/spin/spin.hpp"
+#include "codelets/stencil/epilogue.hpp"
 
 #include <cstddef>
+#include <type_traits>
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
@@ -21,24 +23,29 @@ struct ListedSites {
   }
 };
 
-/// What becomes of the sum r of hops: diagonal x + scale r, into `out` and into the sums numbered `number`. at: of the
-/// first lane in the fields; coefficients(values): those of a.diagonal or a.scale for the lanes.
+/// One vector at a register of lanes, as an epilogue sees it. coefficients(values): those for the lanes.
+template <class F, int W, int VL, class Coefficients>
+struct SiteOfVector {
+  using V = Pack<Real<F>, VL>;
+  const F* x;
+  const Coefficients& coefficients;
+  inline __attribute__((always_inline)) V coefficient(const Real<F> (&values)[most_vectors]) const { return coefficients(values); }
+  template <class Body>
+  inline __attribute__((always_inline)) void with_x(Body&& body) const {
+    body(site::SiteReader<F, V>(x, W));
+  }
+};
+
+/// What becomes of the sum r of hops: the epilogue's result, into `out` and into the sums numbered `number`. at: of the first lane in the
+/// fields; coefficients(values): those of a.diagonal or a.scale for the lanes.
 template <class F, int W, int VL, class Coefficients, class Sums>
 inline __attribute__((always_inline)) void finish(const staggered::DslashArguments<F>& a, F* out, std::size_t at,
                                                   Coefficients&& coefficients, const site::ColourVector<Pack<Real<F>, VL>>& r, Sums& sums,
                                                   std::size_t number) {
   using V = Pack<Real<F>, VL>;
-  const V scale = coefficients(a.scale);
   site::ColourVector<V> z;
-  site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { z[c] = {scale * r[c].re, scale * r[c].im}; });
-  if (a.x != nullptr) {
-    const V diagonal = coefficients(a.diagonal);
-    const site::SiteReader<F, V> x(a.x + at, W);
-    site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-      const site::Complex<V> value = x.component(c);
-      z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
-    });
-  }
+  site::unroll<3>([&](auto c) QUARKSTAR_INLINE_LAMBDA { z[c] = r[c]; });
+  stencil::LinearEpilogue::apply(z, a, SiteOfVector<F, W, VL, std::remove_reference_t<Coefficients>>{a.x + at, coefficients});
   site::write_site<F>(out, W, z);
   if (a.sums.norm) {
     V norm = V::broadcast(0);

@@ -1,35 +1,9 @@
-// Which hopping kernel for which format and number of vectors; the gathering of faces.
-#include "codelets/actions/wilson/hopping_cuda.cuh"
+// The hopping kernels with a linear epilogue; the gathering of faces.
+#include "codelets/actions/wilson/hopping_launch.cuh"
 
 #include <algorithm>
 
 namespace quarkstar::cuda {
-
-#define QUARKSTAR_ELSEWHERE(F, K) extern QUARKSTAR_HOPPING_LAUNCH(F, K, true) extern QUARKSTAR_HOPPING_LAUNCH(F, K, false)
-QUARKSTAR_ELSEWHERE(Half, 1)
-QUARKSTAR_ELSEWHERE(float, 1)
-QUARKSTAR_ELSEWHERE(double, 1)
-QUARKSTAR_ELSEWHERE(float, 2)
-QUARKSTAR_ELSEWHERE(double, 2)
-
-/// Calls body(words side by side). Half precision has no pairs: there they gain nothing.
-template <class F, class Body>
-void with_words_side_by_side(bool pairs, Body&& body) {
-  if (!pairs) return body(site::Index<1>{});
-  if constexpr (!is_half<F>) body(site::Index<2>{});
-  else runtime::fail_as_defect("wilson hopping: half precision has no pairs");
-}
-
-template <class F>
-void launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
-                    const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
-  if (count == 0) return;
-  const bool alone = arguments.vectors == 1 && choice.lanes > 1;  // odd extents are rare: not worth kernels of their own
-  with_words_side_by_side<F>(choice.pairs, [&](auto k) {
-    if (alone) launch_hopping_with<F, k, true>(choice, arguments, count, status, obedience, stream);
-    else launch_hopping_with<F, k, false>(choice, arguments, count, status, obedience, stream);
-  });
-}
 
 namespace {
 
@@ -85,13 +59,13 @@ void launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F
   runtime::check_launch("wilson pack");
 }
 
-#define QUARKSTAR_LAUNCHES(F)                                                                                                      \
-  template void launch_hopping(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&, std::int64_t, const VectorStatus*, \
-                               Obedience, runtime::CudaStream);                                                                    \
-  template void launch_pack(const wilson::PackChoice&, const wilson::PackArguments<F>&, std::int64_t, const std::int32_t*,         \
+#define QUARKSTAR_PACK_LAUNCH(F)                                                                                           \
+  template void launch_pack(const wilson::PackChoice&, const wilson::PackArguments<F>&, std::int64_t, const std::int32_t*, \
                             runtime::CudaStream);
-QUARKSTAR_LAUNCHES(Half)
-QUARKSTAR_LAUNCHES(float)
-QUARKSTAR_LAUNCHES(double)
+QUARKSTAR_PACK_LAUNCH(Half)
+QUARKSTAR_PACK_LAUNCH(float)
+QUARKSTAR_PACK_LAUNCH(double)
 
 }  // namespace quarkstar::cuda
+
+QUARKSTAR_HOPPING_LAUNCHES(quarkstar::stencil::LinearEpilogue)
