@@ -49,7 +49,7 @@ class PreparedAction {
   /// Makes what a solve for so many vectors needs; may measure: then nothing else should run. Among other solves in flight it does not.
   void prepare(int vectors) { stencil(vectors); }
   /// Bytes per site of the links, without those of the other precision.
-  double link_bytes() const { return subject_.link_bytes; }
+  virtual double link_bytes() const { return subject_.link_bytes; }
   /// Bytes per site that the owners hold besides, from now on.
   void set_resident(double bytes_per_site) { resident_ = bytes_per_site; }
 

@@ -1,0 +1,5 @@
+#include "codelets/actions/twisted_mass/twist_term.hpp"
+#include "codelets/actions/wilson/hopping_cuda.cuh"
+
+QUARKSTAR_HOPPING_LAUNCH(double, 1, true, quarkstar::twisted_mass::Epilogue)
+QUARKSTAR_HOPPING_LAUNCH(double, 1, false, quarkstar::twisted_mass::Epilogue)

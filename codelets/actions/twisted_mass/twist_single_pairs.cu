@@ -1,0 +1,5 @@
+#include "codelets/actions/twisted_mass/twist_term.hpp"
+#include "codelets/actions/wilson/hopping_cuda.cuh"
+
+QUARKSTAR_HOPPING_LAUNCH(float, 2, true, quarkstar::twisted_mass::Epilogue)
+QUARKSTAR_HOPPING_LAUNCH(float, 2, false, quarkstar::twisted_mass::Epilogue)
