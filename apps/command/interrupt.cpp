@@ -43,10 +43,6 @@ int save_requests() {
 
 int save_requests_so_far() { return noticed_requests; }
 
-void stop_if_interrupted() {
-  if (interrupted()) throw Interrupted{};
-}
-
 void stop_all_if_interrupted(const std::string& saved) {
   if (interrupted_anywhere()) throw Interrupted{saved};
 }

@@ -24,8 +24,6 @@ int save_requests();
 /// The same without a question: what has come since is left for the next one.
 int save_requests_so_far();
 
-/// Throws Interrupted if the flag is set.
-void stop_if_interrupted();
 /// Throws Interrupted{saved} on all ranks if any has been interrupted, so all must ask.
 void stop_all_if_interrupted(const std::string& saved);
 

@@ -43,9 +43,8 @@ class LinkLoader {
 
   const HostGauge& operator()(const runtime::Decomposition& decomposition) {
     const RunConfig& config = report_.config;
-    loaded_ = decomposition.is_distributed()
-                  ? load_gauge_part(config.gauge, config.lattice, decomposition, kind_of(config).box_to_read(decomposition, config))
-                  : load_gauge(config.gauge, config.lattice);
+    loaded_ = decomposition.is_distributed() ? load_gauge_part(config.gauge, config.lattice, decomposition)
+                                             : load_gauge(config.gauge, config.lattice);
     const runtime::Team team = host_team();
     runtime::mpi::Job::current().together([&] {
       if (config.reunitarize) gauge::reunitarize(loaded_.gauge, team);

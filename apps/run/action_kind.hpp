@@ -77,8 +77,6 @@ class ActionKind {
   virtual bool masses_share_links(const RunConfig&) const { return true; }
   virtual bool has_own_links(const RunConfig&) const { return false; }  ///< from files of their own, in place of a configuration
   virtual OperatorShape shape(const RunConfig& config) const = 0;
-  /// Sites whose links a rank reads from the configuration.
-  virtual Box box_to_read(const runtime::Decomposition& decomposition, const RunConfig& config) const = 0;
   /// Adds what links take while they are read and made. needs: as memory_needs().
   virtual void add_links(std::vector<MemoryNeed>& needs, const runtime::Session& session, const runtime::Decomposition& decomposition,
                          const RunConfig& config) const = 0;

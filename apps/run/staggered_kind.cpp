@@ -10,6 +10,7 @@
 #include "codelets/gauge/smear/coefficients.hpp"
 #include "codelets/gauge/smear/hisq.hpp"
 #include "codelets/gauge/smear/links_file.hpp"
+#include "codelets/io/gauge_part.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
 
@@ -21,42 +22,41 @@
 namespace quarkstar::app {
 namespace {
 
-/// Where the links of a staggered solve are made: on its own blocks; under MPI every rank makes those of its part, with a border, on its
-/// session's owners. The cut changes no bit of them.
-smear::Region plan_links(const runtime::Session& session, const runtime::Decomposition& decomposition, const smear::Border& border) {
-  if (!decomposition.is_distributed()) return decomposition;
-  const Coord& lattice = decomposition.lattice();
-  const Coord extents = smear::thin_links_box(decomposition.part(), lattice, border).extents;
-  const int workers = session.block_owners();
-  return {lattice, decomposition.part(), border, block_grid({}, extents, workers), workers};
-}
-
-/// What is there at once while the links of a staggered action are made (codelets/gauge/smear/staggered_links.cpp): gauge fields of these
-/// depths on the owners of blocks, and fields in host order, the configuration among them. Faces of borders come and go before the last of
-/// them.
+/// What is there at once while the links of a staggered action are made (codelets/gauge/smear/staggered_links.cpp): gauge fields with these
+/// borders, those of the links that are kept, faces of the latter's borders, and fields in host order, the configuration among them. Faces
+/// of other borders come and go before the last of them.
 struct LinkStage {
   std::vector<int> depths;
-  bool kept;  ///< whether the links that are kept are there too
+  bool stored;  ///< whether the links that are kept are there in host order too
 };
 
-double padded_bytes(const runtime::Block& block, const LinkStage& stage) {
+double bytes_of_gauge_fields(const Coord& extents, const LinkStage& stage, const std::vector<Coord>& kept) {
   double reals = 0;
-  for (const int depth : stage.depths) reals += static_cast<double>(gauge::LinkShape{block.extents, depth}.reals());
+  for (const int depth : stage.depths) reals += static_cast<double>(gauge::LinkShape{extents, {depth, depth, depth, depth}}.reals());
+  for (const Coord& depth : kept) {
+    const gauge::LinkShape shape{extents, depth};
+    const auto field = static_cast<double>(shape.reals());
+    reals += field;
+    for (int mu = 0; mu < 4; ++mu) reals += 4 * depth[mu] * field / shape.padded(mu);  // sent and received, on both sides
+  }
   return reals * sizeof(double);
 }
 
-/// Gauge fields of one thickness are linear in it.
-PartBytes padded_part_bytes(const Coord& lattice, int direction, const LinkStage& stage) {
+/// Borders of the links that are kept.
+std::vector<Coord> kept_borders(const runtime::Decomposition& decomposition, bool has_long) {
+  std::vector<Coord> borders{smear::border_of_kept(decomposition, false)};
+  if (has_long) borders.push_back(smear::border_of_kept(decomposition, true));
+  return borders;
+}
+
+/// Of one rank. Gauge fields of one thickness are linear in it.
+PartBytes gauge_fields_part_bytes(const Coord& lattice, int direction, const LinkStage& stage, bool has_long) {
   Coord thin = lattice, thick = lattice;
   thin[static_cast<std::size_t>(direction)] = 1;
   thick[static_cast<std::size_t>(direction)] = 2;
-  const auto bytes = [&stage](const Coord& extents) {
-    runtime::Block block{};
-    block.extents = extents;
-    return padded_bytes(block, stage);
-  };
-  const double layer = bytes(thick) - bytes(thin);
-  return {layer, bytes(thin) - layer};
+  const std::vector<Coord> kept(has_long ? 2 : 1);
+  const double bytes = bytes_of_gauge_fields(thin, stage, kept), layer = bytes_of_gauge_fields(thick, stage, kept) - bytes;
+  return {layer, bytes - layer};
 }
 
 int operators_in_flight(const RunConfig& config) { return operators_of(config).size() > 1 ? config.solver.in_flight : 1; }
@@ -67,23 +67,28 @@ void multiply_links(Footprint& bytes, const RunConfig& config) {
 }
 
 /// Links in the making, and what stays of them. needs: of every GPU, then the host's.
-void add_made_links(std::vector<MemoryNeed>& needs, const smear::Region& region, const std::vector<LinkStage>& stages, bool has_long,
-                    const RunConfig& config) {
+void add_made_links(std::vector<MemoryNeed>& needs, const runtime::Decomposition& decomposition, const std::vector<LinkStage>& stages,
+                    bool has_long, const RunConfig& config) {
   const std::size_t host = needs.size() - 1;
-  const double configuration = host_gauge_bytes(region.box),
-               kept_links = host_gauge_bytes(region.fat) + (has_long ? host_gauge_bytes(region.far) : 0);
+  const double configuration = host_gauge_bytes(format::box_with_border(decomposition));
+  const std::vector<Coord> kept_fields = kept_borders(decomposition, has_long);
+  double kept_links = 0;
+  for (const bool is_long : {false, true})
+    if (has_long || !is_long)
+      kept_links += host_gauge_bytes(smear::hops_box(decomposition.part(), decomposition.lattice(), smear::longest_hop(is_long)));
   const auto bytes_of = [&](const LinkStage& stage) {
     std::vector<double> bytes(needs.size(), 0);
-    for (const runtime::Block& block : region.blocks.blocks()) {
-      const double padded = padded_bytes(block, stage);
-      if (const auto owner = static_cast<std::size_t>(block.owner); owner < host) bytes[owner] += padded;
-      bytes[host] += padded;  // for a GPU's block the copy that CPUs load and store
+    for (const int b : decomposition.local()) {
+      const runtime::Block& block = decomposition.block(b);
+      const double fields = bytes_of_gauge_fields(block.extents, stage, kept_fields);
+      if (const auto owner = static_cast<std::size_t>(block.owner); owner < host) bytes[owner] += fields;
+      bytes[host] += fields;  // for a GPU's block the copy that CPUs load and store
     }
     return bytes;
   };
   for (const LinkStage& stage : stages) {
     std::vector<double> bytes = bytes_of(stage);
-    bytes[host] += configuration + (stage.kept ? kept_links : 0);
+    bytes[host] += configuration + (stage.stored ? kept_links : 0);
     for (std::size_t i = 0; i < needs.size(); ++i) needs[i].making_links = std::max(needs[i].making_links, bytes[i]);
   }
   needs[host].other += configuration + kept_links;
@@ -131,14 +136,10 @@ class StaggeredKind : public ActionKind {
   bool has_own_links(const RunConfig& config) const override { return config.staggered.from_files(); }
 
   OperatorShape shape(const RunConfig& config) const override { return staggered_shape(config.solver, has_long()); }
-  Box box_to_read(const runtime::Decomposition& decomposition, const RunConfig&) const override {
-    return smear::thin_links_box(decomposition.part(), decomposition.lattice(), border());
-  }
 
-  void add_links(std::vector<MemoryNeed>& needs, const runtime::Session& session, const runtime::Decomposition& decomposition,
+  void add_links(std::vector<MemoryNeed>& needs, const runtime::Session&, const runtime::Decomposition& decomposition,
                  const RunConfig& config) const override {
-    if (!config.staggered.from_files())
-      return add_made_links(needs, plan_links(session, decomposition, border()), stages(), has_long(), config);
+    if (!config.staggered.from_files()) return add_made_links(needs, decomposition, stages(), has_long(), config);
     for (const Box& box : smear::boxes_from_files(decomposition)) needs.back().other += host_gauge_bytes(box);
   }
 
@@ -158,12 +159,12 @@ class StaggeredKind : public ActionKind {
     if (config.staggered.from_files()) return part;
     const std::vector<LinkStage> making_stages = stages();
     if (!config.staggered.naik_epsilon) {
-      const PartBytes kept = padded_part_bytes(lattice, direction, making_stages.back());
+      const PartBytes kept = gauge_fields_part_bytes(lattice, direction, making_stages.back(), has_long());
       part.layer += kept.layer;
       part.border += kept.border;
     }
     for (const LinkStage& stage : making_stages) {
-      const PartBytes making = padded_part_bytes(lattice, direction, stage);
+      const PartBytes making = gauge_fields_part_bytes(lattice, direction, stage, has_long());
       part.layer = std::max(part.layer, making.layer);
       part.border = std::max(part.border, making.border);
     }
@@ -186,10 +187,9 @@ class StaggeredKind : public ActionKind {
     };
     const RunConfig& config = report.config;
     if (config.staggered.from_files()) return all_masses_on(load_links(report.config, decomposition, session.cpu_team(), report.gauge));
-    const smear::Region region = plan_links(session, decomposition, border());
     const HostGauge& gauge = links(decomposition);
-    if (config.staggered.naik_epsilon) return all_masses_on(links_of(region, gauge, config.wilson.boundary, config.staggered));
-    const auto hisq = std::make_shared<const smear::HisqLinks>(region, gauge, config.wilson.boundary);  // an epsilon for each mass
+    if (config.staggered.naik_epsilon) return all_masses_on(links_of(decomposition, gauge, config.wilson.boundary, config.staggered));
+    const auto hisq = std::make_shared<const smear::HisqLinks>(decomposition, gauge, config.wilson.boundary);  // an epsilon for each mass
     return [operator_on, hisq, &config](std::span<const std::size_t> masses) {
       const double epsilon = smear::naik_epsilon_of_mass(config.staggered.masses[masses.front()]);
       return operator_on(std::make_shared<const smear::StaggeredLinks>(hisq->links(epsilon)));
@@ -233,13 +233,11 @@ class StaggeredKind : public ActionKind {
 
  protected:
   bool has_long() const { return reach > 1; }
-  /// Layers of the configuration that links of a part need around it.
-  virtual smear::Border border() const = 0;
   /// In order; the host fields of the last one stay.
   virtual std::vector<LinkStage> stages() const = 0;
   /// With the one Naik epsilon of the run.
-  virtual smear::StaggeredLinks links_of(const smear::Region& region, const HostGauge& gauge, const BoundaryAngles& boundary,
-                                         const StaggeredConfig& settings) const = 0;
+  virtual smear::StaggeredLinks links_of(const runtime::Decomposition& decomposition, const HostGauge& gauge,
+                                         const BoundaryAngles& boundary, const StaggeredConfig& settings) const = 0;
 
  private:
   /// Links from files have everything in them that makes links.
@@ -272,13 +270,12 @@ class Hisq : public StaggeredKind {
   }
 
  protected:
-  smear::Border border() const override { return smear::hisq_border; }
   std::vector<LinkStage> stages() const override {
-    return {{{1, 2, 0, 0}, false}, {{2, 0, 0}, true}};  // U, W, X, N for epsilon 0, without U once they are there
+    return {{{1, 2}, false}, {{2}, true}};  // U and W, and without U once X and N for epsilon 0 are there
   }
-  smear::StaggeredLinks links_of(const smear::Region& region, const HostGauge& gauge, const BoundaryAngles& boundary,
+  smear::StaggeredLinks links_of(const runtime::Decomposition& decomposition, const HostGauge& gauge, const BoundaryAngles& boundary,
                                  const StaggeredConfig& settings) const override {
-    return smear::hisq_links(region, gauge, boundary, *settings.naik_epsilon);
+    return smear::hisq_links(decomposition, gauge, boundary, *settings.naik_epsilon);
   }
 };
 
@@ -292,11 +289,10 @@ class Asqtad : public StaggeredKind {
   }
 
  protected:
-  smear::Border border() const override { return smear::asqtad_border; }
-  std::vector<LinkStage> stages() const override { return {{{2, 0, 0}, true}}; }
-  smear::StaggeredLinks links_of(const smear::Region& region, const HostGauge& gauge, const BoundaryAngles& boundary,
+  std::vector<LinkStage> stages() const override { return {{{2}, true}}; }
+  smear::StaggeredLinks links_of(const runtime::Decomposition& decomposition, const HostGauge& gauge, const BoundaryAngles& boundary,
                                  const StaggeredConfig& settings) const override {
-    return smear::asqtad_links(region, gauge, boundary, settings.u0.value_or(1));
+    return smear::asqtad_links(decomposition, gauge, boundary, settings.u0.value_or(1));
   }
 };
 
@@ -305,11 +301,10 @@ class Naive : public StaggeredKind {
   Naive() : StaggeredKind("naive", "naive staggered", false) {}
 
  protected:
-  smear::Border border() const override { return smear::naive_border; }
-  std::vector<LinkStage> stages() const override { return {{{0}, true}}; }
-  smear::StaggeredLinks links_of(const smear::Region& region, const HostGauge& gauge, const BoundaryAngles& boundary,
+  std::vector<LinkStage> stages() const override { return {{.depths = {}, .stored = true}}; }
+  smear::StaggeredLinks links_of(const runtime::Decomposition& decomposition, const HostGauge& gauge, const BoundaryAngles& boundary,
                                  const StaggeredConfig&) const override {
-    return smear::naive_links(region, gauge, boundary);
+    return smear::naive_links(decomposition, gauge, boundary);
   }
 };
 

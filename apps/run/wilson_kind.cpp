@@ -36,14 +36,10 @@ void WilsonKind::check(const RunConfig& config) const {
     throw Error(ErrorKind::input, "--schwarz-steps", "no domains are given", "give --schwarz-block, e.g. 4,4,4,4");
 }
 
-Box WilsonKind::box_to_read(const runtime::Decomposition& decomposition, const RunConfig&) const {
-  return format::box_with_border(decomposition);
-}
-
 void WilsonKind::add_links(std::vector<MemoryNeed>& needs, const runtime::Session& session, const runtime::Decomposition& decomposition,
                            const RunConfig& config) const {
   MemoryNeed& host = needs.back();
-  host.other += host_gauge_bytes(box_to_read(decomposition, config));
+  host.other += host_gauge_bytes(format::box_with_border(decomposition));
   if (!config.solver.schwarz) return;
   double threads = 0;
   for (const int worker : session.cpu_workers()) threads += static_cast<double>(session.worker(worker).team.cores().size());

@@ -14,7 +14,6 @@ class WilsonKind : public ActionKind {
   void check(const RunConfig& config) const override;
   std::vector<double> masses(const RunConfig& config) const override { return {config.wilson.kappa}; }
   OperatorShape shape(const RunConfig& config) const override { return wilson_shape(config.solver); }
-  Box box_to_read(const runtime::Decomposition& decomposition, const RunConfig& config) const override;
   void add_links(std::vector<MemoryNeed>& needs, const runtime::Session& session, const runtime::Decomposition& decomposition,
                  const RunConfig& config) const override;
   PartBytes part_bytes(const Coord& lattice, int direction, const RunConfig& config) const override;
