@@ -9,6 +9,7 @@
 #include "apps/run/outputs.hpp"
 #include "apps/run/session_defaults.hpp"
 #include "apps/run/solve_plan.hpp"
+#include "codelets/actions/cpu_kernels.hpp"
 #include "codelets/gauge/smear/links_file.hpp"
 #include "runtime/system/error.hpp"
 
@@ -57,7 +58,7 @@ double epsilon_of(const SmearOptions& options) {
 }
 
 smear::StaggeredLinks make_links(const SmearOptions& options, const HostGauge& gauge, double epsilon) {
-  const runtime::Session session(options.session);
+  const runtime::Session session(with_cpu_kernels(options.session, KernelTuning::known));
   const Coord grid = block_grid(options.blocks, gauge.extents, session.block_owners());
   const runtime::Decomposition decomposition(gauge.extents, grid, session.block_owners());
   return options.action == "hisq" ? smear::hisq_links(decomposition, gauge, options.boundary, epsilon)

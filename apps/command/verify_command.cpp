@@ -1,6 +1,7 @@
 // quarkstar verify: a table of case, expected, got, verdict
 #include "apps/command/commands.hpp"
 #include "apps/verify/verify.hpp"
+#include "codelets/actions/cpu_kernels.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -57,7 +58,8 @@ std::string default_data() {
 }
 
 void run_verify(const VerifyOptions& options) {
-  const VerifyConfig& config = options.config;
+  VerifyConfig config = options.config;
+  config.session = with_cpu_kernels(config.session, KernelTuning::known);
   spdlog::set_level(spdlog::level::warn);  // a line for each column would drown the table
   if (!options.json) fmt::print("{:<64} {:>20} {:>20} {:>10} {:>8}  {}\n", "case", "expected", "got", "deviation", "limit", "verdict");
   std::vector<Check> checks;

@@ -4,6 +4,7 @@
 #include "apps/command/progress.hpp"
 #include "apps/run/gauge_io.hpp"
 #include "apps/run/solve_plan.hpp"
+#include "codelets/actions/cpu_kernels.hpp"
 #include "codelets/gauge/heatbath/start.hpp"
 #include "runtime/system/error.hpp"
 
@@ -35,7 +36,7 @@ Generated generate(const GenerateConfig& config) {
       config.start == "cold" ? heatbath::cold_start(config.lattice) : heatbath::hot_start(config.lattice, config.heatbath.seed, team);
   runtime::SessionOptions options = config.session;
   options.cuda_workers = 0;  // updates are CPU tasks: GPUs would have nothing but borders to copy
-  runtime::Session session(options);
+  runtime::Session session(with_cpu_kernels(options, KernelTuning::known));
   const int workers = static_cast<int>(session.workers().size());
   const runtime::Decomposition decomposition(config.lattice, block_grid(config.blocks, config.lattice, workers), workers);
   gauge::GaugeField links(decomposition, 1);
