@@ -62,9 +62,10 @@ if(QUARKSTAR_CUDA)
   list(APPEND sources ${cuda_sources})
 endif()
 if(QUARKSTAR_SIMULATION)
+  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/runtime/backend.cpp")
   set(starpu PkgConfig::STARPU SimGrid::SMPI)
 else()
-  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/runtime/simulate/rank.cpp"
+  list(REMOVE_ITEM sources "${PROJECT_SOURCE_DIR}/runtime/simulate/backend.cpp" "${PROJECT_SOURCE_DIR}/runtime/simulate/rank.cpp"
     "${PROJECT_SOURCE_DIR}/runtime/simulate/waiting.cpp")
   set(starpu PkgConfig::STARPUMPI PkgConfig::STARPU MPI::MPI_C)
 endif()

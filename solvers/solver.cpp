@@ -4,11 +4,11 @@
 #include "codelets/arch/dispatch.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/field/wait_for_readers.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/graph/handle_pool.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
-#include "runtime/simulate/simulate.hpp"
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
@@ -58,7 +58,7 @@ void require_shifts(const NamedKrylovSolver& solver, const PreparedActions& prep
 }  // namespace
 
 int most_vectors_in_lanes(int components, const SolverSettings& settings, std::span<const int> vectors) {
-  if constexpr (runtime::simulate::active) return 1;  // speeds of machine files are those of lanes of sites
+  if constexpr (!runtime::backend::computes) return 1;  // speeds of machine files are those of lanes of sites
   const runtime::Session& session = runtime::Session::current();
   const bool spinors = components == spinor_components;
   const bool elsewhere = spinors ? session.gpu_count() == 0 || cpus_join_gpus(session.options())
@@ -264,7 +264,7 @@ struct Solver::Impl {
       for (std::size_t v = 0; v < total.size(); ++v) total[v] += norms[v];
     }
     // Nothing was computed there, and a source of norm 0 would need no solve.
-    if constexpr (runtime::simulate::active) std::fill(total.begin(), total.end(), 1.0);
+    if constexpr (!runtime::backend::computes) std::fill(total.begin(), total.end(), 1.0);
     return total;
   }
 

@@ -3,7 +3,7 @@
 #include "apps/run/solve_plan.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/gauge/heatbath/start.hpp"
-#include "runtime/simulate/simulate.hpp"
+#include "runtime/backend.hpp"
 #include "solvers/krylov/krylov.hpp"
 #include "solvers/solver.hpp"
 
@@ -13,9 +13,9 @@
 namespace quarkstar::app {
 namespace {
 
-/// A field of zeros; without data in simulations, where nobody reads it, as heatbath::hot_start().
+/// A field of zeros; without data where nobody reads it, as heatbath::hot_start().
 HostField host_field(int components, const Coord& lattice) {
-  if constexpr (!runtime::simulate::active) return HostField(components, lattice);
+  if constexpr (runtime::backend::computes) return HostField(components, lattice);
   HostField field;
   field.components = components;
   field.extents = lattice;
@@ -33,7 +33,7 @@ ActionBench::ActionBench(runtime::Session& session, const Coord& lattice, const 
       gauge_(heatbath::hot_start(lattice, 1, session.cpu_team())) {
   ActionRun run;
   constexpr std::size_t first_mass[] = {0};
-  if constexpr (runtime::simulate::active) operator_ = kind_.with_any_links(std::move(gauge_));  // no values, so nothing to smear
+  if constexpr (!runtime::backend::computes) operator_ = kind_.with_any_links(std::move(gauge_));  // no values, so nothing to smear
   else operator_ = kind_.make_links(session, decomposition_, links_at_hand(gauge_), run)(first_mass);
   if (operator_.links) gauge_ = {};  // the action has its own
 }

@@ -3,10 +3,10 @@
 #include "codelets/actions/wilson/even_odd.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/io/gauge_part.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/graph/session.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/mpi/rank_grid.hpp"
-#include "runtime/simulate/simulate.hpp"
 #include "runtime/system/clock.hpp"
 #include "solvers/krylov/krylov.hpp"
 
@@ -75,7 +75,7 @@ SubmissionTiming time_submission(const Coord& part, int batches) {
   KrylovLimits limits;
   limits.most_iterations.fill(1000);
   Reading taken;
-  if constexpr (runtime::simulate::active) {
+  if constexpr (!runtime::backend::computes) {
     limits.check_every = 4;  // each iteration takes real time and memory on all ranks
     const auto solve = [&](int length) {
       limits.most_iterations.fill(length * limits.check_every);

@@ -3,8 +3,8 @@
 #include "codelets/arch/table.hpp"
 #include "codelets/bench/stream_cuda.hpp"
 #include "codelets/bench/stream_kernels.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/graph/on_workers.hpp"
-#include "runtime/simulate/simulate.hpp"
 #include "runtime/system/error.hpp"
 #include "runtime/system/large_pages.hpp"
 #include "runtime/system/memory.hpp"
@@ -117,11 +117,7 @@ std::size_t bytes_that_fit(std::size_t bytes_per_array, std::size_t teams) {
 }  // namespace
 
 StreamResult measure_stream(const std::vector<int>& workers, std::size_t bytes_per_array, int repetitions) {
-  if constexpr (runtime::simulate::active) {
-    double triad = 0;
-    for (const int id : workers) triad += runtime::simulate::machine().team_gbs(runtime::Session::current().worker(id).team.threads(), 1);
-    return {triad, triad, triad, triad};
-  }
+  if (const auto triad = runtime::backend::known_triad_gbs(workers)) return {*triad, *triad, *triad, *triad};
   const std::size_t bytes = whole_pages(bytes_that_fit(bytes_per_array, workers.size()));
   std::vector<Arrays> arrays;
   for (std::size_t i = 0; i < workers.size(); ++i) arrays.emplace_back(bytes);
@@ -140,7 +136,7 @@ StreamResult measure_stream(const runtime::Team& team, std::size_t bytes_per_arr
 }
 
 FusedPeak measure_fused_peak(const std::vector<int>& workers, int repetitions) {
-  if constexpr (runtime::simulate::active) return {};
+  if constexpr (!runtime::backend::computes) return {};
   const StreamKernels kernels = kernels_in_use();
   // Some milliseconds a pass: waking a team and the frequency of wide registers take tenths of one.
   constexpr std::int64_t steps = 1000000;
@@ -170,10 +166,7 @@ FusedPeak measure_fused_peak(const std::vector<int>& workers, int repetitions) {
 }
 
 #ifndef QUARKSTAR_CUDA
-double measure_triad_on_gpu(int, std::size_t, int) {
-  if constexpr (runtime::simulate::active) return runtime::simulate::machine().gpu.triad_gbs;
-  return 0;
-}
+double measure_triad_on_gpu(int, std::size_t, int) { return runtime::backend::known_gpu_triad_gbs().value_or(0); }
 #endif
 
 }  // namespace quarkstar::bench

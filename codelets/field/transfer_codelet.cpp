@@ -7,9 +7,9 @@
 #include "codelets/gauge/observables.hpp"
 #include "codelets/lattice/lanes_in_a_row.hpp"
 #include "codelets/lattice/placement.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/graph/codelet.hpp"
 #include "runtime/graph/session.hpp"
-#include "runtime/simulate/simulate.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -207,7 +207,7 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge) {
   if (even.parity() != 0 || odd.parity() != 1 || odd.lattice().get() != &lattice || even.reals() != odd.reals())
     throw ShapeError("load_links", "the two link fields do not belong together");
   lattice.require_part("load_links", gauge.box(), 1);
-  if (even.reals() < 18 && !runtime::simulate::active)
+  if (even.reals() < 18 && runtime::backend::computes)
     require_special_unitary(gauge, even.reals(), lattice.decomposition().is_distributed());
   const Codelet& codelet = load_links_codelet(lattice.precision());
   for (const LinkField* links : {&even, &odd})

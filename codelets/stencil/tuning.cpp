@@ -2,7 +2,7 @@
 
 #include "codelets/field/blas.hpp"
 #include "codelets/stencil/measurement.hpp"
-#include "runtime/simulate/simulate.hpp"
+#include "runtime/backend.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -84,7 +84,7 @@ std::string device_name(const TuningProblem& problem) { return on_gpus(problem) 
 /// What a measurement is made on: the problem itself on GPUs, a part of it on CPUs. Nothing where the rules are good
 /// enough, or a measurement would tell nothing.
 std::optional<TuningProblem> measured_problem(const TuningProblem& problem) {
-  if constexpr (runtime::simulate::active) return std::nullopt;
+  if constexpr (!runtime::backend::computes) return std::nullopt;
   if (on_gpus(problem)) return problem;
   TuningProblem used = problem;
   used.resident = 0;  // the kernel's own links and fields decide where they come from

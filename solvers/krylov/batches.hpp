@@ -3,8 +3,8 @@
 #include "runtime/graph/batch.hpp"
 #include "runtime/graph/scalar.hpp"
 #include "runtime/graph/turns.hpp"
+#include "solvers/krylov/counted_batches.hpp"
 #include "solvers/krylov/replay_pace.hpp"
-#include "solvers/krylov/simulated_batches.hpp"
 #include "solvers/krylov/work_ledger.hpp"
 
 #include <utility>
@@ -29,13 +29,13 @@ std::pair<State, Work> run_in_batches(runtime::GraphState<State>& state, int che
   WorkLedger ledger;
   const std::int64_t steps_before = state.steps_submitted();
   const int iterations = iterations_a_batch(check_every, refresh_every);
-  if constexpr (runtime::simulate::active) {
+  if constexpr (!runtime::backend::computes) {
     const auto submit = [&](auto&& collect) {
       runtime::Batch batch;
       collect();
       batch.submit();
     };
-    return {simulate_batches(state, iterations, refresh_every, iteration, submit), Work{}};
+    return {run_counted_batches(state, iterations, refresh_every, iteration, submit), Work{}};
   }
   ReplayPace pace;
   const auto submit_batch = [&] {

@@ -2,7 +2,7 @@
 
 #include "codelets/lattice/random.hpp"
 #include "codelets/su3/unitarize.hpp"
-#include "runtime/simulate/simulate.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ HostGauge allocate(const Coord& lattice) {
                   "give four positive extents");
   HostGauge gauge;
   gauge.extents = lattice;
-  if constexpr (runtime::simulate::active) return gauge;  // nobody reads it, and it may be larger than this machine
+  if constexpr (!runtime::backend::computes) return gauge;  // it may be larger than this machine
   gauge.data.resize(static_cast<std::size_t>(volume(lattice) * HostGauge::reals_per_site));
   return gauge;
 }

@@ -1,0 +1,11 @@
+// This machine (cmake/layers.cmake leaves it out of simulations).
+#include "runtime/backend.hpp"
+
+namespace quarkstar::runtime::backend {
+
+std::optional<double> known_triad_gbs(std::span<const int>) { return {}; }
+std::optional<double> known_gpu_triad_gbs() { return {}; }
+
+void set_refresh_due(bool) {}
+
+}  // namespace quarkstar::runtime::backend

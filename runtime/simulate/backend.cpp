@@ -1,0 +1,19 @@
+// The simulated machine (cmake/layers.cmake: built for simulations only).
+#include "runtime/backend.hpp"
+
+#include "runtime/graph/session.hpp"
+#include "runtime/simulate/simulate.hpp"
+
+namespace quarkstar::runtime::backend {
+
+std::optional<double> known_triad_gbs(std::span<const int> workers) {
+  double triad = 0;
+  for (const int id : workers) triad += simulate::machine().team_gbs(Session::current().worker(id).team.threads(), 1);
+  return triad;
+}
+
+std::optional<double> known_gpu_triad_gbs() { return simulate::machine().gpu.triad_gbs; }
+
+void set_refresh_due(bool due) { simulate::set_refresh_due(due); }
+
+}  // namespace quarkstar::runtime::backend
