@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <optional>
 #include <string>
 
 namespace quarkstar::app {
@@ -33,6 +34,9 @@ CLI::Option* add_coord_flag(CLI::App& command, const std::string& flag, Destinat
           flag, [flag, least, &coord](const std::string& value) { coord = coord_of_flag(flag, value, least); }, help)
       ->type_name("X,Y,Z,T");
 }
+
+/// --ranks of commands that read or make links.
+void add_ranks_flag(CLI::App& command, std::optional<Coord>& ranks);
 
 /// A check of a number's lower limit.
 CLI::Validator at_least(double least);

@@ -15,6 +15,10 @@ Coord coord_of_flag(const std::string& flag, const std::string& value, int least
   }
 }
 
+void add_ranks_flag(CLI::App& command, std::optional<Coord>& ranks) {
+  add_coord_flag(command, "--ranks", ranks, "Under mpirun: grid of ranks (default: the one with the smallest surface)", 1);
+}
+
 CLI::Validator at_least(double least) {
   return {[least](std::string& text) -> std::string {
             try {

@@ -4,12 +4,9 @@
 #include "apps/command/interrupt.hpp"
 #include "apps/run/gauge_io.hpp"
 #include "apps/run/generate_run.hpp"
-#include "apps/run/rank_plan.hpp"
 #include "apps/run/shared_settings.hpp"
 #include "apps/run/statistics.hpp"
-#include "codelets/io/gauge_part.hpp"
 #include "runtime/mpi/job.hpp"
-#include "runtime/mpi/rank_grid.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 struct InfoOptions {
   std::string file;
-  std::optional<Coord> lattice;
+  std::optional<Coord> lattice, ranks;
   bool json = false;
 };
 
@@ -52,7 +49,7 @@ void print_info_json(const LoadedGauge& loaded, const gauge::UnitarityDeviation&
   const Json json{
       {"file", info.path},
       {"format", format::to_string(info.format)},
-      {"lattice", loaded.gauge.extents},
+      {"lattice", loaded.part.lattice},
       {"precision", info.layout.real_bytes == 4 ? "single" : "double"},
       {"byte_order", info.layout.byte_order == format::ByteOrder::big ? "big" : "little"},
       {"stored_rows", info.layout.rows},
@@ -73,7 +70,7 @@ void print_info_text(const LoadedGauge& loaded, const gauge::UnitarityDeviation&
   fmt::print("format            {}, {} rows, {}, {}-endian\n", format::to_string(info.format), info.layout.rows,
              info.layout.real_bytes == 4 ? "single precision" : "double precision",
              info.layout.byte_order == format::ByteOrder::big ? "big" : "little");
-  fmt::print("lattice           {} (x, y, z, t)\n", extents_text(loaded.gauge.extents));
+  fmt::print("lattice           {} (x, y, z, t)\n", extents_text(loaded.part.lattice));
   fmt::print("plaquette         spatial {:.13f}  temporal {:.13f}  average {:.13f}\n", loaded.plaquettes.spatial,
              loaded.plaquettes.temporal, loaded.plaquettes.mean());
   fmt::print("link trace        {:.13f}\n", loaded.link_trace);
@@ -91,10 +88,13 @@ void add_info(CLI::App& gauge) {
   command->add_option("FILE", options->file, "Gauge configuration")->required();
   add_bare_lattice_flag(*command, options->lattice);
   command->add_flag("--json", options->json, "Print JSON");
+  add_ranks_flag(*command, options->ranks);
   command->callback([options] {
-    const LoadedGauge loaded = load_gauge(options->file, options->lattice);
-    const gauge::UnitarityDeviation deviation = gauge::unitarity_deviation(loaded.gauge, host_team());
-    (options->json ? print_info_json : print_info_text)(loaded, deviation);
+    require_same_settings_everywhere(setting_line("FILE", options->file) + setting_line("--lattice", options->lattice) +
+                                     setting_line("--ranks", options->ranks));
+    const LoadedGauge loaded = load_gauge_of_rank(options->file, options->lattice, options->ranks);
+    const gauge::UnitarityDeviation deviation = gauge::unitarity_deviation_of_all_ranks(loaded.gauge, host_team());
+    if (runtime::mpi::Job::current().is_root()) (options->json ? print_info_json : print_info_text)(loaded, deviation);
   });
 }
 
@@ -113,43 +113,25 @@ void add_save_flags(CLI::App& command, SaveOptions& save) {
 
 /// What all ranks must have in common.
 std::string shared_settings(const ConvertOptions& options) {
-  const auto coord = [](const std::optional<Coord>& value) {
-    return value ? fmt::format("{}", fmt::join(*value, ",")) : std::string("none");
-  };
-  return fmt::format("IN {}\nOUT {}\n--format {}\n--precision {}\n--lattice {}\n--ranks {}\n--reunitarize {}\n", options.in, options.out,
-                     options.save.format, options.save.precision.empty() ? "the format's" : options.save.precision, coord(options.lattice),
-                     coord(options.ranks), options.reunitarize);
-}
-
-/// The links that this rank has: all, or on several ranks its part and the layers around it.
-LoadedGauge load_share(const ConvertOptions& options, std::optional<format::GaugePart>& part) {
-  runtime::mpi::Job& job = runtime::mpi::Job::current();
-  if (!job.is_distributed() || job.is_fake()) return load_gauge(options.in, options.lattice);
-  Coord lattice{};
-  job.together([&] { lattice = gauge_extents(options.in, options.lattice); });
-  const std::vector<double> alike(static_cast<std::size_t>(job.size()), 1.0);
-  const runtime::RankGrid grid = runtime::mpi::make_rank_grid(lattice, options.ranks, alike, job.rank());
-  const runtime::Decomposition decomposition(lattice, grid, {1, 1, 1, 1}, 1);
-  part = {lattice, decomposition.part()};
-  return load_gauge_part(options.in, options.lattice, decomposition, format::box_with_border(decomposition));
+  return setting_line("IN", options.in) + setting_line("OUT", options.out) + setting_line("--format", options.save.format) +
+         setting_line("--precision", options.save.precision) + setting_line("--lattice", options.lattice) +
+         setting_line("--ranks", options.ranks) + setting_line("--reunitarize", options.reunitarize);
 }
 
 void run_convert(const ConvertOptions& options) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   require_same_settings_everywhere(shared_settings(options));
-  require_ranks(options.ranks, {}, job.size());
   job.on_root([&] {
     std::error_code absent;  // a file that is not there yet is no one's twin
     if (std::filesystem::equivalent(options.in, options.out, absent))
       throw Error(ErrorKind::input, options.out, "IN and OUT are the same file", "give OUT another name");
   });
-  std::optional<format::GaugePart> part;
-  LoadedGauge loaded = load_share(options, part);
+  LoadedGauge loaded = load_gauge_of_rank(options.in, options.lattice, options.ranks);
   const runtime::Team team = host_team();
   job.together([&] {
     if (options.reunitarize) gauge::reunitarize(loaded.gauge, team);
   });
-  save_gauge(options.out, loaded.gauge, options.save, part);
+  save_gauge(options.out, loaded.gauge, options.save, loaded.part);
   if (job.is_root()) fmt::print("wrote {}: {} {}\n", options.out, extents_text(loaded.info.layout.extents), options.save.format);
 }
 
@@ -161,7 +143,7 @@ void add_convert(CLI::App& gauge) {
   add_save_flags(*command, options->save);
   add_bare_lattice_flag(*command, options->lattice);
   command->add_flag("--reunitarize", options->reunitarize, "Project the links back to SU(3) in double precision");
-  add_coord_flag(*command, "--ranks", options->ranks, "Under mpirun: grid of ranks (default: the one with the smallest surface)", 1);
+  add_ranks_flag(*command, options->ranks);
   command->callback([options] { run_convert(*options); });
 }
 
@@ -172,14 +154,26 @@ struct GenerateOptions {
   SaveOptions save;
 };
 
+std::string shared_settings(const GenerateOptions& options) {
+  const GenerateConfig& config = options.config;
+  const heatbath::HeatbathSettings& chain = config.heatbath;
+  return setting_line("OUT", options.out) + setting_line("--lattice", config.lattice) + setting_line("--beta", chain.beta) +
+         setting_line("--sweeps", config.sweeps) + setting_line("--seed", chain.seed) +
+         setting_line("--thermalization", config.thermalization) + setting_line("--overrelaxation", chain.overrelaxation_per_heatbath) +
+         setting_line("--start", config.start) + setting_line("--ranks", config.ranks) + setting_line("--blocks", config.blocks) +
+         setting_line("--format", options.save.format) + setting_line("--precision", options.save.precision);
+}
+
 void run_generate(GenerateOptions& options) {
   GenerateConfig& config = options.config;
   config.thermalization = options.thermalization >= 0 ? options.thermalization : config.sweeps / 2;
+  require_same_settings_everywhere(shared_settings(options));
   CommandWatch watch;
   const Generated generated = generate(config, watch);
   options.save.label = fmt::format("SU(3) Wilson gauge action, beta {}, seed {}", config.heatbath.beta, config.heatbath.seed);
   options.save.sequence_number = config.sweeps;
-  save_gauge(options.out, generated.gauge, options.save);
+  save_gauge(options.out, generated.gauge, options.save, generated.part);
+  if (!runtime::mpi::Job::current().is_root()) return;
   fmt::print("wrote {}: {} {}, beta {}, {} sweeps, seed {}\n", options.out, extents_text(config.lattice), options.save.format,
              config.heatbath.beta, config.sweeps, config.heatbath.seed);
   if (generated.plaquettes.empty()) return;
@@ -201,6 +195,7 @@ void add_generate(CLI::App& gauge) {
   command->add_option("--overrelaxation", config.heatbath.overrelaxation_per_heatbath, "Overrelaxations a heatbath (default 4)")
       ->check(at_least(0));
   command->add_option("--start", config.start, "hot (default) or cold")->check(CLI::IsMember({"hot", "cold"}));
+  add_ranks_flag(*command, config.ranks);
   add_coord_flag(*command, "--blocks", config.blocks, "Cut into that many blocks (default: t cut by the number of workers)", 1);
   add_save_flags(*command, options->save);
   add_session_flags(*command, config.session);

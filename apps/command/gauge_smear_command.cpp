@@ -3,13 +3,14 @@
 
 #include "apps/command/commands.hpp"
 #include "apps/command/interrupt.hpp"
-#include "apps/command/progress.hpp"
 #include "apps/run/gauge_io.hpp"
 #include "apps/run/outputs.hpp"
 #include "apps/run/parse.hpp"
+#include "apps/run/rank_plan.hpp"
 #include "apps/run/session_defaults.hpp"
-#include "apps/run/solve_plan.hpp"
+#include "apps/run/shared_settings.hpp"
 #include "codelets/gauge/smear/links_file.hpp"
+#include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -24,12 +25,14 @@ namespace {
 struct SmearOptions {
   std::string in, prefix, action = "hisq", precision = "double";
   std::optional<double> naik_epsilon, mass, u0;
-  std::optional<Coord> lattice;
+  std::optional<Coord> lattice, ranks;
   BoundaryAngles boundary = antiperiodic_in_time;
   bool reunitarize = false;
   Coord blocks{0, 0, 0, 0};  ///< zeros: t cut by the number of workers
   runtime::SessionOptions session = session_defaults();
 };
+
+constexpr int thinnest_part = smear::longest_hop(true);  ///< of a rank: long links begin so far before it
 
 [[noreturn]] void refuse(const char* flag, const std::string& what, const char* remedy) {
   throw Error(ErrorKind::input, flag, what, remedy);
@@ -44,6 +47,9 @@ void check(const SmearOptions& options) {
     refuse(options.mass ? "--mass" : "--naik-epsilon", "only HISQ has an epsilon", "leave it out, or use --action hisq");
   if (options.u0) smear::check_tadpole_factor(*options.u0);
   if (options.naik_epsilon) smear::check_naik_epsilon(*options.naik_epsilon);
+}
+
+void check_files(const SmearOptions& options) {
   for (const std::string& out : {smear::fat_path(options.prefix), smear::long_path(options.prefix)}) {
     std::error_code absent;  // a file that is not there yet is no one's twin
     if (std::filesystem::equivalent(options.in, out, absent))
@@ -52,35 +58,52 @@ void check(const SmearOptions& options) {
   }
 }
 
+/// What all ranks must have in common.
+std::string shared_settings(const SmearOptions& options) {
+  return setting_line("IN", options.in) + setting_line("OUT_PREFIX", options.prefix) + setting_line("--action", options.action) +
+         setting_line("--naik-epsilon", options.naik_epsilon) + setting_line("--mass", options.mass) + setting_line("--u0", options.u0) +
+         setting_line("--boundary", options.boundary) + setting_line("--precision", options.precision) +
+         setting_line("--reunitarize", options.reunitarize) + setting_line("--lattice", options.lattice) +
+         setting_line("--ranks", options.ranks) + setting_line("--blocks", options.blocks);
+}
+
 double epsilon_of(const SmearOptions& options) {
   return options.mass ? smear::naik_epsilon_of_mass(*options.mass) : options.naik_epsilon.value_or(0);
 }
 
-smear::StaggeredLinks make_links(const SmearOptions& options, const HostGauge& gauge, double epsilon) {
+smear::StaggeredLinks make_links(const SmearOptions& options, const Coord& lattice, const HostGauge& gauge, double epsilon) {
   const runtime::Session session(options.session);
-  const Coord grid = block_grid(options.blocks, gauge.extents, session.block_owners());
-  const runtime::Decomposition decomposition(gauge.extents, grid, session.block_owners());
+  const runtime::Decomposition decomposition =
+      blocks_of_links(lattice, options.ranks, options.blocks, session.block_owners(), thinnest_part);
   return options.action == "hisq" ? smear::hisq_links(decomposition, gauge, options.boundary, epsilon)
                                   : smear::asqtad_links(decomposition, gauge, options.boundary, *options.u0);
 }
 
 void run(const SmearOptions& options) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  require_same_settings_everywhere(shared_settings(options));
   check(options);
+  job.on_root([&] { check_files(options); });
   const double epsilon = epsilon_of(options);
-  catch_interrupts();
-  ProgressBar bar("smear", 3);
-  LoadedGauge loaded = load_gauge(options.in, options.lattice);
-  if (options.reunitarize) gauge::reunitarize(loaded.gauge, host_team());
-  bar.step_done(1, "configuration read");
-  stop_if_interrupted();
-  const smear::StaggeredLinks links = make_links(options, loaded.gauge, epsilon);
-  bar.step_done(2, "links made");
-  stop_if_interrupted();
-  smear::write_links(options.prefix, links, {options.precision == "single" ? 4 : 8, options.action, options.boundary, options.u0});
-  bar.step_done(3, "links written");
-  fmt::print("wrote {} and {}: {} {}, {}\n", smear::fat_path(options.prefix), smear::long_path(options.prefix),
-             extents_text(loaded.gauge.extents), options.action,
-             options.u0 ? fmt::format("u0 {}", *options.u0) : fmt::format("epsilon {}", epsilon));
+  CommandWatch watch;
+  const std::unique_ptr<RunProgress> bar = watch.progress("smear", 3);
+  LoadedGauge loaded = load_gauge_of_rank(options.in, options.lattice, options.ranks, thinnest_part);
+  const runtime::Team team = host_team();
+  job.together([&] {
+    if (options.reunitarize) gauge::reunitarize(loaded.gauge, team);
+  });
+  bar->step_done(1, "configuration read");
+  stop_all_if_interrupted(watch, "");
+  const Coord& lattice = loaded.part.lattice;
+  const smear::StaggeredLinks links = make_links(options, lattice, loaded.gauge, epsilon);
+  bar->step_done(2, "links made");
+  stop_all_if_interrupted(watch, "");
+  smear::write_links(options.prefix, links,
+                     {options.precision == "single" ? 4 : 8, options.action, options.boundary, options.u0, loaded.part});
+  bar->step_done(3, "links written");
+  if (job.is_root())
+    fmt::print("wrote {} and {}: {} {}, {}\n", smear::fat_path(options.prefix), smear::long_path(options.prefix), extents_text(lattice),
+               options.action, options.u0 ? fmt::format("u0 {}", *options.u0) : fmt::format("epsilon {}", epsilon));
 }
 
 }  // namespace
@@ -110,6 +133,7 @@ void add_gauge_smear(CLI::App& gauge) {
       ->check(CLI::IsMember({"single", "double"}));
   command->add_flag("--reunitarize", options->reunitarize, "Project the configuration back to SU(3) first");
   add_coord_flag(*command, "--lattice", options->lattice, "Extents of a bare LIME file that states none", 1);
+  add_ranks_flag(*command, options->ranks);
   add_coord_flag(*command, "--blocks", options->blocks, "Cut into that many blocks (default: t cut by the number of workers)", 1);
   add_session_flags(*command, options->session);
   command->callback([options] { run(*options); });

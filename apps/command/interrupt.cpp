@@ -35,8 +35,4 @@ bool CommandWatch::save_requested() {
   return requested;
 }
 
-void stop_if_interrupted() {
-  if (interrupted()) throw Interrupted{};
-}
-
 }  // namespace quarkstar::app

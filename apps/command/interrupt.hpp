@@ -14,9 +14,6 @@ namespace quarkstar::app {
 void catch_interrupts();
 bool interrupted();
 
-/// Throws Interrupted if the flag is set.
-void stop_if_interrupted();
-
 /// A run of this command is ended and saved by these signals, and its progress is shown.
 class CommandWatch : public RunWatch {
  public:

@@ -99,9 +99,8 @@ void require_architecture(int argc, char** argv) {
 void require_one_rank(int argc, char** argv) {
   const quarkstar::runtime::mpi::Job& job = quarkstar::runtime::mpi::Job::current();
   if (!job.is_distributed() || job.is_fake() || asks_for_text(argc, argv)) return;
-  std::string command = argv[1];
-  if (command == "gauge" && argc > 2) command += fmt::format(" {}", argv[2]);
-  if (command == "solve" || command == "machine" || command == "gauge convert" || command.starts_with("-")) return;
+  const std::string command = argv[1];
+  if (command == "solve" || command == "machine" || command == "gauge" || command.starts_with("-")) return;
   throw quarkstar::Error(quarkstar::ErrorKind::input, fmt::format("quarkstar {}", command), "this command runs on one rank",
                          "start it without mpirun, or with -n 1");
 }

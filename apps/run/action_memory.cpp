@@ -4,6 +4,7 @@
 #include "codelets/actions/wilson/schwarz.hpp"
 #include "codelets/gauge/block_links.hpp"
 #include "codelets/gauge/smear/links_file.hpp"
+#include "codelets/io/gauge_part.hpp"
 
 #include <algorithm>
 
@@ -13,24 +14,27 @@ namespace {
 /// Bytes of links in host order.
 double host_gauge_bytes(const Box& box) { return static_cast<double>(volume(box.extents)) * HostGauge::reals_per_site * sizeof(double); }
 
-double padded_bytes(const runtime::Block& block, const LinkStage& stage) {
+/// Of a block. kept: borders of the fields of the links that are kept.
+double gauge_field_bytes(const Coord& extents, const LinkStage& stage, const std::vector<Coord>& kept) {
   double reals = 0;
-  for (const int depth : stage.depths) reals += static_cast<double>(gauge::LinkShape{block.extents, depth}.reals());
+  for (const int depth : stage.depths) reals += static_cast<double>(gauge::LinkShape{extents, {depth, depth, depth, depth}}.reals());
+  for (const Coord& depth : kept) {
+    const gauge::LinkShape shape{extents, depth};
+    const auto field = static_cast<double>(shape.reals());
+    reals += field;
+    for (int mu = 0; mu < 4; ++mu) reals += 4 * depth[mu] * field / shape.padded(mu);  // sent and received, on both sides
+  }
   return reals * sizeof(double);
 }
 
-/// Gauge fields of one thickness are linear in it.
-PartBytes padded_part_bytes(const Coord& lattice, int direction, const LinkStage& stage) {
+/// Of one rank. Gauge fields of one thickness are linear in it.
+PartBytes gauge_field_part_bytes(const Coord& lattice, int direction, const LinkStage& stage, bool has_long) {
   Coord thin = lattice, thick = lattice;
   thin[static_cast<std::size_t>(direction)] = 1;
   thick[static_cast<std::size_t>(direction)] = 2;
-  const auto bytes = [&stage](const Coord& extents) {
-    runtime::Block block{};
-    block.extents = extents;
-    return padded_bytes(block, stage);
-  };
-  const double layer = bytes(thick) - bytes(thin);
-  return {layer, bytes(thin) - layer};
+  const std::vector<Coord> kept(has_long ? 2 : 1);
+  const double bytes = gauge_field_bytes(thin, stage, kept), layer = gauge_field_bytes(thick, stage, kept) - bytes;
+  return {layer, bytes - layer};
 }
 
 int operators_in_flight(const RunConfig& config) { return operators_of(config).size() > 1 ? config.solver.in_flight : 1; }
@@ -41,23 +45,30 @@ void multiply_links(Footprint& bytes, const RunConfig& config) {
 }
 
 /// Links in the making, and what stays of them. needs: of every GPU, then the host's.
-void add_made_links(std::vector<MemoryNeed>& needs, const smear::Region& region, const RunConfig& config) {
-  const std::vector<LinkStage>& stages = config.action->making->stages;
+void add_made_links(std::vector<MemoryNeed>& needs, const runtime::Decomposition& decomposition, const RunConfig& config) {
+  const std::vector<LinkStage>& stages = config.action->making;
   const std::size_t host = needs.size() - 1;
-  const double configuration = host_gauge_bytes(region.box),
-               kept_links = host_gauge_bytes(region.fat) + (config.action->reach > 1 ? host_gauge_bytes(region.far) : 0);
+  const double configuration = host_gauge_bytes(format::box_with_border(decomposition));
+  std::vector<Coord> borders;
+  double kept_links = 0;
+  for (const bool is_long : {false, true}) {
+    if (is_long && config.action->reach == 1) continue;
+    borders.push_back(smear::border_of_kept(decomposition, is_long));
+    kept_links += host_gauge_bytes(smear::hops_box(decomposition.part(), decomposition.lattice(), smear::longest_hop(is_long)));
+  }
   const auto bytes_of = [&](const LinkStage& stage) {
     std::vector<double> bytes(needs.size(), 0);
-    for (const runtime::Block& block : region.blocks.blocks()) {
-      const double padded = padded_bytes(block, stage);
-      if (const auto owner = static_cast<std::size_t>(block.owner); owner < host) bytes[owner] += padded;
-      bytes[host] += padded;  // for a GPU's block the copy that CPUs load and store
+    for (const int b : decomposition.local()) {
+      const runtime::Block& block = decomposition.block(b);
+      const double fields = gauge_field_bytes(block.extents, stage, borders);
+      if (const auto owner = static_cast<std::size_t>(block.owner); owner < host) bytes[owner] += fields;
+      bytes[host] += fields;  // for a GPU's block the copy that CPUs load and store
     }
     return bytes;
   };
   for (const LinkStage& stage : stages) {
     std::vector<double> bytes = bytes_of(stage);
-    bytes[host] += configuration + (stage.kept ? kept_links : 0);
+    bytes[host] += configuration + (stage.stored ? kept_links : 0);
     for (std::size_t i = 0; i < needs.size(); ++i) needs[i].making_links = std::max(needs[i].making_links, bytes[i]);
   }
   needs[host].other += configuration + kept_links;
@@ -72,7 +83,7 @@ void add_made_links(std::vector<MemoryNeed>& needs, const smear::Region& region,
 }  // namespace
 
 OperatorShape shape_of(const ActionKind& kind, const SolverSettings& solver) {
-  return kind.making ? staggered_shape(solver, kind.reach > 1) : wilson_shape(solver);
+  return kind.making.empty() ? wilson_shape(solver) : staggered_shape(solver, kind.reach > 1);
 }
 
 void add_links(std::vector<MemoryNeed>& needs, const runtime::Session& session, const runtime::Decomposition& decomposition,
@@ -81,10 +92,10 @@ void add_links(std::vector<MemoryNeed>& needs, const runtime::Session& session, 
   MemoryNeed& host = needs.back();
   if (kind.has_own_links(config.settings)) {
     for (const Box& box : smear::boxes_from_files(decomposition)) host.other += host_gauge_bytes(box);
-  } else if (kind.making) {
-    add_made_links(needs, smear::region_for(session, decomposition, kind.making->border), config);
+  } else if (kind.making.empty()) {
+    host.other += host_gauge_bytes(format::box_with_border(decomposition));
   } else {
-    host.other += host_gauge_bytes(kind.box_to_read(decomposition));
+    add_made_links(needs, decomposition, config);
   }
   if (!config.solver.schwarz) return;
   double threads = 0;
@@ -100,7 +111,7 @@ PartBytes part_bytes(const Coord& lattice, int direction, const RunConfig& confi
     return footprint(runtime::Decomposition(extents, blocks, 1), config.solver, shape_of(kind, config.solver), together).front();
   };
   Footprint whole = of_blocks(lattice, {1, 1, 1, 1});
-  if (!kind.making) return {whole.total() / lattice[mu], 0};
+  if (kind.making.empty()) return {whole.total() / lattice[mu], 0};
   Coord cut{1, 1, 1, 1}, twice = lattice;
   cut[mu] = 2;
   twice[mu] *= 2;
@@ -108,12 +119,12 @@ PartBytes part_bytes(const Coord& lattice, int direction, const RunConfig& confi
   PartBytes part{whole.total() / lattice[mu], of_blocks(twice, cut).faces};
   if (kind.has_own_links(config.settings)) return part;
   if (!kind.masses_share_links(config.settings)) {
-    const PartBytes kept = padded_part_bytes(lattice, direction, kind.making->stages.back());
+    const PartBytes kept = gauge_field_part_bytes(lattice, direction, kind.making.back(), kind.reach > 1);
     part.layer += kept.layer;
     part.border += kept.border;
   }
-  for (const LinkStage& stage : kind.making->stages) {
-    const PartBytes making = padded_part_bytes(lattice, direction, stage);
+  for (const LinkStage& stage : kind.making) {
+    const PartBytes making = gauge_field_part_bytes(lattice, direction, stage, kind.reach > 1);
     part.layer = std::max(part.layer, making.layer);
     part.border = std::max(part.border, making.border);
   }

@@ -1,5 +1,6 @@
 #include "apps/run/gauge_io.hpp"
 
+#include "apps/run/rank_plan.hpp"
 #include "codelets/io/gauge_part.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
@@ -48,7 +49,7 @@ gauge::LinkSums sums_over_ranks(const HostGauge& gauge, const Coord& lattice, co
 
 /// Measures the links of a part, or of all, and compares with the header.
 LoadedGauge measured(format::GaugeRead read, const Coord& lattice, const Box& part) {
-  LoadedGauge loaded{std::move(read.gauge), std::move(read.info)};
+  LoadedGauge loaded{std::move(read.gauge), std::move(read.info), {lattice, part}};
   const gauge::LinkSums all = sums_over_ranks(loaded.gauge, lattice, part);
   loaded.plaquettes = all.plaquettes(lattice);
   loaded.link_trace = all.link_trace(lattice);
@@ -79,11 +80,18 @@ LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& latt
   return measured(std::move(read), extents, {{}, extents});
 }
 
-LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition,
-                            const Box& box) {
+LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition) {
   format::GaugeReadOptions options;
   options.extents = lattice;
-  return measured(format::read_gauge_part(path, options, decomposition, box), decomposition.lattice(), decomposition.part());
+  return measured(format::read_gauge_part(path, options, decomposition), decomposition.lattice(), decomposition.part());
+}
+
+LoadedGauge load_gauge_of_rank(const std::string& path, const std::optional<Coord>& lattice, const std::optional<Coord>& ranks,
+                               int thinnest) {
+  Coord extents{};
+  runtime::mpi::Job::current().together([&] { extents = gauge_extents(path, lattice); });
+  const runtime::Decomposition parts = parts_of_links(extents, ranks, thinnest);
+  return parts.is_distributed() ? load_gauge_part(path, lattice, parts) : load_gauge(path, lattice);
 }
 
 Coord gauge_extents(const std::string& path, const std::optional<Coord>& lattice) {

@@ -19,6 +19,7 @@ runtime::Team host_team();
 struct LoadedGauge {
   HostGauge gauge;
   format::GaugeFileInfo info;
+  format::GaugePart part;          ///< of this rank; gauge has the layer around it too
   gauge::Plaquettes plaquettes{};  ///< of the links as stored
   double link_trace = 0;
 
@@ -31,9 +32,12 @@ struct LoadedGauge {
 /// Under MPI every rank that calls reads all of it.
 LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice = {});
 
-/// The same for a box of the configuration that holds this rank's part and the layers around it. Collective.
-LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition,
-                            const Box& box);
+/// The same for this rank's part of the configuration and the layer around it. Collective.
+LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition);
+
+/// This rank's part of a configuration as parts_of_links() cuts it. Collective.
+LoadedGauge load_gauge_of_rank(const std::string& path, const std::optional<Coord>& lattice, const std::optional<Coord>& ranks,
+                               int thinnest = 1);
 
 /// Extents of a configuration, from its header. Throws as load_gauge() does.
 Coord gauge_extents(const std::string& path, const std::optional<Coord>& lattice = {});

@@ -1,8 +1,10 @@
 #include "apps/run/generate_run.hpp"
 
 #include "apps/run/gauge_io.hpp"
-#include "apps/run/solve_plan.hpp"
+#include "apps/run/rank_plan.hpp"
 #include "codelets/gauge/heatbath/start.hpp"
+#include "codelets/gauge/observables.hpp"
+#include "codelets/io/gauge_part.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -28,21 +30,26 @@ void check(const GenerateConfig& config) {
 Generated generate(const GenerateConfig& config, RunWatch& watch) {
   check(config);
   const runtime::Team team = host_team();
-  Generated result;
-  result.gauge =
-      config.start == "cold" ? heatbath::cold_start(config.lattice) : heatbath::hot_start(config.lattice, config.heatbath.seed, team);
+  const runtime::Decomposition parts = parts_of_links(config.lattice, config.ranks);
+  const Box box = format::box_with_border(parts);
+  Generated result{.gauge = {}, .part = {config.lattice, parts.part()}, .plaquettes = {}};
+  if (config.start == "cold") {
+    result.gauge = heatbath::cold_start(box.extents);
+    result.gauge.origin = box.origin;
+  } else {
+    result.gauge = heatbath::hot_start(config.lattice, box, config.heatbath.seed, team);
+  }
   runtime::SessionOptions options = config.session;
   options.cuda_workers = 0;  // updates are CPU tasks: GPUs would have nothing but borders to copy
   runtime::Session session(options);
   const int workers = static_cast<int>(session.workers().size());
-  const runtime::Decomposition decomposition(config.lattice, block_grid(config.blocks, config.lattice, workers), workers);
-  gauge::GaugeField links(decomposition, 1);
+  gauge::GaugeField links(blocks_of_links(config.lattice, config.ranks, config.blocks, workers), 1);
   load(links, result.gauge);
   heatbath::Heatbath chain(links, config.heatbath);
   const std::unique_ptr<RunProgress> bar = watch.progress("sweep", config.sweeps);
   for (int sweep = 0; sweep < config.sweeps; ++sweep) {
     chain.sweep(sweep);
-    if (watch.interrupted()) throw Interrupted{};
+    stop_all_if_interrupted(watch, "");
     if (sweep < config.thermalization) {
       bar->update(sweep, 0, "thermalization");
     } else {
@@ -50,6 +57,7 @@ Generated generate(const GenerateConfig& config, RunWatch& watch) {
       bar->update(sweep, 0, fmt::format("plaquette {:.6f}", result.plaquettes.back()));
     }
   }
+  exchange_border(links);  // the chain fills what it reads of it
   store(result.gauge, links);
   session.wait_all();
   return result;

@@ -105,16 +105,15 @@ std::vector<int> parts_as_asked(std::size_t mu, int extent, int count, const Par
 }
 
 /// Blocks of each rank in each direction, zeros where nothing was asked for.
-Coord blocks_of_rank(const RunConfig& config, const Coord& ranks) {
-  Coord blocks{};
+Coord blocks_of_rank(const Coord& blocks, const Coord& ranks) {
+  Coord of_rank{};
   for (std::size_t mu = 0; mu < 4; ++mu) {
-    if (config.blocks[mu] % ranks[mu] != 0)
-      throw Error(ErrorKind::input, Parameter("blocks"),
-                  fmt::format("{} blocks in {} on {} ranks", config.blocks[mu], "xyzt"[mu], ranks[mu]),
+    if (blocks[mu] % ranks[mu] != 0)
+      throw Error(ErrorKind::input, Parameter("blocks"), fmt::format("{} blocks in {} on {} ranks", blocks[mu], "xyzt"[mu], ranks[mu]),
                   "give a multiple of --ranks in every direction");
-    blocks[mu] = config.blocks[mu] / ranks[mu];
+    of_rank[mu] = blocks[mu] / ranks[mu];
   }
-  return blocks;
+  return of_rank;
 }
 
 runtime::Decomposition cut_over_ranks(runtime::Session& session, const Coord& extents, const RunConfig& config,
@@ -123,7 +122,7 @@ runtime::Decomposition cut_over_ranks(runtime::Session& session, const Coord& ex
   const PartLimits limits = limits_of(extents, config);
   const std::vector<double> speeds = speeds_of_ranks(session, extents, config, limits, measure);
   const runtime::RankGrid ranks = runtime::mpi::make_rank_grid(extents, config.ranks, speeds, job.rank(), limits);
-  const Coord asked = blocks_of_rank(config, ranks.grid);
+  const Coord asked = blocks_of_rank(config.blocks, ranks.grid);
   runtime::SlabCuts cuts;
   for (std::size_t mu = 0; mu < t; ++mu)
     for (const int slab : ranks.slabs[mu]) cuts[mu].push_back(parts_as_asked(mu, slab, std::max(1, asked[mu]), limits));
@@ -146,7 +145,35 @@ runtime::Decomposition cut_over_ranks(runtime::Session& session, const Coord& ex
   return {extents, cuts, job.rank(), session.block_owners()};
 }
 
+/// Whether ranks share one lattice: not those of a job that does not exist.
+bool ranks_share() { return Job::current().is_distributed() && !Job::current().is_fake(); }
+
+runtime::RankGrid grid_for_links(const Coord& lattice, const std::optional<Coord>& ranks, int thinnest) {
+  Job& job = Job::current();
+  require_ranks(ranks, {}, job.size());
+  const std::vector<double> alike(static_cast<std::size_t>(job.size()), 1.0);
+  return runtime::mpi::make_rank_grid(lattice, ranks, alike, job.rank(), {.thinnest = thinnest});
+}
+
 }  // namespace
+
+runtime::Decomposition parts_of_links(const Coord& lattice, const std::optional<Coord>& ranks, int thinnest) {
+  if (!ranks_share()) return blocks_of_links(lattice, ranks, {1, 1, 1, 1}, 1, thinnest);
+  return {lattice, grid_for_links(lattice, ranks, thinnest), {1, 1, 1, 1}, 1};
+}
+
+runtime::Decomposition blocks_of_links(const Coord& lattice, const std::optional<Coord>& ranks, const Coord& blocks, int workers,
+                                       int thinnest) {
+  if (!ranks_share()) {
+    require_ranks(ranks, {}, 1);
+    return {lattice, block_grid(blocks, lattice, workers), workers};
+  }
+  const runtime::RankGrid grid = grid_for_links(lattice, ranks, thinnest);
+  const auto most = static_cast<int>(Job::current().combined(static_cast<std::uint64_t>(workers), runtime::mpi::Combine::maximum));
+  const std::vector<int>& slabs = grid.slabs[t];
+  const Coord thin{lattice[0], lattice[1], lattice[2], *std::min_element(slabs.begin(), slabs.end())};
+  return {lattice, grid, block_grid(blocks_of_rank(blocks, grid.grid), thin, most, std::max(2, thinnest)), workers};
+}
 
 int SlabBlocks::worker_of(int number, const RankOwners& rank) const {
   const auto spread = [](int i, int blocks, int workers) { return static_cast<int>(std::int64_t{i} * workers / blocks); };

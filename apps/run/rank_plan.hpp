@@ -36,6 +36,15 @@ std::vector<int> parts_up_to(int extent, int wanted, int thick, int thinnest, in
 SlabBlocks blocks_of_slab(int extent, const std::vector<RankOwners>& ranks, double cpu_share, int thick,
                           const runtime::mpi::PartLimits& limits);
 
+/// A configuration over the ranks of the job, each with one block of one worker, or on one rank the whole lattice. ranks: the grid wanted.
+/// Collective. Throws Error(input) naming ranks where it is meant for another number of ranks, or where parts would be thinner.
+runtime::Decomposition parts_of_links(const Coord& lattice, const std::optional<Coord>& ranks, int thinnest = 1);
+
+/// The same parts in blocks for this rank's `workers`. blocks: as many in all, zeros: t cut by the number of workers. Collective. Also
+/// throws Error(input) naming blocks.
+runtime::Decomposition blocks_of_links(const Coord& lattice, const std::optional<Coord>& ranks, const Coord& blocks, int workers,
+                                       int thinnest = 1);
+
 /// Throws Error(input) naming --ranks or --rank-weights where they are meant for another number of ranks than `size`.
 void require_ranks(const std::optional<Coord>& ranks, const RankWeights& weights, int size);
 

@@ -38,9 +38,8 @@ class LinkLoader {
   explicit LinkLoader(const RunConfig& config) : config_(config) {}
 
   const HostGauge& operator()(const runtime::Decomposition& decomposition, GaugeSummary& summary) {
-    loaded_ = decomposition.is_distributed()
-                  ? load_gauge_part(config_.gauge, config_.lattice, decomposition, config_.action->box_to_read(decomposition))
-                  : load_gauge(config_.gauge, config_.lattice);
+    loaded_ = decomposition.is_distributed() ? load_gauge_part(config_.gauge, config_.lattice, decomposition)
+                                             : load_gauge(config_.gauge, config_.lattice);
     const runtime::Team team = host_team();
     runtime::mpi::Job::current().together([&] {
       if (config_.reunitarize) gauge::reunitarize(loaded_.gauge, team);

@@ -1,7 +1,5 @@
 #include "codelets/actions/action_kind.hpp"
 
-#include "codelets/gauge/smear/region.hpp"
-#include "codelets/io/gauge_part.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -66,11 +64,6 @@ const SettingValue& ActionKind::value(const SettingValues& values, std::string_v
 std::string ActionKind::text_of_column(int column) const {
   return components == spinor_components ? fmt::format("column {} (spin {}, colour {})", column, column / 3, column % 3)
                                          : fmt::format("colour {}", column);
-}
-
-Box ActionKind::box_to_read(const runtime::Decomposition& decomposition) const {
-  return making ? smear::thin_links_box(decomposition.part(), decomposition.lattice(), making->border)
-                : format::box_with_border(decomposition);
 }
 
 bool ActionKind::has_own_links(const SettingValues& values) const {

@@ -6,9 +6,7 @@
 #include "codelets/contract/propagator.hpp"
 #include "codelets/field/source.hpp"
 #include "codelets/gauge/host_gauge.hpp"
-#include "codelets/gauge/smear/region.hpp"
 #include "codelets/gauge/summary.hpp"
-#include "codelets/lattice/boxes.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "runtime/graph/session.hpp"
 
@@ -53,17 +51,12 @@ struct RunOperator {
 /// Makes the operators of a run. masses: of the operator, by their place in the run's list. Under MPI all ranks call.
 using MakeOperator = std::function<RunOperator(std::span<const std::size_t> masses)>;
 
-/// What is there at once while the links of an action are made: gauge fields of these depths on the owners of blocks, and fields in host
-/// order, the configuration among them. Faces of borders come and go before the last of them.
+/// What is there at once while the links of an action are made: gauge fields with borders of these depths on the owners of blocks, those of
+/// the links that are kept with faces of their borders, and fields in host order, the configuration among them. Faces of other borders come
+/// and go before the last of them.
 struct LinkStage {
   std::vector<int> depths;
-  bool kept;  ///< whether the links that are kept are there too
-};
-
-/// How an action makes links of its own of a configuration before it solves.
-struct LinkMaking {
-  smear::Border border;           ///< layers of the configuration that links of a part need around it
-  std::vector<LinkStage> stages;  ///< in order; the host fields of the last one stay
+  bool stored;  ///< whether the links that are kept are there in host order too
 };
 
 /// The value of ActionKind::mass_key in benchmarks.
@@ -89,7 +82,8 @@ class ActionKind {
   std::vector<ActionSetting> settings;            ///< of its own
   std::vector<std::string_view> solver_settings;  ///< keys of a solve's settings that mean something for it and not for all actions
   std::vector<std::string_view> link_files;  ///< settings: files with its links in place of a configuration, given together or not at all
-  std::optional<LinkMaking> making;          ///< none: it solves on the links of the configuration
+  std::vector<LinkStage> making;  ///< of its links of a configuration, in order; the host fields of the last one stay. None: it solves on
+                                  ///< the links of the configuration
   std::vector<std::pair<std::string_view, SettingValue>>
       heavy;  ///< settings with which checks solve in few iterations on a hot configuration
 
@@ -109,8 +103,6 @@ class ActionKind {
 
   /// What a column is called in messages.
   std::string text_of_column(int column) const;
-  /// Sites whose links a rank reads from the configuration.
-  Box box_to_read(const runtime::Decomposition& decomposition) const;
   /// Whether links come from files of their own, in place of a configuration.
   bool has_own_links(const SettingValues& values) const;
 

@@ -194,8 +194,9 @@ VectorPlaces places_of(const Field& field) {
 
 /// 12 and 8 reals cannot hold what is not SU(3). The same verdict on all ranks that have parts of the lattice.
 void require_special_unitary(const HostGauge& gauge, int reals, bool distributed) {
-  const gauge::UnitarityDeviation deviation = distributed ? gauge::unitarity_deviation_of_all_ranks(gauge)
-                                                          : gauge::unitarity_deviation(gauge, runtime::Session::current().cpu_team());
+  const runtime::Team& team = runtime::Session::current().cpu_team();
+  const gauge::UnitarityDeviation deviation =
+      distributed ? gauge::unitarity_deviation_of_all_ranks(gauge, team) : gauge::unitarity_deviation(gauge, team);
   deviation.require_small("use 18, or reunitarize the configuration", "links",
                           fmt::format("{} reals store SU(3) matrices only, and these links are not", reals));
 }

@@ -14,7 +14,7 @@ struct LinkStrides {
   std::ptrdiff_t link;     ///< the link in the next direction
 };
 
-/// Four links per site, double precision, for a rectangle of sites and a border of `depth` sites around it. In rows along x:
+/// Four links per site, double precision, for a rectangle of sites and a border around it, depth[mu] sites on either side. In rows along x:
 /// [t][z][y][mu][real 0..17][x]. A step in any direction is thus a constant distance in memory, a vector of sites is contiguous, and
 /// the reals of a row of links share a few pages.
 struct LinkShape {
@@ -22,11 +22,12 @@ struct LinkShape {
   static constexpr int site_reals = 4 * link_reals;
 
   Coord extents{};  ///< without the border
-  int depth = 0;
+  Coord depth{};
+  int links = 4;  ///< per site; less in faces
 
-  QUARKSTAR_HD int padded(int mu) const { return extents[mu] + 2 * depth; }
+  QUARKSTAR_HD int padded(int mu) const { return extents[mu] + 2 * depth[mu]; }
   QUARKSTAR_HD LinkStrides strides() const {
-    const std::ptrdiff_t real = padded(0), y = real * site_reals, z = y * padded(1), t = z * padded(2);
+    const std::ptrdiff_t real = padded(0), y = real * links * link_reals, z = y * padded(1), t = z * padded(2);
     return {{1, y, z, t}, real, real * link_reals};
   }
   QUARKSTAR_HD std::size_t reals() const { return static_cast<std::size_t>(strides().step[3]) * static_cast<std::size_t>(padded(3)); }
@@ -34,7 +35,9 @@ struct LinkShape {
   /// Offset of the first real of U_0(x); x counts from the first site inside the border, so it may be negative.
   QUARKSTAR_HD std::ptrdiff_t offset(const Coord& x) const {
     const LinkStrides s = strides();
-    return (x[0] + depth) * s.step[0] + (x[1] + depth) * s.step[1] + (x[2] + depth) * s.step[2] + (x[3] + depth) * s.step[3];
+    std::ptrdiff_t sum = 0;
+    for (int mu = 0; mu < 4; ++mu) sum += (x[mu] + depth[mu]) * s.step[mu];
+    return sum;
   }
 
   /// Rows of sites inside the border, and the coordinates of the first site of one.
@@ -47,23 +50,27 @@ struct LinkShape {
 struct BoxCopy {
   LinkShape to_shape, from_shape;
   Coord to_origin, from_origin, extents;
-  int first_real = 0, reals = LinkShape::site_reals;  ///< which of a site
+  int to_real, from_real, reals;  ///< which of a site: so many from these on
 
   QUARKSTAR_HD std::int64_t rows() const { return volume(extents) / extents[0]; }
 
-  /// Copies sites [begin, end) of a row along x.
-  QUARKSTAR_HD void copy(double* to, const double* from, std::int64_t row, int begin, int end) const {
-    const std::ptrdiff_t to_real = to_shape.padded(0), from_real = from_shape.padded(0);
-    to += at(to_shape, to_origin, row) + first_real * to_real;
-    from += at(from_shape, from_origin, row) + first_real * from_real;
-    for (int real = 0; real < reals; ++real)
-      for (int x = begin; x < end; ++x) to[real * to_real + x] = from[real * from_real + x];
+  /// Coordinates of the first site of a row along x, counted from the origins.
+  QUARKSTAR_HD Coord row_start(std::int64_t row) const { return coordinates(row, Coord{1, extents[1], extents[2], extents[3]}); }
+
+  /// Copies N sites of the row, or all, from `start` on.
+  template <int N>
+  QUARKSTAR_HD void copy(double* to, const double* from, const Coord& start) const {
+    const std::ptrdiff_t to_step = to_shape.padded(0), from_step = from_shape.padded(0);
+    const int count = N > 0 ? N : extents[0];
+    to += at(to_shape, to_origin, start) + to_real * to_step;
+    from += at(from_shape, from_origin, start) + from_real * from_step;
+    for (int real = 0; real < reals; ++real, to += to_step, from += from_step)
+      for (int x = 0; x < count; ++x) to[x] = from[x];
   }
 
  private:
-  QUARKSTAR_HD std::ptrdiff_t at(const LinkShape& shape, const Coord& origin, std::int64_t row) const {
-    const Coord start = coordinates(row, Coord{1, extents[1], extents[2], extents[3]});
-    return shape.offset({origin[0], origin[1] + start[1], origin[2] + start[2], origin[3] + start[3]});
+  QUARKSTAR_HD static std::ptrdiff_t at(const LinkShape& shape, const Coord& origin, const Coord& start) {
+    return shape.offset({origin[0] + start[0], origin[1] + start[1], origin[2] + start[2], origin[3] + start[3]});
   }
 };
 

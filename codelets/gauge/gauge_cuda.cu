@@ -55,7 +55,9 @@ __global__ void __launch_bounds__(threads) unitarize_kernel(double* links, const
 __global__ void __launch_bounds__(threads) copy_kernel(double* to, const double* from, const __grid_constant__ gauge::BoxCopy box) {
   const Work work = work_of_thread(box.extents[0], box.rows());
   if (!work.exists) return;
-  box.copy(to, from, work.row, work.x, work.x + 1);
+  Coord start = box.row_start(work.row);
+  start[0] = work.x;
+  box.copy<1>(to, from, start);
 }
 
 }  // namespace

@@ -3,66 +3,98 @@
 #include "codelets/gauge/block_links.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "codelets/lattice/boundary.hpp"
-#include "runtime/cut/decomposition.hpp"
-#include "runtime/graph/handle.hpp"
+#include "runtime/cut/halo.hpp"
 
+#include <array>
+#include <optional>
 #include <vector>
 
 namespace quarkstar::gauge {
 
-/// A box of a lattice in blocks, all of this process.
-struct Part {
-  /// All of the lattice. Throws ShapeError for the decomposition of several ranks.
-  Part(const runtime::Decomposition& whole);  // NOLINT(google-explicit-constructor): what decompositions mean
-  Part(const runtime::Decomposition& of_box, const Coord& whole, const Box& sites) : blocks(of_box), lattice(whole), box(sites) {}
-
-  runtime::Decomposition blocks;  ///< of the box, whose origin it does not know
-  Coord lattice{};
-  Box box;
-};
-
-/// U_mu(x) in double precision, one handle per block, and a border of `depth` sites around each block in every direction, also in those
-/// that are not cut, where it repeats the block's other side. Tasks read and write handles; whoever writes links calls exchange_border()
-/// before others read the border. A box that is not all of a direction takes its own other side for what is behind its edge: its outer
-/// layers have wrong neighbours. Needs a running session. Memory: 576 bytes per site, border included.
+/// U_mu(x) in double precision, one handle for each of this rank's blocks, and a border of depth[mu] sites on either side of a block, also
+/// in directions that are not cut, where it repeats the block's other side. Tasks read and write handles; whoever writes links fills the
+/// borders (BorderExchange) before others read them. Needs a running session. Memory: 576 bytes per site, border included.
 class GaugeField {
  public:
-  /// Throws Error(input) where a block is thinner than the border.
-  GaugeField(const Part& part, int depth);
+  /// Throws Error(input) where a block of any rank is thinner than the border.
+  GaugeField(const runtime::Decomposition& decomposition, const Coord& depth);
+  GaugeField(const runtime::Decomposition& decomposition, int depth) : GaugeField(decomposition, Coord{depth, depth, depth, depth}) {}
 
-  const Part& part() const { return part_; }
-  const std::vector<runtime::Block>& blocks() const { return part_.blocks.blocks(); }
-  int depth() const { return depth_; }
+  const runtime::Decomposition& decomposition() const { return decomposition_; }
+  const Coord& lattice() const { return decomposition_.lattice(); }
+  /// Those of this rank.
+  const std::vector<runtime::Block>& blocks() const { return blocks_; }
+  const Coord& depth() const { return depth_; }
+  /// Throws ShapeError where it is less than that in some direction. where: the error's.
+  void require_border(int depth, const char* where) const;
   LinkShape shape(const runtime::Block& block) const { return {block.extents, depth_}; }
-  const runtime::Handle& handle(const runtime::Block& block) const { return handles_[static_cast<std::size_t>(block.index)]; }
-  /// Coordinates in the lattice of a block's first site; they may be beyond its edge.
-  Coord origin(const runtime::Block& block) const;
+  const runtime::Handle& handle(const runtime::Block& block) const {
+    return handles_[static_cast<std::size_t>(decomposition_.local_index(block.index))];
+  }
+
+  /// The sites of this rank's part and of the border around it, as far as the lattice has others.
+  Box box() const;
+  /// Those of them that the block has, in coordinates of the block: its own, and where it is at the part's edge the border there. No two
+  /// blocks have one.
+  Box sites_of(const runtime::Block& block) const;
 
  private:
-  Part part_;
-  int depth_;
+  /// Layers of border on the low and the high side of the part in which the lattice's other sites are.
+  std::array<int, 2> layers_around(std::size_t mu) const;
+
+  runtime::Decomposition decomposition_;
+  Coord depth_;
+  std::vector<runtime::Block> blocks_;
   std::vector<runtime::Handle> handles_;
 };
 
 // The following submit tasks and return. Sites inside the border are meant unless it is mentioned.
 
-/// links <- host, multiplied by the boundary phase e^{i pi theta_mu} at x_mu = L_mu - 1 of the lattice. host holds the part's box, or more
-/// of the lattice, and must outlive the tasks. Throws ShapeError when it does not hold it.
+/// links <- host, multiplied by the boundary phase e^{i pi theta_mu} at x_mu = L_mu - 1 of the lattice. host holds this rank's part, or
+/// more of the lattice, and must outlive the tasks. Throws ShapeError when it does not hold it.
 void load(const GaugeField& links, const HostGauge& host, const BoundaryAngles& boundary = periodic);
 
 struct StoreOptions {
   double scale = 1;
-  const GaugeField* extra = nullptr;
+  const GaugeField* extra = nullptr;  ///< with a border at least as deep
   double extra_scale = 0;
   bool staggered_phases = false;  ///< eta_mu(x) of docs/conventions.md 4
 };
-/// host <- eta_mu(x) (scale links + extra_scale extra). host is a box within the part's, of which only it is stored, and must outlive the
-/// tasks; wait for the session before reading it. Throws ShapeError where it is not within.
+/// host <- eta_mu(x) (scale links + extra_scale extra). host is a box within links.box(), border included, of which only it is stored, and
+/// must outlive the tasks; wait for the session before reading it. Throws ShapeError where it is not within.
 void store(HostGauge& host, const GaugeField& links, const StoreOptions& options = {});
 
-/// Fills the border with the links U_mu, first <= mu < last: direction after direction, x first, each with the border of those before it,
-/// so that the corners come along. A cut direction sends its faces as handles of their own, one writer and one reader each; others are
-/// copied within the block. CPU and GPU.
-void exchange_border(const GaugeField& links, int first = 0, int last = 4);
+/// Fills borders of a field with its neighbours' links, as often as it is asked to. Cut directions send their faces through a Halo, those
+/// of other ranks as messages; others are copied within the block. In stages: a stage's faces hold borders that earlier ones have filled,
+/// so that corners come along. CPU and GPU.
+class BorderExchange {
+ public:
+  /// All links: direction after direction, x first, each with the borders of those before it. All ranks make theirs in the same order, and
+  /// keep them until what they have submitted is done (Session::wait_all()). links: as long.
+  explicit BorderExchange(const GaugeField& links);
+  /// U_mu alone, where staples (staple_sum) of the block's links read it. Those around links of direction mu read beside the block in the
+  /// other directions: one stage. All of them, and plaquettes, read before it in mu too, and at the corners of both: a stage more, before.
+  enum class Staples { around_same_direction, all };
+  BorderExchange(const GaugeField& links, int mu, Staples staples);
+  /// One or two tasks per block, and one more for each further stage with a cut direction.
+  void submit();
+
+ private:
+  struct Stage {
+    std::vector<int> directions;
+    Coord low{}, high{};                ///< layers of border that faces hold on the low and high sides of other directions
+    std::optional<runtime::Halo> halo;  ///< where a direction is cut
+  };
+  Stage stage(std::vector<int> directions, const Coord& low, const Coord& high) const;
+  /// The layers of a block at one side of a direction: of its border, or those that its neighbours' borders repeat.
+  Box slab(const LinkShape& shape, const Stage& stage, int direction, bool high, bool border) const;
+
+  const GaugeField& links_;
+  int first_, together_;  ///< links of a site that are exchanged
+  std::vector<Stage> stages_;
+};
+
+/// All links of all borders, once. On several ranks it returns when the borders are filled, and every rank calls.
+void exchange_border(const GaugeField& links);
 
 }  // namespace quarkstar::gauge

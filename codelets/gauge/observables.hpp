@@ -10,7 +10,8 @@ namespace quarkstar::gauge {
 
 // Of a HostGauge: every function splits the lattice over the team, and no session is needed; all throw ShapeError when data and extents
 // disagree and Error(input), naming the link, when an entry is not finite or larger than 1e50. Of a GaugeField: tasks on its blocks; the
-// functions return when these are done. Sums are runtime::BinnedSum: neither threads nor blocks nor the cut over ranks change a bit.
+// functions return when these are done, with what all ranks have together, so all must call. Sums are runtime::BinnedSum: neither threads
+// nor blocks nor the cut over ranks change a bit.
 
 /// Means of Re tr U_p / 3 with U_p = U_mu(x) U_nu(x+mu) U_mu^+(x+nu) U_nu^+(x).
 struct Plaquettes {
@@ -30,8 +31,7 @@ struct LinkSums {
 /// `gauge` holds the part and, where that is not all of a direction, the layer behind it. 6 x 432 flop per site.
 LinkSums link_sums(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team);
 
-/// Of all sites of the field, whose border is filled. Throws ShapeError where it has none, or where the field is a part of a lattice, whose
-/// outer layers have wrong neighbours.
+/// Of the whole lattice; the field's border is filled. Throws ShapeError where it has none.
 LinkSums link_sums(const GaugeField& links);
 
 Plaquettes plaquettes(const HostGauge& gauge, const runtime::Team& team);
@@ -52,8 +52,8 @@ struct UnitarityDeviation {
 };
 UnitarityDeviation unitarity_deviation(const HostGauge& gauge, const runtime::Team& team);
 UnitarityDeviation unitarity_deviation(const GaugeField& links);  ///< infinite where an entry is not finite
-/// Of a configuration of which each rank has a part: the same on all ranks, which must all call. Needs a session, whose CPU team works.
-UnitarityDeviation unitarity_deviation_of_all_ranks(const HostGauge& part);
+/// Of a configuration of which each rank has a part: the same on all ranks, which must all call.
+UnitarityDeviation unitarity_deviation_of_all_ranks(const HostGauge& part, const runtime::Team& team);
 
 /// Projects every link onto SU(3): row 0 normalised, row 1 made orthogonal to it and normalised, row 2 = conj(row 0 x
 /// row 1). Also throws Error(input), naming the link, where two rows are linearly dependent; the field is then partly

@@ -2,7 +2,6 @@
 #include "codelets/lattice/portable.hpp"
 #include "codelets/su3/unitarize.hpp"
 #include "runtime/graph/codelet.hpp"
-#include "runtime/graph/session.hpp"
 #include "runtime/graph/thread_sums.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
@@ -90,6 +89,12 @@ void merge(LinkSums& total, const LinkSums& part) {
 void merge(UnitarityDeviation& largest, const UnitarityDeviation& here) {
   largest.unitarity = std::max(largest.unitarity, here.unitarity);
   largest.determinant = std::max(largest.determinant, here.determinant);
+}
+
+UnitarityDeviation over_ranks(const UnitarityDeviation& mine) {
+  std::array<double, 2> largest{mine.unitarity, mine.determinant};
+  runtime::mpi::Job::current().combine(largest, runtime::mpi::Combine::maximum);
+  return {largest[0], largest[1]};
 }
 
 UnitarityDeviation deviation(const Link<double>& u) {
@@ -189,12 +194,15 @@ LinkSums link_sums(const HostGauge& gauge, const Coord& lattice, const Box& part
 }
 
 LinkSums link_sums(const GaugeField& links) {
-  if (links.part().box.extents != links.part().lattice || links.depth() < 1)
-    throw ShapeError("gauge::link_sums", "the links are not those of a whole lattice with a border");
-  return over_blocks<LinkSums>(sums_codelet, links, 6 * 432);
+  links.require_border(1, "gauge::link_sums");
+  const LinkSums mine = over_blocks<LinkSums>(sums_codelet, links, 6 * 432);
+  if (!links.decomposition().is_distributed()) return mine;
+  std::array<runtime::BinnedSum, 3> sums{mine.spatial, mine.temporal, mine.trace};
+  runtime::mpi::Job::current().combine(sums);
+  return {sums[0], sums[1], sums[2]};
 }
 
-Plaquettes plaquettes(const GaugeField& links) { return link_sums(links).plaquettes(links.part().box.extents); }
+Plaquettes plaquettes(const GaugeField& links) { return link_sums(links).plaquettes(links.lattice()); }
 
 Plaquettes plaquettes(const HostGauge& gauge, const runtime::Team& team) {
   return link_sums(gauge, gauge.extents, {{}, gauge.extents}, team).plaquettes(gauge.extents);
@@ -209,19 +217,15 @@ UnitarityDeviation unitarity_deviation(const HostGauge& gauge, const runtime::Te
   return largest_deviation(4 * volume(gauge.extents), team, [&](std::int64_t i) { return read_link(gauge.data.data() + 18 * i); });
 }
 
-UnitarityDeviation unitarity_deviation_of_all_ranks(const HostGauge& part) {
-  runtime::mpi::Job& job = runtime::mpi::Job::current();
-  std::array<double, 2> largest{};
-  job.together([&] {
-    const UnitarityDeviation mine = unitarity_deviation(part, runtime::Session::current().cpu_team());
-    largest = {mine.unitarity, mine.determinant};
-  });
-  job.combine(largest, runtime::mpi::Combine::maximum);
-  return {largest[0], largest[1]};
+UnitarityDeviation unitarity_deviation_of_all_ranks(const HostGauge& part, const runtime::Team& team) {
+  UnitarityDeviation mine;
+  runtime::mpi::Job::current().together([&] { mine = unitarity_deviation(part, team); });
+  return over_ranks(mine);
 }
 
 UnitarityDeviation unitarity_deviation(const GaugeField& links) {
-  return over_blocks<UnitarityDeviation>(deviation_codelet, links, 4 * 320);
+  const UnitarityDeviation mine = over_blocks<UnitarityDeviation>(deviation_codelet, links, 4 * 320);
+  return links.decomposition().is_distributed() ? over_ranks(mine) : mine;
 }
 
 void reunitarize(HostGauge& gauge, const runtime::Team& team) {

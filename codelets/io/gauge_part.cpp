@@ -46,8 +46,7 @@ Box box_with_border(const runtime::Decomposition& decomposition) {
   return with_border(decomposition.part(), decomposition.lattice(), 1, 1);
 }
 
-GaugeRead read_gauge_part(const std::string& path, const GaugeReadOptions& options, const runtime::Decomposition& decomposition,
-                          const Box& box) {
+GaugeRead read_gauge_part(const std::string& path, const GaugeReadOptions& options, const runtime::Decomposition& decomposition) {
   Job& job = Job::current();
   std::optional<GaugeFile> file;
   job.together([&] { file.emplace(path, options); });
@@ -58,7 +57,7 @@ GaugeRead read_gauge_part(const std::string& path, const GaugeReadOptions& optio
     return result;
   }
   const Coord& lattice = decomposition.lattice();
-  const Box part = decomposition.part();
+  const Box part = decomposition.part(), box = box_with_border(decomposition);
   result.info = file->info();
   job.together([&] {
     result.gauge = {box.extents, allocate_reals(path, static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site),

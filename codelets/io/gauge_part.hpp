@@ -9,10 +9,9 @@ namespace quarkstar::format {
 /// behind it, over the lattice's edges too.
 Box box_with_border(const runtime::Decomposition& decomposition);
 
-/// Collective. Every rank reads a box that holds its part, and checks what is in its part; the checksums of the parts are combined
+/// Collective. Every rank reads its box_with_border(), and checks what is in its part; the checksums of the parts are combined
 /// without gathering the field, and what surrounds a part is compared with what its owners have. Files in openQCD's order are read whole by
 /// every rank. Throws what read_gauge() throws, on all ranks.
-GaugeRead read_gauge_part(const std::string& path, const GaugeReadOptions& options, const runtime::Decomposition& decomposition,
-                          const Box& box);
+GaugeRead read_gauge_part(const std::string& path, const GaugeReadOptions& options, const runtime::Decomposition& decomposition);
 
 }  // namespace quarkstar::format

@@ -28,8 +28,9 @@ void require_colour_matrices(const ScidacFieldFile& file) {
 
 }  // namespace
 
-void write_link_field(AtomicFile& file, const HostGauge& links, int real_bytes, const LinkFieldText& text) {
-  const Coord extents = checked_extents(file.path(), {links.extents[0], links.extents[1], links.extents[2], links.extents[3]});
+void write_link_field(runtime::mpi::SharedOutput& file, const HostGauge& links, const GaugePart& part, int real_bytes,
+                      const LinkFieldText& text) {
+  const Coord extents = checked_extents(file.path(), {part.lattice[0], part.lattice[1], part.lattice[2], part.lattice[3]});
   if (real_bytes != 4 && real_bytes != 8)
     throw Error(ErrorKind::input, file.path(), fmt::format("reals have 4 or 8 bytes (real_bytes = {})", real_bytes),
                 "choose single or double precision");
@@ -38,9 +39,12 @@ void write_link_field(AtomicFile& file, const HostGauge& links, int real_bytes, 
   datum.real_bytes = real_bytes;
   datum.typesize = link_reals * real_bytes;
   datum.datacount = links_per_site;
-  LimeWriter lime(file);
-  write_scidac_file_header(lime, extents, text.file);
-  write_scidac_field(lime, extents, datum, text.record, utc_date(), links.data);
+  std::optional<LimeWriter> lime;
+  file.on_root([&] {
+    lime.emplace(*file.root());
+    write_scidac_file_header(*lime, extents, text.file);
+  });
+  write_scidac_field_part(file, lime ? &*lime : nullptr, extents, part.sites, datum, text.record, utc_date(), links.data, links.box());
 }
 
 LinkFieldHeader read_link_field_header(const std::string& path) {

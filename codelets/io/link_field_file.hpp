@@ -1,8 +1,9 @@
 #pragma once
 // Four colour matrices per site in SciDAC files, of any kind: links that smearing has taken out of SU(3).
 #include "codelets/gauge/host_gauge.hpp"
+#include "codelets/io/gauge_writer.hpp"
 #include "codelets/io/scidac.hpp"
-#include "runtime/system/atomic_file.hpp"
+#include "runtime/mpi/shared_output.hpp"
 
 #include <string>
 
@@ -14,10 +15,12 @@ struct LinkFieldText {
   std::string record;  ///< scidac-record-xml
 };
 
-/// Appends a whole SciDAC file to `file`, which the caller commits: QDP_{F,D}3_ColorMatrix, four per site, mu = x, y, z, t,
-/// big-endian, with checksum; the form in which MILC saves fat and long links. real_bytes: 4 or 8. Throws ShapeError if
-/// links.data does not match links.extents, Error(input) for a number that is not finite in that precision.
-void write_link_field(AtomicFile& file, const HostGauge& links, int real_bytes, const LinkFieldText& text);
+/// Writes a whole SciDAC file into `file`, which the caller commits: QDP_{F,D}3_ColorMatrix, four per site, mu = x, y, z, t,
+/// big-endian, with checksum; the form in which MILC saves fat and long links. real_bytes: 4 or 8. part: what this rank writes; `links`
+/// hold it. Collective. Throws ShapeError if links.data does not match links.extents, Error(input) for a number that is not finite in that
+/// precision.
+void write_link_field(runtime::mpi::SharedOutput& file, const HostGauge& links, const GaugePart& part, int real_bytes,
+                      const LinkFieldText& text);
 
 struct LinkFieldRead {
   HostGauge links;

@@ -63,8 +63,8 @@ void PropagatorWriter::expect_step(int step) const {
 }
 
 void PropagatorWriter::write_field(const ScidacDatum& datum, const std::string& user_xml, std::span<const double> field) {
-  write_scidac_field_part(file_, lime_ ? &*lime_ : nullptr, extents_, options_.part.value_or(Box{{}, extents_}), datum, user_xml,
-                          options_.date, field);
+  const Box part = options_.part.value_or(Box{{}, extents_});
+  write_scidac_field_part(file_, lime_ ? &*lime_ : nullptr, extents_, part, datum, user_xml, options_.date, field, part);
 }
 
 void PropagatorWriter::write_source(std::span<const double> eta) {

@@ -175,21 +175,6 @@ void write_scidac_record_header(LimeWriter& lime, const ScidacDatum& datum, std:
   lime.text_record("scidac-record-xml", user_xml, false, false);
 }
 
-void write_scidac_data(LimeWriter& lime, std::string_view type, std::int64_t sites, std::size_t site_bytes, const EncodeSites& encode) {
-  PayloadChecksum checksum(ChecksumKind::scidac, ByteOrder::big, site_bytes);
-  lime.open_record(type, static_cast<std::uint64_t>(sites) * site_bytes, false, false);
-  const std::int64_t chunk = std::min(records_per_chunk(site_bytes), sites);
-  std::vector<std::byte> buffer(static_cast<std::size_t>(chunk) * site_bytes);
-  for (std::int64_t first = 0; first < sites; first += chunk) {
-    const std::span<std::byte> bytes = std::span(buffer).first(static_cast<std::size_t>(std::min(chunk, sites - first)) * site_bytes);
-    encode(first, bytes);
-    checksum.add(first, bytes);
-    lime.file().append(bytes);
-  }
-  lime.close_record();
-  write_scidac_checksum(lime, checksum);
-}
-
 void write_scidac_checksum(LimeWriter& lime, const PayloadChecksum& checksum) {
   lime.text_record("scidac-checksum",
                    fmt::format("{}<scidacChecksum><version>1.0</version><suma>{:x}</suma><sumb>{:x}</sumb></scidacChecksum>", declaration,

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -79,17 +78,11 @@ struct ScidacDatum {
   std::size_t site_bytes() const { return static_cast<std::size_t>(typesize) * static_cast<std::size_t>(datacount); }
 };
 
-/// Fills `out` with the data of whole sites from first_site on, big-endian.
-using EncodeSites = std::function<void(std::int64_t first_site, std::span<std::byte> out)>;
-
 /// scidac-private-file-xml and scidac-file-xml: the start of a file. user_xml is stored as it is.
 void write_scidac_file_header(LimeWriter& lime, const Coord& extents, std::string_view user_xml);
 
 /// scidac-private-record-xml and scidac-record-xml: the start of a record. date: as from utc_date().
 void write_scidac_record_header(LimeWriter& lime, const ScidacDatum& datum, std::string_view user_xml, std::string_view date);
-
-/// The data, in chunks, and the scidac-checksum record.
-void write_scidac_data(LimeWriter& lime, std::string_view type, std::int64_t sites, std::size_t site_bytes, const EncodeSites& encode);
 
 /// The scidac-checksum record behind data.
 void write_scidac_checksum(LimeWriter& lime, const PayloadChecksum& checksum);

@@ -138,20 +138,6 @@ std::vector<double> ScidacFieldFile::read_part(const ScidacRecord& record, int r
   return field;
 }
 
-void write_scidac_field(LimeWriter& lime, const Coord& extents, const ScidacDatum& datum, std::string_view user_xml, std::string_view date,
-                        std::span<const double> field) {
-  const std::size_t reals = datum.site_bytes() / static_cast<std::size_t>(datum.real_bytes);
-  if (field.size() != static_cast<std::size_t>(volume(extents)) * reals) {
-    throw ShapeError(lime.file().path(), fmt::format("{} numbers are not {} for each site of {}", field.size(), reals, describe(extents)));
-  }
-  write_scidac_record_header(lime, datum, user_xml, date);
-  write_scidac_data(lime, "scidac-binary-data", volume(extents), datum.site_bytes(), [&](std::int64_t first, std::span<std::byte> out) {
-    const std::size_t count = out.size() / datum.site_bytes() * reals;
-    const auto part = field.subspan(static_cast<std::size_t>(first) * reals, count);
-    encode(lime.file().path(), datum, part, out);
-  });
-}
-
 void write_scidac_data_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, std::string_view type, const Coord& extents, const Box& box,
                             std::size_t site_bytes, const runtime::mpi::SharedFile::Fill& encode) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
@@ -169,21 +155,26 @@ void write_scidac_data_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, s
   });
 }
 
-void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, const Coord& extents, const Box& box,
-                             const ScidacDatum& datum, std::string_view user_xml, std::string_view date, std::span<const double> field) {
+void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, const Coord& extents, const Box& part,
+                             const ScidacDatum& datum, std::string_view user_xml, std::string_view date, std::span<const double> field,
+                             const Box& box) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const std::size_t reals = datum.site_bytes() / static_cast<std::size_t>(datum.real_bytes);
   job.together([&] {
-    if (field.size() != static_cast<std::size_t>(volume(box.extents)) * reals)
+    if (field.size() != static_cast<std::size_t>(volume(box.extents)) * reals || !contains(box, part, extents))
       throw ShapeError("write_scidac_field_part",
-                       fmt::format("{} numbers do not fill the part of {}", field.size(), describe(box.extents)));
+                       fmt::format("{} numbers do not fill the part of {}", field.size(), describe(part.extents)));
   });
   out.on_root([&] { write_scidac_record_header(*lime, datum, user_xml, date); });
-  write_scidac_data_part(
-      out, lime, "scidac-binary-data", extents, box, datum.site_bytes(), [&](const Box& slab, std::span<std::byte> bytes) {
-        const auto first = static_cast<std::size_t>(index_in(box, slab.origin, extents));
-        encode(out.path(), datum, field.subspan(first * reals, static_cast<std::size_t>(volume(slab.extents)) * reals), bytes);
-      });
+  write_scidac_data_part(out, lime, "scidac-binary-data", extents, part, datum.site_bytes(),
+                         [&](const Box& slab, std::span<std::byte> bytes) {
+                           const auto row = static_cast<std::size_t>(slab.extents[0]);
+                           for (std::int64_t i = 0; i < volume(slab.extents); i += slab.extents[0]) {
+                             const auto first = static_cast<std::size_t>(index_in(box, site_of(slab, i), extents));
+                             encode(out.path(), datum, field.subspan(first * reals, row * reals),
+                                    bytes.subspan(static_cast<std::size_t>(i) * datum.site_bytes(), row * datum.site_bytes()));
+                           }
+                         });
 }
 
 }  // namespace quarkstar::format

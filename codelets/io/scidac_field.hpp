@@ -41,20 +41,17 @@ class ScidacFieldFile {
   Coord extents_{};
 };
 
-/// Appends one field as a complete SciDAC record (description, user text, scidac-binary-data, checksum).
-/// field: lexicographic, datum.site_bytes() / datum.real_bytes doubles for each site.
-/// Throws ShapeError for a field of another size, Error(input) for a number that is not finite in the file's precision.
-void write_scidac_field(LimeWriter& lime, const Coord& extents, const ScidacDatum& datum, std::string_view user_xml, std::string_view date,
-                        std::span<const double> field);
-
 /// A data record from many ranks and its checksum: site_bytes per site, of this rank's box; encode: as SharedOutput::fill_slabs().
 /// Collective. lime: as below.
 void write_scidac_data_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, std::string_view type, const Coord& extents, const Box& box,
                             std::size_t site_bytes, const runtime::mpi::SharedFile::Fill& encode);
 
-/// A whole field from many ranks. Collective. lime: on the root, at the end of out's file; nullptr on the other ranks. box: this rank's
-/// part; field: its sites.
-void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, const Coord& extents, const Box& box,
-                             const ScidacDatum& datum, std::string_view user_xml, std::string_view date, std::span<const double> field);
+/// A whole field from many ranks, as a complete SciDAC record (description, user text, scidac-binary-data, checksum). Collective. lime: on
+/// the root, at the end of out's file; nullptr on the other ranks. part: this rank's; field: the sites of `box`, which holds it,
+/// lexicographic, datum.site_bytes() / datum.real_bytes doubles for each. Throws ShapeError for a field of another size, Error(input) for a
+/// number that is not finite in the file's precision.
+void write_scidac_field_part(runtime::mpi::SharedOutput& out, LimeWriter* lime, const Coord& extents, const Box& part,
+                             const ScidacDatum& datum, std::string_view user_xml, std::string_view date, std::span<const double> field,
+                             const Box& box);
 
 }  // namespace quarkstar::format

@@ -51,31 +51,3 @@ TEST_CASE("smeared links from GPUs have the CPU's bits") {
     }
   }
 }
-
-TEST_CASE("links of a part from GPUs have the bits of the whole lattice's") {
-  QUARKSTAR_NEEDS_GPU("gpu smear of a part");
-  MESSAGE("seed " << seed);
-  const BoundaryAngles angles{0, 0.5, 0.3, 1};
-  const Coord lattice{4, 4, 16, 16};
-  const Box part({0, 0, 12, 5}, {4, 4, 4, 3});  // over the edge of z
-  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
-  smear::StaggeredLinks hisq, asqtad;
-  {
-    const runtime::Session cpu({.cpu_workers = 1, .cuda_workers = 0});
-    const runtime::Decomposition whole(lattice, {1, 1, 1, 1}, 1);
-    hisq = smear::hisq_links(whole, gauge, angles, -0.1);
-    asqtad = smear::asqtad_links(whole, gauge, angles, 0.87);
-  }
-  const auto check = [](const smear::StaggeredLinks& links, const smear::StaggeredLinks& all) {
-    CHECK(links.fat.data == reference::cut_out(all.fat, links.fat.box()).data);
-    CHECK(links.long_links.data == reference::cut_out(all.long_links, links.long_links.box()).data);
-  };
-  const runtime::Session session({.cuda_workers = static_cast<int>(runtime::gpus().size())});
-  for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}}) {
-    INFO("blocks " << blocks[2] << blocks[3]);
-    const smear::Region far(lattice, part, smear::hisq_border, blocks, session.block_owners());
-    check(smear::hisq_links(far, reference::cut_out(gauge, far.box), angles, -0.1), hisq);
-    const smear::Region near(lattice, part, smear::asqtad_border, blocks, session.block_owners());
-    check(smear::asqtad_links(near, reference::cut_out(gauge, near.box), angles, 0.87), asqtad);
-  }
-}

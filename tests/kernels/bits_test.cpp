@@ -197,7 +197,7 @@ void kernels_of(Results& results) {
 
 void smearing(Results& results) {
   for (const bool naik : {false, true}) {
-    const gauge::LinkShape in_shape{{6, 2, 2, 2}, 2}, out_shape{{6, 2, 2, 2}, 0};
+    const gauge::LinkShape in_shape{{6, 2, 2, 2}, {2, 2, 2, 2}}, out_shape{{6, 2, 2, 2}, {}};
     std::vector<double> in(in_shape.reals()), out(out_shape.reals());
     Numbers numbers(6);
     for (double& real : in) real = numbers.real();

@@ -32,8 +32,8 @@ StaggeredLinks hisq(double epsilon, const BoundaryAngles& boundary = antiperiodi
 
 /// As MILC writes them: no word about how they were made.
 void write_bare(const std::string& path, const HostGauge& links, int real_bytes = 8, const std::string& text = "") {
-  AtomicFile file(path);
-  format::write_link_field(file, links, real_bytes, {text, "links"});
+  runtime::mpi::SharedOutput file(runtime::mpi::Job::current(), path);
+  format::write_link_field(file, links, {links.extents, links.box()}, real_bytes, {text, "links"});
   file.commit();
 }
 

@@ -149,7 +149,7 @@ TEST_CASE("staggered needs: links in the making, then links, fields and columns"
   CHECK(need().fields.links == sites * 8 * 18 * 8);
 }
 
-TEST_CASE("staggered needs: a rank makes or reads the links of its part and of a border") {
+TEST_CASE("staggered needs: a rank makes or reads the links of its part and of hops into it") {
   const runtime::Session session(runtime_testing::options(1));
   app::RunConfig config;
   config.action = &kind_named("hisq");
@@ -158,12 +158,14 @@ TEST_CASE("staggered needs: a rank makes or reads the links of its part and of a
   const runtime::Decomposition rank({8, 8, 8, 32}, runtime::RankGrid{{1, 1, 1, 4}, 1, {}}, {1, 1, 1, 1}, 1);
   const double slice = 8 * 8 * 8, columns = 8 * slice * (3 + 3) * 48;
   const auto field = [&](int slices) { return slices * slice * 576; };
-  const auto padded = [](int depth) { return std::pow(8 + 2 * depth, 3) * (16 + 2 * depth) * 576; };
-  // Of 8 slices: 4 before and 3 behind them, and another for an even number; links of one hop and of three begin so far before them.
-  const double kept = field(8 + 1) + field(8 + 3);
+  const auto padded = [](int depth) { return std::pow(8 + 2 * depth, 4) * 576; };
+  // Of 8 slices: one of the configuration before and behind them; links of one hop and of three begin so far before them. While these are
+  // made they have that many slices on either side, which are sent and received.
+  const double read_links = field(1 + 8 + 1), kept = field(8 + 1) + field(8 + 3);
+  const double making = field(8 + 2 + 4) + field(8 + 6 + 12);
   const app::MemoryNeed made = app::memory_needs(session, rank, config).front();
-  CHECK(made.making_links == std::max(field(16) + padded(1) + padded(2) + 2 * field(16), field(16) + kept + padded(2) + 2 * field(16)));
-  CHECK(made.other == field(16) + kept + columns + made.fields.tables);
+  CHECK(made.making_links == std::max(read_links + padded(1) + padded(2) + making, read_links + kept + padded(2) + making));
+  CHECK(made.other == read_links + kept + columns + made.fields.tables);
   config.settings["fat"] = "fat";
   config.settings["long"] = "long";
   const app::MemoryNeed read = app::memory_needs(session, rank, config).front();

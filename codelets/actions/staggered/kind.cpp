@@ -36,7 +36,7 @@ bool has_all_mesons(const Source& source) { return source.kind == Source::Kind::
 
 class StaggeredKind : public ActionKind {
  public:
-  StaggeredKind(std::string_view its_name, std::string_view its_title, bool has_long_links, LinkMaking its_making) {
+  StaggeredKind(std::string_view its_name, std::string_view its_title, bool has_long_links, std::vector<LinkStage> its_making) {
     name = its_name;
     title = its_title;
     components = colour_components;
@@ -76,8 +76,7 @@ class StaggeredKind : public ActionKind {
                           ActionRun& run) const override {
     if (has_own_links(run.settings))
       return all_masses_on(decomposition, staggered::load_links(*this, run, decomposition, session.cpu_team()), run.identify);
-    const HostGauge& gauge = links(decomposition, run.gauge);
-    return make_operators(smear::region_for(session, decomposition, making->border), gauge, decomposition, run);
+    return make_operators(decomposition, links(decomposition, run.gauge), run);
   }
 
   RunOperator with_any_links(HostGauge gauge) const override {
@@ -118,8 +117,7 @@ class StaggeredKind : public ActionKind {
  protected:
   bool has_long() const { return reach > 1; }
   /// Of links that are made of the configuration.
-  virtual MakeOperator make_operators(const smear::Region& region, const HostGauge& gauge, const runtime::Decomposition& decomposition,
-                                      const ActionRun& run) const = 0;
+  virtual MakeOperator make_operators(const runtime::Decomposition& decomposition, const HostGauge& gauge, const ActionRun& run) const = 0;
 
   RunOperator operator_on(const runtime::Decomposition& decomposition, std::shared_ptr<const smear::StaggeredLinks> made,
                           bool identify) const {
@@ -139,9 +137,7 @@ class StaggeredKind : public ActionKind {
 class Hisq : public StaggeredKind {
  public:
   Hisq()
-      : StaggeredKind(
-            "hisq", "HISQ", true,
-            {smear::hisq_border, {{{1, 2, 0, 0}, false}, {{2, 0, 0}, true}}})  // U, W, X, N for epsilon 0, without U once they are there
+      : StaggeredKind("hisq", "HISQ", true, {{{1, 2}, false}, {{2}, true}})  // U and W, and without U once X and N for epsilon 0 are there
   {
     settings.push_back({.key = "naik-epsilon",
                         .metavar = "E|auto",
@@ -158,11 +154,10 @@ class Hisq : public StaggeredKind {
   bool masses_share_links(const SettingValues& values) const override { return naik_epsilon(values) != nullptr || has_own_links(values); }
 
  protected:
-  MakeOperator make_operators(const smear::Region& region, const HostGauge& gauge, const runtime::Decomposition& decomposition,
-                              const ActionRun& run) const override {
+  MakeOperator make_operators(const runtime::Decomposition& decomposition, const HostGauge& gauge, const ActionRun& run) const override {
     if (const double* epsilon = naik_epsilon(run.settings))
-      return all_masses_on(decomposition, smear::hisq_links(region, gauge, run.boundary, *epsilon), run.identify);
-    const auto hisq = std::make_shared<const smear::HisqLinks>(region, gauge, run.boundary);  // an epsilon for each mass
+      return all_masses_on(decomposition, smear::hisq_links(decomposition, gauge, run.boundary, *epsilon), run.identify);
+    const auto hisq = std::make_shared<const smear::HisqLinks>(decomposition, gauge, run.boundary);  // an epsilon for each mass
     return [this, decomposition, hisq, all = masses(run.settings), identify = run.identify](std::span<const std::size_t> masses) {
       const double epsilon = smear::naik_epsilon_of_mass(all[masses.front()]);
       return operator_on(decomposition, std::make_shared<const smear::StaggeredLinks>(hisq->links(epsilon)), identify);
@@ -176,7 +171,7 @@ class Hisq : public StaggeredKind {
 
 class Asqtad : public StaggeredKind {
  public:
-  Asqtad() : StaggeredKind("asqtad", "asqtad", true, {smear::asqtad_border, {{{2, 0, 0}, true}}}) {
+  Asqtad() : StaggeredKind("asqtad", "asqtad", true, {{{2}, true}}) {
     settings.push_back({.key = "u0", .metavar = "U", .help = "asqtad: tadpole factor", .above = 0, .makes_links = true});
     heavy.emplace_back("u0", 1.0);
   }
@@ -187,21 +182,19 @@ class Asqtad : public StaggeredKind {
   }
 
  protected:
-  MakeOperator make_operators(const smear::Region& region, const HostGauge& gauge, const runtime::Decomposition& decomposition,
-                              const ActionRun& run) const override {
+  MakeOperator make_operators(const runtime::Decomposition& decomposition, const HostGauge& gauge, const ActionRun& run) const override {
     const double* u0 = std::get_if<double>(&value(run.settings, "u0"));
-    return all_masses_on(decomposition, smear::asqtad_links(region, gauge, run.boundary, u0 != nullptr ? *u0 : 1), run.identify);
+    return all_masses_on(decomposition, smear::asqtad_links(decomposition, gauge, run.boundary, u0 != nullptr ? *u0 : 1), run.identify);
   }
 };
 
 class Naive : public StaggeredKind {
  public:
-  Naive() : StaggeredKind("naive", "naive staggered", false, {smear::naive_border, {{{0}, true}}}) {}
+  Naive() : StaggeredKind("naive", "naive staggered", false, {{.depths = {}, .stored = true}}) {}
 
  protected:
-  MakeOperator make_operators(const smear::Region& region, const HostGauge& gauge, const runtime::Decomposition& decomposition,
-                              const ActionRun& run) const override {
-    return all_masses_on(decomposition, smear::naive_links(region, gauge, run.boundary), run.identify);
+  MakeOperator make_operators(const runtime::Decomposition& decomposition, const HostGauge& gauge, const ActionRun& run) const override {
+    return all_masses_on(decomposition, smear::naive_links(decomposition, gauge, run.boundary), run.identify);
   }
 };
 

@@ -4,6 +4,7 @@
 #include "runtime/graph/codelet.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace quarkstar::heatbath {
 
@@ -20,7 +21,7 @@ struct HeatbathSettings {
 /// subgroups. Links of one direction mu and one parity do not meet in a staple, so they are updated together: a task is
 /// (mu, parity, block), its sites are split over the worker's team, and mu, parity follow each other in a fixed order.
 ///
-/// After each such update the borders take over the links that it changed.
+/// After each such update the borders take over the links that it changed where staples read them, those of other ranks as messages.
 ///
 /// Random numbers are keyed by (seed, sweep index, global site, mu, subgroup): the configuration has the same bits for
 /// any decomposition, number of workers and policy, and a chain can be continued from a stored double-precision
@@ -28,8 +29,8 @@ struct HeatbathSettings {
 /// both 2880 bytes without cache reuse.
 class Heatbath {
  public:
-  /// links: updated in place; all of a lattice, with a border, which this fills. Must outlive this object, as the running session must.
-  /// Throws Error(input) for bad settings or links that are not SU(3) within 1e-4, ShapeError for a part of a lattice or no border.
+  /// links: updated in place; with a border, which this fills. Must outlive this object, as the running session must. On several ranks all
+  /// call all of it. Throws Error(input) for bad settings or links that are not SU(3) within 1e-4, ShapeError for no border.
   Heatbath(gauge::GaugeField& links, const HeatbathSettings& settings);
 
   /// One heatbath and overrelaxation_per_heatbath overrelaxations of every link; returns when they are done.
@@ -39,13 +40,14 @@ class Heatbath {
   /// The parts of a sweep. They return once their tasks are submitted.
   void submit_heatbath(std::int64_t sweep_index);
   void submit_overrelaxation();
-  /// Blocks until all updates submitted so far are done.
+  /// Blocks until all updates submitted so far are done; to be called before this object goes.
   void wait();
 
  private:
   void submit(const runtime::Codelet& codelet, runtime::Cost per_link, std::int64_t sweep_index);
 
   gauge::GaugeField& links_;
+  std::vector<gauge::BorderExchange> borders_;  ///< [2 mu + parity]: after the update of U_mu on that parity
   HeatbathSettings settings_;
 };
 

@@ -2,6 +2,7 @@
 #include "codelets/gauge/heatbath/link_update.hpp"
 #include "codelets/gauge/observables.hpp"
 #include "codelets/gauge/staple.hpp"
+#include "runtime/graph/session.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -94,8 +95,7 @@ void check(const gauge::GaugeField& links, const HeatbathSettings& settings) {
   if (settings.overrelaxation_per_heatbath < 0)
     throw Error(ErrorKind::input, "overrelaxation_per_heatbath", fmt::format("{} is negative", settings.overrelaxation_per_heatbath),
                 "give a count, e.g. 4");
-  if (links.part().box.extents != links.part().lattice || links.depth() < 1)
-    throw ShapeError("Heatbath", "the links are not those of a whole lattice with a border");
+  links.require_border(1, "Heatbath");
   gauge::unitarity_deviation(links).require_small("reunitarize it, or start from a cold or hot configuration");
 }
 
@@ -104,6 +104,9 @@ void check(const gauge::GaugeField& links, const HeatbathSettings& settings) {
 Heatbath::Heatbath(gauge::GaugeField& links, const HeatbathSettings& settings) : links_(links), settings_(settings) {
   check(links, settings);
   exchange_border(links);
+  using Staples = gauge::BorderExchange::Staples;
+  for (int mu = 0; mu < 4; ++mu)
+    for (const Staples next : {Staples::around_same_direction, Staples::all}) borders_.emplace_back(links, mu, next);
 }
 
 void Heatbath::submit(const runtime::Codelet& codelet, runtime::Cost per_link, std::int64_t sweep_index) {
@@ -112,7 +115,7 @@ void Heatbath::submit(const runtime::Codelet& codelet, runtime::Cost per_link, s
       for (const runtime::Block& block : links_.blocks()) {
         const UpdateArguments arguments{links_.shape(block),
                                         block.origin,
-                                        links_.part().lattice,
+                                        links_.lattice(),
                                         mu,
                                         parity,
                                         settings_.beta,
@@ -122,7 +125,7 @@ void Heatbath::submit(const runtime::Codelet& codelet, runtime::Cost per_link, s
         runtime::submit(codelet, arguments, {runtime::inout(links_.handle(block))}, {per_link.flops * count, per_link.bytes * count},
                         {block.owner, block.index, false});
       }
-      exchange_border(links_, mu, mu + 1);
+      borders_[static_cast<std::size_t>(2 * mu + parity)].submit();
     }
 }
 
@@ -140,8 +143,6 @@ void Heatbath::sweep(std::int64_t sweep_index) {
   wait();
 }
 
-void Heatbath::wait() {
-  for (const runtime::Block& block : links_.blocks()) runtime::HostView<const char> view(links_.handle(block));
-}
+void Heatbath::wait() { runtime::Session::current().wait_all(); }
 
 }  // namespace quarkstar::heatbath

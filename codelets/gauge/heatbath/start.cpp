@@ -39,12 +39,15 @@ HostGauge cold_start(const Coord& lattice) {
   return gauge;
 }
 
-HostGauge hot_start(const Coord& lattice, std::uint64_t seed, const runtime::Team& team) {
-  HostGauge gauge = allocate(lattice);
+HostGauge hot_start(const Coord& lattice, const Box& box, std::uint64_t seed, const runtime::Team& team) {
+  HostGauge gauge = allocate(box.extents);
+  gauge.origin = box.origin;
   if (gauge.data.empty()) return gauge;
-  team.for_range(volume(lattice), [&](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t site = begin; site < end; ++site)
-      for (int mu = 0; mu < 4; ++mu) site::write_link(gauge.link(site, mu).data(), haar_link(seed, site, mu));
+  team.for_range(volume(box.extents), [&](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t site = index_in({{}, lattice}, site_of(box, i), lattice);
+      for (int mu = 0; mu < 4; ++mu) site::write_link(gauge.link(i, mu).data(), haar_link(seed, site, mu));
+    }
   });
   return gauge;
 }

@@ -1,5 +1,6 @@
 #pragma once
 // HISQ links for several Naik epsilons from one configuration.
+#include "codelets/gauge/gauge_field.hpp"
 #include "codelets/gauge/smear/staggered_links.hpp"
 
 namespace quarkstar::smear {
@@ -11,7 +12,7 @@ namespace quarkstar::smear {
 class HisqLinks {
  public:
   /// Returns when W, X_0 and N_0 are there. Throws as hisq_links().
-  HisqLinks(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary);
+  HisqLinks(const runtime::Decomposition& decomposition, const HostGauge& gauge, const BoundaryAngles& boundary);
 
   /// The links for one epsilon, by this process alone. Throws as check_naik_epsilon().
   StaggeredLinks links(double naik_epsilon) const;
@@ -20,7 +21,6 @@ class HisqLinks {
   const gauge::GaugeField& reunitarized() const { return unitary_; }
 
  private:
-  Region region_;
   gauge::GaugeField unitary_, fat_, long_;
 };
 

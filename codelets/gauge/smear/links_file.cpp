@@ -67,12 +67,14 @@ std::string fat_path(const std::string& prefix) { return prefix + ".fat"; }
 std::string long_path(const std::string& prefix) { return prefix + ".long"; }
 
 void write_links(const std::string& prefix, const StaggeredLinks& links, const LinksFileOptions& options) {
-  AtomicFile fat(fat_path(prefix));
-  std::optional<AtomicFile> long_file;
-  if (links.has_long) long_file.emplace(long_path(prefix));
-  format::write_link_field(fat, links.fat, options.real_bytes, {file_xml("fat", links, options), "Fat links"});
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  const format::GaugePart part = options.part.value_or(format::GaugePart{links.fat.extents, links.fat.box()});
+  runtime::mpi::SharedOutput fat(job, fat_path(prefix));
+  std::optional<runtime::mpi::SharedOutput> long_file;
+  if (links.has_long) long_file.emplace(job, long_path(prefix));
+  format::write_link_field(fat, links.fat, part, options.real_bytes, {file_xml("fat", links, options), "Fat links"});
   if (long_file)
-    format::write_link_field(*long_file, links.long_links, options.real_bytes, {file_xml("long", links, options), "Long links"});
+    format::write_link_field(*long_file, links.long_links, part, options.real_bytes, {file_xml("long", links, options), "Long links"});
   fat.commit();
   if (long_file) long_file->commit();
 }

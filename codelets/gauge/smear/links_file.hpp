@@ -1,6 +1,7 @@
 #pragma once
 // Fat and long links in SciDAC files.
 #include "codelets/gauge/smear/staggered_links.hpp"
+#include "codelets/io/gauge_writer.hpp"
 
 #include <array>
 #include <optional>
@@ -13,11 +14,12 @@ struct LinksFileOptions {
   std::string action;                              ///< "hisq", "asqtad": for the header
   BoundaryAngles boundary = antiperiodic_in_time;  ///< of the fermions, as folded into the links
   std::optional<double> u0 = {};                   ///< asqtad's tadpole factor
+  std::optional<format::GaugePart> part = {};      ///< on many ranks, which each write theirs; none: the links are all of the lattice
 };
 
 /// Writes PREFIX.fat and PREFIX.long (where there are long links), phases and coefficients included, as MILC saves
-/// them. Both appear once both are complete. scidac-file-xml says in <staggeredLinks> how the links were made, in
-/// round-trip precision. Throws what format::write_link_field and AtomicFile throw.
+/// them. Both appear once both are complete. Collective. scidac-file-xml says in <staggeredLinks> how the links were made, in
+/// round-trip precision. Throws what format::write_link_field and SharedOutput throw.
 void write_links(const std::string& prefix, const StaggeredLinks& links, const LinksFileOptions& options);
 
 /// Names of the files, for messages.

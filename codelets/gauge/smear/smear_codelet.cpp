@@ -6,8 +6,6 @@
 #include "runtime/graph/codelet.hpp"
 #include "runtime/system/error.hpp"
 
-#include <fmt/format.h>
-
 namespace quarkstar::smear {
 namespace {
 
@@ -56,10 +54,10 @@ const runtime::Codelet unitarize_codelet("smear.unitarize", run_unitarize, unita
 
 void submit(const runtime::Codelet& codelet, const GaugeField& out, const GaugeField& in, SmearArguments arguments, int border,
             double flops_per_site) {
-  const runtime::Decomposition &a = out.part().blocks, &b = in.part().blocks;
+  const runtime::Decomposition &a = out.decomposition(), &b = in.decomposition();
   if (a.lattice() != b.lattice() || a.grid() != b.grid()) throw ShapeError(codelet.name(), "links of another decomposition");
-  if (in.depth() < border) throw ShapeError(codelet.name(), fmt::format("a border of {} sites, {} are read", in.depth(), border));
-  for (const runtime::Block& block : a.blocks()) {
+  in.require_border(border, codelet.name());
+  for (const runtime::Block& block : out.blocks()) {
     arguments.out_shape = out.shape(block);
     arguments.in_shape = in.shape(block);
     const auto sites = static_cast<double>(volume(block.extents));

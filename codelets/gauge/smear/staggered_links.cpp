@@ -17,36 +17,45 @@
 namespace quarkstar::smear {
 namespace {
 
-void check(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary) {
-  if (!contains(gauge.box(), region.box, region.lattice))
+void check(const runtime::Decomposition& decomposition, const HostGauge& gauge, const BoundaryAngles& boundary) {
+  if (!contains(gauge.box(), decomposition.part(), decomposition.lattice()))
     throw ShapeError("link construction",
-                     fmt::format("the configuration is {}, the decomposition {}", fmt::join(gauge.extents, "x"), region.blocks.describe()));
+                     fmt::format("the configuration is {}, the decomposition {}", fmt::join(gauge.extents, "x"), decomposition.describe()));
   if (!std::all_of(boundary.begin(), boundary.end(), [](double theta) { return std::isfinite(theta); }))
     throw Error(ErrorKind::input, Parameter("boundary"), "an angle is not a number", "give angles in units of pi");
-  const gauge::UnitarityDeviation deviation = region.is_part ? gauge::unitarity_deviation_of_all_ranks(gauge)
-                                                             : gauge::unitarity_deviation(gauge, runtime::Session::current().cpu_team());
+  const runtime::Team& team = runtime::Session::current().cpu_team();
+  const gauge::UnitarityDeviation deviation =
+      decomposition.is_distributed() ? gauge::unitarity_deviation_of_all_ranks(gauge, team) : gauge::unitarity_deviation(gauge, team);
   deviation.require_small("give a configuration that has not been smeared, or reunitarize it");
 }
 
 /// The configuration in blocks, its boundary phases folded in, borders filled.
-GaugeField loaded(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, int depth) {
-  check(region, gauge, boundary);
-  GaugeField links(region, depth);
+GaugeField loaded(GaugeField links, const HostGauge& gauge, const BoundaryAngles& boundary) {
+  check(links.decomposition(), gauge, boundary);
   load(links, gauge, boundary);
   exchange_border(links);
   return links;
 }
 
-HostGauge empty_host(const Box& box) {
+/// Room for the links that are kept.
+HostGauge room_for(const GaugeField& links, bool is_long) {
+  const Box box = hops_box(links.decomposition().part(), links.lattice(), longest_hop(is_long));
   return {box.extents, std::vector<double>(static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site), box.origin};
 }
 
 }  // namespace
 
-StaggeredLinks naive_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary) {
-  const GaugeField links = loaded(region, gauge, boundary, 0);
+Coord border_of_kept(const runtime::Decomposition& decomposition, bool is_long) {
+  Coord depth{};
+  for (std::size_t mu = 0; mu < 4; ++mu)
+    if (decomposition.ranks()[mu] > 1) depth[mu] = longest_hop(is_long);
+  return depth;
+}
+
+StaggeredLinks naive_links(const runtime::Decomposition& decomposition, const HostGauge& gauge, const BoundaryAngles& boundary) {
+  const GaugeField links = loaded({decomposition, border_of_kept(decomposition, false)}, gauge, boundary);
   StaggeredLinks result;
-  result.fat = empty_host(region.fat);
+  result.fat = room_for(links, false);
   store(result.fat, links, {.staggered_phases = true});
   runtime::Session::current().wait_all();
   return result;
@@ -63,39 +72,45 @@ void check_naik_epsilon(double naik_epsilon) {
                 "give a number above -1, e.g. 0 for light quarks");
 }
 
-StaggeredLinks asqtad_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, double u0) {
+StaggeredLinks asqtad_links(const runtime::Decomposition& decomposition, const HostGauge& gauge, const BoundaryAngles& boundary,
+                            double u0) {
   check_tadpole_factor(u0);
-  const GaugeField links = loaded(region, gauge, boundary, 2);
-  const GaugeField fat(region, 0), naik(region, 0);
+  const GaugeField links = loaded({decomposition, 2}, gauge, boundary);
+  const GaugeField fat(decomposition, border_of_kept(decomposition, false)), naik(decomposition, border_of_kept(decomposition, true));
   StaggeredLinks result;
-  result.fat = empty_host(region.fat);
-  result.long_links = empty_host(region.far);
+  result.fat = room_for(fat, false);
+  result.long_links = room_for(naik, true);
   result.has_long = true;
   result.long_scale = asqtad_naik_weight(u0);
   smear_links(fat, links, asqtad_weights(u0));
   naik_links(naik, links, result.long_scale);
+  exchange_border(fat);
+  exchange_border(naik);
   store(result.fat, fat, {.staggered_phases = true});
   store(result.long_links, naik, {.staggered_phases = true});
   runtime::Session::current().wait_all();
   return result;
 }
 
-HisqLinks::HisqLinks(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary)
-    : region_(region), unitary_(region, 2), fat_(region, 0), long_(region, 0) {
-  const GaugeField links = loaded(region, gauge, boundary, 1);
-  smear_links(unitary_, links, fat7_weights());
+HisqLinks::HisqLinks(const runtime::Decomposition& decomposition, const HostGauge& gauge, const BoundaryAngles& boundary)
+    : unitary_(decomposition, 2),
+      fat_(decomposition, border_of_kept(decomposition, false)),
+      long_(decomposition, border_of_kept(decomposition, true)) {
+  smear_links(unitary_, loaded({decomposition, 1}, gauge, boundary), fat7_weights());
   unitarize_links(unitary_);
   exchange_border(unitary_);
   smear_links(fat_, unitary_, hisq_weights());
   naik_links(long_, unitary_, hisq_naik_weight(0));
+  exchange_border(fat_);
+  exchange_border(long_);
   runtime::Session::current().wait_all();
 }
 
 StaggeredLinks HisqLinks::links(double naik_epsilon) const {
   check_naik_epsilon(naik_epsilon);
   StaggeredLinks result;
-  result.fat = empty_host(region_.fat);
-  result.long_links = empty_host(region_.far);
+  result.fat = room_for(fat_, false);
+  result.long_links = room_for(long_, true);
   result.has_long = true;
   result.naik_epsilon = naik_epsilon;
   result.long_scale = hisq_naik_weight(naik_epsilon);
@@ -106,8 +121,9 @@ StaggeredLinks HisqLinks::links(double naik_epsilon) const {
   return result;
 }
 
-StaggeredLinks hisq_links(const Region& region, const HostGauge& gauge, const BoundaryAngles& boundary, double naik_epsilon) {
-  return HisqLinks(region, gauge, boundary).links(naik_epsilon);
+StaggeredLinks hisq_links(const runtime::Decomposition& decomposition, const HostGauge& gauge, const BoundaryAngles& boundary,
+                          double naik_epsilon) {
+  return HisqLinks(decomposition, gauge, boundary).links(naik_epsilon);
 }
 
 double naik_epsilon_of_mass(double mass) {
