@@ -68,7 +68,10 @@ struct Vectors {
 
 /// Work vectors of a solver for each right-hand side, and the image of the even-odd system's first hop.
 int krylov_vectors(const SolverSettings& settings, const NamedKrylovSolver& solver) {
-  return 1 + solver.fields + solver.fields_a_direction * settings.restart;
+  const auto fields_of = [](const NamedKrylovSolver& of, int directions) { return 1 + of.fields + of.fields_a_direction * directions; };
+  const int fields = fields_of(solver, settings.restart);
+  if (!settings.inner) return fields;
+  return fields + fields_of(solver_named(settings.inner->name), std::min(settings.restart, settings.inner->steps));
 }
 
 /// At the peak of Solver::solve for n right-hand sides, while a correction by a solver that is not shifted runs.

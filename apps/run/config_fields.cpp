@@ -162,6 +162,18 @@ std::vector<Setting> make_settings() {
          c.solver.schwarz->steps = parse_integer(v, 1, 1000);
        },
        [](const RunConfig& c) -> json { return c.solver.schwarz ? json(c.solver.schwarz->steps) : json(); }},
+      {"inner-solver", "NAME", "gcr: solver of which a few steps are the preconditioner: bicgstab, cgnr or gcr (default: none)",
+       [](RunConfig& c, Text v) {
+         if (!c.solver.inner) c.solver.inner.emplace();
+         c.solver.inner->name = parse_name(v, all_solver_names());
+       },
+       [](const RunConfig& c) -> json { return c.solver.inner ? json(c.solver.inner->name) : json(); }},
+      {"inner-steps", "N", "Steps of --inner-solver in each iteration (default 4)",
+       [](RunConfig& c, Text v) {
+         if (!c.solver.inner) c.solver.inner.emplace();
+         c.solver.inner->steps = parse_integer(v, 1, 1000);
+       },
+       [](const RunConfig& c) -> json { return c.solver.inner ? json(c.solver.inner->steps) : json(); }},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
        [](RunConfig& c, Text v) {
          c.solver.schur = parse_name(v, {"asymmetric", "symmetric"}) == "symmetric" ? Schur::symmetric : Schur::asymmetric;
