@@ -81,7 +81,7 @@ int most_vectors_in_lanes(int components, const SolverSettings& settings, std::s
       if (fill(lanes)) return lanes;
     return 1;
   }
-  if (settings.solver != "cg" || settings.link_reals != 18) return 1;
+  if (!find_krylov_solver(settings.solver)->vectors_in_lanes || settings.link_reals != 18) return 1;
   for (const int lanes : {16, 8}) {
     const bool fit_a_line = lanes * computed_bytes(settings.precision) <= 64;  // of double precision 8, as Lattice has them
     if (fit_a_line && fill(lanes)) return lanes;
@@ -297,8 +297,8 @@ Solver::Solver(const runtime::Decomposition& decomposition, const Action& action
   check_limits(settings);
   ActionRequest request{settings.precision, settings.link_reals, settings.schur, settings.schwarz, speed};
   request.speed.measure = settings.tune && !speed.tile && !speed.launch && !runtime::Turns::taken();
-  if (speed.vectors_in_lanes > 1 && action.components() == colour_components && settings.solver != "cg")
-    throw ShapeError("Solver", "colour vectors in lanes are for cg");
+  if (speed.vectors_in_lanes > 1 && action.components() == colour_components && !krylov.vectors_in_lanes)
+    throw ShapeError("Solver", "a solver without kernels for colour vectors in lanes");
   action.check(decomposition, request);
   impl_ = std::unique_ptr<Impl>(new Impl{settings, krylov, action.components(), action.prepared(decomposition, request), {}});
   require_shifts(krylov, impl_->prepared);

@@ -7,9 +7,9 @@ namespace {
 
 using namespace bicgstab_steps;
 
-class Bicgstab : public RecurrenceOn<State> {
+class Bicgstab : public RecurrenceOn<State, 4> {
  public:
-  Bicgstab(LinearOperator& a, const KrylovLimits& limits) : RecurrenceOn(a, limits, 3) {}
+  Bicgstab(LinearOperator& a, const KrylovLimits& limits, int vectors) : RecurrenceOn(a, limits, vectors, 3) {}
 
   void begin(const Field&, const Field& r) override {
     blas::submit<blas::Scale>({&r0_, &r}, {1.0}, s_);
@@ -37,13 +37,13 @@ class Bicgstab : public RecurrenceOn<State> {
   }
 
  private:
-  const Field r0_ = a_.field(), p_ = a_.field(), v_ = a_.field(), t_ = a_.field();
+  const Field &r0_ = work_[0], &p_ = work_[1], &v_ = work_[2], &t_ = work_[3];
   const blas::Coefficient alpha_ = blas::Coefficient::of(&State::alpha), omega_ = blas::Coefficient::of(&State::omega),
                           beta_ = blas::Coefficient::of(&State::beta);
 };
 
 }  // namespace
 
-std::unique_ptr<Recurrence> bicgstab(LinearOperator& a, const KrylovLimits& limits, int) { return std::make_unique<Bicgstab>(a, limits); }
+NamedKrylovSolver bicgstab_solver() { return solver_by<Bicgstab>({.name = "bicgstab", .any_operator = true}); }
 
 }  // namespace quarkstar

@@ -11,15 +11,16 @@ namespace {
 
 using namespace block_cg_steps;
 
-State start_of(const LinearOperator& a, const KrylovLimits& limits) {
-  State start = initial_state<State>(limits, a.vectors());
+State start_of(const KrylovLimits& limits, int vectors) {
+  State start = initial_state<State>(limits, vectors);
   start.resolution = limits.resolution;
   return start;
 }
 
-class BlockConjugateGradient : public RecurrenceOn<State> {
+class BlockConjugateGradient : public RecurrenceOn<State, 2> {
  public:
-  BlockConjugateGradient(LinearOperator& a, const KrylovLimits& limits) : RecurrenceOn(a, limits, start_of(a, limits), a.vectors()) {}
+  BlockConjugateGradient(LinearOperator& a, const KrylovLimits& limits, int vectors)
+      : RecurrenceOn(a, limits, start_of(limits, vectors), vectors) {}
 
   void begin(const Field&, const Field& q) override {
     blas::gram(q, q, sums_, state());
@@ -41,15 +42,15 @@ class BlockConjugateGradient : public RecurrenceOn<State> {
   }
 
  private:
-  const Field p_ = a_.field(), z_ = a_.field();
+  const Field &p_ = work_[0], &z_ = work_[1];
   const VectorMatrix orthonormal_ = VectorMatrix::of(&State::orthonormal), direction_ = VectorMatrix::of(&State::direction),
                      minus_alpha_ = VectorMatrix::of(&State::minus_alpha), solution_ = VectorMatrix::of(&State::solution);
 };
 
 }  // namespace
 
-std::unique_ptr<Recurrence> block_conjugate_gradient(LinearOperator& a, const KrylovLimits& limits, int) {
-  return std::make_unique<BlockConjugateGradient>(a, limits);
+NamedKrylovSolver blockcg_solver() {
+  return solver_by<BlockConjugateGradient>({.name = "blockcg", .reliable_updates = false, .one_operator = true, .mixes_vectors = true});
 }
 
 }  // namespace quarkstar

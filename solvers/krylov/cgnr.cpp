@@ -9,14 +9,14 @@ namespace {
 
 using namespace cgnr_steps;
 
-class CgNormalEquations : public RecurrenceOn<State> {
+class CgNormalEquations : public RecurrenceOn<State, 3> {
  public:
-  CgNormalEquations(LinearOperator& a, const KrylovLimits& limits) : RecurrenceOn(a, limits, 1) {}
+  CgNormalEquations(LinearOperator& a, const KrylovLimits& limits, int vectors) : RecurrenceOn(a, limits, vectors, 1) {}
 
   void begin(const Field&, const Field& r) override {
     blas::submit<blas::Norm>({&r}, {}, s_, &sums_);
+    a_.apply(p_, r, {.norm = true}, true, s_);  // before the step that may find nothing to do: what is skipped here nobody counts
     runtime::submit_scalar<Begin>(state_, &sums_, n_);
-    a_.apply(p_, r, {.norm = true}, true, s_);
     runtime::submit_scalar<Gamma>(state_, &a_.sums(), n_);
   }
 
@@ -38,14 +38,12 @@ class CgNormalEquations : public RecurrenceOn<State> {
   }
 
  private:
-  const Field p_ = a_.field(), q_ = a_.field(), z_ = a_.field();
+  const Field &p_ = work_[0], &q_ = work_[1], &z_ = work_[2];
   const blas::Coefficient alpha_ = blas::Coefficient::of(&State::alpha), beta_ = blas::Coefficient::of(&State::beta);
 };
 
 }  // namespace
 
-std::unique_ptr<Recurrence> cg_normal_equations(LinearOperator& a, const KrylovLimits& limits, int) {
-  return std::make_unique<CgNormalEquations>(a, limits);
-}
+NamedKrylovSolver cgnr_solver() { return solver_by<CgNormalEquations>({.name = "cgnr", .any_operator = true}); }
 
 }  // namespace quarkstar

@@ -25,10 +25,16 @@ FixedSteps::FixedSteps(LinearOperator& a, const NamedKrylovSolver& solver, int s
   recurrence_ = solver.make(a, limits_, a.vectors());
 }
 
+RecurrenceMemory FixedSteps::memory(const NamedKrylovSolver& solver, int steps, int restart, int n) {
+  const KrylovLimits limits = limits_for(steps, restart);
+  const RecurrenceMemory of_recurrence = solver.memory(limits.restart, n);
+  return {1 + of_recurrence.fields, of_recurrence.state_bytes + sizeof(double) * static_cast<std::size_t>(recorded_numbers(limits, n))};
+}
+
 void FixedSteps::apply(const Field& out, const Field& in, const runtime::Guard& guard) const {
   const runtime::Guard s(&recurrence_->state());
   submit_on_state<BeginAnew, KrylovState>(recurrence_->state(), guard);
-  blas::submit<blas::Fill>({&out}, {0.0}, s.keeping());
+  blas::submit<blas::Fill>({&out}, {0.0}, guard.keeps ? s.keeping() : s);
   blas::submit<blas::Scale>({&r_, &in}, {1.0}, s);
   recurrence_->begin(out, r_);
   for (int i = 1; i <= steps_; ++i) recurrence_->step(out, r_, recurrence_->cycle() > 0 && i % recurrence_->cycle() == 0);

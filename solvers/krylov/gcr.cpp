@@ -5,24 +5,24 @@
 #include "solvers/krylov/recurrence.hpp"
 #include "solvers/krylov/state_task.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace quarkstar {
 namespace {
 
 using namespace gcr_steps;
-using Coefficients = std::vector<blas::Coefficient>;
-
 /// to += sum c_i vectors_i, over as many as there are coefficients.
-void add_all(const Field& to, const std::vector<Field>& vectors, const Coefficients& c, const runtime::Guard& guard) {
+void add_all(const Field& to, std::span<const Field> vectors, std::span<const blas::Coefficient> c, const runtime::Guard& guard) {
   std::size_t i = 0;
   for (; i + 2 <= c.size(); i += 2) blas::submit<blas::AddScaledPair>({&to, &vectors[i], &vectors[i + 1]}, {c[i], c[i + 1]}, guard);
   if (i < c.size()) blas::submit<blas::AddScaled>({&to, &vectors[i]}, {c[i]}, guard);
 }
 
 /// <vectors_i, x> for i in [begin, end).
-void dot_all(const Field& x, const std::vector<Field>& vectors, std::size_t begin, std::size_t end, const runtime::Guard& guard,
+void dot_all(const Field& x, std::span<const Field> vectors, std::size_t begin, std::size_t end, const runtime::Guard& guard,
              const runtime::PartialSums& sums) {
   const auto place = [&](std::size_t i) { return static_cast<int>(2 * (i - begin)) * x.vectors(); };
   std::size_t i = begin;
@@ -30,17 +30,17 @@ void dot_all(const Field& x, const std::vector<Field>& vectors, std::size_t begi
   if (i < end) blas::submit<blas::Dot>({&x, &vectors[i]}, {}, guard, &sums, place(i));
 }
 
-State start_of(const LinearOperator& a, const KrylovLimits& limits) {
-  State start = initial_state<State>(limits, a.vectors());
+State start_of(const KrylovLimits& limits, int vectors) {
+  State start = initial_state<State>(limits, vectors);
   start.restart = limits.restart;
-  start.products_a_step = std::max(2, runtime::detail::most_sums_on_cuda / (2 * a.vectors()) / 2 * 2);
+  start.products_a_step = std::max(2, runtime::detail::most_sums_on_cuda / (2 * vectors) / 2 * 2);
   return start;
 }
 
-class GeneralisedConjugateResidual : public RecurrenceOn<State> {
+class GeneralisedConjugateResidual : public RecurrenceOn<State, 0, 2> {
  public:
-  GeneralisedConjugateResidual(LinearOperator& a, const KrylovLimits& limits)
-      : GeneralisedConjugateResidual(a, limits, start_of(a, limits)) {}
+  GeneralisedConjugateResidual(LinearOperator& a, const KrylovLimits& limits, int vectors)
+      : GeneralisedConjugateResidual(a, limits, start_of(limits, vectors)) {}
 
   int cycle() const override { return limits_.restart; }
 
@@ -63,7 +63,7 @@ class GeneralisedConjugateResidual : public RecurrenceOn<State> {
         dot_all(q, q_, first, end, s_, products_);  // <q_i, q>
         runtime::submit_scalar<Project>(state_, &products_, static_cast<int>(2 * (end - first)) * n_);
       }
-      add_all(q, q_, {minus_along_.begin(), minus_along_.begin() + static_cast<std::ptrdiff_t>(j_)}, s_);
+      add_all(q, q_, std::span(minus_along_).first(j_), s_);
       blas::submit<blas::NormDot>({&q, &r}, {}, s_, &sums_);  // |q|^2, <r, q>
     }
     runtime::submit_scalar<Alpha>(state_, j_ == 0 ? &a_.sums() : &sums_, 3 * n_);  // alpha = <q, r> / |q|^2
@@ -102,31 +102,27 @@ class GeneralisedConjugateResidual : public RecurrenceOn<State> {
 
  private:
   GeneralisedConjugateResidual(LinearOperator& a, const KrylovLimits& limits, const State& start)
-      : RecurrenceOn(a, limits, start, 3, State::tail_numbers(limits.restart, start.vectors) * sizeof(ComplexScalar)),
+      : RecurrenceOn(a, limits, start, 3),
         products_a_step_(static_cast<std::size_t>(start.products_a_step)),
         products_(partial_sums_of(a, 2 * std::min(start.products_a_step, limits.restart))) {
     for (int i = 0; i < limits.restart; ++i) {
-      p_.push_back(a.field());
-      q_.push_back(a.field());
       minus_along_.push_back(-blas::Coefficient::at(start.offset_of_row(State::along, i), false));
       y_.push_back(blas::Coefficient::at(start.offset_of_row(State::solution, i), false));
-      blas::submit<blas::Fill>({&p_.back()}, {0.0});  // what a task may keep must be there
     }
+    for (const Field& p : p_) blas::submit<blas::Fill>({&p}, {0.0});  // what a task may keep must be there
   }
 
-  std::vector<Field> p_, q_;
+  const std::span<const Field> p_ = std::span(work_).first(work_.size() / 2), q_ = std::span(work_).last(work_.size() / 2);
   const std::size_t products_a_step_;  ///< directions whose products one Project step takes
   const runtime::PartialSums products_;
   const runtime::Guard keeping_ = s_.keeping();  ///< directions of the last cycle outlive the tasks that a stop leaves undone
   const blas::Coefficient alpha_ = blas::Coefficient::of(&State::alpha);
-  Coefficients minus_along_, y_;
+  std::vector<blas::Coefficient> minus_along_, y_;
   std::size_t j_ = 0;  ///< the direction that the next step makes
 };
 
 }  // namespace
 
-std::unique_ptr<Recurrence> generalised_conjugate_residual(LinearOperator& a, const KrylovLimits& limits, int) {
-  return std::make_unique<GeneralisedConjugateResidual>(a, limits);
-}
+NamedKrylovSolver gcr_solver() { return solver_by<GeneralisedConjugateResidual>({.name = "gcr", .any_operator = true, .flexible = true}); }
 
 }  // namespace quarkstar

@@ -21,9 +21,9 @@ struct State : KrylovState {
   std::int64_t added = 0;                  ///< behind the last step: directions that have been added to the solution (Rest)
   ComplexScalar alpha[most_vectors];       ///< of the latest one
 
-  /// Complex numbers behind the state.
-  static constexpr std::size_t tail_numbers(int restart, int vectors) {
-    return static_cast<std::size_t>(restart) * static_cast<std::size_t>(restart + 4) * static_cast<std::size_t>(vectors);
+  /// Behind the state.
+  static constexpr std::size_t tail_bytes(int restart, int vectors) {
+    return sizeof(ComplexScalar) * static_cast<std::size_t>(restart * (restart + 4) * vectors);
   }
   /// Bytes from the state's beginning to the row of a tail array for direction i: of alphas, y, |q_i|^2, and the column of `upper` in the
   /// making.

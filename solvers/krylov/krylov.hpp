@@ -72,28 +72,39 @@ class Recurrence;  // solvers/krylov/recurrence.hpp
 /// The recurrence of a solver for A x = r with so many vectors in x; the limits outlive it.
 using MakeRecurrence = std::unique_ptr<Recurrence> (*)(LinearOperator& a, const KrylovLimits& limits, int vectors);
 
-/// Every solver by name. A new one is one file and one line in krylov.cpp.
+/// What a recurrence holds, known before it is made.
+struct RecurrenceMemory {
+  int fields;               ///< work vectors for each right-hand side besides x and r
+  std::size_t state_bytes;  ///< of its state on the graph
+};
+
+/// A solver by name and what it can do. A new one is a file, which makes this with solver_by() (recurrence.hpp), and a line in solvers.inc.
 struct NamedKrylovSolver {
   std::string_view name;
-  MakeRecurrence make;
-  bool any_operator = false;           ///< false: A must be hermitian and positive
-  int refresh_every = 4;               ///< Refresh::every: bits depend on it
-  int fields = 0;                      ///< work vectors for each right-hand side besides x and r
-  int fields_a_direction = 0;          ///< and for each of KrylovLimits::restart directions
-  std::size_t state_bytes = 0;         ///< of its state on the graph
-  std::size_t state_bytes_a_pair = 0;  ///< and for each right-hand side and pair of directions
-  bool flexible = false;               ///< takes KrylovLimits::precondition, which may differ from one application to the next
-  bool reliable_updates = true;        ///< takes KrylovLimits::refresh
-  bool one_operator = false;           ///< all A_v must be the same
-  bool mixes_vectors = false;          ///< the bits of a vector depend on those beside it
-  bool shifted = false;                ///< solves (A + shift_v) x_v = r for one r, x having a vector for each shift
+  bool any_operator = false;      ///< false: A must be hermitian and positive
+  int refresh_every = 4;          ///< Refresh::every: bits depend on it
+  bool flexible = false;          ///< takes KrylovLimits::precondition, which may differ from one application to the next
+  bool reliable_updates = true;   ///< takes KrylovLimits::refresh
+  bool one_operator = false;      ///< all A_v must be the same
+  bool mixes_vectors = false;     ///< the bits of a vector depend on those beside it
+  bool vectors_in_lanes = false;  ///< has kernels for colour vectors in lanes (Lattice::vectors_in_lanes())
+  bool shifted = false;           ///< solves (A + shift_v) x_v = r for one r, x having a vector for each shift
+  MakeRecurrence make = nullptr;  ///< this and what follows: by solver_by()
+  RecurrenceMemory (*memory)(int restart, int vectors) = nullptr;
+  bool keeps_directions = false;  ///< KrylovLimits::restart of them
 
   /// Whether a fixed number of its steps can be a preconditioner.
   bool can_be_inner() const { return !mixes_vectors && !shifted; }
 };
+/// All of them: those of solvers/krylov/solvers.inc.
 const std::vector<NamedKrylovSolver>& krylov_solvers();
 /// nullptr: there is none of that name.
 const NamedKrylovSolver* find_krylov_solver(std::string_view name);
+
+// Each in its own file.
+#define QUARKSTAR_KRYLOV_SOLVER(name) NamedKrylovSolver name##_solver();
+#include "solvers/krylov/solvers.inc"
+#undef QUARKSTAR_KRYLOV_SOLVER
 
 /// Solves A_v x_v = r_v from x = 0 for all vectors together. On return x is the solution and r the recursively updated residual (both are
 /// overwritten). The bits of a vector are those of its own solve, where solvers share no space between vectors.
@@ -102,7 +113,7 @@ KrylovResults solve_by(MakeRecurrence make, LinearOperator& a, const Field& x, c
 
 /// Head of every solver's state on the graph.
 struct KrylovState : VectorStatus {
-  static constexpr double iterations_a_digit = 28;  ///< of |r|, in simulations (simulated_batches.hpp)
+  static constexpr double iterations_a_digit = 28;  ///< of |r|, where nothing is computed (counted_batches.hpp)
   std::int32_t vectors = 1;
   std::int32_t patience = 0;
   std::int32_t most_iterations[most_vectors]{}, iterations[most_vectors]{}, best_step[most_vectors]{};

@@ -16,7 +16,7 @@ State start_of(const KrylovLimits& limits, int shifts) {
   return start;
 }
 
-class MultishiftConjugateGradient : public RecurrenceOn<State> {
+class MultishiftConjugateGradient : public RecurrenceOn<State, 2> {
  public:
   MultishiftConjugateGradient(LinearOperator& a, const KrylovLimits& limits, int shifts)
       : RecurrenceOn(a, limits, start_of(limits, shifts), 1) {
@@ -41,7 +41,8 @@ class MultishiftConjugateGradient : public RecurrenceOn<State> {
 
  private:
   const runtime::Guard base_ = s_.of_all_vectors();
-  const Field p_ = a_.field(), q_ = a_.field(), shifted_p_ = a_.field(n_);
+  const Field &p_ = work_[0], &q_ = work_[1];
+  const Field shifted_p_ = a_.field(n_);
   const blas::Coefficient alpha_ = blas::Coefficient::of(&State::base_alpha), beta_ = blas::Coefficient::of(&State::base_beta);
   const blas::Coefficient alpha_s_ = blas::Coefficient::of(&State::alpha), beta_s_ = blas::Coefficient::of(&State::beta),
                           zeta_s_ = blas::Coefficient::of(&State::zeta);
@@ -49,8 +50,8 @@ class MultishiftConjugateGradient : public RecurrenceOn<State> {
 
 }  // namespace
 
-std::unique_ptr<Recurrence> multishift_conjugate_gradient(LinearOperator& a, const KrylovLimits& limits, int shifts) {
-  return std::make_unique<MultishiftConjugateGradient>(a, limits, shifts);
+NamedKrylovSolver multishift_solver() {
+  return solver_by<MultishiftConjugateGradient>({.name = "multishift", .reliable_updates = false, .shifted = true});
 }
 
 }  // namespace quarkstar

@@ -82,10 +82,15 @@ inline runtime::PartialSums partial_sums_of(const LinearOperator& a, int sums_a_
   return runtime::PartialSums(static_cast<int>(a.lattice()->local_blocks().size()), sums_a_vector * a.vectors());
 }
 
-/// A recurrence whose numbers are a State.
-template <class State>
+/// A recurrence whose numbers are a State. Fields: its work fields; FieldsADirection: and for each of KrylovLimits::restart directions.
+template <class State, int Fields, int FieldsADirection = 0>
 class RecurrenceOn : public Recurrence {
  public:
+  static constexpr bool keeps_directions = FieldsADirection > 0;
+  static RecurrenceMemory memory(int restart, int vectors) {
+    return {fields(restart), 2 * sizeof(State) + tail_bytes(restart, vectors)};  // the state has a mirror
+  }
+
   KrylovResults solve(const Field& x, const Field& r, const KrylovProgress& progress) final {
     blas::submit<blas::Fill>({&x}, {0.0});
     begin(x, r);
@@ -98,22 +103,43 @@ class RecurrenceOn : public Recurrence {
 
  protected:
   /// start: from initial_state(). sums_a_vector: of the recurrence's own vector operations.
-  RecurrenceOn(LinearOperator& a, const KrylovLimits& limits, const State& start, int sums_a_vector, std::size_t tail_bytes = 0)
+  RecurrenceOn(LinearOperator& a, const KrylovLimits& limits, const State& start, int sums_a_vector)
       : a_(a),
         limits_(limits),
         n_(start.vectors),
-        state_(start, recorded_numbers(limits, start.vectors), tail_bytes),
+        state_(start, recorded_numbers(limits, start.vectors), tail_bytes(limits.restart, start.vectors)),
         sums_(partial_sums_of(a, sums_a_vector)),
-        s_(&state_.handle()) {}
-  RecurrenceOn(LinearOperator& a, const KrylovLimits& limits, int sums_a_vector)
-      : RecurrenceOn(a, limits, initial_state<State>(limits, a.vectors()), sums_a_vector) {}
+        s_(&state_.handle()) {
+    for (int i = 0; i < fields(limits.restart); ++i) work_.push_back(a.field());
+  }
+  RecurrenceOn(LinearOperator& a, const KrylovLimits& limits, int vectors, int sums_a_vector)
+      : RecurrenceOn(a, limits, initial_state<State>(limits, vectors), sums_a_vector) {}
 
   LinearOperator& a_;
   const KrylovLimits& limits_;
   const int n_;
   runtime::GraphState<State> state_;
   const runtime::PartialSums sums_;
-  const runtime::Guard s_;  ///< tasks work on the vectors that run
+  const runtime::Guard s_;   ///< tasks work on the vectors that run
+  std::vector<Field> work_;  ///< fields that A takes and gives: first the Fields, then those of directions
+
+ private:
+  static constexpr int fields(int restart) { return Fields + FieldsADirection * restart; }
+  static constexpr std::size_t tail_bytes(int restart, int vectors) {
+    if constexpr (requires { State::has_tail; }) return State::tail_bytes(restart, vectors);
+    else return 0;
+  }
 };
+
+/// The entry in the list of a solver whose recurrence is R, made from (LinearOperator&, const KrylovLimits&, int vectors).
+template <class R>
+NamedKrylovSolver solver_by(NamedKrylovSolver solver) {
+  solver.make = [](LinearOperator& a, const KrylovLimits& limits, int vectors) -> std::unique_ptr<Recurrence> {
+    return std::make_unique<R>(a, limits, vectors);
+  };
+  solver.memory = R::memory;
+  solver.keeps_directions = R::keeps_directions;
+  return solver;
+}
 
 }  // namespace quarkstar
