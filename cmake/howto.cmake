@@ -1,8 +1,8 @@
 # What docs/howto/ tells people to write, taken from the pages: battery.howto runs the solver, battery.howto_operator the operator.
-# cli.howto_action runs the command with the operator among its actions. The other blocks are compiled only (tests/cli/howto.sh).
+# cli.howto_action and cli.howto_solver run the command with both. The other blocks are compiled only (tests/cli/howto.sh).
 
 set(folder "${PROJECT_BINARY_DIR}/howto")
-set(solver solvers/krylov/mr_steps.hpp solvers/krylov/mr.cpp)
+set(solver solvers/krylov/mr_steps.hpp solvers/krylov/mr.cpp solvers/krylov/solvers.inc)
 set(operator tests/battery/twist_test.cpp codelets/actions/actions.inc)
 foreach(file kind.cpp action.hpp even_odd_twisted.hpp twist.hpp twist_site.hpp twist_kernels.hpp twist_kernel.cpp twist_codelet.cpp twist_cuda.hpp)
   list(APPEND operator codelets/actions/twist/${file})
@@ -52,9 +52,10 @@ target_sources(battery_tests PRIVATE ${tests})
 target_link_libraries(battery_tests PRIVATE quarkstar_howto)
 quarkstar_test(battery.howto_operator battery_tests "--source-file=*docs/howto/operator.md")
 
-# The command with one action more: its list of actions is compiled anew.
+# The command with one action and one solver more: its lists of them are compiled anew.
 if(TARGET quarkstar)
-  add_executable(quarkstar_howto_command $<TARGET_OBJECTS:quarkstar> "${PROJECT_SOURCE_DIR}/codelets/actions/action_kind.cpp")
+  add_executable(quarkstar_howto_command $<TARGET_OBJECTS:quarkstar> "${PROJECT_SOURCE_DIR}/codelets/actions/action_kind.cpp"
+    "${PROJECT_SOURCE_DIR}/solvers/krylov/krylov.cpp")
   quarkstar_settings(quarkstar_howto_command)
   target_include_directories(quarkstar_howto_command BEFORE PRIVATE "${folder}")
   target_link_libraries(quarkstar_howto_command PRIVATE quarkstar_howto quarkstar_lab)

@@ -4,7 +4,7 @@
 #include "codelets/gauge/host_gauge.hpp"
 #include "codelets/gauge/smear/staggered_links.hpp"
 #include "runtime/system/error.hpp"
-#include "solvers/krylov/krylov.hpp"
+#include "solvers/krylov/fixed_steps.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -66,16 +66,20 @@ struct Vectors {
   double outer = 0, inner = 0;
 };
 
-/// Work vectors of a solver for each right-hand side, and the image of the even-odd system's first hop.
-int krylov_vectors(const SolverSettings& settings, const NamedKrylovSolver& solver) {
-  return 1 + solver.fields + solver.fields_a_direction * settings.restart;
+/// What the recurrence of a solver for n right-hand sides holds, and what is FixedSteps inside it.
+RecurrenceMemory recurrences_of(const SolverSettings& settings, const NamedKrylovSolver& solver, int n) {
+  RecurrenceMemory memory = solver.memory(settings.restart, n);
+  if (!settings.inner) return memory;
+  const RecurrenceMemory inner = FixedSteps::memory(solver_named(settings.inner->name), settings.inner->steps, settings.restart, n);
+  return {memory.fields + inner.fields, memory.state_bytes + inner.state_bytes};
 }
 
 /// At the peak of Solver::solve for n right-hand sides, while a correction by a solver that is not shifted runs.
 Vectors vectors_of_correction(const SolverSettings& settings, const NamedKrylovSolver& solver, int n) {
   // b, x, r, e on both parities, and the even-odd system's right-hand side; of a copy both parities, and the other one of
   // the correction
-  const int outer = 8 + 1 + (settings.snapshots ? 3 : 0), krylov = krylov_vectors(settings, solver);
+  const int outer = 8 + 1 + (settings.snapshots ? 3 : 0);
+  const int krylov = 1 + recurrences_of(settings, solver, n).fields;  // and the image of the even-odd system's first hop
   if (settings.precision == Precision::double_) return {static_cast<double>(n) * (outer + krylov), 0};
   constexpr int bridge = 2, image = 1;
   return {static_cast<double>(n) * (outer + bridge + image), static_cast<double>(n) * (2 + krylov)};
@@ -83,14 +87,14 @@ Vectors vectors_of_correction(const SolverSettings& settings, const NamedKrylovS
 
 /// The same for a shifted solver and n masses, of which later corrections are by `cg`. Its base system has one vector, y on both parities
 /// and a direction for each mass. Memory of one size passes from the first solve to the corrections (runtime/graph/handle_pool.hpp).
-Vectors vectors_of_shifts(const SolverSettings& settings, int n) {
+Vectors vectors_of_shifts(const SolverSettings& settings, const NamedKrylovSolver& solver, int n) {
   const Vectors corrections = vectors_of_correction(settings, solver_named("cg"), n);
   const bool mixed = settings.precision != Precision::double_;
-  constexpr int base_krylov = 1 + 2;
+  const int base_krylov = 1 + solver.memory(settings.restart, n).fields;
   constexpr int whole = 8 + 2 + 1 + 1;  // b, x, r, e and y on both parities; the outer system's image; directions, below double precision
                                         // what comes back from them
   const Vectors wide{1.0 * whole * n, mixed ? 2.0 * n : 0};
-  const Vectors narrow = mixed ? Vectors{1 + 1, 1 + base_krylov} : Vectors{1 + base_krylov, 0};
+  const Vectors narrow = mixed ? Vectors{1 + 1, 1.0 + base_krylov} : Vectors{1.0 + base_krylov, 0};
   if (n == 1) return {std::max(corrections.outer, wide.outer + narrow.outer), std::max(corrections.inner, wide.inner + narrow.inner)};
   return {std::max(corrections.outer, wide.outer) + narrow.outer, std::max(corrections.inner, wide.inner) + narrow.inner};
 }
@@ -125,7 +129,7 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
     return all;
   };
   // A partial sum per task and vector: interior and boundary, three of every hopping operator; and those of the solver.
-  const double of_solver = solver.mixes_vectors ? n * n : (3.0 + (solver.fields_a_direction > 0 ? 2.0 * settings.restart : 0)) * n;
+  const double of_solver = solver.mixes_vectors ? n * n : (3.0 + (solver.keeps_directions ? 2.0 * settings.restart : 0)) * n;
   const double sums = 2 * 3 * (sum_of(outer_kinds) + sum_of(inner_kinds)) + of_solver;
   std::vector<Footprint> blocks;
   for (const runtime::Block& block : decomposition.blocks()) {
@@ -134,16 +138,14 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
       for (const OnePrecision& one : precisions(fields)) bytes += footprint_of_one(decomposition, block, one);
       return bytes;
     };
-    Footprint bytes = total(solver.shifted ? vectors_of_shifts(settings, n) : vectors_of_correction(settings, solver, n));
+    Footprint bytes = total(solver.shifted ? vectors_of_shifts(settings, solver, n) : vectors_of_correction(settings, solver, n));
     bytes.scalars = sums * sizeof(runtime::BinnedSum);
     blocks.push_back(bytes);
   }
   for (Footprint& block : blocks) block.multiply_solves(settings.in_flight);
-  const std::size_t pairs = static_cast<std::size_t>(n) * static_cast<std::size_t>(settings.restart * (settings.restart + 4));
-  const std::size_t state = 2 * solver.state_bytes + pairs * solver.state_bytes_a_pair;
   blocks[static_cast<std::size_t>(decomposition.local().front())].scalars +=
-      settings.in_flight *
-      (static_cast<double>(state) + static_cast<double>(sizeof(double)) * n * recorded_iterations(settings.max_iterations));
+      settings.in_flight * (static_cast<double>(recurrences_of(settings, solver, n).state_bytes) +
+                            static_cast<double>(sizeof(double)) * n * recorded_iterations(settings.max_iterations));
   return blocks;
 }
 

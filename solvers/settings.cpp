@@ -21,6 +21,10 @@ void check_limits(const SolverSettings& settings) {
                 fmt::format("give 1 to {}", gcr_steps::most_directions));
   if (settings.schwarz && settings.schwarz->steps < 1)
     throw Error(ErrorKind::input, Parameter("schwarz-steps"), fmt::format("{} steps", settings.schwarz->steps), "give a positive number");
+  constexpr int most_steps = 1000;
+  if (settings.inner && (settings.inner->steps < 1 || settings.inner->steps > most_steps))
+    throw Error(ErrorKind::input, Parameter("inner-steps"), fmt::format("{} steps", settings.inner->steps),
+                fmt::format("give 1 to {}", most_steps));
 }
 
 }  // namespace quarkstar

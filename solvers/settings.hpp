@@ -17,6 +17,12 @@ namespace quarkstar {
 /// correction, a new Krylov solve for each gain that the low precision can give.
 enum class Updates { reliable, correction };
 
+/// A fixed number of steps of another solver as the preconditioner of a flexible one (solvers/krylov/fixed_steps.hpp).
+struct InnerSolver {
+  std::string name;  ///< of solver_names() for the action
+  int steps = 4;
+};
+
 struct SolverSettings {
   std::string solver = "bicgstab";  ///< a name of solver_names() for the action
   double tolerance = 1e-10;         ///< |b - M x| / |b|, true residual, double precision
@@ -29,6 +35,7 @@ struct SolverSettings {
   int check_every = 16;                      ///< K: iterations submitted between two looks at the stop flag
   int restart = 8;                           ///< gcr: directions kept, KrylovLimits::restart
   std::optional<SchwarzSettings> schwarz{};  ///< gcr: its preconditioner; none: none
+  std::optional<InnerSolver> inner{};        ///< gcr: its preconditioner, instead
   int in_flight = 1;  ///< solves on the graph together (runtime/graph/turns.hpp): what the memory of a solve is worked out for
   bool keep_history = false;
   bool snapshots = false;  ///< solutions are copied while they are improved: the memory for that is counted

@@ -11,7 +11,7 @@
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
-#include "solvers/krylov/krylov.hpp"
+#include "solvers/krylov/fixed_steps.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,10 +35,20 @@ const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& 
   if (solver == nullptr)
     throw Error(ErrorKind::input, Parameter("solver"), fmt::format("unknown solver '{}'", settings.solver),
                 fmt::format("use one of {}", fmt::join(names, ", ")));
-  if (settings.schwarz && !solver->flexible)
-    throw Error(ErrorKind::input, Parameter("schwarz-block"),
-                fmt::format("the preconditioner differs from one application to the next, and {} cannot do with that", settings.solver),
-                "use the solver gcr");
+  for (const auto& [parameter, given] :
+       {std::pair{"schwarz-block", settings.schwarz.has_value()}, {"inner-solver", settings.inner.has_value()}})
+    if (given && !solver->flexible)
+      throw Error(ErrorKind::input, Parameter(parameter),
+                  fmt::format("the preconditioner differs from one application to the next, and {} cannot do with that", settings.solver),
+                  "use the solver gcr");
+  if (settings.inner) {
+    if (settings.schwarz)
+      throw Error(ErrorKind::input, Parameter("inner-solver"), "there is a preconditioner already, schwarz-block", "give one of them");
+    const NamedKrylovSolver* inner = find_krylov_solver(settings.inner->name);
+    if (inner == nullptr || !inner->can_be_inner() || std::find(names.begin(), names.end(), settings.inner->name) == names.end())
+      throw Error(ErrorKind::input, Parameter("inner-solver"), fmt::format("'{}' is no inner solver for this action", settings.inner->name),
+                  fmt::format("use one of {}", fmt::join(names, ", ")));
+  }
   if (std::find(names.begin(), names.end(), settings.solver) == names.end())
     throw Error(ErrorKind::input, Parameter("solver"),
                 action.is_hermitian()
@@ -71,7 +81,7 @@ int most_vectors_in_lanes(int components, const SolverSettings& settings, std::s
       if (fill(lanes)) return lanes;
     return 1;
   }
-  if (settings.solver != "cg" || settings.link_reals != 18) return 1;
+  if (!find_krylov_solver(settings.solver)->vectors_in_lanes || settings.link_reals != 18) return 1;
   for (const int lanes : {16, 8}) {
     const bool fit_a_line = lanes * computed_bytes(settings.precision) <= 64;  // of double precision 8, as Lattice has them
     if (fit_a_line && fill(lanes)) return lanes;
@@ -157,6 +167,11 @@ struct Solver::Impl {
     const bool refreshes = below_double() && outer_system != nullptr && solver.reliable_updates && settings.updates == Updates::reliable;
     KrylovLimits limits = limits_of(solver, goal, whole, refreshes);
     limits.shifts = shifts;
+    std::optional<FixedSteps> inner;
+    if (solver.flexible && settings.inner) {
+      inner.emplace(system, *find_krylov_solver(settings.inner->name), settings.inner->steps, settings.restart);
+      limits.precondition = [&](const Field& out, const Field& in, const runtime::Guard& guard) { inner->apply(out, in, guard); };
+    }
     KrylovResults results;
     if (below_double()) {
       const Field low_x = system.field(x.vectors()), low_b = system.field(rhs.vectors());
@@ -180,10 +195,10 @@ struct Solver::Impl {
           transfer::convert(low_r, scaled, due);
         };
       }
-      results = solver.solve(system, low_x, low_b, limits, progress);
+      results = solve_by(solver.make, system, low_x, low_b, limits, progress);
       add_to_x(low_x, {});
     } else {
-      results = solver.solve(system, x, rhs, limits, progress);
+      results = solve_by(solver.make, system, x, rhs, limits, progress);
     }
     for (std::size_t v = 0; v < goal.n; ++v)
       for (double& norm2 : results.of_vectors[v].norm2) norm2 /= scale[v] * scale[v];
@@ -282,8 +297,8 @@ Solver::Solver(const runtime::Decomposition& decomposition, const Action& action
   check_limits(settings);
   ActionRequest request{settings.precision, settings.link_reals, settings.schur, settings.schwarz, speed};
   request.speed.measure = settings.tune && !speed.tile && !speed.launch && !runtime::Turns::taken();
-  if (speed.vectors_in_lanes > 1 && action.components() == colour_components && settings.solver != "cg")
-    throw ShapeError("Solver", "colour vectors in lanes are for cg");
+  if (speed.vectors_in_lanes > 1 && action.components() == colour_components && !krylov.vectors_in_lanes)
+    throw ShapeError("Solver", "a solver without kernels for colour vectors in lanes");
   action.check(decomposition, request);
   impl_ = std::unique_ptr<Impl>(new Impl{settings, krylov, action.components(), action.prepared(decomposition, request), {}});
   require_shifts(krylov, impl_->prepared);

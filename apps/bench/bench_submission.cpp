@@ -65,7 +65,7 @@ SubmissionTiming time_submission(const Coord& part, int batches) {
   wilson::Hopping hopping(even, odd);
   wilson::EvenOdd system(hopping, same_for_all(WilsonParameters{}.kappa), WilsonParameters::Normalisation::kappa, Schur::asymmetric);
   const Field x = system.field(), r = system.field();
-  const KrylovSolver bicgstab = find_krylov_solver("bicgstab")->solve;
+  const MakeRecurrence bicgstab = find_krylov_solver("bicgstab")->make;
   const HostField source(spinor_components, decomposition.part());
   transfer::load(r, source);
   session.wait_all();
@@ -80,7 +80,7 @@ SubmissionTiming time_submission(const Coord& part, int batches) {
     const auto solve = [&](int length) {
       limits.most_iterations.fill(length * limits.check_every);
       const Reading start = read();
-      bicgstab(system, x, r, limits, {});
+      solve_by(bicgstab, system, x, r, limits, {});
       return read() - start;
     };
     solve(1);  // pays for what is made once, and its sums bring the ranks together
@@ -99,7 +99,7 @@ SubmissionTiming time_submission(const Coord& part, int batches) {
       return true;
     };
     try {
-      bicgstab(system, x, r, limits, watch);
+      solve_by(bicgstab, system, x, r, limits, watch);
     } catch (const Enough&) {
       session.wait_all();
     }

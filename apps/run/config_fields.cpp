@@ -101,13 +101,23 @@ std::string text_of_weights(const RankWeights& weights) {
   return fmt::format("{}", fmt::join(weights.given, ","));
 }
 
-/// "Fermion action: wilson (default), hisq, ..."
+/// "wilson (default), hisq, ..."
+std::string list_of(const std::vector<std::string>& names) {
+  const std::vector<std::string> others(names.begin() + 1, names.end());
+  return fmt::format("{} (default), {}", names.front(), fmt::join(others, ", "));
+}
 Text action_help() {
-  static const std::string text = [] {
-    const std::vector<std::string> names = action_names();
-    const std::vector<std::string> others(names.begin() + 1, names.end());
-    return fmt::format("Fermion action: {} (default), {}", names.front(), fmt::join(others, ", "));
-  }();
+  static const std::string text = "Fermion action: " + list_of(action_names());
+  return text;
+}
+Text solver_help() {
+  static const std::string text =
+      fmt::format("Krylov solver: {}; staggered: {}", list_of(solver_names(false)), list_of(solver_names(true)));
+  return text;
+}
+Text inner_solver_help() {
+  static const std::string text =
+      fmt::format("gcr: solver of which a few steps are the preconditioner: {} (default: none)", fmt::join(solver_names(false), ", "));
   return text;
 }
 
@@ -142,14 +152,11 @@ std::vector<Setting> make_settings() {
        "+"},
       {"columns", "LIST", "Source columns 3 spin + colour to solve (default 0-11; staggered 0-2; correlators need them all)",
        [](RunConfig& c, Text v) { c.columns = parse_columns(v); }, [](const RunConfig& c) -> json { return c.columns; }},
-      {"solver", "NAME", "Wilson: bicgstab (default), cgnr or gcr; staggered: cg (default), blockcg or multishift",
-       [](RunConfig& c, Text v) { c.solver.solver = parse_name(v, all_solver_names()); },
+      {"solver", "NAME", solver_help(), [](RunConfig& c, Text v) { c.solver.solver = parse_name(v, all_solver_names()); },
        [](const RunConfig& c) -> json { return c.solver.solver; }},
       {"restart", "K", "gcr: directions kept before it starts anew, 1 to 32 (default 8)",
        [](RunConfig& c, Text v) { c.solver.restart = parse_integer(v, 1, gcr_steps::most_directions); },
-       [](const RunConfig& c) -> json {
-         return find_krylov_solver(c.solver.solver)->fields_a_direction > 0 ? json(c.solver.restart) : json();
-       }},
+       [](const RunConfig& c) -> json { return find_krylov_solver(c.solver.solver)->keeps_directions ? json(c.solver.restart) : json(); }},
       {"schwarz-block", "X,Y,Z,T", "gcr: extents of the domains of an additive Schwarz preconditioner (default: none)",
        [](RunConfig& c, Text v) {
          if (!c.solver.schwarz) c.solver.schwarz.emplace();
@@ -162,6 +169,18 @@ std::vector<Setting> make_settings() {
          c.solver.schwarz->steps = parse_integer(v, 1, 1000);
        },
        [](const RunConfig& c) -> json { return c.solver.schwarz ? json(c.solver.schwarz->steps) : json(); }},
+      {"inner-solver", "NAME", inner_solver_help(),
+       [](RunConfig& c, Text v) {
+         if (!c.solver.inner) c.solver.inner.emplace();
+         c.solver.inner->name = parse_name(v, all_solver_names());
+       },
+       [](const RunConfig& c) -> json { return c.solver.inner ? json(c.solver.inner->name) : json(); }},
+      {"inner-steps", "N", "Steps of --inner-solver in each iteration (default 4)",
+       [](RunConfig& c, Text v) {
+         if (!c.solver.inner) c.solver.inner.emplace();
+         c.solver.inner->steps = parse_integer(v, 1, 1000);
+       },
+       [](const RunConfig& c) -> json { return c.solver.inner ? json(c.solver.inner->steps) : json(); }},
       {"schur", "NAME", "Even-odd system: asymmetric (default) or symmetric",
        [](RunConfig& c, Text v) {
          c.solver.schur = parse_name(v, {"asymmetric", "symmetric"}) == "symmetric" ? Schur::symmetric : Schur::asymmetric;

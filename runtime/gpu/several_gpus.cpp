@@ -93,9 +93,12 @@ bool submit_across_gpus(const std::vector<Batch::Part>& parts, const Replays& re
   std::vector<ScheduleStep> steps = schedule_steps(work->program, owners);
   if (work->has_messages) place_messages(steps, work->mailboxes);
   const auto reads_only = [](const ScheduleStep::Use& use) { return !use.writes; };
-  for (ScheduleStep& step : steps)  // scalar steps with sums
-    step.exchanges =
-        step.everywhere && owners.size() <= SumExchange::most_devices && std::any_of(step.uses.begin(), step.uses.end(), reads_only);
+  for (std::size_t i = 0; i < steps.size(); ++i) {  // scalar steps with sums; another task on a state may read a state, which is everywhere
+    ScheduleStep& step = steps[i];
+    const bool is_scalar_step = work->program.steps[i].part.placement.role != Role::work;
+    step.exchanges = step.everywhere && is_scalar_step && owners.size() <= SumExchange::most_devices &&
+                     std::any_of(step.uses.begin(), step.uses.end(), reads_only);
+  }
   auto schedule = schedule_lanes(steps, static_cast<int>(owners.size()), static_cast<int>(work->program.accesses.size()));
   if (!schedule) return false;
   work->schedule = *std::move(schedule);

@@ -53,7 +53,7 @@ class Batch {
     std::function<void()> unfused{};   ///< of what is no task of one rank: submits it where the batch is not one task
   };
   void add(Part part) { parts_.push_back(std::move(part)); }
-  /// Whether tasks wait here until submit(); otherwise add() takes parts without arguments and accesses, and the tasks go their own way.
+  /// Whether tasks wait here until submit(); otherwise add() takes parts without arguments, and the tasks go their own way.
   bool tasks_wait() const { return waits_; }
   /// What has been collected so far.
   const std::vector<Part>& parts() const { return parts_; }

@@ -159,7 +159,7 @@ void detail::submit(const Codelet& codelet, const void* arguments, std::size_t s
   if constexpr (simulate::active) cost = simulate::cost_of(cost, placement);
   GraphRecording::note(codelet, cost, accesses, placement);
   if (Batch* batch = Batch::current(); batch != nullptr && !batch->tasks_wait()) {
-    batch->add({.codelet = &codelet, .cost = cost, .placement = placement});
+    batch->add({.codelet = &codelet, .accesses = {accesses.begin(), accesses.end()}, .cost = cost, .placement = placement});
   } else if (batch != nullptr) {
     const auto* bytes = static_cast<const std::byte*>(arguments);
     batch->add({.codelet = &codelet,

@@ -26,7 +26,7 @@ constexpr int iterations_a_batch(int check_every, int refresh_every) {
 template <class Interrupt, class State, class Proceed, class Iteration>
 std::pair<State, Work> run_in_batches(runtime::GraphState<State>& state, int check_every, int refresh_every, Proceed&& proceed,
                                       Iteration&& iteration) {
-  WorkLedger ledger;
+  WorkLedger ledger(state.handle());
   const std::int64_t steps_before = state.steps_submitted();
   const int iterations = iterations_a_batch(check_every, refresh_every);
   if constexpr (!runtime::backend::computes) {

@@ -4,40 +4,53 @@
 // norm is less than `resolution` of the largest are left out, so refine where the residual must be smaller. They end together. Sources:
 // A. A. Dubrulle, ETNA 12 (2001) 216; M. A. Clark et al., arXiv:1710.09745.
 #include "solvers/krylov/block_cg_steps.hpp"
+#include "solvers/krylov/recurrence.hpp"
 
 namespace quarkstar {
+namespace {
 
-KrylovResults block_conjugate_gradient(LinearOperator& a, const Field& x, const Field& r, const KrylovLimits& limits,
-                                       const KrylovProgress& progress) {
-  using namespace block_cg_steps;
-  const int n = a.vectors(), entries = n * n;
-  const Field p = a.field(), z = a.field();
-  const Field& q = r;
-  State start = initial_state<State>(limits, n);
+using namespace block_cg_steps;
+
+State start_of(const KrylovLimits& limits, int vectors) {
+  State start = initial_state<State>(limits, vectors);
   start.resolution = limits.resolution;
-  runtime::GraphState<State> state(start, recorded_numbers(limits, n));
-  const runtime::PartialSums sums = partial_sums_of(a, n);
-  const runtime::Handle& s = state.handle();
-  const auto orthonormal = VectorMatrix::of(&State::orthonormal), direction = VectorMatrix::of(&State::direction),
-             minus_alpha = VectorMatrix::of(&State::minus_alpha), solution = VectorMatrix::of(&State::solution);
+  return start;
+}
 
-  blas::submit<blas::Fill>({&x}, {0.0});
-  blas::gram(r, r, sums, s);
-  runtime::submit_scalar<Begin>(state, &sums, entries);  // Q C = R
-  blas::multiply(q, nullptr, r, orthonormal, s);         // Q = R T
-  blas::submit<blas::Scale>({&p, &q}, {1.0});            // P = Q
+class BlockConjugateGradient : public RecurrenceOn<State, 2> {
+ public:
+  BlockConjugateGradient(LinearOperator& a, const KrylovLimits& limits, int vectors)
+      : RecurrenceOn(a, limits, start_of(limits, vectors), vectors) {}
 
-  return run_iterations(state, limits, progress, [&](bool) {
-    a.apply(z, p, {}, false, runtime::Guard(&s).of_all_vectors());  // Z = A P
-    blas::gram(p, z, sums, s);
-    runtime::submit_scalar<Alpha>(state, &sums, entries);  // alpha = (P^+ Z)^-1
-    blas::multiply(x, &x, p, solution, s);                 // X += P alpha C
-    blas::multiply(q, &q, z, minus_alpha, s);              // Q -= Z alpha
-    blas::gram(q, q, sums, s);
-    runtime::submit_scalar<Orthonormalise>(state, &sums, entries);  // Q' S = Q,  C = S C
-    blas::multiply(q, nullptr, q, orthonormal, s);                  // Q' = Q T
-    blas::multiply(p, &q, p, direction, s);                         // P = Q' + P S^+
-  });
+  void begin(const Field&, const Field& q) override {
+    blas::gram(q, q, sums_, state());
+    runtime::submit_scalar<Begin>(state_, &sums_, n_ * n_);  // Q C = R
+    blas::multiply(q, nullptr, q, orthonormal_, state());    // Q = R T
+    blas::submit<blas::Scale>({&p_, &q}, {1.0});             // P = Q
+  }
+
+  void step(const Field& x, const Field& q, bool) override {
+    a_.apply(z_, p_, {}, false, s_.of_all_vectors());  // Z = A P
+    blas::gram(p_, z_, sums_, state());
+    runtime::submit_scalar<Alpha>(state_, &sums_, n_ * n_);  // alpha = (P^+ Z)^-1
+    blas::multiply(x, &x, p_, solution_, state());           // X += P alpha C
+    blas::multiply(q, &q, z_, minus_alpha_, state());        // Q -= Z alpha
+    blas::gram(q, q, sums_, state());
+    runtime::submit_scalar<Orthonormalise>(state_, &sums_, n_ * n_);  // Q' S = Q,  C = S C
+    blas::multiply(q, nullptr, q, orthonormal_, state());             // Q' = Q T
+    blas::multiply(p_, &q, p_, direction_, state());                  // P = Q' + P S^+
+  }
+
+ private:
+  const Field &p_ = work_[0], &z_ = work_[1];
+  const VectorMatrix orthonormal_ = VectorMatrix::of(&State::orthonormal), direction_ = VectorMatrix::of(&State::direction),
+                     minus_alpha_ = VectorMatrix::of(&State::minus_alpha), solution_ = VectorMatrix::of(&State::solution);
+};
+
+}  // namespace
+
+NamedKrylovSolver blockcg_solver() {
+  return solver_by<BlockConjugateGradient>({.name = "blockcg", .reliable_updates = false, .one_operator = true, .mixes_vectors = true});
 }
 
 }  // namespace quarkstar

@@ -18,11 +18,12 @@ struct State : KrylovState {
   std::int32_t products_a_step = 0;        ///< directions whose products one Project step takes
   std::int32_t kept[most_vectors]{};       ///< directions that the solution does not contain yet
   std::int32_t projected[most_vectors]{};  ///< of them, those whose products are known for the direction in the making
+  std::int64_t added = 0;                  ///< behind the last step: directions that have been added to the solution (Rest)
   ComplexScalar alpha[most_vectors];       ///< of the latest one
 
-  /// Complex numbers behind the state.
-  static constexpr std::size_t tail_numbers(int restart, int vectors) {
-    return static_cast<std::size_t>(restart) * static_cast<std::size_t>(restart + 4) * static_cast<std::size_t>(vectors);
+  /// Behind the state.
+  static constexpr std::size_t tail_bytes(int restart, int vectors) {
+    return sizeof(ComplexScalar) * static_cast<std::size_t>(restart * (restart + 4) * vectors);
   }
   /// Bytes from the state's beginning to the row of a tail array for direction i: of alphas, y, |q_i|^2, and the column of `upper` in the
   /// making.
@@ -33,8 +34,9 @@ struct State : KrylovState {
   QUARKSTAR_HD ComplexScalar& at(Array array, int i, int v) { return tail()[(array * restart + i) * vectors + v]; }
   QUARKSTAR_HD ComplexScalar& upper(int i, int j, int v) { return tail()[((4 + i) * restart + j) * vectors + v]; }
 
-  /// y of the first `count` directions, by back substitution.
+  /// y of the first `count` directions, by back substitution; of the next one 0, for directions are added two by two.
   QUARKSTAR_HD void find_solution(int v, int count) {
+    if (count < restart) at(solution, count, v) = {};
     for (int i = count - 1; i >= 0; --i) {
       ComplexScalar sum = at(alphas, i, v);
       for (int j = i + 1; j < count; ++j) {
@@ -117,6 +119,22 @@ struct Close : KrylovStep {  // the same after the last direction before a resta
     s.find_solution(v, s.kept[v]);
     s.kept[v] = 0;
     s.watch(v, sums[v]);
+  }
+};
+
+/// Behind the last step: the vectors whose solution still lacks directions run, for the task that adds the next two.
+struct Rest {
+  static constexpr const char* name = "gcr.rest";
+  static QUARKSTAR_HD void run(State& s, const VectorStatus*, const Obedience&) {
+    bool any_lacks = false;
+    for (int v = 0; v < s.vectors; ++v) {
+      const bool lacks = s.kept[v] > s.added;
+      any_lacks = any_lacks || lacks;
+      if (!lacks) s.kept[v] = 0;
+      if (lacks || s.stopped[v] == 0) s.stopped[v] = lacks ? 0 : static_cast<std::int32_t>(StopReason::converged);
+    }
+    s.added = any_lacks ? s.added + 2 : 0;
+    s.status.stop = any_lacks ? 0 : static_cast<std::int32_t>(StopReason::converged);
   }
 };
 

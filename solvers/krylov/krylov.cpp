@@ -1,48 +1,14 @@
 #include "solvers/krylov/krylov.hpp"
 
-#include "solvers/krylov/bicgstab_steps.hpp"
-#include "solvers/krylov/block_cg_steps.hpp"
-#include "solvers/krylov/cg_steps.hpp"
-#include "solvers/krylov/cgnr_steps.hpp"
-#include "solvers/krylov/gcr_steps.hpp"
-#include "solvers/krylov/multishift_cg_steps.hpp"
+#include "solvers/krylov/recurrence.hpp"
 
 namespace quarkstar {
 
-KrylovResults bicgstab(LinearOperator&, const Field&, const Field&, const KrylovLimits&, const KrylovProgress&);
-KrylovResults cg_normal_equations(LinearOperator&, const Field&, const Field&, const KrylovLimits&, const KrylovProgress&);
-KrylovResults generalised_conjugate_residual(LinearOperator&, const Field&, const Field&, const KrylovLimits&, const KrylovProgress&);
-KrylovResults conjugate_gradient(LinearOperator&, const Field&, const Field&, const KrylovLimits&, const KrylovProgress&);
-KrylovResults block_conjugate_gradient(LinearOperator&, const Field&, const Field&, const KrylovLimits&, const KrylovProgress&);
-KrylovResults multishift_conjugate_gradient(LinearOperator&, const Field&, const Field&, const KrylovLimits&, const KrylovProgress&);
-
 const std::vector<NamedKrylovSolver>& krylov_solvers() {
-  // A place for a refresh that is not due still costs the launches of 12 kernels or more; one that waits for its place costs iterations: of
-  // staggered CG 8 take up to 4 % more of them than 4 in half precision, 16 up to 20 %.
-  static const std::vector<NamedKrylovSolver> solvers = {
-      {.name = "bicgstab", .solve = bicgstab, .any_operator = true, .fields = 4, .state_bytes = sizeof(bicgstab_steps::State)},
-      {.name = "cgnr", .solve = cg_normal_equations, .any_operator = true, .fields = 3, .state_bytes = sizeof(cgnr_steps::State)},
-      {.name = "gcr",
-       .solve = generalised_conjugate_residual,
-       .any_operator = true,
-       .fields_a_direction = 2,
-       .state_bytes = sizeof(gcr_steps::State),
-       .state_bytes_a_pair = sizeof(runtime::ComplexScalar),
-       .flexible = true},
-      {.name = "cg", .solve = conjugate_gradient, .refresh_every = 8, .fields = 2, .state_bytes = sizeof(cg_steps::State)},
-      {.name = "blockcg",
-       .solve = block_conjugate_gradient,
-       .fields = 2,
-       .state_bytes = sizeof(block_cg_steps::State),
-       .reliable_updates = false,
-       .one_operator = true,
-       .mixes_vectors = true},
-      {.name = "multishift",
-       .solve = multishift_conjugate_gradient,
-       .fields = 3,
-       .state_bytes = sizeof(multishift_cg_steps::State),
-       .reliable_updates = false,
-       .shifted = true},
+  static const std::vector<NamedKrylovSolver> solvers{
+#define QUARKSTAR_KRYLOV_SOLVER(name) name##_solver(),
+#include "solvers/krylov/solvers.inc"
+#undef QUARKSTAR_KRYLOV_SOLVER
   };
   return solvers;
 }
@@ -51,6 +17,11 @@ const NamedKrylovSolver* find_krylov_solver(std::string_view name) {
   for (const NamedKrylovSolver& solver : krylov_solvers())
     if (solver.name == name) return &solver;
   return nullptr;
+}
+
+KrylovResults solve_by(MakeRecurrence make, LinearOperator& a, const Field& x, const Field& r, const KrylovLimits& limits,
+                       const KrylovProgress& progress) {
+  return make(a, limits, x.vectors())->solve(x, r, progress);
 }
 
 const std::vector<std::string>& solver_names(bool hermitian) {

@@ -1,14 +1,14 @@
 #pragma once
-// What all Krylov solvers share: their contract, the state of n vectors that stop one by one, and the loop that submits iterations ahead of
-// the answer.
+// What all Krylov solvers share: their contract, and the state of n vectors that stop one by one.
 #include "codelets/actions/prepared_action.hpp"
 #include "codelets/field/blas.hpp"
-#include "solvers/krylov/batches.hpp"
+#include "solvers/krylov/work_ledger.hpp"
 #include "solvers/settings.hpp"
 
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -37,10 +37,18 @@ struct KrylovLimits {
   Preconditioner precondition{};  ///< empty: none. Obeyed by solvers that are `flexible`
   double resolution = 1e-6;       ///< of block conjugate gradient
   PerVector shifts{};             ///< of solvers that are `shifted`
+  bool nested = false;            ///< the steps are part of another solver's iteration (solvers/krylov/fixed_steps.hpp)
   /// Called between two batches of a running solve: may submit tasks that read the solution as it is there in the graph, and wait for them.
   /// seen: at least so far it has come; now(): as it is behind all that was submitted, for which it waits.
   std::function<void(const KrylovState& seen, const std::function<KrylovState()>& now)> observe{};
 };
+
+/// Iterations whose residual is kept; a limit far above what a solve needs must not cost its memory.
+constexpr int recorded_iterations(int most_iterations) { return std::min(most_iterations, 100000); }
+/// Numbers in the history of a solve for n vectors.
+inline int recorded_numbers(const KrylovLimits& limits, int n) {
+  return n * recorded_iterations(*std::max_element(limits.most_iterations.begin(), limits.most_iterations.begin() + n));
+}
 
 /// Of one right-hand side.
 struct KrylovResult {
@@ -59,34 +67,53 @@ struct KrylovResults {
 /// Called now and then with the iterations so far and |r|^2 of every vector; false interrupts.
 using KrylovProgress = std::function<bool(int iterations, const double* norm2)>;
 
-/// Solves A_v x_v = r_v from x = 0 for all vectors together. On return x is the solution and r the recursively updated residual (both are
-/// overwritten). The bits of a vector are those of its own solve, where solvers share no space between vectors.
-using KrylovSolver = KrylovResults (*)(LinearOperator& a, const Field& x, const Field& r, const KrylovLimits& limits,
-                                       const KrylovProgress& progress);
+class Recurrence;  // solvers/krylov/recurrence.hpp
 
-/// Every solver by name. A new one is one file and one line in krylov.cpp.
+/// The recurrence of a solver for A x = r with so many vectors in x; the limits outlive it.
+using MakeRecurrence = std::unique_ptr<Recurrence> (*)(LinearOperator& a, const KrylovLimits& limits, int vectors);
+
+/// What a recurrence holds, known before it is made.
+struct RecurrenceMemory {
+  int fields;               ///< work vectors for each right-hand side besides x and r
+  std::size_t state_bytes;  ///< of its state on the graph
+};
+
+/// A solver by name and what it can do. A new one is a file, which makes this with solver_by() (recurrence.hpp), and a line in solvers.inc.
 struct NamedKrylovSolver {
   std::string_view name;
-  KrylovSolver solve;
-  bool any_operator = false;           ///< false: A must be hermitian and positive
-  int refresh_every = 4;               ///< Refresh::every: bits depend on it
-  int fields = 0;                      ///< work vectors for each right-hand side besides x and r
-  int fields_a_direction = 0;          ///< and for each of KrylovLimits::restart directions
-  std::size_t state_bytes = 0;         ///< of its state on the graph
-  std::size_t state_bytes_a_pair = 0;  ///< and for each right-hand side and pair of directions
-  bool flexible = false;               ///< takes KrylovLimits::precondition, which may differ from one application to the next
-  bool reliable_updates = true;        ///< takes KrylovLimits::refresh
-  bool one_operator = false;           ///< all A_v must be the same
-  bool mixes_vectors = false;          ///< the bits of a vector depend on those beside it
-  bool shifted = false;                ///< solves (A + shift_v) x_v = r for one r, x having a vector for each shift
+  bool any_operator = false;      ///< false: A must be hermitian and positive
+  int refresh_every = 4;          ///< Refresh::every: bits depend on it
+  bool flexible = false;          ///< takes KrylovLimits::precondition, which may differ from one application to the next
+  bool reliable_updates = true;   ///< takes KrylovLimits::refresh
+  bool one_operator = false;      ///< all A_v must be the same
+  bool mixes_vectors = false;     ///< the bits of a vector depend on those beside it
+  bool vectors_in_lanes = false;  ///< has kernels for colour vectors in lanes (Lattice::vectors_in_lanes())
+  bool shifted = false;           ///< solves (A + shift_v) x_v = r for one r, x having a vector for each shift
+  MakeRecurrence make = nullptr;  ///< this and what follows: by solver_by()
+  RecurrenceMemory (*memory)(int restart, int vectors) = nullptr;
+  bool keeps_directions = false;  ///< KrylovLimits::restart of them
+
+  /// Whether a fixed number of its steps can be a preconditioner.
+  bool can_be_inner() const { return !mixes_vectors && !shifted; }
 };
+/// All of them: those of solvers/krylov/solvers.inc.
 const std::vector<NamedKrylovSolver>& krylov_solvers();
 /// nullptr: there is none of that name.
 const NamedKrylovSolver* find_krylov_solver(std::string_view name);
 
+// Each in its own file.
+#define QUARKSTAR_KRYLOV_SOLVER(name) NamedKrylovSolver name##_solver();
+#include "solvers/krylov/solvers.inc"
+#undef QUARKSTAR_KRYLOV_SOLVER
+
+/// Solves A_v x_v = r_v from x = 0 for all vectors together. On return x is the solution and r the recursively updated residual (both are
+/// overwritten). The bits of a vector are those of its own solve, where solvers share no space between vectors.
+KrylovResults solve_by(MakeRecurrence make, LinearOperator& a, const Field& x, const Field& r, const KrylovLimits& limits,
+                       const KrylovProgress& progress = {});
+
 /// Head of every solver's state on the graph.
 struct KrylovState : VectorStatus {
-  static constexpr double iterations_a_digit = 28;  ///< of |r|, in simulations (simulated_batches.hpp)
+  static constexpr double iterations_a_digit = 28;  ///< of |r|, where nothing is computed (counted_batches.hpp)
   std::int32_t vectors = 1;
   std::int32_t patience = 0;
   std::int32_t most_iterations[most_vectors]{}, iterations[most_vectors]{}, best_step[most_vectors]{};
@@ -202,68 +229,5 @@ struct KrylovLastStep {
 struct KrylovRefreshStep : KrylovStep {
   static constexpr bool refreshing = true;
 };
-
-/// Stops every vector from outside the iteration.
-struct Interrupt {
-  static constexpr const char* name = "scalar.interrupt";
-  static constexpr bool ends_iteration = false;
-  static constexpr bool from_outside = true;
-  template <class State>
-  static QUARKSTAR_HD void run(State& state, int v, const double*) {
-    // An iteration may already have its verdict.
-    if (!state.take_pending(v)) state.stop(v, StopReason::interrupted);
-  }
-};
-
-/// Iterations whose residual is kept; a limit far above what a solve needs must not cost its memory.
-constexpr int recorded_iterations(int most_iterations) { return std::min(most_iterations, 100000); }
-/// Numbers in the history of a solve for n vectors.
-inline int recorded_numbers(const KrylovLimits& limits, int n) {
-  return n * recorded_iterations(*std::max_element(limits.most_iterations.begin(), limits.most_iterations.begin() + n));
-}
-
-/// State with its limits set.
-template <class State>
-State initial_state(const KrylovLimits& limits, int vectors) {
-  State state{};
-  state.vectors = vectors;
-  state.patience = limits.patience;
-  for (int v = 0; v < vectors; ++v) {
-    state.target[v] = limits.target_norm2[static_cast<std::size_t>(v)];
-    state.most_iterations[v] = limits.most_iterations[static_cast<std::size_t>(v)];
-    state.not_due[v] = 1;
-  }
-  if (limits.refresh.submit) state.drop2 = limits.refresh.drop * limits.refresh.drop;
-  return state;
-}
-
-/// Runs iteration(bool refresh) until the graph stops (batches.hpp). cycle: of solvers whose iterations differ but repeat after so many;
-/// the last one of a cycle is then the place for a refresh, whether there are refreshes or not.
-template <class State, class Iteration>
-KrylovResults run_iterations(runtime::GraphState<State>& state, const KrylovLimits& limits, const KrylovProgress& progress,
-                             Iteration&& iteration, int cycle = 0) {
-  const auto proceed = [&](const State& seen) {
-    if (limits.observe)
-      limits.observe(seen, [&state] { return static_cast<const KrylovState&>(*runtime::HostView<State>(state.handle())); });
-    return !progress || progress(seen.status.step, seen.norm2);
-  };
-  const int refresh_every = cycle > 0 ? cycle : limits.refresh.submit ? limits.refresh.every : 0;
-  const auto [seen, idle] = run_in_batches<Interrupt>(state, limits.check_every, refresh_every, proceed, iteration);
-  KrylovResults results{std::vector<KrylovResult>(static_cast<std::size_t>(seen.vectors)), seen.status.refreshes, idle};
-  const runtime::HostView<double> history(state.history());
-  for (int v = 0; v < seen.vectors; ++v) {
-    KrylovResult& result = results.of_vectors[static_cast<std::size_t>(v)];
-    result.reason = static_cast<StopReason>(seen.stopped[v]);
-    result.iterations = seen.iterations[v];
-    for (int i = 0; i < result.iterations && i * seen.vectors + v < state.most_steps(); ++i)
-      result.norm2.push_back(history[static_cast<std::size_t>(i * seen.vectors + v)]);
-  }
-  return results;
-}
-
-/// Partial sums of vector operations: so many for each vector.
-inline runtime::PartialSums partial_sums_of(const LinearOperator& a, int sums_a_vector) {
-  return runtime::PartialSums(static_cast<int>(a.lattice()->local_blocks().size()), sums_a_vector * a.vectors());
-}
 
 }  // namespace quarkstar

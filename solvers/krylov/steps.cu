@@ -3,8 +3,10 @@
 #include "solvers/krylov/bicgstab_steps.hpp"
 #include "solvers/krylov/cg_steps.hpp"
 #include "solvers/krylov/cgnr_steps.hpp"
+#include "solvers/krylov/fixed_steps.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
 #include "solvers/krylov/multishift_cg_steps.hpp"
+#include "solvers/krylov/state_task.cuh"
 
 namespace quarkstar {
 
@@ -32,5 +34,8 @@ QUARKSTAR_SCALAR_STEP_ON_CUDA(gcr_steps::State, gcr_steps::Refreshed)
 QUARKSTAR_SCALAR_STEP_ON_CUDA(multishift_cg_steps::State, multishift_cg_steps::Begin)
 QUARKSTAR_SCALAR_STEP_ON_CUDA(multishift_cg_steps::State, multishift_cg_steps::Alpha)
 QUARKSTAR_SCALAR_STEP_ON_CUDA(multishift_cg_steps::State, multishift_cg_steps::Beta)
+QUARKSTAR_STATE_TASK_ON_CUDA(gcr_steps::State, gcr_steps::Rest)
+QUARKSTAR_STATE_TASK_ON_CUDA(KrylovState, BeginAnew)
+QUARKSTAR_STATE_TASK_ON_CUDA(KrylovState, RunBroken)
 
 }  // namespace quarkstar

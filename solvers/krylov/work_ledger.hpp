@@ -24,13 +24,17 @@ struct Work {
 /// Keeps one batch of a solver's iterations, all of which are alike, and counts along it up to the step that stopped the graph.
 class WorkLedger {
  public:
+  /// state: whose steps can stop the graph. Steps of other states, of a solver inside an iteration, are work like any other.
+  explicit WorkLedger(const runtime::Handle& state) : state_(&state) {}
+
   /// One more batch has been collected.
   void add(const std::vector<runtime::Batch::Part>& parts) {
     if (batches_++ > 0) return;
     for (const runtime::Batch::Part& part : parts) {
       if (part.codelet == nullptr) continue;  // a message
       const Work work{part.cost, 1};
-      const runtime::Role role = part.placement.role;
+      const bool of_another = part.placement.role == runtime::Role::step && part.accesses.front().handle != state_;
+      const runtime::Role role = of_another ? runtime::Role::work : part.placement.role;
       (role == runtime::Role::work || role == runtime::Role::step ? running_ : refreshing_) += work;
       places_ += role == runtime::Role::refresh_step ? 1 : 0;
       if (role == runtime::Role::step) up_to_step_.push_back(running_);
@@ -59,6 +63,7 @@ class WorkLedger {
   }
 
  private:
+  const runtime::Handle* state_;
   std::int64_t batches_ = 0;
   Work running_, refreshing_;  ///< of one batch
   int places_ = 0;

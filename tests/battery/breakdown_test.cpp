@@ -105,7 +105,7 @@ KrylovResult solve(std::string_view name, const Factors& diagonal, const HostFie
   Diagonal a(lattice, diagonal);
   const Field x = a.field(), r = a.field(), ax = a.field();
   transfer::load(r, source);
-  KrylovResult result = find_krylov_solver(name)->solve(a, x, r, limits, {}).of_vectors.front();
+  KrylovResult result = solve_by(find_krylov_solver(name)->make, a, x, r, limits, {}).of_vectors.front();
   a.apply(ax, x, {}, false, {});
   HostField image(spinor_components, extents);
   transfer::store(image, ax);

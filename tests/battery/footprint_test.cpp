@@ -57,7 +57,7 @@ TEST_CASE("a solve allocates what its footprint says, and no more") {
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.2);
   const HostField source = battery::to_host(reference::random_field(lattice, 4, seed + 1));
   const WilsonParameters parameters{0.11, {}, antiperiodic_in_time};
-  for (const char* solver : {"bicgstab", "cgnr", "gcr"})
+  for (const std::string& solver : solver_names(false))
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
       for (const int reals : {18, 12})
         for (const Coord& blocks : {Coord{1, 1, 1, 1}, Coord{1, 1, 2, 2}}) {
@@ -88,7 +88,8 @@ TEST_CASE("a Wilson solve of several right-hand sides allocates what its footpri
   MESSAGE("seed " << seed);
   const Coord lattice{8, 8, 8, 16};
   const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.2);
-  const auto check = [&](const std::string& name, Precision precision, int reals, const Coord& blocks, std::size_t n) {
+  const auto check = [&](const std::string& name, Precision precision, int reals, const Coord& blocks, std::size_t n,
+                         const std::optional<InnerSolver>& inner = {}) {
     INFO(name << " " << name_of(precision) << " links " << reals << " blocks " << blocks[2] << blocks[3] << " right-hand sides " << n);
     std::vector<HostField> sources;
     for (std::size_t v = 0; v < n; ++v) sources.push_back(battery::to_host(reference::random_field(lattice, 4, seed + 1 + v)));
@@ -100,6 +101,7 @@ TEST_CASE("a Wilson solve of several right-hand sides allocates what its footpri
     settings.tolerance = 1e-6;
     settings.max_iterations = 500;
     settings.tune = false;
+    settings.inner = inner;
     runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = 0, .lane_bytes = reals == 12 ? 32 : 64});
     const runtime::Decomposition decomposition(lattice, blocks, 1);
     const double taken = peak_bytes([&] {
@@ -112,12 +114,14 @@ TEST_CASE("a Wilson solve of several right-hand sides allocates what its footpri
     CHECK(estimated > 0.995 * taken);
     CHECK(estimated < 1.005 * (taken + fields));
   };
-  for (const char* solver : {"bicgstab", "cgnr", "gcr"})
+  for (const std::string& solver : solver_names(false))
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
       check(solver, precision, precision == Precision::single ? 18 : 12, {1, 1, 2, 2}, 3);
   check("bicgstab", Precision::single, 12, {1, 1, 1, 1}, 3);
   check("bicgstab", Precision::half, 12, {1, 1, 2, 2}, 12);
   check("gcr", Precision::single, 18, {1, 1, 2, 2}, 12);
+  check("gcr", Precision::single, 18, {1, 1, 2, 2}, 3, InnerSolver{"bicgstab", 4});
+  check("gcr", Precision::double_, 18, {1, 1, 1, 1}, 3, InnerSolver{"gcr", 3});
 }
 
 // Domains need tables, solves in flight everything but links and tables once more.

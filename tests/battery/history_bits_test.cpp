@@ -36,7 +36,7 @@ TEST_CASE("residual history: same bits for every worker count, cut, policy and a
   const char* policies[] = {"static", "halo-first", "energy", "eager", "lws", "dmdas", "prio"};
   std::size_t turn = 0;
 
-  for (const char* solver : {"bicgstab", "cgnr", "gcr"})
+  for (const std::string& solver : solver_names(false))
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
       battery::SolveCase c;
       c.settings.solver = solver;

@@ -7,7 +7,7 @@
 #include <cmath>
 
 namespace quarkstar {
-KrylovResults minimal_residual(LinearOperator&, const Field&, const Field&, const KrylovLimits&, const KrylovProgress&);
+NamedKrylovSolver mr_solver();
 }
 
 using namespace quarkstar;
@@ -44,7 +44,7 @@ Solved solved(const HostGauge& gauge, Precision precision, std::span<const HostF
   Solved solved;
   if (precision == Precision::double_) {
     blas::submit<blas::Scale>({&residual, &b}, {1.0});
-    solved.results = minimal_residual(*a, x, residual, limits, {});
+    solved.results = solve_by(mr_solver().make, *a, x, residual, limits, {});
   } else {
     const Field low_x = low->field(), low_r = low->field();
     const auto add_to_x = [&](const Field& part, const runtime::Guard& guard) {
@@ -61,7 +61,7 @@ Solved solved(const HostGauge& gauge, Precision precision, std::span<const HostF
     };
     for (const Field* field : {&x, &wide, &residual}) blas::submit<blas::Fill>({field}, {0.0});
     transfer::convert(low_r, b);
-    solved.results = minimal_residual(*low, low_x, low_r, limits, {});
+    solved.results = solve_by(mr_solver().make, *low, low_x, low_r, limits, {});
     add_to_x(low_x, {});
   }
   a->apply(wide, x, {}, false, {});

@@ -45,13 +45,13 @@ TEST_CASE("Wilson columns in flight together: same bits, same work") {
   sources.emplace_back(spinor_components, lattice);  // zero: done at once
   const char* policies[] = {"static", "eager", "dmdas"};
   std::size_t turn = 0;  // policies take turns
-  for (const char* solver : {"bicgstab", "cgnr", "gcr"})
+  for (const std::string& solver : solver_names(false))
     for (const Precision precision : {Precision::double_, Precision::half}) {
       battery::SolveCase c;
       c.settings.solver = solver;
       c.settings.precision = precision;
       c.settings.check_every = 8;
-      if (std::string_view(solver) == "gcr") c.settings.schwarz = SchwarzSettings{{4, 4, 2, 4}, 2};
+      if (solver == "gcr") c.settings.schwarz = SchwarzSettings{{4, 4, 2, 4}, 2};
       c.blocks = {1, 1, 2, 2};
       const std::vector<Column> expected = solve_all(c, gauge, sources, 1);
       for (const int workers : {1, 2})

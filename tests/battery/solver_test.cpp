@@ -140,7 +140,7 @@ TEST_CASE("CG on a hermitian positive operator") {
   transfer::load(b, source);
   KrylovLimits limits{.target_norm2 = same_for_all(1e-20)};
   limits.most_iterations.fill(500);
-  const KrylovResult result = find_krylov_solver("cg")->solve(normal, x, b, limits, {}).of_vectors.front();
+  const KrylovResult result = solve_by(find_krylov_solver("cg")->make, normal, x, b, limits, {}).of_vectors.front();
   CHECK(result.reason == StopReason::converged);
   normal.apply(check, x, {}, false, {});
   HostField image(spinor_components, lattice);

@@ -16,6 +16,7 @@ solve "wilson double 12 cgnr, cut" --kappa 0.12 --solver cgnr --links 12 --block
 solve "wilson single 8 bicgstab" --kappa 0.12 --precision single --links 8
 solve "wilson half 12 cgnr" --kappa 0.12 --precision half --links 12 --solver cgnr
 solve "wilson single gcr 12, schwarz" --kappa 0.12 --precision single --links 12 --solver gcr --schwarz-block 2,2,2,4
+solve "wilson single gcr 12, bicgstab inside" --kappa 0.12 --precision single --links 12 --solver gcr --inner-solver bicgstab
 solve "staggered double 18" --action naive --mass 0.2
 solve "staggered half 18" --action naive --mass 0.2 --precision half
 solve "hisq double 14" --action hisq --mass 0.2 --links 14

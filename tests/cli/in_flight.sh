@@ -34,6 +34,9 @@ in_flight 3 other.json  # no more than there is to solve
 expect 2 'error: --schwarz-block: a block of 2 sites in t from 0 on would cut domains of 4' "${gcr[@]}" --json x.json --blocks 1,1,1,4
 expect 2 'error: --schwarz-block: it means nothing for bicgstab' "${solve[@]}" --schwarz-block 4,4,4,4 --json x.json
 expect 2 'error: --schwarz-steps: no domains are given' "${solve[@]}" --solver gcr --schwarz-steps 3 --json x.json
+expect 2 'error: --inner-solver: it means nothing for bicgstab' "${solve[@]}" --inner-solver cgnr --json x.json
+expect 2 'error: --inner-steps: no inner solver is given' "${solve[@]}" --solver gcr --inner-steps 3 --json x.json
+expect 2 "error: --inner-solver: there is a preconditioner already" "${gcr[@]}" --inner-solver cgnr --json x.json
 expect 2 "error: --restart: '40'" "${solve[@]}" --solver gcr --restart 40 --json x.json
 expect 2 'error: --throttle: worker 7' "${solve[@]}" --throttle 7:2 --json x.json
 expect 2 "error: --throttle: '1' is no throttle" "${solve[@]}" --throttle 1 --json x.json

@@ -56,6 +56,9 @@ gcr=(solve --gauge lattice.ildg --kappa 0.12 --columns 0 --threads 1 --solver gc
 reference "${gcr[@]}"
 compare 2 "${gcr[@]}" --rank-weights 3,1
 cut_is 'on 1x1x1x2 ranks (t 6+2)'
+inner=(solve --gauge lattice.ildg --kappa 0.12 --columns 0-1 --threads 1 --solver gcr --inner-solver gcr --inner-steps 3 --restart 5 --precision single)
+reference "${inner[@]}"
+for count in 2 3; do compare $count "${inner[@]}"; done
 fails 2 '--rank-weights: 3 weights, but 2 ranks' 2 "${solve[@]}" --json x.json --rank-weights 3,1,1
 fails 2 '--rank-weights: .*a positive number for each rank' 2 "${solve[@]}" --json x.json --rank-weights 3,0
 fails 2 '--blocks: cannot cut t = 2 of a rank.s part into 4 parts' 2 "${solve[@]}" --json x.json --rank-weights 3,1 --blocks 1,1,1,8

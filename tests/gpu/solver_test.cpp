@@ -34,7 +34,7 @@ TEST_CASE("residual histories on GPUs have the CPU's bits") {
   MESSAGE("seed " << seed);
   const Problem problem;
   const int gpus = static_cast<int>(runtime::gpus().size());
-  for (const std::string solver : {"bicgstab", "cgnr", "gcr"})
+  for (const std::string& solver : solver_names(false))
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half})
       for (const int reals : {18, 12, 8}) {
         battery::SolveCase c;
@@ -70,7 +70,7 @@ TEST_CASE("Wilson solves on a GPU: several right-hand sides have the bits of as 
     sources.push_back(battery::to_host(reference::random_field(lattice, 4, seed + 21 + v)));
     kappas.push_back(0.1 + 0.002 * static_cast<double>(5 * v % most));
   }
-  for (const std::string solver : {"bicgstab", "cgnr", "gcr"})
+  for (const std::string& solver : solver_names(false))
     for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
       const SolverSettings settings = battery::settings_of(solver, precision);
       std::vector<battery::TogetherOutcome> alone;
@@ -103,7 +103,7 @@ TEST_CASE("reliable updates as conditional parts of GPU graphs change no bit") {
   MESSAGE("seed " << seed);
   const Problem problem;
   int refreshes = 0;
-  for (const std::string solver : {"bicgstab", "cgnr", "gcr"})
+  for (const std::string& solver : solver_names(false))
     for (const Precision precision : {Precision::single, Precision::half}) {
       INFO(solver << " " << name_of(precision));
       battery::SolveCase c;

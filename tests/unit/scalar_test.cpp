@@ -1,7 +1,7 @@
 // Numbers on the task graph: scalar steps, the stop flag, looking at the state, and the verdicts of a Krylov solver.
 #include "runtime/graph/scalar.hpp"
 
-#include "solvers/krylov/krylov.hpp"
+#include "solvers/krylov/recurrence.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>

@@ -59,7 +59,7 @@ WilsonKind::WilsonKind() {
   flops = 1320;
   link_reals = {18, 12, 8};
   settings = {kappa_setting(), mass_setting(mass_of(WilsonParameters{}.kappa)), normalisation_setting()};
-  solver_settings = {"schur", "restart", "schwarz-block", "schwarz-steps"};
+  solver_settings = {"schur", "restart", "schwarz-block", "schwarz-steps", "inner-solver", "inner-steps"};
   heavy = {{"kappa", 0.11}};
   bench_links = {18, 12};
   bench_numbers = {1};
