@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace quarkstar::app {
 
@@ -19,7 +20,8 @@ std::string shared_settings(const RunConfig& config);
 template <class Value>
 std::string setting_line(std::string_view name, const Value& value) {
   if constexpr (requires { value.has_value(); }) return value ? setting_line(name, *value) : setting_line(name, "none");
-  else if constexpr (requires { value[0] + 1.0; }) return fmt::format("{} {}\n", name, fmt::join(value, ","));
+  else if constexpr (requires { value[0] + 1.0; } && !std::is_convertible_v<Value, std::string_view>)
+    return fmt::format("{} {}\n", name, fmt::join(value, ","));
   else return fmt::format("{} {}\n", name, value);
 }
 
