@@ -4,6 +4,7 @@
 #include "codelets/actions/wilson/prepared_action.hpp"
 #include "codelets/arch/lane_bytes.hpp"
 #include "codelets/arch/preference.hpp"
+#include "codelets/stencil/application_time.hpp"
 #include "codelets/stencil/measurement.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/gpu/cuda.hpp"

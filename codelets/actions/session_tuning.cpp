@@ -2,6 +2,7 @@
 
 #include "codelets/actions/staggered/prepared_action.hpp"
 #include "codelets/actions/wilson/prepared_action.hpp"
+#include "codelets/stencil/application_time.hpp"
 #include "codelets/stencil/measurement.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/mpi/job.hpp"

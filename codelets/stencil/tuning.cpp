@@ -1,6 +1,7 @@
 #include "codelets/stencil/tuning.hpp"
 
 #include "codelets/field/blas.hpp"
+#include "codelets/stencil/application_time.hpp"
 #include "codelets/stencil/measurement.hpp"
 #include "runtime/backend.hpp"
 

@@ -40,6 +40,7 @@ class ManySpinors {
   ManySpinors(const Arguments& arguments, const ManyVectorsChoice& choice)
       : a_(arguments),
         prefetch_(choice.prefetch > 0),
+        reads_results_(!choice.stream),
         link_size_(static_cast<std::size_t>((choice.link_reals == 18   ? NumberFormat<F>::link_words(18)
                                              : choice.link_reals == 12 ? NumberFormat<F>::link_words(12)
                                                                        : NumberFormat<F>::link_words(8)) *
@@ -62,7 +63,8 @@ class ManySpinors {
         Ahead lines{};
         if (prefetch_ && lane0 == 0)
           lines = Ahead(vectors_at(d < 7 ? entries[d + 1] : next_entries[0]), d < 7 ? group : next,
-                        ahead < 8 ? links + ahead * link_size_ : next_links + (ahead - 8) * link_size_, link_size_, group.count);
+                        ahead < 8 ? links + ahead * link_size_ : next_links + (ahead - 8) * link_size_, link_size_,
+                        reads_results_ ? results_at(group.outer) : nullptr, group, d);
         const Place place{a_, entries, a_.faces_at + position * 8, lane0, group};
         hops_[d + ((entries[d] & 7u) != 0 ? 8 : 0)](place, numbers, results_ + lane0 * 24, lines);
       }
@@ -76,29 +78,38 @@ class ManySpinors {
 
  private:
   /// What is needed next is asked for little by little, because a processor waits for few lines at a time: with each vector the same vector
-  /// of the next hop, and some lines of the link that comes a few hops later.
+  /// of the next hop, some lines of the link that comes a few hops later, and an eighth of the lines where the vector's result will be
+  /// stored (plain stores read what they overwrite; all at once, behind the last hop, they would wait for memory).
   class Ahead {
    public:
     Ahead() = default;
-    Ahead(const F* in, const Group& group, const F* link, std::size_t link_size, int vectors)
+    Ahead(const F* in, const Group& next, const F* link, std::size_t link_size, const F* results, const Group& group, int direction)
         : in_(in),
-          vectors_(group.vectors),
-          count_(group.count),
+          vectors_(next.vectors),
+          count_(next.count),
           line_(reinterpret_cast<const char*>(link)),
-          end_(line_ + link_size * sizeof(F)) {
-      bytes_a_vector_ = (end_ - line_ + vectors - 1) / vectors;
-    }
+          end_(line_ + link_size * sizeof(F)),
+          bytes_a_vector_((end_ - line_ + group.count - 1) / group.count),
+          results_(results != nullptr ? reinterpret_cast<const char*>(results) + 64 * (result_lines * direction / 8) : nullptr),
+          results_of_(group.vectors) {}
     inline __attribute__((always_inline)) void ask(int i) {
-      if (i < count_) prefetch_words<W, spinor_words<F>, 2>(in_ + static_cast<std::size_t>(vectors_[i]) * site_words);
+      if (i < count_) prefetch_words<W, spinor_words<F>>(in_ + static_cast<std::size_t>(vectors_[i]) * site_words);
       for (const char* end = std::min(line_ + bytes_a_vector_, end_); line_ < end; line_ += 64) ask_for_line(line_);
+      if (results_ != nullptr) {
+        const char* result = results_ + static_cast<std::size_t>(results_of_[i]) * site_words * sizeof(F);
+        site::unroll<(result_lines + 7) / 8>([&](auto line) QUARKSTAR_INLINE_LAMBDA { ask_for_line(result + 64 * line); });
+      }
     }
 
    private:
+    static constexpr int result_lines = (site_words * static_cast<int>(sizeof(F)) + 63) / 64;  // of one vector
     const F* in_;
     const int* vectors_;
     int count_ = 0;
     const char *line_ = nullptr, *end_ = nullptr;
     std::ptrdiff_t bytes_a_vector_ = 0;
+    const char* results_ = nullptr;
+    const int* results_of_ = nullptr;
   };
 
   /// Lanes [lane0, lane0 + VL) of a group.
@@ -126,6 +137,8 @@ class ManySpinors {
     return a_.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * static_cast<std::size_t>(a_.vectors) * site_words;
   }
 
+  const F* results_at(std::size_t outer) const { return a_.out + outer * static_cast<std::size_t>(a_.vectors) * site_words; }
+
   /// One hop for the vectors of a group. One function for every format of links, so that there are few. A hop that may cross an edge has
   /// the link in memory: around the calls that this may take a compiler would store all registers.
   template <int D, int Sign, bool MayCross>
@@ -148,7 +161,7 @@ class ManySpinors {
   static constexpr std::array<Hop, 16> hops_of_sign = hops_of<Sign>(std::make_integer_sequence<int, 8>{});
 
   const Arguments& a_;
-  bool prefetch_;
+  bool prefetch_, reads_results_;
   std::size_t link_size_;
   void (*complete_)(T* numbers, const F* from);
   const Hop* hops_;
