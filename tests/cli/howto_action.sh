@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The action of docs/howto/operator.md, a file and a line, in every command. QUARKSTAR is the command with it.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
-"$QUARKSTAR" solve --help 2>&1 | grep -e '--mu MU' > /dev/null || { echo "SKIPPED howto_action: the command has no action twist"; exit 77; }
+"$QUARKSTAR" solve --help 2>&1 | grep -q -- '--mu MU' || { echo "SKIPPED howto_action: the command has no action twist"; exit 77; }
 make_configuration
 twist=(solve --gauge lattice.ildg --action twist --kappa 0.12 --threads 1)
 
