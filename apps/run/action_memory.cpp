@@ -111,6 +111,7 @@ PartBytes part_bytes(const Coord& lattice, int direction, const RunConfig& confi
     return footprint(runtime::Decomposition(extents, blocks, 1), config.solver, shape_of(kind, config.solver), together).front();
   };
   Footprint whole = of_blocks(lattice, {1, 1, 1, 1});
+  whole.fields += contraction_bytes(config) * static_cast<double>(volume(lattice));
   if (kind.making.empty()) return {whole.total() / lattice[mu], 0};
   Coord cut{1, 1, 1, 1}, twice = lattice;
   cut[mu] = 2;

@@ -40,14 +40,15 @@ Check skipped(const std::string& name, const std::string& reason) {
 }
 
 std::vector<Correlator> verified_correlators(const HostGauge& gauge, double kappa, const BoundaryAngles& boundary,
-                                             const VerifyConfig& config) {
+                                             const VerifyConfig& config, const contract::Request& request) {
   RunReport report;
   report.config.settings["kappa"] = kappa;
   report.config.boundary = boundary;
   report.config.session = config.session;
   report.config.solver.tolerance = 1e-14;
-  const Propagators propagators = solve_source(links_at_hand(gauge), gauge.extents, report, *config.watch);
-  return contract(propagators, report.config, gauge.extents[3]);
+  report.config.correlators = request;
+  solve_source(links_at_hand(gauge), gauge.extents, report, *config.watch);
+  return report.correlators;
 }
 
 const std::vector<double>& correlator_named(const std::vector<Correlator>& correlators, const std::string& name) {

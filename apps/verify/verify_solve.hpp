@@ -9,9 +9,9 @@
 
 namespace quarkstar::app {
 
-/// All mesons of the Wilson action from a point source at the origin, each column solved to a true residual of 1e-14.
+/// Correlators of the Wilson action from a point source at the origin, each column solved to a true residual of 1e-14.
 std::vector<Correlator> verified_correlators(const HostGauge& gauge, double kappa, const BoundaryAngles& boundary,
-                                             const VerifyConfig& config);
+                                             const VerifyConfig& config, const contract::Request& request = {});
 
 /// Relative deviation that a correlator may have.
 inline constexpr double correlator_limit = 1e-10;
