@@ -10,16 +10,6 @@ namespace {
 
 using runtime::Call;
 
-/// Copies between the task's buffers, one after the other: borders that faces fill, borders that the block's other side fills, faces.
-struct BorderTask {
-  static constexpr int most = 16;
-  int count;
-  struct Part {
-    int to, from;  ///< buffers; 0: the block
-    BoxCopy box;
-  } parts[most];
-};
-
 /// Rows [begin, end). Borders of small blocks are many short rows: a loop of known length and coordinates without divisions take a third of
 /// the time.
 template <int N>
@@ -44,23 +34,13 @@ auto copy_of_length(int sites) {
   }
 }
 
-void run_copies(Call& call) {
-  const auto& task = call.arguments<BorderTask>();
-  for (int i = 0; i < task.count; ++i) {
-    const BorderTask::Part& part = task.parts[i];
-    double* to = call.buffer<double>(part.to);
-    const double* from = call.buffer<const double>(part.from);
-    call.team().for_range(part.box.rows(), [&, copy = copy_of_length(part.box.extents[0])](std::int64_t begin, std::int64_t end, int) {
-      copy(part.box, to, from, begin, end);
-    });
-  }
-}
+void run_copies(Call& call) { call.arguments<BorderCopies>().run(call, 1); }
 
 #ifdef QUARKSTAR_CUDA
 void run_copies_on_cuda(Call& call) {
-  const auto& task = call.arguments<BorderTask>();
-  for (int i = 0; i < task.count; ++i) {
-    const BorderTask::Part& part = task.parts[i];
+  const auto& copies = call.arguments<BorderCopies>();
+  for (int i = 0; i < copies.count; ++i) {
+    const BorderCopies::Part& part = copies.parts[i];
     cuda::launch_copy(call.buffer<double>(part.to), call.buffer<const double>(part.from), part.box,
                       static_cast<runtime::CudaStream>(call.stream()));
   }
@@ -74,34 +54,39 @@ const runtime::Codelet border_codelet("gauge.border", runtime::CodeletKind::pack
 /// In memory of its own: a face.
 LinkShape face_of(const Box& layers, int links) { return {layers.extents, {}, links}; }
 
-/// A task in the making, of one block.
-class Copies {
- public:
-  Copies(const runtime::Block& block, const runtime::Handle& links)
-      : block_(block), accesses_{runtime::inout(links)}, task_(runtime::blank<BorderTask>()) {}
-
-  /// Buffers: 0 the block's links, then the faces in the order in which they are added.
-  int add_face(const runtime::Access& face) {
-    accesses_.push_back(face);
-    return static_cast<int>(accesses_.size()) - 1;
-  }
-  void add(int to, int from, const BoxCopy& box) {
-    task_.parts[task_.count++] = {to, from, box};
-    bytes_ += 2.0 * static_cast<double>(volume(box.extents)) * box.reals * sizeof(double);
-  }
-  /// Others wait for what it sends.
-  void submit(bool urgent) const {
-    if (task_.count > 0) runtime::submit(border_codelet, task_, accesses_, {0, bytes_}, {block_.owner, block_.index, urgent});
-  }
-
- private:
-  runtime::Block block_;
-  runtime::AccessList accesses_;
-  BorderTask task_;
-  double bytes_ = 0;
-};
+/// Those of a block as a task of its own, where there are any. urgent: others wait for what it sends.
+void submit_copies(const runtime::Block& block, const runtime::Handle& links, const BorderExchange::OfBlock& of_block, bool urgent) {
+  if (of_block.copies.count == 0) return;
+  runtime::AccessList accesses{runtime::inout(links)};
+  accesses.insert(accesses.end(), of_block.faces.begin(), of_block.faces.end());
+  runtime::submit(border_codelet, of_block.copies, accesses, {0, of_block.copies.bytes()}, {block.owner, block.index, urgent});
+}
 
 }  // namespace
+
+void BorderCopies::run(const Call& call, int first_face) const {
+  const auto buffer = [first_face](int face) { return face == 0 ? 0 : first_face + face - 1; };
+  for (int i = 0; i < count; ++i) {
+    const Part& part = parts[i];
+    double* to = call.buffer<double>(buffer(part.to));
+    const double* from = call.buffer<const double>(buffer(part.from));
+    call.team().for_range(part.box.rows(), [&, copy = copy_of_length(part.box.extents[0])](std::int64_t begin, std::int64_t end, int) {
+      copy(part.box, to, from, begin, end);
+    });
+  }
+}
+
+double BorderCopies::bytes() const {
+  double reals = 0;
+  for (int i = 0; i < count; ++i) reals += 2.0 * static_cast<double>(volume(parts[i].box.extents)) * parts[i].box.reals;
+  return reals * sizeof(double);
+}
+
+void BorderExchange::OfBlock::add(const runtime::Access& face, bool is_target, const BoxCopy& box) {
+  faces.push_back(face);
+  const auto number = static_cast<int>(faces.size());
+  copies.parts[copies.count++] = is_target ? BorderCopies::Part{number, 0, box} : BorderCopies::Part{0, number, box};
+}
 
 BorderExchange::BorderExchange(const GaugeField& links) : links_(links), first_(0), together_(4) {
   Coord filled{};
@@ -152,49 +137,80 @@ Box BorderExchange::slab(const LinkShape& shape, const Stage& stage, int directi
   return box;
 }
 
-void BorderExchange::submit() {
+std::vector<BorderExchange::OfBlock> BorderExchange::nothing() const {
+  return std::vector<OfBlock>(links_.blocks().size(), {runtime::blank<BorderCopies>(), {}});
+}
+
+void BorderExchange::gather(std::vector<OfBlock>& of_blocks) {
   const int first_real = first_ * LinkShape::link_reals, reals = together_ * LinkShape::link_reals;
-  std::vector<Copies> tasks;
-  const auto begin_tasks = [&] {
-    tasks.clear();
-    for (const runtime::Block& block : links_.blocks()) tasks.emplace_back(block, links_.handle(block));
-  };
-  begin_tasks();
-  for (Stage& stage : stages_) {
+  for (; at_ < stages_.size(); ++at_) {
+    Stage& stage = stages_[at_];
     if (stage.halo) stage.halo->next();
-    // A face is named after the direction in which its reader looks: the low layers are for the one that looks up.
-    for (std::size_t b = 0; b < tasks.size(); ++b) {
+    for (std::size_t b = 0; b < of_blocks.size(); ++b) {
       const runtime::Block& block = links_.blocks()[b];
       const LinkShape shape = links_.shape(block);
       for (const int mu : stage.directions)
         for (const bool high : {false, true}) {
           if (links_.decomposition().is_cut(mu)) {
+            // A face is named after the direction in which its reader looks: the low layers are for the one that looks up.
             const Box source = slab(shape, stage, mu, high, false);
-            const int face = tasks[b].add_face(runtime::out(stage.halo->outgoing(block.index, 2 * mu + high)));
-            tasks[b].add(face, 0, {face_of(source, together_), shape, {}, source.origin, source.extents, 0, first_real, reals});
+            of_blocks[b].add(runtime::out(stage.halo->outgoing(block.index, 2 * mu + high)), true,
+                             {face_of(source, together_), shape, {}, source.origin, source.extents, 0, first_real, reals});
           } else {
             const Box border = slab(shape, stage, mu, high, true), source = slab(shape, stage, mu, !high, false);
-            tasks[b].add(0, 0, {shape, shape, border.origin, source.origin, source.extents, first_real, first_real, reals});
+            BorderCopies& copies = of_blocks[b].copies;
+            copies.parts[copies.count++] = {
+                0, 0, {shape, shape, border.origin, source.origin, source.extents, first_real, first_real, reals}};
           }
         }
     }
-    if (!stage.halo) continue;
-    for (const Copies& task : tasks) task.submit(true);
-    stage.halo->exchange();
-    begin_tasks();
-    for (std::size_t b = 0; b < tasks.size(); ++b) {
-      const runtime::Block& block = links_.blocks()[b];
-      const LinkShape shape = links_.shape(block);
-      for (const int mu : stage.directions)
-        for (const bool high : {false, true}) {
-          if (!links_.decomposition().is_cut(mu)) continue;
-          const Box border = slab(shape, stage, mu, high, true);
-          const int face = tasks[b].add_face(runtime::in(stage.halo->incoming(block.index, 2 * mu + !high)));
-          tasks[b].add(0, face, {shape, face_of(border, together_), border.origin, {}, border.extents, first_real, 0, reals});
-        }
-    }
+    if (stage.halo) return;
   }
-  for (const Copies& task : tasks) task.submit(false);
+}
+
+void BorderExchange::receive(std::vector<OfBlock>& of_blocks) {
+  const int first_real = first_ * LinkShape::link_reals, reals = together_ * LinkShape::link_reals;
+  Stage& stage = stages_[at_++];
+  stage.halo->exchange();
+  for (std::size_t b = 0; b < of_blocks.size(); ++b) {
+    const runtime::Block& block = links_.blocks()[b];
+    const LinkShape shape = links_.shape(block);
+    for (const int mu : stage.directions)
+      for (const bool high : {false, true}) {
+        if (!links_.decomposition().is_cut(mu)) continue;
+        const Box border = slab(shape, stage, mu, high, true);
+        of_blocks[b].add(runtime::in(stage.halo->incoming(block.index, 2 * mu + !high)), false,
+                         {shape, face_of(border, together_), border.origin, {}, border.extents, first_real, 0, reals});
+      }
+  }
+}
+
+std::vector<BorderExchange::OfBlock> BorderExchange::begin() {
+  at_ = 0;
+  std::vector<OfBlock> of_blocks = nothing();
+  gather(of_blocks);
+  return of_blocks;
+}
+
+std::vector<BorderExchange::OfBlock> BorderExchange::finish() {
+  std::vector<OfBlock> of_blocks = nothing();
+  while (at_ < stages_.size()) {
+    submit(of_blocks, true);
+    of_blocks = nothing();
+    receive(of_blocks);
+    gather(of_blocks);
+  }
+  return of_blocks;
+}
+
+void BorderExchange::submit(const std::vector<OfBlock>& of_blocks, bool urgent) const {
+  for (std::size_t b = 0; b < of_blocks.size(); ++b)
+    submit_copies(links_.blocks()[b], links_.handle(links_.blocks()[b]), of_blocks[b], urgent);
+}
+
+void BorderExchange::submit() {
+  submit(begin(), at_ < stages_.size());
+  submit(finish(), false);
 }
 
 void exchange_border(const GaugeField& links) {

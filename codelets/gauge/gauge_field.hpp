@@ -4,6 +4,7 @@
 #include "codelets/gauge/host_gauge.hpp"
 #include "codelets/lattice/boundary.hpp"
 #include "runtime/cut/halo.hpp"
+#include "runtime/graph/codelet.hpp"
 
 #include <array>
 #include <optional>
@@ -64,6 +65,20 @@ struct StoreOptions {
 /// must outlive the tasks; wait for the session before reading it. Throws ShapeError where it is not within.
 void store(HostGauge& host, const GaugeField& links, const StoreOptions& options = {});
 
+/// Copies within the links of a block, and between them and faces, in order.
+struct BorderCopies {
+  static constexpr int most = 8;
+  int count;
+  struct Part {
+    int to, from;  ///< 0: the block; 1, 2, ...: faces
+    BoxCopy box;
+  } parts[most];
+
+  /// In a task whose buffer 0 is the block and whose buffers from first_face on are the faces. CPU.
+  void run(const runtime::Call& call, int first_face) const;
+  double bytes() const;
+};
+
 /// Fills borders of a field with its neighbours' links, as often as it is asked to. Cut directions send their faces through a Halo, those
 /// of other ranks as messages; others are copied within the block. In stages: a stage's faces hold borders that earlier ones have filled,
 /// so that corners come along. CPU and GPU.
@@ -76,8 +91,25 @@ class BorderExchange {
   /// other directions: one stage. All of them, and plaquettes, read before it in mu too, and at the corners of both: a stage more, before.
   enum class Staples { around_same_direction, all };
   BorderExchange(const GaugeField& links, int mu, Staples staples);
+  /// Copies of one block for one task.
+  struct OfBlock {
+    BorderCopies copies;
+    runtime::AccessList faces;
+
+    void add(const runtime::Access& face, bool is_target, const BoxCopy& box);
+  };
+
   /// One or two tasks per block, and one more for each further stage with a cut direction.
   void submit();
+
+  // The same without the first and the last tasks, in which small blocks spend much of their time: for those who have tasks before and
+  // behind it that write all links of a block, on CPUs. For each of links.blocks():
+  /// What tasks copy once they have changed the links.
+  std::vector<OfBlock> begin();
+  /// Once these are submitted. What tasks copy before anybody reads the borders.
+  std::vector<OfBlock> finish();
+  /// Tasks that copy and do nothing else.
+  void submit(const std::vector<OfBlock>& of_blocks, bool urgent) const;
 
  private:
   struct Stage {
@@ -86,12 +118,18 @@ class BorderExchange {
     std::optional<runtime::Halo> halo;  ///< where a direction is cut
   };
   Stage stage(std::vector<int> directions, const Coord& low, const Coord& high) const;
+  std::vector<OfBlock> nothing() const;
+  /// Copies of stages from at_ on, until one sends faces.
+  void gather(std::vector<OfBlock>& of_blocks);
+  /// That stage's messages, and copies of what it receives.
+  void receive(std::vector<OfBlock>& of_blocks);
   /// The layers of a block at one side of a direction: of its border, or those that its neighbours' borders repeat.
   Box slab(const LinkShape& shape, const Stage& stage, int direction, bool high, bool border) const;
 
   const GaugeField& links_;
   int first_, together_;  ///< links of a site that are exchanged
   std::vector<Stage> stages_;
+  std::size_t at_ = 0;  ///< the next stage to end
 };
 
 /// All links of all borders, once. On several ranks it returns when the borders are filled, and every rank calls.

@@ -21,7 +21,8 @@ struct HeatbathSettings {
 /// subgroups. Links of one direction mu and one parity do not meet in a staple, so they are updated together: a task is
 /// (mu, parity, block), its sites are split over the worker's team, and mu, parity follow each other in a fixed order.
 ///
-/// After each such update the borders take over the links that it changed where staples read them, those of other ranks as messages.
+/// After each such update the borders take over the links that it changed where staples read them, those of other ranks as messages. Tasks
+/// of updates copy them: one task per update and block, but where the direction of the links is cut.
 ///
 /// Random numbers are keyed by (seed, sweep index, global site, mu, subgroup): the configuration has the same bits for
 /// any decomposition, number of workers and policy, and a chain can be continued from a stored double-precision
@@ -40,14 +41,17 @@ class Heatbath {
   /// The parts of a sweep. They return once their tasks are submitted.
   void submit_heatbath(std::int64_t sweep_index);
   void submit_overrelaxation();
-  /// Blocks until all updates submitted so far are done; to be called before this object goes.
+  /// Blocks until all updates submitted so far are done and borders are filled; to be called before others read the links and before this
+  /// object goes.
   void wait();
 
  private:
   void submit(const runtime::Codelet& codelet, runtime::Cost per_link, std::int64_t sweep_index);
 
   gauge::GaugeField& links_;
-  std::vector<gauge::BorderExchange> borders_;  ///< [2 mu + parity]: after the update of U_mu on that parity
+  std::vector<gauge::BorderExchange> borders_;   ///< [2 mu + parity]: after the update of U_mu on that parity
+  gauge::BorderExchange* unfinished_ = nullptr;  ///< the last one, while its last copies are left to the next update's tasks:
+  std::vector<gauge::BorderExchange::OfBlock> before_;
   HeatbathSettings settings_;
 };
 

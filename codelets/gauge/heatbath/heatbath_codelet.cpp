@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace quarkstar::heatbath {
 namespace {
@@ -20,6 +21,8 @@ struct UpdateArguments {
   double beta;
   std::uint64_t seed;
   std::uint64_t sweep;
+  int faces_before;
+  gauge::BorderCopies before, behind;  ///< of the previous update's borders, and of its own
 };
 
 template <int N>
@@ -50,6 +53,7 @@ void for_each_link(const runtime::Call& call, Update&& update) {
   const auto& a = call.arguments<UpdateArguments>();
   double* memory = call.buffer<double>(0);
   const gauge::LinkStrides strides = a.shape.strides();
+  a.before.run(call, 1);
   call.team().for_range(a.shape.rows(), [&](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t row = begin; row < end; ++row) {
       const Coord start = a.shape.row_start(row);
@@ -64,6 +68,7 @@ void for_each_link(const runtime::Call& call, Update&& update) {
       });
     }
   });
+  a.behind.run(call, 1 + a.faces_before);
 }
 
 void run_heatbath(runtime::Call& call) {
@@ -112,20 +117,32 @@ Heatbath::Heatbath(gauge::GaugeField& links, const HeatbathSettings& settings) :
 void Heatbath::submit(const runtime::Codelet& codelet, runtime::Cost per_link, std::int64_t sweep_index) {
   for (int mu = 0; mu < 4; ++mu)
     for (int parity = 0; parity < 2; ++parity) {
-      for (const runtime::Block& block : links_.blocks()) {
-        const UpdateArguments arguments{links_.shape(block),
-                                        block.origin,
-                                        links_.lattice(),
-                                        mu,
-                                        parity,
-                                        settings_.beta,
-                                        settings_.seed,
-                                        static_cast<std::uint64_t>(sweep_index)};
+      gauge::BorderExchange& border = borders_[static_cast<std::size_t>(2 * mu + parity)];
+      const std::vector<gauge::BorderExchange::OfBlock> behind = border.begin();
+      for (std::size_t b = 0; b < links_.blocks().size(); ++b) {
+        const runtime::Block& block = links_.blocks()[b];
+        auto arguments = runtime::blank<UpdateArguments>();
+        arguments.shape = links_.shape(block);
+        arguments.origin = block.origin;
+        arguments.lattice = links_.lattice();
+        arguments.mu = mu;
+        arguments.parity = parity;
+        arguments.beta = settings_.beta;
+        arguments.seed = settings_.seed;
+        arguments.sweep = static_cast<std::uint64_t>(sweep_index);
+        runtime::AccessList accesses{runtime::inout(links_.handle(block))};
+        if (unfinished_ != nullptr) {
+          arguments.faces_before = static_cast<int>(before_[b].faces.size());
+          arguments.before = before_[b].copies;
+          accesses.insert(accesses.end(), before_[b].faces.begin(), before_[b].faces.end());
+        }
+        arguments.behind = behind[b].copies;
+        accesses.insert(accesses.end(), behind[b].faces.begin(), behind[b].faces.end());
         const double count = static_cast<double>(volume(block.extents)) / 2;
-        runtime::submit(codelet, arguments, {runtime::inout(links_.handle(block))}, {per_link.flops * count, per_link.bytes * count},
-                        {block.owner, block.index, false});
+        runtime::submit(codelet, arguments, accesses, {per_link.flops * count, per_link.bytes * count}, {block.owner, block.index, false});
       }
-      borders_[static_cast<std::size_t>(2 * mu + parity)].submit();
+      before_ = border.finish();
+      unfinished_ = &border;
     }
 }
 
@@ -143,6 +160,9 @@ void Heatbath::sweep(std::int64_t sweep_index) {
   wait();
 }
 
-void Heatbath::wait() { runtime::Session::current().wait_all(); }
+void Heatbath::wait() {
+  if (unfinished_ != nullptr) std::exchange(unfinished_, nullptr)->submit(before_, false);
+  runtime::Session::current().wait_all();
+}
 
 }  // namespace quarkstar::heatbath
