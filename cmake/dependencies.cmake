@@ -5,6 +5,8 @@ mark_as_advanced(QUARKSTAR_NVCC)
 set(nvcc_found OFF)
 if(QUARKSTAR_NVCC)
   set(nvcc_found ON)
+  # Not by the link that led to it: compiler caches compare the flags, in which this folder is, with those of builds that `bootstrap` configured.
+  file(REAL_PATH "${QUARKSTAR_NVCC}" QUARKSTAR_NVCC)
 endif()
 if(NOT DEFINED QUARKSTAR_CUDA AND NOT nvcc_found)
   message(NOTICE "WARNING: no nvcc in $CUDA_HOME/bin, on PATH or in /usr/local/cuda/bin: GPU code is not compiled (-DQUARKSTAR_CUDA=ON makes that an error)")

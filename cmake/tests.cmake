@@ -44,6 +44,8 @@ function(quarkstar_test_executable folder)
   add_executable(${target} ${sources})
   quarkstar_settings(${target})
   target_link_libraries(${target} PRIVATE quarkstar_apps quarkstar_solvers quarkstar_reference hdf5::hdf5)
+  # What they test, and the reference, are compiled as for use.
+  target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
   if(folder STREQUAL "unit")
     target_link_libraries(${target} PRIVATE quarkstar_lab)
   endif()
