@@ -3,6 +3,7 @@
 #include "apps/command/commands.hpp"
 #include "apps/run/device_plan.hpp"
 #include "apps/run/report.hpp"
+#include "codelets/actions/cpu_kernels.hpp"
 #include "codelets/arch/block_threads.hpp"
 #include "codelets/arch/dispatch.hpp"
 #include "codelets/bench/stream_cuda.hpp"
@@ -57,7 +58,7 @@ Json peak_json(const BenchMemory& memory) {
 void for_devices(const BenchOptions& options, const std::function<void(const std::string&, runtime::Session&)>& body) {
   const runtime::SessionOptions& asked = options.session;
   const auto run = [&](const runtime::SessionOptions& session_options) {
-    runtime::Session session(session_options);
+    runtime::Session session(with_cpu_kernels(session_options, options.no_tune ? KernelTuning::rule : KernelTuning::measure));
     body(session.gpu_count() == 0 ? "cpu" : cpus_may_own(session.options()) ? "all" : "cuda", session);
   };
   if (asked.devices != "all") return run(asked);

@@ -9,6 +9,7 @@
 #include "apps/run/rank_plan.hpp"
 #include "apps/run/session_defaults.hpp"
 #include "apps/run/shared_settings.hpp"
+#include "codelets/actions/cpu_kernels.hpp"
 #include "codelets/gauge/smear/links_file.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
@@ -72,7 +73,7 @@ double epsilon_of(const SmearOptions& options) {
 }
 
 smear::StaggeredLinks make_links(const SmearOptions& options, const Coord& lattice, const HostGauge& gauge, double epsilon) {
-  const runtime::Session session(options.session);
+  const runtime::Session session(with_cpu_kernels(options.session, KernelTuning::known));
   const runtime::Decomposition decomposition =
       blocks_of_links(lattice, options.ranks, options.blocks, session.block_owners(), thinnest_part);
   return options.action == "hisq" ? smear::hisq_links(decomposition, gauge, options.boundary, epsilon)

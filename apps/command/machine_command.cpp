@@ -4,7 +4,7 @@
 #include "apps/run/report.hpp"
 #include "apps/run/session_defaults.hpp"
 #include "apps/run/shared_settings.hpp"
-#include "codelets/arch/dispatch.hpp"
+#include "codelets/actions/cpu_kernels.hpp"
 #include "runtime/gpu/cuda.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/policy/policy.hpp"
@@ -47,7 +47,7 @@ Json gpu_obstacles() {
   return all;
 }
 
-Json machine_json(const runtime::Session& session) {
+Json machine_json(const runtime::Session& session, const CpuKernels& kernels) {
   const runtime::Energy energy = runtime::EnergyMeter(gpu_bus_ids(session)).read();
   Json domains = Json::array(), workers = Json::array(), architectures = Json::array();
   for (const runtime::Domain& domain : session.topology().domains())
@@ -69,7 +69,9 @@ Json machine_json(const runtime::Session& session) {
           {"cpu", session.topology().cpu_model()},
           {"domains", domains},
           {"architectures", architectures},
-          {"architecture", arch::name_of(arch::current())},
+          {"architecture", arch::name_of(kernels.architecture)},
+          {"lane_bytes", session.lane_bytes()},
+          {"architecture_reason", kernels.reason},
           {"workers", workers},
           {"huge_pages", runtime::describe_huge_pages()},
           {"gpu_obstacles", gpu_obstacles()},
@@ -85,8 +87,9 @@ void print_machine(const Json& machine) {
   for (const Json& domain : machine["domains"])
     fmt::print("NUMA domain {}  {:.1f} GiB, cores {}\n", domain["numa_node"].get<int>(), domain["memory_bytes"].get<double>() / (1 << 30),
                fmt::join(domain["cores"].get<std::vector<int>>(), " "));
-  fmt::print("kernels        {} (of {})\n", machine["architecture"].get<std::string>(),
-             fmt::join(machine["architectures"].get<std::vector<std::string>>(), ", "));
+  fmt::print("kernels        {} (of {}), lanes of {} bytes\n               {}\n", machine["architecture"].get<std::string>(),
+             fmt::join(machine["architectures"].get<std::vector<std::string>>(), ", "), machine["lane_bytes"].get<int>(),
+             machine["architecture_reason"].get<std::string>());
   for (const Json& obstacle : machine["gpu_obstacles"]) fmt::print("GPU            not used: {}\n", obstacle.get<std::string>());
   fmt::print("huge pages     {}\n", machine["huge_pages"].get<std::string>());
   for (const char* part : {"cpu", "gpu"}) fmt::print("energy, {}    {}\n", part, machine["energy"][part].get<std::string>());
@@ -140,8 +143,10 @@ void run_machine(const MachineOptions& options) {
     session_options.watchdog_seconds = std::max(for_start, options.limit_seconds);
     call_roll(options.limit_seconds);
   }
+  const CpuKernels kernels = choose_cpu_kernels(session_options, KernelTuning::known);
+  session_options.lane_bytes = kernels.lane_bytes;
   const runtime::Session session(session_options);
-  Json machine = machine_json(session);
+  Json machine = machine_json(session, kernels);
   Json ranks = Json::array();
   for (const std::string& text : job.gather_text(machine.dump())) ranks.push_back(Json::parse(text));
   const bool print = job.is_root() && !options.json;

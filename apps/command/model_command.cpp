@@ -10,6 +10,7 @@
 #include "apps/studies/figures.hpp"
 #include "apps/studies/hisq_model.hpp"
 #include "apps/studies/scaling.hpp"
+#include "codelets/actions/cpu_kernels.hpp"
 #include "runtime/system/atomic_file.hpp"
 #include "runtime/system/error.hpp"
 
@@ -187,8 +188,13 @@ void write_svg(const ModelOptions& options, const std::string& svg) {
   if (!options.json) fmt::print("\nwrote {}\n", options.svg);
 }
 
+runtime::SessionOptions session_of(const ModelOptions& options) {
+  const bool quiet = options.no_tune || options.estimate_only;
+  return with_cpu_kernels(options.session, quiet ? KernelTuning::rule : KernelTuning::measure);
+}
+
 void run_right_hand_sides(const ModelOptions& options) {
-  runtime::Session session(options.session);
+  runtime::Session session(session_of(options));
   const std::string where = session.gpu_count() > 0 ? session.worker(0).name : session.topology().cpu_model();
   const double bandwidth =
       options.bandwidth ? *options.bandwidth : measure_memory(options.array_megabytes, options.repetitions, session).owners_triad;
@@ -204,7 +210,7 @@ void add_machine_at_hand(const ModelOptions& options, bool dslash, model::Inputs
   inputs.measured_dslash.assign(inputs.machines.size() + 1, std::nullopt);
   if (options.bandwidth) here.triad = {*options.bandwidth, "--bandwidth"};
   if (!options.bandwidth || (dslash && !options.estimate_only)) {
-    runtime::Session session(options.session);
+    runtime::Session session(session_of(options));
     if (session.gpu_count() > 0) here.cache_kib = {{}, "not known of this GPU"};
     const std::string where = session.gpu_count() > 0 ? session.worker(0).name : session.topology().cpu_model();
     if (!options.bandwidth)

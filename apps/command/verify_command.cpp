@@ -2,6 +2,7 @@
 #include "apps/command/commands.hpp"
 #include "apps/command/interrupt.hpp"
 #include "apps/verify/verify.hpp"
+#include "codelets/actions/cpu_kernels.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
@@ -61,6 +62,7 @@ void run_verify(const VerifyOptions& options) {
   CommandWatch watch;
   VerifyConfig config = options.config;
   config.watch = &watch;
+  config.session = with_cpu_kernels(config.session, KernelTuning::known);
   spdlog::set_level(spdlog::level::warn);  // a line for each column would drown the table
   if (!options.json) fmt::print("{:<64} {:>20} {:>20} {:>10} {:>8}  {}\n", "case", "expected", "got", "deviation", "limit", "verdict");
   std::vector<Check> checks;

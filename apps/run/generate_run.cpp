@@ -2,6 +2,7 @@
 
 #include "apps/run/gauge_io.hpp"
 #include "apps/run/rank_plan.hpp"
+#include "codelets/actions/cpu_kernels.hpp"
 #include "codelets/gauge/heatbath/start.hpp"
 #include "codelets/gauge/observables.hpp"
 #include "codelets/io/gauge_part.hpp"
@@ -41,7 +42,7 @@ Generated generate(const GenerateConfig& config, RunWatch& watch) {
   }
   runtime::SessionOptions options = config.session;
   options.cuda_workers = 0;  // updates are CPU tasks: GPUs would have nothing but borders to copy
-  runtime::Session session(options);
+  runtime::Session session(with_cpu_kernels(options, KernelTuning::known));
   const int workers = static_cast<int>(session.workers().size());
   gauge::GaugeField links(blocks_of_links(config.lattice, config.ranks, config.blocks, workers), 1);
   load(links, result.gauge);

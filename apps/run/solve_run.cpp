@@ -10,6 +10,7 @@
 #include "apps/run/solve_bound.hpp"
 #include "apps/run/solve_plan.hpp"
 #include "apps/run/turns_on_ranks.hpp"
+#include "codelets/actions/cpu_kernels.hpp"
 #include "codelets/lattice/block_geometry.hpp"
 #include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
@@ -425,7 +426,7 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   runtime::SessionOptions options = config.session;
   options.keep_events = true;
   options.time_kernels = !config.trace.empty();
-  runtime::Session session(options);
+  runtime::Session session(with_cpu_kernels(options, config.solver.tune ? KernelTuning::measure : KernelTuning::rule));
   provide_power(session);
   report.power = session.options().power;
   const PlannedLattice plan = plan_for_memory(session, lattice, config, report.memory);

@@ -1,5 +1,6 @@
 #include "codelets/arch/dispatch.hpp"
 
+#include "codelets/arch/preference.hpp"
 #include "quarkstar_built_architectures.hpp"
 #include "runtime/system/error.hpp"
 
@@ -21,7 +22,7 @@ struct Known {
 constexpr Known known[architecture_count] = {QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_KNOWN)};
 #undef QUARKSTAR_KNOWN
 
-std::optional<Architecture> forced;
+std::optional<Architecture> forced, preferred;
 
 std::string one_of_available() {
   std::vector<std::string_view> names;
@@ -56,15 +57,32 @@ Architecture parse(std::string_view name) {
   throw Error(ErrorKind::input, "QUARKSTAR_ARCH", fmt::format("unknown architecture '{}'", name), one_of_available());
 }
 
-Architecture current() {
-  static const Architecture chosen = [] {
+namespace {
+
+/// What $QUARKSTAR_ARCH asks for.
+std::optional<Architecture> asked_for() {
+  static const std::optional<Architecture> asked = []() -> std::optional<Architecture> {
     if (available().empty())
       throw Error(ErrorKind::environment, "CPU kernels", "this build has none for this processor",
                   "configure with -DQUARKSTAR_ARCHITECTURES=all");
     const char* wish = std::getenv("QUARKSTAR_ARCH");
-    return wish != nullptr && *wish != 0 ? checked(parse(wish), "QUARKSTAR_ARCH") : available().back();
+    if (wish == nullptr || *wish == 0) return std::nullopt;
+    return checked(parse(wish), "QUARKSTAR_ARCH");
   }();
-  return forced.value_or(chosen);
+  return asked;
+}
+
+}  // namespace
+
+Architecture current() {
+  if (forced) return *forced;
+  return asked_for().value_or(preferred.value_or(available().back()));
+}
+
+bool is_asked_for() { return asked_for().has_value(); }
+
+void prefer(std::optional<Architecture> architecture) {
+  preferred = architecture ? std::optional(checked(*architecture, "architecture")) : std::nullopt;
 }
 
 void force(Architecture architecture) { forced = checked(architecture, "architecture"); }

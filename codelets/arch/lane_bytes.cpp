@@ -4,9 +4,9 @@
 
 namespace quarkstar::arch {
 
-int lane_bytes() {
+int lane_bytes(Architecture architecture) {
   static constexpr KernelTable<int (*)()> of_architecture = QUARKSTAR_KERNEL_TABLE(lane_bytes);
-  return of_architecture.current()();
+  return of_architecture.of(architecture)();
 }
 
 }  // namespace quarkstar::arch

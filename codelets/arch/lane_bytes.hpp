@@ -13,8 +13,8 @@ QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_LANE_BYTES)
 
 namespace arch {
 
-/// 64 or 32, where kernels of the architecture in use are fastest. Throws Error(input) as current() does.
-int lane_bytes();
+/// 64 or 32, where kernels of the architecture are fastest by rule. Throws Error(input) as current() does.
+int lane_bytes(Architecture architecture = current());
 
 }  // namespace arch
 }  // namespace quarkstar

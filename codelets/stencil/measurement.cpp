@@ -97,7 +97,7 @@ LinkField& fill(LinkField& links) {
 
 double microseconds_of(const std::function<void()>& submit_pair, bool on_gpus) {
   runtime::Session& session = runtime::Session::current();
-  constexpr int pairs_a_batch = 8;
+  int pairs_a_batch = 8;
   const auto microseconds_for = [&](int batches) {
     session.wait_all();
     const auto start = std::chrono::steady_clock::now();
@@ -109,8 +109,14 @@ double microseconds_of(const std::function<void()>& submit_pair, bool on_gpus) {
     session.wait_all();
     return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / (2 * pairs_a_batch * batches);
   };
-  microseconds_for(3);  // the second pass of a batch is captured as a graph, the third replays it
   constexpr double pass_us = 4000, warm_us = 50000;
+  if (on_gpus) {
+    microseconds_for(3);  // the second pass of a batch is captured as a graph, the third replays it
+  } else {
+    pairs_a_batch = 1;  // one may take longer than a pass
+    microseconds_for(1);
+    pairs_a_batch = std::clamp(static_cast<int>(pass_us / (2 * microseconds_for(1))), 1, 8);
+  }
   const int batches = std::clamp(static_cast<int>(pass_us / (microseconds_for(1) * 2 * pairs_a_batch)), 1, 64);
   if (on_gpus)
     for (double busy = 0; busy < warm_us;) busy += microseconds_for(batches) * 2 * pairs_a_batch * batches;
