@@ -3,7 +3,7 @@
 #include "apps/command/commands.hpp"
 #include "apps/run/device_plan.hpp"
 #include "apps/run/report.hpp"
-#include "codelets/actions/cpu_kernels.hpp"
+#include "codelets/actions/session_tuning.hpp"
 #include "codelets/arch/block_threads.hpp"
 #include "codelets/arch/dispatch.hpp"
 #include "codelets/bench/stream_cuda.hpp"
@@ -55,10 +55,26 @@ Json peak_json(const BenchMemory& memory) {
   return {{"single", known(memory.owners_peak.single)}, {"double", known(memory.owners_peak.double_)}};
 }
 
+namespace {
+
+/// Threads are chosen where one size is measured; the subcommands' own lattices are large.
+runtime::SessionOptions tuned_options(const runtime::SessionOptions& session, const BenchOptions& options) {
+  if (options.no_tune) return with_cpu_kernels(session, KernelTuning::rule);
+  const std::vector<Coord>& lattices = options.lattices;
+  const bool is_large = lattices.empty() || std::any_of(lattices.begin(), lattices.end(), is_worth_measuring_kernels);
+  runtime::SessionOptions tuned = with_cpu_kernels(session, is_large ? KernelTuning::measure : KernelTuning::known);
+  const std::vector<int> vectors = numbers_of_right_hand_sides(options);
+  if (lattices.size() == 1 && vectors.size() == 1)
+    tuned.threads_per_worker = choose_threads(tuned, {lattices.front(), kind_named(options.action).components, vectors.front()});
+  return tuned;
+}
+
+}  // namespace
+
 void for_devices(const BenchOptions& options, const std::function<void(const std::string&, runtime::Session&)>& body) {
   const runtime::SessionOptions& asked = options.session;
   const auto run = [&](const runtime::SessionOptions& session_options) {
-    runtime::Session session(with_cpu_kernels(session_options, options.no_tune ? KernelTuning::rule : KernelTuning::measure));
+    runtime::Session session(tuned_options(session_options, options));
     body(session.gpu_count() == 0 ? "cpu" : cpus_may_own(session.options()) ? "all" : "cuda", session);
   };
   if (asked.devices != "all") return run(asked);

@@ -10,7 +10,7 @@
 #include "apps/studies/figures.hpp"
 #include "apps/studies/hisq_model.hpp"
 #include "apps/studies/scaling.hpp"
-#include "codelets/actions/cpu_kernels.hpp"
+#include "codelets/actions/session_tuning.hpp"
 #include "runtime/system/atomic_file.hpp"
 #include "runtime/system/error.hpp"
 
@@ -189,8 +189,9 @@ void write_svg(const ModelOptions& options, const std::string& svg) {
 }
 
 runtime::SessionOptions session_of(const ModelOptions& options) {
-  const bool quiet = options.no_tune || options.estimate_only;
-  return with_cpu_kernels(options.session, quiet ? KernelTuning::rule : KernelTuning::measure);
+  const bool measure = !options.no_tune && !options.estimate_only;
+  const bool is_large = is_worth_measuring_kernels(measured_lattice(options));
+  return with_cpu_kernels(options.session, !measure ? KernelTuning::rule : is_large ? KernelTuning::measure : KernelTuning::known);
 }
 
 void run_right_hand_sides(const ModelOptions& options) {

@@ -10,7 +10,7 @@
 #include "apps/run/solve_bound.hpp"
 #include "apps/run/solve_plan.hpp"
 #include "apps/run/turns_on_ranks.hpp"
-#include "codelets/actions/cpu_kernels.hpp"
+#include "codelets/actions/session_tuning.hpp"
 #include "codelets/lattice/block_geometry.hpp"
 #include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
@@ -426,7 +426,8 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   runtime::SessionOptions options = config.session;
   options.keep_events = true;
   options.time_kernels = !config.trace.empty();
-  runtime::Session session(with_cpu_kernels(options, config.solver.tune ? KernelTuning::measure : KernelTuning::rule));
+  runtime::Session session(tuned_session(
+      options, {lattice, kind.components, std::min(config.nrhs, static_cast<int>(config.columns.size()))}, config.solver.tune));
   provide_power(session);
   report.power = session.options().power;
   const PlannedLattice plan = plan_for_memory(session, lattice, config, report.memory);

@@ -5,9 +5,9 @@
 #include "codelets/arch/lane_bytes.hpp"
 #include "codelets/arch/preference.hpp"
 #include "codelets/stencil/measurement.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/gpu/cuda.hpp"
 #include "runtime/mpi/job.hpp"
-#include "runtime/simulate/simulate.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 
 namespace quarkstar {
@@ -23,10 +22,17 @@ namespace {
 
 using arch::Architecture;
 
-/// The hopping operators that decide: what most solves spend their time with.
-std::vector<stencil::Subject> measured_subjects() {
-  return {wilson::tuning_subject(Precision::single, 12, antiperiodic_in_time),
-          wilson::tuning_subject(Precision::double_, 18, antiperiodic_in_time), staggered::tuning_subject(Precision::single, 18)};
+/// What most solves spend their time with: Wilson columns one by one and in groups, staggered vectors.
+struct Measured {
+  stencil::Subject subject;
+  int vectors;
+};
+std::vector<Measured> measured_operators() {
+  const auto wilson = [](Precision precision, int reals) { return wilson::tuning_subject(precision, reals, antiperiodic_in_time); };
+  return {{wilson(Precision::single, 12), 1},
+          {wilson(Precision::single, 12), 8},
+          {wilson(Precision::double_, 18), 8},
+          {staggered::tuning_subject(Precision::single, 18), 1}};
 }
 
 /// Those that are measured, narrowest first: the scalar kernels are an oracle where there are others.
@@ -44,9 +50,10 @@ std::vector<std::string_view> names_of(const std::vector<Architecture>& architec
 
 /// One part for each worker, of so many sites that its links and fields are a quarter larger than its caches; where hwloc shows none, than
 /// 64 MiB, which keeps the measurement short and is more than a few cores usually share.
-runtime::Decomposition measured_lattice(const stencil::Subject& subject) {
+runtime::Decomposition measured_lattice(const Measured& measured) {
   const int workers = static_cast<int>(runtime::Session::current().workers().size());
-  const double fields = 2.0 * static_cast<double>(site_bytes(subject.precision, 2 * subject.components));
+  const stencil::Subject& subject = measured.subject;
+  const double fields = 2.0 * measured.vectors * static_cast<double>(site_bytes(subject.precision, 2 * subject.components));
   const double cached = runtime::Session::current().topology().cache_bytes() > 0 ? tuning::cached_bytes() : 64.0 * (1 << 20);
   const double sites = 1.25 * cached / (subject.link_bytes + fields);
   constexpr int extent = 16, step = 8;  // every direction can be split over lanes
@@ -59,14 +66,17 @@ std::vector<KernelTimes> measure(const std::vector<Architecture>& architectures)
   std::vector<KernelTimes> times;
   for (int a = 0; a < static_cast<int>(architectures.size()); ++a)
     for (const int lane_bytes : {64, 32}) times.push_back({a, lane_bytes, {}});
-  for (const stencil::Subject& subject : measured_subjects()) {
-    stencil::TuningProblem problem{measured_lattice(subject), subject};
+  for (const Measured& measured : measured_operators()) {
+    stencil::TuningProblem problem{measured_lattice(measured), measured.subject, measured.vectors};
     if (!tuning::host_holds(measurement_bytes(problem))) return {};
-    for (KernelTimes& of : times) {
-      arch::prefer(architectures[static_cast<std::size_t>(of.architecture)]);
-      problem.subject.layout.most_lanes = of.lane_bytes / static_cast<int>(computed_bytes(subject.precision));
-      stencil::measure_launch(problem, tuning::no_tile, of.microseconds.emplace_back());
-    }
+    for (KernelTimes& of : times) of.microseconds.push_back(HUGE_VAL);
+    // In turns, so that what else goes on for a while slows all of them down.
+    for (int round = 0; round < 2; ++round)
+      for (KernelTimes& of : times) {
+        arch::prefer(architectures[static_cast<std::size_t>(of.architecture)]);
+        problem.subject.layout.most_lanes = of.lane_bytes / static_cast<int>(computed_bytes(problem.subject.precision));
+        of.microseconds.back() = std::min(of.microseconds.back(), stencil::application_microseconds(problem));
+      }
   }
   return times;
 }
@@ -79,22 +89,10 @@ std::size_t place_of_rule(const std::vector<Architecture>& architectures, const 
   return static_cast<std::size_t>(rule - times.begin());
 }
 
-bool gpus_own_blocks(const runtime::SessionOptions& options) {
-  if (options.cuda_workers == 0) return false;
-  const std::vector<runtime::GpuDescription> gpus = runtime::gpus();
-  return std::any_of(gpus.begin(), gpus.end(), [](const runtime::GpuDescription& gpu) { return gpu.obstacle.empty(); });
-}
-
 /// A session of the CPUs alone, on which every rank ranks its kernels.
 std::optional<KernelRanking> measured_ranking(const runtime::SessionOptions& options, const std::vector<Architecture>& architectures,
                                               const std::string& key, runtime::TuneCache& cache) {
-  runtime::SessionOptions alone;
-  alone.mode = options.mode;
-  alone.cpu_workers = options.cpu_workers;
-  alone.threads_per_worker = options.threads_per_worker;
-  alone.watchdog_seconds = options.watchdog_seconds;
-  alone.cuda_workers = 0;
-  const runtime::Session session(alone);
+  const runtime::Session session(cpus_alone(options));
   std::optional<KernelRanking> ranking;
   runtime::mpi::Job::current().together([&] {
     if (key.empty()) return;  // this rank's user asks for an architecture
@@ -151,26 +149,46 @@ std::optional<KernelRanking> ranking_from(const std::vector<int>& numbers, int a
   return KernelRanking{numbers[0], numbers[1], numbers[2], numbers[3]};
 }
 
-std::string cpu_kernels_key(const runtime::SessionOptions& options) {
+runtime::SessionOptions cpus_alone(const runtime::SessionOptions& options) {
+  runtime::SessionOptions alone;
+  alone.mode = options.mode;
+  alone.cpu_workers = options.cpu_workers;
+  alone.threads_per_worker = options.threads_per_worker;
+  alone.watchdog_seconds = options.watchdog_seconds;
+  alone.cuda_workers = 0;
+  return alone;
+}
+
+bool gpus_own_blocks(const runtime::SessionOptions& options) {
+  if (options.cuda_workers == 0) return false;
+  const std::vector<runtime::GpuDescription> gpus = runtime::gpus();
+  return std::any_of(gpus.begin(), gpus.end(), [](const runtime::GpuDescription& gpu) { return gpu.obstacle.empty(); });
+}
+
+std::string cpus_key(const runtime::SessionOptions& options) {
   const runtime::mpi::Job& job = runtime::mpi::Job::current();
   const std::vector<std::string>& machines = job.machines();
   const auto sharers = std::count(machines.begin(), machines.end(), machines[static_cast<std::size_t>(job.rank())]);
   const runtime::Topology topology = runtime::Topology::discover();
-  std::vector<std::string> subjects;
-  for (const stencil::Subject& subject : measured_subjects())
-    subjects.push_back(fmt::format("{} {}", subject.name, name_of(subject.precision)));
   const auto as_asked = [](int number) { return number > 0 ? fmt::format("{}", number) : "usual"; };
-  return fmt::format("{}, {} cores, {} workers of {} threads{}, {} ranks on the host; architecture of {}; {}", topology.cpu_model(),
-                     topology.cores(), as_asked(options.cpu_workers), as_asked(options.threads_per_worker),
-                     options.mode == runtime::WorkerMode::per_core ? ", one a core" : "", sharers,
-                     fmt::join(names_of(measured_architectures()), ", "), fmt::join(subjects, ", "));
+  return fmt::format("{}, {} cores, {} workers of {} threads{}, {} ranks on the host", topology.cpu_model(), topology.cores(),
+                     as_asked(options.cpu_workers), as_asked(options.threads_per_worker),
+                     options.mode == runtime::WorkerMode::per_core ? ", one a core" : "", sharers);
+}
+
+std::string cpu_kernels_key(const runtime::SessionOptions& options) {
+  std::vector<std::string> operators;
+  for (const auto& [subject, vectors] : measured_operators())
+    operators.push_back(fmt::format("{} {} n {}", subject.name, name_of(subject.precision), vectors));
+  return fmt::format("{}; architecture of {}; {}", cpus_key(options), fmt::join(names_of(measured_architectures()), ", "),
+                     fmt::join(operators, ", "));
 }
 
 CpuKernels choose_cpu_kernels(const runtime::SessionOptions& options, KernelTuning tuning, runtime::TuneCache* own_cache) {
   arch::prefer(std::nullopt);
   const Architecture usual = arch::current();
   CpuKernels chosen{usual, arch::lane_bytes(usual), "the widest that processor and build have"};
-  if constexpr (runtime::simulate::active) return chosen;
+  if constexpr (!runtime::backend::computes) return chosen;
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   if (tuning == KernelTuning::rule || job.is_fake()) return chosen;
   if (job.any(gpus_own_blocks(options))) {
@@ -201,7 +219,7 @@ CpuKernels choose_cpu_kernels(const runtime::SessionOptions& options, KernelTuni
   const int wanted = ranking ? ranking->lane_bytes : chosen.lane_bytes;
   chosen.lane_bytes = static_cast<int>(job.combined(static_cast<std::uint64_t>(wanted), runtime::mpi::Combine::maximum));
   if (asked) chosen.reason = "QUARKSTAR_ARCH asks for it";
-  else if (tuning == KernelTuning::known) chosen.reason += "; not measured yet, the next solve or benchmark does";
+  else if (tuning == KernelTuning::known) chosen.reason += "; not measured yet, the next solve or benchmark of a large lattice does";
   if (!ranking) return chosen;
   chosen.reason = reason_of(*ranking, architectures);
   if (chosen.lane_bytes != wanted) {

@@ -22,7 +22,7 @@ struct CpuKernels {
 
 /// Chooses for the sessions with these options that follow, and tells arch::prefer(). $QUARKSTAR_ARCH wins, with its own layout. The rule,
 /// also where GPUs will own the blocks, whose layout is one for all: the widest architecture that processor and build have.
-/// measure: where the tune cache does not know, a session of CPUs runs, before any other, the hopping operators of measured_subjects() with
+/// measure: where the tune cache does not know, a session of CPUs runs, before any other, Wilson's and the staggered hopping operator with
 /// every architecture and layout, on lattices that leave the caches; another choice than the rule must be 3 % faster in the geometric mean.
 /// Under MPI all ranks call; those of one host measure at the same time. They agree on one layout, for which each takes its fastest
 /// kernels. cache: nullptr for the user's, which is not read where the rule is asked for. Throws what Session does.
@@ -31,7 +31,13 @@ CpuKernels choose_cpu_kernels(const runtime::SessionOptions& options, KernelTuni
 /// The options with the layout of what is chosen for them.
 runtime::SessionOptions with_cpu_kernels(runtime::SessionOptions options, KernelTuning tuning);
 
-/// What a choice depends on: processor, CPU workers and threads, ranks that share the host, architectures, and kernels with their versions.
+/// Options of a session that measures on CPUs: as many workers and threads, without GPUs.
+runtime::SessionOptions cpus_alone(const runtime::SessionOptions& options);
+/// Whether GPUs of this rank will own the blocks.
+bool gpus_own_blocks(const runtime::SessionOptions& options);
+/// What every choice for CPUs depends on: processor, its cores, workers and threads, ranks that share the host.
+std::string cpus_key(const runtime::SessionOptions& options);
+/// And what the choice of kernels does: architectures, and operators with their versions.
 std::string cpu_kernels_key(const runtime::SessionOptions& options);
 
 /// An architecture, by its place among the measured ones, and a layout: microseconds of each operator.

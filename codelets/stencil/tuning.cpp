@@ -169,6 +169,12 @@ Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& m
   return best;
 }
 
+double application_microseconds(const TuningProblem& problem) {
+  const Subject& subject = problem.subject;
+  return Trial(problem, subject.usual_tile(problem.decomposition, subject.layout.vectors_in_lanes))
+      .time_of(subject.usual_launch(problem.vectors));
+}
+
 std::optional<Coord> tile_from(const std::vector<int>& choice) {
   if (choice.size() != 4 || std::any_of(choice.begin(), choice.end(), [](int extent) { return extent < 0; })) return std::nullopt;
   return Coord{choice[0], choice[1], choice[2], choice[3]};

@@ -57,6 +57,9 @@ std::string launch_key(const TuningProblem& problem, const Coord& tile, const st
 Coord measure_tile(const TuningProblem& problem, double& microseconds);
 Launch measure_launch(const TuningProblem& problem, const Coord& tile, double& microseconds);
 
+/// Microseconds of one application by the rules, measured as above.
+double application_microseconds(const TuningProblem& problem);
+
 /// What a solve should use: all fields of a level share one order of sites, and each number of right-hand sides has a launch of its own.
 /// measure: the tune cache answers, else a measurement whose result is kept there. On CPUs tuning::measured_part() is measured, only where
 /// links and fields of this level are larger than the caches (tuning::is_cpus_memory()), and only by a rank that has its host to itself.

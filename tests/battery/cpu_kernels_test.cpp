@@ -1,13 +1,13 @@
-// The choice of CPU kernels and of their layout: what is measured, kept and used. That neither changes a bit, the tests of residual
-// histories show for every architecture and layout.
-#include "codelets/actions/cpu_kernels.hpp"
-
+// The choice of CPU kernels, of their layout and of threads: what is measured, kept and used. That none changes a bit, the tests of
+// residual histories show for every architecture and layout, those of Dslash for numbers of threads.
+#include "codelets/actions/session_tuning.hpp"
 #include "codelets/arch/lane_bytes.hpp"
 #include "codelets/arch/preference.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 using namespace quarkstar;
@@ -101,4 +101,46 @@ TEST_CASE("kernels: what is not known is measured once, and kept") {
   CHECK(again.lane_bytes == measured.lane_bytes);
   CHECK(again.reason == measured.reason);
   CHECK(own.cache.size() == 1);
+}
+
+TEST_CASE("threads: a measured block has the next lower power of two of sites, none of its lengths more than twice another") {
+  CHECK(measured_block(1) == Coord{4, 4, 4, 4});
+  CHECK(measured_block(4096) == Coord{8, 8, 8, 8});
+  for (std::int64_t sites = 256; sites < 70000; sites = sites * 3 / 2) {
+    const Coord block = measured_block(sites);
+    CHECK(volume(block) <= sites);
+    CHECK(2 * volume(block) > sites);
+    CHECK(*std::max_element(block.begin(), block.end()) <= 2 * *std::min_element(block.begin(), block.end()));
+  }
+}
+
+TEST_CASE("threads: what the user says, all of them for many sites, else what the tune cache says or a measurement finds") {
+  OwnCache own;
+  const runtime::SessionOptions one_worker{.cpu_workers = 1, .cuda_workers = 0};
+  const RunSize small{{8, 8, 8, 12}, 12, 1};
+  runtime::SessionOptions asked = one_worker;
+  asked.threads_per_worker = 3;
+  CHECK(choose_threads(asked, small, &own.cache) == 3);
+  CHECK(choose_threads({.mode = runtime::WorkerMode::per_core, .cuda_workers = 0}, small, &own.cache) == 0);
+  const int cores = runtime::Topology::discover().cores();
+  const int times = 2 * usual_sites_a_thread * cores / 4096;
+  CHECK(choose_threads(one_worker, {{16, 16, 16, times}, 12, 1}, &own.cache) == 0);
+  CHECK(own.cache.size() == 0);
+  if (cores < 2) return;
+  const std::string key = threads_key(one_worker, 4096, small);
+  own.cache.put(key, {{1}, 40});
+  CHECK(choose_threads(one_worker, small, &own.cache) == 1);
+  own.cache.put(key, {{cores}, 40});
+  CHECK(choose_threads(one_worker, small, &own.cache) == 0);  // a core each
+  own.cache.put(key, {{cores + 1}, 40});                      // of another machine, or damaged
+  const int measured = choose_threads(one_worker, small, &own.cache);
+  CHECK(measured >= 0);
+  CHECK(measured < cores);
+  const auto kept = own.cache.find(key);
+  CHECK(kept->choice == std::vector<int>{measured > 0 ? measured : cores});
+  CHECK(kept->microseconds > 0);
+  CHECK(threads_key(one_worker, 2048, small) != key);
+  CHECK(threads_key(one_worker, 4096, {small.lattice, 12, 8}) != key);
+  CHECK(threads_key(one_worker, 4096, {small.lattice, 3, 1}) != key);
+  CHECK(threads_key({.cpu_workers = 2, .cuda_workers = 0}, 4096, small) != key);
 }
