@@ -49,12 +49,12 @@ std::vector<std::string_view> names_of(const std::vector<Architecture>& architec
 }
 
 /// One part for each worker, of so many sites that its links and fields are a quarter larger than its caches; where hwloc shows none, than
-/// 64 MiB, which keeps the measurement short and is more than a few cores usually share.
+/// 32 MiB, which keeps the measurement short: most of it goes into new memory.
 runtime::Decomposition measured_lattice(const Measured& measured) {
   const int workers = static_cast<int>(runtime::Session::current().workers().size());
   const stencil::Subject& subject = measured.subject;
   const double fields = 2.0 * measured.vectors * static_cast<double>(site_bytes(subject.precision, 2 * subject.components));
-  const double cached = runtime::Session::current().topology().cache_bytes() > 0 ? tuning::cached_bytes() : 64.0 * (1 << 20);
+  const double cached = runtime::Session::current().topology().cache_bytes() > 0 ? tuning::cached_bytes() : 32.0 * (1 << 20);
   const double sites = 1.25 * cached / (subject.link_bytes + fields);
   constexpr int extent = 16, step = 8;  // every direction can be split over lanes
   const int times = step * std::max(1, static_cast<int>(std::ceil(sites / (step * extent * extent * extent))));
@@ -69,14 +69,11 @@ std::vector<KernelTimes> measure(const std::vector<Architecture>& architectures)
   for (const Measured& measured : measured_operators()) {
     stencil::TuningProblem problem{measured_lattice(measured), measured.subject, measured.vectors};
     if (!tuning::host_holds(measurement_bytes(problem))) return {};
-    for (KernelTimes& of : times) of.microseconds.push_back(HUGE_VAL);
-    // In turns, so that what else goes on for a while slows all of them down.
-    for (int round = 0; round < 2; ++round)
-      for (KernelTimes& of : times) {
-        arch::prefer(architectures[static_cast<std::size_t>(of.architecture)]);
-        problem.subject.layout.most_lanes = of.lane_bytes / static_cast<int>(computed_bytes(problem.subject.precision));
-        of.microseconds.back() = std::min(of.microseconds.back(), stencil::application_microseconds(problem));
-      }
+    for (KernelTimes& of : times) {
+      arch::prefer(architectures[static_cast<std::size_t>(of.architecture)]);
+      problem.subject.layout.most_lanes = of.lane_bytes / static_cast<int>(computed_bytes(problem.subject.precision));
+      of.microseconds.push_back(stencil::application_microseconds(problem));
+    }
   }
   return times;
 }
