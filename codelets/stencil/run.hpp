@@ -7,9 +7,14 @@
 // - complete(a, task, tables, links, before): fills in what is its own. links: the buffers of its link fields; before: links, times lanes,
 //   before those of the first site;
 //
+// - complete_epilogue(a, task, fields, before): fills in what is the epilogue's own. fields: the buffers of its site fields; before: sites,
+//   times lanes, before the first;
+//
 // - kernel<F>(choice) and pack_kernel<F>(task, face): the kernels on CPUs;
 //
-// - launch(task, a, status, stream) and launch_pack(task, face, a, stop, stream): their launches on GPUs.
+// - launch(task, a, status, stream) and launch_pack(task, face, a, stop, stream): their launches on GPUs;
+//
+// - with an epilogue that is not linear: epilogue_kernel<F>(lanes) and launch_epilogue(task, a, status, stream), the epilogue without hops.
 #include "codelets/arch/implementations.hpp"
 #include "codelets/stencil/arguments.hpp"
 #include "codelets/stencil/stencil.hpp"
@@ -26,6 +31,15 @@ namespace quarkstar::stencil {
 inline constexpr std::uint32_t every_site = 0xffffffffu;  ///< offset of a site list that is simply first, first + 1, ...
 inline constexpr int sums_buffer = 4;
 
+template <class F>
+void set_coefficients(Arguments<F>& a, const SitesTask& task) {
+  a.vectors = task.vectors;
+  for (int v = 0; v < task.vectors; ++v) {
+    a.diagonal[v] = static_cast<Real<F>>(task.diagonal[static_cast<std::size_t>(v)]);
+    a.scale[v] = static_cast<Real<F>>(task.scale[static_cast<std::size_t>(v)]);
+  }
+}
+
 /// The kernel's view of a task. Returns the solver's flags (on the worker's memory node), or nullptr where the task has none.
 template <class Kernels, class F>
 const VectorStatus* unpack(runtime::Call& call, const SitesTask& task, typename Kernels::template Arguments<F>& a) {
@@ -34,6 +48,8 @@ const VectorStatus* unpack(runtime::Call& call, const SitesTask& task, typename 
   const F* links[2] = {call.buffer<const F>(1), task.link_fields > 1 ? call.buffer<const F>(next++) : nullptr};
   a.x = task.has_x ? call.buffer<const F>(next++) : nullptr;
   a.y = task.has_y ? call.buffer<const F>(next++) : nullptr;
+  const F* fields[most_site_fields] = {};
+  for (int i = 0; i < task.site_fields; ++i) fields[i] = call.buffer<const F>(next++);
   const VectorStatus* status = task.has_state ? call.buffer<const VectorStatus>(next++) : nullptr;
   for (int d = 0; d < 8; ++d) a.faces[d] = task.face_buffer[d] < 0 ? nullptr : call.buffer<const T>(next + task.face_buffer[d]);
   const auto* tables = call.buffer<const std::uint32_t>(0);
@@ -47,16 +63,25 @@ const VectorStatus* unpack(runtime::Call& call, const SitesTask& task, typename 
   a.out = call.buffer<F>(3) + before;
   if (task.has_x) a.x += before;
   if (task.has_y) a.y += before;
-  for (int v = 0; v < task.vectors; ++v) {
-    a.diagonal[v] = static_cast<T>(task.diagonal[static_cast<std::size_t>(v)]);
-    a.scale[v] = static_cast<T>(task.scale[static_cast<std::size_t>(v)]);
-  }
+  set_coefficients(a, task);
   for (int mu = 0; mu < 4; ++mu) a.stride[mu] = task.stride[mu];
-  a.vectors = task.vectors;
   a.sums = task.sums;
   a.stream_out = task.choice.launch.memory.stores == arch::Stores::streaming;
   Kernels::template complete<F>(a, task, tables, links, first * lanes * 8);
+  if constexpr (requires { a.epilogue; }) Kernels::template complete_epilogue<F>(a, task, fields, first * lanes);
   return status;
+}
+
+/// The same without hops.
+template <class Kernels, class F>
+const VectorStatus* unpack_epilogue(runtime::Call& call, const SitesTask& task, typename Kernels::template Arguments<F>& a) {
+  a.out = call.buffer<F>(0);
+  a.x = call.buffer<const F>(1);
+  const F* fields[most_site_fields] = {};
+  for (int i = 0; i < task.site_fields; ++i) fields[i] = call.buffer<const F>(2 + i);
+  set_coefficients(a, task);
+  Kernels::template complete_epilogue<F>(a, task, fields, 0);
+  return task.has_state ? call.buffer<const VectorStatus>(2 + task.site_fields) : nullptr;
 }
 
 template <class Kernels, class F>
@@ -72,6 +97,17 @@ void run_sites(runtime::Call& call) {
   call.team().for_range(task.count,
                         [&](std::int64_t begin, std::int64_t end, int thread) { kernel(a, begin, end, left_out, partial.of(thread)); });
   if (sums > 0) partial.merge_into(call.buffer<runtime::BinnedSum>(sums_buffer), sums);
+}
+
+template <class Kernels, class F>
+void run_epilogue(runtime::Call& call) {
+  const auto& task = call.arguments<SitesTask>();
+  typename Kernels::template Arguments<F> a{};
+  const VectorStatus* status = unpack_epilogue<Kernels, F>(call, task, a);
+  if (const std::int32_t* idle = task.obedience.idle(status); idle != nullptr && *idle != 0) return call.skip();
+  const std::int32_t* left_out = task.obedience.left_out(status);
+  const auto kernel = Kernels::template epilogue_kernel<F>(task.choice.lanes);
+  call.team().for_range(task.count, [&](std::int64_t begin, std::int64_t end, int) { kernel(a, task.choice.lanes, begin, end, left_out); });
 }
 
 template <class F>
@@ -109,6 +145,14 @@ void run_sites_on_cuda(runtime::Call& call) {
 }
 
 template <class Kernels, class F>
+void run_epilogue_on_cuda(runtime::Call& call) {
+  const auto& task = call.arguments<SitesTask>();
+  typename Kernels::template Arguments<F> a{};
+  const VectorStatus* status = unpack_epilogue<Kernels, F>(call, task, a);
+  Kernels::launch_epilogue(task, a, status, static_cast<runtime::CudaStream>(call.stream()));
+}
+
+template <class Kernels, class F>
 void run_pack_on_cuda(runtime::Call& call) {
   const auto& task = call.arguments<PackTask>();
   for (int f = 0; f < task.faces; ++f)
@@ -133,6 +177,16 @@ const runtime::Codelet& sites_codelet_of(Precision precision, int link_reals, bo
       return made;
     }();
     return *codelets.at({link_reals, boundary});
+  });
+}
+
+template <class Kernels>
+const runtime::Codelet& epilogue_codelet_of(Precision precision) {
+  return with_format(precision, [&](auto format) -> const runtime::Codelet& {
+    using F = typename decltype(format)::type;
+    static const runtime::Codelet codelet(fmt::format("{}.{}.epilogue", Kernels::name, name_of(precision)), runtime::CodeletKind::vector,
+                                          QUARKSTAR_BOTH(run_epilogue, Kernels, F));
+    return codelet;
   });
 }
 

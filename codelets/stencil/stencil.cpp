@@ -1,5 +1,6 @@
 #include "codelets/stencil/stencil.hpp"
 
+#include "codelets/lattice/placement.hpp"
 #include "codelets/stencil/halo_tasks.hpp"
 #include "codelets/stencil/run.hpp"
 #include "runtime/system/error.hpp"
@@ -9,6 +10,15 @@
 namespace quarkstar::stencil {
 
 using runtime::AccessList;
+
+namespace {
+
+void add_epilogue_fields(AccessList& accesses, const Output& output, int block) {
+  for (const SiteField* field : output.epilogue.fields)
+    if (field != nullptr) accesses.push_back(runtime::in(field->block(block)));
+}
+
+}  // namespace
 
 struct Stencil::Submission {
   const Output& output;
@@ -24,34 +34,85 @@ Stencil::Stencil(LatticePointer lattice, const Kind& kind, int vectors, const La
       faces_(make_faces(*lattice_, kind.face_reals * vectors, kind.name)),
       sums_(parts_of(*lattice_) * static_cast<int>(lattice_->local_blocks().size()), 3 * vectors) {}
 
+/// Of `fields` fields, and the matrices per site of an epilogue.
+double Stencil::bytes_per_site(double fields, const Output& output) const {
+  double bytes = vectors_ * fields * static_cast<double>(site_bytes(lattice_->precision(), 2 * kind_.components));
+  for (const SiteField* field : output.epilogue.fields)
+    if (field != nullptr) bytes += static_cast<double>(field->bytes_per_site());
+  return bytes;
+}
+
 runtime::Cost Stencil::cost(std::int64_t outer_sites, const Output& output) const {
   const double sites = static_cast<double>(outer_sites) * lattice_->lanes().lanes, reals = 2 * kind_.components;
   const double fields = 2.0 + (output.x != nullptr ? 1 : 0) + (output.y != nullptr && output.y != output.x ? 1 : 0);
-  double flops = kind_.flops;
+  double flops = kind_.flops + (output.epilogue.form != 0 ? kind_.epilogue_flops : 0);
   if (output.x != nullptr) flops += 3 * reals;
   flops += 2 * reals * output.sums.count(1);
-  const double vector_bytes = static_cast<double>(site_bytes(lattice_->precision(), 2 * kind_.components));
-  return {sites * flops * vectors_, sites * (kind_.link_bytes + vectors_ * fields * vector_bytes)};
+  return {sites * flops * vectors_, sites * (kind_.link_bytes + bytes_per_site(fields, output))};
 }
 
-void Stencil::apply(const Field& out, const Field& in, const Output& output, bool adjoint, const runtime::Guard& guard) {
-  const std::string where = std::string(kind_.name) + "::apply";
-  for (const Field* field : {&out, &in, output.x, output.y}) {
+/// What has to be true of everything but the field that hops go out from.
+void Stencil::check(const std::string& where, const Field& out, const Output& output) const {
+  for (const Field* field : {&out, output.x, output.y}) {
     if (field == nullptr) continue;
     if (field->lattice() != lattice_ || field->components() != kind_.components)
       throw ShapeError(where, "fields of another lattice or kind");
     if (field->vectors() != vectors_) throw ShapeError(where, "a field with another number of vectors");
+    if (field->parity() != out.parity()) throw ShapeError(where, "x and y must have the parity of the result");
   }
-  if (out.parity() == in.parity()) throw ShapeError(where, "D leads to the other parity");
-  for (const Field* field : {output.x, output.y})
-    if (field != nullptr && field->parity() != out.parity()) throw ShapeError(where, "x and y must have the parity of the result");
   if (output.x == &out) throw ShapeError(where, "out = diagonal out + scale D in would read what it overwrites");
   if (output.sums.dot && output.y == nullptr) throw ShapeError(where, "a dot product without its left factor");
   if (output.sums.imaginary && !(output.sums.dot && kind_.complex_dot)) throw ShapeError(where, "no imaginary part of a dot product");
+  for (const SiteField* field : output.epilogue.fields)
+    if (field != nullptr && (field->lattice() != lattice_ || field->parity() != out.parity()))
+      throw ShapeError(where, "a site field of another lattice or parity");
+}
+
+void Stencil::describe_epilogue(SitesTask& task, const Output& output) const {
+  task.vectors = vectors_;
+  task.diagonal = output.diagonal;
+  task.scale = output.scale;
+  task.numbers = output.epilogue.numbers;
+  task.form = output.epilogue.form;
+  for (const SiteField* field : output.epilogue.fields) task.site_fields += field != nullptr ? 1 : 0;
+}
+
+void Stencil::apply(const Field& out, const Field& in, const Output& output, bool adjoint, const runtime::Guard& guard) {
+  const std::string where = std::string(kind_.name) + "::apply";
+  check(where, out, output);
+  if (in.lattice() != lattice_ || in.components() != kind_.components) throw ShapeError(where, "fields of another lattice or kind");
+  if (in.vectors() != vectors_) throw ShapeError(where, "a field with another number of vectors");
+  if (out.parity() == in.parity()) throw ShapeError(where, "D leads to the other parity");
   const Submission submission{output, adjoint ? -1 : 1, guard};
   submit_with_faces(
       *lattice_, faces_, [&](int b) { submit_pack(b, in, submission); },
       [&](int b, bool boundary) { submit_sites(b, boundary, out, in, submission); });
+}
+
+void Stencil::apply_epilogue(const Field& out, const Output& output, const runtime::Guard& guard) {
+  const std::string where = std::string(kind_.name) + "::apply_epilogue";
+  check(where, out, output);
+  if (epilogue_codelet() == nullptr || output.x == nullptr || output.sums.count(1) > 0)
+    throw ShapeError(where, "an epilogue that is linear, without x, or with sums");
+  for (const int b : lattice_->local_blocks()) {
+    auto task = runtime::blank<SitesTask>();
+    task.count = static_cast<std::uint32_t>(lattice_->block(b).outer_sites());
+    task.has_x = true;
+    task.choice.lanes = lattice_->lanes().lanes;
+    task.choice.sign = 1;
+    task.choice.vectors_in_lanes = lattice_->vectors_in_lanes();
+    task.choice.chunked = lattice_->chunked();
+    describe_epilogue(task, output);
+    runtime::AccessList accesses{guard.keeps ? runtime::inout(out.block(b)) : runtime::out(out.block(b)), runtime::in(output.x->block(b))};
+    add_epilogue_fields(accesses, output, b);
+    task.has_state = guard.state != nullptr;
+    task.obedience.masked = guard.masked;
+    task.obedience.when = guard.when;
+    if (task.has_state) accesses.push_back(runtime::in(*guard.state));
+    const double sites = static_cast<double>(task.count) * task.choice.lanes;
+    runtime::submit(*epilogue_codelet(), task, accesses, {sites * kind_.epilogue_flops * vectors_, sites * bytes_per_site(2, output)},
+                    placement_of(lattice_->block(b), runtime::role_of(guard.when)));
+  }
 }
 
 void Stencil::submit_pack(int b, const Field& in, const Submission& submission) {
@@ -101,11 +162,9 @@ void Stencil::submit_sites(int b, bool boundary, const Field& out, const Field& 
   task.near_at = geometry.boundary_faces(parity);
   task.far_at = geometry.far_boundary_faces(parity);
   task.count = list.count;
-  task.diagonal = output.diagonal;
-  task.scale = output.scale;
+  describe_epilogue(task, output);
   for (int d = 0; d < 8; ++d) task.face_buffer[d] = -1;
   for (int mu = 0; mu < 4; ++mu) task.stride[mu] = geometry.lanes().stride[mu];
-  task.vectors = vectors_;
   task.sums.norm = output.sums.norm;
   task.sums.dot = output.sums.dot;
   task.sums.imaginary = output.sums.imaginary;
@@ -127,6 +186,7 @@ void Stencil::submit_sites(int b, bool boundary, const Field& out, const Field& 
   if (link_fields[1] != nullptr) accesses.push_back(runtime::in(link_fields[1]->block(b)));
   if (task.has_x) accesses.push_back(runtime::in(output.x->block(b)));
   if (task.has_y) accesses.push_back(runtime::in(output.y->block(b)));
+  add_epilogue_fields(accesses, output, b);
   if (task.has_state) accesses.push_back(runtime::in(*submission.guard.state));
   if (boundary) read_faces(geometry, faces_, task.face_buffer, accesses);
   runtime::submit(sites_codelet(boundary), task, accesses, cost(list.count, output),

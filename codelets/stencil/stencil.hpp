@@ -3,31 +3,44 @@
 #include "codelets/arch/block_threads.hpp"
 #include "codelets/field/field.hpp"
 #include "codelets/field/link_field.hpp"
+#include "codelets/field/site_field.hpp"
 #include "codelets/stencil/choice.hpp"
 #include "runtime/cut/halo.hpp"
 #include "runtime/graph/scalar.hpp"
 
 #include <array>
+#include <string>
 
 namespace quarkstar::stencil {
+
+inline constexpr int most_site_fields = 2;
+
+/// What the epilogue of an operator (codelets/stencil/epilogue.hpp) takes beside x, diagonal and scale. A linear one takes nothing.
+struct EpilogueOptions {
+  int form = 0;                                             ///< which of the forms that it has
+  PerVector numbers{};                                      ///< of its own
+  std::array<const SiteField*, most_site_fields> fields{};  ///< on the sites of the result; nullptr from the first that is not there
+};
 
 /// What is done with the sum of hops before it is stored, and which sums are taken over the result, for each vector.
 struct Output {
   const Field* x = nullptr;  ///< out_v = diagonal_v x_v + scale_v D in_v; without x: scale_v D in_v
   PerVector diagonal{}, scale = same_for_all(1);
+  EpilogueOptions epilogue{};
   const Field* y = nullptr;  ///< of the dot product
   OutputSums sums = {};
 };
 
-/// Arguments of the sites codelet. Buffers: tables, links, in, out, then those present of partial sums, more links, x, y, state, faces.
+/// Arguments of the sites codelet. Buffers: tables, links, in, out, then those present of partial sums, more links, x, y, site fields,
+/// state, faces. Without hops: out, x, site fields, state.
 struct SitesTask {
   Choice choice;
   std::uint32_t near, far, sites, near_at, far_at, count;
-  std::int32_t first;  ///< outer site from which sites without a list count
-  PerVector diagonal, scale;
-  double constants[16];  ///< of the operator
+  std::int32_t first;                  ///< outer site from which sites without a list count
+  PerVector diagonal, scale, numbers;  ///< numbers: of the epilogue, as its form
+  double constants[16];                ///< of the operator
   int stride[4];
-  int vectors, link_fields;
+  int vectors, link_fields, form, site_fields;
   OutputSums sums;
   bool has_x, has_y, has_state;
   Obedience obedience;
@@ -48,11 +61,12 @@ struct PackTask {
 /// What the driver must know of an operator.
 struct Kind {
   const char* name;
-  int components;           ///< of its vectors
-  int face_reals;           ///< that a hop needs of a neighbour
-  double flops;             ///< per site and vector, of the hops
-  double link_bytes;        ///< per site, of all links that it reads
-  bool complex_dot = true;  ///< its kernels take the imaginary part of a dot product too
+  int components;             ///< of its vectors
+  int face_reals;             ///< that a hop needs of a neighbour
+  double flops;               ///< per site and vector, of the hops
+  double link_bytes;          ///< per site, of all links that it reads
+  bool complex_dot = true;    ///< its kernels take the imaginary part of a dot product too
+  double epilogue_flops = 0;  ///< per site and vector, beyond those of a linear one
 };
 
 /// A hopping operator D between the parities of n vectors. Tasks for each block: pack its faces, interior sites, boundary sites; where
@@ -65,6 +79,10 @@ class Stencil {
   /// Submits out = Output(D in), or with D^+. guard: the state that stops it. Throws ShapeError when the fields' kinds, parities, lattices
   /// or numbers of vectors do not fit.
   void apply(const Field& out, const Field& in, const Output& output = {}, bool adjoint = false, const runtime::Guard& guard = {});
+
+  /// Submits out = the operator's epilogue of no hops, without sums: out and output.x on one parity. Throws as apply() does, and where the
+  /// operator's epilogue is linear (codelets/field/blas.hpp).
+  void apply_epilogue(const Field& out, const Output& output, const runtime::Guard& guard = {});
 
   /// The sums of the last apply(): OutputSums::count() of them for each vector, sum s of vector v at s n + v.
   const runtime::PartialSums& sums() const { return sums_; }
@@ -92,9 +110,14 @@ class Stencil {
   virtual void complete(SitesTask& task, int parity) const = 0;
   virtual const runtime::Codelet& sites_codelet(bool boundary) const = 0;
   virtual const runtime::Codelet& pack_codelet() const = 0;
+  /// Of apply_epilogue(); nullptr for a linear epilogue.
+  virtual const runtime::Codelet* epilogue_codelet() const { return nullptr; }
 
  private:
   struct Submission;
+  void check(const std::string& where, const Field& out, const Output& output) const;
+  double bytes_per_site(double fields, const Output& output) const;
+  void describe_epilogue(SitesTask& task, const Output& output) const;
   void submit_pack(int block, const Field& in, const Submission& submission);
   void submit_sites(int block, bool boundary, const Field& out, const Field& in, const Submission& submission);
 

@@ -177,8 +177,9 @@ void check_vectors(int lanes, int reals, int n, int sign, Edges edges, int left_
   const int count = a.sums.count(n);
   const OnGpu<BinnedSum> sums(std::vector<BinnedSum>(static_cast<std::size_t>(count), BinnedSum::zero()));
   const Stream stream;
-  cuda::launch_hopping<F>({.lanes = lanes, .link_reals = reals, .sign = sign, .vectors_in_lanes = vectors_in_lanes, .chunked = chunked}, a,
-                          outer_sites, state.get(), {}, stream);
+  cuda::launch_hopping<F, stencil::LinearEpilogue>(
+      {.lanes = lanes, .link_reals = reals, .sign = sign, .vectors_in_lanes = vectors_in_lanes, .chunked = chunked}, a, outer_sites,
+      state.get(), {}, stream);
   runtime::enqueue_finish({runtime::sum_tables(), sums.get(), nullptr, count}, stream);
   stream.wait();
   const std::vector<F> found = arranged(out.read(), true);

@@ -11,15 +11,18 @@ namespace quarkstar::wilson {
 /// Source: Gattringer and Lang, ch. 5; signs and basis in docs/conventions.md, section 1.
 class Hopping : public stencil::Stencil {
  public:
-  /// The links that touch even and odd sites (frozen); vectors: of every field. Throws ShapeError when the two do not belong together.
-  Hopping(const LinkField& even, const LinkField& odd, int vectors = 1);
+  /// The links that touch even and odd sites (frozen); vectors: of every field. epilogue_flops: of a class with another epilogue, as
+  /// stencil::Kind's. Throws ShapeError when the two do not belong together.
+  Hopping(const LinkField& even, const LinkField& odd, int vectors = 1, double epilogue_flops = 0);
 
   int link_reals() const { return links_[0]->reals(); }
+
+ protected:
+  const runtime::Codelet& sites_codelet(bool boundary) const override;
 
  private:
   std::array<const LinkField*, 2> links(int parity) const override { return {links_[static_cast<std::size_t>(parity)], nullptr}; }
   void complete(stencil::SitesTask& task, int parity) const override;
-  const runtime::Codelet& sites_codelet(bool boundary) const override;
   const runtime::Codelet& pack_codelet() const override;
 
   std::array<const LinkField*, 2> links_;

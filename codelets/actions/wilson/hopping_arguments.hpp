@@ -2,8 +2,11 @@
 // What a hopping kernel reads and writes: the contract between the codelet and the drivers of every architecture.
 #include "codelets/arch/block_threads.hpp"
 #include "codelets/stencil/arguments.hpp"
+#include "codelets/stencil/epilogue.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace quarkstar::wilson {
 
@@ -19,8 +22,63 @@ struct HoppingArguments : stencil::Arguments<F> {
   Real<F> phase_re[8], phase_im[8];  ///< boundary phase of a hop in each direction
 };
 
+/// With an epilogue's own behind them.
+template <class F, class Epilogue>
+struct HoppingArgumentsWith : HoppingArguments<F> {
+  typename Epilogue::template Arguments<F> epilogue;
+};
+template <class F, class Epilogue>
+using ArgumentsOf =
+    std::conditional_t<std::is_empty_v<typename Epilogue::template Arguments<F>>, HoppingArguments<F>, HoppingArgumentsWith<F, Epilogue>>;
+
+/// A register of lanes of an outer site, at a position of the list; next: the outer site after it.
+struct SiteOfList {
+  std::size_t outer, next;
+  std::int64_t position;
+  int lane0;
+};
+
+/// Vectors that are done together at one outer site.
+struct VectorsOfSite {
+  std::size_t outer;
+  const int* vectors;
+  int count;
+};
+/// At most: with a hop's link and the vectors of a neighbour their results fill a first-level cache of 32 KB.
+inline constexpr int most_together = 8;
+
+/// The hops of a CPU kernel, which kernels of all epilogues share.
 template <class F>
-using HoppingKernel = stencil::Kernel<HoppingArguments<F>>;
+struct Hops {
+  /// r = (H in)(x) of the only vector, [component][re, im][lane].
+  void (*of_one_vector)(const HoppingArguments<F>& arguments, const SiteOfList& site, Real<F>* r) = nullptr;
+  /// The same for a group of several, [vector of the group][register of lanes] of them. next: the group after it.
+  void (*of_vectors)(const HoppingArguments<F>& arguments, const Hops& hops, const VectorsOfSite& group, std::int64_t position,
+                     const VectorsOfSite& next, Real<F>* r) = nullptr;
+  int link_reals = 18, sign = 1, prefetch = 0;
+  bool stream = false;  ///< results go past the cache
+  friend bool operator==(const Hops&, const Hops&) = default;
+};
+
+/// A CPU kernel: a loop over sites which gives the sums of hops to an epilogue, and these hops.
+template <class F, class Epilogue = stencil::LinearEpilogue>
+struct HoppingKernel {
+  using Arguments = ArgumentsOf<F, Epilogue>;
+  void (*range)(const Arguments& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out, runtime::BinnedSum* sums,
+                const Hops<F>& hops) = nullptr;
+  Hops<F> hops{};
+  /// As a stencil::Kernel.
+  void operator()(const Arguments& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
+                  runtime::BinnedSum* sums) const {
+    range(arguments, begin, end, left_out, sums, hops);
+  }
+  friend bool operator==(const HoppingKernel&, const HoppingKernel&) = default;
+};
+
+/// The epilogue without hops over outer sites [begin, end); left_out as for a stencil::Kernel.
+template <class F, class Epilogue>
+using EpilogueKernel = void (*)(const ArgumentsOf<F, Epilogue>& arguments, int lanes, std::int64_t begin, std::int64_t end,
+                                const std::int32_t* left_out);
 
 /// Which pack: lanes of the block, direction in which the face's reader looks, +1 for H or -1 for its adjoint; remote: the reader sits on
 /// another worker.

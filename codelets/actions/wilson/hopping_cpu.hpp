@@ -1,11 +1,10 @@
 #pragma once
-// CPU driver of the Wilson hopping term: loads, lane exchanges, faces and phases around the site body. One lane group
-// at a time. Several right-hand sides: hopping_many.hpp.
+// The hops of the Wilson hopping term on CPUs: loads, lane exchanges, faces and phases around the site body. One lane group
+// at a time. Several right-hand sides: hopping_many.hpp. What is done with their sums: hopping_sites.hpp.
 #include "codelets/actions/wilson/hopping_kernels.hpp"
 #include "codelets/actions/wilson/hopping_spins.hpp"
 #include "codelets/actions/wilson/wilson_site.hpp"
 #include "codelets/arch/faces.hpp"
-#include "codelets/arch/lane_sum.hpp"
 #include "codelets/arch/lanes.hpp"
 #include "codelets/arch/prefetch.hpp"
 #include "codelets/arch/site_stores.hpp"
@@ -171,102 +170,34 @@ struct CpuNeighbours {
   }
 };
 
-/// What becomes of the hops' sum r of one vector: diagonal x + scale r, into `out` and into the sums. at: of the first lane in the fields;
-/// sum(0), sum(1), sum(2): its LaneSum of the norm and of the real and imaginary part of the dot.
-template <class F, int W, int VL, class Sum>
-inline __attribute__((always_inline)) void finish(const wilson::HoppingArguments<F>& a, F* out, std::size_t at, std::size_t vector,
-                                                  const site::Complex<Pack<Real<F>, VL>> (&r)[12], Sum&& sum) {
-  using V = Pack<Real<F>, VL>;
-  using Reader = site::SiteReader<F, V>;
-  const V scale = V::broadcast(a.scale[vector]), diagonal = V::broadcast(a.diagonal[vector]);
-  site::Complex<V> z[12];
-  site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { z[c] = {scale * r[c].re, scale * r[c].im}; });
-  if (a.x != nullptr) {
-    const Reader x(a.x + at, W);
-    site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-      const site::Complex<V> value = x.component(c);
-      z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
-    });
-  }
-  site::write_site<F>(out, W, z);
-  if (a.sums.norm) {
-    V norm = V::broadcast(0);
-    site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, norm)); });
-    sum(0).add(norm);
-  }
-  if (a.sums.dot) {
-    const Reader y(a.y + at, W);
-    V dot_re = V::broadcast(0), dot_im = dot_re;
-    site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-      const site::Complex<V> value = y.component(c);
-      dot_re = fma(value.im, z[c].im, fma(value.re, z[c].re, dot_re));
-      dot_im = fnma(value.im, z[c].re, fma(value.re, z[c].im, dot_im));
-    });
-    sum(1).add(dot_re);
-    if (a.sums.imaginary) sum(2).add(dot_im);
-  }
-}
-
-/// How a kernel for several vectors runs.
-struct ManyVectorsChoice {
-  int link_reals, sign, prefetch;
-  bool stream;
-};
-/// Body of a hopping kernel for several vectors over list positions [begin, end) (hopping_many.hpp).
-template <class F, int W, int VL>
-void many_vectors_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
-                        runtime::BinnedSum* sums, const ManyVectorsChoice& choice);
-
-/// Body of a hopping kernel for one vector over list positions [begin, end). One for both kinds of stores, which halves what is compiled.
+/// r = (H in)(x) of the only vector, for the lanes [lane0, lane0 + VL) of an outer site: Hops::of_one_vector.
 template <class F, int W, int VL, int Reals, int Sign, int Prefetch>
-__attribute__((noinline)) void one_vector_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end,
-                                                runtime::BinnedSum* sums, bool stream) {
+__attribute__((noinline)) void hops_of_one_vector(const wilson::HoppingArguments<F>& a, const wilson::SiteOfList& site, Real<F>* r) {
   using V = Pack<Real<F>, VL>;
-  const wilson::HoppingArguments<F> a = arguments;
   constexpr std::size_t site_links = std::size_t{8} * NumberFormat<F>::link_words(Reals) * W;
-  SiteStores<F, W, spinor_words<F>> stores(stream);
-  LaneSum<VL> totals[3];
-  const auto site_at = [&a](std::int64_t i) { return a.sites != nullptr ? a.sites[i] : static_cast<std::uint32_t>(i); };
-  for (std::int64_t i = begin; i < end; ++i) {
-    const std::size_t outer = site_at(i), next = site_at(i + 1 < end ? i + 1 : i);
-    for (int lane0 = 0; lane0 < W; lane0 += VL) {
-      const CpuNeighbours<F, W, VL, Reals, Prefetch> neighbours{a,
-                                                                a.neighbours + outer * 8,
-                                                                a.faces_at + i * 8,
-                                                                a.links + outer * site_links,
-                                                                a.links + next * site_links,
-                                                                a.neighbours + next * 8,
-                                                                lane0};
-      site::Complex<V> r[12];
-      if constexpr (by_spins<F, W, VL>) {
-        hopping_term_by_spins<Sign, F, Reals, W>(r, neighbours);
-      } else {
-        site::Spinor<V> by_spin;
-        wilson::hopping_term<Sign>(by_spin, neighbours);
-        site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { r[c] = by_spin[c / 3][c % 3]; });
-      }
-
-      const std::size_t at = outer * (spinor_words<F> * W) + static_cast<std::size_t>(lane0);
-      finish<F, W, VL>(a, stores.place(a.out + at, lane0), at, 0, r,
-                       [&totals](int which) QUARKSTAR_INLINE_LAMBDA -> LaneSum<VL>& { return totals[which]; });
-    }
-    stores.complete(a.out + outer * (spinor_words<F> * W));
-  }
-  stores.finish();
-  if (a.sums.norm) (sums++)->merge(totals[0].total());
-  if (a.sums.dot) {
-    sums[0].merge(totals[1].total());
-    if (a.sums.imaginary) sums[1].merge(totals[2].total());
+  const CpuNeighbours<F, W, VL, Reals, Prefetch> neighbours{a,
+                                                            a.neighbours + site.outer * 8,
+                                                            a.faces_at + site.position * 8,
+                                                            a.links + site.outer * site_links,
+                                                            a.links + site.next * site_links,
+                                                            a.neighbours + site.next * 8,
+                                                            site.lane0};
+  if constexpr (by_spins<F, W, VL>) {
+    hopping_term_by_spins<Sign, F, Reals, W, V>(ResultWords<V>(r), neighbours);
+  } else {
+    site::Spinor<V> by_spin;
+    wilson::hopping_term<Sign>(by_spin, neighbours);
+    site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
+      by_spin[c / 3][c % 3].re.store(r + 2 * c * VL);
+      by_spin[c / 3][c % 3].im.store(r + (2 * c + 1) * VL);
+    });
   }
 }
 
-/// A hopping kernel.
-template <class F, int W, int VL, int Reals, int Sign, int Prefetch, bool Stream>
-void hopping_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
-                   runtime::BinnedSum* sums) {
-  if (arguments.vectors > 1) many_vectors_range<F, W, VL>(arguments, begin, end, left_out, sums, {Reals, Sign, Prefetch, Stream});
-  else if (left_out == nullptr || left_out[0] == 0) one_vector_range<F, W, VL, Reals, Sign, Prefetch>(arguments, begin, end, sums, Stream);
-}
+/// Hops::of_vectors (hopping_many.hpp).
+template <class F, int W, int VL>
+void hops_of_vectors(const wilson::HoppingArguments<F>& arguments, const wilson::Hops<F>& hops, const wilson::VectorsOfSite& group,
+                     std::int64_t position, const wilson::VectorsOfSite& next, Real<F>* r);
 
 /// Body of a pack kernel: projects the edge's spinors for the hop `D` of the reader and keeps the lanes on the edge.
 template <class F, int W, int VL, int D, int Sign>
@@ -290,16 +221,17 @@ void pack_range(const wilson::PackArguments<F>& a, std::int64_t begin, std::int6
 
 /// Finds the instantiation for a choice.
 template <class F, int... Ws>
-wilson::HoppingKernel<F> find_hopping(const wilson::KernelChoice& choice, std::integer_sequence<int, Ws...>) {
-  wilson::HoppingKernel<F> found = nullptr;
+wilson::Hops<F> find_hops(const wilson::KernelChoice& choice, std::integer_sequence<int, Ws...>) {
+  wilson::Hops<F> found{nullptr, nullptr, choice.link_reals, choice.sign};
   const auto over_lanes = [&](auto w) {
     const auto consider = [&](auto reals, auto sign) {
       if (choice.lanes != w || choice.link_reals != reals || (choice.sign > 0) != (sign > 0)) return;
-      found = with_prefetch<F, w, wilson::default_launch.memory.prefetch>(choice.launch.memory.prefetch, [&](auto prefetch) {
-        return with_stores<F, w, spinor_words<F>>(choice.launch.memory.stores, [&](auto stream) -> wilson::HoppingKernel<F> {
-          return hopping_range<F, w, vector_lanes<F, w>, reals, sign, prefetch, stream>;
-        });
+      found.prefetch = with_prefetch<F, w, wilson::default_launch.memory.prefetch>(choice.launch.memory.prefetch, [&](auto prefetch) {
+        found.of_one_vector = hops_of_one_vector<F, w, vector_lanes<F, w>, reals, sign, prefetch>;
+        return static_cast<int>(prefetch);
       });
+      found.of_vectors = hops_of_vectors<F, w, vector_lanes<F, w>>;
+      found.stream = may_stream<F, w, spinor_words<F>> && choice.launch.memory.stores == arch::Stores::streaming;
     };
     consider(site::Index<18>{}, site::Index<1>{});
     consider(site::Index<18>{}, site::Index<-1>{});
@@ -327,15 +259,15 @@ wilson::PackKernel<F> find_pack(int lanes, int direction, int sign, std::integer
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME
 
-/// In a *_kernel.cpp: the kernels of one format.
-#define QUARKSTAR_HOPPING_KERNELS(F)                                               \
-  namespace quarkstar::QUARKSTAR_ARCH_NAME {                                       \
-  template <>                                                                      \
-  wilson::HoppingKernel<F> hopping_kernel<F>(const wilson::KernelChoice& choice) { \
-    return find_hopping<F>(choice, LaneCounts<F>{});                               \
-  }                                                                                \
-  template <>                                                                      \
-  wilson::PackKernel<F> pack_kernel<F>(int lanes, int direction, int sign) {       \
-    return find_pack<F>(lanes, direction, sign, LaneCounts<F>{});                  \
-  }                                                                                \
+/// In a *_kernel.cpp: the hops and packs of one format.
+#define QUARKSTAR_HOPS(F)                                                    \
+  namespace quarkstar::QUARKSTAR_ARCH_NAME {                                 \
+  template <>                                                                \
+  wilson::Hops<F> hops_of<F>(const wilson::KernelChoice& choice) {           \
+    return find_hops<F>(choice, LaneCounts<F>{});                            \
+  }                                                                          \
+  template <>                                                                \
+  wilson::PackKernel<F> pack_kernel<F>(int lanes, int direction, int sign) { \
+    return find_pack<F>(lanes, direction, sign, LaneCounts<F>{});            \
+  }                                                                          \
   }

@@ -5,8 +5,8 @@
 #include "codelets/actions/wilson/hopping_cuda.hpp"
 #include "codelets/actions/wilson/wilson_site.hpp"
 #include "codelets/arch/cuda_sum.cuh"
-#include "codelets/arch/cuda_words.cuh"
 #include "codelets/lattice/neighbour_entry.hpp"
+#include "codelets/stencil/epilogue_cuda.cuh"
 #include "runtime/gpu/cuda_launch.cuh"
 
 #include <algorithm>
@@ -171,33 +171,25 @@ struct Summands {
   V norm{0}, dot_re{0}, dot_im{0};
 };
 
-/// out = diagonal x + scale r in one lane, and its summands. at: where the words of all lanes begin; vector: of the coefficients.
-template <class F, int W, bool Chunked, class V>
-__device__ __forceinline__ void finish_site(const wilson::HoppingArguments<F>& a, const site::Spinor<V>& r, std::size_t at, int lane,
-                                            int vector, Summands<V>& summands) {
-  constexpr int chunk = spinor_chunk<F, Chunked>, head = site::head_words<F>;
-  const V scale{a.scale[vector]}, diagonal{a.diagonal[vector]};
+/// Gives the sum of hops r in one lane to the epilogue, stores the result and adds its summands. site.x: where the words of x for all lanes
+/// of the site begin; out, y: the same.
+template <class Epilogue, class F, bool Chunked, class Arguments, class V, class Site>
+__device__ __forceinline__ void finish_site(const Arguments& a, const site::Spinor<V>& r, std::size_t at, const Site& site,
+                                            Summands<V>& summands) {
   site::Complex<V> z[12];
-  site::unroll<12>([&](auto c) { z[c] = {scale * r[c / 3][c % 3].re, scale * r[c / 3][c % 3].im}; });
-  /// body(component number, component) for those of a stored vector.
-  const auto for_stored = [&](auto loads, const F* p, auto&& body) {
-    F words[spinor_words<F>];
-    load_words<chunk, head, decltype(loads)>(words, p, W, lane);
-    const site::SiteReader<F, V> stored(words, 1);
-    site::unroll<12>([&](auto c) { body(c, stored.component(c)); });
-  };
-  if (a.x != nullptr)
-    for_stored(StreamedLoads{}, a.x + at, [&](auto c, const site::Complex<V>& value) {
-      z[c] = {fma(diagonal, value.re, z[c].re), fma(diagonal, value.im, z[c].im)};
-    });
+  site::unroll<12>([&](auto c) { z[c] = r[c / 3][c % 3]; });
+  Epilogue::apply(z, a, site);
   F words[spinor_words<F>];
   site::write_site<F>(words, 1, z);
-  store_words<chunk, head>(a.out + at, W, lane, words);
+  store_words<spinor_chunk<F, Chunked>, site::head_words<F>>(a.out + at, site.lanes, site.lane, words);
   if (a.sums.norm) site::unroll<12>([&](auto c) { summands.norm = fma(z[c].im, z[c].im, fma(z[c].re, z[c].re, summands.norm)); });
   if (a.sums.dot)
-    for_stored(CachedLoads{}, a.y + at, [&](auto c, const site::Complex<V>& value) {
-      summands.dot_re = fma(value.im, z[c].im, fma(value.re, z[c].re, summands.dot_re));
-      summands.dot_im = fnma(value.im, z[c].re, fma(value.re, z[c].im, summands.dot_im));
+    site.template with_vector<CachedLoads>(a.y + at, [&](const auto& y) {
+      site::unroll<12>([&](auto c) {
+        const site::Complex<V> value = y.component(c);
+        summands.dot_re = fma(value.im, z[c].im, fma(value.re, z[c].re, summands.dot_re));
+        summands.dot_im = fnma(value.im, z[c].re, fma(value.re, z[c].im, summands.dot_im));
+      });
     });
 }
 
@@ -232,10 +224,10 @@ inline constexpr int most_vectors_of_block = arch::most_block_threads / arch::wa
 /// A block: threadIdx.x is the lane, .y the vector, .z the site, of as many sites as make a warp for each vector. The blocks of a site's
 /// vectors, where one does not hold them all, follow each other, so that they find its links in L2. Alone: there is one vector, and the
 /// block has one dimension.
-template <class F, int W, int Reals, unsigned Edged, bool Chunked, bool Alone>
+template <class Epilogue, class F, int W, int Reals, unsigned Edged, bool Chunked, bool Alone>
 __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
-    hopping_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, Real<F> sign, std::uint32_t sites, std::uint32_t vector_blocks,
-                   const VectorStatus* status, Obedience obedience, SumTable* tables) {
+    hopping_kernel(const __grid_constant__ wilson::ArgumentsOf<F, Epilogue> a, Real<F> sign, std::uint32_t sites,
+                   std::uint32_t vector_blocks, const VectorStatus* status, Obedience obedience, SumTable* tables) {
   using V = Lane<Real<F>>;
   constexpr bool shares = shares_links<F, Alone>;
   runtime::wait_for_predecessors();
@@ -264,7 +256,9 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
           a, a.neighbours + outer * 8, a.faces_at + std::size_t{i} * 8, links, lane, vector, vectors, V{sign}};
       site::Spinor<V> r;
       neighbours.hopping_term(r);
-      finish_site<F, W, Chunked>(a, r, (outer * vectors + vector) * (spinor_words<F> * W), lane, vector, summands);
+      const std::size_t at = (outer * vectors + vector) * (spinor_words<F> * W);
+      const SiteOfThread<F, 24, Chunked> site{a.x + at, outer, vector, W, lane, W, lane};
+      finish_site<Epilogue, F, Chunked>(a, r, at, site, summands);
     };
     if constexpr (shares) {
       // Each thread puts the links of some directions together, for all vectors of its lane.
@@ -293,8 +287,8 @@ __global__ void __launch_bounds__(arch::most_block_threads, resident_blocks<F>)
   });
 }
 
-template <class F, int W, int Reals, unsigned Edged, bool Chunked, bool Alone>
-void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& a, std::int64_t sites,
+template <class Epilogue, class F, int W, int Reals, unsigned Edged, bool Chunked, bool Alone>
+void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::ArgumentsOf<F, Epilogue>& a, std::int64_t sites,
                        const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   const std::int64_t threads = sites * W * a.vectors;
   dim3 shape;
@@ -315,13 +309,13 @@ void launch_hopping_of(const wilson::KernelChoice& choice, const wilson::Hopping
     shape = dim3(W, static_cast<unsigned>((a.vectors + vector_blocks - 1) / vector_blocks), sites_of_block);
     blocks = (sites + sites_of_block - 1) / sites_of_block * vector_blocks;
   }
-  runtime::launch(hopping_kernel<F, W, Reals, Edged, Chunked, Alone>, threads >= runtime::least_overlapping, static_cast<unsigned>(blocks),
-                  shape, stream, a, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(sites),
+  runtime::launch(hopping_kernel<Epilogue, F, W, Reals, Edged, Chunked, Alone>, threads >= runtime::least_overlapping,
+                  static_cast<unsigned>(blocks), shape, stream, a, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(sites),
                   static_cast<std::uint32_t>(vector_blocks), status, obedience, a.sums.count(a.vectors) > 0 ? sum_tables() : nullptr);
 }
 
-template <class F, bool Chunked, bool Alone>
-void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
+template <class Epilogue, class F, bool Chunked, bool Alone>
+void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::ArgumentsOf<F, Epilogue>& arguments, std::int64_t count,
                          const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   unsigned edged = 0;
   for (int d = 0; d < 8; ++d) {
@@ -335,7 +329,7 @@ void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::Hoppi
       if (choice.lanes != w || choice.link_reals != reals) return;
       started = true;
       const auto start = [&](auto directions) {
-        launch_hopping_of<F, w, reals, directions, Chunked, Alone>(choice, arguments, count, status, obedience, stream);
+        launch_hopping_of<Epilogue, F, w, reals, directions, Chunked, Alone>(choice, arguments, count, status, obedience, stream);
       };
       // What is rare has fewer kernels: odd extents, and several vectors in lanes narrower than the usual.
       if constexpr (Alone || w == full_lanes<F>) {
@@ -357,8 +351,8 @@ void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::Hoppi
 
 }  // namespace quarkstar::cuda
 
-/// In a .cu: the launches of one format, chunked or not, for one vector alone or for any number of them.
-#define QUARKSTAR_HOPPING_LAUNCH(F, Chunked, Alone)                                                                                        \
-  template void quarkstar::cuda::launch_hopping_with<F, Chunked, Alone>(                                                                   \
-      const quarkstar::wilson::KernelChoice&, const quarkstar::wilson::HoppingArguments<F>&, std::int64_t, const quarkstar::VectorStatus*, \
-      quarkstar::Obedience, quarkstar::runtime::CudaStream);
+/// In a .cu: the launches of one format, chunked or not, for one vector alone or for any number of them, with an epilogue.
+#define QUARKSTAR_HOPPING_LAUNCH(F, Chunked, Alone, ...)                                                           \
+  template void quarkstar::cuda::launch_hopping_with<__VA_ARGS__, F, Chunked, Alone>(                              \
+      const quarkstar::wilson::KernelChoice&, const quarkstar::wilson::ArgumentsOf<F, __VA_ARGS__>&, std::int64_t, \
+      const quarkstar::VectorStatus*, quarkstar::Obedience, quarkstar::runtime::CudaStream)

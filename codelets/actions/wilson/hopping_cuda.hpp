@@ -6,9 +6,14 @@
 namespace quarkstar::cuda {
 
 /// Computes `count` list entries; status: device pointer to the solver's flags or nullptr. Sums go to sum_tables().
-template <class F>
-void launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
+template <class F, class Epilogue>
+void launch_hopping(const wilson::KernelChoice& choice, const wilson::ArgumentsOf<F, Epilogue>& arguments, std::int64_t count,
                     const VectorStatus* status, Obedience obedience, runtime::CudaStream stream);
+
+/// The epilogue without hops, on `outer_sites` outer sites.
+template <class F, class Epilogue>
+void launch_epilogue(const wilson::KernelChoice& choice, const wilson::ArgumentsOf<F, Epilogue>& arguments, std::int64_t outer_sites,
+                     const VectorStatus* status, Obedience obedience, runtime::CudaStream stream);
 
 /// Gathers `count` face sites.
 template <class F>

@@ -1,3 +1,3 @@
 #include "codelets/actions/wilson/hopping_in_lanes_cuda.cuh"
 
-QUARKSTAR_HOPPING_IN_LANES_LAUNCH(double)
+QUARKSTAR_HOPPING_IN_LANES_LAUNCH(double, quarkstar::stencil::LinearEpilogue);

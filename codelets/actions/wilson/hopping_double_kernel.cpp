@@ -1,3 +1,5 @@
 #include "codelets/actions/wilson/hopping_cpu.hpp"
+#include "codelets/actions/wilson/hopping_sites.hpp"
 
-QUARKSTAR_HOPPING_KERNELS(double)
+QUARKSTAR_HOPS(double)
+QUARKSTAR_HOPPING_KERNELS(double, quarkstar::stencil::LinearEpilogue)

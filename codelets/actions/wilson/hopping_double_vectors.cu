@@ -1,3 +1,3 @@
 #include "codelets/actions/wilson/hopping_cuda.cuh"
 
-QUARKSTAR_HOPPING_LAUNCH(double, false, false)
+QUARKSTAR_HOPPING_LAUNCH(double, false, false, quarkstar::stencil::LinearEpilogue);

@@ -1,3 +1,5 @@
 #include "codelets/actions/wilson/hopping_cpu.hpp"
+#include "codelets/actions/wilson/hopping_sites.hpp"
 
-QUARKSTAR_HOPPING_KERNELS(Half)
+QUARKSTAR_HOPS(Half)
+QUARKSTAR_HOPPING_KERNELS(quarkstar::Half, quarkstar::stencil::LinearEpilogue)

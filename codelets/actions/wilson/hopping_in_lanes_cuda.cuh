@@ -86,10 +86,10 @@ template <class F, int G>
 inline constexpr int resident_in_lanes = sizeof(F) == 4 && G == 8 ? 2 : 1;
 
 /// A block: G threads for each site of a tile. The blocks of a site's groups follow each other. G: vectors of a group.
-template <class F, int G, int Reals, unsigned Edged>
+template <class Epilogue, class F, int G, int Reals, unsigned Edged>
 __global__ void __launch_bounds__(tile_sites<F>* G, (resident_in_lanes<F, G>))
-    hopping_in_lanes_kernel(const __grid_constant__ wilson::HoppingArguments<F> a, Real<F> sign, std::uint32_t sites, std::uint32_t groups,
-                            std::uint32_t tiles, const VectorStatus* status, Obedience obedience, SumTable* tables) {
+    hopping_in_lanes_kernel(const __grid_constant__ wilson::ArgumentsOf<F, Epilogue> a, Real<F> sign, std::uint32_t sites,
+                            std::uint32_t groups, std::uint32_t tiles, const VectorStatus* status, Obedience obedience, SumTable* tables) {
   using V = Lane<Real<F>>;
   using Links = LinksOfTiles<F, Reals>;
   constexpr int at_a_time = tile_sites<F>;
@@ -135,7 +135,9 @@ __global__ void __launch_bounds__(tile_sites<F>* G, (resident_in_lanes<F, G>))
                                                                           V{sign}};
       site::Spinor<V> r;
       neighbours.hopping_term(r);
-      finish_site<F, G, true>(a, r, (outer * groups + group) * (spinor_words<F> * G), lane, vector, summands);
+      const std::size_t at = (outer * groups + group) * (spinor_words<F> * G);
+      const SiteOfThread<F, 24, true> site{a.x + at, outer, vector, G, lane, 1, 0};
+      finish_site<Epilogue, F, true>(a, r, at, site, summands);
     }
     for_sums(a, tables, summands, [&](SumTable* of_vectors, double x) {
       add_to_table<at_a_time>(of_vectors[group * G + thread / at_a_time], in_rows_of_vectors(x, exchange, G, at_a_time));
@@ -143,8 +145,8 @@ __global__ void __launch_bounds__(tile_sites<F>* G, (resident_in_lanes<F, G>))
   }
 }
 
-template <class F>
-void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
+template <class Epilogue, class F>
+void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::ArgumentsOf<F, Epilogue>& arguments, std::int64_t count,
                              const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
   bool edged = false, started = false;
   for (int d = 0; d < 8; ++d) {
@@ -161,10 +163,11 @@ void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::H
   const auto consider = [&](auto of_group, auto reals, auto directions) {
     if (vectors != of_group || choice.link_reals != reals || edged != (directions != no_directions)) return;
     started = true;
-    runtime::launch(hopping_in_lanes_kernel<F, of_group, reals, directions>, count * arguments.vectors >= runtime::least_overlapping,
-                    blocks, static_cast<unsigned>(at_a_time * of_group), stream, arguments, static_cast<Real<F>>(choice.sign),
-                    static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(groups), static_cast<std::uint32_t>(tiles), status,
-                    obedience, arguments.sums.count(arguments.vectors) > 0 ? sum_tables() : nullptr);
+    runtime::launch(hopping_in_lanes_kernel<Epilogue, F, of_group, reals, directions>,
+                    count * arguments.vectors >= runtime::least_overlapping, blocks, static_cast<unsigned>(at_a_time * of_group), stream,
+                    arguments, static_cast<Real<F>>(choice.sign), static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(groups),
+                    static_cast<std::uint32_t>(tiles), status, obedience,
+                    arguments.sums.count(arguments.vectors) > 0 ? sum_tables() : nullptr);
   };
   const auto over_links = [&](auto of_group) {
     const auto over_edges = [&](auto reals) {
@@ -183,8 +186,8 @@ void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::H
 
 }  // namespace quarkstar::cuda
 
-/// In a .cu: the launches of one format.
-#define QUARKSTAR_HOPPING_IN_LANES_LAUNCH(F)                                                                                               \
-  template void quarkstar::cuda::launch_hopping_in_lanes<F>(                                                                               \
-      const quarkstar::wilson::KernelChoice&, const quarkstar::wilson::HoppingArguments<F>&, std::int64_t, const quarkstar::VectorStatus*, \
-      quarkstar::Obedience, quarkstar::runtime::CudaStream);
+/// In a .cu: the launches of one format, with an epilogue.
+#define QUARKSTAR_HOPPING_IN_LANES_LAUNCH(F, ...)                                                                  \
+  template void quarkstar::cuda::launch_hopping_in_lanes<__VA_ARGS__, F>(                                          \
+      const quarkstar::wilson::KernelChoice&, const quarkstar::wilson::ArgumentsOf<F, __VA_ARGS__>&, std::int64_t, \
+      const quarkstar::VectorStatus*, quarkstar::Obedience, quarkstar::runtime::CudaStream)

@@ -7,7 +7,7 @@ namespace quarkstar {
 #define QUARKSTAR_KNOW_HOPPING_OF(architecture, F)                          \
   namespace architecture {                                                  \
   template <>                                                               \
-  wilson::HoppingKernel<F> hopping_kernel<F>(const wilson::KernelChoice&);  \
+  wilson::Hops<F> hops_of<F>(const wilson::KernelChoice&);                  \
   template <>                                                               \
   wilson::PackKernel<F> pack_kernel<F>(int lanes, int direction, int sign); \
   }
@@ -20,7 +20,8 @@ namespace wilson {
 
 template <class F>
 HoppingKernel<F> hopping_kernel(const KernelChoice& choice) {
-  static constexpr arch::KernelTable<HoppingKernel<F> (*)(const KernelChoice&)> table = QUARKSTAR_KERNEL_TABLE(hopping_kernel<F>);
+  static constexpr arch::KernelTable<HoppingKernel<F> (*)(const KernelChoice&)> table =
+      QUARKSTAR_KERNEL_TABLE(hopping_kernel<F, stencil::LinearEpilogue>);
   return table.current()(choice);
 }
 template <class F>

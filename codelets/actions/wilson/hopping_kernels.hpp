@@ -5,20 +5,25 @@
 
 namespace quarkstar {
 
-/// Specialised for the formats double, float and Half.
-#define QUARKSTAR_DECLARE_HOPPING(architecture)                          \
-  namespace architecture {                                               \
-  template <class F>                                                     \
-  wilson::HoppingKernel<F> hopping_kernel(const wilson::KernelChoice&);  \
-  template <class F>                                                     \
-  wilson::PackKernel<F> pack_kernel(int lanes, int direction, int sign); \
+/// Specialised for the formats double, float and Half; hopping_kernel and epilogue_kernel also for epilogues, each in the folder of its
+/// action.
+#define QUARKSTAR_DECLARE_HOPPING(architecture)                                   \
+  namespace architecture {                                                        \
+  template <class F>                                                              \
+  wilson::Hops<F> hops_of(const wilson::KernelChoice&);                           \
+  template <class F, class Epilogue>                                              \
+  wilson::HoppingKernel<F, Epilogue> hopping_kernel(const wilson::KernelChoice&); \
+  template <class F, class Epilogue>                                              \
+  wilson::EpilogueKernel<F, Epilogue> epilogue_kernel(int lanes);                 \
+  template <class F>                                                              \
+  wilson::PackKernel<F> pack_kernel(int lanes, int direction, int sign);          \
   }
 QUARKSTAR_FOR_ARCHITECTURES(QUARKSTAR_DECLARE_HOPPING)
 #undef QUARKSTAR_DECLARE_HOPPING
 
 namespace wilson {
 
-/// Kernel of the architecture in use for a choice; nullptr when there is none for that many lanes or link reals.
+/// Kernel of the architecture in use for a choice; without a range when there is none for that many lanes.
 template <class F>
 HoppingKernel<F> hopping_kernel(const KernelChoice& choice);
 template <class F>

@@ -1,34 +1,9 @@
-// Which hopping kernel for which format and number of vectors; the gathering of faces.
-#include "codelets/actions/wilson/hopping_in_lanes_cuda.cuh"
+// The hopping kernels with a linear epilogue; the gathering of faces.
+#include "codelets/actions/wilson/hopping_launch.cuh"
 
 #include <algorithm>
 
 namespace quarkstar::cuda {
-
-#define QUARKSTAR_ELSEWHERE(F)                                                                                                      \
-  extern QUARKSTAR_HOPPING_LAUNCH(F, false, true) extern QUARKSTAR_HOPPING_LAUNCH(F, false, false) extern QUARKSTAR_HOPPING_LAUNCH( \
-      F, true, true) extern QUARKSTAR_HOPPING_LAUNCH(F, true, false)
-QUARKSTAR_ELSEWHERE(Half)
-QUARKSTAR_ELSEWHERE(float)
-QUARKSTAR_ELSEWHERE(double)
-extern QUARKSTAR_HOPPING_IN_LANES_LAUNCH(float) extern QUARKSTAR_HOPPING_IN_LANES_LAUNCH(double)
-
-    template <class F>
-    void launch_hopping(const wilson::KernelChoice& choice, const wilson::HoppingArguments<F>& arguments, std::int64_t count,
-                        const VectorStatus* status, Obedience obedience, runtime::CudaStream stream) {
-  if (count == 0) return;
-  if (choice.vectors_in_lanes > 1) {
-    if constexpr (!is_half<F>) return launch_hopping_in_lanes(choice, arguments, count, status, obedience, stream);
-    else runtime::fail_as_defect("wilson hopping: half precision has no vectors in lanes");
-  }
-  const bool alone = arguments.vectors == 1 && choice.lanes > 1;  // odd extents are rare: not worth kernels of their own
-  const auto launch = [&](auto chunked) {
-    if (alone) launch_hopping_with<F, chunked, true>(choice, arguments, count, status, obedience, stream);
-    else launch_hopping_with<F, chunked, false>(choice, arguments, count, status, obedience, stream);
-  };
-  if (choice.chunked) launch(std::true_type{});
-  else launch(std::false_type{});
-}
 
 namespace {
 
@@ -86,13 +61,13 @@ void launch_pack(const wilson::PackChoice& choice, const wilson::PackArguments<F
   runtime::check_launch("wilson pack");
 }
 
-#define QUARKSTAR_LAUNCHES(F)                                                                                                      \
-  template void launch_hopping(const wilson::KernelChoice&, const wilson::HoppingArguments<F>&, std::int64_t, const VectorStatus*, \
-                               Obedience, runtime::CudaStream);                                                                    \
-  template void launch_pack(const wilson::PackChoice&, const wilson::PackArguments<F>&, std::int64_t, const std::int32_t*,         \
+#define QUARKSTAR_PACK_LAUNCH(F)                                                                                           \
+  template void launch_pack(const wilson::PackChoice&, const wilson::PackArguments<F>&, std::int64_t, const std::int32_t*, \
                             runtime::CudaStream);
-QUARKSTAR_LAUNCHES(Half)
-QUARKSTAR_LAUNCHES(float)
-QUARKSTAR_LAUNCHES(double)
+QUARKSTAR_PACK_LAUNCH(Half)
+QUARKSTAR_PACK_LAUNCH(float)
+QUARKSTAR_PACK_LAUNCH(double)
 
 }  // namespace quarkstar::cuda
+
+QUARKSTAR_HOPPING_LAUNCHES(quarkstar::stencil::LinearEpilogue);

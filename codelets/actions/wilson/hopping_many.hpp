@@ -3,16 +3,14 @@
 // all of them: its link is read, and completed to 18 numbers, once, and a neighbour's vectors, which lie side by side in memory, are read
 // one after the other.
 #include "codelets/actions/wilson/hopping_cpu.hpp"
-#include "codelets/arch/wanted_vectors.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
-#include <vector>
 
 namespace quarkstar::QUARKSTAR_ARCH_NAME {
 
-/// r_v = (H in_v)(x) for up to `most` vectors v at one outer site x of W lanes, with the operations and so the bits of
+/// Hops::of_vectors: r_v = (H in_v)(x) for the vectors v of a group at one outer site x of W lanes, with the operations and so the bits of
 /// wilson::hopping_term(). in: [outer site][vector][word][lane]; links: [outer site][direction][word][lane].
 /// Cost of a site (lane) and vector: 1320 flop. Each link is read from memory and completed once for all vectors, and read from the
 /// first-level cache once, or, where registers do not hold it, once for each spin and vector; each neighbour's vector is read once, and its
@@ -22,58 +20,38 @@ class ManySpinors {
   using T = Real<F>;
   using V = Pack<T, VL>;
   using Arguments = wilson::HoppingArguments<F>;
+  using Group = wilson::VectorsOfSite;
   static constexpr int site_words = spinor_words<F> * W;
   static constexpr bool link_fits = vector_registers >= 32;  // 18 for the link, 6 for a spin of a neighbour, 6 for its product
   static constexpr int links_ahead = 4;                      // hops
 
  public:
-  /// With a hop's link and the vectors of a neighbour the results fill a first-level cache of 32 KB.
-  static constexpr int most = 8;
-
-  /// Vectors that are done together at one outer site.
-  struct Group {
-    std::size_t outer;
-    const int* vectors;
-    int count;
-  };
-
-  ManySpinors(const Arguments& arguments, const ManyVectorsChoice& choice)
-      : a_(arguments),
-        prefetch_(choice.prefetch > 0),
-        reads_results_(!choice.stream),
-        link_size_(static_cast<std::size_t>((choice.link_reals == 18   ? NumberFormat<F>::link_words(18)
-                                             : choice.link_reals == 12 ? NumberFormat<F>::link_words(12)
-                                                                       : NumberFormat<F>::link_words(8)) *
-                                            W)),
-        complete_(choice.link_reals == 18   ? complete<18>
-                  : choice.link_reals == 12 ? complete<12>
-                                            : complete<8>),
-        hops_(choice.sign > 0 ? hops_of_sign<1>.data() : hops_of_sign<-1>.data()) {}
-
-  /// All hops of a group at a list position. next: the group after it.
-  void compute(const Group& group, std::int64_t position, const Group& next) {
-    const std::uint32_t *const entries = a_.neighbours + group.outer * 8, *const next_entries = a_.neighbours + next.outer * 8;
-    const F *const links = a_.links + group.outer * 8 * link_size_, *const next_links = a_.links + next.outer * 8 * link_size_;
+  static void compute(const Arguments& a, const wilson::Hops<F>& hops, const Group& group, std::int64_t position, const Group& next,
+                      T* results) {
+    const int reals = hops.link_reals;
+    const auto link_words = reals == 18   ? NumberFormat<F>::link_words(18)
+                            : reals == 12 ? NumberFormat<F>::link_words(12)
+                                          : NumberFormat<F>::link_words(8);
+    const auto link_size = static_cast<std::size_t>(link_words * W);
+    const auto complete_link = reals == 18 ? complete<18> : reals == 12 ? complete<12> : complete<8>;
+    const Hop* const hop_functions = hops.sign > 0 ? hops_of_sign<1>.data() : hops_of_sign<-1>.data();
+    const std::uint32_t *const entries = a.neighbours + group.outer * 8, *const next_entries = a.neighbours + next.outer * 8;
+    const F *const links = a.links + group.outer * 8 * link_size, *const next_links = a.links + next.outer * 8 * link_size;
     for (int d = 0; d < 8; ++d) {
       const int ahead = d + links_ahead;
-      const F* const link = links + static_cast<std::size_t>(d) * link_size_;
+      const F* const link = links + static_cast<std::size_t>(d) * link_size;
       for (int lane0 = 0; lane0 < W; lane0 += VL) {
         alignas(64) T numbers[18 * VL];
-        complete_(numbers, link + lane0);
+        complete_link(numbers, link + lane0);
         Ahead lines{};
-        if (prefetch_ && lane0 == 0)
-          lines = Ahead(vectors_at(d < 7 ? entries[d + 1] : next_entries[0]), d < 7 ? group : next,
-                        ahead < 8 ? links + ahead * link_size_ : next_links + (ahead - 8) * link_size_, link_size_,
-                        reads_results_ ? results_at(group.outer) : nullptr, group, d);
-        const Place place{a_, entries, a_.faces_at + position * 8, lane0, group};
-        hops_[d + ((entries[d] & 7u) != 0 ? 8 : 0)](place, numbers, results_ + lane0 * 24, lines);
+        if (hops.prefetch > 0 && lane0 == 0)
+          lines = Ahead(vectors_at(a, d < 7 ? entries[d + 1] : next_entries[0]), d < 7 ? group : next,
+                        ahead < 8 ? links + ahead * link_size : next_links + (ahead - 8) * link_size, link_size,
+                        hops.stream ? nullptr : results_at(a, group.outer), group, d);
+        const Place place{a, entries, a.faces_at + position * 8, lane0, group};
+        hop_functions[d + ((entries[d] & 7u) != 0 ? 8 : 0)](place, numbers, results + lane0 * 24, lines);
       }
     }
-  }
-
-  inline __attribute__((always_inline)) void load(site::Complex<V> (&r)[12], int i, int lane0) const {
-    const T* p = results_ + (i * W + lane0) * 24;
-    site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA { r[c] = {V::load(p + 2 * c * VL), V::load(p + (2 * c + 1) * VL)}; });
   }
 
  private:
@@ -133,11 +111,13 @@ class ManySpinors {
   }
 
   /// Vectors of the outer site that an entry names.
-  const F* vectors_at(std::uint32_t entry) const {
-    return a_.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * static_cast<std::size_t>(a_.vectors) * site_words;
+  static const F* vectors_at(const Arguments& a, std::uint32_t entry) {
+    return a.in + static_cast<std::size_t>(entry >> neighbour_entry::shift) * static_cast<std::size_t>(a.vectors) * site_words;
   }
 
-  const F* results_at(std::size_t outer) const { return a_.out + outer * static_cast<std::size_t>(a_.vectors) * site_words; }
+  static const F* results_at(const Arguments& a, std::size_t outer) {
+    return a.out + outer * static_cast<std::size_t>(a.vectors) * site_words;
+  }
 
   /// One hop for the vectors of a group. One function for every format of links, so that there are few. A hop that may cross an edge has
   /// the link in memory: around the calls that this may take a compiler would store all registers.
@@ -159,64 +139,24 @@ class ManySpinors {
   }
   template <int Sign>
   static constexpr std::array<Hop, 16> hops_of_sign = hops_of<Sign>(std::make_integer_sequence<int, 8>{});
-
-  const Arguments& a_;
-  bool prefetch_, reads_results_;
-  std::size_t link_size_;
-  void (*complete_)(T* numbers, const F* from);
-  const Hop* hops_;
-  alignas(64) T results_[most * 24 * W];
 };
 
 template <class F, int W, int VL>
-void many_vectors_range(const wilson::HoppingArguments<F>& arguments, std::int64_t begin, std::int64_t end, const std::int32_t* left_out,
-                        runtime::BinnedSum* sums, const ManyVectorsChoice& choice) {
-  using Many = ManySpinors<F, W, VL>;
-  const wilson::HoppingArguments<F> a = arguments;
-  const WantedVectors<most_vectors> wanted(left_out, a.vectors);
-  if (wanted.count == 0) return;
-  SiteStores<F, W, spinor_words<F>> stores(choice.stream);
-  const auto n = static_cast<std::size_t>(a.vectors);
-  std::vector<LaneSum<VL>> totals(static_cast<std::size_t>(a.sums.count(a.vectors)));
-  const std::size_t without_norm = a.sums.norm ? 0 : n;
-  Many many(a, choice);
-  // As many groups as must be, none much smaller than another.
-  const int groups = (wanted.count + Many::most - 1) / Many::most;
-  const auto group_at = [&](std::int64_t i, int g) -> typename Many::Group {
-    const int first = g * wanted.count / groups;
-    return {a.sites != nullptr ? a.sites[i] : static_cast<std::size_t>(i), wanted.vector + first, (g + 1) * wanted.count / groups - first};
-  };
-  for (std::int64_t i = begin; i < end; ++i)
-    for (int g = 0; g < groups; ++g) {
-      const typename Many::Group group = group_at(i, g);
-      many.compute(group, i, g + 1 < groups ? group_at(i, g + 1) : group_at(std::min(i + 1, end - 1), 0));
-      for (int k = 0; k < group.count; ++k) {
-        const auto v = static_cast<std::size_t>(group.vectors[k]);
-        const std::size_t site = (group.outer * n + v) * (spinor_words<F> * W);
-        for (int lane0 = 0; lane0 < W; lane0 += VL) {
-          site::Complex<Pack<Real<F>, VL>> r[12];
-          many.load(r, k, lane0);
-          const std::size_t at = site + static_cast<std::size_t>(lane0);
-          finish<F, W, VL>(a, stores.place(a.out + at, lane0), at, v, r, [&](int which) QUARKSTAR_INLINE_LAMBDA -> LaneSum<VL>& {
-            return totals[static_cast<std::size_t>(which) * n - without_norm + v];
-          });
-        }
-        stores.complete(a.out + site);
-      }
-    }
-  stores.finish();
-  for (LaneSum<VL>& total : totals) (sums++)->merge(total.total());
+void hops_of_vectors(const wilson::HoppingArguments<F>& a, const wilson::Hops<F>& hops, const wilson::VectorsOfSite& group,
+                     std::int64_t position, const wilson::VectorsOfSite& next, Real<F>* results) {
+  ManySpinors<F, W, VL>::compute(a, hops, group, position, next, results);
 }
 
 }  // namespace quarkstar::QUARKSTAR_ARCH_NAME
 
-/// In a *_kernel.cpp: the kernels of one format, for every count of lanes (LaneCounts).
-#define QUARKSTAR_MANY_VECTORS_OF_LANES(F, W)                                                                                \
-  template void many_vectors_range<F, W, vector_lanes<F, W>>(const wilson::HoppingArguments<F>&, std::int64_t, std::int64_t, \
-                                                             const std::int32_t*, runtime::BinnedSum*, const ManyVectorsChoice&);
-#define QUARKSTAR_MANY_VECTORS_KERNELS(F)                       \
-  namespace quarkstar::QUARKSTAR_ARCH_NAME {                    \
-  QUARKSTAR_MANY_VECTORS_OF_LANES(F, 64 / int{sizeof(Real<F>)}) \
-  QUARKSTAR_MANY_VECTORS_OF_LANES(F, 32 / int{sizeof(Real<F>)}) \
-  QUARKSTAR_MANY_VECTORS_OF_LANES(F, 1)                         \
+/// In a *_kernel.cpp: the hops of one format, for every count of lanes (LaneCounts).
+#define QUARKSTAR_HOPS_OF_LANES(F, W)                                                                                               \
+  template void hops_of_vectors<F, W, vector_lanes<F, W>>(const wilson::HoppingArguments<F>&, const wilson::Hops<F>&,               \
+                                                          const wilson::VectorsOfSite&, std::int64_t, const wilson::VectorsOfSite&, \
+                                                          Real<F>*);
+#define QUARKSTAR_HOPS_OF_VECTORS(F)                    \
+  namespace quarkstar::QUARKSTAR_ARCH_NAME {            \
+  QUARKSTAR_HOPS_OF_LANES(F, 64 / int{sizeof(Real<F>)}) \
+  QUARKSTAR_HOPS_OF_LANES(F, 32 / int{sizeof(Real<F>)}) \
+  QUARKSTAR_HOPS_OF_LANES(F, 1)                         \
   }

@@ -1,3 +1,3 @@
 #include "codelets/actions/wilson/hopping_many.hpp"
 
-QUARKSTAR_MANY_VECTORS_KERNELS(Half)
+QUARKSTAR_HOPS_OF_VECTORS(Half)

@@ -1,3 +1,3 @@
 #include "codelets/actions/wilson/hopping_many.hpp"
 
-QUARKSTAR_MANY_VECTORS_KERNELS(float)
+QUARKSTAR_HOPS_OF_VECTORS(float)

@@ -1,3 +1,5 @@
 #include "codelets/actions/wilson/hopping_cpu.hpp"
+#include "codelets/actions/wilson/hopping_sites.hpp"
 
-QUARKSTAR_HOPPING_KERNELS(float)
+QUARKSTAR_HOPS(float)
+QUARKSTAR_HOPPING_KERNELS(float, quarkstar::stencil::LinearEpilogue)

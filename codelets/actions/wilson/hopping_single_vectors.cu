@@ -1,3 +1,3 @@
 #include "codelets/actions/wilson/hopping_cuda.cuh"
 
-QUARKSTAR_HOPPING_LAUNCH(float, false, false)
+QUARKSTAR_HOPPING_LAUNCH(float, false, false, quarkstar::stencil::LinearEpilogue);

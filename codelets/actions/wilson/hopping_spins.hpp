@@ -142,17 +142,12 @@ inline __attribute__((always_inline)) void add_direction_by_spins(const ResultWo
 
 /// wilson::hopping_term(), component by component. Neighbour also supplies prefetch<D>() and stored_link<D>().
 template <int Sign, class F, int Reals, int W, class V, class Neighbour>
-inline __attribute__((always_inline)) void hopping_term_by_spins(site::Complex<V> (&r)[12], const Neighbour& neighbour) {
-  alignas(64) Real<F> memory[24 * V::lanes];
-  const ResultWords<V> result(memory);
+inline __attribute__((always_inline)) void hopping_term_by_spins(const ResultWords<V>& result, const Neighbour& neighbour) {
   site::unroll<8>([&](auto d) QUARKSTAR_INLINE_LAMBDA {
     neighbour.template prefetch<d>();
     alignas(64) typename LinkInMemory<F, Reals, W, V>::Scratch scratch;
     LinkInMemory<F, Reals, W, V> u(neighbour.template stored_link<d>(), scratch);
     add_direction_by_spins<d, Sign, F, W, V>(result, u, neighbour);
-  });
-  site::unroll<12>([&](auto c) QUARKSTAR_INLINE_LAMBDA {
-    r[c] = {V::load(result.template word<2 * c>()), V::load(result.template word<2 * c + 1>())};
   });
 }
 
