@@ -82,8 +82,11 @@ void add_made_links(std::vector<MemoryNeed>& needs, const runtime::Decomposition
 
 }  // namespace
 
-OperatorShape shape_of(const ActionKind& kind, const SolverSettings& solver) {
-  return kind.making.empty() ? wilson_shape(solver) : staggered_shape(solver, kind.reach > 1);
+OperatorShape shape_of(const ActionKind& kind, const SettingValues& settings, const SolverSettings& solver) {
+  OperatorShape shape = kind.making.empty() ? wilson_shape(solver) : staggered_shape(solver, kind.reach > 1);
+  shape.outer_links += kind.term_bytes(settings, Precision::double_, solver.schur);
+  if (shape.inner_links > 0) shape.inner_links += kind.term_bytes(settings, solver.precision, solver.schur);
+  return shape;
 }
 
 void add_links(std::vector<MemoryNeed>& needs, const runtime::Session& session, const runtime::Decomposition& decomposition,
@@ -97,6 +100,16 @@ void add_links(std::vector<MemoryNeed>& needs, const runtime::Session& session, 
   } else {
     add_made_links(needs, decomposition, config);
   }
+  if (kind.term_bytes(config.settings, Precision::double_, config.solver.schur) > 0) {
+    host.other += host_gauge_bytes(decomposition.part());  // as many reals as links
+    for (const int b : decomposition.local()) {            // and links and term in blocks, while it is made
+      const runtime::Block& block = decomposition.block(b);
+      const double fields = gauge_field_bytes(block.extents, {{1, 0}, false}, {});
+      if (block.owner < session.gpu_count()) needs[static_cast<std::size_t>(block.owner)].making_links += fields;
+      host.making_links += fields;
+    }
+    host.making_links += host_gauge_bytes(format::box_with_border(decomposition)) + host_gauge_bytes(decomposition.part());
+  }
   if (!config.solver.schwarz) return;
   double threads = 0;
   for (const int worker : session.cpu_workers()) threads += static_cast<double>(session.worker(worker).team.cores().size());
@@ -108,7 +121,8 @@ PartBytes part_bytes(const Coord& lattice, int direction, const RunConfig& confi
   const std::vector<int> together = numbers_together(config);
   const std::size_t mu = static_cast<std::size_t>(direction);
   const auto of_blocks = [&](const Coord& extents, const Coord& blocks) {
-    return footprint(runtime::Decomposition(extents, blocks, 1), config.solver, shape_of(kind, config.solver), together).front();
+    return footprint(runtime::Decomposition(extents, blocks, 1), config.solver, shape_of(kind, config.settings, config.solver), together)
+        .front();
   };
   Footprint whole = of_blocks(lattice, {1, 1, 1, 1});
   if (kind.making.empty()) return {whole.total() / lattice[mu], 0};

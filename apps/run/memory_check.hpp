@@ -17,7 +17,7 @@ struct MemoryNeed {
   bool gpu = false;
   Footprint fields;         ///< of the blocks that live there, and on the host the copies of those that live on GPUs
   double other = 0;         ///< host: configuration, the links made of it, sources and solutions
-  double making_links = 0;  ///< staggered: all that is there while the links are made, before the fields
+  double making_links = 0;  ///< all that is there while links or a clover term are made, before the fields
   double available = 0;     ///< 0: not known
   /// At the peak.
   double total() const { return std::max(fields.total() + other, making_links); }

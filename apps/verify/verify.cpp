@@ -39,10 +39,12 @@ Check skipped(const std::string& name, const std::string& reason) {
   return {.name = name, .verdict = Check::Verdict::skipped, .note = reason};
 }
 
-std::vector<Correlator> verified_correlators(const HostGauge& gauge, double kappa, const BoundaryAngles& boundary,
+std::vector<Correlator> verified_correlators(const HostGauge& gauge, const WilsonCase& action, const BoundaryAngles& boundary,
                                              const VerifyConfig& config) {
   RunReport report;
-  report.config.settings["kappa"] = kappa;
+  report.config.action = action.mu != 0 ? &twisted_mass_kind() : action.csw != 0 ? &clover_kind() : &wilson_kind();
+  for (const auto& [key, value] : {std::pair{"kappa", action.kappa}, {"csw", action.csw}, {"mu", action.mu}})
+    if (report.config.action->setting(key) != nullptr) report.config.settings[key] = value;
   report.config.boundary = boundary;
   report.config.session = config.session;
   report.config.solver.tolerance = 1e-14;
@@ -74,14 +76,14 @@ std::vector<Check> check_free_field(const VerifyConfig& config) {
   for (const Pinned& p : pinned) {
     std::vector<double> expected = p.first;
     expected.insert(expected.end(), p.first.rbegin() + 1, p.first.rend() - 1);
-    const auto solved = verified_correlators(unit, 0.12, p.boundary, config);
+    const auto solved = verified_correlators(unit, {0.12}, p.boundary, config);
     const std::string name = fmt::format("free pion 4x4x4x8 k 0.12 {}", p.name);
     checks.push_back(compare(name, expected, correlator_named(solved, "pion"), limit, true));
     checks.push_back(compare(name + ", sum over p", expected, free_pion(unit.extents, 0.12, p.boundary), limit, true));
   }
   const BoundaryAngles twisted{0.25, 0, 0.5, 1};
   const HostGauge box = heatbath::cold_start({4, 6, 2, 8});
-  const auto solved = verified_correlators(box, 0.11, twisted, config);
+  const auto solved = verified_correlators(box, {0.11}, twisted, config);
   checks.push_back(compare("free pion 4x6x2x8 k 0.11 twisted x, z", free_pion(box.extents, 0.11, twisted), correlator_named(solved, "pion"),
                            limit, true));
   return checks;

@@ -44,23 +44,23 @@ const std::vector<KnownConfiguration>& known_configurations() {
   return all;
 }
 
-/// Solved once for each configuration, kappa and boundary: several channels share a propagator.
+/// Solved once for each configuration, action and boundary: several channels share a propagator.
 class SolvedCorrelators {
  public:
   explicit SolvedCorrelators(const VerifyConfig& config) : config_(config) {}
 
   /// Check of one channel against `expected`; skipped if the configuration is not there.
-  Check check(const std::string& name, const std::string& file, bool reunitarize, double kappa, bool antiperiodic,
+  Check check(const std::string& name, const std::string& file, bool reunitarize, const WilsonCase& action, bool antiperiodic,
               const std::string& channel, const std::vector<double>& expected) {
     const std::string path = config_.data + "/" + file;
     if (!std::filesystem::exists(path)) return skipped(name, "no file " + path);
-    const std::string key = fmt::format("{} {} {} {}", file, reunitarize, kappa, antiperiodic);
+    const std::string key = fmt::format("{} {} {} {} {} {}", file, reunitarize, action.kappa, action.csw, action.mu, antiperiodic);
     auto found = solved_.find(key);
     if (found == solved_.end()) {
       LoadedGauge loaded = load_gauge(path);
       if (reunitarize) gauge::reunitarize(loaded.gauge, host_team());
       found =
-          solved_.emplace(key, verified_correlators(loaded.gauge, kappa, antiperiodic ? antiperiodic_in_time : periodic, config_)).first;
+          solved_.emplace(key, verified_correlators(loaded.gauge, action, antiperiodic ? antiperiodic_in_time : periodic, config_)).first;
     }
     return compare(name, expected, correlator_named(found->second, channel), correlator_limit, true);
   }
@@ -70,26 +70,41 @@ class SolvedCorrelators {
   std::map<std::string, std::vector<Correlator>> solved_;
 };
 
-/// Cases named CONFIGURATION.wilson.*, links as stored.
+/// Cases named CONFIGURATION.wilson.* and CONFIGURATION.clover.*, links as stored.
 void check_golden(const json& golden, SolvedCorrelators& solved, std::vector<Check>& checks) {
   const std::map<std::string, std::string> files{{"weak_field", "other/weak_field.lime"}, {"milc.l4444", "milc/lat.sample.l4444"}};
+  static const std::regex pattern("(.*)\\.(wilson|clover)\\..*");
   for (const auto& [key, entry] : golden.items()) {
-    const std::size_t end = key.find(".wilson.");
-    if (end == std::string::npos || !entry.contains("pion_pt_C_t")) continue;
-    checks.push_back(solved.check("golden " + key, files.at(key.substr(0, end)), false, entry.at("kappa").get<double>(),
-                                  entry.at("antiperiodic_t").get<bool>(), "pion", entry.at("pion_pt_C_t").get<std::vector<double>>()));
+    std::smatch part;
+    if (!std::regex_match(key, part, pattern) || !entry.contains("pion_pt_C_t")) continue;
+    checks.push_back(solved.check("golden " + key, files.at(part[1].str()), false,
+                                  {entry.at("kappa").get<double>(), entry.at("csw").get<double>()}, entry.at("antiperiodic_t").get<bool>(),
+                                  "pion", entry.at("pion_pt_C_t").get<std::vector<double>>()));
+  }
+}
+
+/// Cases named clover.* and tm.*; periodic in space.
+void check_golden_2(const json& golden, SolvedCorrelators& solved, std::vector<Check>& checks) {
+  for (const auto& [key, entry] : golden.items()) {
+    const bool is_clover = key.starts_with("clover.");
+    if (!(is_clover || key.starts_with("tm.")) || !entry.contains("config")) continue;
+    const auto config = entry.at("config").get<std::string>();
+    const std::string file = config == "weak" ? "other/weak_field.lime" : (config.starts_with("jl.") ? "other/" : "milc/") + config;
+    const WilsonCase action{entry.at("kappa").get<double>(), entry.at("csw").get<double>(), entry.value("mu", 0.0)};
+    checks.push_back(solved.check("golden " + key, file, entry.value("reunitarised", false), action, entry.at("boundary").at(3) < 0, "pion",
+                                  entry.at(is_clover ? "pion" : "pion_charged_P").get<std::vector<double>>()));
   }
 }
 
 /// Cases named wilson_l8888_antiperiodic_k0.12_c0.0_pion.
 void check_golden_milc(const json& golden, SolvedCorrelators& solved, std::vector<Check>& checks) {
-  static const std::regex pattern("wilson_(l[0-9]+)_(periodic|antiperiodic)_k([0-9.]+)_c0.0_(pion|rho)([xyz]?)");
+  static const std::regex pattern("(?:wilson|clover)_(l[0-9]+)_(periodic|antiperiodic)_k([0-9.]+)_c([0-9.]+)_(pion|rho)([xyz]?)");
   for (const auto& [key, entry] : golden.items()) {
     std::smatch part;
     if (!std::regex_match(key, part, pattern)) continue;
-    const std::string channel = part[4].str() + (part[5].length() > 0 ? "_" + part[5].str() : "");
-    checks.push_back(solved.check("MILC " + key, "milc/lat.sample." + part[1].str(), true, std::stod(part[3]), part[2] == "antiperiodic",
-                                  channel, entry.at("re").get<std::vector<double>>()));
+    const std::string channel = part[5].str() + (part[6].length() > 0 ? "_" + part[6].str() : "");
+    checks.push_back(solved.check("MILC " + key, "milc/lat.sample." + part[1].str(), true, {std::stod(part[3]), std::stod(part[4])},
+                                  part[2] == "antiperiodic", channel, entry.at("re").get<std::vector<double>>()));
   }
 }
 
@@ -125,9 +140,11 @@ std::vector<Check> check_configurations(const VerifyConfig& config) {
 std::vector<Check> check_golden_correlators(const VerifyConfig& config) {
   std::vector<Check> checks;
   SolvedCorrelators solved(config);
-  const std::string ours = config.data + "/golden.json", milc = config.data + "/golden-milc.json";
+  const std::string ours = config.data + "/golden.json", more = config.data + "/golden-2.json", milc = config.data + "/golden-milc.json";
   if (const auto golden = read_golden(ours)) check_golden(*golden, solved, checks);
   else checks.push_back(skipped("golden correlators", "no file " + ours));
+  if (const auto golden = read_golden(more)) check_golden_2(*golden, solved, checks);
+  else checks.push_back(skipped("golden clover and twisted-mass correlators", "no file " + more));
   if (const auto golden = read_golden(milc)) check_golden_milc(*golden, solved, checks);
   else checks.push_back(skipped("MILC correlators", "no file " + milc));
   return checks;

@@ -9,8 +9,13 @@
 
 namespace quarkstar::app {
 
-/// All mesons of the Wilson action from a point source at the origin, each column solved to a true residual of 1e-14.
-std::vector<Correlator> verified_correlators(const HostGauge& gauge, double kappa, const BoundaryAngles& boundary,
+/// Coefficients of an action on Wilson's links: with mu twisted mass, else with csw clover, else Wilson.
+struct WilsonCase {
+  double kappa, csw = 0, mu = 0;
+};
+
+/// All mesons of the action from a point source at the origin, each column solved to a true residual of 1e-14.
+std::vector<Correlator> verified_correlators(const HostGauge& gauge, const WilsonCase& action, const BoundaryAngles& boundary,
                                              const VerifyConfig& config);
 
 /// Relative deviation that a correlator may have.

@@ -113,6 +113,9 @@ class ActionKind {
   /// Else each mass has an operator of its own.
   virtual bool masses_share_links(const SettingValues&) const { return true; }
 
+  /// Bytes per site of matrices that an operator in this precision holds beside its links.
+  virtual double term_bytes(const SettingValues&, Precision, Schur) const { return 0; }
+
   /// Where has_own_links(): reads the headers. What they state becomes the run's. Returns the lattice. Throws Error(input) naming the file
   /// or the setting where they contradict each other, the action, or a boundary that was given.
   virtual Coord accept_files(ActionRun& run) const;

@@ -37,6 +37,8 @@ class PreparedAction {
   /// The even-odd system of the solve which has the turn (runtime/graph/turns.hpp): its faces and sums are its own. mass: the action's
   /// parameter of each vector; parity: on which it is solved, where the action leaves that open.
   virtual std::unique_ptr<EvenOdd> system(int vectors, const PerVector& mass, std::optional<int> parity = {}) = 0;
+  /// What the hops of that system usually store on a parity: for benchmarks. The request's Schur complement is the symmetric one.
+  virtual stencil::Output usual_output(int /*vectors*/, int /*parity*/) const { return {}; }
   /// Throws Error(input) for a quark mass, or kappa, that makes no sense.
   virtual void check_mass(double mass) const = 0;
   /// The mass that came with the action.
@@ -49,7 +51,7 @@ class PreparedAction {
   /// Makes what a solve for so many vectors needs; may measure: then nothing else should run. Among other solves in flight it does not.
   void prepare(int vectors) { stencil(vectors); }
   /// Bytes per site of the links, without those of the other precision.
-  double link_bytes() const { return subject_.link_bytes; }
+  virtual double link_bytes() const { return subject_.link_bytes; }
   /// Bytes per site that the owners hold besides, from now on.
   void set_resident(double bytes_per_site) { resident_ = bytes_per_site; }
 

@@ -5,6 +5,7 @@
 #include "codelets/stencil/run.hpp"
 #include "runtime/system/error.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace quarkstar::stencil {
@@ -12,6 +13,11 @@ namespace quarkstar::stencil {
 using runtime::AccessList;
 
 namespace {
+
+std::ptrdiff_t site_fields_of(const Output& output) {
+  const auto& fields = output.epilogue.fields;
+  return std::find(fields.begin(), fields.end(), nullptr) - fields.begin();
+}
 
 void add_epilogue_fields(AccessList& accesses, const Output& output, int block) {
   for (const SiteField* field : output.epilogue.fields)
@@ -42,10 +48,15 @@ double Stencil::bytes_per_site(double fields, const Output& output) const {
   return bytes;
 }
 
+/// Per site and vector.
+double Stencil::epilogue_flops(const Output& output) const {
+  return kind_.epilogue_flops * static_cast<double>(std::max<std::ptrdiff_t>(1, site_fields_of(output)));
+}
+
 runtime::Cost Stencil::cost(std::int64_t outer_sites, const Output& output) const {
   const double sites = static_cast<double>(outer_sites) * lattice_->lanes().lanes, reals = 2 * kind_.components;
   const double fields = 2.0 + (output.x != nullptr ? 1 : 0) + (output.y != nullptr && output.y != output.x ? 1 : 0);
-  double flops = kind_.flops + (output.epilogue.form != 0 ? kind_.epilogue_flops : 0);
+  double flops = kind_.flops + (output.epilogue.form != 0 ? epilogue_flops(output) : 0);
   if (output.x != nullptr) flops += 3 * reals;
   flops += 2 * reals * output.sums.count(1);
   return {sites * flops * vectors_, sites * (kind_.link_bytes + bytes_per_site(fields, output))};
@@ -74,7 +85,7 @@ void Stencil::describe_epilogue(SitesTask& task, const Output& output) const {
   task.scale = output.scale;
   task.numbers = output.epilogue.numbers;
   task.form = output.epilogue.form;
-  for (const SiteField* field : output.epilogue.fields) task.site_fields += field != nullptr ? 1 : 0;
+  task.site_fields = static_cast<int>(site_fields_of(output));
 }
 
 void Stencil::apply(const Field& out, const Field& in, const Output& output, bool adjoint, const runtime::Guard& guard) {
@@ -110,7 +121,7 @@ void Stencil::apply_epilogue(const Field& out, const Output& output, const runti
     task.obedience.when = guard.when;
     if (task.has_state) accesses.push_back(runtime::in(*guard.state));
     const double sites = static_cast<double>(task.count) * task.choice.lanes;
-    runtime::submit(*epilogue_codelet(), task, accesses, {sites * kind_.epilogue_flops * vectors_, sites * bytes_per_site(2, output)},
+    runtime::submit(*epilogue_codelet(), task, accesses, {sites * epilogue_flops(output) * vectors_, sites * bytes_per_site(2, output)},
                     placement_of(lattice_->block(b), runtime::role_of(guard.when)));
   }
 }

@@ -66,7 +66,7 @@ struct Kind {
   double flops;               ///< per site and vector, of the hops
   double link_bytes;          ///< per site, of all links that it reads
   bool complex_dot = true;    ///< its kernels take the imaginary part of a dot product too
-  double epilogue_flops = 0;  ///< per site and vector, beyond those of a linear one
+  double epilogue_flops = 0;  ///< per site and vector, beyond those of a linear one, for each site field that it has
 };
 
 /// A hopping operator D between the parities of n vectors. Tasks for each block: pack its faces, interior sites, boundary sites; where
@@ -116,6 +116,7 @@ class Stencil {
  private:
   struct Submission;
   void check(const std::string& where, const Field& out, const Output& output) const;
+  double epilogue_flops(const Output& output) const;
   double bytes_per_site(double fields, const Output& output) const;
   void describe_epilogue(SitesTask& task, const Output& output) const;
   void submit_pack(int block, const Field& in, const Submission& submission);

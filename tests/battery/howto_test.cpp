@@ -22,7 +22,7 @@ constexpr PerVector kappas{0.10, 0.12, 0.11};
 
 wilson::PreparedAction prepared_action_of(const HostGauge& gauge, Precision precision) {
   const runtime::Decomposition decomposition(extents, {1, 1, 1, 2}, 1);
-  return {decomposition, precision, gauge, 18, {}, Schur::asymmetric, {}, {.measure = false}, 0};
+  return {decomposition, gauge, {}, {.precision = precision, .speed = {.measure = false}}, 0};
 }
 
 struct Solved {

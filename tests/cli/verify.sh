@@ -2,7 +2,7 @@
 # Known answers: analytic ones always, those of other codes where their data are.
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 expect 0 'SKIPPED: no file nowhere/golden.json' verify --data nowhere
-expect 0 '^12 passed, 0 failed' verify --data nowhere
+expect 0 '^14 passed, 0 failed' verify --data nowhere
 expect 0 '"verdict": "pass"' verify --data nowhere --json
 
 if [ ! -f "$data/golden.json" ]; then

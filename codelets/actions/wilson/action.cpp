@@ -24,21 +24,23 @@ void Action::check(const runtime::Decomposition& decomposition, const ActionRequ
                   "give angles between -2 and 2, in units of pi");
 }
 
-std::unique_ptr<quarkstar::PreparedAction> Action::in_precision(const runtime::Decomposition& decomposition,
-                                                                const ActionRequest& request) const {
-  return std::make_unique<PreparedAction>(decomposition, request.precision, gauge_, request.link_reals, parameters_, request.schur,
-                                          request.schwarz, request.speed, 0);
+std::unique_ptr<quarkstar::PreparedAction> Action::make(const runtime::Decomposition& decomposition, const ActionRequest& request,
+                                                        double resident) const {
+  return std::make_unique<PreparedAction>(decomposition, gauge_, parameters_, request, resident);
 }
 
 PreparedActions Action::prepared(const runtime::Decomposition& decomposition, const ActionRequest& request) const {
-  const bool mixed = request.precision != Precision::double_;
-  const auto make = [&](Precision precision, int reals, bool preconditioned, double resident) {
-    return std::make_unique<PreparedAction>(decomposition, precision, gauge_, reals, parameters_, request.schur,
-                                            preconditioned ? request.schwarz : std::nullopt, request.speed, resident);
-  };
   PreparedActions prepared;
-  prepared.outer = make(Precision::double_, mixed ? 18 : request.link_reals, !mixed, 0);
-  if (mixed) prepared.inner = make(request.precision, request.link_reals, true, prepared.outer->link_bytes());
+  if (request.precision == Precision::double_) {
+    prepared.outer = make(decomposition, request, 0);
+    return prepared;
+  }
+  ActionRequest outer = request;
+  outer.precision = Precision::double_;
+  outer.link_reals = 18;
+  outer.schwarz.reset();
+  prepared.outer = make(decomposition, outer, 0);
+  prepared.inner = make(decomposition, request, prepared.outer->link_bytes());
   return prepared;
 }
 

@@ -14,10 +14,16 @@ class Action : public quarkstar::Action {
   stencil::Launch usual_launch(int) const override;
   void check(const runtime::Decomposition& decomposition, const ActionRequest& request) const override;
   std::unique_ptr<quarkstar::PreparedAction> in_precision(const runtime::Decomposition& decomposition,
-                                                          const ActionRequest& request) const override;
+                                                          const ActionRequest& request) const override {
+    return make(decomposition, request, 0);
+  }
   PreparedActions prepared(const runtime::Decomposition& decomposition, const ActionRequest& request) const override;
 
- private:
+ protected:
+  /// In one precision, with the preconditioner of the request; resident: bytes per site that the owners hold already.
+  virtual std::unique_ptr<quarkstar::PreparedAction> make(const runtime::Decomposition& decomposition, const ActionRequest& request,
+                                                          double resident) const;
+
   const HostGauge& gauge_;
   WilsonParameters parameters_;
 };

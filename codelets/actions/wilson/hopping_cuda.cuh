@@ -219,6 +219,12 @@ inline constexpr int resident_blocks = sizeof(Real<F>) == 8 ? 1
 template <class F, bool Alone>
 inline constexpr bool shares_links = is_half<F> && !Alone;
 
+/// Every combination of layout, links and edges has a kernel of its own with the linear epilogue; others have fewer, because they take long
+/// to compile: links of 18 and 12 reals; edges in the times or in all directions; without chunks those for any number of vectors, with
+/// edges in all directions.
+template <class Epilogue>
+inline constexpr bool has_all_kernels = std::is_empty_v<typename Epilogue::template Arguments<float>>;
+
 inline constexpr int most_vectors_of_block = arch::most_block_threads / arch::warp_threads;
 
 /// A block: threadIdx.x is the lane, .y the vector, .z the site, of as many sites as make a warp for each vector. The blocks of a site's
@@ -332,15 +338,15 @@ void launch_hopping_with(const wilson::KernelChoice& choice, const wilson::Argum
         launch_hopping_of<Epilogue, F, w, reals, directions, Chunked, Alone>(choice, arguments, count, status, obedience, stream);
       };
       // What is rare has fewer kernels: odd extents, and several vectors in lanes narrower than the usual.
-      if constexpr (Alone || w == full_lanes<F>) {
+      if constexpr (has_all_kernels<Epilogue> && (Alone || w == full_lanes<F>))
         if (edged == 0) return start(std::integral_constant<unsigned, no_directions>{});
+      if constexpr (has_all_kernels<Epilogue> ? Alone || w == full_lanes<F> : Chunked)
         if ((edged & ~both_times) == 0) return start(std::integral_constant<unsigned, both_times>{});
-      }
       start(std::integral_constant<unsigned, all_directions>{});
     };
     consider(site::Index<18>{});
     consider(site::Index<12>{});
-    consider(site::Index<8>{});
+    if constexpr (has_all_kernels<Epilogue>) consider(site::Index<8>{});
   };
   over_lanes(site::Index<full_lanes<F>>{});
   if constexpr (!Chunked) over_lanes(site::Index<full_lanes<F> / 2>{});

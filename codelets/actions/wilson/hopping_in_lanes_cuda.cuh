@@ -161,7 +161,8 @@ void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::A
   const int vectors = choice.vectors_in_lanes, groups = arguments.vectors / vectors;
   const auto blocks = static_cast<unsigned>((all_tiles + tiles - 1) / tiles * groups);
   const auto consider = [&](auto of_group, auto reals, auto directions) {
-    if (vectors != of_group || choice.link_reals != reals || edged != (directions != no_directions)) return;
+    if (vectors != of_group || choice.link_reals != reals) return;
+    if (has_all_kernels<Epilogue> && edged != (directions != no_directions)) return;
     started = true;
     runtime::launch(hopping_in_lanes_kernel<Epilogue, F, of_group, reals, directions>,
                     count * arguments.vectors >= runtime::least_overlapping, blocks, static_cast<unsigned>(at_a_time * of_group), stream,
@@ -171,7 +172,7 @@ void launch_hopping_in_lanes(const wilson::KernelChoice& choice, const wilson::A
   };
   const auto over_links = [&](auto of_group) {
     const auto over_edges = [&](auto reals) {
-      consider(of_group, reals, std::integral_constant<unsigned, no_directions>{});
+      if constexpr (has_all_kernels<Epilogue>) consider(of_group, reals, std::integral_constant<unsigned, no_directions>{});
       consider(of_group, reals, std::integral_constant<unsigned, all_directions>{});
     };
     over_edges(site::Index<18>{});

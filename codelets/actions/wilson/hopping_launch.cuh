@@ -14,8 +14,9 @@ void launch_hopping(const wilson::KernelChoice& choice, const wilson::ArgumentsO
   }
   const bool alone = arguments.vectors == 1 && choice.lanes > 1;  // odd extents are rare: not worth kernels of their own
   const auto launch = [&](auto chunked) {
-    if (alone) launch_hopping_with<Epilogue, F, chunked, true>(choice, arguments, count, status, obedience, stream);
-    else launch_hopping_with<Epilogue, F, chunked, false>(choice, arguments, count, status, obedience, stream);
+    if constexpr (chunked || has_all_kernels<Epilogue>)
+      if (alone) return launch_hopping_with<Epilogue, F, chunked, true>(choice, arguments, count, status, obedience, stream);
+    launch_hopping_with<Epilogue, F, chunked, false>(choice, arguments, count, status, obedience, stream);
   };
   if (choice.chunked) launch(std::true_type{});
   else launch(std::false_type{});

@@ -67,11 +67,12 @@ struct HoppingKernels {
 #endif
 };
 
-/// The hopping term with an epilogue that is not linear; flops: Epilogue::flops.
+/// The hopping term with an epilogue that is not linear; epilogue_flops: as stencil::Kind's.
 template <class Epilogue>
 class HoppingWith final : public Hopping {
  public:
-  HoppingWith(const LinkField& even, const LinkField& odd, int vectors) : Hopping(even, odd, vectors, Epilogue::flops) {}
+  HoppingWith(const LinkField& even, const LinkField& odd, int vectors, double epilogue_flops = Epilogue::flops)
+      : Hopping(even, odd, vectors, epilogue_flops) {}
 
  private:
   const runtime::Codelet& sites_codelet(bool boundary) const override {

@@ -57,25 +57,29 @@ stencil::Subject tuning_subject(Precision precision, int link_reals, const Bound
           .most_block_threads = [](int) { return arch::most_block_threads + 1; }};
 }
 
-PreparedAction::PreparedAction(const runtime::Decomposition& decomposition, Precision precision, const HostGauge& gauge, int link_reals,
-                               const WilsonParameters& parameters, Schur schur, const std::optional<SchwarzSettings>& schwarz,
-                               const Speed& speed, double resident)
+PreparedAction::PreparedAction(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
+                               const ActionRequest& request, double resident)
     : quarkstar::PreparedAction(decomposition,
-                                tuning_subject(precision, link_reals, parameters.boundary, schwarz ? schwarz->domain : Coord{2, 2, 2, 2}),
-                                speed, resident),
+                                tuning_subject(request.precision, request.link_reals, parameters.boundary,
+                                               request.schwarz ? request.schwarz->domain : Coord{2, 2, 2, 2}),
+                                request.speed, resident),
       parameters_(parameters),
-      schur_(schur),
-      even_(lattice(), 0, link_reals),
-      odd_(lattice(), 1, link_reals) {
+      schur_(request.schur),
+      even_(lattice(), 0, request.link_reals),
+      odd_(lattice(), 1, request.link_reals) {
   transfer::load_links(even_, odd_, gauge);
-  if (!schwarz) return;
-  const EvenOdd::Coefficients of_action = EvenOdd::coefficients(parameters.kappa, parameters.normalisation, schur);
-  schwarz_.emplace(even_, odd_, schwarz->domain, schwarz->steps, of_action.diagonal, of_action.scale);
+  if (!request.schwarz) return;
+  const EvenOdd::Coefficients of_action = EvenOdd::coefficients(parameters.kappa, parameters.normalisation, schur_);
+  schwarz_.emplace(even_, odd_, request.schwarz->domain, request.schwarz->steps, of_action.diagonal, of_action.scale);
+}
+
+void PreparedAction::require_odd(std::optional<int> parity) {
+  if (parity.value_or(EvenOdd::solved_parity) != EvenOdd::solved_parity)
+    throw ShapeError("wilson::PreparedAction", "a system on even sites");
 }
 
 std::unique_ptr<quarkstar::EvenOdd> PreparedAction::system(int vectors, const PerVector& kappa, std::optional<int> parity) {
-  if (parity.value_or(EvenOdd::solved_parity) != EvenOdd::solved_parity)
-    throw ShapeError("wilson::PreparedAction", "a system on even sites");
+  require_odd(parity);
   return std::make_unique<EvenOdd>(static_cast<Hopping&>(stencil(vectors)), kappa, parameters_.normalisation, schur_);
 }
 

@@ -1,0 +1,97 @@
+#include "codelets/actions/clover/action.hpp"
+
+#include "codelets/actions/clover/prepared_action.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace quarkstar::clover {
+namespace {
+
+Coefficients coefficients(const WilsonParameters& parameters, const Parameters& clover) {
+  const bool by_kappa = parameters.normalisation == WilsonParameters::Normalisation::kappa;
+  const double kappa = parameters.kappa, unit = by_kappa ? 1 : 1 / (2 * kappa);
+  return {unit, unit * kappa * clover.csw, unit * 2 * kappa * clover.mu};
+}
+
+double matrix_bytes(const ActionRequest& request, const HostTerm* term) {
+  return term != nullptr ? SiteMatrices::bytes_per_site(request.precision, request.schur == Schur::symmetric) : 0;
+}
+
+}  // namespace
+
+PreparedAction::PreparedAction(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
+                               const Parameters& clover, const HostTerm* term, const ActionRequest& request, double resident)
+    : wilson::PreparedAction(decomposition, gauge, parameters, request, resident + matrix_bytes(request, term)),
+      mu_(clover.mu),
+      matrix_bytes_(matrix_bytes(request, term)) {
+  if (term != nullptr) matrices_.emplace(lattice(), *term, coefficients(parameters, clover), request.schur == Schur::symmetric);
+}
+
+/// S = a (1 + i t gamma_5), S^-1 = (1 - i t gamma_5) / (a (1 + t^2)), t = 2 kappa mu.
+wilson::SiteTerm PreparedAction::twisted_mass(int vectors, const PerVector& kappa) const {
+  wilson::SiteMatrix matrix, inverse;
+  wilson::SiteTerm term;
+  for (std::size_t v = 0; v < static_cast<std::size_t>(vectors); ++v) {
+    const double a = wilson::EvenOdd::coefficients(kappa[v], parameters_.normalisation, schur_).a;
+    const double t = 2 * kappa[v] * mu_, t2 = 1 + t * t;
+    matrix.factor[v] = a;
+    inverse.factor[v] = 1 / (a * t2);
+    matrix.numbers[v] = inverse.adjoint_numbers[v] = t;
+    inverse.numbers[v] = matrix.adjoint_numbers[v] = -t;
+    term.norm[v] = a * std::sqrt(t2);
+  }
+  term.matrix = {matrix, matrix};
+  term.inverse = {inverse, inverse};
+  return term;
+}
+
+std::unique_ptr<EvenOdd> PreparedAction::system(int vectors, const PerVector& kappa, std::optional<int> parity) {
+  require_odd(parity);
+  PerVector h{};
+  for (std::size_t v = 0; v < static_cast<std::size_t>(vectors); ++v) {
+    check_mass(kappa[v]);
+    h[v] = wilson::EvenOdd::coefficients(kappa[v], parameters_.normalisation, schur_).h;
+  }
+  return std::make_unique<wilson::EvenOddWithTerm>(static_cast<wilson::Hopping&>(stencil(vectors)), h,
+                                                   matrices_ ? matrices_->site_term() : twisted_mass(vectors, kappa), schur_);
+}
+
+stencil::Output PreparedAction::usual_output(int vectors, int parity) const {
+  const wilson::SiteTerm term = matrices_ ? matrices_->site_term() : twisted_mass(vectors, same_for_all(parameters_.kappa));
+  const wilson::SiteMatrix& inverse = term.inverse[static_cast<std::size_t>(parity)];
+  return {.scale = inverse.factor, .epilogue = wilson::epilogue_options(stencil::on_hops, inverse, false)};
+}
+
+void PreparedAction::check_mass(double kappa) const {
+  wilson::PreparedAction::check_mass(kappa);
+  if (matrices_ && kappa != parameters_.kappa)
+    throw Error(ErrorKind::input, Parameter("kappa"), fmt::format("the clover term was made for {}, not for {}", parameters_.kappa, kappa),
+                "give all right-hand sides the kappa of the action");
+}
+
+void Action::check(const runtime::Decomposition& decomposition, const ActionRequest& request) const {
+  wilson::Action::check(decomposition, request);
+  if (!std::isfinite(clover_.csw))
+    throw Error(ErrorKind::input, Parameter("csw"), fmt::format("a coefficient of {}", clover_.csw), "give a number, e.g. 1");
+  if (!std::isfinite(clover_.mu))
+    throw Error(ErrorKind::input, Parameter("mu"), fmt::format("a twisted mass of {}", clover_.mu), "give a number, e.g. 0.1");
+  if (request.link_reals == 8)
+    throw Error(ErrorKind::input, Parameter("links"), "an action with a term per site has no kernels for links of 8 reals", "use 18 or 12");
+  if (request.schwarz)
+    throw Error(ErrorKind::input, Parameter("schwarz-block"), "an action with a term per site has no Schwarz preconditioner",
+                "leave it out");
+}
+
+std::unique_ptr<quarkstar::PreparedAction> Action::make(const runtime::Decomposition& decomposition, const ActionRequest& request,
+                                                        double resident) const {
+  const Box part = decomposition.part();
+  const bool made = term_ && term_->reals.origin == part.origin && term_->reals.extents == part.extents;
+  if (clover_.csw != 0 && !made) term_ = term(decomposition);
+  return std::make_unique<PreparedAction>(decomposition, gauge_, parameters_, clover_, clover_.csw != 0 ? term_.get() : nullptr, request,
+                                          resident);
+}
+
+}  // namespace quarkstar::clover

@@ -1,0 +1,34 @@
+#pragma once
+// The operator with a clover or twisted-mass term in one precision.
+#include "codelets/actions/clover/action.hpp"
+#include "codelets/actions/clover/hopping.hpp"
+#include "codelets/actions/clover/site_matrices.hpp"
+#include "codelets/actions/wilson/prepared_action.hpp"
+
+#include <optional>
+
+namespace quarkstar::clover {
+
+class PreparedAction : public wilson::PreparedAction {
+ public:
+  /// Copies links and term into the blocks, and inverts it; without a term there is none of clover. Throws as wilson::PreparedAction and
+  /// SiteMatrices do.
+  PreparedAction(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
+                 const Parameters& clover, const HostTerm* term, const ActionRequest& request, double resident);
+
+  std::unique_ptr<EvenOdd> system(int vectors, const PerVector& kappa, std::optional<int> parity = {}) override;
+  stencil::Output usual_output(int vectors, int parity) const override;
+  void check_mass(double kappa) const override;
+  double link_bytes() const override { return wilson::PreparedAction::link_bytes() + matrix_bytes_; }
+  /// Of the clover term, which must be there.
+  const SiteMatrices& matrices() const { return *matrices_; }
+
+ private:
+  std::unique_ptr<stencil::Stencil> make_stencil(int vectors) override { return hopping(even_, odd_, vectors, matrices_.has_value()); }
+  wilson::SiteTerm twisted_mass(int vectors, const PerVector& kappa) const;
+
+  double mu_, matrix_bytes_;
+  std::optional<SiteMatrices> matrices_;
+};
+
+}  // namespace quarkstar::clover

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Clover and twisted mass through the command: settings, precisions, right-hand sides, ranks, restart files, benchmarks.
+source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
+make_configuration
+clover=(solve --gauge lattice.ildg --action clover --kappa 0.12 --csw 1.3 --threads 1)
+twisted=(solve --gauge lattice.ildg --action twisted-mass --kappa 0.12 --mu 0.2 --threads 1)
+# pion FILE: C(t) of the pion.
+pion() { sed -n '/"correlators"/,/"effective_masses"/p' "$1" | sed -n '/"pion"/,/]/p' | grep -oE '[0-9.]+e?[-+]?[0-9]*' | head -n 8; }
+# same FILE FILE: pions that agree to rounding of a solve.
+same() {
+  paste <(pion "$1") <(pion "$2") | awk '{ d = ($1 - $2) / $2; if (d * d > 1e-16) bad = 1; n++ } END { exit bad || n < 8 }' || die "the pions of $1 and $2 differ: $(pion "$1") $(pion "$2")"
+}
+
+# Every precision, Schur complement, solver and form of the links gives the same pion; without their terms both are Wilson's action.
+expect 0 '^wrote clover.json' "${clover[@]}" --json clover.json
+grep -q '"action": "clover"' clover.json && grep -q '"csw": 1.3' clover.json || die "the report does not tell action and csw"
+for flags in "--schur symmetric --precision half --links 12" "--solver cgnr --precision single --tol 1e-11"; do
+  # shellcheck disable=SC2086
+  expect 0 '^wrote other.json' "${clover[@]}" --json other.json $flags
+  same other.json clover.json
+done
+expect 0 '^wrote twisted.json' "${twisted[@]}" --json twisted.json
+expect 0 '^wrote other.json' "${twisted[@]}" --schur symmetric --precision half --json other.json
+same other.json twisted.json
+expect 0 '^wrote wilson.json' solve --gauge lattice.ildg --kappa 0.12 --threads 1 --json wilson.json
+expect 0 '^wrote other.json' "${clover[@]}" --csw 0 --json other.json
+same other.json wilson.json
+expect 0 '^wrote other.json' "${twisted[@]}" --mu 0 --json other.json
+same other.json wilson.json
+expect 0 '^wrote other.json' "${twisted[@]}" --mu 0 --csw 1.3 --json other.json
+same other.json clover.json
+
+# The same bits for any number of right-hand sides, blocks and ranks.
+if command -v mpirun > /dev/null; then
+  source "$here/ranks.bash"
+  for action in "--action clover --csw 1.3 --schur symmetric --precision half" "--action twisted-mass --mu 0.2 --csw 1.1"; do
+    # shellcheck disable=SC2206
+    solve=(solve --gauge lattice.ildg --kappa 0.12 --threads 1 --columns 0-2 $action)
+    reference "${solve[@]}" --nrhs 1
+    compare 1 "${solve[@]}" --nrhs 3 --blocks 1,1,1,2 --workers 2
+    compare 2 "${solve[@]}" --ranks 1,1,1,2 --rank-weights 3,1
+    compare 4 "${solve[@]}" --ranks 2,1,2,1
+  done
+fi
+
+# Restart files belong to an action and its numbers; settings that mean nothing are refused.
+expect 0 '^wrote saved.json' "${clover[@]}" --columns 0 --checkpoint saved --json saved.json
+expect 2 'belongs to another problem' "${clover[@]}" --csw 1.2 --columns 0 --checkpoint saved --json saved.json
+expect 2 'error: --csw: csw means nothing for the action wilson' solve --gauge lattice.ildg --csw 1 --json x.json
+expect 2 'error: --mu: mu means nothing for the action clover' "${clover[@]}" --mu 0.1 --json x.json
+expect 2 'error: --schwarz-block: schwarz-block means nothing for the action clover' "${clover[@]}" --solver gcr --schwarz-block 4,4,4,4 --json x.json
+expect 2 'error: --links: ' "${clover[@]}" --links 8 --json x.json
+
+expect 0 'Clover Dslash' bench dslash --action clover --lattice 4,4,4,4 --precision half --links 12 --nrhs 1 2 --repetitions 1 --array-mb 8 --no-tune
+expect 0 'bicgstab' bench solver --action twisted-mass --lattice 4,4,4,4 --precision double --links 18 --nrhs 2 --iterations 16 --repetitions 1 --array-mb 8 --no-tune
