@@ -321,7 +321,7 @@ Solver::~Solver() {
 }
 
 std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::span<const double> masses, std::span<HostField> solutions,
-                                       const Progress& progress, const Snapshots& snapshots) {
+                                       const Progress& progress, const Snapshots& snapshots, const UseSolutions& use) {
   Impl& s = *impl_;
   const std::size_t n = sources.size();
   if (n < 1 || n > static_cast<std::size_t>(most_vectors) || masses.size() != n || solutions.size() != n)
@@ -460,6 +460,7 @@ std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::
     result.tasks = work[3] * share;
     result.busy_us = busy_us * share;
   }
+  if (use) use(x, results);
   for (const int parity : {0, 1}) transfer::store(solutions, x.of(parity));
   if (alone) session.wait_all();
   else wait_for_readers(x.even, x.odd);

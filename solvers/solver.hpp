@@ -5,6 +5,7 @@
 #include "runtime/cut/decomposition.hpp"
 #include "solvers/settings.hpp"
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -18,6 +19,11 @@ namespace quarkstar {
 int most_vectors_in_lanes(int components, const SolverSettings& settings, std::span<const int> vectors);
 /// How many should be: where a solve is faster with them. All ranks must call.
 int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors);
+
+struct FullField;
+
+/// Told of all solutions of a solve while they are on the graph, in double precision, so that tasks may read them where they are.
+using UseSolutions = std::function<void(const FullField& solutions, std::span<const SolveResult> results)>;
 
 /// Holds the links on the workers that own them; then solves for any number of sources. Needs a running runtime::Session.
 class Solver {
@@ -41,9 +47,10 @@ class Solver {
   /// differ, or the boxes of sources or of solutions among themselves; Error(input) for a mass that makes no sense. Under MPI sources and
   /// solutions are this rank's part (or whole), and all ranks solve together. Programs of runtime::Turns may solve at the same time, each
   /// with the bits of its solve alone; SolveResult::seconds is then time in flight. snapshots: while masses share a Krylov space, which can
-  /// only begin from zero, none are taken, and a solve that is interrupted then ends with the guess.
+  /// only begin from zero, none are taken, and a solve that is interrupted then ends with the guess. use: called at the end, before the
+  /// solutions are copied to the host.
   std::vector<SolveResult> solve(std::span<const HostField> sources, std::span<const double> masses, std::span<HostField> solutions,
-                                 const Progress& progress = {}, const Snapshots& snapshots = {});
+                                 const Progress& progress = {}, const Snapshots& snapshots = {}, const UseSolutions& use = {});
   /// Of one right-hand side, with the action's own mass where none is given. Throws ShapeError where the action has none.
   SolveResult solve(const HostField& source, HostField& solution, const Progress& progress = {}, const Snapshots& snapshots = {});
   SolveResult solve(const HostField& source, double mass, HostField& solution, const Progress& progress = {},

@@ -61,7 +61,6 @@ void run_demo(const DemoOptions& options) {
              report.config.masses().front(), action.components);
   std::fflush(stdout);
   const Propagators propagators = solve_source(links_at_hand(generated.gauge), generated.gauge.extents, report, watch, print_plan);
-  report.correlators = contract(propagators, report.config, report.gauge.extents[3]);
   report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   print_report(report);
   const std::vector<std::string> written = write_outputs(folder, report, propagators);

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <span>
 
 namespace quarkstar::app {
 namespace {
@@ -32,15 +34,22 @@ void print_solves(const RunReport& report) {
   fmt::print("{}\n{}\n", runtime_note(report, last), energy_note(last));
 }
 
+/// As many side by side as a line holds, with the effective mass of the first of all; of complex ones the real parts.
 void print_correlators(const RunReport& report) {
-  fmt::print("\n{:>3}", "t");
-  for (const Correlator& c : report.correlators) fmt::print(" {:>20}", c.name);
-  fmt::print(" {:>14} {:>14}\n", "a m_pi (log)", "a m_pi (cosh)");
-  const Correlator& pion = report.correlators.front();
-  for (std::size_t t = 0; t < pion.values.size(); ++t) {
-    fmt::print("{:>3}", t);
-    for (const Correlator& c : report.correlators) fmt::print(" {:>20.12e}", c.values[t]);
-    fmt::print(" {:>14} {:>14}\n", mass_text(pion.log_mass, t), mass_text(pion.cosh_mass, t));
+  constexpr std::size_t in_a_row = 6;
+  for (std::size_t begin = 0; begin < report.correlators.size(); begin += in_a_row) {
+    const std::span row = std::span(report.correlators).subspan(begin, std::min(in_a_row, report.correlators.size() - begin));
+    fmt::print("\n{:>3}", "t");
+    for (const Correlator& c : row) fmt::print(" {:>20}", c.imaginary.empty() ? c.name : "Re " + c.name);
+    const Correlator& first = row.front();
+    if (begin == 0) fmt::print(" {:>15} {:>15}", fmt::format("a m_{} (log)", first.name), fmt::format("a m_{} (cosh)", first.name));
+    fmt::print("\n");
+    for (std::size_t t = 0; t < first.values.size(); ++t) {
+      fmt::print("{:>3}", t);
+      for (const Correlator& c : row) fmt::print(" {:>20.12e}", c.values[t]);
+      if (begin == 0) fmt::print(" {:>15} {:>15}", mass_text(first.log_mass, t), mass_text(first.cosh_mass, t));
+      fmt::print("\n");
+    }
   }
   if (const std::string left_out = correlators_left_out(report.config); !left_out.empty()) fmt::print("not written: {}\n", left_out);
 }

@@ -3,7 +3,7 @@
 
 namespace quarkstar::app {
 
-/// Prints the solves, then C(t) of every correlator and the pion's effective masses, as text to stdout.
+/// Prints the solves, then C(t) of every correlator and the effective masses of the first, as text to stdout.
 void print_report(const RunReport& report);
 
 /// Prints what runs where and how much memory it takes, before the run.

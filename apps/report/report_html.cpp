@@ -10,8 +10,10 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 namespace quarkstar::app {
 namespace {
@@ -114,20 +116,28 @@ std::string number_or_dash(const std::vector<double>& values, std::size_t t) {
 }
 
 std::string correlators_table(const RunReport& report) {
-  if (report.correlators.empty()) return fmt::format("<p>The correlators need all {} columns.</p>\n", report.config.action->components);
-  TableRow head{"t - t_source"};
-  for (const Correlator& c : report.correlators) head.push_back(c.name);
-  head.insert(head.end(), {"a m pion (log)", "a m pion (cosh)"});
-  std::vector<TableRow> rows;
-  for (std::size_t t = 0; t < report.correlators.front().values.size(); ++t) {
-    TableRow row{fmt::format("{}", t)};
-    for (const Correlator& c : report.correlators) row.push_back(fmt::format("{:.12e}", c.values[t]));
-    row.push_back(number_or_dash(report.correlators.front().log_mass, t));
-    row.push_back(number_or_dash(report.correlators.front().cosh_mass, t));
-    rows.push_back(std::move(row));
+  if (!has_all_columns(report.config))
+    return fmt::format("<p>The correlators need all {} columns.</p>\n", report.config.action->components);
+  constexpr std::size_t in_a_table = 8;
+  std::string tables;
+  for (std::size_t begin = 0; begin < report.correlators.size(); begin += in_a_table) {
+    const std::span some = std::span(report.correlators).subspan(begin, std::min(in_a_table, report.correlators.size() - begin));
+    TableRow head{"t - t_source"};
+    for (const Correlator& c : some) head.push_back(c.name);
+    const Correlator& first = some.front();
+    head.insert(head.end(), {fmt::format("a m {} (log)", first.name), fmt::format("a m {} (cosh)", first.name)});
+    std::vector<TableRow> rows;
+    for (std::size_t t = 0; t < first.values.size(); ++t) {
+      TableRow row{fmt::format("{}", t)};
+      for (const Correlator& c : some)
+        row.push_back(fmt::format("{:.12e}", c.values[t]) + (c.imaginary.empty() ? "" : fmt::format(" {:+.12e} i", c.imaginary[t])));
+      row.insert(row.end(), {number_or_dash(first.log_mass, t), number_or_dash(first.cosh_mass, t)});
+      rows.push_back(std::move(row));
+    }
+    tables += table("", head, rows);
   }
   const std::string left_out = correlators_left_out(report.config);
-  return table("", head, rows) + (left_out.empty() ? "" : "<p>Not written: " + escape(left_out) + "</p>\n");
+  return tables + (left_out.empty() ? "" : "<p>Not written: " + escape(left_out) + "</p>\n");
 }
 
 std::string workers_table(const RunReport& report) {

@@ -125,6 +125,7 @@ PartBytes part_bytes(const Coord& lattice, int direction, const RunConfig& confi
         .front();
   };
   Footprint whole = of_blocks(lattice, {1, 1, 1, 1});
+  whole.fields += contraction_bytes(config) * static_cast<double>(volume(lattice));
   if (kind.making.empty()) return {whole.total() / lattice[mu], 0};
   Coord cut{1, 1, 1, 1}, twice = lattice;
   cut[mu] = 2;

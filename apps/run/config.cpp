@@ -159,6 +159,7 @@ void check_action(const RunConfig& config) {
     refuse("schwarz-steps", "no domains are given", "give --schwarz-block, e.g. 4,4,4,4");
   if (solver.shifted && !kind.masses_share_links(config.settings))
     refuse("solver", fmt::format("{} needs one operator for all masses, and each has its own", solver.name), "use --solver cg");
+  contract::choose(kind.correlators, config.correlators.names);
   check_link_files(config);
   kind.check(config.settings);
 }

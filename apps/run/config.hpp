@@ -2,6 +2,7 @@
 // What a run is asked to do: one table of settings, those of actions among them, gives flags, TOML keys and the report's parameters.
 #include "apps/run/session_defaults.hpp"
 #include "codelets/actions/action_kind.hpp"
+#include "codelets/contract/correlators.hpp"
 #include "runtime/graph/session.hpp"
 #include "solvers/settings.hpp"
 
@@ -34,6 +35,7 @@ struct RunConfig {
   Source source;
   std::vector<Source> further_sources;                             ///< others of the same run, a propagator each
   std::vector<int> columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};  ///< staggered: those below 3, the colours
+  contract::Request correlators;
   int nrhs = 0;  ///< right-hand sides solved together; 0: the action's own choice, which complete() takes
   SolverSettings solver;
   Coord blocks{0, 0, 0, 0};    ///< zeros: t cut by the number of workers

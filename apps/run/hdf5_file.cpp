@@ -17,6 +17,14 @@ Hdf5Id open_empty(const std::string& file) {
 
 }  // namespace
 
+Hdf5Id complex_type(hid_t real) {
+  const std::size_t size = H5Tget_size(real);
+  Hdf5Id type(H5Tcreate(H5T_COMPOUND, 2 * size), H5Tclose);
+  H5Tinsert(type, "r", 0, real);
+  H5Tinsert(type, "i", size, real);
+  return type;
+}
+
 Hdf5File::Hdf5File(const std::string& path) : output_(path), file_(open_empty(output_.temporary())) { checked(file_, "create the file"); }
 
 hid_t Hdf5File::checked(hid_t id, const char* step) const {
@@ -38,6 +46,12 @@ void Hdf5File::write(const std::string& name, std::span<const double> values) {
 void Hdf5File::write(const std::string& name, std::span<const int> values) {
   const Hdf5Id dataset = make_dataset(name, H5T_STD_I32LE, {values.size()});
   checked(H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "write numbers");
+}
+
+void Hdf5File::write(const std::string& name, std::span<const std::complex<double>> values) {
+  const Hdf5Id stored = complex_type(H5T_IEEE_F64LE), native = complex_type(H5T_NATIVE_DOUBLE);
+  const Hdf5Id dataset = make_dataset(name, stored, {values.size()});
+  checked(H5Dwrite(dataset, native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "write numbers");
 }
 
 void Hdf5File::attribute(const std::string& name, const std::string& value) {

@@ -4,6 +4,7 @@
 
 #include <hdf5.h>
 
+#include <complex>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ class Hdf5Id {
   herr_t (*close_)(hid_t);
 };
 
+/// numpy's layout of a complex number: {r, i}.
+Hdf5Id complex_type(hid_t real);
+
 /// What the library writes into an AtomicFile: it appears with commit(), otherwise it is removed. All members throw Error(environment)
 /// naming the file when the library fails, and what AtomicFile throws.
 class Hdf5File {
@@ -40,6 +44,7 @@ class Hdf5File {
   void make_group(const std::string& name);
   void write(const std::string& name, std::span<const double> values);
   void write(const std::string& name, std::span<const int> values);
+  void write(const std::string& name, std::span<const std::complex<double>> values);  ///< numpy's complex128
   void attribute(const std::string& name, const std::string& value);
 
   /// Room for a data set of `shape`, numbers of `type` one after the other, last index fastest, reserved: the offset in the file where

@@ -33,15 +33,19 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
                      .available = static_cast<double>(session.device_memory(gpu))});
   needs.push_back({.where = rank + "host", .fields = {}});
   MemoryNeed& host = needs.back();
+  const double contracted = contraction_bytes(config);
   for (const int b : decomposition.local()) {
     const runtime::Block& block = decomposition.block(b);
+    const double copy = contracted * static_cast<double>(volume(block.extents));
     const Footprint& bytes = blocks[static_cast<std::size_t>(block.index)];
     if (block.owner < session.gpu_count()) {
       needs[static_cast<std::size_t>(block.owner)].fields += bytes;
+      needs[static_cast<std::size_t>(block.owner)].fields.fields += copy;
       host.fields += host_copies(bytes, block, config.solver.in_flight * most * 2 * components);
     } else {
       host.fields += bytes;
     }
+    host.fields.fields += copy;
   }
   // Solutions, and sources and restart files of what is solved together.
   const double kept = static_cast<double>(most_sources_at_once(config) * config.columns.size() * config.masses().size());

@@ -221,6 +221,21 @@ std::vector<int> parse_columns(std::string_view text) {
   return columns;
 }
 
+std::vector<std::array<int, 3>> parse_momenta(std::string_view text) {
+  constexpr int most = 1 << 20;
+  std::vector<std::array<int, 3>> momenta;
+  for (const std::string& one : split(text, '+')) {
+    const std::vector<std::string> parts = split(one, ',');
+    if (parts.size() != 3) throw BadValue(fmt::format("'{}' has {} numbers, not 3", one, parts.size()), "use X,Y,Z, such as 0,0,0+1,0,0");
+    std::array<int, 3> momentum{};
+    for (std::size_t mu = 0; mu < 3; ++mu) momentum[mu] = parse_integer(parts[mu], -most, most);
+    if (std::find(momenta.begin(), momenta.end(), momentum) != momenta.end())
+      throw BadValue(fmt::format("{} is given twice", one), "give each momentum once");
+    momenta.push_back(momentum);
+  }
+  return momenta;
+}
+
 namespace {
 
 /// "t", or where there is a seed "t,seed".

@@ -6,6 +6,7 @@
 #include "runtime/cut/coord.hpp"
 #include "runtime/system/throttle.hpp"
 
+#include <array>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -57,6 +58,9 @@ std::vector<int> parse_numbers(std::string_view text);
 std::vector<runtime::Throttle> parse_throttles(std::string_view text);
 /// "0-11", "0,3,5-7": ascending numbers 0..11 without repetition.
 std::vector<int> parse_columns(std::string_view text);
+
+/// "0,0,0+1,0,-1": momenta, each once.
+std::vector<std::array<int, 3>> parse_momenta(std::string_view text);
 
 /// "point:x,y,z,t", "wall:t", "corner-wall:t", "z2:t[,seed]", "random:t[,seed]".
 Source parse_source(std::string_view text);

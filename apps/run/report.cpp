@@ -80,12 +80,10 @@ void take(RunConfig& config, const ActionRun& action) {
   config.boundary = action.boundary;
 }
 
-std::vector<Correlator> contract(const Propagators& propagators, const RunConfig& config, int times) {
-  return config.action->contract(propagators, config.source, times);
-}
-
 bool has_all_columns(const RunConfig& config) { return config.columns.size() == static_cast<std::size_t>(config.action->components); }
 
-std::string correlators_left_out(const RunConfig& config) { return config.action->correlators_left_out(config.source); }
+std::string correlators_left_out(const RunConfig& config) {
+  return contract::left_out(contract::choose(config.action->correlators, config.correlators.names), config.source);
+}
 
 }  // namespace quarkstar::app

@@ -106,14 +106,10 @@ std::string runtime_note(const RunReport& report, const ColumnReport& column);
 ActionRun action_run(const RunReport& report);
 void take(RunConfig& config, const ActionRun& action);
 
-/// Correlators and effective masses of propagators from config.source that have all columns, on a lattice with `times` time slices, summed
-/// over ranks. With several masses their names end in _m0.05 and so on.
-std::vector<Correlator> contract(const Propagators& propagators, const RunConfig& config, int times);
-
 /// Whether a source of the run has all columns, which correlators need.
 bool has_all_columns(const RunConfig& config);
 
-/// Which correlators this run's source has no meaning for, and why; empty where it has all.
+/// Which of the wanted correlators this run's source has no meaning for, and why; empty where it has all.
 std::string correlators_left_out(const RunConfig& config);
 
 }  // namespace quarkstar::app

@@ -8,7 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <complex>
+#include <map>
 #include <numeric>
+#include <utility>
 
 namespace quarkstar::app {
 
@@ -55,6 +58,19 @@ std::vector<int> numbers_together(const RunConfig& config) {
   std::vector<int> numbers;
   for (const auto& group : groups_of(config, operators_of(config).front())) numbers.push_back(static_cast<int>(group.size()));
   return numbers;
+}
+
+double contraction_bytes(const RunConfig& config) {
+  const std::size_t columns = config.columns.size();
+  if (columns != static_cast<std::size_t>(config.action->components)) return 0;
+  for (const auto& masses : operators_of(config))
+    for (const auto& group : groups_of(config, masses)) {
+      std::map<std::pair<std::size_t, std::size_t>, std::size_t> of_propagators;
+      for (const RightHandSide& side : group) ++of_propagators[{side.source, side.mass}];
+      for (const auto& [propagator, here] : of_propagators)
+        if (here != columns) return static_cast<double>(columns * columns * sizeof(std::complex<double>));
+    }
+  return 0;
 }
 
 std::size_t most_sources_at_once(const RunConfig& config) {

@@ -27,6 +27,9 @@ std::vector<std::vector<RightHandSide>> groups_of(const RunConfig& config, std::
 /// How many right-hand sides the groups of the run's first operator have.
 std::vector<int> numbers_together(const RunConfig& config);
 
+/// Bytes per site of a copy of a propagator that is made to contract it; 0 where its columns are always solved together, or not all wanted.
+double contraction_bytes(const RunConfig& config);
+
 /// Sources whose solutions are there at once at most, where the solutions of each are given away with the last of them, and groups are
 /// solved in this order, config.solver.in_flight at a time.
 std::size_t most_sources_at_once(const RunConfig& config);

@@ -121,7 +121,6 @@ void run(RunConfig config, RunWatch& watch, const RunListener& listener) {
   for (std::size_t i = 0; i < count; ++i)
     sources.push_back({reports[i], [&, i](const Propagators& propagators) {
                          RunReport& report = reports[i];
-                         if (has_all_columns(report.config)) report.correlators = contract(propagators, report.config, lattice[3]);
                          report.total_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
                          finish(report, *folders[i], propagators, listener);
                        }});

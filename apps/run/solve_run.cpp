@@ -9,6 +9,8 @@
 #include "apps/run/shared_account.hpp"
 #include "apps/run/solve_bound.hpp"
 #include "apps/run/solve_plan.hpp"
+#include "apps/run/solve_remedy.hpp"
+#include "apps/run/source_correlators.hpp"
 #include "apps/run/turns_on_ranks.hpp"
 #include "codelets/actions/session_tuning.hpp"
 #include "codelets/lattice/block_geometry.hpp"
@@ -38,25 +40,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-std::string remedy_for(StopReason reason, const RunConfig& config) {
-  const ActionKind& kind = *config.action;
-  switch (reason) {
-    case StopReason::iteration_limit:
-      return (config.checkpoint.empty() ? "" : fmt::format("start it again to go on from the restart files in {}, ", config.checkpoint)) +
-             "raise --max-iterations, or " +
-             (kind.names_masses ? "take a larger mass" : fmt::format("move {} away from its critical value", kind.mass_key));
-    case StopReason::not_finite:
-      return fmt::format("{}, and {}",
-                         kind.has_own_links(config.settings) ? fmt::format("check the files of --{}", fmt::join(kind.link_files, " and --"))
-                                                             : "check the links with `quarkstar gauge info`",
-                         kind.mass_key);
-    case StopReason::stagnation:
-      return "loosen --tol, use --precision double, or another --solver";
-    default:
-      return "try another --solver, or --precision double";
-  }
-}
-
 /// Writes this rank's trace where one is wanted: on the root `run.json`, on rank 3 `run.rank3.json`. Waits for the session's tasks.
 void write_trace(runtime::Session& session, const RunConfig& config) {
   if (config.trace.empty()) return;
@@ -84,6 +67,7 @@ struct SourceState {
   SourceRun& run;
   Propagators propagators;
   std::size_t remaining;  ///< right-hand sides
+  SourceCorrelators correlators;
   std::optional<Checkpoint> checkpoint = {};
 };
 
@@ -167,7 +151,9 @@ struct Run {
     RunReport& report = source.run.report;
     bring_into_order(report.solves, order);
     tell_workers(report);
+    runtime::Turns::pass();                                                 // contractions may be on the graph
     if (runtime::mpi::Job::current().is_distributed()) session.wait_all();  // files are for times without messages
+    report.correlators = source.correlators.correlators();
     source.run.done(std::exchange(source.propagators, {}));
   }
 };
@@ -293,7 +279,11 @@ class OperatorSolves {
                            fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
           return !interrupted_anywhere(run_.watch) && !runtime::Turns::failed();
         },
-        files.snapshots());
+        files.snapshots(),
+        [&](const FullField& on_graph, std::span<const SolveResult> of_vectors) {
+          lattice_ = on_graph.even.lattice();
+          for (std::size_t s = 0; s < run_.sources.size(); ++s) run_.sources[s].correlators.contract(s, group, on_graph, of_vectors);
+        });
     const auto any = [&results](auto&& is) { return std::any_of(results.begin(), results.end(), is); };
     const bool stopped = interrupted_anywhere(run_.watch) || any([](const SolveResult& r) { return r.reason == StopReason::interrupted; });
     // Another's failure is what comes out of this run.
@@ -318,9 +308,13 @@ class OperatorSolves {
     std::vector<SourceState*> complete;
     for (std::size_t v = 0; v < n; ++v) {
       if (!results[v].converged()) continue;
-      SourceState& source = run_.sources[group[v].source];
       const auto place = std::find(config.columns.begin(), config.columns.end(), group[v].column) - config.columns.begin();
-      source.propagators[group[v].mass].columns[static_cast<std::size_t>(place)] = std::move(solutions[v]);
+      run_.sources[group[v].source].propagators[group[v].mass].columns[static_cast<std::size_t>(place)] = std::move(solutions[v]);
+    }
+    for (std::size_t v = 0; v < n; ++v) {
+      if (!results[v].converged()) continue;
+      SourceState& source = run_.sources[group[v].source];
+      source.correlators.contract_rest(group[v].mass, lattice_, source.propagators[group[v].mass].columns);
       if (--source.remaining == 0) complete.push_back(&source);
     }
     if (run_.gives_early())
@@ -363,6 +357,7 @@ class OperatorSolves {
   std::vector<std::vector<RightHandSide>> groups_;
   std::vector<int> numbers_;  ///< of right-hand sides in the groups
   std::optional<Solver> solver_;
+  LatticePointer lattice_;  ///< of the latest solutions on the graph
   double making_seconds_ = 0;
 };
 
@@ -463,7 +458,7 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   Propagators unsolved;
   for (const double mass : masses) unsolved.push_back({mass, {}, std::vector<HostField>(config.columns.size())});
   for (SourceRun& source : sources) {
-    run.sources.push_back({source, unsolved, config.columns.size() * masses.size()});
+    run.sources.push_back({source, unsolved, config.columns.size() * masses.size(), SourceCorrelators(source.report.config)});
     if (const std::string& folder = source.report.config.checkpoint; !folder.empty())
       run.sources.back().checkpoint.emplace(folder, lattice, plan.decomposition.part());
     source.report.config.nrhs = config.nrhs;

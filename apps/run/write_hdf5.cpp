@@ -21,15 +21,6 @@ void write_attributes(Hdf5File& file, const RunReport& report) {
   file.attribute("started", report.started);
 }
 
-/// numpy's layout of a complex number: {r, i}.
-Hdf5Id complex_type(hid_t real) {
-  const std::size_t size = H5Tget_size(real);
-  Hdf5Id type(H5Tcreate(H5T_COMPOUND, 2 * size), H5Tclose);
-  H5Tinsert(type, "r", 0, real);
-  H5Tinsert(type, "i", size, real);
-  return type;
-}
-
 }  // namespace
 
 void write_correlators_hdf5(const std::string& path, const RunReport& report) {
@@ -39,7 +30,14 @@ void write_correlators_hdf5(const std::string& path, const RunReport& report) {
   file.make_group("correlators");
   file.make_group("effective_masses");
   for (const Correlator& correlator : report.correlators) {
-    file.write("correlators/" + correlator.name, correlator.values);
+    const std::string dataset = "correlators/" + correlator.name;
+    if (correlator.imaginary.empty()) {
+      file.write(dataset, correlator.values);
+    } else {
+      std::vector<std::complex<double>> values;
+      for (std::size_t t = 0; t < correlator.values.size(); ++t) values.emplace_back(correlator.values[t], correlator.imaginary[t]);
+      file.write(dataset, values);
+    }
     const std::string masses = "effective_masses/" + correlator.name;
     file.make_group(masses);
     file.write(masses + "/log", correlator.log_mass);

@@ -6,8 +6,8 @@
 
 namespace quarkstar::app {
 
-/// /correlators/NAME (T doubles), /effective_masses/NAME/{log,cosh} (T-1 doubles, not a number where undefined); the
-/// run's parameters as string attributes of the root. Throws Error(environment) naming the file when it cannot be
+/// /correlators/NAME (T doubles, or complex numbers: numpy's complex128), /effective_masses/NAME/{log,cosh} (T-1 doubles, not a number
+/// where undefined); the run's parameters as string attributes of the root. Throws Error(environment) naming the file when it cannot be
 /// written.
 void write_correlators_hdf5(const std::string& path, const RunReport& report);
 

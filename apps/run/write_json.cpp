@@ -172,7 +172,9 @@ Json report_json(const RunReport& report) {
     json["solves"].push_back(solve_json(column, report.config.source, report.devices.bound_gflops(), report.config.residual_history));
   if (report.failed) return json;
   for (const Correlator& correlator : report.correlators) {
-    json["correlators"][correlator.name] = correlator.values;
+    Json& values = json["correlators"][correlator.name];
+    values = correlator.values;
+    for (std::size_t t = 0; t < correlator.imaginary.size(); ++t) values[t] = {correlator.values[t], correlator.imaginary[t]};
     json["effective_masses"][correlator.name] = {{"log", correlator.log_mass}, {"cosh", correlator.cosh_mass}};
   }
   if (const std::string left_out = correlators_left_out(report.config); !report.correlators.empty() && !left_out.empty())

@@ -40,7 +40,7 @@ Check skipped(const std::string& name, const std::string& reason) {
 }
 
 std::vector<Correlator> verified_correlators(const HostGauge& gauge, const WilsonCase& action, const BoundaryAngles& boundary,
-                                             const VerifyConfig& config) {
+                                             const VerifyConfig& config, const contract::Request& request) {
   RunReport report;
   report.config.action = action.mu != 0 ? &twisted_mass_kind() : action.csw != 0 ? &clover_kind() : &wilson_kind();
   for (const auto& [key, value] : {std::pair{"kappa", action.kappa}, {"csw", action.csw}, {"mu", action.mu}})
@@ -48,8 +48,9 @@ std::vector<Correlator> verified_correlators(const HostGauge& gauge, const Wilso
   report.config.boundary = boundary;
   report.config.session = config.session;
   report.config.solver.tolerance = 1e-14;
-  const Propagators propagators = solve_source(links_at_hand(gauge), gauge.extents, report, *config.watch);
-  return contract(propagators, report.config, gauge.extents[3]);
+  report.config.correlators = request;
+  solve_source(links_at_hand(gauge), gauge.extents, report, *config.watch);
+  return report.correlators;
 }
 
 const std::vector<double>& correlator_named(const std::vector<Correlator>& correlators, const std::string& name) {

@@ -35,8 +35,11 @@ std::vector<Correlator> correlators_of(const ActionKind& kind, const HostGauge& 
   for (const auto& [key, value] : kind.heavy) set_value(run.settings, *kind.setting(key), value);
   run.session = config.session;
   run.solver.tolerance = 1e-13;
+  run.correlators.names.assign(kind.correlators.begin(), kind.correlators.end());
+  run.correlators.momenta = {{0, 0, 0}, {1, -1, 0}};
   complete(run);
-  return contract(solve_source(links_at_hand(gauge), gauge.extents, report, *config.watch), run, gauge.extents[3]);
+  solve_source(links_at_hand(gauge), gauge.extents, report, *config.watch);
+  return report.correlators;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -108,6 +109,52 @@ void check_golden_milc(const json& golden, SolvedCorrelators& solved, std::vecto
   }
 }
 
+/// Real and imaginary parts over some scale at each t, side by side.
+std::vector<double> over(const std::vector<double>& re, const std::vector<double>& im, const std::vector<double>& scale) {
+  std::vector<double> parts;
+  for (std::size_t t = 0; t < scale.size(); ++t) {
+    parts.push_back(re[t] / scale[t]);
+    if (!im.empty()) parts.push_back(im[t] / scale[t]);
+  }
+  return parts;
+}
+
+/// Cases named had.CONFIGURATION.*: all mesons at rest, and the pion with momentum 1,0,0, of Wilson quarks.
+void check_golden_hadrons(const json& golden, const VerifyConfig& config, std::vector<Check>& checks) {
+  const std::map<std::string, std::pair<std::string, std::optional<Coord>>> files{
+      {"weak", {"other/weak_field.lime", {}}},
+      {"jl.confs_Heatbath_L04040404_beta5.7_quenched_su3.ildg",
+       {"other/jl.confs_Heatbath_L04040404_beta5.7_quenched_su3.ildg", Coord{4, 4, 4, 4}}}};
+  // In Chroma's order.
+  constexpr const char* names[16] = {"a0", "rho_x",  "rho_y",  "b1_z", "rho_z",  "b1_y", "b1_x", "pion2",
+                                     "b0", "rho2_x", "rho2_y", "a1_z", "rho2_z", "a1_y", "a1_x", "pion"};
+  for (const auto& [key, entry] : golden.items()) {
+    if (!key.starts_with("had.") || entry.at("csw") != 0.0) continue;
+    const auto& [file, lattice] = files.at(entry.at("config"));
+    const std::string path = config.data + "/" + file;
+    if (!std::filesystem::exists(path)) {
+      checks.push_back(skipped("golden " + key, "no file " + path));
+      continue;
+    }
+    const std::vector<Correlator> solved = verified_correlators(load_gauge(path, lattice).gauge, entry.at("kappa"), antiperiodic_in_time,
+                                                                config, {.names = {"mesons"}, .momenta = {{0, 0, 0}, {1, 0, 0}}});
+    const auto numbers = [&](const json& values, std::size_t part) {
+      std::vector<double> of_part;
+      for (const json& value : values) of_part.push_back(value.at(part));
+      return of_part;
+    };
+    const auto at_rest = entry.at("mesons16_point_p000").get<std::vector<std::vector<double>>>();
+    const std::vector<double>& pion = at_rest[15];
+    for (std::size_t n = 0; n < 16; ++n)
+      checks.push_back(compare(fmt::format("golden {} {}", key, names[n]), over(at_rest[n], {}, pion),
+                               over(correlator_named(solved, names[n]), {}, pion), correlator_limit, false));
+    const Correlator& moving = *std::find_if(solved.begin(), solved.end(), [](const Correlator& c) { return c.name == "pion_p1,0,0"; });
+    const json& expected = entry.at("point_pion_p100");
+    checks.push_back(compare(fmt::format("golden {} pion_p1,0,0", key), over(numbers(expected, 0), numbers(expected, 1), pion),
+                             over(moving.values, moving.imaginary, pion), correlator_limit, false));
+  }
+}
+
 }  // namespace
 
 std::optional<json> read_golden(const std::string& path) {
@@ -147,6 +194,9 @@ std::vector<Check> check_golden_correlators(const VerifyConfig& config) {
   else checks.push_back(skipped("golden clover and twisted-mass correlators", "no file " + more));
   if (const auto golden = read_golden(milc)) check_golden_milc(*golden, solved, checks);
   else checks.push_back(skipped("MILC correlators", "no file " + milc));
+  const std::string hadrons = config.data + "/golden-2.json";
+  if (const auto golden = read_golden(hadrons)) check_golden_hadrons(*golden, config, checks);
+  else checks.push_back(skipped("golden hadrons", "no file " + hadrons));
   return checks;
 }
 

@@ -14,9 +14,9 @@ struct WilsonCase {
   double kappa, csw = 0, mu = 0;
 };
 
-/// All mesons of the action from a point source at the origin, each column solved to a true residual of 1e-14.
+/// Correlators of the action from a point source at the origin, each column solved to a true residual of 1e-14.
 std::vector<Correlator> verified_correlators(const HostGauge& gauge, const WilsonCase& action, const BoundaryAngles& boundary,
-                                             const VerifyConfig& config);
+                                             const VerifyConfig& config, const contract::Request& request = {});
 
 /// Relative deviation that a correlator may have.
 inline constexpr double correlator_limit = 1e-10;

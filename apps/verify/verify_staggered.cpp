@@ -100,8 +100,8 @@ std::vector<Correlator> solved(const RunConfig& settings, const HostGauge& gauge
   report.config.session = config.session;
   report.config.solver.tolerance = 1e-13;
   complete(report.config);
-  const Propagators propagators = solve_source(links_at_hand(gauge), gauge.extents, report, *config.watch);
-  return contract(propagators, report.config, gauge.extents[3]);
+  solve_source(links_at_hand(gauge), gauge.extents, report, *config.watch);
+  return report.correlators;
 }
 
 /// Solved once for each key: several channels share a propagator.

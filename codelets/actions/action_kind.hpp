@@ -3,8 +3,6 @@
 // names of actions.
 #include "codelets/actions/action.hpp"
 #include "codelets/actions/settings.hpp"
-#include "codelets/contract/propagator.hpp"
-#include "codelets/field/source.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "codelets/gauge/summary.hpp"
 #include "runtime/cut/decomposition.hpp"
@@ -87,6 +85,8 @@ class ActionKind {
   std::vector<std::pair<std::string_view, SettingValue>>
       heavy;  ///< settings with which checks solve in few iterations on a hot configuration
 
+  std::vector<std::string_view> correlators;  ///< families of two-point functions of its propagators (codelets/contract/families.inc)
+
   std::vector<int> bench_links, bench_numbers;  ///< what benchmarks measure where nothing is chosen: links, right-hand sides,
   std::vector<std::string> bench_solvers;       ///< solvers,
   BenchMass bench_mass;                         ///< and mass_key's value on a hot configuration
@@ -126,10 +126,6 @@ class ActionKind {
 
   /// The action with links of any value that have its form: for speeds.
   virtual RunOperator with_any_links(HostGauge gauge) const = 0;
-
-  /// Correlators of a source's propagators, summed over ranks; which are left out for that source and why, else "".
-  virtual std::vector<Correlator> contract(const Propagators& propagators, const Source& source, int times) const = 0;
-  virtual std::string correlators_left_out(const Source&) const { return ""; }
 };
 
 /// The setting `mass`: Wilson's bare mass, staggered m of M = 2m + D, in lattice units.

@@ -1,7 +1,6 @@
 #pragma once
-// What actions contract, and what comes out.
+// What is contracted, and what comes out.
 #include "codelets/field/host_field.hpp"
-#include "runtime/graph/binned_sum.hpp"
 
 #include <string>
 #include <utility>
@@ -21,11 +20,12 @@ using Propagators = std::vector<Propagator>;
 
 struct Correlator {
   std::string name;
-  std::vector<double> values;               ///< t = 0..T-1 from the source
-  std::vector<double> log_mass, cosh_mass;  ///< t = 0..T-2; not a number where undefined
+  std::vector<double> values;               ///< t = 0..T-1 from the source; of a complex one the real parts
+  std::vector<double> imaginary;            ///< empty where every summand is real
+  std::vector<double> log_mass, cosh_mass;  ///< of the real parts, t = 0..T-2; not a number where undefined
 };
 
-/// A correlator, with its effective masses, of this rank's share of its time slices. Collective.
-Correlator correlator_over_ranks(std::string name, std::vector<runtime::BinnedSum> sums);
+/// With the effective masses of these values.
+Correlator correlator_of(std::string name, std::vector<double> values, std::vector<double> imaginary = {});
 
 }  // namespace quarkstar

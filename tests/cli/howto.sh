@@ -45,6 +45,10 @@ for file in "${files[@]}"; do
   case $file in
     codelets/arch/*.hpp) ;;  # below
     *.hpp) grep -rqF "include \"$file\"" . || die "$file: included by none of the examples" ;;
+    codelets/contract/families.inc)  # the project's own kernels and tasks, with one family more
+      for user in contract_kernel.cpp contraction_codelet.cpp; do
+        like "^codelets/contract/$user$" | add "$source/codelets/contract/$user" -fsyntax-only "$file"
+      done ;;
     *_kernel.cpp) like "^$folder/.*_kernel.cpp$" | add "$file" -fsyntax-only "$file" ;;
     *.cpp) like "^$folder/.*[.]cpp$" | add "$file" -fsyntax-only "$file" ;;
     *.cu)

@@ -67,7 +67,7 @@ single=(solve --gauge lattice.ildg --kappa 0.12 --columns 5 --threads 1 --precis
 reference "${single[@]}"
 compare 3 "${single[@]}"
 
-whole=(solve --gauge lattice.ildg --kappa 0.1 --tol 1e-5 --threads 1)
+whole=(solve --gauge lattice.ildg --kappa 0.1 --tol 1e-5 --threads 1 --correlators mesons --momenta 0,0,0+1,0,-1)
 reference "${whole[@]}" --out one
 compare 2 "${whole[@]}" --out two
 for file in propagator.h5 propagator.lime correlators.h5 result.json report.html; do [ -s "two/$file" ] || die "two/$file is missing"; done

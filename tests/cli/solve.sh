@@ -21,6 +21,27 @@ grep -q '"source": "point:1,0,2,3"' run.json || die "the file's source is not us
 for name in pion rho_x rho_y rho_z; do grep -q "\"$name\": \[" run.json || die "no correlator $name"; done
 absent
 
+# Correlators by name, group and family; columns that are solved one by one have the same bits as twelve together.
+cat > mesons.toml <<'TOML'
+gauge = "lattice.ildg"
+kappa = 0.12
+tol = 1e-6
+correlators = ["pion", "rho", "a4p"]
+momenta = [[0, 0, 0], [1, 0, -1]]
+fold = true
+TOML
+numbers() { sed -n '/"correlators"/,$p' "$1" | grep -vE '"(started|.*seconds|busy)'; }
+expect 0 '^ *t +pion +rho_x .*a m_pion .log.' solve mesons.toml --json mesons.json
+for name in pion rho_y a4p pion_p1,0,-1 a4p_p1,0,-1; do grep -q "^    \"$name\": \[" mesons.json || die "no correlator $name"; done
+numbers mesons.json > mesons.txt
+for flags in "--nrhs 1" "--nrhs 5 --blocks 1,1,1,2 --workers 2"; do
+  # shellcheck disable=SC2086
+  expect 0 '^wrote one.json' solve mesons.toml --json one.json $flags
+  numbers one.json | cmp mesons.txt - || die "correlators depend on $flags"
+done
+expect 2 "error: --correlators: 'eta' is no correlator of this action; use some of mesons, pion, " solve mesons.toml --correlators pion,eta --json one.json
+expect 2 "error: --momenta: '1,0' has 2 numbers, not 3" solve mesons.toml --momenta 0,0,0+1,0 --json one.json
+
 histories() { grep -oE '"-?0x[^"]*"' "$1"; }
 cuts=("--workers 1 --threads 1" "--workers 2 --threads 1" "--workers 1 --blocks 1,2,2,2" "--workers 2 --blocks 2,2,2,2 --policy eager")
 for cut in "${cuts[@]}"; do

@@ -2,6 +2,8 @@
 
 #include "tests/reference/lattice.hpp"
 
+#include <numbers>
+
 namespace quarkstar::reference {
 namespace {
 
@@ -42,6 +44,75 @@ std::vector<double> rho(const Propagator& propagator, int i, Basis basis) {
   for (std::int64_t site = 0; site < volume(extents); ++site) {
     const Matrix<12> s = at_site(propagator, site);
     correlator[coordinates(site, extents)[3]] += trace(g_i * s * g_i * g_5 * adjoint(s) * g_5).real();
+  }
+  return correlator;
+}
+
+Matrix<4> gamma_product(int n) {
+  Matrix<4> product = Matrix<4>::identity();
+  for (int mu = 0; mu < 4; ++mu)
+    if ((n >> mu & 1) != 0) product = product * gamma(Basis::degrand_rossi, mu);
+  return product;
+}
+
+namespace {
+
+struct Permutation {
+  std::array<int, 3> place;
+  int sign;
+};
+constexpr Permutation permutations[6] = {{{0, 1, 2}, 1}, {{1, 2, 0}, 1}, {{2, 0, 1}, 1}, {{1, 0, 2}, -1}, {{0, 2, 1}, -1}, {{2, 1, 0}, -1}};
+
+}  // namespace
+
+std::vector<Complex> baryon(const Propagator& propagator, const Matrix<4>& gamma_of_diquark, const Matrix<4>& projector,
+                            const std::array<int, 3>& flavours, const std::array<int, 3>& n, const Coord& origin) {
+  const Coord& extents = propagator.front().extents;
+  const Matrix<4> g4 = gamma(Basis::degrand_rossi, 3), of_source = g4 * adjoint(gamma_of_diquark) * g4;
+  std::vector<Complex> correlator(extents[3]);
+  for (std::int64_t site = 0; site < volume(extents); ++site) {
+    const Matrix<12> s = at_site(propagator, site);
+    Complex sum = 0;
+    for (const Permutation& sink : permutations)
+      for (const Permutation& source : permutations)
+        for (int spins = 0; spins < 4096; ++spins) {
+          // q0, q1, q2 at the sink; their antiquarks at the source, where Jbar = eps q2bar (q1bar of_source q0bar^T).
+          const int at[3] = {spins % 4, spins / 4 % 4, spins / 16 % 4}, from[3] = {spins / 64 % 4, spins / 256 % 4, spins / 1024};
+          const Complex weight = gamma_of_diquark(at[0], at[1]) * of_source(from[1], from[0]) * projector(from[2], at[2]);
+          if (weight == 0.0) continue;
+          for (const Permutation& wick : permutations) {
+            Complex product = static_cast<double>(sink.sign * source.sign * wick.sign) * weight;
+            for (int q = 0; q < 3; ++q) {
+              const int other = wick.place[static_cast<std::size_t>(q)];
+              const auto here = static_cast<std::size_t>(q), there = static_cast<std::size_t>(other);
+              product *= flavours[here] == flavours[there] ? s(3 * at[q] + sink.place[here], 3 * from[other] + source.place[there]) : 0;
+            }
+            sum += product;
+          }
+        }
+    const Coord x = coordinates(site, extents);
+    correlator[x[3]] += plane_wave(x, n, origin, extents) * sum;
+  }
+  return correlator;
+}
+
+Complex plane_wave(const Coord& x, const std::array<int, 3>& n, const Coord& origin, const Coord& extents) {
+  double turns = 0;
+  for (std::size_t mu = 0; mu < 3; ++mu) turns += static_cast<double>(n[mu] * (x[mu] - origin[mu])) / extents[mu];
+  return std::polar(1.0, -2 * std::numbers::pi * turns);
+}
+
+std::vector<Complex> meson(const Propagator& propagator, const Matrix<4>& sink, const Matrix<4>& source, const std::array<int, 3>& n,
+                           const Coord& origin) {
+  const Coord& extents = propagator.front().extents;
+  const Matrix<3> one = Matrix<3>::identity();
+  const Matrix<12> left = spin_times_colour(sink, one), between = spin_times_colour(source * gamma5(Basis::degrand_rossi), one),
+                   right = spin_times_colour(gamma5(Basis::degrand_rossi), one);
+  std::vector<Complex> correlator(extents[3]);
+  for (std::int64_t site = 0; site < volume(extents); ++site) {
+    const Matrix<12> s = at_site(propagator, site);
+    const Coord x = coordinates(site, extents);
+    correlator[x[3]] += plane_wave(x, n, origin, extents) * trace(left * s * between * adjoint(s) * right);
   }
   return correlator;
 }

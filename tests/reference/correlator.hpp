@@ -4,6 +4,7 @@
 #include "tests/reference/gamma.hpp"
 #include "tests/reference/solve.hpp"
 
+#include <array>
 #include <vector>
 
 namespace quarkstar::reference {
@@ -20,6 +21,21 @@ std::vector<double> pion(const Propagator& propagator);
 
 /// C(t) = sum_x Re Tr[g_i S g_i g5 S^+ g5], i = 0..2 = x, y, z.
 std::vector<double> rho(const Propagator& propagator, int i, Basis basis = Basis::degrand_rossi);
+
+/// C(t) = sum_x exp(-i p.(x - origin)) Tr[sink S source g5 S^+ g5], p = 2 pi n / L in space; absolute time slices.
+std::vector<Complex> meson(const Propagator& propagator, const Matrix<4>& sink, const Matrix<4>& source, const std::array<int, 3>& n = {},
+                           const Coord& origin = {});
+
+/// C(t) = sum_x exp(-i p.(x - origin)) tr[projector <J Jbar>], J = eps_abc (q0_a^T gamma q1_b) q2_c, by Wick's theorem: the sum over all
+/// ways to contract quarks with antiquarks of their flavour. flavours: of q0, q1, q2.
+std::vector<Complex> baryon(const Propagator& propagator, const Matrix<4>& gamma_of_diquark, const Matrix<4>& projector,
+                            const std::array<int, 3>& flavours, const std::array<int, 3>& n = {}, const Coord& origin = {});
+
+/// G_n = g_1^b0 g_2^b1 g_3^b2 g_4^b3, n = b0 + 2 b1 + 4 b2 + 8 b3, DeGrand-Rossi basis.
+Matrix<4> gamma_product(int n);
+
+/// exp(-i p.(x - origin)).
+Complex plane_wave(const Coord& x, const std::array<int, 3>& n, const Coord& origin, const Coord& extents);
 
 /// Staggered local pion of gamma_0 gamma_5, as MILC has it: C(t) = sum_x (-1)^(x+y+z+t) |G|^2, the exponent counted from `origin`; absolute
 /// time slices.

@@ -71,7 +71,13 @@ inline app::RunReport made_up_report(const Coord& extents, const Propagators& pr
     result.residual_history = {0.1, 1e-5, 1e-11};
     report.solves.push_back({column, result});
   }
-  report.correlators = app::contract(propagators, report.config, extents[3]);
+  double height = 0;
+  for (const char* name : {"pion", "rho_x", "rho_y", "rho_z"}) {
+    std::vector<double> values;
+    for (int t = 0; t < extents[3]; ++t) values.push_back(std::cosh(0.5 * t - 0.25 * extents[3]) + (height += 0.01));
+    report.correlators.push_back(correlator_of(name, values));
+  }
+  report.correlators.push_back(correlator_of("pion_p1,0,0", report.correlators.front().values, std::vector<double>(extents[3], 0.125)));
   report.workers = {{"CPU 0", "CPU", {0, 1}, 0.9}};
   report.timeline = {{0, 0, "wilson.double.18.interior", 100, 140}, {0, 1, "blas.norm", 141, 150}};
   return report;

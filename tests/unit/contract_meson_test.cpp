@@ -1,15 +1,22 @@
-// Meson contractions against the reference's matrix formulas on random columns.
-#include "codelets/contract/meson.hpp"
-#include "codelets/contract/spin_matrix.hpp"
+// Meson contractions on the graph against the reference's matrix formulas on random columns.
+#include "codelets/arch/dispatch.hpp"
+#include "codelets/contract/mesons.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/reference/correlator.hpp"
+#include "tests/unit/contract_testing.hpp"
+#include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <numbers>
 #include <random>
 
 using namespace quarkstar;
+using contract::Mesons;
+using contract::Momentum;
+using testing::contracted;
+using testing::named;
 
 namespace {
 
@@ -29,44 +36,140 @@ RandomColumns random_columns(const Coord& extents, std::uint64_t seed) {
   return random;
 }
 
-void check_close(const std::vector<double>& got, const std::vector<double>& expected, std::size_t shift) {
-  REQUIRE(got.size() == expected.size());
-  for (std::size_t t = 0; t < got.size(); ++t) CHECK(got[t] == doctest::Approx(expected[(t + shift) % expected.size()]).epsilon(1e-12));
+/// expected: of absolute time slices, of which the first here is source_time. scale: what rounding is relative to.
+void check_close(const Correlator& got, const std::vector<reference::Complex>& expected, int source_time, double scale) {
+  REQUIRE(got.values.size() == expected.size());
+  for (std::size_t t = 0; t < expected.size(); ++t) {
+    INFO(got.name << " t " << t);
+    const reference::Complex value{got.values[t], got.imaginary.empty() ? 0 : got.imaginary[t]};
+    CHECK(std::abs(value - expected[(t + static_cast<std::size_t>(source_time)) % expected.size()]) < 1e-12 * scale);
+  }
 }
 
 }  // namespace
 
 TEST_CASE("spin matrices are the DeGrand-Rossi gammas of the reference") {
-  const auto check = [](const SpinMatrix& sparse, const reference::Matrix<4>& dense) {
+  constexpr std::complex<double> power_of_i[4] = {1, {0, 1}, -1, {0, -1}};
+  const auto check = [&](const contract::SpinMatrix& sparse, const reference::Matrix<4>& dense) {
     for (int row = 0; row < 4; ++row)
-      for (int column = 0; column < 4; ++column) {
-        const auto r = static_cast<std::size_t>(row);
-        const std::complex<double> got = sparse.column[r] == column ? sparse.phase[r] : 0;
-        CHECK(std::abs(got - dense(row, column)) == 0);
-      }
+      for (int column = 0; column < 4; ++column)
+        CHECK(std::abs((column == (row ^ sparse.flip) ? power_of_i[sparse.power[row]] : 0) - dense(row, column)) == 0);
   };
-  for (int mu = 0; mu < 4; ++mu) check(spin_gamma(mu), reference::gamma(reference::Basis::degrand_rossi, mu));
-  check(spin_gamma5(), reference::gamma5(reference::Basis::degrand_rossi));
-  check(spin_gamma(0) * spin_gamma(1) * spin_gamma(2) * spin_gamma(3), reference::gamma5(reference::Basis::degrand_rossi));
+  for (int n = 0; n < 16; ++n) check(contract::spin_basis(n), reference::gamma_product(n));
+  check(contract::spin_gamma5, reference::gamma5(reference::Basis::degrand_rossi));
 }
 
-TEST_CASE("meson correlators equal the reference, counted from the source's time slice") {
+TEST_CASE("all mesons equal the reference at any momentum, counted from the source, on every architecture") {
   const std::uint64_t seed = std::random_device{}();
   INFO("seed ", seed);
-  const Coord extents{2, 4, 2, 6};
+  const Coord extents{4, 4, 2, 8};
   const RandomColumns random = random_columns(extents, seed);
-  for (const int source_time : {0, 1, 5}) {
-    const auto shift = static_cast<std::size_t>(source_time);
-    check_close(meson_correlator(Meson::pion, random.columns, source_time), reference::pion(random.fields), shift);
-    check_close(meson_correlator(Meson::rho_x, random.columns, source_time), reference::rho(random.fields, 0), shift);
-    check_close(meson_correlator(Meson::rho_y, random.columns, source_time), reference::rho(random.fields, 1), shift);
-    check_close(meson_correlator(Meson::rho_z, random.columns, source_time), reference::rho(random.fields, 2), shift);
+  const runtime::Session session(runtime_testing::options(1, 2));
+  const contract::Request request{.names = {"mesons"}, .momenta = {{0, 0, 0}, {1, 0, 0}, {-1, 2, 1}, {3, -5, 0}}};
+  const Source source{Source::Kind::point, {1, 3, 0, 5}};
+  const double scale = reference::pion(random.fields)[0];
+  const arch::Architecture chosen = arch::current();
+  std::vector<Correlator> first;
+  for (const arch::Architecture architecture : arch::available()) {
+    arch::force(architecture);
+    INFO(std::string(arch::name_of(architecture)));
+    const std::vector<Correlator> all = contracted(random.columns, "mesons", request, source);
+    if (first.empty()) first = all;
+    CHECK(testing::same_bits(all, first));
+  }
+  arch::force(chosen);
+  REQUIRE(first.size() == 17 * request.momenta.size());
+  for (const Momentum& n : request.momenta)
+    for (int channel = 0; channel < Mesons::numbers; ++channel) {
+      const reference::Matrix<4> g5 = reference::gamma5(reference::Basis::degrand_rossi), g4 = reference::gamma_product(8);
+      const bool axial = channel == 16;
+      const reference::Matrix<4> g = axial ? g5 : reference::gamma_product(Mesons::gamma[channel]);
+      // Tr[g4 S S^+] = Tr[g5 g4 S g5 g5 S^+ g5]
+      const auto expected = reference::meson(random.fields, axial ? g5 * g4 : g, g, n, source.position);
+      check_close(named(first, contract::name_of(Mesons::channels[channel], n)), expected, 5, scale);
+    }
+}
+
+TEST_CASE("cuts, lanes, orders of sites and places of columns change no bit of a meson") {
+  constexpr std::uint64_t seed = 4711;
+  MESSAGE("seed " << seed);
+  const Coord extents{8, 4, 4, 8};
+  const RandomColumns random = random_columns(extents, seed);
+  const runtime::Session session(runtime_testing::options(2, 1));
+  const contract::Request request{.names = {"mesons"}, .momenta = {{0, 0, 0}, {1, 0, 0}, {2, -1, 1}}};
+  const Source source{Source::Kind::point, {3, 0, 2, 6}};
+  const std::vector<Correlator> expected = contracted(random.columns, "mesons", request, source);
+  for (const testing::ContractionLayout& layout : {testing::ContractionLayout{{1, 1, 1, 2}},
+                                                   {{2, 1, 2, 1}},
+                                                   {{1, 2, 2, 4}},
+                                                   {{1, 1, 1, 1}, {.most_lanes = 1}},
+                                                   {{1, 1, 1, 2}, {.most_lanes = 4, .tile = {4, 2, 2, 2}}},
+                                                   {{1, 1, 1, 1}, {}, 12},
+                                                   {{2, 1, 1, 1}, {}, 15}})
+    CHECK(testing::same_bits(contracted(random.columns, "mesons", request, source, layout), expected));
+}
+
+TEST_CASE("a choice of channels, and the usual ones, are the same numbers; folding averages with the reflection") {
+  constexpr std::uint64_t seed = 99;
+  MESSAGE("seed " << seed);
+  const RandomColumns random = random_columns({4, 2, 2, 6}, seed);
+  const runtime::Session session(runtime_testing::options(1, 1));
+  const std::vector<Correlator> all = contracted(random.columns, "mesons", {.names = {"mesons"}}),
+                                usual = contracted(random.columns, "mesons"),
+                                some = contracted(random.columns, "mesons", {.names = {"a4p", "rho", "pion2", "rho"}}),
+                                folded = contracted(random.columns, "mesons", {.names = {"pion", "a4p"}, .fold = true});
+  std::vector<std::string> names;
+  for (const Correlator& c : usual) names.push_back(c.name);
+  CHECK(names == std::vector<std::string>{"pion", "rho_x", "rho_y", "rho_z"});
+  names.clear();
+  for (const Correlator& c : some) names.push_back(c.name);
+  CHECK(names == std::vector<std::string>{"rho_x", "rho_y", "rho_z", "pion2", "a4p"});
+  for (const auto* chosen : {&usual, &some})
+    for (const Correlator& c : *chosen) CHECK(c.values == named(all, c.name).values);
+  for (std::size_t t = 0; t < 6; ++t) {
+    const std::size_t back = (6 - t) % 6;
+    CHECK(folded[0].values[t] == 0.5 * (all[0].values[t] + all[0].values[back]));
+    CHECK(folded[1].values[t] == 0.5 * (named(all, "a4p").values[t] - named(all, "a4p").values[back]));
   }
 }
 
-TEST_CASE("columns that do not fit are refused") {
-  std::vector<HostField> columns(11, HostField(spinor_components, {2, 2, 2, 2}));
-  CHECK_THROWS_AS(meson_correlator(Meson::pion, columns, 0), ShapeError);
-  columns.emplace_back(spinor_components, Coord{2, 2, 2, 4});
-  CHECK_THROWS_AS(meson_correlator(Meson::pion, columns, 0), ShapeError);
+// sum_p C(p, t) / V = c(x0, t): a delta function at the source's place.
+TEST_CASE("the sum over all momenta is what the source's own place contributes") {
+  constexpr std::uint64_t seed = 271;
+  MESSAGE("seed " << seed);
+  const Coord extents{4, 2, 6, 4};
+  const RandomColumns random = random_columns(extents, seed);
+  contract::Request request{.names = {"pion", "b1_y"}, .momenta = {}};
+  for (int i = 0; i < 48; ++i) request.momenta.push_back({i % 4, i / 4 % 2 - 1, i / 8 - 3});
+  const Source source{Source::Kind::point, {2, 1, 4, 3}};
+  const runtime::Session session(runtime_testing::options(1, 2));
+  const std::vector<Correlator> all = contracted(random.columns, "mesons", request, source);
+  for (const int n : {15, 5}) {
+    reference::Propagator there = random.fields;  // the source's place alone
+    for (reference::Field& column : there)
+      for (std::int64_t site = 0; site < volume(extents); ++site)
+        if (Coord x = coordinates(site, extents); x[0] != 2 || x[1] != 1 || x[2] != 4)
+          for (int c = 0; c < 12; ++c) column.data[static_cast<std::size_t>(12 * site + c)] = 0;
+    const auto expected = reference::meson(there, reference::gamma_product(n), reference::gamma_product(n));
+    for (std::size_t t = 0; t < 4; ++t) {
+      reference::Complex sum = 0;
+      for (std::size_t i = n == 15 ? 0 : 1; i < all.size(); i += 2)
+        sum += reference::Complex{all[i].values[t], all[i].imaginary.empty() ? 0 : all[i].imaginary[t]} / 48.0;
+      CHECK(std::abs(sum - expected[(t + 3) % 4]) < 1e-11 * all[0].values[t]);
+    }
+  }
+}
+
+TEST_CASE("columns that do not fit, and names of no correlator, are refused") {
+  const runtime::Session session(runtime_testing::options(1, 1));
+  const std::vector<HostField> columns(11, HostField(spinor_components, {2, 2, 2, 2}));
+  CHECK_THROWS_AS(contracted(columns, "mesons"), ShapeError);
+  CHECK_THROWS_AS(contracted(std::vector<HostField>(3, HostField(spinor_components, {2, 2, 2, 2})), "staggered-mesons"), ShapeError);
+  try {
+    contract::choose({"mesons"}, {"pion", "pion05"});
+    FAIL("no error");
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    CHECK(what.find("correlators: 'pion05' is no correlator of this action; use some of mesons, pion, rho_x, rho, ") != std::string::npos);
+  }
 }

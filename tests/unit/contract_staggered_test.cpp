@@ -1,12 +1,14 @@
-// Staggered correlators against the reference's, on fields that are no solutions.
-#include "codelets/contract/staggered_meson.hpp"
-#include "runtime/cut/decomposition.hpp"
+// Staggered correlators on the graph against the reference's, on fields that are no solutions.
 #include "runtime/system/error.hpp"
 #include "tests/reference/correlator.hpp"
+#include "tests/unit/contract_testing.hpp"
+#include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace quarkstar;
+using testing::contracted;
+using testing::named;
 
 namespace {
 
@@ -27,6 +29,8 @@ Columns random_columns(const Coord& extents) {
   return columns;
 }
 
+Source point(const Coord& position) { return {Source::Kind::point, position}; }
+
 }  // namespace
 
 TEST_CASE("staggered correlators equal the reference's") {
@@ -35,46 +39,50 @@ TEST_CASE("staggered correlators equal the reference's") {
   const Columns columns = random_columns(extents);
   const int source_time = 3;
   const Coord origin{2, 0, 0, source_time};
-  const auto close = [&](StaggeredMeson meson, const std::vector<double>& from_zero) {
-    const std::vector<double> got = staggered_correlator(meson, columns.ours, origin);
+  const runtime::Session session(runtime_testing::options(1, 2));
+  const std::vector<Correlator> all = contracted(columns.ours, "staggered-mesons", {.momenta = {{0, 0, 0}, {1, 2, 0}}}, point(origin));
+  const auto close = [&](const char* name, const std::vector<double>& from_zero) {
+    const std::vector<double>& got = named(all, name).values;
     for (std::size_t t = 0; t < got.size(); ++t) {
-      INFO(name_of(meson) << " t " << t);
+      INFO(name << " t " << t);
       CHECK(got[t] == doctest::Approx(from_zero[(t + source_time) % from_zero.size()]).epsilon(1e-12));
     }
   };
-  close(StaggeredMeson::pion5, reference::pion(columns.reference));
+  close("pion5", reference::pion(columns.reference));
   const std::vector<double> x = reference::staggered_rho(columns.reference, 0), y = reference::staggered_rho(columns.reference, 1),
                             z = reference::staggered_rho(columns.reference, 2);
-  close(StaggeredMeson::pion05, reference::staggered_pion05(columns.reference, origin));
-  close(StaggeredMeson::rho_x, x);
-  close(StaggeredMeson::rho_y, y);
-  close(StaggeredMeson::rho_z, z);
+  close("pion05", reference::staggered_pion05(columns.reference, origin));
+  close("rho_x", x);
+  close("rho_y", y);
+  close("rho_z", z);
   std::vector<double> mean(x.size());
   for (std::size_t t = 0; t < mean.size(); ++t) mean[t] = (x[t] + y[t] + z[t]) / 3;
-  close(StaggeredMeson::rho, mean);
+  close("rho", mean);
+  // With momentum.
+  std::vector<reference::Complex> waves(8);
+  for (const reference::Field& column : columns.reference)
+    for (std::int64_t site = 0; site < column.sites(); ++site)
+      for (int c = 0; c < 3; ++c) {
+        const Coord at = coordinates(site, extents);
+        waves[at[3]] += reference::plane_wave(at, {1, 2, 0}, origin, extents) * std::norm(column(site, 0, c));
+      }
+  const Correlator& moving = named(all, "pion5_p1,2,0");
+  for (std::size_t t = 0; t < 8; ++t)
+    CHECK(std::abs(reference::Complex{moving.values[t], moving.imaginary[t]} - waves[(t + source_time) % 8]) < 1e-12 * all[0].values[t]);
 }
 
-TEST_CASE("shares of a lattice cut over ranks add up to the same bits") {
-  const Coord extents{4, 6, 2, 8};
+TEST_CASE("cuts, lanes of vectors and places of columns change no bit of a staggered correlator") {
+  const Coord extents{4, 4, 8, 8};
   const Columns columns = random_columns(extents);
-  const runtime::Decomposition first(extents, runtime::RankGrid{{2, 3, 1, 2}, 0, {}}, {1, 1, 1, 1}, 1);
-  for (const StaggeredMeson meson : all_staggered_mesons) {
-    std::vector<runtime::BinnedSum> sums(8, runtime::BinnedSum::zero());
-    for (int rank = 0; rank < 12; ++rank) {
-      std::vector<HostField> parts(3, HostField(colour_components, first.part_of(rank)));
-      for (std::size_t column = 0; column < 3; ++column)
-        for (std::int64_t site = 0; site < volume(parts[column].extents); ++site) {
-          Coord x = coordinates(site, parts[column].extents);
-          for (std::size_t mu = 0; mu < 4; ++mu) x[mu] += parts[column].origin[mu];
-          for (int colour = 0; colour < 3; ++colour)
-            parts[column].at(site, colour) = columns.ours[column].at(lexicographic(x, extents), colour);
-        }
-      const std::vector<runtime::BinnedSum> share = staggered_sums(meson, parts, {1, 0, 1, 3}, 8);
-      for (std::size_t t = 0; t < 8; ++t) sums[t].merge(share[t]);
-    }
-    const std::vector<double> whole = staggered_correlator(meson, columns.ours, {1, 0, 1, 3});
-    for (std::size_t t = 0; t < 8; ++t) CHECK(runtime::value_of(sums[t]) == whole[t]);
-  }
+  const runtime::Session session(runtime_testing::options(2, 1));
+  const contract::Request request{.momenta = {{0, 0, 0}, {0, 1, -1}}};
+  const Source source = point({1, 0, 1, 3});
+  const std::vector<Correlator> expected = contracted(columns.ours, "staggered-mesons", request, source);
+  for (const testing::ContractionLayout& layout : {testing::ContractionLayout{{1, 1, 2, 2}},
+                                                   {{1, 2, 1, 1}, {.most_lanes = 4}},
+                                                   {{1, 1, 1, 2}, {.vectors_in_lanes = 8}, 16},
+                                                   {{1, 1, 2, 1}, {.reach = 3}, 7}})
+    CHECK(testing::same_bits(contracted(columns.ours, "staggered-mesons", request, source, layout), expected));
 }
 
 TEST_CASE("pion05 has the sign of x + y + z + t") {
@@ -82,10 +90,24 @@ TEST_CASE("pion05 has the sign of x + y + z + t") {
   std::vector<HostField> columns(3, HostField(colour_components, extents));
   columns[1].at(lexicographic({1, 1, 1, 2}, extents), 0) = 2;
   columns[2].at(lexicographic({1, 0, 1, 2}, extents), 2) = {0, 3};
-  CHECK(staggered_correlator(StaggeredMeson::pion05, columns, {0, 0, 0, 1}) == std::vector<double>{0, -5, 0, 0});
-  CHECK(staggered_correlator(StaggeredMeson::pion05, columns, {1, 0, 0, 1}) == std::vector<double>{0, 5, 0, 0});
-  CHECK(staggered_correlator(StaggeredMeson::pion05, columns, {0, 0, 0, 0}) == std::vector<double>{0, 0, 5, 0});
-  CHECK(staggered_correlator(StaggeredMeson::rho_y, columns, {1, 0, 0, 2}) == std::vector<double>{5, 0, 0, 0});
+  const runtime::Session session(runtime_testing::options(1, 1));
+  const auto values = [&](const char* name, const Coord& origin) {
+    return contracted(columns, "staggered-mesons", {.names = {name}}, point(origin)).front().values;
+  };
+  CHECK(values("pion05", {0, 0, 0, 1}) == std::vector<double>{0, -5, 0, 0});
+  CHECK(values("pion05", {1, 0, 0, 1}) == std::vector<double>{0, 5, 0, 0});
+  CHECK(values("pion05", {0, 0, 0, 0}) == std::vector<double>{0, 0, 5, 0});
+  CHECK(values("rho_y", {1, 0, 0, 2}) == std::vector<double>{5, 0, 0, 0});
   columns.pop_back();
-  CHECK_THROWS_AS(staggered_correlator(StaggeredMeson::pion5, columns, {}), ShapeError);
+  CHECK_THROWS_AS(contracted(columns, "staggered-mesons"), ShapeError);
+}
+
+TEST_CASE("a source without phases of its own leaves all but pion5 out, and says so") {
+  const auto choices = contract::choose({"staggered-mesons"}, {});
+  const Source wall{Source::Kind::wall, {0, 0, 0, 2}}, corners{Source::Kind::corner_wall, {0, 0, 0, 2}};
+  CHECK(contract::that_fit(choices, wall).front().channels == std::vector<int>{0});
+  CHECK(contract::left_out(choices, wall) ==
+        "pion05, rho_x, rho_y, rho_z, rho: wall:2 has no phases of its own; use a point or corner-wall source");
+  CHECK(contract::left_out(choices, corners).empty());
+  CHECK(contract::that_fit(choices, corners).front().channels.size() == 6);
 }

@@ -3,13 +3,11 @@
 #include "codelets/actions/staggered/action.hpp"
 #include "codelets/actions/staggered/dslash.hpp"
 #include "codelets/actions/staggered/links_input.hpp"
-#include "codelets/contract/staggered_meson.hpp"
 #include "codelets/gauge/smear/coefficients.hpp"
 #include "codelets/gauge/smear/hisq.hpp"
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace quarkstar {
 namespace {
@@ -30,9 +28,6 @@ ActionSetting masses_setting() {
 ActionSetting file_setting(std::string_view key, std::string_view help) {
   return {.key = key, .metavar = "FILE", .help = help, .type = Type::file, .initial = ""};
 }
-
-/// The phases of sinks are told from those of their source: a point, or corners of hypercubes.
-bool has_all_mesons(const Source& source) { return source.kind == Source::Kind::point || source.kind == Source::Kind::corner_wall; }
 
 class StaggeredKind : public ActionKind {
  public:
@@ -56,6 +51,7 @@ class StaggeredKind : public ActionKind {
     }
     making = std::move(its_making);
     heavy = {{"mass", 0.5}};
+    correlators = {"staggered-mesons"};
     bench_links = {18};
     bench_numbers = {1, 2, 4, 8, 16};
     bench_solvers = {"cg"};
@@ -92,26 +88,6 @@ class StaggeredKind : public ActionKind {
     made.action = std::make_unique<staggered::Action>(*links);
     made.links = links;
     return made;
-  }
-
-  std::vector<Correlator> contract(const Propagators& propagators, const Source& source, int times) const override {
-    std::vector<Correlator> correlators;
-    for (const Propagator& propagator : propagators) {
-      if (propagator.columns.size() != colour_components) continue;
-      const std::string suffix = propagators.size() > 1 ? fmt::format("_m{}", propagator.mass) : "";
-      for (const StaggeredMeson meson : all_staggered_mesons)
-        if (meson == StaggeredMeson::pion5 || has_all_mesons(source))
-          correlators.push_back(correlator_over_ranks(std::string(name_of(meson)) + suffix,
-                                                      staggered_sums(meson, propagator.columns, source.position, times)));
-    }
-    return correlators;
-  }
-  std::string correlators_left_out(const Source& source) const override {
-    if (has_all_mesons(source)) return "";
-    std::vector<std::string_view> names;
-    for (const StaggeredMeson meson : all_staggered_mesons)
-      if (meson != StaggeredMeson::pion5) names.push_back(name_of(meson));
-    return fmt::format("{}: {} has no phases of its own; use a point or corner-wall source", fmt::join(names, ", "), text_of(source));
   }
 
  protected:

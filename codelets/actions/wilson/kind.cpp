@@ -1,7 +1,6 @@
 #include "codelets/actions/wilson/kind.hpp"
 
 #include "codelets/actions/wilson/action.hpp"
-#include "codelets/contract/meson.hpp"
 #include "codelets/lattice/boundary_text.hpp"
 
 #include <fmt/format.h>
@@ -61,6 +60,7 @@ WilsonKind::WilsonKind() {
   settings = {kappa_setting(), mass_setting(mass_of(WilsonParameters{}.kappa)), normalisation_setting()};
   solver_settings = {"schur", "restart", "schwarz-block", "schwarz-steps", "inner-solver", "inner-steps"};
   heavy = {{"kappa", 0.11}};
+  correlators = {"mesons"};
   bench_links = {18, 12};
   bench_numbers = {1};
   bench_solvers = {"bicgstab", "cgnr"};
@@ -105,14 +105,6 @@ RunOperator WilsonKind::with_any_links(HostGauge gauge) const {
   made.action = action(*links, {});
   made.links = links;
   return made;
-}
-
-std::vector<Correlator> WilsonKind::contract(const Propagators& propagators, const Source& source, int times) const {
-  std::vector<Correlator> correlators;
-  for (const Meson meson : all_mesons)
-    correlators.push_back(
-        correlator_over_ranks(std::string(name_of(meson)), meson_sums(meson, propagators.front().columns, source.time(), times)));
-  return correlators;
 }
 
 const ActionKind& wilson_kind() {

@@ -1,0 +1,84 @@
+#include "codelets/contract/correlators.hpp"
+
+#include "codelets/contract/contract_kernels.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace quarkstar::contract {
+
+const std::vector<Family>& families() {
+  static const std::vector<Family> all{
+#define QUARKSTAR_CORRELATORS(family) {family::name, family::columns, family::reals == 2, family::channels},
+#include "codelets/contract/families.inc"
+#undef QUARKSTAR_CORRELATORS
+  };
+  return all;
+}
+
+std::vector<Choice> choose(const std::vector<std::string_view>& families_of_action, const std::vector<std::string>& names) {
+  std::vector<Choice> choices;
+  for (const std::string_view name : families_of_action) {
+    const auto family = std::find_if(families().begin(), families().end(), [name](const Family& f) { return f.name == name; });
+    if (family == families().end())
+      throw Error(ErrorKind::internal, std::string(name), "there is no such family of correlators", "this is a defect");
+    choices.push_back({&*family, {}});
+  }
+  const auto for_channels = [&](auto&& body) {
+    for (Choice& choice : choices)
+      for (std::size_t c = 0; c < choice.family->channels.size(); ++c) body(choice, static_cast<int>(c), choice.family->channels[c]);
+  };
+  std::vector<std::string_view> known;
+  for (const Choice& choice : choices) known.push_back(choice.family->name);
+  for_channels([&](Choice& choice, int c, const Channel& channel) {
+    known.push_back(channel.name);
+    if (!channel.group.empty() && std::find(known.begin(), known.end(), channel.group) == known.end()) known.push_back(channel.group);
+    if (names.empty() && channel.usual) choice.channels.push_back(c);
+  });
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw Error(ErrorKind::input, Parameter("correlators"), fmt::format("'{}' is no correlator of this action", name),
+                  fmt::format("use some of {}", fmt::join(known, ", ")));
+    for_channels([&](Choice& choice, int c, const Channel& channel) {
+      if (channel.name == name || channel.group == name || choice.family->name == name) choice.channels.push_back(c);
+    });
+  }
+  for (Choice& choice : choices) {
+    std::sort(choice.channels.begin(), choice.channels.end());
+    choice.channels.erase(std::unique(choice.channels.begin(), choice.channels.end()), choice.channels.end());
+  }
+  std::erase_if(choices, [](const Choice& choice) { return choice.channels.empty(); });
+  return choices;
+}
+
+std::vector<Choice> that_fit(const std::vector<Choice>& choices, const Source& source, bool fit) {
+  std::vector<Choice> result = choices;
+  for (Choice& choice : result)
+    std::erase_if(choice.channels, [&](int c) {
+      const Channel& channel = choice.family->channels[static_cast<std::size_t>(c)];
+      return (channel.fits == nullptr || channel.fits(source)) != fit;
+    });
+  std::erase_if(result, [](const Choice& choice) { return choice.channels.empty(); });
+  return result;
+}
+
+std::string left_out(const std::vector<Choice>& choices, const Source& source) {
+  std::string text;
+  for (const Choice& choice : that_fit(choices, source, false)) {
+    std::vector<std::string_view> names;
+    for (const int c : choice.channels) names.push_back(choice.family->channels[static_cast<std::size_t>(c)].name);
+    const std::string_view misfit = choice.family->channels[static_cast<std::size_t>(choice.channels.front())].misfit;
+    text += fmt::format("{}{}: {} {}", text.empty() ? "" : "; ", fmt::join(names, ", "), text_of(source), misfit);
+  }
+  return text;
+}
+
+std::string name_of(const Channel& channel, const Momentum& momentum) {
+  if (momentum == Momentum{0, 0, 0}) return std::string(channel.name);
+  return fmt::format("{}_p{}", channel.name, fmt::join(momentum, ","));
+}
+
+}  // namespace quarkstar::contract

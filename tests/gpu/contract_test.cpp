@@ -1,0 +1,48 @@
+// Contractions on a GPU have the bits of those on CPUs.
+#include "codelets/contract/families.hpp"
+#include "tests/gpu/support.hpp"
+#include "tests/reference/field.hpp"
+#include "tests/unit/contract_testing.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace quarkstar;
+
+namespace {
+
+constexpr std::uint64_t seed = 31337;
+
+/// Correlators of random columns, in a session of its own.
+std::vector<Correlator> on(int gpus, std::string_view family, int components, const testing::ContractionLayout& layout) {
+  const Coord extents{8, 4, 4, 8};
+  std::vector<HostField> columns;
+  for (int c = 0; c < components; ++c) {
+    const reference::Field field = reference::random_field(extents, components / 3, seed + static_cast<std::uint64_t>(c));
+    columns.emplace_back(components, extents);
+    columns.back().data = field.data;
+  }
+  contract::Request request{.names = {std::string(family)}, .momenta = {}};
+  for (int n = 0; n < 40; ++n) request.momenta.push_back({n % 4, n / 4 % 5 - 2, n / 20});  // more sums than a launch has tables
+  const runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = gpus});
+  return testing::contracted(columns, family, request, {Source::Kind::point, {5, 1, 2, 3}}, layout);
+}
+
+}  // namespace
+
+TEST_CASE("correlators have the same bits on CPUs and GPUs, in every layout") {
+  QUARKSTAR_NEEDS_GPU("contractions");
+  MESSAGE("seed " << seed);
+#define QUARKSTAR_CORRELATORS(family)                                                                                      \
+  {                                                                                                                        \
+    using Family = contract::family;                                                                                       \
+    INFO(Family::name);                                                                                                    \
+    const std::vector<Correlator> expected = on(0, Family::name, Family::columns, {});                                     \
+    for (const testing::ContractionLayout& layout :                                                                        \
+         {testing::ContractionLayout{}, {{1, 1, 1, 2}}, {{1, 1, 1, 1}, {.most_lanes = 4}}, {{1, 1, 2, 1}, {}, 14}})        \
+      CHECK(testing::same_bits(on(1, Family::name, Family::columns, layout), expected));                                   \
+    if (Family::columns == spinor_components)                                                                              \
+      CHECK(testing::same_bits(on(1, Family::name, Family::columns, {{1, 1, 1, 1}, {.vectors_in_lanes = 12}}), expected)); \
+  }
+#include "codelets/contract/families.inc"
+#undef QUARKSTAR_CORRELATORS
+}
