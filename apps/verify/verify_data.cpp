@@ -119,7 +119,7 @@ std::vector<double> over(const std::vector<double>& re, const std::vector<double
   return parts;
 }
 
-/// Cases named had.CONFIGURATION.*: all mesons at rest, and the pion with momentum 1,0,0, of Wilson quarks.
+/// Cases named had.CONFIGURATION.*: all mesons at rest, the pion with momentum 1,0,0, and protons, of Wilson quarks.
 void check_golden_hadrons(const json& golden, const VerifyConfig& config, std::vector<Check>& checks) {
   const std::map<std::string, std::pair<std::string, std::optional<Coord>>> files{
       {"weak", {"other/weak_field.lime", {}}},
@@ -137,7 +137,7 @@ void check_golden_hadrons(const json& golden, const VerifyConfig& config, std::v
       continue;
     }
     const std::vector<Correlator> solved = verified_correlators(load_gauge(path, lattice).gauge, entry.at("kappa"), antiperiodic_in_time,
-                                                                config, {.names = {"mesons"}, .momenta = {{0, 0, 0}, {1, 0, 0}}});
+                                                                config, {.names = {"mesons", "octet"}, .momenta = {{0, 0, 0}, {1, 0, 0}}});
     const auto numbers = [&](const json& values, std::size_t part) {
       std::vector<double> of_part;
       for (const json& value : values) of_part.push_back(value.at(part));
@@ -148,10 +148,15 @@ void check_golden_hadrons(const json& golden, const VerifyConfig& config, std::v
     for (std::size_t n = 0; n < 16; ++n)
       checks.push_back(compare(fmt::format("golden {} {}", key, names[n]), over(at_rest[n], {}, pion),
                                over(correlator_named(solved, names[n]), {}, pion), correlator_limit, false));
-    const Correlator& moving = *std::find_if(solved.begin(), solved.end(), [](const Correlator& c) { return c.name == "pion_p1,0,0"; });
-    const json& expected = entry.at("point_pion_p100");
-    checks.push_back(compare(fmt::format("golden {} pion_p1,0,0", key), over(numbers(expected, 0), numbers(expected, 1), pion),
-                             over(moving.values, moving.imaginary, pion), correlator_limit, false));
+    for (const auto& [name, field] : {std::pair{"pion_p1,0,0", "point_pion_p100"},
+                                      {"proton", "point_proton_p000"},
+                                      {"proton_p1,0,0", "point_proton_p100"},
+                                      {"proton_mixed", "point_proton_Tmixed_p000"}}) {
+      const Correlator& got = *std::find_if(solved.begin(), solved.end(), [name = name](const Correlator& c) { return c.name == name; });
+      const std::vector<double> re = numbers(entry.at(field), 0), im = numbers(entry.at(field), 1);
+      checks.push_back(
+          compare(fmt::format("golden {} {}", key, name), over(re, im, re), over(got.values, got.imaginary, re), correlator_limit, false));
+    }
   }
 }
 

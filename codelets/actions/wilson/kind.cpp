@@ -60,7 +60,7 @@ WilsonKind::WilsonKind() {
   settings = {kappa_setting(), mass_setting(mass_of(WilsonParameters{}.kappa)), normalisation_setting()};
   solver_settings = {"schur", "restart", "schwarz-block", "schwarz-steps", "inner-solver", "inner-steps"};
   heavy = {{"kappa", 0.11}};
-  correlators = {"mesons"};
+  correlators = {"mesons", "octet", "decuplet"};
   bench_links = {18, 12};
   bench_numbers = {1};
   bench_solvers = {"bicgstab", "cgnr"};
