@@ -20,7 +20,6 @@ class WilsonKind : public ActionKind {
   MakeOperator make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const LinksOfPart& links,
                           ActionRun& run) const override;
   RunOperator with_any_links(HostGauge gauge) const override;
-  std::vector<Correlator> contract(const Propagators& propagators, const Source& source, int times) const override;
 };
 
 }  // namespace quarkstar
