@@ -15,6 +15,8 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)
+  # Paths within this tree count as relative, so that every clone is served by what another one compiled.
+  set(CCACHE env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${CCACHE}")
   foreach(language C CXX CUDA)
     if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
       set(CMAKE_${language}_COMPILER_LAUNCHER "${CCACHE}")

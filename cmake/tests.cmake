@@ -28,6 +28,9 @@ endfunction()
 # ---- the reference
 quarkstar_glob(sources "tests/reference/*.cpp")
 quarkstar_layer(reference SOURCES ${sources} LINK quarkstar_codelets)
+# In one file only: another folder's build then shares every other object through the compiler cache.
+set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/reference/data.cpp" PROPERTIES
+  COMPILE_DEFINITIONS "QUARKSTAR_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
 
 # ---- doctest executables
 function(quarkstar_test_executable folder)
@@ -52,7 +55,6 @@ function(quarkstar_test_executable folder)
   if(TARGET rapidcheck)
     target_link_libraries(${target} PRIVATE rapidcheck)
   endif()
-  target_compile_definitions(${target} PRIVATE "QUARKSTAR_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
   foreach(file IN LISTS files)
     cmake_path(GET file STEM stem)
     string(REGEX REPLACE "_test$" "" stem "${stem}")

@@ -11,11 +11,13 @@
 #include "tests/kernels/architectures.hpp"
 #include "tests/kernels/staggered_case.hpp"
 #include "tests/kernels/wilson_case.hpp"
+#include "tests/reference/data.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <utility>
@@ -252,7 +254,7 @@ Results results_of_this_architecture() {
 }
 
 /// Lines of a checksum and a name.
-Results read(const std::string& path) {
+Results read(const std::filesystem::path& path) {
   std::ifstream file(path);
   REQUIRE_MESSAGE(file.good(), path << " cannot be read");
   Results results;
@@ -274,7 +276,7 @@ void write(const Results& results, const std::string& path) {
 
 TEST_CASE("kernels of every architecture give the recorded bits") {
   if (const char* path = std::getenv("QUARKSTAR_WRITE_BITS")) write(results_of_this_architecture(), path);
-  const Results recorded = read(QUARKSTAR_SOURCE_DIR "/tests/kernels/bits.txt");
+  const Results recorded = read(reference::source_folder() / "tests/kernels/bits.txt");
   for_architectures([&] {
     const Results results = results_of_this_architecture();
     CHECK(results.size() == recorded.size());

@@ -114,7 +114,7 @@ TEST_CASE("cut, extended and bit-flipped files of our own") {
 }
 
 TEST_CASE("cut, extended and bit-flipped files of other codes") {
-  const auto data = reference_data("damaged files of other codes");
+  const auto data = reference::data_directory("damaged files of other codes");
   if (!data) return;
   for (const char* name : {"milc/lat.sample.l4444", "milc/lat.sample.l4444.scidac", "milc/lat.sample.l4444.ildg", "milc/lat.sample.inst",
                            "other/weak_field.lime", "other/nersc.l8t4b3360", "other/ildg.l8t4b3360"}) {

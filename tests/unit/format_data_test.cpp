@@ -103,7 +103,7 @@ void check_table(double value, double expected) {
 }  // namespace
 
 TEST_CASE("gauge files of other codes: format, checksums and plaquettes") {
-  const auto data = reference_data("gauge files of other codes");
+  const auto data = reference::data_directory("gauge files of other codes");
   if (!data) return;
   for (const Case& expected : cases) {
     CAPTURE(expected.file);
@@ -134,7 +134,7 @@ TEST_CASE("gauge files of other codes: format, checksums and plaquettes") {
 }
 
 TEST_CASE("our MILC file is MILC's own, byte for byte") {
-  const auto data = reference_data("our MILC file is MILC's own");
+  const auto data = reference::data_directory("our MILC file is MILC's own");
   if (!data) return;
   const TemporaryDirectory directory;
   const std::string original = (*data / "milc/lat.sample.l4444").string();
@@ -147,7 +147,7 @@ TEST_CASE("our MILC file is MILC's own, byte for byte") {
 }
 
 TEST_CASE("our ILDG and NERSC files have the checksums that MILC computed for the same links") {
-  const auto data = reference_data("checksums of MILC");
+  const auto data = reference::data_directory("checksums of MILC");
   if (!data) return;
   const TemporaryDirectory directory;
   const GaugeRead read = read_gauge((*data / "milc/lat.sample.l4444").string());
@@ -166,7 +166,7 @@ TEST_CASE("our ILDG and NERSC files have the checksums that MILC computed for th
 }
 
 TEST_CASE("a bare LIME file states no extents: a hypercube is assumed, other extents can be given") {
-  const auto data = reference_data("bare LIME file");
+  const auto data = reference::data_directory("bare LIME file");
   if (!data) return;
   const std::string path = (*data / "other/jl.confs_Heatbath_L04040404_beta5.7_quenched_su3.ildg").string();
   CHECK(GaugeFile(path).info().notes.size() >= 2);
@@ -180,7 +180,7 @@ TEST_CASE("a bare LIME file states no extents: a hypercube is assumed, other ext
 }
 
 TEST_CASE("staggered colour vectors of MILC: checksums and sizes") {
-  const auto data = reference_data("staggered colour vectors of MILC");
+  const auto data = reference::data_directory("staggered colour vectors of MILC");
   if (!data) return;
   for (const char* name : {"src", "ans.Minv", "ans.MdaggerMinv"}) {
     const ScidacFieldFile file((*data / "milc" / (std::string("ksvector.") + name + ".sample.l8")).string());
@@ -196,7 +196,7 @@ TEST_CASE("staggered colour vectors of MILC: checksums and sizes") {
 }
 
 TEST_CASE("a gauge file is not a colour vector, and the other way round") {
-  const auto data = reference_data("colour vector as gauge file");
+  const auto data = reference::data_directory("colour vector as gauge file");
   if (!data) return;
   expect_error(ErrorKind::input, [&] { (void)read_gauge((*data / "milc/ksvector.src.sample.l8").string()); },
                {"ksvector.src.sample.l8", "QDP_F3_ColorVector"});

@@ -4,6 +4,7 @@
 #include "codelets/io/byte_source.hpp"
 #include "codelets/io/byteorder.hpp"
 #include "runtime/system/error.hpp"
+#include "tests/reference/data.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -230,15 +231,5 @@ class OrdinaryUser {
   uid_t before_;
   bool active_;
 };
-
-/// The folder with reference configurations, or nothing after one line that says so.
-inline std::optional<std::filesystem::path> reference_data(const char* test_case) {
-  const char* variable = std::getenv("QUARKSTAR_DATA");
-  std::filesystem::path folder =
-      variable != nullptr ? std::filesystem::path(variable) : std::filesystem::path(QUARKSTAR_SOURCE_DIR) / ".." / "shared" / "data";
-  if (std::filesystem::is_directory(folder / "milc")) return folder;
-  std::cout << "SKIPPED " << test_case << ": no reference data\n";
-  return std::nullopt;
-}
 
 }  // namespace quarkstar::testing

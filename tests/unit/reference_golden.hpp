@@ -1,7 +1,8 @@
 #pragma once
-// Where the reference data are, and how the reference tests read them.
+// How the reference tests read the reference data.
 #include "codelets/gauge/host_gauge.hpp"
 #include "codelets/io/gauge_file.hpp"
+#include "tests/reference/data.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -15,16 +16,6 @@
 #include <vector>
 
 namespace quarkstar::reference {
-
-/// The folder of reference data (docs/conventions.md, section 12): $QUARKSTAR_DATA, else ../shared/data beside the source tree; without
-/// one, says so in one line and returns nothing.
-inline std::optional<std::filesystem::path> data_directory(const std::string& test_case) {
-  const char* named = std::getenv("QUARKSTAR_DATA");
-  const std::filesystem::path folder = named ? named : QUARKSTAR_SOURCE_DIR "/../shared/data";
-  if (std::filesystem::exists(folder / "golden.json")) return folder;
-  std::cout << "SKIPPED " << test_case << ": no reference data\n";
-  return std::nullopt;
-}
 
 inline nlohmann::json read_json(const std::filesystem::path& file) {
   std::ifstream stream(file);
