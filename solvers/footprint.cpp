@@ -75,20 +75,20 @@ RecurrenceMemory recurrences_of(const SolverSettings& settings, const NamedKrylo
 }
 
 /// At the peak of Solver::solve for n right-hand sides, while a correction by a solver that is not shifted runs.
-Vectors vectors_of_correction(const SolverSettings& settings, const NamedKrylovSolver& solver, int n) {
+Vectors vectors_of_correction(const SolverSettings& settings, const NamedKrylovSolver& solver, int images, int n) {
   // b, x, r, e on both parities, and the even-odd system's right-hand side; of a copy both parities, and the other one of
   // the correction
   const int outer = 8 + 1 + (settings.snapshots ? 3 : 0);
-  const int krylov = 1 + recurrences_of(settings, solver, n).fields;  // and the image of the even-odd system's first hop
+  const int krylov = images + recurrences_of(settings, solver, n).fields;
   if (settings.precision == Precision::double_) return {static_cast<double>(n) * (outer + krylov), 0};
-  constexpr int bridge = 2, image = 1;
-  return {static_cast<double>(n) * (outer + bridge + image), static_cast<double>(n) * (2 + krylov)};
+  constexpr int bridge = 2;
+  return {static_cast<double>(n) * (outer + bridge + images), static_cast<double>(n) * (2 + krylov)};
 }
 
 /// The same for a shifted solver and n masses, of which later corrections are by `cg`. Its base system has one vector, y on both parities
 /// and a direction for each mass. Memory of one size passes from the first solve to the corrections (runtime/graph/handle_pool.hpp).
-Vectors vectors_of_shifts(const SolverSettings& settings, const NamedKrylovSolver& solver, int n) {
-  const Vectors corrections = vectors_of_correction(settings, solver_named("cg"), n);
+Vectors vectors_of_shifts(const SolverSettings& settings, const NamedKrylovSolver& solver, int images, int n) {
+  const Vectors corrections = vectors_of_correction(settings, solver_named("cg"), images, n);
   const bool mixed = settings.precision != Precision::double_;
   const int base_krylov = 1 + solver.memory(settings.restart, n).fields;
   constexpr int whole = 8 + 2 + 1 + 1;  // b, x, r, e and y on both parities; the outer system's image; directions, below double precision
@@ -138,7 +138,8 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
       for (const OnePrecision& one : precisions(fields)) bytes += footprint_of_one(decomposition, block, one);
       return bytes;
     };
-    Footprint bytes = total(solver.shifted ? vectors_of_shifts(settings, solver, n) : vectors_of_correction(settings, solver, n));
+    Footprint bytes = total(solver.shifted ? vectors_of_shifts(settings, solver, shape.images, n)
+                                           : vectors_of_correction(settings, solver, shape.images, n));
     bytes.scalars = sums * sizeof(runtime::BinnedSum);
     blocks.push_back(bytes);
   }

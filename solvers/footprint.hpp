@@ -27,6 +27,7 @@ struct OperatorShape {
   int components;           ///< of its vectors
   int face_reals;           ///< that a hop needs of a neighbour
   int reach = 1;            ///< of the longest hop
+  int images = 1;           ///< fields of one parity and vector that the even-odd system keeps
   double outer_links;       ///< bytes per site in double precision
   double inner_links = 0;   ///< and of the Krylov solver's, where it is another
   bool one_layout = false;  ///< both are in double precision, on one layout

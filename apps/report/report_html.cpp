@@ -25,8 +25,11 @@ std::vector<double> counting(std::size_t count) {
 }
 
 Plot correlator_plot(const RunReport& report) {
-  Plot plot{.title = "Correlators", .x_label = "t - t_source", .y_label = "C(t)", .log_y = true, .series = {}};
-  for (const Correlator& c : report.correlators) plot.series.push_back({c.name, counting(c.values.size()), c.values});
+  Plot plot{.title = "Correlators, |C|", .x_label = "t - t_source", .y_label = "|C(t)|", .log_y = true, .series = {}};
+  for (const Correlator& c : report.correlators) {
+    plot.series.push_back({c.name, counting(c.values.size()), c.values});
+    for (double& value : plot.series.back().y) value = std::abs(value);
+  }
   return plot;
 }
 

@@ -85,6 +85,7 @@ void add_made_links(std::vector<MemoryNeed>& needs, const runtime::Decomposition
 OperatorShape shape_of(const ActionKind& kind, const SettingValues& settings, const SolverSettings& solver) {
   OperatorShape shape = kind.making.empty() ? wilson_shape(solver) : staggered_shape(solver, kind.reach > 1);
   shape.outer_links += kind.term_bytes(settings, Precision::double_, solver.schur);
+  shape.images = kind.images(solver.schur);
   if (shape.inner_links > 0) shape.inner_links += kind.term_bytes(settings, solver.precision, solver.schur);
   return shape;
 }

@@ -3,6 +3,7 @@
 #include "apps/run/action_memory.hpp"
 #include "apps/run/parse.hpp"
 #include "apps/run/right_hand_sides.hpp"
+#include "codelets/contract/correlators.hpp"
 #include "codelets/gauge/host_gauge.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
@@ -34,6 +35,9 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
   needs.push_back({.where = rank + "host", .fields = {}});
   MemoryNeed& host = needs.back();
   const double contracted = contraction_bytes(config);
+  host.other += contract::sum_bytes(contract::choose(config.action->correlators, config.correlators.names),
+                                    config.correlators.momenta.size(), decomposition.lattice()[3]) *
+                session.cpu_team().threads();
   for (const int b : decomposition.local()) {
     const runtime::Block& block = decomposition.block(b);
     const double copy = contracted * static_cast<double>(volume(block.extents));

@@ -68,7 +68,7 @@ double contraction_bytes(const RunConfig& config) {
       std::map<std::pair<std::size_t, std::size_t>, std::size_t> of_propagators;
       for (const RightHandSide& side : group) ++of_propagators[{side.source, side.mass}];
       for (const auto& [propagator, here] : of_propagators)
-        if (here != columns) return static_cast<double>(columns * columns * sizeof(std::complex<double>));
+        if (here != columns) return static_cast<double>(columns * columns * sizeof(std::complex<double>)) * config.solver.in_flight;
     }
   return 0;
 }

@@ -421,8 +421,9 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   runtime::SessionOptions options = config.session;
   options.keep_events = true;
   options.time_kernels = !config.trace.empty();
-  runtime::Session session(tuned_session(
-      options, {lattice, kind.components, std::min(config.nrhs, static_cast<int>(config.columns.size()))}, config.solver.tune));
+  const std::vector<int> together = numbers_together(config);
+  runtime::Session session(
+      tuned_session(options, {lattice, kind.components, *std::max_element(together.begin(), together.end())}, config.solver.tune));
   provide_power(session);
   report.power = session.options().power;
   const PlannedLattice plan = plan_for_memory(session, lattice, config, report.memory);

@@ -32,16 +32,12 @@ void SourceCorrelators::contract(std::size_t source, const std::vector<RightHand
 void SourceCorrelators::contract_rest(std::size_t mass, const LatticePointer& lattice, std::span<const HostField> columns) {
   const auto missing = [](const HostField& column) { return column.data.empty(); };
   if (!lacks(mass) || std::any_of(columns.begin(), columns.end(), missing)) return;
-  const auto n = static_cast<int>(columns.size());
-  std::vector<HostField> filled;
-  if (const int in_lanes = lattice->vectors_in_lanes(); n % in_lanes != 0) {  // whole groups: what fills the last one is not read
-    filled.assign(columns.begin(), columns.end());
-    filled.resize(static_cast<std::size_t>((n + in_lanes - 1) / in_lanes * in_lanes), columns.back());
-    columns = filled;
-  }
-  const FullField field(lattice, columns.front().components, static_cast<int>(columns.size()));
+  const LatticePointer of_sites =  // columns do not fill lanes that are of vectors
+      lattice->vectors_in_lanes() == 1 ? lattice
+                                       : std::make_shared<Lattice>(lattice->decomposition(), lattice->precision(), lattice->boundary());
+  const FullField field(of_sites, columns.front().components, static_cast<int>(columns.size()));
   for (const int parity : {0, 1}) transfer::load(field.of(parity), columns);
-  std::vector<int> vectors(static_cast<std::size_t>(n));
+  std::vector<int> vectors(columns.size());
   std::iota(vectors.begin(), vectors.end(), 0);
   submit(mass, field, vectors);
   wait_for_readers(field.even, field.odd);

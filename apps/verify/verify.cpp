@@ -49,14 +49,15 @@ std::vector<Correlator> verified_correlators(const HostGauge& gauge, const Wilso
   report.config.session = config.session;
   report.config.solver.tolerance = 1e-14;
   report.config.correlators = request;
+  complete(report.config);
   solve_source(links_at_hand(gauge), gauge.extents, report, *config.watch);
   return report.correlators;
 }
 
-const std::vector<double>& correlator_named(const std::vector<Correlator>& correlators, const std::string& name) {
+const Correlator& correlator_named(const std::vector<Correlator>& correlators, const std::string& name) {
   const auto found = std::find_if(correlators.begin(), correlators.end(), [&](const Correlator& c) { return c.name == name; });
   if (found == correlators.end()) throw Error(ErrorKind::internal, "verify", fmt::format("no correlator '{}'", name), "this is a defect");
-  return found->values;
+  return *found;
 }
 
 std::vector<Check> check_free_field(const VerifyConfig& config) {
@@ -79,14 +80,14 @@ std::vector<Check> check_free_field(const VerifyConfig& config) {
     expected.insert(expected.end(), p.first.rbegin() + 1, p.first.rend() - 1);
     const auto solved = verified_correlators(unit, {0.12}, p.boundary, config);
     const std::string name = fmt::format("free pion 4x4x4x8 k 0.12 {}", p.name);
-    checks.push_back(compare(name, expected, correlator_named(solved, "pion"), limit, true));
+    checks.push_back(compare(name, expected, correlator_named(solved, "pion").values, limit, true));
     checks.push_back(compare(name + ", sum over p", expected, free_pion(unit.extents, 0.12, p.boundary), limit, true));
   }
   const BoundaryAngles twisted{0.25, 0, 0.5, 1};
   const HostGauge box = heatbath::cold_start({4, 6, 2, 8});
   const auto solved = verified_correlators(box, {0.11}, twisted, config);
-  checks.push_back(compare("free pion 4x6x2x8 k 0.11 twisted x, z", free_pion(box.extents, 0.11, twisted), correlator_named(solved, "pion"),
-                           limit, true));
+  checks.push_back(compare("free pion 4x6x2x8 k 0.11 twisted x, z", free_pion(box.extents, 0.11, twisted),
+                           correlator_named(solved, "pion").values, limit, true));
   return checks;
 }
 

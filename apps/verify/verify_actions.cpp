@@ -8,6 +8,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace quarkstar::app {
 namespace {
 
@@ -53,11 +56,16 @@ std::vector<Check> check_gauge_invariance(const VerifyConfig& config) {
   for (const ActionKind* kind : action_kinds()) {
     const std::vector<Correlator> expected = correlators_of(*kind, gauge, config), got = correlators_of(*kind, other, config);
     std::vector<double> before, after;
-    for (std::size_t c = 0; c < expected.size(); ++c)
-      for (std::size_t t = 0; t < expected[c].values.size(); ++t) {
-        before.push_back(expected[c].values[t] / expected.front().values.front());
-        after.push_back(got[c].values[t] / expected.front().values.front());
-      }
+    for (std::size_t c = 0; c < expected.size(); ++c) {
+      double largest = 0;
+      for (const std::vector<double>* part : {&expected[c].values, &expected[c].imaginary})
+        for (const double value : *part) largest = std::max(largest, std::abs(value));
+      for (const auto part : {&Correlator::values, &Correlator::imaginary})
+        for (std::size_t t = 0; t < (expected[c].*part).size(); ++t) {
+          before.push_back((expected[c].*part)[t] / largest);
+          after.push_back((got[c].*part)[t] / largest);
+        }
+    }
     checks.push_back(
         compare(fmt::format("gauge invariance 4x4x4x8 {} ({} correlators)", kind->name, expected.size()), before, after, limit, false));
   }

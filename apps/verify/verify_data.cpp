@@ -45,25 +45,36 @@ const std::vector<KnownConfiguration>& known_configurations() {
   return all;
 }
 
+/// Where a configuration is that golden-2.json names, and its extents where the file does not say them.
+struct GoldenFile {
+  std::string file;
+  std::optional<Coord> lattice{};
+};
+GoldenFile golden_file(const std::string& name) {
+  if (name == "weak") return {"other/weak_field.lime"};
+  if (name.starts_with("jl.")) return {"other/" + name, Coord{4, 4, 4, 4}};
+  return {"milc/" + name};
+}
+
 /// Solved once for each configuration, action and boundary: several channels share a propagator.
 class SolvedCorrelators {
  public:
   explicit SolvedCorrelators(const VerifyConfig& config) : config_(config) {}
 
   /// Check of one channel against `expected`; skipped if the configuration is not there.
-  Check check(const std::string& name, const std::string& file, bool reunitarize, const WilsonCase& action, bool antiperiodic,
+  Check check(const std::string& name, const GoldenFile& golden, bool reunitarize, const WilsonCase& action, bool antiperiodic,
               const std::string& channel, const std::vector<double>& expected) {
-    const std::string path = config_.data + "/" + file;
+    const std::string path = config_.data + "/" + golden.file;
     if (!std::filesystem::exists(path)) return skipped(name, "no file " + path);
-    const std::string key = fmt::format("{} {} {} {} {} {}", file, reunitarize, action.kappa, action.csw, action.mu, antiperiodic);
+    const std::string key = fmt::format("{} {} {} {} {} {}", golden.file, reunitarize, action.kappa, action.csw, action.mu, antiperiodic);
     auto found = solved_.find(key);
     if (found == solved_.end()) {
-      LoadedGauge loaded = load_gauge(path);
+      LoadedGauge loaded = load_gauge(path, golden.lattice);
       if (reunitarize) gauge::reunitarize(loaded.gauge, host_team());
       found =
           solved_.emplace(key, verified_correlators(loaded.gauge, action, antiperiodic ? antiperiodic_in_time : periodic, config_)).first;
     }
-    return compare(name, expected, correlator_named(found->second, channel), correlator_limit, true);
+    return compare(name, expected, correlator_named(found->second, channel).values, correlator_limit, true);
   }
 
  private:
@@ -78,7 +89,7 @@ void check_golden(const json& golden, SolvedCorrelators& solved, std::vector<Che
   for (const auto& [key, entry] : golden.items()) {
     std::smatch part;
     if (!std::regex_match(key, part, pattern) || !entry.contains("pion_pt_C_t")) continue;
-    checks.push_back(solved.check("golden " + key, files.at(part[1].str()), false,
+    checks.push_back(solved.check("golden " + key, {files.at(part[1].str())}, false,
                                   {entry.at("kappa").get<double>(), entry.at("csw").get<double>()}, entry.at("antiperiodic_t").get<bool>(),
                                   "pion", entry.at("pion_pt_C_t").get<std::vector<double>>()));
   }
@@ -86,14 +97,18 @@ void check_golden(const json& golden, SolvedCorrelators& solved, std::vector<Che
 
 /// Cases named clover.* and tm.*; periodic in space.
 void check_golden_2(const json& golden, SolvedCorrelators& solved, std::vector<Check>& checks) {
+  const std::vector<std::pair<const char*, const char*>> of_clover{
+      {"pion", "pion"}, {"rho_x", "rhox"}, {"rho_y", "rhoy"}, {"rho_z", "rhoz"}},
+      of_twisted_mass{{"pion", "pion_charged_P"},  {"rho_x", "rho_charged_Vx"}, {"rho_y", "rho_charged_Vy"},
+                      {"rho_z", "rho_charged_Vz"}, {"a0", "charged_scalar"},    {"a4p", "charged_A4P"}};
   for (const auto& [key, entry] : golden.items()) {
     const bool is_clover = key.starts_with("clover.");
     if (!(is_clover || key.starts_with("tm.")) || !entry.contains("config")) continue;
-    const auto config = entry.at("config").get<std::string>();
-    const std::string file = config == "weak" ? "other/weak_field.lime" : (config.starts_with("jl.") ? "other/" : "milc/") + config;
+    const GoldenFile file = golden_file(entry.at("config"));
     const WilsonCase action{entry.at("kappa").get<double>(), entry.at("csw").get<double>(), entry.value("mu", 0.0)};
-    checks.push_back(solved.check("golden " + key, file, entry.value("reunitarised", false), action, entry.at("boundary").at(3) < 0, "pion",
-                                  entry.at(is_clover ? "pion" : "pion_charged_P").get<std::vector<double>>()));
+    for (const auto& [name, field] : is_clover ? of_clover : of_twisted_mass)
+      checks.push_back(solved.check(fmt::format("golden {} {}", key, name), file, entry.value("reunitarised", false), action,
+                                    entry.at("boundary").at(3) < 0, name, entry.at(field).get<std::vector<double>>()));
   }
 }
 
@@ -104,7 +119,7 @@ void check_golden_milc(const json& golden, SolvedCorrelators& solved, std::vecto
     std::smatch part;
     if (!std::regex_match(key, part, pattern)) continue;
     const std::string channel = part[5].str() + (part[6].length() > 0 ? "_" + part[6].str() : "");
-    checks.push_back(solved.check("MILC " + key, "milc/lat.sample." + part[1].str(), true, {std::stod(part[3]), std::stod(part[4])},
+    checks.push_back(solved.check("MILC " + key, {"milc/lat.sample." + part[1].str()}, true, {std::stod(part[3]), std::stod(part[4])},
                                   part[2] == "antiperiodic", channel, entry.at("re").get<std::vector<double>>()));
   }
 }
@@ -121,16 +136,12 @@ std::vector<double> over(const std::vector<double>& re, const std::vector<double
 
 /// Cases named had.CONFIGURATION.*: all mesons at rest, the pion with momentum 1,0,0, and protons, of Wilson quarks.
 void check_golden_hadrons(const json& golden, const VerifyConfig& config, std::vector<Check>& checks) {
-  const std::map<std::string, std::pair<std::string, std::optional<Coord>>> files{
-      {"weak", {"other/weak_field.lime", {}}},
-      {"jl.confs_Heatbath_L04040404_beta5.7_quenched_su3.ildg",
-       {"other/jl.confs_Heatbath_L04040404_beta5.7_quenched_su3.ildg", Coord{4, 4, 4, 4}}}};
   // In Chroma's order.
   constexpr const char* names[16] = {"a0", "rho_x",  "rho_y",  "b1_z", "rho_z",  "b1_y", "b1_x", "pion2",
                                      "b0", "rho2_x", "rho2_y", "a1_z", "rho2_z", "a1_y", "a1_x", "pion"};
   for (const auto& [key, entry] : golden.items()) {
     if (!key.starts_with("had.")) continue;
-    const auto& [file, lattice] = files.at(entry.at("config"));
+    const auto [file, lattice] = golden_file(entry.at("config"));
     const std::string path = config.data + "/" + file;
     if (!std::filesystem::exists(path)) {
       checks.push_back(skipped("golden " + key, "no file " + path));
@@ -138,7 +149,7 @@ void check_golden_hadrons(const json& golden, const VerifyConfig& config, std::v
     }
     const std::vector<Correlator> solved =
         verified_correlators(load_gauge(path, lattice).gauge, {.kappa = entry.at("kappa"), .csw = entry.at("csw")}, antiperiodic_in_time,
-                             config, {.names = {"mesons"}, .momenta = {{0, 0, 0}, {1, 0, 0}}});
+                             config, {.names = {"mesons", "octet"}, .momenta = {{0, 0, 0}, {1, 0, 0}}});
     const auto numbers = [&](const json& values, std::size_t part) {
       std::vector<double> of_part;
       for (const json& value : values) of_part.push_back(value.at(part));
@@ -148,12 +159,12 @@ void check_golden_hadrons(const json& golden, const VerifyConfig& config, std::v
     const std::vector<double>& pion = at_rest[15];
     for (std::size_t n = 0; n < 16; ++n)
       checks.push_back(compare(fmt::format("golden {} {}", key, names[n]), over(at_rest[n], {}, pion),
-                               over(correlator_named(solved, names[n]), {}, pion), correlator_limit, false));
+                               over(correlator_named(solved, names[n]).values, {}, pion), correlator_limit, false));
     for (const auto& [name, field] : {std::pair{"pion_p1,0,0", "point_pion_p100"},
                                       {"proton", "point_proton_p000"},
                                       {"proton_p1,0,0", "point_proton_p100"},
                                       {"proton_mixed", "point_proton_Tmixed_p000"}}) {
-      const Correlator& got = *std::find_if(solved.begin(), solved.end(), [name = name](const Correlator& c) { return c.name == name; });
+      const Correlator& got = correlator_named(solved, name);
       const std::vector<double> re = numbers(entry.at(field), 0), im = numbers(entry.at(field), 1);
       checks.push_back(
           compare(fmt::format("golden {} {}", key, name), over(re, im, re), over(got.values, got.imaginary, re), correlator_limit, false));
@@ -196,13 +207,14 @@ std::vector<Check> check_golden_correlators(const VerifyConfig& config) {
   const std::string ours = config.data + "/golden.json", more = config.data + "/golden-2.json", milc = config.data + "/golden-milc.json";
   if (const auto golden = read_golden(ours)) check_golden(*golden, solved, checks);
   else checks.push_back(skipped("golden correlators", "no file " + ours));
-  if (const auto golden = read_golden(more)) check_golden_2(*golden, solved, checks);
-  else checks.push_back(skipped("golden clover and twisted-mass correlators", "no file " + more));
+  if (const auto golden = read_golden(more)) {
+    check_golden_2(*golden, solved, checks);
+    check_golden_hadrons(*golden, config, checks);
+  } else {
+    checks.push_back(skipped("golden clover and twisted-mass correlators, hadrons", "no file " + more));
+  }
   if (const auto golden = read_golden(milc)) check_golden_milc(*golden, solved, checks);
   else checks.push_back(skipped("MILC correlators", "no file " + milc));
-  const std::string hadrons = config.data + "/golden-2.json";
-  if (const auto golden = read_golden(hadrons)) check_golden_hadrons(*golden, config, checks);
-  else checks.push_back(skipped("golden hadrons", "no file " + hadrons));
   return checks;
 }
 

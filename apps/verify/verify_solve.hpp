@@ -25,6 +25,6 @@ inline constexpr double correlator_limit = 1e-10;
 std::optional<nlohmann::json> read_golden(const std::string& path);
 
 /// Values of the correlator of that name ("pion", "rho_x", ...).
-const std::vector<double>& correlator_named(const std::vector<Correlator>& correlators, const std::string& name);
+const Correlator& correlator_named(const std::vector<Correlator>& correlators, const std::string& name);
 
 }  // namespace quarkstar::app

@@ -120,7 +120,7 @@ class StaggeredCorrelators {
       if (reunitarize) gauge::reunitarize(loaded.gauge, host_team());
       found = solved_.emplace(key, solved(settings, loaded.gauge, config_)).first;
     }
-    return compare(name, expected, correlator_named(found->second, channel), correlator_limit, true);
+    return compare(name, expected, correlator_named(found->second, channel).values, correlator_limit, true);
   }
 
  private:

@@ -115,6 +115,8 @@ class ActionKind {
 
   /// Bytes per site of matrices that an operator in this precision holds beside its links.
   virtual double term_bytes(const SettingValues&, Precision, Schur) const { return 0; }
+  /// Fields of one parity and vector that its even-odd system keeps, the adjoint's included.
+  virtual int images(Schur) const { return 1; }
 
   /// Where has_own_links(): reads the headers. What they state becomes the run's. Returns the lattice. Throws Error(input) naming the file
   /// or the setting where they contradict each other, the action, or a boundary that was given.

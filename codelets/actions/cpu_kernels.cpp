@@ -128,7 +128,7 @@ KernelRanking ranking_of(const std::vector<KernelTimes>& times, std::size_t rule
     const KernelTimes* best = fits(times[rule]) ? &times[rule] : nullptr;
     double least = best != nullptr ? tuning::worthwhile_on_cpus : HUGE_VAL;
     for (const KernelTimes& of : times)
-      if (fits(of) && ratio(of) < least) {
+      if (fits(of) && (best == nullptr || ratio(of) < least)) {
         best = &of;
         least = ratio(of);
       }

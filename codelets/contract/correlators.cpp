@@ -54,6 +54,12 @@ std::vector<Choice> choose(const std::vector<std::string_view>& families_of_acti
   return choices;
 }
 
+double sum_bytes(const std::vector<Choice>& choices, std::size_t momenta, int times) {
+  std::size_t channels = 0;
+  for (const Choice& choice : choices) channels = std::max(channels, choice.channels.size());
+  return 2.0 * static_cast<double>(channels * momenta) * times * sizeof(runtime::BinnedSum);
+}
+
 std::vector<Choice> that_fit(const std::vector<Choice>& choices, const Source& source, bool fit) {
   std::vector<Choice> result = choices;
   for (Choice& choice : result)

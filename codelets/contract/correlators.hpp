@@ -34,6 +34,9 @@ struct Choice {
 /// What a request means for an action with these families. Throws Error(input) naming `correlators` where a name is none of theirs.
 std::vector<Choice> choose(const std::vector<std::string_view>& families_of_action, const std::vector<std::string>& names);
 
+/// Bytes of the sums that each thread keeps while the largest of them is contracted.
+double sum_bytes(const std::vector<Choice>& choices, std::size_t momenta, int times);
+
 /// The channels of a choice that have a meaning for a source, or those that have none.
 std::vector<Choice> that_fit(const std::vector<Choice>& choices, const Source& source, bool fit = true);
 

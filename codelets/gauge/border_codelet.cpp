@@ -209,7 +209,8 @@ void BorderExchange::submit(const std::vector<OfBlock>& of_blocks, bool urgent) 
 }
 
 void BorderExchange::submit() {
-  submit(begin(), at_ < stages_.size());
+  const std::vector<OfBlock> first = begin();  // before at_ is looked at
+  submit(first, at_ < stages_.size());
   submit(finish(), false);
 }
 

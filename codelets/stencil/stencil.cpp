@@ -74,6 +74,7 @@ void Stencil::check(const std::string& where, const Field& out, const Output& ou
   if (output.x == &out) throw ShapeError(where, "out = diagonal out + scale D in would read what it overwrites");
   if (output.sums.dot && output.y == nullptr) throw ShapeError(where, "a dot product without its left factor");
   if (output.sums.imaginary && !(output.sums.dot && kind_.complex_dot)) throw ShapeError(where, "no imaginary part of a dot product");
+  if (output.epilogue.form != 0 && epilogue_codelet() == nullptr) throw ShapeError(where, "options of an epilogue that is linear");
   for (const SiteField* field : output.epilogue.fields)
     if (field != nullptr && (field->lattice() != lattice_ || field->parity() != out.parity()))
       throw ShapeError(where, "a site field of another lattice or parity");

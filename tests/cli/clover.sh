@@ -46,6 +46,12 @@ fi
 # Restart files belong to an action and its numbers; settings that mean nothing are refused.
 expect 0 '^wrote saved.json' "${clover[@]}" --columns 0 --checkpoint saved --json saved.json
 expect 2 'belongs to another problem' "${clover[@]}" --csw 1.2 --columns 0 --checkpoint saved --json saved.json
+expect 0 '^wrote saved.json' "${twisted[@]}" --columns 0 --checkpoint twisted --json saved.json
+expect 2 'belongs to another problem' "${twisted[@]}" --mu 0.3 --columns 0 --checkpoint twisted --json saved.json
+expect 2 'belongs to another problem' "${twisted[@]}" --normalisation mass --columns 0 --checkpoint twisted --json saved.json
+expect 2 'belongs to another problem' "${clover[@]}" --csw 0 --columns 0 --checkpoint twisted --json saved.json
+expect 2 'csw' "${clover[@]}" --csw nan --json x.json
+expect 2 'mu' "${twisted[@]}" --mu nan --json x.json
 expect 2 'error: --csw: csw means nothing for the action wilson' solve --gauge lattice.ildg --csw 1 --json x.json
 expect 2 'error: --mu: mu means nothing for the action clover' "${clover[@]}" --mu 0.1 --json x.json
 expect 2 'error: --schwarz-block: schwarz-block means nothing for the action clover' "${clover[@]}" --solver gcr --schwarz-block 4,4,4,4 --json x.json

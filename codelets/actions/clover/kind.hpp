@@ -13,6 +13,7 @@ class CloverKind : public WilsonKind {
   CloverKind();
   std::unique_ptr<Action> action(const HostGauge& gauge, const ActionRun& run) const override;
   double term_bytes(const SettingValues& values, Precision precision, Schur schur) const override;
+  int images(Schur schur) const override { return schur == Schur::symmetric ? 2 : 1; }
 };
 
 }  // namespace quarkstar

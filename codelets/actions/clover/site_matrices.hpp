@@ -21,7 +21,7 @@ struct Coefficients {
 class SiteMatrices {
  public:
   /// Submits tasks and waits for them. inverse_on_odd: whether the inverse is needed there too. Collective. Throws Error(input) where S is
-  /// singular on a site, or nearly so.
+  /// singular on a site.
   SiteMatrices(const LatticePointer& lattice, const HostTerm& term, const Coefficients& coefficients, bool inverse_on_odd);
 
   /// As an EvenOddWithTerm wants it, for any number of vectors.

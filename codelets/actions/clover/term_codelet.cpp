@@ -72,7 +72,10 @@ void submit_term(const gauge::GaugeField& out, const gauge::GaugeField& links) {
 std::shared_ptr<const HostTerm> make_term(const runtime::Decomposition& decomposition, const HostGauge& gauge) {
   const Box own = decomposition.part();
   const auto made = std::make_shared<HostTerm>();
-  if constexpr (!runtime::backend::computes) return made;
+  if constexpr (!runtime::backend::computes) {
+    made->reals = {own.extents, {}, own.origin};
+    return made;
+  }
   made->reals = {own.extents, std::vector<double>(static_cast<std::size_t>(volume(own.extents)) * HostGauge::reals_per_site), own.origin};
   {
     const gauge::GaugeField links(decomposition, 1), term(decomposition, 0);
