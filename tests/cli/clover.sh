@@ -58,4 +58,5 @@ expect 2 'error: --schwarz-block: schwarz-block means nothing for the action clo
 expect 2 'error: --links: ' "${clover[@]}" --links 8 --json x.json
 
 expect 0 'Clover Dslash' bench dslash --action clover --lattice 4,4,4,4 --precision half --links 12 --nrhs 1 2 --repetitions 1 --array-mb 8 --no-tune
+expect 0 'bicgstab' bench solver --action clover --lattice 4,4,4,4 --kappa 0.12 --precision half --links 12 --iterations 16 --repetitions 1 --array-mb 8 --no-tune
 expect 0 'bicgstab' bench solver --action twisted-mass --lattice 4,4,4,4 --precision double --links 18 --nrhs 2 --iterations 16 --repetitions 1 --array-mb 8 --no-tune
