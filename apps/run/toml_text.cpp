@@ -24,8 +24,11 @@ std::string scalar_text(const toml::node& node, const std::string& where) {
 std::string setting_text(const toml::node& node, const std::string& where, std::string_view separator) {
   std::vector<std::string> parts;
   if (const toml::array* list = node.as_array()) {
-    for (const toml::node& element : *list)
-      parts.push_back(element.is_array() && separator != "," ? setting_text(element, where) : scalar_text(element, where));
+    for (const toml::node& element : *list) {
+      const toml::array* numbers = element.as_array();  // such as a momentum
+      const bool is_one = numbers != nullptr && separator != "," && numbers->is_homogeneous<std::int64_t>();
+      parts.push_back(is_one ? setting_text(element, where) : scalar_text(element, where));
+    }
   } else if (const toml::table* table = node.as_table()) {
     for (const auto& [key, value] : *table) parts.push_back(fmt::format("{}={}", key.str(), scalar_text(value, where)));
   } else {
