@@ -30,7 +30,7 @@ correlators = ["pion", "rho", "a4p"]
 momenta = [[0, 0, 0], [1, 0, -1]]
 fold = true
 TOML
-numbers() { sed -n '/"correlators"/,$p' "$1" | grep -vE '"(started|.*seconds|busy)'; }
+numbers() { sed -n '/"correlators": {/,$p' "$1" | grep -vE '"(started|.*seconds|busy)'; }
 expect 0 '^ *t +pion +rho_x .*a m_pion .log.' solve mesons.toml --json mesons.json
 for name in pion rho_y a4p pion_p1,0,-1 a4p_p1,0,-1; do grep -q "^    \"$name\": \[" mesons.json || die "no correlator $name"; done
 numbers mesons.json > mesons.txt
