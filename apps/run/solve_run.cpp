@@ -13,6 +13,7 @@
 #include "apps/run/source_correlators.hpp"
 #include "apps/run/turns_on_ranks.hpp"
 #include "codelets/actions/session_tuning.hpp"
+#include "codelets/field/source_field.hpp"
 #include "codelets/lattice/block_geometry.hpp"
 #include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
@@ -258,13 +259,17 @@ class OperatorSolves {
     runtime::Session& session = run_.session;
     const std::size_t n = group.size();
     const Box part = run_.decomposition.part();
-    std::vector<HostField> sources, solutions(n, HostField(run_.kind.components, part));
+    std::vector<HostField> solutions;
+    if (comes_to_host(config, group)) solutions.assign(n, HostField(run_.kind.components, part));
+    std::vector<SourceColumn> sources;
     std::vector<double> masses;
     for (const RightHandSide& side : group) {
-      const Source& source = run_.sources[side.source].run.report.config.source;
-      sources.push_back(make_source(source, run_.kind.components, run_.decomposition.lattice(), part, side.column));
+      sources.push_back({run_.sources[side.source].run.report.config.source, side.column});
       masses.push_back(run_.masses[side.mass]);
     }
+    const LoadSources load = [&sources](const Field& field) {
+      submit_sources(field, std::span(sources).first(static_cast<std::size_t>(field.vectors())));
+    };
     const bool has_files = !config.checkpoint.empty();
     if (has_files) session.wait_all();  // files are for times without messages
     GroupFiles files(run_, operator_.equation, group);
@@ -273,7 +278,7 @@ class OperatorSolves {
     std::optional<BoundMeter> bound_meter;
     if (config.bound) bound_meter.emplace(session);
     const std::vector<SolveResult> results = solver_->solve(
-        sources, masses, solutions,
+        load, masses, solutions,
         [&](int iterations, double residual) {
           run_.bar->update(run_.done, residual_fraction(residual, config.solver.tolerance),
                            fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
@@ -296,7 +301,7 @@ class OperatorSolves {
       flops += result.flops;
     }
     if (!given_up) report(group, results, before, bound_meter, seconds, bytes);
-    for (std::size_t v = 0; v < n; ++v)
+    for (std::size_t v = 0; has_files && v < n; ++v)
       if (results[v].converged() || (worth_saving(results[v]) && has_begun(solutions[v])))
         files.save(v, solutions[v], results[v].iterations);
     if (stopped || given_up) throw Interrupted{config.checkpoint};
@@ -306,7 +311,7 @@ class OperatorSolves {
                                                worst, seconds, seconds > 0 ? flops / seconds * 1e-9 : 0));
     // Sources that are complete are given away whatever became of the others.
     std::vector<SourceState*> complete;
-    for (std::size_t v = 0; v < n; ++v) {
+    for (std::size_t v = 0; v < solutions.size(); ++v) {
       if (!results[v].converged()) continue;
       const auto place = std::find(config.columns.begin(), config.columns.end(), group[v].column) - config.columns.begin();
       run_.sources[group[v].source].propagators[group[v].mass].columns[static_cast<std::size_t>(place)] = std::move(solutions[v]);

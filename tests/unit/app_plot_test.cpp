@@ -68,7 +68,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the timeline has a bar for each task") {
-  RunReport report = quarkstar::testing::made_up_report({2, 2, 2, 4}, quarkstar::testing::counted_propagators({2, 2, 2, 4}));
+  RunReport report = quarkstar::testing::made_up_report({2, 2, 2, 4});
   report.timeline.push_back({0, -1, "bicgstab.alpha", 150, 151, quarkstar::runtime::CodeletKind::scalar});
   report.timeline.push_back({0, 0, "wilson.double.pack", 152, 2400});
   const std::string html = timeline_figure(report);
