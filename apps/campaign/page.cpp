@@ -3,7 +3,7 @@
 #include "apps/report/html_table.hpp"
 #include "apps/report/plot_svg.hpp"
 #include "apps/report/timeline_svg.hpp"
-#include "apps/run/gauge_io.hpp"
+#include "apps/run/generate_run.hpp"
 #include "apps/run/parse.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +48,8 @@ std::string masses_table(const Average& average) {
     std::vector<TableRow> rows;
     for (std::size_t t = 0; t < some.front().cosh_mass.size(); ++t) {
       TableRow row{fmt::format("{}", t)};
-      for (const AverageCorrelator& c : some) row.push_back(text_with_error(c.cosh_mass[t]));
+      for (const AverageCorrelator& c : some)
+        row.push_back(std::isfinite(c.cosh_mass[t].mean) ? estimate_text(c.cosh_mass[t].mean, c.cosh_mass[t].error) : "-");
       rows.push_back(std::move(row));
     }
     html += table("", head, rows);
@@ -103,14 +104,6 @@ std::string settings_section(const Campaign& campaign) {
 }
 
 }  // namespace
-
-std::string text_with_error(const Estimate& estimate) {
-  if (!std::isfinite(estimate.mean)) return "-";
-  if (!std::isfinite(estimate.error)) return fmt::format("{:.4f}", estimate.mean);
-  if (!(estimate.error > 0)) return fmt::format("{:.6f}(0)", estimate.mean);
-  const int digits = std::max(0, 1 - static_cast<int>(std::floor(std::log10(estimate.error))));
-  return fmt::format("{:.{}f}({:.0f})", estimate.mean, digits, estimate.error * std::pow(10, digits));
-}
 
 std::string page(const Outcome& outcome, const std::vector<Average>& averages) {
   const Campaign& campaign = outcome.campaign;

@@ -10,7 +10,4 @@ namespace quarkstar::app::campaign {
 /// resources.
 std::string page(const Outcome& outcome, const std::vector<Average>& averages);
 
-/// A value with its error in the last two digits, "0.4512(23)"; "0.4512" where the error is not known, "-" where the value is not.
-std::string text_with_error(const Estimate& estimate);
-
 }  // namespace quarkstar::app::campaign
