@@ -29,10 +29,11 @@ Series series_of(const std::string& name, const std::vector<Estimate>& estimates
 
 std::string figures_of(const Average& average) {
   const std::string what = fmt::format("quark {}, {} source", average.quark, average.source);
-  Plot correlators{.title = "Correlators, " + what, .x_label = "t - t_source", .y_label = "C(t)", .log_y = true, .series = {}};
+  Plot correlators{.title = "Correlators, |C|, " + what, .x_label = "t - t_source", .y_label = "|C(t)|", .log_y = true, .series = {}};
   Plot masses{.title = "Effective masses (cosh), " + what, .x_label = "t - t_source", .y_label = "a m(t)", .series = {}};
   for (const AverageCorrelator& c : average.correlators) {
     correlators.series.push_back(series_of(c.name, c.real));
+    for (double& value : correlators.series.back().y) value = std::abs(value);
     masses.series.push_back(series_of(c.name, c.cosh_mass));
   }
   return figure(correlators) + figure(masses);
