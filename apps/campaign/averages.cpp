@@ -5,7 +5,6 @@
 #include "codelets/contract/effective_mass.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <complex>
@@ -121,8 +120,8 @@ void write_averages(const std::string& path, const Campaign& campaign, const std
     const std::string group = average.quark + "/" + average.source;
     file.make_group(group);
     const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == average.source; });
-    file.attribute("configurations", fmt::format("{}", fmt::join(average.configurations, "\n")), group);
-    file.attribute("sources", fmt::format("{}", fmt::join(kind->second, "\n")), group);
+    file.write(group + "/configurations", average.configurations);
+    file.write(group + "/sources", kind->second);
     file.attribute("bin", fmt::format("{}", campaign.bin), group);
     file.make_group(group + "/correlators");
     file.make_group(group + "/effective_masses");

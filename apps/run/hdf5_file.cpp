@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -57,6 +58,18 @@ void Hdf5File::write(const std::string& name, std::span<const std::complex<doubl
   const Hdf5Id stored = complex_type(H5T_IEEE_F64LE), native = complex_type(H5T_NATIVE_DOUBLE);
   const Hdf5Id dataset = make_dataset(name, stored, {values.size()});
   checked(H5Dwrite(dataset, native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "write numbers");
+}
+
+void Hdf5File::write(const std::string& name, std::span<const std::string> texts) {
+  std::size_t length = 1;
+  for (const std::string& text : texts) length = std::max(length, text.size());
+  std::string filled;
+  for (const std::string& text : texts) filled += text + std::string(length - text.size(), '\0');
+  const Hdf5Id type(checked(H5Tcopy(H5T_C_S1), "copy a type"), H5Tclose);
+  H5Tset_size(type, length);
+  H5Tset_strpad(type, H5T_STR_NULLPAD);
+  const Hdf5Id dataset = make_dataset(name, type, {texts.size()});
+  checked(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, filled.data()), "write texts");
 }
 
 void Hdf5File::attribute(const std::string& name, const std::string& value, const std::string& object) {

@@ -45,6 +45,7 @@ class Hdf5File {
   void write(const std::string& name, std::span<const double> values);
   void write(const std::string& name, std::span<const int> values);
   void write(const std::string& name, std::span<const std::complex<double>> values);  ///< numpy's complex128
+  void write(const std::string& name, std::span<const std::string> texts);            ///< of one length, filled with zeros: numpy's S
   /// object: what it belongs to; the root.
   void attribute(const std::string& name, const std::string& value, const std::string& object = "/");
 
