@@ -280,7 +280,7 @@ class Work {
     if (Job::current().is_root() && listener_.failed) listener_.failed(failure);
     if (options_.stop_on_error)
       throw runtime::mpi::SharedError(
-          error.kind(), fmt::format("{} {}", failure.configuration, failure.quark), failure.reason,
+          error.kind(), name_of(failure), failure.reason,
           fmt::format("without --stop-on-error the campaign goes on; rows that are done are in {}", campaign_.out));
   }
 

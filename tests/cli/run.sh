@@ -107,7 +107,8 @@ expect 0 '^lat.2: 4 rows' run broken.toml
 same broken
 ! grep -q '<h2>Failures' broken/report.html || die "a failure that is mended is listed"
 cp lat.3 lat.2
-expect 2 "lat.2: its links are not those of the rows in broken/configurations/lat.2.h5" run <(sed 's/"point:0,0,0,4"/"wall:1"/' broken.toml)
+sed -i 's/"point:0,0,0,4"/"wall:1"/' broken.toml
+expect 2 "lat.2: its links are not those of the rows in broken/configurations/lat.2.h5" run broken.toml
 expect 0 '^wrote' gauge generate lat.2 --lattice 4 4 4 4 --beta 5.9 --sweeps 1 --seed 2
 campaign other
 expect 2 'lat.2 failed: lat.2: its lattice is 4x4x4x4, that of the campaign 4x4x4x8' run other.toml
