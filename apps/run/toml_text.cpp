@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace quarkstar::app {
@@ -35,6 +37,19 @@ std::string setting_text(const toml::node& node, const std::string& where, std::
     return scalar_text(node, where);
   }
   return fmt::format("{}", fmt::join(parts, separator));
+}
+
+void in_order(const toml::table& table, const std::function<void(const std::string& key, const toml::node& value, unsigned line)>& body) {
+  std::vector<std::pair<unsigned, std::string>> order;
+  for (const auto& [key, value] : table) order.emplace_back(key.source().begin.line, std::string(key.str()));
+  std::stable_sort(order.begin(), order.end());
+  for (const auto& [line, key] : order) body(key, *table.get(key), line);
+}
+
+const toml::table& table_of(const toml::node& node, const std::string& where) {
+  if (const toml::table* table = node.as_table()) return *table;
+  throw Error(ErrorKind::input, where, "this is a table",
+              fmt::format("write it as [{}] above its keys", where.substr(where.rfind(' ') + 1)));
 }
 
 toml::table parse_toml(const std::string& path, std::string_view page) {
