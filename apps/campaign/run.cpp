@@ -331,7 +331,8 @@ void run(const Campaign& campaign, const Options& options, RunWatch& watch, cons
     try {
       check_source(source, lattice);
     } catch (const Error& error) {
-      throw runtime::mpi::SharedError(error.kind(), campaign.sources_where, error.what(), "");
+      const std::string message = error.what();
+      throw runtime::mpi::SharedError(error.kind(), campaign.sources_where, message.substr(message.find(": ") + 2), "");
     }
   }
   if (!options.dry_run) job.on_root([&] { make_folders(campaign); });

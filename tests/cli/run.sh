@@ -191,7 +191,7 @@ wrong 'wrong.toml:3: colour: unknown key; use one of configurations, out, ' '3s/
 wrong "wrong.toml:13: quark.light.kappa: 'true' is no number; use a decimal number" 's/^kappa.*/kappa = true/'
 wrong 'wrong.toml:4: sources: this is a list of texts; write it as ' 's/^sources.*/sources = [1, 2]/'
 wrong "wrong.toml:4: sources: 'line:1' is no source; use point:" 's/^sources.*/sources = ["line:1"]/'
-wrong 'wrong.toml:4: sources: .*outside of the lattice' 's/^sources.*/sources = ["wall:8"]/'
+wrong 'wrong.toml:4: sources: wall:8 lies outside of the 4x4x4x8 lattice' 's/^sources.*/sources = ["wall:8"]/'
 wrong "wrong.toml:5: sinks: 'wall' is no sink; use point" 's/^sinks.*/sinks = ["wall"]/'
 wrong "wrong.toml:6: correlators: 'pain' is no correlator of any of these quarks" 's/"pion"/"pain"/'
 wrong 'wrong.toml:12: quark.light.threads: this is for all quarks; write it above' 's/^action = "wilson"/threads = 1/'
