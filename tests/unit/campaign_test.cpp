@@ -258,9 +258,10 @@ TEST_CASE("averages of a campaign are those of its rows, over sources of one kin
   CHECK(averages[0].configurations == std::vector<std::string>{"lat.3", "lat.4", "lat.5"});
   std::vector<double> pions;
   for (const int seed : {3, 4, 5}) {
+    const campaign::ConfigurationResults results = small.results(seed);
     double pion = 0;
     for (const char* source : {"point:0,0,0,0", "point:1,1,1,2"})
-      for (const Correlator& c : small.results(seed).of_quarks.at("light").at(source).correlators)
+      for (const Correlator& c : results.of_quarks.at("light").at(source).correlators)
         if (c.name == "pion") pion += c.values[1] / 2;
     pions.push_back(pion);
   }
