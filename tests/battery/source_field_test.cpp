@@ -1,7 +1,7 @@
 // Sources that tasks write are those of host memory, on every cut and order of sites.
-#include "codelets/field/blas.hpp"
 #include "codelets/field/source_field.hpp"
 
+#include "codelets/field/blas.hpp"
 #include "codelets/field/transfer.hpp"
 #include "tests/battery/support.hpp"
 
