@@ -1,6 +1,6 @@
 #pragma once
-// What runs the tasks: this machine, or in a build for simulation (QUARKSTAR_SIMULATION) the model of one. Chosen when the program is
-// built: runtime/backend.cpp or runtime/simulate/backend.cpp. The layers above ask here what they must know of it, and nothing else.
+// What runs the tasks: this machine, or in a build for simulation (QUARKSTAR_SIMULATION) the model of one. Chosen when a program is built:
+// runtime/backend.cpp or runtime/simulate/backend.cpp. The layers above ask here what they must know of it, and nothing else.
 #include <optional>
 #include <span>
 

@@ -68,6 +68,7 @@ class AtWork {
 constexpr std::array<std::string_view, 14> session_keys{"ranks",      "policy",      "watts",    "devices",    "cpu-share",
                                                         "gpu-memory", "cpu-memory",  "gpus",     "share-gpus", "workers",
                                                         "threads",    "worker-mode", "throttle", "watchdog"};
+constexpr std::array<std::string_view, 3> contraction_keys{"correlators", "momenta", "fold"};
 constexpr std::array<std::string_view, 15> command_keys{
     "gauge",        "lattice",    "reunitarize",      "action", "source", "columns", "in-flight", "bound", "residual-history",
     "rank-weights", "checkpoint", "checkpoint-every", "out",    "json",   "trace"};
@@ -75,6 +76,17 @@ constexpr std::array<std::string_view, 15> command_keys{
 template <class Keys>
 bool has(const Keys& keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+/// Whose a setting is, what that is called, and which function takes it.
+struct Owner {
+  SettingsOf of;
+  std::string_view name, function;
+};
+Owner owner_of(std::string_view key) {
+  if (has(session_keys, key)) return {SettingsOf::session, "the session", "qs_session_open"};
+  if (has(contraction_keys, key)) return {SettingsOf::contractions, "contractions", "qs_contract"};
+  return {SettingsOf::operators, "operators", "qs_operator_create"};
 }
 
 }  // namespace
@@ -130,7 +142,11 @@ qs_status call(Context* context, const std::function<qs_status()>& work) noexcep
   } catch (const std::exception&) {
     if (!service.is_lost()) throw;
   }
-  if (service.is_lost()) return set_error(QS_ERROR_LOST, service.loss());
+  if (service.is_lost()) {
+    static auto* const lost = new std::set<std::shared_ptr<Context>>;
+    lost->insert(context->shared_from_this());
+    return set_error(QS_ERROR_LOST, service.loss());
+  }
   return status == QS_OK ? QS_OK : set_error(status, context->failure);
 } catch (...) {
   return set_error_of_exception();
@@ -159,9 +175,8 @@ void take_settings(app::RunConfig& config, const qs_setting* settings, std::size
     const std::string key = setting.key;
     if (setting.value == nullptr) refuse(key, "its value is NULL", "give a text, \"1\" or \"0\" for switches");
     if (has(command_keys, key)) refuse(key, "it is a setting of the command only", "see quarkstar.h for what takes its place");
-    if (const bool of_session = has(session_keys, key); of_session != (of == SettingsOf::session) && app::find_setting(key) != nullptr)
-      refuse(key, of_session ? "it is a setting of the session" : "it is a setting of operators",
-             of_session ? "give it to qs_session_open" : "give it to qs_operator_create");
+    if (const Owner owner = owner_of(key); owner.of != of && app::find_setting(key) != nullptr)
+      refuse(key, fmt::format("it is a setting of {}", owner.name), fmt::format("give it to {}", owner.function));
     assignments.push_back({key, setting.value, key});
   }
   try {
@@ -178,7 +193,7 @@ void take_settings(app::RunConfig& config, const qs_setting* settings, std::size
 runtime::Decomposition cut_over_ranks(const Context& context, const Coord& lattice) {
   runtime::Decomposition cut = app::parts_of_links(lattice, context.config.ranks);
   for (std::size_t mu = 0; mu < 4; ++mu)
-    if (lattice[mu] % cut.ranks()[mu] != 0)
+    if (cut.part().extents[mu] * cut.ranks()[mu] != lattice[mu])  // on all ranks alike
       refuse("ranks", fmt::format("{} = {} on {} ranks: their parts are not equal", "xyzt"[mu], lattice[mu], cut.ranks()[mu]),
              "set `ranks` to a grid that divides the lattice");
   return cut;

@@ -30,7 +30,7 @@ namespace quarkstar::c {
 class Service {
  public:
   Service();
-  /// Ends the thread; leaves it alone where it will never come back.
+  /// Not of a job that is lost: its thread never comes back.
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -61,7 +61,7 @@ class Service {
 struct Operator;
 
 /// A session, which its gauges and operators keep until they are freed.
-struct Context {
+struct Context : std::enable_shared_from_this<Context> {
   app::RunConfig config;  ///< of the session; operators start from it
   qs_log log = nullptr;
   void* log_user = nullptr;
@@ -98,6 +98,8 @@ struct Operator {
   const ActionKind& kind() const { return *config.action; }
   /// The solver for so many right-hand sides.
   Solver& solver_for(int vectors);
+  /// Gives up the solver.
+  void drop_solver();
 };
 
 // ---- calls
@@ -107,7 +109,8 @@ qs_status set_error(qs_status code, std::string_view message, std::string_view p
 /// The same of the exception that is being handled.
 qs_status set_error_of_exception() noexcept;
 
-/// Runs work on the service's thread of a context that is open, with workers awake, and gives back what came of it.
+/// Runs work on the service's thread of a context that is open, with workers awake, and gives back what came of it. When the job is lost,
+/// the context stays for ever, with what its threads may still use.
 qs_status call(Context* context, const std::function<qs_status()>& work) noexcept;
 /// The same without an answer of its own.
 qs_status call(Context* context, const std::function<void()>& work) noexcept;
@@ -131,9 +134,12 @@ Struct taken(const Struct* given, std::string_view argument) {
   return mine;
 }
 
-/// Settings of a session, or of an operator, applied to `config`. Throws Error(input) naming the key.
-enum class SettingsOf { session, operators };
+/// Settings of a session, of an operator or of a contraction, applied to `config`. Throws Error(input) naming the key.
+enum class SettingsOf { session, operators, contractions };
 void take_settings(app::RunConfig& config, const qs_setting* settings, std::size_t count, SettingsOf of);
+
+/// A source as the command writes it. Throws Error(input) naming `source`.
+Source source_of(const Coord& lattice, const char* text);
 
 // ---- ranks
 

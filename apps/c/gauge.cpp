@@ -108,9 +108,9 @@ qs_status qs_gauge_create(qs_session* session, const int lattice[4], const qs_li
                   require(gauge, "gauge");
                   require(links, "links");
                   extents = lattice_of(lattice);
-                  const runtime::Decomposition cut = cut_over_ranks(context, extents);
-                  part = links_from(taken(links, "links"), cut.part(), team_of(context));
                 });
+                const runtime::Decomposition cut = cut_over_ranks(context, extents);
+                context.job->together([&] { part = links_from(taken(links, "links"), cut.part(), team_of(context)); });
                 *gauge = new_gauge(session->context, extents, std::move(*part));
               }));
 }
@@ -230,7 +230,7 @@ qs_status qs_gauge_plaquette(qs_gauge* gauge, qs_plaquettes* plaquettes) {
 
 qs_status qs_gauge_smear(qs_gauge* gauge, const qs_smearing* smearing, qs_gauge** fat, qs_gauge** long_links) {
   return of_gauge(gauge, [&] {
-    require(smearing, "smearing");
+    gauge->context->job->together([&] { require(smearing, "smearing"); });
     smear::StaggeredLinks made = smeared(*gauge, taken(smearing, "smearing"));
     const runtime::Decomposition cut = cut_over_ranks(*gauge->context, gauge->lattice);
     for (const auto& [wanted, links] : {std::pair{fat, &made.fat}, {long_links, &made.long_links}})

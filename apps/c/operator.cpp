@@ -27,12 +27,28 @@ Solver& Operator::solver_for(int vectors) {
   settings.keep_history = true;
   const int lanes = vectors_in_lanes_for(kind().components, settings, {&vectors, 1});
   if (solver == nullptr || lanes != vectors_in_lanes) {
-    solver.reset();  // its memory goes first
+    drop_solver();  // its memory goes first
     solver = std::make_unique<Solver>(*decomposition, *made.action, settings, Speed{.vectors = vectors, .vectors_in_lanes = lanes});
     vectors_in_lanes = lanes;
     context->operators.insert(this);
   }
   return *solver;
+}
+
+void Operator::drop_solver() {
+  context->operators.erase(this);
+  solver.reset();
+}
+
+Source source_of(const Coord& lattice, const char* text) {
+  require(text, "source");
+  try {
+    const Source source = app::parse_source(text);
+    check_source(source, lattice);
+    return source;
+  } catch (const app::BadValue& bad) {
+    refuse("source", bad.what(), bad.allowed());
+  }
 }
 
 }  // namespace quarkstar::c
@@ -81,17 +97,6 @@ void make(Operator& op, const Gauge& gauge) {
 
 qs_status of_operator(qs_operator* op, const std::function<void()>& work) { return call(op ? op->context.get() : nullptr, work); }
 
-Source source_of(const Coord& lattice, const char* text) {
-  require(text, "source");
-  try {
-    const Source source = app::parse_source(text);
-    check_source(source, lattice);
-    return source;
-  } catch (const app::BadValue& bad) {
-    refuse("source", bad.what(), bad.allowed());
-  }
-}
-
 }  // namespace
 
 qs_status qs_operator_create(qs_gauge* gauge, const char* action, const qs_setting* settings, size_t settings_count, qs_operator** op) {
@@ -117,12 +122,8 @@ qs_status qs_operator_create(qs_gauge* gauge, const char* action, const qs_setti
 void qs_operator_free(qs_operator* op) {
   if (op == nullptr) return;
   const std::shared_ptr<Context> context = op->context;
-  if (op->solver != nullptr)
-    call(context.get(), std::function<void()>([&] {
-           op->solver.reset();
-           context->operators.erase(op);
-         }));
-  if (op->solver == nullptr) delete op;  // else its job is lost
+  if (op->solver != nullptr) call(context.get(), std::function<void()>([&] { op->drop_solver(); }));
+  if (!context->service->is_lost()) delete op;  // else a thread or a task may still use it
 }
 
 int qs_operator_components(const qs_operator* op) { return op != nullptr ? op->kind().components : 0; }
@@ -152,8 +153,11 @@ qs_status qs_operator_apply(qs_operator* op, const qs_apply_options* options, co
     const qs_parity from = how.parity == QS_BOTH ? QS_BOTH : how.parity == QS_EVEN ? QS_ODD : QS_EVEN;
     for (int first = 0; first < in.count; first += most_vectors) {
       const int n = std::min(most_vectors, in.count - first);
-      const std::vector<HostField> fields = vectors_from(in, first, n, op->kind().components, part, from, team);
-      std::vector<HostField> results(fields.size(), HostField(op->kind().components, part));
+      std::vector<HostField> fields, results;
+      op->context->job->together([&] {
+        fields = vectors_from(in, first, n, op->kind().components, part, from, team);
+        results.assign(fields.size(), HostField(op->kind().components, part));
+      });
       op->solver_for(n).apply(fields, std::span(masses).subspan(static_cast<std::size_t>(first), fields.size()), results, how.adjoint != 0);
       vectors_to(out, first, results, how.parity, team);
     }
@@ -176,49 +180,3 @@ qs_status qs_operator_source(qs_operator* op, const char* source, const int* col
     }
   });
 }
-
-struct qs_correlators {
-  std::vector<Correlator> all;
-};
-
-qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, const qs_vectors* propagator, qs_correlators** correlators) {
-  return call(gauge ? gauge->context.get() : nullptr, std::function<void()>([&] {
-                const ActionKind* kind = nullptr;
-                Source from;
-                qs_vectors in{};
-                gauge->context->job->together([&] {
-                  require(action, "action");
-                  require(propagator, "propagator");
-                  require(correlators, "correlators");
-                  kind = &kind_named(action);
-                  in = taken(propagator, "propagator");
-                  check_vectors(in, "propagator", kind->components);
-                  if (in.count != kind->components)
-                    refuse("propagator", fmt::format("{} columns", in.count), fmt::format("give all {} columns", kind->components));
-                  from = source_of(gauge->lattice, source);
-                });
-                Propagators one(1);
-                one.front().columns = vectors_from(in, 0, kind->components, kind->components, gauge->part->box(), QS_BOTH,
-                                                   gauge->context->session->cpu_team());
-                *correlators = new qs_correlators{kind->contract(one, from, gauge->lattice[3])};
-              }));
-}
-
-int qs_correlators_count(const qs_correlators* correlators) {
-  return correlators != nullptr ? static_cast<int>(correlators->all.size()) : 0;
-}
-
-const char* qs_correlators_name(const qs_correlators* correlators, int number) {
-  return number >= 0 && number < qs_correlators_count(correlators) ? correlators->all[static_cast<std::size_t>(number)].name.c_str()
-                                                                   : nullptr;
-}
-
-const double* qs_correlators_values(const qs_correlators* correlators, int number, size_t* times) {
-  if (times != nullptr) *times = 0;
-  if (number < 0 || number >= qs_correlators_count(correlators)) return nullptr;
-  const std::vector<double>& values = correlators->all[static_cast<std::size_t>(number)].values;
-  if (times != nullptr) *times = values.size();
-  return values.data();
-}
-
-void qs_correlators_free(qs_correlators* correlators) { delete correlators; }

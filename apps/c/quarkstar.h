@@ -230,12 +230,17 @@ qs_status qs_operator_apply(qs_operator *op, const qs_apply_options *options, co
  * "corner-wall:0", "z2:0,7", "random:0,7". */
 qs_status qs_operator_source(qs_operator *op, const char *source, const int *columns, const qs_vectors *vectors);
 
-/* An action's meson correlators of a propagator on the lattice of `gauge`: all its columns, which were solved from that source. */
-qs_status qs_contract(qs_gauge *gauge, const char *action, const char *source, const qs_vectors *propagator, qs_correlators **correlators);
+/* Correlators of a propagator of an action on the lattice of `gauge`: all its columns, which were solved from that source. settings: the
+ * command's `correlators`, `momenta` and `fold`; without them what the command computes. Those that have no meaning for the source are
+ * left out, with a warning. */
+qs_status qs_contract(qs_gauge *gauge, const char *action, const char *source, const qs_setting *settings, size_t settings_count,
+                      const qs_vectors *propagator, qs_correlators **correlators);
 int qs_correlators_count(const qs_correlators *correlators);
 const char *qs_correlators_name(const qs_correlators *correlators, int number);
-/* C(t), t from the source's time slice. */
+/* C(t), t from the source's time slice; of a complex one the real parts. */
 const double *qs_correlators_values(const qs_correlators *correlators, int number, size_t *times);
+/* NULL, and 0 times, where every summand is real. */
+const double *qs_correlators_imaginary(const qs_correlators *correlators, int number, size_t *times);
 void qs_correlators_free(qs_correlators *correlators);
 
 #ifdef __cplusplus

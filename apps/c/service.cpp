@@ -1,5 +1,6 @@
 #include "apps/c/context.hpp"
 #include "runtime/mpi/funnel.hpp"
+#include "runtime/mpi/guest.hpp"
 
 #include <exception>
 #include <utility>
@@ -9,10 +10,6 @@ namespace quarkstar::c {
 Service::Service() : thread_([this] { serve(); }) {}
 
 Service::~Service() {
-  if (is_lost()) {
-    thread_.detach();
-    return;
-  }
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -34,6 +31,7 @@ void Service::serve() {
     } catch (...) {
       thrown = std::current_exception();
     }
+    if (lost_) runtime::mpi::wait_for_ever();  // nobody waits for this any more
     lock.lock();
     thrown_ = thrown;
     done_ = true;
@@ -53,6 +51,7 @@ void Service::run(const std::function<void()>& work, bool drives) {
       runtime::mpi::funnel().drive(ended);
     } catch (const std::exception& error) {  // of a message: what works for us may wait for it for ever
       tell(error.what());
+      runtime::mpi::give_up_work(runtime::mpi::Job::current());
       lose();
     }
     lock.lock();

@@ -2,6 +2,7 @@
 #include "apps/c/context.hpp"
 #include "apps/run/rank_plan.hpp"
 #include "apps/run/report.hpp"
+#include "codelets/actions/cpu_kernels.hpp"
 #include "runtime/mpi/funnel.hpp"
 #include "runtime/mpi/guest.hpp"
 
@@ -13,9 +14,10 @@ using namespace quarkstar::c;
 namespace {
 
 /// Whether some session of this process was lost: StarPU cannot start again.
-bool process_is_lost = false;
+std::atomic<bool> process_is_lost{false};
 
 void start(Context& context, const void* communicator) {
+  if (runtime::Session::is_running()) refuse("session", "another one is open", "close it first: a process has one at a time");
   Service& service = *context.service;
   runtime::mpi::Host host{.communicator = communicator};
   host.error = [&context, &service](const std::string& message) {
@@ -25,14 +27,14 @@ void start(Context& context, const void* communicator) {
   host.lost = [&service](int) { service.lose(); };
   std::unique_ptr<runtime::mpi::Job> job = runtime::mpi::guest_of(std::move(host));
   app::require_ranks(context.config.ranks, context.config.rank_weights, job->size());
-  context.session = std::make_unique<runtime::Session>(context.config.session);
+  context.session = std::make_unique<runtime::Session>(with_cpu_kernels(context.config.session, KernelTuning::known));
   context.job = std::move(job);
   context.caller_drives = runtime::mpi::funnel().is_on();
 }
 
 void stop(Context& context) {
-  for (Operator* op : context.operators) op->solver.reset();
-  context.operators.clear();
+  context.open = false;
+  while (!context.operators.empty()) (*context.operators.begin())->drop_solver();
   context.session.reset();
   context.job.reset();
 }
@@ -66,13 +68,10 @@ qs_status qs_session_open(const qs_session_options* options, qs_session** sessio
   context.log_user = wanted.log_user;
   context.config.rank_weights.kind = app::RankWeights::Kind::equal;
   take_settings(context.config, wanted.settings, wanted.settings_count, SettingsOf::session);
-  {
-    const std::lock_guard lock(calls_mutex());
-    if (process_is_lost) return set_error(QS_ERROR_LOST, "a session of this process was lost: start the process anew");
-    if (runtime::Session::is_running()) refuse("session", "another one is open", "close it first: a process has one at a time");
-  }
+  if (process_is_lost) return set_error(QS_ERROR_LOST, "a session of this process was lost: start the process anew");
   context.caller_drives = wanted.mpi_communicator != nullptr;  // until MPI has told whether it must
   const qs_status status = call(&context, std::function<void()>([&] { start(context, wanted.mpi_communicator); }));
+  if (status == QS_ERROR_LOST) process_is_lost = true;
   if (status == QS_OK) *session = handle.release();
   return status;
 } catch (...) {
@@ -83,15 +82,7 @@ qs_status qs_session_close(qs_session* session) try {
   if (session == nullptr) return QS_OK;
   const std::shared_ptr<Context> context = session->context;
   const qs_status status = call(context.get(), std::function<void()>([&] { stop(*context); }));
-  context->open = false;
-  if (context->service->is_lost()) {  // what a task, a message or a thread may still use stays
-    process_is_lost = true;
-    for (Operator* op : context->operators) (void)op->solver.release();
-    (void)context->session.release();
-    (void)context->job.release();
-    static auto* const lost = new std::vector<std::shared_ptr<Context>>;
-    lost->push_back(context);
-  }
+  if (context->service->is_lost()) process_is_lost = true;
   delete session;
   return status;
 } catch (...) {

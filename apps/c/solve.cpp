@@ -117,7 +117,7 @@ Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const 
   const auto masses = std::span(asked.masses).subspan(first, n), relative = std::span(asked.relative).subspan(first, n);
   SolveRequest request{.tolerances = tolerances, .parity = {}};
   if (asked.parity != QS_BOTH) request.parity = asked.parity == QS_ODD ? 1 : 0;
-  Solved solved{solver.solve(sources, masses, solutions, {}, {}, request), {}};
+  Solved solved{solver.solve(sources, masses, solutions, {}, {}, {}, request), {}};
   if (std::all_of(relative.begin(), relative.end(), [](double target) { return target == 0; })) return solved;
   constexpr int most_rounds = 20;
   for (int round = 0;; ++round) {
@@ -130,7 +130,8 @@ Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const 
     }
     if (!again) return solved;
     const bool stuck = round == most_rounds;
-    const std::vector<SolveResult> more = stuck ? std::vector<SolveResult>{} : solver.solve(sources, masses, solutions, {}, {}, request);
+    const std::vector<SolveResult> more =
+        stuck ? std::vector<SolveResult>{} : solver.solve(sources, masses, solutions, {}, {}, {}, request);
     for (std::size_t v = 0; v < n; ++v) {
       if (!stuck) add(solved.results[v], more[v]);
       else if (relative[v] > 0 && solved.relative[v] > relative[v]) solved.results[v].reason = StopReason::stagnation;
@@ -179,11 +180,13 @@ qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
   failure.clear();
   for (int first = 0; first < asked.solutions.count; first += most_vectors) {
     const int n = std::min(most_vectors, asked.solutions.count - first);
-    std::vector<HostField> sources =
-        vectors_from(asked.sources, asked.shifted ? 0 : first, asked.shifted ? 1 : n, asked.components, part, asked.parity, team);
-    if (asked.shifted) sources.resize(static_cast<std::size_t>(n), sources.front());
-    std::vector<HostField> solutions(static_cast<std::size_t>(n), HostField(asked.components, part));
-    if (asked.guess) solutions = vectors_from(asked.solutions, first, n, asked.components, part, asked.parity, team);
+    std::vector<HostField> sources, solutions;
+    op.context->job->together([&] {
+      sources = vectors_from(asked.sources, asked.shifted ? 0 : first, asked.shifted ? 1 : n, asked.components, part, asked.parity, team);
+      if (asked.shifted) sources.resize(static_cast<std::size_t>(n), sources.front());
+      solutions = asked.guess ? vectors_from(asked.solutions, first, n, asked.components, part, asked.parity, team)
+                              : std::vector<HostField>(static_cast<std::size_t>(n), HostField(asked.components, part));
+    });
     const Solved solved = solve_group(op.solver_for(n), asked, static_cast<std::size_t>(first), sources, solutions);
     vectors_to(asked.solutions, first, solutions, asked.parity, team);
     for (std::size_t v = 0; v < solved.results.size(); ++v) {

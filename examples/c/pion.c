@@ -56,7 +56,7 @@ int main(int argc, char **argv) {
 
   qs_correlators *mesons;
   size_t times = 0;
-  check(qs_contract(gauge, "wilson", "point:0,0,0,0", &solutions, &mesons));
+  check(qs_contract(gauge, "wilson", "point:0,0,0,0", NULL, 0, &solutions, &mesons));
   for (int i = 0; i < qs_correlators_count(mesons); ++i)
     if (strcmp(qs_correlators_name(mesons, i), "pion") == 0) {
       const double *const c = qs_correlators_values(mesons, i, &times);

@@ -3,6 +3,7 @@
 #include "runtime/gpu/cuda.hpp"
 #include "runtime/gpu/gpu_affinity.hpp"
 #include "runtime/gpu/sum_exchange.hpp"
+#include "runtime/mpi/guest.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/simulate/simulate.hpp"
@@ -226,6 +227,9 @@ Session::Session(const SessionOptions& options)
   if (const int result = start_runtime(conf); result != 0)
     throw Error(ErrorKind::environment, "StarPU", fmt::format("start-up failed with code {}", result),
                 "run `quarkstar machine` to see the workers it was asked for");
+  starpu_.runs = true;
+  environment = std::move(changes);
+  running = this;
 
   std::vector<Worker> cpu_workers = std::move(workers_);
   workers_.clear();
@@ -247,8 +251,6 @@ Session::Session(const SessionOptions& options)
   }
   share_power();
   events_ = std::make_unique<Events>(static_cast<int>(workers_.size()), options.keep_events);
-  environment = std::move(changes);
-  running = this;
   happens_before(this);
   if constexpr (!simulate::active) starpu_execute_on_each_worker(bind_worker, this, STARPU_CPU | STARPU_CUDA);
   happens_after(this);
@@ -272,7 +274,10 @@ const Team& Session::cpu_team() const {
 Session::~Session() {
   wait_all();
   if constexpr (!simulate::active) mpi::Job::current().watchdog().watch(nullptr);
-  messages_.reset();
+}
+
+Session::StarPU::~StarPU() {
+  if (!runs) return;
   starpu_shutdown();
   forget_heteroprio_data();
   environment.reset();
@@ -285,6 +290,7 @@ void Session::wait_all() {
     if (messages_ != nullptr) messages_->wait_idle();
     starpu_task_wait_for_all();
   } while (messages_ != nullptr && messages_->pending() > 0);
+  mpi::wait_for_ever_if_lost();
   happens_after(this);  // every task ends with the other half
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // Who may call MPI and when: one thread at a time, or one thread alone.
+#include "runtime/mpi/guest.hpp"
 #include "runtime/mpi/job.hpp"
 
 #include <condition_variable>
@@ -44,14 +45,18 @@ class Funnel {
 /// Of this process.
 Funnel& funnel();
 
-/// Makes calls of MPI: with the library to itself (Job::library()), or on the thread that alone may. Throws what they throw.
+/// Makes calls of MPI: with the library to itself (Job::library()), or on the thread that alone may. Throws what they throw. Never returns
+/// when the job is lost.
 template <class Calls>
 void call_mpi(Job& job, Calls&& calls) {
   using Plain = std::remove_reference_t<Calls>;
   if (funnel().is_on())
     return funnel().run({[](void* object) { (*static_cast<Plain*>(object))(); }, const_cast<void*>(static_cast<const void*>(&calls))});
-  const std::lock_guard lock(job.library());
-  calls();
+  {
+    const std::lock_guard lock(job.library());
+    if (is_at_work()) return calls();
+  }
+  wait_for_ever();
 }
 
 }  // namespace quarkstar::runtime::mpi

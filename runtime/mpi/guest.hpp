@@ -12,8 +12,9 @@ namespace quarkstar::runtime::mpi {
 struct Host {
   const void* communicator = nullptr;                          ///< MPI_Comm*: the job is a copy of it; nullptr: this process alone
   std::function<void(const std::string& message)> error = {};  ///< what is said of a failure, in place of stderr; for any thread
-  /// In place of the end of the process: the job is lost, the thread that calls this waits for ever, and Job and Session must not be
-  /// destroyed. For any thread.
+  /// In place of the end of the process: the job is lost. No thread of ours calls MPI from here on, unless one hangs in a call; the thread
+  /// that calls this waits for ever, and so does each that comes to a call of MPI or has waited for tasks (wait_for_ever_if_lost()). Job
+  /// and Session must not be destroyed. For any thread.
   std::function<void(int code)> lost = {};
 };
 
@@ -27,7 +28,14 @@ const Host* host();
 
 /// Whether a guest's host waits for it. When set_at_work(false) returns no thread of ours calls MPI any more.
 void set_at_work(Job& job, bool at_work);
-/// True for jobs that are no guests.
+/// False for ever, of a job that is lost. Who is in a call of MPI may hang there, and is waited for no longer than a second.
+void give_up_work(Job& job) noexcept;
+/// True for jobs that are no guests, false for one that is lost.
 bool is_at_work();
+
+/// Where this thread works for a host that does not wait for it any more, because the job is lost, it never goes on: what the host gave it
+/// may be gone.
+void wait_for_ever_if_lost();
+[[noreturn]] void wait_for_ever();
 
 }  // namespace quarkstar::runtime::mpi

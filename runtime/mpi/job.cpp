@@ -123,6 +123,22 @@ void set_at_work(Job& job, bool works) {
   at_work = works;
 }
 
+void give_up_work(Job& job) noexcept {
+  constexpr int attempts = 1000;
+  bool locked = false;
+  for (int i = 0; i < attempts && !(locked = job.library().try_lock()); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  at_work = false;
+  if (locked) job.library().unlock();
+}
+
+void wait_for_ever() {
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+void wait_for_ever_if_lost() {
+  if (!is_at_work()) wait_for_ever();
+}
+
 std::unique_ptr<Job> guest_of(Host program) { return Job::Native::guest(std::move(program)); }
 
 std::unique_ptr<Job> Job::Native::guest(Host program) {
@@ -204,24 +220,26 @@ void Job::meet() {
 }
 
 Job::~Job() {
+  const bool is_guest = started == this && host() != nullptr;
   if (started == this) started = nullptr;
   if (native_ != nullptr) {
     try {
-      barrier();              // MPI_Finalize waits for all ranks too, and answers nobody meanwhile
-    } catch (const Error&) {  // the work is done
+      if (native_->control != MPI_COMM_NULL) barrier();  // MPI_Finalize waits for all ranks too, and answers nobody meanwhile
+    } catch (const Error&) {                             // the work is done
     }
     if (watchdog_ != nullptr) watchdog_->allow(Patience{}.idle);  // all is written, and ending many processes may take long
     const Waiting waiting(*this, "MPI_Finalize");
-    call_mpi(*this, [this] {
+    call_mpi(*this, [this, is_guest] {
       connected_ = false;
-      for (MPI_Comm* communicator : native_->all()) MPI_Comm_free(communicator);
-      if (host() != nullptr) native_->leave();
+      for (MPI_Comm* communicator : native_->all())
+        if (*communicator != MPI_COMM_NULL) MPI_Comm_free(communicator);
+      if (is_guest) native_->leave();
       else MPI_Finalize();
     });
     delete native_;
   }
   watchdog_.reset();
-  Native::forget_host();
+  if (is_guest) Native::forget_host();
 }
 
 Watchdog& Job::watchdog() {

@@ -94,8 +94,9 @@ void Job::fail_alone(const std::string& message, int code) noexcept {
 
 void Job::abort(int code) {
   if (const Host* const program = host(); program != nullptr) {
+    give_up_work(*this);
     if (program->lost) program->lost(code);
-    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    wait_for_ever();
   }
   if (connected_) MPI_Abort(MPI_COMM_WORLD, code);
   std::_Exit(code);

@@ -19,6 +19,8 @@ warnings="-Wall -Wextra -Werror -pedantic"
 # shellcheck disable=SC2086  # flags are several words
 cc -std=c99 $warnings -O1 "$source_folder/tests/clients/client.c" -o client $flags -lm
 # shellcheck disable=SC2086
+cc -std=c99 $warnings -O1 "$source_folder/tests/clients/compare.c" -o compare $flags -lm
+# shellcheck disable=SC2086
 cc -std=c99 $warnings -O1 "$source_folder/examples/c/pion.c" -o pion $flags -lm
 cmake -S "$source_folder/tests/clients" -B clients -DCMAKE_PREFIX_PATH="$PWD/installed" >cmake.txt 2>&1 || { cat cmake.txt; die "find_package(quarkstar COMPONENTS C)"; }
 cmake --build clients >cmake.txt 2>&1 || { cat cmake.txt; die "the C++ client does not compile"; }
@@ -28,28 +30,54 @@ cmake --build clients >cmake.txt 2>&1 || { cat cmake.txt; die "the C++ client do
 
 # The command's bits, for every action.
 make_configuration
-compare() {
+residuals() {
   local action=$1 flags=()
   shift
   for setting in "$@"; do flags+=("--${setting%%=*}" "${setting#*=}"); done
   expect 0 '^wrote history.json' solve --gauge lattice.ildg --columns 0 --residual-history --json history.json --action "$action" "${flags[@]}"
   grep -oE '"-?0x[^"]*"' history.json | tr -d '"' >history.txt
-  ./client history lattice.ildg "$action" history.txt "$@" || die "$action $*: the client's bits are not the command's"
+  ./compare history lattice.ildg "$action" history.txt "$@" || die "$action $*: the client's bits are not the command's"
 }
-compare wilson kappa=0.12
-compare wilson kappa=0.12 precision=half links=12 solver=cgnr
-compare hisq mass=0.2 precision=single links=13 boundary=x=0.3
-compare asqtad mass=0.2 u0=0.9
-compare naive mass=0.2
+residuals wilson kappa=0.12
+residuals clover kappa=0.11 csw=1.2 precision=single links=12
+residuals twisted-mass kappa=0.12 mu=0.2 csw=0.5 schur=symmetric
+residuals wilson kappa=0.12 precision=half links=12 solver=cgnr
+residuals hisq mass=0.2 precision=single links=13 boundary=x=0.3
+residuals asqtad mass=0.2 u0=0.9
+residuals naive mass=0.2
 # Those that were added since, as they are without settings.
 for action in $("$QUARKSTAR" solve --help | sed -n 's/.*Fermion action: \(.*\)/\1/p' | tr -d ',' | sed 's/(default)//'); do
-  grep -q "^compare $action " "$here/c_library.sh" || compare "$action"
+  grep -q "^residuals $action " "$here/c_library.sh" || residuals "$action"
 done
+
+# And its correlators, some with momentum, folded, complex.
+contract() {
+  local action=$1 flags=()
+  shift
+  for setting in "$@"; do
+    if [ "$setting" = fold=1 ]; then flags+=(--fold); else flags+=("--${setting%%=*}" "${setting#*=}"); fi
+  done
+  expect 0 '^wrote correlators.json' solve --gauge lattice.ildg --source point:1,0,2,3 --json correlators.json --action "$action" "${flags[@]}"
+  python3 - >correlators.txt <<'EOF'
+import json
+for name, values in json.load(open("correlators.json"))["correlators"].items():
+    for t, value in enumerate(values):
+        print(name, t, *(float(x).hex() for x in (value if isinstance(value, list) else [value])))
+EOF
+  ./compare contract lattice.ildg "$action" correlators.txt "$@" || die "$action $*: the client's correlators are not the command's"
+}
+if command -v python3 >/dev/null; then
+  contract wilson kappa=0.11
+  contract twisted-mass kappa=0.11 mu=0.3 correlators=mesons,octet momenta=0,0,0+1,0,-1 fold=1
+  contract hisq mass=0.3 momenta=0,0,0+0,1,0
+else
+  echo "skipped: correlators of the command (no python3)"
+fi
 
 # The pion of a configuration of MILC's is the one known from elsewhere, and the example prints it.
 if [ -e "$data/golden.json" ]; then
   python3 -c 'import json, sys; print(*json.load(open(sys.argv[1]))["milc.l4444.wilson.k0.12.p"]["pion_pt_C_t"], sep="\n")' "$data/golden.json" >golden.txt
-  ./client golden "$data/milc/lat.sample.l4444" golden.txt kappa=0.12 boundary=t=periodic tol=1e-12 || die "the pion is not the one of golden.json"
+  ./compare golden "$data/milc/lat.sample.l4444" golden.txt kappa=0.12 boundary=t=periodic tol=1e-12 || die "the pion is not the one of golden.json"
 else
   echo "skipped: the pion of golden.json ($data is not there)"
 fi

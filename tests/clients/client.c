@@ -1,7 +1,5 @@
-/* A client of the C library in C99, which knows nothing but quarkstar.h: its arguments, layouts, solves and errors against loops of its own.
- * client                                   all of that, on a configuration of its own
- * client history GAUGE ACTION FILE K=V...  the residual history of the first column has the bits in FILE, numbers of the command
- * client golden GAUGE FILE K=V...          the pion's correlator is that of FILE, to 9 digits */
+/* A client of the C library in C99, which knows nothing but quarkstar.h: its arguments, layouts, solves and errors against loops of its own,
+ * on a configuration of its own. */
 #include "client.h"
 
 static const int lattice[4] = {4, 4, 4, 8};
@@ -12,14 +10,6 @@ static int parity_of(int lex) {
   return (x + y + z + t) & 1;
 }
 static int even_odd(int lex) { return lex / 2 + parity_of(lex) * sites / 2; }
-
-static qs_session *open_session(void) {
-  const qs_setting settings[] = {{"devices", "cpu"}, {"workers", "2"}, {"threads", "1"}};
-  const qs_session_options options = {.struct_size = sizeof options, .settings = settings, .settings_count = 3};
-  qs_session *session = NULL;
-  OK(qs_session_open(&options, &session));
-  return session;
-}
 
 static qs_gauge *generate(qs_session *session) {
   const qs_heatbath heatbath = {.struct_size = sizeof heatbath, .beta = 6.0, .sweeps = 10, .seed = 7};
@@ -328,86 +318,77 @@ static void many(qs_gauge *gauge) {
   free_fields(image);
 }
 
-/* The settings K=V of the command line. */
-static int settings_of(int count, char **arguments, qs_setting *settings) {
-  for (int i = 0; i < count; ++i) {
-    char *const equals = strchr(arguments[i], '=');
-    CHECK(equals != NULL);
-    *equals = '\0';
-    settings[i].key = arguments[i];
-    settings[i].value = equals + 1;
+/* Every action that there is: a solve of one parity is that part of a solve of both, and <b, M c> = <M^+ b, c>. */
+static void all_actions(qs_gauge *gauge) {
+  for (int number = 0; qs_action_name(number) != NULL; ++number) {
+    const char *const name = qs_action_name(number);
+    const int components = qs_action_components(name), is_spinor = components == 12;
+    const qs_setting settings[] = {{is_spinor ? "kappa" : "mass", is_spinor ? "0.11" : "0.4"}, {"u0", "0.9"}};
+    qs_operator *op = NULL;
+    OK(qs_operator_create(gauge, name, settings, strcmp(name, "asqtad") == 0 ? 2 : 1, &op));
+    CHECK(qs_operator_components(op) == components);
+    const size_t reals = (size_t)sites * (size_t)components * 2, site_reals = (size_t)components * 2;
+    fields *b = new_fields(1, reals), *c = new_fields(1, reals), *x = new_fields(1, reals), *y = new_fields(1, reals);
+    fill(b, 20);
+    fill(c, 21);
+    OK(qs_operator_apply(op, NULL, &c->vectors, &x->vectors));
+    const qs_apply_options dagger = {.struct_size = sizeof dagger, .adjoint = 1};
+    OK(qs_operator_apply(op, &dagger, &b->vectors, &y->vectors));
+    double left = 0, right = 0;
+    for (size_t i = 0; i < reals; ++i) {
+      left += of(b, 0)[i] * of(x, 0)[i];
+      right += of(y, 0)[i] * of(c, 0)[i];
+    }
+    CHECK(fabs(left - right) < 1e-12 * norm2(of(b, 0), reals));
+    for (int site = 0; site < sites; ++site)
+      if (parity_of(site) == 0) memset(of(b, 0) + (size_t)site * site_reals, 0, site_reals * sizeof(double));
+    memset(of(x, 0), 0, reals * sizeof(double));
+    const qs_solve_options odd = {.struct_size = sizeof odd, .parity = QS_ODD};
+    OK(qs_operator_solve(op, &odd, &b->vectors, &x->vectors, NULL));
+    OK(qs_operator_solve(op, NULL, &b->vectors, &y->vectors, NULL));
+    double difference = 0;
+    for (int site = 0; site < sites; ++site)
+      for (size_t i = (size_t)site * site_reals; i < ((size_t)site + 1) * site_reals; ++i) {
+        if (parity_of(site) == 0) CHECK(of(x, 0)[i] == 0);
+        else difference += (of(x, 0)[i] - of(y, 0)[i]) * (of(x, 0)[i] - of(y, 0)[i]);
+      }
+    CHECK(sqrt(difference / norm2(of(y, 0), reals)) < 1e-8);
+    qs_operator_free(op);
+    fields *all[] = {b, c, x, y};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) free_fields(all[i]);
   }
-  return count;
 }
 
-static int history(int count, char **arguments) {
-  qs_setting settings[20];
-  const int given = settings_of(count - 3, arguments + 3, settings);
-  qs_session *session = open_session();
-  qs_gauge *gauge = NULL;
-  qs_operator *op = NULL;
-  int extents[4];
-  OK(qs_gauge_read(session, arguments[0], NULL, &gauge));
-  OK(qs_gauge_lattice(gauge, extents));
-  OK(qs_operator_create(gauge, arguments[1], settings, (size_t)given, &op));
-  const size_t reals = (size_t)(extents[0] * extents[1] * extents[2] * extents[3] * 2 * qs_operator_components(op));
-  fields *b = new_fields(1, reals), *x = new_fields(1, reals);
-  OK(qs_operator_source(op, "point:0,0,0,0", NULL, &b->vectors));
-  OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
-  const double *mine = NULL;
-  size_t length = 0, i = 0;
-  OK(qs_operator_history(op, 0, &mine, &length));
-  FILE *file = fopen(arguments[2], "r");
-  CHECK(file != NULL && length > 3);
-  for (char line[100]; fgets(line, sizeof line, file) != NULL; ++i) CHECK(i < length && strtod(line, NULL) == mine[i]);
-  CHECK(i == length);
-  fclose(file);
-  qs_operator_free(op);
-  qs_gauge_free(gauge);
-  OK(qs_session_close(session));
-  free_fields(b);
-  free_fields(x);
-  return 0;
-}
-
-static int golden(int count, char **arguments) {
-  qs_setting settings[20];
-  const int given = settings_of(count - 2, arguments + 2, settings);
-  qs_session *session = open_session();
-  qs_gauge *gauge = NULL;
-  qs_operator *op = NULL;
-  int extents[4];
-  OK(qs_gauge_read(session, arguments[0], NULL, &gauge));
-  OK(qs_gauge_reunitarize(gauge));
-  OK(qs_gauge_lattice(gauge, extents));
-  OK(qs_operator_create(gauge, "wilson", settings, (size_t)given, &op));
-  const size_t reals = (size_t)(extents[0] * extents[1] * extents[2] * extents[3] * 24);
+/* What qs_contract() refuses, and |S(x)|^2 by a loop. */
+static void contractions(qs_gauge *gauge, qs_operator *wilson) {
+  const size_t reals = (size_t)sites * 24;
   fields *b = new_fields(12, reals), *x = new_fields(12, reals);
-  OK(qs_operator_source(op, "point:0,0,0,0", NULL, &b->vectors));
-  OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
-  qs_correlators *mesons = NULL;
-  OK(qs_contract(gauge, "wilson", "point:0,0,0,0", &x->vectors, &mesons));
-  CHECK(strcmp(qs_correlators_name(mesons, 0), "pion") == 0 && qs_correlators_name(mesons, qs_correlators_count(mesons)) == NULL);
-  size_t times = 0, t = 0;
-  const double *pion = qs_correlators_values(mesons, 0, &times);
-  CHECK(times == (size_t)extents[3]);
-  FILE *file = fopen(arguments[1], "r");
-  CHECK(file != NULL);
-  for (char line[100]; fgets(line, sizeof line, file) != NULL; ++t) CHECK(t < times && fabs(strtod(line, NULL) / pion[t] - 1) < 1e-9);
-  CHECK(t == times);
-  fclose(file);
-  qs_correlators_free(mesons);
-  qs_operator_free(op);
-  qs_gauge_free(gauge);
-  OK(qs_session_close(session));
+  qs_correlators *all = NULL;
+  OK(qs_operator_source(wilson, "point:0,0,0,5", NULL, &b->vectors));
+  OK(qs_operator_solve(wilson, NULL, &b->vectors, &x->vectors, NULL));
+  OK(qs_contract(gauge, "wilson", "point:0,0,0,5", NULL, 0, &x->vectors, &all));
+  size_t times = 0;
+  const double *const pion = qs_correlators_values(all, 0, &times);
+  CHECK(times == 8 && strcmp(qs_correlators_name(all, 0), "pion") == 0 && qs_correlators_imaginary(all, 0, NULL) == NULL);
+  for (int t = 0; t < 8; ++t) {
+    double sum = 0;
+    for (int v = 0; v < 12; ++v) sum += norm2(of(x, v) + (size_t)((t + 5) % 8) * 64 * 24, 64 * 24);
+    CHECK(fabs(pion[t] / sum - 1) < 1e-13);
+  }
+  CHECK(qs_correlators_values(all, qs_correlators_count(all), &times) == NULL && times == 0);
+  qs_correlators_free(all);
+  const qs_setting wrong = {"correlators", "sigma"}, kappa = {"kappa", "0.1"};
+  FAILS(QS_ERROR_INPUT, "'sigma' is no correlator", "correlators",
+        qs_contract(gauge, "wilson", "point:0,0,0,5", &wrong, 1, &x->vectors, &all));
+  FAILS(QS_ERROR_INPUT, "setting of operators", "kappa", qs_contract(gauge, "wilson", "point:0,0,0,5", &kappa, 1, &x->vectors, &all));
+  FAILS(QS_ERROR_INPUT, "outside", "source", qs_contract(gauge, "wilson", "point:9,0,0,5", NULL, 0, &x->vectors, &all));
+  x->vectors.count = 11;
+  FAILS(QS_ERROR_INPUT, "give all 12 columns", "propagator", qs_contract(gauge, "wilson", "point:0,0,0,5", NULL, 0, &x->vectors, &all));
   free_fields(b);
   free_fields(x);
-  return 0;
 }
 
-int main(int argc, char **argv) {
-  if (argc > 4 && strcmp(argv[1], "history") == 0) return history(argc - 2, argv + 2);
-  if (argc > 3 && strcmp(argv[1], "golden") == 0) return golden(argc - 2, argv + 2);
+int main(void) {
   CHECK(qs_error_message()[0] == '\0');
   qs_session *session = open_session();
   qs_gauge *gauge = generate(session);
@@ -428,6 +409,8 @@ int main(int argc, char **argv) {
   fill(b, 9);
   FAILS(QS_ERROR_INPUT, "odd sites", "parity", qs_operator_solve(w, &even, &b->vectors, &b->vectors, NULL));
   many(gauge);
+  all_actions(gauge);
+  contractions(gauge, w);
   qs_gauge_free(gauge); /* operators live on */
   OK(qs_operator_solve(w, NULL, &b->vectors, &b->vectors, NULL));
   OK(qs_session_close(session));

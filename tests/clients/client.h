@@ -51,6 +51,18 @@ static inline void free_fields(fields *f) {
   free(f);
 }
 
+static inline qs_session *open_session(void) {
+  const qs_setting settings[] = {{"devices", "cpu"}, {"workers", "2"}, {"threads", "1"}};
+  qs_session_options options;
+  qs_session *session = NULL;
+  memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.settings = settings;
+  options.settings_count = sizeof settings / sizeof settings[0];
+  OK(qs_session_open(&options, &session));
+  return session;
+}
+
 /* Numbers between -1 and 1 that look random, always the same. */
 static inline double noise(unsigned long long *state) {
   *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;

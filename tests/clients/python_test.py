@@ -133,6 +133,37 @@ class Package(unittest.TestCase):
         self.assertEqual(S.array.shape, (3, 8, 4, 4, 4, 3))
         np.testing.assert_allclose(pion, (np.abs(S.array) ** 2).sum(axis=(0, 2, 3, 4, 5)), rtol=1e-13)
 
+    def test_all_actions(self) -> None:
+        for name in qs.actions():
+            function = getattr(qs, name.replace("-", "_"))
+            settings = {"kappa" if qs.components(name) == 12 else "mass": 0.11 if qs.components(name) == 12 else 0.4}
+            if name == "asqtad":
+                settings["u0"] = 0.9
+            b = random_vectors(1, qs.components(name), 15)[0]
+            with function(self.U, tol=1e-9, **settings) as D:
+                x = D.solve(b)
+                self.assertLess(np.linalg.norm(b - D @ x) / np.linalg.norm(b), 1.001e-9, name)
+        b = random_vectors(1, 12, 16)[0]
+        gamma5 = np.array([1, 1, -1, -1])[:, None]
+        with qs.wilson(self.U, kappa=0.11) as W, qs.twisted_mass(self.U, kappa=0.11, mu=0.3) as T, qs.clover(self.U, kappa=0.11, csw=0) as C:
+            np.testing.assert_allclose(T @ b, (W @ b) + 2j * 0.11 * 0.3 * gamma5 * b, atol=1e-13)
+            np.testing.assert_allclose(C @ b, W @ b, atol=1e-13)
+
+    def test_contract(self) -> None:
+        with qs.wilson(self.U, kappa=0.11) as D:
+            S = D.propagator(point=(1, 0, 2, 3))
+        c = qs.contract(S, ["mesons", "proton"], momenta=[(0, 0, 0), (1, 0, -1)])
+        self.assertEqual(c["proton"].dtype, np.complex128)
+        square = (np.abs(S.array) ** 2).sum(axis=(0, 5, 6))  # [t][z][y][x]
+        x, z = np.arange(4)[None, None, None, :], np.arange(4)[None, :, None, None]
+        phase = np.exp(-2j * np.pi * ((x - 1) - (z - 2)) / 4)
+        np.testing.assert_allclose(c["pion_p1,0,-1"], np.roll((phase * square).sum(axis=(1, 2, 3)), -3), rtol=1e-12, atol=1e-14)
+        np.testing.assert_array_equal(c.pion, qs.mesons(S).pion)
+        self.assertEqual(len(qs.mesons(S)), 17)
+        folded = qs.contract(S, "pion", fold=True).pion
+        np.testing.assert_allclose(folded, 0.5 * (c.pion + np.roll(c.pion[::-1], 1)), rtol=1e-14)
+        self.refused("'sigma' is no correlator", "correlators", lambda: qs.contract(S, "sigma"))
+
     def test_pyquda_propagator(self) -> None:
         with qs.wilson(self.U, kappa=0.11) as D:
             mine, theirs = D.propagator(point=(1, 2, 3, 4)), D.propagator(point=(1, 2, 3, 4), layout="pyquda")

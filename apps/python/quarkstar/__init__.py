@@ -8,8 +8,8 @@
         print(D.last.iterations, D.last.residual)
     pion = qs.mesons(S).pion5
 
-`qs.wilson`, `qs.hisq` and so on are `qs.operator` for each action of `qs.actions()`; keyword arguments are the settings of
-`quarkstar solve` with `_` for `-`. Arrays are complex128 or complex64; layouts and their shapes are those of `qs.layouts`. Coordinates are
+`qs.wilson`, `qs.twisted_mass` and so on are `qs.operator` for each action of `qs.actions()`, `_` for `-`; keyword arguments are the settings
+of `quarkstar solve`, `_` for `-` in their names too. Arrays are complex128 or complex64; layouts and their shapes are those of `qs.layouts`. Coordinates are
 (x, y, z, t) in arguments, and arrays have t slowest. Errors are `qs.Error`: one line each, with `parameter` and `code`.
 """
 from __future__ import annotations
@@ -21,9 +21,9 @@ from ._arrays import link_shape, propagator_shape, vector_shape
 from ._errors import Error, InputError, Lost, MachineError, NotConverged
 from ._gauge import Gauge, PlaquetteMeans, gauge, generate, read_gauge
 from ._operator import Operator, Propagator, SolveReport, operator
-from ._session import Session, actions, version
+from ._session import Session, actions, components, version
 from ._statistics import Estimate, effective_mass, jackknife
-from ._correlators import Correlators, mesons
+from ._correlators import Correlators, contract, mesons
 
 layouts = {
     "lexicographic": "links (T, Z, Y, X, 4, 3, 3), spinors (T, Z, Y, X, 4, 3), colour vectors (T, Z, Y, X, 3)",
@@ -33,17 +33,22 @@ layouts = {
 }
 
 __all__ = ["Correlators", "Error", "Estimate", "Gauge", "InputError", "Lost", "MachineError", "NotConverged", "Operator", "PlaquetteMeans",
-           "Propagator", "Session", "SolveReport", "actions", "effective_mass", "gauge", "generate", "jackknife", "layouts", "link_shape",
+           "Propagator", "Session", "SolveReport", "actions", "components", "contract", "effective_mass", "gauge", "generate", "jackknife", "layouts", "link_shape",
            "mesons", "operator", "propagator_shape", "read_gauge", "vector_shape", "version"]
 
 
+def _actions() -> dict[str, str]:
+    """Names of actions by those of functions."""
+    return {name.replace("-", "_"): name for name in actions()}
+
+
 def __getattr__(name: str) -> Any:
-    if name not in actions():
-        raise AttributeError(f"quarkstar has no '{name}', and no action of that name: {', '.join(actions())}")
-    made = functools.partial(operator, action=name)
-    made.__doc__ = f"quarkstar.operator() of the action {name}."
+    if name not in _actions():
+        raise AttributeError(f"quarkstar has no '{name}', and no action of that name: {', '.join(_actions())}")
+    made = functools.partial(operator, action=_actions()[name])
+    made.__doc__ = f"quarkstar.operator() of the action {_actions()[name]}."
     return made
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *actions()])
+    return sorted([*__all__, *_actions()])

@@ -98,10 +98,11 @@ _functions = {
     "qs_operator_history": (c_int, [_handle, c_int, POINTER(POINTER(c_double)), POINTER(c_size_t)]),
     "qs_operator_apply": (c_int, [_handle, POINTER(ApplyOptions), POINTER(Vectors), POINTER(Vectors)]),
     "qs_operator_source": (c_int, [_handle, c_char_p, POINTER(c_int), POINTER(Vectors)]),
-    "qs_contract": (c_int, [_handle, c_char_p, c_char_p, POINTER(Vectors), _out]),
+    "qs_contract": (c_int, [_handle, c_char_p, c_char_p, POINTER(Setting), c_size_t, POINTER(Vectors), _out]),
     "qs_correlators_count": (c_int, [_handle]),
     "qs_correlators_name": (c_char_p, [_handle, c_int]),
     "qs_correlators_values": (POINTER(c_double), [_handle, c_int, POINTER(c_size_t)]),
+    "qs_correlators_imaginary": (POINTER(c_double), [_handle, c_int, POINTER(c_size_t)]),
     "qs_correlators_free": (None, [_handle]),
     "qs_reason_text": (c_char_p, [c_int]),
 }

@@ -11,7 +11,7 @@ from . import _library as c
 from ._arrays import Vectors, as_input, check_shape, layout_number, propagator_shape, vector_shape
 from ._errors import InputError, NotConverged, check, error_of
 from ._gauge import Gauge
-from ._session import settings_of
+from ._session import components, settings_of
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Operator:
         self._handle = ctypes.c_void_p()
         self.gauge = gauge
         self.action = action
-        self.components = c.library.qs_action_components(action.encode())
+        self.components = components(action)
         given, count = settings_of(settings)
         check(c.library.qs_operator_create(gauge.handle, action.encode(), given, count, ctypes.byref(self._handle)))
         self._extents = gauge.part[1]

@@ -25,6 +25,14 @@ def actions() -> list[str]:
     return names
 
 
+def components(action: str) -> int:
+    """Complex numbers of an action's vector per site: 12 of a spinor, 3 of a colour vector."""
+    number = c.library.qs_action_components(action.encode())
+    if number == 0:
+        raise InputError(f"action: there is no action '{action}'; use one of {', '.join(actions())}", "action")
+    return number
+
+
 def text_of(value: Any) -> str:
     """A setting as the command takes it: True is 1, a sequence is joined by commas, a mapping is K=V,..."""
     if isinstance(value, bool):
