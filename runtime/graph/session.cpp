@@ -104,6 +104,13 @@ void forget_heteroprio_data() {
   std::filesystem::remove(heteroprio_file(), error);
 }
 
+void end_runtime() {
+  starpu_shutdown();
+  forget_heteroprio_data();
+  environment.reset();
+  running = nullptr;
+}
+
 /// Settings of StarPU that have no field in starpu_conf. A user's own environment wins.
 void prepare_environment(EnvironmentChanges& environment) {
   forget_heteroprio_data();
@@ -227,9 +234,16 @@ Session::Session(const SessionOptions& options)
   if (const int result = start_runtime(conf); result != 0)
     throw Error(ErrorKind::environment, "StarPU", fmt::format("start-up failed with code {}", result),
                 "run `quarkstar machine` to see the workers it was asked for");
-  starpu_.runs = true;
   environment = std::move(changes);
   running = this;
+  struct StarPU {  // where the rest of the start fails
+    Session* session;
+    ~StarPU() {
+      if (session == nullptr) return;
+      session->messages_.reset();
+      end_runtime();
+    }
+  } starpu{this};
 
   std::vector<Worker> cpu_workers = std::move(workers_);
   workers_.clear();
@@ -263,6 +277,7 @@ Session::Session(const SessionOptions& options)
         job, std::make_unique<mpi::GpuPeers>(job, workers_.front().device, obstacle_to_gpu_messages(), patience * second));
   }
   if constexpr (!simulate::active) mpi::Job::current().watchdog().watch(this);
+  starpu.session = nullptr;
 }
 
 const Team& Session::cpu_team() const {
@@ -274,14 +289,8 @@ const Team& Session::cpu_team() const {
 Session::~Session() {
   wait_all();
   if constexpr (!simulate::active) mpi::Job::current().watchdog().watch(nullptr);
-}
-
-Session::StarPU::~StarPU() {
-  if (!runs) return;
-  starpu_shutdown();
-  forget_heteroprio_data();
-  environment.reset();
-  running = nullptr;
+  messages_.reset();
+  end_runtime();
 }
 
 void Session::wait_all() {

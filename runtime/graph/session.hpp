@@ -127,11 +127,6 @@ class Session {
   std::vector<Worker> workers_;
   std::unique_ptr<Events> events_;
   Throttler throttler_;
-  /// From its start to its end, which comes before that of what its workers use, also where the rest of a start fails.
-  struct StarPU {
-    bool runs = false;
-    ~StarPU();
-  } starpu_;
   std::unique_ptr<mpi::Messages> messages_;
 };
 

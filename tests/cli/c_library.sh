@@ -68,7 +68,8 @@ EOF
 }
 if command -v python3 >/dev/null; then
   contract wilson kappa=0.11
-  contract twisted-mass kappa=0.11 mu=0.3 correlators=mesons,octet momenta=0,0,0+1,0,-1 fold=1
+  contract twisted-mass kappa=0.11 mu=0.3 correlators=mesons
+  contract clover kappa=0.11 csw=1.1 correlators=mesons,octet momenta=0,0,0+1,0,-1 fold=1
   contract hisq mass=0.3 momenta=0,0,0+0,1,0
 else
   echo "skipped: correlators of the command (no python3)"
