@@ -140,7 +140,6 @@ if(sources)
     add_library(quarkstar_c SHARED ${c_sources})
     add_library(quarkstar::quarkstar ALIAS quarkstar_c)
     quarkstar_settings(quarkstar_c)
-    target_compile_options(quarkstar_c PRIVATE -fvisibility=hidden)
     target_link_libraries(quarkstar_c PRIVATE quarkstar_apps)
     target_include_directories(quarkstar_c INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/apps/c>" "$<INSTALL_INTERFACE:include>")
     target_link_options(quarkstar_c PRIVATE ${QUARKSTAR_LINK_OPTIONS} "-Wl,--version-script=${PROJECT_SOURCE_DIR}/apps/c/quarkstar.map"
