@@ -228,9 +228,10 @@ Messages::Messages(Job& job, std::unique_ptr<GpuPeers> peers) : job_(job), peers
     call_mpi(job, [&] { check(MPI_Comm_get_attr(job.native().faces, MPI_TAG_UB, &highest, &known), "MPI_Comm_get_attr"); });
     if (known != 0) tags_ = std::make_shared<Tags>(*highest);
   }
+  // Here, not in the thread, which may begin when a guest's host does not wait any more. In a simulation its actor makes all calls.
+  if constexpr (!simulate::active) calls_ = std::make_unique<Calls>(job);
   if (funnel().is_on()) {
-    funnelled_ = std::make_unique<Calls>(job);
-    funnel().set_step([this] { return look(*funnelled_); });
+    funnel().set_step([this] { return look(*calls_); });
     return;
   }
   thread_ = simulate::MpiThread([this] {
@@ -249,12 +250,12 @@ Messages::~Messages() {
     ending_ = true;
   }
   changed_.notify_all();
-  if (funnelled_ == nullptr) {
+  if (!funnel().is_on()) {
     thread_.join();
     return;
   }
   funnel().set_step({});
-  funnelled_->release();
+  calls_->release();
 }
 
 std::shared_ptr<const int> Messages::reserve_tags(int count) {
@@ -355,7 +356,8 @@ void Messages::ready(Message* message) {
 }
 
 void Messages::run() {
-  Calls calls(job_);
+  if constexpr (simulate::active) calls_ = std::make_unique<Calls>(job_);
+  Calls& calls = *calls_;
   int idle_rounds = 0;
   for (;;) {
     {

@@ -114,7 +114,7 @@ class Messages {
   std::atomic<std::int64_t> pending_{0}, completed_{0};
   Totals totals_;
   bool ending_ = false;
-  std::unique_ptr<Calls> funnelled_;  ///< of Funnel::drive(), in place of the thread
+  std::unique_ptr<Calls> calls_;
   simulate::MpiThread thread_;
 };
 
