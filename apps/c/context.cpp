@@ -173,7 +173,7 @@ void take_settings(app::RunConfig& config, const qs_setting* settings, std::size
   for (const qs_setting& setting : std::span(settings, count)) {
     require(setting.key, "settings");
     const std::string key = setting.key;
-    if (setting.value == nullptr) refuse(key, "its value is NULL", "give a text, \"1\" or \"0\" for switches");
+    if (setting.value == nullptr) refuse(key, "its value is NULL", "give a text, \"true\" or \"false\" for switches");
     if (has(command_keys, key)) refuse(key, "it is a setting of the command only", "see quarkstar.h for what takes its place");
     if (const Owner owner = owner_of(key); owner.of != of && app::find_setting(key) != nullptr)
       refuse(key, fmt::format("it is a setting of {}", owner.name), fmt::format("give it to {}", owner.function));

@@ -61,7 +61,7 @@ typedef struct qs_gauge qs_gauge;
 typedef struct qs_operator qs_operator;
 typedef struct qs_correlators qs_correlators;
 
-/* A setting as the command takes it: --key value, without the dashes; "1" and "0" for switches. */
+/* A setting as the command takes it: --key value, without the dashes; "true" and "false" for switches. */
 typedef struct qs_setting {
   const char *key;
   const char *value;

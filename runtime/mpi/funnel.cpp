@@ -6,8 +6,8 @@
 namespace quarkstar::runtime::mpi {
 
 Funnel& funnel() {
-  static Funnel of_process;
-  return of_process;
+  static auto* const of_process = new Funnel;  // a thread of a lost job waits here when the process ends
+  return *of_process;
 }
 
 void Funnel::run(const Calls& calls) {

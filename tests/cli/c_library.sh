@@ -55,7 +55,7 @@ contract() {
   local action=$1 flags=()
   shift
   for setting in "$@"; do
-    if [ "$setting" = fold=1 ]; then flags+=(--fold); else flags+=("--${setting%%=*}" "${setting#*=}"); fi
+    if [ "$setting" = fold=true ]; then flags+=(--fold); else flags+=("--${setting%%=*}" "${setting#*=}"); fi
   done
   expect 0 '^wrote correlators.json' solve --gauge lattice.ildg --source point:1,0,2,3 --json correlators.json --action "$action" "${flags[@]}"
   python3 - >correlators.txt <<'EOF'
@@ -69,7 +69,7 @@ EOF
 if command -v python3 >/dev/null; then
   contract wilson kappa=0.11
   contract twisted-mass kappa=0.11 mu=0.3 correlators=mesons
-  contract clover kappa=0.11 csw=1.1 correlators=mesons,octet momenta=0,0,0+1,0,-1 fold=1
+  contract clover kappa=0.11 csw=1.1 correlators=mesons,octet momenta=0,0,0+1,0,-1 fold=true
   contract hisq mass=0.3 momenta=0,0,0+0,1,0
 else
   echo "skipped: correlators of the command (no python3)"

@@ -34,9 +34,9 @@ def components(action: str) -> int:
 
 
 def text_of(value: Any) -> str:
-    """A setting as the command takes it: True is 1, a sequence is joined by commas, a mapping is K=V,..."""
+    """A setting as the command takes it: True is true, a sequence is joined by commas, a mapping is K=V,..."""
     if isinstance(value, bool):
-        return "1" if value else "0"
+        return "true" if value else "false"
     if isinstance(value, dict):
         return ",".join(f"{key}={text_of(v)}" for key, v in value.items())
     if isinstance(value, (list, tuple)):
