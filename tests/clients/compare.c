@@ -107,7 +107,6 @@ static int golden(int count, char **arguments) {
   qs_operator *op = NULL;
   int extents[4];
   OK(qs_gauge_read(session, arguments[0], NULL, &gauge));
-  OK(qs_gauge_reunitarize(gauge));
   OK(qs_gauge_lattice(gauge, extents));
   OK(qs_operator_create(gauge, "wilson", settings, (size_t)given, &op));
   const size_t reals = (size_t)(extents[0] * extents[1] * extents[2] * extents[3] * 24);
