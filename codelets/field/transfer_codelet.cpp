@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 namespace quarkstar::transfer {
@@ -42,6 +43,7 @@ struct LinkTask {
   const BlockGeometry* block;
   const HostGauge* gauge;
   Coord lattice;
+  std::array<double, 4> factors;
   int parity, reals;
   bool chunked;
 };
@@ -59,9 +61,11 @@ void run_load_links(Call& call) {
       Coord start = site;
       if (d % 2 == 1) start[mu] = (start[mu] + task.lattice[mu] - 1) % task.lattice[mu];
       const auto link = task.gauge->link(index_in(box, start, task.lattice), mu);
+      double scaled[18];
+      for (std::size_t i = 0; i < 18; ++i) scaled[i] = task.factors[static_cast<std::size_t>(mu)] * link[i];
       F* to = links + (static_cast<std::size_t>(outer) * 8 + static_cast<std::size_t>(d)) * static_cast<std::size_t>(link_words * lanes);
       F words[18];
-      write_link(words, link.data(), task.reals, 1);
+      write_link(words, scaled, task.reals, 1);
       for (int w = 0; w < link_words; ++w) to[site::word_place(w, lane, lanes, chunk)] = words[w];
     }
   });
@@ -203,20 +207,22 @@ void require_special_unitary(const HostGauge& gauge, int reals, bool distributed
 
 }  // namespace
 
-void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge) {
+void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const std::array<double, 4>& factors) {
   const Lattice& lattice = *even.lattice();
   if (even.parity() != 0 || odd.parity() != 1 || odd.lattice().get() != &lattice || even.reals() != odd.reals())
     throw ShapeError("load_links", "the two link fields do not belong together");
+  if (even.reals() < 18 && std::any_of(factors.begin(), factors.end(), [](double factor) { return factor != 1; }))
+    throw ShapeError("load_links", "scaled links that are stored as SU(3) matrices");
   lattice.require_part("load_links", gauge.box(), 1);
   if (even.reals() < 18 && runtime::backend::computes)
     require_special_unitary(gauge, even.reals(), lattice.decomposition().is_distributed());
   const Codelet& codelet = load_links_codelet(lattice.precision());
   for (const LinkField* links : {&even, &odd})
     for (const int b : lattice.local_blocks())
-      runtime::submit(
-          codelet,
-          LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), links->parity(), links->reals(), lattice.chunked()},
-          {runtime::out(links->block(b))}, {}, placement_of(lattice.block(b)));
+      runtime::submit(codelet,
+                      LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), factors, links->parity(), links->reals(),
+                               lattice.chunked()},
+                      {runtime::out(links->block(b))}, {}, placement_of(lattice.block(b)));
   even.freeze();
   odd.freeze();
 }

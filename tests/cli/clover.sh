@@ -30,6 +30,15 @@ same other.json wilson.json
 expect 0 '^wrote other.json' "${twisted[@]}" --mu 0 --csw 1.3 --json other.json
 same other.json clover.json
 
+# Anisotropic: csw in planes with time is that of the others where none is given; scaled hops need links of 18 reals.
+anisotropic=("${clover[@]}" --nu 1.2 --xi0 2.464)
+expect 0 '^wrote anisotropic.json' "${anisotropic[@]}" --json anisotropic.json
+grep -q '"nu": 1.2' anisotropic.json && grep -q '"xi0": 2.464' anisotropic.json || die "the report does not tell nu and xi0"
+expect 0 '^wrote other.json' "${anisotropic[@]}" --csw-time 1.3 --precision half --schur symmetric --json other.json
+same other.json anisotropic.json
+expect 2 'error: --links: ' "${anisotropic[@]}" --links 12 --json x.json
+expect 2 'error: --kappa: ' "${anisotropic[@]}" --kappa 0.35 --json x.json
+
 # The same bits for any number of right-hand sides, blocks and ranks.
 if command -v mpirun > /dev/null; then
   source "$here/ranks.bash"

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 namespace quarkstar::clover {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 Coefficients coefficients(const WilsonParameters& parameters, const Parameters& clover) {
   const bool by_kappa = parameters.normalisation == WilsonParameters::Normalisation::kappa;
   const double kappa = parameters.kappa, unit = by_kappa ? 1 : 1 / (2 * kappa);
-  return {unit, unit * kappa * clover.csw, unit * 2 * kappa * clover.mu};
+  const double a = wilson::EvenOdd::coefficients(kappa, parameters, Schur::asymmetric).a;
+  return {a, unit * kappa * clover.coefficient(parameters.xi0), unit * 2 * kappa * clover.mu};
 }
 
 double matrix_bytes(const ActionRequest& request, const HostTerm* term) {
@@ -30,13 +32,16 @@ PreparedAction::PreparedAction(const runtime::Decomposition& decomposition, cons
   if (term != nullptr) matrices_.emplace(lattice(), *term, coefficients(parameters, clover), request.schur == Schur::symmetric);
 }
 
-/// S = a (1 + i t gamma_5), S^-1 = (1 - i t gamma_5) / (a (1 + t^2)), t = 2 kappa mu.
+/// S = a (1 + i t gamma_5), S^-1 = (1 - i t gamma_5) / (a (1 + t^2)), t = 2 kappa mu, a being 1 in units of the normalisation, or what
+/// anisotropy makes of it.
 wilson::SiteTerm PreparedAction::twisted_mass(int vectors, const PerVector& kappa) const {
   wilson::SiteMatrix matrix, inverse;
   wilson::SiteTerm term;
   for (std::size_t v = 0; v < static_cast<std::size_t>(vectors); ++v) {
-    const double a = wilson::EvenOdd::coefficients(kappa[v], parameters_.normalisation, schur_).a;
-    const double t = 2 * kappa[v] * mu_, t2 = 1 + t * t;
+    WilsonParameters of_vector = parameters_;
+    of_vector.kappa = kappa[v];
+    const Coefficients c = coefficients(of_vector, {.mu = mu_});
+    const double a = c.a, t = c.m / a, t2 = 1 + t * t;
     matrix.factor[v] = a;
     inverse.factor[v] = 1 / (a * t2);
     matrix.numbers[v] = inverse.adjoint_numbers[v] = t;
@@ -53,7 +58,7 @@ std::unique_ptr<EvenOdd> PreparedAction::system(int vectors, const PerVector& ka
   PerVector h{};
   for (std::size_t v = 0; v < static_cast<std::size_t>(vectors); ++v) {
     check_mass(kappa[v]);
-    h[v] = wilson::EvenOdd::coefficients(kappa[v], parameters_.normalisation, schur_).h;
+    h[v] = wilson::EvenOdd::coefficients(kappa[v], parameters_, schur_).h;
   }
   return std::make_unique<wilson::EvenOddWithTerm>(static_cast<wilson::Hopping&>(stencil(vectors)), h,
                                                    matrices_ ? matrices_->site_term() : twisted_mass(vectors, kappa), schur_);
@@ -74,8 +79,9 @@ void PreparedAction::check_mass(double kappa) const {
 
 void Action::check(const runtime::Decomposition& decomposition, const ActionRequest& request) const {
   wilson::Action::check(decomposition, request);
-  if (!std::isfinite(clover_.csw))
-    throw Error(ErrorKind::input, Parameter("csw"), fmt::format("a coefficient of {}", clover_.csw), "give a number, e.g. 1");
+  for (const auto& [name, value] : {std::pair{"csw", clover_.csw}, {"csw-time", clover_.in_time()}})
+    if (!std::isfinite(value))
+      throw Error(ErrorKind::input, Parameter(name), fmt::format("a coefficient of {}", value), "give a number, e.g. 1");
   if (!std::isfinite(clover_.mu))
     throw Error(ErrorKind::input, Parameter("mu"), fmt::format("a twisted mass of {}", clover_.mu), "give a number, e.g. 0.1");
   if (request.link_reals == 8)
@@ -89,9 +95,9 @@ std::unique_ptr<quarkstar::PreparedAction> Action::make(const runtime::Decomposi
                                                         double resident) const {
   const Box part = decomposition.part();
   const bool made = term_ && term_->reals.origin == part.origin && term_->reals.extents == part.extents;
-  if (clover_.csw != 0 && !made) term_ = term(decomposition);
-  return std::make_unique<PreparedAction>(decomposition, gauge_, parameters_, clover_, clover_.csw != 0 ? term_.get() : nullptr, request,
-                                          resident);
+  if (clover_.has_clover() && !made) term_ = term(decomposition);
+  return std::make_unique<PreparedAction>(decomposition, gauge_, parameters_, clover_, clover_.has_clover() ? term_.get() : nullptr,
+                                          request, resident);
 }
 
 }  // namespace quarkstar::clover

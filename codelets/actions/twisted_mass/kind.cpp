@@ -6,12 +6,11 @@ namespace {
 
 class TwistedMassKind final : public CloverKind {
  public:
-  TwistedMassKind() {
+  TwistedMassKind() : CloverKind(0) {
     name = "twisted-mass";
     title = "Twisted mass";
     flops = 1320 + 48;
     correlators = {"mesons"};  // a d quark is not the u quark that is solved for: baryons need both
-    settings.back() = csw_setting(0);
     settings.push_back({.key = "mu", .metavar = "MU", .help = "Twisted mass: mu of 2 i kappa mu gamma_5 (default 0.1)", .initial = 0.1});
   }
 };

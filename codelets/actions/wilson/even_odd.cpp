@@ -4,16 +4,17 @@
 
 namespace quarkstar::wilson {
 
-EvenOdd::Coefficients EvenOdd::coefficients(double kappa, WilsonParameters::Normalisation normalisation, Schur schur) {
-  const bool by_kappa = normalisation == WilsonParameters::Normalisation::kappa, symmetric = schur == Schur::symmetric;
-  const double a = by_kappa ? 1.0 : 1.0 / (2 * kappa), h = by_kappa ? kappa : 0.5;
+EvenOdd::Coefficients EvenOdd::coefficients(double kappa, const WilsonParameters& parameters, Schur schur) {
+  const bool by_kappa = parameters.normalisation == WilsonParameters::Normalisation::kappa, symmetric = schur == Schur::symmetric;
+  const double a = (by_kappa ? 1.0 : 1.0 / (2 * kappa)) * (1 - 6 * kappa * (1 - parameters.spatial_hops()));
+  const double h = (by_kappa ? kappa : 0.5) * parameters.largest_hop();
   return {a, h, symmetric ? 1 : a, -h * h / (symmetric ? a * a : a)};
 }
 
-EvenOdd::EvenOdd(Hopping& hopping, const PerVector& kappa, WilsonParameters::Normalisation normalisation, Schur schur)
+EvenOdd::EvenOdd(Hopping& hopping, const PerVector& kappa, const WilsonParameters& parameters, Schur schur)
     : hopping_(hopping), schur_(schur), even_(hopping.lattice(), 1 - solved_parity, spinor_components, hopping.vectors()) {
   for (std::size_t v = 0; v < kappa.size(); ++v) {
-    const Coefficients of_vector = coefficients(kappa[v], normalisation, schur);
+    const Coefficients of_vector = coefficients(kappa[v], parameters, schur);
     a_[v] = of_vector.a;
     h_[v] = of_vector.h;
     diagonal_[v] = of_vector.diagonal;

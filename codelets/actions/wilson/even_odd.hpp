@@ -9,9 +9,9 @@ namespace quarkstar::wilson {
 /// The Wilson matrix M = a - h H on both parities, and its Schur complement on the odd sites,
 ///   asymmetric:  Mh = a - (h^2 / a) H_oe H_eo,   right-hand side  b_o + (h / a) H_oe b_e,
 ///   symmetric:   Mh = 1 - (h / a)^2 H_oe H_eo,   right-hand side (b_o + (h / a) H_oe b_e) / a,
-/// with x_e = (b_e + h H_eo x_o) / a in both cases. kappa normalisation: a = 1, h = kappa; mass normalisation: a = m0 +
-/// 4, h = 1/2. Cost of Mh: two hopping terms (2640 flop and 16 links per site of one parity). Source:
-/// docs/conventions.md, section 3.
+/// with x_e = (b_e + h H_eo x_o) / a in both cases. kappa normalisation: a = 1 - 6 kappa (1 - nu / xi0), h = kappa; mass normalisation: a =
+/// m0 + 1 + 3 nu / xi0, h = 1/2; h times WilsonParameters::largest_hop(), for links that have been divided by it. Cost of Mh: two hopping
+/// terms (2640 flop and 16 links per site of one parity). Source: docs/conventions.md, sections 1 and 3.
 class EvenOdd : public quarkstar::EvenOdd {
  public:
   static constexpr int solved_parity = 1;
@@ -20,10 +20,10 @@ class EvenOdd : public quarkstar::EvenOdd {
   struct Coefficients {
     double a, h, diagonal, scale;
   };
-  static Coefficients coefficients(double kappa, WilsonParameters::Normalisation normalisation, Schur schur);
+  static Coefficients coefficients(double kappa, const WilsonParameters& parameters, Schur schur);
 
-  /// kappa: of each vector.
-  EvenOdd(Hopping& hopping, const PerVector& kappa, WilsonParameters::Normalisation normalisation, Schur schur);
+  /// kappa: of each vector; parameters: all but that.
+  EvenOdd(Hopping& hopping, const PerVector& kappa, const WilsonParameters& parameters, Schur schur);
 
   void apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) override;
   const runtime::PartialSums& sums() const override { return hopping_.sums(); }

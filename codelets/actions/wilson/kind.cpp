@@ -23,6 +23,10 @@ ActionSetting kappa_setting() {
           .implies = [](SettingValues& values) { values["mass"] = mass_of(std::get<double>(values["kappa"])); }};
 }
 
+ActionSetting anisotropy_setting(std::string_view key, std::string_view metavar, std::string_view help) {
+  return {.key = key, .metavar = metavar, .help = help, .initial = 1.0, .above = 0};
+}
+
 }  // namespace
 
 ActionSetting mass_setting(double initial) {
@@ -57,7 +61,10 @@ WilsonKind::WilsonKind() {
   face_reals = 12;  // a half spinor
   flops = 1320;
   link_reals = {18, 12, 8};
-  settings = {kappa_setting(), mass_setting(mass_of(WilsonParameters{}.kappa)), normalisation_setting()};
+  settings = {
+      kappa_setting(), mass_setting(mass_of(WilsonParameters{}.kappa)), normalisation_setting(),
+      anisotropy_setting("nu", "NU", "Wilson, clover and twisted mass, anisotropic: hops in space are multiplied by nu / xi0 (default 1)"),
+      anisotropy_setting("xi0", "XI", "Bare anisotropy of the configuration, for nu and csw (default 1)")};
   solver_settings = {"schur", "restart", "schwarz-block", "schwarz-steps", "inner-solver", "inner-steps"};
   heavy = {{"kappa", 0.11}};
   correlators = {"mesons", "octet", "decuplet"};
@@ -69,6 +76,8 @@ WilsonKind::WilsonKind() {
 
 WilsonParameters WilsonKind::parameters(const ActionRun& run) const {
   WilsonParameters parameters{.kappa = get<double>(run.settings, "kappa"), .boundary = run.boundary};
+  if (setting("nu") != nullptr) parameters.nu = get<double>(run.settings, "nu");
+  if (setting("xi0") != nullptr) parameters.xi0 = get<double>(run.settings, "xi0");
   if (setting("normalisation") != nullptr && get<std::string>(run.settings, "normalisation") == "mass")
     parameters.normalisation = WilsonParameters::Normalisation::mass;
   return parameters;

@@ -14,7 +14,7 @@ class WilsonKind : public ActionKind {
   /// On links that outlive it.
   virtual std::unique_ptr<Action> action(const HostGauge& gauge, const ActionRun& run) const;
 
-  /// kappa, normalisation where it is a setting, boundary.
+  /// kappa and boundary; normalisation, nu and xi0 where they are settings.
   WilsonParameters parameters(const ActionRun& run) const;
 
   MakeOperator make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const LinksOfPart& links,
