@@ -27,8 +27,9 @@ void store(std::span<HostField> host, const Field& field);
 inline void load(const Field& field, const HostField& host) { load(field, std::span<const HostField>(&host, 1)); }
 inline void store(HostField& host, const Field& field) { store(std::span<HostField>(&host, 1), field); }
 
-/// to <- from, rounded to nearest where `to` is narrower. Lane grids may differ, and numbers of vectors in lanes; decompositions, parities,
-/// kinds, numbers of vectors and what is in lanes may not: ShapeError. guard: the state that stops it.
+/// to <- from, rounded to nearest where `to` is narrower, on the sites that both have: of one parity, or of both. Lane grids may differ,
+/// and numbers of vectors in lanes; decompositions, kinds, numbers of vectors and what is in lanes may not, nor one parity from the other:
+/// ShapeError. To a field on both parities the even half must come first: it makes the other one undefined. guard: the state that stops it.
 void convert(const Field& to, const Field& from, const runtime::Guard& guard = {});
 
 }  // namespace quarkstar::transfer

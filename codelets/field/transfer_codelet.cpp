@@ -116,9 +116,25 @@ struct ConvertTask {
   BlockShape to,
       from;  ///< not pointers to them: equal bytes of arguments must mean equal work, because graphs are kept by them
   VectorPlaces to_places, from_places;
-  int parity;
+  std::int32_t parity, to_odd, from_odd;  ///< the last two: whether the odd half of a field on both parities is meant
   bool has_state;
   Obedience obedience;
+
+  /// First word of the parity in the buffers. Reals: of a vector.
+  template <int Reals, class F>
+  F* in_to(F* field) const {
+    return field + to_odd * half<Reals, F>(to, to_places);
+  }
+  template <int Reals, class F>
+  const F* in_from(const F* field) const {
+    return field + from_odd * half<Reals, F>(from, from_places);
+  }
+
+ private:
+  template <int Reals, class F>
+  static std::ptrdiff_t half(const BlockShape& shape, const VectorPlaces& places) {
+    return static_cast<std::ptrdiff_t>(places.group(NumberFormat<F>::site_words(Reals), static_cast<int>(shape.outer_sites()), 0));
+  }
 };
 
 const VectorStatus* status_of(Call& call, const ConvertTask& task) { return task.has_state ? call.buffer<const VectorStatus>(2) : nullptr; }
@@ -129,8 +145,8 @@ void run_convert(Call& call) {
   const VectorStatus* status = status_of(call, task);
   if (const std::int32_t* idle = task.obedience.idle(status); idle != nullptr && *idle != 0) return call.skip();
   const std::int32_t* left_out = task.obedience.left_out(status);
-  To* to = call.buffer<To>(0);
-  const From* from = call.buffer<const From>(1);
+  To* to = task.in_to<2 * Components>(call.buffer<To>(0));
+  const From* from = task.in_from<2 * Components>(call.buffer<const From>(1));
   const VectorPlaces &to_places = task.to_places, &from_places = task.from_places;
   constexpr int to_words = NumberFormat<To>::site_words(2 * Components), from_words = NumberFormat<From>::site_words(2 * Components);
   const int to_width = to_places.width(), from_width = from_places.width(), in_a_row = lanes_in_a_row(task.to, task.from),
@@ -155,8 +171,9 @@ void run_convert(Call& call) {
 template <class To, class From, int Components>
 void run_convert_on_cuda(Call& call) {
   const auto& task = call.arguments<ConvertTask>();
-  cuda::launch_convert<Components>(call.buffer<To>(0), call.buffer<const From>(1), {task.to, task.to_places}, {task.from, task.from_places},
-                                   task.parity, status_of(call, task), task.obedience, static_cast<runtime::CudaStream>(call.stream()));
+  cuda::launch_convert<Components>(task.in_to<2 * Components>(call.buffer<To>(0)), task.in_from<2 * Components>(call.buffer<const From>(1)),
+                                   {task.to, task.to_places}, {task.from, task.from_places}, task.parity, status_of(call, task),
+                                   task.obedience, static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif
 
@@ -252,31 +269,46 @@ void submit_host(const char* where, std::span<const HostField> host, const Field
 void load(const Field& field, std::span<const HostField> host) { submit_host<true>("transfer::load", host, field); }
 void store(std::span<HostField> host, const Field& field) { submit_host<false>("transfer::store", host, field); }
 
-void convert(const Field& to, const Field& from, const runtime::Guard& guard) {
+namespace {
+
+/// Of the sites of one parity, which both fields have.
+void convert_parity(const Codelet& codelet, const Field& to, const Field& from, int parity, const runtime::Guard& guard) {
   const Lattice &a = *to.lattice(), &b = *from.lattice();
-  if (to.parity() != from.parity() || to.components() != from.components() || to.vectors() != from.vectors() ||
-      (a.vectors_in_lanes() > 1) != (b.vectors_in_lanes() > 1) ||
-      (to.chunked() && from.chunked() && a.vectors_in_lanes() != b.vectors_in_lanes()) ||
-      a.decomposition().grid() != b.decomposition().grid() || a.decomposition().lattice() != b.decomposition().lattice())
-    throw ShapeError("transfer::convert", "fields of another parity, decomposition, kind, layout or number of vectors");
-  const Codelet& codelet = convert_codelet(a.precision(), b.precision(), to.components());
+  const bool to_both = to.parity() == both_parities, from_both = from.parity() == both_parities;
   for (const int i : a.local_blocks()) {
-    // Where vectors may be left out, the others stay as they are.
-    runtime::AccessList accesses{guard.state != nullptr ? runtime::inout(to.block(i)) : runtime::out(to.block(i)),
-                                 runtime::in(from.block(i))};
+    // Where vectors may be left out, the others stay as they are, and so does an even half that is there.
+    const bool keeps = guard.keeps || (guard.state != nullptr && guard.masked) || (to_both && parity == 1);
+    runtime::AccessList accesses{keeps ? runtime::inout(to.block(i)) : runtime::out(to.block(i)), runtime::in(from.block(i))};
     if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
     auto task = runtime::blank<ConvertTask>();
     task.to = a.block(i).shape();
     task.from = b.block(i).shape();
-    task.parity = to.parity();
+    task.parity = parity;
+    task.to_odd = to_both ? parity : 0;
+    task.from_odd = from_both ? parity : 0;
     task.to_places = places_of(to);
     task.from_places = places_of(from);
     task.has_state = guard.state != nullptr;
     task.obedience.masked = guard.masked;
     task.obedience.when = guard.when;
-    runtime::submit(codelet, task, accesses, {0, to.block_bytes(i) + from.block_bytes(i)},
+    runtime::submit(codelet, task, accesses, {0, to.block_bytes(i) / (to_both ? 2 : 1) + from.block_bytes(i) / (from_both ? 2 : 1)},
                     placement_of(a.block(i), runtime::role_of(guard.when)));
   }
+}
+
+}  // namespace
+
+void convert(const Field& to, const Field& from, const runtime::Guard& guard) {
+  const Lattice &a = *to.lattice(), &b = *from.lattice();
+  const bool to_both = to.parity() == both_parities, from_both = from.parity() == both_parities;
+  if ((to.parity() != from.parity() && !to_both && !from_both) || to.components() != from.components() || to.vectors() != from.vectors() ||
+      (a.vectors_in_lanes() > 1) != (b.vectors_in_lanes() > 1) ||
+      (to.chunked() && from.chunked() && a.vectors_in_lanes() != b.vectors_in_lanes()) ||
+      a.decomposition().grid() != b.decomposition().grid() || a.decomposition().lattice() != b.decomposition().lattice())
+    throw ShapeError("transfer::convert", "fields of another parity, decomposition, kind, layout or number of vectors");
+  const Codelet& codelet = convert_codelet(a.precision(), b.precision(), to.components());
+  for (const int parity : {0, 1})
+    if ((to_both || to.parity() == parity) && (from_both || from.parity() == parity)) convert_parity(codelet, to, from, parity, guard);
 }
 
 }  // namespace quarkstar::transfer

@@ -221,7 +221,7 @@ TEST_CASE("an anisotropic Wilson operator on unit links has the eigenvalues of i
     for (const int parity : {0, 1}) transfer::load(x.of(parity), {&host, 1});
     reference::Field product(extents, 4);
     for (const int parity : {0, 1}) {
-      m->minus_m(minus.of(parity), x);
+      m->times_m(minus.of(parity), x, -1);
       product = product - battery::to_reference(stored(minus.of(parity)).front());
     }
     CHECK(reference::max_difference(product, reference::apply_spin(symbol, psi)) < 1e-12);
@@ -244,7 +244,7 @@ TEST_CASE("an even-odd system with a term per site is M x = b, in both normalisa
         for (const int parity : {0, 1}) transfer::load(x.of(parity), c.host);
         for (const int parity : {0, 1}) {
           const Field image_of_x(m->lattice(), parity, spinor_components, n);
-          m->minus_m(image_of_x, x);
+          m->times_m(image_of_x, x, -1);
           blas::submit<blas::Scale>({&b.of(parity), &image_of_x}, {-1.0});
         }
         m->adjoint_m(adjoint, x);
@@ -308,7 +308,7 @@ TEST_CASE("identities of a term per site: adjointness, gamma_5, the shift of twi
       double sum = 0;
       for (const int parity : {0, 1}) transfer::load(x.of(parity), {c.host.data(), 1});
       for (const int parity : {0, 1}) {
-        m->minus_m(minus.of(parity), x);
+        m->times_m(minus.of(parity), x, -1);
         sum += reference::norm2(battery::to_reference(stored(minus.of(parity)).front()));
       }
       return sum;

@@ -14,6 +14,7 @@ struct Parameters {
   double csw = 0;
   double mu = 0;
   std::optional<double> csw_time = {};
+  bool mass_is_mu = false;  ///< the mass of a solve is mu, with the kappa of the action; else kappa, with mu that of the action
 
   double in_time() const { return csw_time.value_or(csw); }
   bool has_clover() const { return csw != 0 || in_time() != 0; }
@@ -25,8 +26,8 @@ struct Parameters {
 /// M = A + 2 i kappa mu gamma_5 - kappa H with A = 1 - kappa csw sum_{mu<nu} sigma_munu F_munu (mass normalisation: M = (m0 + 4) - (csw /
 /// 2) sum sigma F + i mu gamma_5 - H/2; anisotropic: WilsonParameters, Parameters) on links that outlive it: of twisted mass one flavour,
 /// the other has -mu. gamma_5 M(mu) gamma_5 =
-/// M(-mu)^+, and M^+ M = M(0)^+ M(0) + (2 kappa mu)^2. The mass of a solve is kappa; with csw the same for all right-hand sides and that
-/// of the parameters, for which the term is made. Source: docs/conventions.md, sections 2 and 3; Sheikholeslami and Wohlert (1985);
+/// M(-mu)^+, and M^+ M = M(0)^+ M(0) + (2 kappa mu)^2. The mass of a solve is kappa, or mu; with csw the same for all right-hand sides and
+/// that of the parameters, for which the term is made. Source: docs/conventions.md, sections 2 and 3; Sheikholeslami and Wohlert (1985);
 /// Frezzotti et al., hep-lat/0101001.
 class Action : public wilson::Action {
  public:

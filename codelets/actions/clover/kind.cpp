@@ -23,7 +23,6 @@ std::unique_ptr<Action> CloverKind::action(const HostGauge& gauge, const ActionR
 
 clover::Parameters CloverKind::term_parameters(const SettingValues& values) const {
   clover::Parameters term{.csw = get<double>(values, "csw")};
-  if (setting("mu") != nullptr) term.mu = get<double>(values, "mu");
   if (const double* csw_time = std::get_if<double>(&value(values, "csw-time"))) term.csw_time = *csw_time;
   return term;
 }

@@ -5,7 +5,7 @@
 
 namespace quarkstar {
 
-/// Clover, and what twisted mass shares with it. Settings csw, csw-time and, where it is one, mu.
+/// Clover, and what twisted mass shares with it. Settings csw and csw-time.
 class CloverKind : public WilsonKind {
  public:
   explicit CloverKind(double initial_csw = 1);
@@ -13,8 +13,8 @@ class CloverKind : public WilsonKind {
   double term_bytes(const SettingValues& values, Precision precision, Schur schur) const override;
   int images(Schur schur) const override { return schur == Schur::symmetric ? 2 : 1; }
 
- private:
-  clover::Parameters term_parameters(const SettingValues& values) const;
+ protected:
+  virtual clover::Parameters term_parameters(const SettingValues& values) const;
 };
 
 }  // namespace quarkstar

@@ -46,15 +46,10 @@ void EvenOdd::reconstruct(const Field& other, const FullField& b, const Field& x
   submit_together([&] { hopping_.apply(other, x, {.x = &b.even, .diagonal = diagonal, .scale = scale}); });
 }
 
-void EvenOdd::minus_m(const Field& out, const FullField& x) {
-  const PerVector diagonal = for_each_vector(most_vectors, [&](std::size_t v) { return -a_[v]; });
-  hopping_.apply(out, x.of(1 - out.parity()), {.x = &x.of(out.parity()), .diagonal = diagonal, .scale = h_});
-}
-
-void EvenOdd::adjoint_m(const FullField& out, const FullField& x) {
-  const PerVector scale = for_each_vector(most_vectors, [&](std::size_t v) { return -h_[v]; });
-  for (const int parity : {0, 1})
-    hopping_.apply(out.of(parity), x.of(1 - parity), {.x = &x.of(parity), .diagonal = a_, .scale = scale}, true);
+void EvenOdd::times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) {
+  const PerVector diagonal = for_each_vector(most_vectors, [&](std::size_t v) { return factor * a_[v]; });
+  const PerVector scale = for_each_vector(most_vectors, [&](std::size_t v) { return -factor * h_[v]; });
+  hopping_.apply(out, x.of(1 - out.parity()), {.x = &x.of(out.parity()), .diagonal = diagonal, .scale = scale}, adjoint, guard);
 }
 
 }  // namespace quarkstar::wilson

@@ -34,8 +34,7 @@ class EvenOdd : public quarkstar::EvenOdd {
 
   void prepare(const Field& rhs, const FullField& b) override;
   void reconstruct(const Field& other, const FullField& b, const Field& x) override;
-  void minus_m(const Field& out, const FullField& x) override;
-  void adjoint_m(const FullField& out, const FullField& x) override;
+  void times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) override;
   double residual_factor(std::size_t v) const override { return schur_ == Schur::symmetric ? 1 / a_[v] : 1; }
   double relative_residual(std::size_t v, double norm2, double b_norm2) const override {
     return std::sqrt(norm2) * ((schur_ == Schur::symmetric ? a_[v] : 1) / std::sqrt(b_norm2));

@@ -90,16 +90,18 @@ std::unique_ptr<Action> WilsonKind::action(const HostGauge& gauge, const ActionR
 MakeOperator WilsonKind::make_links(runtime::Session&, const runtime::Decomposition& decomposition, const LinksOfPart& links,
                                     ActionRun& run) const {
   const HostGauge& gauge = links(decomposition, run.gauge);
-  return [this, &gauge, run](std::span<const std::size_t>) {
+  return [this, &gauge, run](std::span<const std::size_t> own) {
     RunOperator made;
-    made.action = action(gauge, run);
+    ActionRun of_masses = run;
+    if (!masses_share_links(run.settings)) of_masses.settings[std::string(mass_key)] = std::vector{masses(run.settings)[own.front()]};
+    made.action = action(gauge, of_masses);
     if (!run.identify) return made;
     const GaugeSummary& read = run.gauge;
     made.equation =
         fmt::format("action {} plaquette {:.13e} link trace {:.13e}{}", name, 0.5 * (read.spatial_plaquette + read.temporal_plaquette),
                     read.link_trace, read.reunitarized ? " reunitarized" : "");
     for (const ActionSetting& s : settings) {
-      if (s.key == "mass") continue;                                                          // kappa says it
+      if (s.key == "mass" || (names_masses && s.key == mass_key)) continue;                   // kappa says it; restart files name it
       made.equation += s.type == ActionSetting::Type::name ? "" : fmt::format(" {}", s.key);  // names say what they are of
       made.equation += " " + value_text(value(run.settings, s.key));
     }
@@ -111,7 +113,9 @@ MakeOperator WilsonKind::make_links(runtime::Session&, const runtime::Decomposit
 RunOperator WilsonKind::with_any_links(HostGauge gauge, const ActionRun& run) const {
   const auto links = std::make_shared<const HostGauge>(std::move(gauge));
   RunOperator made;
-  made.action = action(*links, run);
+  ActionRun of_form = run;
+  if (bench_kappa > 0) of_form.settings.try_emplace("kappa", bench_kappa);
+  made.action = action(*links, of_form);
   made.links = links;
   return made;
 }
