@@ -108,7 +108,7 @@ compare 3 "${naive[@]}" --out naive3
 for file in propagator.h5 correlators.h5 result.json report.html; do [ -s "naive3/$file" ] || die "naive3/$file is missing"; done
 fails 2 '--ranks.*4 ranks are too many' 4 solve --gauge lattice.ildg --action hisq --mass 0.3 --json x.json --threads 1
 fails 2 '--ranks: cannot cut t = 8 into 4 parts of 3' 4 solve --gauge lattice.ildg --action hisq --mass 0.3 --json x.json --threads 1 --ranks 1,1,1,4
-fails 2 '--cpu-memory: this solve needs' 2 "${solve[@]}" --json x.json --cpu-memory 512KiB
+fails 2 '--cpu-memory: this solve needs' 2 "${solve[@]}" --columns 0-11 --json x.json --cpu-memory 1MiB
 fails 2 '--cpu-memory: this solve needs .*--nrhs' 2 "${hisq[@]}" --json x.json --cpu-memory 1MiB
 
 # Links of 8 reals, and reliable updates in half precision.
