@@ -1,6 +1,6 @@
 #include "apps/run/shared_account.hpp"
 
-#include "apps/run/solve_run.hpp"
+#include "runtime/mpi/job.hpp"
 
 #include <algorithm>
 #include <span>
@@ -12,6 +12,16 @@ void bring_into_order(std::vector<ColumnReport>& solves, const std::vector<Solve
     return std::find(order.begin(), order.end(), SolveKey{solve.column, solve.mass});
   };
   std::sort(solves.begin(), solves.end(), [&](const ColumnReport& a, const ColumnReport& b) { return place(a) < place(b); });
+}
+
+double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<const SolveResult> results) {
+  double idle = 0, tasks = 0;
+  for (const SolveResult& result : results) {
+    idle += result.seconds * 1e6 * owner_count(decomposition) - result.busy_us;
+    tasks += result.tasks;
+  }
+  runtime::mpi::Job::current().combine(std::span(&idle, 1), runtime::mpi::Combine::sum);
+  return tasks > 0 ? std::max(0.0, idle) / tasks : 0;
 }
 
 SharedAccount::SharedAccount(runtime::Session& session, const runtime::Decomposition& decomposition)

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace quarkstar::app {
@@ -20,6 +21,10 @@ struct SolveKey {
 
 /// Brings solves that ended in any order into this one.
 void bring_into_order(std::vector<ColumnReport>& solves, const std::vector<SolveKey>& order);
+
+/// Time that the owners of blocks spent outside StarPU's tasks during these solves, microseconds a task, over all ranks, which must all
+/// call.
+double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<const SolveResult> results);
 
 /// From its construction on it measures the whole of them; each then gets an equal share. Under MPI all ranks make one and share together.
 class SharedAccount {

@@ -265,9 +265,7 @@ class OperatorSolves {
       sources.push_back({run_.sources[side.source].run.report.config.source, side.column});
       masses.push_back(run_.masses[side.mass]);
     }
-    const LoadSources load = [&sources](const Field& field) {
-      submit_sources(field, std::span(sources).first(static_cast<std::size_t>(field.vectors())));
-    };
+    const SourceColumns right_hand_sides(run_.decomposition, std::move(sources));
     const bool has_files = !config.checkpoint.empty();
     if (has_files) session.wait_all();  // files are for times without messages
     GroupFiles files(run_, operator_.equation, group);
@@ -275,18 +273,19 @@ class OperatorSolves {
     const runtime::Energy before = among_others_ ? runtime::Energy{} : run_.meter.read();
     std::optional<BoundMeter> bound_meter;
     if (config.bound) bound_meter.emplace(session);
-    const std::vector<SolveResult> results = solver_->solve(
-        load, masses, solutions,
-        [&](int iterations, double residual) {
-          run_.bar->update(run_.done, residual_fraction(residual, config.solver.tolerance),
-                           fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
-          return !interrupted_anywhere(run_.watch) && !runtime::Turns::failed();
-        },
-        files.snapshots(),
-        [&](const FullField& on_graph, std::span<const SolveResult> of_vectors) {
-          lattice_ = on_graph.even.lattice();
-          for (std::size_t s = 0; s < run_.sources.size(); ++s) run_.sources[s].correlators.contract(s, group, on_graph, of_vectors);
-        });
+    const std::vector<SolveResult> results =
+        solver_->solve([&right_hand_sides](const Field& field) { right_hand_sides.submit(field); }, masses, solutions,
+                       [&](int iterations, double residual) {
+                         run_.bar->update(run_.done, residual_fraction(residual, config.solver.tolerance),
+                                          fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
+                         return !interrupted_anywhere(run_.watch) && !runtime::Turns::failed();
+                       },
+                       files.snapshots(),
+                       [&](const FullField& on_graph, std::span<const SolveResult> of_vectors) {
+                         lattice_ = on_graph.even.lattice();
+                         for (std::size_t s = 0; s < run_.sources.size(); ++s)
+                           run_.sources[s].correlators.contract(s, group, on_graph, of_vectors);
+                       });
     const auto any = [&results](auto&& is) { return std::any_of(results.begin(), results.end(), is); };
     const bool stopped = interrupted_anywhere(run_.watch) || any([](const SolveResult& r) { return r.reason == StopReason::interrupted; });
     // Another's failure is what comes out of this run.
@@ -399,20 +398,6 @@ void solve_all(Run& run, const MakeOperator& make) {
   });
   end();
 }
-
-}  // namespace
-
-double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<const SolveResult> results) {
-  double idle = 0, tasks = 0;
-  for (const SolveResult& result : results) {
-    idle += result.seconds * 1e6 * owner_count(decomposition) - result.busy_us;
-    tasks += result.tasks;
-  }
-  runtime::mpi::Job::current().combine(std::span(&idle, 1), runtime::mpi::Combine::sum);
-  return tasks > 0 ? std::max(0.0, idle) / tasks : 0;
-}
-
-namespace {
 
 /// The settings of a run, from those of its sources.
 RunConfig config_of(std::span<const SourceRun> sources) {

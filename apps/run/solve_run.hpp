@@ -38,8 +38,4 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
 Propagators solve_source(const LinksOfPart& links, const Coord& lattice, RunReport& report, RunWatch& watch,
                          const std::function<void(const RunReport&)>& planned = {});
 
-/// Time that the owners of blocks spent outside StarPU's tasks during these solves, microseconds a task, over all ranks, which must all
-/// call.
-double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<const SolveResult> results);
-
 }  // namespace quarkstar::app

@@ -45,13 +45,14 @@ const std::vector<KnownConfiguration>& known_configurations() {
   return all;
 }
 
-/// Where a configuration is that golden-2.json names, and its extents where the file does not say them.
+/// Where a configuration is that golden.json or golden-2.json names, and its extents where the file does not say them.
 struct GoldenFile {
   std::string file;
   std::optional<Coord> lattice{};
 };
 GoldenFile golden_file(const std::string& name) {
-  if (name == "weak") return {"other/weak_field.lime"};
+  if (name == "weak" || name == "weak_field") return {"other/weak_field.lime"};
+  if (name == "milc.l4444") return {"milc/lat.sample.l4444"};
   if (name.starts_with("jl.")) return {"other/" + name, Coord{4, 4, 4, 4}};
   return {"milc/" + name};
 }
@@ -106,12 +107,11 @@ class SolvedCorrelators {
 
 /// Cases named CONFIGURATION.wilson.* and CONFIGURATION.clover.*, links as stored.
 void check_golden(const json& golden, SolvedCorrelators& solved, std::vector<Check>& checks) {
-  const std::map<std::string, std::string> files{{"weak_field", "other/weak_field.lime"}, {"milc.l4444", "milc/lat.sample.l4444"}};
   static const std::regex pattern("(.*)\\.(wilson|clover)\\..*");
   for (const auto& [key, entry] : golden.items()) {
     std::smatch part;
     if (!std::regex_match(key, part, pattern) || !entry.contains("pion_pt_C_t")) continue;
-    checks.push_back(solved.check("golden " + key, {files.at(part[1].str())}, false,
+    checks.push_back(solved.check("golden " + key, golden_file(part[1].str()), false,
                                   {entry.at("kappa").get<double>(), entry.at("csw").get<double>()}, entry.at("antiperiodic_t").get<bool>(),
                                   "pion", entry.at("pion_pt_C_t").get<std::vector<double>>()));
   }

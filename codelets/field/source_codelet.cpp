@@ -1,4 +1,5 @@
 #include "codelets/arch/implementations.hpp"
+#include "codelets/field/places_of.hpp"
 #include "codelets/field/source_cuda.hpp"
 #include "codelets/field/source_field.hpp"
 #include "codelets/field/source_site.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <complex>
+#include <utility>
 #include <vector>
 
 namespace quarkstar {
@@ -55,35 +57,42 @@ runtime::Handle table_of(const std::vector<Source>& sources, const Coord& lattic
 
 }  // namespace
 
-void submit_sources(const Field& field, std::span<const SourceColumn> columns) {
-  const Lattice& lattice = *field.lattice();
-  const Coord extents = lattice.decomposition().lattice();
-  const Box part = lattice.decomposition().part();
-  if (columns.size() != static_cast<std::size_t>(field.vectors())) throw ShapeError("submit_sources", "another number of vectors");
-  if (lattice.precision() != Precision::double_) throw ShapeError("submit_sources", "a field that is not of double precision");
-  auto task = runtime::blank<SourceTask>();
+SourceColumns::SourceColumns(const runtime::Decomposition& decomposition, std::vector<SourceColumn> columns)
+    : lattice_(decomposition.lattice()), part_(decomposition.part()), columns_(std::move(columns)) {
   std::vector<Source> sources;
-  for (std::size_t v = 0; v < columns.size(); ++v) {
-    const auto& [source, column] = columns[v];
-    check_source(source, extents);
-    if (column < 0 || column >= field.components()) throw ShapeError("submit_sources", "a column that the field has not");
-    auto known = std::find_if(sources.begin(), sources.end(), [&](const Source& s) { return same(s, source); });
-    if (known == sources.end()) known = sources.insert(known, source);
-    const int time = source.time() - part.origin[3];
-    task.time[v] = time >= 0 && time < part.extents[3] ? time : -1;
-    task.column[v] = column;
-    task.number[v] = static_cast<int>(known - sources.begin());
+  for (const SourceColumn& column : columns_) {
+    check_source(column.source, lattice_);
+    auto known = std::find_if(sources.begin(), sources.end(), [&](const Source& s) { return same(s, column.source); });
+    if (known == sources.end()) known = sources.insert(known, column.source);
+    numbers_.push_back(static_cast<int>(known - sources.begin()));
   }
-  const runtime::Handle table = table_of(sources, extents, part);
-  task.part = part.extents;
+  table_ = table_of(sources, lattice_, part_);
+}
+
+void SourceColumns::submit(const Field& field) const {
+  const Lattice& lattice = *field.lattice();
+  const auto n = static_cast<std::size_t>(field.vectors());
+  if (n > columns_.size()) throw ShapeError("SourceColumns", "a field with more vectors");
+  if (lattice.decomposition().lattice() != lattice_ || lattice.precision() != Precision::double_)
+    throw ShapeError("SourceColumns", "a field of another lattice, or not of double precision");
+  auto task = runtime::blank<SourceTask>();
+  for (std::size_t v = 0; v < n; ++v) {
+    const auto& [source, column] = columns_[v];
+    if (column < 0 || column >= field.components()) throw ShapeError("SourceColumns", "a column that the field has not");
+    const int time = source.time() - part_.origin[3];
+    task.time[v] = time >= 0 && time < part_.extents[3] ? time : -1;
+    task.column[v] = column;
+    task.number[v] = numbers_[v];
+  }
+  task.part = part_.extents;
   task.parity = field.parity();
   task.reals = field.reals();
-  task.places = {field.vectors(), lattice.lanes().lanes, lattice.vectors_in_lanes(), field.chunked() ? 1 : 0};
+  task.places = places_of(field);
   for (const int b : lattice.local_blocks()) {
     const BlockGeometry& block = lattice.block(b);
     task.shape = block.shape();
-    for (int mu = 0; mu < 4; ++mu) task.origin[mu] = block.block().origin[mu] - part.origin[mu];
-    runtime::submit(codelet, task, {runtime::out(field.block(b)), runtime::in(table)}, {0, field.block_bytes(b)}, placement_of(block));
+    for (int mu = 0; mu < 4; ++mu) task.origin[mu] = block.block().origin[mu] - part_.origin[mu];
+    runtime::submit(codelet, task, {runtime::out(field.block(b)), runtime::in(table_)}, {0, field.block_bytes(b)}, placement_of(block));
   }
 }
 

@@ -2,8 +2,10 @@
 // Sources on the task graph: right-hand sides of a solve without fields in host memory.
 #include "codelets/field/field.hpp"
 #include "codelets/field/source.hpp"
+#include "runtime/cut/decomposition.hpp"
+#include "runtime/graph/handle.hpp"
 
-#include <span>
+#include <vector>
 
 namespace quarkstar {
 
@@ -13,9 +15,23 @@ struct SourceColumn {
   int column;
 };
 
-/// Vector v of the field <- what make_source() has of columns[v] on the sites of the field's parity, the same bits. What crosses a bus is
-/// a number per site of a time slice for each source. Throws as check_source(); ShapeError where the field has another number of vectors,
-/// fewer components than a column needs, or no double precision.
-void submit_sources(const Field& field, std::span<const SourceColumn> columns);
+/// Right-hand sides that tasks write.
+class SourceColumns {
+ public:
+  /// Computes a number per site of a time slice of this rank's part for each source: what crosses a bus. Throws as check_source().
+  SourceColumns(const runtime::Decomposition& decomposition, std::vector<SourceColumn> columns);
+
+  /// Vector v of the field <- what make_source() has of the v-th column on the sites of the field's parity, the same bits; the first ones
+  /// where the field has fewer vectors. ShapeError where it has more, fewer components than a column needs, another decomposition's
+  /// lattice, or no double precision.
+  void submit(const Field& field) const;
+
+ private:
+  Coord lattice_;
+  Box part_;
+  std::vector<SourceColumn> columns_;
+  std::vector<int> numbers_;  ///< of each column's source in the table
+  runtime::Handle table_;
+};
 
 }  // namespace quarkstar

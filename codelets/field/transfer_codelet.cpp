@@ -1,6 +1,6 @@
 #include "codelets/arch/implementations.hpp"
 #include "codelets/field/convert_cuda.hpp"
-#include "codelets/field/convert_site.hpp"
+#include "codelets/field/places_of.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/field/word_place.hpp"
 #include "codelets/field/write_link.hpp"
@@ -186,10 +186,6 @@ const Codelet& convert_codelet(Precision to, Precision from, int components) {
       });
     });
   });
-}
-
-VectorPlaces places_of(const Field& field) {
-  return {field.vectors(), field.lattice()->lanes().lanes, field.lattice()->vectors_in_lanes(), field.chunked() ? 1 : 0};
 }
 
 /// 12 and 8 reals cannot hold what is not SU(3). The same verdict on all ranks that have parts of the lattice.

@@ -27,16 +27,17 @@ TEST_CASE("sources written by tasks have the bits of sources in host memory") {
         const runtime::Decomposition decomposition(lattice, blocks, session.block_owners());
         const FullField field(std::make_shared<Lattice>(decomposition, Precision::double_, periodic, layout), components, 8);
         std::vector<HostField> got(8, HostField(components, lattice));
+        const SourceColumns written(decomposition, columns);
         for (const int parity : {0, 1}) {
           blas::submit<blas::Fill>({&field.of(parity)}, {7.0});
-          submit_sources(field.of(parity), columns);
+          written.submit(field.of(parity));
           transfer::store(got, field.of(parity));
         }
         runtime::Session::current().wait_all();
         for (std::size_t v = 0; v < got.size(); ++v) CHECK(battery::same_bits(got[v], expected[v]));
-        CHECK_THROWS_AS(submit_sources(field.even, std::span(columns).first(3)), ShapeError);
+        CHECK_THROWS_AS(SourceColumns(decomposition, {columns.begin(), columns.begin() + 3}).submit(field.even), ShapeError);
         columns[2].source.position[3] = 8;
-        CHECK_THROWS_AS(submit_sources(field.even, columns), Error);
+        CHECK_THROWS_AS(SourceColumns(decomposition, columns), Error);
         columns[2].source.position[3] = 7;
       }
   }

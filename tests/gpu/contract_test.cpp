@@ -1,7 +1,6 @@
 // Contractions on a GPU have the bits of those on CPUs.
 #include "codelets/contract/families.hpp"
 #include "tests/gpu/support.hpp"
-#include "tests/reference/field.hpp"
 #include "tests/unit/contract_testing.hpp"
 
 #include <doctest/doctest.h>
@@ -15,16 +14,11 @@ constexpr std::uint64_t seed = 31337;
 /// Correlators of random columns, in a session of its own.
 std::vector<Correlator> on(int gpus, std::string_view family, int components, const testing::ContractionLayout& layout) {
   const Coord extents{8, 4, 4, 8};
-  std::vector<HostField> columns;
-  for (int c = 0; c < components; ++c) {
-    const reference::Field field = reference::random_field(extents, components / 3, seed + static_cast<std::uint64_t>(c));
-    columns.emplace_back(components, extents);
-    columns.back().data = field.data;
-  }
+  const testing::RandomColumns random(components, extents, seed);
   contract::Request request{.names = {std::string(family)}, .momenta = {}};
   for (int n = 0; n < 40; ++n) request.momenta.push_back({n % 4, n / 4 % 5 - 2, n / 20});  // more sums than a launch has tables
   const runtime::Session session({.cpu_workers = 1, .threads_per_worker = 2, .cuda_workers = gpus});
-  return testing::contracted(columns, family, request, {Source::Kind::point, {5, 1, 2, 3}}, layout);
+  return testing::contracted(random.columns, family, request, {Source::Kind::point, {5, 1, 2, 3}}, layout);
 }
 
 }  // namespace

@@ -13,29 +13,18 @@
 using namespace quarkstar;
 using reference::Complex;
 using reference::Matrix;
+using testing::RandomColumns;
 
 namespace {
 
 constexpr std::uint64_t seed = 235711;
-
-struct RandomColumns {
-  reference::Propagator fields;
-  std::vector<HostField> columns;
-  explicit RandomColumns(const Coord& extents) {
-    for (std::uint64_t column = 0; column < 12; ++column) {
-      fields.push_back(reference::random_field(extents, 4, seed + column));
-      columns.emplace_back(spinor_components, extents);
-      columns.back().data = fields.back().data;
-    }
-  }
-};
 
 }  // namespace
 
 TEST_CASE("baryons are the sum over all contractions, on every architecture") {
   MESSAGE("seed " << seed);
   const Coord extents{2, 2, 2, 4};
-  const RandomColumns random(extents);
+  const RandomColumns random(spinor_components, extents, seed);
   const Source source{Source::Kind::point, {1, 0, 1, 3}};
   const Matrix<4> one = Matrix<4>::identity(), g4 = reference::gamma_product(8), c = reference::gamma_product(2) * g4,
                   g1 = reference::gamma_product(1), g2 = reference::gamma_product(2), sigma = reference::imaginary_unit * (g1 * g2),
@@ -83,7 +72,7 @@ TEST_CASE("baryons are the sum over all contractions, on every architecture") {
 }
 
 TEST_CASE("cuts and lanes change no bit of a baryon") {
-  const RandomColumns random({4, 4, 4, 8});
+  const RandomColumns random(spinor_components, {4, 4, 4, 8}, seed);
   const runtime::Session session(runtime_testing::options(2, 1));
   const Source source{Source::Kind::point, {3, 0, 2, 6}};
   for (const char* family : {"octet", "decuplet"}) {

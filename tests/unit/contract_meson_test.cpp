@@ -17,24 +17,9 @@ using contract::Mesons;
 using contract::Momentum;
 using testing::contracted;
 using testing::named;
+using testing::RandomColumns;
 
 namespace {
-
-struct RandomColumns {
-  reference::Propagator fields;
-  std::vector<HostField> columns;
-};
-
-RandomColumns random_columns(const Coord& extents, std::uint64_t seed) {
-  RandomColumns random;
-  for (std::uint64_t column = 0; column < 12; ++column) {
-    random.fields.push_back(reference::random_field(extents, 4, seed + column));
-    HostField spinor(spinor_components, extents);
-    spinor.data = random.fields.back().data;
-    random.columns.push_back(std::move(spinor));
-  }
-  return random;
-}
 
 /// expected: of absolute time slices, of which the first here is source_time. scale: what rounding is relative to.
 void check_close(const Correlator& got, const std::vector<reference::Complex>& expected, int source_time, double scale) {
@@ -63,7 +48,7 @@ TEST_CASE("all mesons equal the reference at any momentum, counted from the sour
   const std::uint64_t seed = std::random_device{}();
   INFO("seed ", seed);
   const Coord extents{4, 4, 2, 8};
-  const RandomColumns random = random_columns(extents, seed);
+  const RandomColumns random(spinor_components, extents, seed);
   const runtime::Session session(runtime_testing::options(1, 2));
   const contract::Request request{.names = {"mesons"}, .momenta = {{0, 0, 0}, {1, 0, 0}, {-1, 2, 1}, {3, -5, 0}}};
   const Source source{Source::Kind::point, {1, 3, 0, 5}};
@@ -94,7 +79,7 @@ TEST_CASE("cuts, lanes, orders of sites and places of columns change no bit of a
   constexpr std::uint64_t seed = 4711;
   MESSAGE("seed " << seed);
   const Coord extents{8, 4, 4, 8};
-  const RandomColumns random = random_columns(extents, seed);
+  const RandomColumns random(spinor_components, extents, seed);
   const runtime::Session session(runtime_testing::options(2, 1));
   const contract::Request request{.names = {"mesons"}, .momenta = {{0, 0, 0}, {1, 0, 0}, {2, -1, 1}}};
   const Source source{Source::Kind::point, {3, 0, 2, 6}};
@@ -112,7 +97,7 @@ TEST_CASE("cuts, lanes, orders of sites and places of columns change no bit of a
 TEST_CASE("a choice of channels, and the usual ones, are the same numbers; folding averages with the reflection") {
   constexpr std::uint64_t seed = 99;
   MESSAGE("seed " << seed);
-  const RandomColumns random = random_columns({4, 2, 2, 6}, seed);
+  const RandomColumns random(spinor_components, {4, 2, 2, 6}, seed);
   const runtime::Session session(runtime_testing::options(1, 1));
   const std::vector<Correlator> all = contracted(random.columns, "mesons", {.names = {"mesons"}}),
                                 usual = contracted(random.columns, "mesons"),
@@ -138,7 +123,7 @@ TEST_CASE("the sum over all momenta is what the source's own place contributes")
   constexpr std::uint64_t seed = 271;
   MESSAGE("seed " << seed);
   const Coord extents{4, 2, 6, 4};
-  const RandomColumns random = random_columns(extents, seed);
+  const RandomColumns random(spinor_components, extents, seed);
   contract::Request request{.names = {"pion", "b1_y"}, .momenta = {}};
   for (int i = 0; i < 48; ++i) request.momenta.push_back({i % 4, i / 4 % 2 - 1, i / 8 - 3});
   const Source source{Source::Kind::point, {2, 1, 4, 3}};

@@ -9,25 +9,11 @@
 using namespace quarkstar;
 using testing::contracted;
 using testing::named;
+using testing::RandomColumns;
 
 namespace {
 
 constexpr std::uint64_t seed = 20261130;
-
-struct Columns {
-  reference::Propagator reference;
-  std::vector<HostField> ours;
-};
-
-Columns random_columns(const Coord& extents) {
-  Columns columns;
-  for (std::uint64_t c = 0; c < 3; ++c) {
-    columns.reference.push_back(reference::random_field(extents, 1, seed + c));
-    columns.ours.emplace_back(colour_components, extents);
-    columns.ours.back().data = columns.reference.back().data;
-  }
-  return columns;
-}
 
 Source point(const Coord& position) { return {Source::Kind::point, position}; }
 
@@ -36,11 +22,11 @@ Source point(const Coord& position) { return {Source::Kind::point, position}; }
 TEST_CASE("staggered correlators equal the reference's") {
   MESSAGE("seed " << seed);
   const Coord extents{4, 6, 2, 8};
-  const Columns columns = random_columns(extents);
+  const RandomColumns random(colour_components, extents, seed);
   const int source_time = 3;
   const Coord origin{2, 0, 0, source_time};
   const runtime::Session session(runtime_testing::options(1, 2));
-  const std::vector<Correlator> all = contracted(columns.ours, "staggered-mesons", {.momenta = {{0, 0, 0}, {1, 2, 0}}}, point(origin));
+  const std::vector<Correlator> all = contracted(random.columns, "staggered-mesons", {.momenta = {{0, 0, 0}, {1, 2, 0}}}, point(origin));
   const auto close = [&](const char* name, const std::vector<double>& from_zero) {
     const std::vector<double>& got = named(all, name).values;
     for (std::size_t t = 0; t < got.size(); ++t) {
@@ -48,10 +34,10 @@ TEST_CASE("staggered correlators equal the reference's") {
       CHECK(got[t] == doctest::Approx(from_zero[(t + source_time) % from_zero.size()]).epsilon(1e-12));
     }
   };
-  close("pion5", reference::pion(columns.reference));
-  const std::vector<double> x = reference::staggered_rho(columns.reference, 0), y = reference::staggered_rho(columns.reference, 1),
-                            z = reference::staggered_rho(columns.reference, 2);
-  close("pion05", reference::staggered_pion05(columns.reference, origin));
+  close("pion5", reference::pion(random.fields));
+  const std::vector<double> x = reference::staggered_rho(random.fields, 0), y = reference::staggered_rho(random.fields, 1),
+                            z = reference::staggered_rho(random.fields, 2);
+  close("pion05", reference::staggered_pion05(random.fields, origin));
   close("rho_x", x);
   close("rho_y", y);
   close("rho_z", z);
@@ -60,7 +46,7 @@ TEST_CASE("staggered correlators equal the reference's") {
   close("rho", mean);
   // With momentum.
   std::vector<reference::Complex> waves(8);
-  for (const reference::Field& column : columns.reference)
+  for (const reference::Field& column : random.fields)
     for (std::int64_t site = 0; site < column.sites(); ++site)
       for (int c = 0; c < 3; ++c) {
         const Coord at = coordinates(site, extents);
@@ -73,16 +59,16 @@ TEST_CASE("staggered correlators equal the reference's") {
 
 TEST_CASE("cuts, lanes of vectors and places of columns change no bit of a staggered correlator") {
   const Coord extents{4, 4, 8, 8};
-  const Columns columns = random_columns(extents);
+  const RandomColumns random(colour_components, extents, seed);
   const runtime::Session session(runtime_testing::options(2, 1));
   const contract::Request request{.momenta = {{0, 0, 0}, {0, 1, -1}}};
   const Source source = point({1, 0, 1, 3});
-  const std::vector<Correlator> expected = contracted(columns.ours, "staggered-mesons", request, source);
+  const std::vector<Correlator> expected = contracted(random.columns, "staggered-mesons", request, source);
   for (const testing::ContractionLayout& layout : {testing::ContractionLayout{{1, 1, 2, 2}},
                                                    {{1, 2, 1, 1}, {.most_lanes = 4}},
                                                    {{1, 1, 1, 2}, {.vectors_in_lanes = 8}, 16},
                                                    {{1, 1, 2, 1}, {.reach = 3}, 7}})
-    CHECK(testing::same_bits(contracted(columns.ours, "staggered-mesons", request, source, layout), expected));
+    CHECK(testing::same_bits(contracted(random.columns, "staggered-mesons", request, source, layout), expected));
 }
 
 TEST_CASE("pion05 has the sign of x + y + z + t") {

@@ -3,6 +3,8 @@
 #include "codelets/contract/contraction.hpp"
 #include "codelets/field/transfer.hpp"
 #include "runtime/graph/session.hpp"
+#include "tests/reference/correlator.hpp"
+#include "tests/reference/field.hpp"
 
 #include <algorithm>
 #include <string>
@@ -10,6 +12,19 @@
 #include <vector>
 
 namespace quarkstar::testing {
+
+/// Columns of random numbers, as the reference has them and as we do.
+struct RandomColumns {
+  reference::Propagator fields;
+  std::vector<HostField> columns;
+  RandomColumns(int components, const Coord& extents, std::uint64_t seed) {
+    for (int c = 0; c < components; ++c) {
+      fields.push_back(reference::random_field(extents, components / 3, seed + static_cast<std::uint64_t>(c)));
+      columns.emplace_back(components, extents);
+      columns.back().data = fields.back().data;
+    }
+  }
+};
 
 /// How the columns lie on the graph.
 struct ContractionLayout {

@@ -11,7 +11,7 @@ EvenOdd::Coefficients EvenOdd::coefficients(double kappa, WilsonParameters::Norm
 }
 
 EvenOdd::EvenOdd(Hopping& hopping, const PerVector& kappa, WilsonParameters::Normalisation normalisation, Schur schur)
-    : hopping_(hopping), schur_(schur), even_(hopping.lattice(), 1 - solved_parity, spinor_components, hopping.vectors()) {
+    : OddSystem(hopping), schur_(schur) {
   for (std::size_t v = 0; v < kappa.size(); ++v) {
     const Coefficients of_vector = coefficients(kappa[v], normalisation, schur);
     a_[v] = of_vector.a;

@@ -6,16 +6,33 @@
 
 namespace quarkstar::wilson {
 
+/// What even-odd systems of Wilson's hops on the odd sites share.
+class OddSystem : public quarkstar::EvenOdd {
+ public:
+  static constexpr int solved_parity = 1;
+
+  const runtime::PartialSums& sums() const override { return hopping_.sums(); }
+  const LatticePointer& lattice() const override { return hopping_.lattice(); }
+  int parity() const override { return solved_parity; }
+  int components() const override { return spinor_components; }
+  int vectors() const override { return hopping_.vectors(); }
+
+ protected:
+  explicit OddSystem(Hopping& hopping)
+      : hopping_(hopping), even_(hopping.lattice(), 1 - solved_parity, spinor_components, hopping.vectors()) {}
+
+  Hopping& hopping_;
+  Field even_;  ///< image of the first hop
+};
+
 /// The Wilson matrix M = a - h H on both parities, and its Schur complement on the odd sites,
 ///   asymmetric:  Mh = a - (h^2 / a) H_oe H_eo,   right-hand side  b_o + (h / a) H_oe b_e,
 ///   symmetric:   Mh = 1 - (h / a)^2 H_oe H_eo,   right-hand side (b_o + (h / a) H_oe b_e) / a,
 /// with x_e = (b_e + h H_eo x_o) / a in both cases. kappa normalisation: a = 1, h = kappa; mass normalisation: a = m0 +
 /// 4, h = 1/2. Cost of Mh: two hopping terms (2640 flop and 16 links per site of one parity). Source:
 /// docs/conventions.md, section 3.
-class EvenOdd : public quarkstar::EvenOdd {
+class EvenOdd : public OddSystem {
  public:
-  static constexpr int solved_parity = 1;
-
   /// Of one kappa: M = a - h H, and Mh = diagonal + scale H_oe H_eo.
   struct Coefficients {
     double a, h, diagonal, scale;
@@ -26,12 +43,6 @@ class EvenOdd : public quarkstar::EvenOdd {
   EvenOdd(Hopping& hopping, const PerVector& kappa, WilsonParameters::Normalisation normalisation, Schur schur);
 
   void apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) override;
-  const runtime::PartialSums& sums() const override { return hopping_.sums(); }
-  const LatticePointer& lattice() const override { return hopping_.lattice(); }
-  int parity() const override { return solved_parity; }
-  int components() const override { return spinor_components; }
-  int vectors() const override { return hopping_.vectors(); }
-
   void prepare(const Field& rhs, const FullField& b) override;
   void reconstruct(const Field& other, const FullField& b, const Field& x) override;
   void minus_m(const Field& out, const FullField& x) override;
@@ -42,10 +53,8 @@ class EvenOdd : public quarkstar::EvenOdd {
   }
 
  private:
-  Hopping& hopping_;
   Schur schur_;
   PerVector a_{}, h_{}, diagonal_{}, scale_{};  ///< coefficients() of each vector
-  Field even_;                                  ///< H_eo in
 };
 
 }  // namespace quarkstar::wilson

@@ -20,11 +20,7 @@ EpilogueOptions epilogue_options(SiteTermForm form, const SiteMatrix& matrix, bo
 }
 
 EvenOddWithTerm::EvenOddWithTerm(Hopping& hopping, const PerVector& h, const SiteTerm& term, Schur schur)
-    : hopping_(hopping),
-      h_(h),
-      term_(term),
-      schur_(schur),
-      even_(hopping.lattice(), 1 - solved_parity, spinor_components, hopping.vectors()) {}
+    : OddSystem(hopping), h_(h), term_(term), schur_(schur) {}
 
 void EvenOddWithTerm::apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) {
   const SiteMatrix &inverse_even = term_.inverse[1 - solved_parity], &inverse_odd = term_.inverse[solved_parity];

@@ -1,7 +1,6 @@
 #pragma once
 // Even-odd (Schur) preconditioning of Wilson's hops with a matrix per site.
-#include "codelets/actions/linear_operator.hpp"
-#include "codelets/actions/wilson/hopping.hpp"
+#include "codelets/actions/wilson/even_odd.hpp"
 #include "codelets/actions/wilson/parameters.hpp"
 #include "codelets/stencil/site_term.hpp"
 
@@ -31,20 +30,12 @@ struct SiteTerm {
 /// with x_e = S_e^-1 (b_e + h H_eo x_o) in both cases. kappa normalisation: h = kappa; mass normalisation: h = 1/2. Cost of Mh: two hopping
 /// terms, each with a product of the epilogue; its adjoint in the symmetric case reads and writes a field more. Source:
 /// docs/conventions.md, section 3.
-class EvenOddWithTerm : public quarkstar::EvenOdd {
+class EvenOddWithTerm : public OddSystem {
  public:
-  static constexpr int solved_parity = 1;
-
   /// hopping: with the epilogue that the term is for. The term's fields must outlive this.
   EvenOddWithTerm(Hopping& hopping, const PerVector& h, const SiteTerm& term, Schur schur);
 
   void apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) override;
-  const runtime::PartialSums& sums() const override { return hopping_.sums(); }
-  const LatticePointer& lattice() const override { return hopping_.lattice(); }
-  int parity() const override { return solved_parity; }
-  int components() const override { return spinor_components; }
-  int vectors() const override { return hopping_.vectors(); }
-
   void prepare(const Field& rhs, const FullField& b) override;
   void reconstruct(const Field& other, const FullField& b, const Field& x) override;
   void minus_m(const Field& out, const FullField& x) override;
@@ -53,11 +44,9 @@ class EvenOddWithTerm : public quarkstar::EvenOdd {
   double residual_factor(std::size_t v) const override { return schur_ == Schur::symmetric ? 1 / term_.norm[v] : 1; }
 
  private:
-  Hopping& hopping_;
   PerVector h_;
   SiteTerm term_;
   Schur schur_;
-  Field even_;                  ///< S_e^-1 H_eo in
   std::optional<Field> odd_{};  ///< S_o^-1 in: of the adjoint in the symmetric case
 };
 
