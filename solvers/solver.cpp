@@ -238,7 +238,7 @@ struct Solver::Impl {
   }
 
   /// Solves M_s e_s = source for all masses, each parity of M^+ M y = source by itself, then e = M^+ y.
-  KrylovResults shifted_correction(EvenOdd& outer, const FullField& e, const HostField& source, const Goal& goal) {
+  KrylovResults shifted_correction(EvenOdd& outer, const FullField& e, const LoadSources& load, const Goal& goal) {
     const auto n = static_cast<int>(goal.n);
     const double least = *std::min_element(goal.mass.begin(), goal.mass.begin() + n);
     const PerVector shifts =
@@ -250,7 +250,7 @@ struct Solver::Impl {
     KrylovResults all{std::vector<KrylovResult>(goal.n), 0, {}};
     for (const int parity : {0, 1}) {
       const Field rhs(lattice(), parity, components);
-      transfer::load(rhs, source);
+      load(rhs);
       const std::unique_ptr<EvenOdd> system = prepared.krylov().system(1, same_for_all(least), parity);
       const KrylovResults part = solve_scaled(krylov, *system, nullptr, y.of(parity), rhs, half, same_for_all(1), shifts);
       all.idle += part.idle;
@@ -349,11 +349,23 @@ void Solver::apply(std::span<const HostField> vectors, std::span<const double> m
 std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::span<const double> masses, std::span<HostField> solutions,
                                        const Progress& progress, const Snapshots& snapshots, const UseSolutions& use,
                                        const SolveRequest& request) {
+  if (masses.size() != sources.size() || solutions.size() != sources.size())
+    throw ShapeError("Solver::solve", "sources, masses and solutions do not belong together");
+  const auto other = [&](const HostField& source) { return source.data != sources[0].data; };
+  if (impl_->krylov.shifted && std::any_of(sources.begin(), sources.end(), other))
+    throw ShapeError("Solver::solve", fmt::format("{} solves for one source", impl_->krylov.name));
+  const LoadSources load = [&](const Field& field) { transfer::load(field, sources.first(static_cast<std::size_t>(field.vectors()))); };
+  return solve(load, masses, solutions, progress, snapshots, use, request);
+}
+
+std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const double> masses, std::span<HostField> solutions,
+                                       const Progress& progress, const Snapshots& snapshots, const UseSolutions& use,
+                                       const SolveRequest& request) {
   Impl& s = *impl_;
-  const std::size_t n = sources.size();
-  if (n < 1 || n > static_cast<std::size_t>(most_vectors) || masses.size() != n || solutions.size() != n ||
+  const std::size_t n = masses.size();
+  if (n < 1 || n > static_cast<std::size_t>(most_vectors) || (!solutions.empty() && solutions.size() != n) ||
       (!request.tolerances.empty() && request.tolerances.size() != n))
-    throw ShapeError("Solver::solve", "sources, masses, solutions and tolerances do not belong together");
+    throw ShapeError("Solver::solve", "masses, solutions and tolerances do not belong together");
   for (const HostField& solution : solutions)
     if (solution.origin != solutions[0].origin || solution.extents != solutions[0].extents)
       throw ShapeError("Solver::solve", "the solutions hold different boxes");
@@ -365,8 +377,6 @@ std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::
     return std::all_of(field.data.begin(), field.data.end(), [](const std::complex<double>& c) { return c == 0.0; });
   };
   const bool shifts = s.krylov.shifted;
-  if (shifts && std::any_of(sources.begin(), sources.end(), [&](const HostField& source) { return source.data != sources[0].data; }))
-    throw ShapeError("Solver::solve", fmt::format("{} solves for one source", s.krylov.name));
   const bool guessed = runtime::mpi::Job::current().any(!std::all_of(solutions.begin(), solutions.end(), zero));
   runtime::Session& session = runtime::Session::current();
   const int count = static_cast<int>(n);
@@ -376,7 +386,7 @@ std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::
   const FullField b(s.lattice(), s.components, count), x(s.lattice(), s.components, count), r(s.lattice(), s.components, count),
       e(s.lattice(), s.components, count);
   for (const int parity : {0, 1}) {
-    transfer::load(b.of(parity), sources);
+    load(b.of(parity));
     if (guessed) transfer::load(x.of(parity), solutions);
     else blas::submit<blas::Fill>({&x.of(parity)}, {0.0});  // zeros need not cross a bus
   }
@@ -444,7 +454,7 @@ std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::
           if (goal.target2[v] != infinite) worst = std::max(worst, relative(v, norm2[v]));
         return progress(spent + iterations, worst);
       };
-    if (snapshots.due && !shifted)
+    if (snapshots.due && !shifted && !solutions.empty())
       goal.observe = [&](const KrylovState& seen, const std::function<KrylovState()>& now) {
         if (!snapshots.due(spent + seen.status.step)) return;
         const std::vector<HostField> iterates = s.copy_of_iterate(*outer, x, e, r, working_ones, solutions[0].box());
@@ -456,7 +466,7 @@ std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::
                                                                                : then.status.step);
         snapshots.take(iterates, iterations);
       };
-    const KrylovResults inner = shifted ? s.shifted_correction(*outer, e, sources[0], goal) : s.correction(*outer, e, r, goal);
+    const KrylovResults inner = shifted ? s.shifted_correction(*outer, e, load, goal) : s.correction(*outer, e, r, goal);
     idle += inner.idle;
     const auto interrupted = [](const KrylovResult& result) { return result.reason == StopReason::interrupted; };
     if (!shifted || std::none_of(inner.of_vectors.begin(), inner.of_vectors.end(), interrupted))
@@ -490,7 +500,8 @@ std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::
     result.busy_us = busy_us * share;
   }
   if (use) use(x, results);
-  for (const int parity : {0, 1}) transfer::store(solutions, x.of(parity));
+  if (!solutions.empty())
+    for (const int parity : {0, 1}) transfer::store(solutions, x.of(parity));
   if (alone) session.wait_all();
   else wait_for_readers(x.even, x.odd);
   return results;

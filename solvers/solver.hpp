@@ -21,8 +21,11 @@ int most_vectors_in_lanes(int components, const SolverSettings& settings, std::s
 /// How many should be: where a solve is faster with them. All ranks must call.
 int vectors_in_lanes_for(int components, const SolverSettings& settings, std::span<const int> vectors);
 
+class Field;
 struct FullField;
 
+/// Submits tasks that write the first right-hand sides, as many as the field has vectors, on the sites of its parity.
+using LoadSources = std::function<void(const Field& field)>;
 /// Told of all solutions of a solve while they are on the graph, in double precision, so that tasks may read them where they are.
 using UseSolutions = std::function<void(const FullField& solutions, std::span<const SolveResult> results)>;
 
@@ -58,6 +61,11 @@ class Solver {
   /// solutions are copied to the host. With sources on the sites of request.parity alone, solutions there are those of its even-odd system
   /// (docs/conventions.md, section 3; staggered: 2m times), and true residuals are of it too.
   std::vector<SolveResult> solve(std::span<const HostField> sources, std::span<const double> masses, std::span<HostField> solutions,
+                                 const Progress& progress = {}, const Snapshots& snapshots = {}, const UseSolutions& use = {},
+                                 const SolveRequest& request = {});
+  /// The same for right-hand sides that tasks write: with `multishift` all of one source. No solutions: they begin at zero, snapshots are
+  /// not taken, and what comes of them is for `use` to see.
+  std::vector<SolveResult> solve(const LoadSources& load, std::span<const double> masses, std::span<HostField> solutions,
                                  const Progress& progress = {}, const Snapshots& snapshots = {}, const UseSolutions& use = {},
                                  const SolveRequest& request = {});
   /// Of one right-hand side, with the action's own mass where none is given. Throws ShapeError where the action has none.

@@ -24,16 +24,19 @@ HostField host_field(int components, const Coord& lattice) {
 
 }  // namespace
 
-ActionBench::ActionBench(runtime::Session& session, const Coord& lattice, const ActionKind& action, const Coord& blocks)
+ActionBench::ActionBench(runtime::Session& session, const Coord& lattice, const ActionKind& action, const Coord& blocks,
+                         std::optional<double> mass)
     : session_(session),
       kind_(action),
       blocks_(blocks),
       chosen_cut_(true),
+      mass_(mass.value_or(action.bench_mass.usual)),
       decomposition_(lattice, block_grid(blocks, lattice, session.block_owners(), thinnest_block(kind_.reach)), session.block_owners()),
       gauge_(heatbath::hot_start(lattice, 1, session.cpu_team())) {
   ActionRun run;
+  run.settings[std::string(kind_.mass_key)] = mass_;
   constexpr std::size_t first_mass[] = {0};
-  if constexpr (!runtime::backend::computes) operator_ = kind_.with_any_links(std::move(gauge_));  // no values, so nothing to smear
+  if constexpr (!runtime::backend::computes) operator_ = kind_.with_any_links(std::move(gauge_), run);  // no values, so nothing to smear
   else operator_ = kind_.make_links(session, decomposition_, links_at_hand(gauge_), run)(first_mass);
   if (operator_.links) gauge_ = {};  // the action has its own
 }
@@ -42,8 +45,9 @@ ActionBench::ActionBench(runtime::Session& session, const runtime::Decomposition
     : session_(session),
       kind_(action),
       chosen_cut_(false),
+      mass_(action.bench_mass.usual),
       decomposition_(decomposition),
-      operator_(kind_.with_any_links(heatbath::hot_start(decomposition.lattice(), 1, session.cpu_team()))) {}
+      operator_(kind_.with_any_links(heatbath::hot_start(decomposition.lattice(), 1, session.cpu_team()), {})) {}
 
 HostField ActionBench::wave(std::size_t step) const {
   HostField field = host_field(operator_.action->components(), decomposition_.lattice());
@@ -102,7 +106,7 @@ TunedTiming ActionBench::time(const runtime::Decomposition& decomposition, const
 }
 
 SolverTiming ActionBench::time_solver(const std::string& name, const runtime::Decomposition& decomposition, const BenchCase& c, bool tune,
-                                      double mass, int iterations, int repetitions, const ExtraSolves& extra) const {
+                                      int iterations, int repetitions, const ExtraSolves& extra) const {
   SolverSettings settings = this->settings(name, c);
   settings.tune = tune;
   settings.tolerance = 1e-14;  // not reached
@@ -114,7 +118,7 @@ SolverTiming ActionBench::time_solver(const std::string& name, const runtime::De
   std::vector<double> masses;
   for (int v = 0; v < c.vectors; ++v) {
     sources.push_back(wave(krylov.mixes_vectors ? 1 + static_cast<std::size_t>(v) : 1));  // it leaves out sources that depend on each other
-    masses.push_back(krylov.shifted ? mass * (v + 1) : mass);
+    masses.push_back(krylov.shifted ? mass_ * (v + 1) : mass_);
   }
   SolverTiming timing, instrumented;  // what watching a solve costs is not in the first
   std::vector<double> times;

@@ -33,8 +33,9 @@ struct TunedTiming {
 class ActionBench {
  public:
   /// Of a hot configuration: close to a mass of zero CG converges about as slowly as in physics. blocks: their number in each direction;
-  /// zeros: as plan() says.
-  ActionBench(runtime::Session& session, const Coord& lattice, const ActionKind& action, const Coord& blocks = {});
+  /// zeros: as plan() says. mass: the value of ActionKind::mass_key, else the action's bench_mass.
+  ActionBench(runtime::Session& session, const Coord& lattice, const ActionKind& action, const Coord& blocks = {},
+              std::optional<double> mass = {});
   /// With links of any value that have the form of the action's, on one cut only: for the speed of an owner.
   ActionBench(runtime::Session& session, const runtime::Decomposition& decomposition, const ActionKind& action);
 
@@ -52,11 +53,11 @@ class ActionBench {
   /// What a solver of that name is asked for.
   SolverSettings settings(const std::string& solver, const BenchCase& c) const;
 
-  /// A solver for c.vectors right-hand sides (multishift: masses, `mass` times 1, 2, ...) as `solve` runs it,
+  /// A solver for c.vectors right-hand sides (multishift: of masses, that of the operator times 1, 2, ...) as `solve` runs it,
   /// with reliable updates where it has some below double precision, ended after `iterations`. Flops, bytes and tasks are those of whole
   /// solves over their iterations, refreshes and restarts included. tune: measure
   /// the settings that the tune cache does not know.
-  SolverTiming time_solver(const std::string& name, const runtime::Decomposition& decomposition, const BenchCase& c, bool tune, double mass,
+  SolverTiming time_solver(const std::string& name, const runtime::Decomposition& decomposition, const BenchCase& c, bool tune,
                            int iterations, int repetitions, const ExtraSolves& extra) const;
 
  private:
@@ -67,6 +68,7 @@ class ActionBench {
   const ActionKind& kind_;
   Coord blocks_{};  ///< zeros: chosen
   bool chosen_cut_;
+  double mass_;
   runtime::Decomposition decomposition_;
   HostGauge gauge_;
   RunOperator operator_;

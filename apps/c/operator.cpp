@@ -72,14 +72,15 @@ void make(Operator& op, const Gauge& gauge) {
     if (!kind.has_own_links(op.config.settings)) return;
     if (kind.accept_files(action) != gauge.lattice) refuse("gauge", "the files of links have another lattice", "give a gauge field of it");
   });
-  std::vector<app::MemoryNeed> needs;
-  const app::PlannedLattice plan = app::plan_for_memory(*context.session, gauge.lattice, op.config, needs);
+  const app::PlannedSolve planned = app::plan_solve(*context.session, op.config, gauge.lattice);
+  const app::PlannedLattice& plan = planned.where;
+  op.config.nrhs = planned.nrhs;
   op.decomposition = plan.decomposition;
   job.together([&] {
     if (const Box part = plan.decomposition.part(); part.origin != cut.part().origin || part.extents != cut.part().extents)
       refuse("ranks", "the solver cuts the lattice in other parts", "set `ranks`, and leave out a preconditioner whose domains do not fit");
     require_thick_blocks(plan.decomposition, kind.reach);
-    app::require_memory(needs);
+    app::require_memory(planned.memory);
   });
   const LinksOfPart links = [&](const runtime::Decomposition& decomposition, GaugeSummary& summary) -> const HostGauge& {
     op.links = collected(*gauge.part, decomposition, format::box_with_border(decomposition));

@@ -142,7 +142,7 @@ int iterations_of(const BenchOptions& options, const std::string& devices) {
 /// The rows of one lattice.
 void bench_lattice(const BenchOptions& options, const std::string& devices, runtime::Session& session, const Coord& lattice, double triad,
                    Json& rows) {
-  const ActionBench bench(session, lattice, kind_named(options.action), options.blocks);
+  const ActionBench bench(session, lattice, kind_named(options.action), options.blocks, options.mass);
   for (const std::string& precision : options.precisions)
     for (const int reals : links_of(options))
       for (const std::string& solver : solvers_of(options))
@@ -150,9 +150,8 @@ void bench_lattice(const BenchOptions& options, const std::string& devices, runt
           BenchCase c{parse_precision(precision), reals, vectors};
           const PlannedLattice planned = bench.plan(c);
           c.speed = speed_of(options, bench.action(), bench.settings(solver, c), vectors);
-          const SolverTiming timing = bench.time_solver(solver, planned.decomposition, c, !options.no_tune,
-                                                        options.mass.value_or(kind_named(options.action).bench_mass.usual),
-                                                        iterations_of(options, devices), options.repetitions, options.extra);
+          const SolverTiming timing = bench.time_solver(solver, planned.decomposition, c, !options.no_tune, iterations_of(options, devices),
+                                                        options.repetitions, options.extra);
           rows.push_back(row_of(devices, {options.action, solver, lattice, c.precision, reals, vectors}, timing, triad));
           rows.back()["vectors_in_lanes"] = c.speed.vectors_in_lanes;
           if (!options.json) print_row(rows.back());

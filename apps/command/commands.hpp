@@ -1,13 +1,16 @@
 #pragma once
 // The subcommands of `quarkstar`. A new one is one file NAME_command.cpp, one declaration here and one line in
 // main.cpp.
+#include "apps/run/config.hpp"
 #include "runtime/cut/coord.hpp"
 #include "runtime/graph/session.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace quarkstar::app {
 
@@ -20,8 +23,14 @@ void add_gauge(CLI::App& app);
 void add_lab(CLI::App& app);
 void add_machine(CLI::App& app);
 void add_model(CLI::App& app);
+void add_run(CLI::App& app);
 void add_solve(CLI::App& app);
 void add_verify(CLI::App& app);
+
+/// Settings that flags gave, in the order of the command line.
+using Assignments = std::shared_ptr<std::vector<Assignment>>;
+/// The flag --KEY of a setting of solves.
+void add_setting_flag(CLI::App& command, const Setting& field, const Assignments& given);
 
 /// The value of a flag that takes four numbers, each at least `least`. Throws Error(input) naming flag and value.
 Coord coord_of_flag(const std::string& flag, const std::string& value, int least);

@@ -15,6 +15,49 @@ Coord coord_of_flag(const std::string& flag, const std::string& value, int least
   }
 }
 
+namespace {
+
+/// Values of a repeated --boundary add up; of every other flag the last one counts.
+std::string joined(const std::vector<std::string>& values) {
+  std::string text;
+  for (const std::string& value : values) text += (text.empty() ? "" : ",") + value;
+  return text;
+}
+
+}  // namespace
+
+void add_setting_flag(CLI::App& command, const Setting& field, const Assignments& given) {
+  const std::string key(field.key), flag = "--" + key, help(field.help);
+  if (field.metavar.empty()) {
+    command.add_flag_callback(
+        flag,
+        [given, key, flag] {
+          given->push_back({key, "true", flag});
+        },
+        help);
+  } else if (key == "boundary") {
+    command
+        .add_option_function<std::vector<std::string>>(
+            flag,
+            [given, key, flag](const std::vector<std::string>& v) {
+              given->push_back({key, joined(v), flag});
+            },
+            help)
+        ->type_name(std::string(field.metavar))
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  } else {
+    command
+        .add_option_function<std::string>(
+            flag,
+            [given, key, flag](const std::string& v) {
+              given->push_back({key, v, flag});
+            },
+            help)
+        ->type_name(std::string(field.metavar));
+  }
+}
+
 void add_ranks_flag(CLI::App& command, std::optional<Coord>& ranks) {
   add_coord_flag(command, "--ranks", ranks, "Under mpirun: grid of ranks (default: the one with the smallest surface)", 1);
 }

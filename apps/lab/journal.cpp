@@ -1,17 +1,6 @@
 #include "apps/lab/journal.hpp"
 
-#include "runtime/system/atomic_file.hpp"
-#include "runtime/system/error.hpp"
-
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <iterator>
 
 namespace quarkstar::app::lab {
 namespace {
@@ -37,61 +26,26 @@ Bandwidth bandwidth_of(const Json& json) {
 
 }  // namespace
 
-Journal::Descriptor::~Descriptor() {
-  if (value >= 0) ::close(value);
-}
-
-Journal::Journal(std::string path) : path_(std::move(path)), file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) {
-  if (file_.value < 0) throw_write_error(path_, "opening", errno);
-  if (::flock(file_.value, LOCK_EX | LOCK_NB) != 0)
-    throw Error(ErrorKind::environment, path_, "another laboratory is writing this file", "wait for it, or give another --out");
-  std::ifstream stream(path_, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  const std::size_t complete = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
-  int number = 0;
-  for (std::size_t begin = 0; begin < complete;) {
-    const std::size_t end = text.find('\n', begin);
-    ++number;
-    try {
-      const Json line = Json::parse(text.substr(begin, end - begin));
-      const auto kind = line.at("kind").get<std::string>();
-      if (kind == "order") seed_ = line.at("seed").get<std::uint64_t>();
-      else if (kind == "bandwidth") bandwidths_.push_back(bandwidth_of(line));
-      else records_.push_back(record_of(line));
-    } catch (const Json::exception&) {
-      throw Error(ErrorKind::input, fmt::format("{}:{}", path_, number), "this is no line of a laboratory's journal",
-                  "remove the line, or give another --out");
-    }
-    begin = end + 1;
-  }
-  if (::ftruncate(file_.value, static_cast<off_t>(complete)) != 0 || ::lseek(file_.value, 0, SEEK_END) < 0)
-    throw_write_error(path_, "writing", errno);
-}
-
-void Journal::write(const Json& line) {
-  // A message of a crashed run may hold any bytes.
-  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t count = ::write(file_.value, text.data() + done, text.size() - done);
-    if (count < 0 && errno != EINTR) throw_write_error(path_, "writing", errno);
-    if (count > 0) done += static_cast<std::size_t>(count);
-  }
-  ::fdatasync(file_.value);
-}
+Journal::Journal(std::string path)
+    : lines_(std::move(path), "laboratory", [this](const Json& line) {
+        const auto kind = line.at("kind").get<std::string>();
+        if (kind == "order") seed_ = line.at("seed").get<std::uint64_t>();
+        else if (kind == "bandwidth") bandwidths_.push_back(bandwidth_of(line));
+        else records_.push_back(record_of(line));
+      }) {}
 
 void Journal::append(Record record) {
-  write(to_json(record));
+  lines_.append(to_json(record));
   records_.push_back(std::move(record));
 }
 
 void Journal::append(const Bandwidth& bandwidth) {
-  write(bandwidth_json(bandwidth));
+  lines_.append(bandwidth_json(bandwidth));
   bandwidths_.push_back(bandwidth);
 }
 
 void Journal::append_seed(std::uint64_t seed) {
-  write({{"kind", "order"}, {"seed", seed}});
+  lines_.append({{"kind", "order"}, {"seed", seed}});
   seed_ = seed;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// The file of a laboratory's runs: one JSON object per line, only ever appended to, on disk after every run.
+// The file of a laboratory's runs.
 #include "apps/lab/record.hpp"
+#include "apps/run/json_lines.hpp"
 
 #include <map>
 #include <string>
@@ -19,8 +20,7 @@ struct Bandwidth {
 
 class Journal {
  public:
-  /// Reads the file if it exists. A last line without an end, left by a crash, is cut off. Throws Error(input) naming file and line for
-  /// any other line that cannot be read, Error(environment) while another process has it open, and the errors of throw_write_error().
+  /// Throws what JsonLines does.
   explicit Journal(std::string path);
 
   void append(Record record);
@@ -38,21 +38,10 @@ class Journal {
   int last_number() const;
 
  private:
-  /// An open file, closed at the end.
-  struct Descriptor {
-    int value = -1;
-    explicit Descriptor(int opened) : value(opened) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor();
-  };
-  void write(const Json& line);
-
-  std::string path_;
-  Descriptor file_;
   std::vector<Record> records_;
   std::vector<Bandwidth> bandwidths_;
   std::optional<std::uint64_t> seed_;
+  JsonLines lines_;  ///< the last one: what it reads goes into the others
 };
 
 }  // namespace quarkstar::app::lab

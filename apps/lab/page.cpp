@@ -6,7 +6,6 @@
 #include "apps/lab/trace.hpp"
 #include "apps/report/html_table.hpp"
 #include "apps/report/plot_svg.hpp"
-#include "apps/report/report_style.hpp"
 #include "apps/report/timeline_svg.hpp"
 #include "apps/run/report.hpp"
 #include "runtime/system/error.hpp"
@@ -249,13 +248,10 @@ std::string page(const Plan& plan, const Outcome& outcome, const std::vector<Cel
   const std::string title = axes.empty() ? "Scheduler laboratory" : fmt::format("Scheduler laboratory: {}", fmt::join(axes, " x "));
   std::size_t failed = 0, good = 0;
   for (const Record& record : outcome.records) ++(record.ok() ? good : failed);
-  std::string html =
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, "
-      "initial-scale=1\">";
-  html += fmt::format("<title>{}</title><style>{}{}</style></head><body>\n", escape(title), report_style, page_style);
-  html += fmt::format("<h1>{}</h1><p class=\"sub\">{} on {}; {} cells, {} runs ended well, {} failed</p>\n", escape(title),
-                      fmt::join(days, ", "), machines.empty() ? "an unknown machine" : escape(fmt::format("{}", fmt::join(machines, "; "))),
-                      cells.size(), good, failed);
+  std::string html = page_head(title, page_style);
+  html += fmt::format("<p class=\"sub\">{} on {}; {} cells, {} runs ended well, {} failed</p>\n", fmt::join(days, ", "),
+                      machines.empty() ? "an unknown machine" : escape(fmt::format("{}", fmt::join(machines, "; "))), cells.size(), good,
+                      failed);
   html += fmt::format("<p class=\"verdict{}\">{}</p>\n", histories.disagreements.empty() ? "" : " bad", escape(histories.text()));
   html += "<h2>Cells</h2>\n" + summary_table(cells);
   html += "<h2>Times</h2>\n<div class=\"plots\">" + times_figure(cells) + workers_figure(cells) + "</div>\n";

@@ -9,27 +9,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 
 namespace quarkstar::app::lab {
-namespace {
-
-/// Entries of a table in the order of the file, which the table itself forgets.
-void in_order(const toml::table& table, const std::function<void(const std::string& key, const toml::node& value, unsigned line)>& body) {
-  std::vector<std::pair<unsigned, std::string>> order;
-  for (const auto& [key, value] : table) order.emplace_back(key.source().begin.line, std::string(key.str()));
-  std::stable_sort(order.begin(), order.end());
-  for (const auto& [line, key] : order) body(key, *table.get(key), line);
-}
-
-const toml::table& table_of(const toml::node& node, const std::string& where) {
-  if (const toml::table* table = node.as_table()) return *table;
-  throw Error(ErrorKind::input, where, "this is a table",
-              fmt::format("write it as [{}] above its keys", where.substr(where.rfind(' ') + 1)));
-}
-
-}  // namespace
-
 const std::vector<PlanField>& plan_fields() {
   using Text = const std::string&;
   static const std::vector<PlanField> fields{

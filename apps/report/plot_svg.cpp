@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 namespace quarkstar::app {
 namespace {
@@ -76,8 +78,15 @@ void draw_axes(std::string& svg, const Plot& plot, double width, const Axis& x, 
                      (top + height - bottom) / 2, escape(plot.y_label));
 }
 
+/// Ends of the error bar of a point, as the axis has them; none where there is no finite error.
+std::optional<std::pair<double, double>> bar_of(const Series& series, std::size_t point, bool logarithmic) {
+  if (point >= series.errors.size() || !std::isfinite(series.errors[point])) return std::nullopt;
+  const double value = series.y[point], error = series.errors[point];
+  return std::pair{scaled(value - error, logarithmic), scaled(value + error, logarithmic)};
+}
+
 void draw_series(std::string& svg, const Series& series, const std::string& style, const Plot& plot, const Axis& x, const Axis& y) {
-  std::string path, dots;
+  std::string path, bars, dots;
   bool pen_down = false;
   for (std::size_t i = 0; i < series.x.size(); ++i) {
     const double across = scaled(series.x[i], plot.log_x), value = scaled(series.y[i], plot.log_y);
@@ -87,11 +96,16 @@ void draw_series(std::string& svg, const Series& series, const std::string& styl
     }
     if (series.line) path += fmt::format("{}{:.1f} {:.1f}", pen_down ? 'L' : 'M', x(across), y(value));
     pen_down = true;
+    const auto bar = bar_of(series, i, plot.log_y);
+    if (bar)  // down to the axis where the lower end has no logarithm
+      bars += fmt::format("M{0:.1f} {1:.1f}V{2:.1f}", x(across), y(bar->second), y(std::isfinite(bar->first) ? bar->first : y.low));
     if (series.markers)
-      dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{}: {:.6g}, {:.10g}</title></circle>", x(across), y(value),
-                          escape(i < series.labels.size() ? series.labels[i] : series.name), series.x[i], series.y[i]);
+      dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{}: {:.6g}, {:.10g}{}</title></circle>", x(across), y(value),
+                          escape(i < series.labels.size() ? series.labels[i] : series.name), series.x[i], series.y[i],
+                          bar ? fmt::format(" +- {:.3g}", series.errors[i]) : "");
   }
-  svg += fmt::format("<g class=\"{}\"><path d=\"{}\"/>{}</g>", style, path, dots);
+  if (!bars.empty()) bars = fmt::format("<path class=\"bar\" d=\"{}\"/>", bars);
+  svg += fmt::format("<g class=\"{}\"><path d=\"{}\"/>{}{}</g>", style, path, bars, dots);
 }
 
 }  // namespace
@@ -148,6 +162,10 @@ struct Frame {
             std::isfinite(across) && std::isfinite(value)) {
           x.include(across);
           y.include(value);
+          if (const auto bar = bar_of(series, i, plot.log_y)) {
+            y.include(bar->second);
+            if (std::isfinite(bar->first)) y.include(bar->first);
+          }
         }
     if (empty()) return;
     x.widen(0.02);

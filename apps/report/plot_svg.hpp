@@ -11,6 +11,7 @@ struct Series {
   bool markers = true;                   ///< a dot at each point
   bool line = true;                      ///< from point to point
   std::vector<std::string> labels = {};  ///< of the points, shown when hovering; none: the series' name
+  std::vector<double> errors = {};       ///< of y, drawn as bars where they are finite; none: no bars
 };
 
 struct Plot {

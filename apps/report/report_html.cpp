@@ -2,7 +2,6 @@
 
 #include "apps/report/html_table.hpp"
 #include "apps/report/plot_svg.hpp"
-#include "apps/report/report_style.hpp"
 #include "apps/report/timeline_svg.hpp"
 #include "apps/run/parse.hpp"
 
@@ -183,12 +182,9 @@ std::string report_html(const RunReport& report) {
   const std::string title =
       fmt::format("Quark propagator: {}, {}x{}x{}x{}, {}, source {}", config.action->name, l[0], l[1], l[2], l[3],
                   fmt::format("{} = {}", config.action->mass_key, fmt::join(config.masses(), ", ")), text_of(config.source));
-  std::string html =
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">";
-  html += fmt::format("<title>{}</title><style>{}</style></head><body>\n", escape(title), report_style);
-  html += fmt::format("<h1>{}</h1><p class=\"sub\">{} on {} ({}), set-up {:.2f} s, total {:.2f} s</p>\n", escape(title), report.started,
-                      escape(report.host), escape(report.cpu_model), report.setup_seconds, report.total_seconds);
+  std::string html = page_head(title);
+  html += fmt::format("<p class=\"sub\">{} on {} ({}), set-up {:.2f} s, total {:.2f} s</p>\n", report.started, escape(report.host),
+                      escape(report.cpu_model), report.setup_seconds, report.total_seconds);
   html += "<h2>Plots</h2><div class=\"plots\">\n";
   html += figure(correlator_plot(report)) + figure(mass_plot(report)) + figure(residual_plot(report)) + timeline_figure(report);
   html += "</div>\n<h2>Solves</h2>\n" + solves_table(report);

@@ -27,7 +27,7 @@ svg g path { fill: none; stroke: currentColor; stroke-width: 1.6; } svg g circle
 .t0 { fill: var(--c0); color: var(--c0); } .t1 { fill: var(--c1); color: var(--c1); } .t2 { fill: var(--c2); color: var(--c2); }
 .t3 { fill: var(--c3); color: var(--c3); } .t4 { fill: var(--c4); color: var(--c4); } .t5 { fill: var(--c5); color: var(--c5); }
 .t6 { fill: var(--c6); color: var(--c6); } .t7 { fill: var(--c7); color: var(--c7); }
-svg g.dashed path { stroke-dasharray: 5 3; } svg rect { stroke: var(--card); stroke-width: .5; }
+svg g.dashed path { stroke-dasharray: 5 3; } svg g path.bar { stroke-width: 1.2; stroke-dasharray: none; } svg rect { stroke: var(--card); stroke-width: .5; }
 .legend { margin: .4rem 0 0; font-size: 13px; } .legend span { display: inline-block; margin-right: 1.1rem; white-space: nowrap; }
 .legend i { display: inline-block; width: 1.6em; border-top: 3px solid; vertical-align: middle; margin-right: .4em; }
 .legend .dashed i { border-top-style: dashed; } .blocks i { width: .8em; border-top-width: .8em; border-radius: 2px; }

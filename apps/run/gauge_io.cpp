@@ -35,9 +35,8 @@ format::GaugeFormat parse_format(const std::string& name) {
 }
 
 /// The sums over the sites of a part, and over the ranks that have the others.
-gauge::LinkSums sums_over_ranks(const HostGauge& gauge, const Coord& lattice, const Box& part) {
+gauge::LinkSums sums_over_ranks(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
-  const runtime::Team team = host_team();
   std::array<runtime::BinnedSum, 3> sums;
   job.together([&] {
     const gauge::LinkSums mine = gauge::link_sums(gauge, lattice, part, team);
@@ -48,9 +47,9 @@ gauge::LinkSums sums_over_ranks(const HostGauge& gauge, const Coord& lattice, co
 }
 
 /// Measures the links of a part, or of all, and compares with the header.
-LoadedGauge measured(format::GaugeRead read, const Coord& lattice, const Box& part) {
+LoadedGauge measured(format::GaugeRead read, const Coord& lattice, const Box& part, const runtime::Team& team) {
   LoadedGauge loaded{std::move(read.gauge), std::move(read.info), {lattice, part}};
-  const gauge::LinkSums all = sums_over_ranks(loaded.gauge, lattice, part);
+  const gauge::LinkSums all = sums_over_ranks(loaded.gauge, lattice, part, team);
   loaded.plaquettes = all.plaquettes(lattice);
   loaded.link_trace = all.link_trace(lattice);
   check_stored(loaded.info.path, "plaquette", loaded.info.plaquette, loaded.plaquettes.mean());
@@ -72,18 +71,20 @@ GaugeSummary LoadedGauge::summary() const {
   return {info.path, format::to_string(info.format), info.layout.extents, plaquettes.spatial, plaquettes.temporal, link_trace};
 }
 
-LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice) {
+LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice, const runtime::Team& team) {
   format::GaugeReadOptions options;
   options.extents = lattice;
   format::GaugeRead read = format::read_gauge(path, options);
   const Coord extents = read.gauge.extents;
-  return measured(std::move(read), extents, {{}, extents});
+  return measured(std::move(read), extents, {{}, extents}, team);
 }
+
+LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice) { return load_gauge(path, lattice, host_team()); }
 
 LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition) {
   format::GaugeReadOptions options;
   options.extents = lattice;
-  return measured(format::read_gauge_part(path, options, decomposition), decomposition.lattice(), decomposition.part());
+  return measured(format::read_gauge_part(path, options, decomposition), decomposition.lattice(), decomposition.part(), host_team());
 }
 
 LoadedGauge load_gauge_of_rank(const std::string& path, const std::optional<Coord>& lattice, const std::optional<Coord>& ranks,
@@ -109,7 +110,7 @@ void save_gauge(const std::string& path, const HostGauge& gauge, const SaveOptio
   format::GaugeWriteOptions write;
   write.real_bytes = real_bytes_of(options);
   const Coord lattice = part ? part->lattice : gauge.extents;
-  const gauge::LinkSums sums = sums_over_ranks(gauge, lattice, part ? part->sites : gauge.box());
+  const gauge::LinkSums sums = sums_over_ranks(gauge, lattice, part ? part->sites : gauge.box(), host_team());
   write.plaquette = sums.plaquettes(lattice).mean();
   write.link_trace = sums.link_trace(lattice);
   write.part = part;

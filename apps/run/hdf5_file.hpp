@@ -45,7 +45,9 @@ class Hdf5File {
   void write(const std::string& name, std::span<const double> values);
   void write(const std::string& name, std::span<const int> values);
   void write(const std::string& name, std::span<const std::complex<double>> values);  ///< numpy's complex128
-  void attribute(const std::string& name, const std::string& value);
+  void write(const std::string& name, std::span<const std::string> texts);            ///< of one length, filled with zeros: numpy's S
+  /// object: what it belongs to; the root.
+  void attribute(const std::string& name, const std::string& value, const std::string& object = "/");
 
   /// Room for a data set of `shape`, numbers of `type` one after the other, last index fastest, reserved: the offset in the file where
   /// others write them, between close() and commit().
@@ -61,9 +63,33 @@ class Hdf5File {
   void commit();
 
  private:
-  Hdf5Id make_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& shape, hid_t properties = H5P_DEFAULT);
+  Hdf5Id make_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& shape);
+  Hdf5Id make_dataset(const std::string& name, hid_t type, const std::vector<hsize_t>& shape, hid_t properties);
   hid_t checked(hid_t id, const char* step) const;
   AtomicFile output_;  ///< has made the file that the library opens
+  Hdf5Id file_;
+};
+
+/// A file that is read. All members throw Error(input) naming the file where it is no HDF5 file, is damaged, or lacks what is asked for.
+class Hdf5Input {
+ public:
+  /// remedy: what an error advises.
+  Hdf5Input(std::string path, std::string remedy);
+
+  /// Names of the groups and data sets in a group, in alphabetical order.
+  std::vector<std::string> names(const std::string& group) const;
+  std::vector<double> doubles(const std::string& name) const;
+  std::vector<int> integers(const std::string& name) const;
+  bool is_complex(const std::string& name) const;
+  std::vector<std::complex<double>> complexes(const std::string& name) const;
+  std::string attribute(const std::string& name, const std::string& object = "/") const;
+
+ private:
+  Hdf5Id opened(const std::string& name) const;
+  template <class Number>
+  std::vector<Number> read(const std::string& name, hid_t type) const;
+  hid_t checked(hid_t id, const std::string& what) const;
+  std::string path_, remedy_;
   Hdf5Id file_;
 };
 

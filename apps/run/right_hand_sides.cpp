@@ -1,5 +1,6 @@
 #include "apps/run/right_hand_sides.hpp"
 
+#include "apps/run/report.hpp"
 #include "codelets/actions/action_kind.hpp"
 #include "codelets/field/field.hpp"
 #include "runtime/system/error.hpp"
@@ -60,18 +61,36 @@ std::vector<int> numbers_together(const RunConfig& config) {
   return numbers;
 }
 
-double contraction_bytes(const RunConfig& config) {
-  const std::size_t columns = config.columns.size();
-  if (columns != static_cast<std::size_t>(config.action->components)) return 0;
-  for (const auto& masses : operators_of(config))
-    for (const auto& group : groups_of(config, masses)) {
-      std::map<std::pair<std::size_t, std::size_t>, std::size_t> of_propagators;
-      for (const RightHandSide& side : group) ++of_propagators[{side.source, side.mass}];
-      for (const auto& [propagator, here] : of_propagators)
-        if (here != columns) return static_cast<double>(columns * columns * sizeof(std::complex<double>)) * config.solver.in_flight;
-    }
-  return 0;
+namespace {
+
+/// Whether columns of a propagator are in another group.
+bool has_parts(const RunConfig& config, const std::vector<RightHandSide>& group) {
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> of_propagators;
+  for (const RightHandSide& side : group) ++of_propagators[{side.source, side.mass}];
+  return std::any_of(of_propagators.begin(), of_propagators.end(), [&](const auto& of) { return of.second != config.columns.size(); });
 }
+
+/// Whether it is so for some group of the run.
+template <class Is>
+bool any_group(const RunConfig& config, Is&& is) {
+  for (const auto& masses : operators_of(config))
+    for (const auto& group : groups_of(config, masses))
+      if (is(config, group)) return true;
+  return false;
+}
+
+}  // namespace
+
+double contraction_bytes(const RunConfig& config) {
+  if (!has_all_columns(config) || !any_group(config, has_parts)) return 0;
+  return static_cast<double>(config.columns.size() * config.columns.size() * sizeof(std::complex<double>)) * config.solver.in_flight;
+}
+
+bool comes_to_host(const RunConfig& config, const std::vector<RightHandSide>& group) {
+  return config.propagators || !config.checkpoint.empty() || (has_all_columns(config) && has_parts(config, group));
+}
+
+bool columns_come_to_host(const RunConfig& config) { return any_group(config, comes_to_host); }
 
 std::size_t most_sources_at_once(const RunConfig& config) {
   std::vector<std::vector<RightHandSide>> groups;

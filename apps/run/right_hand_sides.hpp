@@ -30,6 +30,11 @@ std::vector<int> numbers_together(const RunConfig& config);
 /// Bytes per site of a copy of a propagator that is made to contract it; 0 where its columns are always solved together, or not all wanted.
 double contraction_bytes(const RunConfig& config);
 
+/// Whether solutions of a group come to host memory: for the caller, for restart files, or because a propagator's columns come in parts.
+bool comes_to_host(const RunConfig& config, const std::vector<RightHandSide>& group);
+/// Of any group.
+bool columns_come_to_host(const RunConfig& config);
+
 /// Sources whose solutions are there at once at most, where the solutions of each are given away with the last of them, and groups are
 /// solved in this order, config.solver.in_flight at a time.
 std::size_t most_sources_at_once(const RunConfig& config);

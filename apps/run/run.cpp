@@ -1,6 +1,6 @@
 #include "apps/run/run.hpp"
 
-#include "apps/run/gauge_io.hpp"
+#include "apps/run/link_loader.hpp"
 #include "apps/run/outputs.hpp"
 #include "apps/run/rank_plan.hpp"
 #include "apps/run/shared_settings.hpp"
@@ -31,28 +31,6 @@ Coord read_extents(RunReport& report) {
   for (const Source& source : config.all_sources()) check_source(source, extents);
   return extents;
 }
-
-/// Loads the links that this rank needs: its part of them, or all where the decomposition knows no other ranks.
-class LinkLoader {
- public:
-  explicit LinkLoader(const RunConfig& config) : config_(config) {}
-
-  const HostGauge& operator()(const runtime::Decomposition& decomposition, GaugeSummary& summary) {
-    loaded_ = decomposition.is_distributed() ? load_gauge_part(config_.gauge, config_.lattice, decomposition)
-                                             : load_gauge(config_.gauge, config_.lattice);
-    const runtime::Team team = host_team();
-    runtime::mpi::Job::current().together([&] {
-      if (config_.reunitarize) gauge::reunitarize(loaded_.gauge, team);
-    });
-    summary = loaded_.summary();
-    summary.reunitarized = config_.reunitarize;
-    return loaded_.gauge;
-  }
-
- private:
-  const RunConfig& config_;
-  LoadedGauge loaded_;
-};
 
 /// A report for each source of the run.
 std::vector<RunReport> reports_of(const RunReport& run) {
@@ -95,6 +73,7 @@ void run(RunConfig config, RunWatch& watch, const RunListener& listener) {
   check_complete(config);
   RunReport whole;
   whole.config = std::move(config);
+  whole.config.propagators = !whole.config.out.empty();
   describe_machine(whole);
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   job.watchdog().set_idle(std::chrono::seconds(whole.config.session.watchdog_seconds));

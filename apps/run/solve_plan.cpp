@@ -5,7 +5,9 @@
 #include "apps/run/memory_check.hpp"
 #include "apps/run/rank_plan.hpp"
 #include "apps/run/right_hand_sides.hpp"
+#include "codelets/actions/session_tuning.hpp"
 #include "codelets/field/precision.hpp"
+#include "codelets/lattice/block_geometry.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/krylov.hpp"
@@ -14,6 +16,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace quarkstar::app {
 
@@ -63,6 +66,9 @@ PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const R
   return plan_devices(owners_of(session), session.options(), problem, [&](int worker) { return speed_of(worker, extents); });
 }
 
+namespace {
+
+/// With as many right-hand sides together as memory holds: config.nrhs.
 PlannedLattice plan_for_memory(runtime::Session& session, const Coord& lattice, RunConfig& config, std::vector<MemoryNeed>& needs) {
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
@@ -96,6 +102,32 @@ PlannedLattice plan_for_memory(runtime::Session& session, const Coord& lattice, 
   config.nrhs = with_cpus->nrhs;
   needs = with_cpus->needs;
   return with_cpus->plan;
+}
+
+}  // namespace
+
+PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord& lattice) {
+  std::vector<MemoryNeed> memory;
+  PlannedLattice where = plan_for_memory(session, lattice, config, memory);
+  runtime::mpi::Job::current().together([&] { require_thick_blocks(where.decomposition, config.action->reach); });
+  return {std::move(where), std::move(memory), config.nrhs};
+}
+
+void tell(const runtime::Session& session, const PlannedSolve& planned, RunReport& report) {
+  report.power = session.options().power;
+  report.memory = planned.memory;
+  report.decomposition = planned.where.decomposition.describe();
+  report.devices = planned.where.plan;
+  report.config.nrhs = planned.nrhs;
+}
+
+runtime::SessionOptions session_options(const RunConfig& config, const Coord& lattice) {
+  runtime::SessionOptions options = config.session;
+  options.keep_events = true;
+  options.time_kernels = !config.trace.empty();
+  const std::vector<int> together = numbers_together(config);
+  return tuned_session(options, {lattice, config.action->components, *std::max_element(together.begin(), together.end())},
+                       config.solver.tune);
 }
 
 }  // namespace quarkstar::app

@@ -2,7 +2,10 @@
 // Which worker owns which part of the lattice of a solve.
 #include "apps/run/device_plan.hpp"
 #include "apps/run/memory_check.hpp"
+#include "apps/run/report.hpp"
 #include "solvers/settings.hpp"
+
+#include <vector>
 
 namespace quarkstar::app {
 
@@ -26,8 +29,22 @@ PlannedLattice plan_equal_parts(const runtime::Session& session, const Coord& ex
 /// plan_equal_parts().
 PlannedLattice plan_run(runtime::Session& session, const Coord& extents, const RunConfig& config);
 
-/// plan_run() with its memory `needs`. Where the user has not said how many right-hand sides go together, and bits do not depend on it,
-/// half as many, and so on, until GPUs hold them without help from CPUs; where they never do, as many as fit with it.
-PlannedLattice plan_for_memory(runtime::Session& session, const Coord& lattice, RunConfig& config, std::vector<MemoryNeed>& needs);
+/// Who owns what in the solves of a run, and what they take of each memory: the same for every gauge configuration of that lattice.
+struct PlannedSolve {
+  PlannedLattice where;
+  std::vector<MemoryNeed> memory;
+  int nrhs;  ///< right-hand sides that are solved together
+};
+
+/// plan_run() with its needs of memory, which are not checked. Where the user has not said how many right-hand sides go together, and bits
+/// do not depend on it, half as many, and so on, until GPUs hold them without help from CPUs; where they never do, as many as fit with it.
+/// Throws Error(input) where blocks would be too thin. Collective.
+PlannedSolve plan_solve(runtime::Session& session, RunConfig config, const Coord& lattice);
+
+/// A report of such a solve says so.
+void tell(const runtime::Session& session, const PlannedSolve& planned, RunReport& report);
+
+/// Options of a session for solves of this run; others on the same lattice may use it too.
+runtime::SessionOptions session_options(const RunConfig& config, const Coord& lattice);
 
 }  // namespace quarkstar::app

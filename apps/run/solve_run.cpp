@@ -12,8 +12,7 @@
 #include "apps/run/solve_remedy.hpp"
 #include "apps/run/source_correlators.hpp"
 #include "apps/run/turns_on_ranks.hpp"
-#include "codelets/actions/session_tuning.hpp"
-#include "codelets/lattice/block_geometry.hpp"
+#include "codelets/field/source_field.hpp"
 #include "runtime/graph/turns.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/observe/chrome_trace.hpp"
@@ -258,13 +257,17 @@ class OperatorSolves {
     runtime::Session& session = run_.session;
     const std::size_t n = group.size();
     const Box part = run_.decomposition.part();
-    std::vector<HostField> sources, solutions(n, HostField(run_.kind.components, part));
+    std::vector<HostField> solutions;
+    if (comes_to_host(config, group)) solutions.assign(n, HostField(run_.kind.components, part));
+    std::vector<SourceColumn> sources;
     std::vector<double> masses;
     for (const RightHandSide& side : group) {
-      const Source& source = run_.sources[side.source].run.report.config.source;
-      sources.push_back(make_source(source, run_.kind.components, run_.decomposition.lattice(), part, side.column));
+      sources.push_back({run_.sources[side.source].run.report.config.source, side.column});
       masses.push_back(run_.masses[side.mass]);
     }
+    const LoadSources load = [&sources](const Field& field) {
+      submit_sources(field, std::span(sources).first(static_cast<std::size_t>(field.vectors())));
+    };
     const bool has_files = !config.checkpoint.empty();
     if (has_files) session.wait_all();  // files are for times without messages
     GroupFiles files(run_, operator_.equation, group);
@@ -273,7 +276,7 @@ class OperatorSolves {
     std::optional<BoundMeter> bound_meter;
     if (config.bound) bound_meter.emplace(session);
     const std::vector<SolveResult> results = solver_->solve(
-        sources, masses, solutions,
+        load, masses, solutions,
         [&](int iterations, double residual) {
           run_.bar->update(run_.done, residual_fraction(residual, config.solver.tolerance),
                            fmt::format("iteration {}  |r|/|b| {:.2e}", iterations, residual));
@@ -296,7 +299,7 @@ class OperatorSolves {
       flops += result.flops;
     }
     if (!given_up) report(group, results, before, bound_meter, seconds, bytes);
-    for (std::size_t v = 0; v < n; ++v)
+    for (std::size_t v = 0; has_files && v < n; ++v)
       if (results[v].converged() || (worth_saving(results[v]) && has_begun(solutions[v])))
         files.save(v, solutions[v], results[v].iterations);
     if (stopped || given_up) throw Interrupted{config.checkpoint};
@@ -306,7 +309,7 @@ class OperatorSolves {
                                                worst, seconds, seconds > 0 ? flops / seconds * 1e-9 : 0));
     // Sources that are complete are given away whatever became of the others.
     std::vector<SourceState*> complete;
-    for (std::size_t v = 0; v < n; ++v) {
+    for (std::size_t v = 0; v < solutions.size(); ++v) {
       if (!results[v].converged()) continue;
       const auto place = std::find(config.columns.begin(), config.columns.end(), group[v].column) - config.columns.begin();
       run_.sources[group[v].source].propagators[group[v].mass].columns[static_cast<std::size_t>(place)] = std::move(solutions[v]);
@@ -409,33 +412,32 @@ double idle_us_a_task(const runtime::Decomposition& decomposition, std::span<con
   return tasks > 0 ? std::max(0.0, idle) / tasks : 0;
 }
 
-void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<SourceRun> sources, RunWatch& watch,
-                   const std::function<void(const RunReport&)>& planned) {
-  const auto start = Clock::now();
-  RunReport& report = sources.front().report;
-  RunConfig config = report.config;
+namespace {
+
+/// The settings of a run, from those of its sources.
+RunConfig config_of(std::span<const SourceRun> sources) {
+  RunConfig config = sources.front().report.config;
   config.further_sources.clear();
   if (sources.size() > 1) config.checkpoint = std::filesystem::path(config.checkpoint).parent_path().string();  // each has a folder in it
   for (const SourceRun& source : sources.subspan(1)) config.further_sources.push_back(source.report.config.source);
+  return config;
+}
+
+/// solve_sources(), begun at `start`.
+void solve_planned(runtime::Session& session, const PlannedSolve& planned, const LinksOfPart& links, std::span<SourceRun> sources,
+                   RunWatch& watch, Clock::time_point start) {
+  RunConfig config = config_of(sources);
+  config.nrhs = planned.nrhs;
   const ActionKind& kind = *config.action;
-  runtime::SessionOptions options = config.session;
-  options.keep_events = true;
-  options.time_kernels = !config.trace.empty();
-  const std::vector<int> together = numbers_together(config);
-  runtime::Session session(
-      tuned_session(options, {lattice, kind.components, *std::max_element(together.begin(), together.end())}, config.solver.tune));
-  provide_power(session);
-  report.power = session.options().power;
-  const PlannedLattice plan = plan_for_memory(session, lattice, config, report.memory);
-  runtime::mpi::Job::current().together([&] { require_thick_blocks(plan.decomposition, kind.reach); });
-  report.decomposition = plan.decomposition.describe();
-  report.devices = plan.plan;
-  if (planned) planned(report);
-  runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
-  ActionRun action = action_run(report);
-  const MakeOperator make = kind.make_links(session, plan.decomposition, links, action);
-  for (RunConfig* known : {&config, &report.config}) take(*known, action);  // what files of links say
-  report.gauge = action.gauge;
+  const runtime::Decomposition& decomposition = planned.where.decomposition;
+  for (const SourceRun& source : sources) tell(session, planned, source.report);
+  ActionRun action = action_run(sources.front().report);
+  const MakeOperator make = kind.make_links(session, decomposition, links, action);
+  take(config, action);  // what files of links say
+  for (const SourceRun& source : sources) {
+    take(source.report.config, action);
+    source.report.gauge = action.gauge;
+  }
   const std::vector<double> masses = config.masses();
   const std::vector<std::vector<std::size_t>> operators = operators_of(config);
   const int total = static_cast<int>(config.columns.size() * masses.size() * sources.size());
@@ -445,8 +447,8 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
           .masses = masses,
           .operators = operators,
           .order = order_of_solves(config, masses),
-          .decomposition = plan.decomposition,
-          .adaptive = AdaptiveCut(session, lattice, thinnest_block(kind.reach), report.memory,
+          .decomposition = decomposition,
+          .adaptive = AdaptiveCut(session, decomposition.lattice(), thinnest_block(kind.reach), planned.memory,
                                   config.solver.schwarz ? config.solver.schwarz->domain : Coord{1, 1, 1, 1}),
           .profile = {},
           .sources = {},
@@ -461,21 +463,34 @@ void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<Sou
   for (SourceRun& source : sources) {
     run.sources.push_back({source, unsolved, config.columns.size() * masses.size(), SourceCorrelators(source.report.config)});
     if (const std::string& folder = source.report.config.checkpoint; !folder.empty())
-      run.sources.back().checkpoint.emplace(folder, lattice, plan.decomposition.part());
-    source.report.config.nrhs = config.nrhs;
-    if (&source.report == &report) continue;
-    take(source.report.config, action);
-    source.report.decomposition = report.decomposition;
-    source.report.devices = report.devices;
-    source.report.memory = report.memory;
-    source.report.gauge = report.gauge;
-    source.report.power = report.power;
+      run.sources.back().checkpoint.emplace(folder, decomposition.lattice(), decomposition.part());
   }
   session.wait_all();
   session.events().reset();
   solve_all(run, make);
   if (!run.gives_early()) run.conclude(run.sources.front());
   write_trace(session, config);
+}
+
+}  // namespace
+
+void solve_sources(runtime::Session& session, const PlannedSolve& planned, const LinksOfPart& links, std::span<SourceRun> sources,
+                   RunWatch& watch) {
+  solve_planned(session, planned, links, sources, watch, Clock::now());
+}
+
+void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<SourceRun> sources, RunWatch& watch,
+                   const std::function<void(const RunReport&)>& planned) {
+  const auto start = Clock::now();
+  const RunConfig config = config_of(sources);
+  runtime::Session session(session_options(config, lattice));
+  provide_power(session);
+  const PlannedSolve plan = plan_solve(session, config, lattice);
+  RunReport& report = sources.front().report;
+  tell(session, plan, report);
+  if (planned) planned(report);
+  runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
+  solve_planned(session, plan, links, sources, watch, start);
 }
 
 Propagators solve_source(const LinksOfPart& links, const Coord& lattice, RunReport& report, RunWatch& watch,

@@ -2,12 +2,13 @@
 // The main job: links and sources in, solved columns out, on the task graph.
 #include "apps/run/report.hpp"
 #include "apps/run/run_watch.hpp"
+#include "apps/run/solve_plan.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "runtime/graph/session.hpp"
 
 #include <functional>
 #include <span>
-#include <string>
+#include <vector>
 
 namespace quarkstar::app {
 
@@ -18,14 +19,18 @@ struct SourceRun {
   std::function<void(Propagators)> done;
 };
 
-/// Starts a session as the configuration says, plans who owns what, checks the memory, makes the action's links of `links` (or reads them:
-/// then ActionKind::accept_files() came before, and `links` is not asked), solves the columns of all sources for all masses in groups_of(),
-/// contracts them, and fills the reports as it goes; a source's propagators are given away when they are complete, which may be while
-/// others are solved. Under MPI all ranks call, and each gets its part of every column. Writes the trace if one is wanted. Tells `watch`
-/// its progress. Throws Error(numerical) naming column and reason if one does not converge (its report's `failed` is then set), and
-/// Interrupted where `watch` says so. planned: called once it is clear what runs where and how much memory it takes, before that memory is
-/// taken. With solver.in_flight > 1 the time that a report tells of a solve is an equal share of all; of several sources, whose outputs may
-/// be written meanwhile, it is time in flight, and of the energy nothing is told.
+/// Makes the action's links of `links` (or reads them: then ActionKind::accept_files() came before, and `links` is not asked), solves the
+/// columns of all sources for all masses in groups_of(), contracts them, and fills the reports as it goes; a source's propagators are given
+/// away when they are complete, which may be while others are solved. Under MPI all ranks call, and each gets its part of every column.
+/// Writes the trace if one is wanted. Tells `watch` its progress. Throws Error(numerical) naming column and reason if one does not converge
+/// (its report's `failed` is then set), and Interrupted where `watch` says so. With solver.in_flight > 1 the time that a report tells of a
+/// solve is an equal share of all; of several sources, whose outputs may be written meanwhile, it is time in flight, and of the energy
+/// nothing is told. planned: plan_solve() with the settings of the reports and these sources, or more.
+void solve_sources(runtime::Session& session, const PlannedSolve& planned, const LinksOfPart& links, std::span<SourceRun> sources,
+                   RunWatch& watch);
+
+/// The same on a session of its own, planned, and with the memory checked. planned: called once it is clear what runs where and how much
+/// memory it takes, before that memory is taken.
 void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<SourceRun> sources, RunWatch& watch,
                    const std::function<void(const RunReport&)>& planned = {});
 

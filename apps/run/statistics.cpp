@@ -62,4 +62,38 @@ Estimate confidence_interval(std::span<const double> values, double confidence) 
   return estimate;
 }
 
+std::vector<Estimate> jackknife(const std::vector<std::vector<double>>& samples,
+                                const std::function<std::vector<double>(std::span<const double>)>& f, int bin) {
+  if (samples.empty()) return {};
+  const std::size_t count = samples.size(), length = samples.front().size(), bins = count / static_cast<std::size_t>(bin);
+  const auto add = [length](std::vector<double>& sum, const std::vector<double>& sample) {
+    for (std::size_t i = 0; i < length; ++i) sum[i] += sample[i];
+  };
+  std::vector<double> all(length, 0.0);
+  for (const std::vector<double>& sample : samples) add(all, sample);
+  const auto of_mean = [&](const std::vector<double>& left_out, std::size_t left) {
+    std::vector<double> mean(length);
+    for (std::size_t i = 0; i < length; ++i) mean[i] = (all[i] - left_out[i]) / static_cast<double>(left);
+    return f(mean);
+  };
+  std::vector<Estimate> estimates;
+  for (const double value : of_mean(std::vector<double>(length, 0.0), count))
+    estimates.push_back({value, std::numeric_limits<double>::quiet_NaN()});
+  if (bins < 2) return estimates;
+  std::vector<std::vector<double>> thetas;
+  for (std::size_t b = 0; b < bins; ++b) {
+    const std::size_t begin = b * count / bins, end = (b + 1) * count / bins;
+    std::vector<double> sum(length, 0.0);
+    for (std::size_t s = begin; s < end; ++s) add(sum, samples[s]);
+    thetas.push_back(of_mean(sum, count - (end - begin)));
+  }
+  for (std::size_t i = 0; i < estimates.size(); ++i) {
+    double mean = 0, squares = 0;
+    for (const std::vector<double>& theta : thetas) mean += theta[i] / static_cast<double>(bins);
+    for (const std::vector<double>& theta : thetas) squares += (theta[i] - mean) * (theta[i] - mean);
+    estimates[i].error = std::sqrt(static_cast<double>(bins - 1) / static_cast<double>(bins) * squares);
+  }
+  return estimates;
+}
+
 }  // namespace quarkstar::app

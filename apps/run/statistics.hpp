@@ -1,5 +1,7 @@
 #pragma once
+#include <functional>
 #include <span>
+#include <vector>
 
 namespace quarkstar::app {
 
@@ -19,5 +21,13 @@ double student_t(double probability, int degrees_of_freedom);
 /// Mean of independent values with half the width of its confidence interval, t s / sqrt(n); the width is not a number for less than two
 /// values.
 Estimate confidence_interval(std::span<const double> values, double confidence = 0.95);
+
+/// theta = f(mean of the samples), component by component, and its jackknife error
+///   sqrt[(B - 1) / B sum_b (theta_b - mean theta_b)^2],  theta_b = f(mean without bin b),
+/// of B = floor(samples / bin) bins of neighbours, as equal as they can be: bins longer than the samples' correlation make the error that
+/// of independent ones. samples: all of one length. The error is not a number for less than two bins, and where some theta_b is not. Cost:
+/// B + 1 calls of f. Source: B. Efron, The Jackknife, the Bootstrap and Other Resampling Plans (1982), ch. 3.
+std::vector<Estimate> jackknife(const std::vector<std::vector<double>>& samples,
+                                const std::function<std::vector<double>(std::span<const double>)>& f, int bin = 1);
 
 }  // namespace quarkstar::app

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace quarkstar::app {
@@ -24,14 +26,30 @@ std::string scalar_text(const toml::node& node, const std::string& where) {
 std::string setting_text(const toml::node& node, const std::string& where, std::string_view separator) {
   std::vector<std::string> parts;
   if (const toml::array* list = node.as_array()) {
-    for (const toml::node& element : *list)
-      parts.push_back(element.is_array() && separator != "," ? setting_text(element, where) : scalar_text(element, where));
+    for (const toml::node& element : *list) {
+      const toml::array* numbers = element.as_array();  // such as a momentum
+      const bool is_one = numbers != nullptr && separator != "," && numbers->is_homogeneous<std::int64_t>();
+      parts.push_back(is_one ? setting_text(element, where) : scalar_text(element, where));
+    }
   } else if (const toml::table* table = node.as_table()) {
     for (const auto& [key, value] : *table) parts.push_back(fmt::format("{}={}", key.str(), scalar_text(value, where)));
   } else {
     return scalar_text(node, where);
   }
   return fmt::format("{}", fmt::join(parts, separator));
+}
+
+void in_order(const toml::table& table, const std::function<void(const std::string& key, const toml::node& value, unsigned line)>& body) {
+  std::vector<std::pair<unsigned, std::string>> order;
+  for (const auto& [key, value] : table) order.emplace_back(key.source().begin.line, std::string(key.str()));
+  std::stable_sort(order.begin(), order.end());
+  for (const auto& [line, key] : order) body(key, *table.get(key), line);
+}
+
+const toml::table& table_of(const toml::node& node, const std::string& where) {
+  if (const toml::table* table = node.as_table()) return *table;
+  throw Error(ErrorKind::input, where, "this is a table",
+              fmt::format("write it as [{}] above its keys", where.substr(where.rfind(' ') + 1)));
 }
 
 toml::table parse_toml(const std::string& path, std::string_view page) {

@@ -23,14 +23,11 @@ void write_attributes(Hdf5File& file, const RunReport& report) {
 
 }  // namespace
 
-void write_correlators_hdf5(const std::string& path, const RunReport& report) {
-  Hdf5File file(path);
-  write_attributes(file, report);
-  if (const std::string left_out = correlators_left_out(report.config); !left_out.empty()) file.attribute("not_written", left_out);
-  file.make_group("correlators");
-  file.make_group("effective_masses");
-  for (const Correlator& correlator : report.correlators) {
-    const std::string dataset = "correlators/" + correlator.name;
+void write_correlators(Hdf5File& file, const std::string& group, const std::vector<Correlator>& correlators) {
+  file.make_group(group + "correlators");
+  file.make_group(group + "effective_masses");
+  for (const Correlator& correlator : correlators) {
+    const std::string dataset = group + "correlators/" + correlator.name;
     if (correlator.imaginary.empty()) {
       file.write(dataset, correlator.values);
     } else {
@@ -38,11 +35,18 @@ void write_correlators_hdf5(const std::string& path, const RunReport& report) {
       for (std::size_t t = 0; t < correlator.values.size(); ++t) values.emplace_back(correlator.values[t], correlator.imaginary[t]);
       file.write(dataset, values);
     }
-    const std::string masses = "effective_masses/" + correlator.name;
+    const std::string masses = group + "effective_masses/" + correlator.name;
     file.make_group(masses);
     file.write(masses + "/log", correlator.log_mass);
     file.write(masses + "/cosh", correlator.cosh_mass);
   }
+}
+
+void write_correlators_hdf5(const std::string& path, const RunReport& report) {
+  Hdf5File file(path);
+  write_attributes(file, report);
+  if (const std::string left_out = correlators_left_out(report.config); !left_out.empty()) file.attribute("not_written", left_out);
+  write_correlators(file, "", report.correlators);
   file.commit();
 }
 

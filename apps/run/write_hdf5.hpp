@@ -3,8 +3,14 @@
 #include "apps/run/report.hpp"
 
 #include <string>
+#include <vector>
 
 namespace quarkstar::app {
+
+class Hdf5File;
+
+/// The correlators, and their effective masses, as below. group: "", or a group with "/" behind it.
+void write_correlators(Hdf5File& file, const std::string& group, const std::vector<Correlator>& correlators);
 
 /// /correlators/NAME (T doubles, or complex numbers: numpy's complex128), /effective_masses/NAME/{log,cosh} (T-1 doubles, not a number
 /// where undefined); the run's parameters as string attributes of the root. Throws Error(environment) naming the file when it cannot be

@@ -56,14 +56,32 @@ GoldenFile golden_file(const std::string& name) {
   return {"milc/" + name};
 }
 
+/// Real (part 0) or imaginary parts of numbers or pairs of numbers.
+std::vector<double> numbers(const json& values, std::size_t part = 0) {
+  std::vector<double> of_part;
+  for (const json& value : values) of_part.push_back(value.is_array() ? value.at(part) : value);
+  return of_part;
+}
+
+/// Real and imaginary parts over some scale at each t, side by side.
+std::vector<double> over(const std::vector<double>& re, const std::vector<double>& im, const std::vector<double>& scale) {
+  std::vector<double> parts;
+  for (std::size_t t = 0; t < scale.size(); ++t) {
+    parts.push_back(re[t] / scale[t]);
+    if (!im.empty()) parts.push_back(im[t] / scale[t]);
+  }
+  return parts;
+}
+
 /// Solved once for each configuration, action and boundary: several channels share a propagator.
 class SolvedCorrelators {
  public:
   explicit SolvedCorrelators(const VerifyConfig& config) : config_(config) {}
 
-  /// Check of one channel against `expected`; skipped if the configuration is not there.
+  /// Check of one channel against `expected`, each number over `scale` or, without one, over itself; skipped if the configuration is not
+  /// there.
   Check check(const std::string& name, const GoldenFile& golden, bool reunitarize, const WilsonCase& action, bool antiperiodic,
-              const std::string& channel, const std::vector<double>& expected) {
+              const std::string& channel, const std::vector<double>& expected, const std::vector<double>& scale = {}) {
     const std::string path = config_.data + "/" + golden.file;
     if (!std::filesystem::exists(path)) return skipped(name, "no file " + path);
     const std::string key = fmt::format("{} {} {} {} {} {}", golden.file, reunitarize, action.kappa, action.csw, action.mu, antiperiodic);
@@ -71,10 +89,14 @@ class SolvedCorrelators {
     if (found == solved_.end()) {
       LoadedGauge loaded = load_gauge(path, golden.lattice);
       if (reunitarize) gauge::reunitarize(loaded.gauge, host_team());
-      found =
-          solved_.emplace(key, verified_correlators(loaded.gauge, action, antiperiodic ? antiperiodic_in_time : periodic, config_)).first;
+      found = solved_
+                  .emplace(key, verified_correlators(loaded.gauge, action, antiperiodic ? antiperiodic_in_time : periodic, config_,
+                                                     {.names = {"mesons"}}))
+                  .first;
     }
-    return compare(name, expected, correlator_named(found->second, channel).values, correlator_limit, true);
+    const std::vector<double>& got = correlator_named(found->second, channel).values;
+    if (scale.empty()) return compare(name, expected, got, correlator_limit, true);
+    return compare(name, over(expected, {}, scale), over(got, {}, scale), correlator_limit, false);
   }
 
  private:
@@ -106,9 +128,10 @@ void check_golden_2(const json& golden, SolvedCorrelators& solved, std::vector<C
     if (!(is_clover || key.starts_with("tm.")) || !entry.contains("config")) continue;
     const GoldenFile file = golden_file(entry.at("config"));
     const WilsonCase action{entry.at("kappa").get<double>(), entry.at("csw").get<double>(), entry.value("mu", 0.0)};
+    const std::vector<double> pion = numbers(entry.at(is_clover ? "pion" : "pion_charged_P"));  // others change sign
     for (const auto& [name, field] : is_clover ? of_clover : of_twisted_mass)
       checks.push_back(solved.check(fmt::format("golden {} {}", key, name), file, entry.value("reunitarised", false), action,
-                                    entry.at("boundary").at(3) < 0, name, entry.at(field).get<std::vector<double>>()));
+                                    entry.at("boundary").at(3) < 0, name, numbers(entry.at(field)), pion));
   }
 }
 
@@ -122,16 +145,6 @@ void check_golden_milc(const json& golden, SolvedCorrelators& solved, std::vecto
     checks.push_back(solved.check("MILC " + key, {"milc/lat.sample." + part[1].str()}, true, {std::stod(part[3]), std::stod(part[4])},
                                   part[2] == "antiperiodic", channel, entry.at("re").get<std::vector<double>>()));
   }
-}
-
-/// Real and imaginary parts over some scale at each t, side by side.
-std::vector<double> over(const std::vector<double>& re, const std::vector<double>& im, const std::vector<double>& scale) {
-  std::vector<double> parts;
-  for (std::size_t t = 0; t < scale.size(); ++t) {
-    parts.push_back(re[t] / scale[t]);
-    if (!im.empty()) parts.push_back(im[t] / scale[t]);
-  }
-  return parts;
 }
 
 /// Cases named had.CONFIGURATION.*: all mesons at rest, the pion with momentum 1,0,0, and protons, of Wilson quarks.
@@ -150,11 +163,6 @@ void check_golden_hadrons(const json& golden, const VerifyConfig& config, std::v
     const std::vector<Correlator> solved =
         verified_correlators(load_gauge(path, lattice).gauge, {.kappa = entry.at("kappa"), .csw = entry.at("csw")}, antiperiodic_in_time,
                              config, {.names = {"mesons", "octet"}, .momenta = {{0, 0, 0}, {1, 0, 0}}});
-    const auto numbers = [&](const json& values, std::size_t part) {
-      std::vector<double> of_part;
-      for (const json& value : values) of_part.push_back(value.at(part));
-      return of_part;
-    };
     const auto at_rest = entry.at("mesons16_point_p000").get<std::vector<std::vector<double>>>();
     const std::vector<double>& pion = at_rest[15];
     for (std::size_t n = 0; n < 16; ++n)

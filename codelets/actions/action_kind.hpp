@@ -126,8 +126,8 @@ class ActionKind {
   virtual MakeOperator make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const LinksOfPart& links,
                                   ActionRun& run) const = 0;
 
-  /// The action with links of any value that have its form: for speeds.
-  virtual RunOperator with_any_links(HostGauge gauge) const = 0;
+  /// The action with links of any value that have its form: for speeds. Of `run` its settings.
+  virtual RunOperator with_any_links(HostGauge gauge, const ActionRun& run) const = 0;
 };
 
 /// The setting `mass`: Wilson's bare mass, staggered m of M = 2m + D, in lattice units.

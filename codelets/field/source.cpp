@@ -47,20 +47,6 @@ std::complex<double> source_at(const Source& source, std::int64_t site, const Co
   return 0;
 }
 
-namespace {
-
-/// set(site in the part, number) for the part's sites of the source's time slice.
-template <class Set>
-void for_source_sites(const Source& source, const Coord& lattice, const Box& part, Set&& set) {
-  const int slice = source.time() - part.origin[3];
-  if (slice < 0 || slice >= part.extents[3]) return;
-  const std::int64_t sites = volume(part.extents) / part.extents[3];
-  for (std::int64_t site = sites * slice; site < sites * (slice + 1); ++site)
-    set(site, source_at(source, lexicographic(site_of(part, site), lattice), lattice));
-}
-
-}  // namespace
-
 HostField make_source(const Source& source, int components, const Coord& lattice, const Box& part, int column) {
   check_source(source, lattice);
   HostField field(components, part);

@@ -41,6 +41,16 @@ void check_source(const Source& source, const Coord& extents);
 /// The number at a site (lexicographic) of the source.
 std::complex<double> source_at(const Source& source, std::int64_t site, const Coord& extents);
 
+/// set(site in the part, number) for the part's sites of the source's time slice.
+template <class Set>
+void for_source_sites(const Source& source, const Coord& lattice, const Box& part, Set&& set) {
+  const int slice = source.time() - part.origin[3];
+  if (slice < 0 || slice >= part.extents[3]) return;
+  const std::int64_t sites = volume(part.extents) / part.extents[3];
+  for (std::int64_t site = sites * slice; site < sites * (slice + 1); ++site)
+    set(site, source_at(source, lexicographic(site_of(part, site), lattice), lattice));
+}
+
 /// The part in a box of the lattice of a vector of so many components per site, zero but for component `column` (3 spin + colour; the
 /// colour) at the source's sites. Throws as check_source().
 HostField make_source(const Source& source, int components, const Coord& lattice, const Box& part, int column);

@@ -5,7 +5,7 @@ make_configuration
 clover=(solve --gauge lattice.ildg --action clover --kappa 0.12 --csw 1.3 --threads 1)
 twisted=(solve --gauge lattice.ildg --action twisted-mass --kappa 0.12 --mu 0.2 --threads 1)
 # pion FILE: C(t) of the pion.
-pion() { sed -n '/"correlators"/,/"effective_masses"/p' "$1" | sed -n '/"pion"/,/]/p' | grep -oE '[0-9.]+e?[-+]?[0-9]*' | head -n 8; }
+pion() { sed -n '/"correlators": {/,/"effective_masses"/p' "$1" | sed -n '/"pion"/,/]/p' | grep -oE '[0-9.]+e?[-+]?[0-9]*' | head -n 8; }
 # same FILE FILE: pions that agree to rounding of a solve.
 same() {
   paste <(pion "$1") <(pion "$2") | awk '{ d = ($1 - $2) / $2; if (d * d > 1e-16) bad = 1; n++ } END { exit bad || n < 8 }' || die "the pions of $1 and $2 differ: $(pion "$1") $(pion "$2")"
@@ -58,4 +58,5 @@ expect 2 'error: --schwarz-block: schwarz-block means nothing for the action clo
 expect 2 'error: --links: ' "${clover[@]}" --links 8 --json x.json
 
 expect 0 'Clover Dslash' bench dslash --action clover --lattice 4,4,4,4 --precision half --links 12 --nrhs 1 2 --repetitions 1 --array-mb 8 --no-tune
+expect 0 'bicgstab' bench solver --action clover --lattice 4,4,4,4 --kappa 0.12 --precision half --links 12 --iterations 16 --repetitions 1 --array-mb 8 --no-tune
 expect 0 'bicgstab' bench solver --action twisted-mass --lattice 4,4,4,4 --precision double --links 18 --nrhs 2 --iterations 16 --repetitions 1 --array-mb 8 --no-tune

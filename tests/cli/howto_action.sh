@@ -11,7 +11,7 @@ grep -q '"action": "moment"' moment.json && grep -q '"moment": 0.3' moment.json 
 [ "$(grep -c '"reason": "converged"' moment.json)" = 12 ] || die "not 12 columns"
 expect 0 '^wrote none.json' "${moment[@]}" --moment 0 --json none.json
 expect 0 '^wrote wilson.json' solve --gauge lattice.ildg --kappa 0.12 --threads 1 --json wilson.json
-pion() { sed -n '/"correlators"/,/"effective_masses"/p' "$1" | sed -n '/"pion"/,/]/p' | grep -oE '[0-9.]+e?[-+]?[0-9]*' | head -n 4; }
+pion() { sed -n '/"correlators": {/,/"effective_masses"/p' "$1" | sed -n '/"pion"/,/]/p' | grep -oE '[0-9.]+e?[-+]?[0-9]*' | head -n 4; }
 paste <(pion none.json) <(pion wilson.json) <(pion moment.json) |
   awk '{ d = ($1 - $2) / $2; if (d < 0) d = -d; if (d > 1e-9) bad = 1; e = ($3 - $2) / $2; if (e * e < 1e-8) bad = 1; n++ } END { exit bad || n < 4 }' ||
   die "b = 0 is not Wilson's pion, or b = 0.3 makes no difference: $(pion none.json) $(pion wilson.json) $(pion moment.json)"

@@ -30,7 +30,7 @@ correlators = ["pion", "rho", "a4p"]
 momenta = [[0, 0, 0], [1, 0, -1]]
 fold = true
 TOML
-numbers() { sed -n '/"correlators"/,$p' "$1" | grep -vE '"(started|.*seconds|busy)'; }
+numbers() { sed -n '/"correlators": {/,$p' "$1" | grep -vE '"(started|.*seconds|busy)'; }
 expect 0 '^ *t +pion +rho_x .*a m_pion .log.' solve mesons.toml --json mesons.json
 for name in pion rho_y a4p pion_p1,0,-1 a4p_p1,0,-1; do grep -q "^    \"$name\": \[" mesons.json || die "no correlator $name"; done
 numbers mesons.json > mesons.txt
@@ -39,7 +39,7 @@ for flags in "--nrhs 1" "--nrhs 5 --blocks 1,1,1,2 --workers 2"; do
   expect 0 '^wrote one.json' solve mesons.toml --json one.json $flags
   numbers one.json | cmp mesons.txt - || die "correlators depend on $flags"
 done
-expect 2 "error: --correlators: 'eta' is no correlator of this action; use some of mesons, pion, " solve mesons.toml --correlators pion,eta --json one.json
+expect 2 "error: --correlators: 'eta' is no correlator of this action; use some of mesons, octet, " solve mesons.toml --correlators pion,eta --json one.json
 expect 2 "error: --momenta: '1,0' has 2 numbers, not 3" solve mesons.toml --momenta 0,0,0+1,0 --json one.json
 
 histories() { grep -oE '"-?0x[^"]*"' "$1"; }
@@ -51,7 +51,7 @@ for cut in "${cuts[@]}"; do
   [ -s "history${cut// /_}.txt" ] || die "no residual history"
   cmp "history${cuts[0]// /_}.txt" "history${cut// /_}.txt" || die "the residual history depends on $cut"
 done
-! grep -q '"correlators"' history.json || die "correlators without all columns"
+! grep -q '"correlators": {' history.json || die "correlators without all columns"
 expect 0 '^not written: propagator.lime and correlators.h5, which need all 12 columns' \
   solve --gauge lattice.ildg --kappa 0.12 --columns 3 --out part --blocks 1 1 1 2
 [ -s part/propagator.h5 ] || die "no propagator of one column"
@@ -68,5 +68,5 @@ done
 expect 4 'error: column 0 .*iteration limit' solve --gauge lattice.ildg --kappa 0.12 --max-iterations 2 --out failed --json failed.json --trace failed-trace.json
 grep -q '"name":"wilson.' failed-trace.json || die "no trace of a failed solve"
 grep -q '"status": "failed"' failed.json || die "no reason in the JSON"
-! grep -q '"correlators"' failed.json || die "correlators of a failed solve"
+! grep -q '"correlators": {' failed.json || die "correlators of a failed solve"
 absent failed

@@ -36,3 +36,17 @@ absent() {
 make_configuration() {
   expect 0 '^plaquette ' gauge generate lattice.ildg --lattice 4 4 4 8 --beta 6.0 --sweeps 10 --seed 7 --format ildg
 }
+
+# open_in_browser PAGE: a browser, where there is one, has nothing to say against a file of HTML, on dark and on light paper.
+open_in_browser() {
+  local browser scheme
+  browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+  [ -n "$browser" ] || { echo "SKIPPED $1 in a browser: no chromium"; return 0; }
+  for scheme in 0 1; do
+    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$folder/profile" --enable-logging=stderr --v=0 \
+      --blink-settings=preferredColorScheme=$scheme --window-size=1280,2400 --screenshot="$folder/page.png" "file://$folder/$1" > browser.txt 2>&1 ||
+      { cat browser.txt; die "the browser fails"; }
+    ! grep -E 'CONSOLE|Page load failed' browser.txt || die "the browser complains"
+    [ "$(stat -c %s page.png)" -gt 20000 ] || die "the page is empty"
+  done
+}

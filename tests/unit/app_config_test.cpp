@@ -123,7 +123,7 @@ TEST_CASE("what is needed and missing is named") {
 
 TEST_CASE("every setting can be read back as a flag") {
   RunConfig config = config_of(
-      "boundary = { z = 0.25 }\nsource = \"point:1,2,3,4\"\nblocks = "
+      "boundary = { z = 0.25 }\nsource = \"point:1,2,3,4\"\nmomenta = [[0,0,0], [1,-2,0]]\nblocks = "
       "[1,1,1,2]\nmass = -0.5");
   for (const Setting& field : run_settings()) {
     CAPTURE(field.key);
@@ -132,6 +132,10 @@ TEST_CASE("every setting can be read back as a flag") {
     if (before.is_null() || before == "" || before == 0) continue;  // not set
     std::string text = before.is_string() ? before.get<std::string>() : before.dump();
     if (before.is_array()) text = text.substr(1, text.size() - 2);
+    if (before.is_array() && before.front().is_array()) {  // [0,0,0],[1,0,0] is 0,0,0+1,0,0
+      for (std::size_t at; (at = text.find("],[")) != std::string::npos;) text.replace(at, 3, "+");
+      text = text.substr(1, text.size() - 2);
+    }
     field.set(config, text);
     CHECK(field.get(config) == before);
   }

@@ -34,7 +34,7 @@ TEST_CASE("outputs of a run can be read back") {
   const TemporaryFolder folder;
   const Propagators propagators = testing::counted_propagators(extents);
   const Propagator& propagator = propagators.front();
-  const RunReport report = testing::made_up_report(extents, propagators);
+  const RunReport report = testing::made_up_report(extents);
   {
     const OutputFolder out(folder.file("run"));
     CHECK(write_outputs(out, report, propagators).size() == 5);
@@ -122,7 +122,7 @@ TEST_CASE("staggered propagators are written column by column") {
 }
 
 TEST_CASE("residual histories in JSON are exact") {
-  RunReport report = testing::made_up_report(extents, testing::counted_propagators(extents));
+  RunReport report = testing::made_up_report(extents);
   report.config.residual_history = true;
   report.solves[0].result.residual_history = {0x1.23456789abcdep-7};
   const auto json = report_json(report);
@@ -130,7 +130,7 @@ TEST_CASE("residual histories in JSON are exact") {
 }
 
 TEST_CASE("a failed run has no correlators in its JSON") {
-  RunReport report = testing::made_up_report(extents, testing::counted_propagators(extents));
+  RunReport report = testing::made_up_report(extents);
   report.failed = true;
   const auto json = report_json(report);
   CHECK(json.at("status") == "failed");
@@ -139,7 +139,7 @@ TEST_CASE("a failed run has no correlators in its JSON") {
 }
 
 TEST_CASE("the page stands alone, names everything and escapes text") {
-  const std::string html = report_html(testing::made_up_report(extents, testing::counted_propagators(extents)));
+  const std::string html = report_html(testing::made_up_report(extents));
   for (const char* outside : {"http://", "https://", "<script", "<link", "src=", "url(", "@import"})
     CHECK(html.find(outside) == std::string::npos);
   CHECK(html.find("lat.&lt;0&gt;.nersc") != std::string::npos);
@@ -197,7 +197,7 @@ TEST_CASE("two writers of one HDF5 file do not disturb each other") {
 }
 
 TEST_CASE("energy is in every output: joules where they are known, the reason where not") {
-  RunReport report = testing::made_up_report(extents, testing::counted_propagators(extents));
+  RunReport report = testing::made_up_report(extents);
   report.solves[0].energy = {{0, "no counter"}, {50, ""}};
   report.solves[1].energy = {{30, ""}, {50, ""}};
   const auto json = report_json(report);

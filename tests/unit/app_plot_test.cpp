@@ -40,6 +40,18 @@ TEST_CASE("a plot has a path a series and leaves out what cannot be drawn") {
   CHECK(count_elements(figure(logarithmic), "//circle") == 3);
 }
 
+TEST_CASE("a series with errors has bars where they are finite, and the axes hold them") {
+  Plot plot{.title = "t", .x_label = "x", .y_label = "y", .series = {{"s", {0, 1, 2}, {1, 2, 3}}}};
+  CHECK(count_elements(figure(plot), "//path[@class='bar']") == 0);
+  plot.series[0].errors = {0.5, not_a_number, 10};
+  const std::string html = figure(plot);
+  CHECK(count_elements(html, "//path[@class='bar']") == 1);
+  CHECK(html.find("+- 0.5</title>") != std::string::npos);
+  CHECK(html.find(">10</text>") != std::string::npos);  // a tick beyond the values
+  plot.log_y = true;                                    // 3 - 10 has no logarithm
+  CHECK(figure(plot).find("nan") == std::string::npos);
+}
+
 TEST_CASE("twelve series differ in colour or dashes") {
   Plot plot{.title = "t", .x_label = "x", .y_label = "y", .series = {}};
   for (int s = 0; s < 12; ++s) plot.series.push_back({"s", {0, 1}, {1.0 * s, 2}});
@@ -68,7 +80,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the timeline has a bar for each task") {
-  RunReport report = quarkstar::testing::made_up_report({2, 2, 2, 4}, quarkstar::testing::counted_propagators({2, 2, 2, 4}));
+  RunReport report = quarkstar::testing::made_up_report({2, 2, 2, 4});
   report.timeline.push_back({0, -1, "bicgstab.alpha", 150, 151, quarkstar::runtime::CodeletKind::scalar});
   report.timeline.push_back({0, 0, "wilson.double.pack", 152, 2400});
   const std::string html = timeline_figure(report);

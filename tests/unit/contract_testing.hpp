@@ -34,6 +34,7 @@ inline std::vector<Correlator> contracted(std::span<const HostField> columns, st
   for (int c = 0; c < n; ++c) vectors.push_back(layout.vectors > 0 ? count - 1 - c : c);
   const FullField field(lattice, columns.front().components, count);
   for (const int parity : {0, 1}) transfer::load(field.of(parity), all);
+  runtime::Session::current().wait_all();  // `all` does not outlive what may be refused next
   const auto choices = contract::that_fit(contract::choose({family}, request.names), source);
   const contract::Contraction contraction(choices, request, field, vectors, source);
   std::vector<Correlator> correlators = contraction.correlators();

@@ -75,7 +75,7 @@ class StaggeredKind : public ActionKind {
     return make_operators(decomposition, links(decomposition, run.gauge), run);
   }
 
-  RunOperator with_any_links(HostGauge gauge) const override {
+  RunOperator with_any_links(HostGauge gauge, const ActionRun&) const override {
     const auto links = std::make_shared<smear::StaggeredLinks>();
     links->has_long = has_long();
     if (has_long()) {

@@ -99,10 +99,10 @@ MakeOperator WilsonKind::make_links(runtime::Session&, const runtime::Decomposit
   };
 }
 
-RunOperator WilsonKind::with_any_links(HostGauge gauge) const {
+RunOperator WilsonKind::with_any_links(HostGauge gauge, const ActionRun& run) const {
   const auto links = std::make_shared<const HostGauge>(std::move(gauge));
   RunOperator made;
-  made.action = action(*links, {});
+  made.action = action(*links, run);
   made.links = links;
   return made;
 }

@@ -19,7 +19,7 @@ class WilsonKind : public ActionKind {
 
   MakeOperator make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const LinksOfPart& links,
                           ActionRun& run) const override;
-  RunOperator with_any_links(HostGauge gauge) const override;
+  RunOperator with_any_links(HostGauge gauge, const ActionRun& run) const override;
 };
 
 }  // namespace quarkstar

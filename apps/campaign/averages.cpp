@@ -1,0 +1,149 @@
+#include "apps/campaign/averages.hpp"
+
+#include "apps/campaign/results_file.hpp"
+#include "apps/run/hdf5_file.hpp"
+#include "codelets/contract/effective_mass.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <complex>
+#include <map>
+#include <set>
+
+namespace quarkstar::app::campaign {
+namespace {
+
+std::string kind_of(const Source& source) {
+  const std::string text = quarkstar::text_of(source);
+  return text.substr(0, text.find(':'));
+}
+
+/// Kinds of sources in the order of the campaign, and the sources of each.
+std::vector<std::pair<std::string, std::vector<std::string>>> sources_by_kind(const Campaign& campaign) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
+  for (const Source& source : campaign.sources) {
+    auto place = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == kind_of(source); });
+    if (place == kinds.end()) place = kinds.insert(kinds.end(), {kind_of(source), {}});
+    place->second.push_back(quarkstar::text_of(source));
+  }
+  return kinds;
+}
+
+/// Samples of one quark and kind of source, one configuration after the other.
+struct Samples {
+  Average average;
+  std::vector<std::string> sources;
+  std::vector<std::string> names;  ///< of correlators
+  std::size_t time_slices = 0;
+  std::map<std::string, std::vector<std::vector<double>>> of_correlators;
+
+  void add(const std::string& configuration, const std::map<std::string, RowResults>& rows) {
+    average.configurations.push_back(configuration);
+    for (const std::string& source : sources)
+      for (const Correlator& correlator : rows.at(source).correlators) {
+        time_slices = correlator.values.size();
+        std::vector<std::vector<double>>& samples = of_correlators[correlator.name];
+        if (samples.size() < average.configurations.size()) samples.emplace_back(time_slices + correlator.imaginary.size(), 0.0);
+        std::vector<double>& mean = samples.back();
+        const auto share = static_cast<double>(sources.size());
+        for (std::size_t t = 0; t < time_slices; ++t) mean[t] += correlator.values[t] / share;
+        for (std::size_t t = 0; t < correlator.imaginary.size(); ++t) mean[time_slices + t] += correlator.imaginary[t] / share;
+      }
+  }
+};
+
+std::vector<double> values_of(const std::vector<Estimate>& estimates) {
+  std::vector<double> values;
+  for (const Estimate& estimate : estimates) values.push_back(estimate.mean);
+  return values;
+}
+std::vector<double> errors_of(const std::vector<Estimate>& estimates) {
+  std::vector<double> errors;
+  for (const Estimate& estimate : estimates) errors.push_back(estimate.error);
+  return errors;
+}
+std::vector<std::complex<double>> together(const std::vector<double>& real, const std::vector<double>& imaginary) {
+  std::vector<std::complex<double>> values;
+  for (std::size_t t = 0; t < real.size(); ++t) values.emplace_back(real[t], imaginary[t]);
+  return values;
+}
+
+}  // namespace
+
+AverageCorrelator average_correlator(const std::string& name, const std::vector<std::vector<double>>& samples, std::size_t time_slices,
+                                     int bin) {
+  AverageCorrelator average{name, {}, {}, {}, {}};
+  const auto of_real_parts = [time_slices](std::vector<double> (*mass)(std::span<const double>)) {
+    return [mass, time_slices](std::span<const double> mean) { return mass(mean.first(time_slices)); };
+  };
+  average.real = jackknife(
+      samples, [](std::span<const double> mean) { return std::vector<double>(mean.begin(), mean.end()); }, bin);
+  average.imaginary.assign(average.real.begin() + static_cast<std::ptrdiff_t>(time_slices), average.real.end());
+  average.real.resize(time_slices);
+  average.log_mass = jackknife(samples, of_real_parts(log_effective_mass), bin);
+  average.cosh_mass = jackknife(samples, of_real_parts(cosh_effective_mass), bin);
+  return average;
+}
+
+std::vector<Average> averages_of(const Campaign& campaign, const Journal& journal) {
+  std::vector<Samples> all;
+  for (const Quark& quark : campaign.quarks)
+    for (const auto& [kind, sources] : sources_by_kind(campaign)) all.push_back({{quark.name, kind, {}, {}}, sources, {}, 0, {}});
+  for (const Configuration& configuration : campaign.configurations) {
+    const auto complete = [&](const Samples& samples) {
+      return std::all_of(samples.sources.begin(), samples.sources.end(), [&](const std::string& source) {
+        return journal.is_done({configuration.name, samples.average.quark, source});
+      });
+    };
+    if (std::none_of(all.begin(), all.end(), complete)) continue;
+    const ConfigurationResults results = read_results(campaign.file_of(configuration));
+    for (Samples& samples : all)
+      if (complete(samples)) samples.add(configuration.name, results.of_quarks.at(samples.average.quark));
+  }
+  std::vector<Average> averages;
+  for (Samples& samples : all) {
+    if (samples.average.configurations.empty()) continue;
+    for (const auto& [name, values] : samples.of_correlators)
+      samples.average.correlators.push_back(average_correlator(name, values, samples.time_slices, campaign.bin));
+    averages.push_back(std::move(samples.average));
+  }
+  return averages;
+}
+
+void write_averages(const std::string& path, const Campaign& campaign, const std::vector<Average>& averages) {
+  Hdf5File file(path);
+  const auto kinds = sources_by_kind(campaign);
+  std::set<std::string> made;
+  for (const Average& average : averages) {
+    if (made.insert(average.quark).second) file.make_group(average.quark);
+    const std::string group = average.quark + "/" + average.source;
+    file.make_group(group);
+    const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == average.source; });
+    file.write(group + "/configurations", average.configurations);
+    file.write(group + "/sources", kind->second);
+    file.attribute("bin", fmt::format("{}", campaign.bin), group);
+    file.make_group(group + "/correlators");
+    file.make_group(group + "/effective_masses");
+    for (const AverageCorrelator& correlator : average.correlators) {
+      const std::string values = group + "/correlators/" + correlator.name + "/",
+                        masses = group + "/effective_masses/" + correlator.name + "/";
+      file.make_group(group + "/correlators/" + correlator.name);
+      file.make_group(group + "/effective_masses/" + correlator.name);
+      if (correlator.imaginary.empty()) {
+        file.write(values + "mean", values_of(correlator.real));
+        file.write(values + "error", errors_of(correlator.real));
+      } else {
+        file.write(values + "mean", together(values_of(correlator.real), values_of(correlator.imaginary)));
+        file.write(values + "error", together(errors_of(correlator.real), errors_of(correlator.imaginary)));
+      }
+      file.write(masses + "log", values_of(correlator.log_mass));
+      file.write(masses + "log_error", errors_of(correlator.log_mass));
+      file.write(masses + "cosh", values_of(correlator.cosh_mass));
+      file.write(masses + "cosh_error", errors_of(correlator.cosh_mass));
+    }
+  }
+  file.commit();
+}
+
+}  // namespace quarkstar::app::campaign

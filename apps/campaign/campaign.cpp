@@ -1,0 +1,283 @@
+#include "apps/campaign/campaign.hpp"
+
+#include "apps/run/parse.hpp"
+#include "apps/run/toml_text.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/system/error.hpp"
+#include "solvers/krylov/krylov.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <glob.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace quarkstar::app::campaign {
+namespace {
+
+constexpr std::string_view page = "docs/howto/campaign.md";
+
+constexpr std::array<std::string_view, 18> of_whole{"lattice",    "reunitarize", "blocks",    "ranks",       "rank-weights", "policy",
+                                                    "watts",      "devices",     "cpu-share", "gpu-memory",  "cpu-memory",   "gpus",
+                                                    "share-gpus", "workers",     "threads",   "worker-mode", "throttle",     "watchdog"};
+
+/// Settings of a solve that a campaign has no use for, and what it has instead.
+struct Refused {
+  std::string_view key, instead;
+};
+constexpr std::string_view has_journal = "leave it out: what is done is in the journal, and is not done again";
+constexpr Refused refused[] = {{"gauge", "name the files in `configurations`"},
+                               {"source", "list them in `sources`"},
+                               {"columns", "leave it out: correlators need all of them"},
+                               {"json", "leave it out: results are in the folder `out`"},
+                               {"trace", "use `quarkstar solve` for one configuration"},
+                               {"bound", "use `quarkstar solve` for one configuration"},
+                               {"residual-history", "use `quarkstar solve` for one configuration"},
+                               {"checkpoint", has_journal},
+                               {"checkpoint-every", has_journal}};
+
+[[noreturn]] void refuse(const std::string& where, const std::string& what, const std::string& remedy) {
+  throw Error(ErrorKind::input, where, what, remedy);
+}
+
+/// One text, or a list of them.
+std::vector<std::string> texts_of(const toml::node& node, const std::string& where, const std::string& example) {
+  const auto text_of = [&](const toml::node& one) {
+    const auto* text = one.as_string();
+    if (text == nullptr || text->get().empty()) refuse(where, "this is a list of texts", "write it as " + example);
+    return text->get();
+  };
+  const toml::array* list = node.as_array();
+  if (list == nullptr) return {text_of(node)};
+  if (list->empty()) refuse(where, "the list is empty", "write it as " + example);
+  std::vector<std::string> texts;
+  for (const toml::node& one : *list) texts.push_back(text_of(one));
+  return texts;
+}
+
+/// What stands in the file above the quarks, and in each of them, as settings of a solve.
+struct Parsed {
+  std::vector<std::string> patterns;
+  std::string patterns_where, sinks_where;
+  std::vector<Assignment> common;
+  struct Table {
+    std::string name, where;
+    std::vector<Assignment> settings;
+  };
+  std::vector<Table> quarks;
+};
+
+/// A setting of a solve that may stand in a campaign's file.
+Assignment setting_in(const std::string& key, const toml::node& value, const std::string& where, bool in_quark) {
+  for (const Refused& no : refused)
+    if (no.key == key) refuse(where, "a campaign has no such key", std::string(no.instead));
+  const Setting* setting = find_setting(key);
+  if (setting == nullptr || key == "out") {
+    std::vector<std::string_view> keys;
+    for (const Setting& known : run_settings())
+      if (std::none_of(std::begin(refused), std::end(refused), [&](const Refused& no) { return no.key == known.key; }) &&
+          known.key != "out" && !(in_quark && is_of_whole_campaign(known.key)))
+        keys.push_back(known.key);
+    const std::string own = in_quark ? "" : "configurations, out, sources, sinks, propagators, bin, grace, [quark.NAME], ";
+    refuse(where, "unknown key", fmt::format("use one of {}{}", own, fmt::join(keys, ", ")));
+  }
+  if (in_quark && is_of_whole_campaign(key)) refuse(where, "this is for all quarks", "write it above the first [quark.NAME]");
+  return {key, setting_text(value, where, setting->separator), where};
+}
+
+/// The campaign's own keys, by name; false for others.
+bool take_own(Campaign& campaign, Parsed& parsed, const std::string& key, const toml::node& value, const std::string& where) {
+  try {
+    if (key == "configurations") {
+      parsed.patterns = texts_of(value, where, "[\"ensemble/lat.*\"]");
+      parsed.patterns_where = where;
+    } else if (key == "sources") {
+      campaign.sources_where = where;
+      for (const std::string& text : texts_of(value, where, "[\"point:0,0,0,0\"]")) {
+        const Source source = parse_source(text);
+        const auto same = [&](const Source& other) { return quarkstar::text_of(other) == quarkstar::text_of(source); };
+        if (std::any_of(campaign.sources.begin(), campaign.sources.end(), same))
+          throw BadValue(fmt::format("{} is given twice", text), "give each source once");
+        campaign.sources.push_back(source);
+      }
+    } else if (key == "sinks") {
+      for (const std::string& text : texts_of(value, where, "[\"point\"]"))
+        if (text != "point") throw BadValue(fmt::format("'{}' is no sink", text), "use point: sinks are not smeared");
+    } else if (key == "out") {
+      campaign.out = setting_text(value, where);
+      if (campaign.out.empty()) throw BadValue("no name", "name a folder");
+    } else if (key == "propagators") {
+      campaign.propagators = parse_switch(setting_text(value, where));
+    } else if (key == "bin") {
+      campaign.bin = parse_integer(setting_text(value, where), 1);
+    } else if (key == "grace") {
+      campaign.grace = parse_integer(setting_text(value, where), 0);
+    } else {
+      return false;
+    }
+  } catch (const BadValue& bad) {
+    refuse(where, bad.what(), bad.allowed());
+  }
+  return true;
+}
+
+Parsed parse(Campaign& campaign) {
+  Parsed parsed;
+  const toml::table file = parse_toml(campaign.file, page);
+  const auto where_is = [&](unsigned line, const std::string& key) { return fmt::format("{}:{}: {}", campaign.file, line, key); };
+  in_order(file, [&](const std::string& key, const toml::node& value, unsigned line) {
+    const std::string where = where_is(line, key);
+    if (key == "quark") {
+      in_order(table_of(value, where_is(line, "quark.NAME")), [&](const std::string& name, const toml::node& settings, unsigned at) {
+        Parsed::Table quark{name, where_is(at, "quark." + name), {}};
+        if (name.empty() || name.find('/') != std::string::npos)
+          refuse(quark.where, "this name has a slash, or no letter", "results are in groups of this name: use letters and digits");
+        in_order(table_of(settings, quark.where), [&](const std::string& k, const toml::node& v, unsigned l) {
+          quark.settings.push_back(setting_in(k, v, where_is(l, fmt::format("quark.{}.{}", name, k)), true));
+        });
+        parsed.quarks.push_back(std::move(quark));
+      });
+    } else if (!take_own(campaign, parsed, key, value, where)) {
+      parsed.common.push_back(setting_in(key, value, where, false));
+    }
+  });
+  return parsed;
+}
+
+/// The files that a pattern of the shell stands for, in alphabetical order.
+std::vector<std::string> files_like(const std::string& pattern, const std::string& where) {
+  glob_t found{};
+  const int code = ::glob(pattern.c_str(), GLOB_TILDE, nullptr, &found);
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < found.gl_pathc; ++i)
+    if (!std::filesystem::is_directory(found.gl_pathv[i])) files.emplace_back(found.gl_pathv[i]);
+  ::globfree(&found);
+  if (code != 0 || files.empty())
+    refuse(where, fmt::format("no file is called '{}'", pattern), "check the path, which begins in the folder where the command runs");
+  return files;
+}
+
+std::vector<Configuration> configurations_of(const Parsed& parsed) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  std::string lines;
+  job.on_root([&] {
+    for (const std::string& pattern : parsed.patterns)
+      for (const std::string& file : files_like(pattern, parsed.patterns_where)) lines += file + "\n";
+  });
+  lines = job.broadcast(lines);
+  lines.pop_back();
+  std::vector<Configuration> configurations;
+  for (const std::string& path : split(lines, '\n')) {
+    const std::string name = std::filesystem::path(path).filename().string();
+    const auto same = std::find_if(configurations.begin(), configurations.end(), [&](const Configuration& c) { return c.name == name; });
+    if (same == configurations.end()) configurations.push_back({name, path});
+    else if (same->path != path)
+      refuse(parsed.patterns_where, fmt::format("two configurations are called {}: {} and {}", name, same->path, path),
+             "results are in a file of that name: rename one, or make two campaigns");
+  }
+  return configurations;
+}
+
+/// Names above the quarks are for all of them: each takes those that its action has.
+void choose_correlators(std::vector<Quark>& quarks, const Parsed& parsed) {
+  const auto common = std::find_if(parsed.common.begin(), parsed.common.end(), [](const Assignment& a) { return a.key == "correlators"; });
+  if (common == parsed.common.end()) return;
+  for (const std::string& name : split(common->value, ',')) {
+    const auto has = [&](const Quark& quark) { return has_correlator(*quark.config.action, name); };
+    if (std::none_of(quarks.begin(), quarks.end(), has))
+      refuse(common->where, fmt::format("'{}' is no correlator of any of these quarks", name),
+             fmt::format("{} lists them, and their families", page));
+  }
+  for (std::size_t q = 0; q < quarks.size(); ++q) {
+    const std::vector<Assignment>& own = parsed.quarks[q].settings;
+    if (std::any_of(own.begin(), own.end(), [](const Assignment& a) { return a.key == "correlators"; })) continue;
+    Quark& quark = quarks[q];
+    std::erase_if(quark.config.correlators.names, [&](const std::string& name) { return !has_correlator(*quark.config.action, name); });
+    if (quark.config.correlators.names.empty())
+      refuse(quark.where, fmt::format("none of {} is a correlator of the action {}", common->value, quark.config.action->name),
+             "give this quark `correlators` of its own");
+  }
+}
+
+/// What check_complete() and others say of the quark's settings, with its place in the file.
+void at_place_of(const Quark& quark, const std::function<void()>& check) {
+  try {
+    check();
+  } catch (const Error& error) {
+    if (error.parameter().empty()) throw;
+    const auto& given = quark.config.given;
+    const auto place = std::find_if(given.begin(), given.end(), [&](const auto& setting) { return setting.first == error.parameter(); });
+    const std::string message = error.what();
+    throw Error(error.kind(), place != given.end() ? place->second : quark.where,
+                place != given.end() ? message.substr(error.parameter().size() + 2) : message, "");
+  }
+}
+
+void check(Quark& quark) {
+  RunConfig& config = quark.config;
+  at_place_of(quark, [&] {
+    complete(config);
+    if (config.action->has_own_links(config.settings))
+      throw Error(ErrorKind::input, Parameter(config.action->link_files.front()), "a campaign makes links of its configurations",
+                  "leave it out, or use `quarkstar solve` for links from files");
+    RunConfig with_files = config;
+    with_files.gauge = with_files.out = "of each configuration";
+    check_complete(with_files);
+    const NamedKrylovSolver& solver = *find_krylov_solver(config.solver.solver);
+    if (solver.mixes_vectors && config.action->components % config.nrhs != 0)
+      throw Error(ErrorKind::input, Parameter("nrhs"),
+                  fmt::format("with {} the bits of a source would depend on the one beside it, of which {} columns are in its groups",
+                              solver.name, config.nrhs),
+                  fmt::format("use {}, the columns of one source, or a part of them", config.action->components));
+  });
+}
+
+}  // namespace
+
+bool is_of_whole_campaign(std::string_view key) { return std::find(of_whole.begin(), of_whole.end(), key) != of_whole.end(); }
+
+bool changes_no_bit(std::string_view key) {
+  constexpr std::string_view keys[] = {"nrhs", "in-flight", "max-iterations", "check-every", "no-tune"};
+  return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
+}
+
+bool has_correlator(const ActionKind& kind, std::string_view name) {
+  for (const contract::Family& family : contract::families()) {
+    if (std::find(kind.correlators.begin(), kind.correlators.end(), family.name) == kind.correlators.end()) continue;
+    if (family.name == name) return true;
+    for (const contract::Channel& channel : family.channels)
+      if (channel.name == name || channel.group == name) return true;
+  }
+  return false;
+}
+
+Campaign read_campaign(const std::string& path, const std::vector<Assignment>& overriding) {
+  Campaign campaign;
+  campaign.file = path;
+  const Parsed parsed = parse(campaign);
+  std::vector<Assignment> of_solves;
+  for (const Assignment& setting : overriding)
+    if (setting.key == "out") campaign.out = setting.value;
+    else of_solves.push_back(setting);
+  if (parsed.patterns.empty()) refuse(path, "no configurations are named", "give them as configurations = [\"ensemble/lat.*\"]");
+  if (campaign.out.empty()) refuse(path, "nowhere to write the results", "name a folder as out = \"results\"");
+  if (campaign.sources.empty()) refuse(path, "no sources are given", "give them as sources = [\"point:0,0,0,0\"]");
+  if (parsed.quarks.empty()) refuse(path, "there is no quark", "describe one in a table [quark.light], with its action and mass");
+  for (const Parsed::Table& table : parsed.quarks) {
+    Quark& quark = campaign.quarks.emplace_back(Quark{table.name, table.where, {}});
+    apply_settings(quark.config, parsed.common);
+    apply_settings(quark.config, table.settings);
+    apply_settings(quark.config, of_solves);
+    quark.config.propagators = campaign.propagators;
+    quark.config.source = campaign.sources.front();
+    quark.config.further_sources.assign(campaign.sources.begin() + 1, campaign.sources.end());
+  }
+  choose_correlators(campaign.quarks, parsed);
+  for (Quark& quark : campaign.quarks) check(quark);
+  campaign.configurations = configurations_of(parsed);
+  return campaign;
+}
+
+}  // namespace quarkstar::app::campaign

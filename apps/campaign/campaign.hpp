@@ -1,0 +1,52 @@
+#pragma once
+// What a campaign is asked to do: the TOML file of `quarkstar run`.
+#include "apps/run/config.hpp"
+
+#include <string>
+#include <vector>
+
+namespace quarkstar::app::campaign {
+
+/// A file of links. Its name, without folders, stands for it in the results.
+struct Configuration {
+  std::string name, path;
+};
+
+/// A table [quark.NAME]: a propagator of every source on every configuration.
+struct Quark {
+  std::string name;
+  std::string where;  ///< "pions.toml:9: quark.light"
+  RunConfig config;   ///< with all sources; complete() and checked, but for the gauge configuration, which it lacks
+};
+
+struct Campaign {
+  std::string file;
+  std::vector<Configuration> configurations;  ///< in the order of the file, those of a pattern by name
+  std::string out;
+  std::vector<Source> sources;
+  std::string sources_where;
+  std::vector<Quark> quarks;
+  bool propagators = false;  ///< are written
+  int bin = 1;               ///< neighbouring configurations that the errors take together
+  int grace = 10;            ///< seconds that a solve may take after a signal before it is given up
+
+  std::string file_of(const Configuration& configuration) const { return out + "/configurations/" + configuration.name + ".h5"; }
+  std::string journal() const { return out + "/journal.jsonl"; }
+};
+
+/// Keys of solve settings that hold for the whole campaign: of the links, of devices and of the policy. They are given above the quarks, or
+/// as flags.
+bool is_of_whole_campaign(std::string_view key);
+
+/// Keys of quarks that change how they are solved and no bit of what comes out.
+bool changes_no_bit(std::string_view key);
+
+/// Reads the file, finds the configurations, and completes and checks every quark. overriding: `out` and settings of the whole campaign
+/// that override the file's. Throws Error(input) naming file, line, key, value and remedy. All ranks call; the root looks for the
+/// configurations.
+Campaign read_campaign(const std::string& path, const std::vector<Assignment>& overriding);
+
+/// Whether an action has a correlator, a group or a family of this name.
+bool has_correlator(const ActionKind& kind, std::string_view name);
+
+}  // namespace quarkstar::app::campaign

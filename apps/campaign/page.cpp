@@ -1,0 +1,124 @@
+#include "apps/campaign/page.hpp"
+
+#include "apps/report/html_table.hpp"
+#include "apps/report/plot_svg.hpp"
+#include "apps/report/timeline_svg.hpp"
+#include "apps/run/generate_run.hpp"
+#include "apps/run/parse.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace quarkstar::app::campaign {
+namespace {
+
+Series series_of(const std::string& name, const std::vector<Estimate>& estimates) {
+  Series series{name, {}, {}};
+  for (std::size_t t = 0; t < estimates.size(); ++t) {
+    series.x.push_back(static_cast<double>(t));
+    series.y.push_back(estimates[t].mean);
+    series.errors.push_back(estimates[t].error);
+  }
+  return series;
+}
+
+std::string figures_of(const Average& average) {
+  const std::string what = fmt::format("quark {}, {} source", average.quark, average.source);
+  Plot correlators{.title = "Correlators, |C|, " + what, .x_label = "t - t_source", .y_label = "|C(t)|", .log_y = true, .series = {}};
+  Plot masses{.title = "Effective masses (cosh), " + what, .x_label = "t - t_source", .y_label = "a m(t)", .series = {}};
+  for (const AverageCorrelator& c : average.correlators) {
+    correlators.series.push_back(series_of(c.name, c.real));
+    for (double& value : correlators.series.back().y) value = std::abs(value);
+    masses.series.push_back(series_of(c.name, c.cosh_mass));
+  }
+  return figure(correlators) + figure(masses);
+}
+
+std::string masses_table(const Average& average) {
+  constexpr std::size_t in_a_table = 8;
+  std::string html;
+  for (std::size_t begin = 0; begin < average.correlators.size(); begin += in_a_table) {
+    const std::span some = std::span(average.correlators).subspan(begin, std::min(in_a_table, average.correlators.size() - begin));
+    TableRow head{"t - t_source"};
+    for (const AverageCorrelator& c : some) head.push_back("a m " + c.name);
+    std::vector<TableRow> rows;
+    for (std::size_t t = 0; t < some.front().cosh_mass.size(); ++t) {
+      TableRow row{fmt::format("{}", t)};
+      for (const AverageCorrelator& c : some)
+        row.push_back(std::isfinite(c.cosh_mass[t].mean) ? estimate_text(c.cosh_mass[t].mean, c.cosh_mass[t].error) : "-");
+      rows.push_back(std::move(row));
+    }
+    html += table("", head, rows);
+  }
+  return html;
+}
+
+std::string averages_section(const Outcome& outcome, const std::vector<Average>& averages) {
+  if (averages.empty()) return "<p>No configuration has all its sources yet.</p>\n";
+  std::string html;
+  for (const Average& average : averages) {
+    html += fmt::format("<h2>Quark {}, {} source</h2>\n<p>{} of {} configurations; errors by jackknife{}.</p>\n", escape(average.quark),
+                        escape(average.source), average.configurations.size(), outcome.campaign.configurations.size(),
+                        outcome.campaign.bin > 1 ? fmt::format(", {} configurations in a bin", outcome.campaign.bin) : "");
+    html += "<div class=\"plots\">\n" + figures_of(average) + "</div>\n" + masses_table(average);
+  }
+  return html;
+}
+
+std::string failures_section(const Outcome& outcome) {
+  if (outcome.failures.empty()) return "";
+  std::vector<TableRow> rows;
+  for (const Failure& failure : outcome.failures)
+    rows.push_back({failure.configuration, failure.quark.empty() ? "all" : failure.quark, failure.reason});
+  return "<h2>Failures</h2>\n" + table("facts", {"configuration", "quark", "reason"}, rows);
+}
+
+std::string configurations_section(const Outcome& outcome) {
+  std::vector<TableRow> rows;
+  for (const Configuration& configuration : outcome.campaign.configurations) {
+    TableRow row{configuration.name, configuration.path};
+    for (const Quark& quark : outcome.campaign.quarks) {
+      const std::size_t missing = missing_sources(outcome.campaign, outcome.journal, configuration, quark).size();
+      row.push_back(fmt::format("{} of {}", outcome.campaign.sources.size() - missing, outcome.campaign.sources.size()));
+    }
+    rows.push_back(std::move(row));
+  }
+  TableRow head{"configuration", "file"};
+  for (const Quark& quark : outcome.campaign.quarks) head.push_back(fmt::format("{}: sources done", quark.name));
+  return "<h2>Configurations</h2>\n" + table("", head, rows);
+}
+
+std::string settings_section(const Campaign& campaign) {
+  std::string html = "<h2>Settings</h2>\n";
+  for (const Quark& quark : campaign.quarks) {
+    std::vector<TableRow> rows;
+    for (const auto& [key, value] : parameters_of(quark.config))
+      if (!value.is_null() && value != "") rows.push_back({std::string(key), value.is_string() ? value.get<std::string>() : value.dump()});
+    html += fmt::format("<h3>Quark {}</h3>\n", escape(quark.name)) + table("facts", {}, rows);
+  }
+  return html;
+}
+
+}  // namespace
+
+std::string page(const Outcome& outcome, const std::vector<Average>& averages) {
+  const Campaign& campaign = outcome.campaign;
+  std::vector<std::string> quarks;
+  for (const Quark& quark : campaign.quarks) quarks.push_back(quark.name);
+  const std::string title = fmt::format("Campaign {}: {} configurations, {} {}", campaign.out, campaign.configurations.size(),
+                                        quarks.size() == 1 ? "quark" : "quarks", fmt::join(quarks, ", "));
+  std::string html = page_head(title);
+  html += fmt::format("<p class=\"sub\">{}; last run: {} on {} ({}), {}; {} failures</p>\n", escape(campaign.file), outcome.started,
+                      escape(outcome.host), escape(outcome.cpu_model), duration_text(outcome.seconds), outcome.failures.size());
+  html += failures_section(outcome) + averages_section(outcome, averages);
+  if (outcome.first) html += "<h2>Devices</h2>\n<div class=\"plots\">\n" + timeline_figure(*outcome.first) + "</div>\n";
+  html += configurations_section(outcome) + settings_section(campaign);
+  return html + fmt::format("<h2>Versions</h2>\n<p>{}</p>\n</body></html>\n", escape(version_line()));
+}
+
+}  // namespace quarkstar::app::campaign

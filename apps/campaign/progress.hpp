@@ -1,0 +1,54 @@
+#pragma once
+// The progress of a campaign as a whole, with the time that is left, and when it should end.
+#include "apps/campaign/plan.hpp"
+#include "apps/run/run_watch.hpp"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace quarkstar::app::campaign {
+
+/// Stands between the solves of a campaign and whoever watches it.
+class CampaignWatch : public RunWatch {
+ public:
+  CampaignWatch(RunWatch& outer, const CampaignPlan& plan);
+
+  /// Whether the solve that runs is to be given up: the grace after the signal is over.
+  bool interrupted() override;
+  bool save_requested() override { return outer_.save_requested(); }
+  std::unique_ptr<RunProgress> progress(const std::string& title, int steps) override;
+  /// Whether nothing else is to be started: the same answer on all ranks, so all must ask.
+  bool should_end() { return interrupted_anywhere(outer_); }
+
+  /// Solves of so many rows begin.
+  void begin(const std::string& configuration, const Quark& quark, std::size_t rows);
+  /// One row is done. Returns the seconds that it took, from the end of the one before.
+  double row_done();
+  /// These rows are over, done or not.
+  void end();
+
+  /// "about 12 min left", "more than ..." while nothing is known of some quarks, "" while nothing is known at all.
+  std::string left_text() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  class Part;
+  struct Rate {
+    std::size_t left;              ///< rows
+    double seconds = 0, rows = 0;  ///< of which the time is known
+  };
+
+  RunWatch& outer_;
+  std::chrono::seconds grace_;
+  std::optional<Clock::time_point> signalled_;
+  std::map<std::string, Rate> rates_;  ///< by quark
+  std::string label_, quark_;
+  std::size_t rows_ = 0;  ///< begun and not done
+  int solved_ = 0, solves_a_row_ = 1;
+  Clock::time_point row_began_ = Clock::now();
+  std::unique_ptr<RunProgress> bar_;
+};
+
+}  // namespace quarkstar::app::campaign

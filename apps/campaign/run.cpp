@@ -1,0 +1,380 @@
+#include "apps/campaign/run.hpp"
+
+#include "apps/campaign/page.hpp"
+#include "apps/campaign/progress.hpp"
+#include "apps/campaign/results_file.hpp"
+#include "apps/run/gauge_io.hpp"
+#include "apps/run/link_loader.hpp"
+#include "apps/run/measure_power.hpp"
+#include "apps/run/outputs.hpp"
+#include "apps/run/parse.hpp"
+#include "apps/run/rank_plan.hpp"
+#include "apps/run/shared_settings.hpp"
+#include "apps/run/solve_run.hpp"
+#include "apps/run/write_hdf5.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/system/atomic_file.hpp"
+#include "runtime/system/error.hpp"
+#include "runtime/system/watchdog.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+namespace quarkstar::app::campaign {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using runtime::mpi::Job;
+
+/// Folders of the results, without what killed campaigns left in them. On the root.
+void make_folders(const Campaign& campaign) {
+  const std::string folders[] = {campaign.out, campaign.out + "/configurations", campaign.out + "/propagators"};
+  for (const std::string& folder : std::span(folders).first(campaign.propagators ? 3 : 2)) {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (!error && !std::filesystem::is_directory(folder)) error = std::make_error_code(std::errc::not_a_directory);
+    if (error) throw_write_error(folder, "making the folder", error.value());
+    remove_leftovers(folder, [](std::string_view name) { return name.ends_with(".h5") || name == "report.html"; });
+    const AtomicFile probe(folder + "/probe.h5");
+  }
+}
+
+/// Of the first configuration with a header; what is wrong with the others is said when it is their turn.
+Coord lattice_of(const Campaign& campaign) {
+  const std::optional<Coord>& given = campaign.quarks.front().config.lattice;
+  Coord lattice{};
+  Job::current().together([&] {
+    std::optional<Error> first;
+    for (const Configuration& configuration : campaign.configurations) {
+      try {
+        lattice = gauge_extents(configuration.path, given);
+        return;
+      } catch (const Error& error) {
+        if (!first) first = error;
+      }
+    }
+    throw *first;
+  });
+  return lattice;
+}
+
+std::string propagator_file(const Campaign& campaign, const Row& row) {
+  std::string name = fmt::format("{}.{}.{}.h5", row.configuration, row.quark, row.source);
+  std::replace(name.begin(), name.end(), ':', '-');
+  return campaign.out + "/propagators/" + name;
+}
+
+/// Those of the campaign's rows that are missing.
+std::vector<Failure> failures_of(const Campaign& campaign, const Journal& journal) {
+  std::vector<Failure> failures;
+  for (const Configuration& configuration : campaign.configurations) {
+    const auto add = [&](const std::string& quark) {
+      if (const auto failed = journal.failures().find({configuration.name, quark}); failed != journal.failures().end())
+        failures.push_back({configuration.name, quark, failed->second});
+    };
+    add("");
+    for (const Quark& quark : campaign.quarks) add(quark.name);
+  }
+  return failures;
+}
+
+std::string name_of(const Failure& failure) { return failure.configuration + (failure.quark.empty() ? "" : " " + failure.quark); }
+
+/// The campaign on its session.
+class Work {
+ public:
+  Work(const Campaign& campaign, const Options& options, CampaignPlan& plan, Journal& journal, runtime::Session& session, RunWatch& watch,
+       const Listener& listener, Outcome& outcome)
+      : campaign_(campaign),
+        options_(options),
+        plan_(plan),
+        journal_(journal),
+        session_(session),
+        watch_(watch, plan),
+        listener_(listener),
+        outcome_(outcome) {
+    for (const Configuration& configuration : campaign.configurations)
+      if (is_missing(configuration)) todo_.push_back(&configuration);
+  }
+
+  void run() {
+    std::unique_ptr<LinkLoader> next;
+    for (std::size_t c = 0; c < todo_.size(); ++c) {
+      end_if_asked();
+      std::unique_ptr<LinkLoader> links = next ? std::move(next) : loader_of(*todo_[c]);
+      const auto read_next = [&] {
+        if (c + 1 < todo_.size()) next = loader_of(*todo_[c + 1]);
+      };
+      compute(*todo_[c], *links, read_next);
+    }
+  }
+
+ private:
+  bool is_missing(const Configuration& configuration) const {
+    return std::any_of(campaign_.quarks.begin(), campaign_.quarks.end(),
+                       [&](const Quark& quark) { return !missing_sources(campaign_, journal_, configuration, quark).empty(); });
+  }
+
+  void end_if_asked() {
+    if (watch_.should_end()) throw Interrupted{campaign_.out, "the rows that are done are"};
+  }
+
+  /// Starts to read the configuration.
+  std::unique_ptr<LinkLoader> loader_of(const Configuration& configuration) const {
+    RunConfig config = campaign_.quarks.front().config;
+    config.gauge = configuration.path;
+    auto loader = std::make_unique<LinkLoader>(config);
+    if (!Job::current().is_distributed()) loader->read_beside();
+    return loader;
+  }
+
+  /// Waits until the configuration is read, as far as one rank reads it ahead, and compares its header with the campaign's lattice.
+  void require_readable(const Configuration& configuration, LinkLoader& links) const {
+    links.wait();
+    Job::current().together([&] {
+      const Coord extents = gauge_extents(configuration.path, campaign_.quarks.front().config.lattice);
+      if (extents != plan_.lattice)
+        throw Error(ErrorKind::input, configuration.path,
+                    fmt::format("its lattice is {}, that of the campaign {}", extents_text(extents), extents_text(plan_.lattice)),
+                    "make a campaign of its own for it");
+    });
+  }
+
+  /// All missing rows of a configuration. read_next: to be called once this one is in memory.
+  void compute(const Configuration& configuration, LinkLoader& links, const std::function<void()>& read_next) {
+    const auto start = Clock::now();
+    std::optional<Error> unreadable;
+    try {
+      require_readable(configuration, links);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::internal) throw;
+      unreadable = error;
+    }
+    read_next();
+    int done = 0;
+    if (!unreadable) {
+      try {
+        begin_results(configuration);
+        for (const Quark& quark : campaign_.quarks) done += compute(configuration, quark, links);
+      } catch (const UnreadableLinks& of_ranks) {
+        unreadable = of_ranks.error;
+      }
+    }
+    if (unreadable) {
+      for (const Quark& quark : campaign_.quarks) skip(configuration, quark);
+      return fail({configuration.name, "", unreadable->what()}, *unreadable);
+    }
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (done > 0 && Job::current().is_root() && listener_.done) listener_.done(configuration.name, done, seconds);
+  }
+
+  /// What the configuration's file holds of other rows.
+  void begin_results(const Configuration& configuration) {
+    results_ = {};
+    Job::current().on_root([&] {
+      bool has_rows = false;
+      for (const Quark& quark : campaign_.quarks)
+        has_rows = has_rows || missing_sources(campaign_, journal_, configuration, quark).size() < campaign_.sources.size();
+      if (const std::string file = campaign_.file_of(configuration); std::filesystem::exists(file)) results_ = read_results(file);
+      else if (has_rows) throw Error(ErrorKind::internal, file, "rows of the journal have no file", "this is a defect");
+    });
+  }
+
+  /// Links of many ranks are read when it is known who owns what: what is wrong with them is no failure of the quark.
+  struct UnreadableLinks {
+    Error error;
+  };
+
+  /// The missing rows of a quark: how many are done.
+  int compute(const Configuration& configuration, const Quark& quark, LinkLoader& links) {
+    const std::vector<Source> missing = missing_sources(campaign_, journal_, configuration, quark);
+    if (missing.empty()) return 0;
+    end_if_asked();
+    const auto planned = std::find_if(plan_.quarks.begin(), plan_.quarks.end(), [&](const QuarkPlan& p) { return p.quark == &quark; });
+    std::vector<RunReport> reports(missing.size());
+    std::vector<SourceRun> sources;
+    int done = 0;
+    bool writing = false;
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+      RunReport& report = reports[i];
+      report.started = outcome_.started;
+      report.host = outcome_.host;
+      report.cpu_model = outcome_.cpu_model;
+      report.config = quark.config;
+      report.config.gauge = configuration.path;
+      report.config.source = missing[i];
+      report.config.further_sources.clear();
+      sources.push_back({report, [&, &report = reports[i]](const Propagators& propagators) {
+                           writing = true;
+                           keep(configuration, quark, report, propagators);
+                           writing = false;
+                           ++done;
+                         }});
+    }
+    watch_.begin(configuration.name, quark, missing.size());
+    try {
+      solve_sources(session_, planned->solve, checked(configuration, links), sources, watch_);
+    } catch (const Interrupted&) {
+      throw Interrupted{campaign_.out, "the rows that are done are"};
+    } catch (const Error& error) {
+      if (writing || (error.kind() != ErrorKind::numerical && error.kind() != ErrorKind::input)) throw;
+      session_.wait_all();
+      watch_.end();
+      fail({configuration.name, quark.name, error.what()}, error);
+      return done;
+    }
+    watch_.end();
+    return done;
+  }
+
+  /// The links, which must be those of the rows that the configuration's file holds.
+  LinksOfPart checked(const Configuration& configuration, LinkLoader& links) {
+    return [&](const runtime::Decomposition& decomposition, GaugeSummary& summary) -> const HostGauge& {
+      try {
+        const HostGauge& gauge = links(decomposition, summary);
+        Job::current().on_root([&] {
+          const std::string now = links_text(summary);
+          if (results_.links.empty()) results_.links = now;
+          else if (results_.links != now)
+            throw Error(ErrorKind::input, configuration.path,
+                        fmt::format("its links are not those of the rows in {}", campaign_.file_of(configuration)),
+                        "give the file another name, or remove those results");
+        });
+        return gauge;
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::internal) throw;
+        throw UnreadableLinks{error};
+      }
+    };
+  }
+
+  /// Writes what has come of a row: first its results, then that they are there.
+  void keep(const Configuration& configuration, const Quark& quark, const RunReport& report, const Propagators& propagators) {
+    const Row row{configuration.name, quark.name, quarkstar::text_of(report.config.source)};
+    if (campaign_.propagators) write_propagator_hdf5(propagator_file(campaign_, row), report, propagators);
+    Job::current().on_root([&] {
+      results_.of_quarks[row.quark][row.source] = row_results(report);
+      write_results(campaign_.file_of(configuration), configuration.name, results_);
+    });
+    journal_.note_done(row, watch_.row_done());
+    if (!outcome_.first) outcome_.first = report;
+  }
+
+  /// Rows that are not tried: progress goes on.
+  void skip(const Configuration& configuration, const Quark& quark) {
+    if (const std::size_t rows = missing_sources(campaign_, journal_, configuration, quark).size(); rows > 0) {
+      watch_.begin(configuration.name, quark, rows);
+      watch_.end();
+    }
+  }
+
+  void fail(const Failure& failure, const Error& error) {
+    journal_.note_failed(failure.configuration, failure.quark, failure.reason);
+    if (Job::current().is_root() && listener_.failed) listener_.failed(failure);
+    if (options_.stop_on_error)
+      throw runtime::mpi::SharedError(
+          error.kind(), name_of(failure), failure.reason,
+          fmt::format("without --stop-on-error the campaign goes on; rows that are done are in {}", campaign_.out));
+  }
+
+  const Campaign& campaign_;
+  const Options& options_;
+  CampaignPlan& plan_;
+  Journal& journal_;
+  runtime::Session& session_;
+  CampaignWatch watch_;
+  const Listener& listener_;
+  Outcome& outcome_;
+  std::vector<const Configuration*> todo_;
+  ConfigurationResults results_;  ///< on the root, of the configuration at work
+};
+
+/// On the root: the campaign's own files.
+std::vector<std::string> write_summary(const Outcome& outcome) {
+  const Campaign& campaign = outcome.campaign;
+  std::vector<std::string> files{campaign.out + "/campaign.h5", campaign.out + "/report.html"};
+  const std::vector<Average> averages = averages_of(campaign, outcome.journal);
+  write_averages(files[0], campaign, averages);
+  AtomicFile report(files[1]);
+  report.append(page(outcome, averages));
+  report.commit();
+  return files;
+}
+
+[[noreturn]] void throw_failures(const Campaign& campaign, const std::vector<Failure>& failures, ErrorKind kind) {
+  const Failure& first = failures.front();
+  std::string what = fmt::format("{} of {} configurations failed", failures.size(), campaign.configurations.size());
+  if (std::any_of(failures.begin(), failures.end(), [](const Failure& f) { return !f.quark.empty(); }))
+    what = fmt::format("{} failures, of configurations or of a quark on one", failures.size());
+  throw runtime::mpi::SharedError(kind, campaign.file, fmt::format("{}; the first: {}: {}", what, name_of(first), first.reason),
+                                  fmt::format("{}/report.html lists them; the next start tries them again", campaign.out));
+}
+
+}  // namespace
+
+void run(const Campaign& campaign, const Options& options, RunWatch& watch, const Listener& listener) {
+  const auto start = Clock::now();
+  Job& job = Job::current();
+  const RunConfig& first = campaign.quarks.front().config;
+  job.watchdog().set_idle(std::chrono::seconds(first.session.watchdog_seconds));
+  for (const Quark& quark : campaign.quarks) require_same_settings_everywhere(shared_settings(quark.config));
+  require_ranks(first.ranks, first.rank_weights, job.size());
+  const Coord lattice = lattice_of(campaign);
+  for (const Source& source : campaign.sources) {
+    try {
+      check_source(source, lattice);
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      throw runtime::mpi::SharedError(error.kind(), campaign.sources_where, message.substr(message.find(": ") + 2), "");
+    }
+  }
+  if (!options.dry_run) job.on_root([&] { make_folders(campaign); });
+  Journal journal(campaign.journal(), options.dry_run ? Journal::Mode::look : Journal::Mode::write);
+  journal.forget_without_files(campaign);
+  job.together([&] {
+    journal.require_same_settings(campaign);
+    if (journal.lattice().value_or(lattice) != lattice)
+      throw Error(ErrorKind::input, campaign.configurations.front().path,
+                  fmt::format("its lattice is {}, that of the campaign in {} {}", extents_text(lattice), campaign.out,
+                              extents_text(*journal.lattice())),
+                  "give the campaign another folder `out`");
+  });
+  CampaignPlan plan = count(campaign, journal, lattice);
+  const auto tell_plan = [&] {
+    if (job.is_root() && listener.planned) listener.planned(plan);
+  };
+  RunReport machine;
+  describe_machine(machine);
+  Outcome outcome{campaign, journal, {}, machine.started, machine.host, machine.cpu_model, 0, {}};
+  if (plan.missing() == 0) {
+    tell_plan();
+  } else {
+    runtime::Session session(session_options(first, lattice));
+    provide_power(session);
+    plan_quarks(plan, journal, session);
+    tell_plan();
+    if (options.dry_run) return;
+    job.together([&] { require_room(plan); });
+    journal.begin(campaign, lattice);
+    Work(campaign, options, plan, journal, session, watch, listener, outcome).run();
+  }
+  if (options.dry_run) return;
+  outcome.failures = failures_of(campaign, journal);
+  outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  job.on_root([&] {
+    const std::vector<std::string> files = write_summary(outcome);
+    if (listener.written) listener.written(files);
+  });
+  if (outcome.failures.empty()) return;
+  const bool unread = std::any_of(outcome.failures.begin(), outcome.failures.end(), [](const Failure& f) { return f.quark.empty(); });
+  throw_failures(campaign, outcome.failures, unread ? ErrorKind::input : ErrorKind::numerical);
+}
+
+}  // namespace quarkstar::app::campaign

@@ -1,0 +1,52 @@
+#pragma once
+// A campaign from its file to its results.
+#include "apps/campaign/averages.hpp"
+#include "apps/campaign/plan.hpp"
+#include "apps/run/run_watch.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarkstar::app::campaign {
+
+/// One configuration, or one of its quarks, of which no results came.
+struct Failure {
+  std::string configuration, quark;  ///< quark: empty where it is the configuration itself
+  std::string reason;
+};
+
+/// Whoever wants to tell of a campaign what it does; called on the root of the job, each may be empty.
+struct Listener {
+  std::function<void(const CampaignPlan&)> planned = {};  ///< before the first solve, and before memory is taken
+  std::function<void(const std::string& configuration, int rows, double seconds)> done = {};
+  std::function<void(const Failure&)> failed = {};
+  std::function<void(const std::vector<std::string>& files)> written = {};  ///< the campaign's own, at its end
+};
+
+struct Options {
+  bool dry_run = false;        ///< plan only, and write nothing
+  bool stop_on_error = false;  ///< the first failure ends the campaign
+};
+
+/// What a report tells beside averages.
+struct Outcome {
+  const Campaign& campaign;
+  const Journal& journal;
+  std::vector<Failure> failures;
+  std::string started, host, cpu_model;
+  double seconds = 0;
+  std::optional<RunReport> first;  ///< of the first row that was computed in this run: its timeline
+};
+
+/// Computes the rows that are missing, one configuration after the other on one session, while the next configuration is read and checked
+/// on a thread of its own (one rank only). A row is in its configuration's file, and then in the journal, before the next one starts:
+/// whatever ends the program, the next start goes on there, with the same bits. A configuration that cannot be read, and a quark of which a
+/// solve does not converge, fail, and the others go on. Under MPI all ranks call; the root writes. In the end averages and the report are
+/// written. Throws Error(input) for settings that are not those of rows that are done, what reading, solving and writing throw where it is
+/// no failure of a row, in the end Error naming the first failure if there were any, and Interrupted: where `watch` says so no further
+/// solve starts, and one that runs is given up after campaign.grace seconds.
+void run(const Campaign& campaign, const Options& options, RunWatch& watch, const Listener& listener);
+
+}  // namespace quarkstar::app::campaign

@@ -1,0 +1,65 @@
+#include "apps/run/json_lines.hpp"
+
+#include "runtime/system/atomic_file.hpp"
+#include "runtime/system/error.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+
+namespace quarkstar::app {
+
+std::size_t JsonLines::read(const std::string& path, const std::string& kind, const Take& take) {
+  std::ifstream stream(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const std::size_t complete = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
+  int number = 0;
+  for (std::size_t begin = 0; begin < complete;) {
+    const std::size_t end = text.find('\n', begin);
+    ++number;
+    try {
+      take(Json::parse(text.substr(begin, end - begin)));
+    } catch (const Json::exception&) {
+      throw Error(ErrorKind::input, fmt::format("{}:{}", path, number), fmt::format("this is no line of a {}'s journal", kind),
+                  "remove the line, or give another --out");
+    }
+    begin = end + 1;
+  }
+  return complete;
+}
+
+JsonLines::JsonLines(std::string path, const std::string& kind, const Take& take)
+    : path_(std::move(path)), file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) {
+  if (file_ < 0) throw_write_error(path_, "opening", errno);
+  try {
+    if (::flock(file_, LOCK_EX | LOCK_NB) != 0)
+      throw Error(ErrorKind::environment, path_, fmt::format("another {} is writing this file", kind),
+                  "wait for it, or give another --out");
+    const std::size_t complete = read(path_, kind, take);
+    if (::ftruncate(file_, static_cast<off_t>(complete)) != 0 || ::lseek(file_, 0, SEEK_END) < 0)
+      throw_write_error(path_, "writing", errno);
+  } catch (...) {
+    ::close(file_);
+    throw;
+  }
+}
+
+JsonLines::~JsonLines() { ::close(file_); }
+
+void JsonLines::append(const Json& line) {
+  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t count = ::write(file_, text.data() + done, text.size() - done);
+    if (count < 0 && errno != EINTR) throw_write_error(path_, "writing", errno);
+    if (count > 0) done += static_cast<std::size_t>(count);
+  }
+  ::fdatasync(file_);
+}
+
+}  // namespace quarkstar::app

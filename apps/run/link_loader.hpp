@@ -1,0 +1,31 @@
+#pragma once
+// The links of one gauge configuration of a run.
+#include "apps/run/gauge_io.hpp"
+
+#include <future>
+#include <optional>
+
+namespace quarkstar::app {
+
+/// Loads the links that this rank needs: its part of them, or all where the decomposition knows no other ranks. Reunitarized where the
+/// configuration says so. Is a LinksOfPart, and must outlive the use of what it gives.
+class LinkLoader {
+ public:
+  /// Of config.gauge.
+  explicit LinkLoader(const RunConfig& config) : config_(config) {}
+
+  /// From now on a thread of its own reads and checks the whole configuration. Only for a job of one rank.
+  void read_beside();
+  /// Waits for that thread. Throws what load_gauge() throws.
+  void wait();
+
+  /// Collective.
+  const HostGauge& operator()(const runtime::Decomposition& decomposition, GaugeSummary& summary);
+
+ private:
+  RunConfig config_;
+  std::optional<LoadedGauge> loaded_;
+  std::future<LoadedGauge> coming_;  ///< the last one: its end is waited for
+};
+
+}  // namespace quarkstar::app

@@ -1,0 +1,28 @@
+#include "codelets/field/source_cuda.hpp"
+#include "runtime/gpu/cuda_launch.cuh"
+
+namespace quarkstar::cuda {
+namespace {
+
+/// One thread per lane of an outer site: of vectors in lanes one per vector of a group.
+__global__ void source_kernel(double* field, const double* table, const __grid_constant__ SourceTask task, std::uint32_t threads) {
+  runtime::wait_for_predecessors();
+  const std::uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
+  if (id >= threads) return;
+  const VectorPlaces& places = task.places;
+  const int outer = static_cast<int>(id) / places.width(), in_group = static_cast<int>(id) % places.width();
+  const bool in_lanes = places.vectors_in_lanes > 1;
+  for (int group = 0; group < places.groups(); ++group)
+    write_source(field, table, task, outer, in_lanes ? 0 : in_group, in_lanes ? group * places.vectors_in_lanes + in_group : group);
+}
+
+}  // namespace
+
+void launch_sources(double* field, const double* table, const SourceTask& task, runtime::CudaStream stream) {
+  constexpr unsigned width = 256;
+  const auto threads = static_cast<std::uint32_t>(task.shape.outer_sites() * task.places.width());
+  runtime::launch_overlapping(source_kernel, (threads + width - 1) / width, width, stream, field, table, task, threads);
+  runtime::check_launch("sources");
+}
+
+}  // namespace quarkstar::cuda
