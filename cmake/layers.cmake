@@ -4,6 +4,7 @@
 #   solvers/**.cpp            quarkstar_solvers
 #   apps/**.cpp               the command `quarkstar`. Without its main program and subcommands: quarkstar_lab (apps/lab, apps/studies) and
 #                             quarkstar_apps (the rest), which the tests link too
+#   apps/c/*.cpp              libquarkstar.so, the C library
 
 # quarkstar_glob(OUT PATTERN...): sources below the project's root.
 function(quarkstar_glob out)
@@ -114,10 +115,11 @@ endif()
 quarkstar_glob(sources "apps/*.cpp")
 if(sources)
   quarkstar_glob(lab_sources "apps/lab/*.cpp" "apps/studies/*.cpp")
+  quarkstar_glob(c_sources "apps/c/*.cpp")
   # Subcommands stand on both libraries.
   set(command_sources main.cpp lab_command.cpp model_command.cpp)
   list(TRANSFORM command_sources PREPEND "${PROJECT_SOURCE_DIR}/apps/command/")
-  list(REMOVE_ITEM sources ${lab_sources} ${command_sources} "${PROJECT_SOURCE_DIR}/apps/simulation/simulation_main.cpp"
+  list(REMOVE_ITEM sources ${lab_sources} ${c_sources} ${command_sources} "${PROJECT_SOURCE_DIR}/apps/simulation/simulation_main.cpp"
     "${PROJECT_SOURCE_DIR}/apps/simulation/rank_main.cpp")
   # Not installed.
   add_library(quarkstar_apps STATIC ${sources})
@@ -133,6 +135,19 @@ if(sources)
     # None of it computes on fields: a quarter less time to compile.
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endforeach()
+  if(NOT QUARKSTAR_SIMULATION)
+    # Exports qs_* alone, so that no symbol of it meets one of its caller. Its threads may outlive a dlclose().
+    add_library(quarkstar_c SHARED ${c_sources})
+    add_library(quarkstar::quarkstar ALIAS quarkstar_c)
+    quarkstar_settings(quarkstar_c)
+    target_link_libraries(quarkstar_c PRIVATE quarkstar_apps)
+    target_include_directories(quarkstar_c INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/apps/c>" "$<INSTALL_INTERFACE:include>")
+    target_link_options(quarkstar_c PRIVATE ${QUARKSTAR_LINK_OPTIONS} "-Wl,--version-script=${PROJECT_SOURCE_DIR}/apps/c/quarkstar.map"
+      -Wl,-z,nodelete)
+    set_target_properties(quarkstar_c PROPERTIES OUTPUT_NAME quarkstar EXPORT_NAME quarkstar
+      VERSION "${PROJECT_VERSION}" SOVERSION "${PROJECT_VERSION_MAJOR}" LINK_DEPENDS "${PROJECT_SOURCE_DIR}/apps/c/quarkstar.map"
+      LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" PUBLIC_HEADER "${PROJECT_SOURCE_DIR}/apps/c/quarkstar.h")
+  endif()
   if(QUARKSTAR_SIMULATION)
     target_sources(quarkstar PRIVATE apps/simulation/simulation_main.cpp)
     set_target_properties(quarkstar PROPERTIES OUTPUT_NAME quarkstar-sim)

@@ -1,4 +1,5 @@
-# make install: the command, the three libraries, their headers, and a package file for find_package(quarkstar).
+# make install: the command, the C library with pkg-config's file, the three C++ libraries, their headers, and a package file for
+# find_package(quarkstar), which with COMPONENTS C asks for the C library alone. `cmake --install BUILD --component c` installs that.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -11,6 +12,13 @@ if(TARGET quarkstar)
     install(TARGETS quarkstar_rank LIBRARY DESTINATION "${CMAKE_INSTALL_BINDIR}")
   endif()
   install(DIRECTORY apps/simulation/machines/ apps/studies/machines/ DESTINATION "${CMAKE_INSTALL_DATADIR}/quarkstar/machines" FILES_MATCHING PATTERN "*.toml")
+endif()
+if(TARGET quarkstar_c)
+  install(TARGETS quarkstar_c EXPORT quarkstar-c-targets COMPONENT c)
+  install(EXPORT quarkstar-c-targets NAMESPACE quarkstar:: DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/quarkstar" COMPONENT c)
+  file(RELATIVE_PATH QUARKSTAR_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+  configure_file(cmake/quarkstar.pc.in "${QUARKSTAR_GENERATED_DIR}/quarkstar.pc" @ONLY)
+  install(FILES "${QUARKSTAR_GENERATED_DIR}/quarkstar.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT c)
 endif()
 install(DIRECTORY runtime codelets solvers DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/quarkstar"
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
@@ -27,4 +35,4 @@ install(FILES
   "${QUARKSTAR_GENERATED_DIR}/quarkstar-config.cmake"
   "${QUARKSTAR_GENERATED_DIR}/quarkstar-config-version.cmake"
   cmake/find_starpu.cmake
-  DESTINATION "${package_folder}")
+  DESTINATION "${package_folder}" COMPONENT c)

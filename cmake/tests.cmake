@@ -127,7 +127,7 @@ endforeach()
 
 # They tell a rank that is silent from one that is slow.
 if(TARGET quarkstar)
-  set_tests_properties(cli.network cli.rank_failures PROPERTIES RUN_SERIAL TRUE)
+  set_tests_properties(cli.guest cli.network cli.rank_failures PROPERTIES RUN_SERIAL TRUE)
 endif()
 
 if(NOT QUARKSTAR_SANITIZE AND NOT QUARKSTAR_FUZZ)

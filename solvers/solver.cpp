@@ -210,7 +210,7 @@ struct Solver::Impl {
     const auto n = static_cast<int>(goal.n);
     const Field rhs = outer.field();
     outer.prepare(rhs, r);
-    const std::unique_ptr<EvenOdd> inner = prepared.inner ? prepared.inner->system(n, goal.mass) : nullptr;
+    const std::unique_ptr<EvenOdd> inner = prepared.inner ? prepared.inner->system(n, goal.mass, outer.parity()) : nullptr;
     EvenOdd& system = inner ? *inner : outer;
     const PerVector factor = for_each_vector(goal.n, [&](std::size_t v) { return outer.residual_factor(v); });
     const NamedKrylovSolver& solver = krylov.shifted ? *find_krylov_solver("cg") : krylov;
@@ -320,23 +320,52 @@ Solver::~Solver() {
   if (runtime::Session::is_running()) runtime::Session::current().wait_all();
 }
 
+void Solver::apply(std::span<const HostField> vectors, std::span<const double> masses, std::span<HostField> images, bool adjoint) {
+  Impl& s = *impl_;
+  const std::size_t n = vectors.size();
+  if (n < 1 || n > static_cast<std::size_t>(most_vectors) || masses.size() != n || images.size() != n)
+    throw ShapeError("Solver::apply", "vectors, masses and images do not belong together");
+  for (const double mass : masses) s.prepared.outer->check_mass(mass);
+  const int count = static_cast<int>(n);
+  s.prepared.outer->prepare(count);
+  const FullField in(s.lattice(), s.components, count), out(s.lattice(), s.components, count);
+  for (const int parity : {0, 1}) transfer::load(in.of(parity), vectors);
+  const PerVector mass = for_each_vector(n, [&](std::size_t v) { return masses[v]; });
+  const std::unique_ptr<EvenOdd> outer = s.prepared.outer->system(count, mass);
+  if (adjoint) outer->adjoint_m(out, in);
+  for (const int parity : {0, 1}) {
+    if (adjoint) {
+      transfer::store(images, out.of(parity));
+      continue;
+    }
+    const Field minus(s.lattice(), parity, s.components, count);
+    outer->minus_m(minus, in);
+    blas::submit<blas::Scale>({&out.of(parity), &minus}, {-1.0});
+    transfer::store(images, out.of(parity));
+  }
+  runtime::Session::current().wait_all();
+}
+
 std::vector<SolveResult> Solver::solve(std::span<const HostField> sources, std::span<const double> masses, std::span<HostField> solutions,
-                                       const Progress& progress, const Snapshots& snapshots, const UseSolutions& use) {
+                                       const Progress& progress, const Snapshots& snapshots, const UseSolutions& use,
+                                       const SolveRequest& request) {
   if (masses.size() != sources.size() || solutions.size() != sources.size())
     throw ShapeError("Solver::solve", "sources, masses and solutions do not belong together");
   const auto other = [&](const HostField& source) { return source.data != sources[0].data; };
   if (impl_->krylov.shifted && std::any_of(sources.begin(), sources.end(), other))
     throw ShapeError("Solver::solve", fmt::format("{} solves for one source", impl_->krylov.name));
   const LoadSources load = [&](const Field& field) { transfer::load(field, sources.first(static_cast<std::size_t>(field.vectors()))); };
-  return solve(load, masses, solutions, progress, snapshots, use);
+  return solve(load, masses, solutions, progress, snapshots, use, request);
 }
 
 std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const double> masses, std::span<HostField> solutions,
-                                       const Progress& progress, const Snapshots& snapshots, const UseSolutions& use) {
+                                       const Progress& progress, const Snapshots& snapshots, const UseSolutions& use,
+                                       const SolveRequest& request) {
   Impl& s = *impl_;
   const std::size_t n = masses.size();
-  if (n < 1 || n > static_cast<std::size_t>(most_vectors) || (!solutions.empty() && solutions.size() != n))
-    throw ShapeError("Solver::solve", "masses and solutions do not belong together");
+  if (n < 1 || n > static_cast<std::size_t>(most_vectors) || (!solutions.empty() && solutions.size() != n) ||
+      (!request.tolerances.empty() && request.tolerances.size() != n))
+    throw ShapeError("Solver::solve", "masses, solutions and tolerances do not belong together");
   for (const HostField& solution : solutions)
     if (solution.origin != solutions[0].origin || solution.extents != solutions[0].extents)
       throw ShapeError("Solver::solve", "the solutions hold different boxes");
@@ -371,7 +400,7 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
   int spent = 0;  // iterations of all cycles so far, of the right-hand side that took most
   Work idle;
   Impl::Goal goal{.n = n, .mass = for_each_vector(n, [&](std::size_t v) { return masses[v]; })};
-  const std::unique_ptr<EvenOdd> outer = s.prepared.outer->system(count, goal.mass);
+  const std::unique_ptr<EvenOdd> outer = s.prepared.outer->system(count, goal.mass, request.parity);
   const std::vector<double> b_norm2 = s.norm2(b);
   // The solution for a zero source is zero, whatever the guess.
   if (guessed && std::any_of(b_norm2.begin(), b_norm2.end(), [](double norm2) { return norm2 == 0; })) {
@@ -388,7 +417,8 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
     bool working = false;
     for (std::size_t v = 0; v < n; ++v) {
       SolveResult& result = results[v];
-      const double tolerance2 = s.settings.tolerance * s.settings.tolerance * b_norm2[v];
+      const double tolerance = request.tolerances.empty() ? s.settings.tolerance : request.tolerances[v];
+      const double tolerance2 = tolerance * tolerance * b_norm2[v];
       if (goal.target2[v] == infinite) continue;
       result.true_residual = b_norm2[v] > 0 ? std::sqrt(r_norm2[v] / b_norm2[v]) : std::sqrt(r_norm2[v]);
       if (!std::isfinite(r_norm2[v])) result.reason = StopReason::not_finite;

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,12 @@ struct FullField;
 using LoadSources = std::function<void(const Field& field)>;
 /// Told of all solutions of a solve while they are on the graph, in double precision, so that tasks may read them where they are.
 using UseSolutions = std::function<void(const FullField& solutions, std::span<const SolveResult> results)>;
+
+/// What one solve asks for that the settings do not say.
+struct SolveRequest {
+  std::span<const double> tolerances = {};  ///< of each right-hand side; empty: the settings'
+  std::optional<int> parity = {};           ///< of the even-odd system; none: the action's choice, which may be the only one
+};
 
 /// Holds the links on the workers that own them; then solves for any number of sources. Needs a running runtime::Session.
 class Solver {
@@ -51,19 +58,25 @@ class Solver {
   /// solutions are this rank's part (or whole), and all ranks solve together. Programs of runtime::Turns may solve at the same time, each
   /// with the bits of its solve alone; SolveResult::seconds is then time in flight. snapshots: while masses share a Krylov space, which can
   /// only begin from zero, none are taken, and a solve that is interrupted then ends with the guess. use: called at the end, before the
-  /// solutions are copied to the host.
+  /// solutions are copied to the host. With sources on the sites of request.parity alone, solutions there are those of its even-odd system
+  /// (docs/conventions.md, section 3; staggered: 2m times), and true residuals are of it too.
   std::vector<SolveResult> solve(std::span<const HostField> sources, std::span<const double> masses, std::span<HostField> solutions,
-                                 const Progress& progress = {}, const Snapshots& snapshots = {}, const UseSolutions& use = {});
+                                 const Progress& progress = {}, const Snapshots& snapshots = {}, const UseSolutions& use = {},
+                                 const SolveRequest& request = {});
   /// The same for right-hand sides that tasks write: with `multishift` all of one source. No solutions: they begin at zero, snapshots are
   /// not taken, and what comes of them is for `use` to see.
   std::vector<SolveResult> solve(const LoadSources& load, std::span<const double> masses, std::span<HostField> solutions,
-                                 const Progress& progress = {}, const Snapshots& snapshots = {}, const UseSolutions& use = {});
+                                 const Progress& progress = {}, const Snapshots& snapshots = {}, const UseSolutions& use = {},
+                                 const SolveRequest& request = {});
   /// Of one right-hand side, with the action's own mass where none is given. Throws ShapeError where the action has none.
   SolveResult solve(const HostField& source, HostField& solution, const Progress& progress = {}, const Snapshots& snapshots = {});
   SolveResult solve(const HostField& source, double mass, HostField& solution, const Progress& progress = {},
                     const Snapshots& snapshots = {}) {
     return solve({&source, 1}, {&mass, 1}, {&solution, 1}, progress, snapshots).front();
   }
+
+  /// images[v] = M(masses[v]) vectors[v], or M^+, in double precision on the whole lattice. Throws as solve() does.
+  void apply(std::span<const HostField> vectors, std::span<const double> masses, std::span<HostField> images, bool adjoint = false);
 
  private:
   struct Impl;

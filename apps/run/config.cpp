@@ -1,5 +1,6 @@
 #include "apps/run/config.hpp"
 
+#include "apps/run/check_action.hpp"
 #include "apps/run/parse.hpp"
 #include "apps/run/right_hand_sides.hpp"
 #include "codelets/actions/action_kind.hpp"
@@ -129,7 +130,8 @@ void check_link_files(const RunConfig& config) {
                   fmt::format("leave it out, or leave out {}", files));
 }
 
-/// What the settings of the action and of the solver exclude.
+}  // namespace
+
 void check_action(const RunConfig& config) {
   for (const auto& [key, where] : config.given)
     if (!applies(*find_setting(key), config))
@@ -163,8 +165,6 @@ void check_action(const RunConfig& config) {
   check_link_files(config);
   kind.check(config.settings);
 }
-
-}  // namespace
 
 void check_complete(const RunConfig& config) {
   check_action(config);

@@ -30,6 +30,14 @@ void check(const GenerateConfig& config) {
 
 Generated generate(const GenerateConfig& config, RunWatch& watch) {
   check(config);
+  runtime::SessionOptions options = config.session;
+  options.cuda_workers = 0;  // updates are CPU tasks: GPUs would have nothing but borders to copy
+  runtime::Session session(with_cpu_kernels(options, KernelTuning::known));
+  return generate(session, config, watch);
+}
+
+Generated generate(runtime::Session& session, const GenerateConfig& config, RunWatch& watch) {
+  check(config);
   const runtime::Team team = host_team();
   const runtime::Decomposition parts = parts_of_links(config.lattice, config.ranks);
   const Box box = format::box_with_border(parts);
@@ -40,9 +48,6 @@ Generated generate(const GenerateConfig& config, RunWatch& watch) {
   } else {
     result.gauge = heatbath::hot_start(config.lattice, box, config.heatbath.seed, team);
   }
-  runtime::SessionOptions options = config.session;
-  options.cuda_workers = 0;  // updates are CPU tasks: GPUs would have nothing but borders to copy
-  runtime::Session session(with_cpu_kernels(options, KernelTuning::known));
   const int workers = static_cast<int>(session.workers().size());
   gauge::GaugeField links(blocks_of_links(config.lattice, config.ranks, config.blocks, workers), 1);
   load(links, result.gauge);

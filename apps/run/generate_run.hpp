@@ -33,6 +33,9 @@ struct Generated {
 /// start alone, not on ranks, blocks or workers. Collective. Throws Error(input) for odd extents, Interrupted where `watch` says so.
 Generated generate(const GenerateConfig& config, RunWatch& watch);
 
+/// The same in a session that is running, without GPUs.
+Generated generate(runtime::Session& session, const GenerateConfig& config, RunWatch& watch);
+
 /// "0.59371(8)": mean and error in its last two digits at most.
 std::string estimate_text(double mean, double error);
 

@@ -3,9 +3,11 @@
 #include "runtime/gpu/cuda.hpp"
 #include "runtime/gpu/gpu_affinity.hpp"
 #include "runtime/gpu/sum_exchange.hpp"
+#include "runtime/mpi/guest.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/policy/policy.hpp"
 #include "runtime/simulate/simulate.hpp"
+#include "runtime/system/environment.hpp"
 #include "runtime/system/error.hpp"
 #include "runtime/system/large_pages.hpp"
 #include "runtime/system/memory.hpp"
@@ -32,7 +34,8 @@ namespace quarkstar::runtime {
 namespace {
 
 Session* running = nullptr;
-bool pin_memory = false;  ///< only a session with GPUs gains from pinned pages
+std::unique_ptr<EnvironmentChanges> environment;  ///< while a session runs
+bool pin_memory = false;                          ///< only a session with GPUs gains from pinned pages
 
 /// Whether a piece is registered with the GPUs' driver.
 bool is_pinned(int flags) { return pin_memory && (flags & STARPU_MALLOC_PINNED) != 0; }
@@ -91,36 +94,44 @@ int start_runtime(starpu_conf& conf) {
 
 /// Policy heteroprio keeps what it has learnt of kinds of tasks in a file, for the next run of the program, and aborts when there are more
 /// than 100: so each session gets a file of its own, unless the user names one.
-void forget_heteroprio_data() {
-  constexpr const char* name = "STARPU_HETEROPRIO_DATA_FILE";
+constexpr const char* heteroprio_variable = "STARPU_HETEROPRIO_DATA_FILE";
+std::string heteroprio_file() {
   std::error_code error;
-  const std::string prefix = (std::filesystem::temp_directory_path(error) / "quarkstar-heteroprio-").string();
-  const char* file = std::getenv(name);
-  if (file != nullptr && !std::string_view(file).starts_with(prefix)) return;
-  const std::string own = prefix + std::to_string(getpid());  // a child process inherits its parent's
-  setenv(name, own.c_str(), 1);
-  std::filesystem::remove(own, error);
+  return (std::filesystem::temp_directory_path(error) / fmt::format("quarkstar-heteroprio-{}", getpid())).string();
+}
+void forget_heteroprio_data() {
+  std::error_code error;
+  std::filesystem::remove(heteroprio_file(), error);
+}
+
+void end_runtime() {
+  starpu_shutdown();
+  forget_heteroprio_data();
+  environment.reset();
+  running = nullptr;
 }
 
 /// Settings of StarPU that have no field in starpu_conf. A user's own environment wins.
-void prepare_environment() {
+void prepare_environment(EnvironmentChanges& environment) {
   forget_heteroprio_data();
+  const char* heteroprio = std::getenv(heteroprio_variable);
+  if (heteroprio == nullptr || std::string_view(heteroprio).find("quarkstar-heteroprio-") != std::string_view::npos)  // a parent's
+    environment.set(heteroprio_variable, heteroprio_file());
   // By default StarPU writes clean GPU buffers back to the host for ever, which takes the bus from the solver.
-  setenv("STARPU_MINIMUM_CLEAN_BUFFERS", "0", 0);
-  setenv("STARPU_TARGET_CLEAN_BUFFERS", "0", 0);
-  setenv("STARPU_FXT_TRACE", "0", 0);
-  setenv("STARPU_SILENT", "1", 0);
-  if (std::getenv("STARPU_PERF_MODEL_DIR") == nullptr) setenv("STARPU_PERF_MODEL_DIR", model_folder().c_str(), 0);
-  unsetenv("STARPU_SCHED");  // StarPU would let it win over the session's policy, and reports would name the wrong one
+  environment.set_if_absent("STARPU_MINIMUM_CLEAN_BUFFERS", "0");
+  environment.set_if_absent("STARPU_TARGET_CLEAN_BUFFERS", "0");
+  environment.set_if_absent("STARPU_FXT_TRACE", "0");
+  environment.set_if_absent("STARPU_SILENT", "1");
+  if (std::getenv("STARPU_PERF_MODEL_DIR") == nullptr) environment.set("STARPU_PERF_MODEL_DIR", model_folder());
+  environment.unset("STARPU_SCHED");  // StarPU would let it win over the session's policy, and reports would name the wrong one
 }
 
-/// The limit of a session on the memory of each of its GPUs, by number: never above the 90 % that the runtime takes by
-/// itself, nor above what is free now but for a twentieth of the whole, or this rank's part of that where several share
-/// a GPU. One that a user's environment sets stays where the session asks for none.
-void limit_gpu_memory(std::size_t bytes, int ranks_a_gpu, const std::vector<int>& numbers) {
+/// The limit of the session on the memory of each of its GPUs, never above the 90 % that the runtime takes by itself, nor above what is
+/// free now but for a twentieth of the whole, or this rank's part of that where several share a GPU. One that a user's environment sets
+/// stays where the session asks for none.
+void limit_gpu_memory(EnvironmentChanges& environment, std::size_t bytes, int ranks_a_gpu, const std::vector<int>& numbers) {
   constexpr const char* name = "STARPU_LIMIT_CUDA_MEM";
-  static bool ours = false;
-  const bool users = !ours && std::getenv(name) != nullptr;
+  const bool users = std::getenv(name) != nullptr;
   bool needed = bytes > 0 || ranks_a_gpu > 1;
   std::size_t most = bytes > 0 ? bytes : std::numeric_limits<std::size_t>::max();
   const std::vector<GpuDescription> present = gpus();
@@ -131,9 +142,7 @@ void limit_gpu_memory(std::size_t bytes, int ranks_a_gpu, const std::vector<int>
     most = std::min(most, available / static_cast<std::size_t>(ranks_a_gpu));
     needed = needed || (available < usual && !users);
   }
-  ours = needed && !numbers.empty();
-  if (ours) setenv(name, fmt::format("{}", std::max<std::size_t>(1, most >> 20)).c_str(), 1);
-  else if (!users) unsetenv(name);
+  if (needed && !numbers.empty()) environment.set(name, fmt::format("{}", std::max<std::size_t>(1, most >> 20)));
 }
 
 /// Teams bind their threads. A GPU's worker has a team of one: StarPU would bind it to a core of its own choice, which a CPU team may
@@ -199,8 +208,9 @@ Session::Session(const SessionOptions& options)
   plan_workers();
   agree_on_lanes();
   throttler_ = Throttler(options.throttles, gpu_count_, gpu_count_ + static_cast<int>(workers_.size()));
-  prepare_environment();
-  limit_gpu_memory(options.gpu_memory, ranks_a_gpu_, gpu_numbers_);
+  auto changes = std::make_unique<EnvironmentChanges>();
+  prepare_environment(*changes);
+  limit_gpu_memory(*changes, options.gpu_memory, ranks_a_gpu_, gpu_numbers_);
 
   starpu_conf conf;
   starpu_conf_init(&conf);
@@ -224,6 +234,16 @@ Session::Session(const SessionOptions& options)
   if (const int result = start_runtime(conf); result != 0)
     throw Error(ErrorKind::environment, "StarPU", fmt::format("start-up failed with code {}", result),
                 "run `quarkstar machine` to see the workers it was asked for");
+  environment = std::move(changes);
+  running = this;
+  struct StarPU {  // where the rest of the start fails
+    Session* session;
+    ~StarPU() {
+      if (session == nullptr) return;
+      session->messages_.reset();
+      end_runtime();
+    }
+  } starpu{this};
 
   std::vector<Worker> cpu_workers = std::move(workers_);
   workers_.clear();
@@ -245,7 +265,6 @@ Session::Session(const SessionOptions& options)
   }
   share_power();
   events_ = std::make_unique<Events>(static_cast<int>(workers_.size()), options.keep_events);
-  running = this;
   happens_before(this);
   if constexpr (!simulate::active) starpu_execute_on_each_worker(bind_worker, this, STARPU_CPU | STARPU_CUDA);
   happens_after(this);
@@ -258,6 +277,7 @@ Session::Session(const SessionOptions& options)
         job, std::make_unique<mpi::GpuPeers>(job, workers_.front().device, obstacle_to_gpu_messages(), patience * second));
   }
   if constexpr (!simulate::active) mpi::Job::current().watchdog().watch(this);
+  starpu.session = nullptr;
 }
 
 const Team& Session::cpu_team() const {
@@ -270,9 +290,7 @@ Session::~Session() {
   wait_all();
   if constexpr (!simulate::active) mpi::Job::current().watchdog().watch(nullptr);
   messages_.reset();
-  starpu_shutdown();
-  forget_heteroprio_data();
-  running = nullptr;
+  end_runtime();
 }
 
 void Session::wait_all() {
@@ -281,6 +299,7 @@ void Session::wait_all() {
     if (messages_ != nullptr) messages_->wait_idle();
     starpu_task_wait_for_all();
   } while (messages_ != nullptr && messages_->pending() > 0);
+  mpi::wait_for_ever_if_lost();
   happens_after(this);  // every task ends with the other half
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/mpi/alive.hpp"
 
+#include "runtime/mpi/funnel.hpp"
+#include "runtime/mpi/guest.hpp"
 #include "runtime/mpi/native.hpp"
 
 #include <algorithm>
@@ -11,28 +13,28 @@ namespace {
 
 constexpr int question_tag = 1, answer_tag = 2;
 
-bool can_ask(const Job& job) { return job.is_connected() && job.is_distributed(); }
+/// Not where one thread alone may call MPI: it does so for those who wait, and these are asked by nobody.
+bool can_ask(const Job& job) { return job.is_connected() && job.is_distributed() && is_at_work() && !funnel().is_on(); }
 
 /// Nobody waits for it: a rank that has stopped must not stop those who write to it. While it has not taken one note it gets no other;
 /// whether it got this one.
-bool send(Job::Native::Note& note, const Answer& words, int to, int tag) {
+bool send(MPI_Comm base, Job::Native::Note& note, const Answer& words, int to, int tag) {
   int taken = 1;
   if (note.request != MPI_REQUEST_NULL) check(MPI_Test(&note.request, &taken, MPI_STATUS_IGNORE), "MPI_Test");
   if (taken == 0) return false;
   note.words = {words.idle_ms, words.waits};
-  check(MPI_Isend(note.words.data(), sizeof note.words, MPI_BYTE, to, tag, MPI_COMM_WORLD, &note.request),
-        "asking whether a rank is alive");
+  check(MPI_Isend(note.words.data(), sizeof note.words, MPI_BYTE, to, tag, base, &note.request), "asking whether a rank is alive");
   return true;
 }
 
 /// Takes one note with that tag, if there is any, and returns its sender or -1.
-int take(int tag, Answer& words) {
+int take(MPI_Comm base, int tag, Answer& words) {
   MPI_Status status;
   int found = 0;
-  check(MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &found, &status), "MPI_Iprobe");
+  check(MPI_Iprobe(MPI_ANY_SOURCE, tag, base, &found, &status), "MPI_Iprobe");
   if (found == 0) return -1;
   Job::Native::Note note;
-  check(MPI_Recv(note.words.data(), sizeof note.words, MPI_BYTE, status.MPI_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");
+  check(MPI_Recv(note.words.data(), sizeof note.words, MPI_BYTE, status.MPI_SOURCE, tag, base, MPI_STATUS_IGNORE), "MPI_Recv");
   words = {note.words[0], note.words[1]};
   return status.MPI_SOURCE;
 }
@@ -48,11 +50,12 @@ void answer_calls(Job& job, const Answer& mine) {
   constexpr int attempts = 50;
   for (int i = 0; i < attempts && !library.try_lock(); ++i) std::this_thread::yield();
   if (!library || !can_ask(job)) return;
+  const MPI_Comm base = job.native().base;
   Answer ignored;
   std::vector<int>& asking = job.native().asking;
-  for (int rank = take(question_tag, ignored); rank >= 0; rank = take(question_tag, ignored))
+  for (int rank = take(base, question_tag, ignored); rank >= 0; rank = take(base, question_tag, ignored))
     if (std::find(asking.begin(), asking.end(), rank) == asking.end()) asking.push_back(rank);
-  std::erase_if(asking, [&](int rank) { return send(note_to(job.native().answers, rank), mine, rank, answer_tag); });
+  std::erase_if(asking, [&](int rank) { return send(base, note_to(job.native().answers, rank), mine, rank, answer_tag); });
 }
 
 std::vector<std::optional<Answer>> ask_ranks(Job& job, std::chrono::seconds limit, const Answer& mine) {
@@ -67,13 +70,14 @@ std::vector<std::optional<Answer>> ask_ranks(Job& job, std::chrono::seconds limi
     answer_calls(job, mine);
     if (const std::unique_lock library(job.library(), std::try_to_lock); library) {
       if (!can_ask(job)) return {};
+      const MPI_Comm base = job.native().base;
       Answer words;
-      while (!asked && take(answer_tag, words) >= 0) {
+      while (!asked && take(base, answer_tag, words) >= 0) {
       }  // too late for an earlier question
       for (int rank = 0; !asked && rank < job.size(); ++rank)
-        if (rank != job.rank()) send(note_to(job.native().questions, rank), {}, rank, question_tag);
+        if (rank != job.rank()) send(base, note_to(job.native().questions, rank), {}, rank, question_tag);
       asked = true;
-      for (int rank = take(answer_tag, words); rank >= 0; rank = take(answer_tag, words)) {
+      for (int rank = take(base, answer_tag, words); rank >= 0; rank = take(base, answer_tag, words)) {
         std::optional<Answer>& answer = answers[static_cast<std::size_t>(rank)];
         if (!answer) --missing;
         answer = words;

@@ -3,10 +3,11 @@
 #include "runtime/system/error.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <numeric>
+#include <random>
 
 #ifdef QUARKSTAR_CUDA
 #include "runtime/gpu/conditional_graph.hpp"
@@ -138,10 +139,9 @@ void GpuPeers::try_pairs() {
     if (to == self || !mapped[to]) continue;
     enqueue_known_words(area(to, self), seed(self, to), test_words, nullptr);
     if (const cudaError_t error = cudaDeviceSynchronize(); error != cudaSuccess) {
-      fmt::print(stderr, "quarkstar: error: {} cannot write into the GPU memory of {}: {}; set QUARKSTAR_GPU_IPC=off\n",
-                 job_.name_of(job_.rank()), job_.name_of(static_cast<int>(to)), cudaGetErrorString(error));
-      std::fflush(stderr);
-      job_.abort(static_cast<int>(ErrorKind::environment));
+      job_.fail_alone(fmt::format("cannot write into the GPU memory of {}: {}; set QUARKSTAR_GPU_IPC=off",
+                                  job_.name_of(static_cast<int>(to)), cudaGetErrorString(error)),
+                      static_cast<int>(ErrorKind::environment));
     }
     reached[self * count + to] = 1;
   }
@@ -190,7 +190,9 @@ void GpuPeers::try_pairs() {
 
 std::shared_ptr<GpuPiece> GpuPeers::piece(std::size_t bytes, std::size_t host_words, std::span<const std::uint64_t> row) {
   const auto ranks = static_cast<std::size_t>(job_.size());
-  std::vector<std::uint64_t> mine{static_cast<std::uint64_t>(device_), bytes, host_words};
+  static const std::uint64_t process = (std::uint64_t{std::random_device{}()} << 32) + static_cast<std::uint64_t>(getpid());
+  std::vector<std::uint64_t> mine{process, static_cast<std::uint64_t>(device_), bytes,
+                                  host_words};  // jobs of a process may have other ranks
   mine.insert(mine.end(), row.begin(), row.end());
   std::vector<std::uint64_t> key(ranks * mine.size(), 0);
   std::copy(mine.begin(), mine.end(), key.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(job_.rank()) * mine.size()));

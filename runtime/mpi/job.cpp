@@ -1,6 +1,8 @@
 #include "runtime/mpi/job.hpp"
 
 #include "runtime/mpi/alive.hpp"
+#include "runtime/mpi/funnel.hpp"
+#include "runtime/mpi/guest.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/native.hpp"
 #include "runtime/simulate/rank.hpp"
@@ -18,12 +20,16 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <thread>
+#include <utility>
 
 namespace quarkstar::runtime::mpi {
 namespace {
 
 Job* started = nullptr;
+std::optional<Host> hosting;
+std::atomic<bool> at_work{true};
 
 int fake_number(const char* variable) {
   return static_cast<int>(number_in(variable, std::getenv(variable), std::numeric_limits<int>::max()).value_or(0));
@@ -59,10 +65,7 @@ MPI_Op native_of(Combine how) { return how == Combine::maximum ? MPI_MAX : how =
 bool wait(Job& job, MPI_Request request, const char* what, std::chrono::steady_clock::time_point limit, int spins) {
   for (int round = 0;; ++round) {
     int done = 0;
-    {
-      const std::lock_guard lock(job.library());
-      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
-    }
+    call_mpi(job, [&] { check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what); });
     if (done != 0) return true;
     if (std::chrono::steady_clock::now() > limit) return false;
     if (round < spins) std::this_thread::yield();
@@ -74,10 +77,7 @@ bool wait(Job& job, MPI_Request request, const char* what, std::chrono::steady_c
 template <class Start>
 void Job::complete(const char* what, Start&& start) {
   MPI_Request request = MPI_REQUEST_NULL;
-  {
-    const std::lock_guard lock(library_);
-    check(start(&request), what);
-  }
+  call_mpi(*this, [&] { check(start(&request), what); });
   const Waiting waiting(*this, what);
   wait(*this, request, what);
   answer_calls(*this, {});
@@ -114,6 +114,78 @@ Job::Job(Patience patience) : Job(Alone{}) {
   }
 }
 
+const Host* host() { return hosting ? &*hosting : nullptr; }
+
+bool is_at_work() { return at_work.load(); }
+
+void set_at_work(Job& job, bool works) {
+  const std::lock_guard lock(job.library());
+  at_work = works;
+}
+
+void give_up_work(Job& job) noexcept {
+  constexpr int attempts = 1000;
+  bool locked = false;
+  for (int i = 0; i < attempts && !(locked = job.library().try_lock()); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  at_work = false;
+  if (locked) job.library().unlock();
+}
+
+void wait_for_ever() {
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+void wait_for_ever_if_lost() {
+  if (!is_at_work()) wait_for_ever();
+}
+
+std::unique_ptr<Job> guest_of(Host program) { return Job::Native::guest(std::move(program)); }
+
+std::unique_ptr<Job> Job::Native::guest(Host program) {
+  if (started != nullptr) throw Error(ErrorKind::internal, "Job", "a job has begun already", "end it first");
+  std::unique_ptr<Job> job(new Job(Alone{}));
+  const void* const communicator = program.communicator;
+  hosting = std::move(program);
+  at_work = true;
+  started = job.get();
+  if (communicator != nullptr) {
+    join(*job, communicator);
+    job->meet();
+  }
+  return job;
+}
+
+void Job::Native::forget_host() {
+  hosting.reset();
+  funnel().turn(false);
+  at_work = true;
+}
+
+/// A copy of the host's communicator, so that nothing of ours meets its messages.
+void Job::Native::join(Job& job, const void* communicator) {
+  int initialised = 0, finalised = 0, level = MPI_THREAD_SINGLE;
+  MPI_Initialized(&initialised);
+  MPI_Finalized(&finalised);
+  if (initialised == 0 || finalised != 0)
+    throw Error(ErrorKind::environment, "MPI", finalised != 0 ? "it has been finalised" : "it has not been initialised",
+                "call MPI_Init before, or give no communicator");
+  check(MPI_Query_thread(&level), "MPI_Query_thread");
+  funnel().turn(level < MPI_THREAD_SERIALIZED);
+  int rank = 0, size = 1;
+  MPI_Comm copy = MPI_COMM_NULL;
+  call_mpi(job, [&] {
+    check(MPI_Comm_dup(*static_cast<const MPI_Comm*>(communicator), &copy), "MPI_Comm_dup");
+    check(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_rank(copy, &rank), "MPI_Comm_rank");
+    check(MPI_Comm_size(copy, &size), "MPI_Comm_size");
+  });
+  job.rank_ = rank;
+  job.size_ = size;
+  job.native_ = new Native(size);
+  job.native_->base = copy;
+  job.connected_ = true;
+}
+
 void Job::start_mpi(const Launch& launch) {
   const Waiting waiting(*this, "MPI_Init");
   const std::lock_guard lock(library_);
@@ -139,9 +211,8 @@ void Job::start_mpi(const Launch& launch) {
 /// Everything in which ranks wait for each other, by calls that do not block: so that a watchdog can ask who is missing.
 void Job::meet() {
   for (MPI_Comm* communicator : native_->all()) {
-    complete("MPI_Comm_idup", [&](MPI_Request* r) { return MPI_Comm_idup(MPI_COMM_WORLD, communicator, r); });
-    const std::lock_guard lock(library_);
-    check(MPI_Comm_set_errhandler(*communicator, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    complete("MPI_Comm_idup", [&](MPI_Request* r) { return MPI_Comm_idup(native_->base, communicator, r); });
+    call_mpi(*this, [&] { check(MPI_Comm_set_errhandler(*communicator, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler"); });
   }
   machines_ = gather_text(machine_name());
   hosts_ = gather_text(hosts_.front());
@@ -149,21 +220,26 @@ void Job::meet() {
 }
 
 Job::~Job() {
+  const bool is_guest = started == this && host() != nullptr;
   if (started == this) started = nullptr;
   if (native_ != nullptr) {
     try {
-      barrier();              // MPI_Finalize waits for all ranks too, and answers nobody meanwhile
-    } catch (const Error&) {  // the work is done
+      if (native_->control != MPI_COMM_NULL) barrier();  // MPI_Finalize waits for all ranks too, and answers nobody meanwhile
+    } catch (const Error&) {                             // the work is done
     }
     if (watchdog_ != nullptr) watchdog_->allow(Patience{}.idle);  // all is written, and ending many processes may take long
     const Waiting waiting(*this, "MPI_Finalize");
-    const std::lock_guard lock(library_);
-    connected_ = false;
-    for (MPI_Comm* communicator : native_->all()) MPI_Comm_free(communicator);
-    MPI_Finalize();
+    call_mpi(*this, [this, is_guest] {
+      connected_ = false;
+      for (MPI_Comm* communicator : native_->all())
+        if (*communicator != MPI_COMM_NULL) MPI_Comm_free(communicator);
+      if (is_guest) native_->leave();
+      else MPI_Finalize();
+    });
     delete native_;
   }
   watchdog_.reset();
+  if (is_guest) Native::forget_host();
 }
 
 Watchdog& Job::watchdog() {

@@ -1,4 +1,6 @@
 // How a job ends early.
+#include "runtime/mpi/funnel.hpp"
+#include "runtime/mpi/guest.hpp"
 #include "runtime/mpi/native.hpp"
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include <cstdlib>
 #include <functional>
 #include <new>
+#include <thread>
 #include <vector>
 
 namespace quarkstar::runtime::mpi {
@@ -45,11 +48,10 @@ int Job::fail(const std::string& message, int code, bool everywhere) noexcept {
   try {
     all.resize(static_cast<std::size_t>(size_));
     MPI_Request request = MPI_REQUEST_NULL, from_root = MPI_REQUEST_NULL;
-    {
-      const std::lock_guard lock(library_);
+    call_mpi(*this, [&] {
       check(MPI_Iallgather(mine.data(), 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, native_->failure, &request), "MPI_Iallgather");
       check(MPI_Ibcast(roots.data(), 2, MPI_UINT64_T, 0, native_->failure, &from_root), "MPI_Ibcast");
-    }
+    });
     constexpr const char* what = "agreeing on an error";
     if (everywhere) {
       const Waiting waiting(*this, what);
@@ -81,7 +83,8 @@ void Job::print_error(const std::string& message) const noexcept {
     if (!named_ || is_distributed()) name = name_of(rank_) + ": ";
   } catch (const std::bad_alloc&) {  // the message counts more
   }
-  print_line(name, message);
+  if (const Host* const program = host(); program != nullptr && program->error) program->error(name + message);
+  else print_line(name, message);
 }
 
 void Job::fail_alone(const std::string& message, int code) noexcept {
@@ -90,6 +93,11 @@ void Job::fail_alone(const std::string& message, int code) noexcept {
 }
 
 void Job::abort(int code) {
+  if (const Host* const program = host(); program != nullptr) {
+    give_up_work(*this);
+    if (program->lost) program->lost(code);
+    wait_for_ever();
+  }
   if (connected_) MPI_Abort(MPI_COMM_WORLD, code);
   std::_Exit(code);
 }

@@ -2,6 +2,7 @@
 
 #include "runtime/graph/batch.hpp"
 #include "runtime/graph/binned_sum.hpp"
+#include "runtime/mpi/funnel.hpp"
 #include "runtime/mpi/native.hpp"
 #include "runtime/simulate/simulate.hpp"
 #include "runtime/system/sanitizer.hpp"
@@ -87,10 +88,11 @@ struct Messages::Calls {
     if (job.is_fake()) return;
     faces = job.native().faces;
     sums = job.native().sums;
-    const std::lock_guard lock(job.library());
-    check(MPI_Type_contiguous(sizeof(BinnedSum), MPI_BYTE, &sum_type), "MPI_Type_contiguous");
-    check(MPI_Type_commit(&sum_type), "MPI_Type_commit");
-    check(MPI_Op_create(merge_sums, 1, &merge), "MPI_Op_create");
+    call_mpi(job, [this] {
+      check(MPI_Type_contiguous(sizeof(BinnedSum), MPI_BYTE, &sum_type), "MPI_Type_contiguous");
+      check(MPI_Type_commit(&sum_type), "MPI_Type_commit");
+      check(MPI_Op_create(merge_sums, 1, &merge), "MPI_Op_create");
+    });
   }
   /// Once nothing is on its way. After an error of MPI there is nobody to come here: the job ends.
   void release() {
@@ -99,9 +101,10 @@ struct Messages::Calls {
       MPI_Comm_free(&sums);
     }
     if (job.is_fake()) return;
-    const std::lock_guard lock(job.library());
-    check(MPI_Op_free(&merge), "MPI_Op_free");
-    check(MPI_Type_free(&sum_type), "MPI_Type_free");
+    call_mpi(job, [this] {
+      check(MPI_Op_free(&merge), "MPI_Op_free");
+      check(MPI_Type_free(&sum_type), "MPI_Type_free");
+    });
   }
 
   void start(Message* message) {
@@ -222,9 +225,14 @@ Messages::Messages(Job& job, std::unique_ptr<GpuPeers> peers) : job_(job), peers
   if (!job.is_fake()) {
     int* highest = nullptr;
     int known = 0;
-    const std::lock_guard lock(job.library());
-    check(MPI_Comm_get_attr(job.native().faces, MPI_TAG_UB, &highest, &known), "MPI_Comm_get_attr");
+    call_mpi(job, [&] { check(MPI_Comm_get_attr(job.native().faces, MPI_TAG_UB, &highest, &known), "MPI_Comm_get_attr"); });
     if (known != 0) tags_ = std::make_shared<Tags>(*highest);
+  }
+  // Here, not in the thread, which may begin when a guest's host does not wait any more. In a simulation its actor makes all calls.
+  if constexpr (!simulate::active) calls_ = std::make_unique<Calls>(job);
+  if (funnel().is_on()) {
+    funnel().set_step([this] { return look(*calls_); });
+    return;
   }
   thread_ = simulate::MpiThread([this] {
     try {
@@ -242,7 +250,12 @@ Messages::~Messages() {
     ending_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  if (!funnel().is_on()) {
+    thread_.join();
+    return;
+  }
+  funnel().set_step({});
+  calls_->release();
 }
 
 std::shared_ptr<const int> Messages::reserve_tags(int count) {
@@ -343,30 +356,16 @@ void Messages::ready(Message* message) {
 }
 
 void Messages::run() {
-  Calls calls(job_);
-  std::vector<Message*> fresh;
+  if constexpr (simulate::active) calls_ = std::make_unique<Calls>(job_);
+  Calls& calls = *calls_;
   int idle_rounds = 0;
   for (;;) {
     {
       std::unique_lock lock(mutex_);
       if (calls.requests.empty()) changed_.wait(lock, [this] { return ending_ || !ready_.empty(); });
       if (ending_ && ready_.empty() && calls.requests.empty()) break;
-      fresh.swap(ready_);
     }
-    std::vector<Message*> complete_now;
-    if (job_.is_fake() && !simulate::active) {
-      for (Message* message : fresh)
-        if (message->kind == Message::Kind::sum)
-          std::memcpy(message->memory(message->write), message->memory(message->read), message->bytes);
-      complete_now = fresh;
-    } else {
-      const std::lock_guard library(job_.library());
-      for (Message* message : fresh) calls.start(message);
-      complete_now = calls.test();
-    }
-    idle_rounds = fresh.empty() && complete_now.empty() ? idle_rounds + 1 : 0;
-    fresh.clear();
-    for (Message* message : complete_now) complete(message);
+    idle_rounds = look(calls) ? 0 : idle_rounds + 1;
     // On a core of its own the thread polls; where others want the core they get it. In a simulation each look costs
     // real time.
     constexpr int patient_rounds = 20000;
@@ -377,6 +376,27 @@ void Messages::run() {
     else std::this_thread::yield();
   }
   calls.release();
+}
+
+/// Starts what is ready and completes what has arrived; whether there was anything.
+bool Messages::look(Calls& calls) {
+  std::vector<Message*> fresh, complete_now;
+  {
+    const std::lock_guard lock(mutex_);
+    fresh.swap(ready_);
+  }
+  if (job_.is_fake() && !simulate::active) {
+    for (Message* message : fresh)
+      if (message->kind == Message::Kind::sum) std::memcpy(message->memory(message->write), message->memory(message->read), message->bytes);
+    complete_now = fresh;
+  } else if (!fresh.empty() || !calls.requests.empty()) {
+    call_mpi(job_, [&] {
+      for (Message* message : fresh) calls.start(message);
+      complete_now = calls.test();
+    });
+  }
+  for (Message* message : complete_now) complete(message);
+  return !fresh.empty() || !complete_now.empty();
 }
 
 void Messages::complete(Message* message) {

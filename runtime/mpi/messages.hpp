@@ -23,8 +23,9 @@ class Codelet;
 namespace quarkstar::runtime::mpi {
 
 /// Places in the graph where a handle is sent, received, or summed over ranks. The graph orders them like tasks that
-/// read or write the handle. A thread of this class makes the calls of MPI; it sleeps while there is nothing to do. In
-/// a simulation it is an actor, and MPI is SimGrid's.
+/// read or write the handle. A thread of this class makes the calls of MPI; it sleeps while there is nothing to do; a
+/// guest of a program with one thread for MPI looks after them there (Funnel::set_step). In a simulation it is an actor, and MPI is
+/// SimGrid's.
 ///
 /// Why not StarPU's own MPI layer: it sends an envelope before each message and lets one envelope in at a time, its
 /// thread polls without pause, and it ends the process with an assertion where we name the peer (docs/architecture.md).
@@ -96,6 +97,7 @@ class Messages {
   static void acquired(void* message) noexcept;
   void ready(Message* message);
   void run();
+  bool look(Calls& calls);
   void complete(Message* message);
 
   Job& job_;
@@ -112,6 +114,7 @@ class Messages {
   std::atomic<std::int64_t> pending_{0}, completed_{0};
   Totals totals_;
   bool ending_ = false;
+  std::unique_ptr<Calls> calls_;
   simulate::MpiThread thread_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 // MPI's own types. For runtime/mpi/*.cpp only.
+#include "runtime/mpi/guest.hpp"
 #include "runtime/mpi/job.hpp"
 #include "runtime/system/error.hpp"
 
@@ -13,11 +14,11 @@
 
 namespace quarkstar::runtime::mpi {
 
-/// Communicators: what goes on in one never meets what goes on in another. MPI_COMM_WORLD itself is for the questions of watchdogs, which
-/// come before there are others (alive.cpp).
+/// Communicators: what goes on in one never meets what goes on in another.
 struct Job::Native {
   explicit Native(int size) : questions(static_cast<std::size_t>(size)), answers(questions.size()) {}
 
+  MPI_Comm base = MPI_COMM_WORLD;    ///< for the questions of watchdogs, which come before there are others (alive.cpp)
   MPI_Comm control = MPI_COMM_NULL;  ///< collective calls and messages of main threads
   MPI_Comm faces = MPI_COMM_NULL;    ///< messages of tasks
   MPI_Comm sums = MPI_COMM_NULL;     ///< sums of tasks
@@ -29,6 +30,20 @@ struct Job::Native {
     std::array<std::int64_t, 2> words{};
     MPI_Request request = MPI_REQUEST_NULL;
   };
+  /// guest_of().
+  static std::unique_ptr<Job> guest(Host program);
+  static void join(Job& job, const void* communicator);
+  static void forget_host();
+  /// Of a guest: MPI goes on. Notes that a rank has not taken are given up.
+  void leave() {
+    for (std::vector<Note>* notes : {&questions, &answers})
+      for (Note& note : *notes)
+        if (note.request != MPI_REQUEST_NULL) {
+          MPI_Cancel(&note.request);
+          MPI_Request_free(&note.request);
+        }
+    MPI_Comm_free(&base);
+  }
   std::vector<Note> questions, answers;  ///< on their way, by the rank that they go to
   std::vector<int> asking;               ///< ranks whose questions are not answered yet: the answer before is still on its way
 };

@@ -4,6 +4,7 @@
 #include "runtime/gpu/gpu_messages.hpp"
 #include "runtime/graph/codelet.hpp"
 #include "runtime/graph/session.hpp"
+#include "runtime/mpi/funnel.hpp"
 #include "runtime/mpi/native.hpp"
 #include "runtime/mpi/rank_grid.hpp"
 
@@ -36,14 +37,16 @@ class Line {
   }
   MPI_Request start_send(std::span<const std::uint64_t> words, int to, int tag) const {
     MPI_Request request = MPI_REQUEST_NULL;
-    const std::lock_guard lock(job_.library());
-    check(MPI_Isend(words.data(), static_cast<int>(words.size()), MPI_UINT64_T, to, tag, job_.native().control, &request), "MPI_Isend");
+    call_mpi(job_, [&] {
+      check(MPI_Isend(words.data(), static_cast<int>(words.size()), MPI_UINT64_T, to, tag, job_.native().control, &request), "MPI_Isend");
+    });
     return request;
   }
   MPI_Request start_receive(std::span<std::uint64_t> words, int from, int tag) const {
     MPI_Request request = MPI_REQUEST_NULL;
-    const std::lock_guard lock(job_.library());
-    check(MPI_Irecv(words.data(), static_cast<int>(words.size()), MPI_UINT64_T, from, tag, job_.native().control, &request), "MPI_Irecv");
+    call_mpi(job_, [&] {
+      check(MPI_Irecv(words.data(), static_cast<int>(words.size()), MPI_UINT64_T, from, tag, job_.native().control, &request), "MPI_Irecv");
+    });
     return request;
   }
   void send(std::span<const std::uint64_t> words, int to, int tag) const {

@@ -1,5 +1,6 @@
 #include "runtime/mpi/shared_file.hpp"
 
+#include "runtime/mpi/funnel.hpp"
 #include "runtime/mpi/native.hpp"
 #include "runtime/mpi/slabs.hpp"
 #include "runtime/system/atomic_file.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 std::size_t bytes_of(const Box& box, std::size_t record_bytes) { return static_cast<std::size_t>(volume(box.extents)) * record_bytes; }
 
-/// A datatype of MPI. Made and freed under the library's lock.
+/// A datatype of MPI. Made and freed inside call_mpi().
 class Type {
  public:
   Type() = default;
@@ -190,16 +191,18 @@ SharedFile::SharedFile(Job& job, const std::string& path, Mode mode, const std::
   ::close(std::exchange(native_->descriptor, -1));
   job.together([this] {
     const Job::Waiting waiting(job_, "MPI_File_open");
-    const std::lock_guard lock(job_.library());
     const int access = mode_ == Mode::write ? MPI_MODE_WRONLY : MPI_MODE_RDONLY;
-    check_io(MPI_File_open(job_.native().control, path_.c_str(), access, MPI_INFO_NULL, &native_->file), name_, "opening");
+    call_mpi(job_, [&] {
+      check_io(MPI_File_open(job_.native().control, path_.c_str(), access, MPI_INFO_NULL, &native_->file), name_, "opening");
+    });
   });
 }
 
 SharedFile::~SharedFile() {
-  const std::lock_guard lock(job_.library());
-  native_->sites.clear();
-  native_->record.clear();
+  call_mpi(job_, [this] {
+    native_->sites.clear();
+    native_->record.clear();
+  });
 }
 
 void SharedFile::close() {
@@ -207,8 +210,7 @@ void SharedFile::close() {
   if (mode_ == Mode::write && native_->file != MPI_FILE_NULL) {
     {
       const Job::Waiting waiting(job_, "MPI_File_sync");
-      const std::lock_guard lock(job_.library());
-      flushed = MPI_File_sync(native_->file);
+      call_mpi(job_, [&] { flushed = MPI_File_sync(native_->file); });
     }
     job_.barrier();  // who waits here can name a rank that hangs in its flush; inside MPI_File_close nobody can
   }
@@ -217,8 +219,8 @@ void SharedFile::close() {
       throw_write_error(name_, "closing", errno);
     if (native_->file == MPI_FILE_NULL) return;
     const Job::Waiting waiting(job_, "MPI_File_close");
-    const std::lock_guard lock(job_.library());
-    const int closed = MPI_File_close(&native_->file);
+    int closed = MPI_SUCCESS;
+    call_mpi(job_, [&] { closed = MPI_File_close(&native_->file); });
     check_io(flushed, name_, "flushing");
     check_io(closed, name_, "closing");
   });
@@ -232,8 +234,7 @@ void SharedFile::close() {
 void SharedFile::release() noexcept {
   if (native_->file == MPI_FILE_NULL) return;
   const Job::Waiting waiting(job_, "MPI_File_close");
-  const std::lock_guard lock(job_.library());
-  MPI_File_close(&native_->file);
+  call_mpi(job_, [this] { MPI_File_close(&native_->file); });
 }
 
 template <bool Write, class Start, class Finish>
@@ -263,15 +264,15 @@ void SharedFile::transfer(SiteRecords records, std::span<const Box> boxes, Start
     job_.together([&] {
       if (mine) bytes = start(slab);
       if (!by_mpi) return;
-      const std::lock_guard lock(job_.library());
-      native_->describe(records, slab);
-      if (mine && !Write) native_->require_length(name_, records, slab);
+      call_mpi(job_, [&] {
+        native_->describe(records, slab);
+        if (mine && !Write) native_->require_length(name_, records, slab);
+      });
     });
     job_.together([&] {
       if (by_mpi) {
         const Job::Waiting waiting(job_, Write ? "MPI_File_write_all" : "MPI_File_read_all");
-        const std::lock_guard lock(job_.library());
-        native_->template move<Write>(name_, records.offset, bytes);
+        call_mpi(job_, [&] { native_->template move<Write>(name_, records.offset, bytes); });
         if (Write && mine) native_->written.push_back({records, slab, hash_of(bytes)});
       } else if (mine) {
         move_rows<Write>(name_, native_->descriptor, records, slab, bytes);

@@ -75,7 +75,7 @@ PreparedAction::PreparedAction(const runtime::Decomposition& decomposition, cons
 
 void PreparedAction::require_odd(std::optional<int> parity) {
   if (parity.value_or(EvenOdd::solved_parity) != EvenOdd::solved_parity)
-    throw ShapeError("wilson::PreparedAction", "a system on even sites");
+    throw Error(ErrorKind::input, Parameter("parity"), "this action's even-odd system is on odd sites", "solve on odd sites, or on both");
 }
 
 std::unique_ptr<quarkstar::EvenOdd> PreparedAction::system(int vectors, const PerVector& kappa, std::optional<int> parity) {

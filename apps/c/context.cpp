@@ -1,0 +1,271 @@
+#include "apps/c/context.hpp"
+
+#include "apps/run/rank_plan.hpp"
+#include "codelets/lattice/boxes.hpp"
+#include "runtime/graph/pause.hpp"
+#include "runtime/mpi/exchange.hpp"
+#include "runtime/mpi/guest.hpp"
+#include "runtime/system/failure.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <span>
+#include <utility>
+
+namespace quarkstar::c {
+namespace {
+
+struct LastError {
+  std::string message, parameter;
+};
+thread_local LastError last_error;
+
+/// Gives what the library's layers log to the caller's function.
+class LogSink : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit LogSink(const Context& context) : context_(context) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& line) override {
+    const int level = line.level >= spdlog::level::err ? QS_LOG_ERROR : line.level == spdlog::level::warn ? QS_LOG_WARNING : QS_LOG_INFO;
+    context_.write_log(level, std::string(line.payload.begin(), line.payload.end()));
+  }
+  void flush_() override {}
+
+  const Context& context_;
+};
+
+/// While a call works for a caller: its logger is the default one, workers are awake, and MPI may be called.
+class AtWork {
+ public:
+  explicit AtWork(Context& context)
+      : context_(context),
+        before_(spdlog::default_logger()),
+        log_(std::make_shared<spdlog::logger>("", std::make_shared<LogSink>(context))) {
+    spdlog::set_default_logger(log_);
+    if (context_.job) runtime::mpi::set_at_work(*context_.job, true);
+    if (context_.session) runtime::resume(*context_.session);
+  }
+  ~AtWork() {
+    if (context_.session) runtime::pause(*context_.session);
+    if (context_.job) runtime::mpi::set_at_work(*context_.job, false);
+    spdlog::set_default_logger(before_);
+  }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+
+ private:
+  Context& context_;
+  std::shared_ptr<spdlog::logger> before_, log_;
+};
+
+constexpr std::array<std::string_view, 14> session_keys{"ranks",      "policy",      "watts",    "devices",    "cpu-share",
+                                                        "gpu-memory", "cpu-memory",  "gpus",     "share-gpus", "workers",
+                                                        "threads",    "worker-mode", "throttle", "watchdog"};
+constexpr std::array<std::string_view, 3> contraction_keys{"correlators", "momenta", "fold"};
+constexpr std::array<std::string_view, 15> command_keys{
+    "gauge",        "lattice",    "reunitarize",      "action", "source", "columns", "in-flight", "bound", "residual-history",
+    "rank-weights", "checkpoint", "checkpoint-every", "out",    "json",   "trace"};
+
+template <class Keys>
+bool has(const Keys& keys, std::string_view key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+/// Whose a setting is, what that is called, and which function takes it.
+struct Owner {
+  SettingsOf of;
+  std::string_view name, function;
+};
+Owner owner_of(std::string_view key) {
+  if (has(session_keys, key)) return {SettingsOf::session, "the session", "qs_session_open"};
+  if (has(contraction_keys, key)) return {SettingsOf::contractions, "contractions", "qs_contract"};
+  return {SettingsOf::operators, "operators", "qs_operator_create"};
+}
+
+}  // namespace
+
+void Context::write_log(int level, const std::string& message) const {
+  if (log != nullptr) log(log_user, level, message.c_str());
+}
+
+qs_status set_error(qs_status code, std::string_view message, std::string_view parameter) noexcept {
+  try {
+    last_error = {std::string(message), std::string(parameter)};
+  } catch (const std::bad_alloc&) {
+    last_error.message.clear();  // shorter than any text
+    last_error.parameter.clear();
+  }
+  return code;
+}
+
+qs_status set_error_of_exception() noexcept {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    try {
+      const runtime::Failure failure = runtime::failure_of(error, "use a machine with more, or more ranks");
+      return set_error(static_cast<qs_status>(failure.exit_code), failure.message, failure.parameter);
+    } catch (const std::exception&) {
+      return set_error(QS_ERROR_ENVIRONMENT, "out of memory");
+    }
+  } catch (...) {
+    return set_error(QS_ERROR_INTERNAL, "an exception that is none of ours");
+  }
+}
+
+std::mutex& calls_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+qs_status call(Context* context, const std::function<qs_status()>& work) noexcept try {
+  const std::lock_guard lock(calls_mutex());
+  if (context == nullptr) refuse("handle", "it is NULL", "give one that an earlier call has made");
+  if (!context->open) refuse("session", "it has been closed", "open another, and make gauges and operators of it");
+  Service& service = *context->service;
+  qs_status status = QS_OK;
+  try {
+    if (!service.is_lost())
+      service.run(
+          [&] {
+            const AtWork at_work(*context);
+            status = work();
+          },
+          context->caller_drives);
+  } catch (const std::exception&) {
+    if (!service.is_lost()) throw;
+  }
+  if (service.is_lost()) {
+    static auto* const lost = new std::set<std::shared_ptr<Context>>;
+    lost->insert(context->shared_from_this());
+    return set_error(QS_ERROR_LOST, service.loss());
+  }
+  return status == QS_OK ? QS_OK : set_error(status, context->failure);
+} catch (...) {
+  return set_error_of_exception();
+}
+
+qs_status call(Context* context, const std::function<void()>& work) noexcept {
+  return call(context, std::function<qs_status()>([&work] {
+                work();
+                return QS_OK;
+              }));
+}
+
+void refuse(std::string_view argument, const std::string& what, const std::string& remedy) {
+  throw Error(ErrorKind::input, Parameter(argument), what, remedy);
+}
+
+void require(const void* pointer, std::string_view argument) {
+  if (pointer == nullptr) refuse(argument, "it is NULL", "give one");
+}
+
+void take_settings(app::RunConfig& config, const qs_setting* settings, std::size_t count, SettingsOf of) {
+  if (count > 0) require(settings, "settings");
+  std::vector<app::Assignment> assignments;
+  for (const qs_setting& setting : std::span(settings, count)) {
+    require(setting.key, "settings");
+    const std::string key = setting.key;
+    if (setting.value == nullptr) refuse(key, "its value is NULL", "give a text, \"true\" or \"false\" for switches");
+    if (has(command_keys, key)) refuse(key, "it is a setting of the command only", "see quarkstar.h for what takes its place");
+    if (const Owner owner = owner_of(key); owner.of != of && app::find_setting(key) != nullptr)
+      refuse(key, fmt::format("it is a setting of {}", owner.name), fmt::format("give it to {}", owner.function));
+    assignments.push_back({key, setting.value, key});
+  }
+  try {
+    app::apply_settings(config, assignments);
+  } catch (const Error& error) {
+    if (!error.parameter().empty()) throw;
+    for (const app::Assignment& one : assignments)
+      if (std::string_view(error.what()).starts_with(one.key + ": "))
+        throw runtime::mpi::SharedError(error.kind(), error.what(), Parameter(one.key));
+    throw;
+  }
+}
+
+runtime::Decomposition cut_over_ranks(const Context& context, const Coord& lattice) {
+  runtime::Decomposition cut = app::parts_of_links(lattice, context.config.ranks);
+  for (std::size_t mu = 0; mu < 4; ++mu)
+    if (cut.part().extents[mu] * cut.ranks()[mu] != lattice[mu])  // on all ranks alike
+      refuse("ranks", fmt::format("{} = {} on {} ranks: their parts are not equal", "xyzt"[mu], lattice[mu], cut.ranks()[mu]),
+             "set `ranks` to a grid that divides the lattice");
+  return cut;
+}
+
+HostGauge collected(const HostGauge& part, const runtime::Decomposition& decomposition, const Box& box) {
+  const Coord& lattice = decomposition.lattice();
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  HostGauge result{box.extents, std::vector<double>(static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site), box.origin};
+  const auto link_bytes = [](std::int64_t sites) { return static_cast<std::size_t>(sites) * HostGauge::reals_per_site * sizeof(double); };
+  // Sites of `wanted` that the owner has, in the order in which they travel.
+  const auto pieces = [&](const Box& wanted, const Box& owner) {
+    std::vector<Box> shared;
+    for (const Box& piece : folded(std::span(&wanted, 1), lattice))
+      if (const Box both = common(piece, owner); volume(both.extents) > 0) shared.push_back(both);
+    return shared;
+  };
+  const auto sites_of = [](const std::vector<Box>& boxes) {
+    return std::accumulate(boxes.begin(), boxes.end(), std::int64_t{0},
+                           [](std::int64_t sum, const Box& b) { return sum + volume(b.extents); });
+  };
+  const auto copy = [&](const std::vector<Box>& boxes, auto&& site) {
+    std::int64_t number = 0;
+    for (const Box& piece : boxes)
+      for (std::int64_t i = 0; i < volume(piece.extents); ++i) site(site_of(piece, i), number++);
+  };
+  const auto reals = [](auto& gauge, std::int64_t site) {
+    return std::span(gauge.data).subspan(static_cast<std::size_t>(site) * HostGauge::reals_per_site, HostGauge::reals_per_site);
+  };
+  copy(pieces(box, part.box()), [&](const Coord& site, std::int64_t) {
+    std::ranges::copy(reals(part, index_in(part.box(), site, lattice)), reals(result, index_in(box, site, lattice)).begin());
+  });
+  if (!job.is_distributed()) return result;
+
+  using runtime::mpi::Parcel;
+  const std::vector<Box> wanted = job.gather(box);
+  std::vector<HostGauge> sent, received;  // reals of pieces, one behind the other
+  std::vector<std::vector<Box>> arriving;
+  std::vector<int> to, from;
+  for (int rank = 0; rank < job.size(); ++rank) {
+    if (rank == job.rank()) continue;
+    if (const auto theirs = pieces(wanted[static_cast<std::size_t>(rank)], part.box()); !theirs.empty()) {
+      HostGauge& out = sent.emplace_back();
+      out.data.resize(link_bytes(sites_of(theirs)) / sizeof(double));
+      copy(theirs, [&](const Coord& site, std::int64_t i) {
+        std::ranges::copy(reals(part, index_in(part.box(), site, lattice)), reals(out, i).begin());
+      });
+      to.push_back(rank);
+    }
+    if (auto mine = pieces(box, decomposition.part_of(rank)); !mine.empty()) {
+      received.emplace_back().data.resize(link_bytes(sites_of(mine)) / sizeof(double));
+      arriving.push_back(std::move(mine));
+      from.push_back(rank);
+    }
+  }
+  const auto parcels = [](std::vector<HostGauge>& fields, const std::vector<int>& ranks) {
+    std::vector<Parcel> all;
+    for (std::size_t i = 0; i < fields.size(); ++i) all.push_back({ranks[i], std::as_writable_bytes(std::span(fields[i].data))});
+    return all;
+  };
+  runtime::mpi::exchange(job, parcels(sent, to), parcels(received, from));
+  for (std::size_t i = 0; i < received.size(); ++i)
+    copy(arriving[i], [&](const Coord& site, std::int64_t number) {
+      std::ranges::copy(reals(received[i], number), reals(result, index_in(box, site, lattice)).begin());
+    });
+  return result;
+}
+
+}  // namespace quarkstar::c
+
+using namespace quarkstar;
+using namespace quarkstar::c;
+
+const char* qs_error_message(void) { return last_error.message.c_str(); }
+const char* qs_error_parameter(void) { return last_error.parameter.c_str(); }

@@ -1,0 +1,157 @@
+#pragma once
+// What stands behind the handles of the C library, and how its functions run.
+#include "apps/c/quarkstar.h"
+#include "apps/run/config.hpp"
+#include "codelets/actions/action_kind.hpp"
+#include "codelets/gauge/host_gauge.hpp"
+#include "runtime/cut/decomposition.hpp"
+#include "runtime/graph/session.hpp"
+#include "runtime/mpi/job.hpp"
+#include "runtime/system/error.hpp"
+#include "solvers/solver.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace quarkstar::c {
+
+/// A thread of the library's own that does the work of all calls, while the caller waits, or makes the calls of MPI for it. So the caller's
+/// threads keep their affinity and their OpenMP threads, and a call returns when a rank or a device is lost, although the work never does.
+class Service {
+ public:
+  Service();
+  /// Not of a job that is lost: its thread never comes back.
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  /// Runs work there. drives: whether the caller is the thread for MPI. Throws what it throws, and Error(environment) where the job is
+  /// lost.
+  void run(const std::function<void()>& work, bool drives);
+  /// For any thread: what is to be told of a job that has failed, and that it is lost.
+  void tell(const std::string& message);
+  void lose();
+  bool is_lost() const { return lost_.load(); }
+  /// The error of a lost job.
+  std::string loss() const;
+
+ private:
+  void serve();
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  const std::function<void()>* work_ = nullptr;
+  std::exception_ptr thrown_;
+  std::string message_;
+  std::atomic<bool> done_{true}, lost_{false};
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+struct Operator;
+
+/// A session, which its gauges and operators keep until they are freed.
+struct Context : std::enable_shared_from_this<Context> {
+  app::RunConfig config;  ///< of the session; operators start from it
+  qs_log log = nullptr;
+  void* log_user = nullptr;
+  std::unique_ptr<runtime::mpi::Job> job;
+  std::unique_ptr<runtime::Session> session;
+  std::set<Operator*> operators;  ///< that hold a solver
+  std::unique_ptr<Service> service = std::make_unique<Service>();
+  bool open = true;
+  std::string failure = {};    ///< of a call that was answered with QS_NOT_CONVERGED
+  bool caller_drives = false;  ///< whether the caller's thread makes the calls of MPI
+
+  void write_log(int level, const std::string& message) const;
+};
+
+/// Links of a lattice: this rank's part.
+struct Gauge {
+  std::shared_ptr<Context> context;
+  Coord lattice{};
+  std::shared_ptr<HostGauge> part;
+  GaugeSummary summary = {};
+};
+
+struct Operator {
+  std::shared_ptr<Context> context;
+  app::RunConfig config;
+  Coord lattice{};
+  HostGauge links;  ///< of this rank's part and what hops need around it
+  std::optional<runtime::Decomposition> decomposition;
+  RunOperator made;
+  std::unique_ptr<Solver> solver;
+  int vectors_in_lanes = 1;
+  std::vector<SolveResult> last = {};
+
+  const ActionKind& kind() const { return *config.action; }
+  /// The solver for so many right-hand sides.
+  Solver& solver_for(int vectors);
+  /// Gives up the solver.
+  void drop_solver();
+};
+
+// ---- calls
+
+/// What this thread is told of its last failure. Returns the code.
+qs_status set_error(qs_status code, std::string_view message, std::string_view parameter = {}) noexcept;
+/// The same of the exception that is being handled.
+qs_status set_error_of_exception() noexcept;
+
+/// Runs work on the service's thread of a context that is open, with workers awake, and gives back what came of it. When the job is lost,
+/// the context stays for ever, with what its threads may still use.
+qs_status call(Context* context, const std::function<qs_status()>& work) noexcept;
+/// The same without an answer of its own.
+qs_status call(Context* context, const std::function<void()>& work) noexcept;
+
+/// One call at a time, also of those that need no session.
+std::mutex& calls_mutex();
+
+[[noreturn]] void refuse(std::string_view argument, const std::string& what, const std::string& remedy);
+/// Throws Error(input) where a pointer that must be given is not.
+void require(const void* pointer, std::string_view argument);
+
+/// A struct of the caller, whose members beyond its struct_size are 0; all 0 where it is not given. Throws Error(input) where its size is
+/// less than that of the first member behind it.
+template <class Struct>
+Struct taken(const Struct* given, std::string_view argument) {
+  Struct mine{};
+  if (given == nullptr) return mine;
+  if (given->struct_size < 2 * sizeof(std::size_t))
+    refuse(argument, "struct_size is not set", "set it to sizeof of the struct, and zero what is not used");
+  std::memcpy(&mine, given, given->struct_size < sizeof mine ? given->struct_size : sizeof mine);
+  return mine;
+}
+
+/// Settings of a session, of an operator or of a contraction, applied to `config`. Throws Error(input) naming the key.
+enum class SettingsOf { session, operators, contractions };
+void take_settings(app::RunConfig& config, const qs_setting* settings, std::size_t count, SettingsOf of);
+
+/// A source as the command writes it. Throws Error(input) naming `source`.
+Source source_of(const Coord& lattice, const char* text);
+
+// ---- ranks
+
+/// How the lattices of a session are cut over its ranks: equal parts, one block each. Throws Error(input) naming ranks.
+runtime::Decomposition cut_over_ranks(const Context& context, const Coord& lattice);
+/// A box of the lattice of which every rank has its part: this rank's own, which may reach over the lattice's edges. Collective.
+HostGauge collected(const HostGauge& part, const runtime::Decomposition& decomposition, const Box& box);
+
+}  // namespace quarkstar::c
+
+struct qs_session {
+  std::shared_ptr<quarkstar::c::Context> context;
+};
+struct qs_gauge : quarkstar::c::Gauge {};
+struct qs_operator : quarkstar::c::Operator {};

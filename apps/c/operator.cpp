@@ -1,0 +1,183 @@
+// Operators of the C library: made, applied, and what they contract.
+#include "apps/c/context.hpp"
+#include "apps/c/fields.hpp"
+#include "apps/run/check_action.hpp"
+#include "apps/run/memory_check.hpp"
+#include "apps/run/parse.hpp"
+#include "apps/run/right_hand_sides.hpp"
+#include "apps/run/shared_settings.hpp"
+#include "apps/run/solve_plan.hpp"
+#include "codelets/field/field.hpp"
+#include "codelets/field/source.hpp"
+#include "codelets/io/gauge_part.hpp"
+#include "codelets/lattice/block_geometry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+using namespace quarkstar;
+using namespace quarkstar::c;
+
+namespace quarkstar::c {
+
+Solver& Operator::solver_for(int vectors) {
+  SolverSettings settings = config.solver;
+  settings.keep_history = true;
+  const int lanes = vectors_in_lanes_for(kind().components, settings, {&vectors, 1});
+  if (solver == nullptr || lanes != vectors_in_lanes) {
+    drop_solver();  // its memory goes first
+    solver = std::make_unique<Solver>(*decomposition, *made.action, settings, Speed{.vectors = vectors, .vectors_in_lanes = lanes});
+    vectors_in_lanes = lanes;
+    context->operators.insert(this);
+  }
+  return *solver;
+}
+
+void Operator::drop_solver() {
+  context->operators.erase(this);
+  solver.reset();
+}
+
+Source source_of(const Coord& lattice, const char* text) {
+  require(text, "source");
+  try {
+    const Source source = app::parse_source(text);
+    check_source(source, lattice);
+    return source;
+  } catch (const app::BadValue& bad) {
+    refuse("source", bad.what(), bad.allowed());
+  }
+}
+
+}  // namespace quarkstar::c
+
+namespace {
+
+/// Plans who owns what as a run does, and makes the action's links.
+void make(Operator& op, const Gauge& gauge) {
+  Context& context = *op.context;
+  runtime::mpi::Job& job = *context.job;
+  const ActionKind& kind = op.kind();
+  op.lattice = gauge.lattice;
+  const runtime::Decomposition cut = cut_over_ranks(context, gauge.lattice);
+  if (cut.is_distributed()) op.config.ranks = cut.ranks();
+  app::require_same_settings_everywhere(app::shared_settings(op.config));
+  ActionRun action{.settings = op.config.settings,
+                   .boundary = op.config.boundary,
+                   .boundary_given = op.config.was_given("boundary"),
+                   .link_reals = op.config.solver.link_reals};
+  job.together([&] {
+    if (!kind.has_own_links(op.config.settings)) return;
+    if (kind.accept_files(action) != gauge.lattice) refuse("gauge", "the files of links have another lattice", "give a gauge field of it");
+  });
+  const app::PlannedSolve planned = app::plan_solve(*context.session, op.config, gauge.lattice);
+  const app::PlannedLattice& plan = planned.where;
+  op.config.nrhs = planned.nrhs;
+  op.decomposition = plan.decomposition;
+  job.together([&] {
+    if (const Box part = plan.decomposition.part(); part.origin != cut.part().origin || part.extents != cut.part().extents)
+      refuse("ranks", "the solver cuts the lattice in other parts", "set `ranks`, and leave out a preconditioner whose domains do not fit");
+    require_thick_blocks(plan.decomposition, kind.reach);
+    app::require_memory(planned.memory);
+  });
+  const LinksOfPart links = [&](const runtime::Decomposition& decomposition, GaugeSummary& summary) -> const HostGauge& {
+    op.links = collected(*gauge.part, decomposition, format::box_with_border(decomposition));
+    summary = gauge.summary;
+    return op.links;
+  };
+  const MakeOperator make_operator = kind.make_links(*context.session, plan.decomposition, links, action);
+  op.config.settings = action.settings;  // what files of links say
+  op.config.boundary = action.boundary;
+  const auto operators = app::operators_of(op.config);
+  if (operators.size() > 1) refuse(kind.mass_key, "each of these masses has links of its own", "make an operator for each of them");
+  op.made = make_operator(operators.front());
+  context.session->wait_all();
+}
+
+qs_status of_operator(qs_operator* op, const std::function<void()>& work) { return call(op ? op->context.get() : nullptr, work); }
+
+}  // namespace
+
+qs_status qs_operator_create(qs_gauge* gauge, const char* action, const qs_setting* settings, size_t settings_count, qs_operator** op) {
+  return call(gauge ? gauge->context.get() : nullptr, std::function<void()>([&] {
+                Context& context = *gauge->context;
+                auto made = std::make_unique<qs_operator>();
+                context.job->together([&] {
+                  require(op, "op");
+                  require(action, "action");
+                  *op = nullptr;
+                  made->context = gauge->context;
+                  made->config = context.config;
+                  made->config.action = &kind_named(action);
+                  take_settings(made->config, settings, settings_count, SettingsOf::operators);
+                  app::complete(made->config);
+                  app::check_action(made->config);
+                });
+                make(*made, *gauge);
+                *op = made.release();
+              }));
+}
+
+void qs_operator_free(qs_operator* op) {
+  if (op == nullptr) return;
+  const std::shared_ptr<Context> context = op->context;
+  if (op->solver != nullptr) call(context.get(), std::function<void()>([&] { op->drop_solver(); }));
+  if (!context->service->is_lost()) delete op;  // else a thread or a task may still use it
+}
+
+int qs_operator_components(const qs_operator* op) { return op != nullptr ? op->kind().components : 0; }
+
+qs_status qs_operator_apply(qs_operator* op, const qs_apply_options* options, const qs_vectors* vectors, const qs_vectors* images) {
+  return of_operator(op, [&] {
+    const Box part = op->decomposition->part();
+    const runtime::Team& team = op->context->session->cpu_team();
+    qs_apply_options how{};
+    qs_vectors in{}, out{};
+    std::vector<double> masses;
+    op->context->job->together([&] {
+      require(vectors, "vectors");
+      require(images, "images");
+      how = taken(options, "options");
+      in = taken(vectors, "vectors");
+      out = taken(images, "images");
+      check_vectors(in, "vectors", op->kind().components);
+      check_vectors(out, "images", op->kind().components);
+      if (in.count != out.count) refuse("images", fmt::format("{} for {} vectors", out.count, in.count), "give as many");
+      if (how.parity != QS_BOTH && how.adjoint != 0) refuse("adjoint", "the hopping part has none here", "take it of both parities");
+      masses = op->config.masses();
+      if (how.masses != nullptr) masses.assign(how.masses, how.masses + in.count);
+      else if (masses.size() == 1) masses.resize(static_cast<std::size_t>(in.count), masses.front());
+      else refuse("masses", "the operator has several masses", "give one a vector");
+    });
+    const qs_parity from = how.parity == QS_BOTH ? QS_BOTH : how.parity == QS_EVEN ? QS_ODD : QS_EVEN;
+    for (int first = 0; first < in.count; first += most_vectors) {
+      const int n = std::min(most_vectors, in.count - first);
+      std::vector<HostField> fields, results;
+      op->context->job->together([&] {
+        fields = vectors_from(in, first, n, op->kind().components, part, from, team);
+        results.assign(fields.size(), HostField(op->kind().components, part));
+      });
+      op->solver_for(n).apply(fields, std::span(masses).subspan(static_cast<std::size_t>(first), fields.size()), results, how.adjoint != 0);
+      vectors_to(out, first, results, how.parity, team);
+    }
+  });
+}
+
+qs_status qs_operator_source(qs_operator* op, const char* source, const int* columns, const qs_vectors* vectors) {
+  return of_operator(op, [&] {
+    require(vectors, "vectors");
+    const qs_vectors out = taken(vectors, "vectors");
+    const int components = op->kind().components;
+    check_vectors(out, "vectors", components);
+    const Source what = source_of(op->lattice, source);
+    for (int v = 0; v < out.count; ++v) {
+      const int column = columns != nullptr ? columns[v] : v;
+      if (column < 0 || column >= components)
+        refuse("columns", fmt::format("column {}", column), fmt::format("give columns from 0 to {}", components - 1));
+      vectors_to(out, v, {make_source(what, components, op->lattice, op->decomposition->part(), column)}, QS_BOTH,
+                 op->context->session->cpu_team());
+    }
+  });
+}

@@ -1,0 +1,90 @@
+// Sessions of the C library, and what it says of itself.
+#include "apps/c/context.hpp"
+#include "apps/run/rank_plan.hpp"
+#include "apps/run/report.hpp"
+#include "codelets/actions/cpu_kernels.hpp"
+#include "runtime/mpi/funnel.hpp"
+#include "runtime/mpi/guest.hpp"
+
+#include <utility>
+
+using namespace quarkstar;
+using namespace quarkstar::c;
+
+namespace {
+
+/// Whether some session of this process was lost: StarPU cannot start again.
+std::atomic<bool> process_is_lost{false};
+
+void start(Context& context, const void* communicator) {
+  if (runtime::Session::is_running()) refuse("session", "another one is open", "close it first: a process has one at a time");
+  Service& service = *context.service;
+  runtime::mpi::Host host{.communicator = communicator};
+  host.error = [&context, &service](const std::string& message) {
+    service.tell(message);
+    context.write_log(QS_LOG_ERROR, message);
+  };
+  host.lost = [&service](int) { service.lose(); };
+  std::unique_ptr<runtime::mpi::Job> job = runtime::mpi::guest_of(std::move(host));
+  app::require_ranks(context.config.ranks, context.config.rank_weights, job->size());
+  context.session = std::make_unique<runtime::Session>(with_cpu_kernels(context.config.session, KernelTuning::known));
+  context.job = std::move(job);
+  context.caller_drives = runtime::mpi::funnel().is_on();
+}
+
+void stop(Context& context) {
+  context.open = false;
+  while (!context.operators.empty()) (*context.operators.begin())->drop_solver();
+  context.session.reset();
+  context.job.reset();
+}
+
+}  // namespace
+
+const char* qs_version(void) {
+  static const std::string text = app::version_line();
+  return text.c_str();
+}
+
+const char* qs_action_name(int number) {
+  const auto& kinds = action_kinds();
+  return number >= 0 && static_cast<std::size_t>(number) < kinds.size() ? kinds[static_cast<std::size_t>(number)]->name.data() : nullptr;
+}
+
+int qs_action_components(const char* action) {
+  for (const ActionKind* kind : action_kinds())
+    if (action != nullptr && kind->name == action) return kind->components;
+  return 0;
+}
+
+qs_status qs_session_open(const qs_session_options* options, qs_session** session) try {
+  require(session, "session");
+  *session = nullptr;
+  const auto wanted = taken(options, "options");
+  auto handle = std::make_unique<qs_session>();
+  handle->context = std::make_shared<Context>();
+  Context& context = *handle->context;
+  context.log = wanted.log;
+  context.log_user = wanted.log_user;
+  context.config.rank_weights.kind = app::RankWeights::Kind::equal;
+  take_settings(context.config, wanted.settings, wanted.settings_count, SettingsOf::session);
+  if (process_is_lost) return set_error(QS_ERROR_LOST, "a session of this process was lost: start the process anew");
+  context.caller_drives = wanted.mpi_communicator != nullptr;  // until MPI has told whether it must
+  const qs_status status = call(&context, std::function<void()>([&] { start(context, wanted.mpi_communicator); }));
+  if (status == QS_ERROR_LOST) process_is_lost = true;
+  if (status == QS_OK) *session = handle.release();
+  return status;
+} catch (...) {
+  return set_error_of_exception();
+}
+
+qs_status qs_session_close(qs_session* session) try {
+  if (session == nullptr) return QS_OK;
+  const std::shared_ptr<Context> context = session->context;
+  const qs_status status = call(context.get(), std::function<void()>([&] { stop(*context); }));
+  if (context->service->is_lost()) process_is_lost = true;
+  delete session;
+  return status;
+} catch (...) {
+  return set_error_of_exception();
+}

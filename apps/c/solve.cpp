@@ -1,0 +1,252 @@
+// Solves of the C library.
+#include "apps/c/context.hpp"
+#include "apps/c/fields.hpp"
+#include "codelets/field/field.hpp"
+#include "runtime/graph/binned_sum.hpp"
+#include "solvers/krylov/krylov.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+
+using namespace quarkstar;
+using namespace quarkstar::c;
+
+namespace {
+
+/// What is asked of all right-hand sides.
+struct Asked {
+  qs_parity parity = QS_BOTH;
+  bool guess = false, shifted = false;
+  int components = 0;
+  std::vector<double> masses{}, tolerances{}, relative{};  ///< of each solution; relative 0: not asked
+  qs_vectors sources{}, solutions{};
+};
+
+std::vector<double> values_of(const double* given, int count, double otherwise) {
+  return given != nullptr ? std::vector<double>(given, given + count) : std::vector<double>(static_cast<std::size_t>(count), otherwise);
+}
+
+Asked asked_of(const Operator& op, const qs_solve_options* options, const qs_vectors* sources, const qs_vectors* solutions) {
+  const qs_solve_options o = taken(options, "options");
+  Asked asked{.parity = o.parity, .guess = o.use_guess != 0, .components = op.kind().components};
+  if (asked.parity < QS_BOTH || asked.parity > QS_ODD)
+    refuse("parity", fmt::format("{}", static_cast<int>(asked.parity)), "give QS_BOTH, QS_EVEN or QS_ODD");
+  require(sources, "sources");
+  require(solutions, "solutions");
+  asked.sources = taken(sources, "sources");
+  asked.solutions = taken(solutions, "solutions");
+  check_vectors(asked.sources, "sources", asked.components);
+  check_vectors(asked.solutions, "solutions", asked.components);
+  asked.shifted = find_krylov_solver(op.config.solver.solver)->shifted;
+  const int n = asked.solutions.count;
+  if (const int wanted = asked.shifted ? 1 : n; asked.sources.count != wanted)
+    refuse("sources", fmt::format("{} sources for {} solutions", asked.sources.count, n),
+           asked.shifted ? "multishift solves for one source" : "give as many sources as solutions");
+  asked.masses = op.config.masses();
+  if (o.masses != nullptr) asked.masses.assign(o.masses, o.masses + n);
+  else if (asked.masses.size() == 1) asked.masses.resize(static_cast<std::size_t>(n), asked.masses.front());
+  else if (asked.masses.size() != static_cast<std::size_t>(n))
+    refuse("masses", fmt::format("the operator has {} masses, and there are {} solutions", asked.masses.size(), n), "give one a solution");
+  asked.relative = values_of(o.relative_tolerances, n, 0);
+  asked.tolerances = values_of(o.tolerances, n, op.config.solver.tolerance);
+  for (std::size_t v = 0; v < asked.masses.size(); ++v) {
+    double& tolerance = asked.tolerances[v];
+    const double relative = asked.relative[v];
+    if (relative < 0 || relative >= 1) refuse("relative_tolerances", fmt::format("{}", relative), "give numbers from 0 to 1");
+    if (tolerance == 0 && relative > 0) tolerance = relative;  // where the search for it begins
+    if (!(tolerance > 0) || tolerance >= 1) refuse("tolerances", fmt::format("{}", tolerance), "give numbers between 0 and 1");
+  }
+  return asked;
+}
+
+/// sqrt(mean over the sites asked for of |b - M x|^2 / |x|^2), 1 where x is zero, of each vector.
+std::vector<double> relative_residuals(Solver& solver, const Asked& asked, const std::vector<HostField>& sources,
+                                       std::span<const double> masses, const std::vector<HostField>& solutions) {
+  std::vector<HostField> images(solutions.size(), HostField(asked.components, solutions.front().box()));
+  solver.apply(solutions, masses, images);
+  const Box part = solutions.front().box();
+  std::vector<runtime::BinnedSum> sums(solutions.size(), runtime::BinnedSum::zero());
+  std::uint64_t sites = 0;
+  for (std::int64_t site = 0; site < volume(part.extents); ++site) {
+    if (asked.parity != QS_BOTH && parity_of(site_of(part, site)) != (asked.parity == QS_ODD ? 1 : 0)) continue;
+    ++sites;
+    for (std::size_t v = 0; v < solutions.size(); ++v) {
+      double r2 = 0, x2 = 0;
+      for (int c = 0; c < asked.components; ++c) {
+        r2 += std::norm(sources[v].at(site, c) - images[v].at(site, c));
+        x2 += std::norm(solutions[v].at(site, c));
+      }
+      runtime::add(sums[v], x2 > 0 ? r2 / x2 : 1);
+    }
+  }
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  job.combine(sums);
+  sites = job.combined(sites, runtime::mpi::Combine::sum);
+  std::vector<double> relative;
+  for (const runtime::BinnedSum& sum : sums) relative.push_back(std::sqrt(runtime::value_of(sum) / static_cast<double>(sites)));
+  return relative;
+}
+
+/// A further solve of what an earlier one has begun.
+void add(SolveResult& result, const SolveResult& more) {
+  result.reason = more.reason;
+  result.iterations += more.iterations;
+  result.restarts += more.iterations > 0 ? 1 + more.restarts : 0;
+  result.true_residual = more.true_residual;
+  result.seconds += more.seconds;
+  result.flops += more.flops;
+  result.residual_history.insert(result.residual_history.end(), more.residual_history.begin(), more.residual_history.end());
+}
+
+struct Solved {
+  std::vector<SolveResult> results;
+  std::vector<double> relative;  ///< empty: not asked for
+};
+
+/// Solves for a group, whose first is `first`. A relative residual is no part of the solver's sums: where it is still too large, the solve
+/// goes on to a residual that is smaller by as much.
+Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const std::vector<HostField>& sources,
+                   std::vector<HostField>& solutions) {
+  const std::size_t n = solutions.size();
+  std::vector<double> tolerances(asked.tolerances.begin() + static_cast<std::ptrdiff_t>(first),
+                                 asked.tolerances.begin() + static_cast<std::ptrdiff_t>(first + n));
+  const auto masses = std::span(asked.masses).subspan(first, n), relative = std::span(asked.relative).subspan(first, n);
+  SolveRequest request{.tolerances = tolerances, .parity = {}};
+  if (asked.parity != QS_BOTH) request.parity = asked.parity == QS_ODD ? 1 : 0;
+  Solved solved{solver.solve(sources, masses, solutions, {}, {}, {}, request), {}};
+  if (std::all_of(relative.begin(), relative.end(), [](double target) { return target == 0; })) return solved;
+  constexpr int most_rounds = 20;
+  for (int round = 0;; ++round) {
+    solved.relative = relative_residuals(solver, asked, sources, masses, solutions);
+    bool again = false;
+    for (std::size_t v = 0; v < n; ++v) {
+      if (relative[v] == 0 || solved.relative[v] <= relative[v] || !solved.results[v].converged()) continue;
+      tolerances[v] *= std::clamp(0.5 * relative[v] / solved.relative[v], 1e-3, 0.5);
+      again = true;
+    }
+    if (!again) return solved;
+    const bool stuck = round == most_rounds;
+    const std::vector<SolveResult> more =
+        stuck ? std::vector<SolveResult>{} : solver.solve(sources, masses, solutions, {}, {}, {}, request);
+    for (std::size_t v = 0; v < n; ++v) {
+      if (!stuck) add(solved.results[v], more[v]);
+      else if (relative[v] > 0 && solved.relative[v] > relative[v]) solved.results[v].reason = StopReason::stagnation;
+    }
+    if (stuck) return solved;
+  }
+}
+
+qs_reason reason_of(StopReason reason) {
+  switch (reason) {
+    case StopReason::converged:
+      return QS_REASON_CONVERGED;
+    case StopReason::zero_denominator:
+      return QS_REASON_ZERO_DENOMINATOR;
+    case StopReason::not_finite:
+      return QS_REASON_NOT_FINITE;
+    case StopReason::iteration_limit:
+      return QS_REASON_ITERATION_LIMIT;
+    case StopReason::interrupted:
+      return QS_REASON_INTERRUPTED;
+    default:
+      return QS_REASON_STAGNATION;
+  }
+}
+
+/// Fills the caller's structs, which may be shorter than ours.
+void give(qs_result* results, std::size_t number, const Solved& solved, std::size_t v) {
+  const std::size_t size = results->struct_size;
+  const SolveResult& mine = solved.results[v];
+  const qs_result whole{.struct_size = size,
+                        .reason = reason_of(mine.reason),
+                        .iterations = mine.iterations,
+                        .restarts = mine.restarts,
+                        .residual = mine.true_residual,
+                        .relative_residual = solved.relative.empty() ? 0 : solved.relative[v],
+                        .seconds = mine.seconds,
+                        .flops = mine.flops};
+  std::memcpy(reinterpret_cast<std::byte*>(results) + number * size, &whole, std::min(size, sizeof whole));
+}
+
+qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
+  const Box part = op.decomposition->part();
+  const runtime::Team& team = op.context->session->cpu_team();
+  op.last.clear();
+  std::string& failure = op.context->failure;
+  failure.clear();
+  for (int first = 0; first < asked.solutions.count; first += most_vectors) {
+    const int n = std::min(most_vectors, asked.solutions.count - first);
+    std::vector<HostField> sources, solutions;
+    op.context->job->together([&] {
+      sources = vectors_from(asked.sources, asked.shifted ? 0 : first, asked.shifted ? 1 : n, asked.components, part, asked.parity, team);
+      if (asked.shifted) sources.resize(static_cast<std::size_t>(n), sources.front());
+      solutions = asked.guess ? vectors_from(asked.solutions, first, n, asked.components, part, asked.parity, team)
+                              : std::vector<HostField>(static_cast<std::size_t>(n), HostField(asked.components, part));
+    });
+    const Solved solved = solve_group(op.solver_for(n), asked, static_cast<std::size_t>(first), sources, solutions);
+    vectors_to(asked.solutions, first, solutions, asked.parity, team);
+    for (std::size_t v = 0; v < solved.results.size(); ++v) {
+      const SolveResult& result = solved.results[v];
+      const std::size_t number = static_cast<std::size_t>(first) + v;
+      if (results != nullptr) give(results, number, solved, v);
+      if (!result.converged() && failure.empty())
+        failure = fmt::format(
+            "solution {}: {} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}; raise max-iterations, "
+            "loosen the tolerance, or try another solver or precision double",
+            number, op.config.solver.solver, result.iterations, result.true_residual, asked.tolerances[number], describe(result.reason));
+      op.last.push_back(result);
+    }
+  }
+  return failure.empty() ? QS_OK : QS_NOT_CONVERGED;
+}
+
+}  // namespace
+
+const char* qs_reason_text(qs_reason reason) {
+  switch (reason) {
+    case QS_REASON_CONVERGED:
+      return describe(StopReason::converged);
+    case QS_REASON_ZERO_DENOMINATOR:
+      return describe(StopReason::zero_denominator);
+    case QS_REASON_NOT_FINITE:
+      return describe(StopReason::not_finite);
+    case QS_REASON_STAGNATION:
+      return describe(StopReason::stagnation);
+    case QS_REASON_ITERATION_LIMIT:
+      return describe(StopReason::iteration_limit);
+    case QS_REASON_INTERRUPTED:
+      return describe(StopReason::interrupted);
+  }
+  return "";
+}
+
+qs_status qs_operator_solve(qs_operator* op, const qs_solve_options* options, const qs_vectors* sources, const qs_vectors* solutions,
+                            qs_result* results) {
+  return call(op ? op->context.get() : nullptr, std::function<qs_status()>([&] {
+                Asked asked;
+                op->context->job->together([&] {
+                  asked = asked_of(*op, options, sources, solutions);
+                  if (results != nullptr && results->struct_size < 2 * sizeof(std::size_t))
+                    refuse("results", "struct_size is not set", "set it to sizeof of the struct");
+                });
+                return solve(*op, asked, results);
+              }));
+}
+
+qs_status qs_operator_history(const qs_operator* op, int number, const double** values, size_t* count) try {
+  require(op, "op");
+  require(values, "values");
+  require(count, "count");
+  if (number < 0 || static_cast<std::size_t>(number) >= op->last.size())
+    refuse("number", fmt::format("the last solve had {} solutions", op->last.size()), "give one of them, from 0");
+  const std::vector<double>& history = op->last[static_cast<std::size_t>(number)].residual_history;
+  *values = history.data();
+  *count = history.size();
+  return QS_OK;
+} catch (...) {
+  return set_error_of_exception();
+}

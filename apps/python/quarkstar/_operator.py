@@ -1,0 +1,200 @@
+"""Operators: solves, propagators, applications."""
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import _library as c
+from ._arrays import Vectors, as_input, check_shape, layout_number, propagator_shape, vector_shape
+from ._errors import InputError, NotConverged, check, error_of
+from ._gauge import Gauge
+from ._session import components, settings_of
+
+
+@dataclass(frozen=True)
+class SolveReport:
+    """Of one solution; of several the largest iterations, restarts and residuals, and the sums of seconds and flops."""
+
+    reason: str
+    iterations: int
+    restarts: int
+    residual: float
+    relative_residual: float
+    seconds: float
+    flops: float
+    columns: tuple["SolveReport", ...] = ()
+
+    @property
+    def converged(self) -> bool:
+        return self.reason == "converged"
+
+
+@dataclass(frozen=True)
+class Propagator:
+    """Solutions for all columns of a source: `array` has propagator_shape(layout, extents, components)."""
+
+    array: np.ndarray
+    source: str
+    action: str
+    layout: str
+    gauge: Gauge
+    report: SolveReport
+
+
+def _report(results: Any) -> SolveReport:
+    each = tuple(
+        SolveReport(c.library.qs_reason_text(r.reason).decode(), r.iterations, r.restarts, r.residual, r.relative_residual, r.seconds, r.flops)
+        for r in results)
+    worst = next((r for r in each if not r.converged), each[0])
+    return SolveReport(worst.reason, max(r.iterations for r in each), max(r.restarts for r in each), max(r.residual for r in each),
+                       max(r.relative_residual for r in each), sum(r.seconds for r in each), sum(r.flops for r in each), each)
+
+
+def _doubles(values: Any, count: int, argument: str) -> Any:
+    if values is None:
+        return None
+    array = np.broadcast_to(np.asarray(values, dtype=np.float64), (count,)) if np.ndim(values) == 0 else np.asarray(values, dtype=np.float64)
+    if array.shape != (count,):
+        raise InputError(f"{argument}: {array.shape[0] if array.ndim == 1 else array.shape} numbers for {count} vectors; give one each", argument)
+    return (ctypes.c_double * count)(*array)
+
+
+def source_text(point: Sequence[int] | None, wall: int | None, source: str | None) -> str:
+    given = [text for text in (f"point:{','.join(str(int(x)) for x in point)}" if point is not None else None,
+                               f"wall:{int(wall)}" if wall is not None else None, source) if text is not None]
+    if len(given) != 1:
+        raise InputError("source: give one of point=(x, y, z, t), wall=t and source=\"z2:t,seed\"", "source")
+    return given[0]
+
+
+class Operator:
+    """M of an action on a gauge field, and what solves M x = b. A context manager; `last` is the SolveReport of the last solve."""
+
+    def __init__(self, gauge: Gauge, action: str, settings: dict[str, Any]) -> None:
+        self._handle = ctypes.c_void_p()
+        self.gauge = gauge
+        self.action = action
+        self.components = components(action)
+        given, count = settings_of(settings)
+        check(c.library.qs_operator_create(gauge.handle, action.encode(), given, count, ctypes.byref(self._handle)))
+        self._extents = gauge.part[1]
+        self._several = len(settings.get("masses") or ()) if isinstance(settings.get("masses"), (list, tuple)) else 0
+        self.last: SolveReport | None = None
+
+    @property
+    def handle(self) -> ctypes.c_void_p:
+        if not self._handle:
+            raise InputError("operator: it has been closed; make another", "operator")
+        self.gauge.session.handle  # raises where it has been closed
+        return self._handle
+
+    def close(self) -> None:
+        """Gives up its memory; solutions stay."""
+        handle, self._handle = self._handle, ctypes.c_void_p()
+        if handle:
+            c.library.qs_operator_free(handle)
+
+    def __enter__(self) -> "Operator":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            self.close()
+
+    def _vectors(self, array: Any, layout: str, argument: str) -> tuple[np.ndarray, int]:
+        """The array, and how many vectors it holds: a leading dimension where there may be several."""
+        layout_number(layout)
+        array = as_input(array, argument)
+        shape = vector_shape(layout, self._extents, self.components)
+        if array.ndim == len(shape) + 1 and array.shape[0] > 0:
+            check_shape(array, (array.shape[0], *shape), argument, layout)
+            return array, array.shape[0]
+        check_shape(array, shape, argument, layout)
+        return array, 1
+
+    def _solve(self, sources: Vectors, solutions: Vectors, count: int, options: c.SolveOptions) -> None:
+        results = (c.Result * count)()
+        results[0].struct_size = ctypes.sizeof(c.Result)
+        status = c.library.qs_operator_solve(self.handle, ctypes.byref(options), sources.reference(), solutions.reference(), results)
+        if status not in (c.OK, c.NOT_CONVERGED):
+            raise error_of(status)
+        self.last = _report(results)
+        if status == c.NOT_CONVERGED:
+            error = error_of(status)
+            assert isinstance(error, NotConverged)
+            error.report, error.solution = self.last, solutions.array
+            raise error
+
+    def solve(self, b: np.ndarray, *, guess: np.ndarray | None = None, masses: Any = None, tol: Any = None, relative_tol: Any = None,
+              parity: str | None = None, layout: str = "lexicographic") -> np.ndarray:
+        """x of M x = b, like b: one vector, or several along a leading dimension.
+
+        guess: of x. masses, tol, relative_tol (Fermilab's residual): one number, or one a vector. parity: "even" or "odd", solves
+        S x = b on these sites, S the Schur complement (quarkstar.h); other sites of x are those of guess, or 0. With solver="multishift"
+        one b and several masses: x has a leading dimension for them. Raises NotConverged, which holds what there is."""
+        if parity not in c.PARITIES:
+            raise InputError(f"parity: '{parity}'; give \"even\", \"odd\" or None", "parity")
+        b, count = self._vectors(b, layout, "b")
+        number = count
+        if count == 1 and masses is not None and np.ndim(masses) == 1:
+            number = len(masses)
+        elif count == 1 and self._several > 1:
+            number = self._several
+        shape = b.shape if number == count else (number, *vector_shape(layout, self._extents, self.components))
+        if guess is None:
+            x = np.zeros(shape, b.dtype)
+        else:
+            x, _ = self._vectors(guess, layout, "guess")
+            check_shape(x, shape, "guess", layout)
+            x = x.copy()
+        options = c.SolveOptions(parity=c.PARITIES[parity], masses=_doubles(masses, number, "masses"), tolerances=_doubles(tol, number, "tol"),
+                                 relative_tolerances=_doubles(relative_tol, number, "relative_tol"), use_guess=int(guess is not None))
+        self._solve(Vectors(b, layout, count), Vectors(x, layout, number), number, options)
+        return x
+
+    def propagator(self, point: Sequence[int] | None = None, wall: int | None = None, source: str | None = None,
+                   layout: str = "lexicographic", dtype: Any = np.complex128) -> Propagator:
+        """Solves for all columns of a source: point=(x, y, z, t), wall=t, or as the command writes them, "z2:t,seed"."""
+        text = source_text(point, wall, source)
+        layout_number(layout)
+        b = as_input(np.zeros(propagator_shape(layout, self._extents, self.components), dtype), "dtype")
+        x = np.zeros_like(b)
+        pyquda = layout == "pyquda"
+        sources, solutions = Vectors(b, layout, self.components, pyquda), Vectors(x, layout, self.components, pyquda)
+        check(c.library.qs_operator_source(self.handle, text.encode(), None, sources.reference()))
+        self._solve(sources, solutions, self.components, c.SolveOptions())
+        assert self.last is not None
+        return Propagator(x, text, self.action, layout, self.gauge, self.last)
+
+    def apply(self, x: np.ndarray, *, adjoint: bool = False, parity: str | None = None, masses: Any = None,
+              layout: str = "lexicographic") -> np.ndarray:
+        """M x, or M^+ x. parity: the hopping part alone, onto these sites; the others are 0."""
+        if parity not in c.PARITIES:
+            raise InputError(f"parity: '{parity}'; give \"even\", \"odd\" or None", "parity")
+        x, count = self._vectors(x, layout, "x")
+        image = np.zeros_like(x)
+        options = c.ApplyOptions(masses=_doubles(masses, count, "masses"), adjoint=int(adjoint), parity=c.PARITIES[parity])
+        vectors, images = Vectors(x, layout, count), Vectors(image, layout, count)
+        check(c.library.qs_operator_apply(self.handle, ctypes.byref(options), vectors.reference(), images.reference()))
+        return image
+
+    def __matmul__(self, x: np.ndarray) -> np.ndarray:
+        return self.apply(x)
+
+    def history(self, number: int = 0) -> np.ndarray:
+        """|r| / |b| after every iteration of the last solve, of one of its solutions."""
+        values, count = ctypes.POINTER(ctypes.c_double)(), ctypes.c_size_t()
+        check(c.library.qs_operator_history(self.handle, number, ctypes.byref(values), ctypes.byref(count)))
+        return np.array(values[: count.value])
+
+
+def operator(gauge: Gauge, action: str, **settings: Any) -> Operator:
+    """M of an action on a gauge field. settings: those of `quarkstar solve` that are of the action or of the solver, `_` for `-`:
+    kappa, mass, masses, boundary, tol, solver, precision, links, nrhs, max_iterations, ..."""
+    return Operator(gauge, action, settings)

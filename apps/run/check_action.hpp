@@ -1,0 +1,10 @@
+#pragma once
+#include "apps/run/config.hpp"
+
+namespace quarkstar::app {
+
+/// The part of check_complete() that needs neither a configuration nor outputs: throws Error(input) naming the setting for what the action
+/// and the solver of a run exclude.
+void check_action(const RunConfig& config);
+
+}  // namespace quarkstar::app

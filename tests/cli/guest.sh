@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# A program that starts MPI itself calls the C library: tests/clients/guest.c.
+in_memory=yes
+source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
+source_folder=$(realpath "${QUARKSTAR_SOURCE_DIR:-$here/../..}")
+build=$(dirname "$QUARKSTAR")
+[ -e "$build/libquarkstar.so" ] || { echo "no libquarkstar.so beside the command"; exit 77; }
+for tool in mpicc mpirun; do command -v $tool >/dev/null || { echo "no $tool"; exit 77; }; done
+if ldd "$build/libquarkstar.so" | grep -qE 'lib[atu]b?san'; then echo "a client would have to be built with the sanitizer"; exit 77; fi
+mpicc -std=c99 -Wall -Wextra -Werror -O1 -I "$source_folder/apps/c" "$source_folder/tests/clients/guest.c" -o guest \
+  -L "$build" -lquarkstar -lm -Wl,-rpath,"$build" -Wl,-rpath-link,"$build"
+on_two() { timeout 120 mpirun --oversubscribe --bind-to none -n 2 ./guest "$@"; }
+job=()
+for level in single funneled serialized multiple; do
+  on_two $level >out.txt 2>err.txt || { cat out.txt err.txt; die "a guest of a program with MPI_THREAD_$level"; }
+  [ "$(cat out.txt)" = "all well"$'\n'"all well" ] || { cat out.txt; die "something was printed"; }
+done
+# A rank that does not come. They wait for it, most of the time, so together.
+for level in funneled multiple; do
+  on_two $level lost >lost_$level.txt 2>&1 &
+  job[${#job[@]}]=$!
+done
+for j in "${job[@]}"; do wait "$j" || { cat lost_*.txt; die "a rank that does not come"; }; done
+for level in funneled multiple; do
+  [ "$(cat lost_$level.txt)" = "all well"$'\n'"all well" ] || { cat lost_$level.txt; die "something was printed"; }
+done

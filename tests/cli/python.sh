@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# The Python package: its own tests, and the examples, whose numbers are those of the command.
+source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
+source_folder=$(realpath "${QUARKSTAR_SOURCE_DIR:-$here/../..}")
+library=$(dirname "$QUARKSTAR")/libquarkstar.so.0
+[ -e "$library" ] || { echo "no libquarkstar.so beside the command"; exit 77; }
+if ldd "$library" | grep -qE 'lib[atu]b?san'; then echo "python would have to be started with the sanitizer"; exit 77; fi
+python=
+for candidate in python3 /usr/bin/python3; do
+  if "$candidate" -c 'import numpy' 2>/dev/null; then python=$candidate; break; fi
+done
+[ -n "$python" ] || { echo "no python3 with numpy"; exit 77; }
+export PYTHONPATH=$source_folder/apps/python QUARKSTAR_LIBRARY=$library QUARKSTAR_DATA=$data PYTHONDONTWRITEBYTECODE=1
+
+"$python" "$source_folder/tests/clients/python_test.py" >python.txt 2>&1 || { cat python.txt; die "the package's tests"; }
+grep -E 'skipped' python.txt || true
+
+"$python" "$source_folder/examples/python/pion_mass.py" --demo --plot pion.png >pion.txt || die "pion_mass.py"
+make_configuration  # the first of the two
+expect 0 '^wrote ' gauge generate second.ildg --lattice 4 4 4 8 --beta 6.0 --sweeps 10 --seed 8 --format ildg
+"$python" "$source_folder/examples/python/pion_mass.py" lattice.ildg second.ildg >same.txt
+diff <(grep '^ *[0-9]* [0-9.e+-]* ' pion.txt | grep -v iterations) <(grep '^ *[0-9]* [0-9.e+-]* ' same.txt | grep -v iterations) || die "pion_mass.py: files give other numbers"
+for gauge in lattice second; do
+  expect 0 '^wrote ' solve --gauge $gauge.ildg --kappa 0.12 --tol 1e-10 --json $gauge.json
+done
+"$python" - <<'EOF' || die "pion_mass.py: the command has other numbers"
+import json
+pions = []
+for name in ("lattice", "second"):
+    correlators = json.load(open(name + ".json"))["correlators"]
+    values = correlators["pion"] if isinstance(correlators, dict) else next(c for c in correlators if c["name"] == "pion")
+    pions.append(values["values"] if isinstance(values, dict) else values)
+mean = [0.5 * (a + b) for a, b in zip(*pions)]
+mean = [0.5 * (mean[t] + mean[-t]) for t in range(len(mean))]
+printed = [float(line.split()[1]) for line in open("pion.txt") if line.split()[0].isdigit() and "iterations" not in line]
+assert len(printed) == 8 and all(abs(a / b - 1) < 1e-11 for a, b in zip(mean, printed)), (mean, printed)
+EOF
+"$python" "$source_folder/examples/python/solver_comparison.py" lattice.ildg >solvers.txt || die "solver_comparison.py"
+[ "$(awk 'NR > 1 && $6 <= 1e-9 && $7 < 1e-8' solvers.txt | wc -l)" = 9 ] || { cat solvers.txt; die "solver_comparison.py: not nine solutions of one problem"; }
+"$python" "$source_folder/examples/python/many_sources.py" >sources.txt || die "many_sources.py"
+[ "$(grep -c iterations sources.txt)" = 4 ] && [ "$(grep -vc '^#' sources.txt)" = 8 ] || { cat sources.txt; die "many_sources.py prints something else"; }
+if "$python" -c 'import mpi4py' 2>/dev/null && command -v mpirun >/dev/null; then
+  mpirun --oversubscribe --bind-to none -n 2 "$python" "$source_folder/examples/python/many_sources.py" >two.txt || die "many_sources.py on two ranks"
+  diff sources.txt two.txt || die "many_sources.py: two ranks have other numbers"
+else
+  echo "skipped: many_sources.py on two ranks (no mpi4py)"
+fi

@@ -1,0 +1,427 @@
+/* A client of the C library in C99, which knows nothing but quarkstar.h: its arguments, layouts, solves and errors against loops of its own,
+ * on a configuration of its own. */
+#include "client.h"
+
+static const int lattice[4] = {4, 4, 4, 8};
+enum { sites = 4 * 4 * 4 * 8 };
+
+static int parity_of(int lex) {
+  const int x = lex % 4, y = lex / 4 % 4, z = lex / 16 % 4, t = lex / 64;
+  return (x + y + z + t) & 1;
+}
+static int even_odd(int lex) { return lex / 2 + parity_of(lex) * sites / 2; }
+
+static qs_gauge *generate(qs_session *session) {
+  const qs_heatbath heatbath = {.struct_size = sizeof heatbath, .beta = 6.0, .sweeps = 10, .seed = 7};
+  qs_gauge *gauge = NULL;
+  OK(qs_gauge_generate(session, lattice, &heatbath, &gauge));
+  return gauge;
+}
+
+static void errors(qs_session *session, qs_gauge *gauge) {
+  qs_session *second = NULL;
+  FAILS(QS_ERROR_INPUT, "another one is open", "session", qs_session_open(NULL, &second));
+  CHECK(second == NULL);
+  qs_gauge *none = NULL;
+  FAILS(QS_ERROR_INPUT, "NULL", "handle", qs_gauge_read(NULL, "lattice", NULL, &none));
+  CHECK(qs_gauge_read(session, "no such file", NULL, &none) != QS_OK);
+  CHECK(strstr(qs_error_message(), "no such file") != NULL && none == NULL);
+  const int odd[4] = {3, 4, 4, 8};
+  qs_links links = {.struct_size = sizeof links, .data = {gauge}};
+  CHECK(qs_gauge_create(session, odd, &links, &none) == QS_ERROR_INPUT);
+  links.data[0] = NULL;
+  FAILS(QS_ERROR_INPUT, "NULL", "links", qs_gauge_create(session, lattice, &links, &none));
+  links.data[0] = gauge;
+  links.location = QS_CUDA;
+  FAILS(QS_ERROR_INPUT, "GPU memory", "links", qs_gauge_create(session, lattice, &links, &none));
+  links.location = QS_HOST;
+  links.layout = QS_MILC_SITE;
+  FAILS(QS_ERROR_INPUT, "site_stride", "links", qs_gauge_create(session, lattice, &links, &none));
+  links.struct_size = 0;
+  FAILS(QS_ERROR_INPUT, "struct_size", "links", qs_gauge_create(session, lattice, &links, &none));
+
+  qs_operator *op = NULL;
+  FAILS(QS_ERROR_INPUT, "no action 'willson'", "action", qs_operator_create(gauge, "willson", NULL, 0, &op));
+  const struct {
+    const char *key, *value, *text;
+  } wrong[] = {{"kapa", "0.12", "unknown key"},         {"kappa", "-1", "-1"},          {"workers", "2", "setting of the session"},
+               {"out", "folder", "of the command only"}, {"mass", NULL, "NULL"}, {"solver", "cg", "cg"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+    const qs_setting setting = {wrong[i].key, wrong[i].value};
+    FAILS(QS_ERROR_INPUT, wrong[i].text, wrong[i].key, qs_operator_create(gauge, "wilson", &setting, 1, &op));
+    CHECK(op == NULL);
+  }
+  CHECK(qs_action_components("wilson") == 12 && qs_action_components("hisq") == 3 && qs_action_components("none") == 0);
+  CHECK(strcmp(qs_action_name(0), "wilson") == 0 && qs_action_name(1000) == NULL && qs_action_name(-1) == NULL);
+  CHECK(strncmp(qs_version(), "quarkstar ", 10) == 0);
+}
+
+/* Links in every layout and precision are the same links. */
+static void links_in_layouts(qs_session *session, qs_gauge *gauge) {
+  enum { reals = 72 };
+  static double mine[sites * reals], theirs[sites * (reals + 4)], back[sites * reals];
+  qs_links lex = {.struct_size = sizeof lex, .data = {mine}};
+  OK(qs_gauge_export(gauge, &lex));
+  for (int layout = QS_LEXICOGRAPHIC; layout <= QS_PYQUDA; ++layout) {
+    qs_links links = {.struct_size = sizeof links, .data = {theirs}, .layout = (qs_layout)layout};
+    const int padding = layout == QS_MILC_SITE ? 4 : 0;
+    if (padding) links.site_stride = (reals + padding) * sizeof(double);
+    if (layout == QS_QDP)
+      for (int mu = 1; mu < 4; ++mu) links.data[mu] = theirs + mu * sites * 18;
+    memset(theirs, 0, sizeof theirs);
+    for (int lexic = 0; lexic < sites; ++lexic)
+      for (int mu = 0; mu < 4; ++mu)
+        for (int i = 0; i < 18; ++i) {
+          const int site = layout == QS_LEXICOGRAPHIC ? lexic : even_odd(lexic);
+          const int at = layout == QS_QDP || layout == QS_PYQUDA ? (mu * sites + site) * 18 + i : site * (reals + padding) + mu * 18 + i;
+          theirs[at] = mine[(lexic * 4 + mu) * 18 + i];
+        }
+    qs_gauge *copy = NULL;
+    OK(qs_gauge_create(session, lattice, &links, &copy));
+    lex.data[0] = back;
+    OK(qs_gauge_export(copy, &lex));
+    CHECK(memcmp(mine, back, sizeof mine) == 0);
+    static double again[sizeof theirs / sizeof theirs[0]];
+    memset(again, 0, sizeof again);
+    links.data[0] = again;
+    for (int mu = 1; mu < 4; ++mu) links.data[mu] = again + mu * sites * 18;
+    OK(qs_gauge_export(copy, &links));
+    CHECK(memcmp(theirs, again, sizeof theirs) == 0);
+    qs_gauge_free(copy);
+  }
+  static float single[sites * reals];
+  for (int i = 0; i < sites * reals; ++i) single[i] = (float)mine[i];
+  const qs_links floats = {.struct_size = sizeof floats, .data = {single}, .precision = QS_SINGLE};
+  qs_gauge *copy = NULL;
+  OK(qs_gauge_create(session, lattice, &floats, &copy));
+  OK(qs_gauge_export(copy, &lex));
+  for (int i = 0; i < sites * reals; ++i) CHECK(back[i] == (double)single[i]);
+  /* Rows that were rounded are projected: normalised to double precision. */
+  OK(qs_gauge_reunitarize(copy));
+  OK(qs_gauge_export(copy, &lex));
+  for (int link = 0; link < sites * 4; ++link) CHECK(fabs(norm2(back + link * 18, 6) - 1) < 1e-14);
+  qs_gauge_free(copy);
+}
+
+/* Re tr / 3 of all plaquettes, by loops. */
+static void plaquettes(qs_gauge *gauge) {
+  static double u[sites * 72];
+  const qs_links links = {.struct_size = sizeof links, .data = {u}};
+  OK(qs_gauge_export(gauge, &links));
+  const int step[4] = {1, 4, 16, 64};
+  double sum = 0;
+  for (int site = 0; site < sites; ++site)
+    for (int mu = 0; mu < 4; ++mu)
+      for (int nu = 0; nu < mu; ++nu) {
+        const int x_mu = site / step[mu] % lattice[mu] == lattice[mu] - 1 ? site - (lattice[mu] - 1) * step[mu] : site + step[mu];
+        const int x_nu = site / step[nu] % lattice[nu] == lattice[nu] - 1 ? site - (lattice[nu] - 1) * step[nu] : site + step[nu];
+        const double *const m[4] = {u + (site * 4 + mu) * 18, u + (x_mu * 4 + nu) * 18, u + (x_nu * 4 + mu) * 18, u + (site * 4 + nu) * 18};
+        for (int i = 0; i < 3; ++i)
+          for (int j = 0; j < 3; ++j) {
+            double re[2] = {0, 0}, im[2] = {0, 0}; /* U_mu U_nu and U_nu U_mu at (i, j) */
+            for (int k = 0; k < 3; ++k)
+              for (int side = 0; side < 2; ++side) {
+                const double *a = m[side ? 3 : 0] + 2 * (3 * i + k), *b = m[side ? 2 : 1] + 2 * (3 * k + j);
+                re[side] += a[0] * b[0] - a[1] * b[1];
+                im[side] += a[0] * b[1] + a[1] * b[0];
+              }
+            sum += re[0] * re[1] + im[0] * im[1];
+          }
+      }
+  qs_plaquettes measured = {.struct_size = sizeof measured};
+  OK(qs_gauge_plaquette(gauge, &measured));
+  CHECK(fabs(measured.mean - sum / (3.0 * 6 * sites)) < 1e-13);
+  CHECK(fabs(measured.mean - 0.5 * (measured.spatial + measured.temporal)) < 1e-15);
+}
+
+/* M x = b with vectors in every layout has the bits of the lexicographic one; the residual is that of M as qs_operator_apply() knows it. */
+static void vectors_in_layouts(qs_operator *op, int components) {
+  const size_t reals = (size_t)sites * (size_t)components * 2;
+  const int spins = components == 12 ? 4 : 1;
+  fields *b = new_fields(components, reals), *x = new_fields(components, reals), *image = new_fields(components, reals);
+  fill(b, 3);
+  qs_result results[12];
+  memset(results, 0, sizeof results);
+  results[0].struct_size = sizeof results[0];
+  OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, results));
+  OK(qs_operator_apply(op, NULL, &x->vectors, &image->vectors));
+  for (int v = 0; v < components; ++v) {
+    double r2 = 0;
+    for (size_t i = 0; i < reals; ++i) r2 += (of(b, v)[i] - of(image, v)[i]) * (of(b, v)[i] - of(image, v)[i]);
+    CHECK(results[v].reason == QS_REASON_CONVERGED && results[v].iterations > 0 && results[v].flops > 0 && results[v].seconds > 0);
+    CHECK(fabs(sqrt(r2 / norm2(of(b, v), reals)) - results[v].residual) < 1e-13);
+    CHECK(results[v].residual <= 1e-10 && results[v].relative_residual == 0);
+    CHECK(results[v].struct_size == sizeof results[0]);
+  }
+  for (int layout = QS_EVEN_ODD; layout <= QS_PYQUDA_PROPAGATOR; ++layout) {
+    const int propagator = layout == QS_PYQUDA_PROPAGATOR, padding = layout == QS_MILC_SITE ? 2 : 0;
+    fields *theirs = new_fields(components, reals + (size_t)(sites * padding)), *answer = new_fields(components, theirs->reals);
+    for (int half = 0; half < 2; ++half) { /* 0: sources to their layout; 1: solutions from it */
+      qs_vectors *const vectors = half ? &answer->vectors : &theirs->vectors;
+      vectors->layout = (qs_layout)layout;
+      vectors->site_stride = padding ? (size_t)(2 * components + padding) * sizeof(double) : 0;
+      if (half) OK(qs_operator_solve(op, NULL, &theirs->vectors, &answer->vectors, NULL));
+      for (int v = 0; v < components; ++v)
+        for (int lex = 0; lex < sites; ++lex)
+          for (int c = 0; c < components; ++c) {
+            const int site = even_odd(lex);
+            const double *mine = of(half ? x : b, v) + 2 * (lex * components + c);
+            double *there = propagator ? theirs->memory : of(theirs, v);
+            if (half) there = propagator ? answer->memory : of(answer, v);
+            there += propagator ? 2 * (((site * spins + c / 3) * spins + v / 3) * 9 + (c % 3) * 3 + v % 3)
+                                : site * (2 * components + padding) + 2 * c;
+            if (half) CHECK(there[0] == mine[0] && there[1] == mine[1]);
+            else there[0] = mine[0], there[1] = mine[1];
+          }
+    }
+    free_fields(theirs);
+    free_fields(answer);
+  }
+  /* Single precision rounds what comes in and goes out, and nothing else. */
+  fields *from = new_fields(1, reals), *to = new_fields(1, reals), *rounded = new_fields(1, reals);
+  for (size_t i = 0; i < reals; ++i) of(rounded, 0)[i] = ((float *)from->data[0])[i] = (float)of(b, 0)[i];
+  from->vectors.precision = to->vectors.precision = QS_SINGLE;
+  OK(qs_operator_solve(op, NULL, &from->vectors, &to->vectors, NULL));
+  x->vectors.count = 1;
+  OK(qs_operator_solve(op, NULL, &rounded->vectors, &x->vectors, NULL));
+  for (size_t i = 0; i < reals; ++i) CHECK(((float *)to->data[0])[i] == (float)of(x, 0)[i]);
+
+  /* A solution as a guess is found to be one. */
+  qs_solve_options again = {.struct_size = sizeof again, .use_guess = 1};
+  qs_result result = {.struct_size = sizeof result};
+  OK(qs_operator_solve(op, &again, &rounded->vectors, &x->vectors, &result));
+  CHECK(result.iterations == 0 && result.reason == QS_REASON_CONVERGED);
+  /* <b', M b> = <M^+ b', b>. */
+  qs_apply_options dagger = {.struct_size = sizeof dagger, .adjoint = 1};
+  fields *c = new_fields(2, reals), *d = new_fields(2, reals);
+  fill(c, 4);
+  OK(qs_operator_apply(op, NULL, &c->vectors, &d->vectors));
+  c->vectors.count = 1;
+  image->vectors.count = 1;
+  OK(qs_operator_apply(op, &dagger, &c->vectors, &image->vectors));
+  double left = 0, right = 0;
+  for (size_t i = 0; i < reals; ++i) {
+    left += of(c, 0)[i] * of(d, 1)[i];
+    right += of(image, 0)[i] * of(c, 1)[i];
+  }
+  CHECK(fabs(left - right) < 1e-12 * norm2(of(c, 0), reals));
+  c->vectors.location = QS_CUDA;
+  FAILS(QS_ERROR_INPUT, "GPU memory", "vectors", qs_operator_apply(op, NULL, &c->vectors, &image->vectors));
+  c->vectors.location = QS_HOST;
+  c->vectors.count = 2;
+  FAILS(QS_ERROR_INPUT, "give as many", "sources", qs_operator_solve(op, NULL, &c->vectors, &image->vectors, NULL));
+  fields *all[] = {b, x, image, from, to, rounded, c, d};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) free_fields(all[i]);
+}
+
+/* S x = b on the sites of one parity, S made of hops; what is on the other sites is neither read nor written. */
+static void parity_solves(qs_operator *op, int components, qs_parity parity, double diagonal) {
+  const size_t reals = (size_t)sites * (size_t)components * 2, site_reals = (size_t)components * 2;
+  fields *b = new_fields(1, reals), *x = new_fields(1, reals), *once = new_fields(1, reals), *twice = new_fields(1, reals);
+  fill(b, 5);
+  fill(x, 6);
+  const double unread = of(x, 0)[site_reals * 1]; /* site 1 is odd, site 0 even */
+  const double unread_even = of(x, 0)[0];
+  qs_solve_options options = {.struct_size = sizeof options, .parity = parity};
+  qs_result result = {.struct_size = sizeof result};
+  OK(qs_operator_solve(op, &options, &b->vectors, &x->vectors, &result));
+  CHECK(of(x, 0)[parity == QS_EVEN ? site_reals : 0] == (parity == QS_EVEN ? unread : unread_even));
+  const int p = parity == QS_ODD;
+  qs_apply_options there = {.struct_size = sizeof there, .parity = parity == QS_EVEN ? QS_ODD : QS_EVEN}, back = there;
+  back.parity = parity;
+  OK(qs_operator_apply(op, &there, &x->vectors, &once->vectors));
+  OK(qs_operator_apply(op, &back, &once->vectors, &twice->vectors));
+  double r2 = 0, b2 = 0, mean = 0;
+  for (int site = 0; site < sites; ++site) {
+    if (parity_of(site) != p) continue;
+    double of_site = 0, x2 = 0;
+    for (size_t i = (size_t)site * site_reals; i < ((size_t)site + 1) * site_reals; ++i) {
+      const double r = of(b, 0)[i] - (diagonal * of(x, 0)[i] - of(twice, 0)[i] / diagonal);
+      of_site += r * r;
+      b2 += of(b, 0)[i] * of(b, 0)[i];
+      x2 += of(x, 0)[i] * of(x, 0)[i];
+    }
+    r2 += of_site;
+    mean += of_site / x2 / (sites / 2);
+  }
+  CHECK(sqrt(r2 / b2) < 1.01e-10 && fabs(sqrt(r2 / b2) - result.residual) < 1e-13);
+  /* A relative residual that is smaller than what came out: asked for, it is reached. */
+  const double loose = 1e-4, target = 1e-7;
+  options.tolerances = &loose;
+  options.relative_tolerances = &target;
+  OK(qs_operator_solve(op, &options, &b->vectors, &x->vectors, &result));
+  CHECK(result.relative_residual <= target && result.relative_residual > 0.0 && result.residual > sqrt(r2 / b2));
+  OK(qs_operator_apply(op, &there, &x->vectors, &once->vectors));
+  OK(qs_operator_apply(op, &back, &once->vectors, &twice->vectors));
+  mean = 0;
+  for (int site = 0; site < sites; ++site) {
+    if (parity_of(site) != p) continue;
+    double of_site = 0, x2 = 0;
+    for (size_t i = (size_t)site * site_reals; i < ((size_t)site + 1) * site_reals; ++i) {
+      const double r = of(b, 0)[i] - (diagonal * of(x, 0)[i] - of(twice, 0)[i] / diagonal);
+      of_site += r * r;
+      x2 += of(x, 0)[i] * of(x, 0)[i];
+    }
+    mean += of_site / x2 / (sites / 2);
+  }
+  CHECK(fabs(sqrt(mean) - result.relative_residual) < 1e-6 * target);
+  fields *all[] = {b, x, once, twice};
+  for (size_t i = 0; i < 4; ++i) free_fields(all[i]);
+}
+
+/* One source, several masses, a tolerance each; and more right-hand sides than go together. */
+static void many(qs_gauge *gauge) {
+  const qs_setting shifted[] = {{"masses", "0.1,0.2,0.4"}, {"solver", "multishift"}}, naive[] = {{"mass", "0.3"}, {"tol", "1e-8"}};
+  const size_t reals = (size_t)sites * 6;
+  qs_operator *op = NULL;
+  OK(qs_operator_create(gauge, "naive", shifted, 2, &op));
+  fields *b = new_fields(most, reals), *x = new_fields(most, reals), *image = new_fields(most, reals);
+  fill(b, 8);
+  const double tolerances[3] = {1e-6, 1e-8, 1e-10}, masses[3] = {0.1, 0.2, 0.4};
+  qs_solve_options options = {.struct_size = sizeof options, .tolerances = tolerances};
+  qs_result results[most];
+  memset(results, 0, sizeof results);
+  results[0].struct_size = sizeof results[0];
+  b->vectors.count = 1;
+  x->vectors.count = image->vectors.count = 3;
+  OK(qs_operator_solve(op, &options, &b->vectors, &x->vectors, results));
+  const qs_apply_options of_masses = {.struct_size = sizeof of_masses, .masses = masses};
+  OK(qs_operator_apply(op, &of_masses, &x->vectors, &image->vectors));
+  for (int m = 0; m < 3; ++m) {
+    double r2 = 0;
+    for (size_t i = 0; i < reals; ++i) r2 += (of(b, 0)[i] - of(image, m)[i]) * (of(b, 0)[i] - of(image, m)[i]);
+    CHECK(sqrt(r2 / norm2(of(b, 0), reals)) <= 1.001 * tolerances[m]);
+  }
+  CHECK(results[0].residual > 1e-8); /* it was not solved to the others' tolerance */
+  x->vectors.count = 2;
+  FAILS(QS_ERROR_INPUT, "3 masses", "masses", qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+  qs_operator_free(op);
+
+  OK(qs_operator_create(gauge, "naive", naive, 2, &op));
+  b->vectors.count = x->vectors.count = image->vectors.count = most;
+  OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, results));
+  OK(qs_operator_apply(op, NULL, &x->vectors, &image->vectors));
+  for (int v = 0; v < most; ++v) {
+    double r2 = 0;
+    for (size_t i = 0; i < reals; ++i) r2 += (of(b, v)[i] - of(image, v)[i]) * (of(b, v)[i] - of(image, v)[i]);
+    CHECK(results[v].residual <= 1e-8 && sqrt(r2 / norm2(of(b, v), reals)) < 1.001e-8);
+  }
+  const qs_setting few = {"max-iterations", "3"};
+  qs_operator_free(op);
+  OK(qs_operator_create(gauge, "naive", &few, 1, &op));
+  b->vectors.count = x->vectors.count = 1;
+  FAILS(QS_NOT_CONVERGED, "after 3 iterations", "", qs_operator_solve(op, NULL, &b->vectors, &x->vectors, results));
+  CHECK(results[0].reason == QS_REASON_ITERATION_LIMIT && strlen(qs_reason_text(results[0].reason)) > 0);
+  qs_operator_free(op);
+  free_fields(b);
+  free_fields(x);
+  free_fields(image);
+}
+
+/* Every action that there is: a solve of one parity is that part of a solve of both, and <b, M c> = <M^+ b, c>. */
+static void all_actions(qs_gauge *gauge) {
+  for (int number = 0; qs_action_name(number) != NULL; ++number) {
+    const char *const name = qs_action_name(number);
+    const int components = qs_action_components(name), is_spinor = components == 12;
+    const qs_setting settings[] = {{is_spinor ? "kappa" : "mass", is_spinor ? "0.11" : "0.4"}, {"u0", "0.9"}};
+    qs_operator *op = NULL;
+    OK(qs_operator_create(gauge, name, settings, strcmp(name, "asqtad") == 0 ? 2 : 1, &op));
+    CHECK(qs_operator_components(op) == components);
+    const size_t reals = (size_t)sites * (size_t)components * 2, site_reals = (size_t)components * 2;
+    fields *b = new_fields(1, reals), *c = new_fields(1, reals), *x = new_fields(1, reals), *y = new_fields(1, reals);
+    fill(b, 20);
+    fill(c, 21);
+    OK(qs_operator_apply(op, NULL, &c->vectors, &x->vectors));
+    const qs_apply_options dagger = {.struct_size = sizeof dagger, .adjoint = 1};
+    OK(qs_operator_apply(op, &dagger, &b->vectors, &y->vectors));
+    double left = 0, right = 0;
+    for (size_t i = 0; i < reals; ++i) {
+      left += of(b, 0)[i] * of(x, 0)[i];
+      right += of(y, 0)[i] * of(c, 0)[i];
+    }
+    CHECK(fabs(left - right) < 1e-12 * norm2(of(b, 0), reals));
+    for (int site = 0; site < sites; ++site)
+      if (parity_of(site) == 0) memset(of(b, 0) + (size_t)site * site_reals, 0, site_reals * sizeof(double));
+    memset(of(x, 0), 0, reals * sizeof(double));
+    const qs_solve_options odd = {.struct_size = sizeof odd, .parity = QS_ODD};
+    OK(qs_operator_solve(op, &odd, &b->vectors, &x->vectors, NULL));
+    OK(qs_operator_solve(op, NULL, &b->vectors, &y->vectors, NULL));
+    double difference = 0;
+    for (int site = 0; site < sites; ++site)
+      for (size_t i = (size_t)site * site_reals; i < ((size_t)site + 1) * site_reals; ++i) {
+        if (parity_of(site) == 0) CHECK(of(x, 0)[i] == 0);
+        else difference += (of(x, 0)[i] - of(y, 0)[i]) * (of(x, 0)[i] - of(y, 0)[i]);
+      }
+    CHECK(sqrt(difference / norm2(of(y, 0), reals)) < 1e-8);
+    qs_operator_free(op);
+    fields *all[] = {b, c, x, y};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) free_fields(all[i]);
+  }
+}
+
+/* What qs_contract() refuses, and |S(x)|^2 by a loop. */
+static void contractions(qs_gauge *gauge, qs_operator *wilson) {
+  const size_t reals = (size_t)sites * 24;
+  fields *b = new_fields(12, reals), *x = new_fields(12, reals);
+  qs_correlators *all = NULL;
+  OK(qs_operator_source(wilson, "point:0,0,0,5", NULL, &b->vectors));
+  OK(qs_operator_solve(wilson, NULL, &b->vectors, &x->vectors, NULL));
+  OK(qs_contract(gauge, "wilson", "point:0,0,0,5", NULL, 0, &x->vectors, &all));
+  size_t times = 0;
+  const double *const pion = qs_correlators_values(all, 0, &times);
+  CHECK(times == 8 && strcmp(qs_correlators_name(all, 0), "pion") == 0 && qs_correlators_imaginary(all, 0, NULL) == NULL);
+  for (int t = 0; t < 8; ++t) {
+    double sum = 0;
+    for (int v = 0; v < 12; ++v) sum += norm2(of(x, v) + (size_t)((t + 5) % 8) * 64 * 24, 64 * 24);
+    CHECK(fabs(pion[t] / sum - 1) < 1e-13);
+  }
+  CHECK(qs_correlators_values(all, qs_correlators_count(all), &times) == NULL && times == 0);
+  qs_correlators_free(all);
+  const qs_setting wrong = {"correlators", "sigma"}, kappa = {"kappa", "0.1"};
+  FAILS(QS_ERROR_INPUT, "'sigma' is no correlator", "correlators",
+        qs_contract(gauge, "wilson", "point:0,0,0,5", &wrong, 1, &x->vectors, &all));
+  FAILS(QS_ERROR_INPUT, "setting of operators", "kappa", qs_contract(gauge, "wilson", "point:0,0,0,5", &kappa, 1, &x->vectors, &all));
+  FAILS(QS_ERROR_INPUT, "outside", "source", qs_contract(gauge, "wilson", "point:9,0,0,5", NULL, 0, &x->vectors, &all));
+  x->vectors.count = 11;
+  FAILS(QS_ERROR_INPUT, "give all 12 columns", "propagator", qs_contract(gauge, "wilson", "point:0,0,0,5", NULL, 0, &x->vectors, &all));
+  free_fields(b);
+  free_fields(x);
+}
+
+int main(void) {
+  CHECK(qs_error_message()[0] == '\0');
+  qs_session *session = open_session();
+  qs_gauge *gauge = generate(session);
+  errors(session, gauge);
+  plaquettes(gauge);
+  links_in_layouts(session, gauge);
+  const qs_setting wilson[] = {{"kappa", "0.11"}}, staggered[] = {{"mass", "0.4"}};
+  qs_operator *w = NULL, *s = NULL;
+  OK(qs_operator_create(gauge, "wilson", wilson, 1, &w));
+  OK(qs_operator_create(gauge, "hisq", staggered, 1, &s));
+  vectors_in_layouts(w, 12);
+  vectors_in_layouts(s, 3);
+  parity_solves(w, 12, QS_ODD, 1);
+  parity_solves(s, 3, QS_EVEN, 0.8);
+  parity_solves(s, 3, QS_ODD, 0.8);
+  qs_solve_options even = {.struct_size = sizeof even, .parity = QS_EVEN};
+  fields *b = new_fields(1, (size_t)sites * 24);
+  fill(b, 9);
+  FAILS(QS_ERROR_INPUT, "odd sites", "parity", qs_operator_solve(w, &even, &b->vectors, &b->vectors, NULL));
+  many(gauge);
+  all_actions(gauge);
+  contractions(gauge, w);
+  qs_gauge_free(gauge); /* operators live on */
+  OK(qs_operator_solve(w, NULL, &b->vectors, &b->vectors, NULL));
+  OK(qs_session_close(session));
+  FAILS(QS_ERROR_INPUT, "has been closed", "session", qs_operator_solve(w, NULL, &b->vectors, &b->vectors, NULL));
+  qs_operator_free(w);
+  session = open_session(); /* another one, while an operator of the first is still there */
+  qs_operator_free(s);
+  OK(qs_session_close(session));
+  free_fields(b);
+  qs_operator_free(NULL);
+  qs_gauge_free(NULL);
+  puts("all well");
+  return 0;
+}

@@ -1,0 +1,249 @@
+"""The Python package against numpy's own arithmetic, other layouts of the same problem, and the numbers of golden.json."""
+import gc
+import json
+import os
+import pathlib
+import resource
+import tempfile
+import unittest
+
+import numpy as np
+
+import quarkstar as qs
+
+EXTENTS = (4, 4, 4, 8)
+DATA = pathlib.Path(os.environ.get("QUARKSTAR_DATA", "/none"))
+
+
+def even_odd(array: np.ndarray) -> np.ndarray:
+    """(..., T, Z, Y, X, rest) as (..., 2, T, Z, Y, X/2, rest) of one field."""
+    t, z, y, x = array.shape[:4]
+    out = np.empty((2, t, z, y, x // 2, *array.shape[4:]), array.dtype)
+    for it in range(t):
+        for iz in range(z):
+            for iy in range(y):
+                for parity in range(2):
+                    first = (it + iz + iy + parity) % 2
+                    out[parity, it, iz, iy] = array[it, iz, iy, first::2]
+    return out
+
+
+def random_vectors(n: int, components: int, seed: int) -> np.ndarray:
+    print(f"seed {seed}")
+    random = np.random.default_rng(seed)
+    shape = (n, *qs.vector_shape("lexicographic", EXTENTS, components))
+    return random.normal(size=shape) + 1j * random.normal(size=shape)
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.log = []
+        cls.session = qs.Session(devices="cpu", workers=1, threads=1, log=lambda level, text: cls.log.append((level, text)))
+        cls.U = qs.generate(EXTENTS, beta=6.0, sweeps=10, seed=7)
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.session.close()
+
+    def refused(self, text: str, parameter: str, call) -> qs.Error:
+        with self.assertRaises(qs.Error) as caught:
+            call()
+        self.assertIn(text, str(caught.exception))
+        self.assertNotIn("\n", str(caught.exception))
+        self.assertEqual(caught.exception.parameter, parameter)
+        return caught.exception
+
+    def test_links(self) -> None:
+        links = self.U.links()
+        self.assertEqual(links.shape, (8, 4, 4, 4, 4, 3, 3))
+        self.assertLess(np.abs(links @ links.conj().swapaxes(-1, -2) - np.eye(3)).max(), 1e-13)
+        # Axis of x is 3, of t is 0.
+        total = 0.0
+        for mu in range(4):
+            for nu in range(mu):
+                u_mu, u_nu = links[..., mu, :, :], links[..., nu, :, :]
+                after = u_mu @ np.roll(u_nu, -1, 3 - mu), u_nu @ np.roll(u_mu, -1, 3 - nu)
+                total += np.einsum("...ij,...ij->...", after[0], after[1].conj()).real.mean() / 3 / 6
+        self.assertAlmostEqual(self.U.plaquette().mean, total, 13)
+        rearranged = even_odd(links)
+        for layout in ("even_odd", "qdp", "pyquda"):
+            mine = rearranged if layout == "even_odd" else np.moveaxis(rearranged, 5, 0)
+            np.testing.assert_array_equal(self.U.links(layout), mine)
+            np.testing.assert_array_equal(qs.gauge(np.ascontiguousarray(mine), layout=layout).links(), links)
+            np.testing.assert_array_equal(qs.gauge(mine, layout=layout).links(), links)  # of strides of its own
+        np.testing.assert_array_equal(self.U.links(dtype=np.complex64), links.astype(np.complex64))
+        with tempfile.TemporaryDirectory() as folder:
+            self.U.write(pathlib.Path(folder) / "lattice")
+            read = qs.read_gauge(pathlib.Path(folder) / "lattice")
+            np.testing.assert_array_equal(read.links(), links)
+        fat, far = self.U.smear("hisq")
+        self.assertEqual(far.links().shape, links.shape)
+        self.assertLess(np.abs(np.abs(np.linalg.det(far.links() * 24)) - 1).max(), 1e-12)  # 24 N is in U(3)
+
+    def test_solves(self) -> None:
+        b = random_vectors(3, 12, 11)
+        with qs.wilson(self.U, kappa=0.11, tol=1e-10) as D:
+            x = D.solve(b)
+            image = D @ x
+            for v in range(3):
+                residual = np.linalg.norm(b[v] - image[v]) / np.linalg.norm(b[v])
+                self.assertLess(residual, 1.001e-10)
+                self.assertAlmostEqual(residual, D.last.columns[v].residual, 13)
+            self.assertTrue(D.last.converged)
+            self.assertEqual(D.last.iterations, max(column.iterations for column in D.last.columns))
+            self.assertEqual(len(D.history(1)), D.last.columns[1].iterations)
+            np.testing.assert_array_equal(D.solve(b[0]), x[0])
+            for layout in ("even_odd", "pyquda"):
+                np.testing.assert_array_equal(D.solve(even_odd(b[1]), layout=layout), even_odd(x[1]))
+            single = b[0].astype(np.complex64)
+            np.testing.assert_array_equal(D.solve(single), D.solve(single.astype(np.complex128)).astype(np.complex64))
+            D.solve(b[0], guess=x[0])
+            self.assertEqual(D.last.iterations, 0)
+            D.solve(b[:2], tol=[1e-4, 1e-9])
+            self.assertGreater(D.last.columns[0].residual, 1e-9)
+            left = np.vdot(b[1], D @ b[0])
+            self.assertLess(abs(left - np.vdot(D.apply(b[1], adjoint=True), b[0])), 1e-11 * abs(left))
+            error = self.refused("after 2 iterations", "", lambda: qs.wilson(self.U, kappa=0.11, max_iterations=2).solve(b[0]))
+            self.assertIsInstance(error, qs.NotConverged)
+            self.assertFalse(error.report.converged)
+            self.assertEqual(error.solution.shape, b[0].shape)
+
+    def test_parity_and_shifts(self) -> None:
+        b = random_vectors(1, 3, 12)[0]
+        with qs.operator(self.U, "naive", masses=[0.2, 0.5], solver="multishift", tol=1e-9) as D:
+            x = D.solve(b)
+            self.assertEqual(x.shape, (2, *b.shape))
+            for mass, solution in zip((0.2, 0.5), x):
+                self.assertLess(np.linalg.norm(b - D.apply(solution, masses=mass)) / np.linalg.norm(b), 1.001e-9)
+        with qs.naive(self.U, mass=0.4, tol=1e-9) as D:
+            y = D.solve(b, parity="odd", relative_tol=1e-8)
+            self.assertLessEqual(D.last.relative_residual, 1e-8)
+            self.assertEqual(np.abs(even_odd(y)[0]).max(), 0)
+            image = 0.8 * y - D.apply(D.apply(y, parity="even"), parity="odd") / 0.8
+            wanted = even_odd(b)[1]
+            self.assertLess(np.linalg.norm(wanted - even_odd(image)[1]) / np.linalg.norm(wanted), 1.001e-9)
+
+    def test_snippet(self) -> None:
+        with qs.hisq(self.U, mass=0.2, tol=1e-10) as D:
+            S = D.propagator(point=(0, 0, 0, 0))
+            self.assertGreater(D.last.iterations, 0)
+            self.assertLessEqual(D.last.residual, 1e-10)
+        pion = qs.mesons(S).pion5
+        self.assertEqual(S.array.shape, (3, 8, 4, 4, 4, 3))
+        np.testing.assert_allclose(pion, (np.abs(S.array) ** 2).sum(axis=(0, 2, 3, 4, 5)), rtol=1e-13)
+
+    def test_all_actions(self) -> None:
+        for name in qs.actions():
+            function = getattr(qs, name.replace("-", "_"))
+            settings = {"kappa" if qs.components(name) == 12 else "mass": 0.11 if qs.components(name) == 12 else 0.4}
+            if name == "asqtad":
+                settings["u0"] = 0.9
+            b = random_vectors(1, qs.components(name), 15)[0]
+            with function(self.U, tol=1e-9, **settings) as D:
+                x = D.solve(b)
+                self.assertLess(np.linalg.norm(b - D @ x) / np.linalg.norm(b), 1.001e-9, name)
+        b = random_vectors(1, 12, 16)[0]
+        gamma5 = np.array([1, 1, -1, -1])[:, None]
+        with qs.wilson(self.U, kappa=0.11) as W, qs.twisted_mass(self.U, kappa=0.11, mu=0.3) as T, qs.clover(self.U, kappa=0.11, csw=0) as C:
+            np.testing.assert_allclose(T @ b, (W @ b) + 2j * 0.11 * 0.3 * gamma5 * b, atol=1e-13)
+            np.testing.assert_allclose(C @ b, W @ b, atol=1e-13)
+
+    def test_contract(self) -> None:
+        with qs.wilson(self.U, kappa=0.11) as D:
+            S = D.propagator(point=(1, 0, 2, 3))
+        c = qs.contract(S, ["mesons", "proton"], momenta=[(0, 0, 0), (1, 0, -1)])
+        self.assertEqual(c["proton"].dtype, np.complex128)
+        square = (np.abs(S.array) ** 2).sum(axis=(0, 5, 6))  # [t][z][y][x]
+        x, z = np.arange(4)[None, None, None, :], np.arange(4)[None, :, None, None]
+        phase = np.exp(-2j * np.pi * ((x - 1) - (z - 2)) / 4)
+        np.testing.assert_allclose(c["pion_p1,0,-1"], np.roll((phase * square).sum(axis=(1, 2, 3)), -3), rtol=1e-12, atol=1e-14)
+        np.testing.assert_array_equal(c.pion, qs.mesons(S).pion)
+        self.assertEqual(len(qs.mesons(S)), 17)
+        folded = qs.contract(S, "pion", fold=True).pion
+        np.testing.assert_allclose(folded, 0.5 * (c.pion + np.roll(c.pion[::-1], 1)), rtol=1e-14)
+        self.refused("'sigma' is no correlator", "correlators", lambda: qs.contract(S, "sigma"))
+
+    def test_pyquda_propagator(self) -> None:
+        with qs.wilson(self.U, kappa=0.11) as D:
+            mine, theirs = D.propagator(point=(1, 2, 3, 4)), D.propagator(point=(1, 2, 3, 4), layout="pyquda")
+        self.assertEqual(theirs.array.shape, (2, 8, 4, 4, 2, 4, 4, 3, 3))
+        for column in range(12):
+            np.testing.assert_array_equal(theirs.array[..., :, column // 3, :, column % 3], even_odd(mine.array[column]))
+        np.testing.assert_array_equal(qs.mesons(theirs).pion, qs.mesons(mine).pion)
+        sums = (np.abs(mine.array) ** 2).sum(axis=(0, 2, 3, 4, 5, 6))
+        np.testing.assert_allclose(qs.mesons(mine).pion, np.roll(sums, -4), rtol=1e-13)
+
+    def test_errors(self) -> None:
+        b = random_vectors(1, 12, 13)[0]
+        D = qs.wilson(self.U, kappa=0.11)
+        self.refused("no layout 'row'", "layout", lambda: D.solve(b, layout="row"))
+        self.refused("shape (8, 4, 4, 4, 12)", "b", lambda: D.solve(b.reshape(8, 4, 4, 4, 12)))
+        self.refused("dtype float64", "b", lambda: D.solve(b.real))
+        self.refused("list is no numpy array", "b", lambda: D.solve([1]))
+        self.refused("numbers for 1 vectors", "tol", lambda: D.solve(b, tol=[1e-3, 1e-4]))
+        self.refused("parity: 'both'", "parity", lambda: D.solve(b, parity="both"))
+        self.refused("one of point", "source", lambda: D.propagator())
+        self.refused("outside", "source", lambda: D.propagator(point=(9, 0, 0, 0)))
+
+        class OnDevice:
+            __cuda_array_interface__ = {}
+
+        self.refused("GPU memory", "b", lambda: D.solve(OnDevice()))
+        D.close()
+        self.refused("has been closed", "operator", lambda: D.solve(b))
+        self.refused("unknown key", "kapa", lambda: qs.wilson(self.U, kapa=0.11))
+        self.refused("another one is open", "session", qs.Session)
+        error = self.refused("no action 'none'", "action", lambda: qs.operator(self.U, "none"))
+        self.assertIsInstance(error, qs.InputError)
+        self.assertIsInstance(error, ValueError)
+        self.assertEqual(error.code, 2)
+        with self.assertRaises(AttributeError):
+            qs.none
+        self.assertIn("hisq", dir(qs))
+        self.refused("no such file", "", lambda: qs.read_gauge("no such file"))
+        self.assertTrue(qs.version().startswith("quarkstar "))
+
+    def test_statistics(self) -> None:
+        samples = np.random.default_rng(5).normal(size=(100, 3))
+        estimate = qs.jackknife(samples)
+        np.testing.assert_allclose(estimate.value, samples.mean(axis=0))
+        np.testing.assert_allclose(estimate.error, samples.std(axis=0, ddof=1) / 10)  # the jackknife of a mean
+        np.testing.assert_allclose(qs.jackknife(samples, bins=20).error, samples.reshape(20, 5, 3).mean(axis=1).std(axis=0, ddof=1) / 20**0.5)
+        t = np.arange(16)
+        np.testing.assert_allclose(qs.effective_mass(np.cosh(0.7 * (t - 8))), 0.7)
+        np.testing.assert_allclose(qs.effective_mass(np.exp(-0.7 * t), "log"), 0.7)
+
+    def test_leaks(self) -> None:
+        b = random_vectors(1, 3, 14)[0]
+
+        def resident() -> int:
+            gc.collect()
+            return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+        with qs.naive(self.U, mass=1.0, tol=1e-3) as D:
+            for _ in range(100):
+                D.solve(b)
+            before = resident()
+            for _ in range(300):
+                D.solve(b)
+            self.assertLess(resident(), 1.01 * before)
+
+    def test_golden(self) -> None:
+        if not (DATA / "golden.json").exists():
+            self.skipTest(f"{DATA}/golden.json is not there")
+        U = qs.read_gauge(DATA / "milc" / "lat.sample.l4444")
+        golden = json.loads((DATA / "golden.json").read_text())
+        self.compare(U, golden["milc.l4444.wilson.k0.12.p"]["pion_pt_C_t"], golden["milc.l4444.hisq.m0.1.ap"]["pion_pt_C_t"])
+        milc = json.loads((DATA / "golden-milc.json").read_text())  # there links are projected first
+        self.compare(U.reunitarize(), milc["wilson_l4444_periodic_k0.12_c0.0_pion"]["re"], milc["hisq_l4444_antiperiodic_m0.1_e0_pion5"]["re"])
+
+    def compare(self, U: qs.Gauge, wilson: list, hisq: list) -> None:
+        with qs.wilson(U, kappa=0.12, boundary={"t": "periodic"}, tol=1e-12) as D:
+            np.testing.assert_allclose(qs.mesons(D.propagator(point=(0, 0, 0, 0))).pion, wilson, rtol=1e-9)
+        with qs.hisq(U, mass=0.1, tol=1e-12) as D:
+            np.testing.assert_allclose(qs.mesons(D.propagator(point=(0, 0, 0, 0))).pion5, hisq, rtol=1e-9)
+
+
+if __name__ == "__main__":
+    unittest.main()
