@@ -99,6 +99,22 @@ Vectors vectors_of_shifts(const SolverSettings& settings, const NamedKrylovSolve
   return {std::max(corrections.outer, wide.outer) + narrow.outer, std::max(corrections.inner, wide.inner) + narrow.inner};
 }
 
+/// The same where that is for all sites at once (solvers/normal_operator.hpp), and corrections are by `cgnr`. Fields on all sites, twice as
+/// large, stay beside the corrections.
+Vectors vectors_of_shifts_on_all_sites(const SolverSettings& settings, const NamedKrylovSolver& solver, int images, int n) {
+  const Vectors corrections = vectors_of_correction(settings, solver_named("cgnr"), images, n);
+  const bool mixed = settings.precision != Precision::double_;
+  // As above without directions; the source; what NormalOperator holds, and its system's image.
+  constexpr double whole = 8 + 2 + 1, source = 2, of_operator = 2 + 2 + 1;
+  const int krylov = solver.memory(settings.restart, n).fields;
+  // Solutions, and directions or what comes back from them; the right-hand side, below double precision scaled too.
+  const Vectors on_all_sites = mixed ? Vectors{2.0 * n + 2, 2.0 * n + 1 + krylov} : Vectors{2.0 * n + 1 + krylov, 0};
+  const double wide = whole * n, narrow = mixed ? source : source + of_operator, inner = mixed ? of_operator : 0;
+  const Vectors beside = n == 1 ? Vectors{std::max(corrections.outer, wide + narrow), std::max(corrections.inner, inner)}
+                                : Vectors{std::max(corrections.outer, wide) + narrow, corrections.inner + inner};
+  return {beside.outer + 2 * on_all_sites.outer, beside.inner + 2 * on_all_sites.inner};
+}
+
 /// Right-hand sides of all kinds of hopping operator together.
 int sum_of(const std::set<int>& numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0); }
 
@@ -138,8 +154,10 @@ std::vector<Footprint> footprint_of_last(const runtime::Decomposition& decomposi
       for (const OnePrecision& one : precisions(fields)) bytes += footprint_of_one(decomposition, block, one);
       return bytes;
     };
-    Footprint bytes = total(solver.shifted ? vectors_of_shifts(settings, solver, shape.images, n)
-                                           : vectors_of_correction(settings, solver, shape.images, n));
+    const auto vectors_of = !solver.shifted             ? vectors_of_correction
+                            : shape.normal_on_all_sites ? vectors_of_shifts_on_all_sites
+                                                        : vectors_of_shifts;
+    Footprint bytes = total(vectors_of(settings, solver, shape.images, n));
     bytes.scalars = sums * sizeof(runtime::BinnedSum);
     blocks.push_back(bytes);
   }
@@ -170,7 +188,8 @@ OperatorShape wilson_shape(const SolverSettings& settings) {
   return {.components = spinor_components,
           .face_reals = 12,  // a half spinor
           .outer_links = links_bytes(Precision::double_, mixed ? 18 : settings.link_reals),
-          .inner_links = mixed ? links_bytes(settings.precision, settings.link_reals) : 0};
+          .inner_links = mixed ? links_bytes(settings.precision, settings.link_reals) : 0,
+          .normal_on_all_sites = true};
 }
 
 OperatorShape staggered_shape(const SolverSettings& settings, bool hops_far) {

@@ -24,13 +24,14 @@ struct Footprint {
 
 /// What of an action decides how much memory a solve takes.
 struct OperatorShape {
-  int components;           ///< of its vectors
-  int face_reals;           ///< that a hop needs of a neighbour
-  int reach = 1;            ///< of the longest hop
-  int images = 1;           ///< fields of one parity and vector that the even-odd system keeps
-  double outer_links;       ///< bytes per site in double precision
-  double inner_links = 0;   ///< and of the Krylov solver's, where it is another
-  bool one_layout = false;  ///< both are in double precision, on one layout
+  int components;                    ///< of its vectors
+  int face_reals;                    ///< that a hop needs of a neighbour
+  int reach = 1;                     ///< of the longest hop
+  int images = 1;                    ///< fields of one parity and vector that the even-odd system keeps
+  double outer_links;                ///< bytes per site in double precision
+  double inner_links = 0;            ///< and of the Krylov solver's, where it is another
+  bool one_layout = false;           ///< both are in double precision, on one layout
+  bool normal_on_all_sites = false;  ///< PreparedAction::normal_keeps_parity() is false
 };
 /// Throws Error(input) for an unknown solver.
 OperatorShape wilson_shape(const SolverSettings& settings);

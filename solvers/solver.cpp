@@ -12,6 +12,7 @@
 #include "runtime/system/clock.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/fixed_steps.hpp"
+#include "solvers/normal_operator.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -49,7 +50,7 @@ const NamedKrylovSolver& solver_for(const Action& action, const SolverSettings& 
       throw Error(ErrorKind::input, Parameter("inner-solver"), fmt::format("'{}' is no inner solver for this action", settings.inner->name),
                   fmt::format("use one of {}", fmt::join(names, ", ")));
   }
-  if (std::find(names.begin(), names.end(), settings.solver) == names.end())
+  if (!solver->shifted && std::find(names.begin(), names.end(), settings.solver) == names.end())
     throw Error(ErrorKind::input, Parameter("solver"),
                 action.is_hermitian()
                     ? fmt::format("'{}' is no solver for this action, whose even-odd system is hermitian and positive", settings.solver)
@@ -100,6 +101,7 @@ struct Solver::Impl {
   SolverSettings settings;
   const NamedKrylovSolver& krylov;
   int components;
+  bool is_hermitian;
   PreparedActions prepared;
   runtime::HandlePools pools;  ///< for the fields of a solve
 
@@ -213,7 +215,7 @@ struct Solver::Impl {
     const std::unique_ptr<EvenOdd> inner = prepared.inner ? prepared.inner->system(n, goal.mass, outer.parity()) : nullptr;
     EvenOdd& system = inner ? *inner : outer;
     const PerVector factor = for_each_vector(goal.n, [&](std::size_t v) { return outer.residual_factor(v); });
-    const NamedKrylovSolver& solver = krylov.shifted ? *find_krylov_solver("cg") : krylov;
+    const NamedKrylovSolver& solver = krylov.shifted ? *find_krylov_solver(is_hermitian ? "cg" : "cgnr") : krylov;
     KrylovResults results = solve_scaled(solver, system, &outer, e.of(outer.parity()), rhs, goal, factor, {});
     outer.reconstruct(e.of(1 - outer.parity()), r, e.of(outer.parity()));
     return results;
@@ -237,13 +239,26 @@ struct Solver::Impl {
     return host;
   }
 
-  /// Solves M_s e_s = source for all masses, each parity of M^+ M y = source by itself, then e = M^+ y.
+  /// Solves M_s e_s = source for all masses: M M^+ y = source from one Krylov space, then e = M^+ y. Where M M^+ leaves the parities apart
+  /// each by itself.
   KrylovResults shifted_correction(EvenOdd& outer, const FullField& e, const LoadSources& load, const Goal& goal) {
     const auto n = static_cast<int>(goal.n);
-    const double least = *std::min_element(goal.mass.begin(), goal.mass.begin() + n);
-    const PerVector shifts =
-        for_each_vector(goal.n, [&](std::size_t v) { return prepared.outer->shift_between(goal.mass[v], least).value(); });
+    const auto shift = [this](double mass, double base) { return prepared.outer->shift_between(mass, base).value(); };
+    const double least = *std::min_element(goal.mass.begin(), goal.mass.begin() + n, [&](double a, double b) { return shift(a, b) < 0; });
+    const PerVector shifts = for_each_vector(goal.n, [&](std::size_t v) { return shift(goal.mass[v], least); });
     const FullField y(lattice(), components, n);
+    if (!prepared.outer->normal_keeps_parity()) {
+      const FullField b(lattice(), components);
+      const Field rhs(lattice(), both_parities, components), solutions(lattice(), both_parities, components, n);
+      for (const int parity : {0, 1}) load(b.of(parity));
+      for (const int parity : {0, 1}) transfer::convert(rhs, b.of(parity));
+      const std::unique_ptr<EvenOdd> m = prepared.krylov().system(1, same_for_all(least));
+      NormalOperator system(*m);
+      KrylovResults results = solve_scaled(krylov, system, nullptr, solutions, rhs, goal, same_for_all(1), shifts);
+      for (const int parity : {0, 1}) transfer::convert(y.of(parity), solutions);
+      outer.adjoint_m(e, y);
+      return results;
+    }
     Goal half = goal;  // a parity may keep half of the residual
     for (double& target2 : half.target2)
       if (target2 != infinite) target2 /= 2;
@@ -286,7 +301,7 @@ struct Solver::Impl {
   /// r = b - M x.
   void residual(EvenOdd& outer, const FullField& r, const FullField& b, const FullField& x) {
     submit_together([&] {
-      for (const int parity : {0, 1}) outer.minus_m(r.of(parity), x);
+      for (const int parity : {0, 1}) outer.times_m(r.of(parity), x, -1);
       for (const int parity : {0, 1}) blas::submit<blas::AddScaled>({&r.of(parity), &b.of(parity)}, {1.0});
     });
   }
@@ -300,7 +315,8 @@ Solver::Solver(const runtime::Decomposition& decomposition, const Action& action
   if (speed.vectors_in_lanes > 1 && action.components() == colour_components && !krylov.vectors_in_lanes)
     throw ShapeError("Solver", "a solver without kernels for colour vectors in lanes");
   action.check(decomposition, request);
-  impl_ = std::unique_ptr<Impl>(new Impl{settings, krylov, action.components(), action.prepared(decomposition, request), {}});
+  impl_ = std::unique_ptr<Impl>(
+      new Impl{settings, krylov, action.components(), action.is_hermitian(), action.prepared(decomposition, request), {}});
   require_shifts(krylov, impl_->prepared);
   impl_->prepared.set_resident();
 }
@@ -310,6 +326,8 @@ SolveResult Solver::solve(const HostField& source, HostField& solution, const Pr
   if (!mass) throw ShapeError("Solver::solve", "no mass, and the action has none of its own");
   return solve(source, *mass, solution, progress, snapshots);
 }
+
+std::vector<std::pair<std::string, double>> Solver::numbers() const { return impl_->prepared.outer->numbers(); }
 
 void Solver::prepare(int vectors) {
   impl_->prepare(vectors);
@@ -332,15 +350,8 @@ void Solver::apply(std::span<const HostField> vectors, std::span<const double> m
   for (const int parity : {0, 1}) transfer::load(in.of(parity), vectors);
   const PerVector mass = for_each_vector(n, [&](std::size_t v) { return masses[v]; });
   const std::unique_ptr<EvenOdd> outer = s.prepared.outer->system(count, mass);
-  if (adjoint) outer->adjoint_m(out, in);
   for (const int parity : {0, 1}) {
-    if (adjoint) {
-      transfer::store(images, out.of(parity));
-      continue;
-    }
-    const Field minus(s.lattice(), parity, s.components, count);
-    outer->minus_m(minus, in);
-    blas::submit<blas::Scale>({&out.of(parity), &minus}, {-1.0});
+    outer->times_m(out.of(parity), in, 1, adjoint);
     transfer::store(images, out.of(parity));
   }
   runtime::Session::current().wait_all();

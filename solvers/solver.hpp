@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace quarkstar {
@@ -45,6 +47,9 @@ class Solver {
   /// together, and in lanes; with settings.tune what it leaves open is measured, unless it gives a tile or a launch.
   Solver(const runtime::Decomposition& decomposition, const Action& action, const SolverSettings& settings, const Speed& speed = {});
   ~Solver();
+
+  /// PreparedAction::numbers() of the operator in double precision.
+  std::vector<std::pair<std::string, double>> numbers() const;
 
   /// Makes what a solve for so many vectors needs, measurements of speed settings among it; solve() does so too.
   void prepare(int vectors);

@@ -198,7 +198,7 @@ std::vector<int> numbers_of_right_hand_sides(const BenchOptions& options) {
 
 std::vector<std::string> solvers_of(const BenchOptions& options) {
   const ActionKind& kind = kind_named(options.action);
-  const std::vector<std::string>& known = solver_names(kind.is_hermitian);
+  const std::vector<std::string> known = solver_names_of(kind);
   for (const std::string& solver : options.solvers)
     if (std::find(known.begin(), known.end(), solver) == known.end())
       throw Error(ErrorKind::input, "--solver", fmt::format("'{}' is not for the action {}", solver, options.action),

@@ -63,7 +63,7 @@ SubmissionTiming time_submission(const Coord& part, int batches) {
   const HostGauge gauge = unit_links(format::box_with_border(decomposition));
   transfer::load_links(even, odd, gauge);
   wilson::Hopping hopping(even, odd);
-  wilson::EvenOdd system(hopping, same_for_all(WilsonParameters{}.kappa), WilsonParameters::Normalisation::kappa, Schur::asymmetric);
+  wilson::EvenOdd system(hopping, same_for_all(WilsonParameters{}.kappa), WilsonParameters{}, Schur::asymmetric);
   const Field x = system.field(), r = system.field();
   const MakeRecurrence bicgstab = find_krylov_solver("bicgstab")->make;
   const HostField source(spinor_components, decomposition.part());

@@ -84,7 +84,7 @@ bool applies(const std::string& key, const Settings& settings, Workload workload
 
 /// Whether `bench solver` times such a solver of the action of the settings; a plan may name one for Wilson beside staggered actions.
 bool can_bench(const std::string& solver, const Settings& settings) {
-  const std::vector<std::string>& names = solver_names(action_of(settings).is_hermitian);
+  const std::vector<std::string> names = solver_names_of(action_of(settings));
   return std::find(names.begin(), names.end(), solver) != names.end();
 }
 
@@ -173,7 +173,8 @@ std::vector<Cell> cells_of(const Plan& plan, std::vector<std::string>& left_out)
       if (const std::string* value = find(cell.settings, axis.key); value != nullptr && axis.values.size() > 1)
         cell.varying.emplace_back(axis.key, *value);
     if (plan.gauge.empty() && find(cell.settings, "lattice") == nullptr) cell.settings.emplace_back("lattice", "8,8,8,16");
-    if (plan.workload == Workload::solve && !action_of(cell.settings).names_masses && find(cell.settings, "columns") == nullptr)
+    if (plan.workload == Workload::solve && action_of(cell.settings).components == spinor_components &&
+        find(cell.settings, "columns") == nullptr)
       cell.settings.emplace_back("columns", "0");
     if (seen.insert(cell.settings).second) {
       const std::string refusal = plan.workload == Workload::solve ? refusal_of(cell.settings)

@@ -38,9 +38,9 @@ Plot mass_plot(const RunReport& report) {
   return plot;
 }
 
-std::string label_of(const ColumnReport& c) {
-  return c.mass ? fmt::format("colour {}, mass {}", c.column, *c.mass)
-                : fmt::format("{} (spin {}, colour {})", c.column, c.column / 3, c.column % 3);
+std::string label_of(const RunReport& report, const ColumnReport& c) {
+  const ActionKind& kind = *report.config.action;
+  return kind.text_of_column(c.column) + (c.mass ? fmt::format(", {} {}", kind.mass_key, *c.mass) : "");
 }
 
 Plot residual_plot(const RunReport& report) {
@@ -48,7 +48,7 @@ Plot residual_plot(const RunReport& report) {
   Plot plot{.title = "Residual history", .x_label = "iteration", .y_label = "|r| / |b|", .log_y = true, .wide = true, .series = {}};
   for (const ColumnReport& column : report.solves) {
     const std::vector<double>& history = column.result.residual_history;
-    Series series{column.mass ? label_of(column) : fmt::format("column {}", column.column), {}, {}, false};
+    Series series{column.mass ? label_of(report, column) : fmt::format("column {}", column.column), {}, {}, false};
     const std::size_t stride = history.size() / most_points + 1;
     for (std::size_t i = 0; i < history.size(); i += stride) {
       series.x.push_back(static_cast<double>(i + 1));
@@ -97,7 +97,7 @@ std::string solves_table(const RunReport& report) {
   std::vector<TableRow> rows;
   for (const ColumnReport& c : report.solves) {
     const EnergyText energy = energy_text(c);
-    rows.push_back({label_of(c), fmt::format("{}", c.result.iterations), fmt::format("{}", c.result.restarts),
+    rows.push_back({label_of(report, c), fmt::format("{}", c.result.iterations), fmt::format("{}", c.result.restarts),
                     fmt::format("{:.3e}", c.result.true_residual), fmt::format("{:.4f}", c.result.seconds),
                     fmt::format("{:.2f}", c.gflops()), fmt::format("{:.2f}", c.gbs()), fmt::format("{:.0f}", c.result.tasks),
                     fmt::format("{}", c.result.kernels), energy.joules, energy.gflops_per_watt, describe(c.result.reason)});

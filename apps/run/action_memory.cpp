@@ -98,6 +98,7 @@ void add_links(std::vector<MemoryNeed>& needs, const runtime::Session& session, 
     for (const Box& box : smear::boxes_from_files(decomposition)) host.other += host_gauge_bytes(box);
   } else if (kind.making.empty()) {
     host.other += host_gauge_bytes(format::box_with_border(decomposition));
+    for (MemoryNeed& need : needs) multiply_links(need.fields, config);
   } else {
     add_made_links(needs, decomposition, config);
   }
@@ -127,11 +128,11 @@ PartBytes part_bytes(const Coord& lattice, int direction, const RunConfig& confi
   };
   Footprint whole = of_blocks(lattice, {1, 1, 1, 1});
   whole.fields += contraction_bytes(config) * static_cast<double>(volume(lattice));
+  multiply_links(whole, config);
   if (kind.making.empty()) return {whole.total() / lattice[mu], 0};
   Coord cut{1, 1, 1, 1}, twice = lattice;
   cut[mu] = 2;
   twice[mu] *= 2;
-  multiply_links(whole, config);
   PartBytes part{whole.total() / lattice[mu], of_blocks(twice, cut).faces};
   if (kind.has_own_links(config.settings)) return part;
   if (!kind.masses_share_links(config.settings)) {

@@ -138,7 +138,7 @@ void check_action(const RunConfig& config) {
       throw Error(ErrorKind::input, where, fmt::format("{} means nothing for the action {}", key, config.action->name),
                   "leave it out, or give another --action");
   const ActionKind& kind = *config.action;
-  require_name("solver", kind, config.solver.solver, solver_names(kind.is_hermitian));
+  require_name("solver", kind, config.solver.solver, solver_names_of(kind));
   std::vector<std::string> forms;
   for (const int reals : kind.link_reals) forms.push_back(fmt::format("{}", reals));
   require_name("links", kind, fmt::format("{}", config.solver.link_reals), forms);
@@ -160,8 +160,12 @@ void check_action(const RunConfig& config) {
   if (config.was_given("schwarz-steps") && !config.was_given("schwarz-block"))
     refuse("schwarz-steps", "no domains are given", "give --schwarz-block, e.g. 4,4,4,4");
   if (solver.shifted && !kind.masses_share_links(config.settings))
-    refuse("solver", fmt::format("{} needs one operator for all masses, and each has its own", solver.name), "use --solver cg");
-  contract::choose(kind.correlators, config.correlators.names);
+    refuse("solver", fmt::format("{} needs one operator for all masses, and each has its own", solver.name),
+           fmt::format("use --solver {}", solver_names(kind.is_hermitian).front()));
+  for (const contract::Choice& choice : contract::choose(kind.correlators, config.correlators.names))
+    if (choice.family->columns > kind.components && opposite_masses(config.masses()).empty())
+      refuse("correlators", fmt::format("{} take propagators of {} and of its opposite", choice.family->name, kind.mass_key),
+             fmt::format("give both, e.g. --{} 0.1,-0.1", kind.mass_key));
   check_link_files(config);
   kind.check(config.settings);
 }

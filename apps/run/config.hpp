@@ -83,6 +83,8 @@ std::vector<std::pair<std::string_view, nlohmann::json>> parameters_of(const Run
 
 /// Of every solver, each once.
 std::vector<std::string> all_solver_names();
+/// Those for an action: solver_names(), and solvers of shifted systems where masses shift its M^+ M.
+std::vector<std::string> solver_names_of(const ActionKind& kind);
 
 /// The setting of that key, or nullptr.
 const Setting* find_setting(std::string_view key);

@@ -5,6 +5,7 @@
 #include "runtime/policy/policy.hpp"
 #include "runtime/policy/policy_library.hpp"
 #include "solvers/krylov/gcr_steps.hpp"
+#include "solvers/krylov/krylov.hpp"
 #include "solvers/solver.hpp"
 
 #include <fmt/format.h>
@@ -334,6 +335,15 @@ std::vector<Setting> make_settings() {
 }
 
 }  // namespace
+
+std::vector<std::string> solver_names_of(const ActionKind& kind) {
+  std::vector<std::string> names = solver_names(kind.is_hermitian);
+  for (const NamedKrylovSolver& solver : krylov_solvers()) {
+    const std::string name(solver.name);
+    if (solver.shifted && kind.masses_shift && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
 
 std::vector<std::string> all_solver_names() {
   std::vector<std::string> names = solver_names(false);

@@ -81,7 +81,9 @@ OutputFolder::OutputFolder(std::string path) : path_(std::move(path)) {
   made_ = std::filesystem::create_directories(path_, error);
   if (std::filesystem::exists(path_) && !std::filesystem::is_directory(path_)) error = std::make_error_code(std::errc::not_a_directory);
   if (error) throw_write_error("--out: " + path_, "making the folder", error.value());
-  remove_leftovers(path_, [](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); });
+  remove_leftovers(path_, [](std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end() || (name.starts_with("propagator_m") && name.ends_with(".lime"));
+  });
   check_writable(file("result.json"));
 }
 
@@ -101,8 +103,11 @@ void write_json_file(const std::string& path, const RunReport& report) {
 std::vector<std::string> write_outputs(const OutputFolder& folder, const RunReport& report, const Propagators& propagators) {
   std::vector<std::string> written{folder.file("propagator.h5")};
   write_propagator_hdf5(written.back(), report, propagators);
-  if (const Propagator& first = propagators.front(); first.columns.size() == spinor_components)  // colour vectors have fewer
-    write_scidac(written.emplace_back(folder.file("propagator.lime")), report, first);
+  for (const Propagator& propagator : propagators) {
+    if (propagator.columns.size() != spinor_components) continue;  // colour vectors have fewer
+    const std::string name = propagators.size() > 1 ? fmt::format("propagator_m{}.lime", propagator.mass) : "propagator.lime";
+    write_scidac(written.emplace_back(folder.file(name)), report, propagator);
+  }
   write_tables(folder, report, written);
   return written;
 }

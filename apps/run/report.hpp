@@ -62,6 +62,12 @@ struct TimelineTask {
   runtime::CodeletKind kind = runtime::CodeletKind::other;
 };
 
+/// Numbers of an operator (Solver::numbers()), where it has any.
+struct OperatorReport {
+  std::optional<double> mass;  ///< where others have operators of their own
+  std::vector<std::pair<std::string, double>> numbers;
+};
+
 struct RunReport {
   RunConfig config;
   std::vector<std::string> sources;  ///< of the whole run, where it has several: this report is of one of them, that of `config`
@@ -71,6 +77,7 @@ struct RunReport {
   std::vector<MemoryNeed> memory;  ///< estimated before the run
   DevicePlan devices;
   double setup_seconds = 0, total_seconds = 0;
+  std::vector<OperatorReport> operators;
   std::vector<ColumnReport> solves;
   std::vector<Correlator> correlators;
   std::vector<WorkerReport> workers;

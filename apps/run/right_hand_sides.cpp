@@ -55,6 +55,14 @@ std::vector<std::vector<RightHandSide>> groups_of(const RunConfig& config, std::
   return result;
 }
 
+std::vector<MassPair> opposite_masses(const std::vector<double>& masses) {
+  std::vector<MassPair> pairs;
+  for (std::size_t plus = 0; plus < masses.size(); ++plus)
+    for (std::size_t minus = 0; minus < masses.size(); ++minus)
+      if (masses[plus] > 0 && masses[minus] == -masses[plus]) pairs.push_back({plus, minus});
+  return pairs;
+}
+
 std::vector<int> numbers_together(const RunConfig& config) {
   std::vector<int> numbers;
   for (const auto& group : groups_of(config, operators_of(config).front())) numbers.push_back(static_cast<int>(group.size()));
@@ -70,6 +78,13 @@ bool has_parts(const RunConfig& config, const std::vector<RightHandSide>& group)
   return std::any_of(of_propagators.begin(), of_propagators.end(), [&](const auto& of) { return of.second != config.columns.size(); });
 }
 
+/// Whether two propagators are contracted together, which is done with copies of both.
+bool wants_pairs(const RunConfig& config) {
+  const std::vector<contract::Choice> choices = contract::choose(config.action->correlators, config.correlators.names);
+  return std::any_of(choices.begin(), choices.end(),
+                     [&](const contract::Choice& choice) { return choice.family->columns > config.action->components; });
+}
+
 /// Whether it is so for some group of the run.
 template <class Is>
 bool any_group(const RunConfig& config, Is&& is) {
@@ -82,12 +97,14 @@ bool any_group(const RunConfig& config, Is&& is) {
 }  // namespace
 
 double contraction_bytes(const RunConfig& config) {
-  if (!has_all_columns(config) || !any_group(config, has_parts)) return 0;
-  return static_cast<double>(config.columns.size() * config.columns.size() * sizeof(std::complex<double>)) * config.solver.in_flight;
+  const bool pairs = wants_pairs(config);
+  if (!has_all_columns(config) || !(pairs || any_group(config, has_parts))) return 0;
+  const std::size_t columns = config.columns.size();
+  return static_cast<double>((pairs ? 2 : 1) * columns * columns * sizeof(std::complex<double>)) * config.solver.in_flight;
 }
 
 bool comes_to_host(const RunConfig& config, const std::vector<RightHandSide>& group) {
-  return config.propagators || !config.checkpoint.empty() || (has_all_columns(config) && has_parts(config, group));
+  return config.propagators || !config.checkpoint.empty() || (has_all_columns(config) && (wants_pairs(config) || has_parts(config, group)));
 }
 
 bool columns_come_to_host(const RunConfig& config) { return any_group(config, comes_to_host); }

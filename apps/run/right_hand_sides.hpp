@@ -24,13 +24,21 @@ std::vector<std::vector<std::size_t>> operators_of(const RunConfig& config);
 /// one mass, with `multishift` one column of one source, with as many masses as go together.
 std::vector<std::vector<RightHandSide>> groups_of(const RunConfig& config, std::span<const std::size_t> masses);
 
+/// Places of masses m > 0 and -m, both in the list: of twisted mass the two flavours.
+struct MassPair {
+  std::size_t plus, minus;
+};
+std::vector<MassPair> opposite_masses(const std::vector<double>& masses);
+
 /// How many right-hand sides the groups of the run's first operator have.
 std::vector<int> numbers_together(const RunConfig& config);
 
-/// Bytes per site of a copy of a propagator that is made to contract it; 0 where its columns are always solved together, or not all wanted.
+/// Bytes per site of a copy of a propagator that is made to contract it, or of two that are contracted together; 0 where its columns are
+/// always solved together, or not all wanted.
 double contraction_bytes(const RunConfig& config);
 
-/// Whether solutions of a group come to host memory: for the caller, for restart files, or because a propagator's columns come in parts.
+/// Whether solutions of a group come to host memory: for the caller, for restart files, or because a propagator's columns come in parts or
+/// are contracted with another's.
 bool comes_to_host(const RunConfig& config, const std::vector<RightHandSide>& group);
 /// Of any group.
 bool columns_come_to_host(const RunConfig& config);

@@ -211,6 +211,10 @@ class OperatorSolves {
     for (SourceState& source : run.sources)
       for (const std::size_t mass : masses) source.propagators[mass].numbers = operator_.numbers;
     make_solver();
+    if (const auto numbers = solver_->numbers(); !numbers.empty())
+      for (SourceState& source : run.sources)
+        source.run.report.operators.push_back(
+            {run.operators.size() > 1 ? std::optional(run.masses[masses.front()]) : std::nullopt, numbers});
     run.set_up();
     if (!run.together() || runtime::Turns::taken()) return;
     for (const int number : numbers_) solver_->prepare(number);  // measures while nothing else runs
@@ -316,7 +320,7 @@ class OperatorSolves {
     for (std::size_t v = 0; v < n; ++v) {
       if (!results[v].converged()) continue;
       SourceState& source = run_.sources[group[v].source];
-      source.correlators.contract_rest(group[v].mass, lattice_, source.propagators[group[v].mass].columns);
+      source.correlators.contract_rest(group[v].mass, lattice_, source.propagators);
       if (--source.remaining == 0) complete.push_back(&source);
     }
     if (run_.gives_early())

@@ -12,12 +12,10 @@
 namespace quarkstar::app {
 
 SourceCorrelators::SourceCorrelators(const RunConfig& of_source)
-    : request_(of_source.correlators), source_(of_source.source), masses_(of_source.masses()) {
-  if (has_all_columns(of_source)) choices_ = contract::that_fit(contract::choose(of_source.action->correlators, request_.names), source_);
-}
-
-void SourceCorrelators::submit(std::size_t mass, const FullField& solutions, std::span<const int> vectors) {
-  contractions_.try_emplace(mass, choices_, request_, solutions, vectors, source_);
+    : request_(of_source.correlators), source_(of_source.source), masses_(of_source.masses()), pairs_(opposite_masses(masses_)) {
+  if (!has_all_columns(of_source)) return;
+  for (contract::Choice& choice : contract::that_fit(contract::choose(of_source.action->correlators, request_.names), source_))
+    (choice.family->columns > of_source.action->components ? of_pairs_ : choices_).push_back(std::move(choice));
 }
 
 void SourceCorrelators::contract(std::size_t source, const std::vector<RightHandSide>& group, const FullField& solutions,
@@ -26,12 +24,12 @@ void SourceCorrelators::contract(std::size_t source, const std::vector<RightHand
   for (std::size_t v = 0; v < group.size(); ++v)
     if (group[v].source == source && results[v].converged()) vectors[group[v].mass].push_back(static_cast<int>(v));
   for (const auto& [mass, own] : vectors)
-    if (lacks(mass) && own.size() == static_cast<std::size_t>(solutions.even.components())) submit(mass, solutions, own);
+    if (lacks(mass) && own.size() == static_cast<std::size_t>(solutions.even.components()))
+      contractions_.try_emplace(mass, choices_, request_, solutions, own, source_);
 }
 
-void SourceCorrelators::contract_rest(std::size_t mass, const LatticePointer& lattice, std::span<const HostField> columns) {
-  const auto missing = [](const HostField& column) { return column.data.empty(); };
-  if (!lacks(mass) || std::any_of(columns.begin(), columns.end(), missing)) return;
+void SourceCorrelators::contract_copy(Contractions& contractions, std::size_t mass, const std::vector<contract::Choice>& choices,
+                                      const LatticePointer& lattice, std::span<const HostField> columns) const {
   const LatticePointer of_sites =  // columns do not fill lanes that are of vectors
       lattice->vectors_in_lanes() == 1 ? lattice
                                        : std::make_shared<Lattice>(lattice->decomposition(), lattice->precision(), lattice->boundary());
@@ -39,17 +37,36 @@ void SourceCorrelators::contract_rest(std::size_t mass, const LatticePointer& la
   for (const int parity : {0, 1}) transfer::load(field.of(parity), columns);
   std::vector<int> vectors(columns.size());
   std::iota(vectors.begin(), vectors.end(), 0);
-  submit(mass, field, vectors);
+  contractions.try_emplace(mass, choices, request_, field, vectors, source_);
   wait_for_readers(field.even, field.odd);
+}
+
+void SourceCorrelators::contract_rest(std::size_t mass, const LatticePointer& lattice, Propagators& propagators) {
+  const auto complete = [&](std::size_t m) {
+    const std::vector<HostField>& columns = propagators[m].columns;
+    return std::none_of(columns.begin(), columns.end(), [](const HostField& column) { return column.data.empty(); });
+  };
+  if (lacks(mass) && complete(mass)) contract_copy(contractions_, mass, choices_, lattice, propagators[mass].columns);
+  for (const auto& [plus, minus] : pairs_) {
+    if (of_pairs_.empty() || contractions_of_pairs_.contains(plus) || !complete(plus) || !complete(minus)) continue;
+    std::vector<HostField> both;  // side by side for as long as it takes: a second copy would not fit everywhere
+    for (const std::size_t m : {plus, minus})
+      for (HostField& column : propagators[m].columns) both.push_back(std::move(column));
+    contract_copy(contractions_of_pairs_, plus, of_pairs_, lattice, both);
+    auto back = both.begin();
+    for (const std::size_t m : {plus, minus})
+      for (HostField& column : propagators[m].columns) column = std::move(*back++);
+  }
 }
 
 std::vector<Correlator> SourceCorrelators::correlators() const {
   std::vector<Correlator> all;
-  for (const auto& [mass, contraction] : contractions_)
-    for (Correlator& correlator : contraction.correlators()) {
-      if (masses_.size() > 1) correlator.name += fmt::format("_m{}", masses_[mass]);
-      all.push_back(std::move(correlator));
-    }
+  for (const Contractions* contractions : {&contractions_, &contractions_of_pairs_})
+    for (const auto& [mass, contraction] : *contractions)
+      for (Correlator& correlator : contraction.correlators()) {
+        if (masses_.size() > 1) correlator.name += fmt::format("_m{}", masses_[mass]);
+        all.push_back(std::move(correlator));
+      }
   return all;
 }
 

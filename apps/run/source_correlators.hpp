@@ -19,21 +19,24 @@ class SourceCorrelators {
   /// solutions are on the graph.
   void contract(std::size_t source, const std::vector<RightHandSide>& group, const FullField& solutions,
                 std::span<const SolveResult> results);
-  /// The same of the propagator of a mass (its place in the list), where it has come in parts and is complete: a copy of this rank's part
-  /// of the columns is on the graph meanwhile. Waits for the tasks.
-  void contract_rest(std::size_t mass, const LatticePointer& lattice, std::span<const HostField> columns);
+  /// The same of the propagator of a mass (its place in the list), where it has come in parts and is complete, and with that of the
+  /// opposite mass, where both are: a copy of this rank's part of the columns is on the graph meanwhile. Waits for the tasks.
+  void contract_rest(std::size_t mass, const LatticePointer& lattice, Propagators& propagators);
   /// Waits for them. In the order of masses, and with several with names that end in _m0.05 and so on. Collective.
   std::vector<Correlator> correlators() const;
 
  private:
+  using Contractions = std::map<std::size_t, contract::Contraction>;
   bool lacks(std::size_t mass) const { return !choices_.empty() && !contractions_.contains(mass); }
-  void submit(std::size_t mass, const FullField& solutions, std::span<const int> vectors);
+  void contract_copy(Contractions& contractions, std::size_t mass, const std::vector<contract::Choice>& choices,
+                     const LatticePointer& lattice, std::span<const HostField> columns) const;
 
   contract::Request request_;
   Source source_;
-  std::vector<contract::Choice> choices_;  ///< empty: the source has not all columns
+  std::vector<contract::Choice> choices_, of_pairs_;  ///< empty: the source has not all columns
   std::vector<double> masses_;
-  std::map<std::size_t, contract::Contraction> contractions_;
+  std::vector<MassPair> pairs_;
+  Contractions contractions_, contractions_of_pairs_;  ///< by the mass, or the positive one
 };
 
 }  // namespace quarkstar::app

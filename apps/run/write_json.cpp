@@ -55,10 +55,7 @@ Json solve_json(const ColumnReport& column, const Source& source, double bound_g
              {"idle_us_per_task", column.idle_us ? Json(*column.idle_us) : Json()},
              {"energy", energy_json(column)}};
   if (column.bound) solve["bound"] = bound_json(*column.bound);
-  if (column.mass) {
-    solve.erase("spin");
-    solve["mass"] = *column.mass;
-  }
+  if (column.mass) solve["mass"] = *column.mass;
   if (with_history) {
     Json& history = solve["residual_history"] = Json::array();
     for (const double residual : result.residual_history) history.push_back(fmt::format("{:a}", residual));
@@ -167,9 +164,17 @@ Json report_json(const RunReport& report) {
   json["source_time"] = report.config.source.time();
   json["setup_seconds"] = report.setup_seconds;
   json["total_seconds"] = report.total_seconds;
+  for (const OperatorReport& of : report.operators) {
+    Json& of_json = json["operators"].emplace_back();
+    if (of.mass) of_json["mass"] = *of.mass;
+    for (const auto& [name, number] : of.numbers) of_json[name] = number;
+  }
   json["solves"] = Json::array();
-  for (const ColumnReport& column : report.solves)
-    json["solves"].push_back(solve_json(column, report.config.source, report.devices.bound_gflops(), report.config.residual_history));
+  for (const ColumnReport& column : report.solves) {
+    Json& solve = json["solves"].emplace_back(
+        solve_json(column, report.config.source, report.devices.bound_gflops(), report.config.residual_history));
+    if (report.config.action->components == colour_components) solve.erase("spin");
+  }
   if (report.failed) return json;
   for (const Correlator& correlator : report.correlators) {
     Json& values = json["correlators"][correlator.name];

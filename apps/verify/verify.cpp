@@ -43,8 +43,9 @@ std::vector<Correlator> verified_correlators(const HostGauge& gauge, const Wilso
                                              const VerifyConfig& config, const contract::Request& request) {
   RunReport report;
   report.config.action = action.mu != 0 ? &twisted_mass_kind() : action.csw != 0 ? &clover_kind() : &wilson_kind();
-  for (const auto& [key, value] : {std::pair{"kappa", action.kappa}, {"csw", action.csw}, {"mu", action.mu}})
+  for (const auto& [key, value] : {std::pair{"kappa", action.kappa}, {"csw", action.csw}})
     if (report.config.action->setting(key) != nullptr) report.config.settings[key] = value;
+  if (action.mu != 0) report.config.settings["mu"] = std::vector{action.mu};
   report.config.boundary = boundary;
   report.config.session = config.session;
   report.config.solver.tolerance = 1e-14;

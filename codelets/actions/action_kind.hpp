@@ -72,6 +72,7 @@ class ActionKind {
   bool is_hermitian;          ///< which solvers fit: solver_names(is_hermitian)
   std::string_view mass_key;  ///< the setting by which operators differ: "mass", or Wilson's "kappa"
   bool names_masses;          ///< whether results and files name it, and there may be several
+  bool masses_shift = false;  ///< whether M^+ M of one differs from that of another by a number, so that one Krylov space serves them
   int reach = 1;              ///< sites that the longest hop spans
   int face_reals;             ///< that a hop needs of a neighbour
   double flops;               ///< of the hopping operator, per site and right-hand side

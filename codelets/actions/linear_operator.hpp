@@ -1,5 +1,6 @@
 #pragma once
 // Linear operators on the task graph, as the solvers see them.
+#include "codelets/actions/submit_together.hpp"
 #include "codelets/field/field.hpp"
 #include "runtime/graph/scalar.hpp"
 
@@ -43,10 +44,14 @@ class EvenOdd : public LinearOperator {
   virtual void prepare(const Field& rhs, const FullField& b) = 0;
   /// The other parity of the solution from this one's, x.
   virtual void reconstruct(const Field& other, const FullField& b, const Field& x) = 0;
-  /// out = -(M x) on the sites of out's parity.
-  virtual void minus_m(const Field& out, const FullField& x) = 0;
+  /// out = factor M x, or factor M^+ x, on the sites of out's parity.
+  virtual void times_m(const Field& out, const FullField& x, double factor, bool adjoint = false, const runtime::Guard& guard = {}) = 0;
   /// out = M^+ x, both parities.
-  virtual void adjoint_m(const FullField& out, const FullField& x) = 0;
+  void adjoint_m(const FullField& out, const FullField& x, const runtime::Guard& guard = {}) {
+    submit_together([&] {
+      for (const int parity : {0, 1}) times_m(out.of(parity), x, 1, true, guard);
+    });
+  }
   /// |residual of the even-odd system| / |residual of M x = b| for vector v, exact when the other parity has been reconstructed.
   virtual double residual_factor(std::size_t v) const = 0;
   /// |b - M x| / |b| from |residual of the even-odd system|^2.

@@ -7,7 +7,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace quarkstar {
 
@@ -43,8 +45,12 @@ class PreparedAction {
   virtual void check_mass(double mass) const = 0;
   /// The mass that came with the action.
   virtual std::optional<double> own_mass() const { return std::nullopt; }
-  /// M^+ M of one mass minus that of another, where that is a number: what multi-shift solvers need.
+  /// M^+ M of one mass minus that of another, where that is a number: what multi-shift solvers need. M M^+ differs by the same.
   virtual std::optional<double> shift_between(double, double) const { return std::nullopt; }
+  /// Whether M^+ M leaves the parities apart, the sites of each being a system() of its own.
+  virtual bool normal_keeps_parity() const { return false; }
+  /// What reports tell of it, by name.
+  virtual std::vector<std::pair<std::string, double>> numbers() const { return {}; }
   /// Where the action has one: of its system with the action's own mass, for every mass.
   virtual Preconditioner preconditioner() { return {}; }
 

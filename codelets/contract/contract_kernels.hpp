@@ -13,7 +13,7 @@
 namespace quarkstar {
 namespace contract {
 
-inline constexpr int most_channels = 32, most_columns = spinor_components;
+inline constexpr int most_channels = 32, most_columns = 2 * spinor_components;
 
 /// exp(-2 pi i n_mu (x_mu - x0_mu) / L_mu) for all coordinates of the three directions of space, one momentum after the other; before them
 /// 1 where the momentum is zero, else 0. Made once, on the host, by portable functions: the same bits everywhere.

@@ -9,15 +9,16 @@
 
 namespace quarkstar::contract {
 
-/// The correlators of one propagator, C(p, t) = sum_x exp(-i p.(x - x0)) c(x, t) with the c of the families in families.inc, p = 2 pi n /
-/// L, t counted from the source. x0: the point of a point source, else the origin. Sites are added in runtime::BinnedSum, and phases are
-/// made once: the result depends on the bits of the columns alone, not on cut, device, layout, policy or number of ranks.
+/// The correlators of one propagator, or of two from one source, C(p, t) = sum_x exp(-i p.(x - x0)) c(x, t) with the c of the families in
+/// families.inc, p = 2 pi n / L, t counted from the source. x0: the point of a point source, else the origin. Sites are added in
+/// runtime::BinnedSum, and phases are made once: the result depends on the bits of the columns alone, not on cut, device, layout, policy or
+/// number of ranks.
 class Contraction {
  public:
   /// Submits one task per block and family; `columns` may go once it returns. vectors[c]: which vector of `columns` is column c (3 spin +
-  /// colour, or the colour, of the source). Cost: a pass over these vectors, the family's flop per site, and about 20 flop for each sum
-  /// (one or two of each channel and momentum) and site. Throws ShapeError for other kinds and numbers of columns, and fields that are not
-  /// in double precision.
+  /// colour, or the colour, of the source), where a family takes two propagators of the one and then of the other. Cost: a pass over these
+  /// vectors, the family's flop per site, and about 20 flop for each sum (one or two of each channel and momentum) and site. Throws
+  /// ShapeError for other kinds and numbers of columns, and fields that are not in double precision.
   Contraction(const std::vector<Choice>& choices, const Request& request, const FullField& columns, std::span<const int> vectors,
               const Source& source);
 

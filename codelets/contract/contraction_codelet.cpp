@@ -149,7 +149,8 @@ Contraction::Contraction(const std::vector<Choice>& choices, const Request& requ
   phases_ = make_phases(request.momenta, lattice.decomposition().lattice(), origin);
   for (const Choice& choice : choices) {
     const Family& family = *choice.family;
-    if (columns.even.components() != family.columns || vectors.size() != static_cast<std::size_t>(family.columns))
+    const int components = columns.even.components();
+    if ((family.columns != components && family.columns != 2 * components) || vectors.size() != static_cast<std::size_t>(family.columns))
       throw ShapeError("Contraction", "another number of columns than a propagator has");
     const Tasks& tasks = tasks_of(family);
     Part& part = parts_.emplace_back(Part{choice, {}});

@@ -12,7 +12,7 @@ namespace quarkstar::contract {
 /// A family of families.inc as settings and outputs see it.
 struct Family {
   std::string_view name;
-  int columns;   ///< of the propagator that it is made of
+  int columns;   ///< of the propagator that it is made of, or of two of them, one after the other
   bool complex;  ///< at momentum zero too
   std::span<const Channel> channels;
 };

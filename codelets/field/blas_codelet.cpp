@@ -144,7 +144,7 @@ void submit(const std::array<const Field*, field_count<Operation>>& fields,
   task.obedience.when = guard.when;
   for (const int b : lattice.local_blocks()) {
     const BlockGeometry& geometry = lattice.block(b);
-    task.outer_sites = geometry.outer_sites();
+    task.outer_sites = first.outer_sites(b);
     runtime::AccessList accesses;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const runtime::Handle& handle = fields[i]->block(b);
@@ -156,7 +156,7 @@ void submit(const std::array<const Field*, field_count<Operation>>& fields,
       accesses.push_back(first_sum > 0 ? runtime::inout(sums) : runtime::out(sums));
     }
     if (task.has_state) accesses.push_back(runtime::in(*guard.state));
-    const double sites = static_cast<double>(geometry.outer_sites()) * lattice.lanes().lanes;
+    const double sites = static_cast<double>(first.outer_sites(b)) * lattice.lanes().lanes;
     runtime::submit(codelet_of<Operation>(lattice.precision(), first.components()), task, accesses,
                     {sites * task.vectors * first.components() * Operation::flops,
                      sites * passes * static_cast<double>(site_bytes(lattice.precision(), first.reals()))},

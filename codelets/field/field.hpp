@@ -6,13 +6,16 @@
 
 namespace quarkstar {
 
-/// n vectors of one kind on each site of one parity: spinors, colour vectors. A block stores [outer site][vector][component][re, im][lane];
-/// in half precision [outer site][vector][unit, then one word (re, im) for each component][lane] (codelets/field/number_format.hpp). The
-/// vectors of a site lie side by side, so that a kernel reads a link once for all of them. Where the lattice has G vectors in lanes
-/// (Lattice::vectors_in_lanes()) a block stores [site][group of G vectors][component][re, im][vector of the group]: a group is what
-/// elsewhere is a vector of G lanes. Spinors of lattices that are chunked() have the words of a lane in chunks of 16 bytes,
-/// [chunk][lane][word of the chunk] where others have [word][lane] (codelets/field/word_place.hpp); in half precision [unit][lane] comes
-/// before the chunks.
+/// Field::parity() of fields on all sites.
+inline constexpr int both_parities = 2;
+
+/// n vectors of one kind on each site of one parity, or of both, the even sites first: spinors, colour vectors. A block stores [outer
+/// site][vector][component][re, im][lane]; in half precision [outer site][vector][unit, then one word (re, im) for each component][lane]
+/// (codelets/field/number_format.hpp). The vectors of a site lie side by side, so that a kernel reads a link once for all of them. Where
+/// the lattice has G vectors in lanes (Lattice::vectors_in_lanes()) a block stores [site][group of G vectors][component][re, im][vector of
+/// the group]: a group is what elsewhere is a vector of G lanes. Spinors of lattices that are chunked() have the words of a lane in chunks
+/// of 16 bytes, [chunk][lane][word of the chunk] where others have [word][lane] (codelets/field/word_place.hpp); in half precision
+/// [unit][lane] comes before the chunks.
 class Field {
  public:
   /// Throws ShapeError unless 1 <= vectors <= most_vectors, and with vectors in lanes where they fill no whole groups, or are neither
@@ -31,8 +34,9 @@ class Field {
   /// Whether its words lie in chunks.
   bool chunked() const { return lattice_->chunked() && components_ == spinor_components; }
   const runtime::Handle& block(int b) const { return blocks_[static_cast<std::size_t>(b)]; }
-  /// Vectors in one block, of all sites; and their bytes.
-  std::int64_t block_vectors(int b) const { return std::int64_t{lattice_->block(b).outer_sites()} * lattice_->lanes().lanes * vectors_; }
+  /// Outer sites of one block, vectors of all sites, and their bytes.
+  std::int64_t outer_sites(int b) const { return std::int64_t{parity_ == both_parities ? 2 : 1} * lattice_->block(b).outer_sites(); }
+  std::int64_t block_vectors(int b) const { return outer_sites(b) * lattice_->lanes().lanes * vectors_; }
   double block_bytes(int b) const {
     return static_cast<double>(block_vectors(b)) * static_cast<double>(site_bytes(lattice_->precision(), reals()));
   }

@@ -5,16 +5,18 @@
 #include "codelets/gauge/host_gauge.hpp"
 #include "runtime/graph/scalar.hpp"
 
+#include <array>
 #include <span>
 
 namespace quarkstar::transfer {
 
-/// Writes the links that touch the sites of either parity from `gauge`, forward and backward side by side, and freezes
-/// both fields: the tasks have run on return. They run on CPUs. `gauge` holds the whole lattice, or at least this
+/// Writes the links that touch the sites of either parity from `gauge`, those of direction mu times factors[mu], forward and backward side
+/// by side, and freezes both fields: the tasks have run on return. They run on CPUs. `gauge` holds the whole lattice, or at least this
 /// rank's part and the layer before it in every direction that is cut between ranks. Throws ShapeError when it does
-/// not, or when the fields are no such pair; Error(input) when links that are to be stored as 12 or 8 reals are further
-/// than 1e-4 from SU(3) (on all ranks that have parts of the lattice, which must all call).
-void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge);
+/// not, when the fields are no such pair, or for other factors than 1 with links that are to be stored as 12 or 8 reals; Error(input) when
+/// links that are to be stored as 12 or 8 reals are further than 1e-4 from SU(3) (on all ranks that have parts of the lattice, which must
+/// all call).
+void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const std::array<double, 4>& factors = {1, 1, 1, 1});
 
 /// Field <- one host field per vector (sites of the field's parity), and back. The host fields must outlive the tasks (store: wait for the
 /// session before reading). All hold the whole lattice (of which store writes this rank's part), or all this rank's part. Throws
@@ -25,8 +27,9 @@ void store(std::span<HostField> host, const Field& field);
 inline void load(const Field& field, const HostField& host) { load(field, std::span<const HostField>(&host, 1)); }
 inline void store(HostField& host, const Field& field) { store(std::span<HostField>(&host, 1), field); }
 
-/// to <- from, rounded to nearest where `to` is narrower. Lane grids may differ, and numbers of vectors in lanes; decompositions, parities,
-/// kinds, numbers of vectors and what is in lanes may not: ShapeError. guard: the state that stops it.
+/// to <- from, rounded to nearest where `to` is narrower, on the sites that both have: of one parity, or of both. Lane grids may differ,
+/// and numbers of vectors in lanes; decompositions, kinds, numbers of vectors and what is in lanes may not, nor one parity from the other:
+/// ShapeError. To a field on both parities the even half must come first: it makes the other one undefined. guard: the state that stops it.
 void convert(const Field& to, const Field& from, const runtime::Guard& guard = {});
 
 }  // namespace quarkstar::transfer

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 namespace quarkstar::transfer {
@@ -42,6 +43,7 @@ struct LinkTask {
   const BlockGeometry* block;
   const HostGauge* gauge;
   Coord lattice;
+  std::array<double, 4> factors;
   int parity, reals;
   bool chunked;
 };
@@ -59,9 +61,11 @@ void run_load_links(Call& call) {
       Coord start = site;
       if (d % 2 == 1) start[mu] = (start[mu] + task.lattice[mu] - 1) % task.lattice[mu];
       const auto link = task.gauge->link(index_in(box, start, task.lattice), mu);
+      double scaled[18];
+      for (std::size_t i = 0; i < 18; ++i) scaled[i] = task.factors[static_cast<std::size_t>(mu)] * link[i];
       F* to = links + (static_cast<std::size_t>(outer) * 8 + static_cast<std::size_t>(d)) * static_cast<std::size_t>(link_words * lanes);
       F words[18];
-      write_link(words, link.data(), task.reals, 1);
+      write_link(words, scaled, task.reals, 1);
       for (int w = 0; w < link_words; ++w) to[site::word_place(w, lane, lanes, chunk)] = words[w];
     }
   });
@@ -112,9 +116,25 @@ struct ConvertTask {
   BlockShape to,
       from;  ///< not pointers to them: equal bytes of arguments must mean equal work, because graphs are kept by them
   VectorPlaces to_places, from_places;
-  int parity;
+  std::int32_t parity, to_odd, from_odd;  ///< the last two: whether the odd half of a field on both parities is meant
   bool has_state;
   Obedience obedience;
+
+  /// First word of the parity in the buffers. Reals: of a vector.
+  template <int Reals, class F>
+  F* in_to(F* field) const {
+    return field + to_odd * half<Reals, F>(to, to_places);
+  }
+  template <int Reals, class F>
+  const F* in_from(const F* field) const {
+    return field + from_odd * half<Reals, F>(from, from_places);
+  }
+
+ private:
+  template <int Reals, class F>
+  static std::ptrdiff_t half(const BlockShape& shape, const VectorPlaces& places) {
+    return static_cast<std::ptrdiff_t>(places.group(NumberFormat<F>::site_words(Reals), static_cast<int>(shape.outer_sites()), 0));
+  }
 };
 
 const VectorStatus* status_of(Call& call, const ConvertTask& task) { return task.has_state ? call.buffer<const VectorStatus>(2) : nullptr; }
@@ -125,8 +145,8 @@ void run_convert(Call& call) {
   const VectorStatus* status = status_of(call, task);
   if (const std::int32_t* idle = task.obedience.idle(status); idle != nullptr && *idle != 0) return call.skip();
   const std::int32_t* left_out = task.obedience.left_out(status);
-  To* to = call.buffer<To>(0);
-  const From* from = call.buffer<const From>(1);
+  To* to = task.in_to<2 * Components>(call.buffer<To>(0));
+  const From* from = task.in_from<2 * Components>(call.buffer<const From>(1));
   const VectorPlaces &to_places = task.to_places, &from_places = task.from_places;
   constexpr int to_words = NumberFormat<To>::site_words(2 * Components), from_words = NumberFormat<From>::site_words(2 * Components);
   const int to_width = to_places.width(), from_width = from_places.width(), in_a_row = lanes_in_a_row(task.to, task.from),
@@ -151,8 +171,9 @@ void run_convert(Call& call) {
 template <class To, class From, int Components>
 void run_convert_on_cuda(Call& call) {
   const auto& task = call.arguments<ConvertTask>();
-  cuda::launch_convert<Components>(call.buffer<To>(0), call.buffer<const From>(1), {task.to, task.to_places}, {task.from, task.from_places},
-                                   task.parity, status_of(call, task), task.obedience, static_cast<runtime::CudaStream>(call.stream()));
+  cuda::launch_convert<Components>(task.in_to<2 * Components>(call.buffer<To>(0)), task.in_from<2 * Components>(call.buffer<const From>(1)),
+                                   {task.to, task.to_places}, {task.from, task.from_places}, task.parity, status_of(call, task),
+                                   task.obedience, static_cast<runtime::CudaStream>(call.stream()));
 }
 #endif
 
@@ -199,20 +220,22 @@ void require_special_unitary(const HostGauge& gauge, int reals, bool distributed
 
 }  // namespace
 
-void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge) {
+void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const std::array<double, 4>& factors) {
   const Lattice& lattice = *even.lattice();
   if (even.parity() != 0 || odd.parity() != 1 || odd.lattice().get() != &lattice || even.reals() != odd.reals())
     throw ShapeError("load_links", "the two link fields do not belong together");
+  if (even.reals() < 18 && std::any_of(factors.begin(), factors.end(), [](double factor) { return factor != 1; }))
+    throw ShapeError("load_links", "scaled links that are stored as SU(3) matrices");
   lattice.require_part("load_links", gauge.box(), 1);
   if (even.reals() < 18 && runtime::backend::computes)
     require_special_unitary(gauge, even.reals(), lattice.decomposition().is_distributed());
   const Codelet& codelet = load_links_codelet(lattice.precision());
   for (const LinkField* links : {&even, &odd})
     for (const int b : lattice.local_blocks())
-      runtime::submit(
-          codelet,
-          LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), links->parity(), links->reals(), lattice.chunked()},
-          {runtime::out(links->block(b))}, {}, placement_of(lattice.block(b)));
+      runtime::submit(codelet,
+                      LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), factors, links->parity(), links->reals(),
+                               lattice.chunked()},
+                      {runtime::out(links->block(b))}, {}, placement_of(lattice.block(b)));
   even.freeze();
   odd.freeze();
 }
@@ -242,31 +265,46 @@ void submit_host(const char* where, std::span<const HostField> host, const Field
 void load(const Field& field, std::span<const HostField> host) { submit_host<true>("transfer::load", host, field); }
 void store(std::span<HostField> host, const Field& field) { submit_host<false>("transfer::store", host, field); }
 
-void convert(const Field& to, const Field& from, const runtime::Guard& guard) {
+namespace {
+
+/// Of the sites of one parity, which both fields have.
+void convert_parity(const Codelet& codelet, const Field& to, const Field& from, int parity, const runtime::Guard& guard) {
   const Lattice &a = *to.lattice(), &b = *from.lattice();
-  if (to.parity() != from.parity() || to.components() != from.components() || to.vectors() != from.vectors() ||
-      (a.vectors_in_lanes() > 1) != (b.vectors_in_lanes() > 1) ||
-      (to.chunked() && from.chunked() && a.vectors_in_lanes() != b.vectors_in_lanes()) ||
-      a.decomposition().grid() != b.decomposition().grid() || a.decomposition().lattice() != b.decomposition().lattice())
-    throw ShapeError("transfer::convert", "fields of another parity, decomposition, kind, layout or number of vectors");
-  const Codelet& codelet = convert_codelet(a.precision(), b.precision(), to.components());
+  const bool to_both = to.parity() == both_parities, from_both = from.parity() == both_parities;
   for (const int i : a.local_blocks()) {
-    // Where vectors may be left out, the others stay as they are.
-    runtime::AccessList accesses{guard.state != nullptr ? runtime::inout(to.block(i)) : runtime::out(to.block(i)),
-                                 runtime::in(from.block(i))};
+    // Where vectors may be left out, the others stay as they are, and so does an even half that is there.
+    const bool keeps = guard.keeps || (guard.state != nullptr && guard.masked) || (to_both && parity == 1);
+    runtime::AccessList accesses{keeps ? runtime::inout(to.block(i)) : runtime::out(to.block(i)), runtime::in(from.block(i))};
     if (guard.state != nullptr) accesses.push_back(runtime::in(*guard.state));
     auto task = runtime::blank<ConvertTask>();
     task.to = a.block(i).shape();
     task.from = b.block(i).shape();
-    task.parity = to.parity();
+    task.parity = parity;
+    task.to_odd = to_both ? parity : 0;
+    task.from_odd = from_both ? parity : 0;
     task.to_places = places_of(to);
     task.from_places = places_of(from);
     task.has_state = guard.state != nullptr;
     task.obedience.masked = guard.masked;
     task.obedience.when = guard.when;
-    runtime::submit(codelet, task, accesses, {0, to.block_bytes(i) + from.block_bytes(i)},
+    runtime::submit(codelet, task, accesses, {0, to.block_bytes(i) / (to_both ? 2 : 1) + from.block_bytes(i) / (from_both ? 2 : 1)},
                     placement_of(a.block(i), runtime::role_of(guard.when)));
   }
+}
+
+}  // namespace
+
+void convert(const Field& to, const Field& from, const runtime::Guard& guard) {
+  const Lattice &a = *to.lattice(), &b = *from.lattice();
+  const bool to_both = to.parity() == both_parities, from_both = from.parity() == both_parities;
+  if ((to.parity() != from.parity() && !to_both && !from_both) || to.components() != from.components() || to.vectors() != from.vectors() ||
+      (a.vectors_in_lanes() > 1) != (b.vectors_in_lanes() > 1) ||
+      (to.chunked() && from.chunked() && a.vectors_in_lanes() != b.vectors_in_lanes()) ||
+      a.decomposition().grid() != b.decomposition().grid() || a.decomposition().lattice() != b.decomposition().lattice())
+    throw ShapeError("transfer::convert", "fields of another parity, decomposition, kind, layout or number of vectors");
+  const Codelet& codelet = convert_codelet(a.precision(), b.precision(), to.components());
+  for (const int parity : {0, 1})
+    if ((to_both || to.parity() == parity) && (from_both || from.parity() == parity)) convert_parity(codelet, to, from, parity, guard);
 }
 
 }  // namespace quarkstar::transfer

@@ -17,38 +17,62 @@ constexpr std::uint64_t seed = 27183;
 constexpr std::size_t n = 3;
 constexpr Coord extents{4, 4, 4, 8};
 
-/// An action, and what it is to the reference. csw = 0: twisted mass without clover, with a kappa for each vector.
+/// An action, and what it is to the reference. csw = 0: without clover, with a kappa for each vector; without twisted mass too: Wilson's.
 struct TermCase {
   const char* name;
   double mu, csw;
   PerVector kappas;
+  double nu = 1, xi0 = 1, time = 1;  ///< time: csw in planes with time, over csw
 
   std::unique_ptr<Action> action(const HostGauge& gauge, WilsonParameters::Normalisation normalisation = {}) const {
-    return std::make_unique<clover::Action>(gauge, WilsonParameters{.kappa = kappas[0], .normalisation = normalisation},
-                                            clover::Parameters{csw, mu});
+    const WilsonParameters parameters{.kappa = kappas[0], .normalisation = normalisation, .nu = nu, .xi0 = xi0};
+    if (mu == 0 && csw == 0) return std::make_unique<wilson::Action>(gauge, parameters);
+    return std::make_unique<clover::Action>(gauge, parameters, clover::Parameters{csw, mu, time * csw});
   }
   /// S, or S^+, site by site.
   reference::SiteMatrices term(const HostGauge& gauge, double kappa, bool adjoint = false) const {
-    reference::SiteMatrices a = csw == 0 ? reference::unit_term(gauge.extents) : reference::clover_term(gauge, kappa, csw);
-    const reference::Matrix<12> twist =
-        reference::spin_times_colour(reference::gamma5(reference::Basis::degrand_rossi), reference::Matrix<3>::identity());
-    for (reference::Matrix<12>& matrix : a) matrix = matrix + reference::Complex(0, (adjoint ? -2 : 2) * kappa * mu) * twist;
+    const reference::Basis basis = reference::Basis::degrand_rossi;
+    reference::SiteMatrices a = reference::clover_term(gauge, kappa, csw / xi0, time * csw, basis);
+    const reference::Matrix<12> one = reference::Matrix<12>::identity(),
+                                twist = reference::spin_times_colour(reference::gamma5(basis), reference::Matrix<3>::identity());
+    for (reference::Matrix<12>& matrix : a)
+      matrix =
+          matrix + reference::Complex(-6 * kappa * (1 - nu / xi0)) * one + reference::Complex(0, (adjoint ? -2 : 2) * kappa * mu) * twist;
     return a;
+  }
+  /// The links of the hops.
+  HostGauge hops(HostGauge gauge) const {
+    for (std::int64_t site = 0; site < volume(gauge.extents); ++site)
+      for (int direction = 0; direction < 3; ++direction)
+        for (double& real : gauge.link(site, direction)) real *= nu / xi0;
+    return gauge;
   }
 };
 constexpr TermCase term_cases[] = {{"twisted mass", 0.2, 0, {0.11, 0.12, 0.13}},
                                    {"clover", 0, 1.3, {0.12, 0.12, 0.12}},
                                    {"twisted clover", 0.3, 1.1, {0.115, 0.115, 0.115}}};
+/// The numbers of Chroma's tests; hops in space that are larger than those in time; csw in space alone.
+constexpr TermCase anisotropic_cases[] = {{"anisotropic Wilson", 0, 0, {0.11, 0.12, 0.13}, 1.2, 2.464},
+                                          {"anisotropic twisted mass", 0.2, 0, {0.11, 0.12, 0.13}, 0.9, 0.7},
+                                          {"anisotropic clover", 0, 0.91, {0.12, 0.12, 0.12}, 1.2, 2.464, 1.17},
+                                          {"anisotropic twisted clover", 0.3, 1.1, {0.1, 0.1, 0.1}, 1.5, 1.2, 0}};
+std::vector<TermCase> all_cases() {
+  std::vector<TermCase> all(std::begin(term_cases), std::end(term_cases));
+  all.insert(all.end(), std::begin(anisotropic_cases), std::end(anisotropic_cases));
+  return all;
+}
 
 /// M psi, or M^+ psi.
 reference::Field whole(const TermCase& t, const HostGauge& gauge, const reference::Field& psi, double kappa, bool adjoint = false) {
   const reference::SiteMatrices a = t.term(gauge, kappa, adjoint);
-  return adjoint ? reference::clover_wilson_dagger(gauge, a, kappa, psi) : reference::clover_wilson(gauge, a, kappa, psi);
+  const HostGauge hops = t.hops(gauge);
+  return adjoint ? reference::clover_wilson_dagger(hops, a, kappa, psi) : reference::clover_wilson(hops, a, kappa, psi);
 }
 
 /// The Schur complement on the odd sites, or its adjoint.
 reference::Field even_odd(const TermCase& t, const HostGauge& gauge, const reference::Field& psi, double kappa, Schur schur, bool adjoint) {
-  const reference::EvenOdd system(gauge, t.term(gauge, kappa, adjoint), kappa);
+  const HostGauge hops = t.hops(gauge);
+  const reference::EvenOdd system(hops, t.term(gauge, kappa, adjoint), kappa);
   const reference::Field odd = reference::restrict_to_parity(psi, 1);
   if (schur == Schur::symmetric) return adjoint ? system.symmetric_dagger(odd) : system.symmetric(odd);
   return adjoint ? system.asymmetric_dagger(odd) : system.asymmetric(odd);
@@ -146,10 +170,68 @@ TEST_CASE("links of 12 reals change a term per site by rounding") {
   CHECK(reference::max_difference(battery::to_reference(image[0]), expected) < 1e-12);
 }
 
+TEST_CASE("anisotropic even-odd systems equal the reference, in all precisions, with links of 18 reals alone") {
+  const Case c;
+  runtime::Session session(two_workers());
+  for (const TermCase& t : anisotropic_cases) {
+    const std::unique_ptr<Action> action = t.action(c.gauge);
+    for (const Schur schur : {Schur::asymmetric, Schur::symmetric})
+      for (const bool adjoint : {false, true})
+        for (const Precision precision : {Precision::double_, Precision::single, Precision::half}) {
+          const battery::HoppingCase cut{extents, {1, 1, 1, 2}, precision};
+          INFO(t.name << (schur == Schur::symmetric ? " symmetric" : " asymmetric") << (adjoint ? " adjoint " : " ") << cut.text());
+          const std::vector<HostField> image = computed(cut, *action, schur, c.host, t.kappas, adjoint);
+          for (std::size_t v = 0; v < n; ++v)
+            CHECK(reference::max_difference(battery::to_reference(image[v]), even_odd(t, c.gauge, c.psi[v], t.kappas[v], schur, adjoint)) <
+                  rounding(precision));
+        }
+    const runtime::Decomposition decomposition(extents, {1, 1, 1, 1}, 2);
+    CHECK_THROWS_WITH_AS(action->check(decomposition, {.link_reals = 12}), doctest::Contains("nu / xi0"), Error);
+  }
+}
+
+TEST_CASE("an anisotropic Wilson operator on unit links has the eigenvalues of its symbol") {
+  constexpr double kappa = 0.12, nu = 1.2, xi0 = 2.464, space = nu / xi0;
+  const HostGauge gauge = reference::unit_gauge(extents);
+  runtime::Session session(two_workers());
+  const wilson::Action action(gauge, {.kappa = kappa, .nu = nu, .xi0 = xi0});
+  const auto made = prepared({extents, {1, 1, 1, 2}}, action, Schur::asymmetric);
+  const auto m = made->system(1, {kappa});
+  const reference::Basis basis = reference::Basis::degrand_rossi;
+  for (const Coord& mode : {Coord{0, 0, 0, 0}, Coord{1, 2, 3, 5}, Coord{0, 3, 1, 2}}) {
+    // M psi = [a - 2 kappa sum_mu c_mu (cos p_mu - i gamma_mu sin p_mu)] psi for psi = e^{ipx} u.
+    reference::Field psi(extents, 4);
+    reference::Matrix<4> symbol = reference::Complex(1 - 6 * kappa * (1 - space)) * reference::Matrix<4>::identity();
+    std::array<double, 4> p{};
+    for (std::size_t mu = 0; mu < 4; ++mu) {
+      p[mu] = 2 * std::acos(-1.0) * (mode[mu] + (mu == 3 ? 0.5 : 0)) / extents[mu];
+      const double c = mu == 3 ? 1 : space;
+      symbol = symbol - reference::Complex(2 * kappa * c * std::cos(p[mu])) * reference::Matrix<4>::identity() +
+               reference::Complex(0, 2 * kappa * c * std::sin(p[mu])) * reference::gamma(basis, static_cast<int>(mu));
+    }
+    for (std::int64_t site = 0; site < psi.sites(); ++site) {
+      const Coord x = coordinates(site, extents);
+      double phase = 0;
+      for (std::size_t mu = 0; mu < 4; ++mu) phase += p[mu] * x[mu];
+      for (int spin = 0; spin < 4; ++spin)
+        for (int colour = 0; colour < 3; ++colour) psi(site, spin, colour) = std::polar(1.0 + spin - 0.3 * colour, phase + 0.7 * spin);
+    }
+    const HostField host = battery::to_host(psi);
+    const FullField x(m->lattice(), spinor_components), minus(m->lattice(), spinor_components);
+    for (const int parity : {0, 1}) transfer::load(x.of(parity), {&host, 1});
+    reference::Field product(extents, 4);
+    for (const int parity : {0, 1}) {
+      m->times_m(minus.of(parity), x, -1);
+      product = product - battery::to_reference(stored(minus.of(parity)).front());
+    }
+    CHECK(reference::max_difference(product, reference::apply_spin(symbol, psi)) < 1e-12);
+  }
+}
+
 TEST_CASE("an even-odd system with a term per site is M x = b, in both normalisations") {
   const Case c;
   runtime::Session session(two_workers());
-  for (const TermCase& t : term_cases)
+  for (const TermCase& t : all_cases())
     for (const Schur schur : {Schur::asymmetric, Schur::symmetric})
       for (const auto normalisation : {WilsonParameters::Normalisation::kappa, WilsonParameters::Normalisation::mass}) {
         INFO(t.name << (schur == Schur::symmetric ? " symmetric" : " asymmetric"));
@@ -162,7 +244,7 @@ TEST_CASE("an even-odd system with a term per site is M x = b, in both normalisa
         for (const int parity : {0, 1}) transfer::load(x.of(parity), c.host);
         for (const int parity : {0, 1}) {
           const Field image_of_x(m->lattice(), parity, spinor_components, n);
-          m->minus_m(image_of_x, x);
+          m->times_m(image_of_x, x, -1);
           blas::submit<blas::Scale>({&b.of(parity), &image_of_x}, {-1.0});
         }
         m->adjoint_m(adjoint, x);
@@ -198,8 +280,12 @@ TEST_CASE("identities of a term per site: adjointness, gamma_5, the shift of twi
   const auto gamma5 = [](const reference::Field& psi) {
     return reference::apply_spin(reference::gamma5(reference::Basis::degrand_rossi), psi);
   };
-  for (const TermCase& t : term_cases) {
-    const std::unique_ptr<Action> action = t.action(c.gauge), opposite = TermCase{t.name, -t.mu, t.csw, t.kappas}.action(c.gauge),
+  const auto with_mu = [](TermCase t, double mu) {
+    t.mu = mu;
+    return t;
+  };
+  for (const TermCase& t : all_cases()) {
+    const std::unique_ptr<Action> action = t.action(c.gauge), opposite = with_mu(t, -t.mu).action(c.gauge),
                                   on_turned = t.action(turned_gauge);
     const double kappa = t.kappas[0];
     for (const Schur schur : {Schur::asymmetric, Schur::symmetric}) {
@@ -216,13 +302,13 @@ TEST_CASE("identities of a term per site: adjointness, gamma_5, the shift of twi
     }
     // M(mu)^+ M(mu) = M(0)^+ M(0) + (2 kappa mu)^2, of the package's M on the whole lattice.
     const auto image_norm2 = [&](double mu) {
-      const auto made = prepared(uncut, *TermCase{t.name, mu, t.csw, t.kappas}.action(c.gauge), Schur::asymmetric);
+      const auto made = prepared(uncut, *with_mu(t, mu).action(c.gauge), Schur::asymmetric);
       const auto m = made->system(1, {kappa});
       const FullField x(m->lattice(), spinor_components), minus(m->lattice(), spinor_components);
       double sum = 0;
       for (const int parity : {0, 1}) transfer::load(x.of(parity), {c.host.data(), 1});
       for (const int parity : {0, 1}) {
-        m->minus_m(minus.of(parity), x);
+        m->times_m(minus.of(parity), x, -1);
         sum += reference::norm2(battery::to_reference(stored(minus.of(parity)).front()));
       }
       return sum;

@@ -134,7 +134,7 @@ TEST_CASE("CG on a hermitian positive operator") {
   LinkField even(layout, 0, 18), odd(layout, 1, 18);
   transfer::load_links(even, odd, gauge);
   wilson::Hopping hopping(even, odd);
-  wilson::EvenOdd m(hopping, same_for_all(0.12), WilsonParameters::Normalisation::kappa, Schur::asymmetric);
+  wilson::EvenOdd m(hopping, same_for_all(0.12), WilsonParameters{}, Schur::asymmetric);
   NormalOperator normal(m);
   const Field b = m.field(), x = m.field(), check = m.field();
   transfer::load(b, source);

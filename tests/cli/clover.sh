@@ -30,6 +30,26 @@ same other.json wilson.json
 expect 0 '^wrote other.json' "${twisted[@]}" --mu 0 --csw 1.3 --json other.json
 same other.json clover.json
 
+# Anisotropic: csw in planes with time is that of the others where none is given; scaled hops need links of 18 reals.
+anisotropic=("${clover[@]}" --nu 1.2 --xi0 2.464)
+expect 0 '^wrote anisotropic.json' "${anisotropic[@]}" --json anisotropic.json
+grep -q '"nu": 1.2' anisotropic.json && grep -q '"xi0": 2.464' anisotropic.json || die "the report does not tell nu and xi0"
+expect 0 '^wrote other.json' "${anisotropic[@]}" --csw-time 1.3 --precision half --schur symmetric --json other.json
+same other.json anisotropic.json
+expect 2 'error: --links: ' "${anisotropic[@]}" --links 12 --json x.json
+expect 2 'error: --kappa: ' "${anisotropic[@]}" --kappa 0.35 --json x.json
+
+# Several mu: from one Krylov space the same pions as one by one; both flavours make neutral mesons, of which the charged pion is the bound.
+expect 0 '^wrote several.json' "${twisted[@]}" --mu 0.2,-0.2,0.5 --solver multishift --precision single --correlators pion,neutral_pion --json several.json
+sed 's/"pion_m0.2"/"pion"/' several.json > one.json
+same one.json twisted.json
+grep -q '"neutral_pion_m0.2"' several.json && grep -q '"pion_m0.5"' several.json || die "correlators of several mu are missing"
+expect 0 '^wrote other.json' "${twisted[@]}" --csw 1.3 --mu 0.2,-0.2 --columns 0 --json other.json
+[ "$(grep -c '"log_det_even"' other.json)" = 2 ] || die "not a log det of each operator"
+expect 2 'error: --solver: multishift needs one operator for all masses' "${twisted[@]}" --csw 1.3 --mu 0.2,0.3 --solver multishift --json x.json
+expect 2 'error: --correlators: neutral-mesons take propagators of mu and of its opposite' "${twisted[@]}" --correlators neutral_pion --json x.json
+expect 2 "error: --solver: " "${clover[@]}" --solver multishift --json x.json
+
 # The same bits for any number of right-hand sides, blocks and ranks.
 if command -v mpirun > /dev/null; then
   source "$here/ranks.bash"
@@ -47,9 +67,10 @@ fi
 expect 0 '^wrote saved.json' "${clover[@]}" --columns 0 --checkpoint saved --json saved.json
 expect 2 'belongs to another problem' "${clover[@]}" --csw 1.2 --columns 0 --checkpoint saved --json saved.json
 expect 0 '^wrote saved.json' "${twisted[@]}" --columns 0 --checkpoint twisted --json saved.json
-expect 2 'belongs to another problem' "${twisted[@]}" --mu 0.3 --columns 0 --checkpoint twisted --json saved.json
+expect 0 '^wrote saved.json' "${twisted[@]}" --mu 0.3 --columns 0 --checkpoint twisted --json saved.json
+[ "$(find twisted -type f | wc -l)" = 2 ] || die "not a restart file of each mu: $(ls twisted)"
 expect 2 'belongs to another problem' "${twisted[@]}" --normalisation mass --columns 0 --checkpoint twisted --json saved.json
-expect 2 'belongs to another problem' "${clover[@]}" --csw 0 --columns 0 --checkpoint twisted --json saved.json
+expect 2 'belongs to another problem' "${twisted[@]}" --csw 0.5 --columns 0 --checkpoint twisted --json saved.json
 expect 2 'csw' "${clover[@]}" --csw nan --json x.json
 expect 2 'mu' "${twisted[@]}" --mu nan --json x.json
 expect 2 'error: --csw: csw means nothing for the action wilson' solve --gauge lattice.ildg --csw 1 --json x.json

@@ -30,14 +30,18 @@ Matrix<3> field_strength(const HostGauge& gauge, const Coord& x, int mu, int nu)
   return -imaginary_unit / 8.0 * (q - adjoint(q));
 }
 
-SiteMatrices clover_term(const HostGauge& gauge, double kappa, double c_sw, Basis basis) {
+SiteMatrices clover_term(const HostGauge& gauge, double kappa, double c_space, double c_time, Basis basis) {
   SiteMatrices a = unit_term(gauge.extents);
   for (std::int64_t site = 0; site < volume(gauge.extents); ++site)
     for (int mu = 0; mu < 4; ++mu)
       for (int nu = mu + 1; nu < 4; ++nu)
-        a[site] = a[site] - Complex{kappa * c_sw} *
+        a[site] = a[site] - Complex{kappa * (nu == 3 ? c_time : c_space)} *
                                 spin_times_colour(sigma(basis, mu, nu), field_strength(gauge, coordinates(site, gauge.extents), mu, nu));
   return a;
+}
+
+SiteMatrices clover_term(const HostGauge& gauge, double kappa, double c_sw, Basis basis) {
+  return clover_term(gauge, kappa, c_sw, c_sw, basis);
 }
 
 SiteMatrices unit_term(const Coord& extents) { return SiteMatrices(volume(extents), Matrix<12>::identity()); }

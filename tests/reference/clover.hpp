@@ -16,6 +16,9 @@ using SiteMatrices = std::vector<Matrix<12>>;
 /// removed.
 Matrix<3> field_strength(const HostGauge& gauge, const Coord& x, int mu, int nu);
 
+/// A(x) = 1 - kappa (c_space sum of planes in space + c_time sum of planes with time) of sigma_munu F_munu(x).
+SiteMatrices clover_term(const HostGauge& gauge, double kappa, double c_space, double c_time, Basis basis);
+
 /// A(x) = 1 - kappa c_sw sum_{mu<nu} sigma_munu F_munu(x).
 SiteMatrices clover_term(const HostGauge& gauge, double kappa, double c_sw, Basis basis = Basis::degrand_rossi);
 

@@ -104,15 +104,19 @@ Complex plane_wave(const Coord& x, const std::array<int, 3>& n, const Coord& ori
 
 std::vector<Complex> meson(const Propagator& propagator, const Matrix<4>& sink, const Matrix<4>& source, const std::array<int, 3>& n,
                            const Coord& origin) {
-  const Coord& extents = propagator.front().extents;
+  return meson(propagator, propagator, sink, source, n, origin);
+}
+
+std::vector<Complex> meson(const Propagator& s, const Propagator& t, const Matrix<4>& sink, const Matrix<4>& source,
+                           const std::array<int, 3>& n, const Coord& origin) {
+  const Coord& extents = s.front().extents;
   const Matrix<3> one = Matrix<3>::identity();
   const Matrix<12> left = spin_times_colour(sink, one), between = spin_times_colour(source * gamma5(Basis::degrand_rossi), one),
                    right = spin_times_colour(gamma5(Basis::degrand_rossi), one);
   std::vector<Complex> correlator(extents[3]);
   for (std::int64_t site = 0; site < volume(extents); ++site) {
-    const Matrix<12> s = at_site(propagator, site);
     const Coord x = coordinates(site, extents);
-    correlator[x[3]] += plane_wave(x, n, origin, extents) * trace(left * s * between * adjoint(s) * right);
+    correlator[x[3]] += plane_wave(x, n, origin, extents) * trace(left * at_site(s, site) * between * adjoint(at_site(t, site)) * right);
   }
   return correlator;
 }

@@ -26,6 +26,10 @@ std::vector<double> rho(const Propagator& propagator, int i, Basis basis = Basis
 std::vector<Complex> meson(const Propagator& propagator, const Matrix<4>& sink, const Matrix<4>& source, const std::array<int, 3>& n = {},
                            const Coord& origin = {});
 
+/// The same with Tr[sink S source g5 T^+ g5].
+std::vector<Complex> meson(const Propagator& s, const Propagator& t, const Matrix<4>& sink, const Matrix<4>& source,
+                           const std::array<int, 3>& n = {}, const Coord& origin = {});
+
 /// C(t) = sum_x exp(-i p.(x - origin)) tr[projector <J Jbar>], J = eps_abc (q0_a^T gamma q1_b) q2_c, by Wick's theorem: the sum over all
 /// ways to contract quarks with antiquarks of their flavour. flavours: of q0, q1, q2.
 std::vector<Complex> baryon(const Propagator& propagator, const Matrix<4>& gamma_of_diquark, const Matrix<4>& projector,

@@ -1,6 +1,7 @@
 // Meson contractions on the graph against the reference's matrix formulas on random columns.
 #include "codelets/arch/dispatch.hpp"
 #include "codelets/contract/mesons.hpp"
+#include "codelets/contract/neutral_mesons.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/reference/correlator.hpp"
 #include "tests/unit/contract_testing.hpp"
@@ -73,6 +74,42 @@ TEST_CASE("all mesons equal the reference at any momentum, counted from the sour
       const auto expected = reference::meson(random.fields, axial ? g5 * g4 : g, g, n, source.position);
       check_close(named(first, contract::name_of(Mesons::channels[channel], n)), expected, 5, scale);
     }
+}
+
+TEST_CASE("mesons of two propagators equal the reference on every architecture and cut; exchanged they are the complex conjugates") {
+  const std::uint64_t seed = std::random_device{}();
+  INFO("seed ", seed);
+  const Coord extents{4, 2, 2, 8};
+  const RandomColumns s = random_columns(extents, seed), t = random_columns(extents, seed + 12);
+  const runtime::Session session(runtime_testing::options(1, 2));
+  const contract::Request request{.names = {"neutral-mesons"}, .momenta = {{0, 0, 0}, {1, -1, 0}}};
+  const Source source{Source::Kind::point, {1, 1, 0, 5}};
+  const auto of = [&](const RandomColumns& first, const RandomColumns& second, const testing::ContractionLayout& layout = {}) {
+    std::vector<HostField> columns = first.columns;
+    columns.insert(columns.end(), second.columns.begin(), second.columns.end());
+    return contracted(columns, "neutral-mesons", request, source, layout);
+  };
+  const std::vector<Correlator> got = of(s, t), exchanged = of(t, s);
+  const arch::Architecture chosen = arch::current();
+  for (const arch::Architecture architecture : arch::available()) {
+    arch::force(architecture);
+    INFO(std::string(arch::name_of(architecture)));
+    CHECK(testing::same_bits(of(s, t), got));
+  }
+  arch::force(chosen);
+  CHECK(testing::same_bits(of(s, t, {{2, 1, 1, 2}, {.most_lanes = 2}, 26}), got));
+  const double scale = reference::pion(s.fields)[0];
+  for (int channel = 0; channel < contract::NeutralMesons::numbers; ++channel) {
+    const reference::Matrix<4> g = reference::gamma_product(Mesons::gamma[channel]);
+    for (const Momentum& n : request.momenta)
+      check_close(named(got, contract::name_of(contract::NeutralMesons::channels[channel], n)),
+                  reference::meson(s.fields, t.fields, g, g, n, source.position), 5, scale);
+    const Correlator &one = named(got, contract::NeutralMesons::channels[channel].name), &other = named(exchanged, one.name);
+    for (std::size_t time = 0; time < 8; ++time) {
+      CHECK(std::abs(one.values[time] - other.values[time]) < 1e-12 * scale);
+      CHECK(std::abs(one.imaginary[time] + other.imaginary[time]) < 1e-12 * scale);
+    }
+  }
 }
 
 TEST_CASE("cuts, lanes, orders of sites and places of columns change no bit of a meson") {

@@ -7,6 +7,7 @@
 #include "tests/reference/correlator.hpp"
 #include "tests/reference/field.hpp"
 #include "tests/reference/gauge.hpp"
+#include "tests/unit/contract_testing.hpp"
 #include "tests/unit/reference_golden.hpp"
 
 #include <cmath>
@@ -61,7 +62,7 @@ class Operator {
     for (const int parity : {0, 1}) transfer::load(x.of(parity), {&host, 1});
     for (const int parity : {0, 1}) {
       const Field minus(m->lattice(), parity, spinor_components);
-      m->minus_m(minus, x);
+      m->times_m(minus, x, -1);
       sum = sum - restricted(stored(minus), parity);
     }
     return sum;
@@ -129,6 +130,18 @@ void check_product_sums(const reference::Propagator& a, const reference::Propaga
   }
 }
 
+/// The same of the contraction on the graph.
+void check_contraction(const reference::Propagator& a, const reference::Propagator& b, const json& expected) {
+  std::vector<HostField> columns;
+  for (const reference::Propagator* propagator : {&a, &b})
+    for (const reference::Field& column : *propagator) columns.push_back(host_field(column));
+  const Correlator pion = testing::contracted(columns, "neutral-mesons", {.names = {"neutral_pion"}}).front();
+  for (std::size_t t = 0; t < expected.size(); ++t) {
+    const reference::Complex known{expected[t][0], expected[t][1]};
+    CHECK(std::abs(reference::Complex{pion.values[t], pion.imaginary[t]} - known) < 1e-10 * std::abs(known));
+  }
+}
+
 WilsonParameters parameters_of(const json& known) {
   WilsonParameters parameters{.kappa = known["kappa"]};
   for (std::size_t i = 0; i < 4; ++i) parameters.boundary[i] = known["boundary"][i] < 0 ? 1 : 0;
@@ -189,6 +202,7 @@ TEST_CASE("golden: clover and twisted mass") {
       check_rho("rho_charged_V");
       const reference::Propagator down = Operator(gauge, parameters, {csw, -mu}).propagator();
       check_product_sums(up, down, known["neutral_connected_P"]);
+      check_contraction(up, down, known["neutral_connected_P"]);
       continue;
     }
     check_relative(reference::norm2(asymmetric), known["asym_odd_odd"]["norm2"]);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 namespace quarkstar::clover {
 namespace {
@@ -13,7 +14,13 @@ namespace {
 Coefficients coefficients(const WilsonParameters& parameters, const Parameters& clover) {
   const bool by_kappa = parameters.normalisation == WilsonParameters::Normalisation::kappa;
   const double kappa = parameters.kappa, unit = by_kappa ? 1 : 1 / (2 * kappa);
-  return {unit, unit * kappa * clover.csw, unit * 2 * kappa * clover.mu};
+  const double a = wilson::EvenOdd::coefficients(kappa, parameters, Schur::asymmetric).a;
+  return {a, unit * kappa * clover.coefficient(parameters.xi0), unit * 2 * kappa * clover.mu};
+}
+
+void require_mu(double mu) {
+  if (!std::isfinite(mu))
+    throw Error(ErrorKind::input, Parameter("mu"), fmt::format("a twisted mass of {}", mu), "give a number, e.g. 0.1");
 }
 
 double matrix_bytes(const ActionRequest& request, const HostTerm* term) {
@@ -25,18 +32,20 @@ double matrix_bytes(const ActionRequest& request, const HostTerm* term) {
 PreparedAction::PreparedAction(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
                                const Parameters& clover, const HostTerm* term, const ActionRequest& request, double resident)
     : wilson::PreparedAction(decomposition, gauge, parameters, request, resident + matrix_bytes(request, term)),
-      mu_(clover.mu),
+      clover_(clover),
       matrix_bytes_(matrix_bytes(request, term)) {
   if (term != nullptr) matrices_.emplace(lattice(), *term, coefficients(parameters, clover), request.schur == Schur::symmetric);
 }
 
-/// S = a (1 + i t gamma_5), S^-1 = (1 - i t gamma_5) / (a (1 + t^2)), t = 2 kappa mu.
-wilson::SiteTerm PreparedAction::twisted_mass(int vectors, const PerVector& kappa) const {
+/// S = a (1 + i t gamma_5), S^-1 = (1 - i t gamma_5) / (a (1 + t^2)), t = 2 kappa mu, a being 1 in units of the normalisation, or what
+/// anisotropy makes of it.
+wilson::SiteTerm PreparedAction::twisted_mass(int vectors, const PerVector& mass) const {
   wilson::SiteMatrix matrix, inverse;
   wilson::SiteTerm term;
   for (std::size_t v = 0; v < static_cast<std::size_t>(vectors); ++v) {
-    const double a = wilson::EvenOdd::coefficients(kappa[v], parameters_.normalisation, schur_).a;
-    const double t = 2 * kappa[v] * mu_, t2 = 1 + t * t;
+    const auto [parameters, clover] = of_mass(mass[v]);
+    const Coefficients c = coefficients(parameters, clover);
+    const double a = c.a, t = c.m / a, t2 = 1 + t * t;
     matrix.factor[v] = a;
     inverse.factor[v] = 1 / (a * t2);
     matrix.numbers[v] = inverse.adjoint_numbers[v] = t;
@@ -48,36 +57,58 @@ wilson::SiteTerm PreparedAction::twisted_mass(int vectors, const PerVector& kapp
   return term;
 }
 
-std::unique_ptr<EvenOdd> PreparedAction::system(int vectors, const PerVector& kappa, std::optional<int> parity) {
+std::pair<WilsonParameters, Parameters> PreparedAction::of_mass(double mass) const {
+  std::pair<WilsonParameters, Parameters> of{parameters_, clover_};
+  (clover_.mass_is_mu ? of.second.mu : of.first.kappa) = mass;
+  return of;
+}
+
+std::optional<double> PreparedAction::shift_between(double mass, double base) const {
+  if (!clover_.mass_is_mu || matrices_) return std::nullopt;
+  const auto m2 = [this](double mu) { return std::pow(coefficients(parameters_, of_mass(mu).second).m, 2); };
+  return m2(mass) - m2(base);
+}
+
+std::unique_ptr<EvenOdd> PreparedAction::system(int vectors, const PerVector& mass, std::optional<int> parity) {
   require_odd(parity);
   PerVector h{};
   for (std::size_t v = 0; v < static_cast<std::size_t>(vectors); ++v) {
-    check_mass(kappa[v]);
-    h[v] = wilson::EvenOdd::coefficients(kappa[v], parameters_.normalisation, schur_).h;
+    check_mass(mass[v]);
+    h[v] = wilson::EvenOdd::coefficients(of_mass(mass[v]).first.kappa, parameters_, schur_).h;
   }
   return std::make_unique<wilson::EvenOddWithTerm>(static_cast<wilson::Hopping&>(stencil(vectors)), h,
-                                                   matrices_ ? matrices_->site_term() : twisted_mass(vectors, kappa), schur_);
+                                                   matrices_ ? matrices_->site_term() : twisted_mass(vectors, mass), schur_);
 }
 
 stencil::Output PreparedAction::usual_output(int vectors, int parity) const {
-  const wilson::SiteTerm term = matrices_ ? matrices_->site_term() : twisted_mass(vectors, same_for_all(parameters_.kappa));
+  const wilson::SiteTerm term = matrices_ ? matrices_->site_term() : twisted_mass(vectors, same_for_all(*own_mass()));
   const wilson::SiteMatrix& inverse = term.inverse[static_cast<std::size_t>(parity)];
   return {.scale = inverse.factor, .epilogue = wilson::epilogue_options(stencil::on_hops, inverse, false)};
 }
 
-void PreparedAction::check_mass(double kappa) const {
-  wilson::PreparedAction::check_mass(kappa);
-  if (matrices_ && kappa != parameters_.kappa)
-    throw Error(ErrorKind::input, Parameter("kappa"), fmt::format("the clover term was made for {}, not for {}", parameters_.kappa, kappa),
-                "give all right-hand sides the kappa of the action");
+std::vector<std::pair<std::string, double>> PreparedAction::numbers() const {
+  std::vector<std::pair<std::string, double>> numbers;
+  if (!matrices_) return numbers;
+  numbers.emplace_back("log_det_even", matrices_->log_det(0));
+  if (schur_ == Schur::symmetric) numbers.emplace_back("log_det_odd", matrices_->log_det(1));
+  return numbers;
+}
+
+void PreparedAction::check_mass(double mass) const {
+  const char* name = clover_.mass_is_mu ? "mu" : "kappa";
+  if (!clover_.mass_is_mu) wilson::PreparedAction::check_mass(mass);
+  else require_mu(mass);
+  if (matrices_ && mass != *own_mass())
+    throw Error(ErrorKind::input, Parameter(name), fmt::format("the clover term was made for {}, not for {}", *own_mass(), mass),
+                fmt::format("give all right-hand sides the {} of the action", name));
 }
 
 void Action::check(const runtime::Decomposition& decomposition, const ActionRequest& request) const {
   wilson::Action::check(decomposition, request);
-  if (!std::isfinite(clover_.csw))
-    throw Error(ErrorKind::input, Parameter("csw"), fmt::format("a coefficient of {}", clover_.csw), "give a number, e.g. 1");
-  if (!std::isfinite(clover_.mu))
-    throw Error(ErrorKind::input, Parameter("mu"), fmt::format("a twisted mass of {}", clover_.mu), "give a number, e.g. 0.1");
+  for (const auto& [name, value] : {std::pair{"csw", clover_.csw}, {"csw-time", clover_.in_time()}})
+    if (!std::isfinite(value))
+      throw Error(ErrorKind::input, Parameter(name), fmt::format("a coefficient of {}", value), "give a number, e.g. 1");
+  require_mu(clover_.mu);
   if (request.link_reals == 8)
     throw Error(ErrorKind::input, Parameter("links"), "an action with a term per site has no kernels for links of 8 reals", "use 18 or 12");
   if (request.schwarz)
@@ -89,9 +120,9 @@ std::unique_ptr<quarkstar::PreparedAction> Action::make(const runtime::Decomposi
                                                         double resident) const {
   const Box part = decomposition.part();
   const bool made = term_ && term_->reals.origin == part.origin && term_->reals.extents == part.extents;
-  if (clover_.csw != 0 && !made) term_ = term(decomposition);
-  return std::make_unique<PreparedAction>(decomposition, gauge_, parameters_, clover_, clover_.csw != 0 ? term_.get() : nullptr, request,
-                                          resident);
+  if (clover_.has_clover() && !made) term_ = term(decomposition);
+  return std::make_unique<PreparedAction>(decomposition, gauge_, parameters_, clover_, clover_.has_clover() ? term_.get() : nullptr,
+                                          request, resident);
 }
 
 }  // namespace quarkstar::clover

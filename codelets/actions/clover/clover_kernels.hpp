@@ -1,5 +1,6 @@
 #pragma once
 // The contract between the codelet that makes the clover term and the kernels of every architecture.
+#include "codelets/actions/clover/plane_weights.hpp"
 #include "codelets/arch/dispatch.hpp"
 #include "codelets/gauge/block_links.hpp"
 
@@ -14,6 +15,7 @@ struct TermArguments {
   double* out;
   const double* in;
   gauge::LinkShape out_shape, in_shape;
+  PlaneWeights weights;
 };
 /// Over rows [begin, end) of LinkShape::rows().
 using TermKernel = void (*)(const TermArguments& arguments, std::int64_t begin, std::int64_t end);

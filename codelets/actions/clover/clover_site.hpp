@@ -1,7 +1,7 @@
 #pragma once
 // The clover term at one site of a gauge field, written once for every architecture and GPU.
+#include "codelets/actions/clover/clover_kernels.hpp"
 #include "codelets/actions/clover/packed.hpp"
-#include "codelets/gauge/block_links.hpp"
 
 namespace quarkstar::clover {
 
@@ -27,25 +27,26 @@ QUARKSTAR_HD Link<V> leaves(const StridedLinks<V>& links, std::ptrdiff_t p, int 
   return sum;
 }
 
-/// F_munu = -i (Q - Q^+) / 8, hermitian; its trace is not removed.
+/// weight F_munu, F_munu = -i (Q - Q^+) / 8, hermitian; its trace is not removed.
 template <class V>
-QUARKSTAR_HD Link<V> field_strength(const StridedLinks<V>& links, std::ptrdiff_t p, int mu, int nu) {
+QUARKSTAR_HD Link<V> field_strength(const StridedLinks<V>& links, std::ptrdiff_t p, int mu, int nu, double weight) {
   const Link<V> q = leaves(links, p, mu, nu);
-  const V eighth = links.constant(0.125);
+  const V eighth = links.constant(0.125 * weight);
   return site::link_of<V>([&](auto i, auto j) QUARKSTAR_INLINE_LAMBDA {
     return site::Complex<V>{eighth * (q[i][j].im + q[j][i].im), eighth * (q[j][i].re - q[i][j].re)};
   });
 }
 
-/// C = sum_{mu<nu} sigma_munu F_munu with sigma_munu = (i/2) [gamma_mu, gamma_nu], in the DeGrand-Rossi basis two hermitian blocks:
+/// C = sum_{mu<nu} sigma_munu F_munu, each plane with its weight, sigma_munu = (i/2) [gamma_mu, gamma_nu], in the DeGrand-Rossi basis two
+/// hermitian blocks:
 ///   (( f_3, f_1 - i f_2 ), ( f_1 + i f_2, -f_3 )),   f_1 = F_23 -+ F_14,  f_2 = F_13 +- F_24,  f_3 = F_12 -+ F_34,
 /// upper signs for the first. store(real, value): one of the 72 reals. 15 kflop. Source: docs/conventions.md, section 2.
 template <class V, class Store>
-QUARKSTAR_HD void clover_term(const StridedLinks<V>& links, std::ptrdiff_t p, Store&& store) {
+QUARKSTAR_HD void clover_term(const StridedLinks<V>& links, std::ptrdiff_t p, const PlaneWeights& weights, Store&& store) {
   Link<V> space[3], time[3];  // by the number of f
   for (int k = 0; k < 3; ++k) {
-    space[k] = field_strength(links, p, k == 0 ? 1 : 0, k == 2 ? 1 : 2);
-    time[k] = field_strength(links, p, k, 3);
+    space[k] = field_strength(links, p, k == 0 ? 1 : 0, k == 2 ? 1 : 2, weights.space);
+    time[k] = field_strength(links, p, k, 3, weights.time);
   }
   for (int block = 0; block < blocks_per_site; ++block) {
     Link<V> f[3];

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(threads)
   x[0] = static_cast<int>(id % row_length);
   const gauge::StridedLinks<Lane<double>> links(a.in, from);
   double* out = a.out + a.out_shape.offset(x);
-  clover::clover_term(links, a.in_shape.offset(x), [&](int real, const Lane<double>& value) { out[real * to.real] = value.v; });
+  clover::clover_term(links, a.in_shape.offset(x), a.weights, [&](int real, const Lane<double>& value) { out[real * to.real] = value.v; });
 }
 
 }  // namespace

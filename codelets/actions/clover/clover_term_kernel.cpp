@@ -16,7 +16,7 @@ void rest_of_row(const TermArguments& a, Coord x) {
   const gauge::StridedLinks<V> links(a.in, from);
   for (; x[0] + VL <= a.in_shape.extents[0]; x[0] += VL) {
     double* out = a.out + a.out_shape.offset(x);
-    clover::clover_term(links, a.in_shape.offset(x), [&](int real, const V& value) { value.store(out + real * to.real); });
+    clover::clover_term(links, a.in_shape.offset(x), a.weights, [&](int real, const V& value) { value.store(out + real * to.real); });
   }
   if constexpr (VL > 1) rest_of_row<(VL > 4 ? 4 : 1)>(a, x);
 }

@@ -6,6 +6,7 @@
 #include "codelets/actions/wilson/prepared_action.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace quarkstar::clover {
 
@@ -16,18 +17,26 @@ class PreparedAction : public wilson::PreparedAction {
   PreparedAction(const runtime::Decomposition& decomposition, const HostGauge& gauge, const WilsonParameters& parameters,
                  const Parameters& clover, const HostTerm* term, const ActionRequest& request, double resident);
 
-  std::unique_ptr<EvenOdd> system(int vectors, const PerVector& kappa, std::optional<int> parity = {}) override;
+  std::unique_ptr<EvenOdd> system(int vectors, const PerVector& mass, std::optional<int> parity = {}) override;
   stencil::Output usual_output(int vectors, int parity) const override;
-  void check_mass(double kappa) const override;
+  void check_mass(double mass) const override;
+  std::optional<double> own_mass() const override { return clover_.mass_is_mu ? clover_.mu : parameters_.kappa; }
+  /// Of mu without a clover term: with one the even-odd system has an inverse that was made for one mu.
+  std::optional<double> shift_between(double mass, double base) const override;
   double link_bytes() const override { return wilson::PreparedAction::link_bytes() + matrix_bytes_; }
+  /// log_det_even and, where there is an inverse on odd sites, log_det_odd of the clover term (SiteMatrices::log_det()).
+  std::vector<std::pair<std::string, double>> numbers() const override;
   /// Of the clover term, which must be there.
   const SiteMatrices& matrices() const { return *matrices_; }
 
  private:
   std::unique_ptr<stencil::Stencil> make_stencil(int vectors) override { return hopping(even_, odd_, vectors, matrices_.has_value()); }
-  wilson::SiteTerm twisted_mass(int vectors, const PerVector& kappa) const;
+  /// Of a right-hand side with this mass.
+  std::pair<WilsonParameters, Parameters> of_mass(double mass) const;
+  wilson::SiteTerm twisted_mass(int vectors, const PerVector& mass) const;
 
-  double mu_, matrix_bytes_;
+  Parameters clover_;
+  double matrix_bytes_;
   std::optional<SiteMatrices> matrices_;
 };
 

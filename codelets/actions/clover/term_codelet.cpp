@@ -56,12 +56,12 @@ double row_bound(const double* block) {
 
 }  // namespace
 
-void submit_term(const gauge::GaugeField& out, const gauge::GaugeField& links) {
+void submit_term(const gauge::GaugeField& out, const gauge::GaugeField& links, const PlaneWeights& weights) {
   const runtime::Decomposition &a = out.decomposition(), &b = links.decomposition();
   if (a.lattice() != b.lattice() || a.grid() != b.grid()) throw ShapeError("clover::submit_term", "links of another decomposition");
   links.require_border(1, "clover::submit_term");
   for (const runtime::Block& block : out.blocks()) {
-    const TermArguments arguments{nullptr, nullptr, out.shape(block), links.shape(block)};
+    const TermArguments arguments{nullptr, nullptr, out.shape(block), links.shape(block), weights};
     const auto sites = static_cast<double>(volume(block.extents));
     const double reals = static_cast<double>(arguments.in_shape.reals()) + sites * gauge::LinkShape::site_reals;
     runtime::submit(term_codelet, arguments, {runtime::out(out.handle(block)), runtime::in(links.handle(block))},
@@ -69,7 +69,8 @@ void submit_term(const gauge::GaugeField& out, const gauge::GaugeField& links) {
   }
 }
 
-std::shared_ptr<const HostTerm> make_term(const runtime::Decomposition& decomposition, const HostGauge& gauge) {
+std::shared_ptr<const HostTerm> make_term(const runtime::Decomposition& decomposition, const HostGauge& gauge,
+                                          const PlaneWeights& weights) {
   const Box own = decomposition.part();
   const auto made = std::make_shared<HostTerm>();
   if constexpr (!runtime::backend::computes) {
@@ -81,7 +82,7 @@ std::shared_ptr<const HostTerm> make_term(const runtime::Decomposition& decompos
     const gauge::GaugeField links(decomposition, 1), term(decomposition, 0);
     gauge::load(links, gauge);
     gauge::exchange_border(links);
-    submit_term(term, links);
+    submit_term(term, links, weights);
     gauge::store(made->reals, term);
     runtime::Session::current().wait_all();
   }

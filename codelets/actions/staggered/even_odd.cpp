@@ -53,15 +53,10 @@ void EvenOdd::reconstruct(const Field& other, const FullField& b, const Field& x
   submit_together([&] { dslash_.apply(other, x, {.x = &b.of(1 - parity_), .diagonal = inverse, .scale = minus_inverse}); });
 }
 
-void EvenOdd::minus_m(const Field& out, const FullField& x) {
-  dslash_.apply(out, x.of(1 - out.parity()), {.x = &x.of(out.parity()), .diagonal = times(two_mass_, -1), .scale = same_for_all(-1)});
-}
-
-void EvenOdd::adjoint_m(const FullField& out, const FullField& x) {
-  submit_together([&] {
-    for (const int parity : {0, 1})
-      dslash_.apply(out.of(parity), x.of(1 - parity), {.x = &x.of(parity), .diagonal = two_mass_, .scale = same_for_all(-1)});
-  });
+void EvenOdd::times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) {
+  const double of_hops = adjoint ? -factor : factor;  // D^+ = -D
+  dslash_.apply(out, x.of(1 - out.parity()),
+                {.x = &x.of(out.parity()), .diagonal = times(two_mass_, factor), .scale = same_for_all(of_hops)}, false, guard);
 }
 
 }  // namespace quarkstar::staggered

@@ -25,8 +25,7 @@ class EvenOdd : public quarkstar::EvenOdd {
 
   void prepare(const Field& rhs, const FullField& b) override;
   void reconstruct(const Field& other, const FullField& b, const Field& x) override;
-  void minus_m(const Field& out, const FullField& x) override;
-  void adjoint_m(const FullField& out, const FullField& x) override;
+  void times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) override;
   double residual_factor(std::size_t v) const override { return two_mass_[v]; }
 
  private:

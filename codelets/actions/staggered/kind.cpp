@@ -38,6 +38,7 @@ class StaggeredKind : public ActionKind {
     is_hermitian = true;
     mass_key = "mass";
     names_masses = true;
+    masses_shift = true;
     reach = smear::longest_hop(has_long_links);
     face_reals = 2 * colour_components;
     flops = staggered::dslash_flops(has_long_links);

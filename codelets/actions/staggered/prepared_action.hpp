@@ -22,6 +22,7 @@ class PreparedAction : public quarkstar::PreparedAction {
   }
   void check_mass(double mass) const override;
   std::optional<double> shift_between(double mass, double base) const override { return 4 * (mass * mass - base * base); }
+  bool normal_keeps_parity() const override { return true; }
 
  private:
   std::unique_ptr<stencil::Stencil> make_stencil(int vectors) override { return std::make_unique<Dslash>(even_, odd_, vectors); }

@@ -6,13 +6,35 @@ namespace {
 
 class TwistedMassKind final : public CloverKind {
  public:
-  TwistedMassKind() {
+  TwistedMassKind() : CloverKind(0) {
     name = "twisted-mass";
     title = "Twisted mass";
     flops = 1320 + 48;
-    correlators = {"mesons"};  // a d quark is not the u quark that is solved for: baryons need both
-    settings.back() = csw_setting(0);
-    settings.push_back({.key = "mu", .metavar = "MU", .help = "Twisted mass: mu of 2 i kappa mu gamma_5 (default 0.1)", .initial = 0.1});
+    correlators = {"mesons", "neutral-mesons"};  // no baryons, which a u quark and a d quark make: of one quark alone they mean nothing
+    mass_key = "mu";
+    names_masses = true;
+    masses_shift = true;
+    settings.push_back(
+        {.key = "mu",
+         .metavar = "MU,...",
+         .help = "Twisted mass: mu of 2 i kappa mu gamma_5 (default 0.1), or several (without csw multishift solves them together)",
+         .type = ActionSetting::Type::reals,
+         .initial = std::vector<double>{0.1}});
+    heavy.emplace_back("mu", std::vector<double>{0.1, -0.1});
+    bench_mass = {1e-4, 0, 1};
+    bench_kappa = WilsonKind{}.bench_mass.usual;
+  }
+  std::vector<double> masses(const SettingValues& values) const override { return get<std::vector<double>>(values, "mu"); }
+  bool masses_share_links(const SettingValues& values) const override {
+    return masses(values).size() == 1 || !term_parameters(values).has_clover();
+  }
+
+ protected:
+  clover::Parameters term_parameters(const SettingValues& values) const override {
+    clover::Parameters term = CloverKind::term_parameters(values);
+    term.mu = masses(values).front();
+    term.mass_is_mu = true;
+    return term;
   }
 };
 

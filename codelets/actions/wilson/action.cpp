@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 namespace quarkstar::wilson {
 
@@ -17,7 +18,15 @@ void Action::check(const runtime::Decomposition& decomposition, const ActionRequ
   if (request.speed.vectors_in_lanes > 1 && (request.link_reals == 8 || request.precision == Precision::half))
     throw ShapeError("wilson::Action", "vectors in lanes are for links of 18 or 12 reals, in single and double precision");
   if (request.schwarz) require_domains(decomposition, request.schwarz->domain);
-  require_kappa(parameters_.kappa);
+  for (const auto& [name, value] : {std::pair{"nu", parameters_.nu}, {"xi0", parameters_.xi0}})
+    if (!(value > 0) || !std::isfinite(value))
+      throw Error(ErrorKind::input, Parameter(name), fmt::format("an anisotropy of {}", value), "give a positive number");
+  if (request.link_reals != 18 && parameters_.spatial_hops() != 1)
+    throw Error(ErrorKind::input, Parameter("links"),
+                fmt::format("{} reals store SU(3) matrices, and hops in space are scaled by nu / xi0 = {}", request.link_reals,
+                            parameters_.spatial_hops()),
+                "use 18");
+  require_kappa(parameters_.kappa, parameters_);
   for (const double angle : parameters_.boundary)
     if (!(std::abs(angle) <= 2))
       throw Error(ErrorKind::input, Parameter("boundary"), fmt::format("an angle of {} pi", angle),

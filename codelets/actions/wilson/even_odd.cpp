@@ -4,16 +4,17 @@
 
 namespace quarkstar::wilson {
 
-EvenOdd::Coefficients EvenOdd::coefficients(double kappa, WilsonParameters::Normalisation normalisation, Schur schur) {
-  const bool by_kappa = normalisation == WilsonParameters::Normalisation::kappa, symmetric = schur == Schur::symmetric;
-  const double a = by_kappa ? 1.0 : 1.0 / (2 * kappa), h = by_kappa ? kappa : 0.5;
+EvenOdd::Coefficients EvenOdd::coefficients(double kappa, const WilsonParameters& parameters, Schur schur) {
+  const bool by_kappa = parameters.normalisation == WilsonParameters::Normalisation::kappa, symmetric = schur == Schur::symmetric;
+  const double a = (by_kappa ? 1.0 : 1.0 / (2 * kappa)) * (1 - 6 * kappa * (1 - parameters.spatial_hops()));
+  const double h = (by_kappa ? kappa : 0.5) * parameters.largest_hop();
   return {a, h, symmetric ? 1 : a, -h * h / (symmetric ? a * a : a)};
 }
 
-EvenOdd::EvenOdd(Hopping& hopping, const PerVector& kappa, WilsonParameters::Normalisation normalisation, Schur schur)
+EvenOdd::EvenOdd(Hopping& hopping, const PerVector& kappa, const WilsonParameters& parameters, Schur schur)
     : OddSystem(hopping), schur_(schur) {
   for (std::size_t v = 0; v < kappa.size(); ++v) {
-    const Coefficients of_vector = coefficients(kappa[v], normalisation, schur);
+    const Coefficients of_vector = coefficients(kappa[v], parameters, schur);
     a_[v] = of_vector.a;
     h_[v] = of_vector.h;
     diagonal_[v] = of_vector.diagonal;
@@ -45,15 +46,10 @@ void EvenOdd::reconstruct(const Field& other, const FullField& b, const Field& x
   submit_together([&] { hopping_.apply(other, x, {.x = &b.even, .diagonal = diagonal, .scale = scale}); });
 }
 
-void EvenOdd::minus_m(const Field& out, const FullField& x) {
-  const PerVector diagonal = for_each_vector(most_vectors, [&](std::size_t v) { return -a_[v]; });
-  hopping_.apply(out, x.of(1 - out.parity()), {.x = &x.of(out.parity()), .diagonal = diagonal, .scale = h_});
-}
-
-void EvenOdd::adjoint_m(const FullField& out, const FullField& x) {
-  const PerVector scale = for_each_vector(most_vectors, [&](std::size_t v) { return -h_[v]; });
-  for (const int parity : {0, 1})
-    hopping_.apply(out.of(parity), x.of(1 - parity), {.x = &x.of(parity), .diagonal = a_, .scale = scale}, true);
+void EvenOdd::times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) {
+  const PerVector diagonal = for_each_vector(most_vectors, [&](std::size_t v) { return factor * a_[v]; });
+  const PerVector scale = for_each_vector(most_vectors, [&](std::size_t v) { return -factor * h_[v]; });
+  hopping_.apply(out, x.of(1 - out.parity()), {.x = &x.of(out.parity()), .diagonal = diagonal, .scale = scale}, adjoint, guard);
 }
 
 }  // namespace quarkstar::wilson

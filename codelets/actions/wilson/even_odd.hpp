@@ -28,25 +28,24 @@ class OddSystem : public quarkstar::EvenOdd {
 /// The Wilson matrix M = a - h H on both parities, and its Schur complement on the odd sites,
 ///   asymmetric:  Mh = a - (h^2 / a) H_oe H_eo,   right-hand side  b_o + (h / a) H_oe b_e,
 ///   symmetric:   Mh = 1 - (h / a)^2 H_oe H_eo,   right-hand side (b_o + (h / a) H_oe b_e) / a,
-/// with x_e = (b_e + h H_eo x_o) / a in both cases. kappa normalisation: a = 1, h = kappa; mass normalisation: a = m0 +
-/// 4, h = 1/2. Cost of Mh: two hopping terms (2640 flop and 16 links per site of one parity). Source:
-/// docs/conventions.md, section 3.
+/// with x_e = (b_e + h H_eo x_o) / a in both cases. kappa normalisation: a = 1 - 6 kappa (1 - nu / xi0), h = kappa; mass normalisation: a =
+/// m0 + 1 + 3 nu / xi0, h = 1/2; h times WilsonParameters::largest_hop(), for links that have been divided by it. Cost of Mh: two hopping
+/// terms (2640 flop and 16 links per site of one parity). Source: docs/conventions.md, sections 1 and 3.
 class EvenOdd : public OddSystem {
  public:
   /// Of one kappa: M = a - h H, and Mh = diagonal + scale H_oe H_eo.
   struct Coefficients {
     double a, h, diagonal, scale;
   };
-  static Coefficients coefficients(double kappa, WilsonParameters::Normalisation normalisation, Schur schur);
+  static Coefficients coefficients(double kappa, const WilsonParameters& parameters, Schur schur);
 
-  /// kappa: of each vector.
-  EvenOdd(Hopping& hopping, const PerVector& kappa, WilsonParameters::Normalisation normalisation, Schur schur);
+  /// kappa: of each vector; parameters: all but that.
+  EvenOdd(Hopping& hopping, const PerVector& kappa, const WilsonParameters& parameters, Schur schur);
 
   void apply(const Field& out, const Field& in, const ApplySums& sums, bool adjoint, const runtime::Guard& guard) override;
   void prepare(const Field& rhs, const FullField& b) override;
   void reconstruct(const Field& other, const FullField& b, const Field& x) override;
-  void minus_m(const Field& out, const FullField& x) override;
-  void adjoint_m(const FullField& out, const FullField& x) override;
+  void times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) override;
   double residual_factor(std::size_t v) const override { return schur_ == Schur::symmetric ? 1 / a_[v] : 1; }
   double relative_residual(std::size_t v, double norm2, double b_norm2) const override {
     return std::sqrt(norm2) * ((schur_ == Schur::symmetric ? a_[v] : 1) / std::sqrt(b_norm2));

@@ -73,23 +73,14 @@ void EvenOddWithTerm::reconstruct(const Field& other, const FullField& b, const 
   submit_together([&] { hopping_.apply(other, x, output); });
 }
 
-void EvenOddWithTerm::minus_m(const Field& out, const FullField& x) {
+void EvenOddWithTerm::times_m(const Field& out, const FullField& x, double factor, bool adjoint, const runtime::Guard& guard) {
   const SiteMatrix& matrix = term_.matrix[static_cast<std::size_t>(out.parity())];
   hopping_.apply(out, x.of(1 - out.parity()),
                  {.x = &x.of(out.parity()),
-                  .diagonal = negative(matrix.factor),
-                  .scale = h_,
-                  .epilogue = epilogue_options(stencil::on_x, matrix, false)});
-}
-
-void EvenOddWithTerm::adjoint_m(const FullField& out, const FullField& x) {
-  for (const int parity : {0, 1}) {
-    const SiteMatrix& matrix = term_.matrix[static_cast<std::size_t>(parity)];
-    hopping_.apply(
-        out.of(parity), x.of(1 - parity),
-        {.x = &x.of(parity), .diagonal = matrix.factor, .scale = negative(h_), .epilogue = epilogue_options(stencil::on_x, matrix, true)},
-        true);
-  }
+                  .diagonal = times(matrix.factor, same_for_all(factor)),
+                  .scale = times(h_, same_for_all(-factor)),
+                  .epilogue = epilogue_options(stencil::on_x, matrix, adjoint)},
+                 adjoint, guard);
 }
 
 }  // namespace quarkstar::wilson

@@ -23,6 +23,10 @@ ActionSetting kappa_setting() {
           .implies = [](SettingValues& values) { values["mass"] = mass_of(std::get<double>(values["kappa"])); }};
 }
 
+ActionSetting anisotropy_setting(std::string_view key, std::string_view metavar, std::string_view help) {
+  return {.key = key, .metavar = metavar, .help = help, .initial = 1.0, .above = 0};
+}
+
 }  // namespace
 
 ActionSetting mass_setting(double initial) {
@@ -57,7 +61,10 @@ WilsonKind::WilsonKind() {
   face_reals = 12;  // a half spinor
   flops = 1320;
   link_reals = {18, 12, 8};
-  settings = {kappa_setting(), mass_setting(mass_of(WilsonParameters{}.kappa)), normalisation_setting()};
+  settings = {
+      kappa_setting(), mass_setting(mass_of(WilsonParameters{}.kappa)), normalisation_setting(),
+      anisotropy_setting("nu", "NU", "Wilson, clover and twisted mass, anisotropic: hops in space are multiplied by nu / xi0 (default 1)"),
+      anisotropy_setting("xi0", "XI", "Bare anisotropy of the configuration, for nu and csw (default 1)")};
   solver_settings = {"schur", "restart", "schwarz-block", "schwarz-steps", "inner-solver", "inner-steps"};
   heavy = {{"kappa", 0.11}};
   correlators = {"mesons", "octet", "decuplet"};
@@ -69,6 +76,8 @@ WilsonKind::WilsonKind() {
 
 WilsonParameters WilsonKind::parameters(const ActionRun& run) const {
   WilsonParameters parameters{.kappa = get<double>(run.settings, "kappa"), .boundary = run.boundary};
+  if (setting("nu") != nullptr) parameters.nu = get<double>(run.settings, "nu");
+  if (setting("xi0") != nullptr) parameters.xi0 = get<double>(run.settings, "xi0");
   if (setting("normalisation") != nullptr && get<std::string>(run.settings, "normalisation") == "mass")
     parameters.normalisation = WilsonParameters::Normalisation::mass;
   return parameters;
@@ -81,16 +90,18 @@ std::unique_ptr<Action> WilsonKind::action(const HostGauge& gauge, const ActionR
 MakeOperator WilsonKind::make_links(runtime::Session&, const runtime::Decomposition& decomposition, const LinksOfPart& links,
                                     ActionRun& run) const {
   const HostGauge& gauge = links(decomposition, run.gauge);
-  return [this, &gauge, run](std::span<const std::size_t>) {
+  return [this, &gauge, run](std::span<const std::size_t> own) {
     RunOperator made;
-    made.action = action(gauge, run);
+    ActionRun of_masses = run;
+    if (!masses_share_links(run.settings)) of_masses.settings[std::string(mass_key)] = std::vector{masses(run.settings)[own.front()]};
+    made.action = action(gauge, of_masses);
     if (!run.identify) return made;
     const GaugeSummary& read = run.gauge;
     made.equation =
         fmt::format("action {} plaquette {:.13e} link trace {:.13e}{}", name, 0.5 * (read.spatial_plaquette + read.temporal_plaquette),
                     read.link_trace, read.reunitarized ? " reunitarized" : "");
     for (const ActionSetting& s : settings) {
-      if (s.key == "mass") continue;                                                          // kappa says it
+      if (s.key == "mass" || (names_masses && s.key == mass_key)) continue;                   // kappa says it; restart files name it
       made.equation += s.type == ActionSetting::Type::name ? "" : fmt::format(" {}", s.key);  // names say what they are of
       made.equation += " " + value_text(value(run.settings, s.key));
     }
@@ -102,7 +113,9 @@ MakeOperator WilsonKind::make_links(runtime::Session&, const runtime::Decomposit
 RunOperator WilsonKind::with_any_links(HostGauge gauge, const ActionRun& run) const {
   const auto links = std::make_shared<const HostGauge>(std::move(gauge));
   RunOperator made;
-  made.action = action(*links, run);
+  ActionRun of_form = run;
+  if (bench_kappa > 0) of_form.settings.try_emplace("kappa", bench_kappa);
+  made.action = action(*links, of_form);
   made.links = links;
   return made;
 }

@@ -14,12 +14,15 @@ class WilsonKind : public ActionKind {
   /// On links that outlive it.
   virtual std::unique_ptr<Action> action(const HostGauge& gauge, const ActionRun& run) const;
 
-  /// kappa, normalisation where it is a setting, boundary.
+  /// kappa and boundary; normalisation, nu and xi0 where they are settings.
   WilsonParameters parameters(const ActionRun& run) const;
 
   MakeOperator make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const LinksOfPart& links,
                           ActionRun& run) const override;
   RunOperator with_any_links(HostGauge gauge, const ActionRun& run) const override;
+
+ protected:
+  double bench_kappa = 0;  ///< of operators on any links, where kappa is not the mass_key; 0: the usual one
 };
 
 }  // namespace quarkstar

@@ -37,10 +37,14 @@ Coord usual_tile(const runtime::Decomposition& decomposition, Precision precisio
 
 }  // namespace
 
-void require_kappa(double kappa) {
+void require_kappa(double kappa, const WilsonParameters& parameters) {
   constexpr double largest_kappa = 10;  // far beyond any use; the free critical value is 1/8
   if (!(kappa > 0) || kappa > largest_kappa)
     throw Error(ErrorKind::input, Parameter("kappa"), fmt::format("hopping parameter {}", kappa), "give a number between 0 and 10");
+  const double space = parameters.spatial_hops(), diagonal = 0.5 / kappa - 3 * (1 - space);
+  if (!(diagonal > 0))
+    throw Error(ErrorKind::input, Parameter("kappa"), fmt::format("m0 + 1 + 3 nu / xi0 = {} with nu / xi0 = {}", diagonal, space),
+                "give a smaller kappa (a larger mass), for which it is positive");
 }
 
 stencil::Subject tuning_subject(Precision precision, int link_reals, const BoundaryAngles& boundary, const Coord& unit) {
@@ -67,9 +71,9 @@ PreparedAction::PreparedAction(const runtime::Decomposition& decomposition, cons
       schur_(request.schur),
       even_(lattice(), 0, request.link_reals),
       odd_(lattice(), 1, request.link_reals) {
-  transfer::load_links(even_, odd_, gauge);
+  transfer::load_links(even_, odd_, gauge, parameters.link_factors());
   if (!request.schwarz) return;
-  const EvenOdd::Coefficients of_action = EvenOdd::coefficients(parameters.kappa, parameters.normalisation, schur_);
+  const EvenOdd::Coefficients of_action = EvenOdd::coefficients(parameters.kappa, parameters, schur_);
   schwarz_.emplace(even_, odd_, request.schwarz->domain, request.schwarz->steps, of_action.diagonal, of_action.scale);
 }
 
@@ -80,7 +84,7 @@ void PreparedAction::require_odd(std::optional<int> parity) {
 
 std::unique_ptr<quarkstar::EvenOdd> PreparedAction::system(int vectors, const PerVector& kappa, std::optional<int> parity) {
   require_odd(parity);
-  return std::make_unique<EvenOdd>(static_cast<Hopping&>(stencil(vectors)), kappa, parameters_.normalisation, schur_);
+  return std::make_unique<EvenOdd>(static_cast<Hopping&>(stencil(vectors)), kappa, parameters_, schur_);
 }
 
 Preconditioner PreparedAction::preconditioner() {

@@ -7,8 +7,8 @@
 
 namespace quarkstar::wilson {
 
-/// Throws Error(input) for a hopping parameter that makes no sense.
-void require_kappa(double kappa);
+/// Throws Error(input) for a hopping parameter that makes no sense, with these other parameters.
+void require_kappa(double kappa, const WilsonParameters& parameters);
 
 /// What tuning must know of the hopping term.
 stencil::Subject tuning_subject(Precision precision, int link_reals, const BoundaryAngles& boundary, const Coord& unit = {2, 2, 2, 2});
@@ -21,7 +21,7 @@ class PreparedAction : public quarkstar::PreparedAction {
                  const ActionRequest& request, double resident);
 
   std::unique_ptr<quarkstar::EvenOdd> system(int vectors, const PerVector& kappa, std::optional<int> parity = {}) override;
-  void check_mass(double kappa) const override { require_kappa(kappa); }
+  void check_mass(double kappa) const override { require_kappa(kappa, parameters_); }
   std::optional<double> own_mass() const override { return parameters_.kappa; }
   Preconditioner preconditioner() override;
 
