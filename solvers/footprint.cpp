@@ -2,7 +2,6 @@
 
 #include "codelets/actions/wilson/schwarz.hpp"
 #include "codelets/gauge/host_gauge.hpp"
-#include "codelets/gauge/smear/staggered_links.hpp"
 #include "runtime/system/error.hpp"
 #include "solvers/krylov/fixed_steps.hpp"
 
@@ -183,25 +182,24 @@ void Footprint::multiply_solves(int in_flight) {
   for (double* bytes : {&fields, &faces, &scalars}) *bytes *= in_flight;
 }
 
-OperatorShape wilson_shape(const SolverSettings& settings) {
-  const bool mixed = settings.precision != Precision::double_;
-  return {.components = spinor_components,
-          .face_reals = 12,  // a half spinor
-          .outer_links = links_bytes(Precision::double_, mixed ? 18 : settings.link_reals),
-          .inner_links = mixed ? links_bytes(settings.precision, settings.link_reals) : 0,
-          .normal_on_all_sites = true};
-}
-
-OperatorShape staggered_shape(const SolverSettings& settings, bool hops_far) {
-  const bool mixed = settings.precision != Precision::double_, compressed = !mixed && hops_far && settings.link_reals != 18;
-  const auto far = [&](Precision precision, int reals) { return hops_far ? links_bytes(precision, reals) : 0; };
-  return {.components = colour_components,
-          .face_reals = 2 * colour_components,
-          .reach = smear::longest_hop(hops_far),
-          .outer_links = links_bytes(Precision::double_, 18) + far(Precision::double_, 18),
-          .inner_links =
-              (mixed ? links_bytes(settings.precision, 18) : 0) + (mixed || compressed ? far(settings.precision, settings.link_reals) : 0),
-          .one_layout = compressed};
+OperatorShape operator_shape(const ActionKind& kind, const SettingValues& values, const SolverSettings& settings) {
+  const bool mixed = settings.precision != Precision::double_, has_long = kind.reach > 1;
+  // Long links are beside others, which have all reals.
+  const auto chosen = [&](Precision precision) { return links_bytes(precision, settings.link_reals); };
+  const auto all = [&](Precision precision) { return links_bytes(precision, 18) * (has_long ? 2 : 1); };
+  const auto links = [&](Precision precision) { return chosen(precision) + (has_long ? links_bytes(precision, 18) : 0); };
+  const auto term = [&](Precision precision) { return kind.term_bytes(values, precision, settings.schur); };
+  OperatorShape shape{.components = kind.components,
+                      .face_reals = kind.face_reals,
+                      .reach = kind.reach,
+                      .images = kind.images(settings.schur),
+                      .outer_links = term(Precision::double_),
+                      .one_layout = !mixed && has_long && settings.link_reals != 18,
+                      .normal_on_all_sites = !kind.is_hermitian};
+  shape.outer_links += mixed || shape.one_layout ? all(Precision::double_) : links(Precision::double_);
+  if (mixed) shape.inner_links = links(settings.precision) + term(settings.precision);
+  if (shape.one_layout) shape.inner_links = chosen(Precision::double_);
+  return shape;
 }
 
 std::vector<Footprint> footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, const OperatorShape& shape,

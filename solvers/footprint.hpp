@@ -1,5 +1,6 @@
 #pragma once
 // How much memory a solve takes, worked out before anything is allocated.
+#include "codelets/actions/action_kind.hpp"
 #include "runtime/cut/decomposition.hpp"
 #include "solvers/settings.hpp"
 
@@ -33,10 +34,8 @@ struct OperatorShape {
   bool one_layout = false;           ///< both are in double precision, on one layout
   bool normal_on_all_sites = false;  ///< PreparedAction::normal_keeps_parity() is false
 };
-/// Throws Error(input) for an unknown solver.
-OperatorShape wilson_shape(const SolverSettings& settings);
-/// hops_far: with long links, of settings.link_reals reals. What making the links takes is not in it.
-OperatorShape staggered_shape(const SolverSettings& settings, bool hops_far);
+/// What making the links takes is not in it.
+OperatorShape operator_shape(const ActionKind& kind, const SettingValues& values, const SolverSettings& settings);
 
 /// What each block (also of other ranks) of a solve takes where its owner works on it: on the GPU for a GPU's block, in host memory
 /// otherwise. vectors: how many right-hand sides each solve has, of solves that follow each other (at least one). vectors_in_lanes:

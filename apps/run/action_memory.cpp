@@ -82,14 +82,6 @@ void add_made_links(std::vector<MemoryNeed>& needs, const runtime::Decomposition
 
 }  // namespace
 
-OperatorShape shape_of(const ActionKind& kind, const SettingValues& settings, const SolverSettings& solver) {
-  OperatorShape shape = kind.making.empty() ? wilson_shape(solver) : staggered_shape(solver, kind.reach > 1);
-  shape.outer_links += kind.term_bytes(settings, Precision::double_, solver.schur);
-  shape.images = kind.images(solver.schur);
-  if (shape.inner_links > 0) shape.inner_links += kind.term_bytes(settings, solver.precision, solver.schur);
-  return shape;
-}
-
 void add_links(std::vector<MemoryNeed>& needs, const runtime::Session& session, const runtime::Decomposition& decomposition,
                const RunConfig& config) {
   const ActionKind& kind = *config.action;
@@ -123,7 +115,8 @@ PartBytes part_bytes(const Coord& lattice, int direction, const RunConfig& confi
   const std::vector<int> together = numbers_together(config);
   const std::size_t mu = static_cast<std::size_t>(direction);
   const auto of_blocks = [&](const Coord& extents, const Coord& blocks) {
-    return footprint(runtime::Decomposition(extents, blocks, 1), config.solver, shape_of(kind, config.settings, config.solver), together)
+    return footprint(runtime::Decomposition(extents, blocks, 1), config.solver, operator_shape(kind, config.settings, config.solver),
+                     together)
         .front();
   };
   Footprint whole = of_blocks(lattice, {1, 1, 1, 1});

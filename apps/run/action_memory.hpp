@@ -6,8 +6,6 @@
 
 namespace quarkstar::app {
 
-OperatorShape shape_of(const ActionKind& kind, const SettingValues& settings, const SolverSettings& solver);
-
 /// Adds what links take while they are read and made. needs: as memory_needs().
 void add_links(std::vector<MemoryNeed>& needs, const runtime::Session& session, const runtime::Decomposition& decomposition,
                const RunConfig& config);

@@ -1,7 +1,7 @@
 #include "apps/run/measure_owner.hpp"
 
 #include "apps/bench/action_bench.hpp"
-#include "apps/run/action_memory.hpp"
+#include "solvers/footprint.hpp"
 
 #include <algorithm>
 
@@ -32,7 +32,7 @@ double measure_owner(runtime::Session& session, int worker, const Coord& lattice
   SolverSettings solver;
   solver.precision = problem.precision;
   solver.link_reals = problem.link_reals;
-  const OperatorShape shape = shape_of(problem.action, {}, solver);
+  const OperatorShape shape = operator_shape(problem.action, {}, solver);
   const double link_bytes = problem.precision == Precision::double_ ? shape.outer_links : shape.inner_links;
   const double vector = static_cast<double>(site_bytes(problem.precision, 2 * shape.components));
   const Coord part = measured_part(session, worker, lattice, link_bytes + problem.vectors * vector);

@@ -15,12 +15,13 @@ using namespace quarkstar;
 namespace {
 
 std::vector<Footprint> wilson_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, int vectors = 1) {
-  return footprint(decomposition, settings, wilson_shape(settings), {&vectors, 1});
+  return footprint(decomposition, settings, operator_shape(kind_named("wilson"), {}, settings), {&vectors, 1});
 }
 
 std::vector<Footprint> staggered_footprint(const runtime::Decomposition& decomposition, const SolverSettings& settings, bool hops_far,
                                            std::span<const int> vectors, int vectors_in_lanes = 1) {
-  return footprint(decomposition, settings, staggered_shape(settings, hops_far), vectors, vectors_in_lanes);
+  return footprint(decomposition, settings, operator_shape(kind_named(hops_far ? "hisq" : "naive"), {}, settings), vectors,
+                   vectors_in_lanes);
 }
 
 constexpr std::uint64_t seed = 16180;

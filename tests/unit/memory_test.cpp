@@ -209,7 +209,7 @@ TEST_CASE("staggered needs: links from files, copies for restart files, parts") 
       else config.settings["naik-epsilon"] = "auto";
       const runtime::Decomposition cut(lattice, std::array<std::vector<int>, 4>{{{8}, {8}, {8}, {12, 4}}}, {0, 1});
       const std::vector<Footprint> blocks =
-          footprint(cut, config.solver, staggered_shape(config.solver, true), app::numbers_together(config));
+          footprint(cut, config.solver, operator_shape(*config.action, config.settings, config.solver), app::numbers_together(config));
       const app::PartBytes part = app::part_bytes(lattice, 3, config);
       for (int b = 0; b < 2; ++b) {
         const int layers = cut.block(b).extents[3];
