@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Restart files: a solve that is stopped, killed or moved to other ranks goes on to the same answer, and damaged files are refused.
-export in_memory=yes
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 make_configuration
 solve=(solve --gauge lattice.ildg --kappa 0.12 --columns 0 --tol 1e-11 --threads 1)

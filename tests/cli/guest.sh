@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # A program that starts MPI itself calls the C library: tests/clients/guest.c.
-in_memory=yes
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 source_folder=$(realpath "${QUARKSTAR_SOURCE_DIR:-$here/../..}")
 build=$(dirname "$QUARKSTAR")

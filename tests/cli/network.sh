@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Four hosts with an address each (network namespaces of this machine): a solve across them, and what happens when a rank is killed or
 # stopped, or when a link is cut.
-export in_memory=yes
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 command -v mpirun > /dev/null || { echo "SKIPPED network: no mpirun"; exit 77; }
 id=qs$$

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Ranks that die or stop: the job ends in time, with the right name in the message, and a restart finishes.
-export in_memory=yes
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 command -v mpirun > /dev/null || { echo "SKIPPED rank_failures: no mpirun"; exit 77; }
 make_configuration

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # Several columns on the graph together on several MPI ranks: the bits and files of one rank, and an end in time where one rank fails alone.
-export in_memory=yes
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 # shellcheck source=tests/cli/ranks.bash disable=SC2154
 source "$here/ranks.bash"

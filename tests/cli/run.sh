@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Campaigns: what is planned, results, kill and resume, extension, failures, signals, a full disk, ranks, and errors of the file. That rows have
 # the bits of single solves: unit.campaign.
-in_memory=yes
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 for seed in 1 2 3; do expect 0 '^wrote' gauge generate lat.$seed --lattice 4 4 4 8 --beta 5.9 --sweeps 2 --seed $seed; done
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Several sources of one staggered solve: each gets the bits that it gets alone, whatever it is solved together with; block CG over sources; restart
 # files and outputs of each; lists that are refused.
-export in_memory=yes
 source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
 make_configuration
 # shellcheck disable=SC2054  # commas belong to the flag

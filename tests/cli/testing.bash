@@ -4,8 +4,8 @@ set -euo pipefail
 QUARKSTAR=$(realpath "$QUARKSTAR")
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 data=$(realpath -m "${QUARKSTAR_DATA:-${QUARKSTAR_SOURCE_DIR:-$here/../..}/../shared/data}")  # reference data; may be missing
-# A script whose ranks have short watchdogs or flush many files asks for `in_memory=yes`: a busy disk takes half a minute for a flush.
-[ "${in_memory-no}" = no ] || [ ! -w /dev/shm ] || export TMPDIR=/dev/shm
+# In memory where there is room: on a busy disk a flush takes half a minute, and ranks have short watchdogs.
+[ ! -w /dev/shm ] || [ "$(df --output=avail /dev/shm | tail -n 1)" -lt 2000000 ] || export TMPDIR=/dev/shm
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
