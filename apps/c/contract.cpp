@@ -22,7 +22,7 @@ qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, c
   return call(gauge ? gauge->context.get() : nullptr, std::function<void()>([&] {
                 Context& context = *gauge->context;
                 app::RunConfig config = context.config;
-                std::vector<HostField> columns;
+                Propagators propagators(1);
                 context.job->together([&] {
                   require(action, "action");
                   require(propagator, "propagator");
@@ -38,12 +38,12 @@ qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, c
                   const auto choices = contract::choose(config.action->correlators, config.correlators.names);
                   if (const std::string text = contract::left_out(choices, config.source); !text.empty())
                     spdlog::warn("left out: {}", text);
-                  columns = vectors_from(in, 0, n, n, gauge->part->box(), QS_BOTH, context.session->cpu_team());
+                  propagators.front().columns = vectors_from(in, 0, n, n, gauge->part->box(), QS_BOTH, context.session->cpu_team());
                 });
                 const runtime::Decomposition blocks =
                     app::blocks_of_links(gauge->lattice, context.config.ranks, {}, context.session->block_owners());
                 app::SourceCorrelators of_source(config);
-                of_source.contract_rest(0, std::make_shared<Lattice>(blocks, Precision::double_, config.boundary), columns);
+                of_source.contract_rest(0, std::make_shared<Lattice>(blocks, Precision::double_, config.boundary), propagators);
                 *correlators = new qs_correlators{of_source.correlators()};
               }));
 }

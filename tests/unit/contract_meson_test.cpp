@@ -80,7 +80,7 @@ TEST_CASE("mesons of two propagators equal the reference on every architecture a
   const std::uint64_t seed = std::random_device{}();
   INFO("seed ", seed);
   const Coord extents{4, 2, 2, 8};
-  const RandomColumns s = random_columns(extents, seed), t = random_columns(extents, seed + 12);
+  const RandomColumns s(spinor_components, extents, seed), t(spinor_components, extents, seed + 12);
   const runtime::Session session(runtime_testing::options(1, 2));
   const contract::Request request{.names = {"neutral-mesons"}, .momenta = {{0, 0, 0}, {1, -1, 0}}};
   const Source source{Source::Kind::point, {1, 1, 0, 5}};
