@@ -22,6 +22,15 @@ HostField host_field(int components, const Coord& lattice) {
   return field;
 }
 
+/// What benchmarks measure: that mass, or one of a list.
+ActionRun benchmarked(const ActionKind& kind, double mass) {
+  ActionRun run;
+  for (const auto& [key, value] : kind.bench_settings) run.settings.emplace(key, value);
+  const bool is_list = kind.setting(kind.mass_key)->type == ActionSetting::Type::reals;
+  run.settings[std::string(kind.mass_key)] = is_list ? SettingValue(std::vector{mass}) : SettingValue(mass);
+  return run;
+}
+
 }  // namespace
 
 ActionBench::ActionBench(runtime::Session& session, const Coord& lattice, const ActionKind& action, const Coord& blocks,
@@ -33,8 +42,7 @@ ActionBench::ActionBench(runtime::Session& session, const Coord& lattice, const 
       mass_(mass.value_or(action.bench_mass.usual)),
       decomposition_(lattice, block_grid(blocks, lattice, session.block_owners(), thinnest_block(kind_.reach)), session.block_owners()),
       gauge_(heatbath::hot_start(lattice, 1, session.cpu_team())) {
-  ActionRun run;
-  run.settings[std::string(kind_.mass_key)] = mass_;
+  ActionRun run = benchmarked(kind_, mass_);
   constexpr std::size_t first_mass[] = {0};
   if constexpr (!runtime::backend::computes) operator_ = kind_.with_any_links(std::move(gauge_), run);  // no values, so nothing to smear
   else operator_ = kind_.make_links(session, decomposition_, links_at_hand(gauge_), run)(first_mass);
@@ -47,7 +55,7 @@ ActionBench::ActionBench(runtime::Session& session, const runtime::Decomposition
       chosen_cut_(false),
       mass_(action.bench_mass.usual),
       decomposition_(decomposition),
-      operator_(kind_.with_any_links(heatbath::hot_start(decomposition.lattice(), 1, session.cpu_team()), {})) {}
+      operator_(kind_.with_any_links(heatbath::hot_start(decomposition.lattice(), 1, session.cpu_team()), benchmarked(kind_, mass_))) {}
 
 HostField ActionBench::wave(std::size_t step) const {
   HostField field = host_field(operator_.action->components(), decomposition_.lattice());

@@ -22,7 +22,7 @@ qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, c
   return call(gauge ? gauge->context.get() : nullptr, std::function<void()>([&] {
                 Context& context = *gauge->context;
                 app::RunConfig config = context.config;
-                Propagators propagators(1);
+                std::vector<HostField> columns;
                 context.job->together([&] {
                   require(action, "action");
                   require(propagator, "propagator");
@@ -36,14 +36,17 @@ qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, c
                   check_vectors(in, "propagator", n);
                   if (in.count != n) refuse("propagator", fmt::format("{} columns", in.count), fmt::format("give all {} columns", n));
                   const auto choices = contract::choose(config.action->correlators, config.correlators.names);
+                  for (const contract::Choice& choice : choices)
+                    if (choice.family->columns > n)
+                      refuse("correlators", fmt::format("{} take two propagators", choice.family->name), "leave them to the command");
                   if (const std::string text = contract::left_out(choices, config.source); !text.empty())
                     spdlog::warn("left out: {}", text);
-                  propagators.front().columns = vectors_from(in, 0, n, n, gauge->part->box(), QS_BOTH, context.session->cpu_team());
+                  columns = vectors_from(in, 0, n, n, gauge->part->box(), QS_BOTH, context.session->cpu_team());
                 });
                 const runtime::Decomposition blocks =
                     app::blocks_of_links(gauge->lattice, context.config.ranks, {}, context.session->block_owners());
                 app::SourceCorrelators of_source(config);
-                of_source.contract_rest(0, std::make_shared<Lattice>(blocks, Precision::double_, config.boundary), propagators);
+                of_source.contract_rest(0, std::make_shared<Lattice>(blocks, Precision::double_, config.boundary), columns);
                 *correlators = new qs_correlators{of_source.correlators()};
               }));
 }

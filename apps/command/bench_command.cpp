@@ -107,7 +107,8 @@ void add_bench(CLI::App& app) {
   add_action_flags(*solver, options);
   add_layout_flags(*solver, options);
   solver->add_option("--solver", options->solvers,
-                     fmt::format("Wilson: {}; staggered: {}", fmt::join(solver_names(false), ", "), fmt::join(solver_names(true), ", ")));
+                     fmt::format("Wilson: {}, twisted mass multishift too; staggered: {}", fmt::join(solver_names(false), ", "),
+                                 fmt::join(solver_names(true), ", ")));
   add_coord_flag(*solver, "--blocks", options->blocks, "Cut the lattice into that many blocks (default: as a solve would)", 1);
   for (const std::string& key : mass_keys()) {
     std::vector<std::string> usual;

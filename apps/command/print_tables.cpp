@@ -20,8 +20,9 @@ std::string mass_text(const std::vector<double>& mass, std::size_t t) {
 void print_solves(const RunReport& report) {
   const bool names_masses = report.config.action->names_masses;
   const int width = names_masses ? 8 : 4;
-  fmt::print("{:>6} {:>{}} {:>6} {:>10} {:>15} {:>9} {:>8} {:>8} {:>11} {:>11}\n", "column", names_masses ? "mass" : "spin", width,
-             "colour", "iterations", "|b - M x|/|b|", "seconds", "GFLOP/s", "GB/s", "J", "GFLOP/s/W");
+  fmt::print("{:>6} {:>{}} {:>6} {:>10} {:>15} {:>9} {:>8} {:>8} {:>11} {:>11}\n", "column",
+             names_masses ? report.config.action->mass_key : "spin", width, "colour", "iterations", "|b - M x|/|b|", "seconds", "GFLOP/s",
+             "GB/s", "J", "GFLOP/s/W");
   for (const ColumnReport& c : report.solves) {
     const EnergyText energy = energy_text(c);
     const std::string mass_or_spin = c.mass ? fmt::format("{}", *c.mass) : fmt::format("{}", c.column / 3);

@@ -95,12 +95,16 @@ void add_links(std::vector<MemoryNeed>& needs, const runtime::Session& session, 
     add_made_links(needs, decomposition, config);
   }
   if (kind.term_bytes(config.settings, Precision::double_, config.solver.schur) > 0) {
-    host.other += host_gauge_bytes(decomposition.part());  // as many reals as links
-    for (const int b : decomposition.local()) {            // and links and term in blocks, while it is made
+    const int operators = operators_in_flight(config);
+    host.other += operators * host_gauge_bytes(decomposition.part());  // as many reals as links
+    const auto add = [&](MemoryNeed& need, double fields) {            // while others are solved, or before any is
+      (operators > 1 ? need.fields.links : need.making_links) += fields;
+    };
+    for (const int b : decomposition.local()) {  // and links and term in blocks, while it is made
       const runtime::Block& block = decomposition.block(b);
       const double fields = gauge_field_bytes(block.extents, {{1, 0}, false}, {});
-      if (block.owner < session.gpu_count()) needs[static_cast<std::size_t>(block.owner)].making_links += fields;
-      host.making_links += fields;
+      if (block.owner < session.gpu_count()) add(needs[static_cast<std::size_t>(block.owner)], fields);
+      add(host, fields);
     }
     host.making_links += host_gauge_bytes(format::box_with_border(decomposition)) + host_gauge_bytes(decomposition.part());
   }

@@ -112,8 +112,8 @@ Text action_help() {
   return text;
 }
 Text solver_help() {
-  static const std::string text =
-      fmt::format("Krylov solver: {}; staggered: {}", list_of(solver_names(false)), list_of(solver_names(true)));
+  static const std::string text = fmt::format("Krylov solver: {}, twisted mass without csw multishift too; staggered: {}",
+                                              list_of(solver_names(false)), list_of(solver_names(true)));
   return text;
 }
 Text inner_solver_help() {

@@ -55,7 +55,7 @@ std::vector<MemoryNeed> memory_needs(const runtime::Session& session, const runt
   const double kept =
       columns_come_to_host(config) ? static_cast<double>(most_sources_at_once(config) * config.columns.size() * config.masses().size()) : 0;
   const double saved = config.solver.snapshots ? config.solver.in_flight * most : 0;
-  host.other =
+  host.other +=
       static_cast<double>(volume(decomposition.part().extents)) * (kept + saved) * 2 * components * sizeof(double) + host.fields.tables;
   add_links(needs, session, decomposition, config);
   // Ranks of one host look at the same number. All ranks ask, also where the host does not tell one.

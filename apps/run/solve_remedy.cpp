@@ -11,7 +11,8 @@ std::string remedy_for(StopReason reason, const RunConfig& config) {
     case StopReason::iteration_limit:
       return (config.checkpoint.empty() ? "" : fmt::format("start it again to go on from the restart files in {}, ", config.checkpoint)) +
              "raise --max-iterations, or " +
-             (kind.names_masses ? "take a larger mass" : fmt::format("move {} away from its critical value", kind.mass_key));
+             (kind.names_masses ? fmt::format("take a larger {}", kind.mass_key)
+                                : fmt::format("move {} away from its critical value", kind.mass_key));
     case StopReason::not_finite:
       return fmt::format("{}, and {}",
                          kind.has_own_links(config.settings) ? fmt::format("check the files of --{}", fmt::join(kind.link_files, " and --"))

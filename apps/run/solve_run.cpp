@@ -122,7 +122,7 @@ struct Run {
     write_trace(session, config);
     std::string name = sources.size() > 1 ? fmt::format("source {}, ", text_of(sources[side.source].run.report.config.source)) : "";
     name += kind.text_of_column(side.column);
-    if (const auto mass = named_mass(side.mass)) name += fmt::format(", mass {}", *mass);
+    if (const auto mass = named_mass(side.mass)) name += fmt::format(", {} {}", kind.mass_key, *mass);
     const std::string what = fmt::format("{} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}", config.solver.solver,
                                          result.iterations, result.true_residual, config.solver.tolerance, describe(result.reason));
     throw runtime::mpi::SharedError(ErrorKind::numerical, name, what, remedy_for(result.reason, config));
@@ -320,8 +320,10 @@ class OperatorSolves {
     for (std::size_t v = 0; v < n; ++v) {
       if (!results[v].converged()) continue;
       SourceState& source = run_.sources[group[v].source];
-      source.correlators.contract_rest(group[v].mass, lattice_, source.propagators);
-      if (--source.remaining == 0) complete.push_back(&source);
+      source.correlators.contract_rest(group[v].mass, lattice_, source.propagators[group[v].mass].columns);
+      if (--source.remaining > 0) continue;
+      source.correlators.contract_pairs(lattice_, source.propagators);
+      complete.push_back(&source);
     }
     if (run_.gives_early())
       for (SourceState* source : complete) run_.conclude(*source);  // while others are on the graph

@@ -41,14 +41,14 @@ void SourceCorrelators::contract_copy(Contractions& contractions, std::size_t ma
   wait_for_readers(field.even, field.odd);
 }
 
-void SourceCorrelators::contract_rest(std::size_t mass, const LatticePointer& lattice, Propagators& propagators) {
-  const auto complete = [&](std::size_t m) {
-    const std::vector<HostField>& columns = propagators[m].columns;
-    return std::none_of(columns.begin(), columns.end(), [](const HostField& column) { return column.data.empty(); });
-  };
-  if (lacks(mass) && complete(mass)) contract_copy(contractions_, mass, choices_, lattice, propagators[mass].columns);
+void SourceCorrelators::contract_rest(std::size_t mass, const LatticePointer& lattice, std::span<const HostField> columns) {
+  const bool complete = std::none_of(columns.begin(), columns.end(), [](const HostField& column) { return column.data.empty(); });
+  if (lacks(mass) && complete) contract_copy(contractions_, mass, choices_, lattice, columns);
+}
+
+void SourceCorrelators::contract_pairs(const LatticePointer& lattice, Propagators& propagators) {
+  if (of_pairs_.empty()) return;
   for (const auto& [plus, minus] : pairs_) {
-    if (of_pairs_.empty() || contractions_of_pairs_.contains(plus) || !complete(plus) || !complete(minus)) continue;
     std::vector<HostField> both;  // side by side for as long as it takes: a second copy would not fit everywhere
     for (const std::size_t m : {plus, minus})
       for (HostField& column : propagators[m].columns) both.push_back(std::move(column));

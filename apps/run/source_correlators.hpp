@@ -19,9 +19,11 @@ class SourceCorrelators {
   /// solutions are on the graph.
   void contract(std::size_t source, const std::vector<RightHandSide>& group, const FullField& solutions,
                 std::span<const SolveResult> results);
-  /// The same of the propagator of a mass (its place in the list), where it has come in parts and is complete, and with that of the
-  /// opposite mass, where both are: a copy of this rank's part of the columns is on the graph meanwhile. Waits for the tasks.
-  void contract_rest(std::size_t mass, const LatticePointer& lattice, Propagators& propagators);
+  /// The same of the propagator of a mass (its place in the list), where it has come in parts and is complete: a copy of this rank's part
+  /// of the columns is on the graph meanwhile. Waits for the tasks.
+  void contract_rest(std::size_t mass, const LatticePointer& lattice, std::span<const HostField> columns);
+  /// The same of two propagators of opposite masses, once all are complete and nothing else reads their columns.
+  void contract_pairs(const LatticePointer& lattice, Propagators& propagators);
   /// Waits for them. In the order of masses, and with several with names that end in _m0.05 and so on. Collective.
   std::vector<Correlator> correlators() const;
 

@@ -91,6 +91,7 @@ class ActionKind {
   std::vector<int> bench_links, bench_numbers;  ///< what benchmarks measure where nothing is chosen: links, right-hand sides,
   std::vector<std::string> bench_solvers;       ///< solvers,
   BenchMass bench_mass;                         ///< and mass_key's value on a hot configuration
+  std::vector<std::pair<std::string_view, SettingValue>> bench_settings;  ///< beside that
 
   bool knows(std::string_view key) const;
   /// Of its own settings, or nullptr.

@@ -6,7 +6,7 @@ namespace quarkstar::contract {
 
 /// c(x) = Tr[G S G g_5 T^+ g_5] at each site, S and T from one source, twelve columns each, G_n as Mesons has them. Of twisted mass, S with
 /// mu and T with -mu: connected part of the neutral mesons in the twisted basis, where g_5 T^+ g_5 is the up quark's way back. That of the
-/// down quark is the complex conjugate. 6 kflop per site. Source: docs/conventions.md, section 12.
+/// down quark is the complex conjugate, with momentum -p. 6 kflop per site. Source: docs/conventions.md, section 12.
 struct NeutralMesons {
   static constexpr std::string_view name = "neutral-mesons";
   static constexpr int columns = 24, numbers = 16, reals = 2;  ///< columns of S, then of T

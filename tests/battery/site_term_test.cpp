@@ -321,7 +321,7 @@ TEST_CASE("identities of a term per site: adjointness, gamma_5, the shift of twi
 TEST_CASE("log det of the clover term equals the reference's and has the same bits for every cut") {
   const Case c;
   runtime::Session session(two_workers());
-  for (const TermCase& t : term_cases) {
+  for (const TermCase& t : all_cases()) {
     if (t.csw == 0) continue;
     const std::unique_ptr<Action> action = t.action(c.gauge);
     std::optional<double> first;
@@ -346,7 +346,7 @@ TEST_CASE("a solver takes actions with a term per site") {
   const Case c;
   runtime::Session session(two_workers());
   const runtime::Decomposition decomposition(extents, {1, 1, 1, 2}, 2);
-  for (const TermCase& t : term_cases)
+  for (const TermCase& t : all_cases())
     for (const Schur schur : {Schur::asymmetric, Schur::symmetric})
       for (const char* solver_name : {"bicgstab", "cgnr"})
         for (const Precision precision : {Precision::double_, Precision::half}) {

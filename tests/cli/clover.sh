@@ -47,13 +47,19 @@ grep -q '"neutral_pion_m0.2"' several.json && grep -q '"pion_m0.5"' several.json
 expect 0 '^wrote other.json' "${twisted[@]}" --csw 1.3 --mu 0.2,-0.2 --columns 0 --json other.json
 [ "$(grep -c '"log_det_even"' other.json)" = 2 ] || die "not a log det of each operator"
 expect 2 'error: --solver: multishift needs one operator for all masses' "${twisted[@]}" --csw 1.3 --mu 0.2,0.3 --solver multishift --json x.json
+expect 2 'error: --solver: multishift needs one operator for all masses' "${twisted[@]}" --csw 1.3 --mu 0.2 --solver multishift --json x.json
+expect 0 '^wrote parts.json' "${twisted[@]}" --csw 1.3 --mu 0.2,-0.2 --nrhs 6 --in-flight 2 --correlators neutral_pion --json parts.json
+expect 0 '^wrote whole.json' "${twisted[@]}" --csw 1.3 --mu 0.2,-0.2 --correlators neutral_pion --json whole.json
+cmp <(sed -n '/"correlators": {/,/"effective_masses"/p' parts.json) <(sed -n '/"correlators": {/,/"effective_masses"/p' whole.json) ||
+  die "neutral mesons of columns that came in parts have other bits"
 expect 2 'error: --correlators: neutral-mesons take propagators of mu and of its opposite' "${twisted[@]}" --correlators neutral_pion --json x.json
 expect 2 "error: --solver: " "${clover[@]}" --solver multishift --json x.json
 
 # The same bits for any number of right-hand sides, blocks and ranks.
 if command -v mpirun > /dev/null; then
   source "$here/ranks.bash"
-  for action in "--action clover --csw 1.3 --schur symmetric --precision half" "--action twisted-mass --mu 0.2 --csw 1.1"; do
+  for action in "--action clover --csw 1.3 --schur symmetric --precision half" "--action twisted-mass --mu 0.2 --csw 1.1" \
+                "--action twisted-mass --mu 0.2,-0.3 --solver multishift --precision half" "--action clover --csw 1.3 --csw-time 0.9 --nu 1.2 --xi0 2.464"; do
     # shellcheck disable=SC2206
     solve=(solve --gauge lattice.ildg --kappa 0.12 --threads 1 --columns 0-2 $action)
     reference "${solve[@]}" --nrhs 1

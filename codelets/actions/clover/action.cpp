@@ -45,7 +45,8 @@ wilson::SiteTerm PreparedAction::twisted_mass(int vectors, const PerVector& mass
   for (std::size_t v = 0; v < static_cast<std::size_t>(vectors); ++v) {
     const auto [parameters, clover] = of_mass(mass[v]);
     const Coefficients c = coefficients(parameters, clover);
-    const double a = c.a, t = c.m / a, t2 = 1 + t * t;
+    const double a = c.a, t = 2 * parameters.kappa * clover.mu / (1 - 6 * parameters.kappa * (1 - parameters.spatial_hops())),
+                 t2 = 1 + t * t;
     matrix.factor[v] = a;
     inverse.factor[v] = 1 / (a * t2);
     matrix.numbers[v] = inverse.adjoint_numbers[v] = t;

@@ -10,8 +10,8 @@
 
 namespace quarkstar::clover {
 
-/// S = A + i m gamma_5, A = a - c C: kappa normalisation a = 1, c = kappa csw, m = 2 kappa mu; mass normalisation a = m0 + 4, c = csw / 2,
-/// m = mu.
+/// S = A + i m gamma_5, A = a - c C: kappa normalisation a = 1, c = kappa csw, m = 2 kappa mu; mass normalisation a = m0 + 4 (anisotropic:
+/// as wilson::EvenOdd), c = csw / 2, m = mu.
 struct Coefficients {
   double a, c, m = 0;
 };

@@ -22,11 +22,11 @@ class TwistedMassKind final : public CloverKind {
          .initial = std::vector<double>{0.1}});
     heavy.emplace_back("mu", std::vector<double>{0.1, -0.1});
     bench_mass = {1e-4, 0, 1};
-    bench_kappa = WilsonKind{}.bench_mass.usual;
+    bench_settings = {{"kappa", WilsonKind{}.bench_mass.usual}};
   }
   std::vector<double> masses(const SettingValues& values) const override { return get<std::vector<double>>(values, "mu"); }
   bool masses_share_links(const SettingValues& values) const override {
-    return masses(values).size() == 1 || !term_parameters(values).has_clover();
+    return !term_parameters(values).has_clover();  // the inverse of the term depends on mu
   }
 
  protected:

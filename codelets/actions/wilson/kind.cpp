@@ -113,9 +113,7 @@ MakeOperator WilsonKind::make_links(runtime::Session&, const runtime::Decomposit
 RunOperator WilsonKind::with_any_links(HostGauge gauge, const ActionRun& run) const {
   const auto links = std::make_shared<const HostGauge>(std::move(gauge));
   RunOperator made;
-  ActionRun of_form = run;
-  if (bench_kappa > 0) of_form.settings.try_emplace("kappa", bench_kappa);
-  made.action = action(*links, of_form);
+  made.action = action(*links, run);
   made.links = links;
   return made;
 }

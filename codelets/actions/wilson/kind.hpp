@@ -20,9 +20,6 @@ class WilsonKind : public ActionKind {
   MakeOperator make_links(runtime::Session& session, const runtime::Decomposition& decomposition, const LinksOfPart& links,
                           ActionRun& run) const override;
   RunOperator with_any_links(HostGauge gauge, const ActionRun& run) const override;
-
- protected:
-  double bench_kappa = 0;  ///< of operators on any links, where kappa is not the mass_key; 0: the usual one
 };
 
 }  // namespace quarkstar
