@@ -4,6 +4,7 @@
 #include "apps/run/action_memory.hpp"
 #include "apps/run/memory_check.hpp"
 #include "apps/run/right_hand_sides.hpp"
+#include "codelets/contract/correlators.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/app_testing.hpp"
 #include "tests/unit/runtime_support.hpp"
@@ -98,6 +99,17 @@ TEST_CASE("a solve that does not fit is refused with what it needs, what there i
   CHECK(app::memory_text(need).ends_with("; before that 5.00 GiB to make the links)"));
 }
 
+namespace {
+
+/// Of correlators, on all threads.
+double bytes_of_sums(const runtime::Session& session, const app::RunConfig& config, int times) {
+  return contract::sum_bytes(contract::choose(config.action->correlators, config.correlators.names), config.correlators.momenta.size(),
+                             times) *
+         session.cpu_team().threads();
+}
+
+}  // namespace
+
 TEST_CASE("staggered needs: links in the making, then links, fields and columns") {
   const runtime::Session session(runtime_testing::options(1));
   app::RunConfig config;
@@ -118,7 +130,7 @@ TEST_CASE("staggered needs: links in the making, then links, fields and columns"
   CHECK(hisq.where == "host");
   CHECK(hisq.making_links == std::max(field + padded(1) + padded(2) + 2 * field, 3 * field + padded(2) + 2 * field));
   CHECK(hisq.fields.links == sites * 8 * 36 * 8);
-  CHECK(hisq.other == 3 * field + sites * 3 * 48 + hisq.fields.tables);
+  CHECK(hisq.other == 3 * field + sites * 3 * 48 + hisq.fields.tables + bytes_of_sums(session, config, 8));
   // Each mass with an operator of its own: what its links are made of stays.
   config.settings["masses"] = std::vector<double>{0.1, 0.2};
   config.settings["naik-epsilon"] = "auto";
@@ -171,12 +183,13 @@ TEST_CASE("staggered needs: a rank makes or reads the links of its part and of h
   const double making = field(8 + 2 + 4) + field(8 + 6 + 12);
   const app::MemoryNeed made = app::memory_needs(session, rank, config).front();
   CHECK(made.making_links == std::max(read_links + padded(1) + padded(2) + making, read_links + kept + padded(2) + making));
-  CHECK(made.other == read_links + kept + columns + made.fields.tables);
+  const double sums = bytes_of_sums(session, config, 32);
+  CHECK(made.other == read_links + kept + columns + made.fields.tables + sums);
   config.settings["fat"] = "fat";
   config.settings["long"] = "long";
   const app::MemoryNeed read = app::memory_needs(session, rank, config).front();
   CHECK(read.making_links == 0);
-  CHECK(read.other == field(8 + 1 + 2) + field(8 + 3) + columns + read.fields.tables);
+  CHECK(read.other == field(8 + 1 + 2) + field(8 + 3) + columns + read.fields.tables + sums);
 }
 
 TEST_CASE("staggered needs: links from files, copies for restart files, parts") {
