@@ -131,7 +131,8 @@ class Work {
     RunConfig config = campaign_.quarks.front().config;
     config.gauge = configuration.path;
     auto loader = std::make_unique<LinkLoader>(config);
-    if (!Job::current().is_distributed()) loader->read_beside();
+    // One thread, so that the workers keep their cores.
+    if (!Job::current().is_distributed()) loader->read_beside(runtime::Team({host_team().cores().front()}));
     return loader;
   }
 
