@@ -228,7 +228,7 @@ class Work {
       if (writing || (error.kind() != ErrorKind::numerical && error.kind() != ErrorKind::input)) throw;
       session_.wait_all();
       watch_.end();
-      fail({configuration.name, quark.name, error.what()}, error);
+      fail({configuration.name, quark.name, with_keys(error.what())}, error);
       return done;
     }
     watch_.end();
