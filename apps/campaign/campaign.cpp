@@ -201,20 +201,6 @@ void choose_correlators(std::vector<Quark>& quarks, const Parsed& parsed) {
   }
 }
 
-/// What check_complete() and others say of the quark's settings, with its place in the file.
-void at_place_of(const Quark& quark, const std::function<void()>& check) {
-  try {
-    check();
-  } catch (const Error& error) {
-    if (error.parameter().empty()) throw;
-    const auto& given = quark.config.given;
-    const auto place = std::find_if(given.begin(), given.end(), [&](const auto& setting) { return setting.first == error.parameter(); });
-    const std::string message = error.what();
-    throw Error(error.kind(), place != given.end() ? place->second : quark.where,
-                place != given.end() ? message.substr(error.parameter().size() + 2) : message, "");
-  }
-}
-
 void check(Quark& quark) {
   RunConfig& config = quark.config;
   at_place_of(quark, [&] {
@@ -235,6 +221,35 @@ void check(Quark& quark) {
 }
 
 }  // namespace
+
+void at_place_of(const Quark& quark, const std::function<void()>& check) {
+  try {
+    check();
+  } catch (const Error& error) {
+    const std::string message = with_keys(error.what());
+    if (error.parameter().empty() && message == error.what()) throw;
+    if (error.parameter().empty()) throw Error(error.kind(), "", message, "");  // it knows its place
+    const auto& given = quark.config.given;
+    const auto place = std::find_if(given.begin(), given.end(), [&](const auto& setting) { return setting.first == error.parameter(); });
+    throw Error(
+        error.kind(), place != given.end() ? place->second : quark.where,
+        place != given.end() && message.starts_with(error.parameter() + ": ") ? message.substr(error.parameter().size() + 2) : message, "");
+  }
+}
+
+std::string with_keys(std::string_view message) {
+  std::string text;
+  while (!message.empty()) {
+    const std::size_t flag = std::min(message.find("--"), message.size()), name = std::min(flag + 2, message.size()),
+                      end = std::min(message.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", name), message.size());
+    const std::string_view key = message.substr(name, end - name);
+    text += message.substr(0, flag);
+    if (!key.empty() && find_setting(key) != nullptr) text += fmt::format("`{}`", key);
+    else text += message.substr(flag, end - flag);
+    message.remove_prefix(end);
+  }
+  return text;
+}
 
 bool is_of_whole_campaign(std::string_view key) { return std::find(of_whole.begin(), of_whole.end(), key) != of_whole.end(); }
 

@@ -2,7 +2,9 @@
 // What a campaign is asked to do: the TOML file of `quarkstar run`.
 #include "apps/run/config.hpp"
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quarkstar::app::campaign {
@@ -45,6 +47,12 @@ bool changes_no_bit(std::string_view key);
 /// that override the file's. Throws Error(input) naming file, line, key, value and remedy. All ranks call; the root looks for the
 /// configurations.
 Campaign read_campaign(const std::string& path, const std::vector<Assignment>& overriding);
+
+/// What solves, plans and checks say of a quark's settings, with its place in the file and keys in place of flags.
+void at_place_of(const Quark& quark, const std::function<void()>& check);
+
+/// A message of the layers below, which names flags of `quarkstar solve`, with keys of the file in place of them.
+std::string with_keys(std::string_view message);
 
 /// Whether an action has a correlator, a group or a family of this name.
 bool has_correlator(const ActionKind& kind, std::string_view name);

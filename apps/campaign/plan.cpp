@@ -120,8 +120,10 @@ void plan_quarks(CampaignPlan& plan, const Journal& journal, runtime::Session& s
     for (const Configuration& configuration : campaign.configurations)
       missing += missing_sources(campaign, journal, configuration, quark).size();
     if (missing == 0) continue;
-    QuarkPlan& planned = plan.quarks.emplace_back(
-        QuarkPlan{&quark, plan_solve(session, quark.config, plan.lattice), missing, journal.seconds_of(quark.name), 0});
+    at_place_of(quark, [&] {
+      plan.quarks.push_back({&quark, plan_solve(session, quark.config, plan.lattice), missing, journal.seconds_of(quark.name), 0});
+    });
+    QuarkPlan& planned = plan.quarks.back();
     if (reads_ahead)
       for (MemoryNeed& need : planned.solve.memory)
         if (!need.gpu) need.other += static_cast<double>(volume(plan.lattice)) * links_bytes_per_site;
@@ -135,7 +137,7 @@ void plan_quarks(CampaignPlan& plan, const Journal& journal, runtime::Session& s
 }
 
 void require_room(const CampaignPlan& plan) {
-  for (const QuarkPlan& quark : plan.quarks) require_memory(quark.solve.memory);
+  for (const QuarkPlan& planned : plan.quarks) at_place_of(*planned.quark, [&] { require_memory(planned.solve.memory); });
   if (plan.disk_free > 0 && plan.disk_bytes > plan.disk_free)
     throw Error(ErrorKind::environment, plan.campaign->out,
                 fmt::format("the results need {} of the disk, {} are free", bytes_text(plan.disk_bytes), bytes_text(plan.disk_free)),

@@ -131,7 +131,8 @@ class Work {
     RunConfig config = campaign_.quarks.front().config;
     config.gauge = configuration.path;
     auto loader = std::make_unique<LinkLoader>(config);
-    if (!Job::current().is_distributed()) loader->read_beside();
+    // One thread, so that the workers keep their cores.
+    if (!Job::current().is_distributed()) loader->read_beside(runtime::Team({host_team().cores().front()}));
     return loader;
   }
 
@@ -227,7 +228,7 @@ class Work {
       if (writing || (error.kind() != ErrorKind::numerical && error.kind() != ErrorKind::input)) throw;
       session_.wait_all();
       watch_.end();
-      fail({configuration.name, quark.name, error.what()}, error);
+      fail({configuration.name, quark.name, with_keys(error.what())}, error);
       return done;
     }
     watch_.end();

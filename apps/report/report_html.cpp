@@ -184,7 +184,7 @@ std::string report_html(const RunReport& report) {
                   fmt::format("{} = {}", config.action->mass_key, fmt::join(config.masses(), ", ")), text_of(config.source));
   std::string html = page_head(title);
   html += fmt::format("<p class=\"sub\">{} on {} ({}), set-up {:.2f} s, total {:.2f} s</p>\n", report.started, escape(report.host),
-                      escape(report.cpu_model), report.setup_seconds, report.total_seconds);
+                      escape(report.cpu_model), report.setup.seconds(), report.total_seconds);
   html += "<h2>Plots</h2><div class=\"plots\">\n";
   html += figure(correlator_plot(report)) + figure(mass_plot(report)) + figure(residual_plot(report)) + timeline_figure(report);
   html += "</div>\n<h2>Solves</h2>\n" + solves_table(report);

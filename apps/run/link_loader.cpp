@@ -5,9 +5,8 @@
 
 namespace quarkstar::app {
 
-void LinkLoader::read_beside() {
-  // One thread, so that the workers keep their cores.
-  coming_ = std::async(std::launch::async, [this, team = runtime::Team({host_team().cores().front()})] {
+void LinkLoader::read_beside(const runtime::Team& team) {
+  coming_ = std::async(std::launch::async, [this, team] {
     LoadedGauge loaded = load_gauge(config_.gauge, config_.lattice, team);
     if (config_.reunitarize) gauge::reunitarize(loaded.gauge, team);
     return loaded;

@@ -14,8 +14,8 @@ class LinkLoader {
   /// Of config.gauge.
   explicit LinkLoader(const RunConfig& config) : config_(config) {}
 
-  /// From now on a thread of its own reads and checks the whole configuration. Only for a job of one rank.
-  void read_beside();
+  /// From now on a thread of its own reads the whole configuration, and checks it with a team. Only for a job of one rank.
+  void read_beside(const runtime::Team& team);
   /// Waits for that thread. Throws what load_gauge() throws.
   void wait();
 

@@ -75,7 +75,7 @@ const char* remedy_for(const MemoryNeed& need) {
   return need.gpu
              ? "use --precision double with fewer --links reals, fewer --nrhs, more GPUs or ranks, or --devices cpu, or on one rank "
                "--devices all without --blocks"
-             : "use --precision double with fewer --links reals, fewer --nrhs, fewer sources, --columns or masses at a time, more ranks, "
+             : "use --precision double with fewer --links reals, fewer --nrhs, fewer sources, columns or masses at a time, more ranks, "
                "or a machine with more memory";
 }
 

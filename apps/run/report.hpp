@@ -9,6 +9,7 @@
 #include "runtime/observe/energy.hpp"
 #include "runtime/observe/worker_times.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,6 +69,28 @@ struct OperatorReport {
   std::vector<std::pair<std::string, double>> numbers;
 };
 
+/// The parts of a set-up, one after another.
+class SetupTimes {
+ public:
+  struct Part {
+    const char* name;
+    double seconds;
+  };
+  /// The part that began where the one before ended.
+  void ended(const char* name) {
+    const auto now = Clock::now();
+    parts_.push_back({name, std::chrono::duration<double>(now - last_).count()});
+    last_ = now;
+  }
+  const std::vector<Part>& parts() const { return parts_; }
+  double seconds() const { return std::chrono::duration<double>(last_ - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now(), last_ = start_;
+  std::vector<Part> parts_;
+};
+
 struct RunReport {
   RunConfig config;
   std::vector<std::string> sources;  ///< of the whole run, where it has several: this report is of one of them, that of `config`
@@ -76,7 +99,8 @@ struct RunReport {
   std::string host, cpu_model, decomposition;
   std::vector<MemoryNeed> memory;  ///< estimated before the run
   DevicePlan devices;
-  double setup_seconds = 0, total_seconds = 0;
+  SetupTimes setup;  ///< until links are where the solves need them
+  double total_seconds = 0;
   std::vector<OperatorReport> operators;
   std::vector<ColumnReport> solves;
   std::vector<Correlator> correlators;

@@ -104,6 +104,8 @@ void run(RunConfig config, RunWatch& watch, const RunListener& listener) {
                          finish(report, *folders[i], propagators, listener);
                        }});
   LinkLoader links(whole.config);
+  // While the session starts, which takes half a second where there is a GPU.
+  if (!job.is_distributed() && !whole.config.action->has_own_links(whole.config.settings)) links.read_beside(host_team());
   try {
     solve_sources(std::ref(links), lattice, sources, watch, [&](const RunReport& planned) {
       if (job.is_root() && listener.planned) listener.planned(planned);

@@ -87,7 +87,8 @@ struct Run {
   RunWatch& watch;
   SaveRequests save_requests;
   std::unique_ptr<RunProgress> bar;
-  Clock::time_point start;
+  SetupTimes setup;
+  bool is_set_up = false;
   int done = 0;
 
   bool together() const { return config.solver.in_flight > 1; }
@@ -96,8 +97,10 @@ struct Run {
   RunReport& first_report() const { return sources.front().run.report; }
   /// Links are where the solves need them.
   void set_up() {
-    if (first_report().setup_seconds > 0) return;
-    for (const SourceState& source : sources) source.run.report.setup_seconds = seconds_since(start);
+    if (is_set_up) return;
+    is_set_up = true;
+    setup.ended("solver");
+    for (const SourceState& source : sources) source.run.report.setup = setup;
     if (!config.json.empty()) profile.emplace(session);  // it costs every task some clock readings, and only the JSON shows it
   }
   /// Of links, of measurements, of solves that are done: only a trace needs them all, and long runs would fill the memory.
@@ -414,9 +417,9 @@ RunConfig config_of(std::span<const SourceRun> sources) {
   return config;
 }
 
-/// solve_sources(), begun at `start`.
+/// solve_sources(), whose set-up has begun.
 void solve_planned(runtime::Session& session, const PlannedSolve& planned, const LinksOfPart& links, std::span<SourceRun> sources,
-                   RunWatch& watch, Clock::time_point start) {
+                   RunWatch& watch, SetupTimes setup) {
   RunConfig config = config_of(sources);
   config.nrhs = planned.nrhs;
   const ActionKind& kind = *config.action;
@@ -424,6 +427,7 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
   for (const SourceRun& source : sources) tell(session, planned, source.report);
   ActionRun action = action_run(sources.front().report);
   const MakeOperator make = kind.make_links(session, decomposition, links, action);
+  setup.ended("links");
   take(config, action);  // what files of links say
   for (const SourceRun& source : sources) {
     take(source.report.config, action);
@@ -448,7 +452,7 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
           .watch = watch,
           .save_requests = SaveRequests(watch),
           .bar = watch.progress(masses.size() > 1 ? "right-hand side" : "column", total),
-          .start = start};
+          .setup = std::move(setup)};
   Propagators unsolved;
   for (const double mass : masses) unsolved.push_back({mass, {}, std::vector<HostField>(config.columns.size())});
   for (SourceRun& source : sources) {
@@ -467,21 +471,23 @@ void solve_planned(runtime::Session& session, const PlannedSolve& planned, const
 
 void solve_sources(runtime::Session& session, const PlannedSolve& planned, const LinksOfPart& links, std::span<SourceRun> sources,
                    RunWatch& watch) {
-  solve_planned(session, planned, links, sources, watch, Clock::now());
+  solve_planned(session, planned, links, sources, watch, {});
 }
 
 void solve_sources(const LinksOfPart& links, const Coord& lattice, std::span<SourceRun> sources, RunWatch& watch,
                    const std::function<void(const RunReport&)>& planned) {
-  const auto start = Clock::now();
+  SetupTimes setup;
   const RunConfig config = config_of(sources);
   runtime::Session session(session_options(config, lattice));
+  setup.ended("runtime");
   provide_power(session);
   const PlannedSolve plan = plan_solve(session, config, lattice);
   RunReport& report = sources.front().report;
   tell(session, plan, report);
   if (planned) planned(report);
   runtime::mpi::Job::current().together([&] { require_memory(report.memory); });
-  solve_planned(session, plan, links, sources, watch, start);
+  setup.ended("plan");
+  solve_planned(session, plan, links, sources, watch, std::move(setup));
 }
 
 Propagators solve_source(const LinksOfPart& links, const Coord& lattice, RunReport& report, RunWatch& watch,

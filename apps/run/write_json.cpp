@@ -162,7 +162,8 @@ Json report_json(const RunReport& report) {
   json["memory"] = memory_json(report);
   if (!report.sources.empty()) json["sources"] = report.sources;
   json["source_time"] = report.config.source.time();
-  json["setup_seconds"] = report.setup_seconds;
+  json["setup_seconds"] = report.setup.seconds();
+  for (const SetupTimes::Part& part : report.setup.parts()) json["setup"][part.name] = part.seconds;
   json["total_seconds"] = report.total_seconds;
   for (const OperatorReport& of : report.operators) {
     Json& of_json = json["operators"].emplace_back();

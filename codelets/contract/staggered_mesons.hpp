@@ -8,7 +8,8 @@
 namespace quarkstar::contract {
 
 /// c(x) = phase(x) |G(x)|^2, the sum over colours of source and sink, G = M^-1 source with M = 2m + D and its three columns; x counted from
-/// the source. Named as MILC does. phase: pion5 1 (the Goldstone pion, gamma_5); pion05 (-1)^(x+y+z+t) (gamma_0 gamma_5); rho_i
+/// the source. Named as MILC does. phase: pion5 1 (the Goldstone pion, gamma_5,
+/// which `pion` stands for, as it does for other fermions); pion05 (-1)^(x+y+z+t) (gamma_0 gamma_5); rho_i
 /// (-1)^(x_i); rho the mean of rho_x, rho_y, rho_z. A correlator holds, besides the named state, its opposite-parity partner with
 /// alternating sign (pion5 has none). The phase is that of the sink only, so the source has to have phase 1 itself: a point, or points an
 /// even way apart in every direction; of other sources pion5 alone has a meaning. 41 flop per site.
@@ -20,7 +21,7 @@ struct StaggeredMesons {
   /// A point, or corners of hypercubes.
   static bool has_no_phases(const Source& source) { return source.kind == Source::Kind::point || source.kind == Source::Kind::corner_wall; }
   static constexpr std::string_view misfit = "has no phases of its own; use a point or corner-wall source";
-  static constexpr Channel channels[numbers] = {{.name = "pion5", .usual = true},
+  static constexpr Channel channels[numbers] = {{.name = "pion5", .group = "pion", .usual = true},
                                                 {.name = "pion05", .usual = true, .fits = has_no_phases, .misfit = misfit},
                                                 {.name = "rho_x", .usual = true, .fits = has_no_phases, .misfit = misfit},
                                                 {.name = "rho_y", .usual = true, .fits = has_no_phases, .misfit = misfit},

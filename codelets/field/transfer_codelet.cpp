@@ -1,5 +1,6 @@
 #include "codelets/arch/implementations.hpp"
 #include "codelets/field/convert_cuda.hpp"
+#include "codelets/field/load_links_cuda.hpp"
 #include "codelets/field/places_of.hpp"
 #include "codelets/field/transfer.hpp"
 #include "codelets/field/word_place.hpp"
@@ -44,32 +45,45 @@ struct LinkTask {
   const HostGauge* gauge;
   Coord lattice;
   std::array<double, 4> factors;
-  int parity, reals;
+  int reals;
   bool chunked;
 };
 
 template <class F>
 void run_load_links(Call& call) {
   const auto& task = call.arguments<LinkTask>();
-  F* links = call.buffer<F>(0);
   const int link_words = NumberFormat<F>::link_words(task.reals);
   const Box box = task.gauge->box();
   const int lanes = task.block->lanes().lanes, chunk = task.chunked ? site::chunk_words<F>(link_words) : 1;
-  for_sites(call.team(), *task.block, task.parity, [&](int outer, int lane, const Coord& site) {
-    for (int d = 0; d < 8; ++d) {
-      const int mu = d / 2;
-      Coord start = site;
-      if (d % 2 == 1) start[mu] = (start[mu] + task.lattice[mu] - 1) % task.lattice[mu];
-      const auto link = task.gauge->link(index_in(box, start, task.lattice), mu);
-      double scaled[18];
-      for (std::size_t i = 0; i < 18; ++i) scaled[i] = task.factors[static_cast<std::size_t>(mu)] * link[i];
-      F* to = links + (static_cast<std::size_t>(outer) * 8 + static_cast<std::size_t>(d)) * static_cast<std::size_t>(link_words * lanes);
-      F words[18];
-      write_link(words, scaled, task.reals, 1);
-      for (int w = 0; w < link_words; ++w) to[site::word_place(w, lane, lanes, chunk)] = words[w];
-    }
-  });
+  for (const int parity : {0, 1}) {
+    F* links = call.buffer<F>(parity);
+    for_sites(call.team(), *task.block, parity, [&](int outer, int lane, const Coord& site) {
+      for (int d = 0; d < 8; ++d) {
+        const int mu = d / 2;
+        Coord start = site;
+        if (d % 2 == 1) start[mu] = (start[mu] + task.lattice[mu] - 1) % task.lattice[mu];
+        const auto link = task.gauge->link(index_in(box, start, task.lattice), mu);
+        double scaled[18];
+        for (std::size_t i = 0; i < 18; ++i) scaled[i] = task.factors[static_cast<std::size_t>(mu)] * link[i];
+        F* to = links + (static_cast<std::size_t>(outer) * 8 + static_cast<std::size_t>(d)) * static_cast<std::size_t>(link_words * lanes);
+        F words[18];
+        write_link(words, scaled, task.reals, 1);
+        for (int w = 0; w < link_words; ++w) to[site::word_place(w, lane, lanes, chunk)] = words[w];
+      }
+    });
+  }
 }
+
+#ifdef QUARKSTAR_CUDA
+template <class F>
+void run_load_links_on_cuda(Call& call) {
+  const auto& task = call.arguments<LinkTask>();
+  const runtime::Block& block = task.block->block();
+  cuda::launch_load_links(call.buffer<F>(0), call.buffer<F>(1), *task.gauge,
+                          {task.block->shape(), {block.origin, block.extents}, task.lattice, task.factors, task.reals, task.chunked},
+                          static_cast<runtime::CudaStream>(call.stream()));
+}
+#endif
 
 struct HostTask {
   const BlockGeometry* block;
@@ -89,7 +103,7 @@ void run_host(Call& call) {
   for_sites(call.team(), *task.block, task.parity, [&](int outer, int lane, const Coord& x) {
     const std::int64_t index = index_in(box, x, task.lattice);
     for (int v = 0; v < task.places.vectors; ++v) {
-      F *group = field + task.places.group(words, outer, v), site[NumberFormat<F>::site_words(2 * spinor_components)];
+      F *group = field + task.places.group(words, outer, v), site[NumberFormat<F>::site_words(2 * spinor_components)]{};
       const auto place = [&](int w) { return site::word_place(w, task.places.lane_of(v, lane), task.places.width(), chunk, head); };
       std::complex<double>* host = &task.host[v].at(index, 0);
       with_components(components, [&](auto of_vector) {
@@ -177,11 +191,14 @@ void run_convert_on_cuda(Call& call) {
 }
 #endif
 
-const Codelet& load_links_codelet(Precision precision) {
+/// Links of 8 reals are made on CPUs.
+const Codelet& load_links_codelet(Precision precision, int reals) {
   return with_format(precision, [&](auto format) -> const Codelet& {
-    static const Codelet codelet(fmt::format("transfer.links.{}", name_of(precision)), runtime::CodeletKind::copy,
-                                 run_load_links<typename decltype(format)::type>);
-    return codelet;
+    using F = typename decltype(format)::type;
+    static const Codelet rows(fmt::format("transfer.links.{}", name_of(precision)), runtime::CodeletKind::copy,
+                              QUARKSTAR_BOTH(run_load_links, F));
+    static const Codelet compact(fmt::format("transfer.links.{}.8", name_of(precision)), runtime::CodeletKind::copy, run_load_links<F>);
+    return reals == 8 ? compact : rows;
   });
 }
 
@@ -229,13 +246,11 @@ void load_links(LinkField& even, LinkField& odd, const HostGauge& gauge, const s
   lattice.require_part("load_links", gauge.box(), 1);
   if (even.reals() < 18 && runtime::backend::computes)
     require_special_unitary(gauge, even.reals(), lattice.decomposition().is_distributed());
-  const Codelet& codelet = load_links_codelet(lattice.precision());
-  for (const LinkField* links : {&even, &odd})
-    for (const int b : lattice.local_blocks())
-      runtime::submit(codelet,
-                      LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), factors, links->parity(), links->reals(),
-                               lattice.chunked()},
-                      {runtime::out(links->block(b))}, {}, placement_of(lattice.block(b)));
+  const Codelet& codelet = load_links_codelet(lattice.precision(), even.reals());
+  for (const int b : lattice.local_blocks())
+    runtime::submit(codelet,
+                    LinkTask{&lattice.block(b), &gauge, lattice.decomposition().lattice(), factors, even.reals(), lattice.chunked()},
+                    {runtime::out(even.block(b)), runtime::out(odd.block(b))}, {}, placement_of(lattice.block(b)));
   even.freeze();
   odd.freeze();
 }

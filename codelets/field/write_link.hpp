@@ -24,25 +24,30 @@ std::array<Real<F>, 8> compact_numbers(const double* link) {
   return numbers;
 }
 
+/// Stores whole rows of a link, 18 or 12 reals, for one lane.
+template <class F>
+QUARKSTAR_HD void write_rows(F* to, const double* link, int reals, int lanes) {
+  if constexpr (is_half<F>) {
+    using V = site::Lane<float>;
+    const auto biased = [](double u) { return fma(V{static_cast<float>(u)}, V{site::fixed_point_most}, V{site::fixed_point_bias}); };
+    for (int i = 0; i < reals / 2; ++i) V::store_pair(to + i * lanes, {biased(link[2 * i]), biased(link[2 * i + 1])});
+  } else {
+    for (int i = 0; i < reals; ++i) to[i * lanes] = static_cast<F>(link[i]);
+  }
+}
+
 /// Stores `reals` reals of a link for one lane.
 template <class F>
 void write_link(F* to, const double* link, int reals, int lanes) {
+  if (reals != 8) return write_rows(to, link, reals, lanes);
+  const auto numbers = compact_numbers<F>(link);
   if constexpr (is_half<F>) {
     using V = site::Lane<float>;
     const V bias{site::fixed_point_bias};
-    if (reals == 8) {
-      const auto numbers = compact_numbers<F>(link);
-      for (std::size_t i = 0; i < 4; ++i)
-        V::store_pair(to + i * static_cast<std::size_t>(lanes), {V{numbers[2 * i]} + bias, V{numbers[2 * i + 1]} + bias});
-      return;
-    }
-    const auto biased = [&](double u) { return fma(V{static_cast<float>(u)}, V{site::fixed_point_most}, bias); };
-    for (int i = 0; i < reals / 2; ++i) V::store_pair(to + i * lanes, {biased(link[2 * i]), biased(link[2 * i + 1])});
-  } else if (reals == 8) {
-    const auto numbers = compact_numbers<F>(link);
-    for (int i = 0; i < reals; ++i) to[i * lanes] = numbers[static_cast<std::size_t>(i)];
+    for (std::size_t i = 0; i < 4; ++i)
+      V::store_pair(to + i * static_cast<std::size_t>(lanes), {V{numbers[2 * i]} + bias, V{numbers[2 * i + 1]} + bias});
   } else {
-    for (int i = 0; i < reals; ++i) to[i * lanes] = static_cast<F>(link[i]);
+    for (int i = 0; i < reals; ++i) to[i * lanes] = numbers[static_cast<std::size_t>(i)];
   }
 }
 

@@ -8,7 +8,6 @@
 #include "runtime/graph/program.hpp"
 #include "runtime/graph/segments.hpp"
 #include "runtime/graph/session.hpp"
-#include "runtime/graph/turns.hpp"
 #include "runtime/mpi/messages.hpp"
 #include "runtime/observe/gpu_times.hpp"
 #include "runtime/observe/task_graph.hpp"
@@ -159,7 +158,7 @@ bool Batch::can_be_replayed() {
   Session& session = Session::current();
   return session.gpu_count() > 0 && keeps_owners(session.options().policy) &&
          (session.messages() == nullptr || session.messages()->by_device()) && !parts_timed_apart() && !batches_are_sampled() &&
-         !GraphRecording::is_active() && Turns::in_flight() == 1;
+         !GraphRecording::is_active();
 }
 
 Cost Batch::submit(const Replays& replays) {

@@ -37,7 +37,7 @@ class Batch {
   Cost submit(const Replays& replays = {});
 
   /// Whether batches of this session may be replayed; the same on all ranks. No where every task is looked at: in traces and recorded
-  /// graphs, and where other programs in flight want the GPU between two batches.
+  /// graphs.
   static bool can_be_replayed();
 
   struct Part {

@@ -1,6 +1,7 @@
 #include "runtime/graph/handle.hpp"
 
 #include "runtime/graph/session.hpp"
+#include "runtime/graph/wait_for_tasks.hpp"
 #include "runtime/observe/task_graph.hpp"
 #include "runtime/system/error.hpp"
 #include "runtime/system/sanitizer.hpp"
@@ -39,8 +40,7 @@ const Handle& Handle::copy_of(int owner) const {
 }
 
 void Handle::freeze() {
-  starpu_data_acquire(state_, STARPU_R);
-  starpu_data_release(state_);
+  wait_for_tasks(*this);
   starpu_data_set_sequential_consistency_flag(state_, 0);
 }
 

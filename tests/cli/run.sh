@@ -39,7 +39,7 @@ same() {
 
 campaign all
 expect 0 '3 configurations of 4x4x4x8, 2 quarks, 2 sources: 12 rows, 0 of them done, 12 to do' run all.toml --dry-run
-grep -qE '^quark staggered: hisq, mass = 0.5, cg to tolerance 1e-08, 6 rows; rho_x|^quark staggered: .*; rho$' stdout.txt || { cat stdout.txt; die "no plan of a quark"; }
+grep -q '^quark staggered: hisq, mass = 0.5, cg to tolerance 1e-08, 6 rows; pion5 rho$' stdout.txt || { cat stdout.txt; die "no plan of a quark"; }
 for line in 'memory, estimated: host: ' '^disk: ' '^time: about .* for every 100 iterations'; do
   grep -q -- "$line" stdout.txt || { cat stdout.txt; die "no line '$line'"; }
 done
@@ -57,6 +57,7 @@ open_in_browser all/report.html
 
 # The same quark alone: JSON's numbers are in the file as they are.
 expect 0 '^wrote one.json' solve --gauge lat.2 --kappa 0.13 --tol 1e-8 --threads 1 --no-tune --source point:0,0,0,4 --correlators pion,rho,proton --json one.json
+for part in runtime plan links solver; do grep -A5 '"setup": {' one.json | grep -q "\"$part\": [0-9]" || die "no time of the set-up's part $part"; done
 perl -0777 -ne '/"correlators": (\{.*?\n  \})/s or die; for ($1 =~ /"(?:pion|rho_[xyz])": \[([^\]]*)\]/g) { print pack("d<*", split /,/), "\n--\n" }' one.json > packed
 perl -0777 -e 'local $/; open F, "<", "packed"; open G, "<", "all/configurations/lat.2.h5"; $h = <G>; @all = split /\n--\n/, <F>; @all == 4 or die "not four correlators";
   for (@all) { length($_) == 64 && index($h, $_) >= 0 or die "a correlator is missing" }' || die "a row is not what solve writes"
@@ -198,6 +199,8 @@ wrong 'wrong.toml:12: quark.light.source: a campaign has no such key; list them 
 wrong "wrong.toml:1: configurations: no file is called 'nothing\.\*'; check the path" 's/lat.\[123\]/nothing.*/'
 wrong 'wrong.toml: there is no quark; describe one in a table' '/quark.light/,$d'
 wrong 'wrong.toml:[0-9]+: quark.light.solver: .cg. is not for the action wilson; use one of' 's/^kappa.*/solver = "cg"/'
+wrong 'wrong.toml:13: quark.light.restart: it means nothing for bicgstab; use `solver` gcr, or leave it out' 's/^kappa.*/restart = 8/'
+wrong 'wrong.toml:3: gpu-memory: ' '3s/.*/gpu-memory = "x"/'
 wrong 'wrong.toml: no configurations are named; give them as' '1d'
 wrong 'wrong.toml: nowhere to write the results; name a folder as' '2d'
 wrong 'wrong.toml:[0-9]+: ' 's/^kappa.*/kappa = [/'

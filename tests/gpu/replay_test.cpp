@@ -1,5 +1,8 @@
 // Batches that a GPU replays: the host looks less often, and nothing else changes.
+#include "codelets/field/source_field.hpp"
 #include "runtime/graph/batch.hpp"
+#include "runtime/graph/turns.hpp"
+#include "runtime/system/memory.hpp"
 #include "solvers/krylov/replay_pace.hpp"
 #include "tests/battery/solver_support.hpp"
 #include "tests/gpu/support.hpp"
@@ -95,4 +98,45 @@ TEST_CASE("a batch without a state is replayed as often as asked") {
   CHECK(battery::same_bits(run({1, 3, 1}, on_gpu), expected));
   CHECK(on_cpu == 5 * parts);
   CHECK(on_gpu == 5 * parts);
+}
+
+TEST_CASE("solves in flight are replayed, each with the bits of its solve alone; no vector comes to the host") {
+  QUARKSTAR_NEEDS_GPU("gpu replays in flight");
+  constexpr std::uint64_t seed = 17320;
+  MESSAGE("seed " << seed);
+  const Coord lattice{8, 8, 8, 16};
+  constexpr double kappa = 0.13;
+  const HostGauge gauge = reference::near_unit_gauge(lattice, seed, 0.4);
+  const auto solve_all = [&](int in_flight, int replays) {
+    const FixedPace pace(replays);
+    runtime::Session session({.cuda_workers = 1});
+    SolverSettings settings;
+    settings.solver = "cgnr";
+    settings.check_every = 2;
+    settings.keep_history = true;
+    const runtime::Decomposition decomposition(lattice, {1, 1, 1, 1}, 1);
+    Solver solver(decomposition, wilson::Action(gauge, {kappa, {}, antiperiodic_in_time}), settings);
+    solver.prepare(2);
+    const std::size_t before = runtime::host_memory_use().now;
+    runtime::restart_peak();
+    std::vector<std::vector<SolveResult>> results(3);
+    runtime::Turns::run(3, in_flight, [&](int number) {
+      const Source source{Source::Kind::point, {0, 0, 0, number}};
+      const SourceColumns columns(decomposition, {{source, 0}, {source, 5}});
+      results[static_cast<std::size_t>(number)] =
+          solver.solve([&columns](const Field& field) { columns.submit(field); }, std::vector<double>(2, kappa), {});
+    });
+    const double field = static_cast<double>(volume(lattice)) / 2 * 24 * sizeof(double) * 2;
+    CHECK(static_cast<double>(runtime::host_memory_use().peak - before) < field);
+    return results;
+  };
+  const auto expected = solve_all(1, 1);
+  const auto looked_at = solve_all(3, 1), replayed = solve_all(3, 5);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    for (std::size_t v = 0; v < 2; ++v) {
+      CHECK(expected[i][v].converged());
+      CHECK(replayed[i][v].residual_history == expected[i][v].residual_history);
+      CHECK(replayed[i][v].flops == doctest::Approx(expected[i][v].flops).epsilon(1e-12));
+      CHECK(replayed[i][v].tasks < 0.7 * looked_at[i][v].tasks);
+    }
 }

@@ -145,6 +145,14 @@ TEST_CASE("results come back from their file with all bits, and the same results
   CHECK_THROWS_WITH_AS(campaign::read_results(folder.file("damaged.h5")), doctest::Contains("damaged.h5: it "), Error);
 }
 
+TEST_CASE("remedies name keys where commands have flags") {
+  CHECK(campaign::with_keys("use --precision double with fewer --nrhs, or --devices all without --blocks") ==
+        "use `precision` double with fewer `nrhs`, or `devices` all without `blocks`");
+  CHECK(campaign::with_keys("raise --max-iterations") == "raise `max-iterations`");
+  CHECK(campaign::with_keys("./bootstrap build --cuda-architectures LIST -- a --") ==
+        "./bootstrap build --cuda-architectures LIST -- a --");
+}
+
 TEST_CASE("durations in words") {
   CHECK(campaign::duration_text(0.34) == "0.3 s");
   CHECK(campaign::duration_text(35) == "35 s");
@@ -244,6 +252,21 @@ TEST_CASE("a campaign has the bits of the solves that it consists of, and comput
   const auto same_file = [&] { return campaign::Journal(small.folder.file("out/journal.jsonl"), campaign::Journal::Mode::write); };
   const campaign::Journal held = same_file();
   CHECK_THROWS_WITH_AS(same_file(), doctest::Contains("another campaign is writing this file"), Error);
+}
+
+TEST_CASE("names above the quarks: pions are those of each action; mistakes name place and keys") {
+  Small small({1});
+  const campaign::Campaign both = small.campaign();
+  CHECK(both.quarks[0].config.correlators.names == std::vector<std::string>{"pion", "proton", "rho"});
+  CHECK(both.quarks[1].config.correlators.names == std::vector<std::string>{"pion", "rho"});
+  small.write(R"(sources = ["point:0,0,0,0"])", "kappa = 0.11\nrestart = 8");
+  CHECK_THROWS_WITH_AS(
+      small.campaign(),
+      doctest::Contains("small.toml:13: quark.light.restart: it means nothing for bicgstab; use `solver` gcr, or leave it out"), Error);
+  small.write(R"(sources = ["point:0,0,0,0"])", "kappa = 0.11\nmax-iterations = 1");
+  std::string failure;
+  CHECK_THROWS_AS(run(small.campaign(), {}, unwatched(), {.failed = [&](const campaign::Failure& f) { failure += f.reason; }}), Error);
+  CHECK(failure.find("; raise `max-iterations`, or move kappa away from its critical value") != std::string::npos);
 }
 
 TEST_CASE("averages of a campaign are those of its rows, over sources of one kind") {

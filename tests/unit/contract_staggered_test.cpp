@@ -88,6 +88,12 @@ TEST_CASE("pion05 has the sign of x + y + z + t") {
   CHECK_THROWS_AS(contracted(columns, "staggered-mesons"), ShapeError);
 }
 
+TEST_CASE("the pion of staggered quarks is the Goldstone pion, their rho the mean of three") {
+  const auto choices = contract::choose({"staggered-mesons"}, {"pion", "rho"});
+  REQUIRE(choices.size() == 1);
+  CHECK(choices.front().channels == std::vector<int>{0, 5});
+}
+
 TEST_CASE("a source without phases of its own leaves all but pion5 out, and says so") {
   const auto choices = contract::choose({"staggered-mesons"}, {});
   const Source wall{Source::Kind::wall, {0, 0, 0, 2}}, corners{Source::Kind::corner_wall, {0, 0, 0, 2}};

@@ -1,15 +1,18 @@
 // Handles: memory that tasks and the host see in turn, their life, and how large they may be.
 #include "runtime/graph/handle.hpp"
 
+#include "runtime/graph/wait_for_tasks.hpp"
 #include "runtime/system/error.hpp"
 #include "tests/unit/runtime_support.hpp"
 
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +21,30 @@ using namespace quarkstar::runtime;
 using runtime_testing::Gate;
 using runtime_testing::options;
 using runtime_testing::Script;
+
+TEST_CASE("a wait for the tasks on a handle ends when they have, and leaves what is in it") {
+  const Session session(options(2));
+  const Handle a(64);
+  std::atomic<int> done = 0;
+  Script script;
+  script.submit([](Call& call) { call.buffer<std::int32_t>(0)[0] = 7; }, {out(a)});
+  Gate gate;
+  for (int reader = 0; reader < 3; ++reader)
+    script.submit(
+        [&](Call&) {
+          gate.wait();
+          ++done;
+        },
+        {in(a)});
+  std::thread opener([&gate] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    gate.open();
+  });
+  wait_for_tasks(a);
+  CHECK(done == 3);
+  opener.join();
+  CHECK(*HostView<std::int32_t>(a) == 7);
+}
 
 TEST_CASE("a handle carries data between the host and tasks, in program order") {
   const Session session(options(2));
