@@ -173,6 +173,12 @@ void qs_gauge_free(qs_gauge *gauge);
 /* M of an action on a gauge field, and what solves M x = b. settings: those of `quarkstar solve` that are of the action or of the solver
  * (kappa, mass, masses, boundary, tol, solver, precision, links, nrhs, ...). */
 qs_status qs_operator_create(qs_gauge *gauge, const char *action, const qs_setting *settings, size_t settings_count, qs_operator **op);
+/* The same of staggered links that are there already, with coefficients, phases and boundary in them, as qs_gauge_smear gives them:
+ * M = 2 m + D, D chi(x) = sum over mu of X_mu(x) chi(x+mu) - X_mu^+(x-mu) chi(x-mu) + N_mu(x) chi(x+3mu) - N_mu^+(x-3mu) chi(x-3mu), X = fat,
+ * N = long_links, which may be NULL: then without these hops. settings: those of the action "hisq", or "naive", but for links and what makes
+ * them. */
+qs_status qs_operator_create_on_links(qs_gauge *fat, qs_gauge *long_links, const qs_setting *settings, size_t settings_count,
+                                      qs_operator **op);
 void qs_operator_free(qs_operator *op);
 int qs_operator_components(const qs_operator *op);
 
@@ -201,10 +207,15 @@ typedef struct qs_solve_options {
   /* QS_BOTH: M x = b. QS_EVEN, QS_ODD: S x = b on the sites of that parity, S = M_pp - M_pq M_qq^-1 M_qp; the other sites of sources and
    * solutions are neither read nor written. Staggered: S = (4 m^2 - D D) / (2 m). residual is then |b - S x| / |b|. */
   qs_parity parity;
-  const double *masses;     /* one a solution (Wilson: kappa); NULL: the operator's one */
-  const double *tolerances; /* of `residual`, one a solution, 0: not asked; NULL: the setting tol */
+  const double *masses; /* one a solution (Wilson: kappa); NULL: the operator's one */
+  /* Of `residual`, one a solution; NULL: the setting tol. 0: not asked. With multishift in double precision, without guesses, 0 also asks
+   * for nothing but iterations as long as another solution needs them. */
+  const double *tolerances;
   const double *relative_tolerances; /* of `relative_residual`, one a solution, 0: not asked; NULL: none. What is asked must all hold */
-  int use_guess;                     /* solutions hold initial guesses */
+  int use_guess; /* solutions hold initial guesses */
+  /* What solutions are multiplied by when they are given back, and guesses divided by, one a solution; NULL: 1. Staggered parities: 1/(2 m)
+   * makes them solutions of (4 m^2 - D D) x = b. */
+  const double *solution_scales;
 } qs_solve_options;
 
 /* Solves for sources->count right-hand sides together, or for one source and several masses where the operator's setting solver is
