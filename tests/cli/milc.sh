@@ -36,6 +36,8 @@ EOF
   on "1 1 1 1" "$known" "8 8 8 8" golden.txt
   on "2 1 1 1" "$known" "8 8 8 8" golden.txt
   on "1 1 2 2" "$known" "8 8 8 8" golden.txt
+  rm first.txt
+  on "1 1 1 1" "$data/milc/lat.sample.l4444" "4 4 4 4" golden.txt
 else
   echo "SKIPPED MILC's correlators, golden-milc.json ($data is not there); its calls are checked on a configuration of ours"
   expect 0 '^plaquette ' gauge generate lattice.milc --lattice 4 4 8 8 --beta 6.0 --sweeps 10 --seed 7 --format milc
@@ -47,5 +49,5 @@ fi
 # What is not there says so, by name, and ends the job.
 if ./milc_replay absent >out.txt 2>err.txt; then die "an absent function returns"; fi
 grep -q 'libquda of Quarkstar: qudaMultigridCreate: .*MULTIGRID' err.txt || { cat err.txt; die "no message names the absent function"; }
-QUARKSTAR_MILC="nonsense" ./milc_replay "$known" 8 8 8 8 1 1 1 1 - >out.txt 2>err.txt && die "a setting that is none is taken"
+QUARKSTAR_MILC="nonsense" ./milc_replay none 8 8 8 8 1 1 1 1 - >out.txt 2>err.txt && die "a setting that is none is taken"
 grep -q "qudaInit: .QUARKSTAR_MILC: 'nonsense'" err.txt || { cat err.txt; die "no message names the setting"; }

@@ -390,7 +390,7 @@ static void on_links(qs_gauge *gauge, qs_operator *hisq) {
   const double masses[2] = {0.2, 0.8}, tolerances[2] = {1e-6, 0}, none[2] = {0, 0};
   options = (qs_solve_options){.struct_size = sizeof options, .parity = QS_EVEN, .masses = masses, .tolerances = tolerances};
   OK(qs_operator_solve(shifts, &options, &b->vectors, &x->vectors, results));
-  CHECK(results[0].residual <= 1e-6 && results[1].residual < 1e-12);
+  CHECK(results[0].residual <= 1e-6 && results[1].residual < 0.1 * results[0].residual);
   options.use_guess = 1;
   FAILS(QS_ERROR_INPUT, "0", "tolerances", qs_operator_solve(shifts, &options, &b->vectors, &x->vectors, results));
   options.use_guess = 0;

@@ -1,7 +1,11 @@
 // Functions of the interface that are not there: each ends the job with its name and what to do instead.
-#include "apps/c/milc/milc.hpp"
+#include <string>
 
-// Their arguments are not looked at, so they need no types here.
+namespace quarkstar::c::milc {
+[[noreturn]] void end(const char* function, const std::string& message);  // milc.hpp
+}
+
+// Their arguments are not looked at, so they are functions without any; hence not with the header, which has them.
 #define QUARKSTAR_ABSENT(function, remedy) \
   extern "C" void function(void) { quarkstar::c::milc::end(#function, "it is not part of Quarkstar: " remedy " (docs/howto/milc.md)"); }
 
@@ -30,9 +34,6 @@ QUARKSTAR_ABSENT(qudaAsqtadForce, QUARKSTAR_LEAVE_OUT("WANT_FF_GPU"))
 QUARKSTAR_ABSENT(qudaComputeOprod, QUARKSTAR_LEAVE_OUT("WANT_FF_GPU"))
 QUARKSTAR_ABSENT(qudaGaugeForce, QUARKSTAR_LEAVE_OUT("WANT_GF_GPU"))
 QUARKSTAR_ABSENT(qudaGaugeForcePhased, QUARKSTAR_LEAVE_OUT("WANT_GF_GPU"))
-QUARKSTAR_ABSENT(qudaUpdateU, QUARKSTAR_LEAVE_OUT("WANT_GF_GPU"))
-QUARKSTAR_ABSENT(qudaUpdateUPhased, QUARKSTAR_LEAVE_OUT("WANT_GF_GPU"))
-QUARKSTAR_ABSENT(qudaUpdateUPhasedPipeline, QUARKSTAR_LEAVE_OUT("WANT_GF_GPU"))
 QUARKSTAR_ABSENT(qudaMomLoad, QUARKSTAR_LEAVE_OUT("WANT_GF_GPU"))
 QUARKSTAR_ABSENT(qudaMomSave, QUARKSTAR_LEAVE_OUT("WANT_GF_GPU"))
 QUARKSTAR_ABSENT(qudaRephase, QUARKSTAR_LEAVE_OUT("WANT_GF_GPU"))

@@ -112,14 +112,26 @@ void qudaPolyakovLoopPhased(int precision, double loop[2], int direction, QudaMI
 
 namespace {
 
-/// Antihermitian matrices of four links a site: 01, 02 and 12 re and im, three diagonal numbers, one unused.
+/// Momenta are antihermitian matrices, four links a site: 01, 02 and 12 re and im, three diagonal numbers im, one unused.
+constexpr std::size_t off_diagonal = 6, reals = 10;
+
+/// Where momenta are, and bytes from site to site.
+struct Momenta {
+  const std::byte* first;
+  std::size_t stride;
+};
+Momenta momenta_at(const char* function, qs_precision precision, const QudaMILCSiteArg_t* site) {
+  if (site == nullptr || (site->site == nullptr && site->mom == nullptr)) end(function, "no momenta: give where they are");
+  if (site->site != nullptr) return {static_cast<const std::byte*>(site->site) + site->mom_offset, site->size};
+  return {static_cast<const std::byte*>(site->mom), 4 * reals * (precision == QS_SINGLE ? sizeof(float) : sizeof(double))};
+}
+
 template <class Real>
-runtime::BinnedSum momentum_action(const std::byte* first, std::size_t stride, std::int64_t sites) {
-  constexpr std::size_t off_diagonal = 6, reals = 10;
+runtime::BinnedSum momentum_action(const Momenta& where, std::int64_t sites) {
   runtime::BinnedSum sum = runtime::BinnedSum::zero();
   for (std::int64_t site = 0; site < sites; ++site) {
     std::array<Real, 4 * reals> momenta;
-    std::memcpy(momenta.data(), first + static_cast<std::size_t>(site) * stride, sizeof momenta);
+    std::memcpy(momenta.data(), where.first + static_cast<std::size_t>(site) * where.stride, sizeof momenta);
     for (std::size_t mu = 0; mu < 4; ++mu) {
       double action = -4;
       for (std::size_t k = 0; k < reals - 1; ++k) {
@@ -132,21 +144,68 @@ runtime::BinnedSum momentum_action(const std::byte* first, std::size_t stride, s
   return sum;
 }
 
+template <class Real>
+site::Link<double> momentum(const Momenta& where, std::int64_t site, std::size_t mu) {
+  std::array<Real, reals> p;
+  std::memcpy(p.data(), where.first + static_cast<std::size_t>(site) * where.stride + mu * sizeof p, sizeof p);
+  site::Link<double> matrix;
+  std::size_t next = 0;
+  for (int row = 0; row < 3; ++row)
+    for (int column = row + 1; column < 3; ++column, next += 2) {
+      matrix[row][column] = {p[next], p[next + 1]};
+      matrix[column][row] = {-p[next], p[next + 1]};
+    }
+  for (int row = 0; row < 3; ++row) matrix[row][row] = {0, p[off_diagonal + static_cast<std::size_t>(row)]};
+  return matrix;
+}
+
+/// exp(P) U, by the series up to a term that double precision does not see for |P| < 1.
+site::Link<double> moved(const site::Link<double>& p, const site::Link<double>& u) {
+  constexpr int order = 20;
+  site::Link<double> result = u;
+  for (int k = order; k > 0; --k) result = u + site::scaled(1.0 / k, multiply(p, result));
+  return result;
+}
+
 }  // namespace
 
 double qudaMomAction(int precision, QudaMILCSiteArg_t* site) {
-  const bool is_single = precision_of(__func__, precision) == QS_SINGLE;
-  if (site == nullptr || (site->site == nullptr && site->mom == nullptr)) end(__func__, "no momenta: give where they are");
-  const std::size_t packed = 4 * 10 * (is_single ? sizeof(float) : sizeof(double));
-  const auto* const first =
-      site->site != nullptr ? static_cast<const std::byte*>(site->site) + site->mom_offset : static_cast<const std::byte*>(site->mom);
-  const std::size_t stride = site->site != nullptr ? site->size : packed;
+  const qs_precision fields = precision_of(__func__, precision);
+  const Momenta where = momenta_at(__func__, fields, site);
   double action = 0;
   work(__func__, [&](Context& context) {
     const std::int64_t sites = volume(cut(context).part().extents);
-    std::array sums{is_single ? momentum_action<float>(first, stride, sites) : momentum_action<double>(first, stride, sites)};
+    std::array sums{fields == QS_SINGLE ? momentum_action<float>(where, sites) : momentum_action<double>(where, sites)};
     context.job->combine(sums);
     action = runtime::value_of(sums[0]);
   });
   return action;
 }
+
+void qudaUpdateUPhasedPipeline(int precision, double step, QudaMILCSiteArg_t* site, int, int) {
+  const qs_links links = links_at(__func__, precision, site);
+  const Momenta where = momenta_at(__func__, links.precision, site);
+  work(__func__, [&](Context& context) {
+    const runtime::Team& team = context.session->cpu_team();
+    HostGauge part = links_from(links, cut(context).part(), team);
+    team.for_range(volume(part.extents), [&](std::int64_t begin, std::int64_t end, int) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const Coord here = coordinates(i, part.extents);  // extents are even, so parities of the part are the lattice's
+        const std::int64_t stored = i / 2 + parity_of(here) * (volume(part.extents) / 2);
+        for (int mu = 0; mu < 4; ++mu) {
+          const auto place = static_cast<std::size_t>(mu);
+          const site::Link<double> p =
+              links.precision == QS_SINGLE ? momentum<float>(where, stored, place) : momentum<double>(where, stored, place);
+          double* const link = part.link(i, mu).data();
+          site::write_link(link, moved(site::scaled(step, p), site::read_link(link)));
+        }
+      }
+    });
+    links_to(links, part, team);
+  });
+}
+
+void qudaUpdateUPhased(int precision, double step, QudaMILCSiteArg_t* site, int phases_in) {
+  qudaUpdateUPhasedPipeline(precision, step, site, phases_in, 0);
+}
+void qudaUpdateU(int precision, double step, QudaMILCSiteArg_t* site) { qudaUpdateUPhasedPipeline(precision, step, site, 0, 0); }

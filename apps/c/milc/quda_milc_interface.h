@@ -115,6 +115,11 @@ void qudaPlaquettePhased(int precision, double plaquette[3], QudaMILCSiteArg_t *
 void qudaPolyakovLoopPhased(int precision, double loop[2], int direction, QudaMILCSiteArg_t *site, int phases_in);
 /* Sum over all links of |off-diagonal|^2 + |diagonal|^2 / 2 - 4 of the momentum. */
 double qudaMomAction(int precision, QudaMILCSiteArg_t *site);
+/* U <- exp(step P) U, with phases or without. keep: whether MILC leaves the momentum here between calls, which it does with forces alone.
+ */
+void qudaUpdateU(int precision, double step, QudaMILCSiteArg_t *site);
+void qudaUpdateUPhased(int precision, double step, QudaMILCSiteArg_t *site, int phases_in);
+void qudaUpdateUPhasedPipeline(int precision, double step, QudaMILCSiteArg_t *site, int phases_in, int keep);
 
 /* ---- staggered fermions: D chi(x) = sum of fat and long hops, see docs/conventions.md of the package, section 4; M = 2 m + D.
  * long_links NULL: one hop alone. Residuals: |r| / |source| on the parity; relative ones Fermilab's, sqrt(mean |r(x)|^2 / |x(x)|^2), 0: not
@@ -157,7 +162,29 @@ void qudaSpinTaste(int external_precision, int quda_precision, const void *links
 void qudaTwoLinkGaussianSmear(int external_precision, int quda_precision, void *links, void *vector, QudaTwoLinkQuarkSmearArgs_t arguments);
 void qudaFreeTwoLink(void);
 
-/* All other functions of the interface are symbols of libquda.so that end the job with a message; see docs/howto/milc.md. */
+/* ---- functions that end the job with a message: MILC compiles with calls of them. So do all others of the interface, which are symbols of
+ * libquda.so too; see docs/howto/milc.md. */
+
+void qudaHisqForce(int precision, int terms, int naik_terms, double step, double **coefficients, void **vectors,
+                   const double second_level[6], const double fat7[6], const void *w_links, const void *v_links, const void *u_links,
+                   void *momentum);
+void qudaGaugeForcePhased(int precision, int loop_types, double loop_coefficients[3], double step, QudaMILCSiteArg_t *site, int phases_in);
+void qudaGaugeLoopTracePhased(int precision, double *traces, int **paths, int *lengths, double *coefficients, int count, int longest,
+                              double factor, QudaMILCSiteArg_t *site, int phases_in);
+void qudaGaugeMeasurementsPhased(int precision, double plaquette[3], double loop[2], int direction, double *traces, int **paths,
+                                 int *lengths, double *coefficients, int count, int longest, double factor, QudaMILCSiteArg_t *site,
+                                 int phases_in);
+void qudaMomLoad(int precision, QudaMILCSiteArg_t *site);
+void qudaMomSave(int precision, QudaMILCSiteArg_t *site);
+void qudaUnitarizeSU3Phased(int precision, double tolerance, QudaMILCSiteArg_t *site, int phases_in);
+void qudaGaugeFixingOVR(int precision, unsigned int direction, int most_steps, int report_every, double relaxation, double tolerance,
+                        unsigned int reunitarize_every, unsigned int stop_by_theta, QudaMILCSiteArg_t *site);
+void *qudaMultigridCreate(int external_precision, int quda_precision, double mass, QudaInvertArgs_t arguments, const void *fat,
+                          const void *long_links, const char *file);
+void qudaInvertMG(int external_precision, int quda_precision, double mass, QudaInvertArgs_t arguments, double residual,
+                  double relative_residual, const void *fat, const void *long_links, void *multigrid, int rebuild, void *source,
+                  void *solution, double *final_residual, double *final_relative_residual, int *iterations);
+void qudaMultigridDestroy(void *multigrid);
 
 #ifdef __cplusplus
 }

@@ -27,8 +27,9 @@ struct Kept {
   Settings settings;
   OperatorPointer op;
 };
-/// The last used is first. Two Naik epsilons, each solved for with and without shifts, are what a program alternates between.
-std::list<Kept> kept;
+/// The last used is first. Two Naik epsilons, each solved for with and without shifts, are what a program alternates between. It outlives a
+/// program that ends without qudaFinalize: operators cannot be freed once MPI has ended.
+std::list<Kept>& kept = *new std::list<Kept>;
 constexpr std::size_t most_kept = 4;
 
 /// Of the bytes of links, which nothing but equal links have in practice.
@@ -45,7 +46,7 @@ std::uint64_t fingerprint_of(std::uint64_t sum, const void* links, std::size_t b
 }
 
 /// The operator on these links with these settings, or (none) with any. are_new: their numbers may be others than before at the same
-/// addresses. make: where there is none yet. The ranks agree.
+/// addresses. make: where there is none yet; nullptr for a failure. The ranks agree.
 template <class Make>
 qs_operator* operator_on(const char* function, int precision, const void* fat, const void* long_links, bool are_new,
                          const Settings& settings, Make&& make) {
@@ -74,7 +75,13 @@ qs_operator* operator_on(const char* function, int precision, const void* fat, c
   } else {
     kept.remove_if([&](const Kept& one) { return one.fingerprint == fingerprint && one.settings.empty(); });  // any will do for a Dslash
     while (kept.size() >= most_kept) kept.pop_back();
-    kept.push_front({fat, long_links, fingerprint, settings, OperatorPointer(make())});
+    OperatorPointer op(make());
+    if (op == nullptr && !kept.empty()) {  // what is kept may be what there is no memory for
+      kept.clear();
+      op.reset(make());
+    }
+    if (op == nullptr) end(function, qs_error_message());
+    kept.push_front({fat, long_links, fingerprint, settings, std::move(op)});
   }
   return kept.front().op.get();
 }
@@ -102,7 +109,7 @@ qs_operator* staggered(const char* function, int precision, const void* fat, con
     const GaugePointer far = long_links != nullptr ? gauge_of(function, links_at(function, precision, long_links)) : nullptr;
     const std::vector<qs_setting> given = for_library(settings);
     qs_operator* op = nullptr;
-    require_ok(function, qs_operator_create_on_links(near.get(), far.get(), given.data(), given.size(), &op));
+    qs_operator_create_on_links(near.get(), far.get(), given.data(), given.size(), &op);
     return op;
   });
 }
@@ -246,7 +253,7 @@ void qudaCloverInvert(int external_precision, int quda_precision, double kappa, 
     const GaugePointer gauge = gauge_of("qudaCloverInvert", links_at("qudaCloverInvert", external_precision, links));
     const std::vector<qs_setting> given = for_library(settings);
     qs_operator* made = nullptr;
-    require_ok("qudaCloverInvert", qs_operator_create(gauge.get(), "clover", given.data(), given.size(), &made));
+    qs_operator_create(gauge.get(), "clover", given.data(), given.size(), &made);
     return made;
   });
   const double tolerance = below(residual), relative = below(relative_residual);
