@@ -121,6 +121,11 @@ void qudaUpdateU(int precision, double step, QudaMILCSiteArg_t *site);
 void qudaUpdateUPhased(int precision, double step, QudaMILCSiteArg_t *site, int phases_in);
 void qudaUpdateUPhasedPipeline(int precision, double step, QudaMILCSiteArg_t *site, int phases_in, int keep);
 
+/* Transforms links without phases to Coulomb's (direction 3) or Landau's gauge: overrelaxation until F changes by less than the tolerance
+ * in a step, or (stop_by_theta) theta is below it, at most so many steps. Links are projected onto SU(3) now and then, and at the end. */
+void qudaGaugeFixingOVR(int precision, unsigned int direction, int most_steps, int report_every, double relaxation, double tolerance,
+                        unsigned int reunitarize_every, unsigned int stop_by_theta, QudaMILCSiteArg_t *site);
+
 /* ---- staggered fermions: D chi(x) = sum of fat and long hops, see docs/conventions.md of the package, section 4; M = 2 m + D.
  * long_links NULL: one hop alone. Residuals: |r| / |source| on the parity; relative ones Fermilab's, sqrt(mean |r(x)|^2 / |x(x)|^2), 0: not
  * asked for. What is asked must all hold, with "less than". */
@@ -177,8 +182,6 @@ void qudaGaugeMeasurementsPhased(int precision, double plaquette[3], double loop
 void qudaMomLoad(int precision, QudaMILCSiteArg_t *site);
 void qudaMomSave(int precision, QudaMILCSiteArg_t *site);
 void qudaUnitarizeSU3Phased(int precision, double tolerance, QudaMILCSiteArg_t *site, int phases_in);
-void qudaGaugeFixingOVR(int precision, unsigned int direction, int most_steps, int report_every, double relaxation, double tolerance,
-                        unsigned int reunitarize_every, unsigned int stop_by_theta, QudaMILCSiteArg_t *site);
 void *qudaMultigridCreate(int external_precision, int quda_precision, double mass, QudaInvertArgs_t arguments, const void *fat,
                           const void *long_links, const char *file);
 void qudaInvertMG(int external_precision, int quda_precision, double mass, QudaInvertArgs_t arguments, double residual,
