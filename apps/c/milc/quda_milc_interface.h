@@ -88,7 +88,7 @@ typedef struct {
 
 /* ---- the session */
 
-/* communicator: MPI_Comm*, or NULL in a program without MPI. Before qudaInit. */
+/* communicator: MPI_Comm*, which must stay until qudaInit, or NULL in a program without MPI. Before qudaInit. */
 void qudaSetMPICommHandle(void *communicator);
 void qudaInit(QudaInitArgs_t input);
 void qudaFinalize(void);

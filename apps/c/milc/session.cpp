@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <mpi.h>
 
 #include <algorithm>
 #include <array>
@@ -20,7 +19,7 @@ namespace quarkstar::c::milc {
 namespace {
 
 struct State {
-  MPI_Comm communicator = MPI_COMM_NULL;
+  const void* communicator = nullptr;  ///< MPI_Comm*
   qs_session* session = nullptr;
   Coord lattice{};
   int verbosity = QUDA_SUMMARIZE;
@@ -29,22 +28,11 @@ State state;
 
 constexpr const char* settings_variable = "QUARKSTAR_MILC";
 
-bool mpi_is_there() {
-  int begun = 0, ended = 0;
-  MPI_Initialized(&begun);
-  if (begun != 0) MPI_Finalized(&ended);
-  return begun != 0 && ended == 0;
-}
-
-bool is_first_rank() {
-  int rank = 0;
-  if (state.communicator != MPI_COMM_NULL) MPI_Comm_rank(state.communicator, &rank);
-  return rank == 0;
-}
-
-void log(void* first_rank, int level, const char* message) {
-  if (level == QS_LOG_INFO && (state.verbosity < QUDA_VERBOSE || first_rank == nullptr)) return;
-  if (level == QS_LOG_WARNING && (state.verbosity < QUDA_SUMMARIZE || first_rank == nullptr)) return;
+void log(void*, int level, const char* message) {
+  const runtime::mpi::Job* const job = state.session != nullptr ? state.session->context->job.get() : nullptr;
+  const bool speaks_for_all = job == nullptr || job->is_root();
+  if (level == QS_LOG_INFO && (state.verbosity < QUDA_VERBOSE || !speaks_for_all)) return;
+  if (level == QS_LOG_WARNING && (state.verbosity < QUDA_SUMMARIZE || !speaks_for_all)) return;
   std::fprintf(stderr, "libquda of Quarkstar: %s\n", message);
 }
 
@@ -82,8 +70,8 @@ void end(const char* function, const std::string& message) {
   std::fflush(stdout);
   std::fprintf(stderr, "libquda of Quarkstar: %s: %s\n", function, message.c_str());
   std::fflush(stderr);
-  if (mpi_is_there()) MPI_Abort(state.communicator != MPI_COMM_NULL ? state.communicator : MPI_COMM_WORLD, EXIT_FAILURE);
-  std::_Exit(EXIT_FAILURE);  // not exit(): threads of ours may still be at work
+  // Not exit(), since threads of ours may still be at work. Of a rank that ends so the launcher ends the others.
+  std::_Exit(EXIT_FAILURE);
 }
 
 void require_ok(const char* function, qs_status status) {
@@ -140,14 +128,11 @@ qs_vectors vectors_at(const char* function, int precision, void* const* vectors,
 
 using namespace quarkstar::c::milc;
 
-void qudaSetMPICommHandle(void* communicator) {
-  state.communicator = communicator != nullptr ? *static_cast<const MPI_Comm*>(communicator) : MPI_COMM_NULL;
-}
+void qudaSetMPICommHandle(void* communicator) { state.communicator = communicator; }
 
 void qudaInit(QudaInitArgs_t input) {
   if (state.session != nullptr) return;
   if (input.layout.latsize == nullptr || input.layout.machsize == nullptr) end(__func__, "no lattice or no grid of ranks: give both");
-  if (state.communicator == MPI_COMM_NULL && mpi_is_there()) state.communicator = MPI_COMM_WORLD;
   state.verbosity = input.verbosity;
   std::array<int, 4> ranks{};
   for (std::size_t mu = 0; mu < 4; ++mu) {
@@ -162,11 +147,10 @@ void qudaInit(QudaInitArgs_t input) {
   for (const auto& [key, value] : of_environment) settings.push_back({key.c_str(), value.c_str()});
   qs_session_options options{};
   options.struct_size = sizeof options;
-  options.mpi_communicator = state.communicator != MPI_COMM_NULL ? &state.communicator : nullptr;
+  options.mpi_communicator = state.communicator;
   options.settings = settings.data();
   options.settings_count = settings.size();
   options.log = log;
-  options.log_user = is_first_rank() ? &state : nullptr;
   require_ok(__func__, qs_session_open(&options, &state.session));
 }
 
