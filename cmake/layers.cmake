@@ -5,6 +5,7 @@
 #   apps/**.cpp               the command `quarkstar`. Without its main program and subcommands: quarkstar_lab (apps/lab, apps/studies) and
 #                             quarkstar_apps (the rest), which the tests link too
 #   apps/c/*.cpp              libquarkstar.so, the C library
+#   apps/c/milc/*.cpp         with these: libquda.so, which answers what MILC asks of a solver library
 
 # quarkstar_glob(OUT PATTERN...): sources below the project's root.
 function(quarkstar_glob out)
@@ -115,11 +116,13 @@ endif()
 quarkstar_glob(sources "apps/*.cpp")
 if(sources)
   quarkstar_glob(lab_sources "apps/lab/*.cpp" "apps/studies/*.cpp")
+  quarkstar_glob(milc_sources "apps/c/milc/*.cpp")
   quarkstar_glob(c_sources "apps/c/*.cpp")
+  list(REMOVE_ITEM c_sources ${milc_sources})
   # Subcommands stand on both libraries.
   set(command_sources main.cpp lab_command.cpp model_command.cpp)
   list(TRANSFORM command_sources PREPEND "${PROJECT_SOURCE_DIR}/apps/command/")
-  list(REMOVE_ITEM sources ${lab_sources} ${c_sources} ${command_sources} "${PROJECT_SOURCE_DIR}/apps/simulation/simulation_main.cpp"
+  list(REMOVE_ITEM sources ${lab_sources} ${c_sources} ${milc_sources} ${command_sources} "${PROJECT_SOURCE_DIR}/apps/simulation/simulation_main.cpp"
     "${PROJECT_SOURCE_DIR}/apps/simulation/rank_main.cpp")
   # Not installed.
   add_library(quarkstar_apps STATIC ${sources})
@@ -136,17 +139,28 @@ if(sources)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endforeach()
   if(NOT QUARKSTAR_SIMULATION)
-    # Exports qs_* alone, so that no symbol of it meets one of its caller. Its threads may outlive a dlclose().
-    add_library(quarkstar_c SHARED ${c_sources})
+    add_library(quarkstar_c_objects OBJECT ${c_sources})
+    quarkstar_settings(quarkstar_c_objects)
+    target_link_libraries(quarkstar_c_objects PRIVATE quarkstar_apps)
+    # quarkstar_shared(TARGET MAP): exports what the map names alone, so that no symbol of it meets one of its caller. Its threads may
+    # outlive a dlclose().
+    function(quarkstar_shared target map)
+      quarkstar_settings(${target})
+      target_link_libraries(${target} PRIVATE quarkstar_apps)
+      target_link_options(${target} PRIVATE ${QUARKSTAR_LINK_OPTIONS} "-Wl,--version-script=${PROJECT_SOURCE_DIR}/${map}" -Wl,-z,nodelete)
+      set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX LINK_DEPENDS "${PROJECT_SOURCE_DIR}/${map}")
+    endfunction()
+    add_library(quarkstar_c SHARED $<TARGET_OBJECTS:quarkstar_c_objects>)
     add_library(quarkstar::quarkstar ALIAS quarkstar_c)
-    quarkstar_settings(quarkstar_c)
-    target_link_libraries(quarkstar_c PRIVATE quarkstar_apps)
+    quarkstar_shared(quarkstar_c apps/c/quarkstar.map)
     target_include_directories(quarkstar_c INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/apps/c>" "$<INSTALL_INTERFACE:include>")
-    target_link_options(quarkstar_c PRIVATE ${QUARKSTAR_LINK_OPTIONS} "-Wl,--version-script=${PROJECT_SOURCE_DIR}/apps/c/quarkstar.map"
-      -Wl,-z,nodelete)
     set_target_properties(quarkstar_c PROPERTIES OUTPUT_NAME quarkstar EXPORT_NAME quarkstar
-      VERSION "${PROJECT_VERSION}" SOVERSION "${PROJECT_VERSION_MAJOR}" LINK_DEPENDS "${PROJECT_SOURCE_DIR}/apps/c/quarkstar.map"
+      VERSION "${PROJECT_VERSION}" SOVERSION "${PROJECT_VERSION_MAJOR}"
       LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" PUBLIC_HEADER "${PROJECT_SOURCE_DIR}/apps/c/quarkstar.h")
+    # In a folder of its own, for whoever looks for the library of this name looks in a folder.
+    add_library(quarkstar_milc SHARED ${milc_sources} $<TARGET_OBJECTS:quarkstar_c_objects>)
+    quarkstar_shared(quarkstar_milc apps/c/milc/libquda.map)
+    set_target_properties(quarkstar_milc PROPERTIES OUTPUT_NAME quda LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/quarkstar-milc")
   endif()
   if(QUARKSTAR_SIMULATION)
     target_sources(quarkstar PRIVATE apps/simulation/simulation_main.cpp)

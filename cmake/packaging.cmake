@@ -20,6 +20,14 @@ if(TARGET quarkstar_c)
   configure_file(cmake/quarkstar.pc.in "${QUARKSTAR_GENERATED_DIR}/quarkstar.pc" @ONLY)
   install(FILES "${QUARKSTAR_GENERATED_DIR}/quarkstar.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT c)
 endif()
+if(TARGET quarkstar_milc)
+  # MILC's makefile looks for include/ and lib/ below one folder.
+  set(milc_folder "${CMAKE_INSTALL_LIBDIR}/quarkstar-milc")
+  install(TARGETS quarkstar_milc LIBRARY DESTINATION "${milc_folder}" COMPONENT milc)
+  install(FILES apps/c/milc/quda_milc_interface.h apps/c/milc/quda.h apps/c/milc/enum_quda.h DESTINATION "${milc_folder}/include"
+    COMPONENT milc)
+  install(CODE "file(CREATE_LINK . \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${milc_folder}/lib\" SYMBOLIC)" COMPONENT milc)
+endif()
 install(DIRECTORY runtime codelets solvers DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/quarkstar"
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
 install(FILES "${QUARKSTAR_GENERATED_DIR}/quarkstar_version.hpp" "${QUARKSTAR_GENERATED_DIR}/quarkstar_architectures.hpp"

@@ -433,7 +433,8 @@ std::vector<SolveResult> Solver::solve(const LoadSources& load, std::span<const 
       if (goal.target2[v] == infinite) continue;
       result.true_residual = b_norm2[v] > 0 ? std::sqrt(r_norm2[v] / b_norm2[v]) : std::sqrt(r_norm2[v]);
       if (!std::isfinite(r_norm2[v])) result.reason = StopReason::not_finite;
-      else if (r_norm2[v] <= tolerance2) result.reason = StopReason::converged;
+      else if (r_norm2[v] <= tolerance2 || (tolerance == 0 && result.reason == StopReason::converged))
+        result.reason = StopReason::converged;
       else if (result.reason == StopReason::converged || result.reason == StopReason::stagnation)
         // The Krylov solver is done but the true residual is not there: correct again as long as that halves it.
         result.reason = cycle > 0 && r_norm2[v] > 0.25 * previous2[v] ? StopReason::stagnation : StopReason::running;

@@ -33,8 +33,9 @@ using UseSolutions = std::function<void(const FullField& solutions, std::span<co
 
 /// What one solve asks for that the settings do not say.
 struct SolveRequest {
-  std::span<const double> tolerances = {};  ///< of each right-hand side; empty: the settings'
-  std::optional<int> parity = {};           ///< of the even-odd system; none: the action's choice, which may be the only one
+  /// Of each right-hand side; empty: the settings'. 0, with `multishift` from zero: as far as the Krylov space of the others brings it.
+  std::span<const double> tolerances = {};
+  std::optional<int> parity = {};  ///< of the even-odd system; none: the action's choice, which may be the only one
 };
 
 /// Holds the links on the workers that own them; then solves for any number of sources. Needs a running runtime::Session.

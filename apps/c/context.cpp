@@ -199,11 +199,14 @@ runtime::Decomposition cut_over_ranks(const Context& context, const Coord& latti
   return cut;
 }
 
-HostGauge collected(const HostGauge& part, const runtime::Decomposition& decomposition, const Box& box) {
+std::vector<double> collected(std::span<const double> part, std::size_t reals_per_site, const runtime::Decomposition& decomposition,
+                              const Box& box) {
   const Coord& lattice = decomposition.lattice();
+  const Box own = decomposition.part();
   runtime::mpi::Job& job = runtime::mpi::Job::current();
-  HostGauge result{box.extents, std::vector<double>(static_cast<std::size_t>(volume(box.extents)) * HostGauge::reals_per_site), box.origin};
-  const auto link_bytes = [](std::int64_t sites) { return static_cast<std::size_t>(sites) * HostGauge::reals_per_site * sizeof(double); };
+  using Reals = std::vector<double>;
+  const auto reals_of = [&](std::int64_t sites) { return static_cast<std::size_t>(sites) * reals_per_site; };
+  Reals result(reals_of(volume(box.extents)));
   // Sites of `wanted` that the owner has, in the order in which they travel.
   const auto pieces = [&](const Box& wanted, const Box& owner) {
     std::vector<Box> shared;
@@ -215,51 +218,50 @@ HostGauge collected(const HostGauge& part, const runtime::Decomposition& decompo
     return std::accumulate(boxes.begin(), boxes.end(), std::int64_t{0},
                            [](std::int64_t sum, const Box& b) { return sum + volume(b.extents); });
   };
-  const auto copy = [&](const std::vector<Box>& boxes, auto&& site) {
+  const auto each_site = [&](const std::vector<Box>& boxes, auto&& site) {
     std::int64_t number = 0;
     for (const Box& piece : boxes)
       for (std::int64_t i = 0; i < volume(piece.extents); ++i) site(site_of(piece, i), number++);
   };
-  const auto reals = [](auto& gauge, std::int64_t site) {
-    return std::span(gauge.data).subspan(static_cast<std::size_t>(site) * HostGauge::reals_per_site, HostGauge::reals_per_site);
+  const auto copy = [&](std::span<const double> from, std::int64_t there, Reals& to, std::int64_t here) {
+    std::ranges::copy(from.subspan(reals_of(there), reals_per_site), to.begin() + static_cast<std::ptrdiff_t>(reals_of(here)));
   };
-  copy(pieces(box, part.box()), [&](const Coord& site, std::int64_t) {
-    std::ranges::copy(reals(part, index_in(part.box(), site, lattice)), reals(result, index_in(box, site, lattice)).begin());
-  });
+  each_site(pieces(box, own),
+            [&](const Coord& site, std::int64_t) { copy(part, index_in(own, site, lattice), result, index_in(box, site, lattice)); });
   if (!job.is_distributed()) return result;
 
   using runtime::mpi::Parcel;
   const std::vector<Box> wanted = job.gather(box);
-  std::vector<HostGauge> sent, received;  // reals of pieces, one behind the other
+  std::vector<Reals> sent, received;  // reals of pieces, one behind the other
   std::vector<std::vector<Box>> arriving;
   std::vector<int> to, from;
   for (int rank = 0; rank < job.size(); ++rank) {
     if (rank == job.rank()) continue;
-    if (const auto theirs = pieces(wanted[static_cast<std::size_t>(rank)], part.box()); !theirs.empty()) {
-      HostGauge& out = sent.emplace_back();
-      out.data.resize(link_bytes(sites_of(theirs)) / sizeof(double));
-      copy(theirs, [&](const Coord& site, std::int64_t i) {
-        std::ranges::copy(reals(part, index_in(part.box(), site, lattice)), reals(out, i).begin());
-      });
+    if (const auto theirs = pieces(wanted[static_cast<std::size_t>(rank)], own); !theirs.empty()) {
+      Reals& out = sent.emplace_back(reals_of(sites_of(theirs)));
+      each_site(theirs, [&](const Coord& site, std::int64_t i) { copy(part, index_in(own, site, lattice), out, i); });
       to.push_back(rank);
     }
     if (auto mine = pieces(box, decomposition.part_of(rank)); !mine.empty()) {
-      received.emplace_back().data.resize(link_bytes(sites_of(mine)) / sizeof(double));
+      received.emplace_back(reals_of(sites_of(mine)));
       arriving.push_back(std::move(mine));
       from.push_back(rank);
     }
   }
-  const auto parcels = [](std::vector<HostGauge>& fields, const std::vector<int>& ranks) {
+  const auto parcels = [](std::vector<Reals>& fields, const std::vector<int>& ranks) {
     std::vector<Parcel> all;
-    for (std::size_t i = 0; i < fields.size(); ++i) all.push_back({ranks[i], std::as_writable_bytes(std::span(fields[i].data))});
+    for (std::size_t i = 0; i < fields.size(); ++i) all.push_back({ranks[i], std::as_writable_bytes(std::span(fields[i]))});
     return all;
   };
   runtime::mpi::exchange(job, parcels(sent, to), parcels(received, from));
   for (std::size_t i = 0; i < received.size(); ++i)
-    copy(arriving[i], [&](const Coord& site, std::int64_t number) {
-      std::ranges::copy(reals(received[i], number), reals(result, index_in(box, site, lattice)).begin());
-    });
+    each_site(arriving[i],
+              [&](const Coord& site, std::int64_t number) { copy(received[i], number, result, index_in(box, site, lattice)); });
   return result;
+}
+
+HostGauge collected(const HostGauge& part, const runtime::Decomposition& decomposition, const Box& box) {
+  return {box.extents, collected(part.data, HostGauge::reals_per_site, decomposition, box), box.origin};
 }
 
 }  // namespace quarkstar::c

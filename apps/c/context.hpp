@@ -18,6 +18,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -145,7 +146,10 @@ Source source_of(const Coord& lattice, const char* text);
 
 /// How the lattices of a session are cut over its ranks: equal parts, one block each. Throws Error(input) naming ranks.
 runtime::Decomposition cut_over_ranks(const Context& context, const Coord& lattice);
-/// A box of the lattice of which every rank has its part: this rank's own, which may reach over the lattice's edges. Collective.
+/// A box of the lattice of which every rank has its part, so many numbers per site: this rank's own, which may reach over the lattice's
+/// edges. Collective.
+std::vector<double> collected(std::span<const double> part, std::size_t reals_per_site, const runtime::Decomposition& decomposition,
+                              const Box& box);
 HostGauge collected(const HostGauge& part, const runtime::Decomposition& decomposition, const Box& box);
 
 }  // namespace quarkstar::c

@@ -7,6 +7,7 @@
 #include "apps/run/right_hand_sides.hpp"
 #include "apps/run/shared_settings.hpp"
 #include "apps/run/solve_plan.hpp"
+#include "codelets/actions/staggered/action.hpp"
 #include "codelets/field/field.hpp"
 #include "codelets/field/source.hpp"
 #include "codelets/io/gauge_part.hpp"
@@ -15,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 using namespace quarkstar;
@@ -55,8 +57,8 @@ Source source_of(const Coord& lattice, const char* text) {
 
 namespace {
 
-/// Plans who owns what as a run does, and makes the action's links.
-void make(Operator& op, const Gauge& gauge) {
+/// Plans as a run does who owns which block.
+void plan_blocks(Operator& op, const Gauge& gauge) {
   Context& context = *op.context;
   runtime::mpi::Job& job = *context.job;
   const ActionKind& kind = op.kind();
@@ -64,14 +66,6 @@ void make(Operator& op, const Gauge& gauge) {
   const runtime::Decomposition cut = cut_over_ranks(context, gauge.lattice);
   if (cut.is_distributed()) op.config.ranks = cut.ranks();
   app::require_same_settings_everywhere(app::shared_settings(op.config));
-  ActionRun action{.settings = op.config.settings,
-                   .boundary = op.config.boundary,
-                   .boundary_given = op.config.was_given("boundary"),
-                   .link_reals = op.config.solver.link_reals};
-  job.together([&] {
-    if (!kind.has_own_links(op.config.settings)) return;
-    if (kind.accept_files(action) != gauge.lattice) refuse("gauge", "the files of links have another lattice", "give a gauge field of it");
-  });
   const app::PlannedSolve planned = app::plan_solve(*context.session, op.config, gauge.lattice);
   const app::PlannedLattice& plan = planned.where;
   op.config.nrhs = planned.nrhs;
@@ -82,18 +76,65 @@ void make(Operator& op, const Gauge& gauge) {
     require_thick_blocks(plan.decomposition, kind.reach);
     app::require_memory(planned.memory);
   });
+}
+
+/// The action's links, of a configuration or of files.
+void make(Operator& op, const Gauge& gauge) {
+  Context& context = *op.context;
+  const ActionKind& kind = op.kind();
+  ActionRun action{.settings = op.config.settings,
+                   .boundary = op.config.boundary,
+                   .boundary_given = op.config.was_given("boundary"),
+                   .link_reals = op.config.solver.link_reals};
+  context.job->together([&] {
+    if (!kind.has_own_links(op.config.settings)) return;
+    if (kind.accept_files(action) != gauge.lattice) refuse("gauge", "the files of links have another lattice", "give a gauge field of it");
+  });
+  plan_blocks(op, gauge);
   const LinksOfPart links = [&](const runtime::Decomposition& decomposition, GaugeSummary& summary) -> const HostGauge& {
     op.links = collected(*gauge.part, decomposition, format::box_with_border(decomposition));
     summary = gauge.summary;
     return op.links;
   };
-  const MakeOperator make_operator = kind.make_links(*context.session, plan.decomposition, links, action);
+  const MakeOperator make_operator = kind.make_links(*context.session, *op.decomposition, links, action);
   op.config.settings = action.settings;  // what files of links say
   op.config.boundary = action.boundary;
   const auto operators = app::operators_of(op.config);
   if (operators.size() > 1) refuse(kind.mass_key, "each of these masses has links of its own", "make an operator for each of them");
   op.made = make_operator(operators.front());
   context.session->wait_all();
+}
+
+/// Largest sqrt(|N|^2 / 3) of all ranks: what long links that are unitary but for a factor have in common.
+double size_of(const HostGauge& links) {
+  double largest2 = 0;
+  for (std::size_t i = 0; i < links.data.size(); i += 18) {
+    double sum = 0;
+    for (std::size_t k = 0; k < 18; ++k) sum += links.data[i + k] * links.data[i + k];
+    largest2 = std::max(largest2, sum / 3);
+  }
+  runtime::mpi::Job::current().combine(std::span(&largest2, 1), runtime::mpi::Combine::maximum);
+  return std::sqrt(largest2);
+}
+
+/// Staggered links that are there already.
+void make_on_links(Operator& op, const Gauge& fat, const Gauge* long_links) {
+  plan_blocks(op, fat);
+  const auto links = std::make_shared<smear::StaggeredLinks>();
+  const auto of_hops = [&](const Gauge& gauge, bool is_long) {
+    return collected(*gauge.part, *op.decomposition, smear::hops_box(op.decomposition->part(), op.lattice, smear::longest_hop(is_long)));
+  };
+  links->fat = of_hops(fat, false);
+  links->has_long = long_links != nullptr;
+  if (links->has_long) {
+    links->long_links = of_hops(*long_links, true);
+    links->long_scale = -size_of(*long_links->part);
+    if (!(links->long_scale < 0) || !std::isfinite(links->long_scale))
+      throw runtime::mpi::SharedError(ErrorKind::input, "the long links are zero or not finite: give those that belong to the fat links",
+                                      Parameter("long_links"));
+  }
+  op.made.action = std::make_unique<staggered::Action>(*links);
+  op.made.links = links;
 }
 
 qs_status of_operator(qs_operator* op, const std::function<void()>& work) { return call(op ? op->context.get() : nullptr, work); }
@@ -116,6 +157,30 @@ qs_status qs_operator_create(qs_gauge* gauge, const char* action, const qs_setti
                   app::check_action(made->config);
                 });
                 make(*made, *gauge);
+                *op = made.release();
+              }));
+}
+
+qs_status qs_operator_create_on_links(qs_gauge* fat, qs_gauge* long_links, const qs_setting* settings, size_t settings_count,
+                                      qs_operator** op) {
+  return call(fat ? fat->context.get() : nullptr, std::function<void()>([&] {
+                Context& context = *fat->context;
+                auto made = std::make_unique<qs_operator>();
+                context.job->together([&] {
+                  require(op, "op");
+                  *op = nullptr;
+                  if (long_links != nullptr && (long_links->context != fat->context || long_links->lattice != fat->lattice))
+                    refuse("long_links", "they are of another lattice or session", "give those that belong to the fat links");
+                  made->context = fat->context;
+                  made->config = context.config;
+                  made->config.action = &(long_links != nullptr ? hisq_kind() : naive_kind());
+                  take_settings(made->config, settings, settings_count, SettingsOf::operators);
+                  app::complete(made->config);
+                  app::check_action(made->config);
+                  for (const char* key : {"links", "boundary", "naik-epsilon", "fat", "long"})
+                    if (made->config.was_given(key)) refuse(key, "the links are there already", "leave it out");
+                });
+                make_on_links(*made, *fat, long_links);
                 *op = made.release();
               }));
 }

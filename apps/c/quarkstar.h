@@ -63,14 +63,14 @@ typedef struct qs_correlators qs_correlators;
 
 /* A setting as the command takes it: --key value, without the dashes; "true" and "false" for switches. */
 typedef struct qs_setting {
-  const char* key;
-  const char* value;
+  const char *key;
+  const char *value;
 } qs_setting;
 
 /* Links U_mu of a lattice, or of this rank's part. */
 typedef struct qs_links {
   size_t struct_size;
-  void* data[4]; /* data[0] alone, but for QS_QDP */
+  void *data[4]; /* data[0] alone, but for QS_QDP */
   qs_precision precision;
   qs_layout layout;
   qs_location location;
@@ -80,7 +80,7 @@ typedef struct qs_links {
 /* Several vectors, each with both parities. */
 typedef struct qs_vectors {
   size_t struct_size;
-  void* const* data; /* one pointer a vector; QS_PYQUDA_PROPAGATOR: one in all */
+  void *const *data; /* one pointer a vector; QS_PYQUDA_PROPAGATOR: one in all */
   int count;
   qs_precision precision;
   qs_layout layout;
@@ -90,92 +90,97 @@ typedef struct qs_vectors {
 
 /* ---- about the library and errors */
 
-const char* qs_version(void); /* "quarkstar 0.1.0 (abc1234), ..." */
+const char *qs_version(void); /* "quarkstar 0.1.0 (abc1234), ..." */
 
 /* Of the last call of this thread that failed; "" before. Valid until its next call. */
-const char* qs_error_message(void);
+const char *qs_error_message(void);
 /* The key of the setting or the name of the argument that it is about, or "". */
-const char* qs_error_parameter(void);
+const char *qs_error_parameter(void);
 
 /* Names of the actions, by number; NULL behind the last. */
-const char* qs_action_name(int number);
+const char *qs_action_name(int number);
 /* Complex numbers of a vector per site: 12 for spinors, 3 for colour vectors; also how many columns a propagator has. 0: no such action. */
-int qs_action_components(const char* action);
+int qs_action_components(const char *action);
 
 /* ---- session */
 
 enum { QS_LOG_INFO = 1, QS_LOG_WARNING = 2, QS_LOG_ERROR = 3 };
-typedef void (*qs_log)(void* user, int level, const char* message);
+typedef void (*qs_log)(void *user, int level, const char *message);
 
 typedef struct qs_session_options {
   size_t struct_size;
-  const void* mpi_communicator; /* MPI_Comm*; NULL: this process alone. It is duplicated; MPI is initialised and finalised by the caller */
-  const qs_setting* settings;   /* devices, workers, threads, ranks, policy, watchdog, ...: docs/howto/c.md */
+  const void *mpi_communicator; /* MPI_Comm*; NULL: this process alone. It is duplicated; MPI is initialised and finalised by the caller */
+  const qs_setting *settings;   /* devices, workers, threads, ranks, policy, watchdog, ...: docs/howto/c.md */
   size_t settings_count;
   qs_log log; /* NULL: messages are dropped */
-  void* log_user;
+  void *log_user;
 } qs_session_options;
 
 /* Starts the workers. They sleep between calls. options may be NULL. */
-qs_status qs_session_open(const qs_session_options* options, qs_session** session);
+qs_status qs_session_open(const qs_session_options *options, qs_session **session);
 /* Ends them. The environment is as before. Collective. */
-qs_status qs_session_close(qs_session* session);
+qs_status qs_session_close(qs_session *session);
 
 /* ---- gauge fields */
 
 /* From memory, which is copied. lattice: the whole one's extents. */
-qs_status qs_gauge_create(qs_session* session, const int lattice[4], const qs_links* links, qs_gauge** gauge);
-/* NERSC, SciDAC/ILDG, MILC, openQCD or DDalphaAMG, recognised by content; checksums are verified. lattice: of a bare LIME file, else NULL.
- */
-qs_status qs_gauge_read(qs_session* session, const char* path, const int* lattice, qs_gauge** gauge);
+qs_status qs_gauge_create(qs_session *session, const int lattice[4], const qs_links *links, qs_gauge **gauge);
+/* NERSC, SciDAC/ILDG, MILC, openQCD or DDalphaAMG, recognised by content; checksums are verified. lattice: of a bare LIME file, else NULL. */
+qs_status qs_gauge_read(qs_session *session, const char *path, const int *lattice, qs_gauge **gauge);
 
 typedef struct qs_heatbath {
   size_t struct_size;
-  double beta;        /* 6/g^2 of Wilson's plaquette action */
-  int sweeps;         /* of a heatbath and overrelaxations each */
-  uint64_t seed;      /* 0: 1 */
-  int cold;           /* start from unit links instead of random ones */
+  double beta;     /* 6/g^2 of Wilson's plaquette action */
+  int sweeps;      /* of a heatbath and overrelaxations each */
+  uint64_t seed;   /* 0: 1 */
+  int cold;        /* start from unit links instead of random ones */
   int overrelaxation; /* a heatbath; 0: 4, -1: none */
 } qs_heatbath;
 /* As `quarkstar gauge generate`. A session without GPUs. */
-qs_status qs_gauge_generate(qs_session* session, const int lattice[4], const qs_heatbath* heatbath, qs_gauge** gauge);
+qs_status qs_gauge_generate(qs_session *session, const int lattice[4], const qs_heatbath *heatbath, qs_gauge **gauge);
 
 /* format: "nersc", "ildg" or "milc"; precision of the file. */
-qs_status qs_gauge_write(qs_gauge* gauge, const char* path, const char* format, qs_precision precision);
+qs_status qs_gauge_write(qs_gauge *gauge, const char *path, const char *format, qs_precision precision);
 /* Copies the links out. */
-qs_status qs_gauge_export(qs_gauge* gauge, const qs_links* links);
+qs_status qs_gauge_export(qs_gauge *gauge, const qs_links *links);
 /* Projects every link onto SU(3), as MILC does: row 0 normalised, row 1 made orthogonal to it, row 2 their cross product. */
-qs_status qs_gauge_reunitarize(qs_gauge* gauge);
-qs_status qs_gauge_lattice(const qs_gauge* gauge, int lattice[4]);
+qs_status qs_gauge_reunitarize(qs_gauge *gauge);
+qs_status qs_gauge_lattice(const qs_gauge *gauge, int lattice[4]);
 /* This rank's part. */
-qs_status qs_gauge_part(const qs_gauge* gauge, int origin[4], int extents[4]);
+qs_status qs_gauge_part(const qs_gauge *gauge, int origin[4], int extents[4]);
 
 /* Means of Re tr / 3. */
 typedef struct qs_plaquettes {
   size_t struct_size;
   double mean, spatial, temporal, link_trace;
 } qs_plaquettes;
-qs_status qs_gauge_plaquette(qs_gauge* gauge, qs_plaquettes* plaquettes);
+qs_status qs_gauge_plaquette(qs_gauge *gauge, qs_plaquettes *plaquettes);
 
 typedef struct qs_smearing {
   size_t struct_size;
-  const char* action;  /* "hisq" or "asqtad" */
+  const char *action;  /* "hisq" or "asqtad" */
   double naik_epsilon; /* HISQ */
   double u0;           /* asqtad: tadpole factor */
   double boundary[4];  /* angles / pi; antiperiodic in time is {0, 0, 0, 1} */
 } qs_smearing;
 /* Fat and long links with staggered phases and boundary in them. Either pointer may be NULL: not wanted. */
-qs_status qs_gauge_smear(qs_gauge* gauge, const qs_smearing* smearing, qs_gauge** fat, qs_gauge** long_links);
+qs_status qs_gauge_smear(qs_gauge *gauge, const qs_smearing *smearing, qs_gauge **fat, qs_gauge **long_links);
 
-void qs_gauge_free(qs_gauge* gauge);
+void qs_gauge_free(qs_gauge *gauge);
 
 /* ---- operators */
 
 /* M of an action on a gauge field, and what solves M x = b. settings: those of `quarkstar solve` that are of the action or of the solver
  * (kappa, mass, masses, boundary, tol, solver, precision, links, nrhs, ...). */
-qs_status qs_operator_create(qs_gauge* gauge, const char* action, const qs_setting* settings, size_t settings_count, qs_operator** op);
-void qs_operator_free(qs_operator* op);
-int qs_operator_components(const qs_operator* op);
+qs_status qs_operator_create(qs_gauge *gauge, const char *action, const qs_setting *settings, size_t settings_count, qs_operator **op);
+/* The same of staggered links that are there already, with coefficients, phases and boundary in them, as qs_gauge_smear gives them:
+ * M = 2 m + D, D chi(x) = sum over mu of X_mu(x) chi(x+mu) - X_mu^+(x-mu) chi(x-mu) + N_mu(x) chi(x+3mu) - N_mu^+(x-3mu) chi(x-3mu), X = fat,
+ * N = long_links, which may be NULL: then without these hops. settings: those of the action "hisq", or "naive", but for links and what makes
+ * them. */
+qs_status qs_operator_create_on_links(qs_gauge *fat, qs_gauge *long_links, const qs_setting *settings, size_t settings_count,
+                                      qs_operator **op);
+void qs_operator_free(qs_operator *op);
+int qs_operator_components(const qs_operator *op);
 
 typedef enum qs_reason {
   QS_REASON_CONVERGED = 1,
@@ -185,7 +190,7 @@ typedef enum qs_reason {
   QS_REASON_ITERATION_LIMIT = 5,
   QS_REASON_INTERRUPTED = 6
 } qs_reason;
-const char* qs_reason_text(qs_reason reason);
+const char *qs_reason_text(qs_reason reason);
 
 typedef struct qs_result {
   size_t struct_size;
@@ -202,47 +207,52 @@ typedef struct qs_solve_options {
   /* QS_BOTH: M x = b. QS_EVEN, QS_ODD: S x = b on the sites of that parity, S = M_pp - M_pq M_qq^-1 M_qp; the other sites of sources and
    * solutions are neither read nor written. Staggered: S = (4 m^2 - D D) / (2 m). residual is then |b - S x| / |b|. */
   qs_parity parity;
-  const double* masses;              /* one a solution (Wilson, clover: kappa; twisted mass: mu); NULL: the operator's */
-  const double* tolerances;          /* of `residual`, one a solution, 0: not asked; NULL: the setting tol */
-  const double* relative_tolerances; /* of `relative_residual`, one a solution, 0: not asked; NULL: none. What is asked must all hold */
-  int use_guess;                     /* solutions hold initial guesses */
+  const double *masses; /* one a solution (Wilson, clover: kappa; twisted mass: mu); NULL: the operator's */
+  /* Of `residual`, one a solution; NULL: the setting tol. 0: not asked. With multishift in double precision, without guesses, 0 also asks
+   * for nothing but iterations as long as another solution needs them. */
+  const double *tolerances;
+  const double *relative_tolerances; /* of `relative_residual`, one a solution, 0: not asked; NULL: none. What is asked must all hold */
+  int use_guess; /* solutions hold initial guesses */
+  /* What solutions are multiplied by when they are given back, and guesses divided by, one a solution; NULL: 1. Staggered parities: 1/(2 m)
+   * makes them solutions of (4 m^2 - D D) x = b. */
+  const double *solution_scales;
 } qs_solve_options;
 
 /* Solves for sources->count right-hand sides together, or for one source and several masses where the operator's setting solver is
  * multishift. results: one a solution, each with its struct_size, or NULL. options may be NULL. QS_NOT_CONVERGED where one has not. */
-qs_status qs_operator_solve(qs_operator* op, const qs_solve_options* options, const qs_vectors* sources, const qs_vectors* solutions,
-                            qs_result* results);
+qs_status qs_operator_solve(qs_operator *op, const qs_solve_options *options, const qs_vectors *sources, const qs_vectors *solutions,
+                            qs_result *results);
 /* |r| / |b| after every iteration of the last solve, of its solution `number`. The pointer is valid until the next solve. */
-qs_status qs_operator_history(const qs_operator* op, int number, const double** values, size_t* count);
+qs_status qs_operator_history(const qs_operator *op, int number, const double **values, size_t *count);
 
 typedef struct qs_apply_options {
   size_t struct_size;
-  const double* masses; /* as above */
+  const double *masses; /* as above */
   int adjoint;          /* M^+ */
   /* QS_BOTH: image = M vector. QS_EVEN, QS_ODD: the hopping part alone, image(parity) = M vector(other parity); the rest is neither read
    * nor written. Staggered: D. */
   qs_parity parity;
 } qs_apply_options;
-qs_status qs_operator_apply(qs_operator* op, const qs_apply_options* options, const qs_vectors* vectors, const qs_vectors* images);
+qs_status qs_operator_apply(qs_operator *op, const qs_apply_options *options, const qs_vectors *vectors, const qs_vectors *images);
 
 /* ---- sources and correlators */
 
 /* Fills vector i with column columns[i] (NULL: 0, 1, ...) of a source as the command writes it: "point:0,0,0,0", "wall:3",
  * "corner-wall:0", "z2:0,7", "random:0,7". */
-qs_status qs_operator_source(qs_operator* op, const char* source, const int* columns, const qs_vectors* vectors);
+qs_status qs_operator_source(qs_operator *op, const char *source, const int *columns, const qs_vectors *vectors);
 
 /* Correlators of a propagator of an action on the lattice of `gauge`: all its columns, which were solved from that source. settings: the
  * command's `correlators`, `momenta` and `fold`; without them what the command computes. Those that have no meaning for the source are
  * left out, with a warning. */
-qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, const qs_setting* settings, size_t settings_count,
-                      const qs_vectors* propagator, qs_correlators** correlators);
-int qs_correlators_count(const qs_correlators* correlators);
-const char* qs_correlators_name(const qs_correlators* correlators, int number);
+qs_status qs_contract(qs_gauge *gauge, const char *action, const char *source, const qs_setting *settings, size_t settings_count,
+                      const qs_vectors *propagator, qs_correlators **correlators);
+int qs_correlators_count(const qs_correlators *correlators);
+const char *qs_correlators_name(const qs_correlators *correlators, int number);
 /* C(t), t from the source's time slice; of a complex one the real parts. */
-const double* qs_correlators_values(const qs_correlators* correlators, int number, size_t* times);
+const double *qs_correlators_values(const qs_correlators *correlators, int number, size_t *times);
 /* NULL, and 0 times, where every summand is real. */
-const double* qs_correlators_imaginary(const qs_correlators* correlators, int number, size_t* times);
-void qs_correlators_free(qs_correlators* correlators);
+const double *qs_correlators_imaginary(const qs_correlators *correlators, int number, size_t *times);
+void qs_correlators_free(qs_correlators *correlators);
 
 #ifdef __cplusplus
 }

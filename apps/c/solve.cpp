@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <span>
 
@@ -22,7 +23,7 @@ struct Asked {
   qs_parity parity = QS_BOTH;
   bool guess = false, shifted = false;
   int components = 0;
-  std::vector<double> masses{}, tolerances{}, relative{};  ///< of each solution; relative 0: not asked
+  std::vector<double> masses{}, tolerances{}, relative{}, scales{};  ///< of each solution; relative 0: not asked
   qs_vectors sources{}, solutions{};
 };
 
@@ -52,20 +53,32 @@ Asked asked_of(const Operator& op, const qs_solve_options* options, const qs_vec
   else if (asked.masses.size() != static_cast<std::size_t>(n))
     refuse("masses", fmt::format("the operator has {} masses, and there are {} solutions", asked.masses.size(), n), "give one a solution");
   asked.relative = values_of(o.relative_tolerances, n, 0);
+  asked.scales = values_of(o.solution_scales, n, 1);
   asked.tolerances = values_of(o.tolerances, n, op.config.solver.tolerance);
+  const double most = *std::max_element(asked.tolerances.begin(), asked.tolerances.end());
+  const bool any_relative = std::any_of(asked.relative.begin(), asked.relative.end(), [](double target) { return target > 0; });
   for (std::size_t v = 0; v < asked.masses.size(); ++v) {
     double& tolerance = asked.tolerances[v];
     const double relative = asked.relative[v];
     if (relative < 0 || relative >= 1) refuse("relative_tolerances", fmt::format("{}", relative), "give numbers from 0 to 1");
     if (tolerance == 0 && relative > 0) tolerance = relative;  // where the search for it begins
-    if (!(tolerance > 0) || tolerance >= 1) refuse("tolerances", fmt::format("{}", tolerance), "give numbers between 0 and 1");
+    const bool follows = tolerance == 0 && asked.shifted && !asked.guess && !any_relative && n <= most_vectors && most > 0;
+    if (!(tolerance > 0 || follows) || tolerance >= 1) refuse("tolerances", fmt::format("{}", tolerance), "give numbers between 0 and 1");
+    if (!std::isfinite(asked.scales[v]) || asked.scales[v] == 0)
+      refuse("solution_scales", fmt::format("{}", asked.scales[v]), "give numbers other than 0");
   }
   return asked;
 }
 
-/// sqrt(mean over the sites asked for of |b - M x|^2 / |x|^2), 1 where x is zero, of each vector.
+void multiply(HostField& field, double factor) {
+  if (factor == 1) return;
+  for (std::complex<double>& number : field.data) number *= factor;
+}
+
+/// sqrt(mean over the sites asked for of |b - M x|^2 / |scale x|^2), 1 where x is zero, of each vector.
 std::vector<double> relative_residuals(Solver& solver, const Asked& asked, const std::vector<HostField>& sources,
-                                       std::span<const double> masses, const std::vector<HostField>& solutions) {
+                                       std::span<const double> masses, std::span<const double> scales,
+                                       const std::vector<HostField>& solutions) {
   std::vector<HostField> images(solutions.size(), HostField(asked.components, solutions.front().box()));
   solver.apply(solutions, masses, images);
   const Box part = solutions.front().box();
@@ -78,7 +91,7 @@ std::vector<double> relative_residuals(Solver& solver, const Asked& asked, const
       double r2 = 0, x2 = 0;
       for (int c = 0; c < asked.components; ++c) {
         r2 += std::norm(sources[v].at(site, c) - images[v].at(site, c));
-        x2 += std::norm(solutions[v].at(site, c));
+        x2 += std::norm(scales[v] * solutions[v].at(site, c));
       }
       runtime::add(sums[v], x2 > 0 ? r2 / x2 : 1);
     }
@@ -114,14 +127,15 @@ Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const 
   const std::size_t n = solutions.size();
   std::vector<double> tolerances(asked.tolerances.begin() + static_cast<std::ptrdiff_t>(first),
                                  asked.tolerances.begin() + static_cast<std::ptrdiff_t>(first + n));
-  const auto masses = std::span(asked.masses).subspan(first, n), relative = std::span(asked.relative).subspan(first, n);
+  const auto masses = std::span(asked.masses).subspan(first, n), relative = std::span(asked.relative).subspan(first, n),
+             scales = std::span(asked.scales).subspan(first, n);
   SolveRequest request{.tolerances = tolerances, .parity = {}};
   if (asked.parity != QS_BOTH) request.parity = asked.parity == QS_ODD ? 1 : 0;
   Solved solved{solver.solve(sources, masses, solutions, {}, {}, {}, request), {}};
   if (std::all_of(relative.begin(), relative.end(), [](double target) { return target == 0; })) return solved;
   constexpr int most_rounds = 20;
   for (int round = 0;; ++round) {
-    solved.relative = relative_residuals(solver, asked, sources, masses, solutions);
+    solved.relative = relative_residuals(solver, asked, sources, masses, scales, solutions);
     bool again = false;
     for (std::size_t v = 0; v < n; ++v) {
       if (relative[v] == 0 || solved.relative[v] <= relative[v] || !solved.results[v].converged()) continue;
@@ -186,8 +200,11 @@ qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
       if (asked.shifted) sources.resize(static_cast<std::size_t>(n), sources.front());
       solutions = asked.guess ? vectors_from(asked.solutions, first, n, asked.components, part, asked.parity, team)
                               : std::vector<HostField>(static_cast<std::size_t>(n), HostField(asked.components, part));
+      for (std::size_t v = 0; v < solutions.size() && asked.guess; ++v)
+        multiply(solutions[v], 1 / asked.scales[static_cast<std::size_t>(first) + v]);
     });
     const Solved solved = solve_group(op.solver_for(n), asked, static_cast<std::size_t>(first), sources, solutions);
+    for (std::size_t v = 0; v < solutions.size(); ++v) multiply(solutions[v], asked.scales[static_cast<std::size_t>(first) + v]);
     vectors_to(asked.solutions, first, solutions, asked.parity, team);
     for (std::size_t v = 0; v < solved.results.size(); ++v) {
       const SolveResult& result = solved.results[v];

@@ -49,12 +49,16 @@ struct Beta : KrylovLastStep {  // beta = |r'|^2 / |r|^2;  beta_s = beta (zeta' 
   static constexpr const char* name = "multishift_cg.beta";
   static QUARKSTAR_HD void run(State& s, const double* sums) {
     const double beta = sums[0] / s.rho;
+    bool any_has_far_to_go = false;
     for (int v = 0; v < s.vectors; ++v) {
       if (s.stopped[v] != 0) continue;
       const double ratio = s.zeta[v] / s.previous_zeta[v];
       s.beta[v] = beta * ratio * ratio;
       s.pending[v] = s.verdict(v, s.zeta[v] * s.zeta[v] * sums[0]);
+      any_has_far_to_go = any_has_far_to_go || (s.target[v] > 0 && s.pending[v] == StopReason::running);
     }
+    for (int v = 0; v < s.vectors && !any_has_far_to_go; ++v)  // a target of 0: as long as those with another one
+      if (s.pending[v] == StopReason::running) s.pending[v] = StopReason::converged;
     s.previous_alpha = s.base_alpha[0];
     s.previous_beta = s.base_beta[0] = beta;
     s.rho = sums[0];

@@ -37,6 +37,6 @@ forbid "StarPU is used in runtime/ and *_codelet.cpp only" 'starpu' "${no_starpu
 # Results of Wilson's and of staggered actions are compared with those of other codes by name, `gauge smear` makes links of the latter, and
 # arguments of the C library have names of settings.
 named=$(grep -nHE '"(--)?(kappa|normalisation|masses|naik-epsilon|u0|fat|long)"' "${apps[@]}" |
-  grep -vE '^apps/(c/(gauge|operator|solve)|verify/verify(_data|_staggered)?|command/gauge_smear_command|run/write_hdf5)\.cpp:' || true)
+  grep -vE '^apps/(c/(milc/)?(gauge|operator|solve)|verify/verify(_data|_staggered)?|command/gauge_smear_command|run/write_hdf5)\.cpp:' || true)
 [ -z "$named" ] || { echo "settings of an action are named in its own folder only:"; sed 's/^/  /' <<< "$named"; bad=1; }
 exit $bad

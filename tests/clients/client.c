@@ -360,6 +360,52 @@ static void all_actions(qs_gauge *gauge) {
 }
 
 /* What qs_contract() refuses, and |S(x)|^2 by a loop. */
+/* Smeared links given back are the operator that makes them itself; shifts that go as far as the first; scaled solutions. */
+static void on_links(qs_gauge *gauge, qs_operator *hisq) {
+  const qs_smearing smearing = {.struct_size = sizeof smearing, .action = "hisq", .boundary = {0, 0, 0, 1}};
+  qs_gauge *fat = NULL, *far = NULL;
+  OK(qs_gauge_smear(gauge, &smearing, &fat, &far));
+  const qs_setting wrong = {"links", "14"}, shifted = {"solver", "multishift"}, mass = {"mass", "0.4"};
+  qs_operator *op = NULL, *shifts = NULL;
+  FAILS(QS_ERROR_INPUT, "there already", "links", qs_operator_create_on_links(fat, far, &wrong, 1, &op));
+  OK(qs_operator_create_on_links(fat, far, &mass, 1, &op));
+  OK(qs_operator_create_on_links(fat, far, &shifted, 1, &shifts));
+  qs_gauge_free(fat);
+  qs_gauge_free(far);
+  fields *b = new_fields(1, sites * 6), *x = new_fields(2, sites * 6), *y = new_fields(2, sites * 6);
+  fill(b, 5);
+  x->vectors.count = y->vectors.count = 1;
+  const double twice = 2;
+  qs_solve_options options = {.struct_size = sizeof options, .parity = QS_ODD};
+  OK(qs_operator_solve(hisq, &options, &b->vectors, &x->vectors, NULL));
+  options.solution_scales = &twice;
+  OK(qs_operator_solve(op, &options, &b->vectors, &y->vectors, NULL));
+  for (size_t i = 0; i < sites * 6; ++i) CHECK(of(y, 0)[i] == 2 * of(x, 0)[i]);
+  options.use_guess = 1; /* which is the solution, scaled */
+  qs_result results[2] = {{.struct_size = sizeof(qs_result)}, {.struct_size = sizeof(qs_result)}};
+  OK(qs_operator_solve(op, &options, &b->vectors, &y->vectors, results));
+  CHECK(results[0].iterations == 0);
+
+  x->vectors.count = 2;
+  const double masses[2] = {0.2, 0.8}, tolerances[2] = {1e-6, 0}, none[2] = {0, 0};
+  options = (qs_solve_options){.struct_size = sizeof options, .parity = QS_EVEN, .masses = masses, .tolerances = tolerances};
+  OK(qs_operator_solve(shifts, &options, &b->vectors, &x->vectors, results));
+  CHECK(results[0].residual <= 1e-6 && results[1].residual < 0.1 * results[0].residual);
+  options.use_guess = 1;
+  FAILS(QS_ERROR_INPUT, "0", "tolerances", qs_operator_solve(shifts, &options, &b->vectors, &x->vectors, results));
+  options.use_guess = 0;
+  options.tolerances = none;
+  FAILS(QS_ERROR_INPUT, "0", "tolerances", qs_operator_solve(shifts, &options, &b->vectors, &x->vectors, results));
+  options.tolerances = NULL;
+  options.solution_scales = none;
+  FAILS(QS_ERROR_INPUT, "0", "solution_scales", qs_operator_solve(shifts, &options, &b->vectors, &x->vectors, results));
+  qs_operator_free(op);
+  qs_operator_free(shifts);
+  free_fields(b);
+  free_fields(x);
+  free_fields(y);
+}
+
 static void contractions(qs_gauge *gauge, qs_operator *wilson) {
   const size_t reals = (size_t)sites * 24;
   fields *b = new_fields(12, reals), *x = new_fields(12, reals);
@@ -411,6 +457,7 @@ int main(void) {
   many(gauge);
   all_actions(gauge);
   contractions(gauge, w);
+  on_links(gauge, s);
   qs_gauge_free(gauge); /* operators live on */
   OK(qs_operator_solve(w, NULL, &b->vectors, &b->vectors, NULL));
   OK(qs_session_close(session));

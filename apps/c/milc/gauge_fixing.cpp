@@ -1,0 +1,184 @@
+// Gauge fixing by overrelaxation, on the host. Sources: docs/conventions.md and Mandula and Ogilvie 1990.
+#include "apps/c/fields.hpp"
+#include "apps/c/milc/milc.hpp"
+#include "codelets/gauge/observables.hpp"
+#include "codelets/lattice/boxes.hpp"
+#include "codelets/su3/matrix.hpp"
+#include "runtime/graph/binned_sum.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+using namespace quarkstar;
+using namespace quarkstar::c;
+using namespace quarkstar::c::milc;
+
+namespace {
+
+using Matrix = site::Link<double>;
+using Entry = site::Complex<double>;
+
+Matrix adjoint(const Matrix& a) {
+  Matrix result;
+  for (int row = 0; row < 3; ++row)
+    for (int column = 0; column < 3; ++column) result[row][column] = {a[column][row].re, -a[column][row].im};
+  return result;
+}
+
+/// a, b <- h (a, b), rows of a matrix, with h in SU(2): h = h0 + i (h1, h2, h3) sigma.
+void mix_rows(Matrix& m, int a, int b, const std::array<double, 4>& h) {
+  const Entry h00{h[0], h[3]}, h01{h[2], h[1]}, h10{-h[2], h[1]}, h11{h[0], -h[3]};
+  const auto times = [](const Entry& x, const Entry& y) { return Entry{x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re}; };
+  for (int column = 0; column < 3; ++column) {
+    const Entry first = m[a][column], second = m[b][column];
+    const Entry p = times(h00, first), q = times(h01, second), r = times(h10, first), s = times(h11, second);
+    m[a][column] = {p.re + q.re, p.im + q.im};
+    m[b][column] = {r.re + s.re, r.im + s.im};
+  }
+}
+
+/// g that increases Re tr (g k), subgroup after subgroup, overrelaxed: the part outside of 1 is `boost` times as large, to first order.
+Matrix relaxed(Matrix k, double boost) {
+  Matrix g{};
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) g[i][j] = {i == j ? 1.0 : 0.0, 0};
+  for (const auto& [a, b] : {std::pair{0, 1}, {1, 2}, {0, 2}}) {
+    std::array h{k[a][a].re + k[b][b].re, -(k[a][b].im + k[b][a].im), k[b][a].re - k[a][b].re, k[b][b].im - k[a][a].im};
+    const double h0 = h[0] * h[0], outside = h[1] * h[1] + h[2] * h[2] + h[3] * h[3];
+    const double x = (boost * h0 + outside) / (h0 + outside), size = std::sqrt(h0 + x * x * outside);
+    if (!(size > 0)) continue;  // nothing to be gained
+    h[0] /= size;
+    for (std::size_t i = 1; i < 4; ++i) h[i] *= x / size;
+    mix_rows(g, a, b, h);
+    mix_rows(k, a, b, h);
+  }
+  return g;
+}
+
+/// How far a field is.
+struct Fixed {
+  double functional;  ///< F = sum over sites and directions of Re tr U / (3 V d)
+  double theta;       ///< sum of tr A A^+ / (3 V), A the traceless part of Delta - Delta^+, Delta = sum of U_mu(x-mu) - U_mu(x)
+};
+
+/// Links of this rank's part, and transformations of them that maximise F over the first d directions. Collective.
+class GaugeFixing {
+ public:
+  GaugeFixing(Context& context, HostGauge part, int directions)
+      : context_(context), team_(context.session->cpu_team()), cut_(cut(context)), part_(std::move(part)), directions_(directions) {}
+
+  HostGauge& links() { return part_; }
+
+  void sweep(double boost) {
+    for (const int parity : {0, 1}) transform(parity, boost);
+  }
+
+  Fixed state() const {
+    const HostGauge before = with_sites_before();
+    std::array sums{runtime::BinnedSum::zero(), runtime::BinnedSum::zero()};
+    for (std::int64_t i = 0; i < volume(part_.extents); ++i) {
+      Matrix delta{};
+      double trace = 0;
+      for (int mu = 0; mu < directions_; ++mu) {
+        const Matrix here = site::read_link(part_.link(i, mu).data()), there = neighbour(before, i, mu);
+        trace += here[0][0].re + here[1][1].re + here[2][2].re;
+        delta = delta + there + site::scaled(-1.0, here);
+      }
+      const Matrix a = delta + site::scaled(-1.0, adjoint(delta));  // antihermitian
+      const double third = (a[0][0].im + a[1][1].im + a[2][2].im) / 3;
+      double size2 = 0;
+      for (int row = 0; row < 3; ++row)
+        for (int column = 0; column < 3; ++column) {
+          const double im = a[row][column].im - (row == column ? third : 0);
+          size2 += a[row][column].re * a[row][column].re + im * im;
+        }
+      runtime::add(sums[0], trace);
+      runtime::add(sums[1], size2);
+    }
+    context_.job->combine(sums);
+    const double sites = 3 * static_cast<double>(volume(lattice()));
+    return {runtime::value_of(sums[0]) / (sites * directions_), runtime::value_of(sums[1]) / sites};
+  }
+
+ private:
+  HostGauge with_sites_before() const { return collected(part_, cut_, with_border(cut_.part(), lattice(), 1, 0)); }
+
+  /// U_mu(x - mu), x the i-th site of the part.
+  Matrix neighbour(const HostGauge& before, std::int64_t i, int mu) const {
+    Coord site = site_of(part_.box(), i);
+    site[mu] = (site[mu] - 1 + lattice()[mu]) % lattice()[mu];
+    return site::read_link(before.link(index_in(before.box(), site, lattice()), mu).data());
+  }
+
+  /// Transforms the sites of a parity, none of which are neighbours.
+  void transform(int parity, double boost) {
+    constexpr std::size_t reals = 18;
+    const HostGauge before = with_sites_before();
+    const std::int64_t sites = volume(part_.extents);
+    std::vector<double> g(static_cast<std::size_t>(sites) * reals);
+    const Matrix one = relaxed(Matrix{}, boost);
+    team_.for_range(sites, [&](std::int64_t begin, std::int64_t end, int) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        double* const mine = g.data() + static_cast<std::size_t>(i) * reals;
+        if (parity_of(site_of(part_.box(), i)) != parity) {
+          site::write_link(mine, one);
+          continue;
+        }
+        Matrix k{};
+        for (int mu = 0; mu < directions_; ++mu) k = k + site::read_link(part_.link(i, mu).data()) + adjoint(neighbour(before, i, mu));
+        site::write_link(mine, relaxed(k, boost));
+      }
+    });
+    const Box wanted = with_border(cut_.part(), lattice(), 0, 1);
+    const std::vector<double> around = collected(g, reals, cut_, wanted);
+    team_.for_range(sites, [&](std::int64_t begin, std::int64_t end, int) {
+      for (std::int64_t i = begin; i < end; ++i)
+        for (int mu = 0; mu < 4; ++mu) {
+          Coord site = site_of(part_.box(), i);
+          site[mu] = (site[mu] + 1) % lattice()[mu];
+          const double* const next = around.data() + static_cast<std::size_t>(index_in(wanted, site, lattice())) * reals;
+          const Matrix mine = site::read_link(g.data() + static_cast<std::size_t>(i) * reals);
+          double* const link = part_.link(i, mu).data();
+          site::write_link(link, site::multiply_adjoint(multiply(mine, site::read_link(link)), site::read_link(next)));
+        }
+    });
+  }
+
+  Context& context_;
+  const runtime::Team& team_;
+  const runtime::Decomposition cut_;
+  HostGauge part_;
+  const int directions_;
+};
+
+}  // namespace
+
+void qudaGaugeFixingOVR(int precision, unsigned int direction, int most_steps, int report_every, double relaxation, double tolerance,
+                        unsigned int reunitarize_every, unsigned int stop_by_theta, QudaMILCSiteArg_t* site) {
+  const qs_links links = links_at(__func__, precision, site);
+  if (!(relaxation > 0) || relaxation >= 2)
+    end(__func__, fmt::format("relaxation {}: give a number between 0 and 2, usually 1.5", relaxation));
+  work(__func__, [&](Context& context) {
+    const runtime::Team& team = context.session->cpu_team();
+    constexpr unsigned int coulomb = 3;
+    GaugeFixing fixing(context, links_from(links, cut(context).part(), team), direction == coulomb ? 3 : 4);
+    Fixed now = fixing.state();
+    for (int step = 1; step <= most_steps; ++step) {
+      fixing.sweep(relaxation);
+      if (reunitarize_every > 0 && step % static_cast<int>(reunitarize_every) == 0) gauge::reunitarize(fixing.links(), team);
+      const Fixed last = std::exchange(now, fixing.state());
+      if (report_every > 0 && step % report_every == 0)
+        spdlog::info("gauge fixing: step {}, F = {:.12g}, theta = {:.6g}", step, now.functional, now.theta);
+      if ((stop_by_theta != 0 ? now.theta : std::abs(now.functional - last.functional)) < tolerance) break;
+    }
+    gauge::reunitarize(fixing.links(), team);
+    links_to(links, fixing.links(), team);
+  });
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# libquda.so as MILC meets it: installed by itself, exporting quda names alone, called as MILC calls it (tests/clients/milc_replay.c) on 1, 2
+# and 4 ranks, against correlators that MILC has computed.
+in_memory=yes
+source "$(dirname "${BASH_SOURCE[0]}")/testing.bash"
+source_folder=$(realpath "${QUARKSTAR_SOURCE_DIR:-$here/../..}")
+build=$(dirname "$QUARKSTAR")
+[ -e "$build/quarkstar-milc/libquda.so" ] || { echo "no quarkstar-milc/libquda.so beside the command"; exit 77; }
+for tool in mpicc mpirun cmake nm; do command -v "$tool" >/dev/null || { echo "no $tool"; exit 77; }; done
+if ldd "$build/quarkstar-milc/libquda.so" | grep -qE 'lib[atu]b?san'; then echo "a client would have to be built with the sanitizer"; exit 77; fi
+
+cmake --install "$build" --prefix "$PWD/installed" --component milc >install.txt || { cat install.txt; die "cmake --install"; }
+QUDA_HOME=$PWD/installed/lib/quarkstar-milc  # as MILC's makefile names it
+others=$(nm -D --defined-only "$QUDA_HOME/libquda.so" | awk '$3 !~ /^quda/' || true)
+[ -z "$others" ] || die "libquda.so exports more than quda names: $others"
+mpicc -std=c99 -Wall -Wextra -Werror -pedantic -O1 -I "$QUDA_HOME/include" "$source_folder/tests/clients/milc_replay.c" -o milc_replay \
+  -L "$QUDA_HOME/lib" -lquda -lm -Wl,-rpath,"$QUDA_HOME/lib"
+
+export QUARKSTAR_MILC="devices=cpu workers=1 threads=1"
+# on GRID FILE LATTICE GOLDEN: what it prints is the same for every grid.
+on() {
+  local grid=$1 file=$2 lattice=$3 golden=$4
+  # shellcheck disable=SC2086  # four numbers each
+  timeout 600 mpirun --allow-run-as-root --oversubscribe --bind-to none -n $((${grid// /*})) ./milc_replay "$file" $lattice $grid "$golden" \
+    >"out.txt" 2>err.txt || { cat out.txt err.txt; die "MILC's calls on $grid ranks"; }
+  [ -e "first.txt" ] || cp out.txt first.txt
+  [ -s out.txt ] && cmp first.txt out.txt || die "the bits depend on the ranks: $grid"
+}
+known=$data/milc/lat.sample.l8888
+if [ -e "$data/golden-milc.json" ] && [ -e "$known" ] && command -v python3 >/dev/null; then
+  python3 - "$data/golden-milc.json" >golden.txt <<'EOF'
+import json, sys
+for name, entry in json.load(open(sys.argv[1])).items():
+    print(name, *(repr(x) for x in entry["re"]))
+EOF
+  on "1 1 1 1" "$known" "8 8 8 8" golden.txt
+  on "2 1 1 1" "$known" "8 8 8 8" golden.txt
+  on "1 1 2 2" "$known" "8 8 8 8" golden.txt
+  rm first.txt
+  on "1 1 1 1" "$data/milc/lat.sample.l4444" "4 4 4 4" golden.txt
+else
+  echo "SKIPPED MILC's correlators, golden-milc.json ($data is not there); its calls are checked on a configuration of ours"
+  expect 0 '^plaquette ' gauge generate lattice.milc --lattice 4 4 8 8 --beta 6.0 --sweeps 10 --seed 7 --format milc
+  on "1 1 1 1" lattice.milc "4 4 8 8" -
+  on "1 1 1 2" lattice.milc "4 4 8 8" -
+  on "1 1 2 2" lattice.milc "4 4 8 8" -
+fi
+
+# What is not there says so, by name, and ends the job.
+if ./milc_replay absent >out.txt 2>err.txt; then die "an absent function returns"; fi
+grep -q 'libquda of Quarkstar: qudaMultigridCreate: .*MULTIGRID' err.txt || { cat err.txt; die "no message names the absent function"; }
+QUARKSTAR_MILC="nonsense" ./milc_replay none 8 8 8 8 1 1 1 1 - >out.txt 2>err.txt && die "a setting that is none is taken"
+grep -q "qudaInit: .QUARKSTAR_MILC: 'nonsense'" err.txt || { cat err.txt; die "no message names the setting"; }
