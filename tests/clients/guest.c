@@ -210,7 +210,7 @@ static void disagreeing(int rank) {
   MPI_Comm_free(&mine);
 
   options.mpi_communicator = &world;
-  const char *const wrong[][2] = {{"wokers", "1"}, {"workers", "100000"}, {"threads", "100000"}, {"policy", "none"}};
+  const char *const wrong[][2] = {{"wokers", "1"}, {"workers", "100000"}, {"policy", "none"}};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
     settings[1].key = rank == 1 ? wrong[i][0] : "workers";
     settings[1].value = rank == 1 ? wrong[i][1] : "1";
