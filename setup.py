@@ -2,16 +2,24 @@
 import pathlib
 import shutil
 
-from setuptools import setup
+from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
+
+LIBRARY = pathlib.Path(__file__).parent / "build" / "release" / "libquarkstar.so.0"
 
 
 class BuildWithLibrary(build_py):
     def run(self) -> None:
         super().run()
-        built = pathlib.Path(__file__).parent / "build" / "release" / "libquarkstar.so.0"
-        if built.exists():
-            shutil.copyfile(built, pathlib.Path(self.build_lib) / "quarkstar" / built.name)
+        if LIBRARY.exists():
+            shutil.copyfile(LIBRARY, pathlib.Path(self.build_lib) / "quarkstar" / LIBRARY.name)
 
 
-setup(cmdclass={"build_py": BuildWithLibrary})
+class WithLibrary(Distribution):
+    """With the library in it a wheel is for machines of this kind alone."""
+
+    def has_ext_modules(self) -> bool:
+        return LIBRARY.exists()
+
+
+setup(cmdclass={"build_py": BuildWithLibrary}, distclass=WithLibrary)

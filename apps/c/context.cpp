@@ -25,6 +25,10 @@ struct LastError {
   std::string message, parameter;
 };
 thread_local LastError last_error;
+thread_local bool calling_back = false;
+std::atomic<bool> lost{false};  ///< whether some session was
+
+runtime::Failure failure_text(const std::exception& error) { return runtime::failure_of(error, "use a machine with more, or more ranks"); }
 
 /// Gives what the library's layers log to the caller's function.
 class LogSink : public spdlog::sinks::base_sink<std::mutex> {
@@ -92,8 +96,34 @@ Owner owner_of(std::string_view key) {
 }  // namespace
 
 void Context::write_log(int level, const std::string& message) const {
-  if (log != nullptr) log(log_user, level, message.c_str());
+  if (log == nullptr) return;
+  service->say([&] {
+    calling_back = true;
+    log(log_user, level, message.c_str());
+    calling_back = false;
+  });
 }
+
+void Context::free_later(qs_operator* op) noexcept try {
+  const std::lock_guard lock(freeing);
+  freed.push_back(op);
+} catch (const std::bad_alloc&) {  // then it stays
+}
+
+void Context::free_operators() {
+  std::vector<qs_operator*> all;
+  {
+    const std::lock_guard lock(freeing);
+    all.swap(freed);
+  }
+  for (qs_operator* op : all) {
+    op->drop_solver();
+    delete op;
+  }
+}
+
+bool in_callback() { return calling_back; }
+bool process_is_lost() { return lost; }
 
 qs_status set_error(qs_status code, std::string_view message, std::string_view parameter) noexcept {
   try {
@@ -110,7 +140,7 @@ qs_status set_error_of_exception() noexcept {
     throw;
   } catch (const std::exception& error) {
     try {
-      const runtime::Failure failure = runtime::failure_of(error, "use a machine with more, or more ranks");
+      const runtime::Failure failure = failure_text(error);
       return set_error(static_cast<qs_status>(failure.exit_code), failure.message, failure.parameter);
     } catch (const std::exception&) {
       return set_error(QS_ERROR_ENVIRONMENT, "out of memory");
@@ -120,13 +150,22 @@ qs_status set_error_of_exception() noexcept {
   }
 }
 
-std::mutex& calls_mutex() {
+std::unique_lock<std::mutex> only_call() {
   static std::mutex mutex;
-  return mutex;
+  if (calling_back)
+    throw Error(ErrorKind::input, "", "a function of the library was called from a callback",
+                "call it when the call in progress has returned");
+  return std::unique_lock(mutex);
 }
 
-qs_status call(Context* context, const std::function<qs_status()>& work) noexcept try {
-  const std::lock_guard lock(calls_mutex());
+bool leaves_others(const runtime::mpi::Job& job, const std::exception& error) {
+  if (!job.is_distributed() || dynamic_cast<const runtime::mpi::SharedError*>(&error) != nullptr) return false;
+  const auto* const ours = dynamic_cast<const Error*>(&error);
+  return ours == nullptr || (ours->kind() != ErrorKind::input && ours->kind() != ErrorKind::numerical);
+}
+
+qs_status call(Context* context, const std::function<qs_status()>& work, Among among) noexcept try {
+  const std::unique_lock lock = only_call();
   if (context == nullptr) refuse("handle", "it is NULL", "give one that an earlier call has made");
   if (!context->open) refuse("session", "it has been closed", "open another, and make gauges and operators of it");
   Service& service = *context->service;
@@ -136,15 +175,25 @@ qs_status call(Context* context, const std::function<qs_status()>& work) noexcep
       service.run(
           [&] {
             const AtWork at_work(*context);
-            status = work();
+            context->free_operators();
+            try {
+              status = work();
+            } catch (const std::exception& error) {
+              if (among == Among::ranks && context->job != nullptr && leaves_others(*context->job, error)) {
+                const runtime::Failure failure = failure_text(error);
+                context->job->fail_alone(failure.message, failure.exit_code);
+              }
+              throw;
+            }
           },
           context->caller_drives);
   } catch (const std::exception&) {
     if (!service.is_lost()) throw;
   }
   if (service.is_lost()) {
-    static auto* const lost = new std::set<std::shared_ptr<Context>>;
-    lost->insert(context->shared_from_this());
+    lost = true;
+    static auto* const kept = new std::set<std::shared_ptr<Context>>;
+    kept->insert(context->shared_from_this());
     return set_error(QS_ERROR_LOST, service.loss());
   }
   return status == QS_OK ? QS_OK : set_error(status, context->failure);
@@ -152,11 +201,12 @@ qs_status call(Context* context, const std::function<qs_status()>& work) noexcep
   return set_error_of_exception();
 }
 
-qs_status call(Context* context, const std::function<void()>& work) noexcept {
+qs_status call(Context* context, const std::function<void()>& work, Among among) noexcept {
   return call(context, std::function<qs_status()>([&work] {
                 work();
                 return QS_OK;
-              }));
+              }),
+              among);
 }
 
 void refuse(std::string_view argument, const std::string& what, const std::string& remedy) {

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -37,8 +38,10 @@ class Service {
   Service& operator=(const Service&) = delete;
 
   /// Runs work there. drives: whether the caller is the thread for MPI. Throws what it throws, and Error(environment) where the job is
-  /// lost.
+  /// lost: then the thread uses nothing of the caller's any more.
   void run(const std::function<void()>& work, bool drives);
+  /// For any thread: says something to the caller, unless the job is lost. While it does so no call returns because of a loss.
+  void say(const std::function<void()>& words);
   /// For any thread: what is to be told of a job that has failed, and that it is lost.
   void tell(const std::string& message);
   void lose();
@@ -50,11 +53,13 @@ class Service {
   void serve();
 
   mutable std::mutex mutex_;
+  std::mutex saying_;
   std::condition_variable changed_;
   const std::function<void()>* work_ = nullptr;
   std::exception_ptr thrown_;
   std::string message_;
   std::atomic<bool> done_{true}, lost_{false};
+  std::atomic<bool> uses_caller_{false};  ///< whether the thread may use what the caller gave it
   bool ending_ = false;
   std::thread thread_;
 };
@@ -69,12 +74,17 @@ struct Context : std::enable_shared_from_this<Context> {
   std::unique_ptr<runtime::mpi::Job> job;
   std::unique_ptr<runtime::Session> session;
   std::set<Operator*> operators;  ///< that hold a solver
+  std::mutex freeing;
+  std::vector<qs_operator*> freed = {};  ///< under `freeing`
   std::unique_ptr<Service> service = std::make_unique<Service>();
   bool open = true;
   std::string failure = {};    ///< of a call that was answered with QS_NOT_CONVERGED
   bool caller_drives = false;  ///< whether the caller's thread makes the calls of MPI
 
   void write_log(int level, const std::string& message) const;
+  /// For a callback: the next call frees it.
+  void free_later(qs_operator* op) noexcept;
+  void free_operators();
 };
 
 /// Links of a lattice: this rank's part.
@@ -99,6 +109,8 @@ struct Operator {
   const ActionKind& kind() const { return *config.action; }
   /// The solver for so many right-hand sides.
   Solver& solver_for(int vectors);
+  /// Of so many vectors: those that are given, else its own. Throws Error(input) naming masses.
+  std::vector<double> masses_for(int count, const double* given) const;
   /// Gives up the solver.
   void drop_solver();
 };
@@ -110,29 +122,63 @@ qs_status set_error(qs_status code, std::string_view message, std::string_view p
 /// The same of the exception that is being handled.
 qs_status set_error_of_exception() noexcept;
 
-/// Runs work on the service's thread of a context that is open, with workers awake, and gives back what came of it. When the job is lost,
-/// the context stays for ever, with what its threads may still use.
-qs_status call(Context* context, const std::function<qs_status()>& work) noexcept;
-/// The same without an answer of its own.
-qs_status call(Context* context, const std::function<void()>& work) noexcept;
+/// Who takes part in a call: all ranks, which wait for each other, or this one alone.
+enum class Among { ranks, this_rank };
 
-/// One call at a time, also of those that need no session.
-std::mutex& calls_mutex();
+/// Runs work on the service's thread of a context that is open, with workers awake, and gives back what came of it. When the job is lost,
+/// the context stays for ever, with what its threads may still use. Among ranks an error of this rank alone, of its machine or of ours,
+/// loses the job: the others wait in the call, and this rank does not know where. Errors of input and of numbers are the same on all ranks,
+/// because what may differ is compared first (Job::together()).
+qs_status call(Context* context, const std::function<qs_status()>& work, Among among = Among::ranks) noexcept;
+/// The same without an answer of its own.
+qs_status call(Context* context, const std::function<void()>& work, Among among = Among::ranks) noexcept;
+/// Whether it is such an error.
+bool leaves_others(const runtime::mpi::Job& job, const std::exception& error);
+/// Whether a session of this process was lost: StarPU cannot start again.
+bool process_is_lost();
+
+/// Held by a call: there is one at a time, also of those that need no session. Throws Error(input) in a callback, whose call holds it.
+std::unique_lock<std::mutex> only_call();
+/// Whether this thread is in a callback.
+bool in_callback();
 
 [[noreturn]] void refuse(std::string_view argument, const std::string& what, const std::string& remedy);
 /// Throws Error(input) where a pointer that must be given is not.
 void require(const void* pointer, std::string_view argument);
 
-/// A struct of the caller, whose members beyond its struct_size are 0; all 0 where it is not given. Throws Error(input) where its size is
-/// less than that of the first member behind it.
+/// Throws Error(input) where a struct of the caller says that it is smaller than its first two members, or larger than any of ours will be.
+template <class Struct>
+void require_size(const Struct& given, std::string_view argument) {
+  constexpr std::size_t most = 4096;
+  if (given.struct_size < 2 * sizeof(std::size_t) || given.struct_size > most)
+    refuse(argument, "struct_size is not set", "set it to sizeof of the struct, and zero what is not used");
+}
+
+/// A struct of the caller, whose members beyond its struct_size are 0; all 0 where it is not given. Throws Error(input) where members that
+/// only a later version knows are not 0.
 template <class Struct>
 Struct taken(const Struct* given, std::string_view argument) {
   Struct mine{};
   if (given == nullptr) return mine;
-  if (given->struct_size < 2 * sizeof(std::size_t))
-    refuse(argument, "struct_size is not set", "set it to sizeof of the struct, and zero what is not used");
+  require_size(*given, argument);
   std::memcpy(&mine, given, given->struct_size < sizeof mine ? given->struct_size : sizeof mine);
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
+  for (std::size_t i = sizeof mine; i < given->struct_size; ++i)
+    if (bytes[i] != 0) refuse(argument, "it asks for something that this version of the library does not know", "zero what is not used");
   return mine;
+}
+
+/// Fills a struct of the caller, which may be smaller than ours, but for its struct_size.
+template <class Struct>
+void give(Struct mine, void* to, std::size_t size) {
+  mine.struct_size = size;
+  std::memcpy(to, &mine, size < sizeof mine ? size : sizeof mine);
+}
+
+/// What a call gives back is NULL until it has succeeded.
+template <class Handle>
+void clear(Handle** given) {
+  if (given != nullptr) *given = nullptr;
 }
 
 /// Settings of a session, of an operator or of a contraction, applied to `config`. Throws Error(input) naming the key.

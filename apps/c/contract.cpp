@@ -2,6 +2,7 @@
 #include "apps/c/context.hpp"
 #include "apps/c/fields.hpp"
 #include "apps/run/rank_plan.hpp"
+#include "apps/run/shared_settings.hpp"
 #include "apps/run/source_correlators.hpp"
 #include "codelets/lattice/lattice.hpp"
 
@@ -19,6 +20,7 @@ struct qs_correlators {
 
 qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, const qs_setting* settings, size_t settings_count,
                       const qs_vectors* propagator, qs_correlators** correlators) {
+  clear(correlators);
   return call(gauge ? gauge->context.get() : nullptr, std::function<void()>([&] {
                 Context& context = *gauge->context;
                 app::RunConfig config = context.config;
@@ -43,6 +45,7 @@ qs_status qs_contract(qs_gauge* gauge, const char* action, const char* source, c
                     spdlog::warn("left out: {}", text);
                   columns = vectors_from(in, 0, n, n, gauge->part->box(), QS_BOTH, context.session->cpu_team());
                 });
+                app::require_same_settings_everywhere(app::shared_settings(config));
                 const runtime::Decomposition blocks =
                     app::blocks_of_links(gauge->lattice, context.config.ranks, {}, context.session->block_owners());
                 app::SourceCorrelators of_source(config);

@@ -17,8 +17,9 @@ constexpr int matrix_entries = 9;
 
 bool is_of_sites(qs_layout layout) { return layout == QS_MILC_SITE; }
 
-/// What links and vectors have in common.
-void check(const char* argument, qs_precision precision, qs_layout layout, qs_location location, std::size_t site_stride) {
+/// What links and vectors have in common. reals: of a site.
+void check(const char* argument, qs_precision precision, qs_layout layout, qs_location location, std::size_t site_stride,
+           std::size_t reals) {
   if (precision != QS_DOUBLE && precision != QS_SINGLE)
     refuse(argument, fmt::format("precision {}", static_cast<int>(precision)), "give QS_DOUBLE or QS_SINGLE");
   if (layout < QS_LEXICOGRAPHIC || layout > QS_PYQUDA_PROPAGATOR)
@@ -29,17 +30,15 @@ void check(const char* argument, qs_precision precision, qs_layout layout, qs_lo
   if (is_of_sites(layout) != (site_stride != 0) || site_stride % real != 0)
     refuse(argument, fmt::format("site_stride {}", site_stride),
            is_of_sites(layout) ? "give the size of the struct of a site, a multiple of a real's" : "it is for QS_MILC_SITE: give 0");
+  if (is_of_sites(layout) && site_stride < reals * real)
+    refuse(argument, fmt::format("site_stride {}, but a site has {} bytes", site_stride, reals * real),
+           "give the size of the struct of a site");
 }
 
 /// The number of a site in storage.
 std::int64_t place(qs_layout layout, const Box& part, std::int64_t lexicographic) {
   if (layout == QS_LEXICOGRAPHIC) return lexicographic;
   return lexicographic / 2 + parity_of(site_of(part, lexicographic)) * (volume(part.extents) / 2);
-}
-
-/// Whether a vector's site belongs to what is asked for.
-bool is_in(qs_parity parity, const Box& part, std::int64_t site) {
-  return parity == QS_BOTH || parity_of(site_of(part, site)) == (parity == QS_ODD ? 1 : 0);
 }
 
 /// The matrix U_mu(x) of the caller, 18 reals that follow each other.
@@ -71,7 +70,7 @@ void each_matrix(const qs_links& links, Gauge& gauge, const runtime::Team& team,
 }
 
 void check_links(const qs_links& links) {
-  check("links", links.precision, links.layout, links.location, links.site_stride);
+  check("links", links.precision, links.layout, links.location, links.site_stride, HostGauge::reals_per_site);
   if (links.layout == QS_PYQUDA_PROPAGATOR) refuse("links", "the layout is a propagator's", "give QS_PYQUDA");
   for (int mu = 0; mu < (links.layout == QS_QDP ? 4 : 1); ++mu) require(links.data[mu], "links");
 }
@@ -127,13 +126,21 @@ void links_to(const qs_links& links, const HostGauge& part, const runtime::Team&
   else each_matrix<double>(links, part, team, write);
 }
 
-void check_vectors(const qs_vectors& vectors, const char* argument, int columns) {
-  check(argument, vectors.precision, vectors.layout, vectors.location, vectors.site_stride);
+void check_parity(qs_parity parity) {
+  if (parity < QS_BOTH || parity > QS_ODD) refuse("parity", fmt::format("{}", static_cast<int>(parity)), "give QS_BOTH, QS_EVEN or QS_ODD");
+}
+
+bool is_in(qs_parity parity, const Box& part, std::int64_t site) {
+  return parity == QS_BOTH || parity_of(site_of(part, site)) == (parity == QS_ODD ? 1 : 0);
+}
+
+void check_vectors(const qs_vectors& vectors, const char* argument, int components) {
+  check(argument, vectors.precision, vectors.layout, vectors.location, vectors.site_stride, 2 * static_cast<std::size_t>(components));
   if (vectors.count < 1) refuse(argument, fmt::format("count {}", vectors.count), "give one vector at least");
   require(vectors.data, argument);
   const bool propagator = vectors.layout == QS_PYQUDA_PROPAGATOR;
-  if (propagator && vectors.count != columns)
-    refuse(argument, fmt::format("count {} of a propagator", vectors.count), fmt::format("give all its columns, {}", columns));
+  if (propagator && vectors.count != components)
+    refuse(argument, fmt::format("count {} of a propagator", vectors.count), fmt::format("give all its columns, {}", components));
   for (int v = 0; v < (propagator ? 1 : vectors.count); ++v) require(vectors.data[v], argument);
 }
 

@@ -13,8 +13,13 @@ namespace quarkstar::c {
 HostGauge links_from(const qs_links& links, const Box& part, const runtime::Team& team);
 void links_to(const qs_links& links, const HostGauge& part, const runtime::Team& team);
 
-/// Throws Error(input) naming `argument` for a description that makes no sense. columns: of a propagator.
-void check_vectors(const qs_vectors& vectors, const char* argument, int columns);
+/// Throws Error(input) naming `argument` for a description that makes no sense of vectors with so many components, or of a propagator with
+/// as many columns.
+void check_vectors(const qs_vectors& vectors, const char* argument, int components);
+/// Throws Error(input) naming `parity`.
+void check_parity(qs_parity parity);
+/// Whether a site of the part is among those that are asked for.
+bool is_in(qs_parity parity, const Box& part, std::int64_t site);
 
 /// Copies vectors first, ..., first + n - 1, components complex numbers per site; of one parity alone the others are 0.
 std::vector<HostField> vectors_from(const qs_vectors& vectors, int first, int n, int components, const Box& part, qs_parity parity,

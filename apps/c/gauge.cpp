@@ -5,6 +5,7 @@
 #include "apps/run/generate_run.hpp"
 #include "apps/run/rank_plan.hpp"
 #include "apps/run/run_watch.hpp"
+#include "apps/run/shared_settings.hpp"
 #include "codelets/gauge/observables.hpp"
 #include "codelets/gauge/smear/hisq.hpp"
 #include "codelets/io/gauge_part.hpp"
@@ -59,40 +60,38 @@ HostGauge with_layers(const Gauge& gauge) {
   return collected(*gauge.part, cut, format::box_with_border(cut));
 }
 
-gauge::LinkSums sums_of(const Gauge& gauge) {
-  runtime::mpi::Job& job = *gauge.context->job;
-  const bool whole = !job.is_distributed();
-  const HostGauge bordered = whole ? HostGauge{} : with_layers(gauge);
-  std::array<runtime::BinnedSum, 3> sums;
-  job.together([&] {
-    const gauge::LinkSums mine =
-        gauge::link_sums(whole ? *gauge.part : bordered, gauge.lattice, gauge.part->box(), team_of(*gauge.context));
-    sums = {mine.spatial, mine.temporal, mine.trace};
-  });
-  job.combine(sums);
-  return {sums[0], sums[1], sums[2]};
-}
-
 void measure(Gauge& gauge) {
-  const gauge::LinkSums sums = sums_of(gauge);
+  const bool whole = !gauge.context->job->is_distributed();
+  const HostGauge bordered = whole ? HostGauge{} : with_layers(gauge);
+  const gauge::LinkSums sums =
+      app::sums_over_ranks(whole ? *gauge.part : bordered, gauge.lattice, gauge.part->box(), team_of(*gauge.context));
   const gauge::Plaquettes plaquettes = sums.plaquettes(gauge.lattice);
   gauge.summary.spatial_plaquette = plaquettes.spatial;
   gauge.summary.temporal_plaquette = plaquettes.temporal;
   gauge.summary.link_trace = sums.link_trace(gauge.lattice);
 }
 
-qs_status of_gauge(qs_gauge* gauge, const std::function<void()>& work) { return call(gauge ? gauge->context.get() : nullptr, work); }
+qs_status of_gauge(qs_gauge* gauge, const std::function<void()>& work, Among among = Among::ranks) {
+  return call(gauge ? gauge->context.get() : nullptr, work, among);
+}
 
-smear::StaggeredLinks smeared(const Gauge& gauge, const qs_smearing& how) {
+void check_smearing(const qs_smearing& how) {
   const std::string_view action = how.action != nullptr ? how.action : "";
   const bool hisq = action == "hisq";
   if (!hisq && action != "asqtad") refuse("action", fmt::format("'{}' smears no links", action), "give \"hisq\" or \"asqtad\"");
   if (!hisq && how.naik_epsilon != 0) refuse("naik_epsilon", "only HISQ has one", "leave it 0, or smear with \"hisq\"");
   if (hisq && how.u0 != 0) refuse("u0", "HISQ has no tadpole factor", "leave it 0, or smear with \"asqtad\"");
+}
+
+smear::StaggeredLinks smeared(const Gauge& gauge, const qs_smearing& how) {
+  const bool hisq = how.action == std::string_view("hisq");
   const BoundaryAngles boundary{how.boundary[0], how.boundary[1], how.boundary[2], how.boundary[3]};
   const Context& context = *gauge.context;
   const int owners = context.session->block_owners();
-  const runtime::Decomposition blocks = app::blocks_of_links(gauge.lattice, context.config.ranks, {}, owners, smear::longest_hop(true));
+  // The gauge's own cut: a grid for hops over three sites may be another than the one for links.
+  std::optional<Coord> ranks = context.config.ranks;
+  if (const runtime::Decomposition cut = cut_over_ranks(context, gauge.lattice); cut.is_distributed()) ranks = cut.ranks();
+  const runtime::Decomposition blocks = app::blocks_of_links(gauge.lattice, ranks, {}, owners, smear::longest_hop(true));
   return hisq ? smear::hisq_links(blocks, *gauge.part, boundary, how.naik_epsilon)
               : smear::asqtad_links(blocks, *gauge.part, boundary, how.u0);
 }
@@ -100,6 +99,7 @@ smear::StaggeredLinks smeared(const Gauge& gauge, const qs_smearing& how) {
 }  // namespace
 
 qs_status qs_gauge_create(qs_session* session, const int lattice[4], const qs_links* links, qs_gauge** gauge) {
+  clear(gauge);
   return call(session ? session->context.get() : nullptr, std::function<void()>([&] {
                 Context& context = *session->context;
                 Coord extents{};
@@ -109,6 +109,7 @@ qs_status qs_gauge_create(qs_session* session, const int lattice[4], const qs_li
                   require(links, "links");
                   extents = lattice_of(lattice);
                 });
+                app::require_same_settings_everywhere(app::setting_line("lattice", extents));
                 const runtime::Decomposition cut = cut_over_ranks(context, extents);
                 context.job->together([&] { part = links_from(taken(links, "links"), cut.part(), team_of(context)); });
                 *gauge = new_gauge(session->context, extents, std::move(*part));
@@ -116,24 +117,31 @@ qs_status qs_gauge_create(qs_session* session, const int lattice[4], const qs_li
 }
 
 qs_status qs_gauge_read(qs_session* session, const char* path, const int* lattice, qs_gauge** gauge) {
-  return call(session ? session->context.get() : nullptr, std::function<void()>([&] {
-                Context& context = *session->context;
-                std::optional<Coord> bare;
-                Coord extents{};
-                context.job->together([&] {
-                  require(gauge, "gauge");
-                  require(path, "path");
-                  if (lattice != nullptr) bare = lattice_of(lattice);
-                  extents = app::gauge_extents(path, bare);
-                });
-                const runtime::Decomposition cut = cut_over_ranks(context, extents);
-                app::LoadedGauge loaded = cut.is_distributed() ? app::load_gauge_part(path, bare, cut) : app::load_gauge(path, bare);
-                *gauge = new_gauge(session->context, extents, cut_out(std::move(loaded.gauge), cut.part(), extents));
-                (*gauge)->summary = loaded.summary();
-              }));
+  clear(gauge);
+  return call(
+      session ? session->context.get() : nullptr, std::function<void()>([&] {
+        Context& context = *session->context;
+        std::optional<Coord> bare;
+        Coord extents{};
+        context.job->together([&] {
+          require(gauge, "gauge");
+          require(path, "path");
+          if (lattice != nullptr) bare = lattice_of(lattice);
+          extents = app::gauge_extents(path, bare);
+        });
+        app::require_same_settings_everywhere(app::setting_line("path", std::string_view(path)) + app::setting_line("lattice", extents));
+        const runtime::Decomposition cut = cut_over_ranks(context, extents);
+        const runtime::Team& team = team_of(context);
+        app::LoadedGauge loaded = cut.is_distributed() ? app::load_gauge_part(path, bare, cut, team) : app::load_gauge(path, bare, team);
+        const GaugeSummary summary = loaded.summary();
+        qs_gauge* const made = new_gauge(session->context, extents, cut_out(std::move(loaded.gauge), cut.part(), extents));
+        made->summary = summary;
+        *gauge = made;
+      }));
 }
 
 qs_status qs_gauge_generate(qs_session* session, const int lattice[4], const qs_heatbath* heatbath, qs_gauge** gauge) {
+  clear(gauge);
   return call(session ? session->context.get() : nullptr, std::function<void()>([&] {
                 Context& context = *session->context;
                 app::GenerateConfig config;
@@ -151,6 +159,11 @@ qs_status qs_gauge_generate(qs_session* session, const int lattice[4], const qs_
                   if (wanted.sweeps < 1) refuse("heatbath", fmt::format("{} sweeps", wanted.sweeps), "give one at least");
                   config.start = wanted.cold != 0 ? "cold" : "hot";
                 });
+                const heatbath::HeatbathSettings& h = config.heatbath;
+                app::require_same_settings_everywhere(app::setting_line("lattice", config.lattice) + app::setting_line("beta", h.beta) +
+                                                      app::setting_line("sweeps", config.sweeps) + app::setting_line("seed", h.seed) +
+                                                      app::setting_line("start", config.start) +
+                                                      app::setting_line("overrelaxation", h.overrelaxation_per_heatbath));
                 const runtime::Decomposition cut = cut_over_ranks(context, config.lattice);
                 config.ranks = cut.ranks();
                 app::Generated made = app::generate(*context.session, config, app::unwatched());
@@ -171,16 +184,22 @@ qs_status qs_gauge_write(qs_gauge* gauge, const char* path, const char* format, 
         refuse("format", fmt::format("'{}' is not written", format), fmt::format("give one of {}", fmt::join(formats, ", ")));
       options.precision = precision == QS_SINGLE ? "single" : "double";
     });
-    if (!job.is_distributed()) return app::save_gauge(path, *gauge->part, options);
-    app::save_gauge(path, with_layers(*gauge), options, format::GaugePart{gauge->lattice, gauge->part->box()});
+    app::require_same_settings_everywhere(app::setting_line("path", std::string_view(path)) + app::setting_line("format", options.format) +
+                                          app::setting_line("precision", options.precision));
+    const runtime::Team& team = team_of(*gauge->context);
+    if (!job.is_distributed()) return app::save_gauge(path, *gauge->part, options, {}, team);
+    app::save_gauge(path, with_layers(*gauge), options, format::GaugePart{gauge->lattice, gauge->part->box()}, team);
   });
 }
 
 qs_status qs_gauge_export(qs_gauge* gauge, const qs_links* links) {
-  return of_gauge(gauge, [&] {
-    require(links, "links");
-    links_to(taken(links, "links"), *gauge->part, team_of(*gauge->context));
-  });
+  return of_gauge(
+      gauge,
+      [&] {
+        require(links, "links");
+        links_to(taken(links, "links"), *gauge->part, team_of(*gauge->context));
+      },
+      Among::this_rank);
 }
 
 qs_status qs_gauge_reunitarize(qs_gauge* gauge) {
@@ -194,6 +213,7 @@ qs_status qs_gauge_reunitarize(qs_gauge* gauge) {
 }
 
 qs_status qs_gauge_lattice(const qs_gauge* gauge, int lattice[4]) try {
+  const std::unique_lock lock = only_call();
   require(gauge, "gauge");
   require(lattice, "lattice");
   std::copy(gauge->lattice.begin(), gauge->lattice.end(), lattice);
@@ -203,6 +223,7 @@ qs_status qs_gauge_lattice(const qs_gauge* gauge, int lattice[4]) try {
 }
 
 qs_status qs_gauge_part(const qs_gauge* gauge, int origin[4], int extents[4]) try {
+  const std::unique_lock lock = only_call();
   require(gauge, "gauge");
   require(origin, "origin");
   require(extents, "extents");
@@ -217,25 +238,45 @@ qs_status qs_gauge_plaquette(qs_gauge* gauge, qs_plaquettes* plaquettes) {
   return of_gauge(gauge, [&] {
     gauge->context->job->together([&] {
       require(plaquettes, "plaquettes");
-      if (plaquettes->struct_size < sizeof *plaquettes) refuse("plaquettes", "struct_size is not set", "set it to sizeof of the struct");
+      require_size(*plaquettes, "plaquettes");
     });
     measure(*gauge);
     const GaugeSummary& s = gauge->summary;
-    plaquettes->mean = 0.5 * (s.spatial_plaquette + s.temporal_plaquette);
-    plaquettes->spatial = s.spatial_plaquette;
-    plaquettes->temporal = s.temporal_plaquette;
-    plaquettes->link_trace = s.link_trace;
+    give(qs_plaquettes{.struct_size = 0,
+                       .mean = 0.5 * (s.spatial_plaquette + s.temporal_plaquette),
+                       .spatial = s.spatial_plaquette,
+                       .temporal = s.temporal_plaquette,
+                       .link_trace = s.link_trace},
+         plaquettes, plaquettes->struct_size);
   });
 }
 
 qs_status qs_gauge_smear(qs_gauge* gauge, const qs_smearing* smearing, qs_gauge** fat, qs_gauge** long_links) {
+  clear(fat);
+  clear(long_links);
   return of_gauge(gauge, [&] {
-    gauge->context->job->together([&] { require(smearing, "smearing"); });
-    smear::StaggeredLinks made = smeared(*gauge, taken(smearing, "smearing"));
+    qs_smearing how{};
+    gauge->context->job->together([&] {
+      require(smearing, "smearing");
+      how = taken(smearing, "smearing");
+      check_smearing(how);
+    });
+    app::require_same_settings_everywhere(app::setting_line("action", std::string_view(how.action)) +
+                                          app::setting_line("naik_epsilon", how.naik_epsilon) + app::setting_line("u0", how.u0) +
+                                          app::setting_line("boundary", how.boundary));
+    smear::StaggeredLinks made = smeared(*gauge, how);
     const runtime::Decomposition cut = cut_over_ranks(*gauge->context, gauge->lattice);
-    for (const auto& [wanted, links] : {std::pair{fat, &made.fat}, {long_links, &made.long_links}})
-      if (wanted != nullptr) *wanted = new_gauge(gauge->context, gauge->lattice, cut_out(std::move(*links), cut.part(), gauge->lattice));
+    const auto handle_of = [&](HostGauge& links) {
+      return std::unique_ptr<qs_gauge>(new_gauge(gauge->context, gauge->lattice, cut_out(std::move(links), cut.part(), gauge->lattice)));
+    };
+    std::unique_ptr<qs_gauge> fat_made, long_made;
+    if (fat != nullptr) fat_made = handle_of(made.fat);
+    if (long_links != nullptr) long_made = handle_of(made.long_links);
+    if (fat != nullptr) *fat = fat_made.release();
+    if (long_links != nullptr) *long_links = long_made.release();
   });
 }
 
-void qs_gauge_free(qs_gauge* gauge) { delete gauge; }
+void qs_gauge_free(qs_gauge* gauge) {
+  if (gauge != nullptr && !gauge->context->service->is_lost()) delete gauge;  // else a thread or a task may still use it
+}

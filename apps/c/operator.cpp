@@ -37,6 +37,18 @@ Solver& Operator::solver_for(int vectors) {
   return *solver;
 }
 
+std::vector<double> Operator::masses_for(int count, const double* given) const {
+  std::vector<double> masses = config.masses();
+  const double own = masses.front();
+  if (given != nullptr) masses.assign(given, given + count);
+  else if (masses.size() == 1) masses.resize(static_cast<std::size_t>(count), own);
+  if (masses.size() != static_cast<std::size_t>(count))
+    refuse("masses", fmt::format("the operator has {} masses, and there are {} vectors", masses.size(), count), "give one a vector");
+  if (!kind().masses_share_links(config.settings) && std::ranges::any_of(masses, [own](double mass) { return mass != own; }))
+    refuse("masses", "each mass has links of its own", "make an operator for it");
+  return masses;
+}
+
 void Operator::drop_solver() {
   context->operators.erase(this);
   solver.reset();
@@ -137,18 +149,20 @@ void make_on_links(Operator& op, const Gauge& fat, const Gauge* long_links) {
   op.made.links = links;
 }
 
-qs_status of_operator(qs_operator* op, const std::function<void()>& work) { return call(op ? op->context.get() : nullptr, work); }
+qs_status of_operator(qs_operator* op, const std::function<void()>& work, Among among = Among::ranks) {
+  return call(op ? op->context.get() : nullptr, work, among);
+}
 
 }  // namespace
 
 qs_status qs_operator_create(qs_gauge* gauge, const char* action, const qs_setting* settings, size_t settings_count, qs_operator** op) {
+  clear(op);
   return call(gauge ? gauge->context.get() : nullptr, std::function<void()>([&] {
                 Context& context = *gauge->context;
                 auto made = std::make_unique<qs_operator>();
                 context.job->together([&] {
                   require(op, "op");
                   require(action, "action");
-                  *op = nullptr;
                   made->context = gauge->context;
                   made->config = context.config;
                   made->config.action = &kind_named(action);
@@ -188,6 +202,7 @@ qs_status qs_operator_create_on_links(qs_gauge* fat, qs_gauge* long_links, const
 void qs_operator_free(qs_operator* op) {
   if (op == nullptr) return;
   const std::shared_ptr<Context> context = op->context;
+  if (in_callback()) return context->free_later(op);
   if (op->solver != nullptr) call(context.get(), std::function<void()>([&] { op->drop_solver(); }));
   if (!context->service->is_lost()) delete op;  // else a thread or a task may still use it
 }
@@ -210,15 +225,16 @@ qs_status qs_operator_apply(qs_operator* op, const qs_apply_options* options, co
       check_vectors(in, "vectors", op->kind().components);
       check_vectors(out, "images", op->kind().components);
       if (in.count != out.count) refuse("images", fmt::format("{} for {} vectors", out.count, in.count), "give as many");
+      check_parity(how.parity);
       if (how.parity != QS_BOTH && how.adjoint != 0) refuse("adjoint", "the hopping part has none here", "take it of both parities");
-      masses = op->config.masses();
-      if (how.masses != nullptr) masses.assign(how.masses, how.masses + in.count);
-      else if (masses.size() == 1) masses.resize(static_cast<std::size_t>(in.count), masses.front());
-      else refuse("masses", "the operator has several masses", "give one a vector");
+      masses = op->masses_for(in.count, how.masses);
     });
+    app::require_same_settings_everywhere(app::setting_line("vectors", in.count) + app::setting_line("masses", masses) +
+                                          app::setting_line("adjoint", how.adjoint != 0) +
+                                          app::setting_line("parity", static_cast<int>(how.parity)));
     const qs_parity from = how.parity == QS_BOTH ? QS_BOTH : how.parity == QS_EVEN ? QS_ODD : QS_EVEN;
-    for (int first = 0; first < in.count; first += most_vectors) {
-      const int n = std::min(most_vectors, in.count - first);
+    for (int first = 0; first < in.count; first += op->config.nrhs) {
+      const int n = std::min(op->config.nrhs, in.count - first);
       std::vector<HostField> fields, results;
       op->context->job->together([&] {
         fields = vectors_from(in, first, n, op->kind().components, part, from, team);
@@ -231,18 +247,21 @@ qs_status qs_operator_apply(qs_operator* op, const qs_apply_options* options, co
 }
 
 qs_status qs_operator_source(qs_operator* op, const char* source, const int* columns, const qs_vectors* vectors) {
-  return of_operator(op, [&] {
-    require(vectors, "vectors");
-    const qs_vectors out = taken(vectors, "vectors");
-    const int components = op->kind().components;
-    check_vectors(out, "vectors", components);
-    const Source what = source_of(op->lattice, source);
-    for (int v = 0; v < out.count; ++v) {
-      const int column = columns != nullptr ? columns[v] : v;
-      if (column < 0 || column >= components)
-        refuse("columns", fmt::format("column {}", column), fmt::format("give columns from 0 to {}", components - 1));
-      vectors_to(out, v, {make_source(what, components, op->lattice, op->decomposition->part(), column)}, QS_BOTH,
-                 op->context->session->cpu_team());
-    }
-  });
+  return of_operator(
+      op,
+      [&] {
+        require(vectors, "vectors");
+        const qs_vectors out = taken(vectors, "vectors");
+        const int components = op->kind().components;
+        check_vectors(out, "vectors", components);
+        const Source what = source_of(op->lattice, source);
+        for (int v = 0; v < out.count; ++v) {
+          const int column = columns != nullptr ? columns[v] : v;
+          if (column < 0 || column >= components)
+            refuse("columns", fmt::format("column {}", column), fmt::format("give columns from 0 to {}", components - 1));
+          vectors_to(out, v, {make_source(what, components, op->lattice, op->decomposition->part(), column)}, QS_BOTH,
+                     op->context->session->cpu_team());
+        }
+      },
+      Among::this_rank);
 }

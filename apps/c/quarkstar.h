@@ -3,12 +3,14 @@
  * Rules of all functions
  *   Result:   a qs_status. When it is not QS_OK, qs_error_message() tells this thread what happened, in one line with a remedy. Nothing is
  *             printed, no signal handler is installed, and the process is never ended.
- *   Structs:  set struct_size = sizeof(the struct) and zero the rest first; 0 and NULL are the defaults of every member.
+ *   Structs:  set struct_size = sizeof(the struct) and zero the rest first; 0 and NULL are the defaults of every member. Of an array of
+ *             results the first one's struct_size counts for all.
  *   Handles:  opaque. Whoever gets one frees it; freeing NULL is allowed. A gauge may be freed while operators made of it are in use. When
- *             a session is closed its gauges and operators can only be freed.
+ *             a session is closed its gauges and operators can only be freed. What a function gives back is NULL until it has succeeded.
  *   Threads:  one session at a time in a process, and one call at a time: a second thread waits for the first one's call to return.
- *             Callbacks may come from any thread, while a call is in progress.
- *   Ranks:    with a communicator all ranks make the same calls in the same order, and each passes its part of every field.
+ *             Callbacks may come from any thread, while a call is in progress; in one, functions are refused, but an operator may be freed.
+ *   Ranks:    with a communicator all ranks make the same calls in the same order, and each passes its part of every field. An argument
+ *             that is wrong on one rank, or differs where it must not, is an error on all.
  *   Numbers:  lattice units; coordinates in the order x, y, z, t; DeGrand-Rossi's gamma matrices; docs/conventions.md of the package.
  *             Results have the same bits for any number of workers, devices and ranks, and those of the command `quarkstar`. */
 #ifndef QUARKSTAR_H
@@ -109,7 +111,7 @@ typedef void (*qs_log)(void *user, int level, const char *message);
 
 typedef struct qs_session_options {
   size_t struct_size;
-  const void *mpi_communicator; /* MPI_Comm*; NULL: this process alone. It is duplicated; MPI is initialised and finalised by the caller */
+  const void *mpi_communicator; /* MPI_Comm*, of one group; NULL: this process alone. It is duplicated; MPI is initialised and finalised by the caller */
   const qs_setting *settings;   /* devices, workers, threads, ranks, policy, watchdog, ...: docs/howto/c.md */
   size_t settings_count;
   qs_log log; /* NULL: messages are dropped */
@@ -207,7 +209,8 @@ typedef struct qs_solve_options {
   /* QS_BOTH: M x = b. QS_EVEN, QS_ODD: S x = b on the sites of that parity, S = M_pp - M_pq M_qq^-1 M_qp; the other sites of sources and
    * solutions are neither read nor written. Staggered: S = (4 m^2 - D D) / (2 m). residual is then |b - S x| / |b|. */
   qs_parity parity;
-  const double *masses; /* one a solution (Wilson, clover: kappa; twisted mass: mu); NULL: the operator's */
+  const double *masses; /* one a solution (Wilson, clover: kappa; twisted mass: mu); NULL: the operator's. Where each mass has links of its own (HISQ's naik-epsilon
+                         * auto) the operator's alone */
   /* Of `residual`, one a solution; NULL: the setting tol. 0: not asked. With multishift in double precision, without guesses, 0 also asks
    * for nothing but iterations as long as another solution needs them. */
   const double *tolerances;
@@ -218,8 +221,9 @@ typedef struct qs_solve_options {
   const double *solution_scales;
 } qs_solve_options;
 
-/* Solves for sources->count right-hand sides together, or for one source and several masses where the operator's setting solver is
- * multishift. results: one a solution, each with its struct_size, or NULL. options may be NULL. QS_NOT_CONVERGED where one has not. */
+/* Solves for sources->count right-hand sides, as many together as the operator's setting nrhs says, or for one source and several masses
+ * where its setting solver is multishift. results: one a solution, struct_size set in the first, or NULL. options may be NULL.
+ * QS_NOT_CONVERGED where one has not. */
 qs_status qs_operator_solve(qs_operator *op, const qs_solve_options *options, const qs_vectors *sources, const qs_vectors *solutions,
                             qs_result *results);
 /* |r| / |b| after every iteration of the last solve, of its solution `number`. The pointer is valid until the next solve. */

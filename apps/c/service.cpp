@@ -2,6 +2,7 @@
 #include "runtime/mpi/funnel.hpp"
 #include "runtime/mpi/guest.hpp"
 
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -19,6 +20,7 @@ Service::~Service() {
 }
 
 void Service::serve() {
+  runtime::mpi::work_for_host(uses_caller_);
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return ending_ || work_ != nullptr; });
@@ -34,6 +36,7 @@ void Service::serve() {
     if (lost_) runtime::mpi::wait_for_ever();  // nobody waits for this any more
     lock.lock();
     thrown_ = thrown;
+    uses_caller_ = false;
     done_ = true;
     changed_.notify_all();
   }
@@ -42,6 +45,7 @@ void Service::serve() {
 void Service::run(const std::function<void()>& work, bool drives) {
   std::unique_lock lock(mutex_);
   done_ = false;
+  uses_caller_ = true;
   work_ = &work;
   changed_.notify_all();
   const auto ended = [this] { return done_.load() || lost_.load(); };
@@ -57,8 +61,18 @@ void Service::run(const std::function<void()>& work, bool drives) {
     lock.lock();
   }
   changed_.wait(lock, ended);
+  lock.unlock();
+  // What is copied or computed now comes to a wait soon, and goes no further. A thread that hangs in StarPU or in a device's driver does
+  // not, and uses nothing of the caller's there.
+  constexpr int patience_ms = 10000;
+  for (int ms = 0; lost_ && uses_caller_ && ms < patience_ms; ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   if (lost_) throw Error(ErrorKind::environment, "job", "lost", "");
   if (thrown_ != nullptr) std::rethrow_exception(std::exchange(thrown_, nullptr));
+}
+
+void Service::say(const std::function<void()>& words) {
+  const std::lock_guard lock(saying_);
+  if (!lost_) words();
 }
 
 void Service::tell(const std::string& message) {
@@ -68,6 +82,7 @@ void Service::tell(const std::string& message) {
 
 void Service::lose() {
   {
+    const std::lock_guard after_words(saying_);
     const std::lock_guard lock(mutex_);
     lost_ = true;
   }

@@ -13,23 +13,27 @@ using namespace quarkstar::c;
 
 namespace {
 
-/// Whether some session of this process was lost: StarPU cannot start again.
-std::atomic<bool> process_is_lost{false};
-
-void start(Context& context, const void* communicator) {
+void start(Context& context, const qs_session_options& wanted) {
   if (runtime::Session::is_running()) refuse("session", "another one is open", "close it first: a process has one at a time");
   Service& service = *context.service;
-  runtime::mpi::Host host{.communicator = communicator};
+  runtime::mpi::Host host{.communicator = wanted.mpi_communicator};
   host.error = [&context, &service](const std::string& message) {
-    service.tell(message);
     context.write_log(QS_LOG_ERROR, message);
+    service.tell(message);
   };
   host.lost = [&service](int) { service.lose(); };
-  std::unique_ptr<runtime::mpi::Job> job = runtime::mpi::guest_of(std::move(host));
-  app::require_ranks(context.config.ranks, context.config.rank_weights, job->size());
-  context.session = std::make_unique<runtime::Session>(with_cpu_kernels(context.config.session, KernelTuning::known));
-  context.job = std::move(job);
+  context.job = runtime::mpi::guest_of(std::move(host));
   context.caller_drives = runtime::mpi::funnel().is_on();
+  try {
+    context.job->together([&] {  // not before the ranks have met: they would wait for one with a wrong setting
+      take_settings(context.config, wanted.settings, wanted.settings_count, SettingsOf::session);
+      app::require_ranks(context.config.ranks, context.config.rank_weights, context.job->size());
+    });
+    context.session = std::make_unique<runtime::Session>(with_cpu_kernels(context.config.session, KernelTuning::known));
+  } catch (const std::exception& error) {
+    if (!leaves_others(*context.job, error)) context.job.reset();
+    throw;
+  }
 }
 
 void stop(Context& context) {
@@ -41,25 +45,34 @@ void stop(Context& context) {
 
 }  // namespace
 
-const char* qs_version(void) {
+const char* qs_version(void) try {
   static const std::string text = app::version_line();
   return text.c_str();
+} catch (...) {
+  set_error_of_exception();
+  return "";
 }
 
-const char* qs_action_name(int number) {
+const char* qs_action_name(int number) try {
   const auto& kinds = action_kinds();
   return number >= 0 && static_cast<std::size_t>(number) < kinds.size() ? kinds[static_cast<std::size_t>(number)]->name.data() : nullptr;
+} catch (...) {
+  set_error_of_exception();
+  return nullptr;
 }
 
-int qs_action_components(const char* action) {
+int qs_action_components(const char* action) try {
   for (const ActionKind* kind : action_kinds())
     if (action != nullptr && kind->name == action) return kind->components;
+  return 0;
+} catch (...) {
+  set_error_of_exception();
   return 0;
 }
 
 qs_status qs_session_open(const qs_session_options* options, qs_session** session) try {
+  clear(session);
   require(session, "session");
-  *session = nullptr;
   const auto wanted = taken(options, "options");
   auto handle = std::make_unique<qs_session>();
   handle->context = std::make_shared<Context>();
@@ -67,11 +80,9 @@ qs_status qs_session_open(const qs_session_options* options, qs_session** sessio
   context.log = wanted.log;
   context.log_user = wanted.log_user;
   context.config.rank_weights.kind = app::RankWeights::Kind::equal;
-  take_settings(context.config, wanted.settings, wanted.settings_count, SettingsOf::session);
-  if (process_is_lost) return set_error(QS_ERROR_LOST, "a session of this process was lost: start the process anew");
+  if (process_is_lost()) return set_error(QS_ERROR_LOST, "a session of this process was lost: start the process anew");
   context.caller_drives = wanted.mpi_communicator != nullptr;  // until MPI has told whether it must
-  const qs_status status = call(&context, std::function<void()>([&] { start(context, wanted.mpi_communicator); }));
-  if (status == QS_ERROR_LOST) process_is_lost = true;
+  const qs_status status = call(&context, std::function<void()>([&] { start(context, wanted); }));
   if (status == QS_OK) *session = handle.release();
   return status;
 } catch (...) {
@@ -81,8 +92,8 @@ qs_status qs_session_open(const qs_session_options* options, qs_session** sessio
 qs_status qs_session_close(qs_session* session) try {
   if (session == nullptr) return QS_OK;
   const std::shared_ptr<Context> context = session->context;
+  (void)only_call();  // throws in a callback, where the session is in use
   const qs_status status = call(context.get(), std::function<void()>([&] { stop(*context); }));
-  if (context->service->is_lost()) process_is_lost = true;
   delete session;
   return status;
 } catch (...) {

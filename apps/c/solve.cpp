@@ -1,6 +1,7 @@
 // Solves of the C library.
 #include "apps/c/context.hpp"
 #include "apps/c/fields.hpp"
+#include "apps/run/shared_settings.hpp"
 #include "codelets/field/field.hpp"
 #include "runtime/graph/binned_sum.hpp"
 #include "solvers/krylov/krylov.hpp"
@@ -10,7 +11,9 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <span>
 
 using namespace quarkstar;
@@ -34,8 +37,7 @@ std::vector<double> values_of(const double* given, int count, double otherwise) 
 Asked asked_of(const Operator& op, const qs_solve_options* options, const qs_vectors* sources, const qs_vectors* solutions) {
   const qs_solve_options o = taken(options, "options");
   Asked asked{.parity = o.parity, .guess = o.use_guess != 0, .components = op.kind().components};
-  if (asked.parity < QS_BOTH || asked.parity > QS_ODD)
-    refuse("parity", fmt::format("{}", static_cast<int>(asked.parity)), "give QS_BOTH, QS_EVEN or QS_ODD");
+  check_parity(asked.parity);
   require(sources, "sources");
   require(solutions, "solutions");
   asked.sources = taken(sources, "sources");
@@ -47,11 +49,7 @@ Asked asked_of(const Operator& op, const qs_solve_options* options, const qs_vec
   if (const int wanted = asked.shifted ? 1 : n; asked.sources.count != wanted)
     refuse("sources", fmt::format("{} sources for {} solutions", asked.sources.count, n),
            asked.shifted ? "multishift solves for one source" : "give as many sources as solutions");
-  asked.masses = op.config.masses();
-  if (o.masses != nullptr) asked.masses.assign(o.masses, o.masses + n);
-  else if (asked.masses.size() == 1) asked.masses.resize(static_cast<std::size_t>(n), asked.masses.front());
-  else if (asked.masses.size() != static_cast<std::size_t>(n))
-    refuse("masses", fmt::format("the operator has {} masses, and there are {} solutions", asked.masses.size(), n), "give one a solution");
+  asked.masses = op.masses_for(n, o.masses);
   asked.relative = values_of(o.relative_tolerances, n, 0);
   asked.scales = values_of(o.solution_scales, n, 1);
   asked.tolerances = values_of(o.tolerances, n, op.config.solver.tolerance);
@@ -60,7 +58,7 @@ Asked asked_of(const Operator& op, const qs_solve_options* options, const qs_vec
   for (std::size_t v = 0; v < asked.masses.size(); ++v) {
     double& tolerance = asked.tolerances[v];
     const double relative = asked.relative[v];
-    if (relative < 0 || relative >= 1) refuse("relative_tolerances", fmt::format("{}", relative), "give numbers from 0 to 1");
+    if (!(relative >= 0) || relative >= 1) refuse("relative_tolerances", fmt::format("{}", relative), "give numbers from 0 to 1");
     if (tolerance == 0 && relative > 0) tolerance = relative;  // where the search for it begins
     const bool follows = tolerance == 0 && asked.shifted && !asked.guess && !any_relative && n <= most_vectors && most > 0;
     if (!(tolerance > 0 || follows) || tolerance >= 1) refuse("tolerances", fmt::format("{}", tolerance), "give numbers between 0 and 1");
@@ -75,27 +73,44 @@ void multiply(HostField& field, double factor) {
   for (std::complex<double>& number : field.data) number *= factor;
 }
 
+/// The calls of all ranks are of one solve.
+void require_same_everywhere(const Asked& asked) {
+  app::require_same_settings_everywhere(
+      app::setting_line("sources", asked.sources.count) + app::setting_line("solutions", asked.solutions.count) +
+      app::setting_line("parity", static_cast<int>(asked.parity)) + app::setting_line("use_guess", asked.guess) +
+      app::setting_line("masses", asked.masses) + app::setting_line("tolerances", asked.tolerances) +
+      app::setting_line("relative_tolerances", asked.relative) + app::setting_line("solution_scales", asked.scales));
+}
+
 /// sqrt(mean over the sites asked for of |b - M x|^2 / |scale x|^2), 1 where x is zero, of each vector.
 std::vector<double> relative_residuals(Solver& solver, const Asked& asked, const std::vector<HostField>& sources,
                                        std::span<const double> masses, std::span<const double> scales,
-                                       const std::vector<HostField>& solutions) {
+                                       const std::vector<HostField>& solutions, const runtime::Team& team) {
   std::vector<HostField> images(solutions.size(), HostField(asked.components, solutions.front().box()));
   solver.apply(solutions, masses, images);
   const Box part = solutions.front().box();
-  std::vector<runtime::BinnedSum> sums(solutions.size(), runtime::BinnedSum::zero());
-  std::uint64_t sites = 0;
-  for (std::int64_t site = 0; site < volume(part.extents); ++site) {
-    if (asked.parity != QS_BOTH && parity_of(site_of(part, site)) != (asked.parity == QS_ODD ? 1 : 0)) continue;
-    ++sites;
-    for (std::size_t v = 0; v < solutions.size(); ++v) {
-      double r2 = 0, x2 = 0;
-      for (int c = 0; c < asked.components; ++c) {
-        r2 += std::norm(sources[v].at(site, c) - images[v].at(site, c));
-        x2 += std::norm(scales[v] * solutions[v].at(site, c));
+  const std::size_t n = solutions.size();
+  const auto threads = static_cast<std::size_t>(team.threads());
+  std::vector<runtime::BinnedSum> of_threads(threads * n, runtime::BinnedSum::zero());
+  std::vector<std::uint64_t> sites_of_threads(threads, 0);
+  team.for_range(volume(part.extents), [&](std::int64_t begin, std::int64_t end, int thread) {
+    const auto t = static_cast<std::size_t>(thread);
+    for (std::int64_t site = begin; site < end; ++site) {
+      if (!is_in(asked.parity, part, site)) continue;
+      ++sites_of_threads[t];
+      for (std::size_t v = 0; v < n; ++v) {
+        double r2 = 0, x2 = 0;
+        for (int c = 0; c < asked.components; ++c) {
+          r2 += std::norm(sources[v].at(site, c) - images[v].at(site, c));
+          x2 += std::norm(scales[v] * solutions[v].at(site, c));
+        }
+        runtime::add(of_threads[t * n + v], x2 > 0 ? r2 / x2 : 1);
       }
-      runtime::add(sums[v], x2 > 0 ? r2 / x2 : 1);
     }
-  }
+  });
+  std::vector<runtime::BinnedSum> sums(n, runtime::BinnedSum::zero());
+  for (std::size_t i = 0; i < of_threads.size(); ++i) sums[i % n].merge(of_threads[i]);
+  std::uint64_t sites = std::accumulate(sites_of_threads.begin(), sites_of_threads.end(), std::uint64_t{0});
   runtime::mpi::Job& job = runtime::mpi::Job::current();
   job.combine(sums);
   sites = job.combined(sites, runtime::mpi::Combine::sum);
@@ -123,7 +138,7 @@ struct Solved {
 /// Solves for a group, whose first is `first`. A relative residual is no part of the solver's sums: where it is still too large, the solve
 /// goes on to a residual that is smaller by as much.
 Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const std::vector<HostField>& sources,
-                   std::vector<HostField>& solutions) {
+                   std::vector<HostField>& solutions, const runtime::Team& team) {
   const std::size_t n = solutions.size();
   std::vector<double> tolerances(asked.tolerances.begin() + static_cast<std::ptrdiff_t>(first),
                                  asked.tolerances.begin() + static_cast<std::ptrdiff_t>(first + n));
@@ -135,7 +150,7 @@ Solved solve_group(Solver& solver, const Asked& asked, std::size_t first, const 
   if (std::all_of(relative.begin(), relative.end(), [](double target) { return target == 0; })) return solved;
   constexpr int most_rounds = 20;
   for (int round = 0;; ++round) {
-    solved.relative = relative_residuals(solver, asked, sources, masses, scales, solutions);
+    solved.relative = relative_residuals(solver, asked, sources, masses, scales, solutions, team);
     bool again = false;
     for (std::size_t v = 0; v < n; ++v) {
       if (relative[v] == 0 || solved.relative[v] <= relative[v] || !solved.results[v].converged()) continue;
@@ -171,19 +186,26 @@ qs_reason reason_of(StopReason reason) {
   }
 }
 
-/// Fills the caller's structs, which may be shorter than ours.
-void give(qs_result* results, std::size_t number, const Solved& solved, std::size_t v) {
+/// Fills one of the caller's structs: the first one's size is that of all.
+void give_result(qs_result* results, std::size_t number, const Solved& solved, std::size_t v) {
   const std::size_t size = results->struct_size;
   const SolveResult& mine = solved.results[v];
-  const qs_result whole{.struct_size = size,
-                        .reason = reason_of(mine.reason),
-                        .iterations = mine.iterations,
-                        .restarts = mine.restarts,
-                        .residual = mine.true_residual,
-                        .relative_residual = solved.relative.empty() ? 0 : solved.relative[v],
-                        .seconds = mine.seconds,
-                        .flops = mine.flops};
-  std::memcpy(reinterpret_cast<std::byte*>(results) + number * size, &whole, std::min(size, sizeof whole));
+  give(qs_result{.struct_size = 0,
+                 .reason = reason_of(mine.reason),
+                 .iterations = mine.iterations,
+                 .restarts = mine.restarts,
+                 .residual = mine.true_residual,
+                 .relative_residual = solved.relative.empty() ? 0 : solved.relative[v],
+                 .seconds = mine.seconds,
+                 .flops = mine.flops},
+       reinterpret_cast<std::byte*>(results) + number * size, size);
+}
+
+/// Which of the residuals that were asked for is too large.
+std::string shortfall_of(const Asked& asked, std::size_t number, const Solved& solved, std::size_t v) {
+  if (const double wanted = asked.relative[number]; !solved.relative.empty() && wanted > 0 && solved.relative[v] > wanted)
+    return fmt::format("a relative residual of {:.3e} above {:g}", solved.relative[v], wanted);
+  return fmt::format("|b - M x| / |b| = {:.3e} above {:g}", solved.results[v].true_residual, asked.tolerances[number]);
 }
 
 qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
@@ -192,8 +214,10 @@ qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
   op.last.clear();
   std::string& failure = op.context->failure;
   failure.clear();
-  for (int first = 0; first < asked.solutions.count; first += most_vectors) {
-    const int n = std::min(most_vectors, asked.solutions.count - first);
+  // As many as the plan of memory counts with. Masses of one Krylov space go together, however many.
+  const int together = asked.shifted ? most_vectors : op.config.nrhs;
+  for (int first = 0; first < asked.solutions.count; first += together) {
+    const int n = std::min(together, asked.solutions.count - first);
     std::vector<HostField> sources, solutions;
     op.context->job->together([&] {
       sources = vectors_from(asked.sources, asked.shifted ? 0 : first, asked.shifted ? 1 : n, asked.components, part, asked.parity, team);
@@ -203,18 +227,18 @@ qs_status solve(Operator& op, const Asked& asked, qs_result* results) {
       for (std::size_t v = 0; v < solutions.size() && asked.guess; ++v)
         multiply(solutions[v], 1 / asked.scales[static_cast<std::size_t>(first) + v]);
     });
-    const Solved solved = solve_group(op.solver_for(n), asked, static_cast<std::size_t>(first), sources, solutions);
+    const Solved solved = solve_group(op.solver_for(n), asked, static_cast<std::size_t>(first), sources, solutions, team);
     for (std::size_t v = 0; v < solutions.size(); ++v) multiply(solutions[v], asked.scales[static_cast<std::size_t>(first) + v]);
     vectors_to(asked.solutions, first, solutions, asked.parity, team);
     for (std::size_t v = 0; v < solved.results.size(); ++v) {
       const SolveResult& result = solved.results[v];
       const std::size_t number = static_cast<std::size_t>(first) + v;
-      if (results != nullptr) give(results, number, solved, v);
+      if (results != nullptr) give_result(results, number, solved, v);
       if (!result.converged() && failure.empty())
         failure = fmt::format(
-            "solution {}: {} ended after {} iterations with |b - M x| / |b| = {:.3e} above {:g}: {}; raise max-iterations, "
-            "loosen the tolerance, or try another solver or precision double",
-            number, op.config.solver.solver, result.iterations, result.true_residual, asked.tolerances[number], describe(result.reason));
+            "solution {}: {} ended after {} iterations with {}: {}; raise max-iterations, loosen the tolerance, or try another solver or "
+            "precision double",
+            number, op.config.solver.solver, result.iterations, shortfall_of(asked, number, solved, v), describe(result.reason));
       op.last.push_back(result);
     }
   }
@@ -247,14 +271,15 @@ qs_status qs_operator_solve(qs_operator* op, const qs_solve_options* options, co
                 Asked asked;
                 op->context->job->together([&] {
                   asked = asked_of(*op, options, sources, solutions);
-                  if (results != nullptr && results->struct_size < 2 * sizeof(std::size_t))
-                    refuse("results", "struct_size is not set", "set it to sizeof of the struct");
+                  if (results != nullptr) require_size(*results, "results");
                 });
+                require_same_everywhere(asked);
                 return solve(*op, asked, results);
               }));
 }
 
 qs_status qs_operator_history(const qs_operator* op, int number, const double** values, size_t* count) try {
+  const std::unique_lock lock = only_call();
   require(op, "op");
   require(values, "values");
   require(count, "count");

@@ -34,18 +34,6 @@ format::GaugeFormat parse_format(const std::string& name) {
   return format::GaugeFormat::milc_v5;
 }
 
-/// The sums over the sites of a part, and over the ranks that have the others.
-gauge::LinkSums sums_over_ranks(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team) {
-  runtime::mpi::Job& job = runtime::mpi::Job::current();
-  std::array<runtime::BinnedSum, 3> sums;
-  job.together([&] {
-    const gauge::LinkSums mine = gauge::link_sums(gauge, lattice, part, team);
-    sums = {mine.spatial, mine.temporal, mine.trace};
-  });
-  if (part.extents != lattice) job.combine(sums);  // ranks that each have all have all sums
-  return {sums[0], sums[1], sums[2]};
-}
-
 /// Measures the links of a part, or of all, and compares with the header.
 LoadedGauge measured(format::GaugeRead read, const Coord& lattice, const Box& part, const runtime::Team& team) {
   LoadedGauge loaded{std::move(read.gauge), std::move(read.info), {lattice, part}};
@@ -71,6 +59,17 @@ GaugeSummary LoadedGauge::summary() const {
   return {info.path, format::to_string(info.format), info.layout.extents, plaquettes.spatial, plaquettes.temporal, link_trace};
 }
 
+gauge::LinkSums sums_over_ranks(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team) {
+  runtime::mpi::Job& job = runtime::mpi::Job::current();
+  std::array<runtime::BinnedSum, 3> sums;
+  job.together([&] {
+    const gauge::LinkSums mine = gauge::link_sums(gauge, lattice, part, team);
+    sums = {mine.spatial, mine.temporal, mine.trace};
+  });
+  if (part.extents != lattice) job.combine(sums);  // ranks that each have all have all sums
+  return {sums[0], sums[1], sums[2]};
+}
+
 LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice, const runtime::Team& team) {
   format::GaugeReadOptions options;
   options.extents = lattice;
@@ -81,10 +80,11 @@ LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& latt
 
 LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice) { return load_gauge(path, lattice, host_team()); }
 
-LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition) {
+LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition,
+                            const runtime::Team& team) {
   format::GaugeReadOptions options;
   options.extents = lattice;
-  return measured(format::read_gauge_part(path, options, decomposition), decomposition.lattice(), decomposition.part(), host_team());
+  return measured(format::read_gauge_part(path, options, decomposition), decomposition.lattice(), decomposition.part(), team);
 }
 
 LoadedGauge load_gauge_of_rank(const std::string& path, const std::optional<Coord>& lattice, const std::optional<Coord>& ranks,
@@ -106,11 +106,12 @@ const std::vector<std::string>& output_formats() {
   return names;
 }
 
-void save_gauge(const std::string& path, const HostGauge& gauge, const SaveOptions& options, const std::optional<format::GaugePart>& part) {
+void save_gauge(const std::string& path, const HostGauge& gauge, const SaveOptions& options, const std::optional<format::GaugePart>& part,
+                const runtime::Team& team) {
   format::GaugeWriteOptions write;
   write.real_bytes = real_bytes_of(options);
   const Coord lattice = part ? part->lattice : gauge.extents;
-  const gauge::LinkSums sums = sums_over_ranks(gauge, lattice, part ? part->sites : gauge.box(), host_team());
+  const gauge::LinkSums sums = sums_over_ranks(gauge, lattice, part ? part->sites : gauge.box(), team);
   write.plaquette = sums.plaquettes(lattice).mean();
   write.link_trace = sums.link_trace(lattice);
   write.part = part;

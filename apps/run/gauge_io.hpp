@@ -34,7 +34,8 @@ LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& latt
 LoadedGauge load_gauge(const std::string& path, const std::optional<Coord>& lattice = {});
 
 /// The same for this rank's part of the configuration and the layer around it. Collective.
-LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition);
+LoadedGauge load_gauge_part(const std::string& path, const std::optional<Coord>& lattice, const runtime::Decomposition& decomposition,
+                            const runtime::Team& team = host_team());
 
 /// This rank's part of a configuration as parts_of_links() cuts it. Collective.
 LoadedGauge load_gauge_of_rank(const std::string& path, const std::optional<Coord>& lattice, const std::optional<Coord>& ranks,
@@ -42,6 +43,10 @@ LoadedGauge load_gauge_of_rank(const std::string& path, const std::optional<Coor
 
 /// Extents of a configuration, from its header. Throws as load_gauge() does.
 Coord gauge_extents(const std::string& path, const std::optional<Coord>& lattice = {});
+
+/// The sums over the links of a part of the lattice, which `gauge` holds with the layer around it, and over the ranks that have the others.
+/// Collective.
+gauge::LinkSums sums_over_ranks(const HostGauge& gauge, const Coord& lattice, const Box& part, const runtime::Team& team);
 
 /// Names that --format takes.
 const std::vector<std::string>& output_formats();
@@ -54,9 +59,9 @@ struct SaveOptions {
 };
 
 /// Writes a configuration. Throws Error(input) naming --format or --precision, and what the writer throws. part: on many ranks, what this
-/// one writes; `gauge` holds it and the layers around it. Collective then.
+/// one writes; `gauge` holds it and the layers around it. Collective then. team: measures.
 void save_gauge(const std::string& path, const HostGauge& gauge, const SaveOptions& options,
-                const std::optional<format::GaugePart>& part = {});
+                const std::optional<format::GaugePart>& part = {}, const runtime::Team& team = host_team());
 
 /// "4x4x4x8"
 std::string extents_text(const Coord& extents);

@@ -38,7 +38,7 @@ Generated generate(const GenerateConfig& config, RunWatch& watch) {
 
 Generated generate(runtime::Session& session, const GenerateConfig& config, RunWatch& watch) {
   check(config);
-  const runtime::Team team = host_team();
+  const runtime::Team& team = session.cpu_team();
   const runtime::Decomposition parts = parts_of_links(config.lattice, config.ranks);
   const Box box = format::box_with_border(parts);
   Generated result{.gauge = {}, .part = {config.lattice, parts.part()}, .plaquettes = {}};

@@ -2,6 +2,7 @@
 
 #include "runtime/graph/session.hpp"
 #include "runtime/graph/wait_for_tasks.hpp"
+#include "runtime/mpi/guest.hpp"
 #include "runtime/observe/task_graph.hpp"
 #include "runtime/system/error.hpp"
 #include "runtime/system/sanitizer.hpp"
@@ -40,6 +41,7 @@ const Handle& Handle::copy_of(int owner) const {
 }
 
 void Handle::freeze() {
+  const mpi::Waits waits;
   wait_for_tasks(*this);
   starpu_data_set_sequential_consistency_flag(state_, 0);
 }
@@ -63,6 +65,7 @@ void Handle::release() noexcept {
 }
 
 void* detail::acquire(const Handle& handle, HostAccess access) {
+  const mpi::Waits waits;
   starpu_data_acquire(handle.state(), access == HostAccess::read ? STARPU_R : access == HostAccess::modify ? STARPU_RW : STARPU_W);
   void* memory = starpu_data_get_local_ptr(handle.state());
   begin_access(memory, true);

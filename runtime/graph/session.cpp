@@ -198,14 +198,21 @@ Session& Session::current() {
 Session::Session(const SessionOptions& options)
     : options_(options), topology_(simulate::active ? simulate::topology() : Topology::discover()) {
   if (running != nullptr) throw Error(ErrorKind::internal, "Session", "a session is already running", "destroy it before starting another");
-  starpu_sched_policy* const policy = resolve_policy(options.policy);
-  if constexpr (!simulate::active) mpi::Job::current().watchdog().set_idle(std::chrono::seconds(options_.watchdog_seconds));
-  mpi::Job::current().together(check_switches);
+  // What is refused on one rank is refused on all: else the others would wait for it in what follows.
+  mpi::Job& all = mpi::Job::current();
+  if constexpr (!simulate::active) all.watchdog().set_idle(std::chrono::seconds(options_.watchdog_seconds));
+  starpu_sched_policy* policy = nullptr;
+  all.together([&] {
+    policy = resolve_policy(options.policy);
+    check_switches();
+  });
   share_cores();
   plan_gpus();
-  // On simulated machines every codelet has both versions, so nothing starves.
-  if (gpu_count_ > 0 && !simulate::active) require_policy_for_gpus(options.policy);
-  plan_workers();
+  all.together([&] {
+    // On simulated machines every codelet has both versions, so nothing starves.
+    if (gpu_count_ > 0 && !simulate::active) require_policy_for_gpus(options.policy);
+    plan_workers();
+  });
   agree_on_lanes();
   throttler_ = Throttler(options.throttles, gpu_count_, gpu_count_ + static_cast<int>(workers_.size()));
   auto changes = std::make_unique<EnvironmentChanges>();
@@ -230,12 +237,13 @@ Session::Session(const SessionOptions& options)
   pin_memory = gpu_count_ > 0 && !simulate::active;
   starpu_malloc_set_hooks(allocate, deallocate);
   // Freed pages that the C library keeps stay on the memory of the domain whose team wrote them first. A field must not get another's.
-  if (topology_.domains().size() > 1) mallopt(M_MMAP_THRESHOLD, huge_page);
-  if (const int result = start_runtime(conf); result != 0)
-    throw Error(ErrorKind::environment, "StarPU", fmt::format("start-up failed with code {}", result),
-                "run `quarkstar machine` to see the workers it was asked for");
-  environment = std::move(changes);
-  running = this;
+  // Not in the process of another program, whose memory is its own affair.
+  if (topology_.domains().size() > 1 && mpi::host() == nullptr) mallopt(M_MMAP_THRESHOLD, huge_page);
+  const int result = start_runtime(conf);
+  if (result == 0) {
+    environment = std::move(changes);
+    running = this;
+  }
   struct StarPU {  // where the rest of the start fails
     Session* session;
     ~StarPU() {
@@ -243,7 +251,12 @@ Session::Session(const SessionOptions& options)
       session->messages_.reset();
       end_runtime();
     }
-  } starpu{this};
+  } starpu{result == 0 ? this : nullptr};
+  all.together([&] {
+    if (result != 0)
+      throw Error(ErrorKind::environment, "StarPU", fmt::format("start-up failed with code {}", result),
+                  "run `quarkstar machine` to see the workers it was asked for");
+  });
 
   std::vector<Worker> cpu_workers = std::move(workers_);
   workers_.clear();
@@ -268,15 +281,15 @@ Session::Session(const SessionOptions& options)
   happens_before(this);
   if constexpr (!simulate::active) starpu_execute_on_each_worker(bind_worker, this, STARPU_CPU | STARPU_CUDA);
   happens_after(this);
-  if (mpi::Job& job = mpi::Job::current(); job.is_distributed()) {
+  if (all.is_distributed()) {
     // The watchdog, which gives the others up to a minute to answer, speaks before a wait on the device ends in a trap; without one it
     // takes an hour.
     constexpr std::uint64_t second = 1'000'000'000;
     const std::uint64_t patience = options_.watchdog_seconds > 0 ? static_cast<std::uint64_t>(options_.watchdog_seconds) + 120 : 3600;
     messages_ = std::make_unique<mpi::Messages>(
-        job, std::make_unique<mpi::GpuPeers>(job, workers_.front().device, obstacle_to_gpu_messages(), patience * second));
+        all, std::make_unique<mpi::GpuPeers>(all, workers_.front().device, obstacle_to_gpu_messages(), patience * second));
   }
-  if constexpr (!simulate::active) mpi::Job::current().watchdog().watch(this);
+  if constexpr (!simulate::active) all.watchdog().watch(this);
   starpu.session = nullptr;
 }
 
@@ -294,12 +307,12 @@ Session::~Session() {
 }
 
 void Session::wait_all() {
+  const mpi::Waits waits;
   do {
     // A message may be the last thing that a task was waited for, and a task the last thing that a message was.
     if (messages_ != nullptr) messages_->wait_idle();
     starpu_task_wait_for_all();
   } while (messages_ != nullptr && messages_->pending() > 0);
-  mpi::wait_for_ever_if_lost();
   happens_after(this);  // every task ends with the other half
 }
 

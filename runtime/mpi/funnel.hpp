@@ -50,6 +50,7 @@ Funnel& funnel();
 template <class Calls>
 void call_mpi(Job& job, Calls&& calls) {
   using Plain = std::remove_reference_t<Calls>;
+  const Waits waits;
   if (funnel().is_on())
     return funnel().run({[](void* object) { (*static_cast<Plain*>(object))(); }, const_cast<void*>(static_cast<const void*>(&calls))});
   {

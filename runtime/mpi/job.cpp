@@ -30,6 +30,7 @@ namespace {
 Job* started = nullptr;
 std::optional<Host> hosting;
 std::atomic<bool> at_work{true};
+thread_local std::atomic<bool>* uses_host = nullptr;  ///< of a thread that works for the host
 
 int fake_number(const char* variable) {
   return static_cast<int>(number_in(variable, std::getenv(variable), std::numeric_limits<int>::max()).value_or(0));
@@ -131,12 +132,19 @@ void give_up_work(Job& job) noexcept {
   if (locked) job.library().unlock();
 }
 
-void wait_for_ever() {
-  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+void work_for_host(std::atomic<bool>& uses) { uses_host = &uses; }
+
+Waits::Waits() : used_host_(uses_host != nullptr && uses_host->exchange(false)) {}
+
+Waits::~Waits() {
+  if (!used_host_) return;
+  *uses_host = true;  // before the question: who has lost the job reads this after the answer has changed
+  if (!is_at_work()) wait_for_ever();
 }
 
-void wait_for_ever_if_lost() {
-  if (!is_at_work()) wait_for_ever();
+void wait_for_ever() {
+  if (uses_host != nullptr) *uses_host = false;
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
 std::unique_ptr<Job> guest_of(Host program) { return Job::Native::guest(std::move(program)); }
@@ -161,7 +169,28 @@ void Job::Native::forget_host() {
   at_work = true;
 }
 
-/// A copy of the host's communicator, so that nothing of ours meets its messages.
+namespace {
+
+/// A copy of the host's communicator, so that nothing of ours meets its messages. On the thread that calls MPI.
+MPI_Comm copy_of(MPI_Comm given) {
+  const auto refuse = [](const char* what, const char* remedy) {
+    throw Error(ErrorKind::input, Parameter("mpi_communicator"), what, remedy);
+  };
+  int is_main = 1, between_groups = 0;
+  check(MPI_Is_thread_main(&is_main), "MPI_Is_thread_main");
+  if (funnel().is_on() && is_main == 0)
+    refuse("MPI was initialised for one thread, and this is another",
+           "call from the thread that initialised MPI, or initialise it with MPI_THREAD_SERIALIZED");
+  if (given == MPI_COMM_NULL) refuse("it is MPI_COMM_NULL", "open the session on the ranks of the communicator alone");
+  check(MPI_Comm_test_inter(given, &between_groups), "MPI_Comm_test_inter");
+  if (between_groups != 0) refuse("it is an inter-communicator", "give one of MPI_Intercomm_merge()");
+  MPI_Comm copy = MPI_COMM_NULL;
+  check(MPI_Comm_dup(given, &copy), "MPI_Comm_dup");
+  return copy;
+}
+
+}  // namespace
+
 void Job::Native::join(Job& job, const void* communicator) {
   int initialised = 0, finalised = 0, level = MPI_THREAD_SINGLE;
   MPI_Initialized(&initialised);
@@ -174,7 +203,7 @@ void Job::Native::join(Job& job, const void* communicator) {
   int rank = 0, size = 1;
   MPI_Comm copy = MPI_COMM_NULL;
   call_mpi(job, [&] {
-    check(MPI_Comm_dup(*static_cast<const MPI_Comm*>(communicator), &copy), "MPI_Comm_dup");
+    copy = copy_of(*static_cast<const MPI_Comm*>(communicator));
     check(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_rank(copy, &rank), "MPI_Comm_rank");
     check(MPI_Comm_size(copy, &size), "MPI_Comm_size");

@@ -254,8 +254,11 @@ Messages::~Messages() {
     thread_.join();
     return;
   }
-  funnel().set_step({});
-  calls_->release();
+  try {
+    funnel().set_step({});
+    calls_->release();
+  } catch (const std::exception&) {  // of MPI: nothing is on its way any more
+  }
 }
 
 std::shared_ptr<const int> Messages::reserve_tags(int count) {

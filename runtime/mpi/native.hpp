@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace quarkstar::runtime::mpi {
@@ -34,14 +35,20 @@ struct Job::Native {
   static std::unique_ptr<Job> guest(Host program);
   static void join(Job& job, const void* communicator);
   static void forget_host();
-  /// Of a guest: MPI goes on. Notes that a rank has not taken are given up.
+  /// Of a guest: MPI goes on. Notes that a rank has not taken are given up, but not their memory, from which MPI may still send.
   void leave() {
-    for (std::vector<Note>* notes : {&questions, &answers})
-      for (Note& note : *notes)
-        if (note.request != MPI_REQUEST_NULL) {
-          MPI_Cancel(&note.request);
-          MPI_Request_free(&note.request);
-        }
+    for (std::vector<Note>* notes : {&questions, &answers}) {
+      bool on_the_way = false;
+      for (Note& note : *notes) {
+        int taken = 1;
+        if (note.request != MPI_REQUEST_NULL) MPI_Test(&note.request, &taken, MPI_STATUS_IGNORE);
+        if (taken != 0) continue;
+        MPI_Cancel(&note.request);
+        MPI_Request_free(&note.request);
+        on_the_way = true;
+      }
+      if (on_the_way) new std::vector<Note>(std::move(*notes));  // for ever
+    }
     MPI_Comm_free(&base);
   }
   std::vector<Note> questions, answers;  ///< on their way, by the rank that they go to

@@ -11,6 +11,7 @@ if ldd "$build/libquarkstar.so" | grep -qE 'lib[atu]b?san'; then echo "a client 
 cmake --install "$build" --prefix "$PWD/installed" --component c >install.txt || { cat install.txt; die "cmake --install"; }
 others=$(nm -D --defined-only installed/lib/libquarkstar.so | awk '$3 !~ /^qs_/' || true)
 [ -z "$others" ] || die "libquarkstar.so exports more than qs_*: $others"
+if nm -D --undefined-only installed/lib/libquarkstar.so | grep spdlog; then die "libquarkstar.so uses its caller's spdlog"; fi
 readelf -d installed/lib/libquarkstar.so | grep -q 'SONAME.*libquarkstar.so.0' || die "no versioned soname"
 
 export PKG_CONFIG_PATH=$PWD/installed/lib/pkgconfig LD_LIBRARY_PATH=$PWD/installed/lib

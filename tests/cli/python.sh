@@ -40,8 +40,10 @@ EOF
 "$python" "$source_folder/examples/python/many_sources.py" >sources.txt || die "many_sources.py"
 [ "$(grep -c iterations sources.txt)" = 4 ] && [ "$(grep -vc '^#' sources.txt)" = 8 ] || { cat sources.txt; die "many_sources.py prints something else"; }
 if "$python" -c 'import mpi4py' 2>/dev/null && command -v mpirun >/dev/null; then
-  mpirun --oversubscribe --bind-to none -n 2 "$python" "$source_folder/examples/python/many_sources.py" >two.txt || die "many_sources.py on two ranks"
+  on_two() { timeout 120 mpirun --oversubscribe --bind-to none -n 2 "$python" "$@"; }
+  on_two "$source_folder/examples/python/many_sources.py" >two.txt || die "many_sources.py on two ranks"
   diff sources.txt two.txt || die "many_sources.py: two ranks have other numbers"
+  on_two "$source_folder/tests/clients/python_parts.py" || die "python_parts.py: arrays that are no part of the lattice"
 else
   echo "skipped: many_sources.py on two ranks (no mpi4py)"
 fi

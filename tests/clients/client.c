@@ -214,6 +214,139 @@ static void vectors_in_layouts(qs_operator *op, int components) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) free_fields(all[i]);
 }
 
+/* What cannot be meant is refused, and what comes of a call that failed is NULL. */
+static void refusals(qs_session *session, qs_gauge *gauge, qs_operator *wilson) {
+  fields *b = new_fields(2, (size_t)sites * 26), *x = new_fields(2, (size_t)sites * 26);
+  fill(b, 30);
+  const double not_a_number[2] = {NAN, 0};
+  qs_solve_options options = {.struct_size = sizeof options, .relative_tolerances = not_a_number};
+  FAILS(QS_ERROR_INPUT, "nan", "relative_tolerances", qs_operator_solve(wilson, &options, &b->vectors, &x->vectors, NULL));
+  qs_apply_options how = {.struct_size = sizeof how, .parity = (qs_parity)3};
+  FAILS(QS_ERROR_INPUT, "QS_BOTH", "parity", qs_operator_apply(wilson, &how, &b->vectors, &x->vectors));
+  b->vectors.layout = QS_MILC_SITE;
+  b->vectors.site_stride = 23 * sizeof(double);
+  FAILS(QS_ERROR_INPUT, "a site has 192 bytes", "vectors", qs_operator_apply(wilson, NULL, &b->vectors, &x->vectors));
+  qs_links links = {.struct_size = sizeof links, .data = {b->memory}, .layout = QS_MILC_SITE, .site_stride = 71 * sizeof(double)};
+  qs_gauge *none = gauge;
+  FAILS(QS_ERROR_INPUT, "a site has 576 bytes", "links", qs_gauge_create(session, lattice, &links, &none));
+  CHECK(none == NULL);
+  b->vectors.layout = QS_LEXICOGRAPHIC;
+  b->vectors.site_stride = 0;
+  qs_operator *op = wilson;
+  CHECK(qs_operator_create(gauge, "none", NULL, 0, &op) == QS_ERROR_INPUT && op == NULL);
+  none = gauge;
+  CHECK(qs_gauge_read(session, "no such file", NULL, &none) != QS_OK && none == NULL);
+  none = gauge;
+  const qs_smearing plain = {.struct_size = sizeof plain, .action = "plain"};
+  CHECK(qs_gauge_smear(gauge, &plain, &none, NULL) == QS_ERROR_INPUT && none == NULL);
+
+  /* A struct of a later header: what is not known of it must be 0. One of an earlier header gets what it has. */
+  struct {
+    qs_solve_options known;
+    double later;
+  } newer;
+  memset(&newer, 0, sizeof newer);
+  newer.known.struct_size = sizeof newer;
+  OK(qs_operator_solve(wilson, &newer.known, &b->vectors, &x->vectors, NULL));
+  newer.later = 1;
+  FAILS(QS_ERROR_INPUT, "does not know", "options", qs_operator_solve(wilson, &newer.known, &b->vectors, &x->vectors, NULL));
+  qs_plaquettes means = {.struct_size = sizeof(size_t) + sizeof(double), .spatial = -7};
+  OK(qs_gauge_plaquette(gauge, &means));
+  CHECK(means.mean != 0 && means.spatial == -7 && means.struct_size == sizeof(size_t) + sizeof(double));
+
+  /* Links that depend on the mass are those of the operator's. */
+  const qs_setting heavy[] = {{"mass", "0.4"}, {"naik-epsilon", "auto"}};
+  const double masses[2] = {0.4, 0.5};
+  OK(qs_operator_create(gauge, "hisq", heavy, 2, &op));
+  options = (qs_solve_options){.struct_size = sizeof options, .masses = masses};
+  how = (qs_apply_options){.struct_size = sizeof how, .masses = masses};
+  FAILS(QS_ERROR_INPUT, "links of its own", "masses", qs_operator_solve(op, &options, &b->vectors, &x->vectors, NULL));
+  FAILS(QS_ERROR_INPUT, "links of its own", "masses", qs_operator_apply(op, &how, &b->vectors, &x->vectors));
+  b->vectors.count = x->vectors.count = 1;
+  OK(qs_operator_solve(op, &options, &b->vectors, &x->vectors, NULL));
+  qs_operator_free(op);
+
+  /* A solution of a parity as a guess is found to be one. */
+  qs_result result = {.struct_size = sizeof result};
+  options = (qs_solve_options){.struct_size = sizeof options, .parity = QS_ODD};
+  OK(qs_operator_solve(wilson, &options, &b->vectors, &x->vectors, &result));
+  CHECK(result.iterations > 0);
+  options.use_guess = 1;
+  OK(qs_operator_solve(wilson, &options, &b->vectors, &x->vectors, &result));
+  CHECK(result.iterations == 0 && result.reason == QS_REASON_CONVERGED);
+  free_fields(b);
+  free_fields(x);
+}
+
+/* As many right-hand sides go together as the setting nrhs says: block CG is another solver for each number. */
+static void together(qs_gauge *gauge) {
+  enum { n = 4 };
+  const size_t reals = (size_t)sites * 6;
+  fields *b = new_fields(n, reals), *x = new_fields(n, reals), *pairs = new_fields(n, reals);
+  fill(b, 31);
+  qs_setting settings[] = {{"mass", "0.1"}, {"solver", "blockcg"}, {"nrhs", "2"}};
+  qs_operator *op = NULL;
+  OK(qs_operator_create(gauge, "naive", settings, 3, &op));
+  OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+  for (int pair = 0; pair < n; pair += 2) {
+    const qs_vectors from = {.struct_size = sizeof from, .data = b->data + pair, .count = 2};
+    const qs_vectors to = {.struct_size = sizeof to, .data = pairs->data + pair, .count = 2};
+    OK(qs_operator_solve(op, NULL, &from, &to, NULL));
+  }
+  CHECK(memcmp(x->memory, pairs->memory, n * reals * sizeof(double)) == 0);
+  qs_operator_free(op);
+  settings[2].value = "4";
+  OK(qs_operator_create(gauge, "naive", settings, 3, &op));
+  OK(qs_operator_solve(op, NULL, &b->vectors, &pairs->vectors, NULL));
+  CHECK(memcmp(x->memory, pairs->memory, n * reals * sizeof(double)) != 0);
+  qs_operator_free(op);
+  fields *all[] = {b, x, pairs};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) free_fields(all[i]);
+}
+
+/* A callback may free an operator, and is told that it can call nothing else. */
+typedef struct caller {
+  qs_gauge *gauge;
+  qs_operator *op;
+  int calls;
+} caller;
+static void call_back(void *user, int level, const char *message) {
+  caller *const c = (caller *)user;
+  CHECK(level >= QS_LOG_INFO && strlen(message) > 0);
+  if (c->gauge == NULL) return;
+  ++c->calls;
+  int extents[4];
+  FAILS(QS_ERROR_INPUT, "from a callback", "", qs_gauge_lattice(c->gauge, extents));
+  qs_plaquettes means = {.struct_size = sizeof means};
+  FAILS(QS_ERROR_INPUT, "from a callback", "", qs_gauge_plaquette(c->gauge, &means));
+  qs_operator_free(c->op);
+  c->op = NULL;
+}
+static void callbacks(void) {
+  const qs_setting settings[] = {{"devices", "cpu"}, {"workers", "1"}, {"threads", "1"}}, heavy = {"mass", "0.5"};
+  caller c = {NULL, NULL, 0};
+  const qs_session_options options = {
+      .struct_size = sizeof options, .settings = settings, .settings_count = 3, .log = call_back, .log_user = &c};
+  qs_session *session = NULL;
+  qs_operator *op = NULL;
+  qs_correlators *all = NULL;
+  OK(qs_session_open(&options, &session));
+  qs_gauge *const gauge = generate(session);
+  OK(qs_operator_create(gauge, "naive", &heavy, 1, &op));
+  fields *b = new_fields(3, (size_t)sites * 6), *x = new_fields(3, (size_t)sites * 6);
+  fill(b, 32);
+  OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+  c.gauge = gauge;
+  c.op = op;
+  OK(qs_contract(gauge, "naive", "wall:0", NULL, 0, &x->vectors, &all)); /* warns of what it leaves out */
+  CHECK(c.calls > 0 && c.op == NULL);
+  qs_correlators_free(all);
+  qs_gauge_free(gauge);
+  OK(qs_session_close(session));
+  free_fields(b);
+  free_fields(x);
+}
+
 /* S x = b on the sites of one parity, S made of hops; what is on the other sites is neither read nor written. */
 static void parity_solves(qs_operator *op, int components, qs_parity parity, double diagonal) {
   const size_t reals = (size_t)sites * (size_t)components * 2, site_reals = (size_t)components * 2;
@@ -454,6 +587,8 @@ int main(void) {
   fields *b = new_fields(1, (size_t)sites * 24);
   fill(b, 9);
   FAILS(QS_ERROR_INPUT, "odd sites", "parity", qs_operator_solve(w, &even, &b->vectors, &b->vectors, NULL));
+  refusals(session, gauge, w);
+  together(gauge);
   many(gauge);
   all_actions(gauge);
   contractions(gauge, w);
@@ -466,6 +601,7 @@ int main(void) {
   session = open_session(); /* another one, while an operator of the first is still there */
   qs_operator_free(s);
   OK(qs_session_close(session));
+  callbacks();
   free_fields(b);
   qs_operator_free(NULL);
   qs_gauge_free(NULL);

@@ -195,6 +195,71 @@ static void same(const char *action, int components, int rank, int idles) {
   free(alone);
 }
 
+/* What one rank alone does wrong, or both not alike, both are told at once, and go on. */
+static void disagreeing(int rank) {
+  MPI_Comm world = MPI_COMM_WORLD, none = MPI_COMM_NULL, mine, both;
+  qs_setting settings[] = {{"devices", "cpu"}, {"workers", "1"}, {"threads", "1"}};
+  qs_session_options options = {.struct_size = sizeof options, .mpi_communicator = &none, .settings = settings, .settings_count = 3};
+  qs_session *session = NULL;
+  FAILS(QS_ERROR_INPUT, "MPI_COMM_NULL", "mpi_communicator", qs_session_open(&options, &session));
+  MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &mine);
+  MPI_Intercomm_create(mine, 0, MPI_COMM_WORLD, 1 - rank, 5, &both);
+  options.mpi_communicator = &both;
+  FAILS(QS_ERROR_INPUT, "inter-communicator", "mpi_communicator", qs_session_open(&options, &session));
+  MPI_Comm_free(&both);
+  MPI_Comm_free(&mine);
+
+  options.mpi_communicator = &world;
+  const char *const wrong[][2] = {{"wokers", "1"}, {"workers", "100000"}, {"policy", "none"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+    settings[1].key = rank == 1 ? wrong[i][0] : "workers";
+    settings[1].value = rank == 1 ? wrong[i][1] : "1";
+    FAILS(QS_ERROR_INPUT, "rank 1", wrong[i][0], qs_session_open(&options, &session));
+    CHECK(session == NULL);
+  }
+  settings[1].key = "workers";
+  settings[1].value = "1";
+  OK(qs_session_open(&options, &session));
+
+  qs_gauge *gauge = (qs_gauge *)session, *fat = NULL;
+  const int other[4] = {4, 4, 8, 4};
+  double *const u = calloc(sites / 2 * site_links, sizeof *u);
+  for (int link = 0; link < sites / 2 * 4; ++link) su3(u + link * 18, (unsigned long long)link);
+  qs_links links = {.struct_size = sizeof links, .data = {u}};
+  FAILS(QS_ERROR_INPUT, "4,4,8,4", "lattice", qs_gauge_create(session, rank == 1 ? other : lattice, &links, &gauge));
+  CHECK(gauge == NULL);
+  links.data[0] = rank == 1 ? NULL : u;
+  FAILS(QS_ERROR_INPUT, "rank 1", "links", qs_gauge_create(session, lattice, &links, &gauge));
+  links.data[0] = u;
+  OK(qs_gauge_create(session, lattice, &links, &gauge));
+  /* Without the setting `ranks`: the smearing has the gauge's own cut. */
+  qs_smearing smearing = {.struct_size = sizeof smearing, .action = rank == 1 ? "hisq" : "asqtad"};
+  FAILS(QS_ERROR_INPUT, "hisq", "action", qs_gauge_smear(gauge, &smearing, &fat, NULL));
+  smearing.action = "hisq";
+  OK(qs_gauge_smear(gauge, &smearing, &fat, NULL));
+
+  qs_operator *op = NULL;
+  const qs_setting heavy = {"mass", "0.5"}, heavier = {"mass", "0.6"};
+  FAILS(QS_ERROR_INPUT, "0.6 here", "mass", qs_operator_create(gauge, "naive", rank == 1 ? &heavier : &heavy, 1, &op));
+  OK(qs_operator_create(gauge, "naive", &heavy, 1, &op));
+  fields *b = new_fields(2, sites / 2 * 6), *x = new_fields(2, sites / 2 * 6);
+  fill(b, 3);
+  b->vectors.count = x->vectors.count = 1 + rank;
+  FAILS(QS_ERROR_INPUT, "2 here", "sources", qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+  FAILS(QS_ERROR_INPUT, "2 here", "vectors", qs_operator_apply(op, NULL, &b->vectors, &x->vectors));
+  b->vectors.count = x->vectors.count = 2;
+  qs_solve_options how = {.struct_size = sizeof how, .parity = rank == 1 ? QS_ODD : QS_EVEN};
+  FAILS(QS_ERROR_INPUT, "2 here", "parity", qs_operator_solve(op, &how, &b->vectors, &x->vectors, NULL));
+  OK(qs_operator_solve(op, NULL, &b->vectors, &x->vectors, NULL));
+  qs_operator_free(op);
+  qs_gauge_free(fat);
+  qs_gauge_free(gauge);
+  OK(qs_session_close(session));
+  free_fields(b);
+  free_fields(x);
+  free(u);
+}
+
 /* The other rank does not come to the second call. This one is told so, and goes on without the library. */
 static void lost(int rank) {
   const MPI_Comm world = MPI_COMM_WORLD;
@@ -209,6 +274,7 @@ static void lost(int rank) {
     const qs_links links = {.struct_size = sizeof links, .data = {u}};
     qs_gauge *gauge = NULL;
     FAILS(QS_ERROR_LOST, "no task or message has completed for", "", qs_gauge_create(session, lattice, &links, &gauge));
+    CHECK(gauge == NULL);
     CHECK(qs_session_close(session) == QS_ERROR_LOST);
     CHECK(qs_session_open(&options, &second) == QS_ERROR_LOST);
   }
@@ -246,6 +312,7 @@ int main(int argc, char **argv) {
   MPI_Request requests[2];
   MPI_Irecv(&received, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, &requests[0]);
   MPI_Isend(&sent, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, &requests[1]);
+  disagreeing(rank);
   same("wilson", 12, rank, 1);
   same("hisq", 3, rank, 0);
   MPI_Comm half;

@@ -100,6 +100,8 @@ class Package(unittest.TestCase):
             np.testing.assert_array_equal(D.solve(single), D.solve(single.astype(np.complex128)).astype(np.complex64))
             D.solve(b[0], guess=x[0])
             self.assertEqual(D.last.iterations, 0)
+            self.assertEqual(D.solve(single, guess=x[0]).dtype, np.complex64)
+            self.assertEqual(D.solve(b[0], guess=x[0].astype(np.complex64)).dtype, np.complex128)
             D.solve(b[:2], tol=[1e-4, 1e-9])
             self.assertGreater(D.last.columns[0].residual, 1e-9)
             left = np.vdot(b[1], D @ b[0])
@@ -116,6 +118,8 @@ class Package(unittest.TestCase):
             self.assertEqual(x.shape, (2, *b.shape))
             for mass, solution in zip((0.2, 0.5), x):
                 self.assertLess(np.linalg.norm(b - D.apply(solution, masses=mass)) / np.linalg.norm(b), 1.001e-9)
+        with qs.operator(self.U, "naive", masses=np.array([0.2, 0.5]), solver="multishift", tol=np.float64(1e-9)) as D:
+            np.testing.assert_array_equal(D.solve(b), x)
         with qs.naive(self.U, mass=0.4, tol=1e-9) as D:
             y = D.solve(b, parity="odd", relative_tol=1e-8)
             self.assertLessEqual(D.last.relative_residual, 1e-8)
@@ -163,6 +167,11 @@ class Package(unittest.TestCase):
         folded = qs.contract(S, "pion", fold=True).pion
         np.testing.assert_allclose(folded, 0.5 * (c.pion + np.roll(c.pion[::-1], 1)), rtol=1e-14)
         self.refused("'sigma' is no correlator", "correlators", lambda: qs.contract(S, "sigma"))
+        of_eleven = qs.Propagator(S.array[:11], S.source, S.action, S.layout, S.gauge)
+        self.refused("shape (11, 8, 4, 4, 4, 4, 3)", "propagator", lambda: qs.mesons(of_eleven))
+        elsewhere = qs.Propagator(S.array.copy(), S.source, S.action, S.layout, S.gauge)
+        np.testing.assert_array_equal(qs.mesons(elsewhere).pion, c.pion)
+        self.assertNotEqual(elsewhere, S)
 
     def test_pyquda_propagator(self) -> None:
         with qs.wilson(self.U, kappa=0.11) as D:
@@ -192,6 +201,9 @@ class Package(unittest.TestCase):
         self.refused("GPU memory", "b", lambda: D.solve(OnDevice()))
         D.close()
         self.refused("has been closed", "operator", lambda: D.solve(b))
+        links = self.U.links()
+        self.refused("but this rank's links are of", "lattice", lambda: qs.gauge(links[:4].copy(), lattice=EXTENTS))
+        self.refused("seed: 0", "seed", lambda: qs.generate(EXTENTS, beta=6.0, sweeps=1, seed=0))
         self.refused("unknown key", "kapa", lambda: qs.wilson(self.U, kapa=0.11))
         self.refused("another one is open", "session", qs.Session)
         error = self.refused("no action 'none'", "action", lambda: qs.operator(self.U, "none"))
@@ -225,7 +237,7 @@ class Package(unittest.TestCase):
             for _ in range(100):
                 D.solve(b)
             before = resident()
-            for _ in range(300):
+            for _ in range(1000):
                 D.solve(b)
             self.assertLess(resident(), 1.01 * before)
 

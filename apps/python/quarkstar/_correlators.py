@@ -8,7 +8,7 @@ from typing import Any, Iterator, Mapping, Sequence
 import numpy as np
 
 from . import _library as c
-from ._arrays import Vectors, as_input
+from ._arrays import Vectors, as_input, check_shape, layout_number, propagator_shape
 from ._errors import check
 from ._operator import Propagator
 from ._session import components, settings_of
@@ -61,7 +61,10 @@ def contract(propagator: Propagator, correlators: Sequence[str] | str | None = N
 
     correlators: names, groups of them ("rho") or families ("mesons", "octet", "decuplet", "staggered-mesons"); None: the usual ones of the
     action. momenta: (x, y, z) in units of 2 pi / L; None: (0, 0, 0). fold: averaged forward and backward in time."""
-    vectors = Vectors(as_input(propagator.array, "propagator"), propagator.layout, components(propagator.action), propagator.layout == "pyquda")
+    layout_number(propagator.layout)
+    array, columns = as_input(propagator.array, "propagator"), components(propagator.action)
+    check_shape(array, propagator_shape(propagator.layout, propagator.gauge.part[1], columns), "propagator", propagator.layout)
+    vectors = Vectors(array, propagator.layout, columns, propagator.layout == "pyquda")
     settings, count = settings_of({"correlators": [correlators] if isinstance(correlators, str) else correlators,
                                    "momenta": "+".join(",".join(str(int(n)) for n in p) for p in momenta) if momenta is not None else None,
                                    "fold": fold or None})

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 from typing import Any, NamedTuple, Sequence
 
@@ -102,7 +103,7 @@ def read_gauge(path: str | os.PathLike[str], lattice: Sequence[int] | None = Non
 
 
 def gauge(links: np.ndarray, lattice: Sequence[int] | None = None, layout: str = "lexicographic", session: Session | None = None) -> Gauge:
-    """From an array of this rank's links. lattice: extents of the whole one; None: the array's."""
+    """From an array of this rank's links. lattice: extents of the whole one, to be given where there are several ranks; None: the array's."""
     session = session or current_session()
     array = as_input(links, "links")
     layout_number(layout)
@@ -117,11 +118,12 @@ def gauge(links: np.ndarray, lattice: Sequence[int] | None = None, layout: str =
     check_shape(array, link_shape(layout, part), "links", layout)  # type: ignore[arg-type]
     handle = ctypes.c_void_p()
     whole = lattice_of(lattice if lattice is not None else part)
-    if lattice is not None and session._comm is None and tuple(whole) != part:
-        raise InputError(f"lattice: {tuple(whole)}, but the links are of {part}", "lattice")
+    # The library reads as many links as this rank's part has: fewer must not get there.
+    if math.prod(whole) != session.ranks * math.prod(part):
+        raise InputError(f"lattice: {tuple(whole)} on {session.ranks} ranks, but this rank's links are of {part}; all parts are equal", "lattice")
     check(c.library.qs_gauge_create(session.handle, whole, ctypes.byref(links_of(array, layout)), ctypes.byref(handle)))
     made = Gauge(session, handle)
-    if made.part[1] != part:
+    if made.part[1] != part:  # the same number of sites, cut along other axes
         raise InputError(f"links: they are of {part}, but this rank's part of the lattice is {made.part[1]}", "links")
     return made
 
@@ -131,6 +133,8 @@ def generate(lattice: Sequence[int], beta: float, sweeps: int, seed: int = 1, st
     session = session or current_session()
     if start not in ("hot", "cold"):
         raise InputError(f"start: '{start}'; give hot or cold", "start")
+    if seed < 1:
+        raise InputError(f"seed: {seed}; give a positive number", "seed")
     heatbath = c.Heatbath(beta=beta, sweeps=sweeps, seed=seed, cold=int(start == "cold"))
     handle = ctypes.c_void_p()
     check(c.library.qs_gauge_generate(session.handle, lattice_of(lattice), ctypes.byref(heatbath), ctypes.byref(handle)))

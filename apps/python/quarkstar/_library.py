@@ -112,8 +112,9 @@ def _candidates() -> list[str]:
     name = "libquarkstar.so.0"
     here = pathlib.Path(__file__).resolve().parent
     tree = here.parents[2]
-    found = [os.environ["QUARKSTAR_LIBRARY"]] if os.environ.get("QUARKSTAR_LIBRARY") else []
-    found += [str(path) for path in (here / name, tree / "build" / "release" / name) if path.exists()]
+    if os.environ.get("QUARKSTAR_LIBRARY"):
+        return [os.environ["QUARKSTAR_LIBRARY"]]  # and no other in its place
+    found = [str(path) for path in (here / name, tree / "build" / "release" / name) if path.exists()]
     return found + [name]  # where the system's loader looks
 
 
@@ -129,7 +130,7 @@ def _load() -> ctypes.CDLL:
             function = getattr(library, name)
             function.restype, function.argtypes = result, arguments
         return library
-    raise ImportError("libquarkstar.so.0 is not found (" + "; ".join(tried) + "); build it with ./bootstrap build, or set QUARKSTAR_LIBRARY to its path")
+    raise ImportError("libquarkstar.so.0 cannot be loaded (" + "; ".join(tried) + "); build it with ./bootstrap build, or set QUARKSTAR_LIBRARY to its path")
 
 
 library = _load()

@@ -11,7 +11,7 @@ from . import _library as c
 from ._arrays import Vectors, as_input, check_shape, layout_number, propagator_shape, vector_shape
 from ._errors import InputError, NotConverged, check, error_of
 from ._gauge import Gauge
-from ._session import components, settings_of
+from ._session import components, plain, settings_of
 
 
 @dataclass(frozen=True)
@@ -32,16 +32,17 @@ class SolveReport:
         return self.reason == "converged"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Propagator:
-    """Solutions for all columns of a source: `array` has propagator_shape(layout, extents, components)."""
+    """Solutions for all columns of a source: `array` has propagator_shape(layout, extents, components). Make one of solutions from
+    elsewhere to contract them; `report` is of those that an operator has made."""
 
     array: np.ndarray
     source: str
     action: str
     layout: str
     gauge: Gauge
-    report: SolveReport
+    report: SolveReport | None = None
 
 
 def _report(results: Any) -> SolveReport:
@@ -81,7 +82,8 @@ class Operator:
         given, count = settings_of(settings)
         check(c.library.qs_operator_create(gauge.handle, action.encode(), given, count, ctypes.byref(self._handle)))
         self._extents = gauge.part[1]
-        self._several = len(settings.get("masses") or ()) if isinstance(settings.get("masses"), (list, tuple)) else 0
+        masses = plain(settings.get("masses"))
+        self._several = len(masses) if isinstance(masses, (list, tuple)) else 0
         self.last: SolveReport | None = None
 
     @property
@@ -124,7 +126,7 @@ class Operator:
         status = c.library.qs_operator_solve(self.handle, ctypes.byref(options), sources.reference(), solutions.reference(), results)
         if status not in (c.OK, c.NOT_CONVERGED):
             raise error_of(status)
-        self.last = _report(results)
+        self.last = _report(results) if all(result.reason != 0 for result in results) else None  # 0: it ended before it knew
         if status == c.NOT_CONVERGED:
             error = error_of(status)
             assert isinstance(error, NotConverged)
@@ -152,7 +154,7 @@ class Operator:
         else:
             x, _ = self._vectors(guess, layout, "guess")
             check_shape(x, shape, "guess", layout)
-            x = x.copy()
+            x = x.astype(b.dtype, order="C", copy=True)
         options = c.SolveOptions(parity=c.PARITIES[parity], masses=_doubles(masses, number, "masses"), tolerances=_doubles(tol, number, "tol"),
                                  relative_tolerances=_doubles(relative_tol, number, "relative_tol"), use_guess=int(guess is not None))
         self._solve(Vectors(b, layout, count), Vectors(x, layout, number), number, options)

@@ -5,11 +5,14 @@ import atexit
 import ctypes
 from typing import Any, Callable
 
+import numpy as np
+
 from . import _library as c
 from ._errors import InputError, check
 
 _levels = {1: "info", 2: "warning", 3: "error"}
 _current: "Session | None" = None
+_logs: list[Any] = []  # of sessions that are not closed: the library may call them, also of one that is lost and that nobody holds any more
 
 
 def version() -> str:
@@ -33,8 +36,14 @@ def components(action: str) -> int:
     return number
 
 
+def plain(value: Any) -> Any:
+    """numpy's arrays and numbers as Python's lists and numbers."""
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
 def text_of(value: Any) -> str:
     """A setting as the command takes it: True is true, a sequence is joined by commas, a mapping is K=V,..."""
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict):
@@ -69,8 +78,20 @@ class Session:
             options.mpi_communicator = MPI._addressof(comm)
         self._comm = comm
         options.settings, options.settings_count = settings_of(settings)
-        check(c.library.qs_session_open(ctypes.byref(options), ctypes.byref(self._handle)))
+        _logs.append(self._log)
+        self._check(c.library.qs_session_open(ctypes.byref(options), ctypes.byref(self._handle)))
         _current = self
+
+    def _check(self, status: int) -> None:
+        """Of an open that failed and of a close. A lost session keeps its log."""
+        if not self._handle and status != c.LOST:
+            _logs.remove(self._log)
+        check(status)
+
+    @property
+    def ranks(self) -> int:
+        """How many processes share each lattice."""
+        return self._comm.Get_size() if self._comm is not None else 1
 
     @property
     def handle(self) -> ctypes.c_void_p:
@@ -85,7 +106,7 @@ class Session:
         if _current is self:
             _current = None
         if handle:
-            check(c.library.qs_session_close(handle))
+            self._check(c.library.qs_session_close(handle))
 
     def __enter__(self) -> "Session":
         return self
